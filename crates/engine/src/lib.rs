@@ -1,0 +1,14 @@
+//! The engine: the order of events, the packet store, random streams and the trace.
+//!
+//! It knows nothing of switches or hosts. A driver (the simulator, or a live switch under the wall clock) pops
+//! events from an [`events::EventQueue`] and hands them to state machines, which answer with new events.
+
+pub mod events;
+pub mod packets;
+pub mod random;
+pub mod trace;
+
+pub use events::{Event, EventQueue, OrderKey};
+pub use packets::{PacketHandle, PacketStore};
+pub use random::{RandomStreams, Stream};
+pub use trace::TraceHash;

@@ -1,0 +1,18 @@
+//! Units, packets and wire formats: the lowest layer.
+//!
+//! Everything above shares these types: [`units`] (integer picoseconds, bytes, bits per second), the
+//! [`packet::Packet`] descriptor that travels through hosts and switches, the [`shim`] stack of headers that
+//! mechanisms put on a packet, and the wire formats of those headers, one module per mechanism.
+//! Nothing here knows what a switch or a host is.
+
+pub mod linkguardian;
+pub mod packet;
+pub mod pause;
+pub mod shim;
+pub mod transport;
+pub mod units;
+
+pub use packet::{Ecn, FlowId, HostId, Packet, PortId, QueueId};
+pub use shim::{Shim, ShimKind, ShimStack};
+pub use transport::{RoceHeader, RoceOpcode, SackBlocks, TcpFlags, TcpHeader, Transport, UdpHeader};
+pub use units::{BitRate, Bytes, Duration, Time};

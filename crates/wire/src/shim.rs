@@ -1,0 +1,220 @@
+//! The shim stack: headers that mechanisms put between Ethernet and the payload.
+//!
+//! A shim is kept in the packet descriptor as the bytes that go on the wire, so that a live switch only has to
+//! copy them, and a packet on which nobody put a shim pays nothing. What a P4 program would carry as bridged
+//! metadata (valid inside one switch, never on a link) is a shim with [`Shim::WIRE_BYTES`] zero.
+
+use std::fmt;
+
+/// Names the kind of a shim. The order of the values has no meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum ShimKind {
+    /// LinkGuardian's data header: [`crate::linkguardian::DataHeader`].
+    LinkGuardianData = 1,
+    /// LinkGuardian's cumulative acknowledgement: [`crate::linkguardian::AckHeader`].
+    LinkGuardianAck = 2,
+    /// LinkGuardian's loss notification: [`crate::linkguardian::LossNotification`].
+    LinkGuardianLoss = 3,
+    /// A priority flow control frame: [`crate::pause::PauseFrame`].
+    PriorityFlowControl = 4,
+    /// The number by which a checker recognises a packet at the far end of a link: [`CheckNumber`].
+    CheckNumber = 5,
+}
+
+/// The position of a packet among all that entered a protected link, for checkers only: it takes no room on the
+/// wire, and no mechanism reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckNumber(pub u32);
+
+impl Shim for CheckNumber {
+    const KIND: ShimKind = ShimKind::CheckNumber;
+    const BYTES: usize = 4;
+    const WIRE_BYTES: u32 = 0;
+
+    #[inline]
+    fn emit(&self, bytes: &mut [u8]) {
+        bytes.copy_from_slice(&self.0.to_be_bytes());
+    }
+
+    #[inline]
+    fn parse(bytes: &[u8]) -> Self {
+        Self(u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+    }
+}
+
+/// A header that can be pushed on a [`ShimStack`].
+pub trait Shim: Copy {
+    /// Which kind it is; one type per kind.
+    const KIND: ShimKind;
+    /// Bytes it takes in the descriptor.
+    const BYTES: usize;
+    /// Bytes it adds to the frame on a link; zero for metadata that stays inside a switch.
+    const WIRE_BYTES: u32 = Self::BYTES as u32;
+
+    /// Writes the header into `bytes`, which is [`Self::BYTES`] long.
+    fn emit(&self, bytes: &mut [u8]);
+
+    /// Reads the header back from `bytes`, which is [`Self::BYTES`] long and was written by [`Self::emit`].
+    fn parse(bytes: &[u8]) -> Self;
+}
+
+const SLOTS: usize = 4;
+const CAPACITY_BYTES: usize = 23;
+
+/// Up to four shims, 23 bytes together.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct ShimStack {
+    kinds: [u8; SLOTS],
+    used_bytes: u8,
+    bytes: [u8; CAPACITY_BYTES],
+}
+
+/// The stack has no room for one more shim: too many mechanisms were composed on one packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShimStackFull;
+
+impl fmt::Display for ShimStackFull {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a packet carries at most {SLOTS} shim headers of {CAPACITY_BYTES} bytes together")
+    }
+}
+
+impl std::error::Error for ShimStackFull {}
+
+impl ShimStack {
+    /// Whether no shim is on the stack.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.used_bytes == 0
+    }
+
+    /// Whether a shim of type `S` is on the stack.
+    #[inline]
+    pub fn contains<S: Shim>(&self) -> bool {
+        self.find(S::KIND).is_some()
+    }
+
+    /// Puts `shim` on top.
+    ///
+    /// # Errors
+    /// [`ShimStackFull`] when it has no room; the stack is unchanged.
+    pub fn push<S: Shim>(&mut self, shim: S) -> Result<(), ShimStackFull> {
+        let slot = self.kinds.iter().position(|&kind| kind == 0).ok_or(ShimStackFull)?;
+        let start = usize::from(self.used_bytes);
+        let room = self.bytes.get_mut(start..start + S::BYTES).ok_or(ShimStackFull)?;
+        shim.emit(room);
+        self.kinds[slot] = S::KIND as u8;
+        self.used_bytes += S::BYTES as u8;
+        Ok(())
+    }
+
+    /// A copy of the shim of type `S`.
+    #[inline]
+    pub fn get<S: Shim>(&self) -> Option<S> {
+        let (_, start) = self.find(S::KIND)?;
+        Some(S::parse(&self.bytes[start..start + S::BYTES]))
+    }
+
+    /// Overwrites the shim of type `S`; false when there is none.
+    #[inline]
+    pub fn replace<S: Shim>(&mut self, shim: S) -> bool {
+        let Some((_, start)) = self.find(S::KIND) else { return false };
+        shim.emit(&mut self.bytes[start..start + S::BYTES]);
+        true
+    }
+
+    /// Takes the shim of type `S` off the stack, wherever it lies.
+    pub fn remove<S: Shim>(&mut self) -> Option<S> {
+        let (slot, start) = self.find(S::KIND)?;
+        let shim = S::parse(&self.bytes[start..start + S::BYTES]);
+        let end = usize::from(self.used_bytes);
+        self.bytes.copy_within(start + S::BYTES..end, start);
+        self.kinds.copy_within(slot + 1.., slot);
+        self.kinds[SLOTS - 1] = 0;
+        self.used_bytes -= S::BYTES as u8;
+        self.bytes[usize::from(self.used_bytes)..end].fill(0);
+        Some(shim)
+    }
+
+    #[inline]
+    fn find(&self, wanted: ShimKind) -> Option<(usize, usize)> {
+        let mut start = 0;
+        for (slot, &kind) in self.kinds.iter().enumerate() {
+            if kind == wanted as u8 {
+                return Some((slot, start));
+            }
+            start += stored_bytes(kind)?;
+        }
+        None
+    }
+}
+
+/// Bytes that a shim of this kind takes in the descriptor; `None` for an empty slot.
+#[inline]
+fn stored_bytes(kind: u8) -> Option<usize> {
+    use crate::linkguardian::{AckHeader, DataHeader, LossNotification};
+    use crate::pause::PauseFrame;
+    const DATA: u8 = ShimKind::LinkGuardianData as u8;
+    const ACK: u8 = ShimKind::LinkGuardianAck as u8;
+    const LOSS: u8 = ShimKind::LinkGuardianLoss as u8;
+    const PFC: u8 = ShimKind::PriorityFlowControl as u8;
+    const CHECK: u8 = ShimKind::CheckNumber as u8;
+    match kind {
+        DATA => Some(DataHeader::BYTES),
+        ACK => Some(AckHeader::BYTES),
+        LOSS => Some(LossNotification::BYTES),
+        PFC => Some(PauseFrame::BYTES),
+        CHECK => Some(CheckNumber::BYTES),
+        _ => None,
+    }
+}
+
+impl fmt::Debug for ShimStack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kinds = self.kinds.iter().filter(|&&kind| kind != 0);
+        f.debug_list().entries(kinds).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linkguardian::{AckHeader, DataHeader, Era, LossNotification, PacketType, SequenceNumber};
+
+    fn data(value: u16) -> DataHeader {
+        DataHeader::new(PacketType::Data, SequenceNumber::new(value, Era::Even))
+    }
+
+    fn ack(value: u16) -> AckHeader {
+        AckHeader { acknowledged: SequenceNumber::new(value, Era::Odd), piggybacked: true }
+    }
+
+    #[test]
+    fn what_is_pushed_can_be_read_replaced_and_removed_in_any_order() {
+        let mut stack = ShimStack::default();
+        stack.push(data(7)).unwrap();
+        stack.push(ack(9)).unwrap();
+        assert_eq!(stack.get::<DataHeader>(), Some(data(7)));
+        assert!(stack.replace(data(8)));
+        assert_eq!(stack.remove::<DataHeader>(), Some(data(8)));
+        assert_eq!(stack.get::<AckHeader>(), Some(ack(9)));
+        assert!(!stack.contains::<DataHeader>());
+        assert!(!stack.replace(data(1)));
+        assert_eq!(stack.remove::<AckHeader>(), Some(ack(9)));
+        assert_eq!(stack, ShimStack::default());
+    }
+
+    #[test]
+    fn a_full_stack_refuses_and_stays_as_it_was() {
+        let mut stack = ShimStack::default();
+        stack.push(data(1)).unwrap();
+        stack.push(ack(2)).unwrap();
+        stack.push(LossNotification { first_lost: SequenceNumber::new(3, Era::Even), count: 1 }).unwrap();
+        stack.push(CheckNumber(5)).unwrap();
+        let before = stack;
+        assert_eq!(stack.push(data(4)), Err(ShimStackFull));
+        assert_eq!(stack, before);
+    }
+}
