@@ -1,0 +1,156 @@
+//! What a mechanism may ask of its switch during a hook.
+
+use hitless_engine::PacketHandle;
+use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
+
+use crate::architecture::DepthVisibility;
+use crate::queueing::Entry;
+use crate::register::{Half, Pass};
+use crate::switch::{Core, Environment, SwitchEvent};
+
+/// The hook's view of the switch: the time, the packet, and requests.
+///
+/// Whatever enters the traffic manager from a hook does so by a later event, so a hook is never re-entered.
+pub struct Context<'a, E> {
+    pub(crate) core: &'a mut Core,
+    pub(crate) environment: &'a mut E,
+    pub(crate) now: Time,
+    pub(crate) mechanism: u8,
+    pub(crate) port: PortId,
+    pub(crate) packet: PacketHandle,
+    pub(crate) enqueued_at: Time,
+}
+
+impl<E: Environment> Context<'_, E> {
+    /// The time.
+    #[inline]
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The hardware's timestamp: nanoseconds, wrapped to the bits it has.
+    pub fn timestamp_ns(&self) -> u64 {
+        let bits = self.core.architecture.timestamp_bits;
+        (self.now.as_ps() / 1_000) & (u64::MAX >> (64 - bits))
+    }
+
+    /// In ingress the port by which the packet came, in egress the port by which it leaves.
+    #[inline]
+    pub fn port(&self) -> PortId {
+        self.port
+    }
+
+    /// The packet.
+    #[inline]
+    pub fn packet(&mut self) -> &mut Packet {
+        &mut self.environment.packets()[self.packet]
+    }
+
+    /// When the packet was enqueued (egress hooks only).
+    pub fn enqueued_at(&self) -> Time {
+        self.enqueued_at
+    }
+
+    /// Whether the packet belongs to the mechanism that asks.
+    #[inline]
+    pub fn is_mine(&mut self) -> bool {
+        let owner = self.mechanism + 1;
+        self.packet().owner == owner
+    }
+
+    /// Takes the packet: from now on only the owner's hooks see it.
+    #[inline]
+    pub fn adopt(&mut self, role: u8) {
+        let owner = self.mechanism + 1;
+        let packet = self.packet();
+        packet.owner = owner;
+        packet.role = role;
+    }
+
+    /// Gives the packet back: from now on it is a packet like any other.
+    #[inline]
+    pub fn release(&mut self) {
+        let packet = self.packet();
+        packet.owner = 0;
+        packet.role = 0;
+    }
+
+    /// The pass that register accesses belong to.
+    #[inline]
+    pub fn pass(&mut self) -> &mut Pass {
+        &mut self.core.pass
+    }
+
+    /// Sends a copy of the packet, owned by the mechanism in `role` and changed by `edit`, to a queue.
+    pub fn mirror(&mut self, port: PortId, queue: QueueId, role: u8, edit: impl FnOnce(&mut Packet)) {
+        let mut copy = *self.packet();
+        edit(&mut copy);
+        self.emit(copy, port, queue, role);
+    }
+
+    /// Sends a packet that the mechanism made, owned by it in `role`, to a queue.
+    pub fn emit(&mut self, mut packet: Packet, port: PortId, queue: QueueId, role: u8) {
+        packet.owner = self.mechanism + 1;
+        packet.role = role;
+        packet.egress_port = port;
+        packet.queue = queue;
+        let handle = self.environment.packets().insert(packet);
+        self.core.packets_created += 1;
+        let latency = match self.core.pass.half() {
+            Half::Ingress => self.core.architecture.ingress_latency,
+            Half::Egress => self.core.architecture.mirror_latency,
+        };
+        self.core.send_to_queue(self.now, latency, handle, self.environment);
+    }
+
+    /// Stops a queue at once.
+    pub fn pause(&mut self, port: PortId, queue: QueueId) {
+        self.core.lane_mut(port).pause(queue);
+    }
+
+    /// Lets a queue go on at once.
+    pub fn resume(&mut self, port: PortId, queue: QueueId) {
+        self.core.lane_mut(port).resume(queue);
+        self.core.see_to_service(self.now, port, self.environment);
+    }
+
+    /// Lets a queue go on after `delay`.
+    pub fn resume_after(&mut self, delay: Duration, port: PortId, queue: QueueId) {
+        self.environment.schedule(self.now + delay, SwitchEvent::Resume { port, queue });
+    }
+
+    /// Whether a queue is paused.
+    pub fn is_paused(&mut self, port: PortId, queue: QueueId) -> bool {
+        self.core.lane_mut(port).is_paused(queue)
+    }
+
+    /// Bytes waiting in a queue. The architecture may show them in egress only.
+    pub fn queue_bytes(&mut self, port: PortId, queue: QueueId) -> u64 {
+        let visibility = self.core.architecture.depth_visibility;
+        let pass = &mut self.core.pass;
+        if pass.is_checked() && pass.half() == Half::Ingress && visibility == DepthVisibility::Egress {
+            pass.refuse("queue depth", "the depth of a queue is visible in egress only on this architecture");
+        }
+        self.core.lane_mut(port).depth_bytes(queue)
+    }
+
+    /// Calls [`crate::Mechanism::timer`] with `token` at `at`.
+    pub fn wake_at(&mut self, at: Time, token: u32) {
+        self.environment.schedule(at, SwitchEvent::Timer { mechanism: self.mechanism, token });
+    }
+
+    /// From the MAC to the traffic manager.
+    pub fn ingress_latency(&self) -> Duration {
+        self.core.architecture.ingress_latency
+    }
+
+    /// Whether the partner of a port is a switch.
+    pub fn faces_switch(&self, port: PortId) -> bool {
+        self.core.ports[usize::from(port.0)].config.faces_switch
+    }
+
+    /// The queue entry that the current packet would make.
+    pub(crate) fn entry(packet: PacketHandle, frame_bytes: u32, enqueued_at: Time) -> Entry {
+        Entry { packet, frame_bytes, enqueued_at }
+    }
+}

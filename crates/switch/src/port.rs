@@ -1,0 +1,112 @@
+//! Ports: the MAC with its counters, the hooks that apply, and the lane that queues before it.
+
+use hitless_wire::{BitRate, Duration, QueueId};
+
+use crate::mechanism::HookSet;
+use crate::queueing::{FifoLane, ManagedLane, QueueConfig};
+
+/// What a MAC counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MacCounters {
+    /// Frames received with a good check sequence.
+    pub frames_received_ok: u64,
+    /// Frames received, corrupted ones included.
+    pub frames_received_all: u64,
+    /// Bytes of the good frames.
+    pub bytes_received_ok: u64,
+    /// Frames sent.
+    pub frames_sent: u64,
+    /// Bytes of the frames sent.
+    pub bytes_sent: u64,
+    /// Priority flow control frames received; the MAC keeps them.
+    pub pause_frames_received: u64,
+}
+
+/// What a port is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PortConfig {
+    /// Line rate.
+    pub rate: BitRate,
+    /// Bytes that each frame costs on the line beyond itself (preamble and gap on Ethernet).
+    pub overhead_bytes: u32,
+    /// A recirculation port: what it sends comes back to its own ingress.
+    pub is_loopback: bool,
+    /// The link partner is a switch.
+    pub faces_switch: bool,
+    /// The queues, by number.
+    pub queues: Vec<QueueConfig>,
+    /// The queue of each traffic class.
+    pub class_queue: [QueueId; 8],
+}
+
+impl PortConfig {
+    /// A port with one FIFO queue.
+    pub fn fifo(rate: BitRate, overhead_bytes: u32, queue: QueueConfig) -> Self {
+        Self {
+            rate,
+            overhead_bytes,
+            is_loopback: false,
+            faces_switch: false,
+            queues: vec![queue],
+            class_queue: [QueueId(0); 8],
+        }
+    }
+}
+
+/// Either kind of lane; see [`crate::queueing`].
+#[derive(Debug)]
+pub(crate) enum Lane {
+    Fifo(FifoLane),
+    Managed(Box<ManagedLane>),
+}
+
+/// Per hook, the mechanisms subscribed at a port (one bit each).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PortHooks {
+    pub link_receive: u8,
+    pub ingress_from: u8,
+    pub ingress_towards: u8,
+    pub egress: u8,
+    pub link_transmit: u8,
+    pub drained: u8,
+}
+
+impl PortHooks {
+    pub fn subscribe(&mut self, mechanism: u8, hooks: HookSet) {
+        let bit = 1 << mechanism;
+        let fields = [
+            (HookSet::LINK_RECEIVE, &mut self.link_receive),
+            (HookSet::INGRESS_FROM, &mut self.ingress_from),
+            (HookSet::INGRESS_TOWARDS, &mut self.ingress_towards),
+            (HookSet::EGRESS, &mut self.egress),
+            (HookSet::LINK_TRANSMIT, &mut self.link_transmit),
+            (HookSet::DRAINED, &mut self.drained),
+        ];
+        for (hook, mask) in fields {
+            if hooks.contains(hook) {
+                *mask |= bit;
+            }
+        }
+    }
+
+    /// Whether a hook may hold, change or consume a packet after the traffic manager.
+    pub const fn acts_after_queueing(&self) -> bool {
+        (self.egress | self.link_transmit | self.drained) != 0
+    }
+}
+
+/// A port.
+#[derive(Debug)]
+pub(crate) struct Port {
+    pub config: PortConfig,
+    pub hooks: PortHooks,
+    pub mac: MacCounters,
+    pub lane: Lane,
+}
+
+impl Port {
+    #[inline]
+    pub fn transmission_time(&self, frame_bytes: u32) -> Duration {
+        self.config.rate.time_for(u64::from(frame_bytes + self.config.overhead_bytes))
+    }
+}

@@ -1,0 +1,86 @@
+//! The packet buffer that the queues of a switch share.
+
+/// How the buffer is divided among queues.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BufferPolicy {
+    /// Each queue has its own limit and nothing is shared.
+    Static,
+    /// Dynamic thresholds (Choudhury and Hahne 1998): a queue may hold `alpha` times what is free.
+    Shared {
+        /// Bytes of the whole buffer.
+        capacity_bytes: u64,
+        /// The factor.
+        alpha: f64,
+    },
+}
+
+/// The state of the shared buffer.
+#[derive(Debug)]
+pub struct SharedBuffer {
+    policy: BufferPolicy,
+    used_bytes: u64,
+    peak_bytes: u64,
+}
+
+impl SharedBuffer {
+    /// An empty buffer.
+    pub const fn new(policy: BufferPolicy) -> Self {
+        Self { policy, used_bytes: 0, peak_bytes: 0 }
+    }
+
+    /// Whether a queue that holds `queue_bytes` may take `arriving_bytes` more.
+    pub fn has_room(&self, queue_bytes: u64, arriving_bytes: u32) -> bool {
+        let BufferPolicy::Shared { capacity_bytes, alpha } = self.policy else { return true };
+        let free_bytes = capacity_bytes.saturating_sub(self.used_bytes);
+        let arriving_bytes = u64::from(arriving_bytes);
+        arriving_bytes <= free_bytes && (queue_bytes + arriving_bytes) as f64 <= alpha * free_bytes as f64
+    }
+
+    /// Accounts for a frame that was admitted.
+    pub fn take(&mut self, bytes: u32) {
+        self.used_bytes += u64::from(bytes);
+        self.peak_bytes = self.peak_bytes.max(self.used_bytes);
+    }
+
+    /// Accounts for a frame that has left.
+    ///
+    /// # Panics
+    /// When more is given back than was taken.
+    pub fn give_back(&mut self, bytes: u32) {
+        let bytes = u64::from(bytes);
+        assert!(bytes <= self.used_bytes, "the packet buffer got back more bytes than it gave");
+        self.used_bytes -= bytes;
+    }
+
+    /// Bytes in use in managed queues.
+    pub const fn used_bytes(&self) -> u64 {
+        self.used_bytes
+    }
+
+    /// The most bytes that were ever in use.
+    pub const fn peak_bytes(&self) -> u64 {
+        self.peak_bytes
+    }
+
+    /// Whether queues compete for the buffer, so that every port must account for its bytes.
+    pub const fn is_shared(&self) -> bool {
+        matches!(self.policy, BufferPolicy::Shared { .. })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dynamic_threshold_shrinks_as_the_buffer_fills() {
+        let mut buffer = SharedBuffer::new(BufferPolicy::Shared { capacity_bytes: 1_000, alpha: 1.0 });
+        assert!(buffer.has_room(0, 1_000));
+        buffer.take(600);
+        assert!(buffer.has_room(300, 100));
+        assert!(!buffer.has_room(301, 100));
+        assert!(!buffer.has_room(0, 401));
+        buffer.give_back(600);
+        assert_eq!((buffer.used_bytes(), buffer.peak_bytes()), (0, 600));
+    }
+}

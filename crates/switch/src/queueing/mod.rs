@@ -1,0 +1,91 @@
+//! Queues of a port: what is admitted, what is marked, what is served next.
+//!
+//! Two lanes exist. A [`fifo::FifoLane`] is one FIFO queue that nobody pauses: the departure of a packet is known
+//! when it arrives, so it costs one event per hop. A [`managed::ManagedLane`] has any number of queues, strict
+//! priority between levels and deficit round robin within one, pause, and shared buffers; it decides when the port
+//! falls free. Which of the two a port needs follows from its configuration.
+
+pub mod buffer;
+pub mod fifo;
+pub mod managed;
+
+pub use buffer::{BufferPolicy, SharedBuffer};
+pub use fifo::FifoLane;
+pub use managed::{Entry, ManagedLane};
+
+/// How much a queue may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueLimit {
+    /// No limit of its own (a shared buffer may have one).
+    Unlimited,
+    /// At most so many packets, the one in transmission included.
+    Packets(u32),
+    /// At most so many bytes, the frame in transmission included.
+    Bytes(u64),
+}
+
+impl QueueLimit {
+    #[inline]
+    fn has_room(self, packets: usize, bytes: u64, arriving_bytes: u32) -> bool {
+        match self {
+            QueueLimit::Unlimited => true,
+            QueueLimit::Packets(limit) => packets < limit as usize,
+            QueueLimit::Bytes(limit) => bytes + u64::from(arriving_bytes) <= limit,
+        }
+    }
+}
+
+/// From what instantaneous depth on an ECN-capable packet is marked at enqueue (RFC 8257, section 3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EcnThreshold {
+    /// Never.
+    Off,
+    /// When so many packets are before it.
+    Packets(u32),
+    /// When so many bytes are before it.
+    Bytes(u64),
+}
+
+impl EcnThreshold {
+    #[inline]
+    fn marks(self, packets: usize, bytes: u64) -> bool {
+        match self {
+            EcnThreshold::Off => false,
+            EcnThreshold::Packets(threshold) => packets >= threshold as usize,
+            EcnThreshold::Bytes(threshold) => bytes >= threshold,
+        }
+    }
+}
+
+/// One queue of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueConfig {
+    /// Strict priority level; a higher level is served first.
+    pub priority: u8,
+    /// Bytes per round among the queues of the same level (deficit round robin, Shreedhar and Varghese 1995).
+    pub quantum_bytes: u32,
+    /// Its own limit.
+    pub limit: QueueLimit,
+    /// Its ECN threshold.
+    pub ecn: EcnThreshold,
+}
+
+impl QueueConfig {
+    /// The level of a queue for normal traffic; mechanisms ask for levels above or below it.
+    pub const NORMAL_PRIORITY: u8 = 100;
+
+    /// A queue for normal traffic with `limit`.
+    pub const fn normal(limit: QueueLimit) -> Self {
+        Self { priority: Self::NORMAL_PRIORITY, quantum_bytes: 1_518, limit, ecn: EcnThreshold::Off }
+    }
+
+    /// The same queue on another level.
+    pub const fn with_priority(self, priority: u8) -> Self {
+        Self { priority, ..self }
+    }
+
+    /// The same queue with an ECN threshold.
+    pub const fn with_ecn(self, ecn: EcnThreshold) -> Self {
+        Self { ecn, ..self }
+    }
+}

@@ -1,0 +1,30 @@
+//! What a mechanism tells about itself at the end of a run.
+
+use hdrhistogram::Histogram;
+
+/// Counters and histograms of one mechanism on one switch.
+#[derive(Default)]
+pub struct Report {
+    /// The mechanism's name.
+    pub mechanism: &'static str,
+    /// `(scope, counter, value)`; the scope names the port or link that the counter belongs to.
+    pub counters: Vec<(String, &'static str, u64)>,
+    /// `(scope, quantity with its unit, values)`.
+    pub histograms: Vec<(String, &'static str, Histogram<u64>)>,
+    /// Promises that were broken, each in one sentence.
+    pub broken_promises: Vec<String>,
+    /// Whether the mechanism did anything at all: one that was switched on and never acted is reported.
+    pub acted: bool,
+}
+
+impl Report {
+    /// An empty report of `mechanism`.
+    pub fn new(mechanism: &'static str) -> Self {
+        Self { mechanism, ..Self::default() }
+    }
+
+    /// Adds a counter.
+    pub fn count(&mut self, scope: &str, counter: &'static str, value: u64) {
+        self.counters.push((scope.to_owned(), counter, value));
+    }
+}

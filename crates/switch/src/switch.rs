@@ -1,0 +1,586 @@
+//! The switch itself: the way of a packet from MAC to MAC.
+
+use hitless_engine::{PacketHandle, PacketStore};
+use hitless_wire::pause::PauseFrame;
+use hitless_wire::{Duration, PortId, QueueId, Time};
+
+use crate::architecture::Architecture;
+use crate::context::Context;
+use crate::mechanism::{DropReason, Mechanism, PortState, Verdict};
+use crate::port::{Lane, MacCounters, Port, PortConfig, PortHooks};
+use crate::queueing::fifo::Admission;
+use crate::queueing::managed::Offer;
+use crate::queueing::{BufferPolicy, Entry, FifoLane, ManagedLane, SharedBuffer};
+use crate::register::{Half, Pass, Violation};
+use crate::report::Report;
+
+/// What a switch asks of whoever drives it, under either clock.
+pub trait Environment {
+    /// The packet store.
+    fn packets(&mut self) -> &mut PacketStore;
+    /// The egress port for a packet, or none when its destination cannot be reached.
+    fn route(&mut self, packet: PacketHandle) -> Option<PortId>;
+    /// Calls [`Switch::handle`] with `event` at `at`.
+    fn schedule(&mut self, at: Time, event: SwitchEvent);
+    /// The last bit of the packet leaves the MAC of `port` at `last_bit_at`.
+    fn transmit(&mut self, port: PortId, packet: PacketHandle, last_bit_at: Time);
+    /// The packet has ended in the switch; its slot in the store is to be freed.
+    fn ended(&mut self, packet: PacketHandle, reason: DropReason);
+}
+
+/// What a switch schedules for itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SwitchEvent {
+    /// A packet is back from a recirculation port.
+    Loopback {
+        /// The recirculation port.
+        port: PortId,
+        /// The packet.
+        packet: PacketHandle,
+    },
+    /// A packet reaches the traffic manager.
+    Enqueue {
+        /// The packet; port and queue are in its descriptor.
+        packet: PacketHandle,
+    },
+    /// A port falls free.
+    Service {
+        /// The port.
+        port: PortId,
+    },
+    /// A queue goes on.
+    Resume {
+        /// The port.
+        port: PortId,
+        /// The queue.
+        queue: QueueId,
+    },
+    /// A mechanism's timer.
+    Timer {
+        /// The mechanism's number.
+        mechanism: u8,
+        /// Its token.
+        token: u32,
+    },
+}
+
+/// Everything of a switch but its mechanisms.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub architecture: Architecture,
+    pub ports: Vec<Port>,
+    pub pass: Pass,
+    pub packets_created: u64,
+    buffer: SharedBuffer,
+    drops: [u64; DropReason::COUNT],
+    /// How long before a packet reaches a FIFO lane the lane is told of it.
+    lead: Duration,
+}
+
+/// A switch that runs the mechanisms of the list `M`.
+pub struct Switch<M> {
+    core: Core,
+    mechanisms: Vec<M>,
+}
+
+impl<M: Mechanism> Switch<M> {
+    /// Builds a switch. Mechanisms run in the order of the list; at most eight.
+    ///
+    /// # Panics
+    /// With more than eight mechanisms, or a port with no queue or more than 64.
+    pub fn new(
+        architecture: Architecture,
+        mut ports: Vec<PortConfig>,
+        buffer: BufferPolicy,
+        mut mechanisms: Vec<M>,
+    ) -> Self {
+        assert!(mechanisms.len() <= 8, "a switch runs at most eight mechanisms");
+        let mut hooks = vec![PortHooks::default(); ports.len()];
+        for (number, mechanism) in mechanisms.iter_mut().enumerate() {
+            let queue_counts: Vec<usize> = ports.iter().map(|port| port.queues.len()).collect();
+            let wanted = mechanism.subscriptions(&queue_counts);
+            wanted.hooks.iter().for_each(|&(port, set)| hooks[usize::from(port.0)].subscribe(number as u8, set));
+            wanted.queues.iter().for_each(|&(port, queue)| ports[usize::from(port.0)].queues.push(queue));
+        }
+        let buffer = SharedBuffer::new(buffer);
+        let build = |(config, hooks): (PortConfig, PortHooks)| Port {
+            lane: lane_for(&config, hooks, buffer.is_shared()),
+            mac: MacCounters::default(),
+            hooks,
+            config,
+        };
+        let ports = ports.into_iter().zip(hooks).map(build).collect();
+        let lead = architecture.ingress_latency.min(architecture.mirror_latency);
+        let pass = Pass::new(architecture.checked);
+        let core = Core { architecture, ports, pass, packets_created: 0, buffer, drops: Default::default(), lead };
+        Self { core, mechanisms }
+    }
+
+    /// Lets the mechanisms start; call once, before anything else.
+    pub fn start<E: Environment>(&mut self, now: Time, environment: &mut E) {
+        for number in 0..self.mechanisms.len() {
+            self.tell(number, now, environment, |mechanism, context| mechanism.start(context));
+        }
+    }
+
+    /// The last bit of a good frame has arrived at `port`.
+    #[inline]
+    pub fn receive<E: Environment>(&mut self, now: Time, port: PortId, packet: PacketHandle, environment: &mut E) {
+        let state = &mut self.core.ports[usize::from(port.0)];
+        let descriptor = &mut environment.packets()[packet];
+        state.mac.frames_received_ok += 1;
+        state.mac.frames_received_all += 1;
+        state.mac.bytes_received_ok += u64::from(descriptor.frame_bytes);
+        descriptor.ingress_port = port;
+        descriptor.owner = 0;
+        descriptor.role = 0;
+        if !descriptor.shims.is_empty()
+            && let Some(frame) = descriptor.shims.get::<PauseFrame>()
+        {
+            state.mac.pause_frames_received += 1;
+            self.core.end(packet, DropReason::ControlAbsorbed, environment);
+            return self.obey_pause(now, port, frame, environment);
+        }
+        if descriptor.ttl == 0 {
+            return self.core.end(packet, DropReason::TimeToLive, environment);
+        }
+        descriptor.ttl -= 1;
+        self.ingress(now, port, packet, environment);
+    }
+
+    /// A frame with a bad check sequence has arrived at `port`: the MAC counts it, nothing more is known of it.
+    pub fn receive_corrupted(&mut self, port: PortId) {
+        self.core.ports[usize::from(port.0)].mac.frames_received_all += 1;
+    }
+
+    /// An event that the switch scheduled.
+    #[inline]
+    pub fn handle<E: Environment>(&mut self, now: Time, event: SwitchEvent, environment: &mut E) {
+        match event {
+            SwitchEvent::Loopback { port, packet } => self.ingress(now, port, packet, environment),
+            SwitchEvent::Enqueue { packet } => self.enqueue(now, packet, environment),
+            SwitchEvent::Service { port } => {
+                self.core.managed(port).service_is_due = false;
+                self.serve(now, port, environment);
+            }
+            SwitchEvent::Resume { port, queue } => {
+                self.core.managed(port).resume(queue);
+                self.serve_when_free(now, port, environment);
+            }
+            SwitchEvent::Timer { mechanism, token } => {
+                self.tell(usize::from(mechanism), now, environment, |mechanism, context| {
+                    mechanism.timer(token, context);
+                });
+            }
+        }
+    }
+
+    /// The state of a port, as detected, has changed.
+    pub fn port_state<E: Environment>(&mut self, now: Time, port: PortId, state: PortState, environment: &mut E) {
+        for number in 0..self.mechanisms.len() {
+            self.tell(number, now, environment, |mechanism, context| mechanism.port_state(port, state, context));
+        }
+    }
+
+    /// A command of the control plane for the mechanism of that number.
+    pub fn command<E: Environment>(&mut self, now: Time, mechanism: usize, command: u32, environment: &mut E) {
+        self.tell(mechanism, now, environment, |mechanism, context| mechanism.command(command, context));
+    }
+
+    /// The MAC counters of a port.
+    pub fn mac(&self, port: PortId) -> MacCounters {
+        self.core.ports[usize::from(port.0)].mac
+    }
+
+    /// How many ports there are, recirculation ports included.
+    pub fn port_count(&self) -> usize {
+        self.core.ports.len()
+    }
+
+    /// Bytes waiting in a queue of a port: what the control plane polls.
+    pub fn queue_bytes(&mut self, now: Time, port: PortId, queue: QueueId) -> u64 {
+        match &mut self.core.ports[usize::from(port.0)].lane {
+            Lane::Fifo(lane) => lane.depth_bytes(now),
+            Lane::Managed(lane) => lane.depth_bytes(queue),
+        }
+    }
+
+    /// Bytes waiting in all queues of a port.
+    pub fn port_bytes(&mut self, now: Time, port: PortId) -> u64 {
+        match &mut self.core.ports[usize::from(port.0)].lane {
+            Lane::Fifo(lane) => lane.depth_bytes(now),
+            Lane::Managed(lane) => (0..lane.queue_count()).map(|queue| lane.depth_bytes(QueueId(queue as u8))).sum(),
+        }
+    }
+
+    /// Packets that ended here, by reason.
+    pub const fn drops(&self) -> &[u64; DropReason::COUNT] {
+        &self.core.drops
+    }
+
+    /// Packets that mechanisms made here: copies and generated packets.
+    pub const fn packets_created(&self) -> u64 {
+        self.core.packets_created
+    }
+
+    /// Packets waiting in managed queues.
+    pub fn packets_queued(&self) -> usize {
+        let queued = |port: &Port| match &port.lane {
+            Lane::Managed(lane) => lane.packets(),
+            Lane::Fifo(_) => 0,
+        };
+        self.core.ports.iter().map(queued).sum()
+    }
+
+    /// The first thing a mechanism did that the hardware cannot do (checked mode).
+    pub const fn violation(&self) -> Option<&Violation> {
+        self.core.pass.violation()
+    }
+
+    /// The reports of all mechanisms.
+    pub fn reports(&self, now: Time) -> impl Iterator<Item = Report> + '_ {
+        self.mechanisms.iter().map(move |mechanism| mechanism.report(now))
+    }
+
+    /// The hardware.
+    pub const fn architecture(&self) -> &Architecture {
+        &self.core.architecture
+    }
+
+    #[inline]
+    fn ingress<E: Environment>(&mut self, now: Time, port: PortId, packet: PacketHandle, environment: &mut E) {
+        let hooks = self.core.ports[usize::from(port.0)].hooks;
+        let owner = environment.packets()[packet].owner;
+        if self.mechanisms.is_empty() || (owner == 0 && hooks.link_receive == 0) {
+            return self.ingress_after_receive(now, port, packet, environment);
+        }
+        self.core.pass.begin(Half::Ingress);
+        if owner == 0 {
+            let verdict = self.run(hooks.link_receive, now, port, packet, environment, M::link_receive);
+            if verdict != Verdict::Continue {
+                return self.follow(now, packet, verdict, environment);
+            }
+        }
+        self.ingress_after_receive(now, port, packet, environment);
+    }
+
+    #[inline]
+    fn ingress_after_receive<E: Environment>(
+        &mut self,
+        now: Time,
+        port: PortId,
+        packet: PacketHandle,
+        environment: &mut E,
+    ) {
+        let owner = environment.packets()[packet].owner;
+        if owner != 0 {
+            let verdict = self.run(1 << (owner - 1), now, port, packet, environment, M::ingress);
+            if verdict != Verdict::Continue || environment.packets()[packet].owner != 0 {
+                return self.follow(now, packet, verdict, environment);
+            }
+        }
+        let Some(egress_port) = environment.route(packet) else {
+            return self.core.end(packet, DropReason::NoRoute, environment);
+        };
+        let towards = &self.core.ports[usize::from(egress_port.0)];
+        let subscribed = self.core.ports[usize::from(port.0)].hooks.ingress_from | towards.hooks.ingress_towards;
+        let descriptor = &mut environment.packets()[packet];
+        descriptor.egress_port = egress_port;
+        descriptor.queue = towards.config.class_queue[usize::from(descriptor.class & 7)];
+        if subscribed != 0 {
+            let verdict = self.run(subscribed, now, port, packet, environment, M::ingress);
+            return self.follow(now, packet, verdict, environment);
+        }
+        self.core.send_to_queue(now, self.core.architecture.ingress_latency, packet, environment);
+    }
+
+    fn follow<E: Environment>(&mut self, now: Time, packet: PacketHandle, verdict: Verdict, environment: &mut E) {
+        match verdict {
+            Verdict::Continue => {}
+            Verdict::Forward { port, queue } => {
+                let descriptor = &mut environment.packets()[packet];
+                descriptor.egress_port = port;
+                descriptor.queue = queue;
+            }
+            Verdict::Drop(reason) => return self.core.end(packet, reason, environment),
+        }
+        self.core.send_to_queue(now, self.core.architecture.ingress_latency, packet, environment);
+    }
+
+    /// Runs a hook of the mechanisms in `subscribed` until one does not let the packet go on, or takes it.
+    #[inline]
+    fn run<E: Environment>(
+        &mut self,
+        mut subscribed: u8,
+        now: Time,
+        port: PortId,
+        packet: PacketHandle,
+        environment: &mut E,
+        hook: impl Fn(&mut M, &mut Context<'_, E>) -> Verdict,
+    ) -> Verdict {
+        while subscribed != 0 {
+            let number = subscribed.trailing_zeros() as usize;
+            subscribed &= subscribed - 1;
+            let mut context = self.core.context(number, now, port, packet, now, environment);
+            let verdict = hook(&mut self.mechanisms[number], &mut context);
+            if verdict != Verdict::Continue {
+                return verdict;
+            }
+        }
+        Verdict::Continue
+    }
+
+    /// Calls a mechanism outside of any packet's way: a pass of its own.
+    fn tell<E: Environment>(
+        &mut self,
+        number: usize,
+        now: Time,
+        environment: &mut E,
+        call: impl FnOnce(&mut M, &mut Context<'_, E>),
+    ) {
+        self.core.pass.begin(Half::Ingress);
+        let nobody = PacketHandle(u32::MAX);
+        let mut context = self.core.context(number, now, PortId(0), nobody, now, environment);
+        call(&mut self.mechanisms[number], &mut context);
+    }
+
+    #[inline]
+    fn enqueue<E: Environment>(&mut self, now: Time, packet: PacketHandle, environment: &mut E) {
+        let descriptor = environment.packets()[packet];
+        let port = descriptor.egress_port;
+        let state = &mut self.core.ports[usize::from(port.0)];
+        let Lane::Managed(lane) = &mut state.lane else {
+            return self.core.offer_fifo(now, packet, environment);
+        };
+        let depth_bytes = lane.depth_bytes(descriptor.queue);
+        if !self.core.buffer.has_room(depth_bytes, descriptor.frame_bytes) {
+            return self.core.end(packet, DropReason::BufferFull, environment);
+        }
+        let entry = Context::<E>::entry(packet, descriptor.frame_bytes, now);
+        match lane.offer(descriptor.queue, entry) {
+            Offer::Full => return self.core.end(packet, DropReason::QueueFull, environment),
+            Offer::Queued { mark: true } => {
+                environment.packets()[packet].mark_congestion();
+            }
+            Offer::Queued { mark: false } => {}
+        }
+        self.core.buffer.take(descriptor.frame_bytes);
+        self.serve_when_free(now, port, environment);
+    }
+
+    /// Serves the port now if it is free, else sees to it that it is served when it falls free.
+    #[inline]
+    fn serve_when_free<E: Environment>(&mut self, now: Time, port: PortId, environment: &mut E) {
+        if self.core.managed(port).busy_until <= now {
+            self.serve(now, port, environment);
+        } else {
+            self.core.see_to_service(now, port, environment);
+        }
+    }
+
+    fn serve<E: Environment>(&mut self, now: Time, port: PortId, environment: &mut E) {
+        let lane = self.core.managed(port);
+        if lane.busy_until > now {
+            return self.core.see_to_service(now, port, environment);
+        }
+        let Some((queue, entry)) = lane.take() else { return };
+        let is_drained = lane.depth_bytes(queue) == 0;
+        self.core.buffer.give_back(entry.frame_bytes);
+        let held_for = self.leave(now, port, entry, environment);
+        if is_drained {
+            self.signal_drained(now, port, queue, environment);
+        }
+        self.core.managed(port).busy_until = now + held_for;
+        self.core.see_to_service(now, port, environment);
+    }
+
+    /// Takes a packet through egress and to the MAC; answers how long it holds the port.
+    fn leave<E: Environment>(&mut self, now: Time, port: PortId, entry: Entry, environment: &mut E) -> Duration {
+        let packet = entry.packet;
+        let hooks = self.core.ports[usize::from(port.0)].hooks;
+        self.core.pass.begin(Half::Egress);
+        let mut verdict = self.run_egress(hooks.egress, now, port, entry, environment, M::egress);
+        if verdict == Verdict::Continue {
+            verdict = self.run_egress(hooks.link_transmit, now, port, entry, environment, M::link_transmit);
+        }
+        match verdict {
+            Verdict::Continue => self.core.transmit(now, port, packet, environment),
+            Verdict::Drop(reason) => {
+                self.core.end(packet, reason, environment);
+                self.core.architecture.pipeline_slot
+            }
+            Verdict::Forward { .. } => unreachable!("a mechanism may forward from ingress only"),
+        }
+    }
+
+    #[inline]
+    fn run_egress<E: Environment>(
+        &mut self,
+        subscribed: u8,
+        now: Time,
+        port: PortId,
+        entry: Entry,
+        environment: &mut E,
+        hook: impl Fn(&mut M, &mut Context<'_, E>) -> Verdict,
+    ) -> Verdict {
+        let owner = environment.packets()[entry.packet].owner;
+        let mut subscribed = if owner == 0 { subscribed } else { 1 << (owner - 1) };
+        while subscribed != 0 {
+            let number = subscribed.trailing_zeros() as usize;
+            subscribed &= subscribed - 1;
+            let mut context = self.core.context(number, now, port, entry.packet, entry.enqueued_at, environment);
+            let verdict = hook(&mut self.mechanisms[number], &mut context);
+            if verdict != Verdict::Continue {
+                return verdict;
+            }
+        }
+        Verdict::Continue
+    }
+
+    fn signal_drained<E: Environment>(&mut self, now: Time, port: PortId, queue: QueueId, environment: &mut E) {
+        let mut subscribed = self.core.ports[usize::from(port.0)].hooks.drained;
+        while subscribed != 0 {
+            let number = subscribed.trailing_zeros() as usize;
+            subscribed &= subscribed - 1;
+            self.tell(number, now, environment, |mechanism, context| mechanism.drained(port, queue, context));
+        }
+    }
+
+    fn obey_pause<E: Environment>(&mut self, now: Time, port: PortId, frame: PauseFrame, environment: &mut E) {
+        let state = &mut self.core.ports[usize::from(port.0)];
+        let queue = state.config.class_queue[usize::from(frame.class & 7)];
+        // A FIFO lane was given to this port because nothing on it may be paused.
+        let Lane::Managed(lane) = &mut state.lane else { return };
+        if frame.is_resume() {
+            lane.resume(queue);
+            self.serve_when_free(now, port, environment);
+        } else {
+            lane.pause(queue);
+        }
+    }
+}
+
+impl Core {
+    fn context<'a, E>(
+        &'a mut self,
+        number: usize,
+        now: Time,
+        port: PortId,
+        packet: PacketHandle,
+        enqueued_at: Time,
+        environment: &'a mut E,
+    ) -> Context<'a, E> {
+        Context { core: self, environment, now, mechanism: number as u8, port, packet, enqueued_at }
+    }
+
+    /// A packet on its way to the queue named in its descriptor, where it is after `latency`.
+    #[inline]
+    pub fn send_to_queue<E: Environment>(
+        &mut self,
+        now: Time,
+        latency: Duration,
+        packet: PacketHandle,
+        environment: &mut E,
+    ) {
+        let port = environment.packets()[packet].egress_port;
+        match self.ports[usize::from(port.0)].lane {
+            Lane::Fifo(_) if latency == self.lead => self.offer_fifo(now, packet, environment),
+            Lane::Fifo(_) => environment.schedule(now + (latency - self.lead), SwitchEvent::Enqueue { packet }),
+            Lane::Managed(_) => environment.schedule(now + latency, SwitchEvent::Enqueue { packet }),
+        }
+    }
+
+    /// Sees to it that a port with something to send is served when it falls free.
+    #[inline]
+    pub fn see_to_service<E: Environment>(&mut self, now: Time, port: PortId, environment: &mut E) {
+        let lane = self.managed(port);
+        if lane.has_ready() && !lane.service_is_due {
+            lane.service_is_due = true;
+            environment.schedule(lane.busy_until.max(now), SwitchEvent::Service { port });
+        }
+    }
+
+    /// Offers a packet that will reach its FIFO lane in `lead`: calls come in the order in which packets do.
+    #[inline]
+    fn offer_fifo<E: Environment>(&mut self, now: Time, packet: PacketHandle, environment: &mut E) {
+        let descriptor = &mut environment.packets()[packet];
+        let frame_bytes = descriptor.frame_bytes;
+        let port = descriptor.egress_port;
+        let state = &mut self.ports[usize::from(port.0)];
+        let transmission = state.transmission_time(frame_bytes);
+        let Lane::Fifo(lane) = &mut state.lane else { unreachable!("only FIFO lanes are offered to") };
+        match lane.offer(now + self.lead, frame_bytes, transmission) {
+            Admission::Full => self.end(packet, DropReason::QueueFull, environment),
+            Admission::Accepted { departs_at, mark } => {
+                if mark {
+                    descriptor.mark_congestion();
+                }
+                self.hand_over(port, packet, frame_bytes, departs_at, environment);
+            }
+        }
+    }
+
+    /// Starts the transmission of a packet from a managed lane; answers how long it takes.
+    fn transmit<E: Environment>(
+        &mut self,
+        now: Time,
+        port: PortId,
+        packet: PacketHandle,
+        environment: &mut E,
+    ) -> Duration {
+        let frame_bytes = environment.packets()[packet].frame_bytes;
+        let transmission = self.ports[usize::from(port.0)].transmission_time(frame_bytes);
+        self.hand_over(port, packet, frame_bytes, now + transmission, environment);
+        transmission
+    }
+
+    #[inline]
+    fn hand_over<E: Environment>(
+        &mut self,
+        port: PortId,
+        packet: PacketHandle,
+        frame_bytes: u32,
+        departs_at: Time,
+        environment: &mut E,
+    ) {
+        let state = &mut self.ports[usize::from(port.0)];
+        state.mac.frames_sent += 1;
+        state.mac.bytes_sent += u64::from(frame_bytes);
+        let last_bit_at = departs_at + self.architecture.egress_latency;
+        if state.config.is_loopback {
+            let back_at = last_bit_at + self.architecture.loopback_latency;
+            return environment.schedule(back_at, SwitchEvent::Loopback { port, packet });
+        }
+        environment.transmit(port, packet, last_bit_at);
+    }
+
+    /// A packet ends here.
+    pub fn end<E: Environment>(&mut self, packet: PacketHandle, reason: DropReason, environment: &mut E) {
+        self.drops[reason as usize] += 1;
+        environment.ended(packet, reason);
+    }
+
+    /// The managed lane of a port that a mechanism asked queues or pauses of.
+    ///
+    /// # Panics
+    /// When the port has a FIFO lane: the mechanism did not subscribe to it.
+    pub fn lane_mut(&mut self, port: PortId) -> &mut ManagedLane {
+        self.managed(port)
+    }
+
+    fn managed(&mut self, port: PortId) -> &mut ManagedLane {
+        match &mut self.ports[usize::from(port.0)].lane {
+            Lane::Managed(lane) => lane,
+            Lane::Fifo(_) => panic!("port {} has a plain FIFO lane; its queues cannot be managed", port.0),
+        }
+    }
+}
+
+fn lane_for(config: &PortConfig, hooks: PortHooks, buffer_is_shared: bool) -> Lane {
+    let is_plain = config.queues.len() == 1 && !hooks.acts_after_queueing() && !buffer_is_shared;
+    if is_plain {
+        Lane::Fifo(FifoLane::new(&config.queues[0]))
+    } else {
+        Lane::Managed(Box::new(ManagedLane::new(&config.queues)))
+    }
+}
