@@ -175,12 +175,13 @@ impl<P: Copy> EventQueue<P> {
     /// Adds an event.
     ///
     /// # Panics
-    /// When `time` lies before the last event popped: time never goes back.
+    /// When its turn, by time and key, was before the last event popped: time never goes back.
     #[inline]
     pub fn push(&mut self, time: Time, order: OrderKey, payload: P) {
-        assert!(time >= self.now(), "an event for {time} was scheduled at {}", self.now());
+        let event = Event { time, order, payload };
+        assert!(event.rank() >= self.last, "an event for {time} ({:#x}) was scheduled at {}", order.0, self.now());
         self.pending += 1;
-        self.place(Event { time, order, payload });
+        self.place(event);
     }
 
     /// Takes the next event.
@@ -394,25 +395,25 @@ mod tests {
         fn pops_in_the_order_of_a_binary_heap(steps in prop::collection::vec((distance(), 0u8..3), 1..400)) {
             let mut queue = EventQueue::default();
             let mut oracle = BinaryHeap::new();
-            let (mut now, mut marker) = (0, 0);
-            for (sequence, (distance, pops)) in steps.into_iter().enumerate() {
-                let event = (Time(now + distance), key(sequence as u64));
-                queue.push(event.0, event.1, sequence);
-                oracle.push(Reverse((event, sequence)));
-                for _ in 0..pops {
-                    prop_assert_eq!(queue.next_time(), oracle.peek().map(|Reverse(((time, _), _))| *time));
-                    let early = (Time(now), key(1_000_000 + marker));
-                    queue.push(early.0, early.1, marker as usize);
-                    oracle.push(Reverse((early, marker as usize)));
-                    marker += 1;
-                    let popped = queue.pop().map(|event| ((event.time, event.order), event.payload));
-                    prop_assert_eq!(popped, oracle.pop().map(|Reverse(expected)| expected));
-                    now = popped.map_or(now, |((time, _), _)| time.0);
+            let (mut now, mut sequence) = (0, 0);
+            for (distance, pops) in steps {
+                for round in 0..=pops {
+                    // The first round pushes at a distance, the others between a look ahead and a pop.
+                    let time = Time(now + if round == 0 { distance } else { 0 });
+                    sequence += 1;
+                    queue.push(time, key(sequence), sequence);
+                    oracle.push(Reverse((time, key(sequence), sequence)));
+                    prop_assert_eq!(queue.next_time(), oracle.peek().map(|Reverse((time, ..))| *time));
+                    if round > 0 {
+                        let popped = queue.pop().map(|event| (event.time, event.order, event.payload));
+                        prop_assert_eq!(popped, oracle.pop().map(|Reverse(expected)| expected));
+                        now = popped.map_or(now, |(time, ..)| time.0);
+                    }
                 }
                 prop_assert_eq!(queue.len(), oracle.len());
             }
-            while let Some(Reverse((expected, _))) = oracle.pop() {
-                prop_assert_eq!(queue.pop().map(|event| (event.time, event.order)), Some(expected));
+            while let Some(Reverse((time, order, _))) = oracle.pop() {
+                prop_assert_eq!(queue.pop().map(|event| (event.time, event.order)), Some((time, order)));
             }
             prop_assert!(queue.is_empty() && queue.pop().is_none());
         }

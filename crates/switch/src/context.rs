@@ -96,6 +96,7 @@ impl<E: Environment> Context<'_, E> {
         packet.queue = queue;
         let handle = self.environment.packets().insert(packet);
         self.core.packets_created += 1;
+        self.environment.created(handle);
         let latency = match self.core.pass.half() {
             Half::Ingress => self.core.architecture.ingress_latency,
             Half::Egress => self.core.architecture.mirror_latency,
@@ -117,6 +118,17 @@ impl<E: Environment> Context<'_, E> {
     /// Lets a queue go on after `delay`.
     pub fn resume_after(&mut self, delay: Duration, port: PortId, queue: QueueId) {
         self.environment.schedule(self.now + delay, SwitchEvent::Resume { port, queue });
+    }
+
+    /// Serves a queue by credit from now on, beginning with none.
+    pub fn schedule_by_credit(&mut self, port: PortId, queue: QueueId) {
+        self.core.lane_mut(port).schedule_by_credit(queue);
+    }
+
+    /// Lets so many packets more of a queue that is scheduled by credit be served.
+    pub fn grant(&mut self, port: PortId, queue: QueueId, packets: u64) {
+        self.core.lane_mut(port).grant(queue, packets);
+        self.core.see_to_service(self.now, port, self.environment);
     }
 
     /// Whether a queue is paused.

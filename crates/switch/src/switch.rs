@@ -24,6 +24,8 @@ pub trait Environment {
     fn schedule(&mut self, at: Time, event: SwitchEvent);
     /// The last bit of the packet leaves the MAC of `port` at `last_bit_at`.
     fn transmit(&mut self, port: PortId, packet: PacketHandle, last_bit_at: Time);
+    /// A mechanism has made a packet: a copy of one of a flow, or one of its own.
+    fn created(&mut self, packet: PacketHandle);
     /// The packet has ended in the switch; its slot in the store is to be freed.
     fn ended(&mut self, packet: PacketHandle, reason: DropReason);
 }
@@ -141,10 +143,6 @@ impl<M: Mechanism> Switch<M> {
             self.core.end(packet, DropReason::ControlAbsorbed, environment);
             return self.obey_pause(now, port, frame, environment);
         }
-        if descriptor.ttl == 0 {
-            return self.core.end(packet, DropReason::TimeToLive, environment);
-        }
-        descriptor.ttl -= 1;
         self.ingress(now, port, packet, environment);
     }
 
@@ -285,6 +283,10 @@ impl<M: Mechanism> Switch<M> {
         let towards = &self.core.ports[usize::from(egress_port.0)];
         let subscribed = self.core.ports[usize::from(port.0)].hooks.ingress_from | towards.hooks.ingress_towards;
         let descriptor = &mut environment.packets()[packet];
+        if descriptor.ttl == 0 {
+            return self.core.end(packet, DropReason::TimeToLive, environment);
+        }
+        descriptor.ttl -= 1;
         descriptor.egress_port = egress_port;
         descriptor.queue = towards.config.class_queue[usize::from(descriptor.class & 7)];
         if subscribed != 0 {

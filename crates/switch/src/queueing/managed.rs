@@ -26,6 +26,14 @@ struct Queue {
     peak_bytes: u64,
     deficit_bytes: u32,
     is_paused: bool,
+    /// Packets that may still be served; none when the queue is not scheduled by credit.
+    credit: Option<u64>,
+}
+
+impl Queue {
+    fn may_be_served(&self) -> bool {
+        !self.is_paused && self.credit != Some(0) && !self.entries.is_empty()
+    }
 }
 
 /// Queues of one level of priority.
@@ -76,6 +84,7 @@ impl ManagedLane {
             peak_bytes: 0,
             deficit_bytes: 0,
             is_paused: false,
+            credit: None,
         });
         Self {
             queues: queues.collect(),
@@ -98,7 +107,7 @@ impl ManagedLane {
         queue.entries.push_back(entry);
         queue.bytes += u64::from(entry.frame_bytes);
         queue.peak_bytes = queue.peak_bytes.max(queue.bytes);
-        if !queue.is_paused {
+        if queue.may_be_served() {
             self.ready |= 1 << index;
         }
         Offer::Queued { mark }
@@ -134,10 +143,29 @@ impl ManagedLane {
 
     /// Serves `queue` again.
     pub fn resume(&mut self, queue: QueueId) {
-        let index = usize::from(queue.0);
-        self.queues[index].is_paused = false;
-        if !self.queues[index].entries.is_empty() {
-            self.ready |= 1 << index;
+        self.queues[usize::from(queue.0)].is_paused = false;
+        self.refresh(queue);
+    }
+
+    /// Serves `queue` by credit from now on, beginning with none.
+    pub fn schedule_by_credit(&mut self, queue: QueueId) {
+        self.queues[usize::from(queue.0)].credit = Some(0);
+        self.ready &= !(1 << queue.0);
+    }
+
+    /// Lets `packets` more of a queue that is scheduled by credit be served.
+    ///
+    /// # Panics
+    /// When the queue is not scheduled by credit.
+    pub fn grant(&mut self, queue: QueueId, packets: u64) {
+        let credit = &mut self.queues[usize::from(queue.0)].credit;
+        *credit.as_mut().expect("the queue is scheduled by credit") += packets;
+        self.refresh(queue);
+    }
+
+    fn refresh(&mut self, queue: QueueId) {
+        if self.queues[usize::from(queue.0)].may_be_served() {
+            self.ready |= 1 << queue.0;
         }
     }
 
@@ -172,8 +200,13 @@ impl ManagedLane {
         let queue = &mut self.queues[index];
         let entry = queue.entries.pop_front().expect("a ready queue has a packet");
         queue.bytes -= u64::from(entry.frame_bytes);
+        if let Some(credit) = &mut queue.credit {
+            *credit -= 1;
+        }
         if queue.entries.is_empty() {
             queue.deficit_bytes = 0;
+        }
+        if !queue.may_be_served() {
             self.ready &= !(1 << index);
         }
         entry
@@ -272,6 +305,20 @@ mod tests {
         assert_eq!(drain(&mut lane), [1]);
         assert!(!lane.has_ready());
         lane.resume(QueueId(0));
+        assert_eq!(drain(&mut lane), [0]);
+    }
+
+    #[test]
+    fn a_queue_scheduled_by_credit_sends_what_was_granted() {
+        let mut lane = lane(&[(1, 1_500)]);
+        lane.schedule_by_credit(QueueId(0));
+        fill(&mut lane, 0, 100, 3);
+        assert_eq!(drain(&mut lane), []);
+        lane.grant(QueueId(0), 2);
+        assert_eq!(drain(&mut lane), [0, 0]);
+        lane.grant(QueueId(0), 2);
+        assert_eq!(drain(&mut lane), [0]);
+        fill(&mut lane, 0, 100, 2);
         assert_eq!(drain(&mut lane), [0]);
     }
 

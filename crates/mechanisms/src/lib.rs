@@ -1,0 +1,67 @@
+//! The mechanisms that a switch can run, one folder each, and the list of them.
+//!
+//! A new mechanism is a new folder and one line in [`mechanism_list`].
+
+pub mod linkguardian;
+
+use hitless_switch::{Context, Environment, Mechanism, PortState, Report, Subscriptions, Verdict};
+use hitless_wire::{PortId, QueueId, Time};
+
+pub use linkguardian::LinkGuardian;
+
+/// Makes the enum of all mechanisms, which hands every hook to the one it holds.
+macro_rules! mechanism_list {
+    ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {
+        /// Any of the mechanisms.
+        pub enum AnyMechanism {
+            $($(#[$doc])* $name(Box<$name>),)+
+        }
+
+        $(impl From<$name> for AnyMechanism {
+            fn from(mechanism: $name) -> Self {
+                Self::$name(Box::new(mechanism))
+            }
+        })+
+
+        impl Mechanism for AnyMechanism {
+            fn subscriptions(&mut self, queue_counts: &[usize]) -> Subscriptions {
+                match self { $(Self::$name(mechanism) => mechanism.subscriptions(queue_counts)),+ }
+            }
+            fn report(&self, now: Time) -> Report {
+                match self { $(Self::$name(mechanism) => mechanism.report(now)),+ }
+            }
+            fn start<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+                match self { $(Self::$name(mechanism) => mechanism.start(context)),+ }
+            }
+            fn link_receive<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+                match self { $(Self::$name(mechanism) => mechanism.link_receive(context)),+ }
+            }
+            fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+                match self { $(Self::$name(mechanism) => mechanism.ingress(context)),+ }
+            }
+            fn egress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+                match self { $(Self::$name(mechanism) => mechanism.egress(context)),+ }
+            }
+            fn link_transmit<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+                match self { $(Self::$name(mechanism) => mechanism.link_transmit(context)),+ }
+            }
+            fn timer<E: Environment>(&mut self, token: u32, context: &mut Context<'_, E>) {
+                match self { $(Self::$name(mechanism) => mechanism.timer(token, context)),+ }
+            }
+            fn drained<E: Environment>(&mut self, port: PortId, queue: QueueId, context: &mut Context<'_, E>) {
+                match self { $(Self::$name(mechanism) => mechanism.drained(port, queue, context)),+ }
+            }
+            fn port_state<E: Environment>(&mut self, port: PortId, state: PortState, context: &mut Context<'_, E>) {
+                match self { $(Self::$name(mechanism) => mechanism.port_state(port, state, context)),+ }
+            }
+            fn command<E: Environment>(&mut self, command: u32, context: &mut Context<'_, E>) {
+                match self { $(Self::$name(mechanism) => mechanism.command(command, context)),+ }
+            }
+        }
+    };
+}
+
+mechanism_list! {
+    /// Link-local retransmission for links that corrupt packets.
+    LinkGuardian,
+}

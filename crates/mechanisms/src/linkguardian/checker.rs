@@ -1,0 +1,91 @@
+//! Watches the promises of a protected link, independently of the protocol's own numbers.
+//!
+//! Every packet that enters the link gets a [`hitless_wire::shim::CheckNumber`], which no mechanism reads and which
+//! takes no room on the wire. At the far end the checker sees what came out, in what order, and how often.
+
+use std::collections::VecDeque;
+
+/// How far behind the highest number a packet may come out and still be told from a duplicate.
+const WINDOW: usize = 1 << 16;
+
+/// What the far end of a link has delivered.
+#[derive(Debug, Default)]
+pub struct Checker {
+    /// One past the highest number delivered.
+    next: u64,
+    /// Delivered or not, for the numbers below `next`, newest at the back.
+    seen: VecDeque<bool>,
+    /// Packets delivered for the first time.
+    pub delivered: u64,
+    /// Packets delivered again.
+    pub duplicates: u64,
+    /// Packets delivered after one with a higher number.
+    pub reordered: u64,
+    /// Numbers that left the window without having been delivered.
+    missed: u64,
+}
+
+impl Checker {
+    /// A packet with `number` (32 bits of the count) has come out.
+    pub fn deliver(&mut self, number: u32) {
+        let ahead = i64::from(number.wrapping_sub(self.next as u32) as i32);
+        if ahead >= 0 {
+            (0..ahead).for_each(|_| self.shift(false));
+            self.shift(true);
+            self.delivered += 1;
+            return;
+        }
+        let position = self.seen.len() as i64 + ahead;
+        match usize::try_from(position).ok().and_then(|index| self.seen.get_mut(index)) {
+            Some(seen) if !*seen => {
+                *seen = true;
+                self.delivered += 1;
+                self.reordered += 1;
+            }
+            _ => self.duplicates += 1,
+        }
+    }
+
+    /// Packets that never came out although a later one did.
+    pub fn lost(&self) -> u64 {
+        self.missed + self.seen.iter().filter(|&&seen| !seen).count() as u64
+    }
+
+    fn shift(&mut self, seen: bool) {
+        self.next += 1;
+        self.seen.push_back(seen);
+        if self.seen.len() > WINDOW && self.seen.pop_front() == Some(false) {
+            self.missed += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(numbers: &[u32]) -> (u64, u64, u64, u64) {
+        let mut checker = Checker::default();
+        numbers.iter().for_each(|&number| checker.deliver(number));
+        (checker.delivered, checker.duplicates, checker.reordered, checker.lost())
+    }
+
+    #[test]
+    fn counts_what_was_delivered_twice_late_or_never() {
+        assert_eq!(check(&[0, 1, 2]), (3, 0, 0, 0));
+        assert_eq!(check(&[0, 2, 1]), (3, 0, 1, 0));
+        assert_eq!(check(&[0, 2]), (2, 0, 0, 1));
+        assert_eq!(check(&[0, 1, 1, 2]), (3, 1, 0, 0));
+        assert_eq!(check(&[0, 2, 1, 1]), (3, 1, 1, 0));
+    }
+
+    #[test]
+    fn a_number_that_leaves_the_window_is_lost_for_good() {
+        let mut checker = Checker::default();
+        checker.deliver(1);
+        (2..2 + WINDOW as u32).for_each(|number| checker.deliver(number));
+        assert_eq!(checker.lost(), 1);
+        checker.deliver(0);
+        assert_eq!((checker.lost(), checker.duplicates), (1, 1));
+    }
+}

@@ -1,0 +1,73 @@
+//! A value that ingress writes and egress reads.
+//!
+//! The two halves share no registers: what a packet learns in ingress it carries through the traffic manager and
+//! writes in egress. [`Crossing`] has that delay without the event that carrying it would cost.
+
+use std::collections::VecDeque;
+
+use hitless_wire::Time;
+
+/// A value on its way from ingress to egress.
+#[derive(Debug)]
+pub struct Crossing<T> {
+    arrived: T,
+    underway: VecDeque<(Time, T)>,
+}
+
+impl<T: Copy> Crossing<T> {
+    /// A crossing whose egress side holds `initial`.
+    pub fn new(initial: T) -> Self {
+        Self { arrived: initial, underway: VecDeque::new() }
+    }
+
+    /// Sends `value`; egress sees it from `visible_at` on. Values must be sent in the order of that time.
+    pub fn send(&mut self, value: T, visible_at: Time) {
+        self.underway.push_back((visible_at, value));
+    }
+
+    /// Lets arrive what is visible at `now`; true when anything did.
+    pub fn receive(&mut self, now: Time) -> bool {
+        let mut any = false;
+        while let Some(&(visible_at, value)) = self.underway.front()
+            && visible_at <= now
+        {
+            self.arrived = value;
+            self.underway.pop_front();
+            any = true;
+        }
+        any
+    }
+
+    /// The value that egress holds.
+    pub fn get(&self) -> T {
+        self.arrived
+    }
+
+    /// Writes in egress itself.
+    pub fn set(&mut self, value: T) {
+        self.arrived = value;
+    }
+
+    /// When the next value becomes visible.
+    pub fn next_visible_at(&self) -> Option<Time> {
+        self.underway.front().map(|&(visible_at, _)| visible_at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn egress_sees_a_value_after_its_delay() {
+        let mut crossing = Crossing::new(0);
+        crossing.send(1, Time(10));
+        crossing.send(2, Time(20));
+        assert!(!crossing.receive(Time(9)));
+        assert_eq!(crossing.get(), 0);
+        assert!(crossing.receive(Time(10)));
+        assert_eq!((crossing.get(), crossing.next_visible_at()), (1, Some(Time(20))));
+        assert!(crossing.receive(Time(30)));
+        assert_eq!((crossing.get(), crossing.next_visible_at()), (2, None));
+    }
+}
