@@ -1,0 +1,152 @@
+//! What a flow is asked to carry, and what is recorded about it.
+//!
+//! A flow is a connection in one direction. Request/response and incast are made of flows that a driver adds when
+//! a message of another flow is complete.
+
+use hitless_wire::{Duration, FlowId, HostId, Time};
+
+use crate::transport::{ReceiverStatistics, SenderStatistics};
+
+/// Names a transport that was made known with [`crate::Hosts::add_transport`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct TransportId(pub u16);
+
+/// What the sending application does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Application {
+    /// Messages of the same length one after the other: each starts a time after the one before was acknowledged.
+    Messages {
+        /// How many; 1 for a one-way flow.
+        count: u64,
+        /// Length of each; not 0.
+        bytes: u64,
+        /// From the acknowledgement of one message to the start of the next.
+        gap: Duration,
+    },
+    /// As much as the transport takes, until a time.
+    Unlimited {
+        /// Nothing is written from here on; a reliable transport still delivers what it has.
+        stop: Time,
+        /// What may be written and not acknowledged: the socket's send buffer.
+        send_buffer_bytes: u64,
+    },
+}
+
+impl Application {
+    /// One message of `bytes`.
+    pub const fn one_way(bytes: u64) -> Self {
+        Application::Messages { count: 1, bytes, gap: Duration::ZERO }
+    }
+
+    /// Unlimited until `stop`, with a send buffer of 4 MiB (Linux's default maximum, `tcp_wmem`).
+    pub const fn until(stop: Time) -> Self {
+        Application::Unlimited { stop, send_buffer_bytes: 4 << 20 }
+    }
+}
+
+/// A flow to be added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowConfig {
+    /// Where the data comes from.
+    pub source: HostId,
+    /// Where it goes; another host.
+    pub destination: HostId,
+    /// Which transport carries it.
+    pub transport: TransportId,
+    /// When it starts.
+    pub start: Time,
+    /// What it carries.
+    pub application: Application,
+    /// Anything; comes back in the records.
+    pub tag: u32,
+    /// Traffic class of the data.
+    pub class: u8,
+    /// Traffic class of what comes back.
+    pub acknowledgement_class: u8,
+    /// Goes into the hash of the 5-tuple together with the flow's number: stands for addresses and ports.
+    pub hash_salt: u32,
+}
+
+/// A message that is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageRecord {
+    /// The flow it was sent on.
+    pub flow: FlowId,
+    /// The flow's tag.
+    pub tag: u32,
+    /// Number in the flow, from 0.
+    pub number: u64,
+    /// Length.
+    pub bytes: u64,
+    /// When the application wrote it.
+    pub started: Time,
+    /// When its last byte was handed to the receiving application. [`Time::NEVER`] when datagrams were lost.
+    pub delivered: Time,
+    /// When the sender learnt that all has arrived; for datagrams, when the last was sent.
+    pub acknowledged: Time,
+}
+
+/// How a flow ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowOutcome {
+    /// Everything was sent and, by a reliable transport, acknowledged.
+    Completed,
+    /// The transport gave up.
+    Failed,
+    /// The run ended first.
+    Unfinished,
+}
+
+/// Packets of a flow in both directions, as its two hosts see them.
+///
+/// Injected = delivered + dropped + in flight, where packets that the fabric copied count as injected
+/// ([`crate::Hosts::note_copied`]) and those it lost or absorbed as dropped ([`crate::Hosts::note_dropped`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PacketCounts {
+    /// Handed out by the transports, or copied on the way.
+    pub injected: u64,
+    /// Handed to the transports.
+    pub delivered: u64,
+    /// Dropped by a network card or on the way.
+    pub dropped: u64,
+}
+
+impl PacketCounts {
+    /// Packets between the transports; negative only when copies were not noted.
+    pub fn in_flight(&self) -> i64 {
+        self.injected as i64 - self.delivered as i64 - self.dropped as i64
+    }
+}
+
+/// A flow that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowRecord {
+    /// Its number.
+    pub flow: FlowId,
+    /// Its tag.
+    pub tag: u32,
+    /// Where the data came from.
+    pub source: HostId,
+    /// Where it went.
+    pub destination: HostId,
+    /// When it started.
+    pub started: Time,
+    /// When it ended.
+    pub finished: Time,
+    /// How it ended.
+    pub outcome: FlowOutcome,
+    /// Messages that were completed.
+    pub messages_completed: u64,
+    /// Bytes that the application wrote.
+    pub bytes_written: u64,
+    /// Bytes that the sender knows to have arrived; for datagrams, bytes sent.
+    pub bytes_acknowledged: u64,
+    /// Bytes handed to the receiving application.
+    pub bytes_delivered: u64,
+    /// Packets, as far as they are known at the end of the flow.
+    pub packets: PacketCounts,
+    /// What the sending end counted.
+    pub sender: SenderStatistics,
+    /// What the receiving end counted.
+    pub receiver: ReceiverStatistics,
+}

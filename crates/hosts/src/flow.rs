@@ -1,0 +1,198 @@
+//! One flow's transport, whichever it is: enums instead of virtual calls.
+
+use hitless_wire::{Duration, Packet, Time};
+
+use crate::transport::roce::{RoceConfig, RoceRequester, RoceResponder};
+use crate::transport::tcp::{TcpConfig, TcpReceiver, TcpSender};
+use crate::transport::udp::{UdpConfig, UdpSender, UdpSink};
+use crate::transport::{Outgoing, Receiver, ReceiverStatistics, Sender, SenderStatistics};
+
+/// A transport and its parameters.
+#[derive(Clone, Debug)]
+pub enum TransportConfig {
+    /// TCP.
+    Tcp(TcpConfig),
+    /// RoCEv2 reliable connection.
+    Roce(RoceConfig),
+    /// Datagrams at a constant rate.
+    Udp(UdpConfig),
+}
+
+impl TransportConfig {
+    /// A new connection: its two ends. The timers of their hosts tick at these phases.
+    pub fn connect(&self, sender_phase: Duration, receiver_phase: Duration) -> (SenderState, ReceiverState) {
+        match self {
+            TransportConfig::Tcp(config) => (
+                SenderState::Tcp(Box::new(TcpSender::new(config, sender_phase))),
+                ReceiverState::Tcp(Box::new(TcpReceiver::new(config, receiver_phase))),
+            ),
+            TransportConfig::Roce(config) => {
+                (SenderState::Roce(RoceRequester::new(*config)), ReceiverState::Roce(RoceResponder::new(*config)))
+            }
+            TransportConfig::Udp(config) => {
+                (SenderState::Udp(UdpSender::new(*config)), ReceiverState::Udp(Box::default()))
+            }
+        }
+    }
+
+    /// Whether every byte written arrives, unless the flow fails.
+    pub fn is_reliable(&self) -> bool {
+        !matches!(self, TransportConfig::Udp(_))
+    }
+
+    /// Whether it is TCP, which a host may be told not to hold back.
+    pub fn is_tcp(&self) -> bool {
+        matches!(self, TransportConfig::Tcp(_))
+    }
+
+    /// Whether the transport runs in the network card, so that the kernel's delays are not its own.
+    pub fn is_on_network_card(&self) -> bool {
+        matches!(self, TransportConfig::Roce(_))
+    }
+
+    /// How long the receiving end is kept after the sending end is done.
+    pub fn linger(&self) -> Duration {
+        match self {
+            TransportConfig::Udp(config) => config.linger,
+            TransportConfig::Tcp(_) | TransportConfig::Roce(_) => Duration::ZERO,
+        }
+    }
+}
+
+/// Calls a method of whichever variant is there.
+macro_rules! dispatch {
+    ($state:expr, $kind:ident, $end:ident => $call:expr) => {
+        match $state {
+            $kind::Tcp($end) => $call,
+            $kind::Roce($end) => $call,
+            $kind::Udp($end) => $call,
+        }
+    };
+}
+
+/// The sending end of a flow.
+#[derive(Clone, Debug)]
+pub enum SenderState {
+    /// TCP.
+    Tcp(Box<TcpSender>),
+    /// RoCEv2 requester.
+    Roce(RoceRequester),
+    /// Constant rate.
+    Udp(UdpSender),
+}
+
+impl SenderState {
+    /// Whether the transport has given up; it sends nothing more.
+    #[inline]
+    pub fn has_failed(&self) -> bool {
+        match self {
+            SenderState::Roce(requester) => requester.has_failed(),
+            SenderState::Tcp(_) | SenderState::Udp(_) => false,
+        }
+    }
+
+    /// Whether its timer counts while it has more to send and may not.
+    ///
+    /// TCP brings its timer up to date when it has been asked for packets until it had none, and a paced sender's
+    /// timer only says when to ask.
+    #[inline]
+    pub fn times_out_when_held_back(&self) -> bool {
+        matches!(self, SenderState::Roce(_))
+    }
+
+    /// Takes back what a sender without acknowledgements has not sent; returns how many bytes that was.
+    ///
+    /// A reliable transport keeps what it was given: its buffer drains as when a program closes its socket.
+    pub fn withdraw_unsent(&mut self) -> u64 {
+        match self {
+            SenderState::Udp(sender) => sender.withdraw_unsent(),
+            SenderState::Tcp(_) | SenderState::Roce(_) => 0,
+        }
+    }
+}
+
+impl Sender for SenderState {
+    fn write(&mut self, now: Time, bytes: u64) {
+        dispatch!(self, SenderState, end => end.write(now, bytes));
+    }
+
+    #[inline]
+    fn receive(&mut self, now: Time, packet: &Packet) {
+        dispatch!(self, SenderState, end => end.receive(now, packet));
+    }
+
+    #[inline]
+    fn poll_transmit(&mut self, now: Time) -> Option<Outgoing> {
+        dispatch!(self, SenderState, end => end.poll_transmit(now))
+    }
+
+    #[inline]
+    fn next_timeout(&self) -> Time {
+        dispatch!(self, SenderState, end => end.next_timeout())
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        dispatch!(self, SenderState, end => end.handle_timeout(now));
+    }
+
+    #[inline]
+    fn acknowledged_bytes(&self) -> u64 {
+        dispatch!(self, SenderState, end => end.acknowledged_bytes())
+    }
+
+    fn statistics(&self) -> SenderStatistics {
+        dispatch!(self, SenderState, end => end.statistics())
+    }
+}
+
+/// The receiving end of a flow.
+#[derive(Clone, Debug)]
+pub enum ReceiverState {
+    /// TCP.
+    Tcp(Box<TcpReceiver>),
+    /// RoCEv2 responder.
+    Roce(RoceResponder),
+    /// Counting sink; boxed because its memory of numbers would make every receiver large.
+    Udp(Box<UdpSink>),
+}
+
+impl ReceiverState {
+    /// The one-way delay of the datagram just received, where the transport measures it.
+    #[inline]
+    pub fn latest_delay(&self) -> Option<Duration> {
+        match self {
+            ReceiverState::Udp(sink) => Some(sink.delays().latest),
+            ReceiverState::Tcp(_) | ReceiverState::Roce(_) => None,
+        }
+    }
+}
+
+impl Receiver for ReceiverState {
+    #[inline]
+    fn receive(&mut self, now: Time, packet: &Packet) {
+        dispatch!(self, ReceiverState, end => end.receive(now, packet));
+    }
+
+    #[inline]
+    fn poll_transmit(&mut self, now: Time) -> Option<Outgoing> {
+        dispatch!(self, ReceiverState, end => end.poll_transmit(now))
+    }
+
+    #[inline]
+    fn next_timeout(&self) -> Time {
+        dispatch!(self, ReceiverState, end => end.next_timeout())
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        dispatch!(self, ReceiverState, end => end.handle_timeout(now));
+    }
+
+    #[inline]
+    fn delivered_bytes(&self) -> u64 {
+        dispatch!(self, ReceiverState, end => end.delivered_bytes())
+    }
+
+    fn statistics(&self) -> ReceiverStatistics {
+        dispatch!(self, ReceiverState, end => end.statistics())
+    }
+}

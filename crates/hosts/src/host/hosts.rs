@@ -1,0 +1,321 @@
+//! The collection: who is meant by a packet or an event, and what becomes of flows.
+
+use hitless_engine::{PacketHandle, Stream};
+use hitless_wire::{FlowId, HostId, Time};
+
+use super::connection::{Connection, Side};
+use super::state::HostState;
+use super::{HostConfig, HostDrop, HostEnvironment, HostEvent};
+use crate::application::{Application, FlowConfig, FlowOutcome, PacketCounts, TransportId};
+use crate::flow::TransportConfig;
+
+/// A flow's place in the table: 16 bytes, whatever the flow is doing.
+#[derive(Clone, Debug)]
+enum FlowSlot {
+    /// Not started.
+    Waiting(Box<FlowConfig>),
+    Active(Box<Connection>),
+    /// Over; packets of it may still be under way.
+    Ended {
+        packets_in_flight: i64,
+    },
+}
+
+/// What all hosts counted together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostTotals {
+    /// Packets of all flows, strays counted as dropped.
+    pub packets: PacketCounts,
+    /// Packets that a network card had no room for.
+    pub dropped_by_network_card: u64,
+    /// Packets that arrived after their flow had ended.
+    pub strays: u64,
+    /// Flows that started.
+    pub flows_started: u64,
+    /// Flows that were completed.
+    pub flows_completed: u64,
+    /// Flows whose transport gave up.
+    pub flows_failed: u64,
+}
+
+impl PacketCounts {
+    fn add(&mut self, other: PacketCounts) {
+        self.injected += other.injected;
+        self.delivered += other.delivered;
+        self.dropped += other.dropped;
+    }
+}
+
+/// All hosts of a partition and the flows between them. How to drive it: see [the module](super).
+#[derive(Clone, Debug, Default)]
+pub struct Hosts {
+    hosts: Vec<HostState>,
+    transports: Vec<TransportConfig>,
+    flows: Vec<FlowSlot>,
+    /// Without what active flows and hosts keep themselves; see [`Self::totals`].
+    totals: HostTotals,
+}
+
+impl Hosts {
+    /// No hosts.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a host; they are numbered from 0. Its stack delays are drawn from `stream`.
+    ///
+    /// # Panics
+    /// When a part of `config` cannot work (a queue for no packets, a percentile below its median).
+    pub fn add_host(&mut self, config: &HostConfig, stream: Stream) -> HostId {
+        let id = HostId(self.hosts.len() as u32);
+        self.hosts.push(HostState::new(id, config, stream));
+        id
+    }
+
+    /// Makes a transport known that flows can name.
+    ///
+    /// # Panics
+    /// With more than 65,536 transports.
+    pub fn add_transport(&mut self, config: TransportConfig) -> TransportId {
+        let id = u16::try_from(self.transports.len()).expect("at most 65,536 transports");
+        self.transports.push(config);
+        TransportId(id)
+    }
+
+    /// Adds a flow and schedules its start. Flows are numbered from 0; a number is never used again.
+    ///
+    /// # Panics
+    /// When the flow makes no sense: unknown hosts or transport, both ends at one host, no messages, empty messages,
+    /// more than one message of datagrams.
+    pub fn add_flow<E: HostEnvironment>(&mut self, config: FlowConfig, env: &mut E) -> FlowId {
+        self.check(&config);
+        let flow = FlowId(u32::try_from(self.flows.len()).expect("fewer than 2^32 flows"));
+        self.flows.push(FlowSlot::Waiting(Box::new(config)));
+        env.schedule(config.start, config.source, HostEvent::FlowStart(flow));
+        flow
+    }
+
+    fn check(&self, config: &FlowConfig) {
+        let FlowConfig { source, destination, transport, .. } = *config;
+        let hosts = self.hosts.len();
+        assert!(source != destination, "a flow from {source:?} to itself");
+        assert!((source.0.max(destination.0) as usize) < hosts, "a flow {source:?}-{destination:?} of {hosts} hosts");
+        let transport = self.transports.get(usize::from(transport.0)).expect("a flow's transport is known");
+        if let Application::Messages { count, bytes, .. } = config.application {
+            assert!(count > 0 && bytes > 0, "a flow needs messages, and messages bytes");
+            assert!(
+                count == 1 || transport.is_reliable(),
+                "a second message would wait for datagrams that may be lost"
+            );
+        }
+    }
+
+    /// The last bit of a packet has arrived at `host`.
+    ///
+    /// # Panics
+    /// When the packet is addressed to another host: a fault of the fabric's routing.
+    #[inline]
+    pub fn receive<E: HostEnvironment>(&mut self, now: Time, host: HostId, packet: PacketHandle, env: &mut E) {
+        let descriptor = &env.packets()[packet];
+        assert!(descriptor.destination == host, "{host:?} received a packet for {:?}", descriptor.destination);
+        let flow = descriptor.flow;
+        let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else {
+            return self.drop_stray(host, flow, packet, env);
+        };
+        let side = connection.addressee(descriptor);
+        let state = &mut self.hosts[host.0 as usize];
+        if let Some(at) = connection.delivery_time(now, side, state) {
+            return env.schedule(at, host, HostEvent::Deliver(packet));
+        }
+        connection.deliver(now, side, packet, state, env);
+        if connection.outcome.is_some() {
+            self.finish(now, flow, env);
+        }
+    }
+
+    /// An event has come that was scheduled through the environment.
+    pub fn handle<E: HostEnvironment>(&mut self, now: Time, event: HostEvent, env: &mut E) {
+        use HostEvent as Event;
+        match event {
+            Event::Deliver(packet) => self.deliver(now, packet, env),
+            Event::Emit(packet) => self.emit(now, packet, env),
+            Event::CardDrained(host) => self.card_drained(now, host, env),
+            Event::SenderTimer(flow) => {
+                self.visit(now, flow, Side::Sender, env, |flow, host, env| flow.sender_timer(now, host, env));
+            }
+            Event::ReceiverTimer(flow) => {
+                self.visit(now, flow, Side::Receiver, env, |flow, host, env| flow.receiver_timer(now, host, env));
+            }
+            Event::FlowStart(flow) => self.start(now, flow, env),
+            Event::NextMessage(flow) => {
+                self.visit(now, flow, Side::Sender, env, |flow, host, env| flow.next_message(now, host, env));
+            }
+            Event::FlowStop(flow) => {
+                self.visit(now, flow, Side::Sender, env, |flow, host, env| flow.stop(now, host, env));
+            }
+            Event::FlowEnd(flow) => {
+                self.visit(now, flow, Side::Receiver, env, |flow, _, env| flow.stop_lingering(env));
+            }
+        }
+    }
+
+    /// Lets an active flow do something at the host of one of its ends; ends it if that was the last thing to do.
+    #[inline]
+    fn visit<E: HostEnvironment>(
+        &mut self,
+        now: Time,
+        flow: FlowId,
+        side: Side,
+        env: &mut E,
+        act: impl FnOnce(&mut Connection, &mut HostState, &mut E),
+    ) {
+        // An event of a flow that has ended since it was scheduled means nothing.
+        let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else { return };
+        act(connection, &mut self.hosts[connection.host(side).0 as usize], env);
+        if connection.outcome.is_some() {
+            self.finish(now, flow, env);
+        }
+    }
+
+    fn start<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, env: &mut E) {
+        let slot = &mut self.flows[flow.0 as usize];
+        let FlowSlot::Waiting(config) = slot else { panic!("{flow:?} starts twice") };
+        let transport = &self.transports[usize::from(config.transport.0)];
+        let connection = Connection::new(flow, now, config, transport, &self.hosts);
+        *slot = FlowSlot::Active(Box::new(connection));
+        self.totals.flows_started += 1;
+        self.visit(now, flow, Side::Sender, env, |flow, host, env| flow.start(now, host, env));
+    }
+
+    /// A packet has passed the receive delay.
+    fn deliver<E: HostEnvironment>(&mut self, now: Time, packet: PacketHandle, env: &mut E) {
+        let descriptor = &env.packets()[packet];
+        let (host, flow) = (descriptor.destination, descriptor.flow);
+        let FlowSlot::Active(connection) = &self.flows[flow.0 as usize] else {
+            return self.drop_stray(host, flow, packet, env);
+        };
+        let side = connection.addressee(descriptor);
+        self.visit(now, flow, side, env, |flow, host, env| flow.deliver(now, side, packet, host, env));
+    }
+
+    #[cold]
+    fn drop_stray<E: HostEnvironment>(&mut self, host: HostId, flow: FlowId, packet: PacketHandle, env: &mut E) {
+        self.totals.strays += 1;
+        self.note_dropped(flow);
+        env.drop_packet(host, packet, HostDrop::FlowEnded);
+    }
+
+    /// A packet has passed the send delay.
+    fn emit<E: HostEnvironment>(&mut self, now: Time, packet: PacketHandle, env: &mut E) {
+        let descriptor = &env.packets()[packet];
+        let (host, flow, frame_bytes) = (descriptor.source, descriptor.flow, descriptor.frame_bytes);
+        if !self.hosts[host.0 as usize].send(now, packet, frame_bytes, env) {
+            self.note_dropped(flow);
+        }
+    }
+
+    fn card_drained<E: HostEnvironment>(&mut self, now: Time, host: HostId, env: &mut E) {
+        self.hosts[host.0 as usize].drain_fired();
+        while let Some(flow) = self.hosts[host.0 as usize].next_turn(now) {
+            self.visit(now, flow, Side::Sender, env, |flow, host, env| flow.take_turn(now, host, env));
+        }
+        self.hosts[host.0 as usize].arm_drain(now, env);
+    }
+
+    #[inline(never)]
+    fn finish<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, env: &mut E) {
+        let slot = &mut self.flows[flow.0 as usize];
+        let FlowSlot::Active(connection) = slot else { return };
+        let outcome = connection.outcome.unwrap_or(FlowOutcome::Unfinished);
+        env.flow_finished(&connection.record(now, outcome));
+        self.totals.packets.add(connection.counts);
+        *slot = FlowSlot::Ended { packets_in_flight: connection.counts.in_flight() };
+        match outcome {
+            FlowOutcome::Completed => self.totals.flows_completed += 1,
+            FlowOutcome::Failed => self.totals.flows_failed += 1,
+            FlowOutcome::Unfinished => {}
+        }
+    }
+
+    /// The run ends: reports all flows that have started and not ended.
+    pub fn end_run<E: HostEnvironment>(&mut self, now: Time, env: &mut E) {
+        for index in 0..self.flows.len() {
+            self.finish(now, FlowId(index as u32), env);
+        }
+    }
+}
+
+/// Accounts: the fabric tells what it does to packets, so that none is unaccounted for.
+impl Hosts {
+    /// The fabric made a copy of a packet of `flow` that counts as a packet of its own.
+    pub fn note_copied(&mut self, flow: FlowId) {
+        match &mut self.flows[flow.0 as usize] {
+            FlowSlot::Active(connection) => connection.counts.injected += 1,
+            FlowSlot::Ended { packets_in_flight } => {
+                *packets_in_flight += 1;
+                self.totals.packets.injected += 1;
+            }
+            FlowSlot::Waiting(_) => panic!("a packet of {flow:?}, which has not started"),
+        }
+    }
+
+    /// The fabric lost or absorbed a packet of `flow`.
+    pub fn note_dropped(&mut self, flow: FlowId) {
+        match &mut self.flows[flow.0 as usize] {
+            FlowSlot::Active(connection) => connection.counts.dropped += 1,
+            FlowSlot::Ended { packets_in_flight } => {
+                *packets_in_flight -= 1;
+                self.totals.packets.dropped += 1;
+            }
+            FlowSlot::Waiting(_) => panic!("a packet of {flow:?}, which has not started"),
+        }
+    }
+
+    /// Packets of `flow` that are neither delivered nor dropped.
+    pub fn packets_in_flight(&self, flow: FlowId) -> i64 {
+        match &self.flows[flow.0 as usize] {
+            FlowSlot::Waiting(_) => 0,
+            FlowSlot::Active(connection) => connection.counts.in_flight(),
+            FlowSlot::Ended { packets_in_flight } => *packets_in_flight,
+        }
+    }
+
+    /// Whether `flow` has ended.
+    pub fn has_ended(&self, flow: FlowId) -> bool {
+        matches!(self.flows[flow.0 as usize], FlowSlot::Ended { .. })
+    }
+
+    /// Number of hosts.
+    pub fn host_count(&self) -> usize {
+        self.hosts.len()
+    }
+
+    /// Number of flows added so far.
+    pub fn flow_count(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// What all hosts counted together. Adds up all active flows: not for every packet.
+    pub fn totals(&self) -> HostTotals {
+        let mut totals = self.totals;
+        for slot in &self.flows {
+            if let FlowSlot::Active(connection) = slot {
+                totals.packets.add(connection.counts);
+            }
+        }
+        totals.dropped_by_network_card = self.hosts.iter().map(|host| host.dropped_packets).sum();
+        totals
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_million_flows_that_are_not_active_take_little_memory() {
+        assert_eq!(size_of::<FlowSlot>(), 16);
+        assert!(size_of::<FlowConfig>() <= 72, "{}", size_of::<FlowConfig>());
+        assert!(size_of::<Connection>() <= 1_024, "{}", size_of::<Connection>());
+    }
+}

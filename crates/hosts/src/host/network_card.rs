@@ -1,0 +1,219 @@
+//! The network card: one FIFO at line rate.
+//!
+//! A FIFO whose rate never changes needs no queue in memory: when a frame will leave is known when it is put in.
+
+use hitless_wire::packet::ETHERNET_OVERHEAD_BYTES;
+use hitless_wire::{BitRate, Bytes, Duration, Time};
+
+/// How much a card's queue holds, the frame being sent included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueCapacity {
+    /// Any number of frames.
+    Unlimited,
+    /// So many frames.
+    Packets(u32),
+    /// So many bytes, counted with the overhead on the wire.
+    Bytes(Bytes),
+}
+
+/// Parameters of a network card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NetworkCardConfig {
+    /// Line rate.
+    pub rate: BitRate,
+    /// What a frame costs on the link beyond itself.
+    pub wire_overhead_bytes: u32,
+    /// What the queue holds; what does not fit is dropped and counted. Linux: 1,000 packets (`txqueuelen`).
+    pub capacity: QueueCapacity,
+    /// A sender that could send more waits while the queue holds at least this much, and is woken when it has drained
+    /// to half of it. What byte queue limits and TCP small queues do in Linux, and the scheduler of an RDMA card.
+    pub backlog_limit: Bytes,
+}
+
+impl NetworkCardConfig {
+    /// An Ethernet card of `rate` with Linux's queue of 1,000 packets; senders wait at a backlog of 16 kB.
+    pub const fn at_rate(rate: BitRate) -> Self {
+        Self {
+            rate,
+            wire_overhead_bytes: ETHERNET_OVERHEAD_BYTES,
+            capacity: QueueCapacity::Packets(1_000),
+            backlog_limit: Bytes::from_kilobytes(16),
+        }
+    }
+}
+
+/// What remains to be checked of the capacity, in the unit that costs least.
+#[derive(Clone, Debug)]
+enum Room {
+    Unlimited,
+    /// When the frame before the last `len` left or will leave, and so on: a ring.
+    Departures {
+        times: Box<[Time]>,
+        oldest: usize,
+    },
+    Backlog(Duration),
+}
+
+impl Room {
+    fn new(config: &NetworkCardConfig) -> Self {
+        match config.capacity {
+            QueueCapacity::Unlimited => Room::Unlimited,
+            QueueCapacity::Packets(count) => {
+                assert!(count > 0, "a network card whose queue holds no packet");
+                Room::Departures { times: vec![Time::ZERO; count as usize].into(), oldest: 0 }
+            }
+            QueueCapacity::Bytes(bytes) => Room::Backlog(config.rate.time_for(bytes.0)),
+        }
+    }
+
+    /// Whether a frame that would leave at `departure` fits; then it is in.
+    #[inline]
+    fn take(&mut self, now: Time, departure: Time) -> bool {
+        match self {
+            Room::Unlimited => true,
+            Room::Backlog(limit) => departure - now <= *limit,
+            Room::Departures { times, oldest } => {
+                // The frame `len` places before this one must have left.
+                if times[*oldest] > now {
+                    return false;
+                }
+                times[*oldest] = departure;
+                *oldest = if *oldest + 1 == times.len() { 0 } else { *oldest + 1 };
+                true
+            }
+        }
+    }
+}
+
+/// A network card's transmit side.
+///
+/// Two clocks: `busy_until` is when the last frame in the queue will have left; `committed_until` says the same of
+/// what transports have handed out, which may still be on its way through the host's stack. Without a stack delay
+/// they agree. Senders are held back by the second, so that a stack delay does not let them overrun the queue.
+#[derive(Clone, Debug)]
+pub struct NetworkCard {
+    rate: BitRate,
+    wire_overhead_bytes: u32,
+    room: Room,
+    backlog_limit: Duration,
+    busy_until: Time,
+    committed_until: Time,
+}
+
+impl NetworkCard {
+    /// An idle card.
+    ///
+    /// # Panics
+    /// When the queue holds no packet.
+    pub fn new(config: &NetworkCardConfig) -> Self {
+        Self {
+            rate: config.rate,
+            wire_overhead_bytes: config.wire_overhead_bytes,
+            room: Room::new(config),
+            backlog_limit: config.rate.time_for(config.backlog_limit.0.max(1)),
+            busy_until: Time::ZERO,
+            committed_until: Time::ZERO,
+        }
+    }
+
+    #[inline]
+    fn serialisation(&self, frame_bytes: u32) -> Duration {
+        self.rate.time_for(u64::from(frame_bytes + self.wire_overhead_bytes))
+    }
+
+    /// Puts a frame in the queue; answers when its last bit leaves, or `None` when the queue is full.
+    ///
+    /// The overhead of a frame (preamble and gap) is counted before its last bit.
+    #[inline]
+    pub fn enqueue(&mut self, now: Time, frame_bytes: u32) -> Option<Time> {
+        let serialisation = self.serialisation(frame_bytes);
+        self.append(now, serialisation)
+    }
+
+    #[inline]
+    fn append(&mut self, now: Time, serialisation: Duration) -> Option<Time> {
+        let departure = self.busy_until.max(now) + serialisation;
+        if !self.room.take(now, departure) {
+            return None;
+        }
+        self.busy_until = departure;
+        Some(departure)
+    }
+
+    /// [`Self::commit`] and [`Self::enqueue`] in one.
+    #[inline]
+    pub fn commit_and_enqueue(&mut self, now: Time, frame_bytes: u32) -> Option<Time> {
+        let serialisation = self.serialisation(frame_bytes);
+        self.committed_until = self.committed_until.max(now) + serialisation;
+        self.append(now, serialisation)
+    }
+
+    /// A transport has handed out a frame.
+    #[inline]
+    pub fn commit(&mut self, now: Time, frame_bytes: u32) {
+        self.committed_until = self.committed_until.max(now) + self.serialisation(frame_bytes);
+    }
+
+    /// Whether a transport may hand out a frame.
+    #[inline]
+    pub fn has_room(&self, now: Time) -> bool {
+        self.committed_until.saturating_since(now) < self.backlog_limit
+    }
+
+    /// When what has been handed out will have drained to half the limit.
+    pub fn drained_at(&self) -> Time {
+        Time(self.committed_until.as_ps().saturating_sub(self.backlog_limit.as_ps() / 2))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RATE: BitRate = BitRate::from_gbps(100);
+
+    fn card(capacity: QueueCapacity) -> NetworkCard {
+        NetworkCard::new(&NetworkCardConfig { capacity, ..NetworkCardConfig::at_rate(RATE) })
+    }
+
+    #[test]
+    fn frames_leave_back_to_back_to_the_picosecond() {
+        let mut card = card(QueueCapacity::Unlimited);
+        let table = [(1_518, 1_000 + 123_040), (64, 1_000 + 129_760), (1_518, 1_000 + 252_800)];
+        for (frame_bytes, departure) in table {
+            assert_eq!(card.enqueue(Time(1_000), frame_bytes), Some(Time(departure)));
+        }
+        assert_eq!(card.enqueue(Time(1_000_000), 64), Some(Time(1_006_720)));
+    }
+
+    #[test]
+    fn a_queue_of_packets_frees_a_place_when_a_last_bit_leaves() {
+        let mut card = card(QueueCapacity::Packets(2));
+        assert_eq!(card.enqueue(Time(0), 64), Some(Time(6_720)));
+        assert_eq!(card.enqueue(Time(0), 64), Some(Time(13_440)));
+        assert_eq!(card.enqueue(Time(6_719), 64), None);
+        assert_eq!(card.enqueue(Time(6_720), 64), Some(Time(20_160)));
+        assert_eq!(card.enqueue(Time(6_720), 64), None);
+    }
+
+    #[test]
+    fn a_queue_of_bytes_counts_what_remains_to_be_sent() {
+        let mut card = card(QueueCapacity::Bytes(Bytes(168)));
+        assert_eq!(card.enqueue(Time(0), 64), Some(Time(6_720)));
+        assert_eq!(card.enqueue(Time(0), 64), Some(Time(13_440)));
+        assert_eq!(card.enqueue(Time(6_719), 64), None);
+        assert_eq!(card.enqueue(Time(6_720), 64), Some(Time(20_160)));
+    }
+
+    #[test]
+    fn senders_wait_for_half_of_the_backlog_to_drain() {
+        let config = NetworkCardConfig { backlog_limit: Bytes(168), ..NetworkCardConfig::at_rate(RATE) };
+        let mut card = NetworkCard::new(&config);
+        card.commit(Time(0), 64);
+        assert!(card.has_room(Time(0)));
+        card.commit(Time(0), 64);
+        assert!(!card.has_room(Time(0)));
+        assert_eq!(card.drained_at(), Time(6_720));
+        assert!(card.has_room(card.drained_at()));
+    }
+}

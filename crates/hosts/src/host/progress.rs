@@ -1,0 +1,257 @@
+//! How far a flow's application has come: what to write next, which message is complete, whether all is done.
+
+use hitless_wire::{Duration, Time};
+
+use crate::application::Application;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// A message is under way.
+    Message,
+    /// The message before is complete, the next one is due at once.
+    Due,
+    /// The message before is complete, the next one is due after a gap that has not begun.
+    Pause,
+    /// The gap has begun.
+    Gap,
+    /// Written as needed.
+    Streaming,
+    /// Nothing more will be written.
+    Draining,
+    /// All sent; late datagrams may still arrive.
+    Lingering,
+    /// Nothing remains to be done.
+    Done,
+}
+
+/// A message that has just been completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    pub number: u64,
+    pub bytes: u64,
+    pub started: Time,
+    pub delivered: Time,
+    pub acknowledged: Time,
+}
+
+/// What is to be done next for the application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Hand bytes to the sender.
+    Write(u64),
+    /// Report a message.
+    Report(Completion),
+    /// Call [`Progress::next_message`] at a time.
+    NextMessageAt(Time),
+    /// Call [`Progress::stop_lingering`] at a time.
+    LingerUntil(Time),
+}
+
+/// The application's side of a flow. Whoever drives it calls [`Self::start`] once, and [`Self::advance`] after
+/// everything that happens to the flow until it answers `None`.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    application: Application,
+    reliable: bool,
+    linger: Duration,
+    phase: Phase,
+    number: u64,
+    written_bytes: u64,
+    started: Time,
+    delivered: Time,
+    acknowledged: Time,
+    /// Nothing is to be done before so many bytes are acknowledged ...
+    acknowledged_goal: u64,
+    /// ... or delivered.
+    delivered_goal: u64,
+}
+
+impl Progress {
+    /// An application that has not started; `linger` counts only without `reliable`.
+    pub fn new(application: Application, reliable: bool, linger: Duration) -> Self {
+        Self {
+            application,
+            reliable,
+            linger,
+            phase: Phase::Due,
+            number: 0,
+            written_bytes: 0,
+            started: Time::ZERO,
+            delivered: Time::NEVER,
+            acknowledged: Time::NEVER,
+            acknowledged_goal: 0,
+            delivered_goal: u64::MAX,
+        }
+    }
+
+    /// The flow starts; answers when [`Self::stop_writing`] must be called, if ever.
+    pub fn start(&mut self, now: Time) -> Option<Time> {
+        let Application::Unlimited { stop, .. } = self.application else { return None };
+        self.phase = if now < stop { Phase::Streaming } else { Phase::Draining };
+        self.set_goals();
+        (now < stop).then_some(stop)
+    }
+
+    /// The gap is over.
+    pub fn next_message(&mut self) {
+        if self.phase == Phase::Gap {
+            self.phase = Phase::Due;
+            self.set_goals();
+        }
+    }
+
+    /// Nothing more is to be written, and `withdrawn` bytes of what was written will not be sent.
+    pub fn stop_writing(&mut self, withdrawn: u64) {
+        self.written_bytes -= withdrawn;
+        self.phase = Phase::Draining;
+        self.set_goals();
+    }
+
+    /// Late datagrams are waited for no more; answers the message that has to be reported, if it was one.
+    pub fn stop_lingering(&mut self) -> Option<Completion> {
+        self.phase = Phase::Done;
+        matches!(self.application, Application::Messages { .. }).then(|| self.complete_message())
+    }
+
+    /// Whether nothing remains to be done.
+    #[inline]
+    pub fn is_done(&self) -> bool {
+        self.phase == Phase::Done
+    }
+
+    /// Messages completed.
+    pub fn messages_completed(&self) -> u64 {
+        self.number
+    }
+
+    /// Bytes handed to the sender, without those taken back.
+    pub fn written_bytes(&self) -> u64 {
+        self.written_bytes
+    }
+
+    /// Whether [`Self::advance`] would do anything now that so many bytes are acknowledged.
+    #[inline]
+    pub fn wants_acknowledged(&self, bytes: u64) -> bool {
+        bytes >= self.acknowledged_goal
+    }
+
+    /// Whether [`Self::advance`] would do anything now that so many bytes are delivered.
+    #[inline]
+    pub fn wants_delivered(&self, bytes: u64) -> bool {
+        bytes >= self.delivered_goal
+    }
+
+    fn set_goals(&mut self) {
+        self.acknowledged_goal = match self.phase {
+            Phase::Due | Phase::Pause => 0,
+            Phase::Message | Phase::Draining => self.written_bytes,
+            Phase::Streaming => self.top_up_goal(),
+            Phase::Gap | Phase::Lingering | Phase::Done => u64::MAX,
+        };
+        self.delivered_goal = match self.phase {
+            Phase::Message if self.delivered == Time::NEVER => self.written_bytes,
+            Phase::Lingering => self.written_bytes,
+            _ => u64::MAX,
+        };
+    }
+
+    /// What is to be done now that so many bytes are acknowledged and delivered.
+    pub fn advance(&mut self, now: Time, acknowledged_bytes: u64, delivered_bytes: u64) -> Option<Step> {
+        let step = self.next_step(now, acknowledged_bytes, delivered_bytes);
+        self.set_goals();
+        step
+    }
+
+    fn next_step(&mut self, now: Time, acknowledged_bytes: u64, delivered_bytes: u64) -> Option<Step> {
+        if self.delivered == Time::NEVER && delivered_bytes >= self.written_bytes {
+            self.delivered = now;
+        }
+        let all_acknowledged = acknowledged_bytes >= self.written_bytes;
+        match self.phase {
+            Phase::Message if all_acknowledged => Some(self.message_acknowledged(now)),
+            Phase::Due => Some(self.write_message(now)),
+            Phase::Pause => Some(self.pause(now)),
+            Phase::Streaming => self.top_up(acknowledged_bytes),
+            Phase::Draining if all_acknowledged => self.drained(now),
+            Phase::Lingering if delivered_bytes >= self.written_bytes => self.stop_lingering().map(Step::Report),
+            _ => None,
+        }
+    }
+
+    /// Count, length and gap; an unlimited flow has no messages.
+    fn messages(&self) -> (u64, u64, Duration) {
+        match self.application {
+            Application::Messages { count, bytes, gap } => (count, bytes, gap),
+            Application::Unlimited { .. } => (0, 0, Duration::ZERO),
+        }
+    }
+
+    fn write_message(&mut self, now: Time) -> Step {
+        let (_, bytes, _) = self.messages();
+        self.phase = Phase::Message;
+        self.started = now;
+        self.delivered = Time::NEVER;
+        self.written_bytes += bytes;
+        Step::Write(bytes)
+    }
+
+    fn pause(&mut self, now: Time) -> Step {
+        let (_, _, gap) = self.messages();
+        self.phase = Phase::Gap;
+        Step::NextMessageAt(now + gap)
+    }
+
+    fn message_acknowledged(&mut self, now: Time) -> Step {
+        self.acknowledged = now;
+        if !self.reliable {
+            return self.begin_lingering(now);
+        }
+        assert!(self.delivered <= now, "a message was acknowledged that had not been delivered");
+        let completion = self.complete_message();
+        let (count, _, gap) = self.messages();
+        self.phase = if self.number == count {
+            Phase::Done
+        } else if gap == Duration::ZERO {
+            Phase::Due
+        } else {
+            Phase::Pause
+        };
+        Step::Report(completion)
+    }
+
+    fn complete_message(&mut self) -> Completion {
+        let (_, bytes, _) = self.messages();
+        let number = self.number;
+        self.number += 1;
+        Completion { number, bytes, started: self.started, delivered: self.delivered, acknowledged: self.acknowledged }
+    }
+
+    fn begin_lingering(&mut self, now: Time) -> Step {
+        self.phase = Phase::Lingering;
+        Step::LingerUntil(now + self.linger)
+    }
+
+    /// In pieces of a quarter of the buffer, so that not every acknowledgement costs a write.
+    fn top_up_goal(&self) -> u64 {
+        let Application::Unlimited { send_buffer_bytes, .. } = self.application else { return u64::MAX };
+        (self.written_bytes + (send_buffer_bytes / 4).max(1)).saturating_sub(send_buffer_bytes)
+    }
+
+    fn top_up(&mut self, acknowledged_bytes: u64) -> Option<Step> {
+        let Application::Unlimited { send_buffer_bytes, .. } = self.application else { return None };
+        let room = (send_buffer_bytes + acknowledged_bytes).saturating_sub(self.written_bytes);
+        if acknowledged_bytes < self.top_up_goal() || room == 0 {
+            return None;
+        }
+        self.written_bytes += room;
+        Some(Step::Write(room))
+    }
+
+    fn drained(&mut self, now: Time) -> Option<Step> {
+        if self.reliable {
+            self.phase = Phase::Done;
+            return None;
+        }
+        Some(self.begin_lingering(now))
+    }
+}

@@ -1,0 +1,132 @@
+//! One host: its card, its stacks, and the flows that wait for the card.
+
+use std::collections::VecDeque;
+
+use hitless_engine::{PacketHandle, Stream};
+use hitless_wire::{Duration, FlowId, HostId, Time};
+
+use super::network_card::NetworkCard;
+use super::{HostConfig, HostDrop, HostEnvironment, HostEvent};
+use crate::stack::{StackConfig, StackDelay};
+
+/// Both delays of a stack, ready to be drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct Stack {
+    pub send: Option<StackDelay>,
+    pub receive: Option<StackDelay>,
+}
+
+impl Stack {
+    fn new(config: &StackConfig) -> Self {
+        Self { send: StackDelay::new(config.send), receive: StackDelay::new(config.receive) }
+    }
+}
+
+/// A host.
+#[derive(Clone, Debug)]
+pub struct HostState {
+    pub id: HostId,
+    pub card: NetworkCard,
+    pub stream: Stream,
+    pub hold_back_tcp: bool,
+    pub timer_phase: Duration,
+    kernel_stack: Stack,
+    network_card_stack: Stack,
+    /// Flows whose sender would go on if the card had room, in the order in which they take turns.
+    waiting: VecDeque<FlowId>,
+    drain_pending: bool,
+    /// Packets that the card had no room for.
+    pub dropped_packets: u64,
+}
+
+impl HostState {
+    pub fn new(id: HostId, config: &HostConfig, stream: Stream) -> Self {
+        Self {
+            id,
+            card: NetworkCard::new(&config.network_card),
+            stream,
+            hold_back_tcp: config.hold_back_tcp,
+            timer_phase: config.timer_phase,
+            kernel_stack: Stack::new(&config.kernel_stack),
+            network_card_stack: Stack::new(&config.network_card_stack),
+            waiting: VecDeque::new(),
+            drain_pending: false,
+            dropped_packets: 0,
+        }
+    }
+
+    /// The delays between a transport and the card.
+    #[inline]
+    pub fn stack(&self, transport_on_network_card: bool) -> &Stack {
+        if transport_on_network_card { &self.network_card_stack } else { &self.kernel_stack }
+    }
+
+    /// Puts a packet that has passed the stack into the card's queue; false when it was dropped.
+    pub fn send<E: HostEnvironment>(&mut self, now: Time, packet: PacketHandle, frame_bytes: u32, env: &mut E) -> bool {
+        let departure = self.card.enqueue(now, frame_bytes);
+        self.transmit(packet, departure, env)
+    }
+
+    /// The same for a packet that comes from its transport without delay.
+    #[inline]
+    pub fn send_at_once<E: HostEnvironment>(
+        &mut self,
+        now: Time,
+        packet: PacketHandle,
+        frame_bytes: u32,
+        env: &mut E,
+    ) -> bool {
+        let departure = self.card.commit_and_enqueue(now, frame_bytes);
+        self.transmit(packet, departure, env)
+    }
+
+    #[inline]
+    fn transmit<E: HostEnvironment>(&mut self, packet: PacketHandle, departure: Option<Time>, env: &mut E) -> bool {
+        match departure {
+            Some(departure) => env.transmit(self.id, packet, departure),
+            None => {
+                self.dropped_packets += 1;
+                env.drop_packet(self.id, packet, HostDrop::NetworkCardFull);
+            }
+        }
+        departure.is_some()
+    }
+
+    /// Whether a flow that is not waiting may send at once.
+    #[inline]
+    pub fn may_send(&self, now: Time) -> bool {
+        self.waiting.is_empty() && self.card.has_room(now)
+    }
+
+    /// Lines `flow` up behind the others that wait.
+    pub fn wait<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, env: &mut E) {
+        self.waiting.push_back(flow);
+        self.arm_drain(now, env);
+    }
+
+    /// Lines `flow` up again after its turn; [`Self::arm_drain`] follows when all turns are over.
+    #[inline]
+    pub fn wait_again(&mut self, flow: FlowId) {
+        self.waiting.push_back(flow);
+    }
+
+    /// The next flow whose turn it is, while the card has room.
+    #[inline]
+    pub fn next_turn(&mut self, now: Time) -> Option<FlowId> {
+        if self.card.has_room(now) { self.waiting.pop_front() } else { None }
+    }
+
+    /// The drain event has come.
+    pub fn drain_fired(&mut self) {
+        self.drain_pending = false;
+    }
+
+    /// Makes sure that those who wait will be woken.
+    pub fn arm_drain<E: HostEnvironment>(&mut self, now: Time, env: &mut E) {
+        if self.drain_pending || self.waiting.is_empty() {
+            return;
+        }
+        self.drain_pending = true;
+        env.schedule(self.card.drained_at().max(now), self.id, HostEvent::CardDrained(self.id));
+    }
+}

@@ -1,0 +1,99 @@
+//! Lazy timers: which timer events of one end of a flow are pending.
+//!
+//! A transport moves its deadline with nearly every packet, nearly always further away. So an event is scheduled
+//! only when none is pending that comes early enough; one that comes too early finds nothing to do, and a new one is
+//! scheduled then. As a rule one event is pending per end of a flow.
+
+use hitless_wire::Time;
+
+const SLOTS: usize = 3;
+
+/// The pending timer events of one end, latest first.
+///
+/// There is more than one after a deadline was moved closer (a paced packet before a retransmission timeout): the
+/// later event cannot be taken back, but is remembered so that it is used rather than scheduled again.
+#[derive(Clone, Copy, Debug)]
+pub struct PendingTimers {
+    times: [Time; SLOTS],
+    count: usize,
+}
+
+impl PendingTimers {
+    /// None pending.
+    pub const NONE: PendingTimers = PendingTimers { times: [Time::NEVER; SLOTS], count: 0 };
+
+    #[inline]
+    fn earliest(&self) -> Time {
+        if self.count == 0 { Time::NEVER } else { self.times[self.count - 1] }
+    }
+
+    /// The transport wants to be called by `deadline`; answers when an event must be scheduled for that, if any.
+    #[inline]
+    pub fn arm(&mut self, now: Time, deadline: Time) -> Option<Time> {
+        if deadline >= self.earliest() {
+            return None;
+        }
+        let at = deadline.max(now);
+        if self.count < SLOTS {
+            self.count += 1;
+        }
+        // With all slots in use the earliest is forgotten: its event will come and be ignored.
+        self.times[self.count - 1] = at;
+        Some(at)
+    }
+
+    /// A timer event came; answers whether it is one to act on.
+    #[inline]
+    pub fn fire(&mut self, now: Time) -> bool {
+        if self.earliest() != now {
+            return false;
+        }
+        self.count -= 1;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deadline_that_moves_away_schedules_nothing() {
+        let mut timers = PendingTimers::NONE;
+        assert_eq!(timers.arm(Time(0), Time(10)), Some(Time(10)));
+        for deadline in 10..20 {
+            assert_eq!(timers.arm(Time(5), Time(deadline)), None);
+        }
+        assert!(timers.fire(Time(10)));
+        assert_eq!(timers.arm(Time(10), Time(19)), Some(Time(19)));
+    }
+
+    #[test]
+    fn a_deadline_that_moves_closer_keeps_the_later_event() {
+        let mut timers = PendingTimers::NONE;
+        assert_eq!(timers.arm(Time(0), Time(100)), Some(Time(100)));
+        assert_eq!(timers.arm(Time(1), Time(2)), Some(Time(2)));
+        assert!(timers.fire(Time(2)));
+        assert_eq!(timers.arm(Time(2), Time(102)), None);
+        assert!(timers.fire(Time(100)));
+        assert_eq!(timers.arm(Time(100), Time::NEVER), None);
+    }
+
+    #[test]
+    fn a_forgotten_event_is_ignored() {
+        let mut timers = PendingTimers::NONE;
+        for deadline in [50, 40, 30, 20] {
+            assert_eq!(timers.arm(Time(0), Time(deadline)), Some(Time(deadline)));
+        }
+        assert!(timers.fire(Time(20)));
+        assert!(!timers.fire(Time(30)));
+        assert!(timers.fire(Time(40)));
+        assert!(timers.fire(Time(50)));
+    }
+
+    #[test]
+    fn a_deadline_in_the_past_is_due_now() {
+        let mut timers = PendingTimers::NONE;
+        assert_eq!(timers.arm(Time(7), Time(3)), Some(Time(7)));
+    }
+}

@@ -1,0 +1,17 @@
+//! Hosts: transports, the delays of a host's network stack, and applications.
+//!
+//! A transport is a pair of state machines, one for each end of a flow ([`transport::Sender`] and
+//! [`transport::Receiver`]): they are told the time, a packet or that a timer ran out, and asked what to send.
+//! They do no I/O and draw no random numbers. [`Hosts`] drives them for all hosts of a partition: network cards,
+//! stack delays, timers and the applications that write messages.
+
+pub mod application;
+pub mod flow;
+pub mod host;
+pub mod stack;
+pub mod transport;
+
+pub use application::{Application, FlowConfig, FlowOutcome, FlowRecord, MessageRecord, PacketCounts, TransportId};
+pub use flow::{ReceiverState, SenderState, TransportConfig};
+pub use host::{HostConfig, HostDrop, HostEnvironment, HostEvent, HostTotals, Hosts, NetworkCardConfig, QueueCapacity};
+pub use stack::{DelayConfig, Jitter, StackConfig};

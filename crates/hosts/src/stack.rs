@@ -1,0 +1,252 @@
+//! The delay of a host's network stack: system calls, kernel, interrupts, DMA.
+//!
+//! A packet waits a fixed time plus jitter on its way from the transport to the network card and again from the
+//! card to the transport. A later packet of a flow never overtakes an earlier one, and packets of a flow that enter
+//! together leave together: they share a system call, a segmentation burst or an interrupt.
+//!
+//! Not here: CPU load. The delay does not depend on how much a host has to do.
+
+mod portable;
+
+use std::fmt;
+
+use hitless_engine::Stream;
+use hitless_wire::{Duration, Time};
+use rand_distr::{Distribution, Exp1, StandardNormal};
+
+/// What is added to the fixed part of a delay, drawn for each group of packets that enter together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Jitter {
+    /// Nothing.
+    #[default]
+    None,
+    /// Exponentially distributed.
+    Exponential {
+        /// Mean.
+        mean: Duration,
+    },
+    /// Log-normally distributed: the heavy tail that schedulers and interrupts give.
+    LogNormal {
+        /// Half of all draws are shorter.
+        median: Duration,
+        /// One draw in a thousand is longer; above `median`.
+        percentile_99_9: Duration,
+    },
+}
+
+/// A delay as configured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DelayConfig {
+    /// The part that every packet waits.
+    pub fixed: Duration,
+    /// What comes on top.
+    pub jitter: Jitter,
+}
+
+impl DelayConfig {
+    /// No delay: costs no event and no random number.
+    pub const NONE: DelayConfig = DelayConfig::fixed(Duration::ZERO);
+
+    /// The same for every packet.
+    pub const fn fixed(fixed: Duration) -> Self {
+        Self { fixed, jitter: Jitter::None }
+    }
+
+    /// Whether the jitter can be drawn.
+    ///
+    /// # Errors
+    /// The rule that it breaks.
+    pub fn check(&self) -> Result<(), DelayConfigError> {
+        match self.jitter {
+            Jitter::LogNormal { median, percentile_99_9 } if median == Duration::ZERO || percentile_99_9 < median => {
+                Err(DelayConfigError::PercentileBelowMedian)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Why a [`DelayConfig`] cannot work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DelayConfigError {
+    /// A log-normal distribution's median is zero or above its 99.9th percentile.
+    PercentileBelowMedian,
+}
+
+impl fmt::Display for DelayConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("log-normal jitter: median must be above 0 and not above percentile_99_9")
+    }
+}
+
+impl std::error::Error for DelayConfigError {}
+
+/// Both delays of a host's stack.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StackConfig {
+    /// From the transport to the network card.
+    pub send: DelayConfig,
+    /// From the network card to the transport.
+    pub receive: DelayConfig,
+}
+
+impl StackConfig {
+    /// No delay either way.
+    pub const NONE: StackConfig = StackConfig { send: DelayConfig::NONE, receive: DelayConfig::NONE };
+}
+
+/// The 99.9th percentile of the standard normal distribution.
+const NORMAL_PERCENTILE_99_9: f64 = 3.090_232_306_167_813;
+
+#[derive(Clone, Copy, Debug)]
+enum Draw {
+    Nothing,
+    Exponential { mean_ps: f64 },
+    LogNormal { median_ps: f64, sigma: f64 },
+}
+
+/// A delay ready to be drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct StackDelay {
+    fixed: Duration,
+    draw: Draw,
+}
+
+impl StackDelay {
+    /// The delay that `config` describes; `None` when it never delays anything.
+    ///
+    /// # Panics
+    /// When [`DelayConfig::check`] finds a fault.
+    pub fn new(config: DelayConfig) -> Option<Self> {
+        if let Err(error) = config.check() {
+            panic!("{error}");
+        }
+        let draw = match config.jitter {
+            Jitter::Exponential { mean } if mean > Duration::ZERO => Draw::Exponential { mean_ps: mean.as_ps() as f64 },
+            Jitter::None | Jitter::Exponential { .. } => Draw::Nothing,
+            Jitter::LogNormal { median, percentile_99_9 } => {
+                let ratio = percentile_99_9.as_ps() as f64 / median.as_ps() as f64;
+                Draw::LogNormal {
+                    median_ps: median.as_ps() as f64,
+                    sigma: portable::logarithm(ratio) / NORMAL_PERCENTILE_99_9,
+                }
+            }
+        };
+        let is_zero = config.fixed == Duration::ZERO && matches!(draw, Draw::Nothing);
+        (!is_zero).then_some(Self { fixed: config.fixed, draw })
+    }
+
+    fn draw(&self, stream: &mut Stream) -> Duration {
+        let jitter_ps = match self.draw {
+            Draw::Nothing => return self.fixed,
+            Draw::Exponential { mean_ps } => {
+                let unit: f64 = Exp1.sample(stream);
+                mean_ps * unit
+            }
+            Draw::LogNormal { median_ps, sigma } => {
+                let unit: f64 = StandardNormal.sample(stream);
+                median_ps * portable::exponential(sigma * unit)
+            }
+        };
+        self.fixed + Duration(jitter_ps.round() as u64)
+    }
+}
+
+/// One direction of one flow through a stack: keeps its packets in order.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DelayLine {
+    last_entry: Option<Time>,
+    last_exit: Time,
+}
+
+impl DelayLine {
+    /// When a packet that enters now leaves; never before the one that entered before it.
+    ///
+    /// Packets that leave at the same time must be handled in the order in which they entered.
+    pub fn exit(&mut self, now: Time, delay: &StackDelay, stream: &mut Stream) -> Time {
+        if self.last_entry != Some(now) {
+            self.last_entry = Some(now);
+            self.last_exit = self.last_exit.max(now + delay.draw(stream));
+        }
+        self.last_exit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hitless_engine::RandomStreams;
+    use proptest::prelude::*;
+
+    fn jitters() -> impl Strategy<Value = Jitter> {
+        prop_oneof![
+            Just(Jitter::None),
+            (0u64..1_000_000).prop_map(|mean| Jitter::Exponential { mean: Duration(mean) }),
+            (1u64..1_000_000, 1u64..50).prop_map(|(median, factor)| Jitter::LogNormal {
+                median: Duration(median),
+                percentile_99_9: Duration(median * factor),
+            }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn packets_keep_their_order_and_wait_at_least_the_fixed_part(
+            jitter in jitters(),
+            fixed in 1u64..1_000_000,
+            gaps in proptest::collection::vec(0u64..100_000, 1..100),
+            seed in any::<u64>(),
+        ) {
+            let delay = StackDelay::new(DelayConfig { fixed: Duration(fixed), jitter }).unwrap();
+            let mut stream = RandomStreams::new(seed).stream("stack");
+            let (mut line, mut now, mut last_exit) = (DelayLine::default(), Time(0), Time(0));
+            for gap in gaps {
+                now += Duration(gap);
+                let exit = line.exit(now, &delay, &mut stream);
+                prop_assert!(exit >= last_exit && exit >= now + Duration(fixed));
+                prop_assert!(gap > 0 || now == Time(0) || exit == last_exit);
+                last_exit = exit;
+            }
+        }
+    }
+
+    fn sorted_draws(jitter: Jitter) -> Vec<u64> {
+        let delay = StackDelay::new(DelayConfig { fixed: Duration(0), jitter }).unwrap();
+        let mut stream = RandomStreams::new(7).stream("draws");
+        let mut draws: Vec<u64> = (0..200_000).map(|_| delay.draw(&mut stream).as_ps()).collect();
+        draws.sort_unstable();
+        draws
+    }
+
+    fn assert_near(value: u64, expected: u64, tolerance_percent: u64) {
+        assert!(value.abs_diff(expected) * 100 <= expected * tolerance_percent, "{value} is not near {expected}");
+    }
+
+    #[test]
+    fn log_normal_jitter_has_the_quantiles_asked_for() {
+        let jitter = Jitter::LogNormal { median: Duration::from_us(5), percentile_99_9: Duration::from_us(50) };
+        let draws = sorted_draws(jitter);
+        assert_near(draws[100_000], 5_000_000, 2);
+        assert_near(draws[199_800], 50_000_000, 10);
+    }
+
+    #[test]
+    fn exponential_jitter_has_the_mean_asked_for() {
+        let draws = sorted_draws(Jitter::Exponential { mean: Duration::from_us(3) });
+        assert_near(draws.iter().sum::<u64>() / 200_000, 3_000_000, 2);
+    }
+
+    #[test]
+    fn a_delay_of_zero_is_none_at_all() {
+        assert!(StackDelay::new(DelayConfig::NONE).is_none());
+        let jitter = Jitter::Exponential { mean: Duration::ZERO };
+        assert!(StackDelay::new(DelayConfig { fixed: Duration::ZERO, jitter }).is_none());
+    }
+
+    #[test]
+    fn a_percentile_below_the_median_is_refused() {
+        let jitter = Jitter::LogNormal { median: Duration(2), percentile_99_9: Duration(1) };
+        let config = DelayConfig { fixed: Duration(0), jitter };
+        assert_eq!(config.check(), Err(DelayConfigError::PercentileBelowMedian));
+    }
+}

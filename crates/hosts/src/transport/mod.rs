@@ -1,0 +1,87 @@
+//! Transports: what each end of a flow does.
+//!
+//! The order of calls is the same for all of them. Whoever drives an end calls one of [`Sender::write`],
+//! `receive` or `handle_timeout`, then [`Sender::poll_transmit`] until it answers `None`, then arms a timer for
+//! `next_timeout`. Calling `handle_timeout` before `next_timeout` is harmless: timers may be armed lazily and run
+//! out early. A sender that its host holds back is polled later, and its timer may have to wait for that.
+
+pub mod roce;
+pub mod tcp;
+pub mod udp;
+
+use hitless_wire::{Ecn, Packet, Time, Transport};
+
+/// A packet that a transport wants to send; addresses are filled in by the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outgoing {
+    /// Transport header.
+    pub transport: Transport,
+    /// Length of the frame with all headers and the frame check sequence.
+    pub frame_bytes: u32,
+    /// ECN field to send it with.
+    pub ecn: Ecn,
+}
+
+/// What the sending end counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderStatistics {
+    /// Data packets sent, retransmissions included.
+    pub packets_sent: u64,
+    /// Data packets sent again.
+    pub packets_retransmitted: u64,
+    /// Times that loss was found without a timeout (fast recovery, go-back-N after a NACK).
+    pub fast_recoveries: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Tail loss probes sent (RFC 8985, section 7).
+    pub tail_loss_probes: u64,
+    /// Acknowledgements that echoed congestion.
+    pub congestion_echoes: u64,
+}
+
+/// What the receiving end counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReceiverStatistics {
+    /// Data packets received, duplicates included.
+    pub packets_received: u64,
+    /// Data packets that brought nothing new.
+    pub duplicate_packets: u64,
+    /// Data packets that arrived after a packet sent later (reordered on the way or retransmitted).
+    pub reordered_packets: u64,
+    /// Data packets with Congestion Experienced.
+    pub marked_packets: u64,
+}
+
+/// The end of a flow that has data.
+pub trait Sender {
+    /// The application hands over `bytes` more to send.
+    fn write(&mut self, now: Time, bytes: u64);
+    /// A packet for this end arrived.
+    fn receive(&mut self, now: Time, packet: &Packet);
+    /// The next packet to send, if any may be sent now.
+    fn poll_transmit(&mut self, now: Time) -> Option<Outgoing>;
+    /// When [`Self::handle_timeout`] must be called at the latest; [`Time::NEVER`] when nothing is pending.
+    fn next_timeout(&self) -> Time;
+    /// Time has come (or not yet: then nothing happens).
+    fn handle_timeout(&mut self, now: Time);
+    /// Bytes that the other end has acknowledged in order.
+    fn acknowledged_bytes(&self) -> u64;
+    /// What was counted.
+    fn statistics(&self) -> SenderStatistics;
+}
+
+/// The end of a flow that takes data.
+pub trait Receiver {
+    /// A packet for this end arrived.
+    fn receive(&mut self, now: Time, packet: &Packet);
+    /// The next packet to send (an acknowledgement), if one is due.
+    fn poll_transmit(&mut self, now: Time) -> Option<Outgoing>;
+    /// When [`Self::handle_timeout`] must be called at the latest; [`Time::NEVER`] when nothing is pending.
+    fn next_timeout(&self) -> Time;
+    /// Time has come (or not yet: then nothing happens).
+    fn handle_timeout(&mut self, now: Time);
+    /// Bytes handed to the application in order.
+    fn delivered_bytes(&self) -> u64;
+    /// What was counted.
+    fn statistics(&self) -> ReceiverStatistics;
+}

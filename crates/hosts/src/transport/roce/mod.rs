@@ -1,0 +1,116 @@
+//! RoCEv2, reliable connection: RDMA WRITE messages with go-back-N.
+//!
+//! What a network card does in hardware (InfiniBand Architecture Specification, volume 1, chapter 9): the
+//! [`RoceRequester`] cuts messages into packets and numbers them, the [`RoceResponder`] takes them in order only,
+//! acknowledges, and answers a gap with one negative acknowledgement, at which the requester goes back to the hole.
+//!
+//! Not here yet: selective repeat, DCQCN (no congestion notification is sent, and none is acted upon), READ and SEND,
+//! receiver-not-ready.
+
+mod requester;
+mod responder;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use hitless_wire::packet::MINIMUM_FRAME_BYTES;
+use hitless_wire::{Duration, Ecn};
+
+pub use requester::RoceRequester;
+pub use responder::RoceResponder;
+
+/// Parameters of a reliable connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoceConfig {
+    /// Path MTU: the payload of a full packet. InfiniBand knows 256, 512, 1024, 2048 and 4096 bytes.
+    pub payload_bytes: u32,
+    /// What a data packet's frame has beyond its payload. The default, 78, is Ethernet 14, IPv4 20, UDP 8, base
+    /// transport header 12, RDMA extended header 16, invariant CRC 4, frame check sequence 4. Only the first packet
+    /// of a message has the extended header; counting it for all makes a 1,024-byte packet 1.5% too long.
+    pub header_bytes: u32,
+    /// The frame of an acknowledgement: as above with an acknowledgement header (4) for the extended one.
+    pub acknowledgement_frame_bytes: u32,
+    /// Packets that may be sent beyond the first unacknowledged one.
+    pub window_packets: u32,
+    /// The responder acknowledges the last packet of a message, and otherwise every so many packets.
+    pub acknowledge_every_packets: u32,
+    /// Time without progress after which the requester goes back. Cards take 4.096 us x 2^n
+    /// ([`Self::infiniband_timeout`]); about a millisecond was measured on a ConnectX-5 (LinkGuardian, section 4).
+    pub timeout: Duration,
+    /// Timeouts in a row without progress before the connection fails; verbs allow up to 7.
+    pub retry_limit: u32,
+    /// ECN field of data packets.
+    pub ecn: Ecn,
+}
+
+impl Default for RoceConfig {
+    fn default() -> Self {
+        Self {
+            payload_bytes: 1_024,
+            header_bytes: 78,
+            acknowledgement_frame_bytes: 66,
+            window_packets: 512,
+            acknowledge_every_packets: 16,
+            timeout: Duration::from_ms(1),
+            retry_limit: 7,
+            ecn: Ecn::NotCapable,
+        }
+    }
+}
+
+impl RoceConfig {
+    /// The timeout that a card derives from the five-bit local ACK timeout: 4.096 us x 2^`exponent` (specification,
+    /// section 9.7.6.1.3). `None` for 0, which means no timeout, and above 31.
+    pub const fn infiniband_timeout(exponent: u8) -> Option<Duration> {
+        if exponent == 0 || exponent > 31 { None } else { Some(Duration::from_ps(4_096_000 << exponent)) }
+    }
+
+    /// Whether the parameters make a connection that can work.
+    ///
+    /// # Errors
+    /// The first rule that they break.
+    pub fn check(&self) -> Result<(), RoceConfigError> {
+        if self.payload_bytes == 0 {
+            return Err(RoceConfigError::NoPayload);
+        }
+        // Otherwise a full window could wait for ever for an acknowledgement that is not due.
+        if self.acknowledge_every_packets == 0 || self.acknowledge_every_packets > self.window_packets {
+            return Err(RoceConfigError::AcknowledgementsTooRare);
+        }
+        if self.timeout == Duration::ZERO {
+            return Err(RoceConfigError::NoTimeout);
+        }
+        Ok(())
+    }
+
+    fn frame_bytes(&self, payload_bytes: u32) -> u32 {
+        (payload_bytes + self.header_bytes).max(MINIMUM_FRAME_BYTES)
+    }
+}
+
+/// Why a [`RoceConfig`] cannot work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RoceConfigError {
+    /// `payload_bytes` is 0.
+    NoPayload,
+    /// `acknowledge_every_packets` is 0 or above `window_packets`.
+    AcknowledgementsTooRare,
+    /// `timeout` is 0.
+    NoTimeout,
+}
+
+impl fmt::Display for RoceConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            RoceConfigError::NoPayload => "payload_bytes is 0: must be the path MTU, for example 1024",
+            RoceConfigError::AcknowledgementsTooRare => {
+                "acknowledge_every_packets must be between 1 and window_packets, or a full window stalls"
+            }
+            RoceConfigError::NoTimeout => "timeout is 0: must be positive, for example 1 ms",
+        })
+    }
+}
+
+impl std::error::Error for RoceConfigError {}

@@ -1,0 +1,223 @@
+//! The requester: the end that writes into the other's memory.
+
+use std::collections::VecDeque;
+
+use hitless_wire::{Packet, RoceHeader, RoceOpcode, Time, Transport};
+
+use super::RoceConfig;
+use crate::transport::{Outgoing, Sender, SenderStatistics};
+
+/// A message (work request) that is not fully acknowledged.
+#[derive(Clone, Copy, Debug)]
+struct Message {
+    number: u64,
+    bytes: u64,
+    /// Packet sequence numbers `[first, end)`.
+    first: u64,
+    end: u64,
+}
+
+/// The sending end of a reliable connection. Calls as for every [`Sender`].
+///
+/// Each [`Sender::write`] posts one message; messages queue and go out one after the other. Packets are counted by
+/// 64-bit sequence numbers from 0 over all messages.
+#[derive(Clone, Debug)]
+pub struct RoceRequester {
+    config: RoceConfig,
+    messages: VecDeque<Message>,
+    /// Index in `messages` of the one that `next` belongs to.
+    sending: usize,
+    messages_written: u64,
+    /// The first packet that is not acknowledged.
+    unacknowledged: u64,
+    /// The next packet to send; goes back on loss.
+    next: u64,
+    /// One beyond the last packet ever sent.
+    highest_sent: u64,
+    /// One beyond the last packet of the last message.
+    end: u64,
+    /// Bytes of the messages that are fully acknowledged.
+    completed_bytes: u64,
+    /// The same with what is acknowledged of the message after them.
+    acknowledged_bytes: u64,
+    deadline: Time,
+    timeouts_in_row: u32,
+    failed: bool,
+    statistics: SenderStatistics,
+}
+
+impl RoceRequester {
+    /// A connection that has nothing to send.
+    pub fn new(config: RoceConfig) -> Self {
+        Self {
+            config,
+            messages: VecDeque::with_capacity(1),
+            sending: 0,
+            messages_written: 0,
+            unacknowledged: 0,
+            next: 0,
+            highest_sent: 0,
+            end: 0,
+            completed_bytes: 0,
+            acknowledged_bytes: 0,
+            deadline: Time::NEVER,
+            timeouts_in_row: 0,
+            failed: false,
+            statistics: SenderStatistics::default(),
+        }
+    }
+
+    /// Whether the retry limit was exceeded; a failed connection sends nothing more.
+    pub fn has_failed(&self) -> bool {
+        self.failed
+    }
+
+    /// Everything below `packet` has arrived.
+    fn acknowledge_below(&mut self, now: Time, packet: u64) {
+        if packet <= self.unacknowledged {
+            return;
+        }
+        assert!(packet <= self.highest_sent, "an acknowledgement of a packet that was never sent");
+        self.unacknowledged = packet;
+        self.timeouts_in_row = 0;
+        self.retire_messages();
+        // After going back, an acknowledgement may overtake the copies that are still to be sent.
+        if self.next < packet {
+            self.move_to(packet);
+        }
+        self.restart_timer(now);
+    }
+
+    fn retire_messages(&mut self) {
+        while let Some(&message) = self.messages.front()
+            && message.end <= self.unacknowledged
+        {
+            self.messages.pop_front();
+            self.sending = self.sending.saturating_sub(1);
+            self.completed_bytes += message.bytes;
+        }
+        let packets_of_next = self.messages.front().map_or(0, |message| self.unacknowledged - message.first);
+        self.acknowledged_bytes = self.completed_bytes + packets_of_next * u64::from(self.config.payload_bytes);
+    }
+
+    /// Makes `packet`, which is not acknowledged, the next one to send.
+    fn move_to(&mut self, packet: u64) {
+        self.next = packet;
+        self.sending = self.messages.partition_point(|message| message.end <= packet);
+    }
+
+    fn restart_timer(&mut self, now: Time) {
+        let outstanding = self.highest_sent > self.unacknowledged;
+        self.deadline = if outstanding { now + self.config.timeout } else { Time::NEVER };
+    }
+
+    /// The responder expects `packet` and has thrown away what came after it.
+    fn go_back(&mut self, now: Time, packet: u64) {
+        self.acknowledge_below(now, packet);
+        // A late one, from before an acknowledgement, asks for what has arrived since.
+        if packet < self.unacknowledged || packet >= self.next {
+            return;
+        }
+        self.statistics.fast_recoveries += 1;
+        self.move_to(packet);
+        self.restart_timer(now);
+    }
+
+    fn header(&self, message: &Message) -> RoceHeader {
+        let full = u64::from(self.config.payload_bytes);
+        let last = self.next + 1 == message.end;
+        let payload = if last { message.bytes - (self.next - message.first) * full } else { full };
+        RoceHeader {
+            packet_sequence: self.next,
+            message: message.number,
+            payload_bytes: payload as u32,
+            opcode: RoceOpcode::Write,
+            last,
+        }
+    }
+
+    fn count_transmission(&mut self, now: Time) {
+        self.statistics.packets_sent += 1;
+        if self.next < self.highest_sent {
+            self.statistics.packets_retransmitted += 1;
+        }
+        if self.deadline == Time::NEVER {
+            self.deadline = now + self.config.timeout;
+        }
+    }
+
+    fn step_forward(&mut self, message_end: u64) {
+        self.next += 1;
+        self.highest_sent = self.highest_sent.max(self.next);
+        if self.next == message_end {
+            self.sending += 1;
+        }
+    }
+}
+
+impl Sender for RoceRequester {
+    fn write(&mut self, _now: Time, bytes: u64) {
+        assert!(bytes > 0, "an RDMA WRITE of no bytes");
+        let packets = bytes.div_ceil(u64::from(self.config.payload_bytes));
+        let message = Message { number: self.messages_written, bytes, first: self.end, end: self.end + packets };
+        self.messages.push_back(message);
+        self.messages_written += 1;
+        self.end = message.end;
+    }
+
+    #[inline]
+    fn receive(&mut self, now: Time, packet: &Packet) {
+        let Transport::Roce(header) = &packet.transport else { return };
+        match header.opcode {
+            RoceOpcode::Acknowledge => self.acknowledge_below(now, header.packet_sequence + 1),
+            RoceOpcode::NegativeAcknowledge => self.go_back(now, header.packet_sequence),
+            RoceOpcode::CongestionNotification => self.statistics.congestion_echoes += 1,
+            RoceOpcode::Write => {}
+        }
+    }
+
+    #[inline]
+    fn poll_transmit(&mut self, now: Time) -> Option<Outgoing> {
+        let window_end = self.unacknowledged + u64::from(self.config.window_packets);
+        if self.failed || self.next >= self.end.min(window_end) {
+            return None;
+        }
+        let message = self.messages[self.sending];
+        let header = self.header(&message);
+        self.count_transmission(now);
+        self.step_forward(message.end);
+        Some(Outgoing {
+            transport: Transport::Roce(header),
+            frame_bytes: self.config.frame_bytes(header.payload_bytes),
+            ecn: self.config.ecn,
+        })
+    }
+
+    fn next_timeout(&self) -> Time {
+        self.deadline
+    }
+
+    /// Specification, section 9.7.6.1.3: resend from the oldest unacknowledged packet, a limited number of times.
+    fn handle_timeout(&mut self, now: Time) {
+        if now < self.deadline {
+            return;
+        }
+        self.statistics.timeouts += 1;
+        self.timeouts_in_row += 1;
+        if self.timeouts_in_row > self.config.retry_limit {
+            self.failed = true;
+            self.deadline = Time::NEVER;
+            return;
+        }
+        self.move_to(self.unacknowledged);
+        self.restart_timer(now);
+    }
+
+    fn acknowledged_bytes(&self) -> u64 {
+        self.acknowledged_bytes
+    }
+
+    fn statistics(&self) -> SenderStatistics {
+        self.statistics
+    }
+}

@@ -1,0 +1,308 @@
+//! Recorded exchanges, and messages over a pipe that loses packets at random.
+
+use hitless_wire::{Duration, Packet, RoceOpcode, Time, Transport};
+use proptest::prelude::*;
+
+use super::{RoceConfig, RoceConfigError, RoceRequester, RoceResponder};
+use crate::transport::{Outgoing, Receiver, Sender};
+
+const MILLISECOND: Time = Time(1_000_000_000);
+
+fn config() -> RoceConfig {
+    RoceConfig { acknowledge_every_packets: 100, ..RoceConfig::default() }
+}
+
+fn packet(outgoing: Outgoing) -> Packet {
+    let Outgoing { transport, frame_bytes, ecn } = outgoing;
+    Packet { transport, frame_bytes, ecn, ..Packet::default() }
+}
+
+/// A packet as a test writes it: `W3` is write 3, `W4.` the last of its message, `A4` and `N3` what comes back.
+fn name(packet: &Packet) -> String {
+    let Transport::Roce(header) = packet.transport else { panic!("not a RoCE packet") };
+    let letter = match header.opcode {
+        RoceOpcode::Write => "W",
+        RoceOpcode::Acknowledge => "A",
+        RoceOpcode::NegativeAcknowledge => "N",
+        RoceOpcode::CongestionNotification => "C",
+    };
+    format!("{letter}{}{}", header.packet_sequence, if header.last { "." } else { "" })
+}
+
+fn names(packets: &[Packet]) -> String {
+    packets.iter().map(name).collect::<Vec<_>>().join(" ")
+}
+
+struct Exchange {
+    now: Time,
+    requester: RoceRequester,
+    responder: RoceResponder,
+}
+
+impl Exchange {
+    fn new(config: RoceConfig) -> Self {
+        Self { now: Time::ZERO, requester: RoceRequester::new(config), responder: RoceResponder::new(config) }
+    }
+
+    fn write_packets(&mut self, count: u64) {
+        self.requester.write(self.now, count * 1_024);
+    }
+
+    /// What the requester sends now.
+    fn sent(&mut self) -> Vec<Packet> {
+        std::iter::from_fn(|| self.requester.poll_transmit(self.now)).map(packet).collect()
+    }
+
+    /// Hands `packets` to the responder, without those named in `lost`; answers what it sends.
+    fn arrive(&mut self, packets: &[Packet], lost: &[&str]) -> Vec<Packet> {
+        let mut answers = Vec::new();
+        for packet_ in packets.iter().filter(|packet| !lost.contains(&name(packet).as_str())) {
+            self.responder.receive(self.now, packet_);
+            answers.extend(std::iter::from_fn(|| self.responder.poll_transmit(self.now)).map(packet));
+        }
+        answers
+    }
+
+    fn answer(&mut self, packets: &[Packet]) {
+        for packet in packets {
+            self.requester.receive(self.now, packet);
+        }
+    }
+
+    fn time_out(&mut self) {
+        self.now = self.requester.next_timeout();
+        self.requester.handle_timeout(self.now);
+    }
+}
+
+#[test]
+fn a_message_is_cut_into_packets_and_acknowledged_once() {
+    let mut exchange = Exchange::new(config());
+    exchange.requester.write(Time::ZERO, 2_500);
+    let sent = exchange.sent();
+    assert_eq!(names(&sent), "W0 W1 W2.");
+    assert_eq!(sent.iter().map(|packet| packet.frame_bytes).collect::<Vec<_>>(), [1_102, 1_102, 530]);
+    let answers = exchange.arrive(&sent, &[]);
+    assert_eq!((names(&answers).as_str(), answers[0].frame_bytes), ("A2", 66));
+    exchange.answer(&answers);
+    assert_eq!((exchange.requester.acknowledged_bytes(), exchange.responder.delivered_bytes()), (2_500, 2_500));
+    assert_eq!(exchange.requester.next_timeout(), Time::NEVER);
+}
+
+#[test]
+fn a_loss_in_the_middle_draws_one_negative_acknowledgement_and_goes_back_to_the_hole() {
+    let mut exchange = Exchange::new(config());
+    exchange.write_packets(6);
+    let sent = exchange.sent();
+    let answers = exchange.arrive(&sent, &["W2"]);
+    assert_eq!(names(&answers), "N2");
+    assert_eq!(exchange.responder.discarded_packets(), 3);
+    exchange.answer(&answers);
+    assert_eq!(exchange.requester.acknowledged_bytes(), 2 * 1_024);
+    let again = exchange.sent();
+    assert_eq!(names(&again), "W2 W3 W4 W5.");
+    let answers = exchange.arrive(&again, &[]);
+    assert_eq!(names(&answers), "A5");
+    exchange.answer(&answers);
+    let statistics = exchange.requester.statistics();
+    assert_eq!((statistics.packets_sent, statistics.packets_retransmitted), (10, 4));
+    assert_eq!((statistics.fast_recoveries, statistics.timeouts), (1, 0));
+}
+
+#[test]
+fn a_lost_tail_waits_for_the_timeout() {
+    let mut exchange = Exchange::new(config());
+    exchange.write_packets(1);
+    let sent = exchange.sent();
+    assert_eq!(names(&exchange.arrive(&sent, &["W0."])), "");
+    assert_eq!(exchange.requester.next_timeout(), MILLISECOND);
+    exchange.requester.handle_timeout(Time(MILLISECOND.0 - 1));
+    assert_eq!(names(&exchange.sent()), "");
+    exchange.time_out();
+    let again = exchange.sent();
+    assert_eq!(names(&again), "W0.");
+    let answers = exchange.arrive(&again, &[]);
+    exchange.answer(&answers);
+    assert_eq!(exchange.requester.acknowledged_bytes(), 1_024);
+    assert_eq!(exchange.requester.statistics().timeouts, 1);
+}
+
+#[test]
+fn a_lost_acknowledgement_is_given_again_and_nothing_delivered_twice() {
+    let mut exchange = Exchange::new(config());
+    exchange.write_packets(2);
+    let sent = exchange.sent();
+    assert_eq!(names(&exchange.arrive(&sent, &[])), "A1");
+    exchange.time_out();
+    let again = exchange.sent();
+    let answers = exchange.arrive(&again, &[]);
+    assert_eq!((names(&again).as_str(), names(&answers).as_str()), ("W0 W1.", "A1"));
+    exchange.answer(&answers);
+    assert_eq!((exchange.requester.acknowledged_bytes(), exchange.responder.delivered_bytes()), (2_048, 2_048));
+    assert_eq!(exchange.responder.statistics().duplicate_packets, 2);
+}
+
+#[test]
+fn a_retransmission_that_is_lost_too_draws_no_second_negative_acknowledgement() {
+    let mut exchange = Exchange::new(config());
+    exchange.write_packets(4);
+    let sent = exchange.sent();
+    let answers = exchange.arrive(&sent, &["W1"]);
+    exchange.answer(&answers);
+    let again = exchange.sent();
+    assert_eq!(names(&again), "W1 W2 W3.");
+    assert_eq!(names(&exchange.arrive(&again, &["W1"])), "");
+    exchange.time_out();
+    let third = exchange.sent();
+    assert_eq!(names(&exchange.arrive(&third, &[])), "A3");
+}
+
+#[test]
+fn a_second_gap_is_reported_again() {
+    let mut exchange = Exchange::new(config());
+    exchange.write_packets(5);
+    let sent = exchange.sent();
+    let answers = exchange.arrive(&sent, &["W0"]);
+    assert_eq!(names(&answers), "N0");
+    exchange.answer(&answers);
+    let again = exchange.sent();
+    assert_eq!(names(&exchange.arrive(&again, &["W2"])), "N2");
+}
+
+#[test]
+fn a_late_negative_acknowledgement_sends_nothing_again() {
+    let mut exchange = Exchange::new(config());
+    exchange.write_packets(4);
+    let sent = exchange.sent();
+    let reordered = [sent[0], sent[2], sent[1]];
+    let early = exchange.arrive(&reordered, &[]);
+    assert_eq!(names(&early), "N1");
+    let rest = exchange.arrive(&sent[2..], &[]);
+    assert_eq!(names(&rest), "A3");
+    exchange.answer(&rest);
+    exchange.answer(&early);
+    assert_eq!(names(&exchange.sent()), "");
+    assert_eq!(exchange.requester.acknowledged_bytes(), 4 * 1_024);
+    assert_eq!(exchange.responder.statistics().reordered_packets, 1);
+}
+
+#[test]
+fn an_acknowledgement_overtakes_copies_that_are_still_to_be_sent() {
+    let mut exchange = Exchange::new(RoceConfig { acknowledge_every_packets: 2, ..config() });
+    exchange.write_packets(2);
+    exchange.write_packets(3);
+    let sent = exchange.sent();
+    assert_eq!(names(&sent), "W0 W1. W2 W3 W4.");
+    let answers = exchange.arrive(&sent, &[]);
+    assert_eq!(names(&answers), "A1 A3 A4");
+    exchange.time_out();
+    let first = exchange.requester.poll_transmit(exchange.now).map(packet).unwrap();
+    assert_eq!(name(&first), "W0");
+    exchange.answer(&answers[..2]);
+    assert_eq!(names(&exchange.sent()), "W4.");
+    exchange.answer(&answers[2..]);
+    assert_eq!(exchange.requester.acknowledged_bytes(), 5 * 1_024);
+}
+
+#[test]
+fn the_retry_limit_ends_the_connection() {
+    let mut exchange = Exchange::new(RoceConfig { retry_limit: 3, ..config() });
+    exchange.write_packets(1);
+    for _ in 0..3 {
+        assert_eq!(names(&exchange.sent()), "W0.");
+        exchange.time_out();
+    }
+    assert_eq!(names(&exchange.sent()), "W0.");
+    assert!(!exchange.requester.has_failed());
+    exchange.time_out();
+    assert!(exchange.requester.has_failed());
+    assert_eq!((names(&exchange.sent()).as_str(), exchange.requester.next_timeout()), ("", Time::NEVER));
+}
+
+#[test]
+fn the_window_limits_what_is_outstanding() {
+    let mut exchange = Exchange::new(RoceConfig { window_packets: 4, acknowledge_every_packets: 4, ..config() });
+    exchange.write_packets(6);
+    let sent = exchange.sent();
+    assert_eq!(names(&sent), "W0 W1 W2 W3");
+    let answers = exchange.arrive(&sent, &[]);
+    assert_eq!(names(&answers), "A3");
+    exchange.answer(&answers);
+    assert_eq!(names(&exchange.sent()), "W4 W5.");
+}
+
+#[test]
+fn parameters_that_cannot_work_are_refused() {
+    let good = RoceConfig::default();
+    let table = [
+        (good, Ok(())),
+        (RoceConfig { payload_bytes: 0, ..good }, Err(RoceConfigError::NoPayload)),
+        (RoceConfig { window_packets: 15, ..good }, Err(RoceConfigError::AcknowledgementsTooRare)),
+        (RoceConfig { timeout: Duration::ZERO, ..good }, Err(RoceConfigError::NoTimeout)),
+    ];
+    for (config, expected) in table {
+        assert_eq!(config.check(), expected);
+    }
+    assert_eq!(RoceConfig::infiniband_timeout(8), Some(Duration::from_ns(1_048_576)));
+    assert_eq!(RoceConfig::infiniband_timeout(0), None);
+}
+
+/// What a pipe does to the packets that pass: one choice for each, then nothing any more.
+fn fates() -> impl Strategy<Value = Vec<u8>> {
+    proptest::collection::vec(0u8..10, 0..400)
+}
+
+/// Passes packets through a pipe that loses (fate 0 and 1), doubles (2) or delays them behind the next (3).
+fn through_pipe(packets: Vec<Packet>, fates: &mut impl Iterator<Item = u8>) -> Vec<Packet> {
+    let (mut out, mut delayed) = (Vec::new(), None);
+    for packet in packets {
+        match fates.next().unwrap_or(9) {
+            0 | 1 => continue,
+            2 => out.extend([packet, packet]),
+            3 if delayed.is_none() => {
+                delayed = Some(packet);
+                continue;
+            }
+            _ => out.push(packet),
+        }
+        out.extend(delayed.take());
+    }
+    out.extend(delayed);
+    out
+}
+
+proptest! {
+    #[test]
+    fn every_message_arrives_once_and_in_order_over_a_lossy_pipe(
+        messages in proptest::collection::vec(1u64..20_000, 1..8),
+        window in 1u32..40,
+        fates in fates(),
+    ) {
+        let config = RoceConfig {
+            window_packets: window,
+            acknowledge_every_packets: window.min(5),
+            retry_limit: 1_000,
+            ..RoceConfig::default()
+        };
+        let mut exchange = Exchange::new(config);
+        let mut fates = fates.into_iter();
+        messages.iter().for_each(|&bytes| exchange.requester.write(Time::ZERO, bytes));
+        let total: u64 = messages.iter().sum();
+        for _ in 0..10_000 {
+            let sent = exchange.sent();
+            if sent.is_empty() && exchange.requester.acknowledged_bytes() < total {
+                exchange.time_out();
+                continue;
+            }
+            let arriving = through_pipe(sent, &mut fates);
+            let answers = exchange.arrive(&arriving, &[]);
+            let answers = through_pipe(answers, &mut fates);
+            exchange.answer(&answers);
+            prop_assert!(exchange.requester.acknowledged_bytes() <= exchange.responder.delivered_bytes());
+            prop_assert!(exchange.responder.delivered_bytes() <= total);
+        }
+        prop_assert_eq!(exchange.responder.delivered_bytes(), total);
+        prop_assert_eq!(exchange.requester.acknowledged_bytes(), total);
+        prop_assert_eq!(exchange.requester.next_timeout(), Time::NEVER);
+    }
+}

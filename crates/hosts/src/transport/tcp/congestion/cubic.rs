@@ -1,0 +1,295 @@
+//! CUBIC (RFC 9438): the window grows along a cubic of the time since the last reduction.
+
+use super::hystart::{Hystart, HystartConfig};
+use super::{AckEvent, CongestionControl, Window};
+use hitless_wire::{Duration, Time};
+
+/// Parameters of CUBIC.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CubicConfig {
+    /// C, in segments per cubic second (RFC 9438, section 5: 0.4).
+    pub aggressiveness: f64,
+    /// beta_cubic: what a reduction leaves of the window (RFC 9438, section 4.6: 0.7).
+    pub decrease_factor: f64,
+    /// Release bandwidth to newer flows (RFC 9438, section 4.7).
+    pub fast_convergence: bool,
+    /// Never be slower than Reno would be (RFC 9438, section 4.3).
+    pub reno_friendly: bool,
+    /// Leave slow start by HyStart++.
+    pub hystart: Option<HystartConfig>,
+}
+
+impl Default for CubicConfig {
+    fn default() -> Self {
+        Self { aggressiveness: 0.4, decrease_factor: 0.7, fast_convergence: true, reno_friendly: true, hystart: None }
+    }
+}
+
+/// CUBIC's state; windows in segments.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Cubic {
+    aggressiveness: f64,
+    decrease_factor: f64,
+    fast_convergence: bool,
+    reno_friendly: bool,
+    /// Boxed: off by default, and larger than all the rest.
+    hystart: Option<Box<Hystart>>,
+    /// t_epoch: when this stage of congestion avoidance began; `None` between a reduction and the next growth.
+    epoch: Option<Time>,
+    /// W_max.
+    maximum: f64,
+    /// K, in seconds.
+    plateau_s: f64,
+    /// W_est: the window that Reno would have.
+    reno: f64,
+    /// cwnd_prior.
+    prior: f64,
+    /// Increase of W_est per window of segments acknowledged (alpha_cubic).
+    reno_increase: f64,
+    /// Growth below a byte, carried to the next acknowledgement.
+    fraction_bytes: f64,
+    /// The next stage begins after a timeout (RFC 9438, section 4.8).
+    after_timeout: bool,
+}
+
+impl Cubic {
+    /// CUBIC at the start of a connection.
+    pub fn new(config: CubicConfig) -> Self {
+        Self {
+            aggressiveness: config.aggressiveness,
+            decrease_factor: config.decrease_factor,
+            fast_convergence: config.fast_convergence,
+            reno_friendly: config.reno_friendly,
+            hystart: config.hystart.map(|hystart| Box::new(Hystart::new(hystart))),
+            epoch: None,
+            maximum: 0.0,
+            plateau_s: 0.0,
+            reno: 0.0,
+            prior: 0.0,
+            reno_increase: 0.0,
+            fraction_bytes: 0.0,
+            after_timeout: false,
+        }
+    }
+
+    /// W_cubic(t) (RFC 9438, equation 1).
+    fn window_at(&self, elapsed_s: f64) -> f64 {
+        let offset_s = elapsed_s - self.plateau_s;
+        self.aggressiveness * offset_s * offset_s * offset_s + self.maximum
+    }
+
+    /// RFC 9438, section 4.2: K and W_est at the start of congestion avoidance.
+    fn begin_epoch(&mut self, now: Time, segments: f64) -> Time {
+        // A timeout's stage starts on the plateau (section 4.8), and so does one that begins above W_max.
+        if self.after_timeout || self.maximum <= segments {
+            self.maximum = segments;
+            self.plateau_s = 0.0;
+        } else {
+            self.plateau_s = cube_root((self.maximum - segments) / self.aggressiveness);
+        }
+        self.after_timeout = false;
+        self.reno = segments;
+        let beta = self.decrease_factor;
+        // Section 4.3: alpha_cubic, until W_est reaches cwnd_prior.
+        self.reno_increase = 3.0 * (1.0 - beta) / (1.0 + beta);
+        self.fraction_bytes = 0.0;
+        self.epoch = Some(now);
+        now
+    }
+
+    /// The window in segments that this acknowledgement leads to.
+    fn next_window(&mut self, segments: f64, event: &AckEvent, delivered: f64) -> f64 {
+        let epoch = match self.epoch {
+            Some(epoch) => epoch,
+            None => self.begin_epoch(event.now, segments),
+        };
+        let elapsed = event.now.saturating_since(epoch);
+        let share = delivered / segments;
+        // Section 4.2: target is W_cubic(t + RTT) within [cwnd, 1.5 cwnd]; section 4.4 and 4.5.
+        let target = self.window_at((elapsed + event.rtt).as_seconds()).clamp(segments, 1.5 * segments);
+        let cubic = segments + (target - segments) * share;
+        if !self.reno_friendly {
+            return cubic;
+        }
+        // Section 4.3, equation 4.
+        if self.reno >= self.prior {
+            self.reno_increase = 1.0;
+        }
+        self.reno += self.reno_increase * share;
+        if self.window_at(elapsed.as_seconds()) < self.reno { self.reno.max(segments) } else { cubic }
+    }
+
+    fn avoid_congestion(&mut self, window: &mut Window, event: &AckEvent, bytes: u64) {
+        let segment_bytes = window.segment_bytes as f64;
+        let segments = (window.congestion_bytes as f64 + self.fraction_bytes) / segment_bytes;
+        let next_bytes = self.next_window(segments, event, bytes as f64 / segment_bytes) * segment_bytes;
+        let growth_bytes = (next_bytes - window.congestion_bytes as f64).max(0.0);
+        self.fraction_bytes = growth_bytes - growth_bytes.floor();
+        window.grow(growth_bytes as u64);
+    }
+}
+
+impl CongestionControl for Cubic {
+    fn increase(&mut self, window: &mut Window, event: &AckEvent) {
+        let mut bytes = event.delivered_bytes;
+        if window.in_slow_start() {
+            let growth = match &mut self.hystart {
+                // RFC 9406 is for the first slow start only, whose threshold is unset.
+                Some(hystart) if window.threshold_bytes == u64::MAX => hystart.growth_bytes(event),
+                _ => Some(bytes),
+            };
+            let Some(growth) = growth else {
+                window.threshold_bytes = window.congestion_bytes;
+                return;
+            };
+            bytes = window.slow_start(growth);
+        }
+        if bytes > 0 {
+            self.avoid_congestion(window, event, bytes);
+        }
+    }
+
+    /// RFC 9438, sections 4.6 and 4.7.
+    fn threshold_on_loss(&mut self, window: &Window) -> u64 {
+        let segments = window.congestion_bytes as f64 / window.segment_bytes as f64;
+        let beta = self.decrease_factor;
+        let shrinking = self.fast_convergence && segments < self.maximum;
+        self.maximum = if shrinking { segments * (1.0 + beta) / 2.0 } else { segments };
+        self.prior = segments;
+        self.epoch = None;
+        window.threshold((window.congestion_bytes as f64 * beta) as u64)
+    }
+
+    /// RFC 9438, section 4.8.
+    fn threshold_on_timeout(&mut self, window: &Window) -> u64 {
+        self.after_timeout = true;
+        self.threshold_on_loss(window)
+    }
+
+    /// RFC 9438, section 4.2: the epoch does not include times when the application limits the rate.
+    fn resumed(&mut self, idle: Duration) {
+        self.epoch = self.epoch.map(|epoch| epoch + idle);
+    }
+
+    fn undone(&mut self) {
+        self.maximum = self.maximum.max(self.prior);
+        self.epoch = None;
+        self.after_timeout = false;
+    }
+}
+
+/// The cube root of a number at least zero, by Newton's method: the system's own differs between platforms.
+fn cube_root(value: f64) -> f64 {
+    if value <= 0.0 {
+        return 0.0;
+    }
+    // A third of the exponent: within a few percent (Kahan's magic number).
+    let mut root = f64::from_bits(value.to_bits() / 3 + 0x2a9f_7893_0000_0000);
+    for _ in 0..5 {
+        root -= (root - value / (root * root)) / 3.0;
+    }
+    root
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::tcp::config::TcpConfig;
+
+    const SEGMENT: f64 = 1_448.0;
+
+    fn event(now: Time, rtt: Duration) -> AckEvent {
+        AckEvent { now, delivered_bytes: 1_448, acknowledged: 0, next: 0, rtt, echo: false }
+    }
+
+    #[test]
+    fn cube_roots_are_exact_to_rounding() {
+        for value in [1e-6, 0.001, 0.3, 1.0, 8.0, 75.0, 1e3, 1e9] {
+            let root = cube_root(value);
+            assert!((root * root * root / value - 1.0).abs() < 1e-14, "{value}");
+        }
+        assert_eq!(cube_root(0.0), 0.0);
+    }
+
+    /// After a reduction from 100 segments, K = cbrt(100 * 0.3 / 0.4) = 4.217 s, and the window returns to 100 there.
+    #[test]
+    fn the_window_follows_the_curve_of_rfc_9438() {
+        let config = CubicConfig { reno_friendly: false, ..CubicConfig::default() };
+        let mut cubic = Cubic::new(config);
+        let mut window = Window::new(&TcpConfig::default());
+        window.congestion_bytes = 144_800;
+        window.threshold_bytes = cubic.threshold_on_loss(&window);
+        assert_eq!(window.threshold_bytes, 101_360);
+        window.congestion_bytes = window.threshold_bytes;
+        let rtt = Duration::from_ms(10);
+        let mut now = Time::ZERO;
+        let mut samples = Vec::new();
+        for round in 0..=600 {
+            (0..window.congestion_bytes / 1_448).for_each(|_| cubic.increase(&mut window, &event(now, rtt)));
+            if round % 100 == 0 {
+                samples.push((now, window.congestion_bytes as f64 / SEGMENT));
+            }
+            now += rtt;
+        }
+        assert!((cubic.plateau_s - 4.2172).abs() < 1e-4);
+        for (time, segments) in samples {
+            let offset_s = time.as_seconds() - 4.2172;
+            let curve = 100.0 + 0.4 * offset_s * offset_s * offset_s;
+            assert!((segments - curve).abs() < 0.7, "{time}: {segments} against {curve}");
+        }
+    }
+
+    /// Section 4.3: in the Reno-friendly region, 0.53 segments per round trip until W_max, then 1.
+    #[test]
+    fn a_short_round_trip_grows_like_reno() {
+        let mut cubic = Cubic::new(CubicConfig::default());
+        let mut window = Window::new(&TcpConfig::default());
+        window.congestion_bytes = 1_448 * 20;
+        window.threshold_bytes = cubic.threshold_on_loss(&window);
+        window.congestion_bytes = window.threshold_bytes;
+        let rtt = Duration::from_us(30);
+        let segments = |window: &Window| window.congestion_bytes as f64 / SEGMENT;
+        let mut now = Time::ZERO;
+        let mut grow = |window: &mut Window, rounds| {
+            for _ in 0..rounds {
+                // Exactly one window per round: W_est counts segments over cwnd.
+                let mut bytes = window.congestion_bytes;
+                while bytes > 0 {
+                    let delivered_bytes = bytes.min(1_448);
+                    cubic.increase(window, &AckEvent { delivered_bytes, ..event(now, rtt) });
+                    bytes -= delivered_bytes;
+                }
+                now += rtt;
+            }
+        };
+        grow(&mut window, 8);
+        assert!((segments(&window) - (14.0 + 8.0 * 9.0 / 17.0)).abs() < 0.15, "{}", segments(&window));
+        grow(&mut window, 4);
+        let before = segments(&window);
+        assert!(before > 20.0);
+        grow(&mut window, 10);
+        assert!((segments(&window) - before - 10.0).abs() < 0.3, "{} after {before}", segments(&window));
+    }
+
+    #[test]
+    fn fast_convergence_remembers_less_when_the_window_shrinks() {
+        let mut cubic = Cubic::new(CubicConfig::default());
+        let mut window = Window::new(&TcpConfig::default());
+        window.congestion_bytes = 144_800;
+        cubic.threshold_on_loss(&window);
+        assert_eq!(cubic.maximum, 100.0);
+        window.congestion_bytes = 72_400;
+        cubic.threshold_on_loss(&window);
+        assert_eq!(cubic.maximum, 42.5);
+    }
+
+    #[test]
+    fn after_a_timeout_the_curve_starts_on_its_plateau() {
+        let mut cubic = Cubic::new(CubicConfig::default());
+        let mut window = Window::new(&TcpConfig::default());
+        window.threshold_bytes = cubic.threshold_on_timeout(&window);
+        window.congestion_bytes = window.threshold_bytes;
+        cubic.increase(&mut window, &event(Time(1), Duration::from_us(30)));
+        assert_eq!((cubic.plateau_s, cubic.maximum), (0.0, 7.0));
+    }
+}

@@ -1,0 +1,140 @@
+//! DCTCP (RFC 8257): the window shrinks in proportion to the fraction of marked bytes.
+
+use super::{AckEvent, AdditiveIncrease, CongestionControl, Window};
+
+/// Parameters of DCTCP.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DctcpConfig {
+    /// Weight g of the newest fraction (RFC 8257, section 4.2: 1/16).
+    pub gain: f64,
+    /// The fraction assumed before the first window (RFC 8257, section 4.2: 1).
+    pub initial_alpha: f64,
+}
+
+impl Default for DctcpConfig {
+    fn default() -> Self {
+        Self { gain: 1.0 / 16.0, initial_alpha: 1.0 }
+    }
+}
+
+/// DCTCP's state.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Dctcp {
+    avoidance: AdditiveIncrease,
+    /// DCTCP.BytesAcked.
+    acknowledged_bytes: u64,
+    /// DCTCP.BytesMarked.
+    marked_bytes: u64,
+    /// DCTCP.WindowEnd.
+    window_end: u64,
+    /// DCTCP.Alpha.
+    alpha: f64,
+    gain: f64,
+}
+
+impl Dctcp {
+    /// DCTCP at the start of a connection.
+    pub fn new(config: DctcpConfig) -> Self {
+        Self {
+            avoidance: AdditiveIncrease::default(),
+            acknowledged_bytes: 0,
+            marked_bytes: 0,
+            window_end: 0,
+            alpha: config.initial_alpha,
+            gain: config.gain,
+        }
+    }
+
+    /// The estimated fraction of marked bytes.
+    pub fn alpha(&self) -> f64 {
+        self.alpha
+    }
+
+    /// RFC 8257, section 3.3, steps 5 to 8; once per window.
+    fn end_window(&mut self, next: u64) {
+        let fraction = self.marked_bytes as f64 / self.acknowledged_bytes as f64;
+        self.alpha = self.alpha * (1.0 - self.gain) + self.gain * fraction;
+        self.window_end = next;
+        self.acknowledged_bytes = 0;
+        self.marked_bytes = 0;
+    }
+}
+
+impl CongestionControl for Dctcp {
+    #[inline]
+    fn acknowledged(&mut self, event: &AckEvent) {
+        // RFC 8257, section 3.3, steps 2 and 3.
+        self.acknowledged_bytes += event.delivered_bytes;
+        if event.echo {
+            self.marked_bytes += event.delivered_bytes;
+        }
+        // Step 4. A window of nothing delivered says nothing.
+        if event.acknowledged > self.window_end && self.acknowledged_bytes > 0 {
+            self.end_window(event.next);
+        }
+    }
+
+    /// RFC 8257, section 3.3: the window grows as in RFC 5681.
+    #[inline]
+    fn increase(&mut self, window: &mut Window, event: &AckEvent) {
+        let mut bytes = event.delivered_bytes;
+        if window.in_slow_start() {
+            bytes = window.slow_start(bytes);
+        }
+        self.avoidance.grow(window, bytes);
+    }
+
+    /// RFC 8257, section 3.4: a loss is answered as by conventional TCP.
+    fn threshold_on_loss(&mut self, window: &Window) -> u64 {
+        window.threshold(window.congestion_bytes / 2)
+    }
+
+    /// RFC 8257, section 3.3, step 9: cwnd * (1 - alpha / 2).
+    fn threshold_on_echo(&mut self, window: &Window) -> u64 {
+        let cut_bytes = (window.congestion_bytes as f64 * self.alpha * 0.5) as u64;
+        window.threshold(window.congestion_bytes - cut_bytes)
+    }
+
+    /// A cut by alpha does not stand for the halving that a loss asks for.
+    fn loss_adds_to_echo(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::tcp::config::TcpConfig;
+    use hitless_wire::{Duration, Time};
+
+    fn acknowledge(dctcp: &mut Dctcp, acknowledged: u64, echo: bool) {
+        // The next window ends on the tenth packet from here.
+        let (now, next, rtt) = (Time(acknowledged), acknowledged + 9_500, Duration::from_us(30));
+        dctcp.acknowledged(&AckEvent { now, delivered_bytes: 1_000, acknowledged, next, rtt, echo });
+    }
+
+    #[test]
+    fn alpha_moves_by_a_sixteenth_of_the_difference_each_window() {
+        let mut dctcp = Dctcp::new(DctcpConfig { initial_alpha: 0.0, ..DctcpConfig::default() });
+        acknowledge(&mut dctcp, 1_000, false);
+        // (marked packets of ten, alpha)
+        let table = [(0, 0.0), (10, 0.0625), (10, 0.12109), (0, 0.11353), (5, 0.13768)];
+        for (window, (marked, alpha)) in table.into_iter().enumerate() {
+            for packet in 0..10 {
+                acknowledge(&mut dctcp, window as u64 * 10_000 + packet * 1_000 + 2_000, packet < marked);
+            }
+            assert!((dctcp.alpha() - alpha).abs() < 1e-5, "window {window}: {} against {alpha}", dctcp.alpha());
+        }
+    }
+
+    #[test]
+    fn the_window_shrinks_by_half_of_alpha() {
+        let mut window = Window::new(&TcpConfig::dctcp());
+        window.congestion_bytes = 100_000;
+        for (alpha, threshold) in [(0.0, 100_000), (0.1, 95_000), (0.5, 75_000), (1.0, 50_000)] {
+            let mut dctcp = Dctcp::new(DctcpConfig { initial_alpha: alpha, ..DctcpConfig::default() });
+            assert_eq!(dctcp.threshold_on_echo(&window), threshold, "alpha {alpha}");
+            assert_eq!(dctcp.threshold_on_loss(&window), 50_000);
+        }
+    }
+}

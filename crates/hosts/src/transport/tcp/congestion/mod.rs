@@ -1,0 +1,237 @@
+//! Congestion control: how the window grows on acknowledgements and where it falls on congestion.
+//!
+//! The algorithms decide two things, growth and the slow start threshold. When a reduction happens, and how the
+//! window gets down to the threshold, is the sender's business. Dispatch is by enum, so that the compiler sees
+//! through it.
+
+mod cubic;
+mod dctcp;
+mod hystart;
+mod newreno;
+
+pub use cubic::CubicConfig;
+pub use dctcp::DctcpConfig;
+pub use hystart::HystartConfig;
+
+use super::config::{CongestionControlConfig, TcpConfig};
+use cubic::Cubic;
+use dctcp::Dctcp;
+use hitless_wire::{BitRate, Duration, Time};
+use newreno::NewReno;
+
+/// The congestion window and what bounds it, all in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window {
+    /// cwnd.
+    pub congestion_bytes: u64,
+    /// ssthresh.
+    pub threshold_bytes: u64,
+    /// One full segment.
+    pub segment_bytes: u64,
+    /// The threshold never falls below this.
+    pub minimum_bytes: u64,
+    /// The window never grows above this.
+    pub maximum_bytes: u64,
+}
+
+impl Window {
+    /// The window of a new connection.
+    pub fn new(config: &TcpConfig) -> Self {
+        let segment_bytes = u64::from(config.mss_bytes);
+        let maximum_bytes = config.max_window_bytes.unwrap_or(u64::MAX);
+        Self {
+            congestion_bytes: (segment_bytes * u64::from(config.initial_window_segments)).min(maximum_bytes),
+            // RFC 5681, section 3.1: arbitrarily high at first.
+            threshold_bytes: u64::MAX,
+            segment_bytes,
+            minimum_bytes: segment_bytes * u64::from(config.minimum_window_segments),
+            maximum_bytes,
+        }
+    }
+
+    /// Whether the window is below the threshold.
+    #[inline]
+    pub fn in_slow_start(&self) -> bool {
+        self.congestion_bytes < self.threshold_bytes
+    }
+
+    /// Grows by up to `bytes`, not beyond the threshold; answers what is left for congestion avoidance.
+    ///
+    /// RFC 5681 counts at most a segment per acknowledgement (equation 2); like Linux, and RFC 3465 with no limit,
+    /// this counts all that was delivered.
+    #[inline]
+    fn slow_start(&mut self, bytes: u64) -> u64 {
+        let room = self.threshold_bytes.saturating_sub(self.congestion_bytes);
+        let growth = bytes.min(room);
+        self.grow(growth);
+        bytes - growth
+    }
+
+    #[inline]
+    fn grow(&mut self, bytes: u64) {
+        self.congestion_bytes = self.congestion_bytes.saturating_add(bytes).min(self.maximum_bytes);
+    }
+
+    /// Data follows after `idle` without any in flight: halves the window for each timeout that passed, down to the
+    /// initial window (RFC 2861, section 3).
+    pub fn restart(&mut self, idle: Duration, timeout: Duration, initial_segments: u64) {
+        let floor_bytes = (initial_segments * self.segment_bytes).min(self.congestion_bytes);
+        let halvings = (idle / timeout).min(63);
+        if halvings > 0 && self.threshold_bytes != u64::MAX {
+            self.threshold_bytes = self.threshold_bytes.max(self.congestion_bytes / 4 * 3);
+        }
+        self.congestion_bytes = (self.congestion_bytes >> halvings).max(floor_bytes);
+    }
+
+    /// `bytes` as a threshold: not below the minimum.
+    fn threshold(&self, bytes: u64) -> u64 {
+        bytes.max(self.minimum_bytes)
+    }
+}
+
+/// Grows a window by a segment for each window of bytes acknowledged (RFC 3465, section 2.1, without a limit).
+#[derive(Clone, Copy, Debug, Default)]
+struct AdditiveIncrease {
+    acknowledged_bytes: u64,
+}
+
+impl AdditiveIncrease {
+    #[inline]
+    fn grow(&mut self, window: &mut Window, bytes: u64) {
+        if self.acknowledged_bytes >= window.congestion_bytes {
+            // Credit from before a reduction counts for one segment, as in Linux.
+            self.acknowledged_bytes = 0;
+            window.grow(window.segment_bytes);
+        }
+        self.acknowledged_bytes += bytes;
+        while self.acknowledged_bytes >= window.congestion_bytes {
+            self.acknowledged_bytes -= window.congestion_bytes;
+            window.grow(window.segment_bytes);
+        }
+    }
+}
+
+/// What an acknowledgement says, for congestion control.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AckEvent {
+    /// Now.
+    pub now: Time,
+    /// Bytes that this acknowledgement reports delivered for the first time, selectively or in order.
+    pub delivered_bytes: u64,
+    /// First byte not acknowledged in order.
+    pub acknowledged: u64,
+    /// First byte not sent yet.
+    pub next: u64,
+    /// Round-trip time of the newest packet it acknowledges; zero when unknown.
+    pub rtt: Duration,
+    /// It echoes congestion (ECE).
+    pub echo: bool,
+}
+
+/// What every algorithm answers.
+pub(super) trait CongestionControl {
+    /// Every acknowledgement, whatever the sender's state.
+    fn acknowledged(&mut self, _event: &AckEvent) {}
+    /// Grows the window: called when the window limits the sender and no reduction is under way.
+    fn increase(&mut self, window: &mut Window, event: &AckEvent);
+    /// The threshold after packet loss found without a timeout.
+    fn threshold_on_loss(&mut self, window: &Window) -> u64;
+    /// The threshold after an echo of congestion; by default an echo is as bad as a loss (RFC 3168, section 6.1.2).
+    fn threshold_on_echo(&mut self, window: &Window) -> u64 {
+        self.threshold_on_loss(window)
+    }
+    /// The threshold after a retransmission timeout.
+    fn threshold_on_timeout(&mut self, window: &Window) -> u64 {
+        self.threshold_on_loss(window)
+    }
+    /// Whether a loss during the reduction that an echo began lowers the threshold once more.
+    fn loss_adds_to_echo(&self) -> bool {
+        false
+    }
+    /// Data is sent again after `idle` without any in flight.
+    fn resumed(&mut self, _idle: Duration) {}
+    /// A reduction turned out to be wrong.
+    fn undone(&mut self) {}
+    /// The rate to pace packets at; `None` sends as the window allows.
+    fn pacing_rate(&self) -> Option<BitRate> {
+        None
+    }
+}
+
+/// One of the algorithms.
+#[derive(Clone, Debug)]
+pub(super) enum Algorithm {
+    NewReno(NewReno),
+    Cubic(Cubic),
+    Dctcp(Dctcp),
+}
+
+macro_rules! dispatch {
+    ($self:expr, $algorithm:ident => $call:expr) => {
+        match $self {
+            Algorithm::NewReno($algorithm) => $call,
+            Algorithm::Cubic($algorithm) => $call,
+            Algorithm::Dctcp($algorithm) => $call,
+        }
+    };
+}
+
+impl Algorithm {
+    /// The algorithm that `config` asks for.
+    pub fn new(config: &TcpConfig) -> Self {
+        match config.congestion_control {
+            CongestionControlConfig::NewReno => Self::NewReno(NewReno::default()),
+            CongestionControlConfig::Cubic(cubic) => Self::Cubic(Cubic::new(cubic)),
+            CongestionControlConfig::Dctcp(dctcp) => Self::Dctcp(Dctcp::new(dctcp)),
+        }
+    }
+
+    /// DCTCP's estimate of the fraction of marked bytes.
+    pub fn dctcp_alpha(&self) -> Option<f64> {
+        match self {
+            Self::Dctcp(dctcp) => Some(dctcp.alpha()),
+            _ => None,
+        }
+    }
+}
+
+impl CongestionControl for Algorithm {
+    #[inline]
+    fn acknowledged(&mut self, event: &AckEvent) {
+        dispatch!(self, algorithm => algorithm.acknowledged(event));
+    }
+
+    #[inline]
+    fn increase(&mut self, window: &mut Window, event: &AckEvent) {
+        dispatch!(self, algorithm => algorithm.increase(window, event));
+    }
+
+    fn threshold_on_loss(&mut self, window: &Window) -> u64 {
+        dispatch!(self, algorithm => algorithm.threshold_on_loss(window))
+    }
+
+    fn threshold_on_echo(&mut self, window: &Window) -> u64 {
+        dispatch!(self, algorithm => algorithm.threshold_on_echo(window))
+    }
+
+    fn threshold_on_timeout(&mut self, window: &Window) -> u64 {
+        dispatch!(self, algorithm => algorithm.threshold_on_timeout(window))
+    }
+
+    fn loss_adds_to_echo(&self) -> bool {
+        dispatch!(self, algorithm => algorithm.loss_adds_to_echo())
+    }
+
+    fn resumed(&mut self, idle: Duration) {
+        dispatch!(self, algorithm => algorithm.resumed(idle));
+    }
+
+    fn undone(&mut self) {
+        dispatch!(self, algorithm => algorithm.undone());
+    }
+
+    #[inline]
+    fn pacing_rate(&self) -> Option<BitRate> {
+        dispatch!(self, algorithm => algorithm.pacing_rate())
+    }
+}

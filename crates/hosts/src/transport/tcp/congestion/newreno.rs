@@ -1,0 +1,66 @@
+//! Slow start and congestion avoidance of RFC 5681.
+
+use super::{AckEvent, AdditiveIncrease, CongestionControl, Window};
+
+/// NewReno's state.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in super::super) struct NewReno {
+    avoidance: AdditiveIncrease,
+}
+
+impl CongestionControl for NewReno {
+    #[inline]
+    fn increase(&mut self, window: &mut Window, event: &AckEvent) {
+        let mut bytes = event.delivered_bytes;
+        if window.in_slow_start() {
+            bytes = window.slow_start(bytes);
+        }
+        self.avoidance.grow(window, bytes);
+    }
+
+    /// RFC 5681, equation 4, with the window in place of the flight: growth only happens when the flight fills it.
+    fn threshold_on_loss(&mut self, window: &Window) -> u64 {
+        window.threshold(window.congestion_bytes / 2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::AckEvent;
+    use super::*;
+    use crate::transport::tcp::config::TcpConfig;
+    use hitless_wire::{Duration, Time};
+
+    fn delivered(bytes: u64) -> AckEvent {
+        let rtt = Duration::from_us(30);
+        AckEvent { now: Time(1), delivered_bytes: bytes, acknowledged: bytes, next: bytes, rtt, echo: false }
+    }
+
+    #[test]
+    fn slow_start_doubles_a_window_and_avoidance_adds_a_segment() {
+        let mut window = Window::new(&TcpConfig::default());
+        let mut reno = NewReno::default();
+        window.threshold_bytes = 20 * 1_448;
+        (0..10).for_each(|_| reno.increase(&mut window, &delivered(1_448)));
+        assert_eq!(window.congestion_bytes, 20 * 1_448);
+        (0..20).for_each(|_| reno.increase(&mut window, &delivered(1_448)));
+        assert_eq!(window.congestion_bytes, 21 * 1_448);
+    }
+
+    #[test]
+    fn loss_halves_but_not_below_two_segments() {
+        let mut window = Window::new(&TcpConfig::default());
+        let mut reno = NewReno::default();
+        assert_eq!(reno.threshold_on_loss(&window), 5 * 1_448);
+        window.congestion_bytes = 3 * 1_448;
+        assert_eq!(reno.threshold_on_loss(&window), 2 * 1_448);
+    }
+
+    #[test]
+    fn the_maximum_caps_growth() {
+        let config = TcpConfig { max_window_bytes: Some(15_000), ..TcpConfig::default() };
+        let mut window = Window::new(&config);
+        NewReno::default().increase(&mut window, &delivered(100_000));
+        assert_eq!(window.congestion_bytes, 15_000);
+    }
+}

@@ -1,0 +1,95 @@
+//! What one acknowledgement delivered, and the timestamps that tell originals from retransmissions.
+
+use super::scoreboard::Segment;
+use hitless_wire::{Duration, Time};
+
+/// A timestamp clock of 2^20 ps, about a microsecond, in 32 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Timestamp(pub u32);
+
+impl Timestamp {
+    /// The timestamp at `time`.
+    #[inline]
+    pub fn at(time: Time) -> Self {
+        Self((time.0 >> 20) as u32)
+    }
+
+    /// Whether it is earlier than `other`, on a clock that wraps (RFC 7323, section 5.2).
+    pub fn is_before(self, other: Timestamp) -> bool {
+        (self.0.wrapping_sub(other.0) as i32) < 0
+    }
+
+    /// Time elapsed since `earlier`.
+    pub fn since(self, earlier: Timestamp) -> Duration {
+        Duration(u64::from(self.0.wrapping_sub(earlier.0)) << 20)
+    }
+}
+
+/// What one acknowledgement delivered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Delivery {
+    /// Now.
+    pub now: Time,
+    /// Smallest round-trip time so far: a retransmission answered sooner was answered for its original.
+    pub minimum_rtt: Duration,
+    /// The acknowledgement's timestamp echo.
+    pub echo: Timestamp,
+    /// Bytes reported delivered for the first time.
+    pub bytes: u64,
+    /// Whether any of them is newly acknowledged selectively.
+    pub sacked: bool,
+    /// When the oldest segment that was sent only once had been sent; [`Time::NEVER`] if there is none.
+    pub oldest_sent_at: Time,
+    /// The most recently sent segment delivered (RFC 8985, section 6.2, step 2): when, and its end.
+    pub newest_sent_at: Time,
+    /// See [`Self::newest_sent_at`]; zero if there is none.
+    pub newest_end: u64,
+    /// A segment sent more than once was acknowledged in order.
+    pub repeated: bool,
+    /// A segment sent once arrived after one sent later (RFC 8985, section 6.2, step 3).
+    pub reordering: bool,
+}
+
+impl Delivery {
+    /// Nothing delivered yet.
+    pub fn new(now: Time, minimum_rtt: Duration, echo: u32) -> Self {
+        Self {
+            now,
+            minimum_rtt,
+            echo: Timestamp(echo),
+            bytes: 0,
+            sacked: false,
+            oldest_sent_at: Time::NEVER,
+            newest_sent_at: Time::ZERO,
+            newest_end: 0,
+            repeated: false,
+            reordering: false,
+        }
+    }
+
+    /// Counts a segment sent once.
+    pub fn add_original(&mut self, segment: &Segment) {
+        self.bytes += segment.bytes();
+        self.oldest_sent_at = self.oldest_sent_at.min(segment.sent_at);
+        self.note_newest(segment);
+    }
+
+    /// Counts a segment sent several times; whether the last time is what arrived decides if it says anything.
+    ///
+    /// RFC 8985, section 6.2, step 2. The echo is only consulted in order: receivers do not update it for segments
+    /// above a gap (RFC 7323, section 4.3).
+    pub fn add_repeated(&mut self, segment: &Segment, in_order: bool) {
+        self.bytes += segment.bytes();
+        let stale = in_order && self.echo.is_before(Timestamp::at(segment.sent_at));
+        if !stale && self.now.saturating_since(segment.sent_at) >= self.minimum_rtt {
+            self.note_newest(segment);
+        }
+    }
+
+    fn note_newest(&mut self, segment: &Segment) {
+        if (segment.sent_at, segment.end) > (self.newest_sent_at, self.newest_end) {
+            self.newest_sent_at = segment.sent_at;
+            self.newest_end = segment.end;
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! TCP: NewReno, CUBIC and DCTCP over SACK with RACK-TLP, or over the classic duplicate acknowledgements.
+//!
+//! [`TcpSender`] and [`TcpReceiver`] are the two ends of a connection that carries data one way; [`TcpConfig`]
+//! configures both. From the bottom: `ticks` (when timers fire), `rto` (RFC 6298), `ring` and `scoreboard` (what is in
+//! flight), `delivery` (what an acknowledgement says of it), `rack` (what of it is lost, RFC 8985), `congestion`
+//! (RFC 5681, 9438, 8257), `prr` (RFC 9937), `reassembly` (RFC 2018), and the two ends.
+//!
+//! An application may write several times over the life of a connection: window, round-trip time and DCTCP's alpha
+//! persist.
+//!
+//! # Exceptions
+//! What differs from the RFCs and from Linux, on purpose:
+//!
+//! - Data flows one way. There is no FIN, and no RST; a connection never gives up.
+//! - Sequences are offsets in the flow. SYN takes no sequence number; the third packet of the handshake is the first
+//!   data segment. The receiver never repeats a SYN-ACK by itself, it answers a repeated SYN.
+//! - No Nagle algorithm: each write goes out at once, its last segment may be short. Segments are never split or
+//!   joined when sent again.
+//! - The receive window is constant: applications read at once. No silly-window avoidance, no zero-window probes.
+//! - No DSACK (RFC 2883): the header has no room for blocks below the acknowledgement. Spurious retransmissions are
+//!   found by timestamps instead (RFC 3522) and undone (RFC 4015); each widens RACK's reordering window, or raises
+//!   the duplicate threshold above what was reordered. The timestamp clock ticks about once a microsecond, finer than
+//!   in Linux before version 6.7.
+//! - RACK compares timestamps only for retransmissions acknowledged in order; for those sacked, only with the smallest
+//!   round-trip time, as in Linux. That minimum is over the life of the connection.
+//! - Without RACK, losses of retransmissions are found by timeout only; no rescue retransmission (RFC 6675, section 4,
+//!   rule 4), no F-RTO (RFC 5682).
+//! - Round-trip samples are exact; RTTVAR is that of RFC 6298, not Linux's maximum over a round trip.
+//! - Thresholds are computed from the congestion window, not from the flight (RFC 5681, equation 4), as in Linux; to
+//!   make up for it the window only grows while it limits the sender (RFC 7661).
+//! - After an echo of congestion the window shrinks over one round trip by PRR and does not grow meanwhile, as in
+//!   Linux; RFC 8257 cuts it at once.
+//! - Delayed acknowledgements count packets, not full segments, and have a fixed timeout (Linux adapts it). No receive
+//!   offload: every packet is looked at by itself.
+//! - Timers fire like the first level of Linux's timer wheel; the coarser levels are not modelled.
+
+pub mod config;
+pub mod congestion;
+mod delivery;
+mod prr;
+mod rack;
+mod reassembly;
+mod receiver;
+mod ring;
+mod rto;
+mod scoreboard;
+mod sender;
+mod ticks;
+
+pub use config::{CongestionControlConfig, DelayedAck, RtoFormula, TcpConfig};
+pub use congestion::{CubicConfig, DctcpConfig, HystartConfig};
+pub use receiver::TcpReceiver;
+pub use sender::{CongestionState, TcpSender};

@@ -1,0 +1,300 @@
+//! The end of a connection that takes data.
+
+use super::config::{DelayedAck, TcpConfig};
+use super::delivery::Timestamp;
+use super::reassembly::Reassembly;
+use super::ticks::TickClock;
+use crate::transport::{Outgoing, Receiver, ReceiverStatistics};
+use hitless_wire::{Duration, Ecn, Packet, SackBlocks, TcpFlags, TcpHeader, Time, Transport};
+
+/// A SYN-ACK is due.
+const SYN_ACK: u8 = 1;
+/// An acknowledgement with the state before the last packet is due (RFC 8257, section 3.2).
+const EARLIER: u8 = 2;
+/// An acknowledgement is due.
+const ACK: u8 = 4;
+
+/// What is acknowledged with which flags.
+#[derive(Clone, Copy, Debug, Default)]
+struct Acknowledgement {
+    next: u64,
+    sack: SackBlocks,
+    timestamp: u32,
+    echo: bool,
+}
+
+/// The receiving end of a TCP connection.
+#[derive(Clone, Debug)]
+pub struct TcpReceiver {
+    /// First byte not received in order (RCV.NXT).
+    next: u64,
+    /// What is to be sent.
+    due: u8,
+    /// DCTCP.CE of RFC 8257, or the latched ECN-Echo of RFC 3168.
+    congested: bool,
+    precise_ecn: bool,
+    ecn: bool,
+    /// Data packets not acknowledged yet.
+    unacknowledged: u32,
+    /// TS.Recent of RFC 7323.
+    recent_timestamp: u32,
+    /// Last acknowledgement sent (Last.ACK.sent of RFC 7323).
+    last_acknowledged: u64,
+    /// When a delayed acknowledgement is due.
+    deadline: Time,
+    statistics: ReceiverStatistics,
+    /// End of the highest data received above a gap.
+    highest: u64,
+    earlier: Acknowledgement,
+    reassembly: Reassembly,
+    quickacks_left: u32,
+    clock: TickClock,
+    /// Packets that one delayed acknowledgement answers.
+    delayed_segments: u32,
+    delayed_timeout: Duration,
+    sack: bool,
+    window_bytes: u32,
+    /// Frames of acknowledgements with 0 to 3 blocks, and of a SYN-ACK.
+    ack_frame_bytes: [u32; 4],
+    syn_frame_bytes: u32,
+}
+
+impl TcpReceiver {
+    /// A connection that has received nothing; the host's timer ticks at `timer_phase` modulo the tick of `config`.
+    ///
+    /// # Panics
+    /// When `config` cannot work (a segment of no bytes, a timeout of zero, ...).
+    pub fn new(config: &TcpConfig, timer_phase: Duration) -> Self {
+        config.check();
+        // No delay: each packet is the last one waited for.
+        let (delayed_segments, delayed_timeout, quickacks_left) = match config.delayed_ack {
+            DelayedAck::Off => (1, Duration::ZERO, 0),
+            DelayedAck::On { segments, timeout, quickack_segments } => (segments, timeout, quickack_segments),
+        };
+        Self {
+            next: 0,
+            due: 0,
+            congested: false,
+            precise_ecn: config.precise_ecn(),
+            ecn: config.ecn,
+            unacknowledged: 0,
+            recent_timestamp: 0,
+            last_acknowledged: 0,
+            deadline: Time::NEVER,
+            statistics: ReceiverStatistics::default(),
+            highest: 0,
+            earlier: Acknowledgement::default(),
+            reassembly: Reassembly::default(),
+            quickacks_left,
+            clock: TickClock::new(config.timer_tick, timer_phase),
+            delayed_segments,
+            delayed_timeout,
+            sack: config.sack,
+            window_bytes: config.receive_window_bytes.unwrap_or(u32::MAX),
+            ack_frame_bytes: [0, 1, 2, 3].map(|blocks| config.ack_frame_bytes(blocks)),
+            syn_frame_bytes: config.syn_frame_bytes(),
+        }
+    }
+
+    /// Bytes received above a gap.
+    pub fn out_of_order_bytes(&self) -> u64 {
+        self.reassembly.bytes()
+    }
+
+    /// Counts a data packet and takes its timestamp.
+    #[inline]
+    fn count(&mut self, header: &TcpHeader, marked: bool) {
+        self.statistics.packets_received += 1;
+        self.statistics.marked_packets += u64::from(marked);
+        // RFC 7323, section 4.3, step 2: the echo belongs to the packet that the acknowledgement is due to.
+        let newer = !Timestamp(header.timestamp).is_before(Timestamp(self.recent_timestamp));
+        if header.sequence <= self.last_acknowledged && newer {
+            self.recent_timestamp = header.timestamp;
+        }
+    }
+
+    /// What is not simply the next data with the same marking.
+    #[cold]
+    #[inline(never)]
+    fn receive_unexpected(&mut self, now: Time, header: &TcpHeader, marked: bool) {
+        if header.flags.contains(TcpFlags::SYN) {
+            self.recent_timestamp = header.timestamp;
+            self.due |= SYN_ACK;
+            return;
+        }
+        if header.payload_bytes == 0 {
+            return;
+        }
+        if self.ecn {
+            self.note_congestion(marked, header.flags);
+        }
+        self.count(header, marked);
+        let (start, end) = (header.sequence, header.sequence + u64::from(header.payload_bytes));
+        if start == self.next && self.reassembly.is_empty() {
+            self.next = end;
+        } else {
+            self.take_out_of_order(start, end);
+        }
+        self.schedule_ack(now);
+    }
+
+    /// ECN of a data packet, before its payload is looked at.
+    fn note_congestion(&mut self, marked: bool, flags: TcpFlags) {
+        if self.precise_ecn {
+            if marked != self.congested {
+                self.change_echo(marked);
+            }
+            return;
+        }
+        // RFC 3168, section 6.1.3: echo until the sender says that it reduced its window.
+        self.congested = (self.congested && !flags.contains(TcpFlags::CWR)) || marked;
+    }
+
+    /// RFC 8257, section 3.2: what came before is acknowledged with the old echo, this packet at once with the new.
+    fn change_echo(&mut self, marked: bool) {
+        if self.unacknowledged > 0 {
+            self.earlier = self.acknowledgement(self.blocks());
+            self.due |= EARLIER;
+            self.last_acknowledged = self.next;
+            self.unacknowledged = 0;
+        }
+        self.congested = marked;
+        self.due |= ACK;
+    }
+
+    /// Data that does not simply extend what is there: reordered, repeated, or filling a gap.
+    fn take_out_of_order(&mut self, start: u64, end: u64) {
+        // RFC 5681, section 4.2: acknowledged at once.
+        self.due |= ACK;
+        if end <= self.next || self.reassembly.contains(start, end) {
+            self.statistics.duplicate_packets += 1;
+            return;
+        }
+        self.statistics.reordered_packets += u64::from(start < self.highest);
+        self.highest = self.highest.max(end);
+        if start > self.next {
+            self.reassembly.insert(start, end);
+        } else {
+            self.next = self.reassembly.advance(end);
+        }
+    }
+
+    /// Acknowledges now, or waits for more data.
+    #[inline]
+    fn schedule_ack(&mut self, now: Time) {
+        self.unacknowledged += 1;
+        if self.unacknowledged >= self.delayed_segments {
+            self.due |= ACK;
+        } else if self.quickacks_left > 0 {
+            self.quickacks_left -= 1;
+            self.due |= ACK;
+        } else if self.unacknowledged == 1 {
+            self.deadline = self.clock.deadline(now, self.delayed_timeout);
+        }
+    }
+
+    /// The packet of an acknowledgement.
+    #[inline]
+    fn packet(&self, acknowledgement: &Acknowledgement, flags: TcpFlags, frame_bytes: u32) -> Outgoing {
+        let echo = if acknowledgement.echo { TcpFlags::ECE } else { TcpFlags::default() };
+        let header = TcpHeader {
+            acknowledgement: acknowledgement.next,
+            sack: acknowledgement.sack,
+            window_bytes: self.window_bytes,
+            timestamp_echo: acknowledgement.timestamp,
+            flags: flags.with(echo),
+            ..TcpHeader::default()
+        };
+        // Linux sends ECN-capable acknowledgements when the algorithm needs ECN; RFC 3168, section 6.1.4, never.
+        let ecn = if self.precise_ecn { Ecn::Capable } else { Ecn::NotCapable };
+        Outgoing { transport: Transport::Tcp(header), frame_bytes, ecn }
+    }
+
+    /// The acknowledgement of everything received.
+    #[inline]
+    fn current(&mut self, sack: SackBlocks, frame_bytes: u32) -> Outgoing {
+        self.due &= !ACK;
+        self.unacknowledged = 0;
+        self.deadline = Time::NEVER;
+        self.last_acknowledged = self.next;
+        self.packet(&self.acknowledgement(sack), TcpFlags::ACK, frame_bytes)
+    }
+
+    #[inline]
+    fn acknowledgement(&self, sack: SackBlocks) -> Acknowledgement {
+        Acknowledgement { next: self.next, sack, timestamp: self.recent_timestamp, echo: self.congested }
+    }
+
+    /// What is not simply an acknowledgement without gaps.
+    #[cold]
+    #[inline(never)]
+    fn transmit_unusual(&mut self) -> Outgoing {
+        if self.due & SYN_ACK != 0 {
+            self.due &= !SYN_ACK;
+            let flags = TcpFlags::SYN.with(TcpFlags::ACK);
+            return self.packet(&self.acknowledgement(SackBlocks::default()), flags, self.syn_frame_bytes);
+        }
+        if self.due & EARLIER != 0 {
+            self.due &= !EARLIER;
+            return self.packet(&self.earlier, TcpFlags::ACK, self.frame_bytes(&self.earlier.sack));
+        }
+        let sack = self.blocks();
+        self.current(sack, self.frame_bytes(&sack))
+    }
+
+    fn blocks(&self) -> SackBlocks {
+        if self.sack { self.reassembly.blocks(self.next) } else { SackBlocks::default() }
+    }
+
+    fn frame_bytes(&self, sack: &SackBlocks) -> u32 {
+        self.ack_frame_bytes[sack.absolute(0).count()]
+    }
+}
+
+impl Receiver for TcpReceiver {
+    #[inline]
+    fn receive(&mut self, now: Time, packet: &Packet) {
+        let Transport::Tcp(header) = &packet.transport else { return };
+        let marked = packet.ecn == Ecn::CongestionExperienced;
+        let in_order = header.sequence == self.next && self.reassembly.is_empty() && header.payload_bytes > 0;
+        if in_order && marked == self.congested && !header.flags.contains(TcpFlags::SYN) {
+            self.count(header, marked);
+            self.next += u64::from(header.payload_bytes);
+            self.schedule_ack(now);
+        } else {
+            self.receive_unexpected(now, header, marked);
+        }
+    }
+
+    #[inline]
+    fn poll_transmit(&mut self, _now: Time) -> Option<Outgoing> {
+        if self.due == 0 {
+            return None;
+        }
+        if self.due == ACK && self.reassembly.is_empty() {
+            return Some(self.current(SackBlocks::default(), self.ack_frame_bytes[0]));
+        }
+        Some(self.transmit_unusual())
+    }
+
+    #[inline]
+    fn next_timeout(&self) -> Time {
+        self.deadline
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        if now >= self.deadline {
+            self.deadline = Time::NEVER;
+            self.due |= ACK;
+        }
+    }
+
+    #[inline]
+    fn delivered_bytes(&self) -> u64 {
+        self.next
+    }
+
+    fn statistics(&self) -> ReceiverStatistics {
+        self.statistics
+    }
+}

@@ -1,0 +1,150 @@
+//! A queue whose entries keep their numbers: the scoreboard's segments.
+
+/// A growing ring. Entries are numbered from 0 in the order they came and lie at their number modulo the capacity,
+/// which is a power of two: no index needs a comparison.
+#[derive(Clone, Debug)]
+pub(super) struct Ring<T> {
+    slots: Box<[T]>,
+    /// Number of the first entry.
+    first: u64,
+    /// Number of the next entry to come.
+    next: u64,
+}
+
+const INITIAL_CAPACITY: usize = 16;
+
+impl<T: Copy + Default> Default for Ring<T> {
+    fn default() -> Self {
+        Self { slots: vec![T::default(); INITIAL_CAPACITY].into(), first: 0, next: 0 }
+    }
+}
+
+impl<T: Copy + Default> Ring<T> {
+    #[inline]
+    fn slot(&self, number: u64) -> usize {
+        number as usize & (self.slots.len() - 1)
+    }
+
+    /// Number of the first entry, or of the next to come when there is none.
+    #[inline]
+    pub fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// Number of the next entry to come.
+    #[inline]
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Entries in the ring.
+    #[inline]
+    pub fn len(&self) -> u64 {
+        self.next - self.first
+    }
+
+    /// Whether the next entry needs room.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.len() == self.slots.len() as u64
+    }
+
+    /// The entry with this number.
+    #[inline]
+    pub fn get(&self, number: u64) -> Option<&T> {
+        if number < self.first || number >= self.next {
+            return None;
+        }
+        Some(&self.slots[self.slot(number)])
+    }
+
+    /// The entry with this number, to change.
+    ///
+    /// # Panics
+    /// When there is none.
+    pub fn get_mut(&mut self, number: u64) -> &mut T {
+        assert!((self.first..self.next).contains(&number), "entry {number} is not in the ring");
+        &mut self.slots[self.slot(number)]
+    }
+
+    /// The first entry.
+    #[inline]
+    pub fn front(&self) -> Option<&T> {
+        self.get(self.first)
+    }
+
+    /// Adds an entry.
+    #[inline]
+    pub fn push(&mut self, entry: T) {
+        if self.is_full() {
+            self.grow();
+        }
+        self.slots[self.slot(self.next)] = entry;
+        self.next += 1;
+    }
+
+    /// Drops the first entry.
+    ///
+    /// # Panics
+    /// When there is none.
+    #[inline]
+    pub fn pop(&mut self) {
+        assert!(self.first < self.next, "the ring is empty");
+        self.first += 1;
+    }
+
+    /// Doubles the capacity.
+    #[cold]
+    pub fn grow(&mut self) {
+        let mut slots = vec![T::default(); 2 * self.slots.len()];
+        let mask = slots.len() - 1;
+        for number in self.first..self.next {
+            slots[number as usize & mask] = self.slots[self.slot(number)];
+        }
+        self.slots = slots.into();
+    }
+
+    /// Number of the first entry that is not `before`; entries that are come first.
+    pub fn partition_point(&self, before: impl Fn(&T) -> bool) -> u64 {
+        let (mut low, mut high) = (self.first, self.next);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if before(&self.slots[self.slot(middle)]) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_keep_their_numbers_while_the_ring_turns_and_grows() {
+        let mut ring = Ring::<u64>::default();
+        for number in 0..1_000 {
+            ring.push(number);
+            if number % 3 == 2 {
+                ring.pop();
+            }
+            assert_eq!(ring.front(), Some(&ring.first()));
+            assert_eq!(ring.get(number), Some(&number));
+        }
+        assert_eq!((ring.first(), ring.next(), ring.len()), (333, 1_000, 667));
+        assert_eq!((ring.get(332), ring.get(1_000)), (None, None));
+        assert_eq!(ring.partition_point(|&entry| entry < 500), 500);
+        assert_eq!(ring.partition_point(|_| true), 1_000);
+        *ring.get_mut(700) = 7;
+        assert_eq!(ring.get(700), Some(&7));
+    }
+
+    #[test]
+    #[should_panic(expected = "not in the ring")]
+    fn an_entry_that_is_gone_cannot_be_changed() {
+        Ring::<u64>::default().get_mut(0);
+    }
+}

@@ -1,0 +1,148 @@
+//! The round-trip time estimator and the retransmission timeout (RFC 6298).
+
+use super::config::{RtoFormula, TcpConfig};
+use hitless_wire::Duration;
+
+/// Smoothed round-trip time, its variation, and the timeout that follows from them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RttEstimator {
+    /// SRTT; zero before the first sample.
+    smoothed: Duration,
+    /// RTTVAR.
+    variation: Duration,
+    /// Timeout with backoff.
+    timeout: Duration,
+    /// Smallest sample so far (RFC 8985: RACK.min_RTT).
+    minimum: Duration,
+    /// Bounds of the variance term, and of the whole: the formulas differ only in these.
+    spread_min: Duration,
+    timeout_min: Duration,
+    timeout_max: Duration,
+}
+
+impl RttEstimator {
+    /// An estimator without samples.
+    pub fn new(config: &TcpConfig) -> Self {
+        let (spread_min, timeout_min) = match config.rto_formula {
+            // RFC 6298, sections 2.3 and 2.4.
+            RtoFormula::Rfc6298 => (config.rtt_granularity, config.rto_min),
+            RtoFormula::Linux => (config.rto_min, Duration::ZERO),
+        };
+        Self {
+            smoothed: Duration::ZERO,
+            variation: Duration::ZERO,
+            timeout: config.rto_initial,
+            minimum: Duration::MAX,
+            spread_min,
+            timeout_min,
+            timeout_max: config.rto_max,
+        }
+    }
+
+    /// Takes a measured round-trip time; ends the backoff.
+    #[inline]
+    pub fn sample(&mut self, rtt: Duration) {
+        self.minimum = self.minimum.min(rtt);
+        if self.smoothed == Duration::ZERO {
+            // RFC 6298, section 2.2.
+            self.smoothed = rtt;
+            self.variation = rtt / 2;
+        } else {
+            // RFC 6298, section 2.3: beta = 1/4, alpha = 1/8; RTTVAR first.
+            let error = Duration(self.smoothed.0.abs_diff(rtt.0));
+            self.variation = Duration(self.variation.0 - self.variation.0 / 4 + error.0 / 4);
+            self.smoothed = Duration(self.smoothed.0 - self.smoothed.0 / 8 + rtt.0 / 8);
+        }
+        let spread = (self.variation * 4).max(self.spread_min);
+        self.timeout = (self.smoothed + spread).max(self.timeout_min).min(self.timeout_max);
+    }
+
+    /// Doubles the timeout (RFC 6298, section 5.5); the next sample ends it.
+    pub fn back_off(&mut self) {
+        self.timeout = (self.timeout * 2).min(self.timeout_max);
+    }
+
+    /// The retransmission timeout.
+    #[inline]
+    pub fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// The smoothed round-trip time, if there was a sample.
+    #[inline]
+    pub fn smoothed(&self) -> Option<Duration> {
+        (self.smoothed != Duration::ZERO).then_some(self.smoothed)
+    }
+
+    /// The smallest sample; [`Duration::MAX`] before the first.
+    #[inline]
+    pub fn minimum(&self) -> Duration {
+        self.minimum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimator(formula: RtoFormula, rto_min: Duration) -> RttEstimator {
+        let config = TcpConfig { rto_formula: formula, rto_min, ..TcpConfig::default() };
+        RttEstimator::new(&config)
+    }
+
+    #[test]
+    fn the_timeout_follows_rfc_6298() {
+        let mut rtt = estimator(RtoFormula::Rfc6298, Duration::ZERO);
+        assert_eq!(rtt.timeout(), Duration::from_seconds(1));
+        // (sample, SRTT, RTTVAR) in microseconds, by sections 2.2 and 2.3.
+        let table = [(800, 800, 400), (800, 800, 300), (1600, 900, 425), (100, 800, 518)];
+        for (sample, smoothed, variation) in table {
+            rtt.sample(Duration::from_us(sample));
+            assert_eq!(rtt.smoothed, Duration::from_us(smoothed), "SRTT after {sample}");
+            assert_eq!(rtt.variation / 1_000_000, Duration(variation), "RTTVAR after {sample}");
+            assert_eq!(rtt.timeout(), rtt.smoothed + rtt.variation * 4, "RTO after {sample}");
+        }
+        assert_eq!(rtt.minimum(), Duration::from_us(100));
+    }
+
+    #[test]
+    fn the_minimum_bounds_the_whole_or_the_variance() {
+        let sample = Duration::from_us(30);
+        let mut by_rfc = estimator(RtoFormula::Rfc6298, Duration::from_ms(1));
+        let mut by_linux = estimator(RtoFormula::Linux, Duration::from_ms(1));
+        by_rfc.sample(sample);
+        by_linux.sample(sample);
+        assert_eq!(by_rfc.timeout(), Duration::from_ms(1));
+        assert_eq!(by_linux.timeout(), Duration::from_us(1_030));
+    }
+
+    #[test]
+    fn granularity_bounds_the_variance() {
+        let config = TcpConfig {
+            rto_formula: RtoFormula::Rfc6298,
+            rto_min: Duration::ZERO,
+            rtt_granularity: Duration::from_us(10),
+            ..TcpConfig::default()
+        };
+        let mut rtt = RttEstimator::new(&config);
+        (0..50).for_each(|_| rtt.sample(Duration::from_us(8)));
+        assert_eq!(rtt.timeout(), Duration::from_us(18));
+    }
+
+    #[test]
+    fn backoff_doubles_to_the_maximum_and_ends_with_a_sample() {
+        let mut rtt = estimator(RtoFormula::Rfc6298, Duration::from_ms(1));
+        rtt.sample(Duration::from_us(30));
+        let timeouts: Vec<u64> = (0..3)
+            .map(|_| {
+                rtt.back_off();
+                rtt.timeout().0 / 1_000_000_000
+            })
+            .collect();
+        assert_eq!(timeouts, [2, 4, 8]);
+        (0..40).for_each(|_| rtt.back_off());
+        assert_eq!(rtt.timeout(), Duration::from_seconds(120));
+        rtt.sample(Duration::from_us(30));
+        assert_eq!(rtt.timeout(), Duration::from_ms(1));
+    }
+}

@@ -1,0 +1,575 @@
+//! The scoreboard: what is in flight, what of it arrived, and what is believed lost.
+//!
+//! Segments lie in a ring in order of sequence and carry running numbers. Each keeps the length it was first sent
+//! with. `pipe` (RFC 6675) is kept as a sum: outstanding - sacked - lost + retransmitted.
+
+use super::delivery::Delivery;
+use super::rack::Rack;
+use super::ring::Ring;
+use hitless_wire::{Duration, SackBlocks, Time};
+use std::collections::VecDeque;
+
+/// Selectively acknowledged.
+const SACKED: u8 = 1;
+/// Believed lost in its first transmission.
+const LOST: u8 = 2;
+/// A retransmission of it is in flight.
+const RETRANSMITTED: u8 = 4;
+/// It was sent more than once.
+const REPEATED: u8 = 8;
+
+/// A segment in flight.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Segment {
+    /// Sequence after its last byte.
+    pub end: u64,
+    /// When it was last sent.
+    pub sent_at: Time,
+    /// Its length.
+    pub payload_bytes: u16,
+    flags: u8,
+}
+
+impl Segment {
+    #[inline]
+    fn is(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// Its length.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        u64::from(self.payload_bytes)
+    }
+
+    /// Sequence of its first byte.
+    #[inline]
+    pub fn start(&self) -> u64 {
+        self.end - self.bytes()
+    }
+}
+
+/// The segments in flight and their sums.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scoreboard {
+    segments: Ring<Segment>,
+    /// First sequence not acknowledged (SND.UNA).
+    acknowledged: u64,
+    /// Next sequence to send (SND.NXT).
+    next: u64,
+    /// Outstanding - sacked - lost + retransmitted.
+    pipe_bytes: u64,
+    /// Segments with a flag.
+    flagged: u32,
+    sacked_bytes: u64,
+    lost_bytes: u64,
+    retransmitted_bytes: u64,
+    sacked_segments: u32,
+    /// Segments lost of which no retransmission is in flight.
+    unrepaired: u32,
+    /// No unrepaired segment has a smaller number.
+    unrepaired_from: u64,
+    /// Segments below this number that were sent once are sacked or lost: loss detection need not look at them.
+    decided: u64,
+    /// Number after the highest sacked segment.
+    sacked_limit: u64,
+    /// Highest sequence acknowledged in any way (RFC 8985: RACK.fack).
+    highest_delivered: u64,
+    /// Retransmissions in the order they were sent; entries may be out of date.
+    retransmissions: VecDeque<(u64, Time)>,
+    /// The blocks of the last acknowledgement, so that a growing block costs only its growth.
+    known_blocks: [(u64, u64); 3],
+}
+
+impl Scoreboard {
+    /// First sequence not acknowledged (SND.UNA).
+    #[inline]
+    pub fn acknowledged(&self) -> u64 {
+        self.acknowledged
+    }
+
+    /// Next sequence to send (SND.NXT).
+    #[inline]
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Bytes sent and not acknowledged in order (FlightSize of RFC 5681).
+    #[inline]
+    pub fn outstanding_bytes(&self) -> u64 {
+        self.next - self.acknowledged
+    }
+
+    /// Bytes believed to be in the network (pipe of RFC 6675).
+    #[inline]
+    pub fn pipe_bytes(&self) -> u64 {
+        debug_assert_eq!(
+            self.pipe_bytes + self.sacked_bytes + self.lost_bytes,
+            self.outstanding_bytes() + self.retransmitted_bytes
+        );
+        self.pipe_bytes
+    }
+
+    /// Whether no segment in flight was sacked, lost or sent again.
+    pub fn is_clean(&self) -> bool {
+        self.flagged == 0 && self.sacked_bytes == 0
+    }
+
+    /// Bytes selectively acknowledged (without SACK: believed delivered for the duplicate acknowledgements).
+    #[inline]
+    pub fn sacked_bytes(&self) -> u64 {
+        self.sacked_bytes
+    }
+
+    /// Segments selectively acknowledged.
+    pub fn sacked_segments(&self) -> u32 {
+        self.sacked_segments
+    }
+
+    /// Whether a lost segment waits to be sent again.
+    #[inline]
+    pub fn has_unrepaired(&self) -> bool {
+        self.unrepaired != 0
+    }
+
+    /// Segments in flight.
+    #[inline]
+    pub fn segments(&self) -> u64 {
+        self.segments.len()
+    }
+
+    /// Whether the next segment makes the scoreboard grow.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.segments.is_full()
+    }
+
+    /// Makes room for more segments.
+    pub fn grow(&mut self) {
+        self.segments.grow();
+    }
+
+    /// Adds a segment of `payload_bytes` at the end, sent at `now`.
+    #[inline]
+    pub fn push(&mut self, payload_bytes: u16, now: Time) {
+        self.next += u64::from(payload_bytes);
+        self.pipe_bytes += u64::from(payload_bytes);
+        self.segments.push(Segment { end: self.next, sent_at: now, payload_bytes, flags: 0 });
+    }
+
+    /// Everything below `acknowledgement` arrived, and no segment has a flag: the short way of [`Self::acknowledge`].
+    /// Answers when the oldest and the newest segment delivered had been sent.
+    #[inline]
+    pub fn acknowledge_clean(&mut self, acknowledgement: u64) -> Option<(Time, Time)> {
+        let oldest_sent_at = self.segments.front()?.sent_at;
+        let mut newest_sent_at = None;
+        while let Some(&segment) = self.segments.front() {
+            if segment.end > acknowledgement {
+                break;
+            }
+            self.segments.pop();
+            self.pipe_bytes -= segment.bytes();
+            self.acknowledged = segment.end;
+            newest_sent_at = Some(segment.sent_at);
+        }
+        Some((oldest_sent_at, newest_sent_at?))
+    }
+
+    /// Everything below `acknowledgement` arrived.
+    pub fn acknowledge(&mut self, acknowledgement: u64, delivery: &mut Delivery) {
+        while let Some(&segment) = self.segments.front() {
+            if segment.end > acknowledgement {
+                break;
+            }
+            self.remove_first(&segment, delivery);
+            self.segments.pop();
+            self.acknowledged = segment.end;
+        }
+        self.highest_delivered = self.highest_delivered.max(self.acknowledged);
+    }
+
+    fn remove_first(&mut self, segment: &Segment, delivery: &mut Delivery) {
+        self.flagged -= u32::from(segment.flags != 0);
+        delivery.repeated |= segment.is(REPEATED);
+        if segment.is(SACKED) {
+            self.sacked_bytes -= segment.bytes();
+            self.sacked_segments -= 1;
+            return;
+        }
+        self.count_delivered(segment, delivery, true);
+        self.clear_in_flight(segment);
+    }
+
+    /// Reports a segment that arrives for the first time.
+    fn count_delivered(&mut self, segment: &Segment, delivery: &mut Delivery, in_order: bool) {
+        if segment.is(REPEATED) {
+            delivery.add_repeated(segment, in_order);
+        } else {
+            delivery.reordering |= segment.end < self.highest_delivered;
+            delivery.add_original(segment);
+        }
+    }
+
+    /// Takes every copy of a segment out of the network.
+    fn clear_in_flight(&mut self, segment: &Segment) {
+        if segment.is(LOST) {
+            self.lost_bytes -= segment.bytes();
+            self.unrepaired -= u32::from(!segment.is(RETRANSMITTED));
+        } else {
+            self.pipe_bytes -= segment.bytes();
+        }
+        if segment.is(RETRANSMITTED) {
+            self.retransmitted_bytes -= segment.bytes();
+            self.pipe_bytes -= segment.bytes();
+        }
+    }
+
+    /// Takes the SACK blocks of an acknowledgement (RFC 2018).
+    pub fn sack(&mut self, blocks: &SackBlocks, acknowledgement: u64, delivery: &mut Delivery) {
+        let mut seen = [(0, 0); 3];
+        for (index, (start, end)) in blocks.absolute(acknowledgement).enumerate() {
+            seen[index] = (start, end);
+            self.sack_range(start, end.min(self.next), delivery);
+        }
+        self.known_blocks = seen;
+    }
+
+    fn sack_range(&mut self, start: u64, end: u64, delivery: &mut Delivery) {
+        let (mut start, mut end) = (start.max(self.acknowledged), end);
+        for &(known_start, known_end) in &self.known_blocks {
+            if (known_start..known_end).contains(&start) {
+                start = known_end;
+            }
+            if known_start < end && end <= known_end {
+                end = known_start;
+            }
+        }
+        if start >= end {
+            return;
+        }
+        let mut number = self.segments.partition_point(|segment| segment.start() < start);
+        while let Some(&segment) = self.segments.get(number).filter(|segment| segment.end <= end) {
+            self.sack_segment(number, segment, delivery);
+            number += 1;
+        }
+    }
+
+    fn sack_segment(&mut self, number: u64, segment: Segment, delivery: &mut Delivery) {
+        if segment.is(SACKED) {
+            return;
+        }
+        self.count_delivered(&segment, delivery, false);
+        self.clear_in_flight(&segment);
+        delivery.sacked = true;
+        self.flagged += u32::from(segment.flags == 0);
+        self.segments.get_mut(number).flags = SACKED | (segment.flags & REPEATED);
+        self.sacked_bytes += segment.bytes();
+        self.sacked_segments += 1;
+        self.sacked_limit = self.sacked_limit.max(number + 1);
+        self.highest_delivered = self.highest_delivered.max(segment.end);
+    }
+
+    /// Believes the segment lost, retransmission included.
+    fn mark_lost(&mut self, number: u64) {
+        let segment = self.segments.get_mut(number);
+        assert!(!segment.is(SACKED), "a delivered segment is not lost");
+        if segment.is(RETRANSMITTED) {
+            self.retransmitted_bytes -= segment.bytes();
+            self.pipe_bytes -= segment.bytes();
+        } else if segment.is(LOST) {
+            return;
+        }
+        if !segment.is(LOST) {
+            self.lost_bytes += segment.bytes();
+            self.pipe_bytes -= segment.bytes();
+        }
+        self.flagged += u32::from(segment.flags == 0);
+        segment.flags = (segment.flags | LOST) & !RETRANSMITTED;
+        self.unrepaired += 1;
+        self.unrepaired_from = self.unrepaired_from.min(number);
+    }
+
+    /// Believes the first segment lost, if it was sent only once (RFC 6582, section 3.2, step 3: partial ACKs).
+    pub fn mark_first_original_lost(&mut self) {
+        if self.segments.front().is_some_and(|segment| segment.flags == 0) {
+            let sacked_bytes = self.sacked_bytes;
+            self.forget_duplicates();
+            self.mark_lost(self.segments.first());
+            self.assume_sacked(sacked_bytes);
+        }
+    }
+
+    /// A retransmission timeout: believes lost the first segment and every other that `rack` gives up.
+    ///
+    /// RFC 8985, section 6.3. Without RACK all that was not sacked is lost (RFC 6675, section 5.1).
+    pub fn mark_lost_on_timeout(&mut self, rack: Option<&Rack>, now: Time) {
+        let first = self.segments.first();
+        for number in first..self.segments.next() {
+            let segment = self.segments.get_mut(number);
+            let given_up = rack.is_none_or(|rack| rack.remaining(segment.sent_at, now) == Duration::ZERO);
+            if !segment.is(SACKED) && (number == first || given_up) {
+                self.mark_lost(number);
+            }
+        }
+        // The scan may have passed over segments above the ones it left.
+        self.decided = first;
+    }
+
+    /// Takes back every loss whose retransmission was not sent: the network only reordered.
+    pub fn forget_losses(&mut self) {
+        for number in self.segments.first()..self.segments.next() {
+            let segment = self.segments.get_mut(number);
+            if segment.is(LOST) {
+                segment.flags &= !LOST;
+                self.flagged -= u32::from(segment.flags == 0);
+                self.lost_bytes -= segment.bytes();
+                self.pipe_bytes += segment.bytes();
+                self.unrepaired -= u32::from(!segment.is(RETRANSMITTED));
+            }
+        }
+        self.decided = self.segments.first();
+    }
+
+    /// Finds losses by time (RFC 8985, section 6.2, step 5). Answers how long until more may be found; zero: never.
+    pub fn detect_by_time(&mut self, rack: &Rack, now: Time) -> Duration {
+        let originals = self.detect_originals(rack, now);
+        originals.max(self.detect_retransmissions(rack, now))
+    }
+
+    /// Segments sent once lie in the order they were sent: the scan ends at the first sent after RACK's newest.
+    fn detect_originals(&mut self, rack: &Rack, now: Time) -> Duration {
+        let mut timeout = Duration::ZERO;
+        let mut number = self.decided.max(self.segments.first());
+        while let Some(segment) = self.segments.get(number) {
+            if segment.flags == 0 {
+                if !rack.sent_after(segment.sent_at, segment.end) {
+                    break;
+                }
+                let remaining = rack.remaining(segment.sent_at, now);
+                if remaining == Duration::ZERO {
+                    self.mark_lost(number);
+                } else {
+                    timeout = timeout.max(remaining);
+                }
+            }
+            number += 1;
+            if timeout == Duration::ZERO {
+                self.decided = number;
+            }
+        }
+        timeout
+    }
+
+    fn detect_retransmissions(&mut self, rack: &Rack, now: Time) -> Duration {
+        let mut timeout = Duration::ZERO;
+        while let Some(&(number, sent_at)) = self.retransmissions.front() {
+            let current =
+                self.segments.get(number).filter(|segment| segment.is(RETRANSMITTED) && segment.sent_at == sent_at);
+            if let Some(end) = current.map(|segment| segment.end) {
+                if !rack.sent_after(sent_at, end) {
+                    break;
+                }
+                timeout = rack.remaining(sent_at, now);
+                if timeout > Duration::ZERO {
+                    break;
+                }
+                self.mark_lost(number);
+            }
+            self.retransmissions.pop_front();
+        }
+        timeout
+    }
+
+    /// Finds losses by count: a segment is lost when `threshold` segments above it arrived (RFC 6675, IsLost).
+    pub fn detect_by_count(&mut self, threshold: u32) {
+        if self.sacked_segments < threshold {
+            return;
+        }
+        let mut above = 0;
+        let mut limit = self.sacked_limit;
+        while above < threshold && limit > self.segments.first() {
+            limit -= 1;
+            above += u32::from(self.segments.get(limit).is_some_and(|segment| segment.is(SACKED)));
+        }
+        for number in self.decided.max(self.segments.first())..limit {
+            if self.segments.get(number).is_some_and(|segment| segment.flags == 0) {
+                self.mark_lost(number);
+            }
+        }
+        self.decided = self.decided.max(limit);
+    }
+
+    /// The first lost segment of which no retransmission is in flight: its number and itself.
+    pub fn first_unrepaired(&mut self) -> Option<(u64, Segment)> {
+        if self.unrepaired == 0 {
+            self.unrepaired_from = u64::MAX;
+            return None;
+        }
+        self.unrepaired_from = self.unrepaired_from.max(self.segments.first());
+        while let Some(&segment) = self.segments.get(self.unrepaired_from) {
+            if segment.flags & (LOST | RETRANSMITTED) == LOST {
+                return Some((self.unrepaired_from, segment));
+            }
+            self.unrepaired_from += 1;
+        }
+        unreachable!("{} lost segments are not in the ring", self.unrepaired)
+    }
+
+    /// The last segment and its number.
+    pub fn last(&self) -> Option<(u64, Segment)> {
+        let number = self.segments.next().checked_sub(1)?;
+        Some((number, *self.segments.get(number)?))
+    }
+
+    /// Whether this is the number of the first segment in flight.
+    pub fn is_first(&self, number: u64) -> bool {
+        number == self.segments.first()
+    }
+
+    /// The segment was sent again at `now`.
+    pub fn retransmitted(&mut self, number: u64, now: Time) {
+        let segment = self.segments.get_mut(number);
+        assert!(!segment.is(SACKED), "a delivered segment is not sent again");
+        if !segment.is(RETRANSMITTED) {
+            self.retransmitted_bytes += segment.bytes();
+            self.pipe_bytes += segment.bytes();
+            self.unrepaired -= u32::from(segment.is(LOST));
+        }
+        self.flagged += u32::from(segment.flags == 0);
+        segment.flags |= RETRANSMITTED | REPEATED;
+        segment.sent_at = now;
+        self.retransmissions.push_back((number, now));
+    }
+
+    /// Without SACK: a duplicate acknowledgement says that some segment above the gap arrived.
+    ///
+    /// Counting it as sacked does what the inflated window of RFC 6582 does. Answers the bytes counted.
+    pub fn count_duplicate(&mut self, segment_bytes: u64) -> u64 {
+        let before = self.sacked_bytes;
+        self.assume_sacked(before + segment_bytes);
+        self.sacked_bytes.saturating_sub(before)
+    }
+
+    /// Without SACK: [`Self::acknowledge`]; the first segment filled a gap, the rest had been counted as duplicates.
+    pub fn acknowledge_counted(&mut self, acknowledgement: u64, delivery: &mut Delivery) {
+        let first_bytes = self.segments.front().map_or(0, Segment::bytes);
+        let counted_bytes = self.sacked_bytes;
+        self.forget_duplicates();
+        self.acknowledge(acknowledgement, delivery);
+        self.assume_sacked(counted_bytes.saturating_sub(delivery.bytes.saturating_sub(first_bytes)));
+        // What the duplicates stood for is not delivered once more.
+        let known_bytes = counted_bytes - self.sacked_bytes.min(counted_bytes);
+        delivery.bytes = delivery.bytes.saturating_sub(known_bytes).max(first_bytes);
+    }
+
+    /// Without SACK: forgets the duplicate acknowledgements.
+    pub fn forget_duplicates(&mut self) {
+        self.assume_sacked(0);
+    }
+
+    /// Sets the sum of sacked bytes; what is lost, or at least the first segment, cannot have arrived.
+    fn assume_sacked(&mut self, bytes: u64) {
+        let first_bytes = self.segments.front().map_or(0, Segment::bytes);
+        let room = self.outstanding_bytes() - self.lost_bytes.max(first_bytes);
+        self.sacked_bytes = bytes.min(room);
+        self.pipe_bytes = self.outstanding_bytes() + self.retransmitted_bytes - self.lost_bytes - self.sacked_bytes;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEGMENT: u64 = 1_000;
+
+    /// Ten segments sent a microsecond apart.
+    fn ten() -> Scoreboard {
+        let mut scoreboard = Scoreboard::default();
+        (0..10).for_each(|number| scoreboard.push(SEGMENT as u16, at(number)));
+        scoreboard
+    }
+
+    fn at(time_us: u64) -> Time {
+        Time(time_us * 1_000_000)
+    }
+
+    fn delivery() -> Delivery {
+        Delivery::new(at(50), Duration::from_us(10), 0)
+    }
+
+    /// Blocks in segments, for an acknowledgement of `acknowledged` segments.
+    fn sack(scoreboard: &mut Scoreboard, acknowledged: u64, blocks: &[(u64, u64)]) -> Delivery {
+        let mut delivery = delivery();
+        let mut sack = SackBlocks::default();
+        for (slot, (start, end)) in sack.0.iter_mut().zip(blocks) {
+            let offset = |segment: u64| ((segment - acknowledged) * SEGMENT) as u32;
+            *slot = (offset(*start), offset(*end));
+        }
+        scoreboard.acknowledge(acknowledged * SEGMENT, &mut delivery);
+        scoreboard.sack(&sack, acknowledged * SEGMENT, &mut delivery);
+        delivery
+    }
+
+    #[test]
+    fn a_growing_block_delivers_only_its_growth() {
+        let mut scoreboard = ten();
+        // (acknowledged, blocks, newly delivered, segments in the network)
+        let table = [
+            (0, vec![(2, 3)], 1, 9),
+            (0, vec![(2, 5)], 2, 7),
+            (0, vec![(7, 8), (2, 5)], 1, 6),
+            (0, vec![(6, 8), (2, 5)], 1, 5),
+            (5, vec![(6, 8)], 2, 3),
+        ];
+        for (acknowledged, blocks, delivered, pipe) in table {
+            let delivery = sack(&mut scoreboard, acknowledged, &blocks);
+            assert_eq!(delivery.bytes, delivered * SEGMENT, "{blocks:?}");
+            assert_eq!(scoreboard.pipe_bytes(), pipe * SEGMENT, "{blocks:?}");
+        }
+    }
+
+    #[test]
+    fn the_pipe_counts_losses_out_and_retransmissions_in() {
+        let mut scoreboard = ten();
+        sack(&mut scoreboard, 1, &[(4, 7)]);
+        scoreboard.detect_by_count(3);
+        assert_eq!(scoreboard.pipe_bytes(), 3 * SEGMENT);
+        let (number, segment) = scoreboard.first_unrepaired().unwrap();
+        assert_eq!((number, segment.start()), (1, SEGMENT));
+        scoreboard.retransmitted(number, at(60));
+        assert_eq!(scoreboard.pipe_bytes(), 4 * SEGMENT);
+        assert_eq!(scoreboard.first_unrepaired().unwrap().0, 2);
+        scoreboard.forget_losses();
+        assert_eq!((scoreboard.pipe_bytes(), scoreboard.first_unrepaired().is_none()), (7 * SEGMENT, true));
+        scoreboard.mark_lost_on_timeout(None, at(70));
+        assert_eq!(scoreboard.pipe_bytes(), 0);
+        sack(&mut scoreboard, 10, &[]);
+        assert!(scoreboard.is_clean() && !scoreboard.has_unrepaired());
+        assert_eq!((scoreboard.pipe_bytes(), scoreboard.outstanding_bytes()), (0, 0));
+    }
+
+    /// RFC 8985, section 6.2, step 2: an answer sooner than any round trip is one to the original.
+    #[test]
+    fn a_retransmission_answered_too_soon_does_not_count_as_newest() {
+        for (sent_us, newest) in [(45, 0), (30, SEGMENT)] {
+            let mut scoreboard = ten();
+            scoreboard.mark_lost_on_timeout(None, at(20));
+            scoreboard.retransmitted(0, at(sent_us));
+            let mut delivery = Delivery::new(at(50), Duration::from_us(10), u32::MAX >> 1);
+            scoreboard.acknowledge(SEGMENT, &mut delivery);
+            assert_eq!((delivery.newest_end, delivery.repeated), (newest, true), "sent at {sent_us} us");
+        }
+    }
+
+    #[test]
+    fn without_sack_duplicates_stand_for_segments_above_the_gap() {
+        let mut scoreboard = ten();
+        (0..3).for_each(|_| assert_eq!(scoreboard.count_duplicate(SEGMENT), SEGMENT));
+        scoreboard.mark_first_original_lost();
+        assert_eq!(scoreboard.pipe_bytes(), 6 * SEGMENT);
+        // The repaired gap and the three counted: only the gap is news.
+        let mut delivery = delivery();
+        scoreboard.acknowledge_counted(4 * SEGMENT, &mut delivery);
+        assert_eq!((delivery.bytes, scoreboard.pipe_bytes()), (SEGMENT, 6 * SEGMENT));
+    }
+}

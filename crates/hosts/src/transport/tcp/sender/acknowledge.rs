@@ -1,0 +1,157 @@
+//! What an acknowledgement says.
+
+use super::{CongestionState, Connection, TcpSender};
+use crate::transport::tcp::congestion::{AckEvent, CongestionControl};
+use crate::transport::tcp::delivery::{Delivery, Timestamp};
+use hitless_wire::{Duration, Packet, TcpFlags, TcpHeader, Time, Transport};
+
+impl TcpSender {
+    /// Takes a packet from the other end.
+    #[inline]
+    pub(super) fn process(&mut self, now: Time, packet: &Packet) {
+        let Transport::Tcp(header) = &packet.transport else { return };
+        let previous = self.scoreboard.acknowledged();
+        let new_bytes = header.acknowledgement.wrapping_sub(previous);
+        // Header prediction: nothing is wrong, and the segment says nothing but that more arrived in order.
+        let expected = self.calm && header.flags == TcpFlags::ACK && header.sack.is_empty();
+        if expected && new_bytes.wrapping_sub(1) < self.scoreboard.outstanding_bytes() {
+            self.peer_window_bytes = header.window_bytes;
+            self.advance_calmly(now, header.acknowledgement, previous);
+        } else {
+            self.process_unexpected(now, header, previous);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn process_unexpected(&mut self, now: Time, header: &TcpHeader, previous: u64) {
+        if self.connection != Connection::Established || header.flags.contains(TcpFlags::SYN) {
+            self.process_syn_ack(now, header);
+            return;
+        }
+        // An acknowledgement overtaken by a later one says nothing new.
+        if header.acknowledgement < previous || header.acknowledgement > self.scoreboard.next() {
+            return;
+        }
+        self.peer_window_bytes = header.window_bytes;
+        self.advance_with_care(now, header, previous);
+    }
+
+    /// The short way of [`Self::advance_with_care`].
+    #[inline]
+    fn advance_calmly(&mut self, now: Time, acknowledged: u64, previous: u64) {
+        let flight_bytes = self.scoreboard.pipe_bytes();
+        // RFC 6298, section 5.3.
+        self.timeout_base = now;
+        self.timer_stale = true;
+        let Some((oldest_sent_at, newest_sent_at)) = self.scoreboard.acknowledge_clean(acknowledged) else { return };
+        let rtt = now.saturating_since(newest_sent_at);
+        self.rtt.sample(now.saturating_since(oldest_sent_at));
+        self.rack.advance(newest_sent_at, acknowledged, rtt);
+        let delivered_bytes = acknowledged - previous;
+        let event = AckEvent { now, delivered_bytes, acknowledged, next: self.scoreboard.next(), rtt, echo: false };
+        self.algorithm.acknowledged(&event);
+        self.grow(&event, previous, flight_bytes);
+    }
+
+    fn advance_with_care(&mut self, now: Time, header: &TcpHeader, previous: u64) {
+        let flight_bytes = self.scoreboard.pipe_bytes();
+        let echo = self.config.ecn && header.flags.contains(TcpFlags::ECE);
+        self.statistics.congestion_echoes += u64::from(echo);
+        let advanced = header.acknowledgement > previous;
+        if advanced {
+            self.timeout_base = now;
+            self.timer_stale = true;
+        }
+        let delivery = self.deliver(now, header, advanced);
+        let event = self.measure(&delivery, echo);
+        self.algorithm.acknowledged(&event);
+        let lost_before = self.scoreboard.has_unrepaired();
+        self.resolve(&event, &delivery, advanced);
+        match self.state {
+            // RFC 3168, section 6.1.2: an echo never grows the window.
+            CongestionState::Open | CongestionState::Loss if echo => {}
+            CongestionState::Open | CongestionState::Loss => self.grow(&event, previous, flight_bytes),
+            CongestionState::Reduction | CongestionState::Recovery => {
+                let further_loss = !lost_before && self.scoreboard.has_unrepaired();
+                self.shrink(event.delivered_bytes, advanced && !further_loss);
+            }
+        }
+        self.calm = self.state == CongestionState::Open
+            && self.scoreboard.is_clean()
+            && self.probe.is_none()
+            && self.duplicate_acks == 0;
+    }
+
+    /// Tells the scoreboard what arrived.
+    fn deliver(&mut self, now: Time, header: &TcpHeader, advanced: bool) -> Delivery {
+        let mut delivery = Delivery::new(now, self.rtt.minimum(), header.timestamp_echo);
+        if self.config.sack {
+            self.scoreboard.acknowledge(header.acknowledgement, &mut delivery);
+            if !header.sack.is_empty() {
+                self.scoreboard.sack(&header.sack, header.acknowledgement, &mut delivery);
+            }
+        } else if advanced {
+            self.scoreboard.acknowledge_counted(header.acknowledgement, &mut delivery);
+            if self.state != CongestionState::Recovery {
+                self.duplicate_acks = 0;
+            }
+        } else if self.scoreboard.segments() > 0 {
+            // RFC 5681: it repeats the last one and so stands for a segment above a gap.
+            self.duplicate_acks += 1;
+            delivery.bytes += self.scoreboard.count_duplicate(self.window.segment_bytes);
+        }
+        delivery
+    }
+
+    /// Takes the round-trip sample and tells RACK; answers what congestion control needs to know.
+    fn measure(&mut self, delivery: &Delivery, echo: bool) -> AckEvent {
+        let now = delivery.now;
+        if delivery.oldest_sent_at != Time::NEVER {
+            self.rtt.sample(now.saturating_since(delivery.oldest_sent_at));
+        } else if delivery.repeated {
+            // Karn's rule does not hold with timestamps (RFC 6298, section 3).
+            self.rtt.sample(Timestamp::at(now).since(delivery.echo));
+        }
+        self.rack.update(delivery);
+        let rtt = if delivery.newest_end == 0 { Duration::ZERO } else { now.saturating_since(delivery.newest_sent_at) };
+        AckEvent {
+            now,
+            delivered_bytes: delivery.bytes,
+            acknowledged: self.scoreboard.acknowledged(),
+            next: self.scoreboard.next(),
+            rtt,
+            echo,
+        }
+    }
+
+    /// Grows the window if what was acknowledged had filled it.
+    ///
+    /// In slow start half a window is enough, as in Linux: the flight doubles with the window.
+    #[inline]
+    fn grow(&mut self, event: &AckEvent, previous: u64, flight_bytes: u64) {
+        let limited = previous < self.limited_until;
+        if limited || (self.window.in_slow_start() && 2 * flight_bytes > self.window.congestion_bytes) {
+            self.algorithm.increase(&mut self.window, event);
+        }
+    }
+
+    /// The SYN-ACK opens the connection; a repeated one means nothing.
+    fn process_syn_ack(&mut self, now: Time, header: &TcpHeader) {
+        let Connection::SynSent { retries, .. } = self.connection else { return };
+        if !header.flags.contains(TcpFlags::SYN.with(TcpFlags::ACK)) {
+            return;
+        }
+        self.connection = Connection::Established;
+        self.calm = true;
+        self.timer_stale = true;
+        self.peer_window_bytes = header.window_bytes;
+        // The echo tells which SYN was answered (RFC 7323, section 4.1).
+        let rtt = Timestamp::at(now).since(Timestamp(header.timestamp_echo));
+        self.rtt.sample(rtt.max(Duration::from_ps(1 << 20)));
+        // RFC 5681, section 3.1: a lost SYN means a window of one segment; Linux forgives the first.
+        if retries > 1 {
+            self.window.congestion_bytes = self.window.segment_bytes;
+        }
+    }
+}

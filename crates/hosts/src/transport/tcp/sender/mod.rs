@@ -1,0 +1,263 @@
+//! The end of a connection that has data.
+//!
+//! [`TcpSender`] holds the state; its work lies in the submodules: `transmit` (what to send), `acknowledge` (what an
+//! acknowledgement says), `recovery` (the congestion states) and `timers`.
+
+mod acknowledge;
+mod recovery;
+mod timers;
+mod transmit;
+
+use super::config::TcpConfig;
+use super::congestion::{Algorithm, CongestionControl, Window};
+use super::delivery::Timestamp;
+use super::prr::ProportionalRateReduction;
+use super::rack::Rack;
+use super::rto::RttEstimator;
+use super::scoreboard::Scoreboard;
+use super::ticks::TickClock;
+use crate::transport::{Outgoing, Sender, SenderStatistics};
+use hitless_wire::{Duration, Packet, Time};
+use timers::TimerKind;
+
+/// Whether data may flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Connection {
+    /// The application has not written yet.
+    Closed,
+    /// The SYN was sent, or waits to be.
+    SynSent {
+        /// SYNs sent again after a timeout.
+        retries: u32,
+        /// When the last one was sent.
+        sent_at: Time,
+        /// One waits to be sent.
+        due: bool,
+    },
+    /// Data may flow.
+    Established,
+}
+
+/// What the sender does about congestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CongestionState {
+    /// Nothing: the window grows.
+    Open,
+    /// Congestion was echoed: the window shrinks to the threshold (CWR).
+    Reduction,
+    /// A loss was found: lost segments are sent again while the window shrinks.
+    Recovery,
+    /// The retransmission timer ran out: slow start over what was lost.
+    Loss,
+}
+
+/// A tail loss probe in flight (RFC 8985, section 7).
+#[derive(Clone, Copy, Debug)]
+struct Probe {
+    /// Next sequence to send when the probe was sent (TLP.end_seq).
+    end: u64,
+    /// It repeated the last segment instead of sending new data (TLP.is_retrans).
+    retransmission: bool,
+}
+
+/// What to restore when the reduction under way turns out spurious (RFC 4015).
+#[derive(Clone, Copy, Debug)]
+struct Undo {
+    window_bytes: u64,
+    threshold_bytes: u64,
+    /// When the first retransmission was sent, and the end of its segment.
+    retransmission: Option<(Timestamp, u64)>,
+}
+
+/// The sending end of a TCP connection.
+///
+/// Call order as for every [`Sender`]: `write`, `receive` or `handle_timeout`; `poll_transmit` until `None`;
+/// `next_timeout`. The timer is set when `poll_transmit` answers `None`, not before.
+#[derive(Clone, Debug)]
+pub struct TcpSender {
+    scoreboard: Scoreboard,
+    window: Window,
+    algorithm: Algorithm,
+    rtt: RttEstimator,
+    rack: Rack,
+    /// Bytes written and never sent.
+    unsent_bytes: u64,
+    /// Data up to here was sent while the window held back more: only its acknowledgement grows the window
+    /// (RFC 9438, section 5.8; RFC 7661).
+    limited_until: u64,
+    /// When [`Sender::handle_timeout`] has something to do.
+    deadline: Time,
+    /// The retransmission timer counts from here (RFC 6298, section 5).
+    timeout_base: Time,
+    /// Pacing: no data before this.
+    next_send_at: Time,
+    peer_window_bytes: u32,
+    connection: Connection,
+    state: CongestionState,
+    timer: TimerKind,
+    /// Losses are found by RACK, which needs SACK (RFC 8985, section 4).
+    uses_rack: bool,
+    /// Nothing is lost, sacked, sent twice or otherwise wrong: an acknowledgement in order asks for growth only.
+    calm: bool,
+    /// Data may flow, there is no probe to send, and no bursts are kept together: new data only asks for room.
+    plain: bool,
+    /// The timer must be set anew before waiting.
+    timer_stale: bool,
+    /// A tail loss probe waits to be sent.
+    probe_due: bool,
+    /// The next new data segment carries CWR (RFC 3168, section 6.1.2).
+    reduction_to_report: bool,
+    statistics: SenderStatistics,
+    /// The state ends when everything below this is acknowledged (RecoveryPoint of RFC 6675).
+    recover: u64,
+    prr: ProportionalRateReduction,
+    /// When RACK's reordering window ends; [`Time::NEVER`] if nothing waits for it.
+    reordering_ends_at: Time,
+    probe: Option<Probe>,
+    undo: Option<Undo>,
+    /// Duplicate acknowledgements in a row, without SACK.
+    duplicate_acks: u32,
+    dupack_threshold: u32,
+    /// What is left of the burst under way.
+    burst_bytes: u64,
+    last_sent_at: Time,
+    clock: TickClock,
+    config: TcpConfig,
+}
+
+impl TcpSender {
+    /// A connection that has sent nothing; the host's timer ticks at `timer_phase` modulo the tick of `config`.
+    ///
+    /// # Panics
+    /// When `config` cannot work (a segment of no bytes, a timeout of zero, ...).
+    pub fn new(config: &TcpConfig, timer_phase: Duration) -> Self {
+        config.check();
+        Self {
+            scoreboard: Scoreboard::default(),
+            window: Window::new(config),
+            algorithm: Algorithm::new(config),
+            rtt: RttEstimator::new(config),
+            rack: Rack::new(),
+            unsent_bytes: 0,
+            limited_until: 0,
+            deadline: Time::NEVER,
+            timeout_base: Time::ZERO,
+            next_send_at: Time::ZERO,
+            peer_window_bytes: config.receive_window_bytes.unwrap_or(u32::MAX),
+            connection: if config.handshake { Connection::Closed } else { Connection::Established },
+            state: CongestionState::Open,
+            timer: TimerKind::None,
+            uses_rack: config.rack_tlp && config.sack,
+            calm: !config.handshake,
+            plain: !config.handshake && config.segments_per_burst.is_none(),
+            timer_stale: false,
+            probe_due: false,
+            reduction_to_report: false,
+            statistics: SenderStatistics::default(),
+            recover: 0,
+            prr: ProportionalRateReduction::default(),
+            reordering_ends_at: Time::NEVER,
+            probe: None,
+            undo: None,
+            duplicate_acks: 0,
+            dupack_threshold: config.dupack_threshold,
+            burst_bytes: 0,
+            last_sent_at: Time::ZERO,
+            clock: TickClock::new(config.timer_tick, timer_phase),
+            config: *config,
+        }
+    }
+
+    /// Congestion window, in bytes.
+    pub fn window_bytes(&self) -> u64 {
+        self.window.congestion_bytes
+    }
+
+    /// Slow start threshold, in bytes; `u64::MAX` before the first reduction.
+    pub fn threshold_bytes(&self) -> u64 {
+        self.window.threshold_bytes
+    }
+
+    /// Bytes believed to be in the network (pipe of RFC 6675).
+    pub fn in_flight_bytes(&self) -> u64 {
+        self.scoreboard.pipe_bytes()
+    }
+
+    /// Bytes written and not sent yet.
+    pub fn unsent_bytes(&self) -> u64 {
+        self.unsent_bytes
+    }
+
+    /// Smoothed round-trip time, once there was a sample.
+    pub fn smoothed_rtt(&self) -> Option<Duration> {
+        self.rtt.smoothed()
+    }
+
+    /// Retransmission timeout, with backoff.
+    pub fn retransmission_timeout(&self) -> Duration {
+        self.rtt.timeout()
+    }
+
+    /// What the sender does about congestion.
+    pub fn congestion_state(&self) -> CongestionState {
+        self.state
+    }
+
+    /// DCTCP's estimate of the fraction of marked bytes; `None` with another algorithm.
+    pub fn dctcp_alpha(&self) -> Option<f64> {
+        self.algorithm.dctcp_alpha()
+    }
+
+    /// Data follows after a time without any in flight.
+    fn resume(&mut self, now: Time) {
+        let idle = now.saturating_since(self.last_sent_at);
+        self.algorithm.resumed(idle);
+        if self.config.slow_start_after_idle {
+            self.window.restart(idle, self.rtt.timeout(), u64::from(self.config.initial_window_segments));
+        }
+    }
+}
+
+impl Sender for TcpSender {
+    fn write(&mut self, now: Time, bytes: u64) {
+        if self.connection == Connection::Closed {
+            self.connection = Connection::SynSent { retries: 0, sent_at: now, due: true };
+        }
+        let idle = self.scoreboard.segments() == 0 && self.unsent_bytes == 0;
+        if idle && self.scoreboard.next() > 0 {
+            self.resume(now);
+        }
+        self.unsent_bytes += bytes;
+    }
+
+    #[inline]
+    fn receive(&mut self, now: Time, packet: &Packet) {
+        self.process(now, packet);
+    }
+
+    #[inline]
+    fn poll_transmit(&mut self, now: Time) -> Option<Outgoing> {
+        self.transmit(now)
+    }
+
+    #[inline]
+    fn next_timeout(&self) -> Time {
+        self.deadline
+    }
+
+    #[inline]
+    fn handle_timeout(&mut self, now: Time) {
+        if now >= self.deadline {
+            self.expire(now);
+        }
+    }
+
+    #[inline]
+    fn acknowledged_bytes(&self) -> u64 {
+        self.scoreboard.acknowledged()
+    }
+
+    fn statistics(&self) -> SenderStatistics {
+        self.statistics
+    }
+}

@@ -1,0 +1,194 @@
+//! What to send, and whether the windows allow it.
+
+use super::{CongestionState, Connection, Probe, TcpSender};
+use crate::transport::Outgoing;
+use crate::transport::tcp::congestion::CongestionControl;
+use crate::transport::tcp::delivery::Timestamp;
+use crate::transport::tcp::scoreboard::Segment;
+use hitless_wire::{Ecn, TcpFlags, TcpHeader, Time, Transport};
+
+impl TcpSender {
+    /// The next packet; sets the timer when there is none.
+    #[inline]
+    pub(super) fn transmit(&mut self, now: Time) -> Option<Outgoing> {
+        if !self.plain || self.scoreboard.has_unrepaired() {
+            return self.transmit_unusual(now);
+        }
+        if self.unsent_bytes > 0 {
+            let payload_bytes = self.unsent_bytes.min(self.window.segment_bytes);
+            if self.may_send_new(payload_bytes, now) {
+                if self.scoreboard.is_full() {
+                    return self.transmit_unusual(now);
+                }
+                return Some(self.send_new(payload_bytes, now));
+            }
+        }
+        if self.timer_stale {
+            self.set_timer(now);
+        }
+        None
+    }
+
+    /// The long way of [`Self::transmit`]: what goes before new data, and whole bursts.
+    #[cold]
+    #[inline(never)]
+    fn transmit_unusual(&mut self, now: Time) -> Option<Outgoing> {
+        if self.scoreboard.is_full() {
+            self.scoreboard.grow();
+        }
+        let outgoing = if self.connection != Connection::Established {
+            self.transmit_syn(now)
+        } else if self.probe_due {
+            self.transmit_probe(now)
+        } else if self.scoreboard.has_unrepaired() {
+            self.transmit_lost(now)
+        } else {
+            self.transmit_new(now)
+        };
+        if outgoing.is_none() && self.timer_stale {
+            self.set_timer(now);
+        }
+        let established = self.connection == Connection::Established;
+        self.plain = established && !self.probe_due && self.config.segments_per_burst.is_none();
+        outgoing
+    }
+
+    fn transmit_new(&mut self, now: Time) -> Option<Outgoing> {
+        let payload_bytes = self.unsent_bytes.min(self.window.segment_bytes);
+        if payload_bytes == 0 || !self.may_send_burst(payload_bytes) || !self.may_send_new(payload_bytes, now) {
+            return None;
+        }
+        self.burst_bytes = self.burst_bytes.saturating_sub(payload_bytes);
+        Some(self.send_new(payload_bytes, now))
+    }
+
+    /// Whether both windows and the pacing have room for a new segment.
+    #[inline]
+    fn may_send_new(&mut self, payload_bytes: u64, now: Time) -> bool {
+        if self.scoreboard.pipe_bytes() + payload_bytes > self.window.congestion_bytes {
+            self.limited_until = self.scoreboard.next();
+            return false;
+        }
+        if now < self.next_send_at {
+            self.timer_stale = true;
+            return false;
+        }
+        self.peer_has_room(payload_bytes)
+    }
+
+    /// Whether a burst is under way or a whole one fits the window; what Linux's tcp_tso_should_defer decides.
+    fn may_send_burst(&mut self, payload_bytes: u64) -> bool {
+        let Some(segments) = self.config.segments_per_burst else { return true };
+        if self.burst_bytes >= payload_bytes {
+            return true;
+        }
+        let (pipe_bytes, window_bytes) = (self.scoreboard.pipe_bytes(), self.window.congestion_bytes);
+        let third = (window_bytes / 3).max(payload_bytes);
+        let burst_bytes = (u64::from(segments) * self.window.segment_bytes).min(self.unsent_bytes).min(third);
+        let recovering = matches!(self.state, CongestionState::Recovery | CongestionState::Loss);
+        if !recovering && pipe_bytes > 0 && pipe_bytes + burst_bytes > window_bytes {
+            self.limited_until = self.scoreboard.next();
+            return false;
+        }
+        self.burst_bytes = burst_bytes;
+        true
+    }
+
+    #[inline]
+    fn peer_has_room(&self, payload_bytes: u64) -> bool {
+        self.scoreboard.outstanding_bytes() + payload_bytes <= u64::from(self.peer_window_bytes)
+    }
+
+    #[inline]
+    fn send_new(&mut self, payload_bytes: u64, now: Time) -> Outgoing {
+        let sequence = self.scoreboard.next();
+        if self.scoreboard.segments() == 0 {
+            // RFC 6298, section 5.1: the timer runs from the first segment in flight.
+            self.timeout_base = now;
+        }
+        self.scoreboard.push(payload_bytes as u16, now);
+        self.unsent_bytes -= payload_bytes;
+        let mut flags = TcpFlags::ACK;
+        if self.unsent_bytes == 0 {
+            flags = flags.with(TcpFlags::PSH);
+        }
+        if self.reduction_to_report {
+            self.reduction_to_report = false;
+            flags = flags.with(TcpFlags::CWR);
+        }
+        let ecn = if self.config.ecn { Ecn::Capable } else { Ecn::NotCapable };
+        self.segment(sequence, payload_bytes as u16, flags, ecn, now)
+    }
+
+    /// The packet of a data segment.
+    #[inline]
+    fn segment(&mut self, sequence: u64, payload_bytes: u16, flags: TcpFlags, ecn: Ecn, now: Time) -> Outgoing {
+        self.statistics.packets_sent += 1;
+        self.last_sent_at = now;
+        self.timer_stale = true;
+        self.prr.sent(u64::from(payload_bytes));
+        let frame_bytes = self.config.data_frame_bytes(payload_bytes);
+        if let Some(rate) = self.algorithm.pacing_rate() {
+            self.next_send_at = self.next_send_at.max(now) + rate.time_for(u64::from(frame_bytes));
+        }
+        let timestamp = Timestamp::at(now).0;
+        let header = TcpHeader { sequence, timestamp, payload_bytes, flags, ..TcpHeader::default() };
+        Outgoing { transport: Transport::Tcp(header), frame_bytes, ecn }
+    }
+
+    /// The first lost segment, if the window has room.
+    fn transmit_lost(&mut self, now: Time) -> Option<Outgoing> {
+        let (number, segment) = self.scoreboard.first_unrepaired()?;
+        if self.scoreboard.pipe_bytes() + u64::from(segment.payload_bytes) > self.window.congestion_bytes {
+            self.limited_until = self.scoreboard.next();
+            return None;
+        }
+        Some(self.send_again(number, &segment, now))
+    }
+
+    fn send_again(&mut self, number: u64, segment: &Segment, now: Time) -> Outgoing {
+        if self.scoreboard.is_first(number) {
+            self.timeout_base = now;
+        }
+        self.scoreboard.retransmitted(number, now);
+        self.statistics.packets_retransmitted += 1;
+        if let Some(undo) = &mut self.undo {
+            undo.retransmission.get_or_insert((Timestamp::at(now), segment.end));
+        }
+        // RFC 3168, section 6.1.5: retransmissions are not ECN-capable; with DCTCP everything is, as in Linux.
+        let ecn = if self.config.precise_ecn() { Ecn::Capable } else { Ecn::NotCapable };
+        self.segment(segment.start(), segment.payload_bytes, TcpFlags::ACK, ecn, now)
+    }
+
+    /// A tail loss probe (RFC 8985, section 7.3): new data if there is any, else the last segment.
+    fn transmit_probe(&mut self, now: Time) -> Option<Outgoing> {
+        self.probe_due = false;
+        let payload_bytes = self.unsent_bytes.min(self.window.segment_bytes);
+        let retransmission = payload_bytes == 0 || !self.peer_has_room(payload_bytes);
+        let outgoing = if retransmission {
+            let (number, segment) = self.scoreboard.last()?;
+            self.send_again(number, &segment, now)
+        } else {
+            self.send_new(payload_bytes, now)
+        };
+        self.probe = Some(Probe { end: self.scoreboard.next(), retransmission });
+        self.statistics.tail_loss_probes += 1;
+        self.timeout_base = now;
+        Some(outgoing)
+    }
+
+    /// The SYN, if one is due.
+    fn transmit_syn(&mut self, now: Time) -> Option<Outgoing> {
+        let Connection::SynSent { due, sent_at, .. } = &mut self.connection else { return None };
+        if !*due {
+            return None;
+        }
+        (*due, *sent_at) = (false, now);
+        self.timer_stale = true;
+        let timestamp = Timestamp::at(now).0;
+        let header = TcpHeader { timestamp, flags: TcpFlags::SYN, ..TcpHeader::default() };
+        // Linux sends an ECN-capable SYN when the algorithm needs ECN.
+        let ecn = if self.config.precise_ecn() { Ecn::Capable } else { Ecn::NotCapable };
+        Some(Outgoing { transport: Transport::Tcp(header), frame_bytes: self.config.syn_frame_bytes(), ecn })
+    }
+}

@@ -1,0 +1,159 @@
+//! The sender: one datagram per interval, as long as there is something to send.
+
+use hitless_wire::packet::MINIMUM_FRAME_BYTES;
+use hitless_wire::{Packet, Time, Transport, UdpHeader};
+
+use super::UdpConfig;
+use crate::transport::{Outgoing, Sender, SenderStatistics};
+
+/// The sending end of a constant-rate flow. Calls as for every [`Sender`].
+///
+/// It keeps its schedule: the n-th datagram after a pause is due when n frames have had time to pass at the flow's
+/// rate, however late the ones before it were sent, so the average is exact at every rate.
+#[derive(Clone, Debug)]
+pub struct UdpSender {
+    config: UdpConfig,
+    written_bytes: u64,
+    sent_bytes: u64,
+    /// When the present train of datagrams began.
+    train_start: Time,
+    /// Bytes on the wire since then.
+    train_wire_bytes: u64,
+    next_at: Time,
+    datagrams_sent: u64,
+}
+
+impl UdpSender {
+    /// A flow that has nothing to send.
+    pub fn new(config: UdpConfig) -> Self {
+        Self {
+            config,
+            written_bytes: 0,
+            sent_bytes: 0,
+            train_start: Time::ZERO,
+            train_wire_bytes: 0,
+            next_at: Time::ZERO,
+            datagrams_sent: 0,
+        }
+    }
+
+    /// Takes back what was written but not sent; returns how many bytes that was.
+    pub fn withdraw_unsent(&mut self) -> u64 {
+        let unsent = self.written_bytes - self.sent_bytes;
+        self.written_bytes = self.sent_bytes;
+        unsent
+    }
+
+    fn has_data(&self) -> bool {
+        self.sent_bytes < self.written_bytes
+    }
+
+    fn schedule_next(&mut self, frame_bytes: u32) {
+        self.train_wire_bytes += u64::from(frame_bytes + self.config.wire_overhead_bytes);
+        // From the start of the train, not from the datagram before: rounding must not add up.
+        self.next_at = self.train_start + self.config.rate.time_for(self.train_wire_bytes);
+    }
+}
+
+impl Sender for UdpSender {
+    fn write(&mut self, now: Time, bytes: u64) {
+        if !self.has_data() && self.next_at <= now {
+            self.train_start = now;
+            self.train_wire_bytes = 0;
+            self.next_at = now;
+        }
+        self.written_bytes += bytes;
+    }
+
+    fn receive(&mut self, _now: Time, _packet: &Packet) {}
+
+    #[inline]
+    fn poll_transmit(&mut self, now: Time) -> Option<Outgoing> {
+        if now < self.next_at || !self.has_data() {
+            return None;
+        }
+        let unsent = self.written_bytes - self.sent_bytes;
+        let payload_bytes = unsent.min(u64::from(self.config.payload_bytes())) as u32;
+        let frame_bytes = (payload_bytes + self.config.header_bytes).max(MINIMUM_FRAME_BYTES);
+        let header = UdpHeader { number: self.datagrams_sent, sent_at: now, payload_bytes };
+        self.datagrams_sent += 1;
+        self.sent_bytes += u64::from(payload_bytes);
+        self.schedule_next(frame_bytes);
+        Some(Outgoing { transport: Transport::Udp(header), frame_bytes, ecn: self.config.ecn })
+    }
+
+    #[inline]
+    fn next_timeout(&self) -> Time {
+        if self.has_data() { self.next_at } else { Time::NEVER }
+    }
+
+    /// Nothing to do: the next datagram is polled for.
+    fn handle_timeout(&mut self, _now: Time) {}
+
+    /// Bytes sent: nobody acknowledges a datagram.
+    fn acknowledged_bytes(&self) -> u64 {
+        self.sent_bytes
+    }
+
+    fn statistics(&self) -> SenderStatistics {
+        SenderStatistics { packets_sent: self.datagrams_sent, ..SenderStatistics::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hitless_wire::BitRate;
+
+    fn send_times(rate: BitRate, bytes: u64) -> Vec<(u64, u32)> {
+        let mut sender = UdpSender::new(UdpConfig::at_rate(rate));
+        sender.write(Time::ZERO, bytes);
+        let mut sent = Vec::new();
+        while sender.next_timeout() != Time::NEVER {
+            let now = sender.next_timeout();
+            let outgoing = sender.poll_transmit(now).unwrap();
+            assert_eq!(sender.poll_transmit(now), None);
+            sent.push((now.as_ps(), outgoing.frame_bytes));
+        }
+        sent
+    }
+
+    #[test]
+    fn full_frames_at_line_rate_are_a_frame_time_apart() {
+        let sent = send_times(BitRate::from_gbps(100), 3 * 1_472);
+        assert_eq!(sent, [(0, 1_518), (123_040, 1_518), (246_080, 1_518)]);
+    }
+
+    #[test]
+    fn the_last_frame_is_as_short_as_ethernet_allows() {
+        assert_eq!(send_times(BitRate::from_gbps(100), 1_473), [(0, 1_518), (123_040, 64)]);
+    }
+
+    #[test]
+    fn an_uneven_rate_does_not_drift() {
+        let rate = BitRate::from_bps(3_000_000_000_007).unwrap();
+        let sent = send_times(rate, 1_000 * 1_472);
+        assert_eq!(sent[999].0, rate.time_for(999 * 1_538).as_ps());
+    }
+
+    #[test]
+    fn a_late_sender_catches_up_and_an_idle_one_does_not() {
+        let mut sender = UdpSender::new(UdpConfig::at_rate(BitRate::from_gbps(100)));
+        sender.write(Time::ZERO, 3 * 1_472);
+        let late = Time(1_000_000);
+        assert_eq!(std::iter::from_fn(|| sender.poll_transmit(late)).count(), 3);
+        let later = Time(9_000_000);
+        sender.write(later, 10 * 1_472);
+        assert_eq!(std::iter::from_fn(|| sender.poll_transmit(later)).count(), 1);
+        assert_eq!(sender.next_timeout(), Time(9_123_040));
+    }
+
+    #[test]
+    fn what_is_withdrawn_is_not_sent() {
+        let mut sender = UdpSender::new(UdpConfig::at_rate(BitRate::from_gbps(100)));
+        sender.write(Time::ZERO, 2_000);
+        sender.poll_transmit(Time::ZERO).unwrap();
+        assert_eq!(sender.withdraw_unsent(), 528);
+        assert_eq!((sender.next_timeout(), sender.acknowledged_bytes()), (Time::NEVER, 1_472));
+    }
+}

@@ -1,0 +1,166 @@
+//! Whatever the network does, every byte arrives once and in order, and nothing is left in flight.
+
+use crate::pipe::{Delays, Pipe, Way};
+use hitless_hosts::transport::tcp::{
+    CongestionControlConfig, CubicConfig, DctcpConfig, DelayedAck, HystartConfig, RtoFormula, TcpConfig,
+};
+use hitless_hosts::transport::{Receiver, Sender};
+use hitless_wire::{Duration, Packet};
+use proptest::prelude::*;
+use rand::{Rng, RngExt, SeedableRng};
+
+/// How a pipe treats packets.
+#[derive(Clone, Copy, Debug)]
+struct Faults {
+    loss: f64,
+    reordering: f64,
+    duplication: f64,
+    marking: f64,
+    acknowledgement_loss: f64,
+}
+
+fn faults() -> impl Strategy<Value = Faults> {
+    let probability = || prop_oneof![Just(0.0), 0.0..0.02, 0.0..0.3f64];
+    (probability(), probability(), probability(), probability(), probability()).prop_map(
+        |(loss, reordering, duplication, marking, acknowledgement_loss)| Faults {
+            loss,
+            reordering,
+            duplication,
+            marking,
+            acknowledgement_loss,
+        },
+    )
+}
+
+fn delayed_acks() -> impl Strategy<Value = DelayedAck> {
+    let on = (1..4u32, 0..20u32).prop_map(|(segments, quickack_segments)| {
+        let timeout = Duration::from_us(500);
+        DelayedAck::On { segments, timeout, quickack_segments }
+    });
+    prop_oneof![Just(DelayedAck::Off), on]
+}
+
+fn algorithms() -> impl Strategy<Value = CongestionControlConfig> {
+    let hystart = CubicConfig { hystart: Some(HystartConfig::default()), ..CubicConfig::default() };
+    prop_oneof![
+        Just(CongestionControlConfig::NewReno),
+        Just(CongestionControlConfig::Cubic(CubicConfig::default())),
+        Just(CongestionControlConfig::Cubic(hystart)),
+        Just(CongestionControlConfig::Dctcp(DctcpConfig::default())),
+    ]
+}
+
+fn configs() -> impl Strategy<Value = TcpConfig> {
+    let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    let caps = (prop::option::of(3_000..40_000u32), prop::option::of(3_000..40_000u64), prop::option::of(1..40u32));
+    let timers = (prop_oneof![Just(0u64), Just(100), Just(1_000)], any::<bool>());
+    (switches, caps, timers, algorithms(), delayed_acks()).prop_map(
+        |(switches, caps, timers, algorithm, delayed_ack)| {
+            let (ecn, sack, rack_tlp, eifel_undo, slow_start_after_idle, handshake) = switches;
+            TcpConfig {
+                congestion_control: algorithm,
+                ecn,
+                sack,
+                rack_tlp,
+                eifel_undo,
+                slow_start_after_idle,
+                handshake,
+                delayed_ack,
+                receive_window_bytes: caps.0,
+                max_window_bytes: caps.1,
+                segments_per_burst: caps.2,
+                timer_tick: Duration::from_us(timers.0),
+                rto_formula: if timers.1 { RtoFormula::Linux } else { RtoFormula::Rfc6298 },
+                rto_min: Duration::from_us(200),
+                rto_initial: Duration::from_ms(2),
+                rto_max: Duration::from_ms(20),
+                syn_timeout: Duration::from_ms(1),
+                ..TcpConfig::default()
+            }
+        },
+    )
+}
+
+/// Decides over packets with random numbers from `seed`.
+fn fate(faults: Faults, seed: u64) -> impl FnMut(Way, &mut Packet) -> Delays {
+    let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(seed);
+    let base = Duration::from_us(10);
+    move |way, packet| {
+        let loss = if way == Way::Data { faults.loss } else { faults.acknowledgement_loss };
+        if random.random_bool(loss) {
+            return [None, None];
+        }
+        if way == Way::Data && random.random_bool(faults.marking) {
+            packet.mark_congestion();
+        }
+        let delay = |random: &mut rand_pcg::Pcg64Mcg| {
+            let late = random.random_bool(faults.reordering);
+            base + if late { Duration::from_ns(random.next_u64() % 50_000) } else { Duration::ZERO }
+        };
+        let copy = random.random_bool(faults.duplication).then(|| delay(&mut random));
+        [Some(delay(&mut random)), copy]
+    }
+}
+
+/// Sends `writes` one after the other, each when the one before is acknowledged.
+fn run(
+    config: &TcpConfig,
+    faults: Faults,
+    writes: &[u64],
+    seed: u64,
+) -> Pipe<impl FnMut(Way, &mut Packet) -> Delays + use<>> {
+    let mut pipe = Pipe::new(config, fate(faults, seed));
+    let mut total = 0;
+    for &bytes in writes {
+        pipe.write(bytes);
+        total += bytes;
+        let mut steps = 0;
+        while pipe.sender.acknowledged_bytes() < total {
+            assert!(pipe.step(), "nothing left to happen with {} of {total} bytes", pipe.sender.acknowledged_bytes());
+            assert!(pipe.receiver.delivered_bytes() >= pipe.sender.acknowledged_bytes());
+            steps += 1;
+            assert!(steps < 2_000_000, "no end");
+        }
+    }
+    while pipe.step() {}
+    assert_eq!(pipe.receiver.delivered_bytes(), total);
+    pipe
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_byte_arrives_and_nothing_stays_in_flight(
+        config in configs(),
+        faults in faults(),
+        writes in prop::collection::vec(1..200_000u64, 1..4),
+        seed in any::<u64>(),
+    ) {
+        let pipe = run(&config, faults, &writes, seed);
+        prop_assert_eq!(pipe.sender.acknowledged_bytes(), writes.iter().sum::<u64>());
+        prop_assert_eq!(pipe.sender.in_flight_bytes(), 0);
+        prop_assert_eq!(pipe.sender.unsent_bytes(), 0);
+        prop_assert_eq!(pipe.receiver.out_of_order_bytes(), 0);
+    }
+
+    #[test]
+    fn a_run_repeats_exactly(config in configs(), faults in faults(), bytes in 1..300_000u64, seed in any::<u64>()) {
+        let (first, second) = (run(&config, faults, &[bytes], seed), run(&config, faults, &[bytes], seed));
+        prop_assert_eq!(first.now, second.now);
+        prop_assert_eq!(first.sender.statistics(), second.sender.statistics());
+        prop_assert_eq!(first.receiver.statistics(), second.receiver.statistics());
+    }
+
+    #[test]
+    fn a_clean_pipe_needs_no_retransmission(config in configs(), bytes in 1..500_000u64) {
+        let faults = Faults { loss: 0.0, reordering: 0.0, duplication: 0.0, marking: 0.0, acknowledgement_loss: 0.0 };
+        let patient = TcpConfig { rto_min: Duration::from_ms(2), ..config };
+        let pipe = run(&patient, faults, &[bytes], 1);
+        let statistics = pipe.sender.statistics();
+        prop_assert_eq!((statistics.timeouts, statistics.fast_recoveries), (0, 0));
+        // A probe may meet a delayed acknowledgement.
+        prop_assert!(statistics.packets_retransmitted <= statistics.tail_loss_probes);
+        prop_assert_eq!(pipe.receiver.statistics().reordered_packets, 0);
+    }
+}

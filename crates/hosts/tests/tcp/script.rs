@@ -1,0 +1,123 @@
+//! A sender under a script: acknowledgements in, segments out, both in segments and microseconds.
+
+use hitless_hosts::transport::tcp::{TcpConfig, TcpSender};
+use hitless_hosts::transport::{Outgoing, Sender};
+use hitless_wire::{Duration, Packet, SackBlocks, TcpFlags, TcpHeader, Time, Transport};
+
+/// Payload of a full segment.
+pub const MSS: u64 = 1_000;
+
+/// A sender, its clock and what it sent.
+pub struct Script {
+    pub sender: TcpSender,
+    sent: Vec<(u64, u64)>,
+    pub headers: Vec<TcpHeader>,
+}
+
+/// Microseconds since the start.
+pub fn at(time_us: u64) -> Time {
+    Time::ZERO + Duration::from_us(time_us)
+}
+
+/// Rounded up: a timer that runs out within the microsecond counts as its end.
+fn microseconds(time: Time) -> u64 {
+    time.as_ps().div_ceil(1_000_000)
+}
+
+/// The TCP header of what a transport sends.
+pub fn header_of(outgoing: &Outgoing) -> TcpHeader {
+    match outgoing.transport {
+        Transport::Tcp(header) => header,
+        other => panic!("not TCP: {other:?}"),
+    }
+}
+
+/// The script's configuration: segments of 1000 bytes, RTO by RFC 6298 with a minimum of 1 ms, NewReno.
+pub fn config() -> TcpConfig {
+    TcpConfig {
+        mss_bytes: MSS as u16,
+        rto_min: Duration::from_ms(1),
+        rto_formula: hitless_hosts::transport::tcp::RtoFormula::Rfc6298,
+        ..TcpConfig::new_reno()
+    }
+}
+
+impl Script {
+    pub fn new(config: &TcpConfig) -> Self {
+        Self::with_phase(config, Duration::ZERO)
+    }
+
+    pub fn with_phase(config: &TcpConfig, timer_phase: Duration) -> Self {
+        Self { sender: TcpSender::new(config, timer_phase), sent: Vec::new(), headers: Vec::new() }
+    }
+
+    /// A sender that knows a round-trip time of 40 us: one segment went there and back.
+    pub fn warm(config: &TcpConfig) -> Self {
+        let mut script = Self::new(config);
+        script.write(0, MSS);
+        script.acknowledge(40, 1, &[]);
+        script.expect(40, &[(0, 0)]);
+        script
+    }
+
+    fn poll(&mut self, now: Time) {
+        while let Some(outgoing) = self.sender.poll_transmit(now) {
+            let header = header_of(&outgoing);
+            self.sent.push((microseconds(now), header.sequence / MSS));
+            self.headers.push(header);
+        }
+    }
+
+    /// Lets timers run out until `time_us`.
+    fn advance(&mut self, time_us: u64) {
+        while self.sender.next_timeout() <= at(time_us) {
+            let now = self.sender.next_timeout();
+            self.sender.handle_timeout(now);
+            self.poll(now);
+        }
+    }
+
+    pub fn write(&mut self, time_us: u64, bytes: u64) {
+        self.advance(time_us);
+        self.sender.write(at(time_us), bytes);
+        self.poll(at(time_us));
+    }
+
+    /// An acknowledgement of `segments` with SACK blocks, sent in answer to what left 40 us before.
+    pub fn acknowledge(&mut self, time_us: u64, segments: u64, blocks: &[(u64, u64)]) {
+        self.acknowledge_echoing(time_us, segments, blocks, time_us.saturating_sub(40), TcpFlags::ACK);
+    }
+
+    pub fn acknowledge_echoing(
+        &mut self,
+        time_us: u64,
+        segments: u64,
+        blocks: &[(u64, u64)],
+        echo_us: u64,
+        flags: TcpFlags,
+    ) {
+        let mut sack = SackBlocks::default();
+        for (slot, (start, end)) in sack.0.iter_mut().zip(blocks) {
+            *slot = (((start - segments) * MSS) as u32, ((end - segments) * MSS) as u32);
+        }
+        let timestamp_echo = (at(echo_us).as_ps() >> 20) as u32;
+        let acknowledgement = segments * MSS;
+        let header =
+            TcpHeader { acknowledgement, sack, window_bytes: u32::MAX, timestamp_echo, flags, ..TcpHeader::default() };
+        self.receive(time_us, header);
+    }
+
+    pub fn receive(&mut self, time_us: u64, header: TcpHeader) {
+        self.advance(time_us);
+        let packet = Packet { transport: Transport::Tcp(header), ..Packet::default() };
+        self.sender.receive(at(time_us), &packet);
+        self.poll(at(time_us));
+    }
+
+    /// What was sent since the last call, up to `time_us`: (time, segment).
+    #[track_caller]
+    pub fn expect(&mut self, time_us: u64, expected: &[(u64, u64)]) {
+        self.advance(time_us);
+        assert_eq!(std::mem::take(&mut self.sent), expected);
+    }
+}
