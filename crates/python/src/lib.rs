@@ -1,0 +1,87 @@
+//! The simulator as a Python module, `hitless._native`.
+//!
+//! This crate only translates: text and numbers in, JSON text and numpy arrays out, Rust errors to Python exceptions.
+//! What is simulated is decided in `hitless-fabric`; how results are read, judged and drawn is decided in Python.
+//!
+//! - [`simulator`]: the one file that names the simulator crate;
+//! - [`simulation`]: the Python class `Simulation`, one scenario from text to tables;
+//! - [`tables`]: columns of results as numpy arrays, without a copy.
+
+mod simulation;
+mod simulator;
+mod tables;
+
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::prelude::*;
+
+create_exception!(hitless._native, ScenarioError, PyException, "A scenario that cannot be run; the text says why.");
+create_exception!(hitless._native, SimulationError, PyException, "A run that broke one of its own checks.");
+create_exception!(hitless._native, Cancelled, PyException, "The run was ended early by `cancel()`.");
+
+impl From<simulator::Failure> for PyErr {
+    fn from(failure: simulator::Failure) -> Self {
+        match failure {
+            simulator::Failure::Scenario(message) => ScenarioError::new_err(message),
+            simulator::Failure::Simulation(message) => SimulationError::new_err(message),
+            simulator::Failure::Cancelled => Cancelled::new_err("the run was cancelled"),
+        }
+    }
+}
+
+/// Version of the simulator, the same as the Python package's.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// Every field of a scenario file, as "text" for people or "json" (JSON Schema) for editors.
+#[pyfunction]
+fn scenario_schema(format: &str) -> PyResult<String> {
+    match format {
+        "text" => Ok(simulator::schema_text()?),
+        "json" => Ok(simulator::schema_json()?),
+        other => Err(PyValueError::new_err(format!("unknown schema format {other:?}; it is \"text\" or \"json\""))),
+    }
+}
+
+/// Names of the example scenarios, each with its one-line description.
+#[pyfunction]
+fn scenario_examples() -> Vec<(&'static str, &'static str)> {
+    simulator::examples().iter().map(|example| (example.name, example.description)).collect()
+}
+
+/// Text of the example scenario `name`, or None when there is none of that name.
+#[pyfunction]
+fn scenario_example(name: &str) -> Option<&'static str> {
+    simulator::examples().iter().find(|example| example.name == name).map(|example| example.text)
+}
+
+/// Checks a scenario and returns it with every default spelled out.
+#[pyfunction]
+fn scenario_check(py: Python<'_>, text: &str, file_name: &str) -> PyResult<String> {
+    let prepared = py.detach(|| simulator::Prepared::new(text, file_name, None))?;
+    Ok(prepared.effective())
+}
+
+/// Runs benchmark workload `work` with a fraction of each flow's packets; returns the measurements as JSON.
+#[pyfunction]
+fn bench_engine(py: Python<'_>, work: &str, fraction: f64, seed: u64) -> PyResult<String> {
+    Ok(py.detach(|| simulator::bench_engine(work, fraction, seed))?)
+}
+
+/// The extension module `hitless._native`.
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("ScenarioError", py.get_type::<ScenarioError>())?;
+    module.add("SimulationError", py.get_type::<SimulationError>())?;
+    module.add("Cancelled", py.get_type::<Cancelled>())?;
+    module.add_class::<simulation::Simulation>()?;
+    module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario_examples, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario_example, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario_check, module)?)?;
+    module.add_function(wrap_pyfunction!(bench_engine, module)?)
+}

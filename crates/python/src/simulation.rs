@@ -1,0 +1,126 @@
+//! One scenario from text to tables, as Python sees it.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::simulator::{Control, Failure, Outcome, Prepared};
+use crate::tables;
+
+/// One simulation: made from a scenario's text, run once, read afterwards.
+///
+/// Frozen: `progress` and `cancel` are for other threads while `run` is under way, so nothing here needs `&mut self`.
+#[pyclass(frozen, module = "hitless._native")]
+pub struct Simulation {
+    prepared: Prepared,
+    control: Control,
+    stage: Mutex<Stage>,
+}
+
+/// How far a simulation has come. Results leave Rust on first reading and then belong to Python.
+enum Stage {
+    Ready,
+    Running,
+    Done { summary_json: String, tables: Py<PyDict> },
+    Failed,
+}
+
+#[pymethods]
+impl Simulation {
+    /// Reads and checks the scenario; raises `ScenarioError` with the complete message.
+    #[new]
+    #[pyo3(signature = (text, file_name, seed=None))]
+    fn new(py: Python<'_>, text: &str, file_name: &str, seed: Option<u64>) -> PyResult<Self> {
+        let prepared = py.detach(|| Prepared::new(text, file_name, seed))?;
+        Ok(Self { prepared, control: Control::default(), stage: Mutex::new(Stage::Ready) })
+    }
+
+    /// Runs to the end, other Python threads running meanwhile. Once per simulation.
+    fn run(&self, py: Python<'_>) -> PyResult<()> {
+        self.start()?;
+        let result = py.detach(|| self.run_checked());
+        match result {
+            Ok(outcome) => self.finish(py, outcome),
+            Err(failure) => {
+                *self.stage() = Stage::Failed;
+                Err(failure.into())
+            }
+        }
+    }
+
+    /// The share of the simulated time that has passed, 0 to 1.
+    #[getter]
+    fn progress(&self) -> f64 {
+        self.control.progress()
+    }
+
+    /// Asks a run under way to end; `run` then raises `Cancelled`.
+    fn cancel(&self) {
+        self.control.cancel();
+    }
+
+    /// The summary as JSON text.
+    #[getter]
+    fn summary(&self) -> PyResult<String> {
+        match &*self.stage() {
+            Stage::Done { summary_json, .. } => Ok(summary_json.clone()),
+            _ => Err(not_done("summary")),
+        }
+    }
+
+    /// Table name -> column name -> numpy array or list of str.
+    #[getter]
+    fn tables(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
+        match &*self.stage() {
+            Stage::Done { tables, .. } => Ok(tables.clone_ref(py)),
+            _ => Err(not_done("tables")),
+        }
+    }
+
+    /// The scenario as TOML with every default spelled out.
+    #[getter]
+    fn effective(&self) -> String {
+        self.prepared.effective()
+    }
+}
+
+impl Simulation {
+    fn start(&self) -> PyResult<()> {
+        let mut stage = self.stage();
+        if !matches!(*stage, Stage::Ready) {
+            return Err(PyRuntimeError::new_err("a Simulation runs once; make a new one to run again"));
+        }
+        *stage = Stage::Running;
+        Ok(())
+    }
+
+    /// The simulator asserts what must always hold: a broken assertion ends this run, not the Python process.
+    fn run_checked(&self) -> Result<Outcome, Failure> {
+        catch_unwind(AssertUnwindSafe(|| self.prepared.run(&self.control)))
+            .unwrap_or_else(|panic| Err(Failure::Simulation(panic_message(panic.as_ref()))))
+    }
+
+    fn finish(&self, py: Python<'_>, outcome: Outcome) -> PyResult<()> {
+        let tables = tables::to_python(py, outcome.tables)?;
+        *self.stage() = Stage::Done { summary_json: outcome.summary_json, tables };
+        Ok(())
+    }
+
+    /// A panic while the lock was held leaves a stage that is still true: it is set in one move.
+    fn stage(&self) -> MutexGuard<'_, Stage> {
+        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn not_done(what: &str) -> PyErr {
+    PyRuntimeError::new_err(format!("no {what}: the simulation has not finished; call run() first"))
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    format!("a check of the simulator failed: {}", text.unwrap_or("no message"))
+}

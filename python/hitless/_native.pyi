@@ -1,0 +1,61 @@
+"""The simulator (crates/python)."""
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Column: TypeAlias = NDArray[np.uint64] | NDArray[np.int64] | NDArray[np.float64] | list[str]
+
+class ScenarioError(Exception):
+    """A scenario that cannot be run; the text is complete and for people."""
+
+class SimulationError(Exception):
+    """A run that broke one of its own checks."""
+
+class Cancelled(Exception):
+    """The run was ended early by `Simulation.cancel`."""
+
+class Simulation:
+    """One simulation: made from a scenario's text, run once, read afterwards."""
+
+    def __init__(self, text: str, file_name: str, seed: int | None = None) -> None: ...
+    def run(self) -> None:
+        """Run to the end; other threads run meanwhile."""
+
+    def cancel(self) -> None:
+        """Ask a run under way, from another thread, to end with `Cancelled`."""
+
+    @property
+    def progress(self) -> float:
+        """Share of the simulated time that has passed, 0 to 1; readable from another thread."""
+
+    @property
+    def summary(self) -> str:
+        """A JSON object; see `hitless.simulation.Summary`."""
+
+    @property
+    def tables(self) -> dict[str, dict[str, Column]]:
+        """Table name -> column name -> values."""
+
+    @property
+    def effective(self) -> str:
+        """The scenario as TOML with every default spelled out."""
+
+def version() -> str:
+    """Version of the simulator and of this package."""
+
+def scenario_schema(format: Literal["text", "json"]) -> str:  # noqa: A002
+    """Every field of a scenario file, for people or as JSON Schema."""
+
+def scenario_examples() -> list[tuple[str, str]]:
+    """Name and one-line description of each example scenario."""
+
+def scenario_example(name: str) -> str | None:
+    """Text of an example scenario; None when there is none of that name."""
+
+def scenario_check(text: str, file_name: str) -> str:
+    """The scenario with every default spelled out; raises `ScenarioError`."""
+
+def bench_engine(work: str, fraction: float, seed: int) -> str:
+    """Run a benchmark workload with a fraction of each flow's packets; measurements as a JSON object."""

@@ -1,0 +1,32 @@
+"""Numbers from samples, always with how sure they are.
+
+- ``percentiles``: percentiles by nearest rank, their order-statistic intervals, ratios of percentiles, CDFs
+- ``intervals``: exact intervals of counts (Poisson, Clopper-Pearson), of means, and the bootstrap
+- ``special``: the two incomplete functions that the intervals rest on
+"""
+
+from hitless.analysis.intervals import (
+    Interval,
+    bootstrap_interval,
+    mean_interval,
+    poisson_interval,
+    proportion_interval,
+)
+from hitless.analysis.percentiles import (
+    cdf,
+    percentile,
+    percentile_interval,
+    percentile_ratio,
+)
+
+__all__ = [
+    "Interval",
+    "bootstrap_interval",
+    "cdf",
+    "mean_interval",
+    "percentile",
+    "percentile_interval",
+    "percentile_ratio",
+    "poisson_interval",
+    "proportion_interval",
+]

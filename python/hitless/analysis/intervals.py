@@ -1,0 +1,99 @@
+"""Confidence intervals of counts, proportions, means and statistics of samples.
+
+All are two-sided, with equal tails; ``confidence`` is the share of intervals that cover the truth in the long run. The
+exact ones cover at least that share.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hitless.analysis.special import inverse_beta, inverse_gamma, student_t_quantile
+
+Sample: TypeAlias = NDArray[np.float64] | Sequence[float]
+Statistic: TypeAlias = Callable[[NDArray[np.float64]], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A confidence interval, in the unit of what it is for."""
+
+    low: float
+    high: float
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    def scaled(self, factor: float) -> "Interval":
+        """The interval of the quantity times ``factor``, which is positive: a change of unit."""
+        return Interval(self.low * factor, self.high * factor)
+
+
+def poisson_interval(count: int, exposure: float = 1.0, confidence: float = 0.95) -> Interval:
+    """Interval of a rate: ``count`` rare events seen in ``exposure`` (seconds, packets, ...). Garwood 1936."""
+    _require(count >= 0 and exposure > 0.0, "a count is not negative, and an exposure is positive")
+    tail = _tail(confidence)
+    low = inverse_gamma(count, tail) if count > 0 else 0.0
+    return Interval(low / exposure, inverse_gamma(count + 1.0, 1.0 - tail) / exposure)
+
+
+def proportion_interval(successes: int, trials: int, confidence: float = 0.95) -> Interval:
+    """Interval of a probability from independent trials. Clopper and Pearson 1934."""
+    _require(
+        0 <= successes <= trials and trials > 0,
+        "successes lie between 0 and the trials, of which there is one",
+    )
+    tail = _tail(confidence)
+    failures = trials - successes
+    low = inverse_beta(successes, failures + 1, tail) if successes > 0 else 0.0
+    high = inverse_beta(successes + 1, failures, 1.0 - tail) if failures > 0 else 1.0
+    return Interval(low, high)
+
+
+def mean_interval(sample: Sample, confidence: float = 0.95) -> Interval:
+    """Interval of the mean of a few independent runs, whose results are about normal. Student 1908."""
+    values = np.asarray(sample, dtype=np.float64)
+    _require(values.size >= 2, "an interval of a mean needs two values or more")
+    spread = student_t_quantile(1.0 - _tail(confidence), values.size - 1)
+    reach = spread * float(values.std(ddof=1)) / math.sqrt(values.size)
+    return Interval(float(values.mean()) - reach, float(values.mean()) + reach)
+
+
+def bootstrap_interval(
+    sample: Sample,
+    statistic: Statistic,
+    *,
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 1,
+) -> Interval:
+    """Percentile bootstrap of any statistic of a sample; for a percentile, `percentile_interval` is exact.
+
+    The same seed gives the same interval: PCG64, a generator that numpy promises not to change.
+    """
+    values = np.asarray(sample, dtype=np.float64)
+    _require(values.size > 0 and resamples > 0, "a bootstrap needs a value and a resample")
+    random = np.random.Generator(np.random.PCG64(seed))
+    results = np.array([statistic(random.choice(values, values.size)) for _ in range(resamples)])
+    return central_interval(results, confidence)
+
+
+def central_interval(values: NDArray[np.float64], confidence: float) -> Interval:
+    """The middle ``confidence`` share of simulated results."""
+    tail = _tail(confidence)
+    low, high = np.quantile(values, [tail, 1.0 - tail])
+    return Interval(float(low), float(high))
+
+
+def _tail(confidence: float) -> float:
+    _require(0.0 < confidence < 1.0, "a confidence lies between 0 and 1")
+    return 0.5 * (1.0 - confidence)
+
+
+def _require(holds: bool, rule: str) -> None:
+    if not holds:
+        raise ValueError(rule)

@@ -1,0 +1,43 @@
+"""Where output goes: data to stdout, everything else to stderr."""
+
+import json
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+
+from hitless.errors import HitlessError
+
+stdout = Console(highlight=False)
+stderr = Console(stderr=True, highlight=False)
+
+VERDICT_STYLES = {"match": "green", "differs": "red", "unjudged": "dim"}
+
+
+def print_json(document: Mapping[str, Any] | Sequence[Any]) -> None:
+    """The one JSON document of a command."""
+    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+
+
+def print_text(text: str) -> None:
+    """Text as it is, for people and pipes."""
+    sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+    sys.stdout.flush()
+
+
+def print_note(text: str) -> None:
+    """A line about what is going on."""
+    stderr.print(text, markup=False, soft_wrap=True)
+
+
+def print_error(error: HitlessError, *, debug: bool) -> None:
+    """An error for people; its cause as a traceback only where asked for."""
+    first, _, rest = str(error).partition("\n")
+    stderr.print(first, style="bold red", markup=False, soft_wrap=True)
+    if rest:
+        stderr.print(rest, markup=False, soft_wrap=True)
+    if debug:
+        sys.stderr.write("".join(traceback.format_exception(error)))

@@ -1,0 +1,72 @@
+"""Running exhibits from the command line: progress, Ctrl-C, and the results folder."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from hitless.cli.console import print_error, print_note
+from hitless.cli.interrupt import EXIT_INTERRUPTED, on_interrupt
+from hitless.cli.progress import ProgressDisplay
+from hitless.exhibits.campaign import Campaign, Result
+from hitless.report.page import render_report
+from hitless.results import ResultsFolder, write_exhibit
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """What came of a campaign, already written to its folder."""
+
+    folder: ResultsFolder
+    results: Sequence[Result]
+    interrupted: bool
+
+    @property
+    def exit_code(self) -> int:
+        """0 done, 1 a run failed, 130 interrupted."""
+        if self.interrupted:
+            return EXIT_INTERRUPTED
+        return 1 if any(result.failures for result in self.results) else 0
+
+    def as_json(self) -> dict[str, Any]:
+        """The JSON document of the exhibits."""
+        return {"exhibits": [result.as_json() for result in self.results]}
+
+    def tell(self, *, debug: bool) -> None:
+        """Say on stderr what went wrong, and where the results are."""
+        for result in self.results:
+            for failure in result.failures:
+                print_error(failure, debug=debug)
+        if self.interrupted:
+            complete = sum(result.complete for result in self.results)
+            rows = sum(len(result.rows) for result in self.results)
+            total = len(self.results)
+            print_note(f"interrupted: {complete} of {total} exhibits are complete; the {rows} rows done are kept")
+        print_note(f"report: {self.folder.path / 'report.html'}")
+
+
+def execute(campaign: Campaign, folder: ResultsFolder, what: str, **more: Any) -> Execution:
+    """Run a campaign with progress on stderr and write everything; ``more`` goes into the manifest."""
+    results: list[Result] = []
+    described: list[dict[str, Any]] = []
+    with on_interrupt(campaign.stop), ProgressDisplay(what) as display:
+        for result in campaign.results(display.look):
+            results.append(result)
+            described += write_exhibit(folder, result)
+    results.sort(key=lambda result: campaign.order[result.entry.id])
+    execution = Execution(folder, results, campaign.interrupted)
+    manifest = folder.manifest(["hitless", *sys.argv[1:]], described, **more, interrupted=campaign.interrupted)
+    _write(execution, manifest)
+    return execution
+
+
+def _write(execution: Execution, manifest: dict[str, Any]) -> None:
+    folder, document = execution.folder, execution.as_json()
+    folder.write_json("summary.json", document)
+    folder.write_json("manifest.json", manifest)
+    rows = [{"exhibit": exhibit["id"], **row} for exhibit in document["exhibits"] for row in exhibit["rows"]]
+    if rows:
+        folder.write_tables({"rows": pl.DataFrame(rows, infer_schema_length=None)})
+    folder.write_text("report.html", render_report(execution.results, manifest))

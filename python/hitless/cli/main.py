@@ -1,0 +1,217 @@
+"""The command line: arguments and help. The work is in the modules beside this one, loaded when they are needed."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hitless.cli import console
+from hitless.errors import BadInput, HitlessError
+
+if TYPE_CHECKING:
+    from hitless.exhibits.model import Effort
+
+app = typer.Typer(
+    name="hitless",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+scenario_app = typer.Typer(no_args_is_help=True, help="Check scenario files, show their fields, print examples.")
+bench_app = typer.Typer(no_args_is_help=True, help="Measure the speed of hitless itself.")
+app.add_typer(scenario_app, name="scenario")
+app.add_typer(bench_app, name="bench")
+
+Seed = Annotated[int, typer.Option(min=0, max=2**53 - 1, help="Same seed, same results, on every machine.")]
+Out = Annotated[Path | None, typer.Option(help="Folder for the results.", show_default="results/TIME-WHAT")]
+ScenarioFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A scenario file; - for standard input.", allow_dash=True)
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout, and nothing else there.")]
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        from hitless import _native
+
+        console.print_text(f"hitless {_native.version()}")
+        raise typer.Exit
+
+
+def _complete_exhibits(incomplete: str) -> list[tuple[str, str]]:
+    from hitless.exhibits.registry import entries
+
+    return [(entry.id, entry.title) for entry in entries() if entry.id.startswith(incomplete)]
+
+
+@app.callback()
+def hitless(
+    context: typer.Context,
+    debug: Annotated[bool, typer.Option("--debug", help="Show where in the program an error came from.")] = False,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Datacenter mechanisms that hide failures, corruption and bursts from flows, simulated packet by packet.
+
+    Start with an exhibit of a paper, then with a scenario of your own:
+
+      hitless reproduce --list
+      hitless reproduce lg/fig8 --quick
+      hitless scenario example NAME > mine.toml
+      hitless run mine.toml
+
+    Numbers and tables go to stdout, everything else to stderr.
+    Exit code 0: done. 1: a run failed. 2: wrong usage or input. 130: interrupted.
+    """
+    context.obj = debug
+
+
+@app.command()
+def reproduce(
+    context: typer.Context,
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[ID]...",
+            help="Exhibits, or a paper's name for all of its; the headline exhibits when none is named.",
+            autocompletion=_complete_exhibits,
+        ),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Shorter runs, same parameters; says what it shortened.")
+    ] = False,
+    full: Annotated[bool, typer.Option("--full", help="The papers' own run lengths. May take hours.")] = False,
+    seed: Seed = 1,
+    out: Out = None,
+    json: Json = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", min=1, help="Simulations at a time.", show_default="one a core"),
+    ] = None,
+    list_only: Annotated[bool, typer.Option("--list", help="List the exhibits.")] = False,
+) -> None:
+    """Regenerate figures and tables of papers, each number beside the paper's.
+
+    Examples:
+
+      hitless reproduce                        the headline exhibits of every paper
+      hitless reproduce lg/fig8 lg/fig10 -j 1  two exhibits, one simulation at a time
+      hitless reproduce lg --quick --json      all of LinkGuardian's, for a program
+
+    A verdict is match, differs, or unjudged where the paper has no number. Ctrl-C keeps what is done.
+    """
+    from hitless.cli import reproduce as command
+    from hitless.cli import show
+
+    if quick and full:
+        raise BadInput("--quick and --full exclude each other")
+    if list_only:
+        show.print_exhibits(json=json)
+        return
+    effort: Effort = "quick" if quick else "full" if full else "normal"
+    code = command.reproduce(
+        ids or [], effort=effort, seed=seed, out=out, json=json, jobs=jobs, debug=bool(context.obj)
+    )
+    raise typer.Exit(code)
+
+
+@app.command()
+def run(
+    context: typer.Context,
+    scenario: ScenarioFile,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, max=2**53 - 1, help="Instead of the scenario's own.", show_default=False),
+    ] = None,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Run one scenario and keep all of its results.
+
+    Examples:
+
+      hitless run mine.toml
+      hitless run mine.toml --seed 7 --out results/seed7
+      hitless scenario example NAME | hitless run - --json
+    """
+    from hitless.cli.run import run_scenario
+
+    raise typer.Exit(run_scenario(scenario, seed=seed, out=out, json=json, debug=bool(context.obj)))
+
+
+@bench_app.command()
+def engine(
+    work: Annotated[
+        str | None, typer.Argument(metavar="[A|B|C]", help="Workload; all three when none is named.")
+    ] = None,
+    instructions: Annotated[
+        bool, typer.Option("--instructions", help="Count instructions per transmission with valgrind (slow).")
+    ] = False,
+    seed: Seed = 1,
+    json: Json = False,
+) -> None:
+    """Packet transmissions per CPU second: one packet, data or ACK, crossing one link counts one.
+
+    Examples:
+
+      hitless bench engine
+      hitless bench engine A --instructions --json
+    """
+    from hitless.cli.bench import bench
+
+    bench(work, seed=seed, instructions=instructions, json=json)
+
+
+@scenario_app.command()
+def check(
+    file: ScenarioFile,
+) -> None:
+    """Check a scenario, and print it with every default spelled out."""
+    from hitless.cli import scenario
+
+    scenario.check(file)
+
+
+@scenario_app.command()
+def schema(
+    json: Annotated[bool, typer.Option("--json", help="As JSON Schema, for editors.")] = False,
+) -> None:
+    """Print every field of a scenario file: meaning, unit, default."""
+    from hitless.cli import scenario
+
+    scenario.schema(json=json)
+
+
+@scenario_app.command()
+def example(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Which one; lists them when left out.")] = None,
+) -> None:
+    """Print an example scenario to begin with."""
+    from hitless.cli import scenario
+
+    scenario.example(name)
+
+
+def main() -> None:
+    """The program ``hitless``."""
+    debug = "--debug" in sys.argv
+    try:
+        app()
+    except HitlessError as error:
+        console.print_error(error, debug=debug)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        console.print_note("interrupted")
+        sys.exit(130)
+    except BrokenPipeError:
+        # Whoever read our output has enough; closing it here keeps Python from complaining at its exit.
+        sys.stdout = open("/dev/null", "w", encoding="utf-8")  # noqa: SIM115, PTH123
+    except Exception as fault:  # noqa: BLE001 - the last line of defence: no traceback reaches a user unasked
+        hint = "this is a fault of hitless; run again with --debug before the command to see where it happened"
+        internal = HitlessError(f"internal error: {type(fault).__name__}: {fault}", hint=hint)
+        internal.__cause__ = fault
+        console.print_error(internal, debug=debug)
+        sys.exit(1)

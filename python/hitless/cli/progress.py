@@ -1,0 +1,106 @@
+"""Progress on stderr for what takes longer than two seconds."""
+
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Protocol, Self
+
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from hitless.cli.console import print_note, stderr
+
+_SHOW_AFTER_S = 2.0
+_LINE_EVERY_S = 15.0
+
+
+class Watched(Protocol):
+    """A part of the work."""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+
+    @property
+    def progress(self) -> float:
+        """Share that is done, 0 to 1."""
+
+    @property
+    def done(self) -> bool:
+        """Is nothing left of it?"""
+
+
+class ProgressDisplay:
+    """A bar on a terminal, a line now and then elsewhere; nothing at all for what is quick."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._began = time.monotonic()
+        self._line_due = self._began + _LINE_EVERY_S
+        self._bar: Progress | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: type[BaseException] | BaseException | TracebackType | None) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def look(self, parts: Sequence[Watched]) -> None:
+        """Show how far the parts have come; called often."""
+        now = time.monotonic()
+        if now - self._began < _SHOW_AFTER_S:
+            return
+        if stderr.is_terminal:
+            self._show_bar(parts)
+        elif now >= self._line_due:
+            self._line_due = now + _LINE_EVERY_S
+            print_note(self._line(parts, now - self._began))
+
+    def _show_bar(self, parts: Sequence[Watched]) -> None:
+        if self._bar is None:
+            self._bar = _new_bar()
+            self._bar.add_task(self._what, total=1.0, now="")
+            self._bar.start()
+        bar = self._bar
+        bar.update(bar.task_ids[0], completed=_share(parts), description=_counts(self._what, parts), now=_now(parts))
+
+    def _line(self, parts: Sequence[Watched], elapsed_s: float) -> str:
+        share = _share(parts)
+        left = f", about {elapsed_s / share - elapsed_s:.0f} s left" if share > 0.02 else ""
+        return f"{_counts(self._what, parts)}: {share:.0%} after {elapsed_s:.0f} s{left}; now {_now(parts)}"
+
+
+def _new_bar() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        TextColumn("[dim]{task.fields[now]}"),
+        console=stderr,
+        transient=True,
+    )
+
+
+def _counts(what: str, parts: Sequence[Watched]) -> str:
+    if len(parts) == 1:
+        return what
+    return f"{what}, {sum(part.done for part in parts)} of {len(parts)} runs"
+
+
+def _share(parts: Sequence[Watched]) -> float:
+    return sum(part.progress for part in parts) / len(parts)
+
+
+def _now(parts: Sequence[Watched]) -> str:
+    running = [part.name for part in parts if not part.done and part.progress > 0.0]
+    return ", ".join(running[:2]) + (" ..." if len(running) > 2 else "")

@@ -1,0 +1,61 @@
+"""`hitless run`: one scenario, from a file to a folder of results."""
+
+import sys
+from pathlib import Path
+
+from hitless.cli.console import print_json
+from hitless.cli.execute import Execution, execute
+from hitless.cli.show import print_result
+from hitless.errors import BadInput
+from hitless.exhibits.campaign import Campaign
+from hitless.exhibits.custom import CustomScenario
+from hitless.exhibits.registry import Entry
+from hitless.results import ResultsFolder
+from hitless.simulation import check_scenario
+
+STANDARD_INPUT = Path("-")
+
+
+def read_scenario(path: Path) -> str:
+    """The text of a scenario file; ``-`` is standard input."""
+    try:
+        return sys.stdin.read() if path == STANDARD_INPUT else path.read_text(encoding="utf-8")
+    except OSError as refused:
+        raise BadInput(
+            f"cannot read the scenario: {refused.strerror}",
+            where=str(path),
+            hint="hitless scenario example lists some to begin with",
+        ) from refused
+    except UnicodeDecodeError as refused:
+        raise BadInput("the scenario is not text in UTF-8", where=f"{path}, byte {refused.start}") from refused
+
+
+def shown_name(path: Path) -> str:
+    """What messages call the scenario."""
+    return "standard input" if path == STANDARD_INPUT else str(path)
+
+
+def run_scenario(path: Path, *, seed: int | None, out: Path | None, json: bool, debug: bool) -> int:
+    """Run a scenario; return the exit code."""
+    text = read_scenario(path)
+    check_scenario(text, shown_name(path))
+    name = "stdin" if path == STANDARD_INPUT else path.stem
+    entry = Entry(f"run/{name}", shown_name(path), headline=False, make=lambda: CustomScenario(name, text))
+    execution = execute(Campaign([entry], seed=seed), ResultsFolder(f"run-{name}", out), name)
+    if json:
+        print_json(_document(path, execution))
+    else:
+        print_result(execution.results[0])
+    execution.tell(debug=debug)
+    return execution.exit_code
+
+
+def _document(path: Path, execution: Execution) -> dict[str, object]:
+    [result] = execution.results
+    [task] = result.tasks
+    return {
+        "scenario": str(path),
+        "folder": str(execution.folder.path),
+        **{name: value for name, value in result.as_json().items() if name != "id"},
+        "summary": task.run.summary.values if task.run is not None else None,
+    }

@@ -1,0 +1,43 @@
+"""`hitless scenario`: checking scenario files, their fields, and examples."""
+
+import difflib
+from pathlib import Path
+
+from hitless import _native
+from hitless.cli.console import print_note, print_text, stdout
+from hitless.cli.run import read_scenario, shown_name
+from hitless.errors import BadInput
+from hitless.simulation import check_scenario
+
+
+def check(path: Path) -> None:
+    """Print the scenario with every default spelled out, or refuse it."""
+    effective = check_scenario(read_scenario(path), shown_name(path))
+    print_text(effective)
+    print_note(f"{shown_name(path)}: sound; what is above is its effective configuration, every default spelled out")
+
+
+def schema(*, json: bool) -> None:
+    """Print every field."""
+    try:
+        print_text(_native.scenario_schema("json" if json else "text"))
+    except _native.ScenarioError as failed:
+        raise BadInput(str(failed)) from failed
+
+
+def example(name: str | None) -> None:
+    """Print an example, or the list of them."""
+    examples = _native.scenario_examples()
+    if name is None:
+        for known, description in examples:
+            stdout.print(f"{known:<24} {description}", markup=False)
+        return
+    text = _native.scenario_example(name)
+    if text is None:
+        raise BadInput(f"there is no example {name!r}", hint=_hint(name, [known for known, _ in examples]))
+    print_text(text)
+
+
+def _hint(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=2, cutoff=0.5)
+    return f"did you mean {' or '.join(near)}?" if near else "hitless scenario example lists them"

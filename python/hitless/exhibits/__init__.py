@@ -1,0 +1,38 @@
+"""Figures and tables of papers: one module for each paper, and what they are written with.
+
+An exhibit is a class that says which simulations it needs and which numbers of theirs to show beside the paper's::
+
+    @exhibit("lg/fig8", title="Effective loss rate and link speed", headline=True)
+    class Figure8(Exhibit):
+        def points(self, context):
+            packets = context.length("packets", full=100_000_000, quick=2_000_000)
+            yield Point("LG 100G", scenario={...})
+
+        def rows(self, runs, context):
+            speed = runs["LG 100G"].summary["links.protected.goodput_share"]
+            yield Row("LG", "100G 1e-3", "link speed", "%", 100 * speed, paper=92, judge=Exact())
+
+- ``model``: points, rows, exhibits; ``judge``: verdicts; ``registry``: the list of papers
+- ``pool``, ``campaign``: points on all cores, and exhibits from points to rows
+"""
+
+from hitless.exhibits.judge import Exact, Factor, Shape, Unjudged, close, falling, flat, rising
+from hitless.exhibits.model import Context, Exhibit, Point, Row, Runs
+from hitless.exhibits.registry import exhibit
+
+__all__ = [
+    "Context",
+    "Exact",
+    "Exhibit",
+    "Factor",
+    "Point",
+    "Row",
+    "Runs",
+    "Shape",
+    "Unjudged",
+    "close",
+    "exhibit",
+    "falling",
+    "flat",
+    "rising",
+]

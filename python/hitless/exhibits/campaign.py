@@ -1,0 +1,138 @@
+"""Exhibits from points to rows: what `hitless reproduce` does, without any output of its own."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from hitless.errors import HitlessError
+from hitless.exhibits.model import Context, Effort, Exhibit, MissingRun, Row, Runs
+from hitless.exhibits.pool import Pool, Task
+from hitless.exhibits.registry import Entry
+from hitless.plot import Plot
+
+
+@dataclass(slots=True)
+class Result:
+    """An exhibit's outcome, complete or as far as it came."""
+
+    entry: Entry
+    seed: int | None
+    shortened: Sequence[str] = ()
+    """What was made shorter than the paper's, in words."""
+    rows: list[Row] = field(default_factory=list)
+    plots: list[Plot] = field(default_factory=list)
+    tables: dict[str, pl.DataFrame] = field(default_factory=dict)
+    tasks: list[Task] = field(default_factory=list)
+    failures: list[HitlessError] = field(default_factory=list)
+    complete: bool = False
+    """Did every point run, and did every row come out?"""
+
+    @property
+    def wall_s(self) -> float:
+        """Wall time from the beginning of its first point to the end of its last, other exhibits' points between."""
+        spans = [(t.began_s, t.ended_s) for t in self.tasks if t.began_s is not None and t.ended_s is not None]
+        return max((end for _, end in spans), default=0.0) - min((begin for begin, _ in spans), default=0.0)
+
+    def as_json(self) -> dict[str, Any]:
+        """The exhibit as the JSON document has it."""
+        return {
+            "id": self.entry.id,
+            "seed": self.seed,
+            "wall_s": round(self.wall_s, 3),
+            "rows": [row.as_json(self.shortened) for row in self.rows],
+        }
+
+
+class _Work:
+    """An exhibit under way."""
+
+    def __init__(self, entry: Entry, context: Context) -> None:
+        self._exhibit: Exhibit = entry.make()
+        self._context = context
+        points = list(self._exhibit.points(context))
+        keys = [point.key for point in points]
+        if len(set(keys)) != len(keys):
+            raise ValueError(f"{entry.id} has two points of one key")
+        tasks = [Task(entry.id, point, point.seed(context.seed)) for point in points]
+        self.result = Result(entry, context.seed, context.shortened, tasks=tasks)
+
+    @property
+    def is_finished(self) -> bool:
+        return all(task.done for task in self.result.tasks)
+
+    def collect(self) -> Result:
+        """Rows, plots and tables of the runs, as far as the runs came."""
+        result = self.result
+        runs = {task.point.key: task.run for task in result.tasks if task.run is not None}
+        result.failures = [task.failure for task in result.tasks if task.failure is not None]
+        try:
+            self._work_out(Runs(runs))
+            result.complete = len(runs) == len(result.tasks)
+        except MissingRun:
+            pass
+        except Exception as fault:  # noqa: BLE001 - one exhibit's fault must not cost the results of the others
+            result.failures.append(_fault(result.entry, fault))
+        for task in result.tasks:
+            task.release_tables()
+        if result.seed is None:  # the scenario's own, which its run tells
+            result.seed = next((run.summary.values.get("seed") for run in runs.values()), None)
+        return result
+
+    def _work_out(self, runs: Runs) -> None:
+        for row in self._exhibit.rows(runs, self._context):
+            self.result.rows.append(row)
+        self.result.plots = list(self._exhibit.plots(runs, self._context))
+        self.result.tables = dict(self._exhibit.tables(runs, self._context))
+
+
+def _fault(entry: Entry, fault: Exception) -> HitlessError:
+    error = HitlessError(
+        f"the exhibit could not be worked out: {type(fault).__name__}: {fault}",
+        where=entry.id,
+        hint="this is a fault of hitless; --debug shows where it happened",
+    )
+    error.__cause__ = fault
+    return error
+
+
+class Campaign:
+    """Runs exhibits, their points side by side."""
+
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        *,
+        seed: int | None = 1,
+        effort: Effort = "normal",
+        jobs: int | None = None,
+    ) -> None:
+        self._pool = Pool(jobs)
+        self._works = [_Work(entry, Context(seed, effort)) for entry in entries]
+        self.order = {entry.id: number for number, entry in enumerate(entries)}
+        self.interrupted = False
+
+    @property
+    def tasks(self) -> list[Task]:
+        """The points of all exhibits, in the order in which they begin."""
+        return [task for work in self._works for task in work.result.tasks]
+
+    def results(self, look: Callable[[Sequence[Task]], None] = lambda _: None) -> Iterator[Result]:
+        """The exhibits, each as soon as its points are done; ``look`` is called often meanwhile."""
+        waiting = list(self._works)
+        yield from _collect_finished(waiting)
+        for _ in self._pool.run(self.tasks, look):
+            yield from _collect_finished(waiting)
+
+    def stop(self) -> None:
+        """End early: `results` then yields every exhibit as far as it came. For a signal handler, too."""
+        self.interrupted = True
+        self._pool.stop()
+
+
+def _collect_finished(waiting: list[_Work]) -> Iterator[Result]:
+    """Take the finished works out of ``waiting`` and yield their results."""
+    for work in [work for work in waiting if work.is_finished]:
+        waiting.remove(work)
+        yield work.collect()

@@ -1,0 +1,1 @@
+"""The exhibits of LinkGuardian (Joshi et al., SIGCOMM 2023)."""

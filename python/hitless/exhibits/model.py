@@ -1,0 +1,161 @@
+"""What an exhibit is made of: points to simulate, and rows beside the paper's numbers."""
+
+import hashlib
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import polars as pl
+
+from hitless.analysis import Interval
+from hitless.exhibits.judge import Judge, Unjudged, Verdict
+from hitless.plot import Plot
+from hitless.simulation import Run, Scenario
+
+Effort: TypeAlias = Literal["quick", "normal", "full"]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One simulation of an exhibit, independent of the others."""
+
+    key: str
+    """Its name within the exhibit, for people too: "LG 100G 1e-3"."""
+    scenario: Scenario | str
+    """As nested mappings, or the text of a file."""
+    replica: int = 0
+    """Points of one replica share one seed, so that schemes meet the same arrivals; others are independent."""
+    keep: Collection[str] | None = None
+    """The tables that the rows need; None for all. What is not kept takes no memory."""
+
+    def seed(self, base: int | None) -> int | None:
+        """The seed of the run: ``base`` itself for replica 0, so that a user can repeat it by hand.
+
+        None stands for the scenario's own.
+        """
+        if base is None or self.replica == 0:
+            return base
+        digest = hashlib.sha256(f"{base}/{self.replica}".encode()).digest()
+        return int.from_bytes(digest[:6], "big")
+
+
+class MissingRun(Exception):
+    """Rows were asked of a point that did not finish."""
+
+
+class Runs:
+    """The finished runs of an exhibit by the keys of their points, in the order of the points."""
+
+    def __init__(self, runs: Mapping[str, Run]) -> None:
+        self._runs = runs
+
+    def __getitem__(self, key: str) -> Run:
+        if key not in self._runs:
+            raise MissingRun(key)
+        return self._runs[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._runs)
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._runs
+
+
+@dataclass(slots=True)
+class Context:
+    """What the user asked for, and what was shortened to obey."""
+
+    seed: int | None = 1
+    effort: Effort = "normal"
+    shortened: list[str] = field(default_factory=list)
+
+    def length(self, what: str, *, full: int, quick: int, normal: int | None = None) -> int:
+        """How much of ``what`` ("trials", "ms of traffic") to simulate: a length of a run, never a parameter.
+
+        Anything less than ``full``, the paper's own, is noted in every row of the exhibit.
+        """
+        chosen = {"quick": quick, "normal": full if normal is None else normal, "full": full}[self.effort]
+        note = f"{chosen:,} {what} instead of {full:,}"
+        if chosen < full and note not in self.shortened:
+            self.shortened.append(note)
+        return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One measured number beside the paper's."""
+
+    series: str
+    """The scheme by the paper's own name: "LG", "LG_NB", "none"."""
+    x: str
+    """The position on the axis: "100G 1e-3"."""
+    metric: str
+    """Plain words with what is counted: "p99.9 FCT", "packets lost"."""
+    unit: str
+    measured: float | None
+    paper: float | None = None
+    interval: Interval | None = None
+    judge: Judge = field(default_factory=Unjudged)
+    note: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the judge says."""
+        return self.judge.verdict(self.measured, self.paper, self.interval)
+
+    def as_json(self, shortened: Collection[str] = ()) -> dict[str, Any]:
+        """The row as the JSON document has it; numbers that are not finite become null."""
+        return {
+            "series": self.series,
+            "x": self.x,
+            "metric": self.metric,
+            "unit": self.unit,
+            "paper": finite(self.paper),
+            "measured": finite(self.measured),
+            "ci_low": finite(self.interval.low if self.interval else None),
+            "ci_high": finite(self.interval.high if self.interval else None),
+            "judge": self.judge.name,
+            "verdict": self.verdict,
+            "note": "; ".join([*filter(None, [self.full_note]), *shortened]),
+        }
+
+    @property
+    def full_note(self) -> str:
+        """The note, and what a shape was asked to show."""
+        statement = self.judge.rule if self.judge.name == "shape" else ""
+        return "; ".join(filter(None, [self.note, statement]))
+
+
+class Exhibit(ABC):
+    """A figure or table of a paper. A subclass is registered by `hitless.exhibits.exhibit`.
+
+    The order of calls: ``points`` once; the runs; then ``rows``, ``plots`` and ``tables``, each once. The same object
+    serves all of them, and may keep what ``points`` decided. Rows are kept up to the first that asks for a run that
+    did not finish, so yield them one by one.
+    """
+
+    @abstractmethod
+    def points(self, context: Context) -> Iterable[Point]:
+        """The simulations to run; none for what is arithmetic."""
+
+    @abstractmethod
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        """The numbers to show beside the paper's."""
+
+    def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
+        """The plots of the report."""
+        return ()
+
+    def tables(self, runs: Runs, context: Context) -> Mapping[str, pl.DataFrame]:
+        """Further tables to keep as Parquet, by name."""
+        return {}
+
+
+def finite(value: float | None) -> float | None:
+    """The number as JSON can have it."""
+    return float(value) if value is not None and math.isfinite(value) else None

@@ -1,0 +1,124 @@
+"""Independent simulations on all cores.
+
+The threads spend their time in the simulator, which lets the others run: no process, no pickling, and results arrive
+without a copy.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+
+from hitless.errors import HitlessError
+from hitless.exhibits.model import Point
+from hitless.simulation import Run, RunCancelled, Simulation
+
+_LOOK_EVERY_S = 0.1
+
+
+@dataclass(eq=False, slots=True)
+class Task:
+    """A point on its way: waiting, running, or done with a run, a failure, or neither when it was stopped."""
+
+    exhibit: str
+    point: Point
+    seed: int | None
+    simulation: Simulation | None = field(default=None, repr=False)
+    run: Run | None = field(default=None, repr=False)
+    failure: HitlessError | None = None
+    began_s: float | None = None
+    """By the monotonic clock, as ``ended_s``; None for a task that was stopped before it began."""
+    ended_s: float | None = None
+
+    @property
+    def done(self) -> bool:
+        """Will nothing more come of it?"""
+        return self.ended_s is not None
+
+    @property
+    def name(self) -> str:
+        """For people: the exhibit and the point."""
+        return f"{self.exhibit} {self.point.key}"
+
+    @property
+    def progress(self) -> float:
+        """Share of the simulation that is done, 0 to 1."""
+        if self.done:
+            return 1.0
+        simulation = self.simulation  # its thread may take it away at any moment
+        return simulation.progress if simulation is not None else 0.0
+
+    def release_tables(self) -> None:
+        """Let go of what takes memory; the summary stays."""
+        if self.run is not None:
+            self.run = replace(self.run, tables={})
+
+
+class Pool:
+    """Runs tasks on ``jobs`` threads, and can be stopped."""
+
+    def __init__(self, jobs: int | None = None) -> None:
+        self._jobs = jobs or default_jobs()
+        self._stopped = threading.Event()
+        self._tasks: Sequence[Task] = ()
+
+    def run(self, tasks: Sequence[Task], look: Callable[[Sequence[Task]], None]) -> Iterator[Task]:
+        """Run all tasks, in order of their beginning; yield each when it is done.
+
+        ``look`` is called with all tasks about ten times a second, on the caller's thread. After `stop`, what runs is
+        cancelled, what waits never begins, and all are still yielded.
+        """
+        self._tasks = tasks
+        with ThreadPoolExecutor(self._jobs, thread_name_prefix="simulation") as executor:
+            try:
+                pending = {executor.submit(self._work, task): task for task in tasks}
+                while pending:
+                    finished = _next_finished(pending, lambda: look(tasks))
+                    yield from [pending.pop(future) for future in finished]
+            finally:
+                self.stop()
+
+    def stop(self) -> None:
+        """End everything soon. May be called from any thread, and more than once."""
+        self._stopped.set()
+        for task in self._tasks:
+            simulation = task.simulation  # its thread may take it away at any moment
+            if simulation is not None:
+                simulation.cancel()
+
+    def _work(self, task: Task) -> None:
+        try:
+            if not self._stopped.is_set():
+                task.began_s = time.monotonic()
+                task.run = self._simulate(task)
+        except RunCancelled:
+            pass
+        except HitlessError as failure:
+            task.failure = failure
+        finally:
+            task.simulation = None
+            task.ended_s = time.monotonic()
+
+    def _simulate(self, task: Task) -> Run:
+        task.simulation = Simulation(task.point.scenario, file_name=task.name, seed=task.seed)
+        # A stop between the check above and here has seen no simulation to cancel.
+        if self._stopped.is_set():
+            raise RunCancelled
+        return task.simulation.run(keep=task.point.keep)
+
+
+def default_jobs() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def _next_finished(pending: dict[Future[None], Task], look: Callable[[], None]) -> list[Future[None]]:
+    while True:
+        finished, _ = wait(pending, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)
+        look()
+        if finished:
+            for future in finished:
+                future.result()  # an error that `_work` did not expect is a bug, and is raised here
+            return list(finished)

@@ -1,0 +1,93 @@
+"""Plotly figures from `Plot` descriptions. Colours of text and grid are the page's: its style sheet knows the theme."""
+
+from typing import Any
+
+import plotly.graph_objects as go
+
+from hitless.plot import Plot, Scale, Series
+
+# Okabe and Ito 2008: told apart by people of any colour vision, on white and on black.
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#7f7f7f")
+_DASHES = ("solid", "dash", "dot", "dashdot")
+
+
+class Painter:
+    """Draws the plots of one report, each series name in one colour throughout."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def draw(self, plot: Plot) -> go.Figure:
+        """The plot as a figure without a theme."""
+        figure = go.Figure([self._trace(series) for series in plot.series])
+        figure.update_layout(
+            template="none",
+            height=400,
+            margin={"l": 64, "r": 16, "t": 40, "b": 52},
+            legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
+            modebar={"bgcolor": "rgba(0,0,0,0)"},
+            hovermode="closest",
+            barmode="group",
+            bargap=0.25,
+        )
+        figure.update_xaxes(**_axis(plot.x_title, plot.x_scale))
+        figure.update_yaxes(**_axis(plot.y_title, plot.y_scale))
+        return figure
+
+    def _trace(self, series: Series) -> go.Bar | go.Scatter:
+        number = self._numbers.setdefault(series.name, len(self._numbers))
+        colour = _COLOURS[number % len(_COLOURS)]
+        common: dict[str, Any] = {
+            "name": f"{series.name} (paper)" if series.paper else series.name,
+            "x": list(series.x),
+            "y": list(series.y),
+            "error_y": _error_bars(series),
+        }
+        if series.style == "bars":
+            return go.Bar(marker=_bar_marker(colour, paper=series.paper), **common)
+        dash = "dash" if series.paper else _DASHES[number // len(_COLOURS) % len(_DASHES)]
+        return go.Scatter(
+            mode="markers" if series.style == "points" else _line_mode(series),
+            line={
+                "color": colour,
+                "dash": dash,
+                "width": 2,
+                "shape": "hv" if series.style == "step" else "linear",
+            },
+            marker={"color": colour, "size": 7, "symbol": "circle-open" if series.paper else "circle"},
+            **common,
+        )
+
+
+def _line_mode(series: Series) -> str:
+    return "lines+markers" if len(series.x) <= 20 and series.style == "line" else "lines"
+
+
+def _bar_marker(colour: str, *, paper: bool) -> dict[str, Any]:
+    fill = "rgba(0,0,0,0)" if paper else colour
+    return {"color": fill, "line": {"color": colour, "width": 1.5}}
+
+
+def _error_bars(series: Series) -> dict[str, Any] | None:
+    if not any(interval is not None for interval in series.intervals):
+        return None
+    pairs = list(zip(series.y, series.intervals, strict=True))
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [i.high - y if i is not None and y is not None else None for y, i in pairs],
+        "arrayminus": [y - i.low if i is not None and y is not None else None for y, i in pairs],
+        "thickness": 1.2,
+        "width": 4,
+    }
+
+
+def _axis(title: str, scale: Scale) -> dict[str, Any]:
+    axis: dict[str, Any] = {
+        "title": {"text": title},
+        "type": "log" if scale == "log" else None,
+        "automargin": True,
+    }
+    if scale == "log":
+        axis |= {"exponentformat": "power", "dtick": 1}
+    return axis

@@ -1,0 +1,117 @@
+"""The folder that a run leaves behind.
+
+::
+
+    results/20261121-081500-reproduce/
+        manifest.json    version, seeds, machine, wall time, drops by reason, warnings
+        summary.json     the rows, as --json prints them
+        report.html      opens offline
+        lg-fig8/         tables in Parquet, and the effective scenario of each point
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from hitless import _native
+from hitless.errors import BadInput
+from hitless.exhibits.campaign import Result
+from hitless.machine import describe_machine
+from hitless.simulation import Run
+
+
+class ResultsFolder:
+    """A new folder, filled as results arrive: what was written stays, whatever comes after."""
+
+    def __init__(self, what: str, out: Path | None = None) -> None:
+        self._began = datetime.now(UTC)
+        self.path = out or _unused(Path("results") / f"{self._began:%Y%m%d-%H%M%S}-{file_name(what)}")
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as refused:
+            raise BadInput(
+                f"cannot make the results folder: {refused.strerror}",
+                where=str(self.path),
+                hint="choose another --out",
+            ) from refused
+
+    def write_json(self, name: str, document: Mapping[str, Any]) -> None:
+        """Write a JSON document for people and programs."""
+        text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+        (self.path / name).write_text(text, encoding="utf-8")
+
+    def write_text(self, name: str, text: str) -> None:
+        """Write a text file, in a folder of its own where the name has one."""
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def write_tables(self, tables: Mapping[str, pl.DataFrame], folder: str = "") -> None:
+        """Write each table as Parquet."""
+        target = self.path / folder
+        target.mkdir(parents=True, exist_ok=True)
+        for name, table in tables.items():
+            table.write_parquet(target / f"{file_name(name)}.parquet")
+
+    def manifest(self, command: Sequence[str], runs: Sequence[Mapping[str, Any]], **more: Any) -> dict[str, Any]:
+        """What was run, on what, and what to check before trusting it."""
+        drops: Counter[str] = Counter()
+        for run in runs:
+            drops.update(run["drops"])
+        return {
+            "hitless": _native.version(),
+            "command": list(command),
+            "started": self._began.isoformat(timespec="seconds"),
+            "wall_s": round((datetime.now(UTC) - self._began).total_seconds(), 3),
+            "machine": describe_machine(),
+            **more,
+            "drops": dict(drops),
+            "warnings": [f"{run['name']}: {text}" for run in runs for text in run["warnings"]],
+            "runs": list(runs),
+        }
+
+
+def describe_run(name: str, seed: int | None, run: Run, scenario: str) -> dict[str, Any]:
+    """A run's part of the manifest; ``scenario`` is the file of its effective configuration."""
+    return {
+        "name": name,
+        "seed": seed,
+        "scenario": scenario,
+        "wall_s": round(run.wall_s, 3),
+        "trace_hash": run.summary.values.get("trace_hash"),
+        "drops": run.summary.drops,
+        "warnings": run.summary.warnings,
+    }
+
+
+def write_exhibit(folder: ResultsFolder, result: Result) -> list[dict[str, Any]]:
+    """Write an exhibit's tables and effective scenarios; return its runs' part of the manifest."""
+    name = file_name(result.entry.id)
+    folder.write_tables(result.tables, name)
+    described = []
+    for task in result.tasks:
+        if task.run is not None:
+            scenario = f"{name}/{file_name(task.point.key)}.toml"
+            folder.write_text(scenario, task.run.effective)
+            described.append(describe_run(task.name, task.seed, task.run, scenario))
+    return described
+
+
+def file_name(text: str) -> str:
+    """The text as a file's name that no system minds."""
+    return re.sub(r"[^A-Za-z0-9._+-]+", "-", text).strip("-.") or "unnamed"
+
+
+def _unused(path: Path) -> Path:
+    """The path, or with a number behind it: two runs in one second keep apart."""
+    candidate, number = path, 2
+    while candidate.exists():
+        candidate = path.with_name(f"{path.name}-{number}")
+        number += 1
+    return candidate

@@ -1,0 +1,127 @@
+"""One run of the simulator: from a scenario to typed results.
+
+The native module is reached through this module alone (besides the benchmark), so that its errors become this
+package's in one place.
+"""
+
+import json
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import polars as pl
+import tomli_w
+
+from hitless import _native
+from hitless.errors import HitlessError, RefusedScenario
+
+Scenario: TypeAlias = Mapping[str, Any]
+"""A scenario as nested mappings, in the words of ``hitless scenario schema``."""
+
+
+class RunCancelled(Exception):
+    """The run was ended early by `Simulation.cancel`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a run says of itself as a whole.
+
+    ``values`` is the complete object as the simulator wrote it; the properties name what every run has.
+    """
+
+    values: Mapping[str, Any]
+
+    @property
+    def drops(self) -> dict[str, int]:
+        """Packets dropped, by reason."""
+        return dict(self.values.get("drops", {}))
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to check before trusting the results, such as a mechanism that never acted."""
+        return list(self.values.get("warnings", []))
+
+    def __getitem__(self, path: str) -> Any:
+        """The value at a dotted path: ``summary["mechanisms.linkguardian.retransmissions"]``."""
+        value: Any = self.values
+        for name in path.split("."):
+            value = value[name]
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A finished simulation. Times in the tables are integer picoseconds; a column's unit ends its name."""
+
+    effective: str
+    """The scenario as TOML with every default spelled out."""
+    summary: Summary
+    tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    wall_s: float = 0.0
+
+    def table(self, name: str) -> pl.DataFrame:
+        """The table ``name``, which the run must have been asked to keep."""
+        if name not in self.tables:
+            known = ", ".join(sorted(self.tables)) or "none"
+            raise KeyError(f"the run has no table {name!r}; it has: {known}")
+        return self.tables[name]
+
+
+class Simulation:
+    """A simulation that is about to run, running, or done. ``progress`` and ``cancel`` are for other threads."""
+
+    def __init__(self, scenario: Scenario | str, *, file_name: str, seed: int | None = None) -> None:
+        text = scenario if isinstance(scenario, str) else tomli_w.dumps(scenario)
+        try:
+            self._native = _native.Simulation(text, file_name, seed)
+        except _native.ScenarioError as refused:
+            raise RefusedScenario(str(refused)) from refused
+        self._file_name = file_name
+
+    @property
+    def progress(self) -> float:
+        """Share of the simulated time that has passed, 0 to 1."""
+        return self._native.progress
+
+    def cancel(self) -> None:
+        """End a run under way soon; `run` then raises `RunCancelled`."""
+        self._native.cancel()
+
+    def run(self, keep: Collection[str] | None = None) -> Run:
+        """Run to the end and return the tables named in ``keep``, or all."""
+        began = time.monotonic()
+        try:
+            self._native.run()
+        except _native.Cancelled as cancelled:
+            raise RunCancelled from cancelled
+        except _native.SimulationError as failed:
+            raise HitlessError(
+                str(failed), where=self._file_name, hint="this is a fault of the simulator; please report it"
+            ) from failed
+        return Run(
+            effective=self._native.effective,
+            summary=Summary(json.loads(self._native.summary)),
+            tables=_frames(self._native.tables, keep),
+            wall_s=time.monotonic() - began,
+        )
+
+
+def _frames(
+    tables: "Mapping[str, Mapping[str, _native.Column]]", keep: Collection[str] | None
+) -> dict[str, pl.DataFrame]:
+    """Tables as data frames that share the simulator's memory."""
+    return {
+        name: pl.DataFrame([pl.Series(column, values) for column, values in columns.items()])
+        for name, columns in tables.items()
+        if keep is None or name in keep
+    }
+
+
+def check_scenario(text: str, file_name: str) -> str:
+    """The scenario as TOML with every default spelled out, or `RefusedScenario`."""
+    try:
+        return _native.scenario_check(text, file_name)
+    except _native.ScenarioError as refused:
+        raise RefusedScenario(str(refused)) from refused

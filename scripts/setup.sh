@@ -1,0 +1,104 @@
+# Set-up shared by ./run, ./test and ./hitless: sourced, never run. Everything it says goes to stderr.
+#
+# ensure_runtime   .venv with the locked packages and the simulator built into it
+# ensure_tests     the same, and what the tests need
+# Both return at once when nothing has changed since the last time.
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+venv="$root/.venv"
+stamps="$venv/.hitless" # what was set up last
+
+say() { printf '%s\n' "$*" >&2; }
+
+fail() {
+    say "error: $1"
+    shift
+    printf '  %s\n' "$@" >&2
+    exit 1
+}
+
+# version_at_least HAVE WANT
+version_at_least() { [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]; }
+
+check_python() {
+    local hint="Debian 12 or newer: apt-get install python3 python3-venv"
+    command -v python3 >/dev/null || fail "python3 is missing" "$hint"
+    python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+        fail "python3 is $(python3 -V | cut -d' ' -f2), and 3.11 or newer is needed" "$hint"
+    python3 -c 'import venv, ensurepip' 2>/dev/null || fail "python3 has no venv module" "$hint"
+}
+
+check_cargo() {
+    local want have
+    local hint="Debian 13 or newer: apt-get install rustup && rustup default stable; elsewhere: the Rust project's rustup"
+    want="$(sed -n 's/^rust-version *= *"\(.*\)"/\1/p' "$root/Cargo.toml" | head -n 1)"
+    command -v cargo >/dev/null || fail "cargo is missing (Rust $want or newer)" "$hint"
+    have="$(cargo --version | cut -d' ' -f2)"
+    version_at_least "$have" "$want" || fail "cargo is $have, and $want or newer is needed" "$hint"
+}
+
+check_linker() {
+    command -v cc >/dev/null || fail "cc, the C compiler that links the simulator, is missing" \
+        "Debian: apt-get install gcc libc6-dev"
+}
+
+check_tools() {
+    check_python
+    check_cargo
+    check_linker
+}
+
+# Identity of the packages asked for: the lock file and the interpreter they are for.
+packages_key() { { cat "$root"/python/requirements*.txt; python3 -V; } | sha256sum | cut -d' ' -f1; }
+
+# install_packages NAME: the packages of python/NAME.txt
+install_packages() {
+    local stamp="$stamps/$1" key
+    key="$(packages_key)"
+    [ "$(cat "$stamp" 2>/dev/null)" != "$key" ] || return 0
+    check_tools
+    [ -x "$venv/bin/python" ] || { say "making .venv"; python3 -m venv "$venv" >&2; }
+    say "installing the packages of python/$1.txt into .venv"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$root/python/$1.txt" >&2 ||
+        fail "pip could not install python/$1.txt" "its message is above"
+    mkdir -p "$stamps"
+    printf '%s\n' "$key" >"$stamp"
+}
+
+# Is anything that goes into the native module newer than the last build?
+native_is_current() {
+    [ -e "$stamps/native" ] && compgen -G "$root/python/hitless/_native*.so" >/dev/null &&
+        [ -z "$(find "$root/crates" "$root/data" "$root/Cargo.toml" "$root/Cargo.lock" "$root/pyproject.toml" \
+            -newer "$stamps/native" -type f -print -quit)" ]
+}
+
+build_native() {
+    ! native_is_current || return 0
+    check_tools
+    say "building the simulator (a few minutes the first time)"
+    local began="$stamps/native.began"
+    touch "$began"
+    (
+        cd "$root"
+        unset CONDA_PREFIX
+        # pip finds every requirement already installed and would say so, package by package.
+        PIP_QUIET=1 VIRTUAL_ENV="$venv" "$venv/bin/maturin" develop --release
+    ) >&2 || fail "the simulator could not be built" "the compiler's message is above"
+    # The time the build began, so that a file saved during it counts as changed.
+    mv "$began" "$stamps/native"
+}
+
+# One set-up at a time: two commands started together would install over each other.
+with_lock() {
+    mkdir -p "$root/.cache"
+    exec 9>"$root/.cache/setup.lock"
+    flock 9
+    "$@"
+    exec 9>&-
+}
+
+setup_runtime() { install_packages requirements; build_native; }
+setup_tests() { install_packages requirements; install_packages requirements-dev; build_native; }
+
+ensure_runtime() { with_lock setup_runtime; }
+ensure_tests() { with_lock setup_tests; }

@@ -1,0 +1,142 @@
+"""A stand-in for `hitless._native` that simulates nothing, with every way out that the real one has."""
+
+import json
+import threading
+import time
+import tomllib
+
+import numpy as np
+import tomli_w
+
+
+class ScenarioError(Exception):
+    pass
+
+
+class SimulationError(Exception):
+    pass
+
+
+class Cancelled(Exception):
+    pass
+
+
+FIELDS = {"seed", "scheme", "messages", "seconds", "fails", "median_us"}
+EXAMPLE = 'scheme = "LG"\nmessages = 1000\nseed = 5\n'
+
+
+def _read(text, file_name):
+    try:
+        scenario = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as broken:
+        raise ScenarioError(f"error: {broken}\n  where: {file_name}") from broken
+    for name in scenario:
+        if name not in FIELDS:
+            raise ScenarioError(f"error: unknown field {name!r}\n  where: {file_name}\n  hint: see scenario schema")
+    return {
+        "seed": 1,
+        "scheme": "none",
+        "messages": 100,
+        "seconds": 0.0,
+        "fails": False,
+        "median_us": 10.0,
+    } | scenario
+
+
+class Simulation:
+    def __init__(self, text, file_name, seed=None):
+        self._scenario = _read(text, file_name)
+        if seed is not None:
+            self._scenario["seed"] = seed
+        self._cancelled = threading.Event()
+        self.progress = 0.0
+        self.summary = ""
+        self.tables = {}
+
+    @property
+    def effective(self):
+        return tomli_w.dumps(self._scenario)
+
+    def cancel(self):
+        self._cancelled.set()
+
+    def run(self):
+        for step in range(10):
+            self.progress = step / 10
+            if self._cancelled.wait(self._scenario["seconds"] / 10):
+                raise Cancelled
+        if self._scenario["fails"]:
+            raise SimulationError("a check of the simulator failed: 3 packets are missing")
+        self.progress = 1.0
+        self.tables = {
+            "messages": _messages(self._scenario),
+            "queues": {"depth_bytes": np.zeros(3, np.uint64)},
+        }
+        self.summary = json.dumps(_summary(self._scenario))
+
+
+def _messages(scenario):
+    random = np.random.Generator(np.random.PCG64(scenario["seed"]))
+    count = scenario["messages"]
+    times = (random.lognormal(np.log(scenario["median_us"]), 0.5, count) * 1e6).astype(np.int64)
+    started = np.arange(count, dtype=np.int64) * 1_000_000
+    delivered = started + times
+    return {
+        "flow": np.arange(count, dtype=np.uint64),
+        "tag": [scenario["scheme"]] * count,
+        "bytes": np.full(count, 143, np.uint64),
+        "started_ps": started,
+        "delivered_ps": delivered,
+        "acknowledged_ps": np.where(delivered % 7 == 0, -1, delivered + 1_000_000),
+    }
+
+
+def _summary(scenario):
+    return {
+        "seed": scenario["seed"],
+        "trace_hash": f"{scenario['seed']:016x}",
+        "drops": {"corruption": scenario["messages"] // 100},
+        "warnings": ["LinkGuardian was on and never acted"] if scenario["scheme"] == "LG" else [],
+        "mechanisms": {"linkguardian": {"retransmissions": 12}},
+        "transmissions": 10 * scenario["messages"],
+    }
+
+
+def version():
+    return "0.0.0"
+
+
+def scenario_schema(format):
+    return json.dumps({"title": "Scenario"}) if format == "json" else "seed  integer  the seed"
+
+
+def scenario_examples():
+    return [("one-link", "two hosts and a link that corrupts"), ("fabric", "a leaf-spine fabric")]
+
+
+def scenario_example(name):
+    return EXAMPLE if name == "one-link" else None
+
+
+def scenario_check(text, file_name):
+    return tomli_w.dumps(_read(text, file_name))
+
+
+def bench_engine(work, fraction, seed):
+    began = time.process_time()
+    transmissions = int(1_000_000 * fraction)
+    cpu_s = time.process_time() - began + 0.5
+    return json.dumps(
+        {
+            "work": work,
+            "transmissions": transmissions,
+            "events": transmissions,
+            "cpu_s": cpu_s,
+            "wall_s": cpu_s,
+            "transmissions_per_cpu_s": transmissions / cpu_s,
+            "peak_rss_bytes": 50_000_000,
+            "flows_done": 128,
+            "drops": 78,
+            "simulated_s": 0.003,
+        }
+    )

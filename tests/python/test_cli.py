@@ -1,0 +1,226 @@
+"""The command line as a user meets it: processes, exit codes, and what goes where."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+FAKE = [sys.executable, str(HERE / "fake_hitless.py")]
+REAL = [sys.executable, "-c", "from hitless.cli.main import main; main()"]
+
+
+@pytest.fixture
+def hitless(tmp_path):
+    def call(*arguments, program=FAKE, **options):
+        options = {"capture_output": True, "text": True, "timeout": 60, "cwd": tmp_path} | options
+        return subprocess.run([*program, *arguments], check=False, **options)
+
+    return call
+
+
+def test_reproduce_prints_a_table_and_leaves_a_folder(hitless, tmp_path):
+    done = hitless("reproduce", "--quick")
+    assert done.returncode == 0, done.stderr
+    assert "demo/fig1" in done.stdout
+    assert "match" in done.stdout
+    assert "shortened: 2,000 messages instead of 300,000" in done.stdout
+    [folder] = (tmp_path / "results").iterdir()
+    assert folder.name.endswith("-reproduce")
+    assert f"results/{folder.name}/report.html" in done.stderr
+    assert {"manifest.json", "summary.json", "report.html", "rows.parquet"} <= {p.name for p in folder.iterdir()}
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["seed"] == 1
+    assert manifest["effort"] == "quick"
+    assert manifest["drops"] == {"corruption": 60}
+    assert {run["name"] for run in manifest["runs"]} == {"demo/fig1 none", "demo/fig1 LG", "demo/fig1 loss"}
+
+
+def test_reproduce_json_is_one_document(hitless):
+    done = hitless("reproduce", "demo/tab2", "demo/fig1", "--json", "--seed", "7", "--out", "out")
+    document = json.loads(done.stdout)
+    assert [(exhibit["id"], exhibit["seed"]) for exhibit in document["exhibits"]] == [
+        ("demo/tab2", 7),
+        ("demo/fig1", 7),
+    ]
+    assert {
+        "series",
+        "x",
+        "metric",
+        "unit",
+        "paper",
+        "measured",
+        "ci_low",
+        "ci_high",
+        "judge",
+        "verdict",
+        "note",
+    } == set(document["exhibits"][1]["rows"][0])
+    assert "3,000 messages instead of 300,000" in document["exhibits"][1]["rows"][0]["note"]
+
+
+def test_a_failed_run_is_exit_1_with_the_rest_intact(hitless):
+    done = hitless("reproduce", "demo/failing", "demo/broken", "demo/tab2", "--json")
+    assert done.returncode == 1
+    assert [len(exhibit["rows"]) for exhibit in json.loads(done.stdout)["exhibits"]] == [1, 1, 1]
+    assert "3 packets are missing" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_debug_shows_where_an_error_came_from(hitless):
+    assert "Traceback" in hitless("--debug", "reproduce", "demo/broken").stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["reproduce", "demo/fig2"], "did you mean demo/fig1"),
+        (["reproduce", "--quick", "--full"], "exclude each other"),
+        (["reproduce", "--seed", "-1"], "--seed"),
+        (["reproduce", "--jobs", "0"], "--jobs"),
+        (["reproduce", "--sed", "1"], "--sed"),
+        (["run"], "FILE"),
+        (["run", "missing.toml"], "missing.toml"),
+        (["run", "unknown.toml"], "unknown field 'sed'"),
+        (["run", "binary.toml"], "UTF-8"),
+        (["run", "."], "cannot read"),
+        (["scenario", "check", "unknown.toml"], "unknown field 'sed'"),
+        (["scenario", "example", "one-lnik"], "did you mean one-link"),
+        (["bench", "engine", "D"], "one of A, B, C"),
+        (["fly"], "fly"),
+    ],
+)
+def test_wrong_usage_and_bad_input_are_exit_2(hitless, tmp_path, arguments, message):
+    (tmp_path / "unknown.toml").write_text("sed = 1\n")
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe")
+    done = hitless(*arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "results").exists()
+
+
+def test_run_keeps_all_tables(hitless, tmp_path):
+    (tmp_path / "mine.toml").write_text(hitless("scenario", "example", "one-link").stdout)
+    done = hitless("run", "mine.toml", "--out", "out", "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["seed"] == 5
+    assert document["summary"]["transmissions"] == 10_000
+    assert document["rows"][0]["metric"] == "p50 FCT"
+    assert {"messages.parquet", "queues.parquet", "mine.toml"} <= {
+        p.name for p in (tmp_path / "out/run-mine").iterdir()
+    }
+
+
+def test_run_reads_standard_input_and_takes_a_seed(hitless):
+    done = hitless("run", "-", "--seed", "9", "--json", input="messages = 50\n")
+    assert json.loads(done.stdout)["seed"] == 9
+    assert "standard input" in hitless("run", "-", input="sed = 1").stderr
+
+
+def test_a_run_that_fails_says_so(hitless, tmp_path):
+    (tmp_path / "bad.toml").write_text("fails = true\n")
+    done = hitless("run", "bad.toml", "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["summary"] is None
+
+
+def test_scenario_check_prints_every_default(hitless, tmp_path):
+    (tmp_path / "mine.toml").write_text("messages = 5\n")
+    done = hitless("scenario", "check", "mine.toml")
+    assert 'scheme = "none"' in done.stdout
+    assert "sound" in done.stderr
+
+
+def test_scenario_schema_and_examples(hitless):
+    assert "the seed" in hitless("scenario", "schema").stdout
+    assert json.loads(hitless("scenario", "schema", "--json").stdout) == {"title": "Scenario"}
+    assert "leaf-spine" in hitless("scenario", "example").stdout
+
+
+def test_bench_json(hitless):
+    one = json.loads(hitless("bench", "engine", "b", "--json").stdout)
+    assert one["work"] == "B"
+    assert one["instructions_per_transmission"] is None
+    assert [item["work"] for item in json.loads(hitless("bench", "engine", "--json").stdout)] == ["A", "B", "C"]
+    assert "per CPU second" in hitless("bench", "engine", "A").stdout
+
+
+def test_bench_says_how_to_get_valgrind(hitless, tmp_path):
+    done = hitless("bench", "engine", "A", "--instructions", env=os.environ | {"PATH": str(tmp_path)})
+    assert done.returncode == 1
+    assert "apt-get install valgrind" in done.stderr
+
+
+def test_list_and_help(hitless):
+    assert "demo/failing" in hitless("reproduce", "--list").stdout
+    assert json.loads(hitless("reproduce", "--list", "--json").stdout)[0]["id"] == "demo/fig1"
+    assert "hitless reproduce lg/fig8 --quick" in hitless("--help").stdout
+    for command in (["reproduce"], ["run"], ["bench", "engine"]):
+        assert "Examples:" in hitless(*command, "--help").stdout
+
+
+def test_completion_knows_the_exhibits(hitless):
+    environment = {
+        "_HITLESS_COMPLETE": "complete_bash",
+        "COMP_WORDS": "hitless reproduce demo/f",
+        "COMP_CWORD": "2",
+        "_TYPER_COMPLETE_TESTING": "1",
+    }
+    program = [
+        sys.executable,
+        "-c",
+        f"import sys; sys.path.insert(0, {str(HERE)!r}); import fake_hitless as f; f.install();",
+    ]
+    program[-1] += "sys.argv[0] = 'hitless'; from hitless.cli.main import app; app(prog_name='hitless')"
+    done = hitless(program=program, env=os.environ | environment)
+    assert done.stdout.split() == ["demo/fig1", "demo/failing"]
+
+
+def test_ctrl_c_keeps_what_is_done(tmp_path):
+    command = [*FAKE, "reproduce", "demo/tab2", "demo/slow", "--json", "--jobs", "2", "--out", "out"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    time.sleep(3.0)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert [len(exhibit["rows"]) for exhibit in json.loads(stdout)["exhibits"]] == [1, 2]
+    assert "1 of 2 exhibits are complete; the 3 rows done are kept" in stderr
+    assert json.loads((tmp_path / "out/manifest.json").read_text())["interrupted"] is True
+
+
+def test_a_terminal_sees_a_bar(tmp_path):
+    (tmp_path / "slow.toml").write_text("seconds = 4.0\n")
+    ours, theirs = pty.openpty()
+    environment = os.environ | {"TERM": "xterm-256color", "COLUMNS": "120"}
+    with subprocess.Popen(
+        [*FAKE, "run", "slow.toml"], stdout=subprocess.DEVNULL, stderr=theirs, cwd=tmp_path, env=environment
+    ) as process:
+        assert process.wait(timeout=30) == 0
+    os.close(theirs)
+    shown = os.read(ours, 100_000).decode()
+    os.close(ours)
+    assert "left" in shown
+    assert "%" in shown
+
+
+def test_a_closed_pipe_is_no_error(tmp_path):
+    command = " ".join([*FAKE, "reproduce", "--list"]) + " | true"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert "Traceback" not in done.stderr
+
+
+def test_the_real_module_is_there(hitless):
+    assert hitless("--version", program=REAL).stdout.startswith("hitless 0.")
+    refused = hitless("run", "-", program=REAL, input="no_such_field = 1\n")
+    assert refused.returncode == 2
+    assert "Traceback" not in refused.stderr
+    assert hitless("reproduce", "zz/fig99", program=REAL).returncode == 2

@@ -1,0 +1,108 @@
+"""From points to rows: seeds, lengths, selection, failures, and stopping early."""
+
+import threading
+import time
+
+import pytest
+
+from hitless.errors import BadInput
+from hitless.exhibits import Context, Point, exhibit
+from hitless.exhibits.campaign import Campaign
+from hitless.exhibits.registry import entries, select
+
+
+def _results(ids, **options):
+    return {result.entry.id: result for result in Campaign(select(ids), **options).results()}
+
+
+def test_points_of_one_replica_share_a_seed_and_others_do_not():
+    seeds = [Point("p", {}, replica=replica).seed(1) for replica in range(100)]
+    assert seeds[0] == 1
+    assert len(set(seeds)) == 100
+    assert seeds == [Point("q", {}, replica=replica).seed(1) for replica in range(100)]
+    assert Point("p", {}, replica=1).seed(2) != seeds[1]
+    assert all(seed < 2**48 for seed in seeds)
+
+
+@pytest.mark.parametrize(("effort", "length"), [("quick", 10), ("normal", 100), ("full", 1000)])
+def test_what_is_shortened_is_noted_once(effort, length):
+    context = Context(effort=effort)
+    assert context.length("trials", full=1000, normal=100, quick=10) == length
+    assert context.length("trials", full=1000, normal=100, quick=10) == length
+    assert context.shortened == ([] if effort == "full" else [f"{length} trials instead of 1,000"])
+
+
+def test_without_a_normal_length_normal_is_full():
+    assert Context(effort="normal").length("trials", full=1000, quick=10) == 1000
+
+
+def test_headlines_run_when_none_is_named():
+    assert [entry.id for entry in select([])] == ["demo/fig1", "demo/tab2"]
+
+
+def test_a_bare_paper_means_all_of_its_exhibits_each_once():
+    assert select(["demo", "demo/fig1"]) == entries()
+
+
+@pytest.mark.parametrize(("wanted", "hint"), [("demo/fig2", "demo/fig1"), ("dmeo", "demo"), ("zzz", "--list")])
+def test_an_unknown_exhibit_is_refused_with_a_hint(wanted, hint):
+    with pytest.raises(BadInput) as refused:
+        select([wanted])
+    assert hint in refused.value.hint
+
+
+def test_an_id_is_used_once_and_names_its_paper():
+    for wrong in ("demo/fig1", "fig1"):
+        with pytest.raises(ValueError, match="PAPER/NAME"):
+            exhibit(wrong, title="again")(object)
+
+
+def test_results_do_not_depend_on_the_number_of_jobs():
+    alone, together = (_results(["demo/fig1"], effort="quick", jobs=jobs)["demo/fig1"] for jobs in (1, 4))
+    assert [row.as_json() for row in alone.rows] == [row.as_json() for row in together.rows]
+
+
+def test_the_seed_reaches_the_runs():
+    first, second = (_results(["demo/fig1"], effort="quick", seed=seed)["demo/fig1"] for seed in (1, 2))
+    assert first.rows[0].measured != second.rows[0].measured
+    assert first.as_json()["seed"] == 1
+
+
+def test_tables_are_kept_as_asked_and_let_go_afterwards():
+    result = _results(["demo/fig1"], effort="quick")["demo/fig1"]
+    assert set(result.tables) == {"messages none", "messages LG", "messages loss"}
+    assert all(task.run is not None and not task.run.tables for task in result.tasks)
+
+
+def test_a_failed_point_keeps_the_rows_before_it():
+    result = _results(["demo/failing"])["demo/failing"]
+    assert [row.series for row in result.rows] == ["good"]
+    assert "3 packets are missing" in str(result.failures[0])
+    assert not result.complete
+
+
+def test_an_exhibit_with_a_fault_costs_the_others_nothing():
+    results = _results(["demo/broken", "demo/tab2"])
+    assert "mean of nothing" in str(results["demo/broken"].failures[0])
+    assert results["demo/tab2"].complete
+
+
+def test_stopping_early_keeps_what_is_done():
+    campaign = Campaign(select(["demo/slow", "demo/tab2"]), jobs=2)
+    began = time.monotonic()
+    threading.Timer(1.0, campaign.stop).start()
+    results = {result.entry.id: result for result in campaign.results()}
+    assert time.monotonic() - began < 15.0
+    assert [row.x for row in results["demo/slow"].rows] == ["0", "1"]
+    assert not results["demo/slow"].complete
+    assert results["demo/tab2"].complete
+    assert campaign.interrupted
+
+
+def test_progress_is_seen_while_points_run():
+    seen = []
+    campaign = Campaign(select(["demo/slow"]), jobs=8)
+    threading.Timer(4.0, campaign.stop).start()
+    for _ in campaign.results(lambda tasks: seen.append(sum(task.progress for task in tasks) / len(tasks))):
+        pass
+    assert any(0.2 < share < 0.9 for share in seen)

@@ -1,0 +1,33 @@
+"""The set-up's own decisions."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _bash(script, **options):
+    command = ["bash", "-c", f"set -euo pipefail; source {ROOT}/scripts/setup.sh; {script}"]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+
+@pytest.mark.parametrize(
+    ("have", "want", "enough"),
+    [("1.95.0", "1.88", True), ("1.88.0", "1.88", True), ("1.9.0", "1.88", False), ("1.63.0", "1.88", False)],
+)
+def test_versions_are_compared_as_numbers(have, want, enough):
+    assert (_bash(f"version_at_least {have} {want}").returncode == 0) is enough
+
+
+@pytest.mark.parametrize(
+    ("check", "tool"), [("check_python", "python3"), ("check_cargo", "cargo"), ("check_linker", "cc")]
+)
+def test_a_missing_tool_is_named_with_a_way_to_get_it(tmp_path, check, tool):
+    for name in ("sed", "head"):
+        (tmp_path / name).symlink_to(f"/usr/bin/{name}")
+    done = _bash(f"PATH={tmp_path}; {check}")
+    assert done.returncode == 1
+    assert f"{tool}" in done.stderr.splitlines()[0]
+    assert "apt-get install" in done.stderr
