@@ -1,0 +1,112 @@
+//! Benchmark workloads of the engine, and a run of one.
+
+use crate::results::Outcome;
+use crate::scenario::{Scenario, ScenarioError, check};
+use crate::simulation::{Progress, Simulation};
+use crate::workload::{FlowSize, FlowSpec};
+
+/// A workload that `hitless bench engine` knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// "A", "B" or "C".
+    pub name: &'static str,
+    /// Hosts of each leaf.
+    hosts_per_leaf: u32,
+    /// The list of its flows, among those of [`crate::workload::flow_list::LISTS`].
+    flows: &'static str,
+}
+
+/// All of them; data/bench/README.md describes them.
+pub const WORKS: [Work; 3] = [
+    Work { name: "A", hosts_per_leaf: 16, flows: "A_perm128" },
+    Work { name: "B", hosts_per_leaf: 40, flows: "B_rand320" },
+    Work { name: "C", hosts_per_leaf: 16, flows: "C_incast64" },
+];
+
+impl Work {
+    /// The workload called `name`.
+    pub fn named(name: &str) -> Option<Work> {
+        WORKS.into_iter().find(|work| work.name == name)
+    }
+
+    /// Its scenario.
+    ///
+    /// # Errors
+    /// When the scenario does not pass the check: a fault of this module.
+    pub fn scenario(&self) -> Result<Scenario, ScenarioError> {
+        let text = format!(
+            r#"
+name = "bench-{name}"
+until = "all-flows-done"
+[routing]
+choice = "by-sum"
+[topology]
+kind = "leaf-spine"
+leaves = 8
+spines = 4
+hosts_per_leaf = {hosts}
+host_link = {{ rate = "10 Gbps", delay = "1 us", overhead_bytes = 0 }}
+core_link = {{ rate = "40 Gbps", delay = "1 us", overhead_bytes = 0 }}
+[switch]
+preset = "ideal"
+buffer = {{ kind = "static", per_port = "250 packets" }}
+ecn = {{ threshold = "65 packets" }}
+[host]
+nic_queue = "4000 packets"
+hold_back_tcp = false
+[[transport]]
+name = "dctcp"
+kind = "tcp"
+congestion = "dctcp"
+mss = "1460 B"
+header_bytes = "40 B"
+ack_bytes = "40 B"
+rto_min = "250 ms"
+[[flows]]
+name = "{name}"
+transport = "dctcp"
+kind = "list"
+packet_bytes = "1460 B"
+file = "{file}"
+"#,
+            name = self.name,
+            hosts = self.hosts_per_leaf,
+            file = self.flows,
+        );
+        check(&text, "bench")
+    }
+
+    /// Runs it with each flow cut to `fraction` of its packets (at least one).
+    ///
+    /// # Errors
+    /// A sentence, when the scenario cannot be built.
+    pub fn run(&self, fraction: f64, seed: u64) -> Result<Outcome, String> {
+        let scenario = self.scenario().map_err(|error| error.to_string())?;
+        let shorten = move |flow: FlowSpec| {
+            let FlowSize::Bytes(bytes) = flow.size else { return flow };
+            let packets = ((bytes / PACKET_BYTES) as f64 * fraction).round().max(1.0);
+            FlowSpec { size: FlowSize::Bytes(packets as u64 * PACKET_BYTES), ..flow }
+        };
+        let simulation = Simulation::new(Scenario { seed, ..scenario })?.with_flows_changed(shorten);
+        Ok(simulation.run(&Progress::default()))
+    }
+}
+
+/// Payload of each packet.
+const PACKET_BYTES: u64 = 1_460;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_work_completes_and_repeats_to_the_last_event() {
+        for work in WORKS {
+            let run = || work.run(0.05, 1).expect("the scenario is sound");
+            let (first, second) = (run(), run());
+            assert_eq!(first.violations, Vec::<String>::new(), "{}", work.name);
+            assert_eq!(first.summary.flows.completed, first.summary.flows.started);
+            assert_eq!(first.summary.trace_hash, second.summary.trace_hash);
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! The fabric: a scenario from a file to results.
+//!
+//! [`scenario`] reads and checks a file; [`topology`] and [`routing`] say who is joined to whom, [`workload`] which
+//! flows start when, [`link`] what happens to frames on the way; [`simulation`] runs it all under the simulated
+//! clock, and [`results`] is what comes out.
+
+pub mod bench;
+pub mod link;
+pub mod results;
+pub mod routing;
+pub mod scenario;
+pub mod simulation;
+pub mod topology;
+pub mod workload;
+
+pub use results::{Outcome, Summary};
+pub use scenario::{Scenario, ScenarioError};
+pub use simulation::{Progress, Simulation};

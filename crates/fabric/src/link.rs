@@ -1,0 +1,190 @@
+//! Links under way: delay, corruption, going down and coming up, and what they count.
+
+use hitless_engine::Stream;
+use hitless_wire::{Duration, Time};
+use rand::Rng;
+
+use crate::scenario::{LinkState, LossModel};
+use crate::topology::Endpoint;
+
+/// What a link did to a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It arrives whole.
+    Arrives,
+    /// It arrives with a bad check sequence.
+    Corrupted,
+    /// The link was down while it was under way.
+    LostDown,
+}
+
+/// What a link counted in one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkCounters {
+    /// Frames put on the link.
+    pub frames_sent: u64,
+    /// Frames that arrived whole.
+    pub frames_arrived: u64,
+    /// Bytes of those frames.
+    pub bytes_arrived: u64,
+    /// Frames that arrived corrupted.
+    pub frames_corrupted: u64,
+    /// Frames lost because the link was down.
+    pub frames_lost_down: u64,
+    /// When the last frame arrived whole.
+    pub last_arrival: Time,
+}
+
+impl LinkCounters {
+    /// Frames still under way.
+    pub const fn in_flight(&self) -> u64 {
+        self.frames_sent - self.frames_arrived - self.frames_corrupted - self.frames_lost_down
+    }
+}
+
+/// Which frames are corrupted.
+#[derive(Clone, Debug)]
+enum Corruption {
+    None,
+    /// Independent losses. The thresholds are compared with 64 random bits, so that no rounding of a library decides.
+    Bernoulli {
+        threshold: u64,
+        repair_threshold: u64,
+        stream: Stream,
+    },
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// Where frames arrive.
+    pub to: Endpoint,
+    /// From the last bit leaving the sender's MAC to the last bit in the receiver's.
+    pub delay: Duration,
+    /// What it counted.
+    pub counters: LinkCounters,
+    corruption: Corruption,
+    /// While down: since when. `Time::NEVER` while up.
+    down_since: Time,
+    /// When it last came up.
+    up_since: Time,
+}
+
+impl Link {
+    /// A healthy link.
+    pub fn new(to: Endpoint, delay: Duration) -> Self {
+        Self {
+            to,
+            delay,
+            counters: LinkCounters::default(),
+            corruption: Corruption::None,
+            down_since: Time::NEVER,
+            up_since: Time::ZERO,
+        }
+    }
+
+    /// Changes which frames are corrupted; `stream` is drawn from where the model needs it.
+    pub fn set_loss(&mut self, model: &LossModel, stream: Stream) {
+        let stream = match &mut self.corruption {
+            Corruption::Bernoulli { stream, .. } => stream.clone(),
+            Corruption::None => stream,
+        };
+        self.corruption = match model {
+            LossModel::None => Corruption::None,
+            LossModel::Bernoulli(loss) => Corruption::Bernoulli {
+                threshold: threshold(loss.rate),
+                repair_threshold: threshold(loss.repair_rate.unwrap_or(loss.rate)),
+                stream,
+            },
+        };
+    }
+
+    /// Takes the link down or up.
+    pub fn set_state(&mut self, now: Time, state: LinkState) {
+        match state {
+            LinkState::Down if self.down_since == Time::NEVER => self.down_since = now,
+            LinkState::Up if self.down_since != Time::NEVER => {
+                self.down_since = Time::NEVER;
+                self.up_since = now;
+            }
+            _ => {}
+        }
+    }
+
+    /// What becomes of a frame whose last bit arrives `now`.
+    #[inline]
+    pub fn arrive(&mut self, now: Time, frame_bytes: u32, is_repair: bool) -> Fate {
+        let fate = self.fate(now, is_repair);
+        match fate {
+            Fate::Arrives => {
+                self.counters.frames_arrived += 1;
+                self.counters.bytes_arrived += u64::from(frame_bytes);
+                self.counters.last_arrival = now;
+            }
+            Fate::Corrupted => self.counters.frames_corrupted += 1,
+            Fate::LostDown => self.counters.frames_lost_down += 1,
+        }
+        fate
+    }
+
+    #[inline]
+    fn fate(&mut self, now: Time, is_repair: bool) -> Fate {
+        let left_at = Time(now.as_ps().saturating_sub(self.delay.as_ps()));
+        if self.down_since <= now || (self.up_since > left_at && self.up_since > Time::ZERO) {
+            return Fate::LostDown;
+        }
+        match &mut self.corruption {
+            Corruption::None => Fate::Arrives,
+            Corruption::Bernoulli { threshold, repair_threshold, stream } => {
+                let threshold = if is_repair { *repair_threshold } else { *threshold };
+                if stream.next_u64() < threshold { Fate::Corrupted } else { Fate::Arrives }
+            }
+        }
+    }
+}
+
+/// 64 random bits lie below it with probability `rate`.
+fn threshold(rate: f64) -> u64 {
+    const TWO_TO_THE_64: f64 = 18_446_744_073_709_551_616.0;
+    (rate * TWO_TO_THE_64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use hitless_engine::RandomStreams;
+    use hitless_wire::{HostId, PortId};
+
+    use super::*;
+    use crate::scenario::BernoulliLoss;
+    use crate::topology::Node;
+
+    fn link() -> Link {
+        let to = Endpoint { node: Node::Host(HostId(0)), port: PortId(0) };
+        Link::new(to, Duration::from_us(1))
+    }
+
+    #[test]
+    fn losses_come_at_their_rate() {
+        let mut link = link();
+        let model = LossModel::Bernoulli(BernoulliLoss { rate: 0.01, repair_rate: Some(0.5) });
+        link.set_loss(&model, RandomStreams::new(1).stream("test"));
+        let frames = 1_000_000;
+        let lost = (0..frames).filter(|_| link.fate(Time(1), false) == Fate::Corrupted).count();
+        assert!((9_700..10_300).contains(&lost), "{lost}");
+        let lost = (0..frames).filter(|_| link.fate(Time(1), true) == Fate::Corrupted).count();
+        assert!((498_000..502_000).contains(&lost), "{lost}");
+    }
+
+    #[test]
+    fn a_frame_is_lost_when_the_link_was_down_at_any_time_under_way() {
+        let us = |count| Time(Duration::from_us(count).as_ps());
+        let mut link = link();
+        assert_eq!(link.fate(us(10), false), Fate::Arrives);
+        link.set_state(us(20), LinkState::Down);
+        assert_eq!(link.fate(us(20), false), Fate::LostDown);
+        link.set_state(us(30), LinkState::Up);
+        let half = Time(us(30).as_ps() + 500_000);
+        assert_eq!(link.fate(half, false), Fate::LostDown, "it left before the link came up");
+        assert_eq!(link.fate(us(31), false), Fate::Arrives);
+    }
+}

@@ -1,0 +1,57 @@
+//! What a run leaves behind: tables, a summary, and whether everything that must always hold did.
+
+mod table;
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+pub use table::{Column, Table};
+
+/// The result of a run.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Totals.
+    pub summary: Summary,
+    /// All tables.
+    pub tables: Vec<Table>,
+    /// What must always hold and did not, each in one sentence. A run with any is a failed run.
+    pub violations: Vec<String>,
+}
+
+/// The totals of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// The seed of all random streams.
+    pub seed: u64,
+    /// Why the run ended: "duration", "all flows done" or "cancelled".
+    pub ended_by: &'static str,
+    /// Simulated seconds.
+    pub simulated_s: f64,
+    /// Events handled.
+    pub events: u64,
+    /// Packets put on a link: data, acknowledgements and control packets, each link counted.
+    pub transmissions: u64,
+    /// Hash over time and order of all events; equal for equal runs.
+    pub trace_hash: String,
+    /// Flows by what became of them.
+    pub flows: FlowTotals,
+    /// Packets lost or taken out, by reason.
+    pub drops: BTreeMap<&'static str, u64>,
+    /// The most packets that existed at once.
+    pub packets_peak: usize,
+    /// What the reader should know before trusting the results.
+    pub warnings: Vec<String>,
+}
+
+/// Flows by what became of them.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct FlowTotals {
+    /// Started.
+    pub started: u64,
+    /// Completed.
+    pub completed: u64,
+    /// Given up by their transport.
+    pub failed: u64,
+    /// Cut off by the end of the run.
+    pub unfinished: u64,
+}

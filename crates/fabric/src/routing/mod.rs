@@ -1,0 +1,96 @@
+//! Routing: equal-cost shortest paths to every host, and the choice among them.
+//!
+//! Tables are static and computed once per topology (again when a link is taken out of service). A switch's table is
+//! kept by the *attachment switch* of the destination, not by host: all hosts of a leaf share one entry. The hosts
+//! of the switch itself are reached by their own ports.
+
+mod hash;
+mod paths;
+
+use hitless_wire::{HostId, PortId};
+
+use crate::topology::{LinkId, SwitchId, Topology};
+
+pub use hash::{flow_hash, fmix32};
+
+/// How one of several next hops is chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PathChoice {
+    /// By the packet's flow hash, mixed with a salt of the switch so that a leaf and a spine choose independently.
+    #[default]
+    FlowHash,
+    /// By (source + destination) mod number of next hops: the same for a flow and its acknowledgements.
+    BySum,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct HostPlace {
+    /// Number of the attachment switch among those that have hosts.
+    edge: u32,
+    switch: SwitchId,
+    /// The host's port there; empty when its link is out of service.
+    direct: HopSet,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct HopSet {
+    first: u32,
+    count: u32,
+}
+
+/// Next hops of every switch towards every host.
+#[derive(Clone, Debug)]
+pub struct Routing {
+    choice: PathChoice,
+    edges: usize,
+    places: Vec<HostPlace>,
+    /// By switch * edges + edge.
+    sets: Vec<HopSet>,
+    ports: Vec<PortId>,
+    salts: Vec<u32>,
+}
+
+impl Routing {
+    /// Shortest paths (fewest links) over all links of `topology`.
+    pub fn new(topology: &Topology, choice: PathChoice) -> Self {
+        Self::without(topology, choice, &[])
+    }
+
+    /// Shortest paths that avoid the links in `excluded`. Where no path is left, next hops are empty.
+    pub fn without(topology: &Topology, choice: PathChoice, excluded: &[LinkId]) -> Self {
+        paths::compute(topology, choice, excluded)
+    }
+
+    /// All equal-cost next hops of `switch` towards `destination`, in order of port number. Empty: unreachable.
+    #[inline]
+    pub fn next_hops(&self, switch: SwitchId, destination: HostId) -> &[PortId] {
+        let place = self.places[destination.0 as usize];
+        let set = if place.switch == switch {
+            place.direct
+        } else {
+            self.sets[switch.0 as usize * self.edges + place.edge as usize]
+        };
+        &self.ports[set.first as usize..(set.first + set.count) as usize]
+    }
+
+    /// The port by which `switch` sends a packet with `flow_hash` from `source` to `destination`; `None`: unreachable.
+    #[inline]
+    pub fn route(&self, switch: SwitchId, source: HostId, destination: HostId, flow_hash: u32) -> Option<PortId> {
+        let hops = self.next_hops(switch, destination);
+        if hops.len() <= 1 {
+            return hops.first().copied();
+        }
+        Some(hops[self.choose(switch, source, destination, flow_hash, hops.len() as u32) as usize])
+    }
+
+    #[inline]
+    fn choose(&self, switch: SwitchId, source: HostId, destination: HostId, flow_hash: u32, count: u32) -> u32 {
+        match self.choice {
+            PathChoice::FlowHash => hash::reduce(fmix32(flow_hash ^ self.salts[switch.0 as usize]), count),
+            PathChoice::BySum => source.0.wrapping_add(destination.0) % count,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

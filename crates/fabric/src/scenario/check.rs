@@ -1,0 +1,74 @@
+//! The way from text to [`Scenario`].
+
+use std::path::Path;
+
+use toml::Table;
+
+use super::document::{Document, SyntaxError};
+use super::error::{Finding, Problem, ScenarioError};
+use super::{MechanismSettings, Scenario, cross, defaults, schema, structure};
+
+/// Reads a scenario and checks everything that can be checked before it runs.
+///
+/// `file_name` is used in messages, and its folder is what paths in the scenario are relative to.
+///
+/// # Errors
+/// All that is wrong with it.
+pub fn check(text: &str, file_name: &str) -> Result<Scenario, ScenarioError> {
+    let fail = |mut findings: Vec<Finding>| {
+        findings.sort_by_key(|finding| (finding.line, finding.column));
+        Err(ScenarioError { file: file_name.to_string(), findings })
+    };
+    let document = match Document::parse(text) {
+        Ok(document) => document,
+        Err(errors) => return fail(errors.into_iter().map(|error| syntax_finding(text, error)).collect()),
+    };
+    let findings = structure::check(&document, schema());
+    if !findings.is_empty() {
+        return fail(findings);
+    }
+    let scenario = match read(text) {
+        Ok(scenario) => resolve(with_folder(scenario, file_name)),
+        Err(message) => return fail(vec![Finding::at(text, 0..0, Problem::new("", "", message))]),
+    };
+    let problems = cross::check(&scenario);
+    if problems.is_empty() {
+        return Ok(scenario);
+    }
+    fail(problems.into_iter().map(|problem| locate(&document, problem)).collect())
+}
+
+fn syntax_finding(text: &str, error: SyntaxError) -> Finding {
+    Finding::at(text, error.span, Problem::new("", "", format!("not valid TOML: {}", error.message)))
+}
+
+fn read(text: &str) -> Result<Scenario, String> {
+    let mut table: Table = text.parse().map_err(|error: toml::de::Error| error.message().to_string())?;
+    defaults::fill(&mut table);
+    table.try_into().map_err(|error: toml::de::Error| error.message().to_string())
+}
+
+/// Fills in what follows from other sections: the loss rate that LinkGuardian is to expect.
+fn resolve(mut scenario: Scenario) -> Scenario {
+    let Ok(topology) = scenario.topology.build() else { return scenario };
+    let mut mechanisms = std::mem::take(&mut scenario.mechanisms);
+    for mechanism in &mut mechanisms {
+        match mechanism {
+            MechanismSettings::Linkguardian(settings) => settings.expect_losses_of(&scenario, &topology),
+        }
+    }
+    Scenario { mechanisms, ..scenario }
+}
+
+fn with_folder(scenario: Scenario, file_name: &str) -> Scenario {
+    let folder = Path::new(file_name).parent().unwrap_or(Path::new("")).to_path_buf();
+    Scenario { folder, ..scenario }
+}
+
+fn locate(document: &Document<'_>, mut problem: Problem) -> Finding {
+    let span = document.locate(&problem.field);
+    if problem.value.is_empty() {
+        problem.value = document.written(span.clone()).to_string();
+    }
+    Finding::at(document.text, span, problem)
+}

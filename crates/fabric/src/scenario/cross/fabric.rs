@@ -1,0 +1,99 @@
+//! The fabric: names of nodes, switches, hosts.
+
+use hitless_wire::{Bytes, Duration};
+
+use super::Check;
+use crate::scenario::error::Problem;
+use crate::scenario::{BufferSettings, Jitter, QueueLength, SchedulerKind, StackSettings, TopologySettings};
+use crate::topology::Topology;
+
+/// What a queue may hold: something, and not more packets than 32 bits can count.
+fn is_length(length: QueueLength) -> bool {
+    match length {
+        QueueLength::Packets(packets) => (1..=u64::from(u32::MAX)).contains(&packets),
+        QueueLength::Bytes(bytes) => bytes > Bytes::ZERO,
+    }
+}
+
+const LENGTH_RULE: &str = "must be above zero, and at most 4294967295 packets";
+
+/// Whether `a` is above `b`; lengths in different units cannot be compared.
+fn is_above(a: QueueLength, b: QueueLength) -> bool {
+    match (a, b) {
+        (QueueLength::Packets(a), QueueLength::Packets(b)) => a > b,
+        (QueueLength::Bytes(a), QueueLength::Bytes(b)) => a > b,
+        _ => false,
+    }
+}
+
+impl Check<'_> {
+    /// Names of nodes must not look like the arrows and ranges that refer to them.
+    pub(super) fn named_well(&mut self, topology: Topology) -> Option<Topology> {
+        let is_plain = |name: &str| {
+            name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
+                && name.starts_with(|c: char| c.is_ascii_alphanumeric())
+                && !name.ends_with('-')
+        };
+        let bad: Vec<&str> = topology.names().filter(|name| !is_plain(name)).collect();
+        for name in &bad {
+            let rule = format!("'{name}' is no name for a node: letters, digits, '_' and, within, '-'");
+            self.problems.push(Problem::new("topology", "", rule));
+        }
+        if let TopologySettings::FatTree(tree) = &self.scenario.topology {
+            self.require(tree.k.is_multiple_of(2), "topology.k", "must be even");
+        }
+        bad.is_empty().then_some(topology)
+    }
+
+    pub(super) fn switch(&mut self) {
+        let switch = &self.scenario.switch;
+        let threshold = switch.ecn.as_ref().map(|ecn| ecn.threshold);
+        self.require(threshold.is_none_or(is_length), "switch.ecn.threshold", LENGTH_RULE);
+        match &switch.buffer {
+            BufferSettings::Static(buffer) => {
+                self.require(is_length(buffer.per_port), "switch.buffer.per_port", LENGTH_RULE);
+                let reachable = threshold.is_none_or(|threshold| !is_above(threshold, buffer.per_port));
+                let rule = "is above buffer.per_port: nothing would ever be marked";
+                self.require(reachable, "switch.ecn.threshold", rule);
+            }
+            BufferSettings::Shared(buffer) => {
+                self.require(buffer.total > Bytes::ZERO, "switch.buffer.total", "must be above zero");
+                let fits = buffer.queue_max.is_none_or(|most| most > Bytes::ZERO && most <= buffer.total);
+                self.require(fits, "switch.buffer.queue_max", "must be above zero and at most buffer.total");
+            }
+        }
+        self.scheduler();
+    }
+
+    fn scheduler(&mut self) {
+        let switch = &self.scenario.switch;
+        let one_queue = switch.scheduler != SchedulerKind::Fifo || switch.queues_per_port == 1;
+        self.require_else(one_queue, || {
+            Problem::new("switch.queues_per_port", "", "the scheduler \"fifo\" serves one queue")
+                .hint("choose scheduler = \"strict\" or \"drr\"")
+        });
+        let quantum = switch.scheduler != SchedulerKind::Drr || (1..=1_000_000_000).contains(&switch.drr_quantum.0);
+        self.require(quantum, "switch.drr_quantum", "must be from 1 B to 1 GB");
+    }
+
+    pub(super) fn host(&mut self) {
+        let host = &self.scenario.host;
+        self.require(is_length(host.nic_queue), "host.nic_queue", LENGTH_RULE);
+        self.stack(&host.kernel, "host.kernel");
+        self.stack(&host.network_card, "host.network_card");
+    }
+
+    fn stack(&mut self, stack: &StackSettings, section: &str) {
+        let field = |name: &str| format!("{section}.jitter.{name}");
+        match stack.jitter {
+            Jitter::None => {}
+            Jitter::Exponential(jitter) => {
+                self.require(jitter.mean > Duration::ZERO, &field("mean"), "must be above zero");
+            }
+            Jitter::Lognormal(jitter) => {
+                self.require(jitter.median > Duration::ZERO, &field("median"), "must be above zero");
+                self.require(jitter.p999 >= jitter.median, &field("p999"), "must not be below the median");
+            }
+        }
+    }
+}

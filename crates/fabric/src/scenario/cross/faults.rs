@@ -1,0 +1,141 @@
+//! Links and their faults, mechanisms, measurements.
+
+use hitless_mechanisms::linkguardian::REQUEST_REGISTERS_MAX;
+use hitless_wire::{Bytes, Duration, Time};
+
+use super::Check;
+use crate::scenario::error::Problem;
+use crate::scenario::suggest::closest;
+use crate::scenario::{Buffering, LinkGuardianSettings, LinkImpairment, LinkState, MechanismSettings};
+use crate::topology::select::{select_links, select_switch_ports};
+use crate::topology::{DirectedLink, Topology};
+
+impl Check<'_> {
+    /// The links that `name` means; what is wrong with the name is reported on `field`.
+    fn links_named(&mut self, topology: &Topology, name: &str, field: &str) -> Vec<DirectedLink> {
+        select_links(topology, name).unwrap_or_else(|rule| {
+            let words = name.split(['-', '>', '<', '#']).map(str::trim).filter(|word| !word.is_empty());
+            let unknown = words.filter(|word| topology.node(word).is_none());
+            let guess = unknown.filter_map(|word| closest(word, topology.names())).next();
+            let hint = guess.map(|name| format!("did you mean '{name}'?"));
+            self.problems.push(Problem::new(field, "", rule).maybe_hint(hint));
+            Vec::new()
+        })
+    }
+
+    fn one_link(&mut self, topology: &Topology, name: &str, field: &str) -> Option<DirectedLink> {
+        let links = self.links_named(topology, name, field);
+        self.require(links.len() < 2, field, "must be one direction: \"a->b\"");
+        links.first().copied().filter(|_| links.len() == 1)
+    }
+
+    fn times_rise(&mut self, times: impl Iterator<Item = Time>, field: &str) {
+        let mut previous = None;
+        for (index, time) in times.enumerate() {
+            let at = format!("{field}[{index}].at");
+            self.require(previous.is_none_or(|previous| time > previous), &at, "must be later than the one before");
+            self.require(self.is_within_run(time), &at, "must be before the run ends (duration)");
+            previous = Some(time);
+        }
+    }
+
+    pub(super) fn links(&mut self, topology: &Topology) {
+        let mut taken = Vec::new();
+        for (index, link) in self.scenario.links.iter().enumerate() {
+            let section = format!("link[{index}]");
+            let field = format!("{section}.name");
+            let links = self.links_named(topology, &link.name, &field);
+            let fresh = links.iter().all(|link| !taken.contains(link));
+            self.require(fresh, &field, "this direction has a [[link]] entry already");
+            taken.extend(links);
+            self.impairment(link, &section);
+        }
+    }
+
+    fn impairment(&mut self, link: &LinkImpairment, section: &str) {
+        self.times_rise(link.changes.iter().map(|change| change.at), &format!("{section}.changes"));
+        self.times_rise(link.schedule.iter().map(|change| change.at), &format!("{section}.schedule"));
+        let mut state = LinkState::Up;
+        for (index, change) in link.schedule.iter().enumerate() {
+            let field = format!("{section}.schedule[{index}].state");
+            self.require(change.state != state, &field, "the link is in this state already (it is up at the start)");
+            state = change.state;
+        }
+    }
+
+    pub(super) fn mechanisms(&mut self, topology: &Topology) {
+        let mut protected = Vec::new();
+        for (index, mechanism) in self.scenario.mechanisms.iter().enumerate() {
+            let section = format!("mechanism[{index}]");
+            match mechanism {
+                MechanismSettings::Linkguardian(settings) => {
+                    let link = self.protected_link(topology, settings, &format!("{section}.link"));
+                    let fresh = link.is_none_or(|link| !protected.contains(&link));
+                    self.require(fresh, &format!("{section}.link"), "LinkGuardian protects this direction already");
+                    protected.extend(link);
+                    self.linkguardian(settings, &section);
+                }
+            }
+        }
+    }
+
+    fn protected_link(
+        &mut self,
+        topology: &Topology,
+        settings: &LinkGuardianSettings,
+        field: &str,
+    ) -> Option<DirectedLink> {
+        let link = self.one_link(topology, &settings.link, field)?;
+        let (from, to) = topology.ends(link);
+        let between_switches = from.node.is_switch() && to.node.is_switch();
+        self.require(between_switches, field, "LinkGuardian needs a switch at both ends, and a host is at one");
+        Some(link)
+    }
+
+    fn linkguardian(&mut self, settings: &LinkGuardianSettings, section: &str) {
+        let field = |name: &str| format!("{section}.{name}");
+        let both = settings.copies.is_some() && settings.actual_loss_rate.is_some();
+        self.require(!both, &field("actual_loss_rate"), "has no effect when copies are given");
+        self.require(settings.timer_period > Duration::ZERO, &field("timer_period"), "must be above zero");
+        let waits = settings.ack_no_timeout >= settings.timer_period;
+        self.require(waits, &field("ack_no_timeout"), "must be at least one timer_period");
+        let rises = settings.pause_threshold > settings.resume_threshold;
+        self.require(rises, &field("pause_threshold"), "must be above resume_threshold");
+        let holds = settings.reordering_buffer >= settings.pause_threshold || !settings.backpressure;
+        self.require(holds, &field("reordering_buffer"), "must not be below pause_threshold");
+        self.require(settings.sender_buffer > Bytes::ZERO, &field("sender_buffer"), "must be above zero");
+        self.times_rise(settings.activation.iter().map(|change| change.at), &field("activation"));
+        let mut active = false;
+        for (index, change) in settings.activation.iter().enumerate() {
+            let field = field(&format!("activation[{index}].active"));
+            self.require(change.active != active, &field, "it is in this state already (off before the first change)");
+            active = change.active;
+        }
+        let registers = settings.consecutive_losses_max as usize <= REQUEST_REGISTERS_MAX;
+        self.require_else(registers, || {
+            let rule = format!("must be at most {REQUEST_REGISTERS_MAX}: so many registers the model has");
+            Problem::new(field("consecutive_losses_max"), "", rule)
+        });
+        let has_ports = settings.buffering != Buffering::Recirculation || self.scenario.switch.recirculation_ports > 0;
+        self.require(has_ports, &field("buffering"), "needs a recirculation port: switch.recirculation_ports is 0");
+    }
+
+    pub(super) fn measure(&mut self, topology: &Topology) {
+        for (index, sampling) in self.scenario.measure.queue.iter().enumerate() {
+            let section = format!("measure.queue[{index}]");
+            self.require(sampling.period > Duration::ZERO, &format!("{section}.period"), "must be above zero");
+            for (number, port) in sampling.ports.iter().enumerate() {
+                let found = select_switch_ports(topology, port, self.scenario.switch.recirculation_ports);
+                let problem = |rule| Problem::new(format!("{section}.ports[{number}]"), "", rule);
+                self.problems.extend(found.err().map(problem));
+            }
+        }
+        for (index, sampling) in self.scenario.measure.throughput.iter().enumerate() {
+            let section = format!("measure.throughput[{index}]");
+            self.require(sampling.period > Duration::ZERO, &format!("{section}.period"), "must be above zero");
+            for (number, link) in sampling.links.iter().enumerate() {
+                self.one_link(topology, link, &format!("{section}.links[{number}]"));
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Transports and flows.
+
+use hitless_engine::RandomStreams;
+use hitless_wire::{Bytes, Duration, HostId};
+
+use super::Check;
+use crate::scenario::error::Problem;
+use crate::scenario::quantity::Quantity;
+use crate::scenario::suggest::closest;
+use crate::scenario::workload::{build_group, load_of};
+use crate::scenario::{Congestion, FlowGroup, FlowPattern, Protocol, RoceSettings, TcpSettings, UdpSettings, Until};
+use crate::topology::Topology;
+use crate::topology::select::select_hosts;
+use crate::workload::LoadDenominator;
+
+impl Check<'_> {
+    pub(super) fn transports(&mut self) {
+        let transports = &self.scenario.transports;
+        self.require_unique(transports.iter().map(|transport| transport.name.as_str()), "transport");
+        for (index, transport) in transports.iter().enumerate() {
+            let section = format!("transport[{index}]");
+            match &transport.protocol {
+                Protocol::Tcp(tcp) => self.tcp(tcp, &section),
+                Protocol::Roce(roce) => self.roce(roce, &section),
+                Protocol::Udp(udp) => self.udp(udp, &section),
+            }
+        }
+    }
+
+    /// Part of a frame: the largest jumbo frames in use have 9,216 bytes.
+    fn frame_part(&mut self, bytes: Bytes, field: &str) {
+        let fits = (1..=9_216).contains(&bytes.0);
+        self.require(fits, field, "must be from 1 to 9216 B: it is part of an Ethernet frame");
+    }
+
+    fn tcp(&mut self, tcp: &TcpSettings, section: &str) {
+        let field = |name: &str| format!("{section}.{name}");
+        self.frame_part(tcp.mss, &field("mss"));
+        self.frame_part(tcp.ack_bytes, &field("ack_bytes"));
+        self.frame_part(tcp.header_bytes, &field("header_bytes"));
+        self.require(tcp.rto_min > Duration::ZERO, &field("rto_min"), "must be above zero");
+        self.require(tcp.rto_max >= tcp.rto_min, &field("rto_max"), "must not be below rto_min");
+        self.require(tcp.rto_initial > Duration::ZERO, &field("rto_initial"), "must be above zero");
+        self.require(tcp.syn_timeout > Duration::ZERO, &field("syn_timeout"), "must be above zero");
+        self.require(tcp.sack || !tcp.rack_tlp, &field("rack_tlp"), "needs sack = true (RFC 8985, section 3)");
+        let window_fits = tcp.receive_window.is_none_or(|window| window >= tcp.mss);
+        self.require(window_fits, &field("receive_window"), "must hold at least one segment (mss)");
+        let delay_fits = tcp.delayed_ack_segments == 1 || tcp.delayed_ack_timeout > Duration::ZERO;
+        self.require(delay_fits, &field("delayed_ack_timeout"), "must be above zero");
+        if tcp.congestion == Congestion::Dctcp {
+            self.require(tcp.ecn, &field("ecn"), "DCTCP reacts to nothing but marks (RFC 8257)");
+            self.require_else(self.scenario.switch.ecn.is_some(), || {
+                Problem::new(field("congestion"), "", "DCTCP needs switches that mark, and these do not")
+                    .hint("give [switch] ecn = { threshold = \"65 packets\" }")
+            });
+        }
+    }
+
+    fn roce(&mut self, roce: &RoceSettings, section: &str) {
+        let field = |name: &str| format!("{section}.{name}");
+        self.frame_part(roce.mtu, &field("mtu"));
+        self.frame_part(roce.ack_bytes, &field("ack_bytes"));
+        self.frame_part(roce.header_bytes, &field("header_bytes"));
+        self.require(roce.timeout > Duration::ZERO, &field("timeout"), "must be above zero");
+        let holds = roce.window.is_none_or(|window| window >= roce.mtu);
+        self.require(holds, &field("window"), "must hold at least one packet (mtu)");
+    }
+
+    fn udp(&mut self, udp: &UdpSettings, section: &str) {
+        let field = |name: &str| format!("{section}.{name}");
+        self.frame_part(udp.frame_bytes, &field("frame_bytes"));
+        let fits = udp.frame_bytes > udp.header_bytes;
+        self.require(fits, &field("frame_bytes"), "must be above header_bytes: a frame carries at least a byte");
+    }
+
+    pub(super) fn flows(&mut self, topology: &Topology) {
+        let (groups, streams) = (&self.scenario.flows, RandomStreams::new(self.scenario.seed));
+        self.require_unique(groups.iter().map(|group| group.name.as_str()), "flows");
+        for (index, group) in groups.iter().enumerate() {
+            let section = format!("flows[{index}]");
+            self.group(group, &section);
+            self.protocol_fits(group, &section, topology);
+            match build_group(self.scenario, topology, &streams, index) {
+                Ok(generator) => self.ends(group, &section, generator.is_endless()),
+                Err(problem) => self.problems.push(problem),
+            }
+        }
+        self.total_load();
+    }
+
+    fn group(&mut self, group: &FlowGroup, section: &str) {
+        let field = |name: &str| format!("{section}.{name}");
+        let later = group.stop.is_none_or(|stop| stop > group.start);
+        self.require(later, &field("stop"), "must be after start");
+        self.require(self.is_within_run(group.start), &field("start"), "must be before the run ends (duration)");
+        let queues = self.scenario.switch.queues_per_port;
+        self.require_else(group.class < queues, || {
+            let rule = format!("is a class of its own only with more queues: switch.queues_per_port is {queues}");
+            Problem::new(field("class"), "", rule).hint("classes are counted from 0, one queue for each")
+        });
+    }
+
+    fn protocol_fits(&mut self, group: &FlowGroup, section: &str, topology: &Topology) {
+        let known = &self.scenario.transports;
+        let Some(transport) = known.iter().find(|transport| transport.name == group.transport) else {
+            let names = known.iter().map(|transport| transport.name.as_str());
+            let hint = closest(&group.transport, names).map(|name| format!("did you mean \"{name}\"?"));
+            let rule = "no [[transport]] has this name";
+            self.problems.push(Problem::new(format!("{section}.transport"), "", rule).maybe_hint(hint));
+            return;
+        };
+        let field = format!("{section}.kind");
+        match (&group.pattern, &transport.protocol) {
+            (FlowPattern::ConstantRate(pairs), Protocol::Udp(udp)) => {
+                let sources = select_hosts(topology, &pairs.sources).unwrap_or_default();
+                self.rate_fits(udp, &sources, section, topology);
+            }
+            (FlowPattern::ConstantRate(_), _) => {
+                self.require(false, &field, "needs a transport of kind \"udp\": others set their own rate");
+            }
+            (FlowPattern::Long(_), Protocol::Udp(_)) => {
+                self.require(false, &field, "with a transport of kind \"udp\" this is kind \"constant-rate\"");
+            }
+            (FlowPattern::Requests(_), Protocol::Udp(_)) => {
+                self.require(false, &field, "needs a transport that knows when a message has arrived, not \"udp\"");
+            }
+            _ => {}
+        }
+    }
+
+    fn rate_fits(&mut self, udp: &UdpSettings, sources: &[HostId], section: &str, topology: &Topology) {
+        if let Some(&host) = sources.iter().find(|&&host| udp.rate > topology.host_rate(host)) {
+            let (name, rate, link_rate) = (&topology.host(host).name, udp.rate.text(), topology.host_rate(host).text());
+            let rule = format!("its rate ({rate}) is above that of the link of {name} ({link_rate})");
+            self.problems.push(Problem::new(format!("{section}.transport"), "", rule));
+        }
+    }
+
+    fn ends(&mut self, group: &FlowGroup, section: &str, endless: bool) {
+        let unlimited = matches!(group.pattern, FlowPattern::Long(_) | FlowPattern::ConstantRate(_));
+        let never = self.scenario.until == Until::AllFlowsDone && group.stop.is_none() && (endless || unlimited);
+        self.require_else(!never, || {
+            Problem::new(section, "", "never ends, and the run is to go on until all flows are done")
+                .hint("give it a stop or a count, or end the run by duration")
+        });
+    }
+
+    /// Loads with the same denominator must not add up to more than all of it.
+    fn total_load(&mut self) {
+        use LoadDenominator::{HostLinks, LeafSpineLinks};
+        let loads = |(index, group): (usize, &FlowGroup)| Some((index, load_of(group)?));
+        let loads: Vec<_> = self.scenario.flows.iter().enumerate().filter_map(loads).collect();
+        for denominator in [HostLinks, LeafSpineLinks] {
+            let on_this = || loads.iter().filter(|(_, (_, of))| *of == denominator);
+            let total: f64 = on_this().map(|(_, (load, _))| load).sum();
+            let last = on_this().next_back().map(|(index, _)| *index);
+            // Sums of decimal fractions may miss 1 by a rounding error.
+            if let Some(index) = last.filter(|_| total > 1.0 + 1e-9) {
+                let rule = format!("the loads on this capacity add up to {total:.3}, more than there is");
+                self.problems.push(Problem::new(format!("flows[{index}].load"), "", rule));
+            }
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! `[[flows]]`: groups of flows, one generator each.
+
+use hitless_wire::{Bytes, Duration, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::quantity::{Optional, Text};
+use crate::workload::LoadDenominator;
+
+/// A group of flows made by one generator.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FlowGroup {
+    /// What results call it; unique.
+    pub name: String,
+    /// Name of the transport.
+    pub transport: String,
+    /// Traffic class (priority) of its packets; it decides the queue.
+    #[serde(default)]
+    #[schemars(range(max = 127))]
+    pub class: u8,
+    /// When the group starts.
+    #[serde(default, with = "Text::<Time>")]
+    pub start: Time,
+    /// When it ends: no flow starts at or after it, and flows without a size of their own stop. Left out: never.
+    #[serde(default, with = "Optional::<Time>", skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Time>,
+    /// Which flows.
+    #[serde(flatten)]
+    pub pattern: FlowPattern,
+}
+
+/// Which flows a group has.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum FlowPattern {
+    /// Flows at random moments (Poisson) between random hosts, at a stated load.
+    Poisson(PoissonFlows),
+    /// Queries that many hosts answer at once.
+    Incast(IncastFlows),
+    /// Flows that send as much as they can, between pairs of hosts.
+    Long(PairedFlows),
+    /// Constant rate, between pairs of hosts; the rate is that of the transport, which must be "udp".
+    ConstantRate(PairedFlows),
+    /// Messages one after the other on one connection, between pairs of hosts: "trials".
+    Requests(RequestFlows),
+    /// Every host sends to one other and receives from one other.
+    Permutation(PermutationFlows),
+    /// Flows listed one by one.
+    List(ListedFlows),
+}
+
+/// Poisson arrivals. Give either `load` and `load_of`, or `flows_per_second`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PoissonFlows {
+    /// Sizes of the flows.
+    pub sizes: FlowSizes,
+    /// Offered load as a fraction of `load_of`, counting payload only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub load: Option<f64>,
+    /// What `load` is a fraction of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load_of: Option<LoadDenominator>,
+    /// Mean number of flows started in a second, in the whole group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0))]
+    pub flows_per_second: Option<f64>,
+    /// Number of flows after which the group is done; left out: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
+    /// Hosts that send: names, ranges such as "h0..h15", or "all". One is drawn for each flow.
+    #[serde(default = "all_hosts")]
+    pub sources: Vec<String>,
+    /// Hosts that receive; one is drawn for each flow, never the sender.
+    #[serde(default = "all_hosts")]
+    pub destinations: Vec<String>,
+    /// Whether a flow may stay below one switch.
+    #[serde(default)]
+    pub across: Across,
+}
+
+/// Which pairs of hosts are drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Across {
+    /// Any two hosts.
+    #[default]
+    Any,
+    /// Only hosts on different switches.
+    Switches,
+}
+
+fn all_hosts() -> Vec<String> {
+    vec!["all".into()]
+}
+
+/// How long flows are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum FlowSizes {
+    /// Drawn from an empirical distribution.
+    Cdf(CdfSizes),
+    /// All the same.
+    Fixed(FixedSizes),
+    /// Pareto.
+    Pareto(ParetoSizes),
+}
+
+/// Sizes from a table, by linear interpolation between its points.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CdfSizes {
+    /// Name of a table that comes with the program (`hitless scenario schema` lists them), or the path of a file that
+    /// ends in ".txt", relative to the scenario.
+    pub table: String,
+    /// Draw again what is larger than this; left out: keep all.
+    #[serde(default, with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
+    pub largest: Option<Bytes>,
+}
+
+/// One size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FixedSizes {
+    /// Payload of each flow.
+    #[serde(with = "Text::<Bytes>")]
+    pub bytes: Bytes,
+}
+
+/// Pareto-distributed sizes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ParetoSizes {
+    /// Shape; above 1, or there is no mean.
+    #[schemars(range(min = 1.0, max = 100.0))]
+    pub shape: f64,
+    /// Mean of the distribution before it is cut at `largest`.
+    #[serde(with = "Text::<Bytes>")]
+    pub mean: Bytes,
+    /// Draw again what is larger than this.
+    #[serde(default = "pareto_largest", with = "Text::<Bytes>")]
+    pub largest: Bytes,
+}
+
+fn pareto_largest() -> Bytes {
+    Bytes(1_000_000_000)
+}
+
+/// Incast queries: at the same moment `fan_in` different hosts each send `size` to one host.
+/// Give one of `queries_per_second`, `period`, or `load` with `load_of`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct IncastFlows {
+    /// Hosts that answer a query.
+    #[schemars(range(min = 1, max = 65535))]
+    pub fan_in: u32,
+    /// Payload of each answer.
+    #[serde(with = "Text::<Bytes>")]
+    pub size: Bytes,
+    /// Mean number of queries in a second, at random moments (Poisson), in the whole group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0))]
+    pub queries_per_second: Option<f64>,
+    /// Time between two queries, the first at the group's start.
+    #[serde(default, with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
+    pub period: Option<Duration>,
+    /// Offered load as a fraction of `load_of`, counting payload only; queries come at random moments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub load: Option<f64>,
+    /// What `load` is a fraction of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load_of: Option<LoadDenominator>,
+    /// Number of queries after which the group is done; left out: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
+    /// Hosts that ask, and receive; one is drawn for each query.
+    #[serde(default = "all_hosts")]
+    pub clients: Vec<String>,
+    /// Hosts that answer; `fan_in` different ones are drawn, never the client.
+    #[serde(default = "all_hosts")]
+    pub servers: Vec<String>,
+}
+
+/// One flow for each pair of hosts. The shorter of the two lists is repeated.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PairedFlows {
+    /// Hosts that send: names or ranges such as "h0..h15".
+    #[schemars(length(min = 1))]
+    pub sources: Vec<String>,
+    /// Hosts that receive, in the same order.
+    #[schemars(length(min = 1))]
+    pub destinations: Vec<String>,
+    /// Time between the starts of two pairs.
+    #[serde(default, with = "Text::<Duration>")]
+    pub spacing: Duration,
+}
+
+/// For each pair of hosts one connection with `count` messages. The shorter of the two lists is repeated.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RequestFlows {
+    /// Hosts that send.
+    #[schemars(length(min = 1))]
+    pub sources: Vec<String>,
+    /// Hosts that receive, in the same order.
+    #[schemars(length(min = 1))]
+    pub destinations: Vec<String>,
+    /// Payload of each message.
+    #[serde(with = "Text::<Bytes>")]
+    pub size: Bytes,
+    /// Messages on each connection.
+    #[schemars(range(min = 1))]
+    pub count: u64,
+    /// Pause between the completion of a message and the start of the next.
+    #[serde(default, with = "Text::<Duration>")]
+    pub gap: Duration,
+    /// Time between the starts of two pairs.
+    #[serde(default, with = "Text::<Duration>")]
+    pub spacing: Duration,
+}
+
+/// A random permutation without fixed points.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PermutationFlows {
+    /// Payload of each flow.
+    #[serde(with = "Text::<Bytes>")]
+    pub size: Bytes,
+    /// The hosts that take part.
+    #[serde(default = "all_hosts")]
+    pub hosts: Vec<String>,
+    /// Flows start at random within this time after the group's start.
+    #[serde(default, with = "Text::<Duration>")]
+    pub spread: Duration,
+}
+
+/// A file with a line for each flow: `source destination packets start_ns`, hosts by number.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListedFlows {
+    /// Name of a list that comes with the program (`hitless scenario schema` shows them), or the path of a file that
+    /// ends in ".flows", relative to the scenario. Start times count from the group's start.
+    pub file: String,
+    /// Payload of each packet.
+    #[serde(with = "Text::<Bytes>")]
+    pub packet_bytes: Bytes,
+}

@@ -1,0 +1,46 @@
+//! `[measure]`: what is recorded beside the flows, which always are.
+
+use hitless_wire::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::quantity::Text;
+
+/// What a run records.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct MeasureSettings {
+    /// Record every packet at every hop. Slow, and large.
+    pub packet_trace: bool,
+    /// Samples of queue depth.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub queue: Vec<QueueSampling>,
+    /// Throughput over time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub throughput: Vec<ThroughputSampling>,
+}
+
+/// Samples of how full the queues of some ports are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct QueueSampling {
+    /// Ports of switches, each by the link that it sends on, "sw2->sw6", or, for recirculation ports, by number:
+    /// "sw2.recirculation0".
+    #[schemars(length(min = 1))]
+    pub ports: Vec<String>,
+    /// Time between two samples.
+    #[serde(with = "Text::<Duration>")]
+    pub period: Duration,
+}
+
+/// Bytes carried in each interval.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ThroughputSampling {
+    /// Links, each in the direction that is counted: "sw2->sw6". Frames are counted where they arrive whole.
+    #[schemars(length(min = 1))]
+    pub links: Vec<String>,
+    /// Length of an interval.
+    #[serde(with = "Text::<Duration>")]
+    pub period: Duration,
+}

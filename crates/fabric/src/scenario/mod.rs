@@ -1,0 +1,163 @@
+//! Scenarios: one TOML file says everything about a run.
+//!
+//! The structs of this module *are* the documentation of the file: their doc comments become the schema
+//! ([`schema`]), and the schema is what a file is checked against, so that no field can be undocumented and no
+//! unknown key gets through. The way of a file:
+//!
+//! ```text
+//! text -> document (with positions) -> structure check against the schema -> presets and defaults filled in
+//!      -> structs -> cross checks (names, links, loads, times) -> Scenario
+//! ```
+//!
+//! Each step reports all that it finds, with file, line, field, value, rule and hint; a step runs only if the ones
+//! before it found nothing. A [`Scenario`] in hand is therefore one that can be run.
+
+pub mod quantity;
+
+mod check;
+mod cross;
+mod defaults;
+mod document;
+mod error;
+mod examples;
+mod flows;
+mod host;
+mod link;
+mod listing;
+mod measure;
+mod mechanism;
+mod schema;
+mod shape;
+mod structure;
+mod suggest;
+mod switch;
+mod topology;
+mod transport;
+mod workload;
+
+use std::path::PathBuf;
+
+use hitless_wire::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use quantity::{Optional, Text};
+
+pub use check::check;
+pub use error::{Finding, ScenarioError};
+pub use examples::{EXAMPLES, Example, example};
+pub use flows::{
+    Across, CdfSizes, FixedSizes, FlowGroup, FlowPattern, FlowSizes, IncastFlows, ListedFlows, PairedFlows,
+    ParetoSizes, PermutationFlows, PoissonFlows, RequestFlows,
+};
+pub use host::{ExponentialJitter, HostSettings, Jitter, LognormalJitter, StackSettings};
+pub use link::{BernoulliLoss, LinkImpairment, LinkState, LossChange, LossModel, StateChange};
+pub use listing::schema_text;
+pub use measure::{MeasureSettings, QueueSampling, ThroughputSampling};
+pub use mechanism::{ActivationChange, Buffering, LinkGuardianMode, LinkGuardianSettings, MechanismSettings};
+pub use quantity::QueueLength;
+pub use schema::schema;
+pub use switch::{
+    BufferSettings, DepthVisible, EcnDecided, EcnSettings, SchedulerKind, SharedBuffer, StaticBuffer, SwitchPreset,
+    SwitchSettings,
+};
+pub use topology::{Chain, Dumbbell, FatTree, Graph, GraphLink, LeafSpine, LinkSpec, TopologySettings};
+pub use transport::{Congestion, Protocol, RoceSettings, RtoFormula, TcpSettings, TransportSettings, UdpSettings};
+
+/// A scenario: everything that decides a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// A short name, used for the folder of results.
+    pub name: String,
+    /// What it is about.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// What ends the run.
+    #[serde(default)]
+    pub until: Until,
+    /// When the run stops; with until = "all-flows-done" the latest moment at which it does.
+    #[serde(default, with = "Optional::<Time>", skip_serializing_if = "Option::is_none")]
+    pub duration: Option<Time>,
+    /// Every random stream of the run derives from it.
+    #[serde(default = "first_seed")]
+    #[schemars(range(max = 9223372036854775807_u64))]
+    pub seed: u64,
+    /// Flows that start before this moment run, but do not count in results.
+    #[serde(default, with = "Text::<Time>")]
+    pub warmup: Time,
+    /// How packets find their way.
+    #[serde(default)]
+    pub routing: RoutingSettings,
+    /// The fabric: hosts, switches and links.
+    pub topology: TopologySettings,
+    /// What every switch is like.
+    #[serde(default)]
+    pub switch: SwitchSettings,
+    /// What every host is like.
+    #[serde(default)]
+    pub host: HostSettings,
+    /// Transports, for flows to name.
+    #[serde(rename = "transport")]
+    #[schemars(length(min = 1))]
+    pub transports: Vec<TransportSettings>,
+    /// Groups of flows.
+    #[schemars(length(min = 1))]
+    pub flows: Vec<FlowGroup>,
+    /// What goes wrong with links.
+    #[serde(rename = "link", default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<LinkImpairment>,
+    /// Mechanisms that switches run.
+    #[serde(rename = "mechanism", default, skip_serializing_if = "Vec::is_empty")]
+    pub mechanisms: Vec<MechanismSettings>,
+    /// What is recorded beside the flows.
+    #[serde(default)]
+    pub measure: MeasureSettings,
+    /// The folder of the scenario's file, which paths in it are relative to.
+    #[serde(skip)]
+    pub folder: PathBuf,
+}
+
+fn first_seed() -> u64 {
+    1
+}
+
+/// What ends a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Until {
+    /// The clock reaches `duration`.
+    #[default]
+    Duration,
+    /// Every flow is done.
+    AllFlowsDone,
+}
+
+/// How packets find their way: equal-cost shortest paths.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RoutingSettings {
+    /// How a switch chooses among next hops of equal cost.
+    pub choice: PathRule,
+}
+
+/// How a switch chooses among next hops of equal cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PathRule {
+    /// By a hash of the flow's 5-tuple, different at each switch.
+    #[default]
+    FlowHash,
+    /// By (source + destination) mod number of next hops: no chance in it, the same for acknowledgements.
+    BySum,
+}
+
+impl Scenario {
+    /// The scenario as TOML with every default spelled out; [`check`] reads it back to an equal scenario.
+    pub fn effective_toml(&self) -> String {
+        toml::to_string(self).unwrap_or_else(|error| unreachable!("a scenario is always valid TOML: {error}"))
+    }
+}
+
+#[cfg(test)]
+mod tests;

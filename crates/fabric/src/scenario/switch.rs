@@ -1,0 +1,198 @@
+//! `[switch]`: what every switch of the fabric is like.
+
+use hitless_switch::{Architecture, DepthVisibility};
+use hitless_wire::packet::MTU_FRAME_BYTES;
+use hitless_wire::{BitRate, Bytes, Duration};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::quantity::{Optional, QueueLength, Text};
+
+/// The switches. A preset gives every field a value; fields given beside it override it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SwitchSettings {
+    /// Where the values come from that are not given here.
+    pub preset: SwitchPreset,
+    /// Time from the last bit of a frame at a port to the traffic manager.
+    #[serde(with = "Text::<Duration>")]
+    pub ingress_latency: Duration,
+    /// Time from the traffic manager to the first bit of the frame on the wire, when the port is free.
+    #[serde(with = "Text::<Duration>")]
+    pub egress_latency: Duration,
+    /// Time that a mirrored copy takes from the egress pipeline back to the traffic manager.
+    #[serde(with = "Text::<Duration>")]
+    pub mirror_latency: Duration,
+    /// Time from a recirculation port back to its own ingress pipeline.
+    #[serde(with = "Text::<Duration>")]
+    pub loopback_latency: Duration,
+    /// Time in the MACs, coding and error correction at both ends of a link together; added to each link's delay.
+    #[serde(with = "Text::<Duration>")]
+    pub phy_latency: Duration,
+    /// How much may wait, and how ports share it.
+    pub buffer: BufferSettings,
+    /// Queues of each port, beyond those that mechanisms ask for. Queue q takes the packets of traffic class q.
+    #[schemars(range(min = 1, max = 128))]
+    pub queues_per_port: u8,
+    /// Which queue of a port is served next.
+    pub scheduler: SchedulerKind,
+    /// Bytes that deficit round robin gives a queue in each turn; only for the scheduler "drr".
+    #[serde(with = "Text::<Bytes>")]
+    pub drr_quantum: Bytes,
+    /// Marking of congestion; left out: nothing is marked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnSettings>,
+    /// Recirculation ports: how many, shared by all mechanisms of a switch.
+    #[schemars(range(max = 64))]
+    pub recirculation_ports: u16,
+    /// Rate of each recirculation port.
+    #[serde(with = "Text::<BitRate>")]
+    pub recirculation_rate: BitRate,
+    /// Bytes of one buffer cell; thresholds in hardware count cells.
+    #[schemars(range(min = 1, max = 65536))]
+    pub cell_bytes: u32,
+    /// Bits of the timestamps that the pipelines see; they wrap.
+    #[schemars(range(min = 8, max = 64))]
+    pub timestamp_bits: u8,
+    /// Where a pipeline may read how full a queue is.
+    pub depth_visible: DepthVisible,
+    /// Refuse, while running, what the hardware cannot do (two accesses to one register array in one pass, ...).
+    pub checked: bool,
+}
+
+/// A named set of values for `[switch]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SwitchPreset {
+    /// The switch of the papers' testbeds.
+    #[default]
+    TofinoLike,
+    /// No pipeline latency, one queue per port, static buffers: an output-queued switch as in most simulators.
+    Ideal,
+}
+
+/// How the buffer is shared.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum BufferSettings {
+    /// Every port has a limit of its own.
+    Static(StaticBuffer),
+    /// All ports share one buffer; a queue may take `alpha` times what is free (Choudhury and Hahne 1998).
+    Shared(SharedBuffer),
+}
+
+/// A limit for each port.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StaticBuffer {
+    /// What may wait at one port, in packets or bytes.
+    #[serde(with = "Text::<QueueLength>")]
+    pub per_port: QueueLength,
+}
+
+/// One buffer for all ports.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SharedBuffer {
+    /// Size of the buffer of one switch.
+    #[serde(with = "Text::<Bytes>")]
+    pub total: Bytes,
+    /// A queue may grow to alpha times the free part of the buffer.
+    #[schemars(range(min = 0.001, max = 1024.0))]
+    pub alpha: f64,
+    /// What no queue may exceed in any case; left out: only alpha decides.
+    #[serde(default, with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
+    pub queue_max: Option<Bytes>,
+}
+
+/// How the queues of a port take turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SchedulerKind {
+    /// One queue, or several as if they were one.
+    Fifo,
+    /// The highest class first.
+    Strict,
+    /// Deficit round robin (Shreedhar and Varghese 1995).
+    Drr,
+}
+
+/// Marking of congestion (RFC 3168).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EcnSettings {
+    /// A packet is marked when the queue is at least this long, the packet itself not counted.
+    #[serde(with = "Text::<QueueLength>")]
+    pub threshold: QueueLength,
+    /// When the queue is looked at.
+    #[serde(default)]
+    pub decided: EcnDecided,
+}
+
+/// When marking is decided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EcnDecided {
+    /// When a packet enters the queue.
+    #[default]
+    Enqueue,
+}
+
+/// Where queue depth can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DepthVisible {
+    /// Only in the egress pipeline, as on the first Tofino.
+    Egress,
+    /// In both, as on the second.
+    IngressAndEgress,
+}
+
+impl Default for SwitchSettings {
+    fn default() -> Self {
+        Self::of(SwitchPreset::default())
+    }
+}
+
+impl SwitchSettings {
+    /// The values of a preset. The figures of the hardware, with their sources, are in [`Architecture`].
+    pub fn of(preset: SwitchPreset) -> Self {
+        match preset {
+            SwitchPreset::TofinoLike => {
+                // Assumed: 22 MB is what is commonly said of the first Tofino, alpha = 1 a common default of vendors.
+                let buffer = SharedBuffer { total: Bytes(22_000_000), alpha: 1.0, queue_max: None };
+                Self::on(preset, &Architecture::tofino_like(), BufferSettings::Shared(buffer), SchedulerKind::Strict)
+            }
+            SwitchPreset::Ideal => {
+                // 300 KB for each port: what the deflection paper's simulations have.
+                let buffer = StaticBuffer { per_port: QueueLength::Bytes(Bytes(300_000)) };
+                Self::on(preset, &Architecture::ideal(), BufferSettings::Static(buffer), SchedulerKind::Fifo)
+            }
+        }
+    }
+
+    fn on(preset: SwitchPreset, hardware: &Architecture, buffer: BufferSettings, scheduler: SchedulerKind) -> Self {
+        Self {
+            preset,
+            ingress_latency: hardware.ingress_latency,
+            egress_latency: hardware.egress_latency,
+            mirror_latency: hardware.mirror_latency,
+            loopback_latency: hardware.loopback_latency,
+            phy_latency: hardware.phy_latency,
+            buffer,
+            queues_per_port: 1,
+            scheduler,
+            drr_quantum: Bytes(MTU_FRAME_BYTES.into()),
+            ecn: None,
+            recirculation_ports: 1,
+            recirculation_rate: hardware.recirculation_rate,
+            cell_bytes: hardware.cell_bytes.0 as u32,
+            timestamp_bits: hardware.timestamp_bits as u8,
+            depth_visible: match hardware.depth_visibility {
+                DepthVisibility::Egress => DepthVisible::Egress,
+                DepthVisibility::IngressAndEgress => DepthVisible::IngressAndEgress,
+            },
+            checked: hardware.checked,
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! `[[transport]]`: how flows send.
+
+use hitless_wire::{BitRate, Bytes, Duration};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::quantity::{Optional, Text};
+
+/// A transport with its parameters, for `[[flows]]` to name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TransportSettings {
+    /// What `[[flows]]` call it; unique.
+    pub name: String,
+    /// Which protocol, and its parameters.
+    #[serde(flatten)]
+    pub protocol: Protocol,
+}
+
+/// The protocol of a transport.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Protocol {
+    /// TCP.
+    Tcp(TcpSettings),
+    /// RoCEv2, reliable connection, RDMA WRITE, go-back-N.
+    Roce(RoceSettings),
+    /// UDP at a constant rate.
+    Udp(UdpSettings),
+}
+
+/// Parameters of TCP.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TcpSettings {
+    /// Congestion control.
+    pub congestion: Congestion,
+    /// Largest payload of a segment.
+    #[serde(with = "Text::<Bytes>")]
+    pub mss: Bytes,
+    /// What a frame has beside the payload: Ethernet 18, IPv4 20, TCP 20, timestamps 12.
+    #[serde(with = "Text::<Bytes>")]
+    pub header_bytes: Bytes,
+    /// Length of the frame of an acknowledgement without data.
+    #[serde(with = "Text::<Bytes>")]
+    pub ack_bytes: Bytes,
+    /// Initial congestion window in segments (RFC 6928: 10).
+    #[schemars(range(min = 1, max = 65535))]
+    pub initial_window: u32,
+    /// What the retransmission timeout is computed by.
+    pub rto_formula: RtoFormula,
+    /// Least retransmission timeout (Linux: 200 ms).
+    #[serde(with = "Text::<Duration>")]
+    pub rto_min: Duration,
+    /// Largest retransmission timeout after backing off (Linux: 120 s).
+    #[serde(with = "Text::<Duration>")]
+    pub rto_max: Duration,
+    /// Retransmission timeout before the first round-trip time is known (RFC 6298: 1 s).
+    #[serde(with = "Text::<Duration>")]
+    pub rto_initial: Duration,
+    /// Timeout of a SYN; doubles each time (RFC 6298: 1 s).
+    #[serde(with = "Text::<Duration>")]
+    pub syn_timeout: Duration,
+    /// Open a connection for each flow; otherwise it is open already, as when connections are reused.
+    pub handshake: bool,
+    /// Send new data only in bursts of so many segments, or a third of the window if that is less, as segmentation in
+    /// the network card does; left out: each segment as soon as the window allows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 65535))]
+    pub burst_segments: Option<u32>,
+    /// Selective acknowledgements (RFC 2018, RFC 6675).
+    pub sack: bool,
+    /// Time-based loss detection and tail loss probes (RFC 8985); needs `sack`.
+    pub rack_tlp: bool,
+    /// Duplicate acknowledgements that start a fast retransmit when RACK is off (RFC 5681: 3).
+    #[schemars(range(min = 1, max = 255))]
+    pub duplicate_acks: u32,
+    /// Acknowledge every n-th segment; 1: each at once (RFC 1122 allows 2).
+    #[schemars(range(min = 1, max = 64))]
+    pub delayed_ack_segments: u32,
+    /// How long an acknowledgement may be put off when `delayed_ack_segments` is above 1.
+    #[serde(with = "Text::<Duration>")]
+    pub delayed_ack_timeout: Duration,
+    /// Segments at the start of a connection that are acknowledged at once all the same (Linux: "quick ACKs").
+    pub quickack_segments: u32,
+    /// What a tail loss probe adds for a delayed acknowledgement when one packet is in flight (Linux: 200 ms).
+    #[serde(with = "Text::<Duration>")]
+    pub tlp_max_ack_delay: Duration,
+    /// Restore the window when timestamps show that a retransmission was spurious (RFC 3522, RFC 4015).
+    pub eifel_undo: bool,
+    /// Shrink the window after a pause longer than the retransmission timeout (RFC 2861).
+    pub slow_start_after_idle: bool,
+    /// Send ECN-capable packets and react to marks (RFC 3168; with DCTCP RFC 8257).
+    #[schemars(extend("x-default" = "true for DCTCP, else false"))]
+    pub ecn: bool,
+    /// Weight of the newest window in DCTCP's estimate of marking, g (RFC 8257, section 3.3: 1/16).
+    #[schemars(range(min = 0.0001, max = 1.0))]
+    pub dctcp_gain: f64,
+    /// What the receiver lets be in flight; left out: never the limit.
+    #[serde(with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
+    pub receive_window: Option<Bytes>,
+}
+
+/// Congestion control of TCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Congestion {
+    /// NewReno (RFC 5681, RFC 6582).
+    Newreno,
+    /// CUBIC (RFC 9438).
+    Cubic,
+    /// DCTCP (RFC 8257).
+    Dctcp,
+}
+
+/// Formula of the retransmission timeout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RtoFormula {
+    /// max(rto_min, SRTT + 4 RTTVAR) (RFC 6298, section 2).
+    Rfc6298,
+    /// SRTT + max(4 RTTVAR, rto_min), as in Linux.
+    Linux,
+}
+
+impl Default for TcpSettings {
+    fn default() -> Self {
+        Self {
+            congestion: Congestion::Cubic,
+            mss: Bytes(1_448),
+            header_bytes: Bytes(70),
+            ack_bytes: Bytes(70),
+            initial_window: 10,
+            rto_formula: RtoFormula::Linux,
+            rto_min: Duration::from_ms(200),
+            rto_max: Duration::from_seconds(120),
+            rto_initial: Duration::from_seconds(1),
+            syn_timeout: Duration::from_seconds(1),
+            handshake: false,
+            burst_segments: None,
+            sack: true,
+            rack_tlp: true,
+            duplicate_acks: 3,
+            delayed_ack_segments: 1,
+            delayed_ack_timeout: Duration::from_ms(40),
+            quickack_segments: 0,
+            tlp_max_ack_delay: Duration::from_ms(200),
+            eifel_undo: true,
+            slow_start_after_idle: false,
+            ecn: false,
+            dctcp_gain: 1.0 / 16.0,
+            receive_window: None,
+        }
+    }
+}
+
+/// Parameters of RoCEv2.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RoceSettings {
+    /// Payload of a packet: the path MTU of InfiniBand, 256 B to 4 KiB.
+    #[serde(with = "Text::<Bytes>")]
+    pub mtu: Bytes,
+    /// What a frame has beside the payload: Ethernet 18, IPv4 20, UDP 8, base transport header 12, RDMA extended header
+    /// 16 (counted for every packet, though only the first of a message has it), invariant CRC 4.
+    #[serde(with = "Text::<Bytes>")]
+    pub header_bytes: Bytes,
+    /// Length of the frame of an acknowledgement (with 4 bytes of ACK header).
+    #[serde(with = "Text::<Bytes>")]
+    pub ack_bytes: Bytes,
+    /// Bytes of payload that may be in flight, rounded up to whole packets; left out: 512 packets.
+    #[serde(with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
+    pub window: Option<Bytes>,
+    /// Retransmission timeout of the NIC (LinkGuardian's testbed: about 1 ms).
+    #[serde(with = "Text::<Duration>")]
+    pub timeout: Duration,
+    /// Timeouts in a row after which the connection gives up.
+    #[schemars(range(min = 1, max = 255))]
+    pub retries: u32,
+}
+
+impl Default for RoceSettings {
+    fn default() -> Self {
+        Self {
+            mtu: Bytes(1_024),
+            header_bytes: Bytes(78),
+            ack_bytes: Bytes(66),
+            window: None,
+            timeout: Duration::from_ms(1),
+            retries: 7,
+        }
+    }
+}
+
+/// Parameters of UDP.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UdpSettings {
+    /// Rate on the wire, preamble and gap included: the link's own rate fills the link exactly.
+    #[serde(with = "Text::<BitRate>")]
+    pub rate: BitRate,
+    /// Length of each frame, check sequence included.
+    #[serde(default = "full_frame", with = "Text::<Bytes>")]
+    pub frame_bytes: Bytes,
+    /// What of a frame is not payload: Ethernet 18, IPv4 20, UDP 8.
+    #[serde(default = "udp_headers", with = "Text::<Bytes>")]
+    pub header_bytes: Bytes,
+}
+
+fn full_frame() -> Bytes {
+    Bytes(hitless_wire::packet::MTU_FRAME_BYTES.into())
+}
+
+fn udp_headers() -> Bytes {
+    Bytes(46)
+}

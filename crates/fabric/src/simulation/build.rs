@@ -1,0 +1,258 @@
+//! From a checked scenario to hosts, switches and links ready to run.
+
+use hitless_engine::{EventQueue, PacketStore, RandomStreams, TraceHash};
+use hitless_hosts::{HostConfig, Hosts, NetworkCardConfig, QueueCapacity};
+use hitless_mechanisms::AnyMechanism;
+use hitless_switch::{
+    Architecture, BufferPolicy, DepthVisibility, EcnThreshold, PortConfig, QueueConfig, QueueLimit, Switch,
+};
+use hitless_wire::{BitRate, Bytes, PortId, QueueId, Time};
+
+use super::changes::{Change, loss_stream_name};
+use super::environment::{Medium, Records};
+use super::event::Sequences;
+use super::sampling::{Sampler, Subject};
+use super::{Simulation, mechanisms};
+use crate::link::Link;
+use crate::routing::{PathChoice, Routing};
+use crate::scenario::{
+    BufferSettings, DepthVisible, HostSettings, PathRule, QueueLength, Scenario, SchedulerKind, SwitchSettings,
+};
+use crate::topology::select::{SwitchPort, select_links, select_switch_ports};
+use crate::topology::{DirectedLink, Node, SwitchId, Topology};
+use crate::workload::Workload;
+
+impl Simulation {
+    /// Builds what `scenario` describes.
+    ///
+    /// # Errors
+    /// A sentence, for what can only be found out here: a file of flows that cannot be read.
+    pub fn new(scenario: Scenario) -> Result<Self, String> {
+        let topology = scenario.topology.build().map_err(|errors| sentences(&errors))?;
+        let streams = RandomStreams::new(scenario.seed);
+        let workload = Workload::new(&scenario, &topology, &streams).map_err(|error| error.to_string())?;
+        let mut changes = Vec::new();
+        let mut medium = medium(&scenario, &topology);
+        impair(&scenario, &topology, &streams, &mut medium.links, &mut changes)?;
+        let plan = mechanisms::plan(&scenario, &topology)?;
+        changes.extend(plan.commands);
+        changes.sort_by_key(|&(at, _)| at);
+        let mut hosts = Hosts::new();
+        for host in topology.host_ids() {
+            let config = host_config(&scenario.host, &topology, host.0);
+            hosts.add_host(&config, streams.stream(&format!("host {} stack", host.0)));
+        }
+        let transports = scenario
+            .transports
+            .iter()
+            .map(|settings| hosts.add_transport(super::transports::config(settings, &scenario.host)));
+        let transports = transports.collect();
+        let switches = plan.mechanisms.into_iter().enumerate().map(|(number, mechanisms)| {
+            switch(&scenario.switch, &topology, SwitchId(number as u32), &plan.recirculation_limits[number], mechanisms)
+        });
+        let switches = switches.collect();
+        let samplers = samplers(&scenario, &topology)?;
+        let workload: Box<dyn Iterator<Item = _> + Send> = Box::new(workload);
+        Ok(Self {
+            scenario,
+            topology,
+            medium,
+            hosts,
+            switches,
+            transports,
+            workload: workload.peekable(),
+            flow_specs: Vec::new(),
+            changes,
+            next_change: 0,
+            samplers,
+            events: 0,
+            now: Time::ZERO,
+        })
+    }
+}
+
+fn sentences<E: std::fmt::Display>(errors: &[E]) -> String {
+    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+fn medium(scenario: &Scenario, topology: &Topology) -> Medium {
+    let hosts_count = topology.hosts.len() as u32;
+    let phy_latency = architecture(&scenario.switch).phy_latency;
+    let directed = || (0..2 * topology.links.len()).map(DirectedLink::from_index);
+    let links =
+        directed().map(|link| Link::new(topology.ends(link).1, topology.link(link.link).settings.delay + phy_latency));
+    let receiver = |link| match topology.ends(link).1.node {
+        Node::Host(host) => host.0,
+        Node::Switch(switch) => hosts_count + switch.0,
+    };
+    let ports = |switch: &crate::topology::Switch| switch.ports.iter().map(|port| port.link.index() as u32).collect();
+    let choice = match scenario.routing.choice {
+        PathRule::FlowHash => PathChoice::FlowHash,
+        PathRule::BySum => PathChoice::BySum,
+    };
+    Medium {
+        queue: EventQueue::default(),
+        packets: PacketStore::default(),
+        links: links.collect(),
+        routing: Routing::new(topology, choice),
+        trace: TraceHash::default(),
+        sequences: Sequences::new(topology.hosts.len() + topology.switches.len()),
+        host_links: topology.hosts.iter().map(|host| host.port.link.index() as u32).collect(),
+        switch_links: topology.switches.iter().map(ports).collect(),
+        receivers: directed().map(receiver).collect(),
+        hosts_count,
+        control_packets: 0,
+        transmissions: 0,
+        records: Records::default(),
+    }
+}
+
+fn impair(
+    scenario: &Scenario,
+    topology: &Topology,
+    streams: &RandomStreams,
+    links: &mut [Link],
+    changes: &mut Vec<(Time, Change)>,
+) -> Result<(), String> {
+    for impairment in &scenario.links {
+        for link in select_links(topology, &impairment.name)? {
+            links[link.index()].set_loss(&impairment.loss, streams.stream(&loss_stream_name(link)));
+            let losses = impairment.changes.iter().map(|change| (change.at, Change::Loss { link, model: change.loss }));
+            changes.extend(losses);
+            let states =
+                impairment.schedule.iter().map(|change| (change.at, Change::State { link, state: change.state }));
+            changes.extend(states);
+        }
+    }
+    Ok(())
+}
+
+fn host_config(settings: &HostSettings, topology: &Topology, host: u32) -> HostConfig {
+    let link = topology.link(topology.hosts[host as usize].port.link.link).settings;
+    let capacity = match settings.nic_queue {
+        QueueLength::Packets(packets) => QueueCapacity::Packets(packets as u32),
+        QueueLength::Bytes(bytes) => QueueCapacity::Bytes(bytes),
+    };
+    let network_card = NetworkCardConfig {
+        wire_overhead_bytes: link.overhead_bytes,
+        capacity,
+        ..NetworkCardConfig::at_rate(link.rate)
+    };
+    HostConfig {
+        kernel_stack: settings.kernel.into(),
+        network_card_stack: settings.network_card.into(),
+        hold_back_tcp: settings.hold_back_tcp,
+        ..HostConfig::with_network_card(network_card)
+    }
+}
+
+fn switch(
+    settings: &SwitchSettings,
+    topology: &Topology,
+    id: SwitchId,
+    recirculation_limits: &[Option<Bytes>],
+    mechanisms: Vec<AnyMechanism>,
+) -> Switch<AnyMechanism> {
+    let ports = topology.switch(id).ports.iter().map(|port| {
+        let link = topology.link(port.link.link).settings;
+        PortConfig { faces_switch: port.faces_switch(), ..port_config(settings, link.rate, link.overhead_bytes) }
+    });
+    let recirculation = recirculation_limits.iter().map(|limit| recirculation_port(settings, *limit));
+    let ports = ports.chain(recirculation).collect();
+    Switch::new(architecture(settings), ports, buffer_policy(settings), mechanisms)
+}
+
+fn port_config(settings: &SwitchSettings, rate: BitRate, overhead_bytes: u32) -> PortConfig {
+    let count = settings.queues_per_port;
+    let limit = match settings.buffer {
+        BufferSettings::Static(buffer) => match buffer.per_port {
+            QueueLength::Packets(packets) => QueueLimit::Packets((packets as u32 / u32::from(count)).max(1)),
+            QueueLength::Bytes(bytes) => QueueLimit::Bytes(bytes.0 / u64::from(count)),
+        },
+        BufferSettings::Shared(buffer) => {
+            buffer.queue_max.map_or(QueueLimit::Unlimited, |max| QueueLimit::Bytes(max.0))
+        }
+    };
+    let queue = |number: u8| {
+        let level = if settings.scheduler == SchedulerKind::Strict { number } else { 0 };
+        QueueConfig {
+            quantum_bytes: settings.drr_quantum.0 as u32,
+            ..QueueConfig::normal(limit).with_priority(QueueConfig::NORMAL_PRIORITY + level)
+        }
+        .with_ecn(ecn_threshold(settings))
+    };
+    let class_queue = std::array::from_fn(|class| QueueId((class as u8).min(count - 1)));
+    PortConfig {
+        queues: (0..count).map(queue).collect(),
+        class_queue,
+        ..PortConfig::fifo(rate, overhead_bytes, queue(0))
+    }
+}
+
+fn ecn_threshold(settings: &SwitchSettings) -> EcnThreshold {
+    match settings.ecn.map(|ecn| ecn.threshold) {
+        None => EcnThreshold::Off,
+        Some(QueueLength::Packets(packets)) => EcnThreshold::Packets(packets as u32),
+        Some(QueueLength::Bytes(bytes)) => EcnThreshold::Bytes(bytes.0),
+    }
+}
+
+fn recirculation_port(settings: &SwitchSettings, limit: Option<Bytes>) -> PortConfig {
+    let limit = limit.map_or(QueueLimit::Unlimited, |limit| QueueLimit::Bytes(limit.0));
+    let overhead_bytes = hitless_wire::packet::ETHERNET_OVERHEAD_BYTES;
+    let queue = QueueConfig::normal(limit);
+    PortConfig { is_loopback: true, ..PortConfig::fifo(settings.recirculation_rate, overhead_bytes, queue) }
+}
+
+fn buffer_policy(settings: &SwitchSettings) -> BufferPolicy {
+    match settings.buffer {
+        BufferSettings::Static(_) => BufferPolicy::Static,
+        BufferSettings::Shared(buffer) => BufferPolicy::Shared { capacity_bytes: buffer.total.0, alpha: buffer.alpha },
+    }
+}
+
+/// The hardware that `settings` describe.
+pub(super) fn architecture(settings: &SwitchSettings) -> Architecture {
+    Architecture {
+        ingress_latency: settings.ingress_latency,
+        egress_latency: settings.egress_latency,
+        mirror_latency: settings.mirror_latency,
+        loopback_latency: settings.loopback_latency,
+        phy_latency: settings.phy_latency,
+        recirculation_rate: settings.recirculation_rate,
+        timestamp_bits: u32::from(settings.timestamp_bits),
+        cell_bytes: Bytes(u64::from(settings.cell_bytes)),
+        depth_visibility: match settings.depth_visible {
+            DepthVisible::Egress => DepthVisibility::Egress,
+            DepthVisible::IngressAndEgress => DepthVisibility::IngressAndEgress,
+        },
+        checked: settings.checked,
+        ..Architecture::tofino_like()
+    }
+}
+
+fn samplers(scenario: &Scenario, topology: &Topology) -> Result<Vec<Sampler>, String> {
+    let mut samplers = Vec::new();
+    for sampling in &scenario.measure.queue {
+        for name in &sampling.ports {
+            let SwitchPort { switch, port } = select_switch_ports(topology, name, scenario.switch.recirculation_ports)?;
+            let subject = Subject::QueueBytes { switch: switch.0, port };
+            samplers.push(Sampler { name: name.clone(), period: sampling.period, subject, samples: Vec::new() });
+        }
+    }
+    for sampling in &scenario.measure.throughput {
+        for name in &sampling.links {
+            for link in select_links(topology, name)? {
+                let subject = Subject::LinkBytes { link: link.index(), before: 0 };
+                let name = topology.link_name(link);
+                samplers.push(Sampler { name, period: sampling.period, subject, samples: Vec::new() });
+            }
+        }
+    }
+    Ok(samplers)
+}
+
+/// The port of a recirculation port by its number.
+pub(super) fn recirculation_port_id(topology: &Topology, switch: SwitchId, number: u16) -> PortId {
+    PortId(topology.switch(switch).ports.len() as u16 + number)
+}

@@ -1,0 +1,80 @@
+//! What the simulator schedules, and where each event stands among those of the same time.
+
+use hitless_engine::{OrderKey, PacketHandle};
+use hitless_hosts::HostEvent;
+use hitless_switch::SwitchEvent;
+use hitless_wire::HostId;
+
+/// Something that happens at a time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SimulationEvent {
+    /// A frame reaches the end of a link (numbered as in [`crate::topology::DirectedLink::index`]).
+    LinkArrival {
+        /// The link.
+        link: u32,
+        /// The frame.
+        packet: PacketHandle,
+    },
+    /// A switch's own event.
+    Switch {
+        /// The switch.
+        switch: u32,
+        /// The event.
+        event: SwitchEvent,
+    },
+    /// A host's own event.
+    Host {
+        /// The host.
+        host: HostId,
+        /// The event.
+        event: HostEvent,
+    },
+    /// The next flow of the workload starts.
+    NextFlow,
+    /// The next entry of the schedule of faults and commands is due.
+    Change,
+    /// A sampler is due.
+    Sample {
+        /// Its number.
+        sampler: u32,
+    },
+}
+
+/// The kinds in the order in which events of one time are handled: what changes the world, then what arrives in it,
+/// then what is started, then what its nodes do, then what is observed. An event may schedule another of the same
+/// time only of its own kind or a later one.
+pub(super) mod kind {
+    pub const CHANGE: u8 = 0;
+    pub const ARRIVAL: u8 = 1;
+    pub const FLOW: u8 = 2;
+    pub const SWITCH: u8 = 3;
+    pub const HOST: u8 = 4;
+    pub const SAMPLE: u8 = 5;
+}
+
+/// Counts the events that each node has scheduled for itself: the last part of their order.
+#[derive(Debug)]
+pub(super) struct Sequences(Vec<u64>);
+
+impl Sequences {
+    pub fn new(nodes: usize) -> Self {
+        Self(vec![0; nodes])
+    }
+
+    #[inline]
+    pub fn key(&mut self, kind: u8, node: u32) -> OrderKey {
+        let sequence = &mut self.0[node as usize];
+        *sequence += 1;
+        OrderKey::new(kind, node, *sequence)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_fits_beside_its_time_and_key_in_half_a_cache_line() {
+        assert!(size_of::<SimulationEvent>() <= 12, "{}", size_of::<SimulationEvent>());
+    }
+}

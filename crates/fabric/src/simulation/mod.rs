@@ -1,0 +1,271 @@
+//! A scenario under the simulated clock.
+//!
+//! [`Simulation::new`] builds hosts, switches and links from a checked [`Scenario`]; [`Simulation::run`] pops events
+//! in their total order and hands each to the state machine that it belongs to. There is nothing global: what
+//! switches and hosts share is in one `Medium`, so a part of a fabric could run on a thread of its own.
+
+mod build;
+mod changes;
+mod environment;
+mod event;
+mod mechanisms;
+mod outcome;
+mod sampling;
+mod transports;
+
+use std::iter::Peekable;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use hitless_engine::PacketHandle;
+use hitless_hosts::{Application, FlowConfig, Hosts, TransportId};
+use hitless_mechanisms::AnyMechanism;
+use hitless_switch::Switch;
+use hitless_wire::{Duration, Time, Transport};
+
+use crate::link::Fate;
+use crate::results::Outcome;
+use crate::scenario::{Scenario, Until};
+use crate::topology::{Node, Topology};
+use crate::workload::{FlowSize, FlowSpec};
+use changes::Change;
+use environment::{HostSide, Medium, SwitchSide};
+use event::{SimulationEvent, kind};
+use sampling::Sampler;
+
+/// What another thread may see and say while a simulation runs.
+#[derive(Debug, Default)]
+pub struct Progress {
+    done_ppm: AtomicU64,
+    is_cancelled: AtomicBool,
+}
+
+impl Progress {
+    /// The part of the run that is done, from 0 to 1.
+    pub fn fraction(&self) -> f64 {
+        self.done_ppm.load(Ordering::Relaxed) as f64 / 1e6
+    }
+
+    /// Asks the run to stop where it is; its results are those of a shorter run.
+    pub fn cancel(&self) {
+        self.is_cancelled.store(true, Ordering::Relaxed);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.is_cancelled.load(Ordering::Relaxed)
+    }
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The clock reached the end of the scenario.
+    Duration,
+    /// Every flow was done.
+    AllFlowsDone,
+    /// Somebody asked for it.
+    Cancelled,
+}
+
+/// A run of a scenario.
+pub struct Simulation {
+    scenario: Scenario,
+    topology: Topology,
+    medium: Medium,
+    hosts: Hosts,
+    switches: Vec<Switch<AnyMechanism>>,
+    transports: Vec<TransportId>,
+    workload: Peekable<Box<dyn Iterator<Item = FlowSpec> + Send>>,
+    flow_specs: Vec<FlowSpec>,
+    changes: Vec<(Time, Change)>,
+    next_change: usize,
+    samplers: Vec<Sampler>,
+    events: u64,
+    now: Time,
+}
+
+/// How long the network may take to empty after the last flow is done.
+const DRAIN_LIMIT: Duration = Duration::from_ms(100);
+
+impl Simulation {
+    /// The time of the last event handled.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The same simulation with each flow of the workload changed before it starts.
+    pub fn with_flows_changed(mut self, change: impl Fn(FlowSpec) -> FlowSpec + Send + 'static) -> Self {
+        let changed: Box<dyn Iterator<Item = FlowSpec> + Send> = Box::new(self.workload.map(change));
+        self.workload = changed.peekable();
+        self
+    }
+
+    /// Runs to the end of the scenario.
+    pub fn run(mut self, progress: &Progress) -> Outcome {
+        self.start();
+        let (end, ended_at) = self.run_until_end(progress);
+        if end == End::AllFlowsDone {
+            self.drain(ended_at);
+        }
+        let mut side = HostSide { medium: &mut self.medium };
+        self.hosts.end_run(ended_at, &mut side);
+        self.into_outcome(end, ended_at)
+    }
+
+    fn start(&mut self) {
+        for (number, switch) in self.switches.iter_mut().enumerate() {
+            let mut side = SwitchSide { medium: &mut self.medium, hosts: &mut self.hosts, switch: number as u32 };
+            switch.start(Time::ZERO, &mut side);
+        }
+        self.schedule_next_flow();
+        self.schedule_next_change();
+        for number in 0..self.samplers.len() {
+            self.schedule_sample(number, Time::ZERO);
+        }
+    }
+
+    fn run_until_end(&mut self, progress: &Progress) -> (End, Time) {
+        let deadline = self.scenario.duration.unwrap_or(Time::NEVER);
+        const EVENTS_BETWEEN_LOOKS: u64 = 1 << 16;
+        loop {
+            for _ in 0..EVENTS_BETWEEN_LOOKS {
+                let Some(event) = self.medium.queue.pop() else {
+                    return self.end_of_events(deadline);
+                };
+                if event.time > deadline {
+                    return (End::Duration, deadline);
+                }
+                self.now = event.time;
+                self.medium.trace.record(event.time.as_ps(), event.order.as_u64());
+                self.events += 1;
+                self.dispatch(event.time, event.payload);
+                if self.is_done() {
+                    return (End::AllFlowsDone, self.now);
+                }
+            }
+            progress.done_ppm.store(self.done_ppm(deadline), Ordering::Relaxed);
+            if progress.is_cancelled() {
+                return (End::Cancelled, self.now);
+            }
+        }
+    }
+
+    /// Nothing is left to happen: a run until a time goes on in silence.
+    fn end_of_events(&self, deadline: Time) -> (End, Time) {
+        match self.scenario.until {
+            Until::Duration if deadline != Time::NEVER => (End::Duration, deadline),
+            _ => (End::AllFlowsDone, self.now),
+        }
+    }
+
+    /// Lets what is still under way arrive, so that accounts can be closed: every queue must come back to empty.
+    fn drain(&mut self, ended_at: Time) {
+        self.samplers.clear();
+        self.next_change = self.changes.len();
+        while let Some(event) = self.medium.queue.pop() {
+            if event.time > ended_at + DRAIN_LIMIT {
+                break;
+            }
+            self.dispatch(event.time, event.payload);
+        }
+    }
+
+    #[inline]
+    fn is_done(&mut self) -> bool {
+        self.scenario.until == Until::AllFlowsDone
+            && self.medium.records.flows_ended == self.flow_specs.len() as u64
+            && self.workload.peek().is_none()
+    }
+
+    fn done_ppm(&self, deadline: Time) -> u64 {
+        let by_time = (deadline != Time::NEVER).then(|| self.now.as_seconds() / deadline.as_seconds());
+        let flows = self.flow_specs.len().max(1) as f64;
+        let fraction = by_time.unwrap_or(self.medium.records.flows_ended as f64 / flows);
+        (fraction * 1e6) as u64
+    }
+
+    #[inline]
+    fn dispatch(&mut self, now: Time, event: SimulationEvent) {
+        match event {
+            SimulationEvent::LinkArrival { link, packet } => self.arrive(now, link, packet),
+            SimulationEvent::Switch { switch, event } => {
+                let mut side = SwitchSide { medium: &mut self.medium, hosts: &mut self.hosts, switch };
+                self.switches[switch as usize].handle(now, event, &mut side);
+            }
+            SimulationEvent::Host { event, .. } => {
+                self.hosts.handle(now, event, &mut HostSide { medium: &mut self.medium });
+            }
+            SimulationEvent::NextFlow => self.start_flows(now),
+            SimulationEvent::Change => self.apply_changes(now),
+            SimulationEvent::Sample { sampler } => self.sample(now, sampler as usize),
+        }
+    }
+
+    #[inline]
+    fn arrive(&mut self, now: Time, link: u32, packet: PacketHandle) {
+        let descriptor = &self.medium.packets[packet];
+        let state = &mut self.medium.links[link as usize];
+        let fate = state.arrive(now, descriptor.frame_bytes, descriptor.is_repair);
+        let to = state.to;
+        if fate != Fate::Arrives {
+            return self.lose(link, packet, fate);
+        }
+        match to.node {
+            Node::Switch(switch) => {
+                let mut side = SwitchSide { medium: &mut self.medium, hosts: &mut self.hosts, switch: switch.0 };
+                self.switches[switch.0 as usize].receive(now, to.port, packet, &mut side);
+            }
+            Node::Host(host) => {
+                self.hosts.receive(now, host, packet, &mut HostSide { medium: &mut self.medium });
+            }
+        }
+    }
+
+    #[cold]
+    fn lose(&mut self, link: u32, packet: PacketHandle, fate: Fate) {
+        let to = self.medium.links[link as usize].to;
+        if let (Fate::Corrupted, Node::Switch(switch)) = (fate, to.node) {
+            self.switches[switch.0 as usize].receive_corrupted(to.port);
+        }
+        let descriptor = &self.medium.packets[packet];
+        if descriptor.transport != Transport::None {
+            self.hosts.note_dropped(descriptor.flow);
+        }
+        self.medium.discard(packet);
+    }
+
+    fn start_flows(&mut self, now: Time) {
+        while let Some(spec) = self.workload.next_if(|spec| spec.start <= now) {
+            let config = self.flow_config(&spec);
+            self.flow_specs.push(spec);
+            self.hosts.add_flow(config, &mut HostSide { medium: &mut self.medium });
+        }
+        self.schedule_next_flow();
+    }
+
+    fn flow_config(&self, spec: &FlowSpec) -> FlowConfig {
+        let stop = spec.stop.or(self.scenario.duration).unwrap_or(Time::NEVER);
+        let application = match spec.size {
+            FlowSize::Bytes(bytes) => {
+                Application::Messages { count: spec.messages.count, bytes, gap: spec.messages.gap }
+            }
+            FlowSize::Unlimited => Application::until(stop),
+        };
+        FlowConfig {
+            source: spec.source,
+            destination: spec.destination,
+            transport: self.transports[spec.transport],
+            start: spec.start,
+            application,
+            tag: spec.group as u32,
+            class: spec.class,
+            acknowledgement_class: spec.class,
+            hash_salt: self.scenario.seed as u32,
+        }
+    }
+
+    fn schedule_next_flow(&mut self) {
+        let Some(start) = self.workload.peek().map(|spec| spec.start) else { return };
+        let order = self.medium.sequences.key(kind::FLOW, 0);
+        self.medium.queue.push(start.max(self.now), order, SimulationEvent::NextFlow);
+    }
+}

@@ -1,0 +1,266 @@
+//! Closing the books of a run.
+
+use std::collections::BTreeMap;
+
+use hitless_hosts::{FlowOutcome, FlowRecord, MessageRecord};
+use hitless_switch::{DropReason, Report};
+use hitless_wire::{PortId, Time};
+
+use super::sampling::{Sampler, Subject};
+use super::{End, Simulation};
+use crate::results::{FlowTotals, Outcome, Summary, Table};
+use crate::topology::{DirectedLink, SwitchId};
+
+impl Simulation {
+    pub(super) fn into_outcome(self, end: End, ended_at: Time) -> Outcome {
+        let reports = self.reports(ended_at);
+        let mut violations = self.broken_accounts(end);
+        violations.extend(reports.iter().flat_map(|(_, report)| report.broken_promises.iter().cloned()));
+        violations.extend(self.hardware_violations());
+        let summary = self.summary(end, ended_at, &reports);
+        Outcome { summary, tables: self.tables(&reports), violations }
+    }
+
+    fn reports(&self, now: Time) -> Vec<(SwitchId, Report)> {
+        let of_switch = |(number, switch): (usize, &hitless_switch::Switch<_>)| {
+            let id = SwitchId(number as u32);
+            switch.reports(now).map(|report| (id, report)).collect::<Vec<_>>()
+        };
+        self.switches.iter().enumerate().flat_map(of_switch).collect()
+    }
+
+    /// Injected = delivered + dropped + in flight, and what is in flight exists.
+    fn broken_accounts(&self, end: End) -> Vec<String> {
+        let mut broken = Vec::new();
+        let flows_in_flight = self.hosts.totals().packets.in_flight();
+        let control = self.medium.control_packets;
+        let alive = self.medium.packets.alive() as i64;
+        if flows_in_flight + control as i64 != alive {
+            broken.push(format!(
+                "packets went astray: flows have {flows_in_flight} in flight, switches {control} of their own, but {alive} exist"
+            ));
+        }
+        let is_drained = end == End::AllFlowsDone && self.medium.queue.is_empty();
+        if is_drained && flows_in_flight != 0 {
+            broken.push(format!("{flows_in_flight} packets of flows are left in a network where nothing moves"));
+        }
+        for (index, link) in self.medium.links.iter().enumerate() {
+            if is_drained && link.counters.in_flight() != 0 {
+                let name = self.topology.link_name(DirectedLink::from_index(index));
+                broken.push(format!("{} frames never left link {name}", link.counters.in_flight()));
+            }
+        }
+        broken
+    }
+
+    fn hardware_violations(&self) -> impl Iterator<Item = String> + '_ {
+        self.switches.iter().enumerate().filter_map(|(number, switch)| {
+            let violation = switch.violation()?;
+            let name = &self.topology.switches[number].name;
+            Some(format!("switch {name} did what its hardware cannot do: {violation}"))
+        })
+    }
+
+    fn summary(&self, end: End, ended_at: Time, reports: &[(SwitchId, Report)]) -> Summary {
+        let totals = self.hosts.totals();
+        Summary {
+            seed: self.scenario.seed,
+            ended_by: match end {
+                End::Duration => "duration",
+                End::AllFlowsDone => "all flows done",
+                End::Cancelled => "cancelled",
+            },
+            simulated_s: ended_at.as_seconds(),
+            events: self.events,
+            transmissions: self.medium.transmissions,
+            trace_hash: format!("{:016x}", self.medium.trace.value()),
+            flows: FlowTotals {
+                started: totals.flows_started,
+                completed: totals.flows_completed,
+                failed: totals.flows_failed,
+                unfinished: totals.flows_started - totals.flows_completed - totals.flows_failed,
+            },
+            drops: self.drops(),
+            packets_peak: self.medium.packets.peak(),
+            warnings: self.warnings(end, reports),
+        }
+    }
+
+    fn drops(&self) -> BTreeMap<&'static str, u64> {
+        let mut drops = BTreeMap::new();
+        let mut add = |reason: &'static str, count: u64| {
+            if count > 0 {
+                *drops.entry(reason).or_insert(0) += count;
+            }
+        };
+        for switch in &self.switches {
+            DropReason::ALL.iter().for_each(|&reason| add(reason.name(), switch.drops()[reason as usize]));
+        }
+        for link in &self.medium.links {
+            add("corrupted on a link", link.counters.frames_corrupted);
+            add("lost on a link that was down", link.counters.frames_lost_down);
+        }
+        let totals = self.hosts.totals();
+        add("network card full", totals.dropped_by_network_card);
+        add("arrived after the end of the flow", totals.strays);
+        drops
+    }
+
+    fn warnings(&self, end: End, reports: &[(SwitchId, Report)]) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if end == End::Cancelled {
+            warnings.push("the run was stopped before its end".to_owned());
+        }
+        for (switch, report) in reports.iter().filter(|(_, report)| !report.acted) {
+            let name = &self.topology.switch(*switch).name;
+            warnings.push(format!("{} was switched on at {name} and never acted", report.mechanism));
+        }
+        warnings
+    }
+
+    fn tables(&self, reports: &[(SwitchId, Report)]) -> Vec<Table> {
+        let mut tables = vec![self.messages(), self.flows(), self.links(), self.ports()];
+        tables.push(self.mechanisms(reports));
+        tables.push(self.histograms(reports));
+        let is_queue = |sampler: &&Sampler| matches!(sampler.subject, Subject::QueueBytes { .. });
+        let (queues, links): (Vec<_>, Vec<_>) = self.samplers.iter().partition(is_queue);
+        tables.push(samples("queues", "port", &queues));
+        tables.push(samples("throughput", "link", &links));
+        tables
+    }
+
+    fn messages(&self) -> Table {
+        type Row = MessageRecord;
+        let rows = self.medium.records.messages.as_slice();
+        let spec = |row: &Row| &self.flow_specs[row.flow.0 as usize];
+        Table::new("messages")
+            .unsigned("flow", rows, |row| row.flow.0.into())
+            .text("group", rows, |row| self.scenario.flows[row.tag as usize].name.clone())
+            .unsigned("number", rows, |row| row.number)
+            .unsigned("query", rows, |row| spec(row).query.unwrap_or(0))
+            .unsigned("bytes", rows, |row| row.bytes)
+            .time("started_ps", rows, |row| row.started)
+            .time("delivered_ps", rows, |row| row.delivered)
+            .time("acknowledged_ps", rows, |row| row.acknowledged)
+    }
+
+    fn flows(&self) -> Table {
+        type Row = FlowRecord;
+        let rows = self.medium.records.flows.as_slice();
+        let host = |id: hitless_wire::HostId| self.topology.host(id).name.clone();
+        Table::new("flows")
+            .unsigned("flow", rows, |row| row.flow.0.into())
+            .text("group", rows, |row| self.scenario.flows[row.tag as usize].name.clone())
+            .text("source", rows, |row| host(row.source))
+            .text("destination", rows, |row| host(row.destination))
+            .time("started_ps", rows, |row| row.started)
+            .time("finished_ps", rows, |row| row.finished)
+            .text("outcome", rows, |row| outcome_name(row.outcome).to_owned())
+            .unsigned("messages_completed", rows, |row| row.messages_completed)
+            .unsigned("delivered_bytes", rows, |row| row.bytes_delivered)
+            .unsigned("packets_sent", rows, |row| row.sender.packets_sent)
+            .unsigned("packets_retransmitted", rows, |row| row.sender.packets_retransmitted)
+            .unsigned("fast_recoveries", rows, |row| row.sender.fast_recoveries)
+            .unsigned("timeouts", rows, |row| row.sender.timeouts)
+            .unsigned("tail_loss_probes", rows, |row| row.sender.tail_loss_probes)
+            .unsigned("packets_received", rows, |row| row.receiver.packets_received)
+            .unsigned("packets_duplicate", rows, |row| row.receiver.duplicate_packets)
+            .unsigned("packets_reordered", rows, |row| row.receiver.reordered_packets)
+            .unsigned("packets_marked", rows, |row| row.receiver.marked_packets)
+    }
+
+    fn links(&self) -> Table {
+        let rows: Vec<_> = self.medium.links.iter().enumerate().collect();
+        Table::new("links")
+            .text("link", &rows, |(index, _)| self.topology.link_name(DirectedLink::from_index(*index)))
+            .unsigned("frames_sent", &rows, |(_, link)| link.counters.frames_sent)
+            .unsigned("frames_arrived", &rows, |(_, link)| link.counters.frames_arrived)
+            .unsigned("arrived_bytes", &rows, |(_, link)| link.counters.bytes_arrived)
+            .unsigned("frames_corrupted", &rows, |(_, link)| link.counters.frames_corrupted)
+            .unsigned("frames_lost_down", &rows, |(_, link)| link.counters.frames_lost_down)
+            .time("last_arrival_ps", &rows, |(_, link)| link.counters.last_arrival)
+    }
+
+    fn ports(&self) -> Table {
+        let of_switch = |(number, switch): (usize, &hitless_switch::Switch<_>)| {
+            let count = switch.port_count();
+            (0..count).map(|port| (number, PortId(port as u16), switch.mac(PortId(port as u16)))).collect::<Vec<_>>()
+        };
+        let rows: Vec<_> = self.switches.iter().enumerate().flat_map(of_switch).collect();
+        Table::new("ports")
+            .text("switch", &rows, |(number, ..)| self.topology.switches[*number].name.clone())
+            .unsigned("port", &rows, |(_, port, _)| port.0.into())
+            .text("link", &rows, |(number, port, _)| self.port_name(*number, *port))
+            .unsigned("frames_received_ok", &rows, |(.., mac)| mac.frames_received_ok)
+            .unsigned("frames_received_all", &rows, |(.., mac)| mac.frames_received_all)
+            .unsigned("received_bytes", &rows, |(.., mac)| mac.bytes_received_ok)
+            .unsigned("frames_sent", &rows, |(.., mac)| mac.frames_sent)
+            .unsigned("sent_bytes", &rows, |(.., mac)| mac.bytes_sent)
+            .unsigned("pause_frames_received", &rows, |(.., mac)| mac.pause_frames_received)
+    }
+
+    fn port_name(&self, switch: usize, port: PortId) -> String {
+        let ports = &self.topology.switches[switch].ports;
+        match ports.get(usize::from(port.0)) {
+            Some(port) => self.topology.link_name(port.link),
+            None => format!("recirculation {}", usize::from(port.0) - ports.len()),
+        }
+    }
+
+    fn mechanisms(&self, reports: &[(SwitchId, Report)]) -> Table {
+        let of_report = |(switch, report): &(SwitchId, Report)| {
+            let name = self.topology.switch(*switch).name.clone();
+            let row = move |(scope, counter, value): &(String, &'static str, u64)| {
+                (name.clone(), report.mechanism, scope.clone(), *counter, *value)
+            };
+            report.counters.iter().map(row).collect::<Vec<_>>()
+        };
+        let rows: Vec<_> = reports.iter().flat_map(of_report).collect();
+        Table::new("mechanisms")
+            .text("switch", &rows, |row| row.0.clone())
+            .text("mechanism", &rows, |row| row.1.to_owned())
+            .text("scope", &rows, |row| row.2.clone())
+            .text("counter", &rows, |row| row.3.to_owned())
+            .unsigned("value", &rows, |row| row.4)
+    }
+
+    fn histograms(&self, reports: &[(SwitchId, Report)]) -> Table {
+        let mut rows = Vec::new();
+        for (switch, report) in reports {
+            for (scope, quantity, histogram) in &report.histograms {
+                let name = &self.topology.switch(*switch).name;
+                let recorded = histogram.iter_recorded();
+                rows.extend(recorded.map(|bar| {
+                    (name.clone(), scope.clone(), *quantity, bar.value_iterated_to(), bar.count_since_last_iteration())
+                }));
+            }
+        }
+        Table::new("histograms")
+            .text("switch", &rows, |row| row.0.clone())
+            .text("scope", &rows, |row| row.1.clone())
+            .text("quantity", &rows, |row| row.2.to_owned())
+            .unsigned("value", &rows, |row| row.3)
+            .unsigned("count", &rows, |row| row.4)
+    }
+}
+
+fn samples(name: &'static str, subject: &'static str, samplers: &[&Sampler]) -> Table {
+    let of_sampler = |sampler: &&Sampler| {
+        let name = sampler.name.clone();
+        sampler.samples.iter().map(move |&(at, value)| (name.clone(), at, value)).collect::<Vec<_>>()
+    };
+    let rows: Vec<_> = samplers.iter().flat_map(of_sampler).collect();
+    Table::new(name).text(subject, &rows, |row| row.0.clone()).time("time_ps", &rows, |row| row.1).unsigned(
+        "value_bytes",
+        &rows,
+        |row| row.2,
+    )
+}
+
+fn outcome_name(outcome: FlowOutcome) -> &'static str {
+    match outcome {
+        FlowOutcome::Completed => "completed",
+        FlowOutcome::Failed => "failed",
+        FlowOutcome::Unfinished => "unfinished",
+    }
+}

@@ -1,0 +1,91 @@
+//! From a scenario's transports to those of the hosts.
+
+use hitless_hosts::TransportConfig;
+use hitless_hosts::transport::roce::RoceConfig;
+use hitless_hosts::transport::tcp::{
+    CongestionControlConfig, CubicConfig, DctcpConfig, DelayedAck, RtoFormula, TcpConfig,
+};
+use hitless_hosts::transport::udp::UdpConfig;
+
+use crate::scenario::{
+    self, Congestion, HostSettings, Protocol, RoceSettings, TcpSettings, TransportSettings, UdpSettings,
+};
+
+/// The configuration that `settings` describe, on hosts like `host`.
+pub(super) fn config(settings: &TransportSettings, host: &HostSettings) -> TransportConfig {
+    match &settings.protocol {
+        Protocol::Tcp(tcp) => TransportConfig::Tcp(tcp_config(tcp, host)),
+        Protocol::Roce(roce) => TransportConfig::Roce(roce_config(roce)),
+        Protocol::Udp(udp) => TransportConfig::Udp(udp_config(udp)),
+    }
+}
+
+fn tcp_config(settings: &TcpSettings, host: &HostSettings) -> TcpConfig {
+    let congestion_control = match settings.congestion {
+        Congestion::Newreno => CongestionControlConfig::NewReno,
+        Congestion::Cubic => CongestionControlConfig::Cubic(CubicConfig::default()),
+        Congestion::Dctcp => {
+            CongestionControlConfig::Dctcp(DctcpConfig { gain: settings.dctcp_gain, ..DctcpConfig::default() })
+        }
+    };
+    TcpConfig {
+        mss_bytes: settings.mss.0 as u16,
+        header_bytes: settings.header_bytes.0 as u32,
+        ack_frame_bytes: settings.ack_bytes.0 as u32,
+        initial_window_segments: settings.initial_window,
+        segments_per_burst: settings.burst_segments,
+        receive_window_bytes: settings.receive_window.map(|window| u32::try_from(window.0).unwrap_or(u32::MAX)),
+        congestion_control,
+        ecn: settings.ecn,
+        sack: settings.sack,
+        rack_tlp: settings.rack_tlp,
+        dupack_threshold: settings.duplicate_acks,
+        delayed_ack: delayed_ack(settings),
+        rto_formula: match settings.rto_formula {
+            scenario::RtoFormula::Rfc6298 => RtoFormula::Rfc6298,
+            scenario::RtoFormula::Linux => RtoFormula::Linux,
+        },
+        rto_min: settings.rto_min,
+        rto_max: settings.rto_max,
+        rto_initial: settings.rto_initial,
+        syn_timeout: settings.syn_timeout,
+        timer_tick: host.timer_tick,
+        handshake: settings.handshake,
+        eifel_undo: settings.eifel_undo,
+        slow_start_after_idle: settings.slow_start_after_idle,
+        tlp_max_ack_delay: settings.tlp_max_ack_delay,
+        ..TcpConfig::default()
+    }
+}
+
+fn delayed_ack(settings: &TcpSettings) -> DelayedAck {
+    if settings.delayed_ack_segments <= 1 {
+        return DelayedAck::Off;
+    }
+    DelayedAck::On {
+        segments: settings.delayed_ack_segments,
+        timeout: settings.delayed_ack_timeout,
+        quickack_segments: settings.quick_acks,
+    }
+}
+
+fn roce_config(settings: &RoceSettings) -> RoceConfig {
+    RoceConfig {
+        payload_bytes: settings.mtu.0 as u32,
+        header_bytes: settings.header_bytes.0 as u32,
+        acknowledgement_frame_bytes: settings.ack_bytes.0 as u32,
+        window_packets: settings.window,
+        acknowledge_every_packets: settings.acknowledge_every,
+        timeout: settings.timeout,
+        retry_limit: settings.retries,
+        ..RoceConfig::default()
+    }
+}
+
+fn udp_config(settings: &UdpSettings) -> UdpConfig {
+    UdpConfig {
+        frame_bytes: settings.frame_bytes.0 as u32,
+        header_bytes: settings.header_bytes.0 as u32,
+        ..UdpConfig::at_rate(settings.rate)
+    }
+}

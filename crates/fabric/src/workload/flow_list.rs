@@ -1,0 +1,109 @@
+//! Lists of flows in files: a line for each, `source destination packets start_ns`.
+
+use std::fmt;
+
+use hitless_wire::{HostId, Time};
+
+/// A line of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListedFlow {
+    /// The host that sends.
+    pub source: HostId,
+    /// The host that receives.
+    pub destination: HostId,
+    /// Packets to send, at least 1.
+    pub packets: u64,
+    /// When it starts.
+    pub start: Time,
+}
+
+/// Why a text is not a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowListError {
+    /// Line in the text, counted from 1.
+    pub line: usize,
+    /// What must hold.
+    pub rule: String,
+}
+
+impl fmt::Display for FlowListError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.rule)
+    }
+}
+
+impl std::error::Error for FlowListError {}
+
+macro_rules! embedded_lists {
+    ($($name:literal),* $(,)?) => {
+        /// The lists that come with the program: name and text.
+        pub const LISTS: &[(&str, &str)] =
+            &[$(($name, include_str!(concat!("../../../../data/bench/", $name, ".flows")))),*];
+    };
+}
+
+embedded_lists!("A_perm128", "B_rand320", "C_incast64");
+
+/// The list called `name` among [`LISTS`].
+pub fn named(name: &str) -> Option<&'static str> {
+    LISTS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+/// Reads a list; `hosts` is how many hosts there are. The order is that of the text.
+///
+/// # Errors
+/// The first line that is not as it must be.
+pub fn parse(text: &str, hosts: usize) -> Result<Vec<ListedFlow>, FlowListError> {
+    let lines = (1..).zip(text.lines()).map(|(number, line)| (number, line.trim()));
+    let flows = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    flows.map(|(line, text)| read_line(text, hosts).map_err(|rule| FlowListError { line, rule })).collect()
+}
+
+fn read_line(line: &str, hosts: usize) -> Result<ListedFlow, String> {
+    let numbers: Option<Vec<u64>> = line.split_whitespace().map(|word| word.parse().ok()).collect();
+    let Some(&[source, destination, packets, start_ns]) = numbers.as_deref() else {
+        return Err(format!("must be four whole numbers `source destination packets start_ns`, not '{line}'"));
+    };
+    if let Some(host) = [source, destination].into_iter().find(|&host| host >= hosts as u64) {
+        return Err(format!("host {host} does not exist: there are {hosts}, counted from 0"));
+    }
+    if source == destination {
+        return Err(format!("host {source} cannot send to itself"));
+    }
+    if packets == 0 {
+        return Err("a flow has at least 1 packet".into());
+    }
+    let start_ps = start_ns.checked_mul(1_000).ok_or("the start is out of range")?;
+    let [source, destination] = [source, destination].map(|host| HostId(host as u32));
+    Ok(ListedFlow { source, destination, packets, start: Time(start_ps) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lists_that_come_along_have_the_sizes_they_are_known_for() {
+        let table =
+            [("A_perm128", 128, 128, 179_200), ("B_rand320", 320, 640, 448_000), ("C_incast64", 128, 64, 22_400)];
+        for (name, hosts, flows, packets) in table {
+            let list = parse(named(name).unwrap(), hosts).unwrap();
+            assert_eq!(list.len(), flows, "{name}");
+            assert_eq!(list.iter().map(|flow| flow.packets).sum::<u64>(), packets, "{name}");
+        }
+    }
+
+    #[test]
+    fn bad_lines_are_named() {
+        let table = [
+            ("0 1 5", "line 1: must be four whole numbers `source destination packets start_ns`, not '0 1 5'"),
+            ("# fine\n\n0 9 5 0", "line 3: host 9 does not exist: there are 4, counted from 0"),
+            ("1 1 5 0", "line 1: host 1 cannot send to itself"),
+            ("0 1 0 0", "line 1: a flow has at least 1 packet"),
+            ("0 1 1 18446744073709551615", "line 1: the start is out of range"),
+        ];
+        for (text, message) in table {
+            assert_eq!(parse(text, 4).unwrap_err().to_string(), message);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Flows at random moments between random hosts.
+
+use hitless_engine::Stream;
+use hitless_wire::{HostId, Time};
+
+use super::{Arrivals, Template};
+use crate::topology::{SwitchId, Topology};
+use crate::workload::random::below;
+use crate::workload::{FlowSpec, SizeSampler};
+
+/// Draws a sender and a receiver.
+#[derive(Clone, Debug)]
+pub struct PairSampler {
+    sources: Vec<HostId>,
+    destinations: Vec<HostId>,
+    /// By host: its switch, when sender and receiver must hang on different ones.
+    switches: Option<Vec<SwitchId>>,
+}
+
+impl PairSampler {
+    /// Senders from `sources`, receivers from `destinations`, never the same host, and on different switches if
+    /// `across_switches`. `None` when some sender would have no receiver.
+    pub fn new(
+        topology: &Topology,
+        sources: Vec<HostId>,
+        destinations: Vec<HostId>,
+        across_switches: bool,
+    ) -> Option<Self> {
+        let switch_of = |host| topology.attachment(host).0;
+        let switches = across_switches.then(|| topology.host_ids().map(switch_of).collect());
+        let sampler = Self { sources, destinations, switches };
+        let has_receiver = |&from: &HostId| sampler.destinations.iter().any(|&to| sampler.allows(from, to));
+        let usable = !sampler.sources.is_empty() && sampler.sources.iter().all(has_receiver);
+        usable.then_some(sampler)
+    }
+
+    fn allows(&self, from: HostId, to: HostId) -> bool {
+        let apart = |switches: &Vec<SwitchId>| switches[from.0 as usize] != switches[to.0 as usize];
+        from != to && self.switches.as_ref().is_none_or(apart)
+    }
+
+    fn draw(&self, stream: &mut Stream) -> (HostId, HostId) {
+        let from = self.sources[below(stream, self.sources.len())];
+        loop {
+            let to = self.destinations[below(stream, self.destinations.len())];
+            if self.allows(from, to) {
+                return (from, to);
+            }
+        }
+    }
+}
+
+/// Poisson flows. One process for the whole group: the sum of independent Poisson processes is one.
+#[derive(Clone, Debug)]
+pub struct PoissonGenerator {
+    template: Template,
+    per_second: f64,
+    left: Option<u64>,
+    pairs: PairSampler,
+    sizes: SizeSampler,
+    stream: Stream,
+    previous: Option<Time>,
+}
+
+impl PoissonGenerator {
+    /// `per_second` flows on average, at most `count`.
+    pub fn new(
+        template: Template,
+        per_second: f64,
+        count: Option<u64>,
+        pairs: PairSampler,
+        sizes: SizeSampler,
+        stream: Stream,
+    ) -> Self {
+        Self { template, per_second, left: count, pairs, sizes, stream, previous: None }
+    }
+
+    /// Whether neither a count nor a time ends it.
+    pub fn is_endless(&self) -> bool {
+        self.left.is_none() && self.template.stop.is_none()
+    }
+}
+
+impl Iterator for PoissonGenerator {
+    type Item = FlowSpec;
+
+    fn next(&mut self) -> Option<FlowSpec> {
+        if self.left == Some(0) {
+            return None;
+        }
+        let arrivals = Arrivals::Poisson { per_second: self.per_second };
+        let start = arrivals.next(&mut self.stream, self.template.start, self.previous);
+        if self.template.is_over(start) {
+            self.left = Some(0);
+            return None;
+        }
+        self.previous = Some(start);
+        self.left = self.left.map(|left| left - 1);
+        let (source, destination) = self.pairs.draw(&mut self.stream);
+        let bytes = self.sizes.sample(&mut self.stream);
+        Some(self.template.sized(source, destination, bytes, start))
+    }
+}
