@@ -10,17 +10,15 @@ use crate::workload::{FlowSize, FlowSpec};
 pub struct Work {
     /// "A", "B" or "C".
     pub name: &'static str,
-    /// Hosts of each leaf.
-    hosts_per_leaf: u32,
-    /// The list of its flows, among those of [`crate::workload::flow_list::LISTS`].
-    flows: &'static str,
+    /// Its scenario, one of the examples.
+    text: &'static str,
 }
 
 /// All of them; data/bench/README.md describes them.
 pub const WORKS: [Work; 3] = [
-    Work { name: "A", hosts_per_leaf: 16, flows: "A_perm128" },
-    Work { name: "B", hosts_per_leaf: 40, flows: "B_rand320" },
-    Work { name: "C", hosts_per_leaf: 16, flows: "C_incast64" },
+    Work { name: "A", text: include_str!("../../../examples/bench-a.toml") },
+    Work { name: "B", text: include_str!("../../../examples/bench-b.toml") },
+    Work { name: "C", text: include_str!("../../../examples/bench-c.toml") },
 ];
 
 impl Work {
@@ -34,46 +32,7 @@ impl Work {
     /// # Errors
     /// When the scenario does not pass the check: a fault of this module.
     pub fn scenario(&self) -> Result<Scenario, ScenarioError> {
-        let text = format!(
-            r#"
-name = "bench-{name}"
-until = "all-flows-done"
-[routing]
-choice = "by-sum"
-[topology]
-kind = "leaf-spine"
-leaves = 8
-spines = 4
-hosts_per_leaf = {hosts}
-host_link = {{ rate = "10 Gbps", delay = "1 us", overhead_bytes = 0 }}
-core_link = {{ rate = "40 Gbps", delay = "1 us", overhead_bytes = 0 }}
-[switch]
-preset = "ideal"
-buffer = {{ kind = "static", per_port = "250 packets" }}
-ecn = {{ threshold = "65 packets" }}
-[host]
-nic_queue = "4000 packets"
-hold_back_tcp = false
-[[transport]]
-name = "dctcp"
-kind = "tcp"
-congestion = "dctcp"
-mss = "1460 B"
-header_bytes = "40 B"
-ack_bytes = "40 B"
-rto_min = "250 ms"
-[[flows]]
-name = "{name}"
-transport = "dctcp"
-kind = "list"
-packet_bytes = "1460 B"
-file = "{file}"
-"#,
-            name = self.name,
-            hosts = self.hosts_per_leaf,
-            file = self.flows,
-        );
-        check(&text, "bench")
+        check(self.text, &format!("bench {}", self.name))
     }
 
     /// Runs it with each flow cut to `fraction` of its packets (at least one).

@@ -11,6 +11,7 @@ mod simulation;
 mod simulator;
 mod tables;
 
+use hitless_fabric::scenario::{EXAMPLES, example};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
@@ -39,8 +40,8 @@ fn version() -> &'static str {
 #[pyfunction]
 fn scenario_schema(format: &str) -> PyResult<String> {
     match format {
-        "text" => Ok(simulator::schema_text()?),
-        "json" => Ok(simulator::schema_json()?),
+        "text" => Ok(simulator::schema_text()),
+        "json" => Ok(simulator::schema_json()),
         other => Err(PyValueError::new_err(format!("unknown schema format {other:?}; it is \"text\" or \"json\""))),
     }
 }
@@ -48,13 +49,13 @@ fn scenario_schema(format: &str) -> PyResult<String> {
 /// Names of the example scenarios, each with its one-line description.
 #[pyfunction]
 fn scenario_examples() -> Vec<(&'static str, &'static str)> {
-    simulator::examples().iter().map(|example| (example.name, example.description)).collect()
+    EXAMPLES.iter().map(|example| (example.name, example.summary())).collect()
 }
 
 /// Text of the example scenario `name`, or None when there is none of that name.
 #[pyfunction]
 fn scenario_example(name: &str) -> Option<&'static str> {
-    simulator::examples().iter().find(|example| example.name == name).map(|example| example.text)
+    example(name)
 }
 
 /// Checks a scenario and returns it with every default spelled out.

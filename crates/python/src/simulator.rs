@@ -1,6 +1,14 @@
 //! What Python needs of the simulator, in one file: the only one that names `hitless-fabric`.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::fs;
+use std::time::Instant;
+
+use hitless_fabric::bench::Work;
+use hitless_fabric::scenario::{self, Scenario};
+use hitless_fabric::{Progress, Simulation};
+use rustix::time::{ClockId, clock_gettime};
+
+pub use hitless_fabric::results::{Column, Table};
 
 /// Why there is no result.
 #[derive(Debug)]
@@ -13,39 +21,9 @@ pub enum Failure {
     Cancelled,
 }
 
-/// An example scenario that ships with the simulator.
-pub struct Example {
-    /// What `hitless scenario example NAME` calls it.
-    pub name: &'static str,
-    /// One line for the list of examples.
-    pub description: &'static str,
-    /// The scenario file itself.
-    pub text: &'static str,
-}
-
-/// One column of a table of results. The unit is the last word of the column's name.
-pub enum Column {
-    /// Counts, bytes, identifiers.
-    Unsigned(Vec<u64>),
-    /// Picoseconds, where -1 means "never happened".
-    Signed(Vec<i64>),
-    /// Ratios and rates.
-    Real(Vec<f64>),
-    /// Names.
-    Text(Vec<String>),
-}
-
-/// A table of results: columns of equal length.
-pub struct Table {
-    /// "messages", "flows", "links", "queues", "mechanisms", "histograms".
-    pub name: String,
-    /// Name and values of each column, in the order to show.
-    pub columns: Vec<(String, Column)>,
-}
-
 /// What a finished run hands over.
 pub struct Outcome {
-    /// Drops by reason, counters, trace hash, events, transmissions, times, warnings, as one JSON object.
+    /// Drops by reason, trace hash, events, transmissions, times, warnings, as one JSON object.
     pub summary_json: String,
     /// Every table of results.
     pub tables: Vec<Table>,
@@ -54,77 +32,130 @@ pub struct Outcome {
 /// What another thread may see of a run, and ask of it.
 #[derive(Default)]
 pub struct Control {
-    progress: AtomicU64,
-    cancelled: AtomicBool,
+    progress: Progress,
 }
 
 impl Control {
-    /// Called by the run, now and then: the share of the simulated time that has passed, 0 to 1.
-    pub fn set_progress(&self, fraction: f64) {
-        self.progress.store(fraction.to_bits(), Ordering::Relaxed);
-    }
-
-    /// The share last told.
+    /// The share of the run that is done, 0 to 1.
     pub fn progress(&self) -> f64 {
-        f64::from_bits(self.progress.load(Ordering::Relaxed))
+        self.progress.fraction()
     }
 
     /// Asks the run to end with [`Failure::Cancelled`].
     pub fn cancel(&self) {
-        self.cancelled.store(true, Ordering::Relaxed);
-    }
-
-    /// Asked by the run, now and then.
-    pub fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Relaxed)
+        self.progress.cancel();
     }
 }
 
 /// A scenario that was read and found sound.
 pub struct Prepared {
-    effective: String,
+    scenario: Scenario,
 }
 
 impl Prepared {
     /// Reads and checks a scenario; `seed` overrides the scenario's own.
-    pub fn new(_text: &str, file_name: &str, _seed: Option<u64>) -> Result<Self, Failure> {
-        Err(Failure::Scenario(format!("{file_name}: {NOT_BUILT}")))
+    pub fn new(text: &str, file_name: &str, seed: Option<u64>) -> Result<Self, Failure> {
+        let scenario = scenario::check(text, file_name).map_err(|error| Failure::Scenario(error.to_string()))?;
+        let seed = seed.unwrap_or(scenario.seed);
+        Ok(Self { scenario: Scenario { seed, ..scenario } })
     }
 
     /// The scenario as TOML with every default spelled out.
     pub fn effective(&self) -> String {
-        self.effective.clone()
+        self.scenario.effective_toml()
     }
 
     /// Runs to the end, telling `control` of its progress and asking it whether to stop.
     pub fn run(&self, control: &Control) -> Result<Outcome, Failure> {
-        control.set_progress(0.0);
-        if control.is_cancelled() {
+        let clocks = Clocks::start();
+        let simulation = Simulation::new(self.scenario.clone()).map_err(Failure::Simulation)?;
+        let outcome = simulation.run(&control.progress);
+        if control.progress.is_cancelled() {
             return Err(Failure::Cancelled);
         }
-        let _shape = [Column::Unsigned(vec![]), Column::Signed(vec![]), Column::Real(vec![]), Column::Text(vec![])];
-        Err(Failure::Simulation(NOT_BUILT.into()))
+        refuse_violations(&outcome)?;
+        let summary_json = with_times(&outcome.summary, &clocks)?.to_string();
+        Ok(Outcome { summary_json, tables: outcome.tables })
     }
 }
 
+fn refuse_violations(outcome: &hitless_fabric::Outcome) -> Result<(), Failure> {
+    if outcome.violations.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::Simulation(format!("what must always hold did not: {}", outcome.violations.join("; "))))
+}
+
+fn with_times(summary: &hitless_fabric::Summary, clocks: &Clocks) -> Result<serde_json::Value, Failure> {
+    let mut value = serde_json::to_value(summary).map_err(|error| Failure::Simulation(error.to_string()))?;
+    value["wall_s"] = clocks.wall_s().into();
+    value["cpu_s"] = clocks.cpu_s().into();
+    Ok(value)
+}
+
 /// Every field of a scenario file, for people.
-pub fn schema_text() -> Result<String, Failure> {
-    Err(Failure::Scenario(NOT_BUILT.into()))
+pub fn schema_text() -> String {
+    scenario::schema_text()
 }
 
 /// Every field of a scenario file, as JSON Schema.
-pub fn schema_json() -> Result<String, Failure> {
-    Err(Failure::Scenario(NOT_BUILT.into()))
-}
-
-/// The example scenarios, in the order to show.
-pub fn examples() -> &'static [Example] {
-    &[]
+pub fn schema_json() -> String {
+    format!("{:#}", scenario::schema())
 }
 
 /// Runs a benchmark workload; returns its measurements as a JSON object.
-pub fn bench_engine(_work: &str, _fraction: f64, _seed: u64) -> Result<String, Failure> {
-    Err(Failure::Simulation(NOT_BUILT.into()))
+pub fn bench_engine(work: &str, fraction: f64, seed: u64) -> Result<String, Failure> {
+    let known = Work::named(work).ok_or_else(|| Failure::Simulation(format!("there is no workload {work}")))?;
+    let clocks = Clocks::start();
+    let outcome = known.run(fraction, seed).map_err(Failure::Simulation)?;
+    let (cpu_s, wall_s) = (clocks.cpu_s(), clocks.wall_s());
+    refuse_violations(&outcome)?;
+    let summary = &outcome.summary;
+    let measured = serde_json::json!({
+        "work": work,
+        "transmissions": summary.transmissions,
+        "events": summary.events,
+        "cpu_s": cpu_s,
+        "wall_s": wall_s,
+        "transmissions_per_cpu_s": summary.transmissions as f64 / cpu_s,
+        "peak_rss_bytes": peak_rss_bytes(),
+        "flows_done": summary.flows.completed,
+        "drops": summary.drops.values().sum::<u64>(),
+        "simulated_s": summary.simulated_s,
+        "trace_hash": summary.trace_hash,
+    });
+    Ok(measured.to_string())
 }
 
-const NOT_BUILT: &str = "the simulator is not built into this version yet";
+/// The most memory that this process ever held, as Linux tells; 0 elsewhere.
+fn peak_rss_bytes() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok());
+    kilobytes.unwrap_or(0) * 1_024
+}
+
+/// Wall time and the CPU time of this thread, since the start.
+struct Clocks {
+    wall: Instant,
+    cpu_s: f64,
+}
+
+impl Clocks {
+    fn start() -> Self {
+        Self { wall: Instant::now(), cpu_s: thread_cpu_s() }
+    }
+
+    fn wall_s(&self) -> f64 {
+        self.wall.elapsed().as_secs_f64()
+    }
+
+    fn cpu_s(&self) -> f64 {
+        thread_cpu_s() - self.cpu_s
+    }
+}
+
+fn thread_cpu_s() -> f64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}

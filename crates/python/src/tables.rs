@@ -15,7 +15,7 @@ pub fn to_python(py: Python<'_>, tables: Vec<Table>) -> PyResult<Py<PyDict>> {
     Ok(result.unbind())
 }
 
-fn columns(py: Python<'_>, columns: Vec<(String, Column)>) -> PyResult<Bound<'_, PyDict>> {
+fn columns<'py>(py: Python<'py>, columns: Vec<(&'static str, Column)>) -> PyResult<Bound<'py, PyDict>> {
     let result = PyDict::new(py);
     for (name, column) in columns {
         result.set_item(name, values(py, column)?)?;
@@ -27,7 +27,6 @@ fn values(py: Python<'_>, column: Column) -> PyResult<Bound<'_, PyAny>> {
     Ok(match column {
         Column::Unsigned(values) => values.into_pyarray(py).into_any(),
         Column::Signed(values) => values.into_pyarray(py).into_any(),
-        Column::Real(values) => values.into_pyarray(py).into_any(),
         Column::Text(values) => PyList::new(py, values)?.into_any(),
     })
 }

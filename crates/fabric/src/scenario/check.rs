@@ -54,7 +54,7 @@ fn resolve(mut scenario: Scenario) -> Scenario {
     let mut mechanisms = std::mem::take(&mut scenario.mechanisms);
     for mechanism in &mut mechanisms {
         match mechanism {
-            MechanismSettings::Linkguardian(settings) => settings.expect_losses_of(&scenario, &topology),
+            MechanismSettings::LinkGuardian(settings) => settings.expect_losses_of(&scenario, &topology),
         }
     }
     Scenario { mechanisms, ..scenario }

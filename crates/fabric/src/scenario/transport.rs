@@ -81,7 +81,7 @@ pub struct TcpSettings {
     #[serde(with = "Text::<Duration>")]
     pub delayed_ack_timeout: Duration,
     /// Segments at the start of a connection that are acknowledged at once all the same (Linux: "quick ACKs").
-    pub quickack_segments: u32,
+    pub quick_acks: u32,
     /// What a tail loss probe adds for a delayed acknowledgement when one packet is in flight (Linux: 200 ms).
     #[serde(with = "Text::<Duration>")]
     pub tlp_max_ack_delay: Duration,
@@ -142,7 +142,7 @@ impl Default for TcpSettings {
             duplicate_acks: 3,
             delayed_ack_segments: 1,
             delayed_ack_timeout: Duration::from_ms(40),
-            quickack_segments: 0,
+            quick_acks: 0,
             tlp_max_ack_delay: Duration::from_ms(200),
             eifel_undo: true,
             slow_start_after_idle: false,
@@ -167,9 +167,12 @@ pub struct RoceSettings {
     /// Length of the frame of an acknowledgement (with 4 bytes of ACK header).
     #[serde(with = "Text::<Bytes>")]
     pub ack_bytes: Bytes,
-    /// Bytes of payload that may be in flight, rounded up to whole packets; left out: 512 packets.
-    #[serde(with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
-    pub window: Option<Bytes>,
+    /// Packets that may be sent beyond the first unacknowledged one.
+    #[schemars(range(min = 1, max = 8388607))]
+    pub window: u32,
+    /// The last packet of a message is acknowledged, and otherwise every so many packets; at most `window`.
+    #[schemars(range(min = 1, max = 65535))]
+    pub acknowledge_every: u32,
     /// Retransmission timeout of the NIC (LinkGuardian's testbed: about 1 ms).
     #[serde(with = "Text::<Duration>")]
     pub timeout: Duration,
@@ -184,7 +187,8 @@ impl Default for RoceSettings {
             mtu: Bytes(1_024),
             header_bytes: Bytes(78),
             ack_bytes: Bytes(66),
-            window: None,
+            window: 512,
+            acknowledge_every: 16,
             timeout: Duration::from_ms(1),
             retries: 7,
         }

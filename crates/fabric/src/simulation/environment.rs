@@ -37,7 +37,6 @@ pub(super) struct Records {
     pub messages: Vec<MessageRecord>,
     pub flows: Vec<FlowRecord>,
     pub flows_ended: u64,
-    pub bytes_by_group: Vec<u64>,
 }
 
 impl Medium {

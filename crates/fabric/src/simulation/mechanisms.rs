@@ -138,7 +138,6 @@ fn buffering(settings: &LinkGuardianSettings) -> linkguardian::Buffering {
 }
 
 fn sender_config(settings: &LinkGuardianSettings, end: &End) -> linkguardian::SenderConfig {
-    let by_rate = || settings.actual_loss_rate.map(|rate| linkguardian::copies_for(rate, settings.target_loss_rate));
     linkguardian::SenderConfig {
         port: end.port,
         recirculation_port: end.recirculation_port,
@@ -146,7 +145,7 @@ fn sender_config(settings: &LinkGuardianSettings, end: &End) -> linkguardian::Se
             LinkGuardianMode::Blocking => linkguardian::Mode::Blocking,
             LinkGuardianMode::NonBlocking => linkguardian::Mode::NonBlocking,
         },
-        copies: settings.copies.or_else(by_rate).unwrap_or(1),
+        copies: settings.copy_count(),
         dummies: if settings.tail_detection { settings.dummy_count as u8 } else { 0 },
         request_registers: settings.consecutive_losses_max as usize,
         buffering: buffering(settings),

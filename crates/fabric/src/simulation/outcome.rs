@@ -145,8 +145,7 @@ impl Simulation {
     }
 
     fn flows(&self) -> Table {
-        type Row = FlowRecord;
-        let rows = self.medium.records.flows.as_slice();
+        let rows: &[FlowRecord] = &self.medium.records.flows;
         let host = |id: hitless_wire::HostId| self.topology.host(id).name.clone();
         Table::new("flows")
             .unsigned("flow", rows, |row| row.flow.0.into())

@@ -68,7 +68,7 @@ impl Check<'_> {
         for (index, mechanism) in self.scenario.mechanisms.iter().enumerate() {
             let section = format!("mechanism[{index}]");
             match mechanism {
-                MechanismSettings::Linkguardian(settings) => {
+                MechanismSettings::LinkGuardian(settings) => {
                     let link = self.protected_link(topology, settings, &format!("{section}.link"));
                     let fresh = link.is_none_or(|link| !protected.contains(&link));
                     self.require(fresh, &format!("{section}.link"), "LinkGuardian protects this direction already");

@@ -62,8 +62,8 @@ impl Check<'_> {
         self.frame_part(roce.ack_bytes, &field("ack_bytes"));
         self.frame_part(roce.header_bytes, &field("header_bytes"));
         self.require(roce.timeout > Duration::ZERO, &field("timeout"), "must be above zero");
-        let holds = roce.window.is_none_or(|window| window >= roce.mtu);
-        self.require(holds, &field("window"), "must hold at least one packet (mtu)");
+        let answered = roce.acknowledge_every <= roce.window;
+        self.require(answered, &field("acknowledge_every"), "must be at most window, or the sender waits for ever");
     }
 
     fn udp(&mut self, udp: &UdpSettings, section: &str) {

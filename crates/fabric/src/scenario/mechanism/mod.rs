@@ -12,5 +12,5 @@ pub use linkguardian::{ActivationChange, Buffering, LinkGuardianMode, LinkGuardi
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum MechanismSettings {
     /// LinkGuardian on one link (Joshi et al., SIGCOMM 2023).
-    Linkguardian(LinkGuardianSettings),
+    LinkGuardian(LinkGuardianSettings),
 }

@@ -387,6 +387,26 @@ fn traffic() {
 }
 
 #[test]
+fn frames_and_windows() {
+    check_rows(&[
+        (
+            "congestion = \"dctcp\"",
+            "congestion = \"dctcp\"\nmss = \"64 KB\"",
+            "transport[0].mss",
+            "must be from 1 to 9216 B: it is part of an Ethernet frame",
+            "",
+        ),
+        (
+            "kind = \"roce\"",
+            "kind = \"roce\"\nwindow = 8",
+            "transport[1].acknowledge_every",
+            "must be at most window, or the sender waits for ever",
+            "",
+        ),
+    ]);
+}
+
+#[test]
 fn a_run_until_all_flows_are_done_needs_flows_that_end() {
     let error = errors(&changed("duration", "until = \"all-flows-done\"\nduration"));
     let fields: Vec<&str> = error.findings.iter().map(|finding| finding.field.as_str()).collect();
