@@ -83,7 +83,7 @@ def _messages(scenario):
     delivered = started + times
     return {
         "flow": np.arange(count, dtype=np.uint64),
-        "tag": [scenario["scheme"]] * count,
+        "group": [scenario["scheme"]] * count,
         "bytes": np.full(count, 143, np.uint64),
         "started_ps": started,
         "delivered_ps": delivered,

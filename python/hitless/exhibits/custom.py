@@ -64,6 +64,6 @@ def _completion_us(run: Run) -> dict[str, list[float]]:
     if "messages" not in run.tables:
         return {}
     completed = run.table("messages").filter(pl.col("delivered_ps") >= pl.col("started_ps"))
-    times = completed.select("tag", time=(pl.col("delivered_ps") - pl.col("started_ps")) / _PS_PER_US)
-    groups = times.partition_by("tag", as_dict=True, maintain_order=True)
+    times = completed.select("group", time=(pl.col("delivered_ps") - pl.col("started_ps")) / _PS_PER_US)
+    groups = times.partition_by("group", as_dict=True, maintain_order=True)
     return {str(tag): group["time"].to_list() for (tag,), group in groups.items()}
