@@ -1,1 +1,0 @@
-"""The exhibits of LinkGuardian (Joshi et al., SIGCOMM 2023)."""
