@@ -1,5 +1,6 @@
 //! Samplers: what the control plane polls while a run goes on.
 
+use hitless_engine::OrderKey;
 use hitless_wire::{Duration, PortId, Time};
 
 use super::Simulation;
@@ -26,7 +27,8 @@ pub(super) struct Sampler {
 impl Simulation {
     pub(super) fn schedule_sample(&mut self, number: usize, now: Time) {
         let at = now + self.samplers[number].period;
-        let order = self.medium.sequences.key(kind::SAMPLE, 0);
+        // A key of its own: sampling must not move the order of anything else.
+        let order = OrderKey::new(kind::SAMPLE, number as u32, 0);
         self.medium.queue.push(at, order, SimulationEvent::Sample { sampler: number as u32 });
     }
 

@@ -284,6 +284,7 @@ fn report_receiver(receiver: &Receiver, now: Time, report: &mut Report) {
         ("piggybacked acknowledgements", counters.piggybacked_acknowledgements),
         ("pauses", counters.pauses),
         ("loss events", counters.loss_runs.iter().sum()),
+        ("longest stall (ns)", counters.longest_stall.as_ps() / 1_000),
         ("timer packets", now.as_ps() / receiver.config.timer_period.as_ps()),
     ] {
         report.count(&scope, name, value);

@@ -52,6 +52,8 @@ pub struct ManagedLane {
     levels: Vec<Level>,
     /// Queues that have a packet and are not paused.
     ready: u64,
+    /// Where the frame last served came from, and its length: until `busy_until` it counts as being there.
+    serving: (QueueId, u32),
     /// When the server falls free.
     pub(crate) busy_until: Time,
     /// Whether an event will look after the queues at `busy_until`.
@@ -90,6 +92,7 @@ impl ManagedLane {
             queues: queues.collect(),
             levels: levels_of(configs),
             ready: 0,
+            serving: (QueueId(0), 0),
             busy_until: Time::ZERO,
             service_is_due: false,
         }
@@ -99,11 +102,14 @@ impl ManagedLane {
     #[inline]
     pub fn offer(&mut self, queue: QueueId, entry: Entry) -> Offer {
         let index = usize::from(queue.0);
+        let is_serving_it = self.busy_until > entry.enqueued_at && self.serving.0 == queue;
         let queue = &mut self.queues[index];
-        if !queue.config.limit.has_room(queue.entries.len(), queue.bytes, entry.frame_bytes) {
+        let packets = queue.entries.len() + usize::from(is_serving_it);
+        let bytes = queue.bytes + if is_serving_it { u64::from(self.serving.1) } else { 0 };
+        if !queue.config.limit.has_room(packets, bytes, entry.frame_bytes) {
             return Offer::Full;
         }
-        let mark = queue.config.ecn.marks(queue.entries.len(), queue.bytes);
+        let mark = queue.config.ecn.marks(packets, bytes);
         queue.entries.push_back(entry);
         queue.bytes += u64::from(entry.frame_bytes);
         queue.peak_bytes = queue.peak_bytes.max(queue.bytes);
@@ -126,7 +132,9 @@ impl ManagedLane {
         } else {
             self.next_by_deficit(level)
         };
-        Some((QueueId(index as u8), self.take_from(index)))
+        let entry = self.take_from(index);
+        self.serving = (QueueId(index as u8), entry.frame_bytes);
+        Some((self.serving.0, entry))
     }
 
     /// Whether any queue could be served.

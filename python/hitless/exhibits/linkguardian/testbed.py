@@ -11,7 +11,7 @@ Where a number comes from:
   and 1.16e-3 for them; `MEASURED_LOSS` is the last, for exhibits where "about 1e-3" decides a percentile.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from hitless.simulation import Scenario
@@ -59,6 +59,7 @@ def scenario(
     loss: float = 0.0,
     repair_loss: float | None = None,
     scheme: str = "none",
+    copies_given: int | None = None,
     measure: Mapping[str, Any] | None = None,
 ) -> Scenario:
     """The testbed at ``rate_gbps`` with one kind of flow; ``scheme`` is "none", "LG" or "LG_NB"."""
@@ -77,7 +78,8 @@ def scenario(
     else:
         made["duration"] = seconds(duration_s)
     if scheme in MODES:
-        made["mechanism"] = [{"kind": "linkguardian", "link": LINK, "mode": MODES[scheme]}]
+        given = {} if copies_given is None else {"copies": copies_given}
+        made["mechanism"] = [{"kind": "linkguardian", "link": LINK, "mode": MODES[scheme], **given}]
     return made
 
 
@@ -97,11 +99,6 @@ def packets_duration_s(packets: int, rate_gbps: int) -> float:
 def seconds(duration_s: float) -> str:
     """A time as scenario files have it, to the nanosecond."""
     return f"{round(duration_s * 1e9)} ns"
-
-
-def rates(values: Sequence[int]) -> str:
-    """ "25G, 100G" for notes."""
-    return ", ".join(f"{value}G" for value in values)
 
 
 def _topology(rate_gbps: int) -> Mapping[str, Any]:

@@ -1,0 +1,319 @@
+//! The way of a packet through a switch: hooks, their order, and what a mechanism may ask for.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use hitless_engine::{PacketHandle, PacketStore};
+use hitless_switch::{
+    Architecture, BufferPolicy, Context, DropReason, EcnThreshold, Environment, HookSet, Mechanism, PortConfig,
+    PortState, QueueConfig, QueueLimit, Report, Subscriptions, Switch, SwitchEvent, Verdict,
+};
+use hitless_wire::packet::ETHERNET_OVERHEAD_BYTES;
+use hitless_wire::pause::PauseFrame;
+use hitless_wire::{BitRate, Duration, Ecn, Packet, PortId, QueueId, Time};
+use proptest::prelude::*;
+
+const IN: PortId = PortId(0);
+const OUT: PortId = PortId(1);
+const LOOP: PortId = PortId(2);
+
+/// Keeps time and events, and writes down what leaves.
+#[derive(Default)]
+struct World {
+    packets: PacketStore,
+    events: BTreeMap<(Time, u64), SwitchEvent>,
+    count: u64,
+    now: Time,
+    sent: Vec<(PortId, Time, Packet)>,
+    ended: Vec<DropReason>,
+    unreachable: bool,
+}
+
+impl Environment for World {
+    fn packets(&mut self) -> &mut PacketStore {
+        &mut self.packets
+    }
+    fn route(&mut self, _packet: PacketHandle) -> Option<PortId> {
+        (!self.unreachable).then_some(OUT)
+    }
+    fn schedule(&mut self, at: Time, event: SwitchEvent) {
+        assert!(at >= self.now);
+        self.count += 1;
+        self.events.insert((at, self.count), event);
+    }
+    fn transmit(&mut self, port: PortId, packet: PacketHandle, last_bit_at: Time) {
+        self.sent.push((port, last_bit_at, self.packets[packet]));
+        self.packets.remove(packet);
+    }
+    fn created(&mut self, _packet: PacketHandle) {}
+    fn ended(&mut self, packet: PacketHandle, reason: DropReason) {
+        self.ended.push(reason);
+        self.packets.remove(packet);
+    }
+}
+
+impl World {
+    fn arrive<M: Mechanism>(&mut self, switch: &mut Switch<M>, at: Time, packet: Packet) {
+        self.run_until(switch, at);
+        self.now = at;
+        let handle = self.packets.insert(packet);
+        switch.receive(at, IN, handle, self);
+    }
+
+    fn run_until<M: Mechanism>(&mut self, switch: &mut Switch<M>, limit: Time) {
+        while let Some(entry) = self.events.first_entry() {
+            if entry.key().0 >= limit {
+                break;
+            }
+            let ((at, _), event) = entry.remove_entry();
+            self.now = at;
+            switch.handle(at, event, self);
+        }
+    }
+}
+
+fn packet(frame_bytes: u32) -> Packet {
+    Packet { frame_bytes, ttl: 3, ecn: Ecn::Capable, ..Packet::default() }
+}
+
+fn architecture() -> Architecture {
+    Architecture { checked: true, ..Architecture::tofino_like() }
+}
+
+fn ports(queues: Vec<QueueConfig>) -> Vec<PortConfig> {
+    let port = PortConfig::fifo(BitRate::from_gbps(10), ETHERNET_OVERHEAD_BYTES, queues[0]);
+    let out = PortConfig { queues, ..port.clone() };
+    vec![port.clone(), out, PortConfig { is_loopback: true, ..port }]
+}
+
+fn unlimited() -> QueueConfig {
+    QueueConfig::normal(QueueLimit::Unlimited)
+}
+
+type Log = Rc<RefCell<Vec<String>>>;
+
+/// A mechanism that writes down every call and does what its plan says.
+struct Scribe {
+    name: &'static str,
+    log: Log,
+    hooks: Vec<(PortId, HookSet)>,
+    plan: Plan,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Plan {
+    Watch,
+    MirrorAtTransmit,
+    DropAtIngress,
+    GoRoundOnce,
+    ReadDepthInIngress,
+    TimerAndPause,
+}
+
+impl Scribe {
+    fn note(&self, what: &str) {
+        self.log.borrow_mut().push(format!("{} {what}", self.name));
+    }
+}
+
+impl Mechanism for Scribe {
+    fn subscriptions(&mut self, _: &[usize]) -> Subscriptions {
+        Subscriptions { hooks: self.hooks.clone(), queues: Vec::new() }
+    }
+    fn report(&self, _: Time) -> Report {
+        Report::new(self.name)
+    }
+    fn start<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        if self.plan == Plan::TimerAndPause {
+            context.pause(OUT, QueueId(0));
+            context.wake_at(Time(Duration::from_us(50).as_ps()), 7);
+        }
+    }
+    fn link_receive<E: Environment>(&mut self, _: &mut Context<'_, E>) -> Verdict {
+        self.note("link_receive");
+        Verdict::Continue
+    }
+    fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+        self.note("ingress");
+        match self.plan {
+            Plan::DropAtIngress => Verdict::Drop(DropReason::Mechanism),
+            Plan::GoRoundOnce if context.packet().class == 0 => {
+                context.packet().class = 1;
+                context.adopt(1);
+                Verdict::Forward { port: LOOP, queue: QueueId(0) }
+            }
+            Plan::GoRoundOnce => {
+                context.release();
+                Verdict::Continue
+            }
+            Plan::ReadDepthInIngress => {
+                context.queue_bytes(OUT, QueueId(0));
+                Verdict::Continue
+            }
+            _ => Verdict::Continue,
+        }
+    }
+    fn egress<E: Environment>(&mut self, _: &mut Context<'_, E>) -> Verdict {
+        self.note("egress");
+        Verdict::Continue
+    }
+    fn link_transmit<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+        self.note("link_transmit");
+        if self.plan == Plan::MirrorAtTransmit && !context.is_mine() {
+            context.mirror(OUT, QueueId(0), 9, |copy| copy.class = 5);
+        }
+        Verdict::Continue
+    }
+    fn timer<E: Environment>(&mut self, token: u32, context: &mut Context<'_, E>) {
+        self.note(&format!("timer {token}"));
+        context.resume(OUT, QueueId(0));
+    }
+    fn drained<E: Environment>(&mut self, port: PortId, queue: QueueId, _: &mut Context<'_, E>) {
+        self.note(&format!("drained {} {}", port.0, queue.0));
+    }
+    fn port_state<E: Environment>(&mut self, port: PortId, state: PortState, _: &mut Context<'_, E>) {
+        self.note(&format!("port {} {state:?}", port.0));
+    }
+    fn command<E: Environment>(&mut self, command: u32, _: &mut Context<'_, E>) {
+        self.note(&format!("command {command}"));
+    }
+}
+
+fn all_hooks() -> Vec<(PortId, HookSet)> {
+    let leaving = HookSet::EGRESS.with(HookSet::LINK_TRANSMIT).with(HookSet::DRAINED);
+    vec![(IN, HookSet::LINK_RECEIVE), (OUT, HookSet::INGRESS_TOWARDS.with(leaving))]
+}
+
+fn scribes(plans: &[(&'static str, Plan)]) -> (Switch<Scribe>, World, Log) {
+    let log = Log::default();
+    let scribe = |&(name, plan): &(&'static str, Plan)| Scribe { name, log: log.clone(), hooks: all_hooks(), plan };
+    let mechanisms = plans.iter().map(scribe).collect();
+    let mut switch = Switch::new(architecture(), ports(vec![unlimited()]), BufferPolicy::Static, mechanisms);
+    let mut world = World::default();
+    switch.start(Time::ZERO, &mut world);
+    (switch, world, log)
+}
+
+fn send_one(plans: &[(&'static str, Plan)]) -> (Switch<Scribe>, World, Vec<String>) {
+    let (mut switch, mut world, log) = scribes(plans);
+    world.arrive(&mut switch, Time(0), packet(1_000));
+    world.run_until(&mut switch, Time::NEVER);
+    let lines = log.borrow().clone();
+    (switch, world, lines)
+}
+
+#[test]
+fn hooks_run_in_the_order_of_the_pipeline_and_of_the_list() {
+    let (_, world, lines) = send_one(&[("a", Plan::Watch), ("b", Plan::Watch)]);
+    let hooks = ["link_receive", "ingress", "egress", "link_transmit", "drained 1 0"];
+    let expected: Vec<_> = hooks.iter().flat_map(|hook| [format!("a {hook}"), format!("b {hook}")]).collect();
+    assert_eq!(lines, expected);
+    assert_eq!(world.sent.len(), 1);
+}
+
+#[test]
+fn a_copy_visits_only_its_owner_and_leaves_after_the_original() {
+    let (_, world, lines) = send_one(&[("a", Plan::MirrorAtTransmit), ("b", Plan::Watch)]);
+    let after_original: Vec<_> = lines.iter().skip(10).map(String::as_str).collect();
+    assert_eq!(after_original, ["a egress", "a link_transmit", "a drained 1 0", "b drained 1 0"]);
+    let classes: Vec<_> = world.sent.iter().map(|(_, _, packet)| packet.class).collect();
+    assert_eq!(classes, [0, 5]);
+}
+
+#[test]
+fn a_packet_that_goes_round_takes_one_hop_all_the_same() {
+    let (_, world, lines) = send_one(&[("a", Plan::GoRoundOnce)]);
+    let ingress = lines.iter().filter(|line| line.ends_with("ingress")).count();
+    // Once towards the loop, once back from it for its owner, once when it is routed again.
+    assert_eq!(ingress, 3, "{lines:?}");
+    assert_eq!(world.sent.iter().map(|(_, _, packet)| packet.ttl).collect::<Vec<_>>(), [2]);
+}
+
+#[test]
+fn a_dropped_packet_goes_no_further_and_is_counted() {
+    let (switch, world, lines) = send_one(&[("a", Plan::DropAtIngress), ("b", Plan::Watch)]);
+    assert_eq!(lines, ["a link_receive", "b link_receive", "a ingress"]);
+    assert_eq!(world.ended, [DropReason::Mechanism]);
+    assert_eq!(switch.drops()[DropReason::Mechanism as usize], 1);
+    assert_eq!(world.packets.alive(), 0);
+}
+
+#[test]
+fn the_checked_mode_refuses_a_depth_that_is_not_visible() {
+    let (switch, ..) = send_one(&[("a", Plan::ReadDepthInIngress)]);
+    assert!(switch.violation().is_some_and(|violation| violation.what == "queue depth"));
+}
+
+#[test]
+fn timers_commands_and_port_states_reach_the_mechanism_and_a_resumed_queue_goes_on() {
+    let (mut switch, mut world, log) = scribes(&[("a", Plan::TimerAndPause)]);
+    switch.command(Time(0), 0, 3, &mut world);
+    switch.port_state(Time(0), OUT, PortState::Down, &mut world);
+    world.arrive(&mut switch, Time(0), packet(1_000));
+    world.run_until(&mut switch, Time(Duration::from_us(50).as_ps()));
+    assert_eq!(world.sent.len(), 0);
+    world.run_until(&mut switch, Time::NEVER);
+    assert_eq!(world.sent.len(), 1);
+    let lines = log.borrow();
+    assert_eq!(lines[..2], ["a command 3", "a port 1 Down"]);
+    assert!(lines.contains(&"a timer 7".to_owned()));
+}
+
+#[test]
+fn packets_without_a_route_or_a_hop_left_end() {
+    for (ttl, unreachable, reason) in [(0, false, DropReason::TimeToLive), (3, true, DropReason::NoRoute)] {
+        let mut switch = Switch::<Scribe>::new(architecture(), ports(vec![unlimited()]), BufferPolicy::Static, vec![]);
+        let mut world = World { unreachable, ..World::default() };
+        world.arrive(&mut switch, Time(0), Packet { ttl, ..packet(100) });
+        assert_eq!(world.ended, [reason]);
+    }
+}
+
+#[test]
+fn a_pause_frame_stops_a_managed_queue_until_it_is_resumed() {
+    let mut switch =
+        Switch::<Scribe>::new(architecture(), ports(vec![unlimited(), unlimited()]), BufferPolicy::Static, vec![]);
+    let mut world = World::default();
+    let mut frame = packet(64);
+    frame.push_shim(PauseFrame::pause(0)).unwrap();
+    let handle = world.packets.insert(frame);
+    switch.receive(Time(0), OUT, handle, &mut world);
+    world.arrive(&mut switch, Time(0), packet(1_000));
+    world.run_until(&mut switch, Time(Duration::from_ms(1).as_ps()));
+    assert_eq!((world.sent.len(), switch.mac(OUT).pause_frames_received), (0, 1));
+    let mut frame = packet(64);
+    frame.push_shim(PauseFrame::resume(0)).unwrap();
+    let handle = world.packets.insert(frame);
+    world.now = Time(Duration::from_ms(1).as_ps());
+    switch.receive(world.now, OUT, handle, &mut world);
+    world.run_until(&mut switch, Time::NEVER);
+    assert_eq!(world.sent.len(), 1);
+}
+
+/// What left: when, and whether it was marked.
+fn departures(queues: Vec<QueueConfig>, arrivals: &[(u64, u32)]) -> (Vec<(Time, Ecn)>, usize) {
+    let mut switch = Switch::<Scribe>::new(architecture(), ports(queues), BufferPolicy::Static, vec![]);
+    let mut world = World::default();
+    let mut at = Time::ZERO;
+    for &(gap_ns, frame_bytes) in arrivals {
+        at += Duration::from_ns(gap_ns);
+        world.arrive(&mut switch, at, packet(frame_bytes));
+    }
+    world.run_until(&mut switch, Time::NEVER);
+    assert_eq!(switch.packets_queued(), 0);
+    (world.sent.iter().map(|(_, at, packet)| (*at, packet.ecn)).collect(), world.ended.len())
+}
+
+proptest! {
+    /// The lane that knows departures in advance and the one that decides when the port falls free are one FIFO queue.
+    #[test]
+    fn both_lanes_send_the_same_packets_at_the_same_times(
+        arrivals in prop::collection::vec((1u64..3_000, 64u32..1_519), 1..200),
+        limit in prop_oneof![(1u32..30).prop_map(QueueLimit::Packets), (2_000u64..30_000).prop_map(QueueLimit::Bytes)],
+        threshold in prop_oneof![(0u32..20).prop_map(EcnThreshold::Packets), (0u64..20_000).prop_map(EcnThreshold::Bytes)],
+    ) {
+        let queue = QueueConfig::normal(limit).with_ecn(threshold);
+        prop_assert_eq!(departures(vec![queue], &arrivals), departures(vec![queue, unlimited()], &arrivals));
+    }
+}

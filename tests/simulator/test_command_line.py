@@ -1,0 +1,76 @@
+"""The command line with the real simulator, as a user calls it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HITLESS = Path(sys.executable).with_name("hitless")
+
+
+def hitless(*arguments, cwd=None):
+    command = [HITLESS, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+
+
+def test_reproduce_prints_one_json_document_and_writes_a_folder(tmp_path):
+    done = hitless("reproduce", "lg/overhead", "--quick", "--json", "--out", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    (exhibit,) = json.loads(done.stdout)["exhibits"]
+    header = next(row for row in exhibit["rows"] if (row["series"], row["metric"]) == ("LG", "header"))
+    assert (header["measured"], header["paper"], header["verdict"]) == (3.0, 3.0, "match")
+    assert "instead of" in header["note"]
+    written = {path.name for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    assert {"manifest.json", "summary.json", "report.html"} <= written
+    manifest = json.loads(next((tmp_path / "out").rglob("manifest.json")).read_text())
+    assert manifest["seed"] == 1
+
+
+def test_an_example_scenario_can_be_printed_checked_and_run(tmp_path):
+    scenario = tmp_path / "mine.toml"
+    scenario.write_text(hitless("scenario", "example", "linkguardian-testbed").stdout)
+    checked = hitless("scenario", "check", str(scenario))
+    assert checked.returncode == 0, checked.stderr
+    done = hitless("run", str(scenario), "--json", "--out", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["exhibits"][0]["rows"]
+    assert list((tmp_path / "out").rglob("*.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ('kind = "no-such-thing"', "kind"),
+        ('laodd = "50 ns"', "laodd"),
+        ("gap = 10", "gap"),
+    ],
+)
+def test_a_bad_scenario_is_refused_with_its_place_and_nothing_runs(tmp_path, line, wanted):
+    text = hitless("scenario", "example", "linkguardian-testbed").stdout
+    field = line.split(" = ")[0]
+    bad = tmp_path / "bad.toml"
+    old = next((known for known in text.splitlines() if known.startswith(f"{field} =")), None)
+    bad.write_text(text.replace(old, line) if old else f"{line}\n{text}")
+    done = hitless("run", str(bad), "--out", str(tmp_path / "out"))
+    assert done.returncode == 2
+    assert wanted in done.stderr
+    assert "bad.toml" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_engine_benchmark_prints_its_keys():
+    done = hitless("bench", "engine", "C", "--json")
+    assert done.returncode == 0, done.stderr
+    measured = json.loads(done.stdout)
+    keys = "work transmissions events cpu_s transmissions_per_cpu_s instructions_per_transmission peak_rss_bytes"
+    assert set(f"{keys} flows_done drops simulated_s".split()) <= set(measured)
+    assert measured["flows_done"] == 64
+
+
+def test_the_schema_documents_every_field():
+    schema = json.loads(hitless("scenario", "schema", "--json").stdout)
+    assert "topology" in json.dumps(schema)
+    assert "linkguardian" in hitless("scenario", "schema").stdout.lower()
