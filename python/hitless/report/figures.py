@@ -30,7 +30,7 @@ class Painter:
             barmode="group",
             bargap=0.25,
         )
-        figure.update_xaxes(**_axis(plot.x_title, plot.x_scale))
+        figure.update_xaxes(**(_axis(plot.x_title, plot.x_scale) | _categories(plot)))
         figure.update_yaxes(**_axis(plot.y_title, plot.y_scale))
         return figure
 
@@ -80,6 +80,12 @@ def _error_bars(series: Series) -> dict[str, Any] | None:
         "thickness": 1.2,
         "width": 4,
     }
+
+
+def _categories(plot: Plot) -> dict[str, Any]:
+    """Texts are categories, even where they read like numbers ("1e-3")."""
+    texts = [x for series in plot.series for x in series.x if isinstance(x, str)]
+    return {"type": "category"} if texts else {}
 
 
 def _axis(title: str, scale: Scale) -> dict[str, Any]:

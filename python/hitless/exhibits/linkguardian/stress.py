@@ -137,18 +137,28 @@ class Figure8(Exhibit):
         return Row(case.scheme, case.x, "link speed", "%", percent, paper, judge=Exact(), note=note)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
+        losses = list(testbed.LOSSES)
+        theory = [loss ** (testbed.copies(loss) + 1) for loss in losses]
         for rate_gbps in RATES_GBPS:
-            series = []
-            for scheme in testbed.MODES:
-                of_scheme = [case for case in cases() if (case.rate_gbps, case.scheme) == (rate_gbps, scheme)]
-                found = [effective_loss(runs[case.key("loss")], case) for case in of_scheme]
-                x = [f"{case.loss:.0e}" for case in of_scheme]
-                series.append(Series(scheme, x, [value for value, _ in found], [ci for _, ci in found], "points"))
-            theory = [loss ** (testbed.copies(loss) + 1) for loss in testbed.LOSSES]
-            x = [f"{loss:.0e}" for loss in testbed.LOSSES]
-            series.append(Series("theory", x, theory, style="points", paper=True))
+            series = [_loss_series(rate_gbps, scheme, runs) for scheme in testbed.MODES]
+            series.append(Series("theory", losses, theory, style="points", paper=True))
             title = f"Effective loss rate, {rate_gbps}G"
-            yield Plot(title, "loss rate of the link", "effective loss rate", series, y_scale="log")
+            yield Plot(title, "loss rate of the link", "effective loss rate", series, "log", "log")
+        speeds = [_speed_series(scheme, runs) for scheme in testbed.MODES]
+        yield Plot("Effective link speed", "link and its loss rate", "link speed (%)", speeds)
+
+
+def _loss_series(rate_gbps: int, scheme: str, runs: Runs) -> Series:
+    of_scheme = [case for case in cases() if (case.rate_gbps, case.scheme) == (rate_gbps, scheme)]
+    found = [effective_loss(runs[case.key("loss")], case) for case in of_scheme]
+    x = [case.loss for case in of_scheme]
+    return Series(scheme, x, [value for value, _ in found], [interval for _, interval in found], "points")
+
+
+def _speed_series(scheme: str, runs: Runs) -> Series:
+    of_scheme = [case for case in cases() if case.scheme == scheme]
+    speeds = [link_speed_percent(runs[case.key("speed")], case) for case in of_scheme]
+    return Series(scheme, [case.x for case in of_scheme], speeds, style="bars")
 
 
 @exhibit("lg/fig14", title="Packet buffer of both switches under line-rate traffic")
