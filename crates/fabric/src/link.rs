@@ -1,6 +1,6 @@
 //! Links under way: delay, corruption, going down and coming up, and what they count.
 
-use hitless_engine::Stream;
+use hitless_engine::{PacketHandle, Ring, Source, Stream};
 use hitless_wire::{Duration, Time};
 use rand::Rng;
 
@@ -55,12 +55,22 @@ enum Corruption {
 }
 
 /// One direction of a link.
+///
+/// Frames arrive in the order in which they left, so only the first one under way needs an event.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Link {
     /// Where frames arrive.
     pub to: Endpoint,
+    /// The frame whose arrival is pending.
+    first: Option<PacketHandle>,
+    source: Source,
+    /// Never corrupts a frame and was never down.
+    is_clean: bool,
     /// From the last bit leaving the sender's MAC to the last bit in the receiver's.
     pub delay: Duration,
+    /// The frames behind the first, and when they arrive.
+    following: Ring<(Time, PacketHandle)>,
     /// What it counted.
     pub counters: LinkCounters,
     corruption: Corruption,
@@ -72,10 +82,16 @@ pub struct Link {
 
 impl Link {
     /// A healthy link.
-    pub fn new(to: Endpoint, delay: Duration) -> Self {
+    ///
+    /// `source` is that of its arrivals.
+    pub fn new(to: Endpoint, delay: Duration, source: Source) -> Self {
         Self {
             to,
+            first: None,
+            source,
+            is_clean: true,
             delay,
+            following: Ring::default(),
             counters: LinkCounters::default(),
             corruption: Corruption::None,
             down_since: Time::NEVER,
@@ -97,10 +113,12 @@ impl Link {
                 stream,
             },
         };
+        self.is_clean = false;
     }
 
     /// Takes the link down or up.
     pub fn set_state(&mut self, now: Time, state: LinkState) {
+        self.is_clean = false;
         match state {
             LinkState::Down if self.down_since == Time::NEVER => self.down_since = now,
             LinkState::Up if self.down_since != Time::NEVER => {
@@ -111,16 +129,48 @@ impl Link {
         }
     }
 
+    /// Puts a frame on the link whose last bit leaves at `last_bit_at`; the event to schedule, unless others are before.
+    #[inline(always)]
+    pub fn send(&mut self, packet: PacketHandle, last_bit_at: Time) -> Option<(Time, Source)> {
+        self.counters.frames_sent += 1;
+        let at = last_bit_at + self.delay;
+        if self.first.is_some() {
+            self.following.push((at, packet));
+            return None;
+        }
+        self.first = Some(packet);
+        Some((at, self.source))
+    }
+
+    /// Takes the frame that arrives off the link; the event to schedule for the one behind it.
+    #[inline(always)]
+    pub fn take(&mut self) -> (Option<PacketHandle>, Option<(Time, Source)>) {
+        let Some((at, next)) = self.following.pop() else { return (self.first.take(), None) };
+        (self.first.replace(next), Some((at, self.source)))
+    }
+
     /// What becomes of a frame whose last bit arrives `now`.
-    #[inline]
+    #[inline(always)]
     pub fn arrive(&mut self, now: Time, frame_bytes: u32, is_repair: bool) -> Fate {
+        if !self.is_clean {
+            return self.arrive_impaired(now, frame_bytes, is_repair);
+        }
+        self.count_arrival(now, frame_bytes);
+        Fate::Arrives
+    }
+
+    #[inline(always)]
+    fn count_arrival(&mut self, now: Time, frame_bytes: u32) {
+        self.counters.frames_arrived += 1;
+        self.counters.bytes_arrived += u64::from(frame_bytes);
+        self.counters.last_arrival = now;
+    }
+
+    #[inline(never)]
+    fn arrive_impaired(&mut self, now: Time, frame_bytes: u32, is_repair: bool) -> Fate {
         let fate = self.fate(now, is_repair);
         match fate {
-            Fate::Arrives => {
-                self.counters.frames_arrived += 1;
-                self.counters.bytes_arrived += u64::from(frame_bytes);
-                self.counters.last_arrival = now;
-            }
+            Fate::Arrives => self.count_arrival(now, frame_bytes),
             Fate::Corrupted => self.counters.frames_corrupted += 1,
             Fate::LostDown => self.counters.frames_lost_down += 1,
         }
@@ -151,7 +201,7 @@ fn threshold(rate: f64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use hitless_engine::RandomStreams;
+    use hitless_engine::{EventQueue, OrderKey, RandomStreams};
     use hitless_wire::{HostId, PortId};
 
     use super::*;
@@ -160,7 +210,7 @@ mod tests {
 
     fn link() -> Link {
         let to = Endpoint { node: Node::Host(HostId(0)), port: PortId(0) };
-        Link::new(to, Duration::from_us(1))
+        Link::new(to, Duration::from_us(1), EventQueue::default().add_source(OrderKey::new(0, 0, 0), ()))
     }
 
     #[test]
@@ -186,5 +236,19 @@ mod tests {
         let half = Time(us(30).as_ps() + 500_000);
         assert_eq!(link.fate(half, false), Fate::LostDown, "it left before the link came up");
         assert_eq!(link.fate(us(31), false), Fate::Arrives);
+    }
+
+    #[test]
+    fn only_the_first_frame_under_way_needs_an_event() {
+        let mut link = link();
+        let at = |us| Time(Duration::from_us(us).as_ps());
+        let source = link.source;
+        let [a, b, c] = [1, 2, 3].map(PacketHandle);
+        assert_eq!(link.send(a, at(0)), Some((at(1), source)));
+        assert_eq!((link.send(b, at(2)), link.send(c, at(3))), (None, None));
+        assert_eq!(link.take(), (Some(a), Some((at(3), source))));
+        assert_eq!(link.take(), (Some(b), Some((at(4), source))));
+        assert_eq!(link.take(), (Some(c), None));
+        assert_eq!(link.send(a, at(5)), Some((at(6), source)));
     }
 }

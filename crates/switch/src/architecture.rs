@@ -1,6 +1,6 @@
 //! What the hardware is: latencies, clocks and limits, as named presets with the source of each figure.
 
-use hitless_wire::{BitRate, Bytes, Duration};
+use hitless_wire::{BitRate, Duration};
 
 /// Where a mechanism may read the depth of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +32,6 @@ pub struct Architecture {
     pub pipeline_packets_per_second: u64,
     /// Bits of the hardware's nanosecond timestamp before it wraps.
     pub timestamp_bits: u32,
-    /// Allocation unit of the packet buffer.
-    pub cell_bytes: Bytes,
     /// Where queue depth may be read.
     pub depth_visibility: DepthVisibility,
     /// Refuse what the hardware cannot do (register accesses, depth visibility).
@@ -50,7 +48,7 @@ impl Architecture {
     /// | loopback 20 ns | chosen: the serial lanes are bypassed |
     /// | recirculation 100G | LinkGuardian B.1: "the recirculation-based buffer drains at 100G" |
     /// | 1.22 thousand million packets a second | LinkGuardian section 3.5: 10 Mpps of timer packets are about 1 % |
-    /// | 80 B cells, 48-bit nanosecond timestamps | the published switch programs; P4 TNA |
+    /// | 48-bit nanosecond timestamps | P4 TNA |
     pub fn tofino_like() -> Self {
         Self {
             ingress_latency: Duration::from_ns(200),
@@ -62,7 +60,6 @@ impl Architecture {
             recirculation_rate: BitRate::from_gbps(100),
             pipeline_packets_per_second: 1_220_000_000,
             timestamp_bits: 48,
-            cell_bytes: Bytes(80),
             depth_visibility: DepthVisibility::Egress,
             checked: false,
         }
@@ -78,7 +75,6 @@ impl Architecture {
             phy_latency: Duration::ZERO,
             pipeline_slot: Duration::ZERO,
             depth_visibility: DepthVisibility::IngressAndEgress,
-            cell_bytes: Bytes(1),
             ..Self::tofino_like()
         }
     }

@@ -10,8 +10,6 @@ use super::quantity::Text;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MeasureSettings {
-    /// Record every packet at every hop. Slow, and large.
-    pub packet_trace: bool,
     /// Samples of queue depth.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queue: Vec<QueueSampling>,

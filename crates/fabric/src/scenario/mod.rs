@@ -58,8 +58,7 @@ pub use mechanism::{ActivationChange, Buffering, LinkGuardianMode, LinkGuardianS
 pub use quantity::QueueLength;
 pub use schema::schema;
 pub use switch::{
-    BufferSettings, DepthVisible, EcnDecided, EcnSettings, SchedulerKind, SharedBuffer, StaticBuffer, SwitchPreset,
-    SwitchSettings,
+    BufferSettings, DepthVisible, EcnSettings, SchedulerKind, SharedBuffer, StaticBuffer, SwitchPreset, SwitchSettings,
 };
 pub use topology::{Chain, Dumbbell, FatTree, Graph, GraphLink, LeafSpine, LinkSpec, TopologySettings};
 pub use transport::{Congestion, Protocol, RoceSettings, RtoFormula, TcpSettings, TransportSettings, UdpSettings};

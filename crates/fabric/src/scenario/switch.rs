@@ -48,12 +48,6 @@ pub struct SwitchSettings {
     /// Rate of each recirculation port.
     #[serde(with = "Text::<BitRate>")]
     pub recirculation_rate: BitRate,
-    /// Bytes of one buffer cell; thresholds in hardware count cells.
-    #[schemars(range(min = 1, max = 65536))]
-    pub cell_bytes: u32,
-    /// Bits of the timestamps that the pipelines see; they wrap.
-    #[schemars(range(min = 8, max = 64))]
-    pub timestamp_bits: u8,
     /// Where a pipeline may read how full a queue is.
     pub depth_visible: DepthVisible,
     /// Refuse, while running, what the hardware cannot do (two accesses to one register array in one pass, ...).
@@ -117,25 +111,13 @@ pub enum SchedulerKind {
     Drr,
 }
 
-/// Marking of congestion (RFC 3168).
+/// Marking of congestion (RFC 3168), decided when a packet enters its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EcnSettings {
     /// A packet is marked when the queue is at least this long, the packet itself not counted.
     #[serde(with = "Text::<QueueLength>")]
     pub threshold: QueueLength,
-    /// When the queue is looked at.
-    #[serde(default)]
-    pub decided: EcnDecided,
-}
-
-/// When marking is decided.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum EcnDecided {
-    /// When a packet enters the queue.
-    #[default]
-    Enqueue,
 }
 
 /// Where queue depth can be read.
@@ -186,8 +168,6 @@ impl SwitchSettings {
             ecn: None,
             recirculation_ports: 1,
             recirculation_rate: hardware.recirculation_rate,
-            cell_bytes: hardware.cell_bytes.0 as u32,
-            timestamp_bits: hardware.timestamp_bits as u8,
             depth_visible: match hardware.depth_visibility {
                 DepthVisibility::Egress => DepthVisible::Egress,
                 DepthVisibility::IngressAndEgress => DepthVisible::IngressAndEgress,

@@ -1,18 +1,19 @@
 //! From a checked scenario to hosts, switches and links ready to run.
 
-use hitless_engine::{EventQueue, PacketStore, RandomStreams, TraceHash};
+use hitless_engine::{EventQueue, OrderKey, PacketStore, RandomStreams, TraceHash};
 use hitless_hosts::{HostConfig, Hosts, NetworkCardConfig, QueueCapacity};
 use hitless_mechanisms::AnyMechanism;
 use hitless_switch::{
     Architecture, BufferPolicy, DepthVisibility, EcnThreshold, PortConfig, QueueConfig, QueueLimit, Switch,
 };
-use hitless_wire::{BitRate, Bytes, PortId, QueueId, Time};
+use hitless_wire::{BitRate, Bytes, Duration, PortId, QueueId, Time};
+use rand::Rng;
 
 use super::changes::{Change, loss_stream_name};
-use super::environment::{Medium, Records};
-use super::event::Sequences;
+use super::environment::{Medium, Records, SwitchLinks};
+use super::event::{Sequences, SimulationEvent, kind};
 use super::sampling::{Sampler, Subject};
-use super::{Simulation, mechanisms};
+use super::{Simulation, mechanisms, transports};
 use crate::link::Link;
 use crate::routing::{PathChoice, Routing};
 use crate::scenario::{
@@ -39,14 +40,12 @@ impl Simulation {
         changes.sort_by_key(|&(at, _)| at);
         let mut hosts = Hosts::new();
         for host in topology.host_ids() {
-            let config = host_config(&scenario.host, &topology, host.0);
+            let config = host_config(&scenario.host, &topology, host.0, &streams);
             hosts.add_host(&config, streams.stream(&format!("host {} stack", host.0)));
         }
-        let transports = scenario
-            .transports
-            .iter()
-            .map(|settings| hosts.add_transport(super::transports::config(settings, &scenario.host)));
-        let transports = transports.collect();
+        let overhead_bytes = topology.links[0].settings.overhead_bytes;
+        let add = |settings| hosts.add_transport(transports::config(settings, &scenario.host, overhead_bytes));
+        let transports = scenario.transports.iter().map(add).collect();
         let switches = plan.mechanisms.into_iter().enumerate().map(|(number, mechanisms)| {
             switch(&scenario.switch, &topology, SwitchId(number as u32), &plan.recirculation_limits[number], mechanisms)
         });
@@ -79,27 +78,31 @@ fn medium(scenario: &Scenario, topology: &Topology) -> Medium {
     let hosts_count = topology.hosts.len() as u32;
     let phy_latency = architecture(&scenario.switch).phy_latency;
     let directed = || (0..2 * topology.links.len()).map(DirectedLink::from_index);
-    let links =
-        directed().map(|link| Link::new(topology.ends(link).1, topology.link(link.link).settings.delay + phy_latency));
     let receiver = |link| match topology.ends(link).1.node {
         Node::Host(host) => host.0,
         Node::Switch(switch) => hosts_count + switch.0,
     };
-    let ports = |switch: &crate::topology::Switch| switch.ports.iter().map(|port| port.link.index() as u32).collect();
+    let mut queue = EventQueue::default();
+    let links = directed().map(|link| {
+        let index = link.index() as u32;
+        let order = OrderKey::new(kind::ARRIVAL, receiver(link), u64::from(index));
+        let source = queue.add_source(order, SimulationEvent::LinkArrival { link: index });
+        Link::new(topology.ends(link).1, topology.link(link.link).settings.delay + phy_latency, source)
+    });
+    let links = links.collect();
     let choice = match scenario.routing.choice {
         PathRule::FlowHash => PathChoice::FlowHash,
         PathRule::BySum => PathChoice::BySum,
     };
     Medium {
-        queue: EventQueue::default(),
+        queue,
         packets: PacketStore::default(),
-        links: links.collect(),
+        links,
         routing: Routing::new(topology, choice),
         trace: TraceHash::default(),
         sequences: Sequences::new(topology.hosts.len() + topology.switches.len()),
         host_links: topology.hosts.iter().map(|host| host.port.link.index() as u32).collect(),
-        switch_links: topology.switches.iter().map(ports).collect(),
-        receivers: directed().map(receiver).collect(),
+        switch_links: SwitchLinks::new(topology),
         hosts_count,
         control_packets: 0,
         transmissions: 0,
@@ -127,7 +130,7 @@ fn impair(
     Ok(())
 }
 
-fn host_config(settings: &HostSettings, topology: &Topology, host: u32) -> HostConfig {
+fn host_config(settings: &HostSettings, topology: &Topology, host: u32, streams: &RandomStreams) -> HostConfig {
     let link = topology.link(topology.hosts[host as usize].port.link.link).settings;
     let capacity = match settings.nic_queue {
         QueueLength::Packets(packets) => QueueCapacity::Packets(packets as u32),
@@ -142,7 +145,16 @@ fn host_config(settings: &HostSettings, topology: &Topology, host: u32) -> HostC
         kernel_stack: settings.kernel.into(),
         network_card_stack: settings.network_card.into(),
         hold_back_tcp: settings.hold_back_tcp,
+        timer_phase: timer_phase(settings, streams, host),
         ..HostConfig::with_network_card(network_card)
+    }
+}
+
+/// Where the ticks of a host's timer fall: hosts do not boot together.
+fn timer_phase(settings: &HostSettings, streams: &RandomStreams, host: u32) -> Duration {
+    match settings.timer_tick.as_ps() {
+        0 => Duration::ZERO,
+        tick_ps => Duration::from_ps(streams.stream(&format!("host {host} timer")).next_u64() % tick_ps),
     }
 }
 
@@ -163,7 +175,8 @@ fn switch(
 }
 
 fn port_config(settings: &SwitchSettings, rate: BitRate, overhead_bytes: u32) -> PortConfig {
-    let count = settings.queues_per_port;
+    // One FIFO queue may have several numbers in a scenario that varies the scheduler only.
+    let count = if settings.scheduler == SchedulerKind::Fifo { 1 } else { settings.queues_per_port };
     let limit = match settings.buffer {
         BufferSettings::Static(buffer) => match buffer.per_port {
             QueueLength::Packets(packets) => QueueLimit::Packets((packets as u32 / u32::from(count)).max(1)),
@@ -220,8 +233,6 @@ pub(super) fn architecture(settings: &SwitchSettings) -> Architecture {
         loopback_latency: settings.loopback_latency,
         phy_latency: settings.phy_latency,
         recirculation_rate: settings.recirculation_rate,
-        timestamp_bits: u32::from(settings.timestamp_bits),
-        cell_bytes: Bytes(u64::from(settings.cell_bytes)),
         depth_visibility: match settings.depth_visible {
             DepthVisible::Egress => DepthVisibility::Egress,
             DepthVisible::IngressAndEgress => DepthVisibility::IngressAndEgress,

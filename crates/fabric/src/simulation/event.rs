@@ -1,19 +1,16 @@
 //! What the simulator schedules, and where each event stands among those of the same time.
 
-use hitless_engine::{OrderKey, PacketHandle};
+use hitless_engine::OrderKey;
 use hitless_hosts::HostEvent;
 use hitless_switch::SwitchEvent;
-use hitless_wire::HostId;
 
 /// Something that happens at a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SimulationEvent {
-    /// A frame reaches the end of a link (numbered as in [`crate::topology::DirectedLink::index`]).
+    /// The first frame under way reaches the end of a link (numbered as in [`crate::topology::DirectedLink::index`]).
     LinkArrival {
         /// The link.
         link: u32,
-        /// The frame.
-        packet: PacketHandle,
     },
     /// A switch's own event.
     Switch {
@@ -23,12 +20,7 @@ pub enum SimulationEvent {
         event: SwitchEvent,
     },
     /// A host's own event.
-    Host {
-        /// The host.
-        host: HostId,
-        /// The event.
-        event: HostEvent,
-    },
+    Host(HostEvent),
     /// The next flow of the workload starts.
     NextFlow,
     /// The next entry of the schedule of faults and commands is due.

@@ -50,10 +50,18 @@ impl Progress {
         self.is_cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Whether that was asked for.
-    pub fn is_cancelled(&self) -> bool {
+    fn is_cancelled(&self) -> bool {
         self.is_cancelled.load(Ordering::Relaxed)
     }
+}
+
+/// What an event may have changed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// A switch and what it sent: no flow has ended by it.
+    Switch,
+    /// A host, or anything else.
+    Hosts,
 }
 
 /// Why a run ended.
@@ -138,8 +146,7 @@ impl Simulation {
                 self.now = event.time;
                 self.medium.trace.record(event.time.as_ps(), event.order.as_u64());
                 self.events += 1;
-                self.dispatch(event.time, event.payload);
-                if self.is_done() {
+                if self.dispatch(event.time, event.payload) == Reach::Hosts && self.is_done() {
                     return (End::AllFlowsDone, self.now);
                 }
             }
@@ -166,11 +173,16 @@ impl Simulation {
             if event.time > ended_at + DRAIN_LIMIT {
                 break;
             }
-            self.dispatch(event.time, event.payload);
+            self.dispatch_late(event.time, event.payload);
         }
     }
 
-    #[inline]
+    /// [`Self::dispatch`] once more, so that the one in the main loop is inlined there.
+    #[inline(never)]
+    fn dispatch_late(&mut self, now: Time, event: SimulationEvent) {
+        self.dispatch(now, event);
+    }
+
     fn is_done(&mut self) -> bool {
         self.scenario.until == Until::AllFlowsDone
             && self.medium.records.flows_ended == self.flow_specs.len() as u64
@@ -184,15 +196,24 @@ impl Simulation {
         (fraction * 1e6) as u64
     }
 
-    #[inline]
-    fn dispatch(&mut self, now: Time, event: SimulationEvent) {
+    #[inline(always)]
+    fn dispatch(&mut self, now: Time, event: SimulationEvent) -> Reach {
+        if let SimulationEvent::LinkArrival { link } = event {
+            return self.arrive(now, link);
+        }
+        self.dispatch_other(now, event);
+        Reach::Hosts
+    }
+
+    #[inline(never)]
+    fn dispatch_other(&mut self, now: Time, event: SimulationEvent) {
         match event {
-            SimulationEvent::LinkArrival { link, packet } => self.arrive(now, link, packet),
+            SimulationEvent::LinkArrival { .. } => {}
             SimulationEvent::Switch { switch, event } => {
                 let mut side = SwitchSide { medium: &mut self.medium, hosts: &mut self.hosts, switch };
                 self.switches[switch as usize].handle(now, event, &mut side);
             }
-            SimulationEvent::Host { event, .. } => {
+            SimulationEvent::Host(event) => {
                 self.hosts.handle(now, event, &mut HostSide { medium: &mut self.medium });
             }
             SimulationEvent::NextFlow => self.start_flows(now),
@@ -201,22 +222,29 @@ impl Simulation {
         }
     }
 
-    #[inline]
-    fn arrive(&mut self, now: Time, link: u32, packet: PacketHandle) {
-        let descriptor = &self.medium.packets[packet];
+    #[inline(always)]
+    fn arrive(&mut self, now: Time, link: u32) -> Reach {
         let state = &mut self.medium.links[link as usize];
+        let (Some(packet), next) = state.take() else { unreachable!("an arrival on a link with nothing under way") };
+        let descriptor = &self.medium.packets[packet];
         let fate = state.arrive(now, descriptor.frame_bytes, descriptor.is_repair);
         let to = state.to;
+        if let Some((at, source)) = next {
+            self.medium.queue.push_source(at, source);
+        }
         if fate != Fate::Arrives {
-            return self.lose(link, packet, fate);
+            self.lose(link, packet, fate);
+            return Reach::Hosts;
         }
         match to.node {
             Node::Switch(switch) => {
                 let mut side = SwitchSide { medium: &mut self.medium, hosts: &mut self.hosts, switch: switch.0 };
                 self.switches[switch.0 as usize].receive(now, to.port, packet, &mut side);
+                Reach::Switch
             }
             Node::Host(host) => {
                 self.hosts.receive(now, host, packet, &mut HostSide { medium: &mut self.medium });
+                Reach::Hosts
             }
         }
     }

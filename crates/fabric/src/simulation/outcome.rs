@@ -131,7 +131,8 @@ impl Simulation {
 
     fn messages(&self) -> Table {
         type Row = MessageRecord;
-        let rows = self.medium.records.messages.as_slice();
+        let counts = |row: &&Row| row.started >= self.scenario.warmup;
+        let rows: &[Row] = &self.medium.records.messages.iter().filter(counts).copied().collect::<Vec<_>>();
         let spec = |row: &Row| &self.flow_specs[row.flow.0 as usize];
         Table::new("messages")
             .unsigned("flow", rows, |row| row.flow.0.into())
@@ -145,7 +146,8 @@ impl Simulation {
     }
 
     fn flows(&self) -> Table {
-        let rows: &[FlowRecord] = &self.medium.records.flows;
+        let counts = |row: &&FlowRecord| row.started >= self.scenario.warmup;
+        let rows: &[FlowRecord] = &self.medium.records.flows.iter().filter(counts).copied().collect::<Vec<_>>();
         let host = |id: hitless_wire::HostId| self.topology.host(id).name.clone();
         Table::new("flows")
             .unsigned("flow", rows, |row| row.flow.0.into())

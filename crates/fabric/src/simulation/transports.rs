@@ -11,12 +11,12 @@ use crate::scenario::{
     self, Congestion, HostSettings, Protocol, RoceSettings, TcpSettings, TransportSettings, UdpSettings,
 };
 
-/// The configuration that `settings` describe, on hosts like `host`.
-pub(super) fn config(settings: &TransportSettings, host: &HostSettings) -> TransportConfig {
+/// The configuration that `settings` describe, on hosts like `host` whose links add `overhead_bytes` to each frame.
+pub(super) fn config(settings: &TransportSettings, host: &HostSettings, overhead_bytes: u32) -> TransportConfig {
     match &settings.protocol {
         Protocol::Tcp(tcp) => TransportConfig::Tcp(tcp_config(tcp, host)),
         Protocol::Roce(roce) => TransportConfig::Roce(roce_config(roce)),
-        Protocol::Udp(udp) => TransportConfig::Udp(udp_config(udp)),
+        Protocol::Udp(udp) => TransportConfig::Udp(udp_config(udp, overhead_bytes)),
     }
 }
 
@@ -82,8 +82,9 @@ fn roce_config(settings: &RoceSettings) -> RoceConfig {
     }
 }
 
-fn udp_config(settings: &UdpSettings) -> UdpConfig {
+fn udp_config(settings: &UdpSettings, overhead_bytes: u32) -> UdpConfig {
     UdpConfig {
+        wire_overhead_bytes: overhead_bytes,
         frame_bytes: settings.frame_bytes.0 as u32,
         header_bytes: settings.header_bytes.0 as u32,
         ..UdpConfig::at_rate(settings.rate)

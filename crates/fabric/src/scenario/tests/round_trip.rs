@@ -21,7 +21,8 @@ fn effective_configurations_read_back_the_same() {
 #[test]
 fn an_effective_configuration_spells_defaults_out() {
     let text = base().effective_toml();
-    for line in ["seed = 1", "rto_min = \"200 ms\"", "choice = \"flow-hash\"", "cell_bytes = 80", "dummy_count = 3"] {
+    for line in ["seed = 1", "rto_min = \"200 ms\"", "choice = \"flow-hash\"", "queues_per_port = 1", "dummy_count = 3"]
+    {
         assert!(text.lines().any(|known| known == line), "{line} is not in\n{text}");
     }
 }
