@@ -256,6 +256,21 @@ mod tests {
             prop_assert_eq!(number(start).plus(1).previous(), number(start));
         }
 
+        /// Any bytes parse without a panic, and what they mean survives being written and read again.
+        #[test]
+        fn any_bytes_parse(bytes in any::<[u8; 4]>()) {
+            let data = DataHeader::parse(&bytes[..DataHeader::BYTES]);
+            let mut again = bytes;
+            data.emit(&mut again[..DataHeader::BYTES]);
+            prop_assert_eq!(DataHeader::parse(&again[..DataHeader::BYTES]), data);
+            let ack = AckHeader::parse(&bytes[..AckHeader::BYTES]);
+            ack.emit(&mut again[..AckHeader::BYTES]);
+            prop_assert_eq!(AckHeader::parse(&again[..AckHeader::BYTES]), ack);
+            let loss = LossNotification::parse(&bytes);
+            loss.emit(&mut again);
+            prop_assert_eq!(LossNotification::parse(&again), loss);
+        }
+
         #[test]
         fn parse_inverts_emit(value in any::<u16>(), era in 0u8..2, bits in any::<u8>(), kind in 0u8..4) {
             let header = DataHeader {
