@@ -26,11 +26,12 @@ impl TransportConfig {
                 SenderState::Tcp(Box::new(TcpSender::new(config, sender_phase))),
                 ReceiverState::Tcp(Box::new(TcpReceiver::new(config, receiver_phase))),
             ),
-            TransportConfig::Roce(config) => {
-                (SenderState::Roce(RoceRequester::new(*config)), ReceiverState::Roce(RoceResponder::new(*config)))
-            }
+            TransportConfig::Roce(config) => (
+                SenderState::Roce(Box::new(RoceRequester::new(*config))),
+                ReceiverState::Roce(Box::new(RoceResponder::new(*config))),
+            ),
             TransportConfig::Udp(config) => {
-                (SenderState::Udp(UdpSender::new(*config)), ReceiverState::Udp(Box::default()))
+                (SenderState::Udp(Box::new(UdpSender::new(*config))), ReceiverState::Udp(Box::default()))
             }
         }
     }
@@ -70,15 +71,15 @@ macro_rules! dispatch {
     };
 }
 
-/// The sending end of a flow.
+/// The sending end of a flow. Boxed, so that the kind is known without looking into the transport.
 #[derive(Clone, Debug)]
 pub enum SenderState {
     /// TCP.
     Tcp(Box<TcpSender>),
     /// RoCEv2 requester.
-    Roce(RoceRequester),
+    Roce(Box<RoceRequester>),
     /// Constant rate.
-    Udp(UdpSender),
+    Udp(Box<UdpSender>),
 }
 
 impl SenderState {
@@ -89,15 +90,6 @@ impl SenderState {
             SenderState::Roce(requester) => requester.has_failed(),
             SenderState::Tcp(_) | SenderState::Udp(_) => false,
         }
-    }
-
-    /// Whether its timer counts while it has more to send and may not.
-    ///
-    /// TCP brings its timer up to date when it has been asked for packets until it had none, and a paced sender's
-    /// timer only says when to ask.
-    #[inline]
-    pub fn times_out_when_held_back(&self) -> bool {
-        matches!(self, SenderState::Roce(_))
     }
 
     /// Takes back what a sender without acknowledgements has not sent; returns how many bytes that was.
@@ -127,12 +119,22 @@ impl Sender for SenderState {
     }
 
     #[inline]
+    fn transmit_into<T>(&mut self, now: Time, put: impl FnOnce(&Outgoing) -> T) -> Option<T> {
+        dispatch!(self, SenderState, end => end.transmit_into(now, put))
+    }
+
+    #[inline]
     fn next_timeout(&self) -> Time {
         dispatch!(self, SenderState, end => end.next_timeout())
     }
 
     fn handle_timeout(&mut self, now: Time) {
         dispatch!(self, SenderState, end => end.handle_timeout(now));
+    }
+
+    #[inline]
+    fn times_out_when_held_back(&self) -> bool {
+        dispatch!(self, SenderState, end => end.times_out_when_held_back())
     }
 
     #[inline]
@@ -151,20 +153,9 @@ pub enum ReceiverState {
     /// TCP.
     Tcp(Box<TcpReceiver>),
     /// RoCEv2 responder.
-    Roce(RoceResponder),
-    /// Counting sink; boxed because its memory of numbers would make every receiver large.
+    Roce(Box<RoceResponder>),
+    /// Counting sink.
     Udp(Box<UdpSink>),
-}
-
-impl ReceiverState {
-    /// The one-way delay of the datagram just received, where the transport measures it.
-    #[inline]
-    pub fn latest_delay(&self) -> Option<Duration> {
-        match self {
-            ReceiverState::Udp(sink) => Some(sink.delays().latest),
-            ReceiverState::Tcp(_) | ReceiverState::Roce(_) => None,
-        }
-    }
 }
 
 impl Receiver for ReceiverState {
@@ -179,12 +170,22 @@ impl Receiver for ReceiverState {
     }
 
     #[inline]
+    fn transmit_into<T>(&mut self, now: Time, put: impl FnOnce(&Outgoing) -> T) -> Option<T> {
+        dispatch!(self, ReceiverState, end => end.transmit_into(now, put))
+    }
+
+    #[inline]
     fn next_timeout(&self) -> Time {
         dispatch!(self, ReceiverState, end => end.next_timeout())
     }
 
     fn handle_timeout(&mut self, now: Time) {
         dispatch!(self, ReceiverState, end => end.handle_timeout(now));
+    }
+
+    #[inline]
+    fn latest_delay(&self) -> Option<Duration> {
+        dispatch!(self, ReceiverState, end => end.latest_delay())
     }
 
     #[inline]

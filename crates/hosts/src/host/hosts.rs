@@ -5,6 +5,7 @@ use hitless_wire::{FlowId, HostId, Time};
 
 use super::connection::{Connection, Side};
 use super::state::HostState;
+use super::wiring::Visit;
 use super::{HostConfig, HostDrop, HostEnvironment, HostEvent};
 use crate::application::{Application, FlowConfig, FlowOutcome, PacketCounts, TransportId};
 use crate::flow::TransportConfig;
@@ -124,11 +125,11 @@ impl Hosts {
         };
         let side = connection.addressee(descriptor);
         let state = &mut self.hosts[host.0 as usize];
-        if let Some(at) = connection.delivery_time(now, side, state) {
+        if let Some(at) = connection.wiring().delivery_time(now, side, state) {
             return env.schedule(at, host, HostEvent::Deliver(packet));
         }
         connection.deliver(now, side, packet, state, env);
-        if connection.outcome.is_some() {
+        if connection.outcome().is_some() {
             self.finish(now, flow, env);
         }
     }
@@ -141,20 +142,20 @@ impl Hosts {
             Event::Emit(packet) => self.emit(now, packet, env),
             Event::CardDrained(host) => self.card_drained(now, host, env),
             Event::SenderTimer(flow) => {
-                self.visit(now, flow, Side::Sender, env, |flow, host, env| flow.sender_timer(now, host, env));
+                self.visit(now, flow, Side::Sender, env, Connection::sender_timer);
             }
             Event::ReceiverTimer(flow) => {
-                self.visit(now, flow, Side::Receiver, env, |flow, host, env| flow.receiver_timer(now, host, env));
+                self.visit(now, flow, Side::Receiver, env, Connection::receiver_timer);
             }
             Event::FlowStart(flow) => self.start(now, flow, env),
             Event::NextMessage(flow) => {
-                self.visit(now, flow, Side::Sender, env, |flow, host, env| flow.next_message(now, host, env));
+                self.visit(now, flow, Side::Sender, env, Connection::next_message);
             }
             Event::FlowStop(flow) => {
-                self.visit(now, flow, Side::Sender, env, |flow, host, env| flow.stop(now, host, env));
+                self.visit(now, flow, Side::Sender, env, Connection::stop);
             }
             Event::FlowEnd(flow) => {
-                self.visit(now, flow, Side::Receiver, env, |flow, _, env| flow.stop_lingering(env));
+                self.visit(now, flow, Side::Receiver, env, |flow, visit| flow.stop_lingering(visit.env));
             }
         }
     }
@@ -167,12 +168,13 @@ impl Hosts {
         flow: FlowId,
         side: Side,
         env: &mut E,
-        act: impl FnOnce(&mut Connection, &mut HostState, &mut E),
+        act: impl FnOnce(&mut Connection, &mut Visit<E>),
     ) {
         // An event of a flow that has ended since it was scheduled means nothing.
         let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else { return };
-        act(connection, &mut self.hosts[connection.host(side).0 as usize], env);
-        if connection.outcome.is_some() {
+        let host = &mut self.hosts[connection.wiring().host(side).0 as usize];
+        act(connection, &mut Visit::new(now, host, env));
+        if connection.outcome().is_some() {
             self.finish(now, flow, env);
         }
     }
@@ -184,18 +186,21 @@ impl Hosts {
         let connection = Connection::new(flow, now, config, transport, &self.hosts);
         *slot = FlowSlot::Active(Box::new(connection));
         self.totals.flows_started += 1;
-        self.visit(now, flow, Side::Sender, env, |flow, host, env| flow.start(now, host, env));
+        self.visit(now, flow, Side::Sender, env, Connection::start);
     }
 
     /// A packet has passed the receive delay.
     fn deliver<E: HostEnvironment>(&mut self, now: Time, packet: PacketHandle, env: &mut E) {
         let descriptor = &env.packets()[packet];
         let (host, flow) = (descriptor.destination, descriptor.flow);
-        let FlowSlot::Active(connection) = &self.flows[flow.0 as usize] else {
+        let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else {
             return self.drop_stray(host, flow, packet, env);
         };
         let side = connection.addressee(descriptor);
-        self.visit(now, flow, side, env, |flow, host, env| flow.deliver(now, side, packet, host, env));
+        connection.deliver(now, side, packet, &mut self.hosts[host.0 as usize], env);
+        if connection.outcome().is_some() {
+            self.finish(now, flow, env);
+        }
     }
 
     #[cold]
@@ -217,7 +222,7 @@ impl Hosts {
     fn card_drained<E: HostEnvironment>(&mut self, now: Time, host: HostId, env: &mut E) {
         self.hosts[host.0 as usize].drain_fired();
         while let Some(flow) = self.hosts[host.0 as usize].next_turn(now) {
-            self.visit(now, flow, Side::Sender, env, |flow, host, env| flow.take_turn(now, host, env));
+            self.visit(now, flow, Side::Sender, env, Connection::take_turn);
         }
         self.hosts[host.0 as usize].arm_drain(now, env);
     }
@@ -226,10 +231,10 @@ impl Hosts {
     fn finish<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, env: &mut E) {
         let slot = &mut self.flows[flow.0 as usize];
         let FlowSlot::Active(connection) = slot else { return };
-        let outcome = connection.outcome.unwrap_or(FlowOutcome::Unfinished);
+        let outcome = connection.outcome().unwrap_or(FlowOutcome::Unfinished);
         env.flow_finished(&connection.record(now, outcome));
-        self.totals.packets.add(connection.counts);
-        *slot = FlowSlot::Ended { packets_in_flight: connection.counts.in_flight() };
+        self.totals.packets.add(connection.counts());
+        *slot = FlowSlot::Ended { packets_in_flight: connection.counts().in_flight() };
         match outcome {
             FlowOutcome::Completed => self.totals.flows_completed += 1,
             FlowOutcome::Failed => self.totals.flows_failed += 1,
@@ -250,7 +255,7 @@ impl Hosts {
     /// The fabric made a copy of a packet of `flow` that counts as a packet of its own.
     pub fn note_copied(&mut self, flow: FlowId) {
         match &mut self.flows[flow.0 as usize] {
-            FlowSlot::Active(connection) => connection.counts.injected += 1,
+            FlowSlot::Active(connection) => connection.wiring().counts.injected += 1,
             FlowSlot::Ended { packets_in_flight } => {
                 *packets_in_flight += 1;
                 self.totals.packets.injected += 1;
@@ -262,7 +267,7 @@ impl Hosts {
     /// The fabric lost or absorbed a packet of `flow`.
     pub fn note_dropped(&mut self, flow: FlowId) {
         match &mut self.flows[flow.0 as usize] {
-            FlowSlot::Active(connection) => connection.counts.dropped += 1,
+            FlowSlot::Active(connection) => connection.wiring().counts.dropped += 1,
             FlowSlot::Ended { packets_in_flight } => {
                 *packets_in_flight -= 1;
                 self.totals.packets.dropped += 1;
@@ -275,7 +280,7 @@ impl Hosts {
     pub fn packets_in_flight(&self, flow: FlowId) -> i64 {
         match &self.flows[flow.0 as usize] {
             FlowSlot::Waiting(_) => 0,
-            FlowSlot::Active(connection) => connection.counts.in_flight(),
+            FlowSlot::Active(connection) => connection.counts().in_flight(),
             FlowSlot::Ended { packets_in_flight } => *packets_in_flight,
         }
     }
@@ -300,7 +305,7 @@ impl Hosts {
         let mut totals = self.totals;
         for slot in &self.flows {
             if let FlowSlot::Active(connection) = slot {
-                totals.packets.add(connection.counts);
+                totals.packets.add(connection.counts());
             }
         }
         totals.dropped_by_network_card = self.hosts.iter().map(|host| host.dropped_packets).sum();

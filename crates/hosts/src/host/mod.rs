@@ -24,6 +24,7 @@ mod network_card;
 mod progress;
 mod state;
 mod timers;
+mod wiring;
 
 #[cfg(test)]
 mod tests;

@@ -68,7 +68,7 @@ impl HostState {
     }
 
     /// The same for a packet that comes from its transport without delay.
-    #[inline]
+    #[inline(always)]
     pub fn send_at_once<E: HostEnvironment>(
         &mut self,
         now: Time,
@@ -84,12 +84,16 @@ impl HostState {
     fn transmit<E: HostEnvironment>(&mut self, packet: PacketHandle, departure: Option<Time>, env: &mut E) -> bool {
         match departure {
             Some(departure) => env.transmit(self.id, packet, departure),
-            None => {
-                self.dropped_packets += 1;
-                env.drop_packet(self.id, packet, HostDrop::NetworkCardFull);
-            }
+            None => self.drop(packet, env),
         }
         departure.is_some()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn drop<E: HostEnvironment>(&mut self, packet: PacketHandle, env: &mut E) {
+        self.dropped_packets += 1;
+        env.drop_packet(self.id, packet, HostDrop::NetworkCardFull);
     }
 
     /// Whether a flow that is not waiting may send at once.
@@ -99,6 +103,7 @@ impl HostState {
     }
 
     /// Lines `flow` up behind the others that wait.
+    #[inline(never)]
     pub fn wait<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, env: &mut E) {
         self.waiting.push_back(flow);
         self.arm_drain(now, env);

@@ -8,47 +8,52 @@ use hitless_wire::Time;
 
 const SLOTS: usize = 3;
 
-/// The pending timer events of one end, latest first.
+/// The pending timer events of one end.
 ///
 /// There is more than one after a deadline was moved closer (a paced packet before a retransmission timeout): the
 /// later event cannot be taken back, but is remembered so that it is used rather than scheduled again.
 #[derive(Clone, Copy, Debug)]
 pub struct PendingTimers {
-    times: [Time; SLOTS],
-    count: usize,
+    /// The earliest: all that is looked at per packet.
+    earliest: Time,
+    /// The others, latest first.
+    later: [Time; SLOTS - 1],
+    later_count: usize,
 }
 
 impl PendingTimers {
     /// None pending.
-    pub const NONE: PendingTimers = PendingTimers { times: [Time::NEVER; SLOTS], count: 0 };
-
-    #[inline]
-    fn earliest(&self) -> Time {
-        if self.count == 0 { Time::NEVER } else { self.times[self.count - 1] }
-    }
+    pub const NONE: PendingTimers =
+        PendingTimers { earliest: Time::NEVER, later: [Time::NEVER; SLOTS - 1], later_count: 0 };
 
     /// The transport wants to be called by `deadline`; answers when an event must be scheduled for that, if any.
     #[inline]
     pub fn arm(&mut self, now: Time, deadline: Time) -> Option<Time> {
-        if deadline >= self.earliest() {
-            return None;
-        }
-        let at = deadline.max(now);
-        if self.count < SLOTS {
-            self.count += 1;
-        }
+        if deadline >= self.earliest { None } else { Some(self.add(now, deadline)) }
+    }
+
+    #[inline(never)]
+    fn add(&mut self, now: Time, deadline: Time) -> Time {
         // With all slots in use the earliest is forgotten: its event will come and be ignored.
-        self.times[self.count - 1] = at;
-        Some(at)
+        if self.earliest != Time::NEVER && self.later_count < self.later.len() {
+            self.later[self.later_count] = self.earliest;
+            self.later_count += 1;
+        }
+        self.earliest = deadline.max(now);
+        self.earliest
     }
 
     /// A timer event came; answers whether it is one to act on.
     #[inline]
     pub fn fire(&mut self, now: Time) -> bool {
-        if self.earliest() != now {
+        if self.earliest != now {
             return false;
         }
-        self.count -= 1;
+        self.earliest = Time::NEVER;
+        if self.later_count > 0 {
+            self.later_count -= 1;
+            self.earliest = self.later[self.later_count];
+        }
         true
     }
 }

@@ -9,7 +9,7 @@ pub mod roce;
 pub mod tcp;
 pub mod udp;
 
-use hitless_wire::{Ecn, Packet, Time, Transport};
+use hitless_wire::{Duration, Ecn, Packet, Time, Transport};
 
 /// A packet that a transport wants to send; addresses are filled in by the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,10 +60,24 @@ pub trait Sender {
     fn receive(&mut self, now: Time, packet: &Packet);
     /// The next packet to send, if any may be sent now.
     fn poll_transmit(&mut self, now: Time) -> Option<Outgoing>;
+    /// [`Self::poll_transmit`] for a driver in a hurry: shows the packet to `put` where it is built, so that it need
+    /// not be copied on its way to a packet store. Answers what `put` does, if there was one.
+    #[inline]
+    fn transmit_into<T>(&mut self, now: Time, put: impl FnOnce(&Outgoing) -> T) -> Option<T> {
+        self.poll_transmit(now).as_ref().map(put)
+    }
     /// When [`Self::handle_timeout`] must be called at the latest; [`Time::NEVER`] when nothing is pending.
     fn next_timeout(&self) -> Time;
     /// Time has come (or not yet: then nothing happens).
     fn handle_timeout(&mut self, now: Time);
+    /// Whether its timer counts while it has more to send and its host holds it back.
+    ///
+    /// TCP brings its timer up to date when it has been asked for packets until it had none, and a paced sender's
+    /// timer only says when to ask.
+    #[inline]
+    fn times_out_when_held_back(&self) -> bool {
+        false
+    }
     /// Bytes that the other end has acknowledged in order.
     fn acknowledged_bytes(&self) -> u64;
     /// What was counted.
@@ -76,10 +90,21 @@ pub trait Receiver {
     fn receive(&mut self, now: Time, packet: &Packet);
     /// The next packet to send (an acknowledgement), if one is due.
     fn poll_transmit(&mut self, now: Time) -> Option<Outgoing>;
+    /// [`Self::poll_transmit`] for a driver in a hurry: shows the packet to `put` where it is built, so that it need
+    /// not be copied on its way to a packet store. Answers what `put` does, if there was one.
+    #[inline]
+    fn transmit_into<T>(&mut self, now: Time, put: impl FnOnce(&Outgoing) -> T) -> Option<T> {
+        self.poll_transmit(now).as_ref().map(put)
+    }
     /// When [`Self::handle_timeout`] must be called at the latest; [`Time::NEVER`] when nothing is pending.
     fn next_timeout(&self) -> Time;
     /// Time has come (or not yet: then nothing happens).
     fn handle_timeout(&mut self, now: Time);
+    /// The one-way delay of the datagram just received, where the transport measures it.
+    #[inline]
+    fn latest_delay(&self) -> Option<Duration> {
+        None
+    }
     /// Bytes handed to the application in order.
     fn delivered_bytes(&self) -> u64;
     /// What was counted.

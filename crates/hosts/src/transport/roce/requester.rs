@@ -213,6 +213,10 @@ impl Sender for RoceRequester {
         self.restart_timer(now);
     }
 
+    fn times_out_when_held_back(&self) -> bool {
+        true
+    }
+
     fn acknowledged_bytes(&self) -> u64 {
         self.acknowledged_bytes
     }

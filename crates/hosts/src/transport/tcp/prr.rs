@@ -28,6 +28,7 @@ impl ProportionalRateReduction {
     /// The congestion window after an acknowledgement (RFC 9937, section 6.2).
     ///
     /// `safe`: it advanced in order and showed no further loss (SafeACK).
+    #[inline]
     pub fn window_bytes(&mut self, delivered: u64, pipe: u64, threshold: u64, safe: bool, segment: u64) -> u64 {
         self.delivered += delivered;
         let allowance = if pipe > threshold {

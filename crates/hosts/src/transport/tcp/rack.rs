@@ -46,6 +46,7 @@ impl Rack {
     }
 
     /// Section 6.2, step 4. `impatient`: in recovery, or enough segments arrived above a gap to mean loss.
+    #[inline]
     pub fn update_window(&mut self, impatient: bool, minimum_rtt: Duration, smoothed_rtt: Option<Duration>) {
         self.window = match smoothed_rtt {
             Some(smoothed_rtt) if self.reordering_seen || !impatient => {

@@ -266,15 +266,19 @@ impl Receiver for TcpReceiver {
         }
     }
 
-    #[inline]
-    fn poll_transmit(&mut self, _now: Time) -> Option<Outgoing> {
+    fn poll_transmit(&mut self, now: Time) -> Option<Outgoing> {
+        self.transmit_into(now, |outgoing| *outgoing)
+    }
+
+    #[inline(always)]
+    fn transmit_into<T>(&mut self, _now: Time, put: impl FnOnce(&Outgoing) -> T) -> Option<T> {
         if self.due == 0 {
             return None;
         }
         if self.due == ACK && self.reassembly.is_empty() {
-            return Some(self.current(SackBlocks::default(), self.ack_frame_bytes[0]));
+            return Some(put(&self.current(SackBlocks::default(), self.ack_frame_bytes[0])));
         }
-        Some(self.transmit_unusual())
+        Some(put(&self.transmit_unusual()))
     }
 
     #[inline]

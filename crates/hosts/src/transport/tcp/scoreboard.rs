@@ -115,6 +115,18 @@ impl Scoreboard {
         self.flagged == 0 && self.sacked_bytes == 0
     }
 
+    /// Whether no retransmission is remembered, be it out of date.
+    pub fn repeated_nothing(&self) -> bool {
+        self.retransmissions.is_empty()
+    }
+
+    /// Whether [`Self::detect_by_time`] might find anything while nothing has a flag: the first segment was sent
+    /// before the one that arrived last.
+    #[inline]
+    pub fn may_hold_losses(&self, rack: &Rack) -> bool {
+        self.segments.front().is_some_and(|first| rack.sent_after(first.sent_at, first.end))
+    }
+
     /// Bytes selectively acknowledged (without SACK: believed delivered for the duplicate acknowledgements).
     #[inline]
     pub fn sacked_bytes(&self) -> u64 {

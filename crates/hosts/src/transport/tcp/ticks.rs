@@ -17,13 +17,19 @@ impl TickClock {
         Self { tick, shift }
     }
 
+    /// Whether timers fire on the picosecond.
+    #[inline]
+    pub fn is_exact(&self) -> bool {
+        self.tick == Duration::ZERO
+    }
+
     /// When a timer fires that is armed at `now` for `timeout`.
     ///
     /// Like the first level of Linux's timer wheel: the timeout counts in whole ticks, rounded up, from the tick
     /// that has begun, and one more passes so that the timer is never early.
     #[inline]
     pub fn deadline(&self, now: Time, timeout: Duration) -> Time {
-        if self.tick == Duration::ZERO {
+        if self.is_exact() {
             return now + timeout;
         }
         let current = (now.0 + self.shift.0) / self.tick.0;
@@ -32,6 +38,7 @@ impl TickClock {
     }
 
     /// Two ticks: what Linux adds to timeouts near its clock's resolution (TCP_TIMEOUT_MIN). Zero if exact.
+    #[inline]
     pub fn slack(&self) -> Duration {
         self.tick * 2
     }

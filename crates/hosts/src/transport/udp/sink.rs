@@ -118,6 +118,11 @@ impl Receiver for UdpSink {
 
     fn handle_timeout(&mut self, _now: Time) {}
 
+    #[inline]
+    fn latest_delay(&self) -> Option<Duration> {
+        Some(self.delays.latest)
+    }
+
     /// Payload of the distinct datagrams, in whatever order they came.
     fn delivered_bytes(&self) -> u64 {
         self.delivered_bytes

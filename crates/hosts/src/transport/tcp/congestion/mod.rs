@@ -203,7 +203,12 @@ impl CongestionControl for Algorithm {
 
     #[inline]
     fn increase(&mut self, window: &mut Window, event: &AckEvent) {
-        dispatch!(self, algorithm => algorithm.increase(window, event));
+        match self {
+            Self::NewReno(new_reno) => new_reno.increase(window, event),
+            // Not inlined: a copy lets the event of the others stay in registers.
+            Self::Cubic(cubic) => cubic.increase(window, &AckEvent { ..*event }),
+            Self::Dctcp(dctcp) => dctcp.increase(window, event),
+        }
     }
 
     fn threshold_on_loss(&mut self, window: &Window) -> u64 {

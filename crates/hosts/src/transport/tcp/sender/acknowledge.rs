@@ -12,11 +12,14 @@ impl TcpSender {
         let Transport::Tcp(header) = &packet.transport else { return };
         let previous = self.scoreboard.acknowledged();
         let new_bytes = header.acknowledgement.wrapping_sub(previous);
-        // Header prediction: nothing is wrong, and the segment says nothing but that more arrived in order.
-        let expected = self.calm && header.flags == TcpFlags::ACK && header.sack.is_empty();
-        if expected && new_bytes.wrapping_sub(1) < self.scoreboard.outstanding_bytes() {
+        // Header prediction: the segment says nothing but that more arrived in order, and perhaps that it was marked.
+        let expected = header.sack.is_empty() && new_bytes.wrapping_sub(1) < self.scoreboard.outstanding_bytes();
+        if expected && self.calm && header.flags == TcpFlags::ACK {
             self.peer_window_bytes = header.window_bytes;
             self.advance_calmly(now, header.acknowledgement, previous);
+        } else if expected && self.orderly && header.flags.with(TcpFlags::ECE) == TcpFlags::ACK.with(TcpFlags::ECE) {
+            self.peer_window_bytes = header.window_bytes;
+            self.advance_in_order(now, header, previous);
         } else {
             self.process_unexpected(now, header, previous);
         }
@@ -54,10 +57,41 @@ impl TcpSender {
         self.grow(&event, previous, flight_bytes);
     }
 
+    /// [`Self::advance_with_care`] when nothing was lost, sacked or sent twice, which leaves little of it.
+    #[inline(never)]
+    fn advance_in_order(&mut self, now: Time, header: &TcpHeader, previous: u64) {
+        let flight_bytes = self.scoreboard.pipe_bytes();
+        let Some((oldest_sent_at, newest_sent_at)) = self.scoreboard.acknowledge_clean(header.acknowledgement) else {
+            return self.advance_with_care(now, header, previous);
+        };
+        let echo = self.count_echo(header);
+        self.timeout_base = now;
+        self.timer_stale = true;
+        let (acknowledged, rtt) = (self.scoreboard.acknowledged(), now.saturating_since(newest_sent_at));
+        self.rtt.sample(now.saturating_since(oldest_sent_at));
+        self.rack.advance(newest_sent_at, acknowledged, rtt);
+        let delivered_bytes = acknowledged - previous;
+        let event = AckEvent { now, delivered_bytes, acknowledged, next: self.scoreboard.next(), rtt, echo };
+        self.algorithm.acknowledged(&event);
+        if self.state != CongestionState::Open && acknowledged >= self.recover {
+            self.leave_state();
+        }
+        self.rack.update_window(false, self.rtt.minimum(), self.rtt.smoothed());
+        let suspicious = self.scoreboard.may_hold_losses(&self.rack);
+        if suspicious {
+            self.detect_by_rack(now);
+        }
+        self.reduce(&event, delivered_bytes);
+        self.change_window(&event, previous, flight_bytes, !self.scoreboard.has_unrepaired());
+        self.calm = self.state == CongestionState::Open;
+        if suspicious {
+            self.judge_order();
+        }
+    }
+
     fn advance_with_care(&mut self, now: Time, header: &TcpHeader, previous: u64) {
         let flight_bytes = self.scoreboard.pipe_bytes();
-        let echo = self.config.ecn && header.flags.contains(TcpFlags::ECE);
-        self.statistics.congestion_echoes += u64::from(echo);
+        let echo = self.count_echo(header);
         let advanced = header.acknowledgement > previous;
         if advanced {
             self.timeout_base = now;
@@ -68,19 +102,40 @@ impl TcpSender {
         self.algorithm.acknowledged(&event);
         let lost_before = self.scoreboard.has_unrepaired();
         self.resolve(&event, &delivery, advanced);
+        let further_loss = !lost_before && self.scoreboard.has_unrepaired();
+        self.change_window(&event, previous, flight_bytes, advanced && !further_loss);
+        self.judge_order();
+    }
+
+    #[inline]
+    fn count_echo(&mut self, header: &TcpHeader) -> bool {
+        let echo = self.config.ecn && header.flags.contains(TcpFlags::ECE);
+        self.statistics.congestion_echoes += u64::from(echo);
+        echo
+    }
+
+    /// Grows or shrinks the window. `safe`: the acknowledgement advanced and showed no further loss.
+    #[inline(always)]
+    fn change_window(&mut self, event: &AckEvent, previous: u64, flight_bytes: u64, safe: bool) {
         match self.state {
             // RFC 3168, section 6.1.2: an echo never grows the window.
-            CongestionState::Open | CongestionState::Loss if echo => {}
-            CongestionState::Open | CongestionState::Loss => self.grow(&event, previous, flight_bytes),
-            CongestionState::Reduction | CongestionState::Recovery => {
-                let further_loss = !lost_before && self.scoreboard.has_unrepaired();
-                self.shrink(event.delivered_bytes, advanced && !further_loss);
-            }
+            CongestionState::Open | CongestionState::Loss if event.echo => {}
+            CongestionState::Open | CongestionState::Loss => self.grow(event, previous, flight_bytes),
+            CongestionState::Reduction | CongestionState::Recovery => self.shrink(event.delivered_bytes, safe),
         }
-        self.calm = self.state == CongestionState::Open
-            && self.scoreboard.is_clean()
-            && self.probe.is_none()
-            && self.duplicate_acks == 0;
+    }
+
+    /// Finds out which of the short ways may be taken next.
+    fn judge_order(&mut self) {
+        let clean = self.scoreboard.is_clean() && self.probe.is_none() && self.duplicate_acks == 0;
+        self.calm = clean && self.state == CongestionState::Open;
+        self.orderly = clean
+            && matches!(self.state, CongestionState::Open | CongestionState::Reduction)
+            && self.uses_rack
+            && self.undo.is_none()
+            && self.reordering_ends_at == Time::NEVER
+            && self.scoreboard.repeated_nothing();
+        self.plain &= !self.scoreboard.has_unrepaired();
     }
 
     /// Tells the scoreboard what arrived.
@@ -144,6 +199,7 @@ impl TcpSender {
         }
         self.connection = Connection::Established;
         self.calm = true;
+        self.orderly = self.uses_rack;
         self.timer_stale = true;
         self.peer_window_bytes = header.window_bytes;
         // The echo tells which SYN was answered (RFC 7323, section 4.1).

@@ -99,7 +99,10 @@ pub struct TcpSender {
     uses_rack: bool,
     /// Nothing is lost, sacked, sent twice or otherwise wrong: an acknowledgement in order asks for growth only.
     calm: bool,
-    /// Data may flow, there is no probe to send, and no bursts are kept together: new data only asks for room.
+    /// The same, but that an echo of congestion may shrink the window, and that RACK finds the losses.
+    orderly: bool,
+    /// Data may flow, nothing is to be sent before new data, which is neither kept together in bursts nor paced: it
+    /// only asks for room in the windows.
     plain: bool,
     /// The timer must be set anew before waiting.
     timer_stale: bool,
@@ -149,7 +152,9 @@ impl TcpSender {
             timer: TimerKind::None,
             uses_rack: config.rack_tlp && config.sack,
             calm: !config.handshake,
-            plain: !config.handshake && config.segments_per_burst.is_none(),
+            orderly: !config.handshake && config.rack_tlp && config.sack,
+            // Found out when the first packet is asked for.
+            plain: false,
             timer_stale: false,
             probe_due: false,
             reduction_to_report: false,
@@ -237,7 +242,12 @@ impl Sender for TcpSender {
 
     #[inline]
     fn poll_transmit(&mut self, now: Time) -> Option<Outgoing> {
-        self.transmit(now)
+        self.transmit(now, |outgoing| *outgoing)
+    }
+
+    #[inline(always)]
+    fn transmit_into<T>(&mut self, now: Time, put: impl FnOnce(&Outgoing) -> T) -> Option<T> {
+        self.transmit(now, put)
     }
 
     #[inline]

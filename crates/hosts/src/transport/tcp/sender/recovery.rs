@@ -17,12 +17,18 @@ impl TcpSender {
         }
         self.resolve_probe(event, delivery, advanced);
         self.detect_losses(event.now, advanced);
+        self.reduce(event, delivery.bytes);
+    }
+
+    /// Begins a reduction if a loss was found or congestion echoed.
+    #[inline(always)]
+    pub(super) fn reduce(&mut self, event: &AckEvent, delivered_bytes: u64) {
         let reducible = matches!(self.state, CongestionState::Open | CongestionState::Reduction);
         if reducible && self.scoreboard.has_unrepaired() {
-            self.enter_recovery(delivery.bytes);
+            self.enter_recovery(delivered_bytes);
         } else if event.echo && self.state == CongestionState::Open && event.acknowledged > self.recover {
             // RFC 3168, section 6.1.2: what was sent before the last reduction asks for no other.
-            self.enter_reduction(delivery.bytes);
+            self.enter_reduction(delivered_bytes);
         }
     }
 
@@ -37,7 +43,7 @@ impl TcpSender {
         }
     }
 
-    fn detect_by_rack(&mut self, now: Time) {
+    pub(super) fn detect_by_rack(&mut self, now: Time) {
         let recovering = matches!(self.state, CongestionState::Recovery | CongestionState::Loss);
         let impatient = recovering || self.scoreboard.sacked_segments() >= self.dupack_threshold;
         self.rack.update_window(impatient, self.rtt.minimum(), self.rtt.smoothed());
@@ -109,7 +115,7 @@ impl TcpSender {
     }
 
     /// All that was in flight when the state was entered is acknowledged.
-    fn leave_state(&mut self) {
+    pub(super) fn leave_state(&mut self) {
         if self.state != CongestionState::Loss {
             // RFC 9937, section 6.2, last step.
             self.window.congestion_bytes = self.window.threshold_bytes;

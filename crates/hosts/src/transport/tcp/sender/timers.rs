@@ -25,13 +25,29 @@ impl TcpSender {
     #[inline]
     pub(super) fn set_timer(&mut self, now: Time) {
         self.timer_stale = false;
+        if self.orderly && self.plain && self.clock.is_exact() && self.scoreboard.segments() > 1 {
+            // Short for the most usual case: nothing is paced, sacked, probed or waits for RACK.
+            self.timer = TimerKind::Probe;
+            self.deadline = now + self.probe_timeout_of_many().min(self.retransmission_after(now));
+        } else {
+            self.set_timer_unusual(now);
+        }
+    }
+
+    #[inline(never)]
+    fn set_timer_unusual(&mut self, now: Time) {
         (self.timer, self.deadline) = self.next_timer(now);
         if now < self.next_send_at && self.unsent_bytes > 0 && self.next_send_at < self.deadline {
             (self.timer, self.deadline) = (TimerKind::Pacing, self.next_send_at);
         }
     }
 
+    /// How long until the retransmission timeout.
     #[inline]
+    fn retransmission_after(&self, now: Time) -> Duration {
+        (self.timeout_base + self.rtt.timeout()).saturating_since(now)
+    }
+
     fn next_timer(&self, now: Time) -> (TimerKind, Time) {
         let (kind, timeout) = if self.scoreboard.segments() == 0 {
             return self.next_timer_of_idle(now);
@@ -39,7 +55,7 @@ impl TcpSender {
             let remaining = self.reordering_ends_at.saturating_since(now);
             (TimerKind::Reordering, remaining + self.clock.slack())
         } else {
-            let remaining = (self.timeout_base + self.rtt.timeout()).saturating_since(now);
+            let remaining = self.retransmission_after(now);
             if self.may_probe() {
                 // RFC 8985, section 7.2: not later than the retransmission timeout.
                 (TimerKind::Probe, self.probe_timeout().min(remaining))
@@ -69,11 +85,18 @@ impl TcpSender {
 
     /// Probe timeout by the rule of Linux: twice the smoothed round-trip time and, with one packet in flight, the
     /// worst delay of its acknowledgement, else two ticks of the clock.
-    #[inline]
     fn probe_timeout(&self) -> Duration {
+        match self.rtt.smoothed() {
+            Some(smoothed_rtt) if self.scoreboard.segments() == 1 => smoothed_rtt * 2 + self.config.tlp_max_ack_delay,
+            _ => self.probe_timeout_of_many(),
+        }
+    }
+
+    /// The same with more than one packet in flight, or without a round-trip sample.
+    #[inline]
+    fn probe_timeout_of_many(&self) -> Duration {
         let Some(smoothed_rtt) = self.rtt.smoothed() else { return self.config.rto_initial };
-        let alone = self.scoreboard.segments() == 1;
-        smoothed_rtt * 2 + if alone { self.config.tlp_max_ack_delay } else { self.clock.slack() }
+        smoothed_rtt * 2 + self.clock.slack()
     }
 
     /// The timer ran out.
@@ -82,6 +105,7 @@ impl TcpSender {
         self.deadline = Time::NEVER;
         self.timer_stale = true;
         self.calm = false;
+        self.orderly = false;
         self.plain = false;
         match kind {
             TimerKind::Syn => self.repeat_syn(),

@@ -8,19 +8,19 @@ use crate::transport::tcp::scoreboard::Segment;
 use hitless_wire::{Ecn, TcpFlags, TcpHeader, Time, Transport};
 
 impl TcpSender {
-    /// The next packet; sets the timer when there is none.
-    #[inline]
-    pub(super) fn transmit(&mut self, now: Time) -> Option<Outgoing> {
-        if !self.plain || self.scoreboard.has_unrepaired() {
-            return self.transmit_unusual(now);
+    /// Shows the next packet to `put`; sets the timer when there is none.
+    #[inline(always)]
+    pub(super) fn transmit<T>(&mut self, now: Time, put: impl FnOnce(&Outgoing) -> T) -> Option<T> {
+        if !self.plain {
+            return self.transmit_unusual(now).as_ref().map(put);
         }
         if self.unsent_bytes > 0 {
             let payload_bytes = self.unsent_bytes.min(self.window.segment_bytes);
-            if self.may_send_new(payload_bytes, now) {
+            if self.windows_have_room(payload_bytes) {
                 if self.scoreboard.is_full() {
-                    return self.transmit_unusual(now);
+                    return self.transmit_unusual(now).as_ref().map(put);
                 }
-                return Some(self.send_new(payload_bytes, now));
+                return Some(put(&self.send_new(payload_bytes, now)));
             }
         }
         if self.timer_stale {
@@ -48,8 +48,11 @@ impl TcpSender {
         if outgoing.is_none() && self.timer_stale {
             self.set_timer(now);
         }
-        let established = self.connection == Connection::Established;
-        self.plain = established && !self.probe_due && self.config.segments_per_burst.is_none();
+        self.plain = self.connection == Connection::Established
+            && !self.probe_due
+            && !self.scoreboard.has_unrepaired()
+            && self.config.segments_per_burst.is_none()
+            && self.algorithm.pacing_rate().is_none();
         outgoing
     }
 
@@ -63,14 +66,19 @@ impl TcpSender {
     }
 
     /// Whether both windows and the pacing have room for a new segment.
-    #[inline]
     fn may_send_new(&mut self, payload_bytes: u64, now: Time) -> bool {
-        if self.scoreboard.pipe_bytes() + payload_bytes > self.window.congestion_bytes {
-            self.limited_until = self.scoreboard.next();
+        if now < self.next_send_at && self.scoreboard.pipe_bytes() + payload_bytes <= self.window.congestion_bytes {
+            self.timer_stale = true;
             return false;
         }
-        if now < self.next_send_at {
-            self.timer_stale = true;
+        self.windows_have_room(payload_bytes)
+    }
+
+    /// Whether both windows have room for a new segment.
+    #[inline]
+    fn windows_have_room(&mut self, payload_bytes: u64) -> bool {
+        if self.scoreboard.pipe_bytes() + payload_bytes > self.window.congestion_bytes {
+            self.limited_until = self.scoreboard.next();
             return false;
         }
         self.peer_has_room(payload_bytes)
