@@ -1,10 +1,14 @@
 //! The event queue: a hierarchical timing wheel that pops events in a total order.
 //!
 //! The order is (time, [`OrderKey`]) and depends on nothing else: not on the order of insertion, not on an address.
-//! The wheel has three levels of 4,096 slots; a slot of the lowest level spans 4.096 ns, so that at the event
-//! density of a busy fabric it holds one or two events, which are sorted when their slot's turn comes. Insertion
-//! and removal cost a handful of instructions however many events are pending. Nothing is allocated once the slab
-//! has grown to the largest number of events pending at once.
+//! The wheel has three levels of 4,096 slots; a slot of the lowest level spans 1.024 ns, so that at the event
+//! density of a busy fabric it mostly holds one event; those of one slot are sorted when its turn comes. The lowest
+//! level reaches 4.2 us ahead of the slot whose turn it is, wherever that lies; the higher levels are aligned.
+//! Events stay where they were stored from insertion to removal, and only lists of their numbers change. Nothing
+//! is allocated once the slab has grown to the largest number of events pending at once.
+//!
+//! What has at most one event pending at a time, always with the same key and payload, may be a [`Source`]: its
+//! event is stored once for the whole run.
 
 use hitless_wire::Time;
 
@@ -45,19 +49,37 @@ pub struct Event<P> {
     pub payload: P,
 }
 
-impl<P> Event<P> {
-    #[inline]
-    fn rank(&self) -> u128 {
-        u128::from(self.time.0) << 64 | u128::from(self.order.0)
+/// Something that has at most one event pending, always with the same key and payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source(u32);
+
+impl Source {
+    /// Its number, counted from 0 in the order in which sources were added.
+    pub const fn index(self) -> usize {
+        self.0 as usize
     }
+}
+
+/// Whose turn it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn<P> {
+    /// That of a source.
+    Source(Source),
+    /// That of any other event, which had this payload.
+    Other(P),
 }
 
 const SLOT_BITS: u32 = 12;
 const SLOTS: usize = 1 << SLOT_BITS;
-const LEVELS: usize = 3;
+const SLOT_MASK: u64 = SLOTS as u64 - 1;
 /// Log2 of the picoseconds that a slot of the lowest level spans.
-const RESOLUTION_BITS: u32 = 12;
+const RESOLUTION_BITS: u32 = 10;
+/// The end of a list.
 const NONE: u32 = u32::MAX;
+/// In place of the next node: the source has no event pending.
+const IDLE: u32 = u32::MAX - 1;
+/// From so many events on, a list is sorted as an array, and an insertion does not look for its place any further.
+const LONG_LIST: usize = 16;
 
 #[derive(Clone, Copy)]
 struct Node<P> {
@@ -67,10 +89,11 @@ struct Node<P> {
     next: u32,
 }
 
-impl<P: Copy> Node<P> {
-    #[inline]
-    fn event(&self) -> Event<P> {
-        Event { time: self.time, order: self.order, payload: self.payload }
+impl<P> Node<P> {
+    /// Whether its turn is before that of `other`.
+    #[inline(always)]
+    fn precedes(&self, other: (Time, OrderKey)) -> bool {
+        self.time < other.0 || (self.time == other.0 && self.order < other.1)
     }
 }
 
@@ -86,41 +109,43 @@ impl Level {
         Self { heads: Box::new([NONE; SLOTS]), words: [0; SLOTS / 64], summary: 0 }
     }
 
-    #[inline]
-    fn link(&mut self, slot: usize, node: u32) -> u32 {
-        let previous = std::mem::replace(&mut self.heads[slot], node);
+    /// Puts `node` before the list of `slot` (modulo the number of slots); answers what was first there.
+    #[inline(always)]
+    fn link(&mut self, slot: u64, node: u32) -> u32 {
+        let slot = (slot & SLOT_MASK) as usize;
         self.words[slot / 64] |= 1 << (slot % 64);
         self.summary |= 1 << (slot / 64);
-        previous
+        std::mem::replace(&mut self.heads[slot], node)
     }
 
-    #[inline]
-    fn take(&mut self, slot: usize) -> u32 {
-        let word = slot / 64;
-        self.words[word] &= !(1 << (slot % 64));
-        if self.words[word] == 0 {
-            self.summary &= !(1 << word);
+    /// Takes the whole list of `slot` (modulo the number of slots).
+    #[inline(always)]
+    fn take(&mut self, slot: u64) -> u32 {
+        let slot = (slot & SLOT_MASK) as usize;
+        let word = &mut self.words[slot / 64];
+        *word &= !(1 << (slot % 64));
+        if *word == 0 {
+            self.summary &= !(1 << (slot / 64));
         }
         std::mem::replace(&mut self.heads[slot], NONE)
     }
 
-    /// The first slot in use at or after `from`.
-    #[inline]
-    fn first_from(&self, from: usize) -> Option<usize> {
-        if from >= SLOTS {
-            return None;
-        }
-        let word = from / 64;
-        let here = self.words[word] & (u64::MAX << (from % 64));
+    /// The first slot in use at or after `from`, both absolute; not beyond the turn of the level that `from` is in.
+    #[inline(always)]
+    fn first_from(&self, from: u64) -> Option<u64> {
+        let position = (from & SLOT_MASK) as usize;
+        let here = self.words[position / 64] >> (position % 64);
         if here != 0 {
-            return Some(word * 64 + here.trailing_zeros() as usize);
+            return Some(from + u64::from(here.trailing_zeros()));
         }
-        let later = self.summary & u64::MAX.checked_shl(word as u32 + 1).unwrap_or(0);
+        let word = position / 64;
+        // Two shifts, because the last word leaves nothing to look at.
+        let later = self.summary & (u64::MAX << word << 1);
         if later == 0 {
             return None;
         }
-        let word = later.trailing_zeros() as usize;
-        Some(word * 64 + self.words[word].trailing_zeros() as usize)
+        let word = later.trailing_zeros() as usize % (SLOTS / 64);
+        Some((from & !SLOT_MASK) + (word * 64) as u64 + u64::from(self.words[word].trailing_zeros()))
     }
 }
 
@@ -128,30 +153,42 @@ impl Level {
 ///
 /// `push` and `pop` may alternate freely; an event may not be pushed before the last one popped.
 pub struct EventQueue<P> {
-    levels: [Level; LEVELS],
-    nodes: Vec<Node<P>>,
+    /// The list of the slot whose turn it is, earliest first.
+    ///
+    /// What is found to belong far behind its first events may wait in the slot itself, where it is found again.
+    current: u32,
     free: u32,
-    /// Events of the slot whose turn it is, latest first.
-    current: Vec<Event<P>>,
-    /// The absolute number of that slot on the lowest level.
+    /// Nodes below belong to sources and are never freed.
+    sources: u32,
+    /// The absolute number of the slot whose turn it is, on the lowest level.
     cursor: u64,
-    /// Events beyond the highest level (about 280 s ahead).
-    far: Vec<Event<P>>,
-    last: u128,
+    last: (Time, OrderKey),
     pending: usize,
+    nodes: Vec<Node<P>>,
+    /// Any slot less than [`SLOTS`] after the cursor.
+    near: Level,
+    /// Other slots of the cursor's 4,096 blocks of 4,096 slots, by block; that of the cursor is always empty.
+    blocks: Level,
+    /// The same one level up.
+    superblocks: Level,
+    /// Events beyond the highest level (about 70 s ahead).
+    far: Vec<u32>,
 }
 
 impl<P: Copy> Default for EventQueue<P> {
     fn default() -> Self {
         Self {
-            levels: std::array::from_fn(|_| Level::new()),
-            nodes: Vec::new(),
+            current: NONE,
             free: NONE,
-            current: Vec::new(),
+            sources: 0,
             cursor: 0,
-            far: Vec::new(),
-            last: 0,
+            last: (Time::ZERO, OrderKey(0)),
             pending: 0,
+            nodes: Vec::new(),
+            near: Level::new(),
+            blocks: Level::new(),
+            superblocks: Level::new(),
+            far: Vec::new(),
         }
     }
 }
@@ -169,7 +206,18 @@ impl<P: Copy> EventQueue<P> {
 
     /// The time of the last event popped.
     pub const fn now(&self) -> Time {
-        Time((self.last >> 64) as u64)
+        self.last.0
+    }
+
+    /// Adds a source, whose event will always have this key and payload.
+    ///
+    /// # Panics
+    /// When an event was already pushed.
+    pub fn add_source(&mut self, order: OrderKey, payload: P) -> Source {
+        assert!(self.nodes.len() == self.sources as usize, "sources are added before the first event");
+        self.nodes.push(Node { time: Time::ZERO, order, payload, next: IDLE });
+        self.sources += 1;
+        Source(self.sources - 1)
     }
 
     /// Adds an event.
@@ -178,10 +226,37 @@ impl<P: Copy> EventQueue<P> {
     /// When its turn, by time and key, was before the last event popped: time never goes back.
     #[inline]
     pub fn push(&mut self, time: Time, order: OrderKey, payload: P) {
-        let event = Event { time, order, payload };
-        assert!(event.rank() >= self.last, "an event for {time} ({:#x}) was scheduled at {}", order.0, self.now());
+        self.check_turn(time, order);
+        let node = self.allocate(Node { time, order, payload, next: NONE });
         self.pending += 1;
-        self.place(event);
+        self.place(time, node);
+    }
+
+    /// Adds the event of a source.
+    ///
+    /// # Panics
+    /// When the source already has one pending, or its turn was before the last event popped.
+    #[inline(always)]
+    pub fn push_source(&mut self, time: Time, source: Source) {
+        let node = &mut self.nodes[source.0 as usize];
+        assert!(node.next == IDLE, "a source has one event pending at most");
+        node.time = time;
+        let order = node.order;
+        self.check_turn(time, order);
+        self.pending += 1;
+        self.place(time, source.0);
+    }
+
+    #[inline(always)]
+    fn check_turn(&self, time: Time, order: OrderKey) {
+        if time <= self.last.0 {
+            self.check_turn_at_same_time(time, order);
+        }
+    }
+
+    #[inline(never)]
+    fn check_turn_at_same_time(&self, time: Time, order: OrderKey) {
+        assert!((time, order) >= self.last, "an event for {time} ({:#x}) was scheduled at {}", order.0, self.now());
     }
 
     /// Takes the next event.
@@ -190,151 +265,276 @@ impl<P: Copy> EventQueue<P> {
     /// When two events have the same time and key.
     #[inline]
     pub fn pop(&mut self) -> Option<Event<P>> {
-        if self.current.is_empty() && !self.advance() {
+        let Event { time, order, payload } = self.pop_turn()?;
+        let payload = match payload {
+            Turn::Source(source) => self.nodes[source.index()].payload,
+            Turn::Other(payload) => payload,
+        };
+        Some(Event { time, order, payload })
+    }
+
+    /// [`Self::pop`] for whoever knows what to do for a source by its number, and can spare the look at its payload.
+    ///
+    /// # Panics
+    /// When two events have the same time and key.
+    #[inline(always)]
+    pub fn pop_turn(&mut self) -> Option<Event<Turn<P>>> {
+        if self.current == NONE && !self.advance() {
             return None;
         }
-        let event = self.current.pop()?;
-        let rank = event.rank();
-        assert!(rank > self.last || self.last == 0, "two events at {} with key {:#x}", event.time, event.order.0);
-        self.last = rank;
+        let number = self.current;
+        let node = &mut self.nodes[number as usize];
+        let (time, order) = (node.time, node.order);
+        self.current = node.next;
+        if time <= self.last.0 {
+            check_no_tie(self.last, time, order);
+        }
+        self.last = (time, order);
         self.pending -= 1;
-        Some(event)
+        if number < self.sources {
+            node.next = IDLE;
+            return Some(Event { time, order, payload: Turn::Source(Source(number)) });
+        }
+        node.next = self.free;
+        self.free = number;
+        Some(Event { time, order, payload: Turn::Other(node.payload) })
     }
 
     /// The time of the next event.
     pub fn next_time(&mut self) -> Option<Time> {
-        if self.current.is_empty() && !self.advance() {
+        if self.current == NONE && !self.advance() {
             return None;
         }
-        self.current.last().map(|event| event.time)
+        Some(self.nodes[self.current as usize].time)
     }
 
-    #[inline]
-    fn place(&mut self, event: Event<P>) {
-        let slot = event.time.0 >> RESOLUTION_BITS;
-        let distance = slot ^ self.cursor;
+    /// Puts a node into the list of its slot.
+    #[inline(always)]
+    fn place(&mut self, time: Time, node: u32) {
+        let slot = time.0 >> RESOLUTION_BITS;
+        // A slot up to the cursor wraps around to a distance beyond every level.
+        if slot.wrapping_sub(self.cursor).wrapping_sub(1) < SLOT_MASK {
+            let next = self.near.link(slot, node);
+            self.nodes[node as usize].next = next;
+        } else {
+            self.place_elsewhere(slot, node);
+        }
+    }
+
+    #[inline(never)]
+    fn place_elsewhere(&mut self, slot: u64, node: u32) {
         // Earlier than the slot whose turn it is: `next_time` has moved on to it, but nothing was popped from it.
         if slot <= self.cursor {
-            self.insert_current(event);
-        } else if distance < 1 << SLOT_BITS {
-            self.link(0, slot, event);
-        } else if distance < 1 << (2 * SLOT_BITS) {
-            self.link(1, slot >> SLOT_BITS, event);
-        } else if distance < 1 << (3 * SLOT_BITS) {
-            self.link(2, slot >> (2 * SLOT_BITS), event);
+            self.insert_current(node);
         } else {
-            self.far.push(event);
+            self.place_ahead(slot, node);
         }
     }
 
-    /// Inserts behind later events of the slot whose turn it is; nearly always at the end.
-    #[inline]
-    fn insert_current(&mut self, event: Event<P>) {
-        let rank = event.rank();
-        let mut index = self.current.len();
-        while index > 0 && self.current[index - 1].rank() < rank {
-            index -= 1;
-        }
-        self.current.insert(index, event);
+    /// Places an event of a slot that is still to be loaded, the cursor's own included.
+    fn place_ahead(&mut self, slot: u64, node: u32) {
+        let next = if slot - self.cursor < SLOTS as u64 {
+            self.near.link(slot, node)
+        } else if slot >> (2 * SLOT_BITS) == self.cursor >> (2 * SLOT_BITS) {
+            self.blocks.link(slot >> SLOT_BITS, node)
+        } else if slot >> (3 * SLOT_BITS) == self.cursor >> (3 * SLOT_BITS) {
+            self.superblocks.link(slot >> (2 * SLOT_BITS), node)
+        } else {
+            self.far.push(node);
+            NONE
+        };
+        self.nodes[node as usize].next = next;
     }
 
-    #[inline]
-    fn link(&mut self, level: usize, slot: u64, event: Event<P>) {
-        let node = self.allocate(event);
-        let slot = slot as usize % SLOTS;
-        let previous = self.levels[level].link(slot, node);
-        self.nodes[node as usize].next = previous;
+    /// Inserts into the list of the slot whose turn it is; the place is nearly always among the first.
+    fn insert_current(&mut self, node: u32) {
+        let rank = self.rank(node);
+        let (mut previous, mut next) = (NONE, self.current);
+        let mut steps = 0;
+        while next != NONE && self.nodes[next as usize].precedes(rank) && steps < LONG_LIST {
+            (previous, next) = (next, self.nodes[next as usize].next);
+            steps += 1;
+        }
+        let is_beyond = next == NONE || self.nodes[next as usize].precedes(rank);
+        if is_beyond && (next != NONE || self.near.heads[(self.cursor & SLOT_MASK) as usize] != NONE) {
+            self.set_next(previous, NONE);
+            self.defer(next);
+            self.nodes[node as usize].next = NONE;
+            return self.defer(node);
+        }
+        self.nodes[node as usize].next = next;
+        self.set_next(previous, node);
     }
 
-    #[inline]
-    fn allocate(&mut self, event: Event<P>) -> u32 {
-        let node = self.free;
-        if node != NONE {
-            let slot = &mut self.nodes[node as usize];
-            self.free = slot.next;
-            *slot = Node { time: event.time, order: event.order, payload: event.payload, next: NONE };
-            return node;
+    /// Puts a list back into the slot whose turn it is, to be sorted again when the current list is empty.
+    fn defer(&mut self, mut list: u32) {
+        while list != NONE {
+            let next = self.near.link(self.cursor, list);
+            list = std::mem::replace(&mut self.nodes[list as usize].next, next);
         }
-        self.grow(event)
+    }
+
+    /// Lets `node` follow `previous`, or begin the current list.
+    #[inline(always)]
+    fn set_next(&mut self, previous: u32, node: u32) {
+        if previous == NONE {
+            self.current = node;
+        } else {
+            self.nodes[previous as usize].next = node;
+        }
+    }
+
+    #[inline(always)]
+    fn rank(&self, node: u32) -> (Time, OrderKey) {
+        let node = &self.nodes[node as usize];
+        (node.time, node.order)
+    }
+
+    #[inline(always)]
+    fn allocate(&mut self, node: Node<P>) -> u32 {
+        let number = self.free;
+        if number == NONE {
+            return self.grow(node);
+        }
+        let slot = &mut self.nodes[number as usize];
+        self.free = slot.next;
+        *slot = node;
+        number
     }
 
     #[cold]
-    fn grow(&mut self, event: Event<P>) -> u32 {
-        let node = self.nodes.len() as u32;
-        assert!(node != NONE, "too many events pending");
-        self.nodes.push(Node { time: event.time, order: event.order, payload: event.payload, next: NONE });
-        node
-    }
-
-    /// Frees a node; answers its event and the node that followed it in its list.
-    #[inline]
-    fn release(&mut self, node: u32) -> (Event<P>, u32) {
-        let entry = &mut self.nodes[node as usize];
-        let next = std::mem::replace(&mut entry.next, self.free);
-        self.free = node;
-        (entry.event(), next)
+    fn grow(&mut self, node: Node<P>) -> u32 {
+        let number = self.nodes.len() as u32;
+        assert!(number < IDLE, "too many events pending");
+        self.nodes.push(node);
+        number
     }
 
     /// Moves on to the next slot with events and sorts it; false when nothing is pending.
+    #[inline(always)]
     fn advance(&mut self) -> bool {
         loop {
-            let block = self.cursor & !(SLOTS as u64 - 1);
-            if let Some(slot) = self.levels[0].first_from(self.cursor as usize % SLOTS) {
-                self.cursor = block + slot as u64;
-                self.load_current(slot);
+            if let Some(slot) = self.near.first_from(self.cursor) {
+                self.cursor = slot;
+                let head = self.near.take(slot);
+                let is_alone = self.nodes[head as usize].next == NONE;
+                self.current = if is_alone { head } else { self.sorted(head) };
                 return true;
             }
-            if !self.cascade() {
+            if !self.enter_next_block() {
                 return false;
             }
         }
     }
 
-    fn load_current(&mut self, slot: usize) {
-        let mut node = self.levels[0].take(slot);
-        while node != NONE {
-            let (event, next) = self.release(node);
-            self.current.push(event);
-            node = next;
-        }
-        if self.current.len() > 1 {
-            self.current.sort_unstable_by_key(|event| std::cmp::Reverse(event.rank()));
-        }
-    }
-
-    /// Spreads the next slot of a higher level over the lower ones; false when nothing is pending.
-    fn cascade(&mut self) -> bool {
-        for level in 1..LEVELS {
-            let shift = level as u32 * SLOT_BITS;
-            let position = self.cursor >> shift;
-            let Some(slot) = self.levels[level].first_from(position as usize % SLOTS) else { continue };
-            self.cursor = ((position & !(SLOTS as u64 - 1)) + slot as u64) << shift;
-            let mut node = self.levels[level].take(slot);
-            while node != NONE {
-                let (event, next) = self.release(node);
-                self.place_below(event);
-                node = next;
+    /// Sorts a list.
+    #[inline(never)]
+    fn sorted(&mut self, mut list: u32) -> u32 {
+        let mut first = NONE;
+        let mut count = 0;
+        while list != NONE {
+            if count == LONG_LIST {
+                return self.sorted_long(first, list);
             }
-            return true;
+            count += 1;
+            let following = self.nodes[list as usize].next;
+            first = self.insert_sorted(first, list);
+            list = following;
         }
-        self.cascade_far()
+        first
     }
 
-    /// Places an event of the slot that is being spread. The slot that the cursor now names is still to be loaded,
-    /// so its events go to the wheel, not to `current`.
-    fn place_below(&mut self, event: Event<P>) {
-        let slot = event.time.0 >> RESOLUTION_BITS;
-        if slot == self.cursor { self.link(0, slot, event) } else { self.place(event) }
+    /// Inserts a node into a sorted list.
+    #[inline(always)]
+    fn insert_sorted(&mut self, first: u32, node: u32) -> u32 {
+        let rank = self.rank(node);
+        let (mut previous, mut next) = (NONE, first);
+        while next != NONE && self.nodes[next as usize].precedes(rank) {
+            (previous, next) = (next, self.nodes[next as usize].next);
+        }
+        self.nodes[node as usize].next = next;
+        if previous == NONE {
+            return node;
+        }
+        self.nodes[previous as usize].next = node;
+        first
     }
 
-    fn cascade_far(&mut self) -> bool {
-        let Some(first) = self.far.iter().map(|event| event.time.0 >> RESOLUTION_BITS).min() else { return false };
-        self.cursor = first & !((1 << (2 * SLOT_BITS)) - 1);
-        for event in std::mem::take(&mut self.far) {
-            self.place_below(event);
+    /// Sorts two lists into one, as an array.
+    #[cold]
+    fn sorted_long(&mut self, first: u32, second: u32) -> u32 {
+        let mut numbers = Vec::new();
+        for mut list in [first, second] {
+            while list != NONE {
+                numbers.push(list);
+                list = self.nodes[list as usize].next;
+            }
         }
+        numbers.sort_unstable_by_key(|&number| std::cmp::Reverse(self.rank(number)));
+        let mut next = NONE;
+        for number in numbers {
+            self.nodes[number as usize].next = next;
+            next = number;
+        }
+        next
+    }
+
+    /// Moves the cursor to the start of the next block that may have events; false when nothing is pending.
+    #[cold]
+    fn enter_next_block(&mut self) -> bool {
+        let block = self.cursor >> SLOT_BITS;
+        let Some(next) = self.next_block(block) else { return false };
+        let left = std::mem::replace(&mut self.cursor, next << SLOT_BITS);
+        let crossed = left ^ self.cursor;
+        if crossed >> (3 * SLOT_BITS) != 0 {
+            std::mem::take(&mut self.far).into_iter().for_each(|node| self.place_again(node));
+        }
+        if crossed >> (2 * SLOT_BITS) != 0 {
+            let list = self.superblocks.take(next >> SLOT_BITS);
+            self.spread(list);
+        }
+        let list = self.blocks.take(next);
+        self.spread(list);
         true
     }
+
+    /// The next block that may have events: the first of a superblock stands for all of it.
+    fn next_block(&self, block: u64) -> Option<u64> {
+        if self.near.summary != 0 {
+            return Some(block + 1);
+        }
+        let later = |level: &Level, slot: u64| {
+            let is_last = slot & SLOT_MASK == SLOT_MASK;
+            if is_last { None } else { level.first_from(slot + 1) }
+        };
+        if let Some(block) = later(&self.blocks, block) {
+            return Some(block);
+        }
+        if let Some(superblock) = later(&self.superblocks, block >> SLOT_BITS) {
+            return Some(superblock << SLOT_BITS);
+        }
+        let first = self.far.iter().map(|&node| self.nodes[node as usize].time.0).min()?;
+        Some(first >> RESOLUTION_BITS >> (2 * SLOT_BITS) << SLOT_BITS)
+    }
+
+    fn spread(&mut self, mut list: u32) {
+        while list != NONE {
+            let next = self.nodes[list as usize].next;
+            self.place_again(list);
+            list = next;
+        }
+    }
+
+    fn place_again(&mut self, node: u32) {
+        let slot = self.nodes[node as usize].time.0 >> RESOLUTION_BITS;
+        self.place_ahead(slot, node);
+    }
+}
+
+#[inline(never)]
+fn check_no_tie(last: (Time, OrderKey), time: Time, order: OrderKey) {
+    let is_first = last == (Time::ZERO, OrderKey(0));
+    assert!((time, order) > last || is_first, "two events at {time} with key {:#x}", order.0);
 }
 
 #[cfg(test)]
@@ -375,6 +575,51 @@ mod tests {
         queue.push(Time(5_000), key(3), 'b');
         queue.pop();
         queue.pop();
+    }
+
+    #[test]
+    fn the_event_of_a_source_is_used_again() {
+        let mut queue = EventQueue::default();
+        let sources = [1, 2].map(|number| queue.add_source(key(number), number));
+        for time in [Time(5), Time(5_000), Time(5_000_000_000_000)] {
+            sources.iter().rev().for_each(|&source| queue.push_source(time, source));
+            let popped = [queue.pop(), queue.pop()].map(|event| event.map(|event| (event.time, event.payload)));
+            assert_eq!(popped, [Some((time, 1)), Some((time, 2))]);
+        }
+        assert!(queue.is_empty());
+    }
+
+    #[test]
+    #[should_panic(expected = "one event pending at most")]
+    fn a_source_has_one_event_pending_at_most() {
+        let mut queue = EventQueue::default();
+        let source = queue.add_source(key(1), ());
+        queue.push_source(Time(1), source);
+        queue.push_source(Time(2), source);
+    }
+
+    /// Many events of one slot, pushed before and while it is its turn, far behind and right before what is there.
+    #[test]
+    fn a_crowded_slot_stays_in_order() {
+        const START: u64 = 1 << 20;
+        let mut queue = EventQueue::default();
+        let mut oracle = BinaryHeap::new();
+        let push = |queue: &mut EventQueue<()>, oracle: &mut BinaryHeap<_>, time: u64, number: u64| {
+            let (time, order) = (Time(START + time), key(number * 7_919 % 1_000_003));
+            queue.push(time, order, ());
+            oracle.push(Reverse((time, order)));
+        };
+        (0..100).for_each(|number| push(&mut queue, &mut oracle, number * 37 % 1_000, number));
+        let mut number = 100;
+        while let Some(Reverse((time, order))) = oracle.pop() {
+            assert_eq!(queue.pop().map(|event| (event.time, event.order)), Some((time, order)));
+            number += 1;
+            let later = time.0 - START + 1 + number * 37 % 200;
+            if later < 1_000 && number < 3_000 {
+                push(&mut queue, &mut oracle, later, number);
+            }
+        }
+        assert!(queue.is_empty() && number > 200);
     }
 
     /// Distances that reach every level of the wheel, its edges and the far list.

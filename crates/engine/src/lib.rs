@@ -6,9 +6,11 @@
 pub mod events;
 pub mod packets;
 pub mod random;
+pub mod ring;
 pub mod trace;
 
-pub use events::{Event, EventQueue, OrderKey};
+pub use events::{Event, EventQueue, OrderKey, Source, Turn};
 pub use packets::{PacketHandle, PacketStore};
 pub use random::{RandomStreams, Stream};
+pub use ring::Ring;
 pub use trace::TraceHash;

@@ -5,7 +5,7 @@ use std::ops::{Index, IndexMut};
 use hitless_wire::Packet;
 
 /// Names a packet in its [`PacketStore`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PacketHandle(pub u32);
 
 /// All packets that exist. Freed slots are used again, so memory stays at the largest number alive at once.
@@ -27,6 +27,24 @@ impl PacketStore {
             return PacketHandle(slot);
         }
         self.grow(packet)
+    }
+
+    /// A slot to be filled in place, which saves a copy: it holds what an earlier packet left, or nothing.
+    ///
+    /// # Panics
+    /// With 2^32 packets alive.
+    #[inline]
+    pub fn reserve(&mut self) -> PacketHandle {
+        match self.free.pop() {
+            Some(slot) => PacketHandle(slot),
+            None => self.grow_empty(),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow_empty(&mut self) -> PacketHandle {
+        self.grow(Packet::default())
     }
 
     #[cold]
@@ -56,14 +74,14 @@ impl PacketStore {
 
 impl Index<PacketHandle> for PacketStore {
     type Output = Packet;
-    #[inline]
+    #[inline(always)]
     fn index(&self, handle: PacketHandle) -> &Packet {
         &self.packets[handle.0 as usize]
     }
 }
 
 impl IndexMut<PacketHandle> for PacketStore {
-    #[inline]
+    #[inline(always)]
     fn index_mut(&mut self, handle: PacketHandle) -> &mut Packet {
         &mut self.packets[handle.0 as usize]
     }
@@ -82,5 +100,7 @@ mod tests {
         let third = store.insert(Packet { frame_bytes: 3, ..Packet::default() });
         assert_eq!((third, store.alive(), store.peak()), (first, 2, 2));
         assert_eq!((store[second].frame_bytes, store[third].frame_bytes), (2, 3));
+        store.remove(second);
+        assert_eq!((store.reserve(), store.reserve(), store.peak()), (second, PacketHandle(2), 3));
     }
 }

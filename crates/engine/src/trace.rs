@@ -16,7 +16,7 @@ impl Default for TraceHash {
 
 impl TraceHash {
     /// Folds two words (the time of an event and its order key, or a packet's fields) into the hash.
-    #[inline]
+    #[inline(always)]
     pub fn record(&mut self, first: u64, second: u64) {
         let product = u128::from(self.state ^ first) * u128::from(second | 1);
         self.state = (product as u64 ^ (product >> 64) as u64).rotate_left(23) ^ second;

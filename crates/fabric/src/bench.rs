@@ -14,7 +14,7 @@ pub struct Work {
     text: &'static str,
 }
 
-/// All of them; data/bench/README.md describes them.
+/// All of them; data/README.md describes them.
 pub const WORKS: [Work; 3] = [
     Work { name: "A", text: include_str!("../../../examples/bench-a.toml") },
     Work { name: "B", text: include_str!("../../../examples/bench-b.toml") },

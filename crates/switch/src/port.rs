@@ -1,6 +1,6 @@
 //! Ports: the MAC with its counters, the hooks that apply, and the lane that queues before it.
 
-use hitless_wire::{BitRate, Duration, QueueId};
+use hitless_wire::{BitRate, Duration, Packet, PortId, QueueId};
 
 use crate::mechanism::HookSet;
 use crate::queueing::{FifoLane, ManagedLane, QueueConfig};
@@ -20,6 +20,29 @@ pub struct MacCounters {
     pub bytes_sent: u64,
     /// Priority flow control frames received; the MAC keeps them.
     pub pause_frames_received: u64,
+}
+
+impl MacCounters {
+    #[inline(always)]
+    pub(crate) fn count_received(&mut self, frame_bytes: u32) {
+        self.frames_received_ok += 1;
+        self.frames_received_all += 1;
+        self.bytes_received_ok += u64::from(frame_bytes);
+    }
+
+    #[inline(always)]
+    pub(crate) fn count_sent(&mut self, frame_bytes: u32) {
+        self.frames_sent += 1;
+        self.bytes_sent += u64::from(frame_bytes);
+    }
+}
+
+/// What the last switch wrote into a packet means nothing in this one.
+#[inline(always)]
+pub(crate) fn enter_switch(packet: &mut Packet, port: PortId) {
+    packet.ingress_port = port;
+    packet.owner = 0;
+    packet.role = 0;
 }
 
 /// What a port is.
@@ -95,18 +118,40 @@ impl PortHooks {
     }
 }
 
-/// A port.
+/// A port. What every packet needs comes first.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Port {
-    pub config: PortConfig,
+    /// No hook looks at a packet that enters here before it is queued.
+    pub receives_straight: bool,
+    /// A packet routed here may go to the FIFO lane, and from there to the line, without another look.
+    pub sends_straight: bool,
     pub hooks: PortHooks,
+    overhead_bytes: u32,
+    rate: BitRate,
     pub mac: MacCounters,
     pub lane: Lane,
+    pub config: PortConfig,
 }
 
 impl Port {
-    #[inline]
+    /// A port whose lane is reached by packets that are told of it as soon as they are routed, if `is_told_at_once`.
+    pub fn new(config: PortConfig, hooks: PortHooks, lane: Lane, is_told_at_once: bool) -> Self {
+        let is_line = matches!(lane, Lane::Fifo(_)) && !config.is_loopback;
+        Self {
+            receives_straight: hooks.link_receive | hooks.ingress_from == 0,
+            sends_straight: is_line && is_told_at_once && hooks.ingress_towards == 0,
+            hooks,
+            overhead_bytes: config.overhead_bytes,
+            rate: config.rate,
+            mac: MacCounters::default(),
+            lane,
+            config,
+        }
+    }
+
+    #[inline(always)]
     pub fn transmission_time(&self, frame_bytes: u32) -> Duration {
-        self.config.rate.time_for(u64::from(frame_bytes + self.config.overhead_bytes))
+        self.rate.time_for(u64::from(frame_bytes + self.overhead_bytes))
     }
 }

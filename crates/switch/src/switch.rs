@@ -2,12 +2,12 @@
 
 use hitless_engine::{PacketHandle, PacketStore};
 use hitless_wire::pause::PauseFrame;
-use hitless_wire::{Duration, PortId, QueueId, Time};
+use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
 
 use crate::architecture::Architecture;
 use crate::context::Context;
 use crate::mechanism::{DropReason, Mechanism, PortState, Verdict};
-use crate::port::{Lane, MacCounters, Port, PortConfig, PortHooks};
+use crate::port::{Lane, MacCounters, Port, PortConfig, PortHooks, enter_switch};
 use crate::queueing::fifo::Admission;
 use crate::queueing::managed::Offer;
 use crate::queueing::{BufferPolicy, Entry, FifoLane, ManagedLane, SharedBuffer};
@@ -20,6 +20,12 @@ pub trait Environment {
     fn packets(&mut self) -> &mut PacketStore;
     /// The egress port for a packet, or none when its destination cannot be reached.
     fn route(&mut self, packet: PacketHandle) -> Option<PortId>;
+    /// The packet and its egress port; for whoever can find both at one look.
+    #[inline]
+    fn packet_and_route(&mut self, packet: PacketHandle) -> (&mut Packet, Option<PortId>) {
+        let port = self.route(packet);
+        (&mut self.packets()[packet], port)
+    }
     /// Calls [`Switch::handle`] with `event` at `at`.
     fn schedule(&mut self, at: Time, event: SwitchEvent);
     /// The last bit of the packet leaves the MAC of `port` at `last_bit_at`.
@@ -105,14 +111,12 @@ impl<M: Mechanism> Switch<M> {
             wanted.queues.iter().for_each(|&(port, queue)| ports[usize::from(port.0)].queues.push(queue));
         }
         let buffer = SharedBuffer::new(buffer);
-        let build = |(config, hooks): (PortConfig, PortHooks)| Port {
-            lane: lane_for(&config, hooks, buffer.is_shared()),
-            mac: MacCounters::default(),
-            hooks,
-            config,
+        let lead = architecture.ingress_latency.min(architecture.mirror_latency);
+        let build = |(config, hooks): (PortConfig, PortHooks)| {
+            let lane = lane_for(&config, hooks, buffer.is_shared());
+            Port::new(config, hooks, lane, architecture.ingress_latency == lead)
         };
         let ports = ports.into_iter().zip(hooks).map(build).collect();
-        let lead = architecture.ingress_latency.min(architecture.mirror_latency);
         let pass = Pass::new(architecture.checked);
         let core = Core { architecture, ports, pass, packets_created: 0, buffer, drops: Default::default(), lead };
         Self { core, mechanisms }
@@ -126,19 +130,29 @@ impl<M: Mechanism> Switch<M> {
     }
 
     /// The last bit of a good frame has arrived at `port`.
-    #[inline]
+    #[inline(always)]
     pub fn receive<E: Environment>(&mut self, now: Time, port: PortId, packet: PacketHandle, environment: &mut E) {
+        if !self.core.forward_straight(now, port, packet, environment) {
+            self.receive_with_care(now, port, packet, environment);
+        }
+    }
+
+    /// Any packet at any port.
+    #[inline(never)]
+    fn receive_with_care<E: Environment>(
+        &mut self,
+        now: Time,
+        port: PortId,
+        packet: PacketHandle,
+        environment: &mut E,
+    ) {
         let state = &mut self.core.ports[usize::from(port.0)];
         let descriptor = &mut environment.packets()[packet];
-        state.mac.frames_received_ok += 1;
-        state.mac.frames_received_all += 1;
-        state.mac.bytes_received_ok += u64::from(descriptor.frame_bytes);
-        descriptor.ingress_port = port;
-        descriptor.owner = 0;
-        descriptor.role = 0;
-        if !descriptor.shims.is_empty()
-            && let Some(frame) = descriptor.shims.get::<PauseFrame>()
-        {
+        state.mac.count_received(descriptor.frame_bytes);
+        enter_switch(descriptor, port);
+        // Here, so that a packet that goes round in this switch takes one hop. Control packets of a link have none.
+        descriptor.ttl = descriptor.ttl.saturating_sub(1);
+        if let Some(frame) = descriptor.shims.get::<PauseFrame>() {
             state.mac.pause_frames_received += 1;
             self.core.end(packet, DropReason::ControlAbsorbed, environment);
             return self.obey_pause(now, port, frame, environment);
@@ -286,7 +300,6 @@ impl<M: Mechanism> Switch<M> {
         if descriptor.ttl == 0 {
             return self.core.end(packet, DropReason::TimeToLive, environment);
         }
-        descriptor.ttl -= 1;
         descriptor.egress_port = egress_port;
         descriptor.queue = towards.config.class_queue[usize::from(descriptor.class & 7)];
         if subscribed != 0 {
@@ -475,6 +488,46 @@ impl Core {
         Context { core: self, environment, now, mechanism: number as u8, port, packet, enqueued_at }
     }
 
+    /// Takes a plain packet from one line to another where nobody else has a say: no mechanism, no shims, a FIFO lane.
+    /// False, and nothing was done, for any other.
+    #[inline(always)]
+    fn forward_straight<E: Environment>(
+        &mut self,
+        now: Time,
+        port: PortId,
+        packet: PacketHandle,
+        environment: &mut E,
+    ) -> bool {
+        let ports = self.ports.as_mut_slice();
+        if !ports[usize::from(port.0)].receives_straight || !environment.packets()[packet].shims.is_empty() {
+            return false;
+        }
+        let (descriptor, route) = environment.packet_and_route(packet);
+        let Some(egress_port) = route else { return false };
+        let towards = &ports[usize::from(egress_port.0)];
+        if !towards.sends_straight || descriptor.ttl <= 1 {
+            return false;
+        }
+        let frame_bytes = descriptor.frame_bytes;
+        enter_switch(descriptor, port);
+        descriptor.ttl -= 1;
+        ports[usize::from(port.0)].mac.count_received(frame_bytes);
+        let towards = &mut ports[usize::from(egress_port.0)];
+        let transmission = towards.transmission_time(frame_bytes);
+        let Lane::Fifo(lane) = &mut towards.lane else { unreachable!("only FIFO lanes are reached straight") };
+        match lane.offer(now + self.lead, frame_bytes, transmission) {
+            Admission::Full => self.end(packet, DropReason::QueueFull, environment),
+            Admission::Accepted { departs_at, mark } => {
+                if mark {
+                    descriptor.mark_congestion();
+                }
+                towards.mac.count_sent(frame_bytes);
+                environment.transmit(egress_port, packet, departs_at + self.architecture.egress_latency);
+            }
+        }
+        true
+    }
+
     /// A packet on its way to the queue named in its descriptor, where it is after `latency`.
     #[inline]
     pub fn send_to_queue<E: Environment>(
@@ -546,8 +599,7 @@ impl Core {
         environment: &mut E,
     ) {
         let state = &mut self.ports[usize::from(port.0)];
-        state.mac.frames_sent += 1;
-        state.mac.bytes_sent += u64::from(frame_bytes);
+        state.mac.count_sent(frame_bytes);
         let last_bit_at = departs_at + self.architecture.egress_latency;
         if state.config.is_loopback {
             let back_at = last_bit_at + self.architecture.loopback_latency;

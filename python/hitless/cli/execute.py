@@ -35,8 +35,10 @@ class Execution:
         return {"exhibits": [result.as_json() for result in self.results]}
 
     def tell(self, *, debug: bool) -> None:
-        """Say on stderr what went wrong, and where the results are."""
+        """Say on stderr what went wrong or may mislead, and where the results are."""
         for result in self.results:
+            for warning in result.warnings:
+                print_note(f"warning: {warning}")
             for failure in result.failures:
                 print_error(failure, debug=debug)
         if self.interrupted:

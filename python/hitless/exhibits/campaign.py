@@ -35,6 +35,12 @@ class Result:
         spans = [(t.began_s, t.ended_s) for t in self.tasks if t.began_s is not None and t.ended_s is not None]
         return max((end for _, end in spans), default=0.0) - min((begin for begin, _ in spans), default=0.0)
 
+    @property
+    def warnings(self) -> list[str]:
+        """What to check before trusting the rows, each with the run that says so."""
+        runs = [(task.point.key, task.run) for task in self.tasks if task.run is not None]
+        return [f"{self.entry.id}, {key}: {warning}" for key, run in runs for warning in run.summary.warnings]
+
     def as_json(self) -> dict[str, Any]:
         """The exhibit as the JSON document has it."""
         return {

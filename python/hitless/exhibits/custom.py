@@ -6,7 +6,7 @@ import polars as pl
 
 from hitless.analysis import percentile, percentile_interval
 from hitless.exhibits.model import Context, Exhibit, Point, Row, Runs
-from hitless.plot import Plot, tail_series
+from hitless.plot import Plot, Series, tail_series
 from hitless.simulation import Run
 
 _PERCENTILES = (50.0, 99.0, 99.9)
@@ -25,7 +25,7 @@ class CustomScenario(Exhibit):
         yield Point(self._name, self._text)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        """Completion times of messages by tag, and drops by reason."""
+        """Completion times of messages by group, their goodput, and losses by reason."""
         run = runs[self._name]
         for tag, times in _completion_us(run).items():
             for percent in _PERCENTILES:
@@ -37,30 +37,51 @@ class CustomScenario(Exhibit):
                     percentile(times, percent),
                     interval=percentile_interval(times, percent),
                 )
+        yield from _goodput_rows(run)
         for reason, count in run.summary.drops.items():
-            yield Row("all", reason, "packets dropped", "packets", float(count))
+            yield Row("all", reason, "packets lost", "packets", float(count))
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
-        """The tail of the completion times."""
-        times = _completion_us(runs[self._name])
+        """The tail of the completion times, and whatever was sampled."""
+        run = runs[self._name]
+        times = _completion_us(run)
         if times:
-            series = [tail_series(tag, values) for tag, values in times.items()]
-            yield Plot(
-                "Completion times",
-                "FCT (us)",
-                "share of messages at or above",
-                series,
-                x_scale="log",
-                y_scale="log",
-            )
+            series = [tail_series(group, values) for group, values in times.items()]
+            x, y = "FCT (us)", "share of messages at or above"
+            yield Plot("Completion times", x, y, series, x_scale="log", y_scale="log")
+        yield from _sample_plot(run, "queues", "port", "Queue depth", "KB", 1e3)
+        yield from _sample_plot(run, "throughput", "link", "Carried in each interval", "MB", 1e6)
 
     def tables(self, runs: Runs, context: Context) -> Mapping[str, pl.DataFrame]:
         """All of the run's tables."""
         return runs[self._name].tables
 
 
+def _goodput_rows(run: Run) -> Iterable[Row]:
+    """Payload delivered a second, of each group of flows, while the run lasted."""
+    simulated_s = float(run.summary.values.get("simulated_s", 0.0))
+    if "flows" not in run.tables or simulated_s <= 0.0:
+        return
+    groups = run.table("flows").group_by("group", maintain_order=True)
+    for group, flows, delivered in groups.agg(pl.len(), pl.col("delivered_bytes").sum()).iter_rows():
+        gbps = delivered * 8 / simulated_s / 1e9
+        yield Row(group, f"{flows:,} flows", "goodput, all together", "Gb/s", gbps)
+
+
+def _sample_plot(run: Run, table: str, subject: str, title: str, unit: str, scale: float) -> Iterable[Plot]:
+    """What samplers saw over time, one curve for each place they looked at."""
+    if table not in run.tables or run.table(table).is_empty():
+        return
+    frames = run.table(table).partition_by(subject, as_dict=True, maintain_order=True)
+    series = [
+        Series(str(name), (frame["time_ps"] / 1e9).to_list(), (frame["value_bytes"] / scale).to_list())
+        for (name,), frame in frames.items()
+    ]
+    yield Plot(title, "time (ms)", f"{title.lower()} ({unit})", series)
+
+
 def _completion_us(run: Run) -> dict[str, list[float]]:
-    """Microseconds from the start of each completed message to its delivery, by tag."""
+    """Microseconds from the start of each completed message to its delivery, by group."""
     if "messages" not in run.tables:
         return {}
     completed = run.table("messages").filter(pl.col("delivered_ps") >= pl.col("started_ps"))

@@ -35,7 +35,16 @@ struct HostPlace {
 #[derive(Clone, Copy, Debug, Default)]
 struct HopSet {
     first: u32,
-    count: u32,
+    count: u16,
+    /// The only one, when there is one: most packets need not look at the list.
+    only: PortId,
+}
+
+impl HopSet {
+    /// The ports `hops`, which are in the list from `first` on.
+    fn new(first: usize, hops: &[PortId]) -> Self {
+        Self { first: first as u32, count: hops.len() as u16, only: hops.first().copied().unwrap_or_default() }
+    }
 }
 
 /// Next hops of every switch towards every host.
@@ -62,28 +71,35 @@ impl Routing {
     }
 
     /// All equal-cost next hops of `switch` towards `destination`, in order of port number. Empty: unreachable.
-    #[inline]
     pub fn next_hops(&self, switch: SwitchId, destination: HostId) -> &[PortId] {
-        let place = self.places[destination.0 as usize];
-        let set = if place.switch == switch {
-            place.direct
-        } else {
-            self.sets[switch.0 as usize * self.edges + place.edge as usize]
-        };
-        &self.ports[set.first as usize..(set.first + set.count) as usize]
+        let set = self.set(switch, destination);
+        &self.ports[set.first as usize..set.first as usize + usize::from(set.count)]
     }
 
     /// The port by which `switch` sends a packet with `flow_hash` from `source` to `destination`; `None`: unreachable.
-    #[inline]
+    #[inline(always)]
     pub fn route(&self, switch: SwitchId, source: HostId, destination: HostId, flow_hash: u32) -> Option<PortId> {
-        let hops = self.next_hops(switch, destination);
-        if hops.len() <= 1 {
-            return hops.first().copied();
+        let set = self.set(switch, destination);
+        if set.count == 1 {
+            return Some(set.only);
         }
-        Some(hops[self.choose(switch, source, destination, flow_hash, hops.len() as u32) as usize])
+        if set.count == 0 {
+            return None;
+        }
+        let choice = self.choose(switch, source, destination, flow_hash, u32::from(set.count));
+        Some(self.ports[(set.first + choice) as usize])
     }
 
-    #[inline]
+    #[inline(always)]
+    fn set(&self, switch: SwitchId, destination: HostId) -> HopSet {
+        let place = &self.places[destination.0 as usize];
+        if place.switch == switch {
+            return place.direct;
+        }
+        self.sets[switch.0 as usize * self.edges + place.edge as usize]
+    }
+
+    #[inline(always)]
     fn choose(&self, switch: SwitchId, source: HostId, destination: HostId, flow_hash: u32, count: u32) -> u32 {
         match self.choice {
             PathChoice::FlowHash => hash::reduce(fmix32(flow_hash ^ self.salts[switch.0 as usize]), count),

@@ -37,7 +37,8 @@ fn place_hosts(topology: &Topology, excluded: &[LinkId], ports: &mut Vec<PortId>
             edge_switches.len() as u32 - 1
         });
         let usable = !excluded.contains(&topology.host(host).port.link.link);
-        places.push(HostPlace { edge, switch, direct: HopSet { first: ports.len() as u32, count: usable.into() } });
+        let hops = if usable { std::slice::from_ref(&port) } else { &[] };
+        places.push(HostPlace { edge, switch, direct: HopSet::new(ports.len(), hops) });
         ports.push(port);
     }
     (places, edge_switches)
@@ -88,5 +89,5 @@ fn intern(ports: &mut Vec<PortId>, hops: &[PortId]) -> HopSet {
     if !ports.ends_with(hops) {
         ports.extend_from_slice(hops);
     }
-    HopSet { first: (ports.len() - hops.len()) as u32, count: hops.len() as u32 }
+    HopSet::new(ports.len() - hops.len(), hops)
 }

@@ -16,7 +16,7 @@ mod transports;
 use std::iter::Peekable;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use hitless_engine::PacketHandle;
+use hitless_engine::{PacketHandle, Turn};
 use hitless_hosts::{Application, FlowConfig, Hosts, TransportId};
 use hitless_mechanisms::AnyMechanism;
 use hitless_switch::Switch;
@@ -50,7 +50,8 @@ impl Progress {
         self.is_cancelled.store(true, Ordering::Relaxed);
     }
 
-    fn is_cancelled(&self) -> bool {
+    /// Whether that was asked for.
+    pub fn is_cancelled(&self) -> bool {
         self.is_cancelled.load(Ordering::Relaxed)
     }
 }
@@ -137,16 +138,24 @@ impl Simulation {
         const EVENTS_BETWEEN_LOOKS: u64 = 1 << 16;
         loop {
             for _ in 0..EVENTS_BETWEEN_LOOKS {
-                let Some(event) = self.medium.queue.pop() else {
+                let Some(event) = self.medium.queue.pop_turn() else {
                     return self.end_of_events(deadline);
                 };
                 if event.time > deadline {
                     return (End::Duration, deadline);
                 }
                 self.now = event.time;
-                self.medium.trace.record(event.time.as_ps(), event.order.as_u64());
-                self.events += 1;
-                if self.dispatch(event.time, event.payload) == Reach::Hosts && self.is_done() {
+                // Looking does not count: what is measured must not change the trace.
+                if !matches!(event.payload, Turn::Other(SimulationEvent::Sample { .. })) {
+                    self.medium.trace.record(event.time.as_ps(), event.order.as_u64());
+                    self.events += 1;
+                }
+                // The sources are the links, in their order.
+                let reach = match event.payload {
+                    Turn::Source(link) => self.arrive(event.time, link.index() as u32),
+                    Turn::Other(event_of_node) => self.dispatch(event.time, event_of_node),
+                };
+                if reach == Reach::Hosts && self.is_done() {
                     return (End::AllFlowsDone, self.now);
                 }
             }
@@ -167,20 +176,15 @@ impl Simulation {
 
     /// Lets what is still under way arrive, so that accounts can be closed: every queue must come back to empty.
     fn drain(&mut self, ended_at: Time) {
-        self.samplers.clear();
         self.next_change = self.changes.len();
         while let Some(event) = self.medium.queue.pop() {
             if event.time > ended_at + DRAIN_LIMIT {
                 break;
             }
-            self.dispatch_late(event.time, event.payload);
+            if !matches!(event.payload, SimulationEvent::Sample { .. }) {
+                self.dispatch(event.time, event.payload);
+            }
         }
-    }
-
-    /// [`Self::dispatch`] once more, so that the one in the main loop is inlined there.
-    #[inline(never)]
-    fn dispatch_late(&mut self, now: Time, event: SimulationEvent) {
-        self.dispatch(now, event);
     }
 
     fn is_done(&mut self) -> bool {
@@ -196,19 +200,10 @@ impl Simulation {
         (fraction * 1e6) as u64
     }
 
-    #[inline(always)]
-    fn dispatch(&mut self, now: Time, event: SimulationEvent) -> Reach {
-        if let SimulationEvent::LinkArrival { link } = event {
-            return self.arrive(now, link);
-        }
-        self.dispatch_other(now, event);
-        Reach::Hosts
-    }
-
     #[inline(never)]
-    fn dispatch_other(&mut self, now: Time, event: SimulationEvent) {
+    fn dispatch(&mut self, now: Time, event: SimulationEvent) -> Reach {
         match event {
-            SimulationEvent::LinkArrival { .. } => {}
+            SimulationEvent::LinkArrival { link } => return self.arrive(now, link),
             SimulationEvent::Switch { switch, event } => {
                 let mut side = SwitchSide { medium: &mut self.medium, hosts: &mut self.hosts, switch };
                 self.switches[switch as usize].handle(now, event, &mut side);
@@ -220,6 +215,7 @@ impl Simulation {
             SimulationEvent::Change => self.apply_changes(now),
             SimulationEvent::Sample { sampler } => self.sample(now, sampler as usize),
         }
+        Reach::Hosts
     }
 
     #[inline(always)]

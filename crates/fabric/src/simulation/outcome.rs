@@ -81,21 +81,19 @@ impl Simulation {
                 unfinished: totals.flows_started - totals.flows_completed - totals.flows_failed,
             },
             drops: self.drops(),
+            retired: self.ended_in_switches(|reason| !reason.is_loss()),
             packets_peak: self.medium.packets.peak(),
             warnings: self.warnings(end, reports),
         }
     }
 
     fn drops(&self) -> BTreeMap<&'static str, u64> {
-        let mut drops = BTreeMap::new();
+        let mut drops = self.ended_in_switches(DropReason::is_loss);
         let mut add = |reason: &'static str, count: u64| {
             if count > 0 {
                 *drops.entry(reason).or_insert(0) += count;
             }
         };
-        for switch in &self.switches {
-            DropReason::ALL.iter().for_each(|&reason| add(reason.name(), switch.drops()[reason as usize]));
-        }
         for link in &self.medium.links {
             add("corrupted on a link", link.counters.frames_corrupted);
             add("lost on a link that was down", link.counters.frames_lost_down);
@@ -104,6 +102,12 @@ impl Simulation {
         add("network card full", totals.dropped_by_network_card);
         add("arrived after the end of the flow", totals.strays);
         drops
+    }
+
+    fn ended_in_switches(&self, counts: impl Fn(DropReason) -> bool) -> BTreeMap<&'static str, u64> {
+        let total = |reason: DropReason| self.switches.iter().map(|switch| switch.drops()[reason as usize]).sum();
+        let reasons = DropReason::ALL.into_iter().filter(|&reason| counts(reason));
+        reasons.map(|reason| (reason.name(), total(reason))).filter(|&(_, count)| count > 0).collect()
     }
 
     fn warnings(&self, end: End, reports: &[(SwitchId, Report)]) -> Vec<String> {

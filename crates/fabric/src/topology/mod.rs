@@ -244,11 +244,13 @@ impl Topology {
 
     /// The links from `sender` to `receiver` in that direction, in the order in which they were added.
     pub fn links_between(&self, sender: Node, receiver: Node) -> Vec<DirectedLink> {
-        let joins = |index: &usize| {
-            let (from, to) = self.ends(DirectedLink::from_index(*index));
-            from.node == sender && to.node == receiver
+        let ports = match sender {
+            Node::Host(id) => std::slice::from_ref(&self.host(id).port),
+            Node::Switch(id) => self.switch(id).ports.as_slice(),
         };
-        (0..2 * self.links.len()).filter(joins).map(DirectedLink::from_index).collect()
+        let mut links: Vec<_> = ports.iter().filter(|port| port.peer.node == receiver).map(|port| port.link).collect();
+        links.sort_unstable();
+        links
     }
 
     /// `sw2->sw6`, as scenarios name it; the second parallel link is `sw2->sw6#1`.

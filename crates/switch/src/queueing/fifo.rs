@@ -1,7 +1,6 @@
 //! A FIFO queue whose departures are known at arrival.
 
-use std::collections::VecDeque;
-
+use hitless_engine::Ring;
 use hitless_wire::{Duration, Time};
 
 use super::{EcnThreshold, QueueConfig, QueueLimit};
@@ -21,11 +20,19 @@ pub enum Admission {
 }
 
 /// One FIFO queue and its server.
+///
+/// Packets that have departed are taken out only when somebody must know the exact depth: while the queue is short
+/// of every limit even with them, they do not matter.
 #[derive(Debug)]
 pub struct FifoLane {
     busy_until: Time,
-    waiting: VecDeque<(Time, u32)>,
+    /// The last time at which a packet was offered: no depth is asked of before.
+    offered_at: Time,
+    waiting: Ring<(Time, u32)>,
     bytes: u64,
+    /// With fewer packets and bytes than these a packet is neither dropped nor marked.
+    calm_packets: usize,
+    calm_bytes: u64,
     limit: QueueLimit,
     ecn: EcnThreshold,
 }
@@ -33,40 +40,79 @@ pub struct FifoLane {
 impl FifoLane {
     /// An empty lane with the limits of `config`.
     pub fn new(config: &QueueConfig) -> Self {
-        Self { busy_until: Time::ZERO, waiting: VecDeque::new(), bytes: 0, limit: config.limit, ecn: config.ecn }
+        let (limit_packets, limit_bytes) = match config.limit {
+            QueueLimit::Unlimited => (usize::MAX, u64::MAX),
+            QueueLimit::Packets(limit) => (limit as usize, u64::MAX),
+            QueueLimit::Bytes(limit) => (usize::MAX, limit),
+        };
+        let (ecn_packets, ecn_bytes) = match config.ecn {
+            EcnThreshold::Off => (usize::MAX, u64::MAX),
+            EcnThreshold::Packets(threshold) => (threshold as usize, u64::MAX),
+            EcnThreshold::Bytes(threshold) => (usize::MAX, threshold),
+        };
+        Self {
+            busy_until: Time::ZERO,
+            offered_at: Time::ZERO,
+            waiting: Ring::default(),
+            bytes: 0,
+            calm_packets: limit_packets.min(ecn_packets),
+            calm_bytes: limit_bytes.min(ecn_bytes),
+            limit: config.limit,
+            ecn: config.ecn,
+        }
     }
 
     /// Offers a frame of `frame_bytes` that reaches the queue `at` and takes `transmission` to serve.
     ///
     /// Calls must come in the order of `at`.
-    #[inline]
+    #[inline(always)]
     pub fn offer(&mut self, at: Time, frame_bytes: u32, transmission: Duration) -> Admission {
-        self.release_until(at);
-        if !self.limit.has_room(self.waiting.len(), self.bytes, frame_bytes) {
-            return Admission::Full;
+        self.offered_at = at;
+        let begins_at = if self.busy_until <= at {
+            self.waiting.clear();
+            self.bytes = 0;
+            at
+        } else {
+            self.busy_until
+        };
+        let mut mark = false;
+        let bytes_with_it = self.bytes + u64::from(frame_bytes);
+        if self.waiting.len() >= self.calm_packets || bytes_with_it >= self.calm_bytes {
+            match self.judge(at, frame_bytes) {
+                Some(verdict) => mark = verdict,
+                None => return Admission::Full,
+            }
         }
-        let mark = self.ecn.marks(self.waiting.len(), self.bytes);
-        let departs_at = self.busy_until.max(at) + transmission;
+        let departs_at = begins_at + transmission;
         self.busy_until = departs_at;
-        self.waiting.push_back((departs_at, frame_bytes));
+        self.waiting.push((departs_at, frame_bytes));
         self.bytes += u64::from(frame_bytes);
         Admission::Accepted { departs_at, mark }
     }
 
-    /// Bytes in the queue at `at`, the frame in transmission included.
-    pub fn depth_bytes(&mut self, at: Time) -> u64 {
+    /// Whether a frame that reaches the queue `at` is marked; `None`: there is no room for it.
+    #[inline(never)]
+    fn judge(&mut self, at: Time, frame_bytes: u32) -> Option<bool> {
         self.release_until(at);
+        let packets = self.waiting.len();
+        let has_room = self.limit.has_room(packets, self.bytes, frame_bytes);
+        has_room.then(|| self.ecn.marks(packets, self.bytes))
+    }
+
+    /// Bytes in the queue at `at` (or when a packet was last offered, if that is later), the frame in transmission
+    /// included.
+    pub fn depth_bytes(&mut self, at: Time) -> u64 {
+        self.release_until(at.max(self.offered_at));
         self.bytes
     }
 
-    #[inline]
     fn release_until(&mut self, at: Time) {
-        while let Some(&(departs_at, frame_bytes)) = self.waiting.front() {
+        while let Some((departs_at, frame_bytes)) = self.waiting.front() {
             if departs_at > at {
                 break;
             }
             self.bytes -= u64::from(frame_bytes);
-            self.waiting.pop_front();
+            self.waiting.pop();
         }
     }
 }

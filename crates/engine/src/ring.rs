@@ -1,0 +1,105 @@
+//! A queue in a ring whose size is a power of two, so that a position costs a mask and no comparison.
+
+/// First in, first out. Allocates only when it holds more than ever before.
+#[derive(Clone, Debug)]
+pub struct Ring<T> {
+    slots: Box<[T]>,
+    /// Their number less one.
+    mask: usize,
+    /// Positions of the front and behind the back; they wrap around at 2^32.
+    front: u32,
+    back: u32,
+}
+
+impl<T: Copy + Default> Default for Ring<T> {
+    fn default() -> Self {
+        Self { slots: Box::new([T::default()]), mask: 0, front: 0, back: 0 }
+    }
+}
+
+impl<T: Copy + Default> Ring<T> {
+    /// How many are waiting.
+    #[inline(always)]
+    pub const fn len(&self) -> usize {
+        self.back.wrapping_sub(self.front) as usize
+    }
+
+    /// Whether none is waiting.
+    #[inline(always)]
+    pub const fn is_empty(&self) -> bool {
+        self.back == self.front
+    }
+
+    /// Adds one at the back.
+    #[inline(always)]
+    pub fn push(&mut self, value: T) {
+        if self.len() > self.mask {
+            self.grow();
+        }
+        let slot = self.slot(self.back);
+        self.slots[slot] = value;
+        self.back = self.back.wrapping_add(1);
+    }
+
+    /// The one at the front.
+    #[inline(always)]
+    pub fn front(&self) -> Option<T> {
+        (!self.is_empty()).then(|| self.slots[self.slot(self.front)])
+    }
+
+    /// Takes the one at the front.
+    #[inline(always)]
+    pub fn pop(&mut self) -> Option<T> {
+        let value = self.front()?;
+        self.front = self.front.wrapping_add(1);
+        Some(value)
+    }
+
+    /// Takes all.
+    #[inline(always)]
+    pub const fn clear(&mut self) {
+        self.front = self.back;
+    }
+
+    #[inline(always)]
+    fn slot(&self, position: u32) -> usize {
+        position as usize & self.mask
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let mut slots = vec![T::default(); self.slots.len() * 2].into_boxed_slice();
+        let count = self.len() as u32;
+        for (slot, position) in (0..count).enumerate() {
+            slots[slot] = self.slots[self.slot(self.front.wrapping_add(position))];
+        }
+        self.mask = slots.len() - 1;
+        (self.slots, self.front, self.back) = (slots, 0, count);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn is_a_queue(steps in prop::collection::vec(prop_oneof![4 => 0_u8..1, 3 => 1_u8..2, 1 => 2_u8..3], 1..500)) {
+            let mut ring = Ring { front: u32::MAX - 20, back: u32::MAX - 20, ..Ring::default() };
+            let mut oracle = VecDeque::new();
+            for (number, step) in steps.into_iter().enumerate() {
+                match step {
+                    0 => { ring.push(number); oracle.push_back(number); }
+                    1 => prop_assert_eq!(ring.pop(), oracle.pop_front()),
+                    _ if number % 16 == 0 => { ring.clear(); oracle.clear(); }
+                    _ => {}
+                }
+                prop_assert_eq!((ring.front(), ring.len()), (oracle.front().copied(), oracle.len()));
+            }
+        }
+    }
+}
