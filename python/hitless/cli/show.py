@@ -1,5 +1,6 @@
 """Exhibits as tables on a terminal."""
 
+from rich import box
 from rich.table import Table
 from rich.text import Text
 
@@ -9,10 +10,15 @@ from hitless.exhibits.model import Row
 from hitless.exhibits.registry import PAPERS, entries
 from hitless.report.page import format_interval, format_number
 
+_WIDE = 110
+"""Columns of a terminal from which on an interval has room beside its value."""
+
 
 def print_result(result: Result) -> None:
     """Show an exhibit: a row for each number, and the notes below."""
-    table = Table(title=f"{result.entry.id}  {result.entry.title}", title_justify="left", title_style="bold")
+    title = f"{result.entry.id}  {result.entry.title}"
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    beside = " " if stdout.width >= _WIDE else "\n"
     has_paper = any(row.paper is not None or row.verdict != "unjudged" for row in result.rows)
     for name in ("series", "x", "metric"):
         table.add_column(name, overflow="fold")
@@ -22,16 +28,17 @@ def print_result(result: Result) -> None:
     if has_paper:
         table.add_column("verdict", no_wrap=True)
     for row in result.rows:
-        table.add_row(*_cells(row, has_paper=has_paper))
+        table.add_row(*_cells(row, beside, has_paper=has_paper))
     stdout.print(table)
     for note in _notes(result):
         stdout.print(f"  {note}", style="dim", markup=False)
 
 
-def _cells(row: Row, *, has_paper: bool) -> list[Text]:
+def _cells(row: Row, beside: str, *, has_paper: bool) -> list[Text]:
+    """The cells of a row; ``beside`` stands between a value and its interval."""
     metric = row.metric if row.unit in row.metric else f"{row.metric}, {row.unit}"
     cells = [Text(row.series), Text(row.x), Text(metric)]
-    measured = Text(f"{format_number(row.measured)} {format_interval(row)}".strip())
+    measured = Text(f"{format_number(row.measured)}{beside}{format_interval(row)}".strip())
     if not has_paper:
         return [*cells, measured]
     return [

@@ -49,8 +49,8 @@ class CustomScenario(Exhibit):
             series = [tail_series(group, values) for group, values in times.items()]
             x, y = "FCT (us)", "share of messages at or above"
             yield Plot("Completion times", x, y, series, x_scale="log", y_scale="log")
-        yield from _sample_plot(run, "queues", "port", "Queue depth", "KB", 1e3)
-        yield from _sample_plot(run, "throughput", "link", "Carried in each interval", "MB", 1e6)
+        yield from _sample_plot(run, "queues", "port", title="Queue depth", unit="KB", scale=1e3)
+        yield from _sample_plot(run, "throughput", "link", title="Carried in each interval", unit="MB", scale=1e6)
 
     def tables(self, runs: Runs, context: Context) -> Mapping[str, pl.DataFrame]:
         """All of the run's tables."""
@@ -68,7 +68,7 @@ def _goodput_rows(run: Run) -> Iterable[Row]:
         yield Row(group, f"{flows:,} flows", "goodput, all together", "Gb/s", gbps)
 
 
-def _sample_plot(run: Run, table: str, subject: str, title: str, unit: str, scale: float) -> Iterable[Plot]:
+def _sample_plot(run: Run, table: str, subject: str, *, title: str, unit: str, scale: float) -> Iterable[Plot]:
     """What samplers saw over time, one curve for each place they looked at."""
     if table not in run.tables or run.table(table).is_empty():
         return
