@@ -70,7 +70,11 @@ class Simulation:
         self.progress = 1.0
         self.tables = {
             "messages": _messages(self._scenario),
-            "queues": {"depth_bytes": np.zeros(3, np.uint64)},
+            "queues": {
+                "port": ["a->b"] * 3,
+                "time_ps": np.arange(3, dtype=np.int64),
+                "value_bytes": np.zeros(3, np.uint64),
+            },
         }
         self.summary = json.dumps(_summary(self._scenario))
 
