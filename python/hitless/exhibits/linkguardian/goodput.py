@@ -1,5 +1,8 @@
 """CUBIC goodput on a 10G link (paper, section 4.7, table 3).
 
+Without protection goodput goes with one over the round-trip time, which the paper does not give for this link. The
+series "none, 150 us" is the same with a kernel that takes 36 us a pass: the measurement that shows the cause.
+
 The paper's 9.49 Gb/s on a clean link is 1460 of 1538 bytes: its segments had no timestamps, so these have none either.
 """
 
@@ -11,7 +14,7 @@ from hitless.analysis import Interval, mean_interval
 from hitless.exhibits import Context, Exhibit, Factor, Point, Row, Runs, Shape, exhibit, falling
 from hitless.exhibits.linkguardian import testbed
 from hitless.plot import Plot, Series
-from hitless.simulation import Run
+from hitless.simulation import Run, Scenario
 
 _LOSSES = (0.0, 1e-5, 1e-4, 1e-3, 1e-2)
 _PAPER_GBPS = {
@@ -31,6 +34,25 @@ _CUBIC = {
     "rto_formula": "linux",
     "delayed_ack_segments": 2,
 }
+
+
+_SLOWED = (1e-4, 1e-3, 1e-2)
+"""Losses at which CUBIC alone cannot fill the link in the paper."""
+_FAR = "none, 150 us"
+
+
+def _iperf(scheme: str, loss: float, duration_ms: int, kernel_pass_us: int = 6) -> Scenario:
+    return testbed.scenario(
+        10,
+        name="iperf",
+        transport=_CUBIC,
+        flows={"kind": "long", "stop": f"{duration_ms} ms"},
+        duration_s=duration_ms / 1e3,
+        loss=loss,
+        scheme=scheme,
+        kernel_pass_us=kernel_pass_us,
+        measure={"throughput": [{"links": ["sw6->h8"], "period": f"{_PERIOD_MS} ms"}]},
+    )
 
 
 def _x(loss: float) -> str:
@@ -53,17 +75,10 @@ class Table3(Exhibit):
         duration_ms = context.length("ms of traffic", full=10_000, normal=2_000, quick=500)
         for scheme in _PAPER_GBPS:
             for loss in _LOSSES:
-                made = testbed.scenario(
-                    10,
-                    name="iperf",
-                    transport=_CUBIC,
-                    flows={"kind": "long", "stop": f"{duration_ms} ms"},
-                    duration_s=duration_ms / 1e3,
-                    loss=loss,
-                    scheme=scheme,
-                    measure={"throughput": [{"links": ["sw6->h8"], "period": f"{_PERIOD_MS} ms"}]},
-                )
-                yield Point(f"{scheme} {_x(loss)}", made, keep=("throughput",))
+                yield Point(f"{scheme} {_x(loss)}", _iperf(scheme, loss, duration_ms), keep=("throughput",))
+        for loss in _SLOWED:
+            made = _iperf("none", loss, duration_ms, kernel_pass_us=36)
+            yield Point(f"{_FAR} {_x(loss)}", made, keep=("throughput",))
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for scheme, published in _PAPER_GBPS.items():
@@ -77,9 +92,14 @@ class Table3(Exhibit):
             shape = Shape(falling(measured, 0.02), "does not rise with the loss rate")
             yield Row(scheme, "all", "least goodput", "Gb/s", min(measured), min(published), judge=shape)
 
+        for loss in _SLOWED:
+            gbps, interval = goodput_gbps(runs[f"{_FAR} {_x(loss)}"])
+            note = f"the paper has {_PAPER_GBPS['none'][_LOSSES.index(loss)]} Gb/s without saying at which RTT"
+            yield Row(_FAR, _x(loss), "goodput", "Gb/s", gbps, interval=interval, note=note)
+
     def _note(self, scheme: str, loss: float) -> str:
-        if scheme == "none" and loss >= 1e-4:
-            return "goes with 1 / RTT, which the paper does not give for this link; here about 30 us and the queue"
+        if scheme == "none" and loss in _SLOWED:
+            return f'goes with 1 / RTT, here about 30 us and the queue; see "{_FAR}"'
         return ""
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:

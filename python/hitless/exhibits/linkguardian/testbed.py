@@ -26,20 +26,6 @@ FRAME_BYTES = 1_518
 WIRE_BYTES = 1_538
 """A full frame with preamble and gap: what the paper counts link speed in."""
 
-_HOST = {
-    "kernel": {
-        "send": "6 us",
-        "receive": "6 us",
-        "jitter": {"kind": "lognormal", "median": "500 ns", "p999": "5 us"},
-    },
-    "network_card": {
-        "send": "1 us",
-        "receive": "1 us",
-        "jitter": {"kind": "lognormal", "median": "300 ns", "p999": "4 us"},
-    },
-    "timer_tick": "1 ms",
-}
-
 
 def copies(loss: float) -> int:
     """Copies that LinkGuardian retransmits of each lost packet: equation 2, as the simulator computes it."""
@@ -60,6 +46,7 @@ def scenario(
     repair_loss: float | None = None,
     scheme: str = "none",
     copies_given: int | None = None,
+    kernel_pass_us: int = 6,
     measure: Mapping[str, Any] | None = None,
 ) -> Scenario:
     """The testbed at ``rate_gbps`` with one kind of flow; ``scheme`` is "none", "LG" or "LG_NB"."""
@@ -67,7 +54,7 @@ def scenario(
         "name": name,
         "topology": _topology(rate_gbps),
         "switch": {"preset": "tofino-like", "ecn": {"threshold": "100 KB"}},
-        "host": _HOST,
+        "host": _host(kernel_pass_us),
         "transport": [{"name": "transport", **transport}],
         "flows": [{"name": name, "transport": "transport", "sources": ["h4"], "destinations": ["h8"], **flows}],
         "link": [{"name": LINK, "loss": loss_model(loss, repair_loss)}],
@@ -99,6 +86,23 @@ def packets_duration_s(packets: int, rate_gbps: int) -> float:
 def seconds(duration_s: float) -> str:
     """A time as scenario files have it, to the nanosecond."""
     return f"{round(duration_s * 1e9)} ns"
+
+
+def _host(kernel_pass_us: int) -> Mapping[str, Any]:
+    kernel, card = f"{kernel_pass_us} us", "1 us"
+    return {
+        "kernel": {
+            "send": kernel,
+            "receive": kernel,
+            "jitter": {"kind": "lognormal", "median": "500 ns", "p999": "5 us"},
+        },
+        "network_card": {
+            "send": card,
+            "receive": card,
+            "jitter": {"kind": "lognormal", "median": "300 ns", "p999": "4 us"},
+        },
+        "timer_tick": "1 ms",
+    }
 
 
 def _topology(rate_gbps: int) -> Mapping[str, Any]:
