@@ -10,7 +10,13 @@
 //! What has at most one event pending at a time, always with the same key and payload, may be a [`Source`]: its
 //! event is stored once for the whole run.
 
+mod level;
+#[cfg(test)]
+mod tests;
+
 use hitless_wire::Time;
+
+use level::{Level, NONE, SLOT_BITS, SLOT_MASK, SLOTS};
 
 /// Where an event stands among the events of the same time: kind, then node, then sequence.
 ///
@@ -69,13 +75,8 @@ pub enum Turn<P> {
     Other(P),
 }
 
-const SLOT_BITS: u32 = 12;
-const SLOTS: usize = 1 << SLOT_BITS;
-const SLOT_MASK: u64 = SLOTS as u64 - 1;
 /// Log2 of the picoseconds that a slot of the lowest level spans.
 const RESOLUTION_BITS: u32 = 10;
-/// The end of a list.
-const NONE: u32 = u32::MAX;
 /// In place of the next node: the source has no event pending.
 const IDLE: u32 = u32::MAX - 1;
 /// From so many events on, a list is sorted as an array, and an insertion does not look for its place any further.
@@ -97,58 +98,6 @@ impl<P> Node<P> {
     }
 }
 
-/// One level of the wheel: the head of a list per slot, and a bitmap of the slots in use.
-struct Level {
-    heads: Box<[u32; SLOTS]>,
-    words: [u64; SLOTS / 64],
-    summary: u64,
-}
-
-impl Level {
-    fn new() -> Self {
-        Self { heads: Box::new([NONE; SLOTS]), words: [0; SLOTS / 64], summary: 0 }
-    }
-
-    /// Puts `node` before the list of `slot` (modulo the number of slots); answers what was first there.
-    #[inline(always)]
-    fn link(&mut self, slot: u64, node: u32) -> u32 {
-        let slot = (slot & SLOT_MASK) as usize;
-        self.words[slot / 64] |= 1 << (slot % 64);
-        self.summary |= 1 << (slot / 64);
-        std::mem::replace(&mut self.heads[slot], node)
-    }
-
-    /// Takes the whole list of `slot` (modulo the number of slots).
-    #[inline(always)]
-    fn take(&mut self, slot: u64) -> u32 {
-        let slot = (slot & SLOT_MASK) as usize;
-        let word = &mut self.words[slot / 64];
-        *word &= !(1 << (slot % 64));
-        if *word == 0 {
-            self.summary &= !(1 << (slot / 64));
-        }
-        std::mem::replace(&mut self.heads[slot], NONE)
-    }
-
-    /// The first slot in use at or after `from`, both absolute; not beyond the turn of the level that `from` is in.
-    #[inline(always)]
-    fn first_from(&self, from: u64) -> Option<u64> {
-        let position = (from & SLOT_MASK) as usize;
-        let here = self.words[position / 64] >> (position % 64);
-        if here != 0 {
-            return Some(from + u64::from(here.trailing_zeros()));
-        }
-        let word = position / 64;
-        // Two shifts, because the last word leaves nothing to look at.
-        let later = self.summary & (u64::MAX << word << 1);
-        if later == 0 {
-            return None;
-        }
-        let word = later.trailing_zeros() as usize % (SLOTS / 64);
-        Some((from & !SLOT_MASK) + (word * 64) as u64 + u64::from(self.words[word].trailing_zeros()))
-    }
-}
-
 /// Pending events, popped in total order.
 ///
 /// `push` and `pop` may alternate freely; an event may not be pushed before the last one popped.
@@ -163,7 +112,6 @@ pub struct EventQueue<P> {
     /// The absolute number of the slot whose turn it is, on the lowest level.
     cursor: u64,
     last: (Time, OrderKey),
-    pending: usize,
     nodes: Vec<Node<P>>,
     /// Any slot less than [`SLOTS`] after the cursor.
     near: Level,
@@ -183,7 +131,6 @@ impl<P: Copy> Default for EventQueue<P> {
             sources: 0,
             cursor: 0,
             last: (Time::ZERO, OrderKey(0)),
-            pending: 0,
             nodes: Vec::new(),
             near: Level::new(),
             blocks: Level::new(),
@@ -194,14 +141,17 @@ impl<P: Copy> Default for EventQueue<P> {
 }
 
 impl<P: Copy> EventQueue<P> {
-    /// Events pending.
-    pub const fn len(&self) -> usize {
-        self.pending
+    /// Events pending; counted at each call.
+    pub fn len(&self) -> usize {
+        let idle = self.nodes[..self.sources as usize].iter().filter(|node| node.next == IDLE).count();
+        let number = |node: u32| (node != NONE).then_some(node as usize);
+        let free = std::iter::successors(number(self.free), |&node| number(self.nodes[node].next));
+        self.nodes.len() - idle - free.count()
     }
 
     /// Whether nothing is pending.
-    pub const fn is_empty(&self) -> bool {
-        self.pending == 0
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// The time of the last event popped.
@@ -228,7 +178,6 @@ impl<P: Copy> EventQueue<P> {
     pub fn push(&mut self, time: Time, order: OrderKey, payload: P) {
         self.check_turn(time, order);
         let node = self.allocate(Node { time, order, payload, next: NONE });
-        self.pending += 1;
         self.place(time, node);
     }
 
@@ -241,10 +190,15 @@ impl<P: Copy> EventQueue<P> {
         let node = &mut self.nodes[source.0 as usize];
         assert!(node.next == IDLE, "a source has one event pending at most");
         node.time = time;
+        let slot = time.0 >> RESOLUTION_BITS;
+        // Later than the slot whose turn it is, so later than the last event popped.
+        if is_near(slot, self.cursor) {
+            node.next = self.near.link(slot, source.0);
+            return;
+        }
         let order = node.order;
         self.check_turn(time, order);
-        self.pending += 1;
-        self.place(time, source.0);
+        self.place_elsewhere(slot, source.0);
     }
 
     #[inline(always)]
@@ -279,18 +233,28 @@ impl<P: Copy> EventQueue<P> {
     /// When two events have the same time and key.
     #[inline(always)]
     pub fn pop_turn(&mut self) -> Option<Event<Turn<P>>> {
-        if self.current == NONE && !self.advance() {
-            return None;
-        }
-        let number = self.current;
-        let node = &mut self.nodes[number as usize];
+        let mut number = self.current;
+        let node = if number != NONE {
+            let node = &mut self.nodes[number as usize];
+            self.current = node.next;
+            node
+        } else {
+            number = self.take_next_slot()?;
+            let node = &mut self.nodes[number as usize];
+            if node.next == NONE {
+                node
+            } else {
+                number = self.sorted_from_two(number);
+                let node = &mut self.nodes[number as usize];
+                self.current = node.next;
+                node
+            }
+        };
         let (time, order) = (node.time, node.order);
-        self.current = node.next;
         if time <= self.last.0 {
             check_no_tie(self.last, time, order);
         }
         self.last = (time, order);
-        self.pending -= 1;
         if number < self.sources {
             node.next = IDLE;
             return Some(Event { time, order, payload: Turn::Source(Source(number)) });
@@ -312,8 +276,7 @@ impl<P: Copy> EventQueue<P> {
     #[inline(always)]
     fn place(&mut self, time: Time, node: u32) {
         let slot = time.0 >> RESOLUTION_BITS;
-        // A slot up to the cursor wraps around to a distance beyond every level.
-        if slot.wrapping_sub(self.cursor).wrapping_sub(1) < SLOT_MASK {
+        if is_near(slot, self.cursor) {
             let next = self.near.link(slot, node);
             self.nodes[node as usize].next = next;
         } else {
@@ -411,20 +374,42 @@ impl<P: Copy> EventQueue<P> {
     }
 
     /// Moves on to the next slot with events and sorts it; false when nothing is pending.
-    #[inline(always)]
     fn advance(&mut self) -> bool {
+        let Some(head) = self.take_next_slot() else { return false };
+        self.current = self.sorted(head);
+        true
+    }
+
+    /// Moves on to the next slot with events; answers its list, not sorted.
+    #[inline(always)]
+    fn take_next_slot(&mut self) -> Option<u32> {
         loop {
             if let Some(slot) = self.near.first_from(self.cursor) {
                 self.cursor = slot;
-                let head = self.near.take(slot);
-                let is_alone = self.nodes[head as usize].next == NONE;
-                self.current = if is_alone { head } else { self.sorted(head) };
-                return true;
+                return Some(self.near.take(slot));
             }
             if !self.enter_next_block() {
-                return false;
+                return None;
             }
         }
+    }
+
+    /// Sorts a list of two or more, which nearly always is of two.
+    #[inline(always)]
+    fn sorted_from_two(&mut self, first: u32) -> u32 {
+        let second = self.nodes[first as usize].next;
+        let follower = &mut self.nodes[second as usize];
+        if follower.next != NONE {
+            return self.sorted(first);
+        }
+        let rank = (follower.time, follower.order);
+        let leader = &mut self.nodes[first as usize];
+        if leader.precedes(rank) {
+            return first;
+        }
+        leader.next = NONE;
+        self.nodes[second as usize].next = first;
+        second
     }
 
     /// Sorts a list.
@@ -531,136 +516,15 @@ impl<P: Copy> EventQueue<P> {
     }
 }
 
+/// Whether a slot is on the lowest level and still to be loaded.
+#[inline(always)]
+const fn is_near(slot: u64, cursor: u64) -> bool {
+    // A slot up to the cursor wraps around to a distance beyond every level.
+    slot.wrapping_sub(cursor).wrapping_sub(1) < SLOT_MASK
+}
+
 #[inline(never)]
 fn check_no_tie(last: (Time, OrderKey), time: Time, order: OrderKey) {
     let is_first = last == (Time::ZERO, OrderKey(0));
     assert!((time, order) > last || is_first, "two events at {time} with key {:#x}", order.0);
-}
-
-#[cfg(test)]
-mod tests {
-    use std::cmp::Reverse;
-    use std::collections::BinaryHeap;
-
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn key(sequence: u64) -> OrderKey {
-        OrderKey::new(1, 0, sequence)
-    }
-
-    #[test]
-    fn an_event_is_small_and_keys_order_by_kind_then_node_then_sequence() {
-        assert_eq!(size_of::<Node<[u32; 3]>>(), 32);
-        assert!(OrderKey::new(0, 9, 9) < OrderKey::new(1, 0, 0));
-        assert!(OrderKey::new(1, 1, 9) < OrderKey::new(1, 2, 0));
-        assert!(OrderKey::new(1, 1, 1) < OrderKey::new(1, 1, 2));
-    }
-
-    #[test]
-    #[should_panic(expected = "was scheduled at")]
-    fn time_never_goes_back() {
-        let mut queue = EventQueue::default();
-        queue.push(Time(5_000), key(0), ());
-        queue.pop();
-        queue.push(Time(4_999), key(1), ());
-    }
-
-    #[test]
-    #[should_panic(expected = "two events at")]
-    fn a_tie_is_a_bug() {
-        let mut queue = EventQueue::default();
-        queue.push(Time(5_000), key(3), 'a');
-        queue.push(Time(5_000), key(3), 'b');
-        queue.pop();
-        queue.pop();
-    }
-
-    #[test]
-    fn the_event_of_a_source_is_used_again() {
-        let mut queue = EventQueue::default();
-        let sources = [1, 2].map(|number| queue.add_source(key(number), number));
-        for time in [Time(5), Time(5_000), Time(5_000_000_000_000)] {
-            sources.iter().rev().for_each(|&source| queue.push_source(time, source));
-            let popped = [queue.pop(), queue.pop()].map(|event| event.map(|event| (event.time, event.payload)));
-            assert_eq!(popped, [Some((time, 1)), Some((time, 2))]);
-        }
-        assert!(queue.is_empty());
-    }
-
-    #[test]
-    #[should_panic(expected = "one event pending at most")]
-    fn a_source_has_one_event_pending_at_most() {
-        let mut queue = EventQueue::default();
-        let source = queue.add_source(key(1), ());
-        queue.push_source(Time(1), source);
-        queue.push_source(Time(2), source);
-    }
-
-    /// Many events of one slot, pushed before and while it is its turn, far behind and right before what is there.
-    #[test]
-    fn a_crowded_slot_stays_in_order() {
-        const START: u64 = 1 << 20;
-        let mut queue = EventQueue::default();
-        let mut oracle = BinaryHeap::new();
-        let push = |queue: &mut EventQueue<()>, oracle: &mut BinaryHeap<_>, time: u64, number: u64| {
-            let (time, order) = (Time(START + time), key(number * 7_919 % 1_000_003));
-            queue.push(time, order, ());
-            oracle.push(Reverse((time, order)));
-        };
-        (0..100).for_each(|number| push(&mut queue, &mut oracle, number * 37 % 1_000, number));
-        let mut number = 100;
-        while let Some(Reverse((time, order))) = oracle.pop() {
-            assert_eq!(queue.pop().map(|event| (event.time, event.order)), Some((time, order)));
-            number += 1;
-            let later = time.0 - START + 1 + number * 37 % 200;
-            if later < 1_000 && number < 3_000 {
-                push(&mut queue, &mut oracle, later, number);
-            }
-        }
-        assert!(queue.is_empty() && number > 200);
-    }
-
-    /// Distances that reach every level of the wheel, its edges and the far list.
-    fn distance() -> impl Strategy<Value = u64> {
-        prop_oneof![
-            0u64..10_000,
-            0u64..20_000_000,
-            0u64..80_000_000_000,
-            0u64..400_000_000_000_000,
-            Just(1 << 24),
-            Just(1 << 36),
-            Just(1 << 48),
-        ]
-    }
-
-    proptest! {
-        #[test]
-        fn pops_in_the_order_of_a_binary_heap(steps in prop::collection::vec((distance(), 0u8..3), 1..400)) {
-            let mut queue = EventQueue::default();
-            let mut oracle = BinaryHeap::new();
-            let (mut now, mut sequence) = (0, 0);
-            for (distance, pops) in steps {
-                for round in 0..=pops {
-                    // The first round pushes at a distance, the others between a look ahead and a pop.
-                    let time = Time(now + if round == 0 { distance } else { 0 });
-                    sequence += 1;
-                    queue.push(time, key(sequence), sequence);
-                    oracle.push(Reverse((time, key(sequence), sequence)));
-                    prop_assert_eq!(queue.next_time(), oracle.peek().map(|Reverse((time, ..))| *time));
-                    if round > 0 {
-                        let popped = queue.pop().map(|event| (event.time, event.order, event.payload));
-                        prop_assert_eq!(popped, oracle.pop().map(|Reverse(expected)| expected));
-                        now = popped.map_or(now, |(time, ..)| time.0);
-                    }
-                }
-                prop_assert_eq!(queue.len(), oracle.len());
-            }
-            while let Some(Reverse((time, order, _))) = oracle.pop() {
-                prop_assert_eq!(queue.pop().map(|event| (event.time, event.order)), Some((time, order)));
-            }
-            prop_assert!(queue.is_empty() && queue.pop().is_none());
-        }
-    }
 }

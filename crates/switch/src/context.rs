@@ -4,9 +4,10 @@ use hitless_engine::PacketHandle;
 use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
 
 use crate::architecture::DepthVisibility;
+use crate::core::Core;
 use crate::queueing::Entry;
 use crate::register::{Half, Pass};
-use crate::switch::{Core, Environment, SwitchEvent};
+use crate::switch::{Environment, SwitchEvent};
 
 /// The hook's view of the switch: the time, the packet, and requests.
 ///

@@ -10,6 +10,7 @@
 
 pub mod architecture;
 pub mod context;
+mod core;
 pub mod mechanism;
 pub mod port;
 pub mod queueing;

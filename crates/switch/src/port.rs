@@ -8,16 +8,16 @@ use crate::queueing::{FifoLane, ManagedLane, QueueConfig};
 /// What a MAC counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MacCounters {
-    /// Frames received with a good check sequence.
+    /// Good frames received.
     pub frames_received_ok: u64,
-    /// Frames received, corrupted ones included.
-    pub frames_received_all: u64,
-    /// Bytes of the good frames.
-    pub bytes_received_ok: u64,
     /// Frames sent.
     pub frames_sent: u64,
+    /// Bytes of the good frames.
+    pub bytes_received_ok: u64,
     /// Bytes of the frames sent.
     pub bytes_sent: u64,
+    /// Frames received, corrupted ones included.
+    pub frames_received_all: u64,
     /// Priority flow control frames received; the MAC keeps them.
     pub pause_frames_received: u64,
 }

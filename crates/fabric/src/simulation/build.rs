@@ -61,6 +61,7 @@ impl Simulation {
             transports,
             workload: workload.peekable(),
             flow_specs: Vec::new(),
+            messages_expected: 0,
             changes,
             next_change: 0,
             samplers,

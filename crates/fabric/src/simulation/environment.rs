@@ -69,6 +69,15 @@ impl Medium {
         }
     }
 
+    #[inline(never)]
+    fn drop_in_switch(&mut self, packet: PacketHandle, hosts: &mut Hosts) {
+        let descriptor = &self.packets[packet];
+        if descriptor.transport != Transport::None {
+            hosts.note_dropped(descriptor.flow);
+        }
+        self.discard(packet);
+    }
+
     /// A packet leaves the simulation.
     pub fn discard(&mut self, packet: PacketHandle) {
         if self.packets[packet].transport == Transport::None {
@@ -128,12 +137,9 @@ impl Environment for SwitchSide<'_> {
         }
     }
 
+    #[inline(always)]
     fn ended(&mut self, packet: PacketHandle, _reason: DropReason) {
-        let descriptor = &self.medium.packets[packet];
-        if descriptor.transport != Transport::None {
-            self.hosts.note_dropped(descriptor.flow);
-        }
-        self.medium.discard(packet);
+        self.medium.drop_in_switch(packet, self.hosts);
     }
 }
 

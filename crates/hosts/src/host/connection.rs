@@ -60,18 +60,34 @@ impl Connection {
         let (sender, receiver) = transport.connect(source.timer_phase, destination.timer_phase);
         let on_network_card = transport.is_on_network_card();
         let (data_stack, answer_stack) = (source.stack(on_network_card), destination.stack(on_network_card));
-        let (data_hash, answer_hash) = (flow_hash(id, hash_salt, 0), flow_hash(id, hash_salt, 1));
+        let data = Packet {
+            flow: id,
+            source: from,
+            destination: to,
+            flow_hash: flow_hash(id, hash_salt, 0),
+            class: config.class,
+            ttl: Packet::INITIAL_TTL,
+            ..Packet::default()
+        };
+        let answer = Packet {
+            source: to,
+            destination: from,
+            flow_hash: flow_hash(id, hash_salt, 1),
+            class: config.acknowledgement_class,
+            ..data
+        };
         let wiring = Wiring {
             id,
             tag: config.tag,
             on_network_card,
             held_back: source.hold_back_tcp || !transport.is_tcp(),
             waiting: false,
+            delays_receive: data_stack.receive.is_some() || answer_stack.receive.is_some(),
             outcome: None,
             counts: PacketCounts::default(),
             progress: Progress::new(config.application, transport.is_reliable(), transport.linger()),
-            sender_end: End::new(from, to, data_stack, data_hash, config.class),
-            receiver_end: End::new(to, from, answer_stack, answer_hash, config.acknowledgement_class),
+            sender_end: End::new(data, data_stack),
+            receiver_end: End::new(answer, answer_stack),
         };
         Self { wiring, sender, receiver, started: now, reliable: transport.is_reliable() }
     }

@@ -115,7 +115,7 @@ impl Hosts {
     ///
     /// # Panics
     /// When the packet is addressed to another host: a fault of the fabric's routing.
-    #[inline]
+    #[inline(always)]
     pub fn receive<E: HostEnvironment>(&mut self, now: Time, host: HostId, packet: PacketHandle, env: &mut E) {
         let descriptor = &env.packets()[packet];
         assert!(descriptor.destination == host, "{host:?} received a packet for {:?}", descriptor.destination);

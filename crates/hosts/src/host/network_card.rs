@@ -46,7 +46,8 @@ impl NetworkCardConfig {
 #[derive(Clone, Debug)]
 enum Room {
     Unlimited,
-    /// When the frame before the last `len` left or will leave, and so on: a ring.
+    /// When the frames before the last one left or will leave: a ring. Frames that found the card idle are not in
+    /// it, because everything before them had left.
     Departures {
         times: Box<[Time]>,
         oldest: usize,
@@ -60,24 +61,24 @@ impl Room {
             QueueCapacity::Unlimited => Room::Unlimited,
             QueueCapacity::Packets(count) => {
                 assert!(count > 0, "a network card whose queue holds no packet");
-                Room::Departures { times: vec![Time::ZERO; count as usize].into(), oldest: 0 }
+                Room::Departures { times: vec![Time::ZERO; count as usize - 1].into(), oldest: 0 }
             }
             QueueCapacity::Bytes(bytes) => Room::Backlog(config.rate.time_for(bytes.0)),
         }
     }
 
-    /// Whether a frame that would leave at `departure` fits; then it is in.
+    /// Whether a frame that would leave at `departure` fits when the one before it leaves at `busy_until`; then it
+    /// is in.
     #[inline]
-    fn take(&mut self, now: Time, departure: Time) -> bool {
+    fn take(&mut self, now: Time, busy_until: Time, departure: Time) -> bool {
         match self {
             Room::Unlimited => true,
             Room::Backlog(limit) => departure - now <= *limit,
+            Room::Departures { .. } if busy_until <= now => true,
             Room::Departures { times, oldest } => {
-                // The frame `len` places before this one must have left.
-                if times[*oldest] > now {
-                    return false;
-                }
-                times[*oldest] = departure;
+                // As many places before this frame as the queue has, and that one must have left.
+                let Some(time) = times.get_mut(*oldest).filter(|time| **time <= now) else { return false };
+                *time = busy_until;
                 *oldest = if *oldest + 1 == times.len() { 0 } else { *oldest + 1 };
                 true
             }
@@ -151,7 +152,7 @@ impl NetworkCard {
     #[inline]
     fn append(&mut self, now: Time, serialisation: Duration) -> Option<Time> {
         let departure = self.busy_until.max(now) + serialisation;
-        if !self.room.take(now, departure) {
+        if !self.room.take(now, self.busy_until, departure) {
             return None;
         }
         self.busy_until = departure;
@@ -187,6 +188,8 @@ impl NetworkCard {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
 
     const RATE: BitRate = BitRate::from_gbps(100);
 
@@ -212,6 +215,24 @@ mod tests {
         assert_eq!(card.enqueue(Time(6_719), 64), None);
         assert_eq!(card.enqueue(Time(6_720), 64), Some(Time(20_160)));
         assert_eq!(card.enqueue(Time(6_720), 64), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_queue_of_packets_holds_as_many_as_a_queue_in_memory_does(
+            count in 1u32..6,
+            frames in proptest::collection::vec((0u64..20_000, 64u32..256), 1..200),
+        ) {
+            let mut card = card(QueueCapacity::Packets(count));
+            let (mut departures, mut now) = (VecDeque::new(), Time(0));
+            for (gap, frame_bytes) in frames {
+                now += Duration(gap);
+                departures.retain(|&departure| departure > now);
+                let departure = card.enqueue(now, frame_bytes);
+                prop_assert_eq!(departure.is_some(), departures.len() < count as usize);
+                departures.extend(departure);
+            }
+        }
     }
 
     #[test]

@@ -50,56 +50,37 @@ impl<'a, E: HostEnvironment> Visit<'a, E> {
 #[derive(Clone, Debug)]
 pub struct End {
     host: HostId,
-    peer: HostId,
-    flow_hash: u32,
-    class: u8,
-    /// Whether the host's stack delays what this end sends, and what it receives.
+    /// What all packets of this end have in common.
+    template: Packet,
+    /// Whether the host's stack delays what this end sends.
     delays_send: bool,
-    delays_receive: bool,
     timers: PendingTimers,
     send_line: DelayLine,
     receive_line: DelayLine,
 }
 
 impl End {
-    /// An end at `host`, below which lies `stack`.
-    pub fn new(host: HostId, peer: HostId, stack: &Stack, flow_hash: u32, class: u8) -> Self {
+    /// An end that sends packets like `template`; below it lies `stack`.
+    pub fn new(template: Packet, stack: &Stack) -> Self {
         Self {
-            host,
-            peer,
-            flow_hash,
-            class,
+            host: template.source,
+            template,
             delays_send: stack.send.is_some(),
-            delays_receive: stack.receive.is_some(),
             timers: PendingTimers::NONE,
             send_line: DelayLine::default(),
             receive_line: DelayLine::default(),
         }
     }
 
-    /// Puts a packet of `flow` into a slot: the spare one if there is one.
+    /// Puts a packet into a slot: the spare one if there is one.
     #[inline]
-    fn put(
-        &self,
-        flow: FlowId,
-        outgoing: &Outgoing,
-        spare: Option<PacketHandle>,
-        packets: &mut PacketStore,
-    ) -> PacketHandle {
+    fn put(&self, outgoing: &Outgoing, spare: Option<PacketHandle>, packets: &mut PacketStore) -> PacketHandle {
         let slot = spare.unwrap_or_else(|| packets.reserve());
-        let Outgoing { transport, frame_bytes, ecn } = *outgoing;
-        packets[slot] = Packet {
-            frame_bytes,
-            flow,
-            source: self.host,
-            destination: self.peer,
-            flow_hash: self.flow_hash,
-            class: self.class,
-            ecn,
-            ttl: Packet::INITIAL_TTL,
-            transport,
-            ..Packet::default()
-        };
+        let packet = &mut packets[slot];
+        *packet = self.template;
+        packet.frame_bytes = outgoing.frame_bytes;
+        packet.ecn = outgoing.ecn;
+        packet.transport = outgoing.transport;
         slot
     }
 }
@@ -113,6 +94,8 @@ pub struct Wiring {
     pub held_back: bool,
     /// Whether the flow stands in its host's line for the card.
     pub waiting: bool,
+    /// Whether the stack of either host delays what it receives.
+    pub delays_receive: bool,
     /// Set when the flow has come to its end.
     pub outcome: Option<FlowOutcome>,
     pub counts: PacketCounts,
@@ -144,11 +127,7 @@ impl Wiring {
     /// With a delay the answer may be `now` as well, but the packet must not overtake those before it.
     #[inline]
     pub fn delivery_time(&mut self, now: Time, side: Side, host: &mut HostState) -> Option<Time> {
-        let end = match side {
-            Side::Sender => &self.sender_end,
-            Side::Receiver => &self.receiver_end,
-        };
-        if end.delays_receive { self.delayed_delivery_time(now, side, host) } else { None }
+        if self.delays_receive { self.delayed_delivery_time(now, side, host) } else { None }
     }
 
     #[inline(never)]
@@ -239,8 +218,8 @@ impl Wiring {
     /// Sends one packet; answers whether there was one.
     #[inline(always)]
     fn send<S: Sender, E: HostEnvironment>(&mut self, sender: &mut S, visit: &mut Visit<E>) -> bool {
-        let (id, end, spare, packets) = (self.id, &self.sender_end, visit.spare, visit.env.packets());
-        let put = move |outgoing: &Outgoing| (end.put(id, outgoing, spare, packets), outgoing.frame_bytes);
+        let (end, spare, packets) = (&self.sender_end, visit.spare, visit.env.packets());
+        let put = move |outgoing: &Outgoing| (end.put(outgoing, spare, packets), outgoing.frame_bytes);
         let Some((packet, frame_bytes)) = sender.transmit_into(visit.now, put) else { return false };
         visit.spare = None;
         self.inject(Side::Sender, packet, frame_bytes, visit);
@@ -250,8 +229,8 @@ impl Wiring {
     /// The same for the receiving end.
     #[inline(always)]
     fn answer<R: Receiver, E: HostEnvironment>(&mut self, receiver: &mut R, visit: &mut Visit<E>) -> bool {
-        let (id, end, spare, packets) = (self.id, &self.receiver_end, visit.spare, visit.env.packets());
-        let put = move |outgoing: &Outgoing| (end.put(id, outgoing, spare, packets), outgoing.frame_bytes);
+        let (end, spare, packets) = (&self.receiver_end, visit.spare, visit.env.packets());
+        let put = move |outgoing: &Outgoing| (end.put(outgoing, spare, packets), outgoing.frame_bytes);
         let Some((packet, frame_bytes)) = receiver.transmit_into(visit.now, put) else { return false };
         visit.spare = None;
         self.inject(Side::Receiver, packet, frame_bytes, visit);

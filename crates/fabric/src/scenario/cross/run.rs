@@ -1,6 +1,6 @@
 //! The run as a whole: its name, its end.
 
-use hitless_wire::Time;
+use hitless_wire::{Duration, Time};
 
 use super::Check;
 use crate::scenario::Until;
@@ -28,6 +28,24 @@ impl Check<'_> {
         self.require_else(scenario.warmup < duration || duration == Time::ZERO, || {
             let rule = format!("must end before the run does (duration = {})", duration.text());
             Problem::new("warmup", "", rule)
+        });
+        self.samples(duration);
+    }
+
+    /// Samples stay in memory until the run ends.
+    fn samples(&mut self, duration: Time) {
+        const SAMPLES_MAX: u64 = 50_000_000;
+        let measure = &self.scenario.measure;
+        let queues = measure.queue.iter().map(|sampling| ("queue", sampling.period, sampling.ports.len()));
+        let links = measure.throughput.iter().map(|sampling| ("throughput", sampling.period, sampling.links.len()));
+        let count = |period: Duration, places: usize| duration.as_ps() / period.as_ps() * places as u64;
+        let has_period = |(_, period, _): &(_, Duration, _)| *period > Duration::ZERO;
+        let mut sampled = queues.chain(links).filter(has_period);
+        let too_many = sampled.find(|&(_, period, places)| count(period, places) > SAMPLES_MAX);
+        let Some((what, period, places)) = too_many else { return };
+        self.require_else(false, || {
+            let rule = format!("takes {} samples, and at most {SAMPLES_MAX} are kept", count(period, places));
+            Problem::new(format!("measure.{what}"), "", rule).hint("make the period longer or the run shorter")
         });
     }
 }

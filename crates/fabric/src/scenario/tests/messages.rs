@@ -516,6 +516,13 @@ fn faults_mechanisms_and_measurements() {
             "must be above zero",
             "",
         ),
+        (
+            "links = [\"leaf0->spine1\"], period = \"1 ms\"",
+            "links = [\"leaf0->spine1\"], period = \"1 ps\"",
+            "measure.throughput",
+            "samples, and at most 50000000 are kept",
+            "",
+        ),
     ]);
 }
 

@@ -39,7 +39,8 @@ impl Rack {
     #[inline]
     pub fn advance(&mut self, sent_at: Time, end: u64, rtt: Duration) {
         self.rtt = rtt;
-        if !self.sent_after(sent_at, end) {
+        // As a rule it was sent later, which one comparison tells.
+        if sent_at > self.sent_at || !self.sent_after(sent_at, end) {
             self.sent_at = sent_at;
             self.end = end;
         }

@@ -1,0 +1,124 @@
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn key(sequence: u64) -> OrderKey {
+    OrderKey::new(1, 0, sequence)
+}
+
+#[test]
+fn an_event_is_small_and_keys_order_by_kind_then_node_then_sequence() {
+    assert_eq!(size_of::<Node<[u32; 3]>>(), 32);
+    assert!(OrderKey::new(0, 9, 9) < OrderKey::new(1, 0, 0));
+    assert!(OrderKey::new(1, 1, 9) < OrderKey::new(1, 2, 0));
+    assert!(OrderKey::new(1, 1, 1) < OrderKey::new(1, 1, 2));
+}
+
+#[test]
+#[should_panic(expected = "was scheduled at")]
+fn time_never_goes_back() {
+    let mut queue = EventQueue::default();
+    queue.push(Time(5_000), key(0), ());
+    queue.pop();
+    queue.push(Time(4_999), key(1), ());
+}
+
+#[test]
+#[should_panic(expected = "two events at")]
+fn a_tie_is_a_bug() {
+    let mut queue = EventQueue::default();
+    queue.push(Time(5_000), key(3), 'a');
+    queue.push(Time(5_000), key(3), 'b');
+    queue.pop();
+    queue.pop();
+}
+
+#[test]
+fn the_event_of_a_source_is_used_again() {
+    let mut queue = EventQueue::default();
+    let sources = [1, 2].map(|number| queue.add_source(key(number), number));
+    for time in [Time(5), Time(5_000), Time(5_000_000_000_000)] {
+        sources.iter().rev().for_each(|&source| queue.push_source(time, source));
+        let popped = [queue.pop(), queue.pop()].map(|event| event.map(|event| (event.time, event.payload)));
+        assert_eq!(popped, [Some((time, 1)), Some((time, 2))]);
+    }
+    assert!(queue.is_empty());
+}
+
+#[test]
+#[should_panic(expected = "one event pending at most")]
+fn a_source_has_one_event_pending_at_most() {
+    let mut queue = EventQueue::default();
+    let source = queue.add_source(key(1), ());
+    queue.push_source(Time(1), source);
+    queue.push_source(Time(2), source);
+}
+
+/// Many events of one slot, pushed before and while it is its turn, far behind and right before what is there.
+#[test]
+fn a_crowded_slot_stays_in_order() {
+    const START: u64 = 1 << 20;
+    let mut queue = EventQueue::default();
+    let mut oracle = BinaryHeap::new();
+    let push = |queue: &mut EventQueue<()>, oracle: &mut BinaryHeap<_>, time: u64, number: u64| {
+        let (time, order) = (Time(START + time), key(number * 7_919 % 1_000_003));
+        queue.push(time, order, ());
+        oracle.push(Reverse((time, order)));
+    };
+    (0..100).for_each(|number| push(&mut queue, &mut oracle, number * 37 % 1_000, number));
+    let mut number = 100;
+    while let Some(Reverse((time, order))) = oracle.pop() {
+        assert_eq!(queue.pop().map(|event| (event.time, event.order)), Some((time, order)));
+        number += 1;
+        let later = time.0 - START + 1 + number * 37 % 200;
+        if later < 1_000 && number < 3_000 {
+            push(&mut queue, &mut oracle, later, number);
+        }
+    }
+    assert!(queue.is_empty() && number > 200);
+}
+
+/// Distances that reach every level of the wheel, its edges and the far list.
+fn distance() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        0u64..10_000,
+        0u64..20_000_000,
+        0u64..80_000_000_000,
+        0u64..400_000_000_000_000,
+        Just(1 << 24),
+        Just(1 << 36),
+        Just(1 << 48),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn pops_in_the_order_of_a_binary_heap(steps in prop::collection::vec((distance(), 0u8..3), 1..400)) {
+        let mut queue = EventQueue::default();
+        let mut oracle = BinaryHeap::new();
+        let (mut now, mut sequence) = (0, 0);
+        for (distance, pops) in steps {
+            for round in 0..=pops {
+                // The first round pushes at a distance, the others between a look ahead and a pop.
+                let time = Time(now + if round == 0 { distance } else { 0 });
+                sequence += 1;
+                queue.push(time, key(sequence), sequence);
+                oracle.push(Reverse((time, key(sequence), sequence)));
+                prop_assert_eq!(queue.next_time(), oracle.peek().map(|Reverse((time, ..))| *time));
+                if round > 0 {
+                    let popped = queue.pop().map(|event| (event.time, event.order, event.payload));
+                    prop_assert_eq!(popped, oracle.pop().map(|Reverse(expected)| expected));
+                    now = popped.map_or(now, |(time, ..)| time.0);
+                }
+            }
+            prop_assert_eq!(queue.len(), oracle.len());
+        }
+        while let Some(Reverse((time, order, _))) = oracle.pop() {
+            prop_assert_eq!(queue.pop().map(|event| (event.time, event.order)), Some((time, order)));
+        }
+        prop_assert!(queue.is_empty() && queue.pop().is_none());
+    }
+}

@@ -1,0 +1,182 @@
+//! A switch but for its mechanisms: ports, buffer and the way of a packet that no mechanism acts on.
+
+use hitless_engine::PacketHandle;
+use hitless_wire::{Duration, PortId, Time};
+
+use crate::architecture::Architecture;
+use crate::context::Context;
+use crate::mechanism::DropReason;
+use crate::port::{Lane, Port, enter_switch};
+use crate::queueing::fifo::Admission;
+use crate::queueing::{ManagedLane, SharedBuffer};
+use crate::register::Pass;
+use crate::switch::{Environment, SwitchEvent};
+
+/// Everything of a switch but its mechanisms.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub architecture: Architecture,
+    pub ports: Vec<Port>,
+    pub pass: Pass,
+    pub packets_created: u64,
+    pub buffer: SharedBuffer,
+    pub drops: [u64; DropReason::COUNT],
+    /// How long before a packet reaches a FIFO lane the lane is told of it.
+    pub lead: Duration,
+}
+
+impl Core {
+    pub fn context<'a, E>(
+        &'a mut self,
+        number: usize,
+        now: Time,
+        port: PortId,
+        packet: PacketHandle,
+        enqueued_at: Time,
+        environment: &'a mut E,
+    ) -> Context<'a, E> {
+        Context { core: self, environment, now, mechanism: number as u8, port, packet, enqueued_at }
+    }
+
+    /// Takes a plain packet from one line to another where nobody else has a say: no mechanism, no shims, a FIFO lane.
+    /// False, and nothing was done, for any other.
+    #[inline(always)]
+    pub fn forward_straight<E: Environment>(
+        &mut self,
+        now: Time,
+        port: PortId,
+        packet: PacketHandle,
+        environment: &mut E,
+    ) -> bool {
+        let ports = self.ports.as_mut_slice();
+        if !ports[usize::from(port.0)].receives_straight || !environment.packets()[packet].shims.is_empty() {
+            return false;
+        }
+        let (descriptor, route) = environment.packet_and_route(packet);
+        let Some(egress_port) = route else { return false };
+        let towards = &ports[usize::from(egress_port.0)];
+        if !towards.sends_straight || descriptor.ttl <= 1 {
+            return false;
+        }
+        let frame_bytes = descriptor.frame_bytes;
+        enter_switch(descriptor, port);
+        descriptor.ttl -= 1;
+        ports[usize::from(port.0)].mac.count_received(frame_bytes);
+        let towards = &mut ports[usize::from(egress_port.0)];
+        let transmission = towards.transmission_time(frame_bytes);
+        let Lane::Fifo(lane) = &mut towards.lane else { unreachable!("only FIFO lanes are reached straight") };
+        match lane.offer(now + self.lead, frame_bytes, transmission) {
+            Admission::Full => self.end(packet, DropReason::QueueFull, environment),
+            Admission::Accepted { departs_at, mark } => {
+                if mark {
+                    descriptor.mark_congestion();
+                }
+                towards.mac.count_sent(frame_bytes);
+                environment.transmit(egress_port, packet, departs_at + self.architecture.egress_latency);
+            }
+        }
+        true
+    }
+
+    /// A packet on its way to the queue named in its descriptor, where it is after `latency`.
+    #[inline]
+    pub fn send_to_queue<E: Environment>(
+        &mut self,
+        now: Time,
+        latency: Duration,
+        packet: PacketHandle,
+        environment: &mut E,
+    ) {
+        let port = environment.packets()[packet].egress_port;
+        match self.ports[usize::from(port.0)].lane {
+            Lane::Fifo(_) if latency == self.lead => self.offer_fifo(now, packet, environment),
+            Lane::Fifo(_) => environment.schedule(now + (latency - self.lead), SwitchEvent::Enqueue { packet }),
+            Lane::Managed(_) => environment.schedule(now + latency, SwitchEvent::Enqueue { packet }),
+        }
+    }
+
+    /// Sees to it that a port with something to send is served when it falls free.
+    #[inline]
+    pub fn see_to_service<E: Environment>(&mut self, now: Time, port: PortId, environment: &mut E) {
+        let lane = self.managed(port);
+        if lane.has_ready() && !lane.service_is_due {
+            lane.service_is_due = true;
+            environment.schedule(lane.busy_until.max(now), SwitchEvent::Service { port });
+        }
+    }
+
+    /// Offers a packet that will reach its FIFO lane in `lead`: calls come in the order in which packets do.
+    #[inline]
+    pub fn offer_fifo<E: Environment>(&mut self, now: Time, packet: PacketHandle, environment: &mut E) {
+        let descriptor = &mut environment.packets()[packet];
+        let frame_bytes = descriptor.frame_bytes;
+        let port = descriptor.egress_port;
+        let state = &mut self.ports[usize::from(port.0)];
+        let transmission = state.transmission_time(frame_bytes);
+        let Lane::Fifo(lane) = &mut state.lane else { unreachable!("only FIFO lanes are offered to") };
+        match lane.offer(now + self.lead, frame_bytes, transmission) {
+            Admission::Full => self.end(packet, DropReason::QueueFull, environment),
+            Admission::Accepted { departs_at, mark } => {
+                if mark {
+                    descriptor.mark_congestion();
+                }
+                self.hand_over(port, packet, frame_bytes, departs_at, environment);
+            }
+        }
+    }
+
+    /// Starts the transmission of a packet from a managed lane; answers how long it takes.
+    pub fn transmit<E: Environment>(
+        &mut self,
+        now: Time,
+        port: PortId,
+        packet: PacketHandle,
+        environment: &mut E,
+    ) -> Duration {
+        let frame_bytes = environment.packets()[packet].frame_bytes;
+        let transmission = self.ports[usize::from(port.0)].transmission_time(frame_bytes);
+        self.hand_over(port, packet, frame_bytes, now + transmission, environment);
+        transmission
+    }
+
+    #[inline]
+    pub fn hand_over<E: Environment>(
+        &mut self,
+        port: PortId,
+        packet: PacketHandle,
+        frame_bytes: u32,
+        departs_at: Time,
+        environment: &mut E,
+    ) {
+        let state = &mut self.ports[usize::from(port.0)];
+        state.mac.count_sent(frame_bytes);
+        let last_bit_at = departs_at + self.architecture.egress_latency;
+        if state.config.is_loopback {
+            let back_at = last_bit_at + self.architecture.loopback_latency;
+            return environment.schedule(back_at, SwitchEvent::Loopback { port, packet });
+        }
+        environment.transmit(port, packet, last_bit_at);
+    }
+
+    /// A packet ends here.
+    #[inline(always)]
+    pub fn end<E: Environment>(&mut self, packet: PacketHandle, reason: DropReason, environment: &mut E) {
+        self.drops[reason as usize] += 1;
+        environment.ended(packet, reason);
+    }
+
+    /// The managed lane of a port that a mechanism asked queues or pauses of.
+    ///
+    /// # Panics
+    /// When the port has a FIFO lane: the mechanism did not subscribe to it.
+    pub fn lane_mut(&mut self, port: PortId) -> &mut ManagedLane {
+        self.managed(port)
+    }
+
+    pub fn managed(&mut self, port: PortId) -> &mut ManagedLane {
+        match &mut self.ports[usize::from(port.0)].lane {
+            Lane::Managed(lane) => lane,
+            Lane::Fifo(_) => panic!("port {} has a plain FIFO lane; its queues cannot be managed", port.0),
+        }
+    }
+}
