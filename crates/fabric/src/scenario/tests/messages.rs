@@ -520,7 +520,7 @@ fn faults_mechanisms_and_measurements() {
             "links = [\"leaf0->spine1\"], period = \"1 ms\"",
             "links = [\"leaf0->spine1\"], period = \"1 ps\"",
             "measure.throughput",
-            "samples, and at most 50000000 are kept",
+            "takes 10000000000 samples, and at most 50000000 are kept",
             "",
         ),
     ]);
