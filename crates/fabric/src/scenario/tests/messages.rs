@@ -521,7 +521,7 @@ fn faults_mechanisms_and_measurements() {
             "links = [\"leaf0->spine1\"], period = \"1 ps\"",
             "measure.throughput",
             "takes 10000000000 samples, and at most 50000000 are kept",
-            "",
+            "make the period longer or the run shorter",
         ),
     ]);
 }
