@@ -109,6 +109,7 @@ enum Plan {
     GoRoundOnce,
     ReadDepthInIngress,
     TimerAndPause,
+    TellTheTime,
 }
 
 impl Scribe {
@@ -130,8 +131,11 @@ impl Mechanism for Scribe {
             context.wake_at(Time(Duration::from_us(50).as_ps()), 7);
         }
     }
-    fn link_receive<E: Environment>(&mut self, _: &mut Context<'_, E>) -> Verdict {
+    fn link_receive<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
         self.note("link_receive");
+        if self.plan == Plan::TellTheTime {
+            self.note(&format!("at {} ns, from a switch: {}", context.timestamp_ns(), context.faces_switch(IN)));
+        }
         Verdict::Continue
     }
     fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
@@ -258,6 +262,21 @@ fn timers_commands_and_port_states_reach_the_mechanism_and_a_resumed_queue_goes_
     let lines = log.borrow();
     assert_eq!(lines[..2], ["a command 3", "a port 1 Down"]);
     assert!(lines.contains(&"a timer 7".to_owned()));
+}
+
+#[test]
+fn the_timestamp_of_the_hardware_wraps() {
+    let log = Log::default();
+    let plan = Plan::TellTheTime;
+    let scribe = Scribe { name: "a", log: log.clone(), hooks: all_hooks(), plan };
+    let architecture = Architecture { timestamp_bits: 16, ..architecture() };
+    let mut switch = Switch::new(architecture, ports(vec![unlimited()]), BufferPolicy::Static, vec![scribe]);
+    let mut world = World::default();
+    for at_ns in [65_535, 65_536 + 7] {
+        world.arrive(&mut switch, Time(Duration::from_ns(at_ns).as_ps()), packet(100));
+    }
+    let times: Vec<_> = log.borrow().iter().filter(|line| line.contains("ns,")).cloned().collect();
+    assert_eq!(times, ["a at 65535 ns, from a switch: false", "a at 7 ns, from a switch: false"]);
 }
 
 #[test]
