@@ -3,14 +3,13 @@
 import pytest
 
 from hitless.analysis import poisson_interval
-from hitless.exhibits.linkguardian import testbed
 from hitless.exhibits.linkguardian.counters import counter
-from hitless.exhibits.linkguardian.stress import Case, effective_loss, stress
+from hitless.exhibits.linkguardian.stress import Case, copies, effective_loss, stress
 from hitless.simulation import Simulation
 
 
 def run(case, packets, repair_loss, seed):
-    scenario = stress(case, packets, repair_loss, copies=1)
+    scenario = stress(case, packets, repair_loss, copies_given=1)
     return Simulation(scenario, file_name="stress", seed=seed).run()
 
 
@@ -21,11 +20,13 @@ def test_importance_sampling_agrees_with_direct_counting(scheme):
     direct = run(case, 1_500_000, None, seed=1)
     protected = counter(direct, "sw2", "packets protected")
     counted = poisson_interval(counter(direct, "sw6", "packets lost"), protected, confidence=0.999)
-    estimate, interval = effective_loss(run(case, 300_000, 0.5, seed=2), case, copies=1)
+    estimate, interval = effective_loss(run(case, 300_000, 0.5, seed=2), case)
     assert counted.low <= interval.high
     assert interval.low <= counted.high
     assert estimate == pytest.approx(1e-4, rel=0.15)
 
 
-def test_copies_follow_equation_2():
-    assert [testbed.copies(loss) for loss in (1e-5, 1e-4, 1e-3, 1.16e-3, 1e-2)] == [1, 1, 2, 2, 3]
+@pytest.mark.parametrize(("loss", "expected"), [(1e-5, 1), (1e-4, 1), (1e-3, 2), (1.16e-3, 2), (1e-2, 3)])
+def test_copies_follow_equation_2(loss, expected):
+    done = Simulation(stress(Case(100, loss, "LG"), 100), file_name="stress", seed=1).run()
+    assert copies(done) == expected

@@ -5,7 +5,6 @@ use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
 
 use crate::architecture::DepthVisibility;
 use crate::core::Core;
-use crate::queueing::Entry;
 use crate::register::{Half, Pass};
 use crate::switch::{Environment, SwitchEvent};
 
@@ -160,10 +159,5 @@ impl<E: Environment> Context<'_, E> {
     /// Whether the partner of a port is a switch.
     pub fn faces_switch(&self, port: PortId) -> bool {
         self.core.ports[usize::from(port.0)].config.faces_switch
-    }
-
-    /// The queue entry that the current packet would make.
-    pub(crate) fn entry(packet: PacketHandle, frame_bytes: u32, enqueued_at: Time) -> Entry {
-        Entry { packet, frame_bytes, enqueued_at }
     }
 }

@@ -135,11 +135,6 @@ impl<T: Copy> RegisterArray<T> {
     pub fn peek(&self, index: usize) -> T {
         self.entries[index]
     }
-
-    /// Writes an entry from the control plane.
-    pub fn poke(&mut self, index: usize, value: T) {
-        self.entries[index] = value;
-    }
 }
 
 #[cfg(test)]

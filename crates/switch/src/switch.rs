@@ -371,7 +371,7 @@ impl<M: Mechanism> Switch<M> {
         if !self.core.buffer.has_room(depth_bytes, descriptor.frame_bytes) {
             return self.core.end(packet, DropReason::BufferFull, environment);
         }
-        let entry = Context::<E>::entry(packet, descriptor.frame_bytes, now);
+        let entry = Entry { packet, frame_bytes: descriptor.frame_bytes, enqueued_at: now };
         match lane.offer(descriptor.queue, entry) {
             Offer::Full => return self.core.end(packet, DropReason::QueueFull, environment),
             Offer::Queued { mark: true } => {

@@ -290,11 +290,6 @@ impl Hosts {
         matches!(self.flows[flow.0 as usize], FlowSlot::Ended { .. })
     }
 
-    /// Number of hosts.
-    pub fn host_count(&self) -> usize {
-        self.hosts.len()
-    }
-
     /// Number of flows added so far.
     pub fn flow_count(&self) -> usize {
         self.flows.len()

@@ -55,8 +55,8 @@ def cases() -> Iterator[Case]:
                 yield Case(rate_gbps, loss, scheme)
 
 
-def stress(case: Case, packets: int, repair_loss: float | None = None, copies: int | None = None) -> Scenario:
-    """``packets`` full frames at line rate; ``copies`` overrides equation 2."""
+def stress(case: Case, packets: int, repair_loss: float | None = None, copies_given: int | None = None) -> Scenario:
+    """``packets`` full frames at line rate; ``copies_given`` overrides equation 2."""
     duration_s = testbed.packets_duration_s(packets, case.rate_gbps)
     return testbed.scenario(
         case.rate_gbps,
@@ -67,7 +67,7 @@ def stress(case: Case, packets: int, repair_loss: float | None = None, copies: i
         loss=case.loss,
         repair_loss=repair_loss,
         scheme=case.scheme,
-        copies_given=copies,
+        copies_given=copies_given,
         measure=_SAMPLED if repair_loss is None else None,
     )
 
@@ -90,11 +90,21 @@ def loss_points(context: Context, schemes: Iterable[str]) -> Iterator[Point]:
             yield Point(case.key("loss"), stress(case, packets, REPAIR_LOSS), keep=("mechanisms",))
 
 
-def effective_loss(run: Run, case: Case, copies: int | None = None) -> tuple[float, Interval]:
+def copies(run: Run) -> int:
+    """Copies that the run retransmitted of each lost packet."""
+    return counter(run, "sw2", "copies per lost packet")
+
+
+def theory(run: Run, case: Case) -> float:
+    """The paper's expectation: original and copies all lost, independently (equation 1)."""
+    return float(case.loss ** (copies(run) + 1))
+
+
+def effective_loss(run: Run, case: Case) -> tuple[float, Interval]:
     """Lost packets over protected ones, each weighted by how much likelier its loss was made."""
     lost = counter(run, "sw6", "packets lost")
     beyond = min(lost, counter(run, "sw2", "losses beyond the request registers"))
-    weight = (case.loss / REPAIR_LOSS) ** (copies or testbed.copies(case.loss))
+    weight = (case.loss / REPAIR_LOSS) ** copies(run)
     protected = counter(run, "sw2", "packets protected")
     interval = poisson_interval(lost - beyond, protected).scaled(weight)
     certain = beyond / protected
@@ -118,10 +128,11 @@ class Figure8(Exhibit):
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for case in cases():
-            measured, interval = effective_loss(runs[case.key("loss")], case)
-            theory = case.loss ** (testbed.copies(case.loss) + 1)
-            note = f"theory for N = {testbed.copies(case.loss)}; importance sampling, copies lost with 0.5"
-            yield Row(case.scheme, case.x, "effective loss rate", "", measured, theory, interval, Factor(3.0), note)
+            run = runs[case.key("loss")]
+            measured, interval = effective_loss(run, case)
+            paper = theory(run, case)
+            note = f"theory for N = {copies(run)}; importance sampling, copies lost with {REPAIR_LOSS}"
+            yield Row(case.scheme, case.x, "effective loss rate", "", measured, paper, interval, Factor(3.0), note)
         for case in cases():
             yield self._speed(case, runs)
 
@@ -137,11 +148,11 @@ class Figure8(Exhibit):
         return Row(case.scheme, case.x, "link speed", "%", percent, paper, judge=Exact(), note=note)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
-        losses = list(testbed.LOSSES)
-        theory = [loss ** (testbed.copies(loss) + 1) for loss in losses]
         for rate_gbps in RATES_GBPS:
             series = [_loss_series(rate_gbps, scheme, runs) for scheme in testbed.MODES]
-            series.append(Series("theory", losses, theory, style="points", paper=True))
+            blocking = [case for case in cases() if (case.rate_gbps, case.scheme) == (rate_gbps, "LG")]
+            expected = [theory(runs[case.key("loss")], case) for case in blocking]
+            series.append(Series("theory", list(testbed.LOSSES), expected, style="points", paper=True))
             title = f"Effective loss rate, {rate_gbps}G"
             yield Plot(title, "loss rate of the link", "effective loss rate", series, "log", "log")
         speeds = [_speed_series(scheme, runs) for scheme in testbed.MODES]
@@ -284,7 +295,7 @@ class Timeouts(Exhibit):
         shares = {}
         for case in blocking:
             run = runs[case.key("loss")]
-            weight = (case.loss / REPAIR_LOSS) ** testbed.copies(case.loss)
+            weight = (case.loss / REPAIR_LOSS) ** copies(run)
             events = counter(run, "sw6", "loss events")
             timeouts = counter(run, "sw6", "ackNoTimeouts")
             percent = 100 * weight / max(events, 1)

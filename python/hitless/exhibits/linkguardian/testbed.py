@@ -17,7 +17,6 @@ from typing import Any
 from hitless.simulation import Scenario
 
 LINK = "sw2->sw6"
-TARGET_LOSS = 1e-8
 LOSSES = (1e-5, 1e-4, 1e-3)
 MEASURED_LOSS = 1.16e-3
 MODES = {"LG": "blocking", "LG_NB": "non-blocking"}
@@ -25,14 +24,6 @@ MODES = {"LG": "blocking", "LG_NB": "non-blocking"}
 FRAME_BYTES = 1_518
 WIRE_BYTES = 1_538
 """A full frame with preamble and gap: what the paper counts link speed in."""
-
-
-def copies(loss: float) -> int:
-    """Copies that LinkGuardian retransmits of each lost packet: equation 2, as the simulator computes it."""
-    count = 1
-    while loss ** (count + 1) > TARGET_LOSS * (1 + 1e-9):
-        count += 1
-    return count
 
 
 def scenario(
