@@ -4,7 +4,7 @@
 
 pub mod linkguardian;
 
-use hitless_switch::{Context, Environment, Mechanism, PortState, Report, Subscriptions, Verdict};
+use hitless_switch::{Context, DropReason, Environment, Mechanism, PortState, Report, Subscriptions, Verdict};
 use hitless_wire::{PortId, QueueId, Time};
 
 pub use linkguardian::LinkGuardian;
@@ -50,6 +50,9 @@ macro_rules! mechanism_list {
             }
             fn drained<E: Environment>(&mut self, port: PortId, queue: QueueId, context: &mut Context<'_, E>) {
                 match self { $(Self::$name(mechanism) => mechanism.drained(port, queue, context)),+ }
+            }
+            fn refused<E: Environment>(&mut self, reason: DropReason, context: &mut Context<'_, E>) {
+                match self { $(Self::$name(mechanism) => mechanism.refused(reason, context)),+ }
             }
             fn port_state<E: Environment>(&mut self, port: PortId, state: PortState, context: &mut Context<'_, E>) {
                 match self { $(Self::$name(mechanism) => mechanism.port_state(port, state, context)),+ }

@@ -24,8 +24,9 @@ pub struct Architecture {
     pub loopback_latency: Duration,
     /// MAC, PCS and FEC of both ends of a link together; added to the propagation delay of each link.
     pub phy_latency: Duration,
-    /// How long a port is held by a packet that egress consumes.
-    pub pipeline_slot: Duration,
+    /// How fast a port's channel reads packets out of the buffer: a packet that egress consumes or sends back holds
+    /// its port so long, one that goes on holds it for its time on the line.
+    pub buffer_read_rate: BitRate,
     /// Rate of each recirculation port.
     pub recirculation_rate: BitRate,
     /// Packets per second that one pipeline can process; the denominator of recirculation overhead.
@@ -46,6 +47,7 @@ impl Architecture {
     /// | ingress, egress and PHY latency, 680 ns together | calibrated on t_flight_resume of LinkGuardian B.1: 1.6 us at 100G and 1.9 us at 25G are two crossings of ingress, egress and a PHY, one packet time and at most one 100 ns timer period; hence those two figures are no evidence here |
     /// | how the 680 ns divide (200, 200, 280) | chosen; only the sum is known |
     /// | loopback 20 ns | chosen: the serial lanes are bypassed |
+    /// | buffer read at 100G | P4 TNA: each of a pipe's 16 channels serves one 100G port or four of 25G or 10G |
     /// | recirculation 100G | LinkGuardian B.1: "the recirculation-based buffer drains at 100G" |
     /// | 1.22 thousand million packets a second | LinkGuardian section 3.5: 10 Mpps of timer packets are about 1 % |
     /// | 48-bit nanosecond timestamps | P4 TNA |
@@ -56,7 +58,7 @@ impl Architecture {
             mirror_latency: Duration::from_ns(200),
             loopback_latency: Duration::from_ns(20),
             phy_latency: Duration::from_ns(280),
-            pipeline_slot: Duration::from_ps(820),
+            buffer_read_rate: BitRate::from_gbps(100),
             recirculation_rate: BitRate::from_gbps(100),
             pipeline_packets_per_second: 1_220_000_000,
             timestamp_bits: 48,
@@ -73,7 +75,7 @@ impl Architecture {
             mirror_latency: Duration::ZERO,
             loopback_latency: Duration::ZERO,
             phy_latency: Duration::ZERO,
-            pipeline_slot: Duration::ZERO,
+            buffer_read_rate: BitRate::from_gbps(1_000_000),
             depth_visibility: DepthVisibility::IngressAndEgress,
             ..Self::tofino_like()
         }

@@ -1,10 +1,11 @@
 //! What a mechanism may ask of its switch during a hook.
 
 use hitless_engine::PacketHandle;
-use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
+use hitless_wire::{Duration, Packet, PortId, QueueId, ServiceKey, Time};
 
 use crate::architecture::DepthVisibility;
 use crate::core::Core;
+use crate::mechanism::DropReason;
 use crate::register::{Half, Pass};
 use crate::switch::{Environment, SwitchEvent};
 
@@ -89,7 +90,16 @@ impl<E: Environment> Context<'_, E> {
     }
 
     /// Sends a packet that the mechanism made, owned by it in `role`, to a queue.
-    pub fn emit(&mut self, mut packet: Packet, port: PortId, queue: QueueId, role: u8) {
+    pub fn emit(&mut self, packet: Packet, port: PortId, queue: QueueId, role: u8) {
+        let handle = self.create(packet, port, queue, role);
+        let latency = match self.core.pass.half() {
+            Half::Ingress => self.core.architecture.ingress_latency,
+            Half::Egress => self.core.architecture.mirror_latency,
+        };
+        self.core.send_to_queue(self.now, latency, handle, self.environment);
+    }
+
+    fn create(&mut self, mut packet: Packet, port: PortId, queue: QueueId, role: u8) -> PacketHandle {
         packet.owner = self.mechanism + 1;
         packet.role = role;
         packet.egress_port = port;
@@ -97,11 +107,29 @@ impl<E: Environment> Context<'_, E> {
         let handle = self.environment.packets().insert(packet);
         self.core.packets_created += 1;
         self.environment.created(handle);
-        let latency = match self.core.pass.half() {
-            Half::Ingress => self.core.architecture.ingress_latency,
-            Half::Egress => self.core.architecture.mirror_latency,
-        };
-        self.core.send_to_queue(self.now, latency, handle, self.environment);
+        handle
+    }
+
+    /// As [`Self::mirror`], to a queue that keeps the copy for `duration` before it may be served.
+    ///
+    /// # Errors
+    /// Why the traffic manager did not take the copy, which has ended.
+    pub fn mirror_held(
+        &mut self,
+        port: PortId,
+        queue: QueueId,
+        duration: Duration,
+        role: u8,
+        edit: impl FnOnce(&mut Packet),
+    ) -> Result<(), DropReason> {
+        let mut copy = *self.packet();
+        edit(&mut copy);
+        let handle = self.create(copy, port, queue, role);
+        let admitted = self.core.hold(self.now, handle, duration, self.environment);
+        if let Err(reason) = admitted {
+            self.core.end(handle, reason, self.environment);
+        }
+        admitted
     }
 
     /// Stops a queue at once.
@@ -144,6 +172,21 @@ impl<E: Environment> Context<'_, E> {
             pass.refuse("queue depth", "the depth of a queue is visible in egress only on this architecture");
         }
         self.core.lane_mut(port).depth_bytes(queue)
+    }
+
+    /// Bytes in the packet buffer, all queues of all managed ports together.
+    pub fn buffer_bytes(&self) -> u64 {
+        self.core.buffer.used_bytes()
+    }
+
+    /// The service that the packet's flow belongs to.
+    pub fn service_key(&mut self) -> ServiceKey {
+        self.environment.service_key(self.packet)
+    }
+
+    /// The queue of a traffic class at a port.
+    pub fn class_queue(&self, port: PortId, class: u8) -> QueueId {
+        self.core.ports[usize::from(port.0)].config.class_queue[usize::from(class & 7)]
     }
 
     /// Calls [`crate::Mechanism::timer`] with `token` at `at`.

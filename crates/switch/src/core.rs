@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::mechanism::DropReason;
 use crate::port::{Lane, Port, enter_switch};
 use crate::queueing::fifo::Admission;
-use crate::queueing::{ManagedLane, SharedBuffer};
+use crate::queueing::{Entry, ManagedLane, SharedBuffer};
 use crate::register::Pass;
 use crate::switch::{Environment, SwitchEvent};
 
@@ -93,6 +93,34 @@ impl Core {
             Lane::Fifo(_) => environment.schedule(now + (latency - self.lead), SwitchEvent::Enqueue { packet }),
             Lane::Managed(_) => environment.schedule(now + latency, SwitchEvent::Enqueue { packet }),
         }
+    }
+
+    /// Puts a packet into the queue named in its descriptor, at once but for nobody to see until `duration` is over.
+    ///
+    /// The way back to the traffic manager is part of the duration.
+    ///
+    /// # Errors
+    /// Why the queue did not take it; the packet still exists.
+    pub fn hold<E: Environment>(
+        &mut self,
+        now: Time,
+        packet: PacketHandle,
+        duration: Duration,
+        environment: &mut E,
+    ) -> Result<(), DropReason> {
+        let descriptor = environment.packets()[packet];
+        let port = descriptor.egress_port;
+        let entry = Entry { packet, frame_bytes: descriptor.frame_bytes, enqueued_at: now };
+        let depth_bytes = self.managed(port).depth_bytes(descriptor.queue);
+        if !self.buffer.has_room(depth_bytes, descriptor.frame_bytes) {
+            return Err(DropReason::BufferFull);
+        }
+        if !self.managed(port).hold(descriptor.queue, entry) {
+            return Err(DropReason::QueueFull);
+        }
+        self.buffer.take(descriptor.frame_bytes);
+        environment.schedule(now + duration, SwitchEvent::Release { packet });
+        Ok(())
     }
 
     /// Sees to it that a port with something to send is served when it falls free.

@@ -1,6 +1,6 @@
 //! What a mechanism is to the switch: hooks, verdicts and subscriptions.
 
-use hitless_wire::{PortId, QueueId, Time};
+use hitless_wire::{Duration, PortId, QueueId, Time};
 
 use crate::context::Context;
 use crate::queueing::QueueConfig;
@@ -51,12 +51,23 @@ pub struct Subscriptions {
 pub enum Verdict {
     /// Goes on its way.
     Continue,
-    /// Goes to that queue at once; the remaining hooks of this half are skipped. From ingress only.
+    /// Goes to that queue at once; the remaining hooks of this half are skipped. In egress the hardware mirrors the
+    /// packet and drops the original (SQR, section III-F): a move, which is neither a loss nor a new packet.
     Forward {
         /// The egress port.
         port: PortId,
         /// Its queue.
         queue: QueueId,
+    },
+    /// As [`Verdict::Forward`], to a queue that keeps the packet for a time before it may be served. From egress only;
+    /// the traffic managers of today cannot do it (SQR, section VII: "a useful primitive for future switch ASICs").
+    Hold {
+        /// The egress port.
+        port: PortId,
+        /// Its queue.
+        queue: QueueId,
+        /// From now.
+        duration: Duration,
     },
     /// Ends here, and why.
     Drop(DropReason),
@@ -120,13 +131,19 @@ impl DropReason {
     }
 }
 
-/// The state of a port as the switch knows it.
+/// The state of a port as the switch knows it: what failure detection and route recovery have told it, each after its
+/// own delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PortState {
-    /// Carrier.
+    /// Its link is whole, and is the way of its packets.
     Up,
-    /// The loss of carrier has been detected.
+    /// The failure of its link has been detected, and no other way is known yet.
     Down,
+    /// Route recovery has found a way: what would leave by the port shall leave by `backup`.
+    Rerouted {
+        /// The other port.
+        backup: PortId,
+    },
 }
 
 /// A mechanism: a state machine that the switch tells of packets and timers.
@@ -171,6 +188,10 @@ pub trait Mechanism {
 
     /// A queue has just been emptied.
     fn drained<E: Environment>(&mut self, _port: PortId, _queue: QueueId, _context: &mut Context<'_, E>) {}
+
+    /// The traffic manager has refused a packet that the mechanism owns, which ends after this call: egress, with the
+    /// packet "deflected on drop".
+    fn refused<E: Environment>(&mut self, _reason: DropReason, _context: &mut Context<'_, E>) {}
 
     /// A port has changed its state.
     fn port_state<E: Environment>(&mut self, _port: PortId, _state: PortState, _context: &mut Context<'_, E>) {}

@@ -2,7 +2,7 @@
 
 use hitless_engine::{PacketHandle, PacketStore};
 use hitless_wire::pause::PauseFrame;
-use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
+use hitless_wire::{Duration, Packet, PortId, QueueId, ServiceKey, Time};
 
 use crate::architecture::Architecture;
 use crate::context::Context;
@@ -26,6 +26,10 @@ pub trait Environment {
         let port = self.route(packet);
         (&mut self.packets()[packet], port)
     }
+    /// The service that the packet's flow belongs to, as a parser reads it in ports and tags.
+    fn service_key(&self, _packet: PacketHandle) -> ServiceKey {
+        ServiceKey::default()
+    }
     /// Calls [`Switch::handle`] with `event` at `at`.
     fn schedule(&mut self, at: Time, event: SwitchEvent);
     /// The last bit of the packet leaves the MAC of `port` at `last_bit_at`.
@@ -48,6 +52,11 @@ pub enum SwitchEvent {
     },
     /// A packet reaches the traffic manager.
     Enqueue {
+        /// The packet; port and queue are in its descriptor.
+        packet: PacketHandle,
+    },
+    /// The traffic manager has held a packet long enough.
+    Release {
         /// The packet; port and queue are in its descriptor.
         packet: PacketHandle,
     },
@@ -171,6 +180,7 @@ impl<M: Mechanism> Switch<M> {
         match event {
             SwitchEvent::Loopback { port, packet } => self.ingress(now, port, packet, environment),
             SwitchEvent::Enqueue { packet } => self.enqueue(now, packet, environment),
+            SwitchEvent::Release { packet } => self.release(now, packet, environment),
             SwitchEvent::Service { port } => {
                 self.core.managed(port).service_is_due = false;
                 self.serve(now, port, environment);
@@ -318,6 +328,7 @@ impl<M: Mechanism> Switch<M> {
                 descriptor.queue = queue;
             }
             Verdict::Drop(reason) => return self.core.end(packet, reason, environment),
+            Verdict::Hold { .. } => unreachable!("a packet can be held from egress only"),
         }
         self.core.send_to_queue(now, self.core.architecture.ingress_latency, packet, environment);
     }
@@ -369,11 +380,11 @@ impl<M: Mechanism> Switch<M> {
         };
         let depth_bytes = lane.depth_bytes(descriptor.queue);
         if !self.core.buffer.has_room(depth_bytes, descriptor.frame_bytes) {
-            return self.core.end(packet, DropReason::BufferFull, environment);
+            return self.refuse(now, packet, DropReason::BufferFull, environment);
         }
         let entry = Entry { packet, frame_bytes: descriptor.frame_bytes, enqueued_at: now };
         match lane.offer(descriptor.queue, entry) {
-            Offer::Full => return self.core.end(packet, DropReason::QueueFull, environment),
+            Offer::Full => return self.refuse(now, packet, DropReason::QueueFull, environment),
             Offer::Queued { mark: true } => {
                 environment.packets()[packet].mark_congestion();
             }
@@ -381,6 +392,26 @@ impl<M: Mechanism> Switch<M> {
         }
         self.core.buffer.take(descriptor.frame_bytes);
         self.serve_when_free(now, port, environment);
+    }
+
+    /// Ends a packet for which the traffic manager has no room; its owner is told.
+    #[cold]
+    fn refuse<E: Environment>(&mut self, now: Time, packet: PacketHandle, reason: DropReason, environment: &mut E) {
+        let descriptor = environment.packets()[packet];
+        if descriptor.owner != 0 {
+            let number = usize::from(descriptor.owner - 1);
+            self.core.pass.begin(Half::Egress);
+            let mut context = self.core.context(number, now, descriptor.egress_port, packet, now, environment);
+            self.mechanisms[number].refused(reason, &mut context);
+        }
+        self.core.end(packet, reason, environment);
+    }
+
+    fn release<E: Environment>(&mut self, now: Time, packet: PacketHandle, environment: &mut E) {
+        let descriptor = environment.packets()[packet];
+        let entry = Entry { packet, frame_bytes: descriptor.frame_bytes, enqueued_at: now };
+        self.core.managed(descriptor.egress_port).release(descriptor.queue, entry);
+        self.serve_when_free(now, descriptor.egress_port, environment);
     }
 
     /// Serves the port now if it is free, else sees to it that it is served when it falls free.
@@ -418,13 +449,28 @@ impl<M: Mechanism> Switch<M> {
         if verdict == Verdict::Continue {
             verdict = self.run_egress(hooks.link_transmit, now, port, entry, environment, M::link_transmit);
         }
-        match verdict {
-            Verdict::Continue => self.core.transmit(now, port, packet, environment),
-            Verdict::Drop(reason) => {
-                self.core.end(packet, reason, environment);
-                self.core.architecture.pipeline_slot
-            }
-            Verdict::Forward { .. } => unreachable!("a mechanism may forward from ingress only"),
+        if verdict == Verdict::Continue {
+            return self.core.transmit(now, port, packet, environment);
+        }
+        self.take_back(now, packet, verdict, environment);
+        self.core.architecture.buffer_read_rate.time_for(u64::from(entry.frame_bytes))
+    }
+
+    /// Does with a packet what an egress hook wants instead of sending it.
+    fn take_back<E: Environment>(&mut self, now: Time, packet: PacketHandle, verdict: Verdict, environment: &mut E) {
+        let (port, queue) = match verdict {
+            Verdict::Forward { port, queue } | Verdict::Hold { port, queue, .. } => (port, queue),
+            Verdict::Drop(reason) => return self.core.end(packet, reason, environment),
+            Verdict::Continue => unreachable!("a packet that goes on is sent"),
+        };
+        let descriptor = &mut environment.packets()[packet];
+        descriptor.egress_port = port;
+        descriptor.queue = queue;
+        let Verdict::Hold { duration, .. } = verdict else {
+            return self.core.send_to_queue(now, self.core.architecture.mirror_latency, packet, environment);
+        };
+        if let Err(reason) = self.core.hold(now, packet, duration, environment) {
+            self.refuse(now, packet, reason, environment);
         }
     }
 

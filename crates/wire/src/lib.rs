@@ -12,7 +12,7 @@ pub mod shim;
 pub mod transport;
 pub mod units;
 
-pub use packet::{Ecn, FlowId, HostId, Packet, PortId, QueueId};
+pub use packet::{Ecn, FlowId, HostId, Packet, PortId, QueueId, ServiceKey};
 pub use shim::{Shim, ShimKind, ShimStack};
 pub use transport::{RoceHeader, RoceOpcode, SackBlocks, TcpFlags, TcpHeader, Transport, UdpHeader};
 pub use units::{BitRate, Bytes, Duration, Time};

@@ -23,6 +23,15 @@ pub struct PortId(pub u16);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QueueId(pub u8);
 
+/// What a parser finds in a packet about the service that its flow belongs to, beside the 5-tuple's hash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ServiceKey {
+    /// The well-known one of the two TCP or UDP ports, whichever end it is on; 0: none.
+    pub port: u16,
+    /// VLAN identifier; 0: untagged.
+    pub vlan: u16,
+}
+
 /// The ECN field of the IP header (RFC 3168, section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]

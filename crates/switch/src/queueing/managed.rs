@@ -26,6 +26,8 @@ struct Queue {
     peak_bytes: u64,
     deficit_bytes: u32,
     is_paused: bool,
+    /// Packets that are here, and count, but may not be served yet.
+    held_packets: usize,
     /// Packets that may still be served; none when the queue is not scheduled by credit.
     credit: Option<u64>,
 }
@@ -86,6 +88,7 @@ impl ManagedLane {
             peak_bytes: 0,
             deficit_bytes: 0,
             is_paused: false,
+            held_packets: 0,
             credit: None,
         });
         Self {
@@ -104,7 +107,7 @@ impl ManagedLane {
         let index = usize::from(queue.0);
         let is_serving_it = self.busy_until > entry.enqueued_at && self.serving.0 == queue;
         let queue = &mut self.queues[index];
-        let packets = queue.entries.len() + usize::from(is_serving_it);
+        let packets = queue.entries.len() + queue.held_packets + usize::from(is_serving_it);
         let bytes = queue.bytes + if is_serving_it { u64::from(self.serving.1) } else { 0 };
         if !queue.config.limit.has_room(packets, bytes, entry.frame_bytes) {
             return Offer::Full;
@@ -117,6 +120,27 @@ impl ManagedLane {
             self.ready |= 1 << index;
         }
         Offer::Queued { mark }
+    }
+
+    /// Counts a packet in without making it ready; false when the queue's own limit is reached.
+    pub fn hold(&mut self, queue: QueueId, entry: Entry) -> bool {
+        let queue = &mut self.queues[usize::from(queue.0)];
+        let packets = queue.entries.len() + queue.held_packets;
+        if !queue.config.limit.has_room(packets, queue.bytes, entry.frame_bytes) {
+            return false;
+        }
+        queue.held_packets += 1;
+        queue.bytes += u64::from(entry.frame_bytes);
+        queue.peak_bytes = queue.peak_bytes.max(queue.bytes);
+        true
+    }
+
+    /// Makes a packet ready that [`Self::hold`] counted in.
+    pub fn release(&mut self, queue: QueueId, entry: Entry) {
+        let held = &mut self.queues[usize::from(queue.0)];
+        held.held_packets -= 1;
+        held.entries.push_back(entry);
+        self.refresh(queue);
     }
 
     /// Takes the next packet to serve.
@@ -200,7 +224,7 @@ impl ManagedLane {
 
     /// Packets waiting in all queues.
     pub fn packets(&self) -> usize {
-        self.queues.iter().map(|queue| queue.entries.len()).sum()
+        self.queues.iter().map(|queue| queue.entries.len() + queue.held_packets).sum()
     }
 
     #[inline]
@@ -328,6 +352,19 @@ mod tests {
         assert_eq!(drain(&mut lane), [0]);
         fill(&mut lane, 0, 100, 2);
         assert_eq!(drain(&mut lane), [0]);
+    }
+
+    #[test]
+    fn a_held_packet_counts_but_is_served_only_when_released() {
+        let mut lane = lane(&[(1, 1_500)]);
+        let entry = Entry { packet: PacketHandle(7), frame_bytes: 100, enqueued_at: Time::ZERO };
+        assert!(lane.hold(QueueId(0), entry));
+        assert_eq!((lane.depth_bytes(QueueId(0)), lane.packets(), lane.take()), (100, 1, None));
+        fill(&mut lane, 0, 100, 1);
+        assert_eq!(drain(&mut lane), [0]);
+        lane.release(QueueId(0), entry);
+        assert_eq!(lane.take(), Some((QueueId(0), entry)));
+        assert_eq!((lane.depth_bytes(QueueId(0)), lane.packets()), (0, 0));
     }
 
     #[test]
