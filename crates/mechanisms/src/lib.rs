@@ -3,11 +3,13 @@
 //! A new mechanism is a new folder and one line in [`mechanism_list`].
 
 pub mod linkguardian;
+pub mod sqr;
 
 use hitless_switch::{Context, DropReason, Environment, Mechanism, PortState, Report, Subscriptions, Verdict};
 use hitless_wire::{PortId, QueueId, Time};
 
 pub use linkguardian::LinkGuardian;
+pub use sqr::Sqr;
 
 /// Makes the enum of all mechanisms, which hands every hook to the one it holds.
 macro_rules! mechanism_list {
@@ -67,4 +69,6 @@ macro_rules! mechanism_list {
 mechanism_list! {
     /// Link-local retransmission for links that corrupt packets.
     LinkGuardian,
+    /// Copies of recently sent packets, sent again on the backup path when a link fails.
+    Sqr,
 }

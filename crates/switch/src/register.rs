@@ -131,6 +131,11 @@ impl<T: Copy> RegisterArray<T> {
         update(&mut self.entries[index])
     }
 
+    /// Writes an entry from the control plane: no pass, no rule.
+    pub fn poke(&mut self, index: usize, value: T) {
+        self.entries[index] = value;
+    }
+
     /// Reads an entry from the control plane: no pass, no rule.
     pub fn peek(&self, index: usize) -> T {
         self.entries[index]

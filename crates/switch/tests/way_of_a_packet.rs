@@ -110,7 +110,13 @@ enum Plan {
     ReadDepthInIngress,
     TimerAndPause,
     TellTheTime,
+    MoveOnce,
+    HoldOnce,
+    MoveToAFullQueue,
 }
+
+/// A queue of [`OUT`] that takes nothing.
+const FULL: QueueId = QueueId(1);
 
 impl Scribe {
     fn note(&self, what: &str) {
@@ -158,9 +164,24 @@ impl Mechanism for Scribe {
             _ => Verdict::Continue,
         }
     }
-    fn egress<E: Environment>(&mut self, _: &mut Context<'_, E>) -> Verdict {
+    fn egress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
         self.note("egress");
-        Verdict::Continue
+        let queue = QueueId(0);
+        let verdict = match self.plan {
+            Plan::MoveOnce => Verdict::Forward { port: OUT, queue },
+            Plan::HoldOnce => Verdict::Hold { port: OUT, queue, duration: Duration::from_us(50) },
+            Plan::MoveToAFullQueue => Verdict::Forward { port: OUT, queue: FULL },
+            _ => return Verdict::Continue,
+        };
+        if context.is_mine() {
+            context.release();
+            return Verdict::Continue;
+        }
+        context.adopt(1);
+        verdict
+    }
+    fn refused<E: Environment>(&mut self, reason: DropReason, context: &mut Context<'_, E>) {
+        self.note(&format!("refused {reason:?} of role {}", context.packet().role));
     }
     fn link_transmit<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
         self.note("link_transmit");
@@ -193,7 +214,8 @@ fn scribes(plans: &[(&'static str, Plan)]) -> (Switch<Scribe>, World, Log) {
     let log = Log::default();
     let scribe = |&(name, plan): &(&'static str, Plan)| Scribe { name, log: log.clone(), hooks: all_hooks(), plan };
     let mechanisms = plans.iter().map(scribe).collect();
-    let mut switch = Switch::new(architecture(), ports(vec![unlimited()]), BufferPolicy::Static, mechanisms);
+    let full = QueueConfig::normal(QueueLimit::Packets(0));
+    let mut switch = Switch::new(architecture(), ports(vec![unlimited(), full]), BufferPolicy::Static, mechanisms);
     let mut world = World::default();
     switch.start(Time::ZERO, &mut world);
     (switch, world, log)
@@ -223,6 +245,40 @@ fn a_copy_visits_only_its_owner_and_leaves_after_the_original() {
     assert_eq!(after_original, ["a egress", "a link_transmit", "a drained 1 0", "b drained 1 0"]);
     let classes: Vec<_> = world.sent.iter().map(|(_, _, packet)| packet.class).collect();
     assert_eq!(classes, [0, 5]);
+}
+
+#[test]
+fn egress_can_move_a_packet_or_have_it_held() {
+    let latency = architecture().mirror_latency;
+    for (plan, on_the_way) in [(Plan::MoveOnce, latency), (Plan::HoldOnce, Duration::from_us(50))] {
+        let (switch, world, lines) = send_one(&[("a", plan), ("b", Plan::Watch)]);
+        let first_pass = ["a egress", "a drained 1 0", "b drained 1 0"];
+        let second_pass = ["a egress", "a link_transmit", "b link_transmit", "a drained 1 0", "b drained 1 0"];
+        let expected: Vec<_> = first_pass.iter().chain(&second_pass).collect();
+        assert_eq!(lines[4..].iter().collect::<Vec<_>>(), expected);
+        let (_, undisturbed, _) = send_one(&[("a", Plan::Watch)]);
+        assert_eq!(world.sent[0].1, undisturbed.sent[0].1 + on_the_way);
+        assert_eq!((world.sent.len(), world.ended.len(), switch.packets_created()), (1, 0, 0));
+        assert_eq!(switch.packets_queued(), 0);
+    }
+}
+
+#[test]
+fn a_packet_that_is_taken_back_holds_its_port_while_it_is_read() {
+    let (mut switch, mut world, _) = scribes(&[("a", Plan::MoveOnce)]);
+    world.arrive(&mut switch, Time(0), packet(1_000));
+    world.arrive(&mut switch, Time(0), packet(1_000));
+    world.run_until(&mut switch, Time::NEVER);
+    let line_time = BitRate::from_gbps(10).time_for(1_020);
+    let [first, second] = [world.sent[0].1, world.sent[1].1];
+    assert_eq!(second, first + line_time, "the second was moved while the first was on its way back");
+}
+
+#[test]
+fn the_owner_is_told_of_a_packet_that_the_traffic_manager_refused() {
+    let (_, world, lines) = send_one(&[("a", Plan::MoveToAFullQueue), ("b", Plan::Watch)]);
+    assert_eq!(lines.last().unwrap(), "a refused QueueFull of role 1");
+    assert_eq!((world.sent.len(), world.ended), (0, vec![DropReason::QueueFull]));
 }
 
 #[test]

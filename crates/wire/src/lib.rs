@@ -9,6 +9,7 @@ pub mod linkguardian;
 pub mod packet;
 pub mod pause;
 pub mod shim;
+pub mod sqr;
 pub mod transport;
 pub mod units;
 

@@ -20,6 +20,8 @@ pub enum ShimKind {
     PriorityFlowControl = 4,
     /// The number by which a checker recognises a packet at the far end of a link: [`CheckNumber`].
     CheckNumber = 5,
+    /// SQR's metadata of a cached packet: [`crate::sqr::CacheMetadata`].
+    SqrCache = 6,
 }
 
 /// The position of a packet among all that entered a protected link, for checkers only: it takes no room on the
@@ -161,12 +163,14 @@ fn stored_bytes(kind: u8) -> Option<usize> {
     const LOSS: u8 = ShimKind::LinkGuardianLoss as u8;
     const PFC: u8 = ShimKind::PriorityFlowControl as u8;
     const CHECK: u8 = ShimKind::CheckNumber as u8;
+    const SQR: u8 = ShimKind::SqrCache as u8;
     match kind {
         DATA => Some(DataHeader::BYTES),
         ACK => Some(AckHeader::BYTES),
         LOSS => Some(LossNotification::BYTES),
         PFC => Some(PauseFrame::BYTES),
         CHECK => Some(CheckNumber::BYTES),
+        SQR => Some(crate::sqr::CacheMetadata::BYTES),
         _ => None,
     }
 }

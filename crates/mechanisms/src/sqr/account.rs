@@ -1,0 +1,142 @@
+//! What SQR counts.
+
+use hitless_switch::Report;
+use hitless_wire::{PortId, Time};
+
+/// Counters of one protected port.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PortCounters {
+    /// Protected packets that came to egress.
+    pub marked: u64,
+    /// Copies made.
+    pub copies: u64,
+    /// Copies that were not needed.
+    pub retired: u64,
+    /// Packets that waited in the cache instead of leaving at once.
+    pub kept_back: u64,
+    /// Packets sent out of the cache; some of them a second time.
+    pub resent: u64,
+    /// Packets that left without a copy because the buffer was nearly full.
+    pub unprotected: u64,
+    /// Copies that the buffer had no room for.
+    pub copies_refused: u64,
+    /// Packets kept back that the buffer had no room for: lost.
+    pub kept_back_refused: u64,
+    /// Tags that nobody answered for.
+    pub skipped: u64,
+    /// Packets that nobody protects, sent on by the backup port.
+    pub unmarked_rerouted: u64,
+    /// Times that a link they were sent over was found to have failed.
+    pub failures: u64,
+    /// Passes of cached packets through egress.
+    pub passes: u64,
+}
+
+/// How many bytes are in the cache, over time.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CachedBytes {
+    now_bytes: u64,
+    peak_bytes: u64,
+    changed_at: Time,
+    /// The integral over time until the last change.
+    byte_ps: u128,
+    first_at: Option<Time>,
+}
+
+impl CachedBytes {
+    /// A packet of so many bytes comes in.
+    pub fn add(&mut self, now: Time, bytes: u32) {
+        self.pass_time(now);
+        self.first_at.get_or_insert(now);
+        self.now_bytes += u64::from(bytes);
+        self.peak_bytes = self.peak_bytes.max(self.now_bytes);
+    }
+
+    /// A packet of so many bytes goes.
+    pub fn remove(&mut self, now: Time, bytes: u32) {
+        self.pass_time(now);
+        self.now_bytes -= u64::from(bytes);
+    }
+
+    fn pass_time(&mut self, now: Time) {
+        self.byte_ps += u128::from(self.now_bytes) * u128::from(now.as_ps() - self.changed_at.as_ps());
+        self.changed_at = now;
+    }
+
+    /// The mean from the first packet to the last change.
+    fn mean_bytes(&self) -> u64 {
+        let Some(first_at) = self.first_at else { return 0 };
+        let span_ps = self.changed_at.as_ps() - first_at.as_ps();
+        self.byte_ps.checked_div(u128::from(span_ps)).unwrap_or(0) as u64
+    }
+}
+
+/// The accounts of a switch.
+#[derive(Debug)]
+pub struct Account {
+    ports: Vec<PortCounters>,
+    /// The cache.
+    pub cached: CachedBytes,
+    /// Times that caching was paused.
+    pub pauses: u64,
+}
+
+impl Account {
+    /// Of a switch with so many ports.
+    pub fn new(ports: usize) -> Self {
+        Self { ports: vec![PortCounters::default(); ports], cached: CachedBytes::default(), pauses: 0 }
+    }
+
+    /// The counters of a port.
+    pub fn port(&mut self, port: PortId) -> &mut PortCounters {
+        &mut self.ports[usize::from(port.0)]
+    }
+
+    /// The report, with counters of the `protected` ports.
+    pub fn report(&self, protected: &[PortId]) -> Report {
+        let mut report = Report::new("sqr");
+        for &port in protected {
+            let counters = &self.ports[usize::from(port.0)];
+            report.acted |= counters.marked > 0;
+            for (name, value) in named(counters) {
+                report.count(&format!("port {}", port.0), name, value);
+            }
+        }
+        report.count("cache", "bytes now", self.cached.now_bytes);
+        report.count("cache", "most bytes", self.cached.peak_bytes);
+        report.count("cache", "mean bytes", self.cached.mean_bytes());
+        report.count("cache", "pauses", self.pauses);
+        report
+    }
+}
+
+fn named(counters: &PortCounters) -> [(&'static str, u64); 12] {
+    [
+        ("packets marked", counters.marked),
+        ("copies made", counters.copies),
+        ("copies retired", counters.retired),
+        ("packets kept back", counters.kept_back),
+        ("packets sent from the cache", counters.resent),
+        ("packets sent unprotected", counters.unprotected),
+        ("copies refused by the buffer", counters.copies_refused),
+        ("packets lost for want of buffer", counters.kept_back_refused),
+        ("tags skipped", counters.skipped),
+        ("unmarked packets rerouted", counters.unmarked_rerouted),
+        ("failures", counters.failures),
+        ("passes through the ring", counters.passes),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mean_is_over_the_time_in_which_the_cache_was_used() {
+        let mut cached = CachedBytes::default();
+        cached.add(Time(100), 10);
+        cached.add(Time(110), 30);
+        cached.remove(Time(120), 40);
+        assert_eq!((cached.mean_bytes(), cached.peak_bytes, cached.now_bytes), (25, 40, 0));
+    }
+}

@@ -1,0 +1,351 @@
+//! SQR, Shared Queue Ring: recovery of packets from link failures in the switch (Qu, Joshi, Chan, Leong, Guo, Liu;
+//! ICNP 2019; sections as printed there).
+//!
+//! Egress keeps a copy of every protected packet until it is sure that no failure can have lost it, and sends the
+//! copies again, in order, on the backup path when one has. Copies wait in FIFO queues by going round: out of a queue,
+//! through egress, and back into the queue of the [least loaded port](utilization). [`clock`] is the paper's
+//! algorithm 1, [`order`] its algorithm 3; algorithm 2 is [`Sqr::judge_original`] and [`Sqr::judge_cached`].
+//!
+//! Where the paper leaves a choice, or its algorithms would lose or reorder packets:
+//! - A port that comes back (ShareBackup) would make algorithm 2 drop the copies that it was to send. Here the order
+//!   decides: what has not been sent is sent first, and new packets queue up behind it.
+//! - A packet sent out of the cache is copied again, so that it survives a second failure.
+//! - With local rerouting, egress goes on moving packets to the backup port until the primary is up again. They then
+//!   wait for [`SqrConfig::return_hold`], so that none overtakes those on the longer way.
+//! - A packet that nobody protects is moved to the backup port too, once there is one.
+
+mod account;
+mod clock;
+pub mod config;
+mod order;
+mod utilization;
+mod ways;
+
+use hitless_switch::{
+    Context, DropReason, EcnThreshold, Environment, HookSet, Mechanism, PortState, QueueConfig, QueueLimit, Report,
+    Subscriptions, Verdict,
+};
+use hitless_wire::sqr::CacheMetadata;
+use hitless_wire::{Duration, PortId, QueueId, Time};
+
+use account::Account;
+use clock::Clock;
+pub use config::{Backstop, Caching, Marks, Release, SqrConfig};
+use order::{CachedTurn, OriginalTurn, PacketOrder};
+use utilization::Utilization;
+use ways::{WayChange, Ways};
+
+/// A packet in the cache.
+const CACHED: u8 = 1;
+
+/// How long a delay queue holds a packet that cannot leave yet for another reason than its age.
+const LOOK_AGAIN: Duration = Duration::from_us(1);
+
+/// The commands of the control plane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Command {
+    /// Make no more copies.
+    PauseCaching,
+    /// Make copies again.
+    ResumeCaching,
+}
+
+/// SQR on one switch.
+#[derive(Debug)]
+pub struct Sqr {
+    config: SqrConfig,
+    clock: Clock,
+    steady_delay_ns: u32,
+    failure_delay_ns: u32,
+    is_protected: Vec<bool>,
+    /// By port.
+    caching_queues: Vec<QueueId>,
+    utilization: Utilization,
+    ways: Ways,
+    order: PacketOrder,
+    is_paused_by_command: bool,
+    is_paused_by_backstop: bool,
+    account: Account,
+}
+
+impl Sqr {
+    /// SQR as configured, with nothing in its cache.
+    ///
+    /// # Panics
+    /// When a delay is longer than half a turn of the clock, or the ring has no port.
+    pub fn new(config: SqrConfig) -> Self {
+        Self::with_first_tag(config, 0)
+    }
+
+    /// As [`Sqr::new`]; the first packet of each port gets `first_tag`. For tests of what wraps.
+    pub fn with_first_tag(config: SqrConfig, first_tag: u32) -> Self {
+        let ports = usize::from(config.line_ports);
+        let clock = Clock::new(config.clock_bits);
+        let failure_delay_ns = clock.ticks(config.failure_delay);
+        // A copy that exists passes egress at least once while as much as fits into the failure delay goes round.
+        let stall_timeout_ns = clock.half_turn_ns().min(2 * failure_delay_ns);
+        let window_ns = clock.ticks(config.utilization_window);
+        Self {
+            clock,
+            steady_delay_ns: clock.ticks(config.steady_delay),
+            failure_delay_ns,
+            is_protected: (0..config.line_ports).map(|port| config.protected.contains(&PortId(port))).collect(),
+            caching_queues: Vec::new(),
+            utilization: Utilization::new(ports, &config.caching_ports, window_ns),
+            ways: Ways::new(ports, &config.protected),
+            order: PacketOrder::new(ports, stall_timeout_ns, first_tag),
+            is_paused_by_command: false,
+            is_paused_by_backstop: false,
+            account: Account::new(ports),
+            config,
+        }
+    }
+
+    /// Algorithm 2 for an original packet.
+    fn judge_original<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+        let (port, now_ns) = (context.port(), self.clock.now_ns(context));
+        let bytes = context.packet().frame_bytes;
+        let least_loaded = self.utilization.note_original(context.pass(), port, bytes, now_ns, self.clock);
+        if !self.is_protected[usize::from(port.0)] {
+            return Verdict::Continue;
+        }
+        let is_marked = self.is_marked(context);
+        let may_copy = is_marked && self.may_copy(context);
+        let way = self.ways.way(context.pass(), port);
+        if !is_marked {
+            return self.send_unmarked(context, way);
+        }
+        self.account.port(port).marked += 1;
+        match self.order.original(context.pass(), port, way == Some(port), may_copy) {
+            OriginalTurn::Direct(tag) => {
+                let metadata =
+                    CacheMetadata { tag, started_ns: now_ns, primary: port, is_kept_back: false, skip: None };
+                self.copy(context, metadata, least_loaded);
+                Verdict::Continue
+            }
+            OriginalTurn::Unprotected => {
+                self.account.port(port).unprotected += 1;
+                Verdict::Continue
+            }
+            OriginalTurn::KeptBack(tag) => {
+                let metadata = CacheMetadata { tag, started_ns: now_ns, primary: port, is_kept_back: true, skip: None };
+                self.keep_back(context, metadata, way.unwrap_or(least_loaded))
+            }
+        }
+    }
+
+    /// Algorithms 1 to 3 for a packet in the cache.
+    fn judge_cached<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+        let mut cached: CacheMetadata = context.packet().shims.get().expect("a cached packet has its metadata");
+        let now_ns = self.clock.now_ns(context);
+        let least_loaded = self.utilization.least_loaded(context.pass());
+        let way = self.ways.way(context.pass(), cached.primary);
+        self.account.port(cached.primary).passes += 1;
+        let age_ns = self.clock.elapsed_ns(cached.started_ns, now_ns);
+        let is_old_enough =
+            cached.is_kept_back || self.config.release == Release::WhenRerouted || age_ns >= self.failure_delay_ns;
+        let is_at_way_out = is_old_enough && way == Some(context.port());
+        let (turn, skipped) = self.order.cached(context.pass(), &cached, is_at_way_out);
+        self.account.port(cached.primary).skipped += u64::from(skipped);
+        match turn {
+            CachedTurn::Sent if age_ns >= self.steady_delay_ns => self.retire(context, &cached),
+            CachedTurn::Sent => self.go_round(context, least_loaded, self.steady_delay_ns - age_ns),
+            CachedTurn::Due => self.send(context, cached, now_ns, least_loaded),
+            CachedTurn::Waiting { next } => {
+                if is_at_way_out {
+                    cached.skip = self.order.wait(context.pass(), &cached, next, now_ns, self.clock);
+                    context.packet().shims.replace(cached);
+                }
+                match way {
+                    Some(way) if is_old_enough => self.forward(way),
+                    _ => self.go_round(context, least_loaded, self.failure_delay_ns.saturating_sub(age_ns)),
+                }
+            }
+        }
+    }
+
+    fn is_marked<E: Environment>(&self, context: &mut Context<'_, E>) -> bool {
+        let Marks { classes, ports, vlans } = &self.config.marks;
+        if classes.is_empty() && ports.is_empty() && vlans.is_empty() {
+            return true;
+        }
+        if classes.contains(&context.packet().class) {
+            return true;
+        }
+        let key = context.service_key();
+        (key.port != 0 && ports.contains(&key.port)) || (key.vlan != 0 && vlans.contains(&key.vlan))
+    }
+
+    /// The backstop (section VI, "Handling Traffic Surges").
+    fn may_copy<E: Environment>(&mut self, context: &Context<'_, E>) -> bool {
+        if let Some(backstop) = self.config.backstop {
+            let used_bytes = context.buffer_bytes();
+            if !self.is_paused_by_backstop && used_bytes >= backstop.pause_bytes {
+                self.is_paused_by_backstop = true;
+                self.account.pauses += 1;
+            } else if used_bytes <= backstop.resume_bytes {
+                self.is_paused_by_backstop = false;
+            }
+        }
+        !self.is_paused_by_backstop && !self.is_paused_by_command
+    }
+
+    fn send_unmarked<E: Environment>(&mut self, context: &mut Context<'_, E>, way: Option<PortId>) -> Verdict {
+        match way {
+            Some(way) if way != context.port() => {
+                self.account.port(context.port()).unmarked_rerouted += 1;
+                let class = context.packet().class;
+                Verdict::Forward { port: way, queue: context.class_queue(way, class) }
+            }
+            _ => Verdict::Continue,
+        }
+    }
+
+    fn copy<E: Environment>(&mut self, context: &mut Context<'_, E>, metadata: CacheMetadata, towards: PortId) {
+        let bytes = context.packet().frame_bytes;
+        let queue = self.caching_queue(towards);
+        let edit = |packet: &mut hitless_wire::Packet| packet.push_shim(metadata).expect("a packet in egress has room");
+        let admitted = match self.config.caching {
+            Caching::Ring => {
+                context.mirror(towards, queue, CACHED, edit);
+                Ok(())
+            }
+            Caching::DelayQueue => {
+                let delay = Duration::from_ns(u64::from(self.steady_delay_ns));
+                context.mirror_held(towards, queue, delay, CACHED, edit)
+            }
+        };
+        let counters = self.account.port(metadata.primary);
+        counters.copies += 1;
+        match admitted {
+            Ok(()) => self.account.cached.add(context.now(), bytes),
+            Err(_) => {
+                counters.copies_refused += 1;
+                self.order.note_missing(context.pass(), &metadata);
+            }
+        }
+    }
+
+    fn keep_back<E: Environment>(
+        &mut self,
+        context: &mut Context<'_, E>,
+        metadata: CacheMetadata,
+        towards: PortId,
+    ) -> Verdict {
+        self.account.port(metadata.primary).kept_back += 1;
+        self.account.cached.add(context.now(), context.packet().frame_bytes);
+        context.adopt(CACHED);
+        context.packet().push_shim(metadata).expect("a packet in egress has room");
+        self.forward(towards)
+    }
+
+    /// Sends a packet out of the cache by the port that it is at, with a copy as of any other.
+    fn send<E: Environment>(
+        &mut self,
+        context: &mut Context<'_, E>,
+        cached: CacheMetadata,
+        now_ns: u32,
+        least_loaded: PortId,
+    ) -> Verdict {
+        self.account.port(cached.primary).resent += 1;
+        self.account.cached.remove(context.now(), context.packet().frame_bytes);
+        context.packet().remove_shim::<CacheMetadata>();
+        let copy = CacheMetadata { started_ns: now_ns, is_kept_back: false, skip: None, ..cached };
+        if self.may_copy(context) {
+            self.copy(context, copy, least_loaded);
+        } else {
+            self.account.port(cached.primary).unprotected += 1;
+            self.order.note_missing(context.pass(), &copy);
+        }
+        context.release();
+        Verdict::Continue
+    }
+
+    fn retire<E: Environment>(&mut self, context: &mut Context<'_, E>, cached: &CacheMetadata) -> Verdict {
+        self.order.retire(context.pass(), cached);
+        self.account.port(cached.primary).retired += 1;
+        self.account.cached.remove(context.now(), context.packet().frame_bytes);
+        Verdict::Drop(DropReason::CopyRetired)
+    }
+
+    /// Back to waiting, for `remaining_ns` if the traffic manager can hold packets.
+    fn go_round<E: Environment>(&self, context: &Context<'_, E>, ring: PortId, remaining_ns: u32) -> Verdict {
+        match self.config.caching {
+            Caching::Ring => self.forward(ring),
+            Caching::DelayQueue => {
+                let port = context.port();
+                let duration = Duration::from_ns(u64::from(remaining_ns)).max(LOOK_AGAIN);
+                Verdict::Hold { port, queue: self.caching_queue(port), duration }
+            }
+        }
+    }
+
+    fn forward(&self, port: PortId) -> Verdict {
+        Verdict::Forward { port, queue: self.caching_queue(port) }
+    }
+
+    fn caching_queue(&self, port: PortId) -> QueueId {
+        self.caching_queues[usize::from(port.0)]
+    }
+
+    fn follow<E: Environment>(&mut self, change: WayChange, context: &mut Context<'_, E>) {
+        match change {
+            WayChange::Lost(primary) => {
+                self.account.port(primary).failures += 1;
+                self.order.rewind(primary);
+            }
+            WayChange::Found(primary) => self.order.restart_wait(primary),
+            WayChange::Moving { primary, number } => {
+                let hold = self.config.return_hold.max(self.config.steady_delay);
+                context.wake_at(context.now() + hold, u32::from(primary.0) << 16 | u32::from(number));
+            }
+        }
+    }
+}
+
+impl Mechanism for Sqr {
+    fn subscriptions(&mut self, queue_counts: &[usize]) -> Subscriptions {
+        let line_ports = usize::from(self.config.line_ports);
+        self.caching_queues = queue_counts[..line_ports].iter().map(|&count| QueueId(count as u8)).collect();
+        let queue = QueueConfig::normal(QueueLimit::Unlimited).with_ecn(EcnThreshold::Off);
+        let ports = (0..self.config.line_ports).map(PortId);
+        Subscriptions {
+            hooks: ports.clone().map(|port| (port, HookSet::EGRESS)).collect(),
+            queues: ports.map(|port| (port, queue)).collect(),
+        }
+    }
+
+    fn egress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+        if context.is_mine() { self.judge_cached(context) } else { self.judge_original(context) }
+    }
+
+    fn refused<E: Environment>(&mut self, _reason: DropReason, context: &mut Context<'_, E>) {
+        let cached: CacheMetadata = context.packet().shims.get().expect("a cached packet has its metadata");
+        self.order.withdraw(context.pass(), &cached);
+        self.account.cached.remove(context.now(), context.packet().frame_bytes);
+        let counters = self.account.port(cached.primary);
+        let refused = if cached.is_kept_back { &mut counters.kept_back_refused } else { &mut counters.copies_refused };
+        *refused += 1;
+    }
+
+    fn port_state<E: Environment>(&mut self, port: PortId, state: PortState, context: &mut Context<'_, E>) {
+        for change in self.ways.set_state(port, state) {
+            self.follow(change, context);
+        }
+    }
+
+    fn timer<E: Environment>(&mut self, token: u32, context: &mut Context<'_, E>) {
+        if let Some(change) = self.ways.finish_move(PortId((token >> 16) as u16), token as u16) {
+            self.follow(change, context);
+        }
+    }
+
+    fn command<E: Environment>(&mut self, command: u32, _context: &mut Context<'_, E>) {
+        self.is_paused_by_command = command == Command::PauseCaching as u32;
+    }
+
+    fn report(&self, _now: Time) -> Report {
+        self.account.report(&self.config.protected)
+    }
+}

@@ -1,0 +1,310 @@
+//! The packet order logic (section III-E, algorithm 3).
+//!
+//! Every protected packet of a port has a tag, in the order in which the packets reached egress. What is before
+//! `next` has been sent, what is not waits in the cache for its turn. A failure takes `next` back to the first packet
+//! that may have been lost. The paper's algorithm is this with two additions:
+//! - a packet may be *retired* after one with a higher tag was, for the ring does not keep order; so the first packet
+//!   that may be lost is a register of its own that only grows;
+//! - a copy may be missing, for want of buffer. The traffic manager tells of those it refused, and the order steps over
+//!   them; should the note of one be lost, it goes on at the lowest tag that waits when nothing has moved for the stall
+//!   time.
+
+use hitless_switch::{Half, Pass, RegisterArray};
+use hitless_wire::PortId;
+use hitless_wire::sqr::{CacheMetadata, Skip};
+
+use super::clock::Clock;
+
+/// One register pair: the tag of the next original (PktTag), and that of the next packet to be sent (NextPktTag).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Tags {
+    assigned: u32,
+    next: u32,
+}
+
+/// What is to be done with an original packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OriginalTurn {
+    /// It leaves at once, with this tag.
+    Direct(u32),
+    /// It leaves at once, without a tag: nothing may be cached.
+    Unprotected,
+    /// It waits behind others, or for a way, with this tag.
+    KeptBack(u32),
+}
+
+/// What is to be done with a cached packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CachedTurn {
+    /// It is the copy of a packet that has been sent.
+    Sent,
+    /// It leaves now.
+    Due,
+    /// It waits.
+    Waiting {
+        /// For whom.
+        next: u32,
+    },
+}
+
+/// How many missing tags of a port are remembered: one at each place that a tag has by its low bits.
+const MISSING_PLACES: usize = 1_024;
+
+/// Since when the order has been waiting for the same packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stall {
+    next: u32,
+    since_ns: u32,
+}
+
+/// The order of all protected ports of a switch.
+#[derive(Debug)]
+pub struct PacketOrder {
+    tags: RegisterArray<Tags>,
+    stalls: RegisterArray<Stall>,
+    lowest_waiting: RegisterArray<u32>,
+    retired: RegisterArray<u32>,
+    missing: RegisterArray<u32>,
+    stall_timeout_ns: u32,
+}
+
+impl PacketOrder {
+    /// The order of `ports` ports, which goes on without a packet that has not turned up for `stall_timeout_ns`.
+    /// The first tag of each port is `first_tag`.
+    pub fn new(ports: usize, stall_timeout_ns: u32, first_tag: u32) -> Self {
+        let stall = Stall { next: first_tag.wrapping_sub(1), since_ns: 0 };
+        Self {
+            tags: RegisterArray::new("PktTag", Half::Egress, 4, ports, Tags { assigned: first_tag, next: first_tag }),
+            stalls: RegisterArray::new("stall", Half::Egress, 5, ports, stall),
+            lowest_waiting: RegisterArray::new("lowestWaiting", Half::Egress, 6, ports, 0),
+            retired: RegisterArray::new("retired", Half::Egress, 7, ports, first_tag),
+            missing: nothing_missing(ports),
+            stall_timeout_ns,
+        }
+    }
+
+    /// An original packet of `port` comes to egress.
+    pub fn original(&mut self, pass: &mut Pass, port: PortId, has_way: bool, may_copy: bool) -> OriginalTurn {
+        self.tags.access(pass, usize::from(port.0), |tags| {
+            let is_direct = has_way && tags.next == tags.assigned;
+            if is_direct && !may_copy {
+                return OriginalTurn::Unprotected;
+            }
+            let tag = tags.assigned;
+            tags.assigned = tag.wrapping_add(1);
+            if !is_direct {
+                return OriginalTurn::KeptBack(tag);
+            }
+            tags.next = tags.assigned;
+            OriginalTurn::Direct(tag)
+        })
+    }
+
+    /// A cached packet comes to egress, after which so many tags more have been stepped over; it may leave if it is its turn and `may_leave`.
+    pub fn cached(&mut self, pass: &mut Pass, cached: &CacheMetadata, may_leave: bool) -> (CachedTurn, u32) {
+        self.tags.access(pass, usize::from(cached.primary.0), |tags| {
+            let skip = cached.skip.filter(|skip| skip.from == tags.next);
+            if let Some(skip) = skip {
+                tags.next = skip.to;
+            }
+            let turn = match cached.tag.wrapping_sub(tags.next) as i32 {
+                ..0 => CachedTurn::Sent,
+                0 if may_leave => {
+                    tags.next = tags.next.wrapping_add(1);
+                    CachedTurn::Due
+                }
+                _ => CachedTurn::Waiting { next: tags.next },
+            };
+            (turn, skip.map_or(0, |skip| skip.to.wrapping_sub(skip.from)))
+        })
+    }
+
+    /// A packet waits at its way out for the one tagged `next`; where to go on when that one is missing, or has not come
+    /// for too long.
+    pub fn wait(
+        &mut self,
+        pass: &mut Pass,
+        cached: &CacheMetadata,
+        next: u32,
+        now_ns: u32,
+        clock: Clock,
+    ) -> Option<Skip> {
+        let port = usize::from(cached.primary.0);
+        let (is_first, is_overdue) = self.stalls.access(pass, port, |stall| {
+            let is_first = stall.next != next;
+            if is_first {
+                *stall = Stall { next, since_ns: now_ns };
+            }
+            (is_first, clock.elapsed_ns(stall.since_ns, now_ns) >= self.stall_timeout_ns)
+        });
+        let lowest = self.lowest_waiting.access(pass, port, |lowest| {
+            if is_first || (cached.tag.wrapping_sub(*lowest) as i32) < 0 {
+                *lowest = cached.tag;
+            }
+            *lowest
+        });
+        let is_missing = self.missing.access(pass, missing_place(port, next), |tag| *tag == next);
+        if is_missing {
+            return Some(Skip { from: next, to: next.wrapping_add(1) });
+        }
+        (is_overdue && lowest != next).then_some(Skip { from: next, to: lowest })
+    }
+
+    /// The traffic manager had no room for the packet. When it was the last to get a tag, nobody knows of that tag yet.
+    pub fn withdraw(&mut self, pass: &mut Pass, cached: &CacheMetadata) {
+        let after = cached.tag.wrapping_add(1);
+        let is_withdrawn = self.tags.access(pass, usize::from(cached.primary.0), |tags| {
+            let is_last = tags.assigned == after;
+            if is_last {
+                tags.assigned = cached.tag;
+                tags.next = if tags.next == after { cached.tag } else { tags.next };
+            }
+            is_last
+        });
+        if !is_withdrawn {
+            self.note_missing(pass, cached);
+        }
+    }
+
+    /// There is no copy of the packet.
+    pub fn note_missing(&mut self, pass: &mut Pass, cached: &CacheMetadata) {
+        let place = missing_place(usize::from(cached.primary.0), cached.tag);
+        self.missing.access(pass, place, |tag| *tag = cached.tag);
+    }
+
+    /// The copy with this tag is not needed any more, nor is any before it: they were sent earlier.
+    pub fn retire(&mut self, pass: &mut Pass, cached: &CacheMetadata) {
+        let after = cached.tag.wrapping_add(1);
+        self.retired.access(pass, usize::from(cached.primary.0), |retired| {
+            if (after.wrapping_sub(*retired) as i32) > 0 {
+                *retired = after;
+            }
+        });
+    }
+
+    /// The control plane: what may have been lost is to be sent again.
+    pub fn rewind(&mut self, port: PortId) {
+        let index = usize::from(port.0);
+        let tags = self.tags.peek(index);
+        self.tags.poke(index, Tags { next: self.retired.peek(index), ..tags });
+    }
+
+    /// The control plane: waiting begins anew.
+    pub fn restart_wait(&mut self, port: PortId) {
+        let index = usize::from(port.0);
+        let next = self.tags.peek(index).next.wrapping_sub(1);
+        self.stalls.poke(index, Stall { next, since_ns: 0 });
+    }
+}
+
+fn missing_place(port: usize, tag: u32) -> usize {
+    port * MISSING_PLACES + tag as usize % MISSING_PLACES
+}
+
+/// Every place holds a tag that belongs to another.
+fn nothing_missing(ports: usize) -> RegisterArray<u32> {
+    let mut missing = RegisterArray::new("missing", Half::Egress, 8, ports * MISSING_PLACES, 1);
+    (0..ports).for_each(|port| missing.poke(missing_place(port, 1), 0));
+    missing
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PORT: PortId = PortId(0);
+
+    fn metadata(tag: u32) -> CacheMetadata {
+        CacheMetadata { tag, started_ns: 0, primary: PORT, is_kept_back: false, skip: None }
+    }
+
+    fn pass() -> Pass {
+        let mut pass = Pass::new(true);
+        pass.begin(Half::Egress);
+        pass
+    }
+
+    fn turn(order: &mut PacketOrder, tag: u32, may_leave: bool) -> CachedTurn {
+        order.cached(&mut pass(), &metadata(tag), may_leave).0
+    }
+
+    /// An order in which `count` packets have been sent, the first with tag `first`.
+    fn sent(first: u32, count: u32) -> PacketOrder {
+        let mut order = PacketOrder::new(1, 1_000, first);
+        for sent in 0..count {
+            let turn = order.original(&mut pass(), PORT, true, true);
+            assert_eq!(turn, OriginalTurn::Direct(first.wrapping_add(sent)));
+        }
+        order
+    }
+
+    #[test]
+    fn after_a_failure_the_order_begins_with_the_first_that_was_not_retired() {
+        for first in [0, u32::MAX - 1] {
+            let tag = |offset: u32| first.wrapping_add(offset);
+            let mut order = sent(first, 4);
+            order.retire(&mut pass(), &metadata(tag(1)));
+            order.retire(&mut pass(), &metadata(first));
+            assert_eq!(turn(&mut order, tag(3), true), CachedTurn::Sent);
+            order.rewind(PORT);
+            assert_eq!(turn(&mut order, tag(1), true), CachedTurn::Sent, "it was retired");
+            assert_eq!(turn(&mut order, tag(3), true), CachedTurn::Waiting { next: tag(2) });
+            assert_eq!(turn(&mut order, tag(2), false), CachedTurn::Waiting { next: tag(2) });
+            assert_eq!(order.original(&mut pass(), PORT, true, true), OriginalTurn::KeptBack(tag(4)));
+            for due in 2..5 {
+                assert_eq!(turn(&mut order, tag(due), true), CachedTurn::Due);
+            }
+            assert_eq!(order.original(&mut pass(), PORT, true, true), OriginalTurn::Direct(tag(5)));
+        }
+    }
+
+    #[test]
+    fn without_copies_a_packet_takes_no_tag_unless_it_must_wait() {
+        let mut order = sent(0, 1);
+        assert_eq!(order.original(&mut pass(), PORT, true, false), OriginalTurn::Unprotected);
+        assert_eq!(order.original(&mut pass(), PORT, false, false), OriginalTurn::KeptBack(1));
+        assert_eq!(order.original(&mut pass(), PORT, true, false), OriginalTurn::KeptBack(2));
+    }
+
+    #[test]
+    fn a_packet_that_nobody_has_is_given_up_after_the_stall_time() {
+        let clock = Clock::new(32);
+        let mut order = sent(0, 6);
+        order.rewind(PORT);
+        order.restart_wait(PORT);
+        for (now_ns, tag) in [(5_000, 4), (5_500, 2), (5_999, 4)] {
+            assert_eq!(order.wait(&mut pass(), &metadata(tag), 0, now_ns, clock), None);
+        }
+        let skip = order.wait(&mut pass(), &metadata(4), 0, 6_000, clock);
+        assert_eq!(skip, Some(Skip { from: 0, to: 2 }));
+        let skipping = CacheMetadata { skip, ..metadata(4) };
+        assert_eq!(order.cached(&mut pass(), &skipping, true), (CachedTurn::Waiting { next: 2 }, 2));
+        assert_eq!(turn(&mut order, 2, true), CachedTurn::Due);
+        assert_eq!(order.wait(&mut pass(), &metadata(4), 3, 6_500, clock), None, "waiting for 3 has just begun");
+    }
+
+    #[test]
+    fn the_tag_of_the_last_packet_is_given_again_when_it_was_refused() {
+        let mut order = sent(7, 2);
+        order.withdraw(&mut pass(), &metadata(8));
+        assert_eq!(order.original(&mut pass(), PORT, false, true), OriginalTurn::KeptBack(8));
+        assert_eq!(order.original(&mut pass(), PORT, false, true), OriginalTurn::KeptBack(9));
+        order.withdraw(&mut pass(), &metadata(9));
+        order.withdraw(&mut pass(), &metadata(7));
+        assert_eq!(turn(&mut order, 8, true), CachedTurn::Due);
+        assert_eq!(order.original(&mut pass(), PORT, true, true), OriginalTurn::Direct(9));
+    }
+
+    #[test]
+    fn a_packet_that_was_refused_is_stepped_over_at_once() {
+        for tag in [0, 1, 1_023, 1_024, u32::MAX] {
+            let mut order = sent(tag, 2);
+            order.note_missing(&mut pass(), &metadata(tag));
+            order.rewind(PORT);
+            let behind = metadata(tag.wrapping_add(1));
+            let skip = order.wait(&mut pass(), &behind, tag, 0, Clock::new(32));
+            assert_eq!(skip, Some(Skip { from: tag, to: behind.tag }));
+            assert_eq!(order.cached(&mut pass(), &CacheMetadata { skip, ..behind }, true), (CachedTurn::Due, 1));
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Tracking port utilization, and the least loaded port (section III-D).
+
+use hitless_switch::{Half, Pass, RegisterArray};
+use hitless_wire::PortId;
+
+use super::clock::Clock;
+
+/// Bytes of a port since a window began.
+#[derive(Clone, Copy, Debug, Default)]
+struct Window {
+    started_ns: u32,
+    bytes: u32,
+}
+
+/// The port that was last seen least loaded (LeastLoadedPort), and its load then (LeastUtilization).
+#[derive(Clone, Copy, Debug)]
+struct Least {
+    port: PortId,
+    bytes: u32,
+}
+
+/// The load of the ports of a switch.
+#[derive(Debug)]
+pub struct Utilization {
+    windows: RegisterArray<Window>,
+    least: RegisterArray<Least>,
+    /// By port: whether the ring may use it.
+    is_caching: Vec<bool>,
+    window_ns: u32,
+}
+
+impl Utilization {
+    /// Idle ports; the ring begins with the first of `caching_ports`.
+    ///
+    /// # Panics
+    /// Without a caching port.
+    pub fn new(ports: usize, caching_ports: &[PortId], window_ns: u32) -> Self {
+        let first = *caching_ports.first().expect("a ring has at least one port");
+        let is_caching = (0..ports).map(|port| caching_ports.contains(&PortId(port as u16))).collect();
+        Self {
+            windows: RegisterArray::new("bytesInWindow", Half::Egress, 0, ports, Window::default()),
+            least: RegisterArray::new("LeastLoadedPort", Half::Egress, 1, 1, Least { port: first, bytes: 0 }),
+            is_caching,
+            window_ns,
+        }
+    }
+
+    /// Counts an original packet at its egress port; answers with the least loaded port.
+    pub fn note_original(&mut self, pass: &mut Pass, port: PortId, bytes: u32, now_ns: u32, clock: Clock) -> PortId {
+        let window_ns = self.window_ns;
+        let load = self.windows.access(pass, usize::from(port.0), |window| {
+            if clock.elapsed_ns(window.started_ns, now_ns) >= window_ns {
+                *window = Window { started_ns: now_ns, bytes: 0 };
+            }
+            window.bytes = window.bytes.saturating_add(bytes);
+            window.bytes
+        });
+        let is_candidate = self.is_caching[usize::from(port.0)];
+        self.least.access(pass, 0, |least| {
+            if is_candidate && (load < least.bytes || port == least.port) {
+                *least = Least { port, bytes: load };
+            }
+            least.port
+        })
+    }
+
+    /// The least loaded port.
+    pub fn least_loaded(&mut self, pass: &mut Pass) -> PortId {
+        self.least.access(pass, 0, |least| least.port)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(utilization: &mut Utilization, port: u16, bytes: u32, now_ns: u32) -> u16 {
+        let mut pass = Pass::new(true);
+        pass.begin(Half::Egress);
+        utilization.note_original(&mut pass, PortId(port), bytes, now_ns, Clock::new(32)).0
+    }
+
+    #[test]
+    fn the_least_loaded_port_is_the_one_last_seen_with_the_fewest_bytes_in_its_window() {
+        let mut utilization = Utilization::new(3, &[PortId(0), PortId(1)], 1_000);
+        let steps =
+            [(0, 500, 0, 0), (1, 400, 10, 1), (2, 1, 20, 1), (1, 200, 30, 1), (0, 50, 1_500, 0), (1, 10, 1_600, 1)];
+        for (port, bytes, now_ns, least) in steps {
+            assert_eq!(note(&mut utilization, port, bytes, now_ns), least, "port {port} at {now_ns}");
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Which port the packets of a protected port leave by, as failure detection and route recovery have told.
+
+use hitless_switch::{Half, Pass, PortState, RegisterArray};
+use hitless_wire::PortId;
+
+/// What a change means for the packets of a protected port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WayChange {
+    /// The link that they were sent over has failed: some may have been lost.
+    Lost(PortId),
+    /// There is a way for them again.
+    Found(PortId),
+    /// They will go another way although nothing was lost; until those on the old one have arrived, they wait.
+    Moving {
+        /// Whose.
+        primary: PortId,
+        /// The number of the move, for [`Ways::finish_move`].
+        number: u16,
+    },
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Path {
+    primary: PortId,
+    /// The port that packets were last sent by.
+    last: PortId,
+    is_moving: bool,
+    /// Counts the moves, so that the end of one is not taken for that of the next.
+    moves: u16,
+}
+
+/// The ways of all protected ports of a switch.
+#[derive(Debug)]
+pub struct Ways {
+    states: Vec<PortState>,
+    paths: Vec<Path>,
+    ways: RegisterArray<Option<PortId>>,
+}
+
+impl Ways {
+    /// Every port is up, and its own way.
+    pub fn new(ports: usize, protected: &[PortId]) -> Self {
+        let mut ways = RegisterArray::new("backupPort", Half::Egress, 3, ports, None);
+        let path = |&primary: &PortId| Path { primary, last: primary, is_moving: false, moves: 0 };
+        protected.iter().for_each(|&port| ways.poke(usize::from(port.0), Some(port)));
+        Self { states: vec![PortState::Up; ports], paths: protected.iter().map(path).collect(), ways }
+    }
+
+    /// The way of a packet whose primary port is `port`; none while it has to wait.
+    pub fn way(&mut self, pass: &mut Pass, port: PortId) -> Option<PortId> {
+        self.ways.access(pass, usize::from(port.0), |way| *way)
+    }
+
+    /// Takes note of a port's new state; what it means for each protected port.
+    pub fn set_state(&mut self, port: PortId, state: PortState) -> Vec<WayChange> {
+        let was_up = std::mem::replace(&mut self.states[usize::from(port.0)], state) == PortState::Up;
+        let has_failed = was_up && state != PortState::Up;
+        (0..self.paths.len()).flat_map(|index| self.reconsider(index, has_failed.then_some(port))).collect()
+    }
+
+    /// Packets have waited long enough for those on the old way.
+    pub fn finish_move(&mut self, primary: PortId, number: u16) -> Option<WayChange> {
+        let is_due = |path: &Path| path.primary == primary && path.is_moving && path.moves == number;
+        let index = self.paths.iter().position(is_due)?;
+        self.paths[index].is_moving = false;
+        self.take(index)
+    }
+
+    fn reconsider(&mut self, index: usize, failed: Option<PortId>) -> Vec<WayChange> {
+        let Path { primary, last, is_moving, .. } = self.paths[index];
+        if failed == Some(last) {
+            self.paths[index].is_moving = false;
+            self.ways.poke(usize::from(primary.0), None);
+            return [Some(WayChange::Lost(primary)), self.take(index)].into_iter().flatten().collect();
+        }
+        let now = self.ways.peek(usize::from(primary.0));
+        let target = self.resolve(primary);
+        if is_moving || now == target {
+            return Vec::new();
+        }
+        if now.is_none() {
+            return self.take(index).into_iter().collect();
+        }
+        self.ways.poke(usize::from(primary.0), None);
+        let path = &mut self.paths[index];
+        path.is_moving = true;
+        path.moves = path.moves.wrapping_add(1);
+        vec![WayChange::Moving { primary, number: path.moves }]
+    }
+
+    /// Takes the way that there is, if any.
+    fn take(&mut self, index: usize) -> Option<WayChange> {
+        let primary = self.paths[index].primary;
+        let way = self.resolve(primary)?;
+        self.paths[index].last = way;
+        self.ways.poke(usize::from(primary.0), Some(way));
+        Some(WayChange::Found(primary))
+    }
+
+    /// Follows backups, and the backups of backups.
+    fn resolve(&self, primary: PortId) -> Option<PortId> {
+        let mut port = primary;
+        for _ in 0..self.states.len() {
+            match self.states[usize::from(port.0)] {
+                PortState::Up => return Some(port),
+                PortState::Down => return None,
+                PortState::Rerouted { backup } if backup == port => return Some(port),
+                PortState::Rerouted { backup } => port = backup,
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use PortState::{Down, Rerouted, Up};
+    use WayChange::{Found, Lost, Moving};
+
+    const P: PortId = PortId(0);
+    const B: PortId = PortId(1);
+    const C: PortId = PortId(2);
+
+    fn way(ways: &mut Ways) -> Option<PortId> {
+        let mut pass = Pass::new(true);
+        pass.begin(Half::Egress);
+        ways.way(&mut pass, P)
+    }
+
+    /// Each step: a port's new state, what it means for P, and P's way afterwards.
+    fn play(steps: &[(PortId, PortState, &[WayChange], Option<PortId>)]) -> Ways {
+        let mut ways = Ways::new(3, &[P]);
+        for &(port, state, changes, after) in steps {
+            assert_eq!(ways.set_state(port, state), changes, "{port:?} {state:?}");
+            assert_eq!(way(&mut ways), after, "{port:?} {state:?}");
+        }
+        ways
+    }
+
+    #[test]
+    fn the_same_port_comes_back() {
+        play(&[(P, Down, &[Lost(P)], None), (P, Up, &[Found(P)], Some(P)), (B, Down, &[], Some(P))]);
+    }
+
+    #[test]
+    fn a_backup_takes_over_and_hands_back_after_a_pause() {
+        let mut ways = play(&[
+            (P, Down, &[Lost(P)], None),
+            (P, Rerouted { backup: B }, &[Found(P)], Some(B)),
+            (P, Up, &[Moving { primary: P, number: 1 }], None),
+        ]);
+        assert_eq!((ways.finish_move(P, 1), way(&mut ways)), (Some(Found(P)), Some(P)));
+        assert_eq!(ways.finish_move(P, 1), None);
+    }
+
+    #[test]
+    fn a_reroute_without_a_word_of_the_failure_is_one() {
+        play(&[(P, Rerouted { backup: B }, &[Lost(P), Found(P)], Some(B))]);
+    }
+
+    #[test]
+    fn the_backup_of_a_backup_takes_over() {
+        play(&[
+            (P, Rerouted { backup: B }, &[Lost(P), Found(P)], Some(B)),
+            (B, Down, &[Lost(P)], None),
+            (B, Rerouted { backup: C }, &[Found(P)], Some(C)),
+            (C, Rerouted { backup: P }, &[Lost(P)], None),
+        ]);
+    }
+
+    #[test]
+    fn a_failure_of_the_old_way_during_the_move_counts() {
+        let mut ways = play(&[
+            (P, Rerouted { backup: B }, &[Lost(P), Found(P)], Some(B)),
+            (P, Up, &[Moving { primary: P, number: 1 }], None),
+            (B, Down, &[Lost(P), Found(P)], Some(P)),
+        ]);
+        assert_eq!(ways.finish_move(P, 1), None);
+    }
+
+    #[test]
+    fn a_failure_of_the_new_way_during_the_move_keeps_packets_waiting() {
+        let mut ways = play(&[
+            (P, Rerouted { backup: B }, &[Lost(P), Found(P)], Some(B)),
+            (P, Up, &[Moving { primary: P, number: 1 }], None),
+            (P, Down, &[], None),
+        ]);
+        assert_eq!((ways.finish_move(P, 2), way(&mut ways)), (None, None), "no such move");
+        assert_eq!((ways.finish_move(P, 1), way(&mut ways)), (None, None));
+        assert_eq!(ways.set_state(P, Rerouted { backup: B }), [Found(P)]);
+    }
+}
