@@ -4,7 +4,7 @@ mod world;
 
 use hitless_mechanisms::sqr::{Backstop, Caching, Release};
 use hitless_switch::{BufferPolicy, DropReason};
-use hitless_wire::{Duration, ServiceKey, Time};
+use hitless_wire::{Duration, PortId, ServiceKey, Time};
 use proptest::prelude::*;
 use world::{Arrival, BACKUP, Bench, Failure, MARKED, PRIMARY, Recovery, Setting, THIRD};
 
@@ -21,7 +21,7 @@ fn stream(percent: u64, us: u64) -> Vec<Arrival> {
     (0..us * 1_000 / spacing_ns).map(arrival).collect()
 }
 
-fn failure(port: hitless_wire::PortId, after_us: u64) -> Failure {
+fn failure(port: PortId, after_us: u64) -> Failure {
     Failure { port, after: Duration::from_us(after_us) }
 }
 
@@ -33,13 +33,20 @@ fn play(setting: &Setting, arrivals: &[Arrival], failures: &[Failure]) -> Bench 
     bench
 }
 
+/// Marked packets that were sent towards the primary port.
 fn marked(arrivals: &[Arrival]) -> u64 {
-    arrivals.iter().filter(|arrival| arrival.class == MARKED).count() as u64
+    marked_towards(PRIMARY, arrivals)
+}
+
+fn marked_towards(port: PortId, arrivals: &[Arrival]) -> u64 {
+    arrivals.iter().filter(|arrival| arrival.class == MARKED && arrival.towards == port).count() as u64
 }
 
 fn assert_hitless(bench: &Bench, arrivals: &[Arrival]) {
-    let (lost, reordered) = bench.lost_and_reordered(marked(arrivals));
-    assert_eq!((lost, reordered), (vec![], vec![]), "lost and reordered");
+    for port in [PRIMARY, BACKUP] {
+        let (lost, reordered) = bench.lost_and_reordered(port, marked_towards(port, arrivals));
+        assert_eq!((lost, reordered), (vec![], vec![]), "lost and reordered towards {port:?}");
+    }
 }
 
 #[test]
@@ -48,7 +55,7 @@ fn without_a_failure_every_copy_is_retired_after_the_delay() {
     let bench = play(&Setting::same_port(730), &arrivals, &[]);
     assert_hitless(&bench, &arrivals);
     let packets = arrivals.len() as u64;
-    assert_eq!(bench.world.delivered.len() as u64, packets, "duplicates");
+    assert_eq!(bench.world.delivered[usize::from(PRIMARY.0)].len() as u64, packets, "duplicates");
     assert_eq!((bench.counter("copies made"), bench.counter("copies retired")), (packets, packets));
     assert_eq!(bench.world.ended[DropReason::CopyRetired as usize], packets);
     assert_eq!((bench.counter("packets sent from the cache"), bench.counter("packets kept back")), (0, 0));
@@ -76,7 +83,7 @@ fn the_gap_is_at_least_the_route_failure_time_and_little_more() {
         let bench = play(&Setting { release, ..Setting::same_port(730) }, &arrivals, &[failure(PRIMARY, 500)]);
         let mut first_arrivals = Vec::new();
         let mut highest = None;
-        for &(number, at) in &bench.world.delivered {
+        for &(number, at) in &bench.world.delivered[usize::from(PRIMARY.0)] {
             if highest < Some(number) {
                 highest = Some(number);
                 first_arrivals.push(at);
@@ -184,7 +191,7 @@ fn what_the_backstop_left_unprotected_is_lost_and_nothing_else() {
     let arrivals = stream(50, 1_500);
     let backstop = Some(Backstop { pause_bytes: 0, resume_bytes: 0 });
     let bench = play(&Setting { backstop, ..Setting::same_port(100) }, &arrivals, &[failure(PRIMARY, 500)]);
-    let (lost, reordered) = bench.lost_and_reordered(marked(&arrivals));
+    let (lost, reordered) = bench.lost_and_reordered(PRIMARY, marked(&arrivals));
     assert_eq!(reordered, Vec::<u64>::new());
     assert!((10..16).contains(&lost.len()), "30 us at 5 Gb/s: {lost:?}");
     assert!(bench.counter("packets kept back") > 30);
@@ -198,14 +205,18 @@ fn a_copy_that_the_buffer_refused_holds_nobody_up_for_long() {
     let backstop = Some(Backstop { pause_bytes: 15_000, resume_bytes: 10_000 });
     let setting = Setting { buffer, backstop, ..Setting::same_port(100) };
     let bench = play(&setting, &arrivals, &[failure(PRIMARY, 500)]);
-    let (lost, reordered) = bench.lost_and_reordered(marked(&arrivals));
+    let (lost, reordered) = bench.lost_and_reordered(PRIMARY, marked(&arrivals));
     assert_eq!(reordered, Vec::<u64>::new());
     assert!((30..200).contains(&lost.len()), "{}", lost.len());
     let lost_late = lost.iter().filter(|&&number| number >= marked(&arrivals) - 100).count();
     assert!(lost_late < 10, "it does not recover: {lost:?}");
     assert!(bench.counter("copies refused by the buffer") > 0);
     assert!(bench.counter("tags skipped") > 0);
-    assert_eq!(bench.world.delivered.last().unwrap().0, marked(&arrivals) - 1, "the last one arrived");
+    assert_eq!(
+        bench.world.delivered[usize::from(PRIMARY.0)].last().unwrap().0,
+        marked(&arrivals) - 1,
+        "the last one arrived"
+    );
 }
 
 fn delay_ns(range: std::ops::Range<u64>) -> impl Strategy<Value = Duration> {
@@ -246,7 +257,8 @@ prop_compose! {
     }
 }
 
-/// Packets at random moments, at most 80 % of the line rate of 10G, and some that nobody protects on other ports.
+/// Packets at random moments, together at most the line rate of 10G: protected ones towards two ports, and some that
+/// nobody protects.
 fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
     let packet = (0_u64..6_000, 64_u32..=1_518, 0_u8..10);
     prop::collection::vec(packet, 50..250).prop_map(|packets| {
@@ -254,8 +266,10 @@ fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
         let arrival = |(gap_ns, frame_bytes, kind): (u64, u32, u8)| {
             after_ns += gap_ns.saturating_sub(3_000) + u64::from(frame_bytes + 20);
             let (towards, class) = match kind {
-                8 => (BACKUP, 0),
-                9 => (THIRD, 0),
+                7 => (BACKUP, 0),
+                8 => (THIRD, 0),
+                9 => (PRIMARY, 0),
+                5 | 6 => (BACKUP, MARKED),
                 _ => (PRIMARY, MARKED),
             };
             let after = Duration::from_ns(after_ns);
@@ -266,7 +280,7 @@ fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
 }
 
 fn failures() -> impl Strategy<Value = Vec<Failure>> {
-    let port = prop_oneof![4 => Just(PRIMARY), 1 => Just(BACKUP)];
+    let port = prop_oneof![4 => Just(PRIMARY), 2 => Just(BACKUP), 1 => Just(THIRD)];
     let failure = (port, delay_ns(0..600_000)).prop_map(|(port, after)| Failure { port, after });
     prop::collection::vec(failure, 1..5)
 }
@@ -281,8 +295,10 @@ proptest! {
         failures in failures(),
     ) {
         let bench = play(&setting, &arrivals, &failures);
-        let (lost, reordered) = bench.lost_and_reordered(marked(&arrivals));
-        prop_assert_eq!(lost, Vec::<u64>::new(), "lost");
-        prop_assert_eq!(reordered, Vec::<u64>::new(), "reordered");
+        for port in [PRIMARY, BACKUP] {
+            let (lost, reordered) = bench.lost_and_reordered(port, marked_towards(port, &arrivals));
+            prop_assert_eq!(lost, Vec::<u64>::new(), "lost towards {:?}", port);
+            prop_assert_eq!(reordered, Vec::<u64>::new(), "reordered towards {:?}", port);
+        }
     }
 }

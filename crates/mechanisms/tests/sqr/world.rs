@@ -85,7 +85,7 @@ impl Setting {
             Recovery::LocalReroute(_) => Duration::ZERO,
         };
         SqrConfig {
-            protected: vec![PRIMARY],
+            protected: vec![PRIMARY, BACKUP],
             line_ports: 4,
             caching_ports: vec![SOURCE, BACKUP, THIRD],
             marks: Marks { classes: vec![MARKED], ..Marks::default() },
@@ -136,8 +136,9 @@ pub struct World {
     services: Vec<ServiceKey>,
     /// By port: the state of its link, and since when.
     links: [(bool, Time); 4],
-    /// Marked packets as they reached the receiver, by number, duplicates included, and when.
-    pub delivered: Vec<(u64, Time)>,
+    /// By the port that they were sent towards: marked packets as they reached the receiver, by number, duplicates
+    /// included, and when.
+    pub delivered: [Vec<(u64, Time)>; 4],
     pub unmarked_delivered: u64,
     pub lost_on_links: u64,
     pub ended: [u64; DropReason::COUNT],
@@ -160,7 +161,8 @@ impl World {
         if was_down {
             self.lost_on_links += 1;
         } else if self.packets[packet].class == MARKED {
-            self.delivered.push((self.number(packet), now));
+            let number = self.number(packet);
+            self.delivered[self.packets[packet].destination.0 as usize].push((number, now));
         } else {
             self.unmarked_delivered += 1;
         }
@@ -226,7 +228,7 @@ impl Bench {
             setting: setting.clone(),
             services: Vec::new(),
             links: [(true, Time::ZERO); 4],
-            delivered: Vec::new(),
+            delivered: Default::default(),
             unmarked_delivered: 0,
             lost_on_links: 0,
             ended: [0; DropReason::COUNT],
@@ -236,10 +238,11 @@ impl Bench {
         bench
     }
 
-    /// Marked packets are numbered from 0 in the order of `arrivals`.
+    /// Marked packets are numbered from 0 for each port they are sent towards, in the order of `arrivals`.
     pub fn inject(&mut self, arrivals: &[Arrival]) {
-        let mut number = 0;
+        let mut numbers = [0; 4];
         for arrival in arrivals {
+            let number = &mut numbers[usize::from(arrival.towards.0)];
             let service = self.world.services.len() as u32;
             self.world.services.push(arrival.service);
             let packet = self.world.packets.insert(Packet {
@@ -248,10 +251,10 @@ impl Bench {
                 flow: hitless_wire::FlowId(service),
                 destination: hitless_wire::HostId(u32::from(arrival.towards.0)),
                 ttl: Packet::INITIAL_TTL,
-                transport: Transport::Udp(UdpHeader { number, ..UdpHeader::default() }),
+                transport: Transport::Udp(UdpHeader { number: *number, ..UdpHeader::default() }),
                 ..Packet::default()
             });
-            number += u64::from(arrival.class == MARKED);
+            *number += u64::from(arrival.class == MARKED);
             let at = self.world.setting.start + arrival.after;
             self.world.push(at, 2, Happening::Arrive { packet });
         }
@@ -328,12 +331,13 @@ impl Bench {
             .sum()
     }
 
-    /// Packets of `sent` that never arrived, and those that arrived after a later one, not having arrived before.
-    pub fn lost_and_reordered(&self, sent: u64) -> (Vec<u64>, Vec<u64>) {
+    /// Of the first `sent` marked packets towards `port`, those that never arrived, and those that arrived after a later
+    /// one, not having arrived before.
+    pub fn lost_and_reordered(&self, port: PortId, sent: u64) -> (Vec<u64>, Vec<u64>) {
         let mut seen = vec![false; sent as usize];
         let mut highest = None;
         let mut reordered = Vec::new();
-        for &(number, _) in &self.world.delivered {
+        for &(number, _) in &self.world.delivered[usize::from(port.0)] {
             if !std::mem::replace(&mut seen[number as usize], true) && highest > Some(number) {
                 reordered.push(number);
             }
