@@ -4,6 +4,7 @@
 //! kept by the *attachment switch* of the destination, not by host: all hosts of a leaf share one entry. The hosts
 //! of the switch itself are reached by their own ports.
 
+mod detours;
 mod hash;
 mod paths;
 
@@ -11,6 +12,7 @@ use hitless_wire::{HostId, PortId};
 
 use crate::topology::{LinkId, SwitchId, Topology};
 
+pub use detours::Detour;
 pub use hash::{flow_hash, fmix32};
 
 /// How one of several next hops is chosen.
@@ -57,6 +59,7 @@ pub struct Routing {
     sets: Vec<HopSet>,
     ports: Vec<PortId>,
     salts: Vec<u32>,
+    watch: detours::Watch,
 }
 
 impl Routing {
@@ -72,11 +75,15 @@ impl Routing {
 
     /// All equal-cost next hops of `switch` towards `destination`, in order of port number. Empty: unreachable.
     pub fn next_hops(&self, switch: SwitchId, destination: HostId) -> &[PortId] {
-        let set = self.set(switch, destination);
+        self.hops(self.watched(switch, destination).unwrap_or_else(|| self.set(switch, destination)))
+    }
+
+    fn hops(&self, set: HopSet) -> &[PortId] {
         &self.ports[set.first as usize..set.first as usize + usize::from(set.count)]
     }
 
-    /// The port by which `switch` sends a packet with `flow_hash` from `source` to `destination`; `None`: unreachable.
+    /// The port by which `switch` sends a packet with `flow_hash` from `source` to `destination`; `None`: unreachable, or
+    /// a matter for [`Self::route_watched`].
     #[inline(always)]
     pub fn route(&self, switch: SwitchId, source: HostId, destination: HostId, flow_hash: u32) -> Option<PortId> {
         let set = self.set(switch, destination);
@@ -96,7 +103,13 @@ impl Routing {
         if place.switch == switch {
             return place.direct;
         }
-        self.sets[switch.0 as usize * self.edges + place.edge as usize]
+        self.sets[self.place(switch, destination)]
+    }
+
+    /// Where in the table the next hops of `switch` towards `destination` stand.
+    #[inline(always)]
+    fn place(&self, switch: SwitchId, destination: HostId) -> usize {
+        switch.0 as usize * self.edges + self.places[destination.0 as usize].edge as usize
     }
 
     #[inline(always)]

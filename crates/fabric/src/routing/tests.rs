@@ -49,7 +49,7 @@ fn by_sum_takes_the_spine_of_the_bench_workloads_both_ways() {
 
 #[test]
 fn switches_choose_independently_so_that_hashes_are_not_polarised() {
-    let topology = shapes::fat_tree(8, link(), link()).unwrap();
+    let topology = shapes::fat_tree(8, shapes::CoreWiring::Standard, link(), link()).unwrap();
     let routing = Routing::new(&topology, PathChoice::FlowHash);
     let mut used = std::collections::BTreeMap::new();
     for port in 0..4_000 {

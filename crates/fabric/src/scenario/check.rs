@@ -48,13 +48,14 @@ fn read(text: &str) -> Result<Scenario, String> {
     table.try_into().map_err(|error: toml::de::Error| error.message().to_string())
 }
 
-/// Fills in what follows from other sections: the loss rate that LinkGuardian is to expect.
+/// Fills in what follows from other sections: the loss rate that LinkGuardian is to expect, SQR's delays.
 fn resolve(mut scenario: Scenario) -> Scenario {
     let Ok(topology) = scenario.topology.build() else { return scenario };
     let mut mechanisms = std::mem::take(&mut scenario.mechanisms);
     for mechanism in &mut mechanisms {
         match mechanism {
             MechanismSettings::LinkGuardian(settings) => settings.expect_losses_of(&scenario, &topology),
+            MechanismSettings::Sqr(settings) => settings.fill_in(&scenario, &topology),
         }
     }
     Scenario { mechanisms, ..scenario }

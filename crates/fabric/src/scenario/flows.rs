@@ -18,6 +18,13 @@ pub struct FlowGroup {
     #[serde(default)]
     #[schemars(range(max = 127))]
     pub class: u8,
+    /// TCP or UDP port of its service, which a switch may tell its packets by; 0: none that matters.
+    #[serde(default)]
+    pub port: u16,
+    /// VLAN that its packets are in; 0: untagged.
+    #[serde(default)]
+    #[schemars(range(max = 4094))]
+    pub vlan: u16,
     /// When the group starts.
     #[serde(default, with = "Text::<Time>")]
     pub start: Time,

@@ -22,7 +22,8 @@ pub struct LinkImpairment {
     /// Changes of the loss during the run, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<LossChange>,
-    /// When the link goes down and comes up again, in order of time. It is up at the start.
+    /// When the link goes down and comes up again, in order of time. It is up at the start. Nobody detects it: failures
+    /// that are detected and repaired are `[[failure]]`s.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub schedule: Vec<StateChange>,
 }

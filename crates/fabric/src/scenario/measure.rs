@@ -10,12 +10,18 @@ use super::quantity::Text;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MeasureSettings {
+    /// Compare, packet by packet, what hosts put on their links with what arrives at the other end: lost, reordered and
+    /// duplicated packets of each flow, both directions, go into the table of flows. Takes time and memory.
+    pub order: bool,
     /// Samples of queue depth.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queue: Vec<QueueSampling>,
     /// Throughput over time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub throughput: Vec<ThroughputSampling>,
+    /// How flows get on over time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub flow: Vec<FlowSampling>,
 }
 
 /// Samples of how full the queues of some ports are.
@@ -39,6 +45,17 @@ pub struct ThroughputSampling {
     #[schemars(length(min = 1))]
     pub links: Vec<String>,
     /// Length of an interval.
+    #[serde(with = "Text::<Duration>")]
+    pub period: Duration,
+}
+
+/// Window, sent, acknowledged and delivered bytes of each flow of a group that is under way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FlowSampling {
+    /// Name of the group of flows.
+    pub group: String,
+    /// Time between two samples.
     #[serde(with = "Text::<Duration>")]
     pub period: Duration,
 }

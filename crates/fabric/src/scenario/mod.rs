@@ -14,18 +14,21 @@
 
 pub mod quantity;
 
+mod bounds;
 mod check;
 mod cross;
 mod defaults;
 mod document;
 mod error;
 mod examples;
+mod failure;
 mod flows;
 mod host;
 mod link;
 mod listing;
 mod measure;
 mod mechanism;
+mod recovery;
 mod schema;
 mod shape;
 mod structure;
@@ -46,6 +49,7 @@ use quantity::{Optional, Text};
 pub use check::check;
 pub use error::{Finding, ScenarioError};
 pub use examples::{EXAMPLES, Example, example};
+pub use failure::LinkFailure;
 pub use flows::{
     Across, CdfSizes, FixedSizes, FlowGroup, FlowPattern, FlowSizes, IncastFlows, ListedFlows, PairedFlows,
     ParetoSizes, PermutationFlows, PoissonFlows, RequestFlows,
@@ -53,14 +57,21 @@ pub use flows::{
 pub use host::{ExponentialJitter, HostSettings, Jitter, LognormalJitter, StackSettings};
 pub use link::{BernoulliLoss, LinkImpairment, LinkState, LossChange, LossModel, StateChange};
 pub use listing::schema_text;
-pub use measure::{MeasureSettings, QueueSampling, ThroughputSampling};
-pub use mechanism::{ActivationChange, Buffering, LinkGuardianMode, LinkGuardianSettings, MechanismSettings};
+pub use measure::{FlowSampling, MeasureSettings, QueueSampling, ThroughputSampling};
+pub use mechanism::{
+    ActivationChange, Buffering, LinkGuardianMode, LinkGuardianSettings, MechanismSettings, SqrBackstop, SqrCaching,
+    SqrRelease, SqrSettings,
+};
 pub use quantity::QueueLength;
+pub use recovery::{
+    BackupChoice, Detection, FixedDetection, LocalRerouteScheme, ProbeDetection, RecoveryScheme, RecoverySettings,
+    SamePortScheme, SignalLossDetection,
+};
 pub use schema::schema;
 pub use switch::{
     BufferSettings, DepthVisible, EcnSettings, SchedulerKind, SharedBuffer, StaticBuffer, SwitchPreset, SwitchSettings,
 };
-pub use topology::{Chain, Dumbbell, FatTree, Graph, GraphLink, LeafSpine, LinkSpec, TopologySettings};
+pub use topology::{Chain, Dumbbell, FatTree, FatTreeWiring, Graph, GraphLink, LeafSpine, LinkSpec, TopologySettings};
 pub use transport::{Congestion, Protocol, RoceSettings, RtoFormula, TcpSettings, TransportSettings, UdpSettings};
 
 /// A scenario: everything that decides a run.
@@ -106,6 +117,12 @@ pub struct Scenario {
     /// What goes wrong with links.
     #[serde(rename = "link", default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<LinkImpairment>,
+    /// Links that break.
+    #[serde(rename = "failure", default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<LinkFailure>,
+    /// How failures are detected and repaired; left out: not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<RecoverySettings>,
     /// Mechanisms that switches run.
     #[serde(rename = "mechanism", default, skip_serializing_if = "Vec::is_empty")]
     pub mechanisms: Vec<MechanismSettings>,

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::quantity::Text;
+use crate::topology::shapes::CoreWiring;
 use crate::topology::{LINKS_MAX, LinkSettings, Tier, Topology, TopologyBuilder, TopologyError, shapes};
 
 /// The fabric: hosts, switches and the links between them.
@@ -76,10 +77,25 @@ pub struct FatTree {
     /// Ports of each switch; even.
     #[schemars(range(min = 2, max = 64))]
     pub k: u32,
+    /// Which cores each aggregation switch is linked to.
+    #[serde(default)]
+    pub wiring: FatTreeWiring,
     /// The link of each host.
     pub host_link: LinkSpec,
     /// Each link between two switches.
     pub core_link: LinkSpec,
+}
+
+/// Which cores each aggregation switch of a fat tree is linked to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FatTreeWiring {
+    /// Number i of every pod to the same k/2 cores.
+    #[default]
+    Standard,
+    /// The AB fat tree (F10, NSDI 2013): in odd pods number i to core i of each group of k/2, so that a switch has a
+    /// detour of three links round any link below it.
+    Ab,
 }
 
 /// Two switches.
@@ -157,7 +173,13 @@ impl TopologySettings {
                 let (host, core) = (t.host_link.settings(), t.core_link.settings());
                 shapes::leaf_spine(t.leaves, t.spines, t.hosts_per_leaf, host, core)
             }
-            TopologySettings::FatTree(t) => shapes::fat_tree(t.k, t.host_link.settings(), t.core_link.settings()),
+            TopologySettings::FatTree(t) => {
+                let wiring = match t.wiring {
+                    FatTreeWiring::Standard => CoreWiring::Standard,
+                    FatTreeWiring::Ab => CoreWiring::Ab,
+                };
+                shapes::fat_tree(t.k, wiring, t.host_link.settings(), t.core_link.settings())
+            }
             TopologySettings::Dumbbell(t) => {
                 shapes::dumbbell(t.hosts_left, t.hosts_right, t.host_link.settings(), t.bottleneck.settings())
             }

@@ -77,14 +77,30 @@ pub fn leaf_spine(
     builder.finish()
 }
 
+/// Which cores the aggregation switches of a pod are linked to. "Row" i of the cores is those from i * k/2 on,
+/// "column" i is those with the number i in their row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CoreWiring {
+    /// Aggregation switch i of every pod to the cores of row i (Al-Fares et al., SIGCOMM 2008).
+    #[default]
+    Standard,
+    /// Even pods as in a standard fat tree, aggregation switch i of an odd pod to the cores of column i: the AB fat tree
+    /// of F10 (Liu et al., NSDI 2013).
+    Ab,
+}
+
 /// A fat tree of `k`-port switches: k pods of k/2 edge and k/2 aggregation switches, (k/2)^2 cores, k^3/4 hosts.
 ///
-/// Aggregation switch i of a pod is linked to the cores i * k/2 to i * k/2 + k/2 - 1 (Al-Fares et al., SIGCOMM 2008).
 /// `k` must be even; an odd one is rounded down.
 ///
 /// # Errors
 /// When `k` is below 2.
-pub fn fat_tree(k: u32, host_link: LinkSettings, core_link: LinkSettings) -> Result<Topology, Vec<TopologyError>> {
+pub fn fat_tree(
+    k: u32,
+    wiring: CoreWiring,
+    host_link: LinkSettings,
+    core_link: LinkSettings,
+) -> Result<Topology, Vec<TopologyError>> {
     let half = k / 2;
     let mut builder = TopologyBuilder::new();
     let mut switches = |kind: &str, tier: Tier, count: u32| -> Vec<Node> {
@@ -96,11 +112,16 @@ pub fn fat_tree(k: u32, host_link: LinkSettings, core_link: LinkSettings) -> Res
     for (number, edge) in (0..).zip(&edges) {
         attach_hosts(&mut builder, *edge, number * half..(number + 1) * half, host_link);
     }
-    for (pod_edges, pod_aggregations) in in_pods(&edges, half).zip(in_pods(&aggregations, half)) {
+    let columns: Vec<Node> =
+        (0..half).flat_map(|column| cores.iter().skip(column as usize).step_by(half as usize)).copied().collect();
+    let pods = in_pods(&edges, half).zip(in_pods(&aggregations, half));
+    for (pod, (pod_edges, pod_aggregations)) in pods.enumerate() {
         for edge in pod_edges {
             link_all(&mut builder, *edge, pod_aggregations, core_link);
         }
-        for (up, group) in pod_aggregations.iter().zip(in_pods(&cores, half)) {
+        let is_type_b = wiring == CoreWiring::Ab && pod % 2 == 1;
+        let groups = in_pods(if is_type_b { &columns } else { &cores }, half);
+        for (up, group) in pod_aggregations.iter().zip(groups) {
             link_all(&mut builder, *up, group, core_link);
         }
     }

@@ -1,5 +1,7 @@
 //! Links and their faults, mechanisms, measurements.
 
+use std::collections::BTreeSet;
+
 use hitless_mechanisms::linkguardian::REQUEST_REGISTERS_MAX;
 use hitless_wire::{Bytes, Duration, Time};
 
@@ -12,7 +14,7 @@ use crate::topology::{DirectedLink, Topology};
 
 impl Check<'_> {
     /// The links that `name` means; what is wrong with the name is reported on `field`.
-    fn links_named(&mut self, topology: &Topology, name: &str, field: &str) -> Vec<DirectedLink> {
+    pub(super) fn links_named(&mut self, topology: &Topology, name: &str, field: &str) -> Vec<DirectedLink> {
         select_links(topology, name).unwrap_or_else(|rule| {
             let words = name.split(['-', '>', '<', '#']).map(str::trim).filter(|word| !word.is_empty());
             let unknown = words.filter(|word| topology.node(word).is_none());
@@ -65,6 +67,7 @@ impl Check<'_> {
 
     pub(super) fn mechanisms(&mut self, topology: &Topology) {
         let mut protected = Vec::new();
+        let mut with_sqr = BTreeSet::new();
         for (index, mechanism) in self.scenario.mechanisms.iter().enumerate() {
             let section = format!("mechanism[{index}]");
             match mechanism {
@@ -75,6 +78,7 @@ impl Check<'_> {
                     protected.extend(link);
                     self.linkguardian(settings, &section);
                 }
+                MechanismSettings::Sqr(settings) => self.sqr(topology, settings, &section, &mut with_sqr),
             }
         }
     }
@@ -136,6 +140,15 @@ impl Check<'_> {
             for (number, link) in sampling.links.iter().enumerate() {
                 self.one_link(topology, link, &format!("{section}.links[{number}]"));
             }
+        }
+        for (index, sampling) in self.scenario.measure.flow.iter().enumerate() {
+            let section = format!("measure.flow[{index}]");
+            self.require(sampling.period > Duration::ZERO, &format!("{section}.period"), "must be above zero");
+            let names = || self.scenario.flows.iter().map(|group| group.name.as_str());
+            let guess = closest(&sampling.group, names()).map(|name| format!("did you mean \"{name}\"?"));
+            self.require_else(names().any(|name| name == sampling.group), || {
+                Problem::new(format!("{section}.group"), "", "no [[flows]] has this name").maybe_hint(guess)
+            });
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Cross checks: what only holds between fields. Every refusal gives the reason.
 
 mod fabric;
+mod failures;
 mod faults;
 mod run;
+mod sqr;
 mod traffic;
 
 use super::Scenario;
@@ -20,6 +22,7 @@ pub(super) fn check(scenario: &Scenario) -> Vec<Problem> {
     if let Some(topology) = check.topology() {
         check.flows(&topology);
         check.links(&topology);
+        check.failures(&topology);
         check.mechanisms(&topology);
         check.measure(&topology);
     }

@@ -137,7 +137,7 @@ fn structure() {
             "kind = \"linkguardian\"",
             "kind = \"linkgardian\"",
             "mechanism[0].kind",
-            "must be one of \"linkguardian\"",
+            "must be one of \"linkguardian\", \"sqr\"",
             "did you mean \"linkguardian\"?",
         ),
         ("link = \"leaf0->spine1\"\n", "", "mechanism[0].link", "must be given", ""),
@@ -147,7 +147,8 @@ fn structure() {
             "bandwidth = 4\nduration = ",
             "bandwidth",
             "there is no such field",
-            "known here: description, duration, flows, host, link, measure, mechanism, name, routing, seed, switch, \
+            "known here: description, duration, failure, flows, host, link, measure, mechanism, name, recovery, routing, \
+          seed, switch, \
           topology, transport, until, warmup",
         ),
     ]);
@@ -515,6 +516,13 @@ fn faults_mechanisms_and_measurements() {
             "measure.throughput[0].period",
             "must be above zero",
             "",
+        ),
+        (
+            "[measure]",
+            "[measure]\nflow = [{ group = \"randm\", period = \"1 ms\" }]",
+            "measure.flow[0].group",
+            "no [[flows]] has this name",
+            "did you mean \"random\"?",
         ),
         (
             "links = [\"leaf0->spine1\"], period = \"1 ms\"",

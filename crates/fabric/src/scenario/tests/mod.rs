@@ -1,3 +1,4 @@
+mod failures;
 mod messages;
 mod round_trip;
 
@@ -43,7 +44,7 @@ fn linkguardian_takes_its_parameters_from_the_rate_of_its_link() {
     for (rate, timeout, resume_cells) in table {
         let text = BASE.replace("25 Gbps", rate);
         let scenario = check(&text, "base.toml").unwrap_or_else(|error| panic!("{error}"));
-        let MechanismSettings::LinkGuardian(settings) = &scenario.mechanisms[0];
+        let MechanismSettings::LinkGuardian(settings) = &scenario.mechanisms[0] else { panic!("no LinkGuardian") };
         assert_eq!(settings.ack_no_timeout, quantity::Quantity::read(timeout).unwrap(), "{rate}");
         assert_eq!(settings.resume_threshold.0, resume_cells * 80, "{rate}");
     }
@@ -95,7 +96,7 @@ fn copies_follow_equation_2_unless_they_are_given() {
 fn linkguardian_expects_the_losses_of_its_link() {
     let expected = |text: &str| {
         let scenario = check(text, "base.toml").unwrap_or_else(|error| panic!("{error}"));
-        let MechanismSettings::LinkGuardian(settings) = &scenario.mechanisms[0];
+        let MechanismSettings::LinkGuardian(settings) = &scenario.mechanisms[0] else { panic!("no LinkGuardian") };
         settings.actual_loss_rate
     };
     assert_eq!(expected(BASE), Some(1e-3));

@@ -15,8 +15,8 @@ fn texts(names: &[&str]) -> Vec<String> {
 fn shapes_have_the_sizes_they_are_known_for() {
     let table = [
         ("leaf-spine 8x4x40", leaf_spine(8, 4, 40, link(10), link(40)), (320, 12, 352)),
-        ("fat tree k=4", fat_tree(4, link(10), link(10)), (16, 20, 48)),
-        ("fat tree k=8", fat_tree(8, link(10), link(10)), (128, 80, 384)),
+        ("fat tree k=4", fat_tree(4, CoreWiring::Standard, link(10), link(10)), (16, 20, 48)),
+        ("fat tree k=8", fat_tree(8, CoreWiring::Standard, link(10), link(10)), (128, 80, 384)),
         ("dumbbell", dumbbell(2, 3, link(10), link(10)), (5, 2, 6)),
     ];
     for (name, topology, (hosts, switches, links)) in table {
@@ -53,7 +53,7 @@ fn ports_are_numbered_hosts_first() {
 
 #[test]
 fn a_fat_tree_is_wired_as_al_fares_drew_it() {
-    let tree = fat_tree(4, link(10), link(10)).unwrap();
+    let tree = fat_tree(4, CoreWiring::Standard, link(10), link(10)).unwrap();
     let joined = |a: &str, b: &str| !tree.links_between(tree.node(a).unwrap(), tree.node(b).unwrap()).is_empty();
     let table = [
         ("edge0", "agg0", true),
@@ -68,6 +68,27 @@ fn a_fat_tree_is_wired_as_al_fares_drew_it() {
     ];
     for (a, b, expected) in table {
         assert_eq!(joined(a, b), expected, "{a} {b}");
+    }
+}
+
+#[test]
+fn in_an_ab_fat_tree_odd_pods_are_linked_to_columns_of_cores() {
+    let tree = fat_tree(4, CoreWiring::Ab, link(10), link(10)).unwrap();
+    let cores = |name: &str| -> Vec<&str> {
+        let Some(Node::Switch(switch)) = tree.node(name) else { panic!("{name}") };
+        let peers = tree.switch(switch).ports.iter().map(|port| tree.name(port.peer.node));
+        peers.filter(|name| name.starts_with("core")).collect()
+    };
+    let table = [
+        ("agg0", ["core0", "core1"]),
+        ("agg1", ["core2", "core3"]),
+        ("agg2", ["core0", "core2"]),
+        ("agg3", ["core1", "core3"]),
+        ("agg4", ["core0", "core1"]),
+        ("agg7", ["core1", "core3"]),
+    ];
+    for (name, expected) in table {
+        assert_eq!(cores(name), expected, "{name}");
     }
 }
 

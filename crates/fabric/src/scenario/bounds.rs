@@ -1,0 +1,72 @@
+//! Bounds that follow from a scenario: how long a frame flies, how long a failure lasts.
+
+use hitless_wire::{Bytes, Duration};
+
+use super::{Detection, LinkFailure, Protocol, RecoveryScheme, Scenario};
+use crate::topology::select::select_links;
+use crate::topology::{LinkId, LinkSettings, Topology};
+
+/// The sum; beyond the range of time, the end of it.
+fn sum(a: Duration, b: Duration) -> Duration {
+    Duration(a.as_ps().saturating_add(b.as_ps()))
+}
+
+impl Scenario {
+    /// The length of the longest frame that any transport sends.
+    pub fn frame_max(&self) -> Bytes {
+        let longest = |protocol: &Protocol| match protocol {
+            Protocol::Tcp(tcp) => tcp.mss.0.saturating_add(tcp.header_bytes.0).max(tcp.ack_bytes.0),
+            Protocol::Roce(roce) => roce.mtu.0.saturating_add(roce.header_bytes.0).max(roce.ack_bytes.0),
+            Protocol::Udp(udp) => udp.frame_bytes.0,
+        };
+        Bytes(self.transports.iter().map(|transport| longest(&transport.protocol)).max().unwrap_or(0))
+    }
+
+    /// The time that a bit needs from one end of a link to the other, coding included.
+    pub fn flight_time(&self, link: LinkSettings) -> Duration {
+        sum(link.delay, self.switch.phy_latency)
+    }
+
+    /// The longest time from the egress pipeline of a switch to the arrival of a frame's last bit at the other end.
+    pub fn flight_bound(&self, link: LinkSettings) -> Duration {
+        let on_the_line = link.rate.time_for(self.frame_max().0.saturating_add(link.overhead_bytes.into()));
+        sum(sum(self.switch.egress_latency, on_the_line), self.flight_time(link))
+    }
+
+    /// How failures are detected; where nobody detects any, as F10 would.
+    pub fn detection(&self) -> Detection {
+        self.recovery.as_ref().map(|recovery| recovery.detection).unwrap_or_default()
+    }
+
+    /// The failures of `link`.
+    pub fn failures_of<'a>(&'a self, topology: &'a Topology, link: LinkId) -> impl Iterator<Item = &'a LinkFailure> {
+        let names_it = move |failure: &&LinkFailure| {
+            select_links(topology, &failure.link).is_ok_and(|links| links.iter().any(|found| found.link == link))
+        };
+        self.failures.iter().filter(names_it)
+    }
+
+    /// The longest time from the detection of `failure` to the moment at which packets have a way again.
+    pub fn reconfiguration_bound(&self, failure: &LinkFailure) -> Duration {
+        let Some(recovery) = &self.recovery else { return Duration::ZERO };
+        let reconfiguration = recovery.reconfiguration();
+        match (recovery.scheme, failure.outage) {
+            (RecoveryScheme::SamePort(_), Some(outage)) => {
+                reconfiguration.max(outage.saturating_sub(recovery.detection.least()))
+            }
+            _ => reconfiguration,
+        }
+    }
+
+    /// The longest time from `failure` of a link to the moment at which it is whole and both ends know.
+    /// `None`: it stays dead.
+    pub fn repair_bound(&self, failure: &LinkFailure, link: LinkSettings) -> Option<Duration> {
+        let Some(recovery) = &self.recovery else { return failure.outage };
+        if let RecoveryScheme::SamePort(scheme) = recovery.scheme {
+            let replaced = sum(recovery.detection.bound(), scheme.reconfiguration);
+            return Some(failure.outage.map_or(replaced, |outage| outage.max(replaced)));
+        }
+        let noticed = recovery.detection.return_bound(self.flight_time(link));
+        Some(sum(failure.outage?, noticed))
+    }
+}

@@ -1,0 +1,120 @@
+//! Which switch runs which mechanisms, and what the control plane tells them when.
+
+mod linkguardian;
+mod sqr;
+
+use hitless_mechanisms::sqr::SqrConfig;
+use hitless_mechanisms::{AnyMechanism, LinkGuardian, Sqr};
+use hitless_wire::{Bytes, Time};
+
+use super::changes::Change;
+use crate::scenario::{MechanismSettings, Scenario};
+use crate::topology::{SwitchId, Topology};
+
+/// What mechanisms need of a fabric.
+pub(super) struct Plan {
+    /// By switch.
+    pub mechanisms: Vec<Vec<AnyMechanism>>,
+    /// By switch and recirculation port: what its queue may hold.
+    pub recirculation_limits: Vec<Vec<Option<Bytes>>>,
+    /// Commands of the control plane.
+    pub commands: Vec<(Time, Change)>,
+}
+
+/// A mechanism, whatever its place among those of a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Sqr,
+    LinkGuardian,
+}
+
+/// The mechanisms of one switch, as far as they are known.
+#[derive(Default)]
+struct Draft {
+    sqr: Option<SqrConfig>,
+    linkguardian: Option<LinkGuardian>,
+}
+
+impl Draft {
+    /// The kinds in the order in which their hooks run: SQR copies a packet when it leaves its queue, before
+    /// LinkGuardian numbers it for the link.
+    fn kinds(&self) -> impl Iterator<Item = Kind> {
+        let sqr = self.sqr.is_some().then_some(Kind::Sqr);
+        sqr.into_iter().chain(self.linkguardian.is_some().then_some(Kind::LinkGuardian))
+    }
+
+    fn finish(self) -> Vec<AnyMechanism> {
+        let sqr = self.sqr.map(|config| AnyMechanism::from(Sqr::new(config)));
+        sqr.into_iter().chain(self.linkguardian.map(AnyMechanism::from)).collect()
+    }
+}
+
+/// A command for a mechanism of a switch.
+struct Command {
+    at: Time,
+    switch: SwitchId,
+    kind: Kind,
+    number: u32,
+}
+
+struct Planner<'a> {
+    scenario: &'a Scenario,
+    topology: &'a Topology,
+    /// By switch.
+    drafts: Vec<Draft>,
+    /// By switch: ends of links protected by LinkGuardian.
+    guarded_ends: Vec<u16>,
+    recirculation_limits: Vec<Vec<Option<Bytes>>>,
+    commands: Vec<Command>,
+}
+
+/// Reads the scenario's mechanisms.
+///
+/// # Errors
+/// A sentence, when a link that a mechanism names cannot be found; a checked scenario has none.
+pub(super) fn plan(scenario: &Scenario, topology: &Topology) -> Result<Plan, String> {
+    read(scenario, topology).map(Planner::finish)
+}
+
+fn read<'a>(scenario: &'a Scenario, topology: &'a Topology) -> Result<Planner<'a>, String> {
+    let switches = topology.switches.len();
+    let ports = usize::from(scenario.switch.recirculation_ports);
+    let mut planner = Planner {
+        scenario,
+        topology,
+        drafts: (0..switches).map(|_| Draft::default()).collect(),
+        guarded_ends: vec![0; switches],
+        recirculation_limits: vec![vec![None; ports]; switches],
+        commands: Vec::new(),
+    };
+    for settings in &scenario.mechanisms {
+        match settings {
+            MechanismSettings::LinkGuardian(settings) => planner.add_linkguardian(settings)?,
+            MechanismSettings::Sqr(settings) => planner.add_sqr(settings)?,
+        }
+    }
+    Ok(planner)
+}
+
+impl Planner<'_> {
+    fn draft(&mut self, switch: SwitchId) -> &mut Draft {
+        &mut self.drafts[switch.0 as usize]
+    }
+
+    fn finish(self) -> Plan {
+        let commands = self.commands.iter().map(|command| {
+            let mut kinds = self.drafts[command.switch.0 as usize].kinds();
+            let mechanism = kinds.position(|kind| kind == command.kind).expect("who commands a mechanism has added it");
+            let (switch, number) = (command.switch.0, command.number);
+            (command.at, Change::Command { switch, mechanism, command: number })
+        });
+        Plan {
+            commands: commands.collect(),
+            mechanisms: self.drafts.into_iter().map(Draft::finish).collect(),
+            recirculation_limits: self.recirculation_limits,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
