@@ -104,12 +104,14 @@ impl Check<'_> {
             );
             Problem::new(field("failure_delay"), "", rule)
         });
-        let wraps_after = Duration::from_ns(1 << settings.clock_bits);
-        self.require_else(failure < wraps_after, || {
-            let rule =
-                format!("must be below {}, when a clock of {} bits wraps", wraps_after.text(), settings.clock_bits);
-            Problem::new(field("failure_delay"), failure.text(), rule).hint("give more clock_bits")
-        });
+        let half_turn = Duration::from_ns((1 << settings.clock_bits) / 2);
+        for (name, time) in [("failure_delay", failure), ("utilization_window", settings.utilization_window)] {
+            self.require_else(time < half_turn, || {
+                let bits = settings.clock_bits;
+                let rule = format!("must be below {}, half a turn of a clock of {bits} bits", half_turn.text());
+                Problem::new(field(name), time.text(), rule).hint("give more clock_bits")
+            });
+        }
     }
 
     fn sqr_hardware(&mut self, settings: &SqrSettings, section: &str) {

@@ -32,7 +32,7 @@ pub struct SqrSettings {
     /// Where copies are kept.
     #[serde(default)]
     pub caching: SqrCaching,
-    /// Ports that have a caching queue, each by the link that it sends on.
+    /// Ports whose caching queues make up the ring, each by the link that it sends on.
     #[schemars(extend("x-default" = "all of the sending switches"))]
     #[serde(default)]
     pub caching_ports: Vec<String>,
@@ -47,7 +47,7 @@ pub struct SqrSettings {
     pub failure_delay: Option<Duration>,
     /// Bits of the nanosecond clock that copies are stamped with (algorithm 1).
     #[serde(default = "clock_bits")]
-    #[schemars(range(min = 8, max = 48))]
+    #[schemars(range(min = 8, max = 32))]
     pub clock_bits: u32,
     /// Over what time the bytes of each port are counted to find the least loaded one (section III-F: 150 us).
     #[serde(default = "utilization_window", with = "Text::<Duration>")]

@@ -16,6 +16,7 @@ impl Planner<'_> {
             let senders = links.iter().map(|&link| self.topology.ends(link).0);
             let own = senders.filter(|end| end.node == Node::Switch(switch));
             config.protected = own.map(|end| end.port).collect();
+            config.line_ports = self.topology.switch(switch).ports.len() as u16;
             config.caching_ports = self.caching_ports(settings, switch)?;
             self.draft(switch).sqr = Some(config);
         }
@@ -33,6 +34,7 @@ impl Planner<'_> {
 fn config(settings: &SqrSettings) -> SqrConfig {
     SqrConfig {
         protected: Vec::new(),
+        line_ports: 0,
         caching_ports: Vec::new(),
         marks: Marks {
             classes: settings.classes.clone(),

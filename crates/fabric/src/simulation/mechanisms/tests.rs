@@ -61,6 +61,7 @@ return_hold = "77 us"
 fn every_parameter_of_sqr_reaches_the_switches_at_the_sending_ends() {
     let at_sw3 = SqrConfig {
         protected: vec![PortId(2), PortId(1)],
+        line_ports: 3,
         caching_ports: vec![PortId(0), PortId(1)],
         marks: Marks { classes: vec![1], ports: vec![5001, 80], vlans: vec![10] },
         steady_delay: Duration::from_us(40),
