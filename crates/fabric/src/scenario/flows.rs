@@ -42,6 +42,8 @@ pub struct FlowGroup {
 pub enum FlowPattern {
     /// Flows at random moments (Poisson) between random hosts, at a stated load.
     Poisson(PoissonFlows),
+    /// Flows at regular moments, each a connection of its own, whether the one before is done or not.
+    Schedule(ScheduledFlows),
     /// Queries that many hosts answer at once.
     Incast(IncastFlows),
     /// Flows that send as much as they can, between pairs of hosts.
@@ -85,6 +87,24 @@ pub struct PoissonFlows {
     /// Whether a flow may stay below one switch.
     #[serde(default)]
     pub across: Across,
+}
+
+/// One flow each period.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScheduledFlows {
+    /// Sizes of the flows.
+    pub sizes: FlowSizes,
+    /// Time between the starts of two flows, the first at the group's start.
+    #[serde(with = "Text::<Duration>")]
+    pub period: Duration,
+    /// Hosts that send: names, ranges such as "h0..h15", or "all". One is drawn for each flow.
+    pub sources: Vec<String>,
+    /// Hosts that receive; one is drawn for each flow, never the sender.
+    pub destinations: Vec<String>,
+    /// Number of flows after which the group is done; left out: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
 }
 
 /// Which pairs of hosts are drawn.

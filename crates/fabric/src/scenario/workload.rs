@@ -9,12 +9,12 @@ use super::error::Problem;
 use super::suggest::closest;
 use super::{
     Across, CdfSizes, FlowGroup, FlowPattern, FlowSizes, IncastFlows, ListedFlows, PairedFlows, PermutationFlows,
-    PoissonFlows, RequestFlows, Scenario,
+    PoissonFlows, RequestFlows, Scenario, ScheduledFlows,
 };
 use crate::topology::Topology;
 use crate::topology::select::select_hosts;
 use crate::workload::generators::{
-    Arrivals, IncastGenerator, PairSampler, PoissonGenerator, Template, paired, permutation,
+    Arrivals, IncastGenerator, PairGenerator, PairSampler, Template, paired, permutation,
 };
 use crate::workload::size::Pareto;
 use crate::workload::{Cdf, FlowSpec, Generator, LoadDenominator, Messages, SizeSampler, Workload, cdf, flow_list};
@@ -72,6 +72,7 @@ pub(super) fn build_group(
     };
     match &group.pattern {
         FlowPattern::Poisson(poisson) => builder.poisson(poisson),
+        FlowPattern::Schedule(schedule) => builder.schedule(schedule),
         FlowPattern::Incast(incast) => builder.incast(incast),
         FlowPattern::Long(pairs) | FlowPattern::ConstantRate(pairs) => builder.pairs(pairs),
         FlowPattern::Requests(requests) => builder.requests(requests),
@@ -104,7 +105,6 @@ impl Builder<'_> {
 
     fn poisson(self, settings: &PoissonFlows) -> Result<Generator, Problem> {
         let sources = self.hosts("sources", &settings.sources)?;
-        let destinations = self.hosts("destinations", &settings.destinations)?;
         let sizes = self.sizes(&settings.sizes)?;
         let load = self.load(settings.load, settings.load_of, &sources)?;
         let per_second = match (load, settings.flows_per_second) {
@@ -116,13 +116,33 @@ impl Builder<'_> {
                 return Err(problem.hint("load = 0.5, load_of = \"host-links\""));
             }
         };
-        let across = settings.across == Across::Switches;
-        let Some(pairs) = PairSampler::new(self.topology, sources, destinations, across) else {
-            return Err(self.problem("destinations", "some sender would find no receiver among these"));
-        };
+        let pairs = self.random_pairs(sources, &settings.destinations, settings.across)?;
         let Self { template, stream, .. } = self;
-        let generator = PoissonGenerator::new(template, per_second, settings.count, pairs, sizes, stream);
-        Ok(Generator::Poisson(Box::new(generator)))
+        let arrivals = Arrivals::Poisson { per_second };
+        Ok(Generator::Pairs(Box::new(PairGenerator::new(template, arrivals, settings.count, pairs, sizes, stream))))
+    }
+
+    fn schedule(self, settings: &ScheduledFlows) -> Result<Generator, Problem> {
+        let sources = self.hosts("sources", &settings.sources)?;
+        let sizes = self.sizes(&settings.sizes)?;
+        if settings.period == Duration::ZERO {
+            return Err(self.problem("period", "must be above zero"));
+        }
+        let pairs = self.random_pairs(sources, &settings.destinations, Across::Any)?;
+        let Self { template, stream, .. } = self;
+        let arrivals = Arrivals::Every(settings.period);
+        Ok(Generator::Pairs(Box::new(PairGenerator::new(template, arrivals, settings.count, pairs, sizes, stream))))
+    }
+
+    fn random_pairs(
+        &self,
+        sources: Vec<HostId>,
+        destinations: &[String],
+        across: Across,
+    ) -> Result<PairSampler, Problem> {
+        let destinations = self.hosts("destinations", destinations)?;
+        PairSampler::new(self.topology, sources, destinations, across == Across::Switches)
+            .ok_or_else(|| self.problem("destinations", "some sender would find no receiver among these"))
     }
 
     fn positive(&self, name: &str, value: f64) -> Result<f64, Problem> {

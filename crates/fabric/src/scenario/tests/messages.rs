@@ -369,6 +369,16 @@ fn traffic() {
             "needs a shape above 1, a mean above 0, and a larger largest",
             "",
         ),
+        (
+            "kind = \"incast\"\ntransport = \"roce\"\nfan_in = 3\nsize = \"10 KB\"\nperiod = \"1 ms\"",
+            concat!(
+                "kind = \"schedule\"\ntransport = \"roce\"\nsizes = { kind = \"fixed\", bytes = \"10 KB\" }\n",
+                "sources = [\"h0\"]\ndestinations = [\"h1\"]\nperiod = \"0 s\""
+            ),
+            "flows[1].period",
+            "must be above zero",
+            "",
+        ),
         ("fan_in = 3", "fan_in = 4", "flows[1].fan_in", "is more than there are servers beside the client", ""),
         (
             "period = \"1 ms\"",

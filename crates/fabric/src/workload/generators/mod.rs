@@ -1,7 +1,7 @@
 //! Generators: iterators over flows in order of time.
 
 mod incast;
-mod poisson;
+mod pairs;
 
 use std::iter::Peekable;
 
@@ -9,7 +9,7 @@ use hitless_engine::Stream;
 use hitless_wire::{Duration, HostId, Time};
 
 pub use incast::IncastGenerator;
-pub use poisson::{PairSampler, PoissonGenerator};
+pub use pairs::{PairGenerator, PairSampler};
 
 use super::random::{below, exponential, unit};
 use super::{FlowSize, FlowSpec, Messages};
@@ -91,8 +91,8 @@ impl Arrivals {
 /// The flows of one group, in order of time.
 #[derive(Clone, Debug)]
 pub enum Generator {
-    /// Poisson arrivals.
-    Poisson(Box<PoissonGenerator>),
+    /// Flows between random hosts.
+    Pairs(Box<PairGenerator>),
     /// Incast queries.
     Incast(Box<IncastGenerator>),
     /// Flows known in advance.
@@ -109,7 +109,7 @@ impl Generator {
     /// Whether it never ends by itself.
     pub fn is_endless(&self) -> bool {
         match self {
-            Generator::Poisson(poisson) => poisson.is_endless(),
+            Generator::Pairs(pairs) => pairs.is_endless(),
             Generator::Incast(incast) => incast.is_endless(),
             Generator::Listed(_) => false,
         }
@@ -121,7 +121,7 @@ impl Iterator for Generator {
 
     fn next(&mut self) -> Option<FlowSpec> {
         match self {
-            Generator::Poisson(poisson) => poisson.next(),
+            Generator::Pairs(pairs) => pairs.next(),
             Generator::Incast(incast) => incast.next(),
             Generator::Listed(flows) => flows.next(),
         }

@@ -21,10 +21,10 @@ fn template(group: usize) -> Template {
     Template { start: Time(5_000), stop: Some(Time(1_000_000_000_000)), transport: 2, class: 1, group }
 }
 
-fn poisson(per_second: f64, count: Option<u64>, across: bool, seed: u64) -> PoissonGenerator {
+fn poisson(per_second: f64, count: Option<u64>, across: bool, seed: u64) -> PairGenerator {
     let pairs = PairSampler::new(&fabric(), hosts(), hosts(), across).unwrap();
     let stream = RandomStreams::new(seed).stream("flows test");
-    PoissonGenerator::new(template(0), per_second, count, pairs, SizeSampler::Fixed(10), stream)
+    PairGenerator::new(template(0), Arrivals::Poisson { per_second }, count, pairs, SizeSampler::Fixed(10), stream)
 }
 
 fn incast(fan_in: u32, arrivals: Arrivals, count: Option<u64>) -> Option<IncastGenerator> {
@@ -40,6 +40,15 @@ fn poisson_flows_come_at_their_rate_and_end_with_the_group() {
     assert!(flows.iter().all(|flow| flow.source != flow.destination && flow.start.as_ps() < 1_000_000_000_000));
     assert_eq!(poisson(20_000.0, Some(7), false, 1).count(), 7);
     assert_eq!(flows[..7], poisson(20_000.0, Some(7), false, 1).collect::<Vec<_>>());
+}
+
+#[test]
+fn scheduled_flows_come_one_each_period() {
+    let pairs = PairSampler::new(&fabric(), hosts(), hosts(), false).unwrap();
+    let stream = RandomStreams::new(1).stream("flows test");
+    let arrivals = Arrivals::Every(Duration::from_ps(700));
+    let flows = PairGenerator::new(template(0), arrivals, Some(4), pairs, SizeSampler::Fixed(10), stream);
+    assert_eq!(flows.map(|flow| flow.start.as_ps()).collect::<Vec<_>>(), [5_000, 5_700, 6_400, 7_100]);
 }
 
 #[test]
@@ -72,7 +81,7 @@ fn a_query_is_answered_by_different_hosts_at_one_moment() {
 fn workload_merges_groups_in_order_of_time_then_group() {
     let every = Arrivals::Every(Duration::from_ms(1));
     let groups = vec![
-        Generator::Poisson(Box::new(poisson(1e4, Some(500), false, 3))),
+        Generator::Pairs(Box::new(poisson(1e4, Some(500), false, 3))),
         Generator::Incast(Box::new(incast(3, every, Some(20)).unwrap())),
         Generator::listed(vec![template(2).unlimited(HostId(0), HostId(1), Time(5_000))]),
     ];

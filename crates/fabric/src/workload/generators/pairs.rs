@@ -1,4 +1,4 @@
-//! Flows at random moments between random hosts.
+//! Flows between random hosts, at random moments or at regular ones.
 
 use hitless_engine::Stream;
 use hitless_wire::{HostId, Time};
@@ -50,11 +50,12 @@ impl PairSampler {
     }
 }
 
-/// Poisson flows. One process for the whole group: the sum of independent Poisson processes is one.
+/// Flows between hosts that are drawn for each. One process for the whole group: the sum of independent Poisson
+/// processes is one.
 #[derive(Clone, Debug)]
-pub struct PoissonGenerator {
+pub struct PairGenerator {
     template: Template,
-    per_second: f64,
+    arrivals: Arrivals,
     left: Option<u64>,
     pairs: PairSampler,
     sizes: SizeSampler,
@@ -62,17 +63,17 @@ pub struct PoissonGenerator {
     previous: Option<Time>,
 }
 
-impl PoissonGenerator {
-    /// `per_second` flows on average, at most `count`.
+impl PairGenerator {
+    /// Flows as they arrive, at most `count`.
     pub fn new(
         template: Template,
-        per_second: f64,
+        arrivals: Arrivals,
         count: Option<u64>,
         pairs: PairSampler,
         sizes: SizeSampler,
         stream: Stream,
     ) -> Self {
-        Self { template, per_second, left: count, pairs, sizes, stream, previous: None }
+        Self { template, arrivals, left: count, pairs, sizes, stream, previous: None }
     }
 
     /// Whether neither a count nor a time ends it.
@@ -81,15 +82,14 @@ impl PoissonGenerator {
     }
 }
 
-impl Iterator for PoissonGenerator {
+impl Iterator for PairGenerator {
     type Item = FlowSpec;
 
     fn next(&mut self) -> Option<FlowSpec> {
         if self.left == Some(0) {
             return None;
         }
-        let arrivals = Arrivals::Poisson { per_second: self.per_second };
-        let start = arrivals.next(&mut self.stream, self.template.start, self.previous);
+        let start = self.arrivals.next(&mut self.stream, self.template.start, self.previous);
         if self.template.is_over(start) {
             self.left = Some(0);
             return None;
