@@ -35,6 +35,9 @@ pub struct Summary {
     pub trace_hash: String,
     /// Flows by what became of them.
     pub flows: FlowTotals,
+    /// Failures of links; nothing for a scenario without.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failures: Option<FailureTotals>,
     /// Packets lost, by reason.
     pub drops: BTreeMap<&'static str, u64>,
     /// Packets that a switch took out without loss, by reason: copies not needed, control packets that were read.
@@ -56,4 +59,13 @@ pub struct FlowTotals {
     pub failed: u64,
     /// Cut off by the end of the run.
     pub unfinished: u64,
+}
+
+/// Failures of links.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FailureTotals {
+    /// Links that failed, each time counted.
+    pub happened: u64,
+    /// Failures that would have hit a link that was down already.
+    pub ignored: u64,
 }

@@ -10,8 +10,9 @@ use hitless_wire::{BitRate, Bytes, Duration, PortId, QueueId, Time};
 use rand::Rng;
 
 use super::changes::{Change, loss_stream_name};
-use super::environment::{Medium, Records, SwitchLinks};
+use super::environment::{Medium, Records, Services, SwitchLinks};
 use super::event::{Sequences, SimulationEvent, kind};
+use super::recovery::Recovery;
 use super::sampling::{Sampler, Subject};
 use super::{Simulation, mechanisms, transports};
 use crate::link::Link;
@@ -35,6 +36,7 @@ impl Simulation {
         let mut changes = Vec::new();
         let mut medium = medium(&scenario, &topology);
         impair(&scenario, &topology, &streams, &mut medium.links, &mut changes)?;
+        let recovery = Recovery::new(&scenario, &topology, &mut medium.routing, &streams)?;
         let plan = mechanisms::plan(&scenario, &topology)?;
         changes.extend(plan.commands);
         changes.sort_by_key(|&(at, _)| at);
@@ -64,6 +66,7 @@ impl Simulation {
             messages_expected: 0,
             changes,
             next_change: 0,
+            recovery,
             samplers,
             events: 0,
             now: Time::ZERO,
@@ -108,6 +111,7 @@ fn medium(scenario: &Scenario, topology: &Topology) -> Medium {
         control_packets: 0,
         transmissions: 0,
         records: Records::default(),
+        services: Services::new(&scenario.flows),
     }
 }
 

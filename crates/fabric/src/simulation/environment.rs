@@ -3,11 +3,12 @@
 use hitless_engine::{EventQueue, PacketHandle, PacketStore, TraceHash};
 use hitless_hosts::{FlowRecord, HostDrop, HostEnvironment, HostEvent, Hosts, MessageRecord};
 use hitless_switch::{DropReason, Environment, SwitchEvent};
-use hitless_wire::{HostId, Packet, PortId, Time, Transport};
+use hitless_wire::{FlowId, HostId, Packet, PortId, ServiceKey, Time, Transport};
 
 use super::event::{Sequences, SimulationEvent, kind};
 use crate::link::Link;
 use crate::routing::Routing;
+use crate::scenario::FlowGroup;
 use crate::topology::{SwitchId, Topology};
 
 /// What hosts and switches share: the clock, the packets and the links between them.
@@ -27,6 +28,32 @@ pub(super) struct Medium {
     pub control_packets: u64,
     pub transmissions: u64,
     pub records: Records,
+    pub services: Services,
+}
+
+/// The services that flows belong to.
+pub(super) struct Services {
+    /// By group of flows; empty when no group has any.
+    of_groups: Vec<ServiceKey>,
+    /// By flow.
+    of_flows: Vec<ServiceKey>,
+}
+
+impl Services {
+    pub fn new(groups: &[FlowGroup]) -> Self {
+        let of_groups: Vec<_> = groups.iter().map(|group| ServiceKey { port: group.port, vlan: group.vlan }).collect();
+        let is_empty = of_groups.iter().all(|&key| key == ServiceKey::default());
+        Self { of_groups: if is_empty { Vec::new() } else { of_groups }, of_flows: Vec::new() }
+    }
+
+    /// The next flow is of this group.
+    pub fn add_flow(&mut self, group: usize) {
+        self.of_flows.extend(self.of_groups.get(group));
+    }
+
+    fn of(&self, flow: FlowId) -> ServiceKey {
+        self.of_flows.get(flow.0 as usize).copied().unwrap_or_default()
+    }
 }
 
 /// The link that each port of each switch sends on, in one table.
@@ -103,16 +130,26 @@ impl Environment for SwitchSide<'_> {
     #[inline(always)]
     fn route(&mut self, packet: PacketHandle) -> Option<PortId> {
         let packet = &self.medium.packets[packet];
-        let routing = &self.medium.routing;
-        routing.route(SwitchId(self.switch), packet.source, packet.destination, packet.flow_hash)
+        let (routing, switch) = (&self.medium.routing, SwitchId(self.switch));
+        let port = routing.route(switch, packet.source, packet.destination, packet.flow_hash);
+        port.or_else(|| {
+            let Packet { source, destination, flow_hash, ingress_port, .. } = *packet;
+            routing.route_watched(switch, source, destination, flow_hash, ingress_port)
+        })
     }
 
+    // Without the routes that depend on the port of arrival, which the packet does not name yet: a packet for which
+    // there is no other goes the long way, and is asked for by `route`.
     #[inline(always)]
     fn packet_and_route(&mut self, packet: PacketHandle) -> (&mut Packet, Option<PortId>) {
         let packet = &mut self.medium.packets[packet];
         let routing = &self.medium.routing;
         let port = routing.route(SwitchId(self.switch), packet.source, packet.destination, packet.flow_hash);
         (packet, port)
+    }
+
+    fn service_key(&self, packet: PacketHandle) -> ServiceKey {
+        self.medium.services.of(self.medium.packets[packet].flow)
     }
 
     #[inline]
@@ -177,5 +214,24 @@ impl HostEnvironment for HostSide<'_> {
     fn flow_finished(&mut self, record: &FlowRecord) {
         self.medium.records.flows_ended += 1;
         self.medium.records.flows.push(*record);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario;
+
+    #[test]
+    fn a_packet_has_the_service_of_its_flow() {
+        let text = include_str!("../scenario/tests/failures.toml");
+        let groups = scenario::check(text, "failures").expect("the scenario is sound").flows;
+        let mut services = Services::new(&groups);
+        assert_eq!(services.of(FlowId(0)), ServiceKey::default(), "a switch's own packet before any flow");
+        services.add_flow(0);
+        assert_eq!(services.of(FlowId(0)), ServiceKey { port: 5001, vlan: 10 });
+        let mut none = Services::new(&[FlowGroup { port: 0, vlan: 0, ..groups[0].clone() }]);
+        none.add_flow(0);
+        assert!(none.of_flows.is_empty());
     }
 }

@@ -4,6 +4,8 @@ use hitless_engine::OrderKey;
 use hitless_hosts::HostEvent;
 use hitless_switch::SwitchEvent;
 
+use super::recovery::RecoveryEvent;
+
 /// Something that happens at a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SimulationEvent {
@@ -25,6 +27,8 @@ pub enum SimulationEvent {
     NextFlow,
     /// The next entry of the schedule of faults and commands is due.
     Change,
+    /// A link fails, or something that follows from it.
+    Recovery(RecoveryEvent),
     /// A sampler is due.
     Sample {
         /// Its number.

@@ -10,6 +10,7 @@ mod environment;
 mod event;
 mod mechanisms;
 mod outcome;
+mod recovery;
 mod sampling;
 mod transports;
 
@@ -30,6 +31,7 @@ use crate::workload::{FlowSize, FlowSpec};
 use changes::Change;
 use environment::{HostSide, Medium, SwitchSide};
 use event::{SimulationEvent, kind};
+use recovery::Recovery;
 use sampling::Sampler;
 
 /// What another thread may see and say while a simulation runs.
@@ -89,6 +91,7 @@ pub struct Simulation {
     messages_expected: u64,
     changes: Vec<(Time, Change)>,
     next_change: usize,
+    recovery: Recovery,
     samplers: Vec<Sampler>,
     events: u64,
     now: Time,
@@ -129,6 +132,7 @@ impl Simulation {
         }
         self.schedule_next_flow();
         self.schedule_next_change();
+        self.start_recovery();
         for number in 0..self.samplers.len() {
             self.schedule_sample(number, Time::ZERO);
         }
@@ -181,6 +185,7 @@ impl Simulation {
     /// Lets what is still under way arrive, so that accounts can be closed: every queue must come back to empty.
     fn drain(&mut self, ended_at: Time) {
         self.next_change = self.changes.len();
+        self.recovery.stop();
         while let Some(event) = self.medium.queue.pop() {
             if event.time > ended_at + DRAIN_LIMIT {
                 break;
@@ -223,6 +228,7 @@ impl Simulation {
             }
             SimulationEvent::NextFlow => self.start_flows(now),
             SimulationEvent::Change => self.apply_changes(now),
+            SimulationEvent::Recovery(event) => self.recover(now, event),
             SimulationEvent::Sample { sampler } => self.sample(now, sampler as usize),
         }
         Reach::Hosts
@@ -281,6 +287,7 @@ impl Simulation {
         while let Some(spec) = self.workload.next_if(|spec| spec.start <= now) {
             let config = self.flow_config(&spec);
             self.messages_expected += spec.messages.count;
+            self.medium.services.add_flow(spec.group);
             self.flow_specs.push(spec);
             self.hosts.add_flow(config, &mut HostSide { medium: &mut self.medium });
         }

@@ -80,6 +80,7 @@ impl Simulation {
                 failed: totals.flows_failed,
                 unfinished: totals.flows_started - totals.flows_completed - totals.flows_failed,
             },
+            failures: self.recovery.totals(),
             drops: self.drops(),
             retired: self.ended_in_switches(|reason| !reason.is_loss()),
             packets_peak: self.medium.packets.peak(),
@@ -115,6 +116,9 @@ impl Simulation {
         if end == End::Cancelled {
             warnings.push("the run was stopped before its end".to_owned());
         }
+        if let Some(ignored) = self.recovery.totals().map(|totals| totals.ignored).filter(|&ignored| ignored > 0) {
+            warnings.push(format!("{ignored} failures were to hit links that were down already, and did not happen"));
+        }
         for (switch, report) in reports.iter().filter(|(_, report)| !report.acted) {
             let name = &self.topology.switch(*switch).name;
             warnings.push(format!("{} was switched on at {name} and never acted", report.mechanism));
@@ -123,7 +127,7 @@ impl Simulation {
     }
 
     fn tables(&self, reports: &[(SwitchId, Report)]) -> Vec<Table> {
-        let mut tables = vec![self.messages(), self.flows(), self.links(), self.ports()];
+        let mut tables = vec![self.messages(), self.flows(), self.links(), self.ports(), self.failures()];
         tables.push(self.mechanisms(reports));
         tables.push(self.histograms(reports));
         let is_queue = |sampler: &&Sampler| matches!(sampler.subject, Subject::QueueBytes { .. });

@@ -1,0 +1,125 @@
+//! The links that fail, and what their ends know.
+
+use hitless_engine::RandomStreams;
+use hitless_switch::PortState;
+use hitless_wire::{Duration, PortId, Time};
+use rand::Rng;
+
+use super::course::Detector;
+use crate::routing::{Detour, Routing};
+use crate::scenario::{Detection, MechanismSettings, RecoveryScheme, Scenario};
+use crate::topology::select::select_links;
+use crate::topology::{DirectedLink, Direction, LinkId, Node, SwitchId, Topology};
+
+/// One end of a link that fails.
+#[derive(Clone, Debug)]
+pub(super) struct End {
+    /// The switch; `None`: a host, which has no say.
+    pub switch: Option<SwitchId>,
+    pub port: PortId,
+    /// What this end takes the link for.
+    pub state: PortState,
+    /// Reconfiguration is done, so that another port may be used.
+    pub may_reroute: bool,
+    /// Ports that could be used instead.
+    pub detours: Vec<Detour>,
+    /// SQR takes care of packets that routing sends to this port.
+    pub has_sqr: bool,
+}
+
+/// A link that fails.
+#[derive(Clone, Debug)]
+pub(super) struct FailingLink {
+    pub link: LinkId,
+    pub detector: Detector,
+    pub is_down: bool,
+    /// Number of the latest failure's record: events of earlier ones mean nothing.
+    pub latest: Option<u32>,
+    pub ends: [End; 2],
+}
+
+impl FailingLink {
+    /// Both directions.
+    pub fn directions(&self) -> [DirectedLink; 2] {
+        [Direction::AToB, Direction::BToA].map(|direction| DirectedLink { link: self.link, direction })
+    }
+}
+
+/// The links that `scenario` lets fail, each once, and for each of its failure entries which one that is.
+///
+/// # Errors
+/// A sentence, when a name means no link; a checked scenario has none.
+pub(super) fn failing_links(
+    scenario: &Scenario,
+    topology: &Topology,
+    routing: &Routing,
+    streams: &RandomStreams,
+) -> Result<(Vec<FailingLink>, Vec<usize>), String> {
+    let protected = protected_by_sqr(scenario, topology);
+    let (mut links, mut of_entry) = (Vec::<FailingLink>::new(), Vec::new());
+    for failure in &scenario.failures {
+        let link = select_links(topology, &failure.link)?[0].link;
+        let known = links.iter().position(|known| known.link == link);
+        of_entry.push(known.unwrap_or(links.len()));
+        if known.is_none() {
+            let ends = [Direction::AToB, Direction::BToA].map(|direction| {
+                let sends_on = DirectedLink { link, direction };
+                end(scenario, topology, routing, sends_on, protected.contains(&sends_on))
+            });
+            let detector = detector(scenario, topology, streams, link);
+            links.push(FailingLink { link, detector, is_down: false, latest: None, ends });
+        }
+    }
+    Ok((links, of_entry))
+}
+
+fn protected_by_sqr(scenario: &Scenario, topology: &Topology) -> Vec<DirectedLink> {
+    let protected = scenario.mechanisms.iter().map(|mechanism| match mechanism {
+        MechanismSettings::Sqr(settings) => settings.protected(topology),
+        MechanismSettings::LinkGuardian(_) => Vec::new(),
+    });
+    protected.flatten().collect()
+}
+
+fn end(scenario: &Scenario, topology: &Topology, routing: &Routing, sends_on: DirectedLink, has_sqr: bool) -> End {
+    let from = topology.ends(sends_on).0;
+    let switch = match from.node {
+        Node::Switch(switch) => Some(switch),
+        Node::Host(_) => None,
+    };
+    let scheme = scenario.recovery.as_ref().map(|recovery| recovery.scheme);
+    let detours = match (switch, scheme) {
+        (Some(switch), Some(RecoveryScheme::LocalReroute(_))) => routing.detours(topology, switch, from.port),
+        _ => Vec::new(),
+    };
+    End { switch, port: from.port, state: PortState::Up, may_reroute: false, detours, has_sqr }
+}
+
+fn detector(scenario: &Scenario, topology: &Topology, streams: &RandomStreams, link: LinkId) -> Detector {
+    let detection = scenario.detection();
+    let phases = [Direction::AToB, Direction::BToA].map(|direction| match detection {
+        Detection::Probes(probes) => {
+            let to_this_end = DirectedLink { link, direction }.reversed();
+            let mut stream = streams.stream(&format!("link {} probes", to_this_end.index()));
+            Duration(stream.next_u64() % probes.interval.as_ps())
+        }
+        _ => Duration::ZERO,
+    });
+    Detector { detection, phases, flight: scenario.flight_time(topology.link(link).settings) }
+}
+
+/// What is recorded of a failure. [`Time::NEVER`]: it did not happen within the run.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::simulation) struct FailureRecord {
+    pub link: LinkId,
+    pub down: Time,
+    /// By end.
+    pub detected: [Time; 2],
+    /// By end: when there was a way again, another port or the link itself.
+    pub recovered: [Time; 2],
+    pub up: Time,
+    /// Frames that the link had lost when it failed.
+    pub lost_before: u64,
+    /// Frames that the failure cost, once the link has failed again.
+    pub lost: Option<u64>,
+}

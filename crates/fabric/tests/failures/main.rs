@@ -1,0 +1,4 @@
+//! Links that fail and are repaired, from scenario files: what is lost, which way packets go, what is recorded.
+
+mod recovery;
+mod support;
