@@ -12,6 +12,8 @@
 //! - A packet sent out of the cache is copied again, so that it survives a second failure.
 //! - With local rerouting, egress goes on moving packets to the backup port until the primary is up again. They then
 //!   wait for [`SqrConfig::return_hold`], so that none overtakes those on the longer way.
+//! - While there is no way, what has to wait goes round at the primary port: one queue keeps the order, two that are merged
+//!   later do not, and each packet that is out of order costs a round of all that wait.
 //! - A packet that nobody protects is moved to the backup port too, once there is one.
 
 mod account;
@@ -38,8 +40,8 @@ use ways::{WayChange, Ways};
 /// A packet in the cache.
 const CACHED: u8 = 1;
 
-/// How long a delay queue holds a packet that cannot leave yet for another reason than its age.
-const LOOK_AGAIN: Duration = Duration::from_us(1);
+/// How long a delay queue holds a packet for which there is no way.
+const LOOK_AGAIN_NS: u32 = 8_000;
 
 /// The commands of the control plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,7 +132,7 @@ impl Sqr {
             }
             OriginalTurn::KeptBack(tag) => {
                 let metadata = CacheMetadata { tag, started_ns: now_ns, primary: port, is_kept_back: true, skip: None };
-                self.keep_back(context, metadata, way.unwrap_or(least_loaded))
+                self.keep_back(context, metadata, way.unwrap_or(port))
             }
         }
     }
@@ -158,8 +160,9 @@ impl Sqr {
                     context.packet().shims.replace(cached);
                 }
                 match way {
-                    Some(way) if is_old_enough => self.forward(way),
-                    _ => self.go_round(context, least_loaded, self.failure_delay_ns.saturating_sub(age_ns)),
+                    _ if !is_old_enough => self.go_round(context, least_loaded, self.failure_delay_ns - age_ns),
+                    Some(way) => self.forward(way),
+                    None => self.go_round(context, cached.primary, LOOK_AGAIN_NS),
                 }
             }
         }
@@ -269,13 +272,13 @@ impl Sqr {
         Verdict::Drop(DropReason::CopyRetired)
     }
 
-    /// Back to waiting, for `remaining_ns` if the traffic manager can hold packets.
+    /// Back to waiting: in the ring, by way of `ring`, or for `remaining_ns` if the traffic manager can hold packets.
     fn go_round<E: Environment>(&self, context: &Context<'_, E>, ring: PortId, remaining_ns: u32) -> Verdict {
         match self.config.caching {
             Caching::Ring => self.forward(ring),
             Caching::DelayQueue => {
                 let port = context.port();
-                let duration = Duration::from_ns(u64::from(remaining_ns)).max(LOOK_AGAIN);
+                let duration = Duration::from_ns(u64::from(remaining_ns.max(1)));
                 Verdict::Hold { port, queue: self.caching_queue(port), duration }
             }
         }
