@@ -118,6 +118,19 @@ impl PacketCounts {
     }
 }
 
+/// How far a flow has got: what a probe in its two hosts would see.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowProgress {
+    /// Bytes that the sender lets be in flight; 0 when it counts none.
+    pub congestion_window_bytes: u64,
+    /// Bytes from the beginning to the last one ever sent.
+    pub sent_bytes: u64,
+    /// Bytes that the sender knows to have arrived, in order.
+    pub acknowledged_bytes: u64,
+    /// Bytes handed to the receiving application.
+    pub delivered_bytes: u64,
+}
+
 /// A flow that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowRecord {

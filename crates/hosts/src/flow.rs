@@ -142,6 +142,14 @@ impl Sender for SenderState {
         dispatch!(self, SenderState, end => end.acknowledged_bytes())
     }
 
+    fn sent_bytes(&self) -> u64 {
+        dispatch!(self, SenderState, end => end.sent_bytes())
+    }
+
+    fn congestion_window_bytes(&self) -> u64 {
+        dispatch!(self, SenderState, end => end.congestion_window_bytes())
+    }
+
     fn statistics(&self) -> SenderStatistics {
         dispatch!(self, SenderState, end => end.statistics())
     }

@@ -11,7 +11,9 @@ pub mod host;
 pub mod stack;
 pub mod transport;
 
-pub use application::{Application, FlowConfig, FlowOutcome, FlowRecord, MessageRecord, PacketCounts, TransportId};
+pub use application::{
+    Application, FlowConfig, FlowOutcome, FlowProgress, FlowRecord, MessageRecord, PacketCounts, TransportId,
+};
 pub use flow::{ReceiverState, SenderState, TransportConfig};
 pub use host::{HostConfig, HostDrop, HostEnvironment, HostEvent, HostTotals, Hosts, NetworkCardConfig, QueueCapacity};
 pub use stack::{DelayConfig, Jitter, StackConfig};

@@ -5,6 +5,7 @@ mod table;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+pub use crate::simulation::OrderCounts;
 pub use table::{Column, Table};
 
 /// The result of a run.
@@ -38,6 +39,9 @@ pub struct Summary {
     /// Failures of links; nothing for a scenario without.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failures: Option<FailureTotals>,
+    /// What the order checker says of all flows together; nothing when it was off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<OrderCounts>,
     /// Packets lost, by reason.
     pub drops: BTreeMap<&'static str, u64>,
     /// Packets that a switch took out without loss, by reason: copies not needed, control packets that were read.

@@ -10,8 +10,9 @@ use super::quantity::Text;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MeasureSettings {
-    /// Compare, packet by packet, what hosts put on their links with what arrives at the other end: lost, reordered and
-    /// duplicated packets of each flow, both directions, go into the table of flows. Takes time and memory.
+    /// Compare, packet by packet, what hosts put on their links with what arrives at the other end. The table of flows
+    /// then says how many packets the network lost, reordered and duplicated, both directions together, and the longest
+    /// time between two packets of data: columns that begin with "network". Takes time and memory.
     pub order: bool,
     /// Samples of queue depth.
     #[serde(skip_serializing_if = "Vec::is_empty")]

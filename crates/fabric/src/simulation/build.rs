@@ -12,6 +12,7 @@ use rand::Rng;
 use super::changes::{Change, loss_stream_name};
 use super::environment::{Medium, Records, Services, SwitchLinks};
 use super::event::{Sequences, SimulationEvent, kind};
+use super::flow_sampling::FlowSampler;
 use super::recovery::Recovery;
 use super::sampling::{Sampler, Subject};
 use super::{Simulation, mechanisms, transports};
@@ -53,6 +54,7 @@ impl Simulation {
         });
         let switches = switches.collect();
         let samplers = samplers(&scenario, &topology)?;
+        let flow_samplers = flow_samplers(&scenario);
         let workload: Box<dyn Iterator<Item = _> + Send> = Box::new(workload);
         Ok(Self {
             scenario,
@@ -68,6 +70,7 @@ impl Simulation {
             next_change: 0,
             recovery,
             samplers,
+            flow_samplers,
             events: 0,
             now: Time::ZERO,
         })
@@ -112,6 +115,7 @@ fn medium(scenario: &Scenario, topology: &Topology) -> Medium {
         transmissions: 0,
         records: Records::default(),
         services: Services::new(&scenario.flows),
+        order: scenario.measure.order.then(Default::default),
     }
 }
 
@@ -266,6 +270,12 @@ fn samplers(scenario: &Scenario, topology: &Topology) -> Result<Vec<Sampler>, St
         }
     }
     Ok(samplers)
+}
+
+fn flow_samplers(scenario: &Scenario) -> Vec<FlowSampler> {
+    let group = |name: &str| scenario.flows.iter().position(|group| group.name == name);
+    let wanted = scenario.measure.flow.iter();
+    wanted.filter_map(|sampling| Some(FlowSampler::new(group(&sampling.group)?, sampling.period))).collect()
 }
 
 /// The port of a recirculation port by its number.

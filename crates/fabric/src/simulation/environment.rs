@@ -6,6 +6,7 @@ use hitless_switch::{DropReason, Environment, SwitchEvent};
 use hitless_wire::{FlowId, HostId, Packet, PortId, ServiceKey, Time, Transport};
 
 use super::event::{Sequences, SimulationEvent, kind};
+use super::order::OrderChecker;
 use crate::link::Link;
 use crate::routing::Routing;
 use crate::scenario::FlowGroup;
@@ -29,6 +30,8 @@ pub(super) struct Medium {
     pub transmissions: u64,
     pub records: Records,
     pub services: Services,
+    /// Only where a scenario asks for it.
+    pub order: Option<Box<OrderChecker>>,
 }
 
 /// The services that flows belong to.
@@ -85,6 +88,24 @@ pub(super) struct Records {
     pub messages: Vec<MessageRecord>,
     pub flows: Vec<FlowRecord>,
     pub flows_ended: u64,
+    /// By flow, as far as any has lost a frame: frames lost on links that were down.
+    lost_to_failures: Vec<u64>,
+}
+
+impl Records {
+    /// A frame of `flow` was lost on a link that was down.
+    pub fn note_lost_to_failure(&mut self, flow: FlowId) {
+        let index = flow.0 as usize;
+        if index >= self.lost_to_failures.len() {
+            self.lost_to_failures.resize(index + 1, 0);
+        }
+        self.lost_to_failures[index] += 1;
+    }
+
+    /// Frames of `flow` that were lost so.
+    pub fn lost_to_failures(&self, flow: FlowId) -> u64 {
+        self.lost_to_failures.get(flow.0 as usize).copied().unwrap_or(0)
+    }
 }
 
 impl Medium {
@@ -103,6 +124,18 @@ impl Medium {
             hosts.note_dropped(descriptor.flow);
         }
         self.discard(packet);
+    }
+
+    /// Tells the order checker of all packets that exist. Afterwards the store cannot be used any more.
+    pub fn settle_order(&mut self) {
+        let Some(order) = &mut self.order else { return };
+        let (slots, alive) = (self.packets.peak(), self.packets.alive());
+        let mut exists = vec![true; slots];
+        // The store gives out its free slots before it grows.
+        (alive..slots).for_each(|_| exists[self.packets.reserve().0 as usize] = false);
+        for slot in (0..slots as u32).filter(|&slot| exists[slot as usize]) {
+            order.still_exists(&self.packets[PacketHandle(slot)]);
+        }
     }
 
     /// A packet leaves the simulation.
@@ -199,6 +232,9 @@ impl HostEnvironment for HostSide<'_> {
 
     #[inline(always)]
     fn transmit(&mut self, host: HostId, packet: PacketHandle, last_bit_leaves_at: Time) {
+        if let Some(order) = &mut self.medium.order {
+            order.sent(last_bit_leaves_at, &self.medium.packets[packet]);
+        }
         let link = self.medium.host_links[host.0 as usize];
         self.medium.put_on_link(link, packet, last_bit_leaves_at);
     }
@@ -212,6 +248,9 @@ impl HostEnvironment for HostSide<'_> {
     }
 
     fn flow_finished(&mut self, record: &FlowRecord) {
+        if let Some(order) = &mut self.medium.order {
+            order.ended(record.flow);
+        }
         self.medium.records.flows_ended += 1;
         self.medium.records.flows.push(*record);
     }

@@ -8,7 +8,9 @@ mod build;
 mod changes;
 mod environment;
 mod event;
+mod flow_sampling;
 mod mechanisms;
+mod order;
 mod outcome;
 mod recovery;
 mod sampling;
@@ -31,6 +33,8 @@ use crate::workload::{FlowSize, FlowSpec};
 use changes::Change;
 use environment::{HostSide, Medium, SwitchSide};
 use event::{SimulationEvent, kind};
+use flow_sampling::FlowSampler;
+pub use order::OrderCounts;
 use recovery::Recovery;
 use sampling::Sampler;
 
@@ -93,6 +97,7 @@ pub struct Simulation {
     next_change: usize,
     recovery: Recovery,
     samplers: Vec<Sampler>,
+    flow_samplers: Vec<FlowSampler>,
     events: u64,
     now: Time,
 }
@@ -133,7 +138,7 @@ impl Simulation {
         self.schedule_next_flow();
         self.schedule_next_change();
         self.start_recovery();
-        for number in 0..self.samplers.len() {
+        for number in 0..self.samplers.len() + self.flow_samplers.len() {
             self.schedule_sample(number, Time::ZERO);
         }
     }
@@ -257,6 +262,9 @@ impl Simulation {
                 Reach::Switch
             }
             Node::Host(host) => {
+                if let Some(order) = &mut self.medium.order {
+                    order.arrived(now, &self.medium.packets[packet]);
+                }
                 self.hosts.receive(now, host, packet, &mut HostSide { medium: &mut self.medium });
                 Reach::Hosts
             }
@@ -279,6 +287,9 @@ impl Simulation {
         let descriptor = &self.medium.packets[packet];
         if descriptor.transport != Transport::None {
             self.hosts.note_dropped(descriptor.flow);
+            if fate == Fate::LostDown {
+                self.medium.records.note_lost_to_failure(descriptor.flow);
+            }
         }
         self.medium.discard(packet);
     }
@@ -289,7 +300,8 @@ impl Simulation {
             self.messages_expected += spec.messages.count;
             self.medium.services.add_flow(spec.group);
             self.flow_specs.push(spec);
-            self.hosts.add_flow(config, &mut HostSide { medium: &mut self.medium });
+            let flow = self.hosts.add_flow(config, &mut HostSide { medium: &mut self.medium });
+            self.sample_from_now_on(flow, spec.group);
         }
         self.schedule_next_flow();
     }

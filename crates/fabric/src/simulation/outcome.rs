@@ -6,17 +6,19 @@ use hitless_hosts::{FlowOutcome, FlowRecord, MessageRecord};
 use hitless_switch::{DropReason, Report};
 use hitless_wire::{PortId, Time};
 
+use super::order::{FlowVerdict, OrderChecker};
 use super::sampling::{Sampler, Subject};
 use super::{End, Simulation};
 use crate::results::{FlowTotals, Outcome, Summary, Table};
 use crate::topology::{DirectedLink, SwitchId};
 
 impl Simulation {
-    pub(super) fn into_outcome(self, end: End, ended_at: Time) -> Outcome {
+    pub(super) fn into_outcome(mut self, end: End, ended_at: Time) -> Outcome {
         let reports = self.reports(ended_at);
         let mut violations = self.broken_accounts(end);
         violations.extend(reports.iter().flat_map(|(_, report)| report.broken_promises.iter().cloned()));
         violations.extend(self.hardware_violations());
+        self.medium.settle_order();
         let summary = self.summary(end, ended_at, &reports);
         Outcome { summary, tables: self.tables(&reports), violations }
     }
@@ -81,6 +83,7 @@ impl Simulation {
                 unfinished: totals.flows_started - totals.flows_completed - totals.flows_failed,
             },
             failures: self.recovery.totals(),
+            order: self.medium.order.as_ref().map(|order| order.totals()),
             drops: self.drops(),
             retired: self.ended_in_switches(|reason| !reason.is_loss()),
             packets_peak: self.medium.packets.peak(),
@@ -132,6 +135,7 @@ impl Simulation {
         tables.push(self.histograms(reports));
         let is_queue = |sampler: &&Sampler| matches!(sampler.subject, Subject::QueueBytes { .. });
         let (queues, links): (Vec<_>, Vec<_>) = self.samplers.iter().partition(is_queue);
+        tables.push(self.flow_progress());
         tables.push(samples("queues", "port", &queues));
         tables.push(samples("throughput", "link", &links));
         tables
@@ -157,7 +161,7 @@ impl Simulation {
         let counts = |row: &&FlowRecord| row.started >= self.scenario.warmup;
         let rows: &[FlowRecord] = &self.medium.records.flows.iter().filter(counts).copied().collect::<Vec<_>>();
         let host = |id: hitless_wire::HostId| self.topology.host(id).name.clone();
-        Table::new("flows")
+        let table = Table::new("flows")
             .unsigned("flow", rows, |row| row.flow.0.into())
             .text("group", rows, |row| self.scenario.flows[row.tag as usize].name.clone())
             .text("source", rows, |row| host(row.source))
@@ -176,6 +180,11 @@ impl Simulation {
             .unsigned("packets_duplicate", rows, |row| row.receiver.duplicate_packets)
             .unsigned("packets_reordered", rows, |row| row.receiver.reordered_packets)
             .unsigned("packets_marked", rows, |row| row.receiver.marked_packets)
+            .unsigned("frames_lost_to_failures", rows, |row| self.medium.records.lost_to_failures(row.flow));
+        match &self.medium.order {
+            None => table,
+            Some(order) => with_order(table, rows, order),
+        }
     }
 
     fn links(&self) -> Table {
@@ -251,6 +260,17 @@ impl Simulation {
             .unsigned("value", &rows, |row| row.3)
             .unsigned("count", &rows, |row| row.4)
     }
+}
+
+/// The table of flows with what the order checker says of each.
+fn with_order(table: Table, rows: &[FlowRecord], order: &OrderChecker) -> Table {
+    let verdicts: Vec<FlowVerdict> = rows.iter().map(|row| order.verdict(row.flow)).collect();
+    table
+        .unsigned("network_packets_sent", &verdicts, |verdict| verdict.counts.packets_sent)
+        .unsigned("network_packets_lost", &verdicts, |verdict| verdict.counts.packets_lost)
+        .unsigned("network_packets_reordered", &verdicts, |verdict| verdict.counts.packets_reordered)
+        .unsigned("network_packets_duplicated", &verdicts, |verdict| verdict.counts.packets_duplicated)
+        .unsigned("network_longest_gap_ps", &verdicts, |verdict| verdict.longest_gap.as_ps())
 }
 
 fn samples(name: &'static str, subject: &'static str, samplers: &[&Sampler]) -> Table {

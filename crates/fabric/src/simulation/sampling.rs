@@ -25,15 +25,26 @@ pub(super) struct Sampler {
 }
 
 impl Simulation {
+    /// Samplers of flows are numbered after the others.
     pub(super) fn schedule_sample(&mut self, number: usize, now: Time) {
-        let at = now + self.samplers[number].period;
+        let others = self.samplers.len();
+        let period = self.samplers.get(number).map(|sampler| sampler.period);
+        let at = now + period.unwrap_or_else(|| self.flow_samplers[number - others].period);
         // A key of its own: sampling must not move the order of anything else.
         let order = OrderKey::new(kind::SAMPLE, number as u32, 0);
         self.medium.queue.push(at, order, SimulationEvent::Sample { sampler: number as u32 });
     }
 
     pub(super) fn sample(&mut self, now: Time, number: usize) {
-        let Some(sampler) = self.samplers.get_mut(number) else { return };
+        match self.samplers.len() {
+            others if number >= others => self.sample_flows(now, number - others),
+            _ => self.sample_counter(now, number),
+        }
+        self.schedule_sample(number, now);
+    }
+
+    fn sample_counter(&mut self, now: Time, number: usize) {
+        let sampler = &mut self.samplers[number];
         let value = match &mut sampler.subject {
             Subject::QueueBytes { switch, port } => self.switches[*switch as usize].port_bytes(now, *port),
             Subject::LinkBytes { link, before } => {
@@ -42,6 +53,5 @@ impl Simulation {
             }
         };
         sampler.samples.push((now, value));
-        self.schedule_sample(number, now);
     }
 }

@@ -7,7 +7,7 @@ use super::progress::Progress;
 use super::state::HostState;
 use super::wiring::{End, Visit, Wiring};
 use super::{HostEnvironment, HostEvent};
-use crate::application::{FlowConfig, FlowOutcome, FlowRecord, PacketCounts};
+use crate::application::{FlowConfig, FlowOutcome, FlowProgress, FlowRecord, PacketCounts};
 use crate::flow::{ReceiverState, SenderState, TransportConfig};
 use crate::transport::{Receiver, Sender};
 
@@ -230,6 +230,16 @@ impl Connection {
     fn received_enough<E: HostEnvironment>(&mut self, now: Time, env: &mut E) {
         let wrote = self.wiring.advance(now, &mut self.sender, &self.receiver, env);
         debug_assert!(!wrote, "only what the sender learns makes the application write");
+    }
+
+    /// How far the flow has got.
+    pub fn progress(&self) -> FlowProgress {
+        FlowProgress {
+            congestion_window_bytes: self.sender.congestion_window_bytes(),
+            sent_bytes: self.sender.sent_bytes(),
+            acknowledged_bytes: self.sender.acknowledged_bytes(),
+            delivered_bytes: self.receiver.delivered_bytes(),
+        }
     }
 
     /// The flow's record, were it to end now.

@@ -7,7 +7,7 @@ use super::connection::{Connection, Side};
 use super::state::HostState;
 use super::wiring::Visit;
 use super::{HostConfig, HostDrop, HostEnvironment, HostEvent};
-use crate::application::{Application, FlowConfig, FlowOutcome, PacketCounts, TransportId};
+use crate::application::{Application, FlowConfig, FlowOutcome, FlowProgress, PacketCounts, TransportId};
 use crate::flow::TransportConfig;
 
 /// A flow's place in the table: 16 bytes, whatever the flow is doing.
@@ -282,6 +282,14 @@ impl Hosts {
             FlowSlot::Waiting(_) => 0,
             FlowSlot::Active(connection) => connection.counts().in_flight(),
             FlowSlot::Ended { packets_in_flight } => *packets_in_flight,
+        }
+    }
+
+    /// How far `flow` has got; `None` before its start and after its end.
+    pub fn progress(&self, flow: FlowId) -> Option<FlowProgress> {
+        match &self.flows[flow.0 as usize] {
+            FlowSlot::Active(connection) => Some(connection.progress()),
+            FlowSlot::Waiting(_) | FlowSlot::Ended { .. } => None,
         }
     }
 

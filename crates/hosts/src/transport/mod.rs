@@ -80,6 +80,10 @@ pub trait Sender {
     }
     /// Bytes that the other end has acknowledged in order.
     fn acknowledged_bytes(&self) -> u64;
+    /// Bytes from the beginning to the last one ever sent.
+    fn sent_bytes(&self) -> u64;
+    /// Bytes that it lets be in flight; 0 when it counts none.
+    fn congestion_window_bytes(&self) -> u64;
     /// What was counted.
     fn statistics(&self) -> SenderStatistics;
 }

@@ -221,6 +221,18 @@ impl Sender for RoceRequester {
         self.acknowledged_bytes
     }
 
+    fn sent_bytes(&self) -> u64 {
+        let packet_bytes = u64::from(self.config.payload_bytes);
+        let sent_of = |message: &Message| {
+            (self.highest_sent.saturating_sub(message.first)).saturating_mul(packet_bytes).min(message.bytes)
+        };
+        self.completed_bytes + self.messages.iter().map(sent_of).sum::<u64>()
+    }
+
+    fn congestion_window_bytes(&self) -> u64 {
+        u64::from(self.config.window_packets) * u64::from(self.config.payload_bytes)
+    }
+
     fn statistics(&self) -> SenderStatistics {
         self.statistics
     }

@@ -76,6 +76,21 @@ impl Exchange {
 }
 
 #[test]
+fn sent_bytes_count_each_byte_once_and_not_the_room_in_the_last_packet() {
+    let mut exchange = Exchange::new(config());
+    exchange.requester.write(Time::ZERO, 2_500);
+    exchange.requester.write(Time::ZERO, 1_024);
+    assert_eq!(exchange.requester.sent_bytes(), 0);
+    let packets = exchange.sent();
+    assert_eq!((packets.len(), exchange.requester.sent_bytes()), (4, 3_524));
+    let answers = exchange.arrive(&packets, &["W1"]);
+    exchange.answer(&answers);
+    exchange.sent();
+    assert_eq!(exchange.requester.sent_bytes(), 3_524, "sent again is not sent further");
+    assert_eq!(exchange.requester.congestion_window_bytes(), u64::from(config().window_packets) * 1_024);
+}
+
+#[test]
 fn a_message_is_cut_into_packets_and_acknowledged_once() {
     let mut exchange = Exchange::new(config());
     exchange.requester.write(Time::ZERO, 2_500);

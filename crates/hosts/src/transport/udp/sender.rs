@@ -95,6 +95,14 @@ impl Sender for UdpSender {
         self.sent_bytes
     }
 
+    fn sent_bytes(&self) -> u64 {
+        self.sent_bytes
+    }
+
+    fn congestion_window_bytes(&self) -> u64 {
+        0
+    }
+
     fn statistics(&self) -> SenderStatistics {
         SenderStatistics { packets_sent: self.datagrams_sent, ..SenderStatistics::default() }
     }

@@ -267,6 +267,14 @@ impl Sender for TcpSender {
         self.scoreboard.acknowledged()
     }
 
+    fn sent_bytes(&self) -> u64 {
+        self.scoreboard.next()
+    }
+
+    fn congestion_window_bytes(&self) -> u64 {
+        self.window_bytes()
+    }
+
     fn statistics(&self) -> SenderStatistics {
         self.statistics
     }

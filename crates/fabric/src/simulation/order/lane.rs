@@ -1,0 +1,240 @@
+//! One direction of a flow.
+
+use std::collections::VecDeque;
+
+use hitless_wire::{Duration, Time, Transport};
+use serde::Serialize;
+
+/// How long a packet that has arrived is remembered beside those under way.
+const WINDOW: Duration = Duration::from_ms(10);
+
+/// Packets by what became of them. Sent = arrived + lost + under way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct OrderCounts {
+    /// Packets that hosts put on their links.
+    pub packets_sent: u64,
+    /// Packets of which no copy ever arrived, and none exists any more.
+    pub packets_lost: u64,
+    /// Packets that arrived, for the first time, after one that was sent later.
+    pub packets_reordered: u64,
+    /// Arrivals of packets that had arrived before.
+    pub packets_duplicated: u64,
+    /// Packets that had not arrived when the run ended, and exist.
+    pub packets_under_way: u64,
+}
+
+impl OrderCounts {
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            packets_sent: self.packets_sent + other.packets_sent,
+            packets_lost: self.packets_lost + other.packets_lost,
+            packets_reordered: self.packets_reordered + other.packets_reordered,
+            packets_duplicated: self.packets_duplicated + other.packets_duplicated,
+            packets_under_way: self.packets_under_way + other.packets_under_way,
+        }
+    }
+}
+
+/// A packet that was sent.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    /// Its place among all of this direction.
+    number: u64,
+    at: Time,
+    transport: Transport,
+    has_arrived: bool,
+    exists: bool,
+}
+
+/// The packets of one direction of a flow.
+#[derive(Debug, Default)]
+pub(super) struct OrderLane {
+    /// The latest, in order and without gaps.
+    recent: VecDeque<Sent>,
+    /// Those before that have not arrived, in order.
+    missing: Vec<Sent>,
+    sent: u64,
+    /// One more than the highest number that has arrived.
+    next: u64,
+    reordered: u64,
+    duplicated: u64,
+    last_arrival: Option<Time>,
+    longest_gap: Duration,
+}
+
+impl OrderLane {
+    pub fn sent(&mut self, now: Time, transport: Transport) {
+        self.forget_before(Time(now.as_ps().saturating_sub(WINDOW.as_ps())));
+        self.recent.push_back(Sent { number: self.sent, at: now, transport, has_arrived: false, exists: false });
+        self.sent += 1;
+    }
+
+    pub fn arrived(&mut self, now: Time, transport: Transport) {
+        match self.first_arrival(&transport) {
+            None => self.duplicated += 1,
+            Some(number) => {
+                self.reordered += u64::from(number < self.next);
+                self.next = self.next.max(number + 1);
+                let gap = self.last_arrival.replace(now).map_or(Duration::ZERO, |before| now - before);
+                self.longest_gap = self.longest_gap.max(gap);
+            }
+        }
+    }
+
+    /// Finds the packet that arrives with this header, and that has not arrived yet: the first of those not overtaken
+    /// by another, or else the first of all.
+    fn first_arrival(&mut self, transport: &Transport) -> Option<u64> {
+        let next = self.next;
+        let not_overtaken = self.missing.partition_point(|packet| packet.number < next);
+        self.take_missing(not_overtaken, transport)
+            .or_else(|| self.take_recent(next, transport))
+            .or_else(|| self.take_missing(0, transport))
+            .or_else(|| self.take_recent(0, transport))
+    }
+
+    fn take_missing(&mut self, from: usize, transport: &Transport) -> Option<u64> {
+        let found = self.missing[from..].iter().position(|packet| packet.transport == *transport)?;
+        Some(self.missing.remove(from + found).number)
+    }
+
+    fn take_recent(&mut self, from: u64, transport: &Transport) -> Option<u64> {
+        let first = self.recent.front()?.number;
+        let skipped = usize::try_from(from.saturating_sub(first)).expect("a lane fits into memory");
+        let mut waiting = self.recent.iter_mut().skip(skipped).filter(|packet| !packet.has_arrived);
+        let found = waiting.find(|packet| packet.transport == *transport)?;
+        found.has_arrived = true;
+        Some(found.number)
+    }
+
+    /// Keeps of the packets sent before `time` those that have not arrived.
+    fn forget_before(&mut self, time: Time) {
+        while self.recent.front().is_some_and(|packet| packet.at < time) {
+            self.missing.extend(self.recent.pop_front().filter(|packet| !packet.has_arrived));
+        }
+    }
+
+    /// Keeps only the packets that have not arrived, and no more memory than that.
+    pub fn forget(&mut self) {
+        self.forget_before(Time::NEVER);
+        self.recent.shrink_to_fit();
+    }
+
+    /// A packet with this header exists.
+    pub fn still_exists(&mut self, transport: Transport) {
+        let waiting = self.missing.iter_mut().chain(self.recent.iter_mut().filter(|packet| !packet.has_arrived));
+        for packet in waiting.filter(|packet| packet.transport == transport) {
+            packet.exists = true;
+        }
+    }
+
+    pub fn counts(&self) -> OrderCounts {
+        let waiting = || self.missing.iter().chain(self.recent.iter().filter(|packet| !packet.has_arrived));
+        let under_way = waiting().filter(|packet| packet.exists).count() as u64;
+        OrderCounts {
+            packets_sent: self.sent,
+            packets_lost: waiting().count() as u64 - under_way,
+            packets_reordered: self.reordered,
+            packets_duplicated: self.duplicated,
+            packets_under_way: under_way,
+        }
+    }
+
+    pub fn longest_gap(&self) -> Duration {
+        self.longest_gap
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hitless_wire::UdpHeader;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn packet(number: u64) -> Transport {
+        Transport::Udp(UdpHeader { number, ..UdpHeader::default() })
+    }
+
+    /// Sends packets with the headers `sent` one after the other, then lets those with the headers `arrived` arrive:
+    /// lost, reordered, duplicated.
+    fn judge(sent: &[u64], arrived: &[u64]) -> (u64, u64, u64) {
+        let mut lane = OrderLane::default();
+        sent.iter().for_each(|&number| lane.sent(Time(0), packet(number)));
+        arrived.iter().for_each(|&number| lane.arrived(Time(0), packet(number)));
+        let counts = lane.counts();
+        (counts.packets_lost, counts.packets_reordered, counts.packets_duplicated)
+    }
+
+    #[test]
+    fn verdicts() {
+        let table: [(&str, &[u64], &[u64], _); 8] = [
+            ("all in order", &[1, 2, 3], &[1, 2, 3], (0, 0, 0)),
+            ("one lost", &[1, 2, 3], &[1, 3], (1, 0, 0)),
+            ("one late", &[1, 2, 3], &[1, 3, 2], (0, 1, 0)),
+            ("two behind a third", &[1, 2, 3], &[3, 1, 2], (0, 2, 0)),
+            ("a second copy", &[1, 2, 3], &[1, 2, 2, 3, 1], (0, 0, 2)),
+            ("equal headers, both arrive", &[1, 2, 1], &[1, 2, 1], (0, 0, 0)),
+            ("equal headers, the first is lost", &[1, 2, 1], &[2, 1], (1, 0, 0)),
+            ("sent again, both copies late", &[1, 2, 1, 3], &[2, 3, 1, 1], (0, 2, 0)),
+        ];
+        for (name, sent, arrived, expected) in table {
+            assert_eq!(judge(sent, arrived), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_packet_may_come_at_any_time_later() {
+        let mut lane = OrderLane::default();
+        let at = |ms| Time(Duration::from_ms(ms).as_ps());
+        lane.sent(at(0), packet(1));
+        lane.sent(at(0), packet(2));
+        lane.arrived(at(1), packet(2));
+        lane.sent(at(100), packet(3));
+        assert_eq!((lane.recent.len(), lane.missing.len()), (1, 1), "the window is short");
+        lane.forget();
+        lane.arrived(at(101), packet(3));
+        lane.arrived(at(102), packet(1));
+        lane.arrived(at(103), packet(2));
+        let counts = lane.counts();
+        assert_eq!((counts.packets_lost, counts.packets_reordered, counts.packets_duplicated), (0, 1, 1));
+        assert_eq!(lane.longest_gap(), Duration::from_ms(100));
+        assert_eq!((lane.recent.len(), lane.missing.len()), (0, 0));
+    }
+
+    #[test]
+    fn what_exists_at_the_end_is_not_lost() {
+        let mut lane = OrderLane::default();
+        (1..=3).for_each(|number| lane.sent(Time(0), packet(number)));
+        lane.arrived(Time(1), packet(1));
+        lane.still_exists(packet(1));
+        lane.still_exists(packet(3));
+        let counts = lane.counts();
+        assert_eq!((counts.packets_sent, counts.packets_lost, counts.packets_under_way), (3, 1, 1));
+    }
+
+    proptest! {
+        /// The plainest thinkable definition, for packets with headers of their own.
+        #[test]
+        fn the_counts_are_those_of_the_definition(
+            arrivals in proptest::collection::vec(0u64..40, 0..80),
+            window_ms in 0u64..3,
+        ) {
+            let mut lane = OrderLane::default();
+            for number in 0..40 {
+                lane.sent(Time(Duration::from_ms(number * window_ms).as_ps()), packet(number));
+            }
+            let (mut first, mut reordered) = (Vec::new(), 0);
+            for &number in &arrivals {
+                lane.arrived(Time(Duration::from_ms(200).as_ps()), packet(number));
+                if !first.contains(&number) {
+                    reordered += u64::from(first.iter().any(|&other| other > number));
+                    first.push(number);
+                }
+            }
+            let counts = lane.counts();
+            prop_assert_eq!(counts.packets_lost, 40 - first.len() as u64);
+            prop_assert_eq!(counts.packets_reordered, reordered);
+            prop_assert_eq!(counts.packets_duplicated, (arrivals.len() - first.len()) as u64);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The order checker: what hosts put on their links, compared packet by packet with what arrives at the other end.
+//!
+//! An oracle, so it is simple: it knows nothing of switches, mechanisms and transports, and looks at no sequence number.
+//! A packet is known by its whole transport header. Two packets of a flow with equal headers cannot be told apart;
+//! an arrival is then taken for the one that blames the network least.
+
+mod lane;
+
+use hitless_wire::{Duration, FlowId, HostId, Packet, Time, Transport};
+
+pub use lane::OrderCounts;
+use lane::OrderLane;
+
+/// One flow: the packets of its two directions.
+#[derive(Debug, Default)]
+struct FlowOrder {
+    /// The host that sent first: where the data comes from.
+    source: Option<HostId>,
+    data: OrderLane,
+    answers: OrderLane,
+}
+
+impl FlowOrder {
+    fn lane(&mut self, packet: &Packet) -> &mut OrderLane {
+        let source = *self.source.get_or_insert(packet.source);
+        if packet.source == source { &mut self.data } else { &mut self.answers }
+    }
+}
+
+/// What the checker says of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct FlowVerdict {
+    /// Both directions together.
+    pub counts: OrderCounts,
+    /// The longest time between two packets of data that arrived, each for the first time.
+    pub longest_gap: Duration,
+}
+
+/// Packets of all flows.
+#[derive(Debug, Default)]
+pub(super) struct OrderChecker {
+    flows: Vec<FlowOrder>,
+}
+
+impl OrderChecker {
+    fn flow(&mut self, flow: FlowId) -> &mut FlowOrder {
+        let index = flow.0 as usize;
+        if index >= self.flows.len() {
+            self.flows.resize_with(index + 1, FlowOrder::default);
+        }
+        &mut self.flows[index]
+    }
+
+    /// A host puts a packet on its link.
+    #[inline(never)]
+    pub fn sent(&mut self, now: Time, packet: &Packet) {
+        if packet.transport != Transport::None {
+            self.flow(packet.flow).lane(packet).sent(now, packet.transport);
+        }
+    }
+
+    /// A packet arrives at a host.
+    #[inline(never)]
+    pub fn arrived(&mut self, now: Time, packet: &Packet) {
+        if packet.transport != Transport::None {
+            self.flow(packet.flow).lane(packet).arrived(now, packet.transport);
+        }
+    }
+
+    /// A flow has ended: what has arrived may be forgotten.
+    pub fn ended(&mut self, flow: FlowId) {
+        let flow = self.flow(flow);
+        flow.data.forget();
+        flow.answers.forget();
+    }
+
+    /// A packet that exists at the end of the run: it is not lost.
+    pub fn still_exists(&mut self, packet: &Packet) {
+        if packet.transport != Transport::None {
+            self.flow(packet.flow).lane(packet).still_exists(packet.transport);
+        }
+    }
+
+    /// What became of the packets of a flow, once [`Self::still_exists`] has been told of all that exist.
+    pub fn verdict(&self, flow: FlowId) -> FlowVerdict {
+        let Some(flow) = self.flows.get(flow.0 as usize) else { return FlowVerdict::default() };
+        let counts = flow.data.counts().plus(flow.answers.counts());
+        FlowVerdict { counts, longest_gap: flow.data.longest_gap() }
+    }
+
+    /// All flows together.
+    pub fn totals(&self) -> OrderCounts {
+        let of_flow = |flow: &FlowOrder| flow.data.counts().plus(flow.answers.counts());
+        self.flows.iter().map(of_flow).fold(OrderCounts::default(), OrderCounts::plus)
+    }
+}
