@@ -44,6 +44,8 @@ pub enum FlowPattern {
     Poisson(PoissonFlows),
     /// Flows at regular moments, each a connection of its own, whether the one before is done or not.
     Schedule(ScheduledFlows),
+    /// Flows one after the other, each a connection of its own that starts when the one before is done.
+    Sequence(SequentialFlows),
     /// Queries that many hosts answer at once.
     Incast(IncastFlows),
     /// Flows that send as much as they can, between pairs of hosts.
@@ -105,6 +107,24 @@ pub struct ScheduledFlows {
     /// Number of flows after which the group is done; left out: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
+}
+
+/// One flow at a time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SequentialFlows {
+    /// Sizes of the flows.
+    pub sizes: FlowSizes,
+    /// Hosts that send: names, ranges such as "h0..h15", or "all". One is drawn for each flow.
+    pub sources: Vec<String>,
+    /// Hosts that receive; one is drawn for each flow, never the sender.
+    pub destinations: Vec<String>,
+    /// Number of flows after which the group is done; left out: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
+    /// Pause between the end of a flow and the start of the next. A flow ends when its sender knows that all has arrived.
+    #[serde(default, with = "Text::<Duration>")]
+    pub gap: Duration,
 }
 
 /// Which pairs of hosts are drawn.

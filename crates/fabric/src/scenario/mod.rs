@@ -52,7 +52,7 @@ pub use examples::{EXAMPLES, Example, example};
 pub use failure::LinkFailure;
 pub use flows::{
     Across, CdfSizes, FixedSizes, FlowGroup, FlowPattern, FlowSizes, IncastFlows, ListedFlows, PairedFlows,
-    ParetoSizes, PermutationFlows, PoissonFlows, RequestFlows, ScheduledFlows,
+    ParetoSizes, PermutationFlows, PoissonFlows, RequestFlows, ScheduledFlows, SequentialFlows,
 };
 pub use host::{ExponentialJitter, HostSettings, Jitter, LognormalJitter, StackSettings};
 pub use link::{BernoulliLoss, LinkImpairment, LinkState, LossChange, LossModel, StateChange};

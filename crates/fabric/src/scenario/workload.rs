@@ -9,7 +9,7 @@ use super::error::Problem;
 use super::suggest::closest;
 use super::{
     Across, CdfSizes, FlowGroup, FlowPattern, FlowSizes, IncastFlows, ListedFlows, PairedFlows, PermutationFlows,
-    PoissonFlows, RequestFlows, Scenario, ScheduledFlows,
+    PoissonFlows, RequestFlows, Scenario, ScheduledFlows, SequentialFlows,
 };
 use crate::topology::Topology;
 use crate::topology::select::select_hosts;
@@ -17,7 +17,9 @@ use crate::workload::generators::{
     Arrivals, IncastGenerator, PairGenerator, PairSampler, Template, paired, permutation,
 };
 use crate::workload::size::Pareto;
-use crate::workload::{Cdf, FlowSpec, Generator, LoadDenominator, Messages, SizeSampler, Workload, cdf, flow_list};
+use crate::workload::{
+    Cdf, FlowSpec, Generator, LoadDenominator, Messages, Sequence, SizeSampler, Workload, cdf, flow_list,
+};
 
 impl Workload {
     /// All flows of `scenario`, in order of time, drawn from `streams`. `topology` is the one that
@@ -73,6 +75,7 @@ pub(super) fn build_group(
     match &group.pattern {
         FlowPattern::Poisson(poisson) => builder.poisson(poisson),
         FlowPattern::Schedule(schedule) => builder.schedule(schedule),
+        FlowPattern::Sequence(sequence) => builder.sequence(sequence),
         FlowPattern::Incast(incast) => builder.incast(incast),
         FlowPattern::Long(pairs) | FlowPattern::ConstantRate(pairs) => builder.pairs(pairs),
         FlowPattern::Requests(requests) => builder.requests(requests),
@@ -132,6 +135,16 @@ impl Builder<'_> {
         let Self { template, stream, .. } = self;
         let arrivals = Arrivals::Every(settings.period);
         Ok(Generator::Pairs(Box::new(PairGenerator::new(template, arrivals, settings.count, pairs, sizes, stream))))
+    }
+
+    fn sequence(self, settings: &SequentialFlows) -> Result<Generator, Problem> {
+        let sources = self.hosts("sources", &settings.sources)?;
+        let sizes = self.sizes(&settings.sizes)?;
+        let pairs = self.random_pairs(sources, &settings.destinations, Across::Any)?;
+        let Self { template, stream, .. } = self;
+        let at_once = Arrivals::Every(Duration::ZERO);
+        let flows = PairGenerator::new(template, at_once, settings.count, pairs, sizes, stream);
+        Ok(Generator::Sequence(Box::new(Sequence::new(template, flows, settings.gap))))
     }
 
     fn random_pairs(

@@ -10,6 +10,7 @@ use hitless_wire::{BitRate, Bytes, Duration, PortId, QueueId, Time};
 use rand::Rng;
 
 use super::changes::{Change, loss_stream_name};
+use super::closed_loops::ClosedLoops;
 use super::environment::{Medium, Records, Services, SwitchLinks};
 use super::event::{Sequences, SimulationEvent, kind};
 use super::flow_sampling::FlowSampler;
@@ -33,9 +34,11 @@ impl Simulation {
     pub fn new(scenario: Scenario) -> Result<Self, String> {
         let topology = scenario.topology.build().map_err(|errors| sentences(&errors))?;
         let streams = RandomStreams::new(scenario.seed);
-        let workload = Workload::new(&scenario, &topology, &streams).map_err(|error| error.to_string())?;
         let mut changes = Vec::new();
         let mut medium = medium(&scenario, &topology);
+        let mut workload = Workload::new(&scenario, &topology, &streams).map_err(|error| error.to_string())?;
+        let closed_loops = ClosedLoops::new(workload.take_sequences());
+        medium.records.sequence_of_group = closed_loops.by_group(scenario.flows.len());
         impair(&scenario, &topology, &streams, &mut medium.links, &mut changes)?;
         let recovery = Recovery::new(&scenario, &topology, &mut medium.routing, &streams)?;
         let plan = mechanisms::plan(&scenario, &topology)?;
@@ -64,6 +67,7 @@ impl Simulation {
             switches,
             transports,
             workload: workload.peekable(),
+            closed_loops,
             flow_specs: Vec::new(),
             messages_expected: 0,
             changes,

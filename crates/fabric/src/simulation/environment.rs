@@ -88,6 +88,10 @@ pub(super) struct Records {
     pub messages: Vec<MessageRecord>,
     pub flows: Vec<FlowRecord>,
     pub flows_ended: u64,
+    /// By group of flows: the sequence that it is, if any. Empty when none is.
+    pub sequence_of_group: Vec<Option<u32>>,
+    /// Sequences of which a flow has ended, and when.
+    pub ended_in_loops: Vec<(u32, Time)>,
     /// By flow, as far as any has lost a frame: frames lost on links that were down.
     lost_to_failures: Vec<u64>,
 }
@@ -251,8 +255,12 @@ impl HostEnvironment for HostSide<'_> {
         if let Some(order) = &mut self.medium.order {
             order.ended(record.flow);
         }
-        self.medium.records.flows_ended += 1;
-        self.medium.records.flows.push(*record);
+        let records = &mut self.medium.records;
+        records.flows_ended += 1;
+        records.flows.push(*record);
+        if let Some(&Some(sequence)) = records.sequence_of_group.get(record.tag as usize) {
+            records.ended_in_loops.push((sequence, record.finished));
+        }
     }
 }
 

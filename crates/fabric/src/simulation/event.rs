@@ -25,6 +25,11 @@ pub enum SimulationEvent {
     Host(HostEvent),
     /// The next flow of the workload starts.
     NextFlow,
+    /// The next flow of a sequence starts.
+    NextInSequence {
+        /// Its number.
+        sequence: u32,
+    },
     /// The next entry of the schedule of faults and commands is due.
     Change,
     /// A link fails, or something that follows from it.

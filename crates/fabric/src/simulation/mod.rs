@@ -6,6 +6,7 @@
 
 mod build;
 mod changes;
+mod closed_loops;
 mod environment;
 mod event;
 mod flow_sampling;
@@ -31,6 +32,7 @@ use crate::scenario::{Scenario, Until};
 use crate::topology::{Node, SwitchId, Topology};
 use crate::workload::{FlowSize, FlowSpec};
 use changes::Change;
+use closed_loops::ClosedLoops;
 use environment::{HostSide, Medium, SwitchSide};
 use event::{SimulationEvent, kind};
 use flow_sampling::FlowSampler;
@@ -91,6 +93,7 @@ pub struct Simulation {
     switches: Vec<Switch<AnyMechanism>>,
     transports: Vec<TransportId>,
     workload: Peekable<Box<dyn Iterator<Item = FlowSpec> + Send>>,
+    closed_loops: ClosedLoops,
     flow_specs: Vec<FlowSpec>,
     messages_expected: u64,
     changes: Vec<(Time, Change)>,
@@ -112,6 +115,8 @@ impl Simulation {
     }
 
     /// The same simulation with each flow of the workload changed before it starts.
+    ///
+    /// Those of closed loops are left as they are.
     pub fn with_flows_changed(mut self, change: impl Fn(FlowSpec) -> FlowSpec + Send + 'static) -> Self {
         let changed: Box<dyn Iterator<Item = FlowSpec> + Send> = Box::new(self.workload.map(change));
         self.workload = changed.peekable();
@@ -136,6 +141,7 @@ impl Simulation {
             switch.start(Time::ZERO, &mut side);
         }
         self.schedule_next_flow();
+        self.start_closed_loops();
         self.schedule_next_change();
         self.start_recovery();
         for number in 0..self.samplers.len() + self.flow_samplers.len() {
@@ -165,8 +171,11 @@ impl Simulation {
                     Turn::Source(link) => self.arrive(event.time, link.index() as u32),
                     Turn::Other(event_of_node) => self.dispatch(event.time, event_of_node),
                 };
-                if reach == Reach::Hosts && self.is_done() {
-                    return (End::AllFlowsDone, self.now);
+                if reach == Reach::Hosts {
+                    self.follow_ended_flows();
+                    if self.is_done() {
+                        return (End::AllFlowsDone, self.now);
+                    }
                 }
                 if self.events.is_multiple_of(EVENTS_BETWEEN_LOOKS) {
                     break;
@@ -204,6 +213,7 @@ impl Simulation {
     fn is_done(&mut self) -> bool {
         self.scenario.until == Until::AllFlowsDone
             && self.medium.records.flows_ended == self.flow_specs.len() as u64
+            && self.closed_loops.are_over()
             && self.workload.peek().is_none()
     }
 
@@ -213,7 +223,8 @@ impl Simulation {
             Until::Duration => by_time,
             // Of the messages that are known of; their flows may be a few long connections.
             Until::AllFlowsDone => {
-                let done = self.medium.records.messages.len() as f64 / self.messages_expected.max(1) as f64;
+                let expected = self.messages_expected + self.closed_loops.flows_to_come();
+                let done = self.medium.records.messages.len() as f64 / expected.max(1) as f64;
                 done.max(by_time)
             }
         };
@@ -232,6 +243,7 @@ impl Simulation {
                 self.hosts.handle(now, event, &mut HostSide { medium: &mut self.medium });
             }
             SimulationEvent::NextFlow => self.start_flows(now),
+            SimulationEvent::NextInSequence { sequence } => self.start_in_loop(now, sequence),
             SimulationEvent::Change => self.apply_changes(now),
             SimulationEvent::Recovery(event) => self.recover(now, event),
             SimulationEvent::Sample { sampler } => self.sample(now, sampler as usize),
@@ -296,14 +308,18 @@ impl Simulation {
 
     fn start_flows(&mut self, now: Time) {
         while let Some(spec) = self.workload.next_if(|spec| spec.start <= now) {
-            let config = self.flow_config(&spec);
-            self.messages_expected += spec.messages.count;
-            self.medium.services.add_flow(spec.group);
-            self.flow_specs.push(spec);
-            let flow = self.hosts.add_flow(config, &mut HostSide { medium: &mut self.medium });
-            self.sample_from_now_on(flow, spec.group);
+            self.start_flow(spec);
         }
         self.schedule_next_flow();
+    }
+
+    fn start_flow(&mut self, spec: FlowSpec) {
+        let config = self.flow_config(&spec);
+        self.messages_expected += spec.messages.count;
+        self.medium.services.add_flow(spec.group);
+        self.flow_specs.push(spec);
+        let flow = self.hosts.add_flow(config, &mut HostSide { medium: &mut self.medium });
+        self.sample_from_now_on(flow, spec.group);
     }
 
     fn flow_config(&self, spec: &FlowSpec) -> FlowConfig {

@@ -15,7 +15,7 @@ pub mod size;
 use hitless_wire::{Duration, HostId, Time};
 
 pub use cdf::{Cdf, CdfError};
-pub use generators::{Generator, Workload};
+pub use generators::{Generator, Sequence, Workload};
 pub use load::LoadDenominator;
 pub use size::SizeSampler;
 

@@ -2,6 +2,7 @@
 
 mod incast;
 mod pairs;
+mod sequence;
 
 use std::iter::Peekable;
 
@@ -10,6 +11,7 @@ use hitless_wire::{Duration, HostId, Time};
 
 pub use incast::IncastGenerator;
 pub use pairs::{PairGenerator, PairSampler};
+pub use sequence::Sequence;
 
 use super::random::{below, exponential, unit};
 use super::{FlowSize, FlowSpec, Messages};
@@ -97,6 +99,8 @@ pub enum Generator {
     Incast(Box<IncastGenerator>),
     /// Flows known in advance.
     Listed(std::vec::IntoIter<FlowSpec>),
+    /// Flows whose time nobody knows in advance: as an iterator it is empty.
+    Sequence(Box<Sequence>),
 }
 
 impl Generator {
@@ -112,6 +116,7 @@ impl Generator {
             Generator::Pairs(pairs) => pairs.is_endless(),
             Generator::Incast(incast) => incast.is_endless(),
             Generator::Listed(_) => false,
+            Generator::Sequence(sequence) => sequence.is_endless(),
         }
     }
 }
@@ -124,20 +129,32 @@ impl Iterator for Generator {
             Generator::Pairs(pairs) => pairs.next(),
             Generator::Incast(incast) => incast.next(),
             Generator::Listed(flows) => flows.next(),
+            Generator::Sequence(_) => None,
         }
     }
 }
 
-/// All flows of a run in order of time; at the same moment, in order of group.
+/// All flows of a run whose time is known, in order of time; at the same moment, in order of group.
 #[derive(Clone, Debug)]
 pub struct Workload {
     groups: Vec<Peekable<Generator>>,
+    sequences: Vec<Sequence>,
 }
 
 impl Workload {
     /// The flows of all `groups`.
     pub fn merge(groups: Vec<Generator>) -> Self {
-        Self { groups: groups.into_iter().map(Iterator::peekable).collect() }
+        let sequence = |group: &Generator| match group {
+            Generator::Sequence(sequence) => Some((**sequence).clone()),
+            _ => None,
+        };
+        let sequences = groups.iter().filter_map(sequence).collect();
+        Self { groups: groups.into_iter().map(Iterator::peekable).collect(), sequences }
+    }
+
+    /// The groups whose flows follow each other, for whoever knows when one is done.
+    pub fn take_sequences(&mut self) -> Vec<Sequence> {
+        std::mem::take(&mut self.sequences)
     }
 
     /// When the next flow starts; `None` when there is none.

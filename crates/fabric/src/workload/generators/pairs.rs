@@ -76,6 +76,11 @@ impl PairGenerator {
         Self { template, arrivals, left: count, pairs, sizes, stream, previous: None }
     }
 
+    /// How many flows are left, if there is a limit.
+    pub fn left(&self) -> Option<u64> {
+        self.left
+    }
+
     /// Whether neither a count nor a time ends it.
     pub fn is_endless(&self) -> bool {
         self.left.is_none() && self.template.stop.is_none()
