@@ -42,6 +42,35 @@ class Simulation:
     def effective(self) -> str:
         """The scenario as TOML with every default spelled out."""
 
+class Session:
+    """A scenario run in steps: it stops where it is told to, shows counters, and takes commands."""
+
+    def __init__(self, text: str, file_name: str, seed: int | None = None) -> None: ...
+    @property
+    def now_ps(self) -> int:
+        """The simulated time up to which it has run."""
+
+    def advance(self, until_ps: int) -> bool:
+        """Run up to ``until_ps``, what is due then left to come; False when the run has ended."""
+
+    def receive_counters(self, link: str) -> tuple[int, int]:
+        """Good frames, and all frames, that the MAC behind ``link`` has counted."""
+
+    def protect(self, link: str, end: str, copies: int, mode: str) -> None:
+        """Have the "sender" or "receiver" end of ``link`` protect it; ``mode`` is "blocking" or "non-blocking"."""
+
+    def unprotect(self, link: str, end: str) -> None:
+        """Have one end of ``link`` stop protecting it."""
+
+    def mechanisms(self) -> dict[str, Column]:
+        """The table "mechanisms" of this moment."""
+
+    def finish(self) -> tuple[str, dict[str, dict[str, Column]]]:
+        """Run to the end: the summary as JSON text, and the tables. Once."""
+
+def linkguardian_copies(actual_loss_rate: float, target_loss_rate: float) -> int:
+    """Copies that LinkGuardian retransmits of each lost packet: Equation 2, rounded up."""
+
 def version() -> str:
     """Version of the simulator and of this package."""
 

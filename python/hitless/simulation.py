@@ -6,9 +6,10 @@ package's in one place.
 
 import json
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import polars as pl
 import tomli_w
@@ -18,6 +19,9 @@ from hitless.errors import HitlessError, RefusedScenario
 
 Scenario: TypeAlias = Mapping[str, Any]
 """A scenario as nested mappings, in the words of ``hitless scenario schema``."""
+
+LinkEnd: TypeAlias = Literal["sender", "receiver"]
+"""An end of a link in one direction: the switch before it, or the one behind it."""
 
 
 class RunCancelled(Exception):
@@ -93,19 +97,79 @@ class Simulation:
         """Run to the end and return the tables named in ``keep``, or all."""
         began = time.monotonic()
         try:
-            self._native.run()
+            with _faults_explained(self._file_name):
+                self._native.run()
         except _native.Cancelled as cancelled:
             raise RunCancelled from cancelled
-        except _native.SimulationError as failed:
-            raise HitlessError(
-                str(failed), where=self._file_name, hint="this is a fault of the simulator; please report it"
-            ) from failed
         return Run(
             effective=self._native.effective,
             summary=Summary(json.loads(self._native.summary)),
             tables=_frames(self._native.tables, keep),
             wall_s=time.monotonic() - began,
         )
+
+
+class Session:
+    """A simulation run in steps: what a control plane may see of its switches and do to them.
+
+    Without commands it gives the results of `Simulation.run`. Links are named as in scenarios: ``"sw2->sw6"``.
+    Raises ValueError for a link that does not exist or that no LinkGuardian is configured on.
+    """
+
+    def __init__(self, scenario: Scenario | str, *, file_name: str, seed: int | None = None) -> None:
+        text = scenario if isinstance(scenario, str) else tomli_w.dumps(scenario)
+        self._effective = check_scenario(text, file_name)
+        self._native = _native.Session(text, file_name, seed)
+        self._file_name = file_name
+        self._began = time.monotonic()
+
+    @property
+    def now_ps(self) -> int:
+        """The simulated time up to which it has run."""
+        return self._native.now_ps
+
+    def advance(self, until_ps: int) -> bool:
+        """Run up to ``until_ps``, what is due then left to come; False when the run has ended."""
+        with _faults_explained(self._file_name):
+            return self._native.advance(until_ps)
+
+    def receive_counters(self, link: str) -> tuple[int, int]:
+        """framesRxOk and framesRxAll of the port behind ``link``."""
+        return self._native.receive_counters(link)
+
+    def protect(self, link: str, end: LinkEnd, copies: int, mode: str) -> None:
+        """Have one end of ``link`` protect it, with ``copies`` of each lost packet."""
+        self._native.protect(link, end, copies, mode)
+
+    def unprotect(self, link: str, end: LinkEnd) -> None:
+        """Have one end of ``link`` stop protecting it."""
+        self._native.unprotect(link, end)
+
+    def mechanisms(self) -> pl.DataFrame:
+        """What the mechanisms have counted so far: switch, mechanism, scope, counter, value."""
+        columns = self._native.mechanisms()
+        return pl.DataFrame([pl.Series(name, values) for name, values in columns.items()])
+
+    def finish(self, keep: Collection[str] | None = None) -> Run:
+        """Run to the end of the scenario and return the tables named in ``keep``, or all. Once."""
+        with _faults_explained(self._file_name):
+            summary, tables = self._native.finish()
+        return Run(
+            effective=self._effective,
+            summary=Summary(json.loads(summary)),
+            tables=_frames(tables, keep),
+            wall_s=time.monotonic() - self._began,
+        )
+
+
+@contextmanager
+def _faults_explained(file_name: str) -> Iterator[None]:
+    """A broken check of the simulator as an error for people."""
+    try:
+        yield
+    except _native.SimulationError as failed:
+        hint = "this is a fault of the simulator; please report it"
+        raise HitlessError(str(failed), where=file_name, hint=hint) from failed
 
 
 def _frames(

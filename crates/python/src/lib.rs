@@ -5,8 +5,10 @@
 //!
 //! - [`simulator`]: the one file that names the simulator crate;
 //! - [`simulation`]: the Python class `Simulation`, one scenario from text to tables;
+//! - [`session`]: the Python class `Session`, a scenario run in steps with commands in between;
 //! - [`tables`]: columns of results as numpy arrays, without a copy.
 
+mod session;
 mod simulation;
 mod simulator;
 mod tables;
@@ -65,6 +67,13 @@ fn scenario_check(py: Python<'_>, text: &str, file_name: &str) -> PyResult<Strin
     Ok(prepared.effective())
 }
 
+/// Copies that LinkGuardian retransmits of each lost packet: Equation 2, rounded up. Both rates lie between 0 and 1.
+#[pyfunction]
+fn linkguardian_copies(actual_loss_rate: f64, target_loss_rate: f64) -> PyResult<u32> {
+    let copies = simulator::linkguardian_copies(actual_loss_rate, target_loss_rate);
+    copies.ok_or_else(|| PyValueError::new_err("both loss rates must lie strictly between 0 and 1"))
+}
+
 /// Runs benchmark workload `work` with a fraction of each flow's packets; returns the measurements as JSON.
 #[pyfunction]
 fn bench_engine(py: Python<'_>, work: &str, fraction: f64, seed: u64) -> PyResult<String> {
@@ -79,10 +88,12 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SimulationError", py.get_type::<SimulationError>())?;
     module.add("Cancelled", py.get_type::<Cancelled>())?;
     module.add_class::<simulation::Simulation>()?;
+    module.add_class::<session::Session>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_schema, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_examples, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_example, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_check, module)?)?;
+    module.add_function(wrap_pyfunction!(linkguardian_copies, module)?)?;
     module.add_function(wrap_pyfunction!(bench_engine, module)?)
 }

@@ -120,7 +120,7 @@ fn not_done(what: &str) -> PyErr {
     PyRuntimeError::new_err(format!("no {what}: the simulation has not finished; call run() first"))
 }
 
-fn panic_message(panic: &(dyn Any + Send)) -> String {
+pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
     format!("a check of the simulator failed: {}", text.unwrap_or("no message"))
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use hitless_fabric::bench::Work;
 use hitless_fabric::scenario::{self, Scenario};
-use hitless_fabric::{Progress, Simulation};
+use hitless_fabric::{LinkEnd, Mode, Progress, Session, Simulation, Time, copies_for};
 use rustix::time::{ClockId, clock_gettime};
 
 pub use hitless_fabric::results::{Column, Table};
@@ -77,6 +77,78 @@ impl Prepared {
         let summary_json = with_times(&outcome.summary, &clocks)?.to_string();
         Ok(Outcome { summary_json, tables: outcome.tables })
     }
+}
+
+/// A run in steps, under the hand of a control plane.
+pub struct Driven {
+    session: Session,
+    clocks: Clocks,
+}
+
+impl Driven {
+    /// Builds the scenario and starts it at time 0.
+    pub fn new(prepared: &Prepared) -> Result<Self, Failure> {
+        let clocks = Clocks::start();
+        let session = Session::new(prepared.scenario.clone()).map_err(Failure::Simulation)?;
+        Ok(Self { session, clocks })
+    }
+
+    /// The time up to which it has run, in picoseconds.
+    pub fn now_ps(&self) -> u64 {
+        self.session.now().as_ps()
+    }
+
+    /// Runs up to a time; false when the run has ended.
+    pub fn advance(&mut self, until_ps: u64) -> bool {
+        self.session.advance(Time(until_ps), &Progress::default())
+    }
+
+    /// Good frames and all frames that the MAC behind a link has counted.
+    pub fn receive_counters(&self, link: &str) -> Result<(u64, u64), String> {
+        self.session.receive_counters(link).map(|counters| (counters.frames_ok, counters.frames_all))
+    }
+
+    /// Has one end of a link protect it.
+    pub fn protect(&mut self, link: &str, end: &str, copies: u8, mode: &str) -> Result<(), String> {
+        let mode = match mode {
+            "blocking" => Mode::Blocking,
+            "non-blocking" => Mode::NonBlocking,
+            other => return Err(format!("unknown mode {other:?}; it is \"blocking\" or \"non-blocking\"")),
+        };
+        self.session.protect(link, link_end(end)?, copies, mode)
+    }
+
+    /// Has one end of a link stop protecting it.
+    pub fn unprotect(&mut self, link: &str, end: &str) -> Result<(), String> {
+        self.session.unprotect(link, link_end(end)?)
+    }
+
+    /// What the mechanisms have counted so far.
+    pub fn mechanisms(&self) -> Table {
+        self.session.mechanisms()
+    }
+
+    /// Runs to the end of the scenario and hands over its results.
+    pub fn finish(self) -> Result<Outcome, Failure> {
+        let outcome = self.session.finish(&Progress::default());
+        refuse_violations(&outcome)?;
+        let summary_json = with_times(&outcome.summary, &self.clocks)?.to_string();
+        Ok(Outcome { summary_json, tables: outcome.tables })
+    }
+}
+
+fn link_end(name: &str) -> Result<LinkEnd, String> {
+    match name {
+        "sender" => Ok(LinkEnd::Sender),
+        "receiver" => Ok(LinkEnd::Receiver),
+        other => Err(format!("unknown end {other:?}; it is \"sender\" or \"receiver\"")),
+    }
+}
+
+/// Copies to retransmit of each lost packet, by Equation 2 of LinkGuardian; none for rates that it is not defined for.
+pub fn linkguardian_copies(actual_loss_rate: f64, target_loss_rate: f64) -> Option<u32> {
+    let is_rate = |rate: f64| rate > 0.0 && rate < 1.0;
+    (is_rate(actual_loss_rate) && is_rate(target_loss_rate)).then(|| copies_for(actual_loss_rate, target_loss_rate))
 }
 
 fn refuse_violations(outcome: &hitless_fabric::Outcome) -> Result<(), Failure> {

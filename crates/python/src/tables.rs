@@ -15,7 +15,8 @@ pub fn to_python(py: Python<'_>, tables: Vec<Table>) -> PyResult<Py<PyDict>> {
     Ok(result.unbind())
 }
 
-fn columns<'py>(py: Python<'py>, columns: Vec<(&'static str, Column)>) -> PyResult<Bound<'py, PyDict>> {
+/// Column name -> values.
+pub fn columns<'py>(py: Python<'py>, columns: Vec<(&'static str, Column)>) -> PyResult<Bound<'py, PyDict>> {
     let result = PyDict::new(py);
     for (name, column) in columns {
         result.set_item(name, values(py, column)?)?;

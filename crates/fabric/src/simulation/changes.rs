@@ -44,7 +44,7 @@ impl Simulation {
         self.schedule_next_change();
     }
 
-    fn apply(&mut self, now: Time, change: Change) {
+    pub(super) fn apply(&mut self, now: Time, change: Change) {
         match change {
             Change::Loss { link, model } => {
                 let stream = RandomStreams::new(self.scenario.seed).stream(&loss_stream_name(link));

@@ -39,6 +39,8 @@ pub enum SimulationEvent {
         /// Its number.
         sampler: u32,
     },
+    /// Whoever drives the run wants it to stop here for now: before anything else of this time happens.
+    Pause,
 }
 
 /// The kinds in the order in which events of one time are handled: what changes the world, then what arrives in it,

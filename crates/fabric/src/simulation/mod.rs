@@ -15,6 +15,7 @@ mod order;
 mod outcome;
 mod recovery;
 mod sampling;
+mod session;
 mod transports;
 
 use std::iter::Peekable;
@@ -39,6 +40,7 @@ use flow_sampling::FlowSampler;
 pub use order::OrderCounts;
 use recovery::Recovery;
 use sampling::Sampler;
+pub use session::{LinkEnd, ReceiveCounters, Session};
 
 /// What another thread may see and say while a simulation runs.
 #[derive(Debug, Default)]
@@ -71,6 +73,8 @@ enum Reach {
     Switch,
     /// A host, or anything else.
     Hosts,
+    /// Nothing: whoever drives the run wants it to stop here for now.
+    Pause,
 }
 
 /// Why a run ended.
@@ -82,6 +86,8 @@ pub enum End {
     AllFlowsDone,
     /// Somebody asked for it.
     Cancelled,
+    /// Not at all: it only stopped, and can go on.
+    Paused,
 }
 
 /// A run of a scenario.
@@ -127,6 +133,10 @@ impl Simulation {
     pub fn run(mut self, progress: &Progress) -> Outcome {
         self.start();
         let (end, ended_at) = self.run_until_end(progress);
+        self.close(end, ended_at)
+    }
+
+    fn close(mut self, end: End, ended_at: Time) -> Outcome {
         if end == End::AllFlowsDone {
             self.drain(ended_at);
         }
@@ -162,7 +172,7 @@ impl Simulation {
                 }
                 self.now = event.time;
                 // Looking does not count: what is measured must not change the trace.
-                if !matches!(event.payload, Turn::Other(SimulationEvent::Sample { .. })) {
+                if !matches!(event.payload, Turn::Other(SimulationEvent::Sample { .. } | SimulationEvent::Pause)) {
                     self.medium.trace.record(event.time.as_ps(), event.order.as_u64());
                     self.events += 1;
                 }
@@ -171,11 +181,15 @@ impl Simulation {
                     Turn::Source(link) => self.arrive(event.time, link.index() as u32),
                     Turn::Other(event_of_node) => self.dispatch(event.time, event_of_node),
                 };
-                if reach == Reach::Hosts {
-                    self.follow_ended_flows();
-                    if self.is_done() {
-                        return (End::AllFlowsDone, self.now);
+                match reach {
+                    Reach::Switch => {}
+                    Reach::Hosts => {
+                        self.follow_ended_flows();
+                        if self.is_done() {
+                            return (End::AllFlowsDone, self.now);
+                        }
                     }
+                    Reach::Pause => return (End::Paused, self.now),
                 }
                 if self.events.is_multiple_of(EVENTS_BETWEEN_LOOKS) {
                     break;
@@ -246,6 +260,7 @@ impl Simulation {
             SimulationEvent::NextInSequence { sequence } => self.start_in_loop(now, sequence),
             SimulationEvent::Change => self.apply_changes(now),
             SimulationEvent::Recovery(event) => self.recover(now, event),
+            SimulationEvent::Pause => return Reach::Pause,
             SimulationEvent::Sample { sampler } => self.sample(now, sampler as usize),
         }
         Reach::Hosts

@@ -23,7 +23,7 @@ impl Simulation {
         Outcome { summary, tables: self.tables(&reports), violations }
     }
 
-    fn reports(&self, now: Time) -> Vec<(SwitchId, Report)> {
+    pub(super) fn reports(&self, now: Time) -> Vec<(SwitchId, Report)> {
         let of_switch = |(number, switch): (usize, &hitless_switch::Switch<_>)| {
             let id = SwitchId(number as u32);
             switch.reports(now).map(|report| (id, report)).collect::<Vec<_>>()
@@ -71,6 +71,7 @@ impl Simulation {
                 End::Duration => "duration",
                 End::AllFlowsDone => "all flows done",
                 End::Cancelled => "cancelled",
+                End::Paused => "paused",
             },
             simulated_s: ended_at.as_seconds(),
             events: self.events,
@@ -225,7 +226,7 @@ impl Simulation {
         }
     }
 
-    fn mechanisms(&self, reports: &[(SwitchId, Report)]) -> Table {
+    pub(super) fn mechanisms(&self, reports: &[(SwitchId, Report)]) -> Table {
         let of_report = |(switch, report): &(SwitchId, Report)| {
             let name = self.topology.switch(*switch).name.clone();
             let row = move |(scope, counter, value): &(String, &'static str, u64)| {

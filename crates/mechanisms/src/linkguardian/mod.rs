@@ -60,18 +60,50 @@ pub(crate) fn timer_token(port: PortId, kind: TimerKind) -> u32 {
 /// The commands of the control plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Protect the link of this port.
+    /// Protect the link of this port, as its ends are configured or were last told.
     Activate(PortId),
+    /// Protect the link of this port with so many copies of each lost packet, from 1 on.
+    Protect {
+        /// The port.
+        port: PortId,
+        /// Copies retransmitted per lost packet; see [`copies_for`].
+        copies: u8,
+        /// In-order delivery or not.
+        mode: Mode,
+    },
     /// Stop protecting it; what is buffered is still acknowledged or retransmitted.
     Deactivate(PortId),
 }
 
 impl Command {
-    /// The number by which a switch passes the command on.
+    /// The number by which a switch passes the command on: bit 0 on or off, 16 bits of port, 8 of copies (0: as they
+    /// are), and one for the mode.
     pub fn number(self) -> u32 {
+        let port_and_state = |PortId(port): PortId, is_active| u32::from(port) << 1 | u32::from(is_active);
         match self {
-            Command::Activate(PortId(port)) => u32::from(port) << 1 | 1,
-            Command::Deactivate(PortId(port)) => u32::from(port) << 1,
+            Command::Activate(port) => port_and_state(port, true),
+            Command::Deactivate(port) => port_and_state(port, false),
+            Command::Protect { port, copies, mode } => {
+                let is_non_blocking = u32::from(mode == Mode::NonBlocking);
+                is_non_blocking << 25 | u32::from(copies) << 17 | port_and_state(port, true)
+            }
+        }
+    }
+
+    fn from_number(number: u32) -> Self {
+        let port = PortId((number >> 1) as u16);
+        let (is_active, copies) = (number & 1 == 1, (number >> 17) as u8);
+        let mode = if number >> 25 & 1 == 1 { Mode::NonBlocking } else { Mode::Blocking };
+        match (is_active, copies) {
+            (false, _) => Command::Deactivate(port),
+            (true, 0) => Command::Activate(port),
+            (true, _) => Command::Protect { port, copies, mode },
+        }
+    }
+
+    fn port(self) -> PortId {
+        match self {
+            Command::Activate(port) | Command::Deactivate(port) | Command::Protect { port, .. } => port,
         }
     }
 }
@@ -223,9 +255,13 @@ impl Mechanism for LinkGuardian {
     }
 
     fn command<E: Environment>(&mut self, command: u32, _context: &mut Context<'_, E>) {
-        let (port, is_active) = (PortId((command >> 1) as u16), command & 1 == 1);
+        let command = Command::from_number(command);
+        let (port, is_active) = (command.port(), !matches!(command, Command::Deactivate(_)));
         if let Some(sender) = self.sender_at(port) {
             sender.set_active(is_active);
+            if let Command::Protect { copies, mode, .. } = command {
+                sender.set_protection(u32::from(copies), mode);
+            }
         }
         if let Some(receiver) = self.receiver_at(port) {
             receiver.set_active(is_active);
@@ -306,4 +342,20 @@ fn request_queue(port: PortId, config: QueueConfig, counts: &mut [usize], wanted
 
 fn data_header(packet: &Packet) -> DataHeader {
     packet.shims.get().expect("a packet that LinkGuardian buffers carries its header")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_survives_its_number() {
+        for port in [PortId(0), PortId(1), PortId(u16::MAX)] {
+            let protect = |copies, mode| Command::Protect { port, copies, mode };
+            let with_copies = [protect(1, Mode::Blocking), protect(255, Mode::NonBlocking)];
+            for command in [Command::Activate(port), Command::Deactivate(port)].into_iter().chain(with_copies) {
+                assert_eq!(Command::from_number(command.number()), command);
+            }
+        }
+    }
 }

@@ -118,6 +118,12 @@ impl Sender {
         self.is_active = is_active;
     }
 
+    /// From the next packet on; a packet that is already buffered is retransmitted in the new number of copies too.
+    pub fn set_protection(&mut self, copies: u32, mode: Mode) {
+        self.config.copies = copies;
+        self.config.mode = mode;
+    }
+
     /// Numbers a packet that leaves on the protected link and keeps a copy.
     pub fn protect<E: Environment>(&mut self, context: &mut Context<'_, E>) {
         if !self.is_active {

@@ -112,7 +112,8 @@ impl Check<'_> {
         let mut active = false;
         for (index, change) in settings.activation.iter().enumerate() {
             let field = field(&format!("activation[{index}].active"));
-            self.require(change.active != active, &field, "it is in this state already (off before the first change)");
+            let changes = change.active != active || index == 0;
+            self.require(changes, &field, "it is in this state already");
             active = change.active;
         }
         let registers = settings.consecutive_losses_max as usize <= REQUEST_REGISTERS_MAX;

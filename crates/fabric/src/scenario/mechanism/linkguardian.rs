@@ -31,7 +31,8 @@ pub struct LinkGuardianSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 16))]
     pub copies: Option<u32>,
-    /// When it is switched on and off, in order of time; off before the first. Empty: on from the start.
+    /// When it is switched on and off, in order of time; off before the first. Empty: on from the start. A single
+    /// `active = false` leaves it to a control plane, such as `hitless corruptd`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub activation: Vec<ActivationChange>,
     /// How long the receiver waits for a retransmission before it gives the packet up (section 3.5). By link rate:

@@ -479,10 +479,10 @@ fn faults_mechanisms_and_measurements() {
             "",
         ),
         (
-            "active = true",
-            "active = false",
-            "mechanism[0].activation[0].active",
-            "it is in this state already (off before the first change)",
+            "active = true }",
+            "active = true }, { at = \"2 ms\", active = true }",
+            "mechanism[0].activation[1].active",
+            "it is in this state already",
             "",
         ),
         (

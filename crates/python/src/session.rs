@@ -1,0 +1,96 @@
+//! A scenario run in steps, as Python sees it: what a control plane may see of a switch, and do to it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::simulation::panic_message;
+use crate::simulator::{Driven, Failure, Prepared};
+use crate::tables;
+
+/// A run that stops where it is told to, shows counters, and takes commands.
+///
+/// Calls from several threads take turns.
+#[pyclass(frozen, module = "hitless._native")]
+pub struct Session {
+    /// None once it has been finished, or has failed.
+    driven: Mutex<Option<Driven>>,
+}
+
+#[pymethods]
+impl Session {
+    /// Reads and checks the scenario and starts it; raises `ScenarioError` with the complete message.
+    #[new]
+    #[pyo3(signature = (text, file_name, seed=None))]
+    fn new(py: Python<'_>, text: &str, file_name: &str, seed: Option<u64>) -> PyResult<Self> {
+        let driven = py.detach(|| Prepared::new(text, file_name, seed).and_then(|prepared| Driven::new(&prepared)))?;
+        Ok(Self { driven: Mutex::new(Some(driven)) })
+    }
+
+    /// The simulated time up to which it has run.
+    #[getter]
+    fn now_ps(&self, py: Python<'_>) -> PyResult<u64> {
+        self.with(py, |driven| Ok(driven.now_ps()))
+    }
+
+    /// Runs up to `until_ps`; False when the run has ended.
+    fn advance(&self, py: Python<'_>, until_ps: u64) -> PyResult<bool> {
+        self.with(py, |driven| Ok(driven.advance(until_ps)))
+    }
+
+    /// (good frames, all frames) that the MAC behind `link` has counted.
+    fn receive_counters(&self, py: Python<'_>, link: &str) -> PyResult<(u64, u64)> {
+        self.with(py, |driven| driven.receive_counters(link))
+    }
+
+    /// Has the "sender" or "receiver" end of `link` protect it.
+    fn protect(&self, py: Python<'_>, link: &str, end: &str, copies: u8, mode: &str) -> PyResult<()> {
+        self.with(py, |driven| driven.protect(link, end, copies, mode))
+    }
+
+    /// Has one end of `link` stop protecting it.
+    fn unprotect(&self, py: Python<'_>, link: &str, end: &str) -> PyResult<()> {
+        self.with(py, |driven| driven.unprotect(link, end))
+    }
+
+    /// The table "mechanisms" of this moment: column name -> values.
+    fn mechanisms(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
+        let table = self.with(py, |driven| Ok(driven.mechanisms()))?;
+        Ok(tables::columns(py, table.columns)?.unbind())
+    }
+
+    /// Runs to the end of the scenario: its summary as JSON text, and its tables. Once.
+    fn finish(&self, py: Python<'_>) -> PyResult<(String, Py<PyDict>)> {
+        let driven = py.detach(|| self.lock().take()).ok_or_else(is_over)?;
+        let outcome = py.detach(|| catch(|| driven.finish())).and_then(|result| result)?;
+        Ok((outcome.summary_json, tables::to_python(py, outcome.tables)?))
+    }
+}
+
+impl Session {
+    /// With other Python threads running meanwhile. A broken assertion of the simulator ends the session.
+    fn with<T: Send>(&self, py: Python<'_>, call: impl FnOnce(&mut Driven) -> Result<T, String> + Send) -> PyResult<T> {
+        py.detach(|| {
+            let mut slot = self.lock();
+            let mut driven = slot.take().ok_or_else(is_over)?;
+            let result = catch(|| call(&mut driven))?;
+            *slot = Some(driven);
+            result.map_err(PyValueError::new_err)
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Driven>> {
+        self.driven.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn catch<T>(call: impl FnOnce() -> T) -> Result<T, Failure> {
+    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| Failure::Simulation(panic_message(panic.as_ref())))
+}
+
+fn is_over() -> PyErr {
+    PyRuntimeError::new_err("the session is over: it was finished, or a check of the simulator failed in it")
+}
