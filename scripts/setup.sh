@@ -88,6 +88,18 @@ build_native() {
     mv "$began" "$stamps/native"
 }
 
+# The tests of corruptd start a Redis of their own. Without root they are skipped, and say so.
+install_redis() {
+    ! command -v redis-server >/dev/null || return 0
+    if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+        say "redis-server is missing, so the tests of corruptd on it are skipped (Debian: apt-get install redis-server)"
+        return 0
+    fi
+    say "installing redis-server for the tests of corruptd"
+    { apt-get update -qq && apt-get install -y -qq --no-install-recommends redis-server; } >/dev/null 2>&1 ||
+        say "redis-server could not be installed, so the tests of corruptd on it are skipped"
+}
+
 # One set-up at a time: two commands started together would install over each other.
 with_lock() {
     mkdir -p "$root/.cache"
@@ -98,7 +110,7 @@ with_lock() {
 }
 
 setup_runtime() { install_packages requirements; build_native; }
-setup_tests() { install_packages requirements; install_packages requirements-dev; build_native; }
+setup_tests() { install_packages requirements; install_packages requirements-dev; install_redis; build_native; }
 
 ensure_runtime() { with_lock setup_runtime; }
 ensure_tests() { with_lock setup_tests; }

@@ -21,8 +21,10 @@ app = typer.Typer(
 )
 scenario_app = typer.Typer(no_args_is_help=True, help="Check scenario files, show their fields, print examples.")
 bench_app = typer.Typer(no_args_is_help=True, help="Measure the speed of hitless itself.")
+corruptd_app = typer.Typer(no_args_is_help=True, help="Find corrupting links and switch LinkGuardian on and off.")
 app.add_typer(scenario_app, name="scenario")
 app.add_typer(bench_app, name="bench")
+app.add_typer(corruptd_app, name="corruptd")
 
 Seed = Annotated[int, typer.Option(min=0, max=2**53 - 1, help="Same seed, same results, on every machine.")]
 Out = Annotated[Path | None, typer.Option(help="Folder for the results.", show_default="results/TIME-WHAT")]
@@ -193,6 +195,43 @@ def example(
     from hitless.cli import scenario
 
     scenario.example(name)
+
+
+ConfigFile = Annotated[Path, typer.Argument(metavar="FILE", help="The daemon's configuration; see docs/corruptd.md.")]
+
+
+@corruptd_app.command("run")
+def run_corruptd(
+    file: ConfigFile,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Change nothing, and say what would be done.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")] = False,
+) -> None:
+    """Run the daemon until SIGTERM or Ctrl-C, which leave the switch as it is. SIGHUP reads FILE again.
+
+    Examples:
+
+      hitless corruptd example > corruptd.toml
+      hitless corruptd run corruptd.toml --dry-run
+    """
+    from hitless.cli import corruptd
+
+    corruptd.run(file, dry_run=dry_run, verbose=verbose)
+
+
+@corruptd_app.command("check")
+def check_corruptd(file: ConfigFile) -> None:
+    """Check a configuration, and print it with every default spelled out."""
+    from hitless.cli import corruptd
+
+    corruptd.check(file)
+
+
+@corruptd_app.command("example")
+def corruptd_example() -> None:
+    """Print a configuration to begin with."""
+    from hitless.cli import corruptd
+
+    corruptd.example()
 
 
 def main() -> None:

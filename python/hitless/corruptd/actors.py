@@ -1,0 +1,152 @@
+"""What a decision does: to a switch, through a command, or in words only."""
+
+import logging
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeAlias
+
+from hitless.corruptd.detection import Setting
+
+log = logging.getLogger(__name__)
+
+End: TypeAlias = Literal["sender", "receiver"]
+
+
+class ActionFailed(Exception):
+    """The switch is not as it should be; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One end of a link, on the switch beside us."""
+
+    link: str
+    end: End
+    dev_port: int = 0
+    mcast_grp: int = 0
+
+
+class Actor(Protocol):
+    """Whoever can change the switch."""
+
+    def apply(self, target: Target, setting: Setting) -> None:
+        """Make it so; doing it twice is as good as once. Raises `ActionFailed`."""
+
+
+class SwitchPorts(Protocol):
+    """A switch as an object: the simulated one (`hitless.simulation.Session`), and whatever else has these calls."""
+
+    def receive_counters(self, link: str) -> tuple[int, int]:
+        """framesRxOk and framesRxAll of the port behind ``link``."""
+
+    def protect(self, link: str, end: End, copies: int, mode: str) -> None:
+        """Have one end of ``link`` protect it. Raises ValueError where that cannot be."""
+
+    def unprotect(self, link: str, end: End) -> None:
+        """Have one end of ``link`` stop protecting it. Raises ValueError where that cannot be."""
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchActor:
+    """Acts on a switch in this process."""
+
+    switch: SwitchPorts
+
+    def apply(self, target: Target, setting: Setting) -> None:
+        """Protect or unprotect."""
+        try:
+            if setting.is_on:
+                self.switch.protect(target.link, target.end, setting.copies, setting.mode)
+            else:
+                self.switch.unprotect(target.link, target.end)
+        except (ValueError, RuntimeError) as refused:
+            raise ActionFailed(str(refused)) from refused
+
+
+@dataclass(frozen=True, slots=True)
+class HookActor:
+    """Runs a command, without a shell, with what to do in its environment."""
+
+    command: Sequence[str]
+    timeout_s: float = 10.0
+
+    def apply(self, target: Target, setting: Setting) -> None:
+        """Run it; an exit status other than 0 is a failure, and its last line of output the reason."""
+        environment = {**os.environ, **hook_environment(target, setting)}
+        try:
+            done = subprocess.run(
+                list(self.command),
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=self.timeout_s,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as late:
+            raise ActionFailed(f"{self.command[0]} was stopped after {self.timeout_s:g} s") from late
+        except OSError as failed:
+            raise ActionFailed(f"{self.command[0]} cannot be run: {failed.strerror}") from failed
+        if done.returncode != 0:
+            said = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
+            raise ActionFailed(f"{self.command[0]} ended with status {done.returncode}: {said[-1] if said else ''}")
+
+
+def hook_environment(target: Target, setting: Setting) -> Mapping[str, str]:
+    """The variables that a hook reads."""
+    return {
+        "HITLESS_ACTION": "protect" if setting.is_on else "unprotect",
+        "HITLESS_LINK": target.link,
+        "HITLESS_END": target.end,
+        "HITLESS_COPIES": str(setting.copies),
+        "HITLESS_MODE": setting.mode,
+        "HITLESS_DEV_PORT": str(target.dev_port),
+        "HITLESS_MCAST_GRP": str(target.mcast_grp),
+    }
+
+
+class ReportActor:
+    """Changes nothing and says what it would have done."""
+
+    def apply(self, target: Target, setting: Setting) -> None:
+        """Say it."""
+        log.warning("dry run: the %s of %s would be set to: %s", target.end, target.link, setting)
+
+
+@dataclass(slots=True)
+class Applier:
+    """Keeps one end as it is wanted: acts on a change, and again after a failure."""
+
+    target: Target
+    actor: Actor
+    retry_s: float
+    wanted: Setting | None = None
+    applied: Setting | None = None
+    failure: str = ""
+    failures: int = 0
+    _retry_at_s: float = field(default=float("-inf"))
+
+    @property
+    def is_applied(self) -> bool:
+        """Is the switch as it is wanted, as far as is known?"""
+        return self.wanted == self.applied
+
+    def tick(self, now_s: float, wanted: Setting | None) -> bool:
+        """Want this, and act if that is due. Answers whether it acted, well or not."""
+        if wanted != self.wanted:
+            self.wanted = wanted
+            self._retry_at_s = float("-inf")
+        if self.wanted is None or self.is_applied or now_s < self._retry_at_s:
+            return False
+        try:
+            self.actor.apply(self.target, self.wanted)
+        except ActionFailed as failed:
+            self.failures += 1
+            self.failure = str(failed)
+            self._retry_at_s = now_s + self.retry_s
+            log.warning("the %s of %s is not %s: %s", self.target.end, self.target.link, self.wanted, failed)
+        else:
+            self.applied, self.failure = self.wanted, ""
+            log.info("the %s of %s is now: %s", self.target.end, self.target.link, self.wanted)
+        return True

@@ -1,0 +1,350 @@
+"""The configuration file: TOML, checked as a whole, every error with line, field, value, rule and hint."""
+
+import difflib
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from hitless.corruptd.actors import Actor, HookActor, ReportActor
+from hitless.corruptd.bus import Bus, LocalHub
+from hitless.corruptd.daemon import GuardPlan, Plan, WatchPlan
+from hitless.corruptd.detection import Policy
+from hitless.corruptd.messages import Name, channel
+from hitless.corruptd.protocol import Pace, Upstream
+from hitless.corruptd.redis_bus import RedisBus, RedisSettings
+from hitless.corruptd.sources import CounterSource
+from hitless.corruptd.sources.linux import LinuxSource, SysfsSource
+from hitless.corruptd.sources.sonic import SonicSource
+from hitless.errors import BadInput
+
+Seconds = Annotated[float, Field(gt=0.0, le=604_800.0)]
+Rate = Annotated[float, Field(gt=0.0, lt=1.0)]
+PortNumber = Annotated[int, Field(ge=0, lt=2**31)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class Main(_Section):
+    """``[corruptd]``."""
+
+    switch_id: Name
+    poll_interval_s: Seconds = 1.0
+    state_file: Path | None = None
+    dry_run: bool = False
+
+
+class Detection(_Section):
+    """``[detection]``: see `hitless.corruptd.detection.Policy`."""
+
+    window_frames: Annotated[int, Field(ge=1, le=10**12)] = 100_000_000
+    threshold: Rate = 1e-8
+    confidence: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.95
+    bad_frames_min: Annotated[int, Field(ge=1, le=10**6)] = 3
+    target_loss_rate: Rate = 1e-8
+    rate_bad_frames: Annotated[int, Field(ge=1, le=10**6)] = 30
+    clear_below: Annotated[float, Field(ge=0.0, lt=1.0)] = 1e-9
+    hold_s: Annotated[float, Field(ge=0.0, le=604_800.0)] = 60.0
+    mode: Literal["blocking", "non-blocking"] = "blocking"
+    fallback: Literal["non-blocking", "off"] = "non-blocking"
+    fallback_above: Rate = 0.02
+    copies_max: Annotated[int, Field(ge=1, le=255)] = 8
+
+    @model_validator(mode="after")
+    def _is_hysteresis(self) -> Self:
+        if self.clear_below >= self.threshold:
+            raise ValueError("clear_below must lie below threshold, or protection would flap")
+        return self
+
+
+class Messages(_Section):
+    """``[messages]``: see `hitless.corruptd.protocol.Pace`."""
+
+    retry_s: Seconds = 1.0
+    refresh_s: Seconds = 10.0
+    lifetime_s: Seconds = 3_600.0
+    when_expired: Literal["unprotect", "keep"] = "unprotect"
+
+    @model_validator(mode="after")
+    def _outlives_refresh(self) -> Self:
+        if self.lifetime_s < 3.0 * self.refresh_s:
+            raise ValueError("lifetime_s must be three times refresh_s at least, so that one lost message ends nothing")
+        return self
+
+
+class BusSection(_Section):
+    """``[bus]``."""
+
+    kind: Literal["local", "redis"] = "local"
+    url: str = "redis://127.0.0.1:6379/0"
+    username: str | None = None
+    password_file: Path | None = None
+    ca_file: Path | None = None
+    certificate_file: Path | None = None
+    key_file: Path | None = None
+
+    @model_validator(mode="after")
+    def _is_reachable(self) -> Self:
+        if not self.url.startswith(("redis://", "rediss://", "unix://")):
+            raise ValueError("url must begin with redis://, rediss:// (TLS) or unix://")
+        files = (self.ca_file, self.certificate_file, self.key_file)
+        if any(files) and not self.url.startswith("rediss://"):
+            raise ValueError("certificates have no effect without TLS: url must begin with rediss://")
+        return self
+
+    def settings(self) -> RedisSettings:
+        """For the client. Raises `BadInput` when the password cannot be read."""
+        return RedisSettings(
+            url=self.url,
+            username=self.username,
+            password=None if self.password_file is None else _secret(self.password_file),
+            ca_file=self.ca_file,
+            certificate_file=self.certificate_file,
+            key_file=self.key_file,
+        )
+
+
+class Action(_Section):
+    """``[action]``."""
+
+    kind: Literal["hook", "report"] = "report"
+    command: list[str] = []
+    timeout_s: Annotated[float, Field(gt=0.0, le=60.0)] = 10.0
+
+    @model_validator(mode="after")
+    def _has_command(self) -> Self:
+        if (self.kind == "hook") != bool(self.command):
+            raise ValueError('command goes with kind = "hook", and must not be empty there')
+        return self
+
+
+class Metrics(_Section):
+    """``[metrics]``."""
+
+    port: Annotated[int, Field(ge=0, le=65_535)] = 9_470
+    """0: none."""
+    address: str = "127.0.0.1"
+
+
+class WatchSection(_Section):
+    """``[[watch]]``: a link that ends at this switch."""
+
+    link: Name
+    source: Literal["linux", "sysfs", "sonic"] = "linux"
+    port: Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[^/\s]+$")]
+    sonic_url: str = "unix:///var/run/redis/redis.sock?db=2"
+    count_fec: bool = False
+    counter_bits: Literal[32, 64] = 64
+    arm: bool = True
+    dev_port: PortNumber = 0
+    upstream_switch_id: Name
+    upstream_dev_port: PortNumber = 0
+    upstream_mcast_grp: PortNumber = 0
+
+    def plan(self) -> WatchPlan:
+        """For the daemon."""
+        upstream = Upstream(self.link, self.upstream_switch_id, self.upstream_dev_port, self.upstream_mcast_grp)
+        return WatchPlan(upstream, self._source(), self.arm, self.dev_port, self.counter_bits)
+
+    def _source(self) -> CounterSource:
+        if self.source == "sonic":
+            return SonicSource(self.port, RedisSettings(self.sonic_url), count_fec=self.count_fec)
+        return LinuxSource(self.port, count_fec=self.count_fec) if self.source == "linux" else SysfsSource(self.port)
+
+
+class GuardSection(_Section):
+    """``[[guard]]``: a link that begins at this switch."""
+
+    link: Name
+    downstream_switch_id: Name
+    dev_port: PortNumber = 0
+    mcast_grp: PortNumber = 0
+
+
+class Config(_Section):
+    """The whole file."""
+
+    corruptd: Main
+    detection: Detection = Detection()
+    messages: Messages = Messages()
+    bus: BusSection = BusSection()
+    action: Action = Action()
+    metrics: Metrics = Metrics()
+    watch: list[WatchSection] = []
+    guard: list[GuardSection] = []
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Self:
+        if not self.watch and not self.guard:
+            raise ValueError("there is nothing to do: at least one [[watch]] or [[guard]] is needed")
+        for name, links in (("watch", [w.link for w in self.watch]), ("guard", [g.link for g in self.guard])):
+            twice = sorted({link for link in links if links.count(link) > 1})
+            if twice:
+                raise ValueError(f"[[{name}]] names {twice[0]} twice")
+        return self
+
+    def plan(self) -> Plan:
+        """For the daemon."""
+        messages = self.messages
+        return Plan(
+            switch_id=self.corruptd.switch_id,
+            watches=[watch.plan() for watch in self.watch],
+            guards=[GuardPlan(g.link, g.downstream_switch_id, g.dev_port, g.mcast_grp) for g in self.guard],
+            policy=Policy(**self.detection.model_dump()),
+            pace=Pace(messages.retry_s, messages.refresh_s, messages.lifetime_s),
+            poll_interval_s=self.corruptd.poll_interval_s,
+            keep_when_expired=messages.when_expired == "keep",
+        )
+
+    def make_bus(self) -> Bus:
+        """The bus, not connected yet."""
+        hears = channel(self.corruptd.switch_id)
+        return RedisBus(self.bus.settings(), hears) if self.bus.kind == "redis" else LocalHub().join(hears)
+
+    def make_actor(self) -> Actor:
+        """Whoever acts; a dry run only reports."""
+        if self.corruptd.dry_run or self.action.kind == "report":
+            return ReportActor()
+        return HookActor(self.action.command, self.action.timeout_s)
+
+
+def read_config(path: Path) -> Config:
+    """The configuration in a file. Raises `BadInput` with all that is wrong."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as failed:
+        raise BadInput(f"{path} cannot be read: {failed}") from failed
+    return parse_config(text, str(path))
+
+
+def parse_config(text: str, file_name: str) -> Config:
+    """The configuration in ``text``. Raises `BadInput` with all that is wrong."""
+    try:
+        document = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as broken:
+        raise BadInput(f"not TOML: {broken}", where=file_name) from broken
+    try:
+        return Config.model_validate(document)
+    except ValidationError as invalid:
+        lines = Lines(text)
+        problems = [_problem(error, lines, file_name) for error in invalid.errors(include_url=False)]
+        raise BadInput("\n".join(problems), hint="hitless corruptd example prints a file to begin with") from invalid
+
+
+class Lines:
+    """On which line of a TOML file a field stands, as far as a look at the line beginnings tells."""
+
+    _TABLE = re.compile(r"\s*(\[\[?)\s*([\w.-]+)\s*\]")
+    _KEY = re.compile(r"\s*([\w-]+)\s*=")
+
+    def __init__(self, text: str) -> None:
+        self._lines: dict[tuple[str | int, ...], int] = {}
+        counts: dict[str, int] = {}
+        table: tuple[str | int, ...] = ()
+        for number, line in enumerate(text.splitlines(), start=1):
+            if head := self._TABLE.match(line):
+                name = head[2]
+                table = (name,)
+                if head[1] == "[[":
+                    table = (name, counts.get(name, 0))
+                    counts[name] = counts.get(name, 0) + 1
+                self._lines.setdefault(table, number)
+            elif key := self._KEY.match(line):
+                self._lines.setdefault((*table, key[1]), number)
+
+    def find(self, path: tuple[str | int, ...]) -> int | None:
+        """The line of the field, or of the table around it."""
+        while path:
+            if path in self._lines:
+                return self._lines[path]
+            path = path[:-1]
+        return None
+
+
+def _problem(error: Mapping[str, Any], lines: Lines, file_name: str) -> str:
+    """One error as a line: file, line, field, value, rule, hint."""
+    path: tuple[str | int, ...] = error["loc"]
+    line = lines.find(path)
+    where = f"{file_name}:{line}" if line else file_name
+    rule = {"extra_forbidden": "there is no such field", "missing": "is missing"}.get(error["type"], error["msg"])
+    value = error["input"]
+    shown = f" = {value!r}" if isinstance(value, str | int | float) and error["type"] != "missing" else ""
+    hint = _hint(path) if error["type"] == "extra_forbidden" else ""
+    return f"{where}: {_name(path)}{shown}: {rule}{hint}"
+
+
+def _name(path: tuple[str | int, ...]) -> str:
+    name = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return name.removeprefix(".") or "the file"
+
+
+def _hint(path: tuple[str | int, ...]) -> str:
+    sections: dict[str, type[BaseModel]] = {
+        "corruptd": Main,
+        "detection": Detection,
+        "messages": Messages,
+        "bus": BusSection,
+        "action": Action,
+        "metrics": Metrics,
+        "watch": WatchSection,
+        "guard": GuardSection,
+    }
+    section = sections.get(str(path[0])) if len(path) > 1 else Config
+    known = list(section.model_fields) if section else []
+    near = difflib.get_close_matches(str(path[-1]), known, n=1, cutoff=0.6)
+    return f" (did you mean {near[0]}?)" if near else f" (known: {', '.join(known)})"
+
+
+def _secret(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as failed:
+        raise BadInput(f"the password in {path} cannot be read: {failed}") from failed
+
+
+EXAMPLE = """\
+# corruptd of the switch sw6: hitless corruptd run FILE
+
+[corruptd]
+switch_id = "sw6"
+poll_interval_s = 1.0
+# state_file = "/var/lib/hitless/corruptd.json"   # what a restart must not forget
+dry_run = true                      # report only; false to act
+
+[detection]
+window_frames = 100_000_000         # LinkGuardian, appendix C
+threshold = 1e-8
+target_loss_rate = 1e-8
+
+[bus]
+kind = "local"                      # "redis" joins the daemons of several switches
+# url = "rediss://redis.example:6380/0"
+# username = "corruptd"
+# password_file = "/etc/hitless/redis-password"
+# ca_file = "/etc/hitless/redis-ca.pem"
+
+[action]
+kind = "report"                     # "hook" runs a command, told by HITLESS_* variables
+# command = ["/usr/local/sbin/linkguardian"]
+
+[metrics]
+port = 9470                         # http://127.0.0.1:9470/metrics; 0 for none
+
+[[watch]]                           # a link that ends here: we see its corruption
+link = "sw2->sw6"
+source = "linux"                    # or "sysfs", "sonic"
+port = "eth0"
+upstream_switch_id = "sw2"
+upstream_dev_port = 132
+
+[[guard]]                           # a link that begins here: we protect it when the switch behind it asks
+link = "sw6->sw2"
+downstream_switch_id = "sw2"
+dev_port = 140
+mcast_grp = 1
+"""

@@ -1,0 +1,217 @@
+"""The daemon without its surroundings: `step` does all that is due at a time that is passed in."""
+
+import logging
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from hitless.corruptd.actors import Actor, Applier, Target
+from hitless.corruptd.bus import Bus
+from hitless.corruptd.detection import Decision, Detector, Phase, Policy
+from hitless.corruptd.messages import Acknowledgement, BadMessage, Request, channel, decode, encode
+from hitless.corruptd.protocol import Fate, Guard, Pace, Requester, Upstream
+from hitless.corruptd.sources import CounterSource, NoReading
+from hitless.corruptd.window import CounterBits
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class WatchPlan:
+    """A link that ends here."""
+
+    upstream: Upstream
+    source: CounterSource
+    arm: bool = True
+    """Tell the receiving end beside us as well, which then acknowledges on reverse traffic."""
+    dev_port: int = 0
+    """Our own port, for the actor."""
+    bits: CounterBits = 64
+
+
+@dataclass(frozen=True, slots=True)
+class GuardPlan:
+    """A link that begins here."""
+
+    link: str
+    origin: str
+    """The switch behind it."""
+    dev_port: int = 0
+    mcast_grp: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a daemon is there for."""
+
+    switch_id: str
+    watches: Sequence[WatchPlan] = ()
+    guards: Sequence[GuardPlan] = ()
+    policy: Policy = field(default_factory=Policy)
+    pace: Pace = field(default_factory=Pace)
+    poll_interval_s: float = 1.0
+    keep_when_expired: bool = False
+
+
+@dataclass(slots=True)
+class Watch:
+    """The state of a link that ends here."""
+
+    plan: WatchPlan
+    detector: Detector
+    requester: Requester
+    receiver: Applier
+    read_errors: int = 0
+    error: str = ""
+    """Why the last reading failed; empty when it did not."""
+
+    @property
+    def link(self) -> str:
+        """Its name."""
+        return self.plan.upstream.link
+
+
+@dataclass(slots=True)
+class Guarded:
+    """The state of a link that begins here."""
+
+    guard: Guard
+    sender: Applier
+    answered: tuple[int, int] = (-1, -1)
+    """The latest request that was answered with what was done."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What happened since the start."""
+
+    polls: int = 0
+    sent: int = 0
+    unsent: int = 0
+    received: Counter[Fate] = field(default_factory=Counter)
+    refused: int = 0
+
+
+class Daemon:
+    """One switch's corruptd. Call `step` often: it returns when the next poll is due."""
+
+    def __init__(self, plan: Plan, bus: Bus, actor: Actor, epoch: int) -> None:
+        self.plan = plan
+        self.bus = bus
+        self.epoch = epoch
+        self.tally = Tally()
+        self.watches = {watch.upstream.link: self._watch(watch, actor) for watch in plan.watches}
+        self.guards = {guard.link: self._guard(guard, actor) for guard in plan.guards}
+        self.next_poll_s = float("-inf")
+        self.is_dirty = False
+        """Has something changed that a restart must not forget?"""
+
+    def step(self, now_s: float) -> float:
+        """Do all that is due; answers the time of the next poll of the counters."""
+        if now_s >= self.next_poll_s:
+            self._poll(now_s)
+            self.next_poll_s = max(self.next_poll_s + self.plan.poll_interval_s, now_s)
+            if self.next_poll_s <= now_s:
+                self.next_poll_s = now_s + self.plan.poll_interval_s
+        for watch in self.watches.values():
+            self._ask(watch, now_s)
+        for payload in self.bus.receive(now_s):
+            self._take(payload, now_s)
+        for guarded in self.guards.values():
+            self._serve(guarded, now_s)
+        return self.next_poll_s
+
+    def _watch(self, plan: WatchPlan, actor: Actor) -> Watch:
+        upstream, pace = plan.upstream, self.plan.pace
+        return Watch(
+            plan,
+            Detector(self.plan.policy, bits=plan.bits),
+            Requester(upstream, self.plan.switch_id, self.epoch, pace),
+            Applier(Target(upstream.link, "receiver", plan.dev_port), actor, pace.retry_s),
+        )
+
+    def _guard(self, plan: GuardPlan, actor: Actor) -> Guarded:
+        target = Target(plan.link, "sender", plan.dev_port, plan.mcast_grp)
+        guard = Guard(plan.link, self.plan.switch_id, plan.origin, self.plan.keep_when_expired)
+        return Guarded(guard, Applier(target, actor, self.plan.pace.retry_s))
+
+    def _poll(self, now_s: float) -> None:
+        self.tally.polls += 1
+        for watch in self.watches.values():
+            try:
+                reading = watch.plan.source.read()
+            except NoReading as failed:
+                watch.read_errors += 1
+                if str(failed) != watch.error:
+                    log.warning("no reading of %s: %s", watch.link, failed)
+                watch.error = str(failed)
+                continue
+            watch.error = ""
+            before = watch.detector.decision
+            watch.detector.observe(now_s, reading)
+            if watch.detector.decision != before:
+                self._tell_decision(watch, watch.detector.decision)
+
+    def _tell_decision(self, watch: Watch, decision: Decision) -> None:
+        self.is_dirty = True
+        level = logging.INFO if decision.phase is Phase.CLEAR else logging.WARNING
+        rate = watch.detector.loss_rate
+        log.log(level, "%s is %s at a loss rate of %.2e: %s", watch.link, decision.phase, rate, decision.setting)
+
+    def _ask(self, watch: Watch, now_s: float) -> None:
+        setting = watch.detector.decision.setting
+        watch.requester.want(setting, watch.detector.loss_rate)
+        if watch.plan.arm and setting is not None and (setting.is_on or watch.requester.is_acknowledged):
+            watch.receiver.tick(now_s, setting)
+        request = watch.requester.poll(now_s)
+        if request is not None:
+            self._send(request, now_s)
+
+    def _send(self, message: Request | Acknowledgement, now_s: float) -> None:
+        sent = self.bus.publish(channel(message.switch_id), encode(message), now_s)
+        self.tally.sent += sent
+        self.tally.unsent += not sent
+
+    def _take(self, payload: bytes, now_s: float) -> None:
+        try:
+            message = decode(payload)
+        except BadMessage as bad:
+            self.tally.refused += 1
+            log.warning("a message was refused: %s", bad)
+            return
+        fate = self._take_request(message, now_s) if isinstance(message, Request) else self._take_answer(message, now_s)
+        self.tally.received[fate] += 1
+        if fate == "foreign":
+            log.warning("a message from %s about %s is not for us: refused", message.origin, message.link)
+
+    def _take_answer(self, answer: Acknowledgement, now_s: float) -> Fate:
+        watch = self.watches.get(answer.link)
+        if watch is None or answer.switch_id != self.plan.switch_id:
+            return "foreign"
+        return watch.requester.take(answer, now_s)
+
+    def _take_request(self, request: Request, now_s: float) -> Fate:
+        guarded = self.guards.get(request.link)
+        if guarded is None:
+            return "foreign"
+        fate = guarded.guard.take(request, now_s)
+        if fate == "accepted":
+            self.is_dirty = True
+        if fate == "duplicate":
+            guarded.answered = (-1, -1)
+        return fate
+
+    def _serve(self, guarded: Guarded, now_s: float) -> None:
+        guard, sender = guarded.guard, guarded.sender
+        if guard.expire(now_s):
+            self.is_dirty = True
+            log.warning("%s: nothing was heard of it for its lifetime; it is now: %s", guard.link, guard.wanted)
+        acted = sender.tick(now_s, guard.wanted)
+        if acted:
+            setting = sender.applied
+            copies = str(setting.copies) if setting and setting.is_on else None
+            self.bus.note(f"protected-{guard.switch_id}-{sender.target.dev_port}", copies, now_s)
+        request = guard.request
+        if request is not None and guard.wanted == request.setting and (acted or guard.latest != guarded.answered):
+            guarded.answered = guard.latest
+            self._send(guard.answer(applied=sender.is_applied, detail=sender.failure), now_s)

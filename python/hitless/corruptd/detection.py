@@ -1,0 +1,184 @@
+"""When to protect a link, with how many copies and in which mode: a state machine without a clock of its own."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+
+from hitless import _native
+from hitless.analysis import poisson_interval
+from hitless.corruptd.window import CounterBits, Reading, Window, frames_between
+
+BLOCKING = "blocking"
+NON_BLOCKING = "non-blocking"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What LinkGuardian is to do on a link."""
+
+    copies: int
+    """Copies retransmitted of each lost packet; 0 is off."""
+    mode: str = BLOCKING
+
+    @property
+    def is_on(self) -> bool:
+        """Does it protect?"""
+        return self.copies > 0
+
+    def __str__(self) -> str:
+        return f"N = {self.copies}, {self.mode}" if self.is_on else "off"
+
+
+OFF = Setting(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The parameters of detection; docs/corruptd.md gives the reasons for their defaults."""
+
+    window_frames: int = 100_000_000
+    """Frames over which loss is measured (appendix C)."""
+    threshold: float = 1e-8
+    """The loss rate from which a link counts as corrupting (appendix C)."""
+    confidence: float = 0.95
+    """How sure it must be that the rate is above the threshold; 0 takes the measured rate as it is, as the paper."""
+    bad_frames_min: int = 3
+    """Bad frames that the window must hold at least before anything is done."""
+    target_loss_rate: float = 1e-8
+    """What Equation 2 aims at."""
+    rate_bad_frames: int = 30
+    """Bad frames over which the present loss rate is measured: thirty give it to about a fifth."""
+    clear_below: float = 1e-9
+    """A full window with no more than this is clean; less than one frame in the paper's window."""
+    hold_s: float = 60.0
+    """How long protection is neither taken back nor made weaker after a change."""
+    mode: str = BLOCKING
+    fallback: str = NON_BLOCKING
+    """What to do above ``fallback_above``: "non-blocking" or "off" (section 5, automatic fallback)."""
+    fallback_above: float = 0.02
+    copies_max: int = 8
+
+
+class Phase(StrEnum):
+    """What is thought of a link."""
+
+    UNKNOWN = "unknown"
+    """Not enough was seen to say anything: nothing is asked for."""
+    CLEAR = "clear"
+    PROTECTED = "protected"
+    FALLBACK = "fallback"
+    """It loses more than can be masked in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is thought of a link, and what follows."""
+
+    phase: Phase = Phase.UNKNOWN
+    setting: Setting | None = None
+    """None: leave everything as it is."""
+
+
+@lru_cache(maxsize=4_096)
+def is_above(bad: int, frames: int, threshold: float, confidence: float) -> bool:
+    """Is the loss rate at or above ``threshold`` with that one-sided confidence? Garwood's interval of a count."""
+    if confidence <= 0.0 or bad == 0:
+        return bad > 0 and bad / frames >= threshold
+    two_sided = max(2.0 * confidence - 1.0, 1e-9)
+    return poisson_interval(bad, frames, two_sided).low >= threshold
+
+
+def copies_for(loss_rate: float, target_loss_rate: float) -> int:
+    """Equation 2, rounded up; a link on which nothing arrives would need more than can be counted."""
+    return _native.linkguardian_copies(loss_rate, target_loss_rate) if loss_rate < 1.0 else 2**31
+
+
+class Detector:
+    """Watches one link: `observe` for each reading, then read ``decision``.
+
+    Protection and a larger number of copies are asked for at once. A smaller number, a way back from fallback and the
+    end of protection wait for ``hold_s`` since the last change; the end also for a full window that is clean.
+    """
+
+    def __init__(self, policy: Policy, *, bits: CounterBits = 64) -> None:
+        self.policy = policy
+        self.window = Window(policy.window_frames)
+        self.decision = Decision()
+        self.last: Reading | None = None
+        self.changed_at_s = 0.0
+        self.restarts = 0
+        """How often the counters began anew."""
+        self.frames_seen = 0
+        self.bad_seen = 0
+        self._bits = bits
+
+    @property
+    def loss_rate(self) -> float:
+        """The present loss rate: of the window, or of its newest samples where that is higher."""
+        return max(self.window.loss_rate, self.window.recent_loss_rate(self.policy.rate_bad_frames))
+
+    def observe(self, now_s: float, reading: Reading) -> None:
+        """Take in a reading of the counters, made at ``now_s``."""
+        before, self.last = self.last, reading
+        if before is None:
+            return
+        sample = frames_between(before, reading, self._bits)
+        if sample is None:
+            self.restarts += 1
+            return
+        self.frames_seen += sample.frames
+        self.bad_seen += sample.bad
+        self.window.add(sample)
+        decision = self._decide(self._is_held(now_s))
+        if decision != self.decision:
+            self.decision = decision
+            self.changed_at_s = now_s
+
+    def _is_held(self, now_s: float) -> bool:
+        return now_s - self.changed_at_s < self.policy.hold_s
+
+    def _decide(self, is_held: bool) -> Decision:
+        if self.decision.phase in {Phase.UNKNOWN, Phase.CLEAR}:
+            if self._is_corrupting():
+                return self._answer_to(self.loss_rate)
+            return Decision(Phase.CLEAR, OFF) if self._is_clean() else self.decision
+        if not is_held and self._is_clean():
+            return Decision(Phase.CLEAR, OFF)
+        return self._adjust(is_held)
+
+    def _is_corrupting(self) -> bool:
+        policy, window = self.policy, self.window
+        if window.bad < policy.bad_frames_min:
+            return False
+        return is_above(window.bad, window.frames, policy.threshold, policy.confidence)
+
+    def _is_clean(self) -> bool:
+        return self.window.is_full and self.window.loss_rate <= self.policy.clear_below
+
+    def _answer_to(self, loss_rate: float) -> Decision:
+        policy = self.policy
+        copies = copies_for(loss_rate, policy.target_loss_rate)
+        if loss_rate <= policy.fallback_above and copies <= policy.copies_max:
+            return Decision(Phase.PROTECTED, Setting(copies, policy.mode))
+        if policy.fallback == NON_BLOCKING:
+            return Decision(Phase.FALLBACK, Setting(min(copies, policy.copies_max), NON_BLOCKING))
+        return Decision(Phase.FALLBACK, OFF)
+
+    def _adjust(self, is_held: bool) -> Decision:
+        """Stronger at once, weaker when it is not held; what lies just below the fallback stays in it."""
+        current = self.decision
+        loss_rate = self.loss_rate
+        if loss_rate == 0.0:
+            return current
+        wanted = self._answer_to(loss_rate)
+        if wanted.phase is Phase.FALLBACK and current.phase is not Phase.FALLBACK:
+            return wanted
+        if wanted.phase is Phase.PROTECTED and current.phase is Phase.FALLBACK:
+            is_well_below = self._answer_to(min(2.0 * loss_rate, 1.0)).phase is Phase.PROTECTED
+            return wanted if is_well_below and not is_held else current
+        is_stronger = _copies(wanted) > _copies(current)
+        return wanted if is_stronger or not is_held else current
+
+
+def _copies(decision: Decision) -> int:
+    return decision.setting.copies if decision.setting else 0

@@ -1,0 +1,107 @@
+"""What daemons say to each other: JSON objects with the fields that the published program has, and ours.
+
+Published: ``event``, ``switch_id``, ``dev_port``, ``mcast_grp`` and ``action``, on the channel ``SWITCH-<switch id>``.
+There ``action`` is 1 for one copy by unicast and 2 for several by multicast; 0, to stop, is ours.
+"""
+
+from typing import Annotated, Any, Literal, Self, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+
+from hitless.corruptd.detection import Setting
+
+PAYLOAD_BYTES_MAX = 4_096
+
+Name = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[!-~]+$")]
+"""A switch or a link: printable ASCII without spaces."""
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+
+
+class BadMessage(Exception):
+    """A payload that is not a message of ours; the text says why."""
+
+
+def channel(switch_id: str) -> str:
+    """Where a switch's daemon listens."""
+    return f"SWITCH-{switch_id}"
+
+
+class _Message(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+
+    version: Literal[1] = 1
+    switch_id: Name
+    """The switch that this is for."""
+    link: Name
+    """The link in its corrupting direction, "sw2->sw6"."""
+    origin: Name
+    """The switch behind the link, which asks."""
+    epoch: Count
+    """Rises with every start of the daemon that asks."""
+    sequence: Count
+    """Rises with every request of one epoch."""
+
+
+class Request(_Message):
+    """The daemon behind a link wants the switch before it to be so: desired state, not a change."""
+
+    event: Literal["corruption"] = "corruption"
+    dev_port: Count
+    """The port of ``switch_id`` that sends on the link."""
+    mcast_grp: Count
+    """Its multicast group, where the switch needs one to send several copies."""
+    action: Literal[0, 1, 2]
+    copies: Annotated[int, Field(ge=0, le=255)]
+    mode: Literal["blocking", "non-blocking"]
+    loss_rate: Annotated[float, Field(ge=0.0, le=1.0)]
+    """As measured; for the reader."""
+    lifetime_s: Annotated[float, Field(gt=0.0, le=604_800.0)]
+    """How long this holds when nothing more is heard."""
+
+    @model_validator(mode="after")
+    def _action_fits_copies(self) -> Self:
+        if self.action != action_of(self.copies):
+            raise ValueError(f"action {self.action} does not go with {self.copies} copies")
+        return self
+
+    @property
+    def setting(self) -> Setting:
+        """What is asked for."""
+        return Setting(self.copies, self.mode)
+
+
+class Acknowledgement(_Message):
+    """The daemon before a link has done what a request asks, or could not."""
+
+    event: Literal["acknowledgement"] = "acknowledgement"
+    applied: bool
+    detail: Annotated[str, Field(max_length=200)] = ""
+
+
+Message: TypeAlias = Request | Acknowledgement
+_ADAPTER: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminator="event")])
+
+
+def action_of(copies: int) -> Literal[0, 1, 2]:
+    """The published program's word for a number of copies."""
+    return 0 if copies == 0 else 1 if copies == 1 else 2
+
+
+def encode(message: Message) -> bytes:
+    """The message as it travels."""
+    return message.model_dump_json().encode()
+
+
+def decode(payload: bytes) -> Message:
+    """The message in ``payload``; raises `BadMessage` for anything else."""
+    if len(payload) > PAYLOAD_BYTES_MAX:
+        raise BadMessage(f"{len(payload)} bytes are more than the {PAYLOAD_BYTES_MAX} of any message")
+    try:
+        return _ADAPTER.validate_json(payload)
+    except ValidationError as invalid:
+        raise BadMessage(_reason(invalid.errors(include_url=False, include_context=False)[0])) from invalid
+
+
+def _reason(error: Any) -> str:
+    where = ".".join(str(part) for part in error["loc"]) or "message"
+    return f"{where}: {error['msg']}"

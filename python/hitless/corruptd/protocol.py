@@ -1,0 +1,156 @@
+"""Who asks whom, how often, and what is believed: both ends of a link as state machines.
+
+The end behind the link repeats what it wants, with a number that only rises; the end before it does what the highest
+number says, and answers each. So a message may be lost, repeated, or late, and either end may start again.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from hitless.corruptd.detection import OFF, Setting
+from hitless.corruptd.messages import Acknowledgement, Request, action_of
+
+Fate: TypeAlias = Literal["accepted", "duplicate", "stale", "foreign"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How often things are said."""
+
+    retry_s: float = 1.0
+    """A request without an answer is repeated, and a failed action tried again, after this."""
+    refresh_s: float = 10.0
+    """A request with an answer is repeated after this."""
+    lifetime_s: float = 3_600.0
+    """A request holds so long when nothing more is heard of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """Whom to ask about a link."""
+
+    link: str
+    switch_id: str
+    dev_port: int = 0
+    mcast_grp: int = 0
+
+
+class Requester:
+    """The end behind the link. `want` says what; `poll` answers the request that is due."""
+
+    def __init__(self, upstream: Upstream, origin: str, epoch: int, pace: Pace) -> None:
+        self.upstream = upstream
+        self.origin = origin
+        self.epoch = epoch
+        self.pace = pace
+        self.wanted: Setting | None = None
+        self.is_acknowledged = False
+        self.failure = ""
+        """What the other end said when it could not."""
+        self._loss_rate = 0.0
+        self._sequence = 0
+        self._first_of_wanted = 0
+        self._due_s = 0.0
+
+    def want(self, setting: Setting | None, loss_rate: float) -> None:
+        """From now on this is wanted; None leaves the link as it is."""
+        self._loss_rate = loss_rate
+        if setting == self.wanted:
+            return
+        self.wanted = setting
+        self.is_acknowledged = False
+        self._first_of_wanted = self._sequence + 1
+        self._due_s = float("-inf")
+
+    def poll(self, now_s: float) -> Request | None:
+        """The request to send now, if one is due."""
+        if self.wanted is None or now_s < self._due_s:
+            return None
+        self._due_s = now_s + (self.pace.refresh_s if self.is_acknowledged else self.pace.retry_s)
+        self._sequence += 1
+        upstream = self.upstream
+        return Request(
+            switch_id=upstream.switch_id,
+            dev_port=upstream.dev_port,
+            mcast_grp=upstream.mcast_grp,
+            action=action_of(self.wanted.copies),
+            link=upstream.link,
+            origin=self.origin,
+            epoch=self.epoch,
+            sequence=self._sequence,
+            copies=self.wanted.copies,
+            mode=self.wanted.mode,  # type: ignore[arg-type]  # pydantic refuses any other text
+            loss_rate=self._loss_rate,
+            lifetime_s=self.pace.lifetime_s,
+        )
+
+    def take(self, answer: Acknowledgement, now_s: float) -> Fate:
+        """An answer has come."""
+        if answer.link != self.upstream.link or answer.origin != self.origin:
+            return "foreign"
+        is_current = answer.epoch == self.epoch and self._first_of_wanted <= answer.sequence <= self._sequence
+        if not is_current:
+            return "stale"
+        if self.is_acknowledged and answer.applied:
+            return "duplicate"
+        self.is_acknowledged = answer.applied
+        self.failure = "" if answer.applied else answer.detail
+        self._due_s = now_s + (self.pace.refresh_s if answer.applied else self.pace.retry_s)
+        return "accepted"
+
+
+@dataclass(slots=True)
+class Guard:
+    """The end before the link: what was asked last, and until when that holds."""
+
+    link: str
+    switch_id: str
+    origin: str
+    """The only switch that may ask: the one behind the link."""
+    keep_when_expired: bool = False
+    wanted: Setting | None = None
+    """None: nobody has asked, and the switch is left as it is."""
+    latest: tuple[int, int] = (-1, -1)
+    """Epoch and sequence of the latest request."""
+    expires_at_s: float = float("inf")
+    request: Request | None = field(default=None)
+    """The latest request, for whoever acts on it."""
+    expirations: int = 0
+
+    def take(self, request: Request, now_s: float) -> Fate:
+        """A request has come. A duplicate is to be answered again, for the first answer may be lost."""
+        if (request.link, request.origin, request.switch_id) != (self.link, self.origin, self.switch_id):
+            return "foreign"
+        number = (request.epoch, request.sequence)
+        if number == self.latest:
+            return "duplicate"
+        if number < self.latest:
+            return "stale"
+        self.latest = number
+        self.request = request
+        self.wanted = request.setting
+        self.expires_at_s = now_s + request.lifetime_s
+        return "accepted"
+
+    def expire(self, now_s: float) -> bool:
+        """Has the latest request just run out? Then protection ends, unless it is to be kept."""
+        if now_s < self.expires_at_s:
+            return False
+        self.expires_at_s = float("inf")
+        self.expirations += 1
+        if not self.keep_when_expired:
+            self.wanted = OFF
+        return True
+
+    def answer(self, *, applied: bool, detail: str = "") -> Acknowledgement:
+        """The answer to the latest request."""
+        epoch, sequence = self.latest
+        return Acknowledgement(
+            switch_id=self.origin,
+            link=self.link,
+            origin=self.origin,
+            epoch=epoch,
+            sequence=sequence,
+            applied=applied,
+            detail=detail[:200],
+        )

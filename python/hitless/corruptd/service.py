@@ -1,0 +1,186 @@
+"""The process: the loop, signals, the state file, systemd. Everything that has a clock."""
+
+import logging
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from hitless.corruptd import state
+from hitless.corruptd.config import Config, read_config
+from hitless.corruptd.daemon import Daemon
+from hitless.corruptd.metrics import DaemonCollector, MetricsServer
+from hitless.errors import BadInput, HitlessError
+
+log = logging.getLogger(__name__)
+
+LISTEN_S = 0.1
+"""How long a message may wait for its turn."""
+SAVE_S = 10.0
+"""A decision is saved at once; the window as often as this."""
+
+
+class Service:
+    """One run of the daemon. `run` returns after `stop`, or after SIGTERM or SIGINT; SIGHUP reads the file again.
+
+    A stop leaves the switch as it is: a link that corrupts must not lose its protection to an upgrade.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        dry_run: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+        unix_clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._path = path
+        self._dry_run = dry_run
+        self._clock = clock
+        self._unix_clock = unix_clock
+        self._wake = threading.Event()
+        self._is_stopping = False
+        self._is_reloading = False
+        self._lock = threading.Lock()
+        self.config = self._read()
+        self.daemon = self._make(self.config, self._load(self.config))
+        self._collector = DaemonCollector(self.daemon, self._lock)
+
+    def stop(self) -> None:
+        """End `run` soon. From any thread, or a signal handler."""
+        self._is_stopping = True
+        self._wake.set()
+
+    def reload(self) -> None:
+        """Read the file again soon. A file that is wrong changes nothing."""
+        self._is_reloading = True
+        self._wake.set()
+
+    def run(self) -> None:
+        """Work until told to stop."""
+        with self._metrics():
+            notify("READY=1")
+            log.info("watching %d links, guarding %d", len(self.daemon.watches), len(self.daemon.guards))
+            try:
+                self._loop()
+            finally:
+                notify("STOPPING=1")
+                self._save()
+                self.daemon.bus.close()
+
+    def _loop(self) -> None:
+        saved_at_s = self._clock()
+        while not self._is_stopping:
+            if self._is_reloading:
+                self._reload()
+            now_s = self._clock()
+            with self._lock:
+                next_poll_s = self.daemon.step(now_s)
+                is_due = self.daemon.is_dirty or now_s - saved_at_s >= SAVE_S
+            if is_due:
+                self._save()
+                saved_at_s = now_s
+            notify("WATCHDOG=1")
+            self._wake.wait(max(0.0, min(LISTEN_S, next_poll_s - self._clock())))
+            self._wake.clear()
+
+    def _reload(self) -> None:
+        self._is_reloading = False
+        try:
+            config = self._read()
+            with self._lock:
+                before = self.daemon
+                saved = state.snapshot(before, self._clock())
+                daemon = self._make(config, saved)
+                self.daemon = self._collector.daemon = daemon
+                self.config = config
+            before.bus.close()
+        except HitlessError as wrong:
+            log.error("%s was not read again, the daemon goes on as before:\n%s", self._path, wrong)  # noqa: TRY400
+            return
+        log.info("%s was read again", self._path)
+
+    def _read(self) -> Config:
+        config = read_config(self._path)
+        if self._dry_run:
+            main = config.corruptd.model_copy(update={"dry_run": True})
+            config = config.model_copy(update={"corruptd": main})
+        return config
+
+    def _make(self, config: Config, saved: state.State | None) -> Daemon:
+        epoch = state.next_epoch(saved, self._unix_clock())
+        daemon = Daemon(config.plan(), config.make_bus(), config.make_actor(), epoch)
+        if saved is not None:
+            state.restore(daemon, saved, self._clock())
+        return daemon
+
+    def _load(self, config: Config) -> state.State | None:
+        path = config.corruptd.state_file
+        if path is None:
+            log.warning("no state_file: after a restart nothing is known until a window is full again")
+            return None
+        if not path.parent.is_dir():
+            raise BadInput(f"the folder of state_file does not exist: {path.parent}", where=str(self._path))
+        return state.load(path)
+
+    def _save(self) -> None:
+        self.daemon.is_dirty = False
+        path = self.config.corruptd.state_file
+        if path is None:
+            return
+        try:
+            state.save(path, state.snapshot(self.daemon, self._clock()))
+        except OSError as failed:
+            log.error("the state was not saved: %s", failed)  # noqa: TRY400 - the text says it all
+
+    @contextmanager
+    def _metrics(self) -> Iterator[None]:
+        section = self.config.metrics
+        if section.port == 0:
+            yield
+            return
+        try:
+            server = MetricsServer(self._collector, section.port, section.address)
+        except OSError as failed:
+            hint = "another corruptd may be running; metrics.port = 0 turns them off"
+            raise HitlessError(f"metrics: {section.address}:{section.port}: {failed.strerror}", hint=hint) from failed
+        try:
+            yield
+        finally:
+            server.close()
+
+
+@contextmanager
+def signals(service: Service) -> Iterator[None]:
+    """SIGTERM and SIGINT stop the service, SIGHUP reloads it."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        service.stop()
+
+    def reload(_number: int, _frame: FrameType | None) -> None:
+        service.reload()
+
+    wanted = {signal.SIGTERM: stop, signal.SIGINT: stop, signal.SIGHUP: reload}
+    before = {number: signal.signal(number, handler) for number, handler in wanted.items()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def notify(what: str) -> None:
+    """Tell systemd, if it listens (sd_notify)."""
+    address = os.environ.get("NOTIFY_SOCKET", "")
+    if not address.startswith(("/", "@")):
+        return
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as to:
+        try:
+            to.sendto(what.encode(), "\0" + address[1:] if address.startswith("@") else address)
+        except OSError as failed:
+            log.debug("systemd does not listen: %s", failed)

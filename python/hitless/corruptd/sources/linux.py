@@ -1,0 +1,102 @@
+"""Linux interfaces: ethtool's standard statistics over netlink, or the files below /sys/class/net.
+
+A software interface (veth, bridge, tunnel) has no frame check sequence. Its files exist and always say 0, which would
+look like a link without a fault, so it is refused.
+"""
+
+import errno
+from dataclasses import dataclass
+from pathlib import Path
+
+from hitless.corruptd.sources import NoReading
+from hitless.corruptd.sources.netlink import BadNetlink, EthtoolNetlink
+from hitless.corruptd.window import Reading
+
+SYSFS = Path("/sys/class/net")
+_SILENT = {errno.EOPNOTSUPP, errno.ENOSYS, errno.ENOENT}
+
+
+class LinuxSource:
+    """The counters of an interface: over netlink where its driver has them, else from files."""
+
+    def __init__(self, interface: str, *, count_fec: bool = False, sysfs: Path = SYSFS) -> None:
+        self.interface = interface
+        self._count_fec = count_fec
+        self._files = SysfsSource(interface, sysfs)
+        self._netlink: EthtoolNetlink | None = None
+        self._is_silent = False
+
+    @property
+    def is_over_netlink(self) -> bool:
+        """Does the driver answer for itself?"""
+        return not self._is_silent
+
+    def read(self) -> Reading:
+        """Read the counters now."""
+        if not self._is_silent:
+            reading = self._over_netlink()
+            if reading is not None:
+                return reading
+            self._is_silent = True
+        return self._files.read()
+
+    def _over_netlink(self) -> Reading | None:
+        """None where the kernel or the driver does not have these counters, now and always."""
+        try:
+            if self._netlink is None:
+                self._netlink = EthtoolNetlink()
+            mac = self._netlink.mac_statistics(self.interface)
+            blocks = self._netlink.fec_uncorrectable(self.interface)
+        except BadNetlink as refused:
+            if refused.number in _SILENT:
+                return None
+            raise NoReading(f"{self.interface}: {refused}") from refused
+        except OSError as failed:
+            self._let_go()
+            if failed.errno in {errno.EPROTONOSUPPORT, errno.EAFNOSUPPORT, errno.EPERM}:
+                return None
+            raise NoReading(f"{self.interface}: {failed.strerror or failed}") from failed
+        if mac.frames_received_ok is None or mac.frame_check_sequence_errors is None:
+            return None
+        bad = mac.frame_check_sequence_errors + ((blocks or 0) if self._count_fec else 0)
+        return Reading(mac.frames_received_ok, bad, blocks)
+
+    def _let_go(self) -> None:
+        if self._netlink is not None:
+            self._netlink.close()
+            self._netlink = None
+
+
+@dataclass(frozen=True, slots=True)
+class SysfsSource:
+    """rx_packets and rx_crc_errors of an interface."""
+
+    interface: str
+    sysfs: Path = SYSFS
+
+    def read(self) -> Reading:
+        """Read the files now."""
+        folder = self.sysfs / self.interface
+        if not folder.exists():
+            raise NoReading(f"there is no interface {self.interface}")
+        if not (folder / "device").exists():
+            raise NoReading(
+                f"{self.interface} is a software interface: it has no frame check sequence and counts no bad frames"
+            )
+        return Reading(self._number(folder, "rx_packets"), self._number(folder, "rx_crc_errors"))
+
+    def _number(self, folder: Path, name: str) -> int:
+        try:
+            return parse_number((folder / "statistics" / name).read_bytes())
+        except OSError as failed:
+            raise NoReading(f"{self.interface}: {name}: {failed.strerror}") from failed
+        except ValueError as bad:
+            raise NoReading(f"{self.interface}: {name}: {bad}") from bad
+
+
+def parse_number(content: bytes) -> int:
+    """A counter as text. Raises ValueError for anything but decimal digits."""
+    text = content.strip()
+    if not text.isdigit() or len(text) > 20:
+        raise ValueError(f"not a counter: {content[:40]!r}")
+    return int(text)

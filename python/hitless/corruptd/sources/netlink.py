@@ -1,0 +1,197 @@
+"""The part of generic netlink and of ethtool's family that reads a port's standard counters.
+
+Numbers and layouts: linux/netlink.h, linux/genetlink.h, linux/ethtool_netlink.h of the kernel's user interface, and
+Documentation/networking/ethtool-netlink.rst (STATS_GET since Linux 5.13, FEC_GET with statistics likewise). Everything
+is in the byte order of the machine. What is read is checked: any bytes give a result or `BadNetlink`.
+"""
+
+import errno
+import os
+import socket
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+NETLINK_GENERIC = 16
+REQUEST_AND_ACK = 0x01 | 0x04
+ERROR, DONE = 2, 3
+
+CONTROL_FAMILY, GET_FAMILY = 0x10, 3
+FAMILY_ID, FAMILY_NAME = 1, 2
+
+STATS_GET, STATS_REPLY = 32, 33
+FEC_GET, FEC_REPLY = 29, 30
+HEADER_NAME, HEADER_FLAGS, FLAG_STATS = 2, 3, 4
+STATS_HEADER, STATS_GROUPS, STATS_GROUP = 2, 3, 4
+BITSET_NO_MASK, BITSET_BITS, BITS_BIT, BIT_NAME = 1, 3, 1, 2
+GROUP_ID, GROUP_STAT, GROUP_MAC = 2, 4, 1
+MAC_FRAMES_RECEIVED_OK, MAC_FRAME_CHECK_SEQUENCE_ERRORS = 3, 6
+FEC_HEADER, FEC_STATS, FEC_UNCORRECTABLE = 1, 5, 3
+
+_MESSAGE = struct.Struct("=IHHII")
+_GENERIC = struct.Struct("=BBH")
+_ATTRIBUTE = struct.Struct("=HH")
+_TYPE_MASK = 0x3FFF
+_NESTED = 0x8000
+
+
+class BadNetlink(Exception):
+    """Bytes that are no answer of the kernel's, or one that refuses; ``number`` is the kernel's error, or 0."""
+
+    def __init__(self, what: str, number: int = 0) -> None:
+        super().__init__(what)
+        self.number = number
+
+
+@dataclass(frozen=True, slots=True)
+class MacStatistics:
+    """The standard MAC counters of a port (IEEE 802.3, clause 30.3.1.1); None where the driver has none."""
+
+    frames_received_ok: int | None = None
+    frame_check_sequence_errors: int | None = None
+
+
+def attribute(kind: int, payload: bytes, *, nested: bool = False) -> bytes:
+    """One attribute, padded."""
+    head = _ATTRIBUTE.pack(_ATTRIBUTE.size + len(payload), kind | (_NESTED if nested else 0))
+    return head + payload + bytes(-len(payload) % 4)
+
+
+def attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Kind and payload of each attribute in ``data``."""
+    at = 0
+    while at + _ATTRIBUTE.size <= len(data):
+        length, kind = _ATTRIBUTE.unpack_from(data, at)
+        if length < _ATTRIBUTE.size or at + length > len(data):
+            raise BadNetlink(f"an attribute of {length} bytes does not fit into {len(data) - at}")
+        yield kind & _TYPE_MASK, data[at + _ATTRIBUTE.size : at + length]
+        at += length + -length % 4
+
+
+def messages(data: bytes) -> Iterator[tuple[int, int, bytes]]:
+    """Kind, sequence number and payload of each message in a datagram."""
+    at = 0
+    while at + _MESSAGE.size <= len(data):
+        length, kind, _flags, sequence, _port = _MESSAGE.unpack_from(data, at)
+        if length < _MESSAGE.size or at + length > len(data):
+            raise BadNetlink(f"a message of {length} bytes does not fit into {len(data) - at}")
+        yield kind, sequence, data[at + _MESSAGE.size : at + length]
+        at += length + -length % 4
+
+
+def refuse_error(payload: bytes) -> None:
+    """The kernel's acknowledgement: nothing for success, else `BadNetlink`."""
+    if len(payload) < 4:
+        raise BadNetlink("an acknowledgement without its number")
+    number = -int(struct.unpack_from("=i", payload)[0])
+    if number != 0:
+        raise BadNetlink(os.strerror(number) if 0 < number < 4_096 else f"error {number}", number)
+
+
+def parse_family(body: bytes) -> int:
+    """The number of a family from the control family's answer."""
+    found = dict(attributes(_after_generic(body)))
+    if len(found.get(FAMILY_ID, b"")) != 2:
+        raise BadNetlink("the kernel's answer has no number of a family")
+    return int(struct.unpack("=H", found[FAMILY_ID])[0])
+
+
+def parse_mac_statistics(body: bytes) -> MacStatistics:
+    """The counters in an answer to STATS_GET."""
+    counted: dict[int, int] = {}
+    for kind, group in attributes(_after_generic(body)):
+        if kind != STATS_GROUP:
+            continue
+        parts = list(attributes(group))
+        if (GROUP_ID, struct.pack("=I", GROUP_MAC)) not in parts:
+            continue
+        for part, payload in parts:
+            if part == GROUP_STAT:
+                counted.update({number: _u64(value) for number, value in attributes(payload)})
+    return MacStatistics(counted.get(MAC_FRAMES_RECEIVED_OK), counted.get(MAC_FRAME_CHECK_SEQUENCE_ERRORS))
+
+
+def parse_fec_uncorrectable(body: bytes) -> int | None:
+    """The uncorrectable blocks in an answer to FEC_GET: the total comes first, then the lanes."""
+    for kind, payload in attributes(_after_generic(body)):
+        if kind == FEC_STATS:
+            for number, values in attributes(payload):
+                if number == FEC_UNCORRECTABLE and len(values) >= 8:
+                    return _u64(values[:8])
+    return None
+
+
+def _after_generic(body: bytes) -> bytes:
+    if len(body) < _GENERIC.size:
+        raise BadNetlink("an answer without its generic header")
+    return body[_GENERIC.size :]
+
+
+def _u64(payload: bytes) -> int:
+    if len(payload) != 8:
+        raise BadNetlink(f"a counter of {len(payload)} bytes")
+    return int(struct.unpack("=Q", payload)[0])
+
+
+def device(header: int, name: str, flags: int = 0) -> bytes:
+    """The header of ethtool's requests: which interface."""
+    what = attribute(HEADER_NAME, name.encode() + b"\0")
+    if flags:
+        what += attribute(HEADER_FLAGS, struct.pack("=I", flags))
+    return attribute(header, what, nested=True)
+
+
+def mac_statistics_request(name: str) -> bytes:
+    """The attributes of STATS_GET for the group of MAC counters."""
+    bit = attribute(BITS_BIT, attribute(BIT_NAME, b"eth-mac\0"), nested=True)
+    groups = attribute(BITSET_NO_MASK, b"") + attribute(BITSET_BITS, bit, nested=True)
+    return device(STATS_HEADER, name) + attribute(STATS_GROUPS, groups, nested=True)
+
+
+class EthtoolNetlink:
+    """A socket to ethtool's family of the kernel."""
+
+    def __init__(self, timeout_s: float = 1.0) -> None:
+        self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, NETLINK_GENERIC)
+        self._socket.settimeout(timeout_s)
+        self._socket.bind((0, 0))
+        self._sequence = 0
+        name = attribute(FAMILY_NAME, b"ethtool\0")
+        self._family = parse_family(self._ask(CONTROL_FAMILY, GET_FAMILY, 1, name))
+
+    def mac_statistics(self, interface: str) -> MacStatistics:
+        """FramesReceivedOK and FrameCheckSequenceErrors. Raises OSError or `BadNetlink`."""
+        return parse_mac_statistics(self._ask(self._family, STATS_GET, 1, mac_statistics_request(interface)))
+
+    def fec_uncorrectable(self, interface: str) -> int | None:
+        """Uncorrectable blocks, or None where there is no such counter. Raises OSError or `BadNetlink`."""
+        request = device(FEC_HEADER, interface, FLAG_STATS)
+        try:
+            return parse_fec_uncorrectable(self._ask(self._family, FEC_GET, 1, request))
+        except BadNetlink as refused:
+            if refused.number in {errno.EOPNOTSUPP, errno.ENOSYS}:
+                return None
+            raise
+
+    def close(self) -> None:
+        """Let go of the socket."""
+        self._socket.close()
+
+    def _ask(self, family: int, command: int, version: int, body: bytes) -> bytes:
+        """The body of the one answer to a request, after its acknowledgement."""
+        self._sequence += 1
+        payload = _GENERIC.pack(command, version, 0) + body
+        head = _MESSAGE.pack(_MESSAGE.size + len(payload), family, REQUEST_AND_ACK, self._sequence, 0)
+        self._socket.send(head + payload)
+        answer: bytes | None = None
+        while True:
+            for kind, sequence, content in messages(self._socket.recv(65_536)):
+                if sequence != self._sequence:
+                    continue
+                if kind == ERROR:
+                    refuse_error(content)
+                    if answer is None:
+                        raise BadNetlink("the kernel acknowledged and did not answer")
+                    return answer
+                if kind == family:
+                    answer = content

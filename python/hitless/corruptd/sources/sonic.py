@@ -1,0 +1,66 @@
+"""SONiC: the port counters that syncd keeps in COUNTERS_DB (Redis database 2).
+
+``COUNTERS_PORT_NAME_MAP`` maps "Ethernet0" to an object, and ``COUNTERS:<object>`` holds its SAI statistics as decimal
+text. Good frames are unicast plus other frames; bad ones are those with a wrong check sequence where the chip tells
+them apart, else all receive errors.
+"""
+
+from collections.abc import Mapping
+from typing import cast
+
+import redis
+
+from hitless.corruptd.redis_bus import RedisSettings, client
+from hitless.corruptd.sources import NoReading
+from hitless.corruptd.sources.linux import parse_number
+from hitless.corruptd.window import Reading
+
+NAME_MAP = "COUNTERS_PORT_NAME_MAP"
+UNICAST = "SAI_PORT_STAT_IF_IN_UCAST_PKTS"
+NOT_UNICAST = "SAI_PORT_STAT_IF_IN_NON_UCAST_PKTS"
+CHECK_SEQUENCE_ERRORS = "SAI_PORT_STAT_ETHER_STATS_CRC_ALIGN_ERRORS"
+ERRORS = "SAI_PORT_STAT_IF_IN_ERRORS"
+FEC_UNCORRECTABLE = "SAI_PORT_STAT_IF_IN_FEC_NOT_CORRECTABLE_FRAMES"
+
+
+class SonicSource:
+    """The counters of a front-panel port."""
+
+    def __init__(self, port: str, settings: RedisSettings, *, count_fec: bool = False) -> None:
+        self.port = port
+        self._client = client(settings)
+        self._count_fec = count_fec
+
+    def read(self) -> Reading:
+        """Read the counters now. The object is looked up each time: it changes when syncd starts again."""
+        try:
+            found = self._client.hget(NAME_MAP, self.port)
+            if not isinstance(found, bytes):
+                raise NoReading(f"COUNTERS_DB has no port {self.port}")
+            fields = cast("Mapping[bytes, bytes]", self._client.hgetall(b"COUNTERS:" + found))
+        except (redis.RedisError, OSError) as failed:
+            raise NoReading(f"COUNTERS_DB: {failed}") from failed
+        return parse_counters(self.port, fields, count_fec=self._count_fec)
+
+
+def parse_counters(port: str, fields: Mapping[bytes, bytes], *, count_fec: bool) -> Reading:
+    """The reading in a hash of SAI statistics; raises `NoReading` where it has none."""
+    unicast, other = _number(port, fields, UNICAST), _number(port, fields, NOT_UNICAST)
+    bad = _number(port, fields, CHECK_SEQUENCE_ERRORS)
+    if bad is None:
+        bad = _number(port, fields, ERRORS)
+    if unicast is None or bad is None:
+        raise NoReading(f"{port}: COUNTERS_DB has no {UNICAST}, or neither {CHECK_SEQUENCE_ERRORS} nor {ERRORS}")
+    blocks = _number(port, fields, FEC_UNCORRECTABLE)
+    return Reading(unicast + (other or 0), bad + ((blocks or 0) if count_fec else 0), blocks)
+
+
+def _number(port: str, fields: Mapping[bytes, bytes], name: str) -> int | None:
+    """None where the chip has no such counter: SONiC leaves it out or writes N/A."""
+    value = fields.get(name.encode())
+    if value is None or value == b"N/A":
+        return None
+    try:
+        return parse_number(value)
+    except ValueError as bad:
+        raise NoReading(f"{port}: {name}: {bad}") from bad

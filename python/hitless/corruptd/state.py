@@ -1,0 +1,171 @@
+"""What survives a restart: a versioned JSON file, written whole or not at all."""
+
+import json
+import logging
+import os
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from hitless.corruptd.daemon import Daemon, Guarded, Watch
+from hitless.corruptd.detection import Decision, Phase, Setting
+from hitless.corruptd.window import Reading, Sample
+
+log = logging.getLogger(__name__)
+
+Count = Annotated[int, Field(ge=0)]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+
+
+class SavedSetting(_Model):
+    """A setting of LinkGuardian."""
+
+    copies: Annotated[int, Field(ge=0, le=255)]
+    mode: Literal["blocking", "non-blocking"]
+
+    @classmethod
+    def of(cls, setting: Setting | None) -> "SavedSetting | None":
+        """The setting as it is saved."""
+        return None if setting is None else cls.model_validate({"copies": setting.copies, "mode": setting.mode})
+
+    def restored(self) -> Setting:
+        """The setting again."""
+        return Setting(self.copies, self.mode)
+
+
+class SavedWatch(_Model):
+    """A link that ends here."""
+
+    phase: Literal["unknown", "clear", "protected", "fallback"]
+    setting: SavedSetting | None
+    held_s: Annotated[float, Field(ge=0.0)]
+    """How long ago the decision was made."""
+    last: tuple[Count, Count] | None
+    samples: Annotated[list[tuple[Count, Count]], Field(max_length=100_000)]
+
+
+class SavedGuard(_Model):
+    """A link that begins here."""
+
+    setting: SavedSetting | None
+    epoch: int
+    sequence: int
+    remaining_s: float | None
+    """What was left of the lifetime; None when it had run out."""
+
+
+class State(_Model):
+    """Everything."""
+
+    version: Literal[1] = 1
+    switch_id: str
+    epoch: Count
+    watches: dict[str, SavedWatch]
+    guards: dict[str, SavedGuard]
+
+
+def snapshot(daemon: Daemon, now_s: float) -> State:
+    """The daemon's state. Times are saved as lengths: a clock may differ after a restart."""
+    return State(
+        switch_id=daemon.plan.switch_id,
+        epoch=daemon.epoch,
+        watches={link: _save_watch(watch, now_s) for link, watch in daemon.watches.items()},
+        guards={link: _save_guard(guarded, now_s) for link, guarded in daemon.guards.items()},
+    )
+
+
+def restore(daemon: Daemon, state: State, now_s: float) -> None:
+    """Let a new daemon go on where another one ended. Links that are no longer ours are forgotten."""
+    if state.switch_id != daemon.plan.switch_id:
+        log.warning("the state is of switch %s, not of %s: left aside", state.switch_id, daemon.plan.switch_id)
+        return
+    for link, watch in daemon.watches.items():
+        if link in state.watches:
+            _restore_watch(watch, state.watches[link], now_s)
+    for link, guarded in daemon.guards.items():
+        if link in state.guards:
+            _restore_guard(guarded, state.guards[link], now_s)
+
+
+def next_epoch(state: State | None, unix_s: float) -> int:
+    """Higher than any before, also when the file was lost and only the clock is left."""
+    return max(int(unix_s), state.epoch + 1 if state else 0)
+
+
+def save(path: Path, state: State) -> None:
+    """Write the file so that after a crash there is the old one or the new one. Raises OSError."""
+    beside = path.with_name(f".{path.name}.new")
+    with beside.open("w", encoding="utf-8") as file:
+        file.write(state.model_dump_json())
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)
+
+
+def load(path: Path) -> State | None:
+    """The saved state; None when there is none. One that cannot be read is put aside, and said so."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    try:
+        return parse(content)
+    except ValueError as bad:
+        aside = path.with_name(f"{path.name}.unreadable")
+        log.warning("the state in %s cannot be read, and is kept as %s: %s", path, aside.name, bad)
+        path.replace(aside)
+        return None
+
+
+def parse(content: bytes) -> State:
+    """The state in the bytes of a file; raises ValueError."""
+    try:
+        return State.model_validate_json(content)
+    except ValidationError as invalid:
+        raise ValueError(json.dumps(invalid.errors(include_url=False, include_input=False)[0]["msg"])) from invalid
+
+
+def _save_watch(watch: Watch, now_s: float) -> SavedWatch:
+    detector = watch.detector
+    last = detector.last
+    return SavedWatch(
+        phase=detector.decision.phase.value,
+        setting=SavedSetting.of(detector.decision.setting),
+        held_s=max(0.0, now_s - detector.changed_at_s),
+        last=None if last is None else (last.frames_ok, last.frames_bad),
+        samples=[(sample.frames, sample.bad) for sample in detector.window.samples],
+    )
+
+
+def _restore_watch(watch: Watch, saved: SavedWatch, now_s: float) -> None:
+    detector = watch.detector
+    for frames, bad in saved.samples:
+        detector.window.add(Sample(frames, min(bad, frames)))
+    detector.last = None if saved.last is None else Reading(*saved.last)
+    setting = saved.setting.restored() if saved.setting else None
+    detector.decision = Decision(Phase(saved.phase), setting)
+    detector.changed_at_s = now_s - saved.held_s
+
+
+def _save_guard(guarded: Guarded, now_s: float) -> SavedGuard:
+    guard = guarded.guard
+    epoch, sequence = guard.latest
+    remaining_s = guard.expires_at_s - now_s
+    return SavedGuard(
+        setting=SavedSetting.of(guard.wanted),
+        epoch=epoch,
+        sequence=sequence,
+        remaining_s=None if remaining_s == float("inf") else remaining_s,
+    )
+
+
+def _restore_guard(guarded: Guarded, saved: SavedGuard, now_s: float) -> None:
+    guard = guarded.guard
+    guard.wanted = saved.setting.restored() if saved.setting else None
+    guard.latest = (saved.epoch, saved.sequence)
+    guarded.answered = guard.latest
+    guard.expires_at_s = float("inf") if saved.remaining_s is None else now_s + saved.remaining_s

@@ -1,0 +1,91 @@
+"""A real redis-server, started by the test and ended by it."""
+
+import shutil
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+import redis
+
+from hitless.corruptd.redis_bus import RedisBus, RedisSettings
+
+PASSWORD = "a-password-of-the-test"  # noqa: S105 - of a server that lives as long as the test
+
+
+def free_port():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return taken.getsockname()[1]
+
+
+class RedisServer:
+    """With a password for everybody, or TLS, or an access list."""
+
+    def __init__(self, folder: Path, *arguments: str, tls: bool = False) -> None:
+        program = shutil.which("redis-server")
+        if program is None:
+            pytest.skip("redis-server is missing, and only root can install it (apt-get install redis-server)")
+        self.folder = folder
+        self.port = free_port()
+        self._command = [program, "--save", "", "--appendonly", "no", "--dir", str(folder), "--bind", "127.0.0.1"]
+        self.ca_file = folder / "ca.pem" if tls else None
+        if tls:
+            make_certificates(folder)
+            files = {"cert": "server.pem", "key": "server.key", "ca-cert": "ca.pem"}
+            self._command += ["--port", "0", "--tls-port", str(self.port), "--tls-auth-clients", "no"]
+            for name, file in files.items():
+                self._command += [f"--tls-{name}-file", str(folder / file)]
+        else:
+            self._command += ["--port", str(self.port)]
+        self._command += arguments or ["--requirepass", PASSWORD]
+        self._process = None
+        self.start()
+
+    @property
+    def url(self):
+        scheme = "rediss" if self.ca_file else "redis"
+        return f"{scheme}://127.0.0.1:{self.port}/0"
+
+    def settings(self, **more):
+        return RedisSettings(**{"url": self.url, "password": PASSWORD, "ca_file": self.ca_file, **more})
+
+    def bus(self, switch_id, **more):
+        return RedisBus(self.settings(**{"reconnect_s": 1e-3, **more}), f"SWITCH-{switch_id}")
+
+    def client(self, **more):
+        ssl = {"ssl_ca_certs": str(self.ca_file)} if self.ca_file else {}
+        return redis.Redis.from_url(self.url, **{"password": PASSWORD, **ssl, **more})
+
+    def start(self):
+        assert self._process is None
+        self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(500):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            assert self._process.poll() is None, f"redis-server did not start: {self._command}"
+            time.sleep(0.01)
+        raise AssertionError("redis-server does not listen")
+
+    def stop(self):
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait()
+            self._process = None
+
+
+def make_certificates(folder: Path):
+    """An authority, and a server's certificate for 127.0.0.1 signed by it."""
+
+    def openssl(*arguments):
+        subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
+
+    key = ("-newkey", "rsa:2048", "-nodes")
+    authority = ("-addext", "basicConstraints=critical,CA:TRUE", "-addext", "keyUsage=critical,keyCertSign")
+    openssl("req", "-x509", *key, "-keyout", "ca.key", "-out", "ca.pem", "-days", "2", "-subj", "/CN=test", *authority)
+    openssl("req", *key, "-keyout", "server.key", "-out", "server.csr", "-subj", "/CN=redis")
+    (folder / "names").write_text("subjectAltName=IP:127.0.0.1\n")
+    signed = ("-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-extfile", "names")
+    openssl("x509", "-req", "-in", "server.csr", *signed, "-out", "server.pem")
