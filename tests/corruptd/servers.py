@@ -41,6 +41,7 @@ class RedisServer:
             self._command += ["--port", str(self.port)]
         self._command += arguments or ["--requirepass", PASSWORD]
         self._process = None
+        self._open = []
         self.start()
 
     @property
@@ -52,11 +53,22 @@ class RedisServer:
         return RedisSettings(**{"url": self.url, "password": PASSWORD, "ca_file": self.ca_file, **more})
 
     def bus(self, switch_id, **more):
-        return RedisBus(self.settings(**{"reconnect_s": 1e-3, **more}), f"SWITCH-{switch_id}")
+        bus = RedisBus(self.settings(**{"reconnect_s": 1e-3, **more}), f"SWITCH-{switch_id}")
+        self._open.append(bus)
+        return bus
 
-    def client(self, **more):
+    def client(self, database=0, **more):
         ssl = {"ssl_ca_certs": str(self.ca_file)} if self.ca_file else {}
-        return redis.Redis.from_url(self.url, **{"password": PASSWORD, **ssl, **more})
+        url = self.url.removesuffix("0") + str(database)
+        client = redis.Redis.from_url(url, **{"password": PASSWORD, **ssl, **more})
+        self._open.append(client)
+        return client
+
+    def listener(self, channel):
+        subscription = self.client().pubsub(ignore_subscribe_messages=True)
+        subscription.subscribe(channel)
+        self._open.insert(0, subscription)
+        return subscription
 
     def start(self):
         assert self._process is None
@@ -68,6 +80,11 @@ class RedisServer:
             assert self._process.poll() is None, f"redis-server did not start: {self._command}"
             time.sleep(0.01)
         raise AssertionError("redis-server does not listen")
+
+    def end(self):
+        self.stop()
+        for connected in self._open:
+            connected.close()
 
     def stop(self):
         if self._process is not None:

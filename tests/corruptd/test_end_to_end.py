@@ -42,8 +42,7 @@ class Listener:
     """Hears what one switch is told."""
 
     def __init__(self, server, switch_id):
-        self.subscription = server.client().pubsub(ignore_subscribe_messages=True)
-        self.subscription.subscribe(f"SWITCH-{switch_id}")
+        self.subscription = server.listener(f"SWITCH-{switch_id}")
 
     def heard(self):
         messages = []

@@ -5,7 +5,7 @@ import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from typing import ClassVar, Literal, Protocol, TypeAlias
 
 from hitless.corruptd.detection import Setting
 
@@ -31,6 +31,10 @@ class Target:
 class Actor(Protocol):
     """Whoever can change the switch."""
 
+    @property
+    def acts(self) -> bool:
+        """Does it change anything, and not only report?"""
+
     def apply(self, target: Target, setting: Setting) -> None:
         """Make it so; doing it twice is as good as once. Raises `ActionFailed`."""
 
@@ -52,6 +56,7 @@ class SwitchPorts(Protocol):
 class SwitchActor:
     """Acts on a switch in this process."""
 
+    acts: ClassVar[bool] = True
     switch: SwitchPorts
 
     def apply(self, target: Target, setting: Setting) -> None:
@@ -69,6 +74,7 @@ class SwitchActor:
 class HookActor:
     """Runs a command, without a shell, with what to do in its environment."""
 
+    acts: ClassVar[bool] = True
     command: Sequence[str]
     timeout_s: float = 10.0
 
@@ -109,9 +115,11 @@ def hook_environment(target: Target, setting: Setting) -> Mapping[str, str]:
 class ReportActor:
     """Changes nothing and says what it would have done."""
 
+    acts: ClassVar[bool] = False
+
     def apply(self, target: Target, setting: Setting) -> None:
         """Say it."""
-        log.warning("dry run: the %s of %s would be set to: %s", target.end, target.link, setting)
+        log.warning("report only: the %s of %s would be set to: %s", target.end, target.link, setting)
 
 
 @dataclass(slots=True)
@@ -129,8 +137,20 @@ class Applier:
 
     @property
     def is_applied(self) -> bool:
-        """Is the switch as it is wanted, as far as is known?"""
+        """Is nothing left to be done?"""
         return self.wanted == self.applied
+
+    @property
+    def in_force(self) -> Setting | None:
+        """What the switch was set to; None when nobody has set it."""
+        return self.applied if self.actor.acts else None
+
+    @property
+    def complaint(self) -> str:
+        """Why the switch is not as it is wanted; empty when it is."""
+        if not self.actor.acts:
+            return "this daemon reports only"
+        return "" if self.is_applied else self.failure or "not done yet"
 
     def tick(self, now_s: float, wanted: Setting | None) -> bool:
         """Want this, and act if that is due. Answers whether it acted, well or not."""

@@ -71,3 +71,30 @@ class LocalBus:
         for buses in self._hub.subscribers.values():
             if self in buses:
                 buses.remove(self)
+
+
+class SilentBus:
+    """Hears everything and says nothing: for a dry run, which must not make another daemon act."""
+
+    def __init__(self, bus: Bus) -> None:
+        self._bus = bus
+
+    @property
+    def is_connected(self) -> bool:
+        """As the bus within."""
+        return self._bus.is_connected
+
+    def publish(self, channel: str, payload: bytes, now_s: float) -> bool:
+        """Send nothing."""
+        return False
+
+    def receive(self, now_s: float) -> list[bytes]:
+        """What has come."""
+        return self._bus.receive(now_s)
+
+    def note(self, key: str, value: str | None, now_s: float) -> None:
+        """Show nothing."""
+
+    def close(self) -> None:
+        """Let go of the bus within."""
+        self._bus.close()

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from hitless.corruptd.actors import Actor, HookActor, ReportActor
-from hitless.corruptd.bus import Bus, LocalHub
+from hitless.corruptd.bus import Bus, LocalHub, SilentBus
 from hitless.corruptd.daemon import GuardPlan, Plan, WatchPlan
 from hitless.corruptd.detection import Policy
 from hitless.corruptd.messages import Name, channel
@@ -202,9 +202,10 @@ class Config(_Section):
         )
 
     def make_bus(self) -> Bus:
-        """The bus, not connected yet."""
+        """The bus, not connected yet; a dry run only listens."""
         hears = channel(self.corruptd.switch_id)
-        return RedisBus(self.bus.settings(), hears) if self.bus.kind == "redis" else LocalHub().join(hears)
+        bus: Bus = RedisBus(self.bus.settings(), hears) if self.bus.kind == "redis" else LocalHub().join(hears)
+        return SilentBus(bus) if self.corruptd.dry_run else bus
 
     def make_actor(self) -> Actor:
         """Whoever acts; a dry run only reports."""

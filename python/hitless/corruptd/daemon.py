@@ -207,11 +207,12 @@ class Daemon:
             self.is_dirty = True
             log.warning("%s: nothing was heard of it for its lifetime; it is now: %s", guard.link, guard.wanted)
         acted = sender.tick(now_s, guard.wanted)
-        if acted:
-            setting = sender.applied
-            copies = str(setting.copies) if setting and setting.is_on else None
-            self.bus.note(f"protected-{guard.switch_id}-{sender.target.dev_port}", copies, now_s)
+        setting = sender.in_force
+        if acted and setting is not None:
+            key = f"protected-{guard.switch_id}-{sender.target.dev_port}"
+            self.bus.note(key, str(setting.copies) if setting.is_on else None, now_s)
         request = guard.request
         if request is not None and guard.wanted == request.setting and (acted or guard.latest != guarded.answered):
             guarded.answered = guard.latest
-            self._send(guard.answer(applied=sender.is_applied, detail=sender.failure), now_s)
+            complaint = sender.complaint
+            self._send(guard.answer(applied=not complaint, detail=complaint), now_s)

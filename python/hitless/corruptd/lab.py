@@ -57,8 +57,8 @@ class Lab:
     @property
     def copies(self) -> int:
         """Copies that the sending end was set to; 0 is off."""
-        applied = self.sender.guards[self.plan.link].sender.applied
-        return applied.copies if applied else 0
+        setting = self.sender.guards[self.plan.link].sender.in_force
+        return setting.copies if setting else 0
 
     def step(self) -> None:
         """Simulate until the next poll, and let both daemons do what is due."""

@@ -115,7 +115,7 @@ def _of_guards(daemon: Daemon) -> Iterator[Metric]:
     ends += [guarded.sender for guarded in daemon.guards.values()]
     for applier in ends:
         labels = [applier.target.link, applier.target.end]
-        copies.add_metric(labels, applier.applied.copies if applier.applied else 0)
+        copies.add_metric(labels, applier.in_force.copies if applier.in_force else 0)
         failures.add_metric(labels, applier.failures)
     for link, guarded in daemon.guards.items():
         expired.add_metric([link], _expirations(guarded))

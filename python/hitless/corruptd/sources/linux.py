@@ -23,7 +23,6 @@ class LinuxSource:
         self.interface = interface
         self._count_fec = count_fec
         self._files = SysfsSource(interface, sysfs)
-        self._netlink: EthtoolNetlink | None = None
         self._is_silent = False
 
     @property
@@ -43,16 +42,14 @@ class LinuxSource:
     def _over_netlink(self) -> Reading | None:
         """None where the kernel or the driver does not have these counters, now and always."""
         try:
-            if self._netlink is None:
-                self._netlink = EthtoolNetlink()
-            mac = self._netlink.mac_statistics(self.interface)
-            blocks = self._netlink.fec_uncorrectable(self.interface)
+            with EthtoolNetlink() as kernel:
+                mac = kernel.mac_statistics(self.interface)
+                blocks = kernel.fec_uncorrectable(self.interface)
         except BadNetlink as refused:
             if refused.number in _SILENT:
                 return None
             raise NoReading(f"{self.interface}: {refused}") from refused
         except OSError as failed:
-            self._let_go()
             if failed.errno in {errno.EPROTONOSUPPORT, errno.EAFNOSUPPORT, errno.EPERM}:
                 return None
             raise NoReading(f"{self.interface}: {failed.strerror or failed}") from failed
@@ -60,11 +57,6 @@ class LinuxSource:
             return None
         bad = mac.frame_check_sequence_errors + ((blocks or 0) if self._count_fec else 0)
         return Reading(mac.frames_received_ok, bad, blocks)
-
-    def _let_go(self) -> None:
-        if self._netlink is not None:
-            self._netlink.close()
-            self._netlink = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import socket
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Self
 
 NETLINK_GENERIC = 16
 REQUEST_AND_ACK = 0x01 | 0x04
@@ -149,15 +150,27 @@ def mac_statistics_request(name: str) -> bytes:
 
 
 class EthtoolNetlink:
-    """A socket to ethtool's family of the kernel."""
+    """A socket to ethtool's family of the kernel, for a ``with``: opened there and closed. Raises OSError."""
 
     def __init__(self, timeout_s: float = 1.0) -> None:
-        self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, NETLINK_GENERIC)
-        self._socket.settimeout(timeout_s)
-        self._socket.bind((0, 0))
+        self._timeout_s = timeout_s
         self._sequence = 0
-        name = attribute(FAMILY_NAME, b"ethtool\0")
-        self._family = parse_family(self._ask(CONTROL_FAMILY, GET_FAMILY, 1, name))
+        self._family = 0
+
+    def __enter__(self) -> Self:
+        self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, NETLINK_GENERIC)
+        try:
+            self._socket.settimeout(self._timeout_s)
+            self._socket.bind((0, 0))
+            name = attribute(FAMILY_NAME, b"ethtool\0")
+            self._family = parse_family(self._ask(CONTROL_FAMILY, GET_FAMILY, 1, name))
+        except BaseException:
+            self._socket.close()
+            raise
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        self._socket.close()
 
     def mac_statistics(self, interface: str) -> MacStatistics:
         """FramesReceivedOK and FrameCheckSequenceErrors. Raises OSError or `BadNetlink`."""
@@ -172,10 +185,6 @@ class EthtoolNetlink:
             if refused.number in {errno.EOPNOTSUPP, errno.ENOSYS}:
                 return None
             raise
-
-    def close(self) -> None:
-        """Let go of the socket."""
-        self._socket.close()
 
     def _ask(self, family: int, command: int, version: int, body: bytes) -> bytes:
         """The body of the one answer to a request, after its acknowledgement."""

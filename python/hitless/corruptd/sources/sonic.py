@@ -28,16 +28,17 @@ class SonicSource:
 
     def __init__(self, port: str, settings: RedisSettings, *, count_fec: bool = False) -> None:
         self.port = port
-        self._client = client(settings)
+        self._settings = settings
         self._count_fec = count_fec
 
     def read(self) -> Reading:
         """Read the counters now. The object is looked up each time: it changes when syncd starts again."""
         try:
-            found = self._client.hget(NAME_MAP, self.port)
-            if not isinstance(found, bytes):
-                raise NoReading(f"COUNTERS_DB has no port {self.port}")
-            fields = cast("Mapping[bytes, bytes]", self._client.hgetall(b"COUNTERS:" + found))
+            with client(self._settings) as database:
+                found = database.hget(NAME_MAP, self.port)
+                if not isinstance(found, bytes):
+                    raise NoReading(f"COUNTERS_DB has no port {self.port}")
+                fields = cast("Mapping[bytes, bytes]", database.hgetall(b"COUNTERS:" + found))
         except (redis.RedisError, OSError) as failed:
             raise NoReading(f"COUNTERS_DB: {failed}") from failed
         return parse_counters(self.port, fields, count_fec=self._count_fec)

@@ -1,0 +1,112 @@
+import re
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hitless.corruptd.actors import HookActor, ReportActor
+from hitless.corruptd.bus import SilentBus
+from hitless.corruptd.config import EXAMPLE, parse_config
+from hitless.corruptd.detection import Policy
+from hitless.corruptd.protocol import Pace
+from hitless.corruptd.redis_bus import RedisBus
+from hitless.errors import BadInput
+
+SMALL = """\
+[corruptd]
+switch_id = "sw6"
+
+[[watch]]
+link = "sw2->sw6"
+port = "eth0"
+upstream_switch_id = "sw2"
+"""
+
+
+def test_the_example_is_sound():
+    config = parse_config(EXAMPLE, "example")
+    assert isinstance(config.make_actor(), ReportActor)
+    assert isinstance(config.make_bus(), SilentBus)
+    assert config.plan().poll_interval_s == 1.0
+
+
+def test_defaults_are_written_once():
+    """The file's defaults and those of the classes behind it are the same."""
+    plan = parse_config(SMALL, "small").plan()
+    assert plan.policy == Policy()
+    assert plan.pace == Pace()
+    assert plan.keep_when_expired is False
+
+
+def test_a_hook_and_redis_are_made():
+    text = SMALL + '[bus]\nkind = "redis"\n[action]\nkind = "hook"\ncommand = ["/bin/true"]\n'
+    config = parse_config(text, "small")
+    assert config.make_actor() == HookActor(["/bin/true"], 10.0)
+    bus = config.make_bus()
+    assert isinstance(bus, RedisBus)
+    bus.close()
+
+
+def test_a_dry_run_has_no_hook():
+    text = SMALL.replace('"sw6"\n', '"sw6"\ndry_run = true\n', 1) + '[action]\nkind = "hook"\ncommand = ["/bin/true"]\n'
+    config = parse_config(text, "small")
+    assert isinstance(config.make_actor(), ReportActor)
+    assert not config.make_bus().publish("SWITCH-sw6", b"", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "line", "expected"),
+    [
+        (
+            ('switch_id = "sw6"', 'switch_id = ""'),
+            2,
+            "corruptd.switch_id = '': String should have at least 1",
+        ),
+        (('switch_id = "sw6"', 'swich_id = "sw6"'), 2, "there is no such field (did you mean switch_id?)"),
+        (('port = "eth0"', 'port = "eth/0"'), 6, "watch[0].port = 'eth/0': String should match pattern"),
+        (('port = "eth0"\n', ""), 4, "watch[0].port: is missing"),
+        (("[[watch]]", "[detection]\nthreshold = 2.0\n[[watch]]"), 5, "detection.threshold = 2.0"),
+        (("[[watch]]", "[detection]\nclear_below = 0.5\n[[watch]]"), 4, "clear_below must lie below threshold"),
+        (("[[watch]]", "[messages]\nlifetime_s = 5.0\n[[watch]]"), 4, "lifetime_s must be three times refresh_s"),
+        (("[[watch]]", '[bus]\nurl = "http://x"\n[[watch]]'), 4, "url must begin with redis://"),
+        (("[[watch]]", '[bus]\nca_file = "/x"\n[[watch]]'), 4, "certificates have no effect without TLS"),
+        (("[[watch]]", '[action]\nkind = "hook"\n[[watch]]'), 4, "command goes with kind"),
+        (("[[watch]]", "[metric]\nport = 1\n[[watch]]"), 4, "metric: there is no such field (did you mean metrics?)"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_line(change, line, expected):
+    text = SMALL.replace(*change)
+    assert text != SMALL
+    with pytest.raises(BadInput, match=re.escape(expected)) as refused:
+        parse_config(text, "mine.toml")
+    assert f"mine.toml:{line}: " in str(refused.value)
+
+
+def test_all_that_is_wrong_is_told_at_once():
+    text = SMALL.replace('port = "eth0"', "port = 7").replace('switch_id = "sw6"', 'switch_id = "s 6"', 1)
+    with pytest.raises(BadInput) as refused:
+        parse_config(text, "mine.toml")
+    assert "corruptd.switch_id" in str(refused.value)
+    assert "watch[0].port" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('[corruptd]\nswitch_id = "sw6"\n', "there is nothing to do"),
+        (SMALL + SMALL[SMALL.index("[[watch]]") :], "[[watch]] names sw2->sw6 twice"),
+        ("[corruptd", "not TOML"),
+    ],
+)
+def test_what_makes_no_sense_as_a_whole_is_refused(text, expected):
+    with pytest.raises(BadInput, match=re.escape(expected)):
+        parse_config(text, "mine.toml")
+
+
+@given(
+    st.text(max_size=100) | st.builds(lambda a, b: SMALL[:a] + b + SMALL[a:], st.integers(0, 120), st.text(max_size=9))
+)
+def test_any_text_is_a_configuration_or_the_one_error(text):
+    with suppress(BadInput):
+        parse_config(text, "any")

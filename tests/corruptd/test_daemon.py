@@ -1,0 +1,253 @@
+"""The daemon's steps and what it does to the switch, without time, network or a real switch."""
+
+import sys
+
+import pytest
+
+from hitless.corruptd.actors import ActionFailed, Applier, HookActor, ReportActor, SwitchActor, Target
+from hitless.corruptd.bus import LocalHub, SilentBus
+from hitless.corruptd.daemon import Daemon, GuardPlan, Plan, WatchPlan
+from hitless.corruptd.detection import OFF, Phase, Policy, Setting
+from hitless.corruptd.protocol import Pace, Upstream
+from hitless.corruptd.sources import NoReading
+from hitless.corruptd.state import restore, snapshot
+from hitless.corruptd.window import Reading
+
+LINK = "sw2->sw6"
+POLICY = Policy(window_frames=100_000, hold_s=2.0)
+
+
+class Port:
+    """Counters of a link that loses what it is told to."""
+
+    def __init__(self):
+        self.ok, self.bad, self.loss, self.is_broken = 0, 0, 0.0, False
+
+    def read(self):
+        if self.is_broken:
+            raise NoReading("the driver does not answer")
+        bad = round(50_000 * self.loss)
+        self.ok, self.bad = self.ok + 50_000 - bad, self.bad + bad
+        return Reading(self.ok, self.bad)
+
+
+class Actor:
+    acts = True
+
+    def __init__(self):
+        self.state, self.actions, self.is_broken = {}, 0, False
+
+    def apply(self, target, setting):
+        if self.is_broken:
+            raise ActionFailed("the switch is away")
+        self.actions += 1
+        self.state[target.link, target.end] = setting
+
+
+class Box:
+    """One box with both ends of a link, on a local bus."""
+
+    def __init__(self):
+        self.port, self.actor, self.hub, self.now_s = Port(), Actor(), LocalHub(), 0.0
+        self.watch = WatchPlan(Upstream(LINK, "sw2", dev_port=7), self.port)
+        self.receiver, self.sender = self.start("sw6", 1), self.start("sw2", 1)
+
+    def start(self, switch_id, epoch):
+        pace = Pace(retry_s=1.0, refresh_s=3.0, lifetime_s=20.0)
+        links = {"watches": [self.watch]} if switch_id == "sw6" else {"guards": [GuardPlan(LINK, "sw6", dev_port=7)]}
+        plan = Plan(switch_id, policy=POLICY, pace=pace, **links)
+        return Daemon(plan, self.hub.join(f"SWITCH-{switch_id}"), self.actor, epoch)
+
+    def run(self, seconds, daemons=("receiver", "sender")):
+        for _ in range(seconds):
+            self.now_s += 1.0
+            for name in (*daemons, *daemons):
+                getattr(self, name).step(self.now_s)
+        return self.actor.state.get((LINK, "sender"))
+
+
+def corrupting_box():
+    box = Box()
+    box.run(3)
+    box.port.loss = 1e-3
+    assert box.run(3) == Setting(2)
+    return box
+
+
+def test_both_ends_are_told_and_released():
+    box = corrupting_box()
+    assert box.actor.state[LINK, "receiver"] == Setting(2)
+    assert box.hub.notes == {"protected-sw2-7": "2"}
+    box.port.loss = 0.0
+    assert box.run(6) == OFF
+    assert box.actor.state[LINK, "receiver"] == OFF
+    assert box.hub.notes == {}
+
+
+def test_the_switch_is_touched_once_for_each_change():
+    box = corrupting_box()
+    before = box.actor.actions
+    box.run(30)
+    assert box.actor.actions == before
+
+
+def test_polls_come_once_an_interval_however_often_it_steps():
+    box = Box()
+    for tick in range(100):
+        box.receiver.step(tick * 0.1)
+    assert box.receiver.tally.polls == 10
+
+
+def test_counters_that_stop_change_nothing_and_are_seen():
+    box = corrupting_box()
+    box.port.is_broken = True
+    assert box.run(50) == Setting(2)
+    watch = box.receiver.watches[LINK]
+    assert watch.read_errors == 50
+    assert watch.error == "the driver does not answer"
+    box.port.is_broken = False
+    box.port.loss = 0.0
+    assert box.run(6) == OFF
+
+
+def test_an_action_that_fails_is_tried_again_and_told_to_who_asked():
+    box = Box()
+    box.run(3)
+    box.actor.is_broken = True
+    box.port.loss = 1e-3
+    box.run(4)
+    requester = box.receiver.watches[LINK].requester
+    assert (requester.is_acknowledged, requester.failure) == (False, "the switch is away")
+    box.actor.is_broken = False
+    assert box.run(2) == Setting(2)
+    assert requester.is_acknowledged
+
+
+def test_without_the_daemon_behind_the_link_protection_lasts_its_lifetime():
+    box = corrupting_box()
+    assert box.run(16, ["sender"]) == Setting(2)
+    assert box.run(10, ["sender"]) == OFF
+    assert box.sender.guards[LINK].guard.expirations == 1
+    assert box.run(5) == Setting(2), "it is asked again when they meet"
+
+
+def test_a_daemon_without_its_state_does_not_end_protection():
+    box = corrupting_box()
+    box.receiver.bus.close()
+    box.receiver = box.start("sw6", 2)
+    box.receiver.watches[LINK].detector.policy = POLICY
+    box.port.is_broken = True
+    assert box.run(10) == Setting(2)
+
+
+@pytest.mark.parametrize("who", ["receiver", "sender"])
+def test_a_restart_goes_on_where_it_ended(who):
+    box = corrupting_box()
+    switch_id = {"receiver": "sw6", "sender": "sw2"}[who]
+    before = getattr(box, who)
+    saved = snapshot(before, box.now_s)
+    before.bus.close()
+    after = box.start(switch_id, 2)
+    restore(after, saved, box.now_s)
+    setattr(box, who, after)
+    box.actor.state.clear()
+    assert box.run(4) == (Setting(2) if who == "sender" else None), "the sender's switch is set again"
+    box.port.loss = 0.0
+    assert box.run(8) == OFF
+
+
+def test_frames_received_while_the_daemon_was_away_count():
+    box = corrupting_box()
+    saved = snapshot(box.receiver, box.now_s)
+    seen = box.receiver.watches[LINK].detector.window.frames
+    after = box.start("sw6", 2)
+    restore(after, saved, box.now_s)
+    assert after.watches[LINK].detector.window.frames == seen
+    box.port.read()
+    after.step(box.now_s + 60.0)
+    assert after.watches[LINK].detector.frames_seen == 100_000
+
+
+def test_a_state_of_another_switch_is_left_aside():
+    box = corrupting_box()
+    saved = snapshot(box.receiver, box.now_s).model_copy(update={"switch_id": "sw9"})
+    after = box.start("sw6", 2)
+    restore(after, saved, box.now_s)
+    assert after.watches[LINK].detector.decision.phase is Phase.UNKNOWN
+
+
+def test_a_dry_run_makes_nobody_act():
+    """Not itself, and not the daemon at the other end."""
+    box = Box()
+    box.receiver.bus = SilentBus(box.receiver.bus)
+    box.run(3)
+    box.port.loss = 1e-3
+    assert box.run(10) is None
+    assert box.receiver.watches[LINK].detector.decision.setting == Setting(2)
+
+
+def test_a_daemon_that_reports_only_does_not_claim_to_have_acted():
+    box = Box()
+    actor, box.actor = box.actor, ReportActor()
+    box.sender = box.start("sw2", 1)
+    box.actor = actor
+    box.port.loss = 1e-3
+    assert box.run(5) is None
+    requester = box.receiver.watches[LINK].requester
+    assert (requester.is_acknowledged, requester.failure) == (False, "this daemon reports only")
+    assert box.hub.notes == {}
+
+
+TARGET = Target(LINK, "sender", dev_port=132, mcast_grp=4)
+
+
+def hook(script, timeout_s=10.0):
+    return HookActor([sys.executable, "-c", script], timeout_s)
+
+
+def test_a_hook_is_told_by_its_environment(tmp_path):
+    file = tmp_path / "told"
+    script = (
+        f"import os; open({str(file)!r}, 'w').write(str({{k: v for k, v in os.environ.items() if 'HITLESS' in k}}))"
+    )
+    hook(script).apply(TARGET, Setting(2, "non-blocking"))
+    assert eval(file.read_text()) == {  # noqa: S307 - written two lines above
+        "HITLESS_ACTION": "protect",
+        "HITLESS_LINK": LINK,
+        "HITLESS_END": "sender",
+        "HITLESS_COPIES": "2",
+        "HITLESS_MODE": "non-blocking",
+        "HITLESS_DEV_PORT": "132",
+        "HITLESS_MCAST_GRP": "4",
+    }
+
+
+@pytest.mark.parametrize(
+    ("actor", "reason"),
+    [
+        (hook("import sys; print('no such port', file=sys.stderr); sys.exit(3)"), "status 3: no such port"),
+        (hook("import time; time.sleep(60)", 0.2), "was stopped after 0.2 s"),
+        (HookActor(["/no/such/program"]), "cannot be run: No such file"),
+    ],
+)
+def test_a_hook_that_fails_says_why(actor, reason):
+    with pytest.raises(ActionFailed, match=reason):
+        actor.apply(TARGET, Setting(1))
+
+
+def test_a_switch_that_refuses_says_why():
+    class Switch:
+        def protect(self, link, end, copies, mode):
+            raise ValueError("no LinkGuardian is configured on 'sw2->sw6'")
+
+    with pytest.raises(ActionFailed, match="no LinkGuardian"):
+        SwitchActor(Switch()).apply(TARGET, Setting(1))
+
+
+def test_an_applier_waits_between_two_attempts():
+    actor = Actor()
+    actor.is_broken = True
+    applier = Applier(TARGET, actor, retry_s=5.0)
+    acted = [applier.tick(float(second), Setting(1)) for second in range(11)]
+    assert [second for second, did in enumerate(acted) if did] == [0, 5, 10]
+    assert applier.tick(10.5, Setting(2)), "something else is tried at once"

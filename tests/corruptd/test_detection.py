@@ -1,0 +1,162 @@
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hitless.corruptd.detection import OFF, Detector, Phase, Policy, Setting, copies_for, is_above
+from hitless.corruptd.window import Reading
+
+POLICY = Policy(window_frames=1_000_000, hold_s=5.0)
+
+
+class Link:
+    """Feeds a detector a poll at a time."""
+
+    def __init__(self, policy=POLICY, seed=1):
+        self.detector = Detector(policy)
+        self.random = random.Random(seed)  # noqa: S311
+        self.now_s, self.ok, self.bad = 0.0, 0, 0
+        self.detector.observe(0.0, Reading(0, 0))
+
+    def poll(self, frames, bad):
+        self.now_s += 1.0
+        self.ok += frames - bad
+        self.bad += bad
+        self.detector.observe(self.now_s, Reading(self.ok, self.bad))
+        return self.detector.decision
+
+    def polls(self, count, frames, bad):
+        for _ in range(count):
+            self.poll(frames, bad)
+        return self.detector.decision
+
+
+@pytest.mark.parametrize(("loss", "copies"), [(5e-8, 1), (5e-5, 1), (5e-4, 2), (1e-3, 2), (5e-3, 3), (0.015, 4)])
+def test_copies_follow_equation_2_for_the_measured_rate(loss, copies):
+    link = Link(Policy(window_frames=100_000_000))
+    link.polls(2, 100_000_000, 0)
+    decision = link.poll(100_000_000, round(100_000_000 * loss))
+    assert (decision.phase, decision.setting) == (Phase.PROTECTED, Setting(copies))
+
+
+def test_equation_2_is_the_simulators():
+    assert copies_for(1e-4, 1e-8) == 1
+    assert copies_for(1.0, 1e-8) > 10**6, "nothing arrives"
+
+
+def test_nothing_is_asked_before_enough_was_seen():
+    link = Link()
+    assert link.polls(9, 100_000, 0).setting is None
+    assert link.poll(100_000, 0) == link.detector.decision
+    assert link.detector.decision.setting == OFF
+
+
+def test_few_bad_frames_in_few_frames_do_nothing():
+    link = Link()
+    assert link.poll(100, 2).setting is None
+    assert link.poll(100, 1).setting is not None, "three of 200 are no accident at 1e-8"
+
+
+@pytest.mark.parametrize(("bad", "above"), [(0, False), (1, False), (3, False), (4, True), (100, True)])
+def test_confidence_asks_for_four_bad_frames_in_a_window_of_the_papers_size(bad, above):
+    """At exactly 1e-8 three or more come in 8.0 % of windows, four or more in 1.9 %."""
+    assert is_above(bad, 100_000_000, 1e-8, 0.95) is above
+
+
+def test_confidence_0_is_the_papers_rule():
+    assert is_above(1, 100_000_000, 1e-8, 0.0)
+    assert not is_above(1, 100_000_001, 1e-8, 0.0)
+    assert not is_above(0, 1, 1e-8, 0.0)
+
+
+def test_a_clean_link_at_a_tenth_of_the_threshold_is_left_alone():
+    link = Link(Policy(window_frames=100_000_000))
+    draw = link.random
+    decisions = {link.poll(10_000_000, draw.random() < 1e-2).phase for _ in range(2_000)}
+    assert decisions == {Phase.UNKNOWN, Phase.CLEAR}
+
+
+def test_more_copies_at_once_and_fewer_after_the_hold():
+    link = Link()
+    assert link.poll(100_000, 50).setting == Setting(2)
+    assert link.poll(100_000, 500).setting == Setting(3)
+    assert link.polls(3, 100_000, 1).setting == Setting(3)
+    assert link.polls(15, 100_000, 5).setting == Setting(1)
+
+
+def test_protection_ends_with_a_clean_window_and_not_before_the_hold():
+    link = Link(Policy(window_frames=100_000, hold_s=20.0))
+    link.poll(100_000, 100)
+    assert link.polls(19, 100_000, 0).phase is Phase.PROTECTED, "clean, and held"
+    assert link.poll(100_000, 0).setting == OFF
+    link = Link(Policy(window_frames=1_000_000, hold_s=1.0))
+    link.poll(100_000, 100)
+    assert link.polls(9, 100_000, 0).phase is Phase.PROTECTED, "the window still holds bad frames"
+    assert link.poll(100_000, 0).setting == OFF
+
+
+@pytest.mark.parametrize(
+    ("fallback", "setting"), [("non-blocking", Setting(6, "non-blocking")), ("off", OFF)]
+)  # fmt: skip
+def test_too_much_loss_falls_back_and_comes_back_well_below(fallback, setting):
+    link = Link(Policy(window_frames=1_000_000, hold_s=5.0, fallback=fallback))
+    decision = link.poll(100_000, 5_000)
+    assert (decision.phase, decision.setting) == (Phase.FALLBACK, setting)
+    assert link.polls(30, 100_000, 1_500).phase is Phase.FALLBACK, "below the limit, not well below"
+    assert link.polls(30, 100_000, 500).phase is Phase.PROTECTED
+
+
+def test_a_dead_link_falls_back():
+    link = Link()
+    decision = link.poll(100_000, 100_000)
+    assert decision.phase is Phase.FALLBACK
+    assert decision.setting.copies == POLICY.copies_max
+
+
+def test_a_restart_of_the_counters_keeps_the_decision_and_the_window():
+    link = Link()
+    before = link.poll(100_000, 100)
+    link.detector.observe(link.now_s + 1.0, Reading(5, 0))
+    assert link.detector.decision == before
+    assert link.detector.restarts == 1
+    assert link.detector.window.bad == 100
+    link.ok, link.bad, link.now_s = 5, 0, link.now_s + 1.0
+    link.poll(1_000, 1)
+    assert link.detector.window.frames == 101_000
+
+
+polls = st.lists(
+    st.integers(0, 200_000).flatmap(lambda frames: st.tuples(st.just(frames), st.integers(0, frames))), max_size=60
+)
+
+
+@given(polls, st.floats(0.0, 30.0), st.sampled_from(["non-blocking", "off"]))
+def test_protection_never_weakens_within_the_hold(taken, hold_s, fallback):
+    link = Link(Policy(window_frames=300_000, hold_s=hold_s, fallback=fallback))
+    before, changed_at_s = link.detector.decision, 0.0
+    for frames, bad in taken:
+        after = link.poll(frames, bad)
+        if after == before:
+            continue
+        fell_back = after.phase is Phase.FALLBACK and before.phase is not Phase.FALLBACK
+        weaker = before.setting is not None and before.setting.is_on and after.setting.copies < before.setting.copies
+        if weaker and not fell_back:
+            assert link.now_s - changed_at_s >= hold_s
+        before, changed_at_s = after, link.now_s
+
+
+@given(polls)
+def test_what_is_asked_can_always_be_done(taken):
+    link = Link(Policy(window_frames=300_000))
+    for frames, bad in taken:
+        setting = link.poll(frames, bad).setting
+        assert setting is None or 0 <= setting.copies <= POLICY.copies_max
+
+
+@given(polls)
+def test_a_link_without_a_bad_frame_is_never_protected(taken):
+    link = Link(Policy(window_frames=300_000))
+    for frames, _ in taken:
+        setting = link.poll(frames, 0).setting
+        assert setting in {None, OFF}

@@ -1,0 +1,161 @@
+"""Both ends of a link over a channel that loses, repeats, delays and reorders."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hitless.corruptd.detection import OFF, Setting
+from hitless.corruptd.protocol import Guard, Pace, Requester, Upstream
+
+PACE = Pace(retry_s=1.0, refresh_s=5.0, lifetime_s=60.0)
+LINK = Upstream("sw2->sw6", "sw2", dev_port=7)
+
+
+def requester(epoch=1):
+    return Requester(LINK, "sw6", epoch, PACE)
+
+
+def guard(**more):
+    return Guard("sw2->sw6", "sw2", "sw6", **more)
+
+
+def request(setting, epoch=1, now_s=0.0):
+    asking = requester(epoch)
+    asking.want(setting, 1e-3)
+    return asking.poll(now_s)
+
+
+def test_a_request_is_repeated_until_it_is_answered_and_then_refreshed():
+    asking, answering = requester(), guard()
+    asking.want(Setting(2), 1e-3)
+    first = asking.poll(0.0)
+    assert (first.action, first.copies, first.dev_port) == (2, 2, 7)
+    assert asking.poll(0.9) is None
+    second = asking.poll(1.0)
+    assert answering.take(second, 1.1) == "accepted"
+    assert asking.take(answering.answer(applied=True), 1.2) == "accepted"
+    assert asking.poll(6.1) is None
+    assert asking.poll(6.2).sequence == 3
+
+
+def test_nothing_is_asked_while_nothing_is_known():
+    """A daemon that lost its state must not end the protection of a link that corrupts."""
+    asking = requester()
+    assert asking.poll(100.0) is None
+
+
+def test_a_change_is_sent_at_once_and_an_answer_to_what_was_asked_before_does_not_count():
+    asking, answering = requester(), guard()
+    asking.want(Setting(1), 1e-4)
+    answering.take(asking.poll(0.0), 0.0)
+    late = answering.answer(applied=True)
+    asking.want(Setting(2), 1e-3)
+    assert asking.poll(0.1) is not None
+    assert asking.take(late, 0.2) == "stale"
+    assert not asking.is_acknowledged
+
+
+def test_a_failure_is_kept_and_asked_again():
+    asking, answering = requester(), guard()
+    asking.want(Setting(1), 1e-4)
+    answering.take(asking.poll(0.0), 0.0)
+    asking.take(answering.answer(applied=False, detail="no such port"), 0.1)
+    assert (asking.is_acknowledged, asking.failure) == (False, "no such port")
+    assert asking.poll(1.1) is not None
+
+
+def test_what_is_older_than_the_latest_is_ignored():
+    answering = guard()
+    old, new = request(OFF, epoch=1), request(Setting(2), epoch=2)
+    assert answering.take(new, 0.0) == "accepted"
+    assert answering.take(old, 1.0) == "stale"
+    assert answering.take(new, 2.0) == "duplicate"
+    assert answering.wanted == Setting(2)
+
+
+def test_a_duplicate_does_not_prolong_the_lifetime():
+    answering = guard()
+    message = request(Setting(2))
+    answering.take(message, 0.0)
+    answering.take(message, 59.0)
+    assert answering.expire(60.0)
+    assert answering.wanted == OFF
+
+
+@pytest.mark.parametrize(("keep", "wanted"), [(False, OFF), (True, Setting(2))])
+def test_a_partition_ends_protection_only_after_the_lifetime(keep, wanted):
+    answering = guard(keep_when_expired=keep)
+    answering.take(request(Setting(2)), 0.0)
+    assert not answering.expire(59.9)
+    assert answering.wanted == Setting(2)
+    assert answering.expire(60.0)
+    assert answering.wanted == wanted
+    assert not answering.expire(61.0), "once"
+
+
+@pytest.mark.parametrize("change", [{"link": "sw2->sw7"}, {"origin": "sw7"}, {"switch_id": "sw3"}])
+def test_only_the_switch_behind_the_link_may_ask(change):
+    answering = guard()
+    assert answering.take(request(Setting(2)).model_copy(update=change), 0.0) == "foreign"
+    assert answering.wanted is None
+
+
+settings = st.sampled_from([None, OFF, Setting(1), Setting(2), Setting(3, "non-blocking")])
+steps = st.lists(
+    st.tuples(
+        settings,
+        st.sampled_from(["pass", "lose", "repeat", "delay"]),
+        st.sampled_from(["", "", "", "restart asker", "restart answerer"]),
+    ),
+    max_size=40,
+)
+
+
+class Chaos:
+    """Both ends, and a channel between them that does what it is told."""
+
+    def __init__(self):
+        self.asking, self.answering = requester(), guard()
+        self.delayed, self.now_s, self.epoch = [], 0.0, 1
+
+    def carry(self, message):
+        if self.answering.take(message, self.now_s) in {"accepted", "duplicate"}:
+            self.asking.take(self.answering.answer(applied=True), self.now_s)
+
+    def send(self, fate):
+        message = self.asking.poll(self.now_s)
+        if message is not None and fate == "delay":
+            self.delayed.append(message)
+        elif message is not None:
+            for _ in range({"lose": 0, "pass": 1, "repeat": 2}[fate]):
+                self.carry(message)
+
+    def restart(self, who):
+        if who == "restart asker":
+            self.epoch += 1
+            self.asking = requester(self.epoch)
+        if who == "restart answerer":
+            before, self.answering = self.answering, guard()
+            self.answering.wanted, self.answering.latest = before.wanted, before.latest
+            self.answering.expires_at_s = before.expires_at_s
+
+
+@given(steps, st.randoms(use_true_random=False))
+def test_whatever_the_channel_did_both_ends_agree_once_it_works(taken, random):
+    chaos = Chaos()
+    for wanted, fate, event in taken:
+        chaos.now_s += 1.0
+        chaos.asking.want(wanted, 1e-3)
+        chaos.send(fate)
+        random.shuffle(chaos.delayed)
+        if chaos.delayed and fate == "pass":
+            chaos.carry(chaos.delayed.pop())
+        chaos.restart(event)
+    chaos.asking.want(Setting(4), 1e-2)
+    for _ in range(3):
+        chaos.now_s += 5.0
+        chaos.send("pass")
+        for message in chaos.delayed:
+            chaos.carry(message)
+    assert chaos.answering.wanted == Setting(4)
+    assert chaos.asking.is_acknowledged

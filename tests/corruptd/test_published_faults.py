@@ -1,0 +1,75 @@
+"""The faults of the published program, each as a statement that it does not have here."""
+
+import pytest
+
+from hitless.corruptd.bus import LocalHub
+from hitless.corruptd.daemon import Daemon, GuardPlan, Plan
+from hitless.corruptd.detection import OFF, Detector, Phase, Policy
+from hitless.corruptd.messages import Request, encode
+from hitless.corruptd.window import Reading, Sample, Window
+
+
+class NoActor:
+    acts = True
+
+    def __init__(self):
+        self.actions = []
+
+    def apply(self, target, setting):
+        self.actions.append((target.link, setting))
+
+
+def test_the_window_drops_its_oldest_samples_and_keeps_the_newest():
+    window = Window(3_000)
+    for bad in (900, 0, 0, 0, 7):
+        window.add(Sample(1_000, bad))
+    assert [sample.bad for sample in window.samples] == [0, 0, 7]
+    assert window.loss_rate == 7 / 3_000
+
+
+def test_a_request_about_an_unknown_link_is_refused():
+    hub = LocalHub()
+    actor = NoActor()
+    daemon = Daemon(Plan("sw2", guards=[GuardPlan("sw2->sw6", "sw6")]), hub.join("SWITCH-sw2"), actor, epoch=1)
+    request = Request(
+        switch_id="sw2", link="sw2->sw9", origin="sw9", epoch=1, sequence=1, dev_port=0, mcast_grp=0, action=1,
+        copies=1, mode="blocking", loss_rate=1e-4, lifetime_s=60.0,
+    )  # fmt: skip
+    hub.join("SWITCH-sw9").publish("SWITCH-sw2", encode(request), 0.0)
+    daemon.step(0.0)
+    assert daemon.tally.received == {"foreign": 1}
+    assert actor.actions == []
+
+
+def test_protection_ends_after_repair():
+    detector = Detector(Policy(window_frames=1_000_000, hold_s=10.0))
+    bad = 0
+    for second in range(30):
+        bad += 100 if second < 10 else 0
+        detector.observe(float(second), Reading(second * 100_000 - bad, bad))
+        if second == 5:
+            assert detector.decision.phase is Phase.PROTECTED
+    assert detector.decision.setting == OFF
+
+
+def test_window_and_threshold_are_those_of_the_paper():
+    assert Policy().window_frames == 100_000_000
+    assert Policy().threshold == 1e-8
+
+
+@pytest.mark.parametrize(("ok", "bad"), [(99, 1), (1, 99), (100, 0), (0, 100)])
+def test_the_loss_rate_is_the_share_of_bad_frames(ok, bad):
+    window = Window(1_000)
+    window.add(Sample(ok + bad, bad))
+    assert window.loss_rate == bad / 100
+
+
+def test_a_request_is_repeated_also_when_nothing_rises():
+    """The published program tells the other switch once, and a message that is lost is lost for good."""
+    from hitless.corruptd.detection import Setting
+    from hitless.corruptd.protocol import Pace, Requester, Upstream
+
+    requester = Requester(Upstream("a->b", "a"), "b", 1, Pace(retry_s=1.0))
+    requester.want(Setting(1), 1e-4)
+    sent = [requester.poll(0.5 * tick) for tick in range(9)]
+    assert [request.sequence for request in sent if request] == [1, 2, 3, 4, 5]

@@ -1,0 +1,139 @@
+"""The process as users run it: `hitless corruptd`, its signals, metrics, state and unit."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from servers import free_port
+
+ROOT = Path(__file__).resolve().parents[2]
+UNIT = ROOT / "packaging/systemd/hitless-corruptd.service"
+PROGRAM = Path(sys.executable).with_name("hitless")
+
+
+def config(folder, port, interval_s=0.05):
+    """A watch on an interface that is there on every Linux and cannot count: readings fail, the daemon goes on."""
+    file = folder / "corruptd.toml"
+    file.write_text(
+        f'[corruptd]\nswitch_id = "sw6"\npoll_interval_s = {interval_s}\nstate_file = "{folder}/state.json"\n'
+        f"[metrics]\nport = {port}\n"
+        '[[watch]]\nlink = "sw2->sw6"\nport = "lo"\nupstream_switch_id = "sw2"\n'
+        '[[guard]]\nlink = "sw6->sw2"\ndownstream_switch_id = "sw2"\n'
+    )
+    return file
+
+
+class Running:
+    """The daemon in a process of its own."""
+
+    def __init__(self, folder, **environment):
+        self.port = free_port()
+        self.file = config(folder, self.port)
+        self.log = folder / "log"
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [PROGRAM, "corruptd", "run", str(self.file), "--dry-run"], stderr=log, env={**os.environ, **environment}
+            )
+
+    def metrics(self):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=5) as answer:
+                return answer.read().decode()
+        except OSError:
+            return ""
+
+    def wait_for(self, holds):
+        for _ in range(600):
+            if holds():
+                return
+            assert self.process.poll() is None, self.log.read_text()
+            time.sleep(0.05)
+        raise AssertionError(self.log.read_text())
+
+    def end(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+        return self.process.wait(timeout=30)
+
+
+@pytest.fixture
+def running(tmp_path):
+    daemon = Running(tmp_path)
+    yield daemon
+    if daemon.process.poll() is None:
+        daemon.process.kill()
+        daemon.process.wait()
+
+
+def test_it_runs_shows_metrics_reloads_and_ends_cleanly(running, tmp_path):
+    running.wait_for(lambda: "hitless_corruptd_polls_total" in running.metrics())
+    assert 'hitless_corruptd_counters_readable{link="sw2->sw6"} 0.0' in running.metrics()
+    text = running.file.read_text()
+    running.file.write_text(text.replace("sw6->sw2", "sw6->sw9"))
+    running.process.send_signal(signal.SIGHUP)
+    running.wait_for(lambda: 'expirations_total{link="sw6->sw9"}' in running.metrics())
+    running.file.write_text("[corruptd")
+    running.process.send_signal(signal.SIGHUP)
+    running.wait_for(lambda: "was not read again, the daemon goes on as before" in running.log.read_text())
+    assert 'expirations_total{link="sw6->sw9"}' in running.metrics()
+    assert running.end() == 0
+    assert (tmp_path / "state.json").exists()
+
+
+def test_ctrl_c_ends_it_cleanly(running):
+    running.wait_for(lambda: "hitless_corruptd_polls_total" in running.metrics())
+    assert running.end(signal.SIGINT) == 0
+
+
+def test_systemd_is_told_when_it_is_ready_alive_and_stopping(tmp_path):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(str(tmp_path / "notify"))
+        systemd.settimeout(30)
+        daemon = Running(tmp_path, NOTIFY_SOCKET=str(tmp_path / "notify"))
+        assert systemd.recv(100) == b"READY=1"
+        assert systemd.recv(100) == b"WATCHDOG=1"
+        assert daemon.end() == 0
+        heard = {systemd.recv(100)}
+        while b"STOPPING=1" not in heard:
+            heard.add(systemd.recv(100))
+
+
+def test_a_port_that_is_taken_is_told(tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        file = config(tmp_path, taken.getsockname()[1])
+        done = subprocess.run([PROGRAM, "corruptd", "run", file], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "metrics: 127.0.0.1" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_example_and_check_go_together(tmp_path):
+    example = subprocess.run([PROGRAM, "corruptd", "example"], capture_output=True, text=True, check=True)
+    file = tmp_path / "corruptd.toml"
+    file.write_text(example.stdout)
+    done = subprocess.run([PROGRAM, "corruptd", "check", file], capture_output=True, text=True, check=True)
+    assert '"window_frames": 100000000' in done.stdout
+    assert "sound" in done.stderr
+    file.write_text(example.stdout.replace("threshold = 1e-8", "threshold = 1e-8x"))
+    refused = subprocess.run([PROGRAM, "corruptd", "check", file], capture_output=True, text=True, check=False)
+    assert refused.returncode == 2
+    assert refused.stdout == ""
+
+
+def test_the_unit_is_one_that_systemd_accepts(tmp_path):
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("systemd-analyze is missing")
+    unit = tmp_path / UNIT.name
+    unit.write_text(UNIT.read_text().replace("/usr/bin/hitless", str(PROGRAM)))
+    done = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True, check=False)
+    assert UNIT.stem not in done.stderr, done.stderr
+    assert done.returncode == 0, done.stderr

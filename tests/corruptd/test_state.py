@@ -1,0 +1,71 @@
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hitless.corruptd import state
+from hitless.corruptd.state import SavedGuard, SavedSetting, SavedWatch, State
+
+SAVED = State(
+    switch_id="sw6",
+    epoch=7,
+    watches={
+        "sw2->sw6": SavedWatch(
+            phase="protected",
+            setting=SavedSetting(copies=2, mode="blocking"),
+            held_s=3.5,
+            last=(1_000, 3),
+            samples=[(900, 3), (100, 0)],
+        )
+    },
+    guards={"sw6->sw2": SavedGuard(setting=None, epoch=-1, sequence=-1, remaining_s=None)},
+)
+
+
+def test_a_state_survives_its_file(tmp_path):
+    file = tmp_path / "state.json"
+    state.save(file, SAVED)
+    assert state.load(file) == SAVED
+    assert [path.name for path in tmp_path.iterdir()] == ["state.json"]
+
+
+def test_no_file_is_no_state(tmp_path):
+    assert state.load(tmp_path / "none") is None
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[]", b"\xff", b'{"version": 2}', SAVED.model_dump_json().encode()[:-9]]
+)
+def test_a_file_that_cannot_be_read_is_put_aside(tmp_path, content):
+    file = tmp_path / "state.json"
+    file.write_bytes(content)
+    assert state.load(file) is None
+    assert (tmp_path / "state.json.unreadable").read_bytes() == content
+    assert not file.exists()
+
+
+def test_a_crash_while_writing_leaves_the_old_state(tmp_path, monkeypatch):
+    file = tmp_path / "state.json"
+    state.save(file, SAVED)
+
+    def crash(_descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(state.os, "fsync", crash)
+    with pytest.raises(OSError, match="No space"):
+        state.save(file, SAVED.model_copy(update={"epoch": 8}))
+    assert state.load(file) == SAVED
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_a_state_or_the_one_error(content):
+    with suppress(ValueError):
+        state.parse(content)
+
+
+@given(st.integers(0, 2**40), st.integers(0, 2**40))
+def test_an_epoch_is_higher_than_the_last_whatever_the_clock_does(last, unix_s):
+    before = SAVED.model_copy(update={"epoch": last})
+    assert state.next_epoch(before, float(unix_s)) > last
+    assert state.next_epoch(None, float(unix_s)) == unix_s
