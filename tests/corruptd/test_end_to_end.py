@@ -5,6 +5,7 @@ The daemons, the messages and Redis are real; time, counters and LinkGuardian ar
 
 import pytest
 
+from hitless.analysis import poisson_interval
 from hitless.corruptd.bus import LocalHub
 from hitless.corruptd.detection import Phase
 from hitless.corruptd.lab import Lab
@@ -73,6 +74,19 @@ def test_a_corrupting_link_is_protected_within_two_polls_and_released_after_repa
     assert run.summary["ended_by"] == "duration"
     mechanisms = run.table("mechanisms")
     assert mechanisms.filter(mechanisms["counter"] == "packets protected")["value"].sum() == protected
+
+
+def test_effective_loss_falls_below_a_target_that_can_be_counted(redis_server):
+    """At 100G and a target of 1e-4 there are packets enough to be sure of it, and some are lost for good."""
+    made = scenario(LOSS, begins_s=BEGINS_S, ends_s=ENDS_S, duration_s=DURATION_S, rate_gbps=100)
+    chosen = lab_plan(made, policy(40_000, target_loss_rate=1e-4), settle_s=SETTLE_S)
+    lab = Lab(chosen, {"sw2": redis_server.bus("sw2"), "sw6": redis_server.bus("sw6")})
+    lab.run_to(ENDS_S)
+    assert lab.copies == 1
+    lost, protected = lab.counter("sw6", "packets lost"), lab.counter("sw2", "packets protected")
+    assert poisson_interval(lost, protected).high < 1e-4
+    assert lost > 0, "a target that nothing could miss would prove nothing"
+    assert lab.counter("sw6", "packets recovered") > 1_000
 
 
 def test_protection_survives_a_restart_of_redis_and_of_both_daemons(redis_server):

@@ -14,3 +14,8 @@ From the inside out; nothing above ``daemon`` looks at a clock or does input or 
 - ``bus``, ``redis_bus``: publish-subscribe on one box, and over Redis
 - ``state``: what survives a restart; ``metrics``: Prometheus; ``config``: the file; ``service``: the process
 """
+
+import logging
+
+# As a library it leaves it to the program whether and where to write.
+logging.getLogger(__name__).addHandler(logging.NullHandler())

@@ -4,8 +4,9 @@
 - ``stress``: line-rate traffic over the protected link: figures 8 and 14, table 4, header overhead, timeouts
 - ``latency``: completion times of one-packet flows: figure 10
 - ``goodput``: CUBIC on a 10G link: table 3
+- ``corruptd``: the monitor daemon of appendix C, on a link that corrupts and is repaired (``repair``)
 """
 
-from hitless.exhibits.linkguardian import goodput, latency, stress
+from hitless.exhibits.linkguardian import corruptd, goodput, latency, stress
 
-__all__ = ["goodput", "latency", "stress"]
+__all__ = ["corruptd", "goodput", "latency", "stress"]
