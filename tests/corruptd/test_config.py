@@ -1,5 +1,6 @@
 import re
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -7,7 +8,18 @@ from hypothesis import strategies as st
 
 from hitless.corruptd.actors import HookActor, ReportActor
 from hitless.corruptd.bus import SilentBus
-from hitless.corruptd.config import EXAMPLE, parse_config
+from hitless.corruptd.config import (
+    EXAMPLE,
+    Action,
+    BusSection,
+    Detection,
+    GuardSection,
+    Main,
+    Messages,
+    Metrics,
+    WatchSection,
+    parse_config,
+)
 from hitless.corruptd.detection import Policy
 from hitless.corruptd.protocol import Pace
 from hitless.corruptd.redis_bus import RedisBus
@@ -37,6 +49,13 @@ def test_defaults_are_written_once():
     assert plan.policy == Policy()
     assert plan.pace == Pace()
     assert plan.keep_when_expired is False
+
+
+def test_every_field_is_documented():
+    guide = (Path(__file__).parents[2] / "docs/corruptd.md").read_text()
+    sections = [Main, Detection, Messages, BusSection, Action, Metrics, WatchSection, GuardSection]
+    missing = [name for section in sections for name in section.model_fields if f"{name}`" not in guide]
+    assert missing == []
 
 
 def test_a_hook_and_redis_are_made():

@@ -53,9 +53,9 @@ fn session(ms: u64) -> Session {
 #[test]
 fn a_run_in_steps_is_the_run_at_once() {
     let progress = Progress::default();
-    for name in ["linkguardian-testbed", "link-failure", "incast"] {
+    for name in ["linkguardian-testbed", "link-failure"] {
         let at_once = Simulation::new(example(name)).expect("it can be built").run(&progress);
-        for step_us in [7, 1_000, 1_000_000] {
+        for step_us in [7, 1_000] {
             let mut session = Session::new(example(name)).expect("it can be built");
             let mut until = Time::ZERO;
             for _ in 0..300 {
@@ -115,6 +115,7 @@ fn a_change_of_mode_under_way_reaches_the_packets() {
     session.protect(LINK, LinkEnd::Sender, 2, Mode::Blocking).expect("LinkGuardian is configured");
     session.advance(at_us(9_000), &progress);
     assert!(counter(&session.mechanisms(), "receiver", "packets buffered") > 0);
+    assert_eq!(session.finish(&progress).violations, Vec::<String>::new(), "order is promised of blocking mode alone");
 }
 
 #[test]

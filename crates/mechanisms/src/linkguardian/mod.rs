@@ -326,8 +326,7 @@ fn report_receiver(receiver: &Receiver, now: Time, report: &mut Report) {
         report.count(&scope, name, value);
     }
     report.histograms.push((scope.clone(), "recovery delay (ns)", counters.recovery_delay_ns.clone()));
-    let order = if counters.buffered > 0 { receiver.broken_order_promises() } else { Vec::new() };
-    let broken = receiver.broken_promises(now).into_iter().chain(order);
+    let broken = receiver.broken_promises(now).into_iter().chain(receiver.broken_order_promises());
     report.broken_promises.extend(broken.map(|promise| format!("linkguardian {scope}: {promise}")));
 }
 

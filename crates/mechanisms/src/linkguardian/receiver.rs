@@ -95,6 +95,8 @@ pub struct Receiver {
     missing: VecDeque<(SequenceNumber, Time)>,
     /// Paused-queue buffering: credit has been granted for all numbers before this one.
     credited_until: SequenceNumber,
+    /// Whether a packet has come that did not ask for its order to be kept.
+    is_unordered: bool,
     pub(super) checker: Checker,
     pub(super) counters: ReceiverCounters,
 }
@@ -117,6 +119,7 @@ impl Receiver {
             countdown_is_armed: false,
             missing: VecDeque::new(),
             credited_until: first,
+            is_unordered: false,
             checker: Checker::default(),
             counters: ReceiverCounters::new(),
         }
@@ -282,8 +285,11 @@ impl Receiver {
         broken
     }
 
-    /// Promises of blocking mode on top of [`Self::broken_promises`].
+    /// Promises of blocking mode on top of [`Self::broken_promises`]; none when it was not the only mode.
     pub fn broken_order_promises(&self) -> Vec<String> {
+        if self.is_unordered {
+            return Vec::new();
+        }
         let counts = [("out of order", self.checker.reordered), ("twice", self.checker.duplicates)];
         let broken = counts.into_iter().filter(|&(_, count)| count > 0);
         broken.map(|(how, count)| format!("blocking mode delivered {count} packets {how}")).collect()
@@ -389,6 +395,7 @@ impl Receiver {
 
     /// Non-blocking mode: forwards whatever comes. ackNo follows, so that blocking mode could take over.
     fn pass_through<E: Environment>(&mut self, header: DataHeader, context: &mut Context<'_, E>) -> Verdict {
+        self.is_unordered = true;
         self.ack_number.access(context.pass(), 0, |ack_number| {
             let next = header.sequence.plus(1);
             if next.ahead_of(*ack_number) > 0 {
