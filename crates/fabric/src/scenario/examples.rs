@@ -31,6 +31,7 @@ embedded_examples!(
     "fat-tree-permutation",
     "linkguardian-testbed",
     "link-failure",
+    "sqr-testbed",
     "bench-a",
     "bench-b",
     "bench-c",

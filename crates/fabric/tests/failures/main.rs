@@ -2,4 +2,5 @@
 
 mod order;
 mod recovery;
+mod sqr;
 mod support;
