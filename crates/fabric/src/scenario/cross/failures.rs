@@ -39,7 +39,7 @@ impl Check<'_> {
         Some(one.link)
     }
 
-    fn reroutes(&self) -> bool {
+    pub(super) fn reroutes(&self) -> bool {
         let scheme = self.scenario.recovery.as_ref().map(|recovery| recovery.scheme);
         matches!(scheme, Some(RecoveryScheme::LocalReroute(_)))
     }

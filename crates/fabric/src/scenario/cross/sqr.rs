@@ -8,7 +8,7 @@ use super::Check;
 use crate::routing::{PathChoice, Routing};
 use crate::scenario::error::Problem;
 use crate::scenario::quantity::Quantity;
-use crate::scenario::{BufferSettings, RecoveryScheme, SqrCaching, SqrSettings};
+use crate::scenario::{BufferSettings, SqrCaching, SqrSettings};
 use crate::topology::select::select_switch_ports;
 use crate::topology::{DirectedLink, Node, SwitchId, Topology};
 
@@ -27,7 +27,9 @@ impl Check<'_> {
         self.sqr_delays(topology, settings, section);
         self.sqr_hardware(settings, section);
         if self.problems.len() == before {
-            self.sqr_backups(topology, &links, section);
+            let routing = Routing::new(topology, PathChoice::default());
+            self.sqr_backups(topology, &routing, &links, section);
+            self.sqr_constant_rates(topology, &routing, settings, &links, section);
             self.sqr_buffer(topology, settings, &links, section);
         }
     }
@@ -135,10 +137,10 @@ impl Check<'_> {
     }
 
     /// Local rerouting needs another port.
-    fn sqr_backups(&mut self, topology: &Topology, links: &[DirectedLink], section: &str) {
-        let scheme = self.scenario.recovery.as_ref().map(|recovery| recovery.scheme);
-        let Some(RecoveryScheme::LocalReroute(_)) = scheme else { return };
-        let routing = Routing::new(topology, PathChoice::default());
+    fn sqr_backups(&mut self, topology: &Topology, routing: &Routing, links: &[DirectedLink], section: &str) {
+        if !self.reroutes() {
+            return;
+        }
         for &link in links {
             let end = topology.ends(link).0;
             let Node::Switch(switch) = end.node else { continue };

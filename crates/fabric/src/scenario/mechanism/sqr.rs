@@ -6,8 +6,8 @@ use hitless_wire::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::Scenario;
 use super::super::quantity::{Optional, Text};
+use super::super::{FlowGroup, Scenario};
 use crate::topology::select::select_links;
 use crate::topology::{DirectedLink, Node, SwitchId, Topology};
 
@@ -116,6 +116,14 @@ impl SqrSettings {
     /// The protected links whose names mean something.
     pub fn protected(&self, topology: &Topology) -> Vec<DirectedLink> {
         self.links.iter().flat_map(|name| select_links(topology, name).unwrap_or_default()).collect()
+    }
+
+    /// Whether packets of `group` are protected.
+    pub fn protects(&self, group: &FlowGroup) -> bool {
+        let named = self.classes.contains(&group.class)
+            || (group.port != 0 && self.ports.contains(&group.port))
+            || (group.vlan != 0 && self.vlans.contains(&group.vlan));
+        named || (self.classes.is_empty() && self.ports.is_empty() && self.vlans.is_empty())
     }
 
     /// The switches that send on them, in order.

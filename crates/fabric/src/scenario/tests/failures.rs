@@ -237,6 +237,31 @@ fn sqr_needs_links_of_switches_each_in_one_entry() {
 }
 
 #[test]
+fn protected_flows_of_constant_rate_must_have_room_on_their_link() {
+    let two_to_h4 = |rate: &str, ports: &str| {
+        TESTBED
+            .replace("\"sw6<->sw10\"", "\"sw10<->h4\"")
+            .replace("links = [\"sw10<->h4\"]", "links = [\"sw10->h4\"]")
+            .replace("sources = [\"h2\"]", "sources = [\"h2\", \"h3\"]")
+            .replace("rate = \"1 Gbps\"", &format!("rate = \"{rate}\""))
+            .replace("ports = [5001]", ports)
+    };
+    let rule =
+        "protected flows of constant rate send 12 Gbps over sw10->h4, and during a failure only 10 Gbps can pass";
+    let hint = "what is cached could never be sent";
+    assert_refused(&two_to_h4("6 Gbps", "ports = [5001]"), "mechanism[0].links", rule, hint);
+    assert_refused(&two_to_h4("6 Gbps", "vlans = [10]"), "mechanism[0].links", rule, hint);
+    for legal in [two_to_h4("5 Gbps", "ports = [5001]"), two_to_h4("6 Gbps", "ports = [80]")] {
+        check(&legal, "").unwrap_or_else(|error| panic!("{error}"));
+    }
+    // Between sw8 and sw10 each of them has a choice of two ways, so that no link must carry both.
+    let across = TESTBED
+        .replace("sources = [\"h2\"]", "sources = [\"h1\", \"h2\"]")
+        .replace("rate = \"1 Gbps\"", "rate = \"6 Gbps\"");
+    check(&across, "").unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
 fn local_rerouting_under_sqr_needs_a_backup() {
     check(&rerouted(), "").unwrap_or_else(|error| panic!("{error}"));
     // The only way from sw2 to h4 is by sw6.
