@@ -185,3 +185,27 @@ fn a_probed_backup_is_the_least_loaded_one() {
         assert_eq!(way_round(choice, loaded), expected, "{choice}, {loaded} loaded");
     }
 }
+
+/// In the testbed of SQR's figure 2: sw9, by which sw5 passes its broken link round, would send every other flow back.
+#[test]
+fn a_detour_over_three_links_is_not_sent_back_to_where_it_came_from() {
+    let testbed = include_str!("../../src/scenario/tests/failures.toml");
+    let testbed = &testbed[..testbed.find("[[mechanism]]").expect("SQR comes last")];
+    let text = testbed
+        .replace("name = \"failures\"\n", "name = \"failures\"\n[routing]\nchoice = \"by-sum\"\n")
+        .replacen("duration = \"100 ms\"\n", "", 1)
+        .replacen("name = \"failures\"\n", "name = \"failures\"\nduration = \"30 ms\"\n", 1)
+        .replace("link = \"sw6<->sw10\"", "link = \"sw5<->sw10\"\noutage = \"8 ms\"")
+        .replace("every = \"20 ms\"", "")
+        .replace("[[link]]\nname = \"sw3->sw1\"\nschedule = [{ at = \"3 ms\", state = \"down\" }]", "")
+        .replace("{ kind = \"same-port\" }", "{ kind = \"local-reroute\" }");
+    let outcome = run(&text);
+    let detoured = 8_000.0 / INTERVAL_US;
+    for link in ["sw5->sw9", "sw9->sw6", "sw6->sw10"] {
+        let frames = of_link(&outcome, link, "frames_arrived") as f64;
+        assert!((frames - detoured).abs() < 3.0, "{link}: {frames} frames, {detoured} expected");
+    }
+    assert_eq!(of_link(&outcome, "sw9->sw5", "frames_sent"), 0);
+    let lost = numbers(&outcome, "flows", "frames_lost_to_failures")[0] as f64;
+    assert!((lost - 30.0 / INTERVAL_US).abs() < 2.0, "{lost}");
+}
