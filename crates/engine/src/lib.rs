@@ -1,16 +1,19 @@
-//! The engine: the order of events, the packet store, random streams and the trace.
+//! The engine: the order of events, the packet store, random streams and draws from them, and the trace.
 //!
 //! It knows nothing of switches or hosts. A driver (the simulator, or a live switch under the wall clock) pops
 //! events from an [`events::EventQueue`] and hands them to state machines, which answer with new events.
 
+pub mod draws;
 pub mod events;
 pub mod packets;
+pub mod progress;
 pub mod random;
 pub mod ring;
 pub mod trace;
 
 pub use events::{Event, EventQueue, OrderKey, Source, Turn};
 pub use packets::{PacketHandle, PacketStore};
+pub use progress::Progress;
 pub use random::{RandomStreams, Stream};
 pub use ring::Ring;
 pub use trace::TraceHash;

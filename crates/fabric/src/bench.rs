@@ -2,8 +2,9 @@
 
 use crate::results::Outcome;
 use crate::scenario::{Scenario, ScenarioError, check};
-use crate::simulation::{Progress, Simulation};
+use crate::simulation::Simulation;
 use crate::workload::{FlowSize, FlowSpec};
+use hitless_engine::Progress;
 
 /// A workload that `hitless bench engine` knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

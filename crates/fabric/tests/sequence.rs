@@ -1,8 +1,7 @@
 //! Flows of which each starts when the one before is done.
 
-use hitless_fabric::results::{Column, Outcome};
-use hitless_fabric::scenario;
-use hitless_fabric::simulation::{Progress, Simulation};
+use hitless_fabric::results::Column;
+use hitless_fabric::{Outcome, Progress, Simulation, scenario};
 
 fn run(flows: &str) -> Outcome {
     let text = format!(

@@ -19,9 +19,8 @@ mod session;
 mod transports;
 
 use std::iter::Peekable;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use hitless_engine::{PacketHandle, Turn};
+use hitless_engine::{PacketHandle, Progress, Turn};
 use hitless_hosts::{Application, FlowConfig, Hosts, TransportId};
 use hitless_mechanisms::AnyMechanism;
 use hitless_switch::Switch;
@@ -41,30 +40,6 @@ pub use order::OrderCounts;
 use recovery::Recovery;
 use sampling::Sampler;
 pub use session::{LinkEnd, ReceiveCounters, Session};
-
-/// What another thread may see and say while a simulation runs.
-#[derive(Debug, Default)]
-pub struct Progress {
-    done_ppm: AtomicU64,
-    is_cancelled: AtomicBool,
-}
-
-impl Progress {
-    /// The part of the run that is done, from 0 to 1.
-    pub fn fraction(&self) -> f64 {
-        self.done_ppm.load(Ordering::Relaxed) as f64 / 1e6
-    }
-
-    /// Asks the run to stop where it is; its results are those of a shorter run.
-    pub fn cancel(&self) {
-        self.is_cancelled.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether that was asked for.
-    pub fn is_cancelled(&self) -> bool {
-        self.is_cancelled.load(Ordering::Relaxed)
-    }
-}
 
 /// What an event may have changed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -195,7 +170,7 @@ impl Simulation {
                     break;
                 }
             }
-            progress.done_ppm.store(self.done_ppm(deadline), Ordering::Relaxed);
+            progress.tell(self.done_ppm(deadline));
             if progress.is_cancelled() {
                 return (End::Cancelled, self.now);
             }

@@ -3,13 +3,13 @@
 //! What a control plane does to a switch. A session that is given no commands runs as [`Simulation::run`] does, to
 //! the same trace: stopping leaves no mark.
 
-use hitless_engine::OrderKey;
+use hitless_engine::{OrderKey, Progress};
 use hitless_mechanisms::linkguardian::{Command, Mode};
 use hitless_wire::Time;
 
 use super::changes::Change;
 use super::event::{SimulationEvent, kind};
-use super::{End, Progress, Simulation};
+use super::{End, Simulation};
 use crate::results::{Outcome, Table};
 use crate::scenario::{MechanismSettings, Scenario};
 use crate::topology::select::select_links;

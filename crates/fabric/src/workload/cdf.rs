@@ -8,7 +8,7 @@ use std::fmt;
 
 use hitless_engine::Stream;
 
-use super::random::unit;
+use hitless_engine::draws::unit;
 
 /// Why a text is not a table.
 #[derive(Clone, Debug, PartialEq, Eq)]

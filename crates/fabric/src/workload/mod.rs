@@ -9,7 +9,6 @@ pub mod cdf;
 pub mod flow_list;
 pub mod generators;
 pub mod load;
-pub mod random;
 pub mod size;
 
 use hitless_wire::{Duration, HostId, Time};

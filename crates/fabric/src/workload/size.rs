@@ -3,7 +3,7 @@
 use hitless_engine::Stream;
 
 use super::cdf::Cdf;
-use super::random::{exp, ln, unit};
+use hitless_engine::draws::{exp, ln, unit};
 
 /// A distribution of flow sizes in bytes.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,7 +5,7 @@ use hitless_wire::{HostId, Time};
 
 use super::{Arrivals, Template};
 use crate::workload::FlowSpec;
-use crate::workload::random::below;
+use hitless_engine::draws::below;
 
 /// Incast queries: each has a random client and `fan_in` different random servers.
 #[derive(Clone, Debug)]

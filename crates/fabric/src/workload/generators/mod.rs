@@ -13,8 +13,8 @@ pub use incast::IncastGenerator;
 pub use pairs::{PairGenerator, PairSampler};
 pub use sequence::Sequence;
 
-use super::random::{below, exponential, unit};
 use super::{FlowSize, FlowSpec, Messages};
+use hitless_engine::draws::{below, exponential, unit};
 
 /// What all flows of a group have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

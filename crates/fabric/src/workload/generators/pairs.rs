@@ -5,8 +5,8 @@ use hitless_wire::{HostId, Time};
 
 use super::{Arrivals, Template};
 use crate::topology::{SwitchId, Topology};
-use crate::workload::random::below;
 use crate::workload::{FlowSpec, SizeSampler};
+use hitless_engine::draws::below;
 
 /// Draws a sender and a receiver.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 //! Addition, multiplication and division are exact to the bit everywhere (IEEE 754); the logarithms and powers of
 //! system libraries are not. Hence our own, accurate to a few units in the last place.
 
-use hitless_engine::Stream;
+use crate::Stream;
 use rand::Rng;
 
 /// Uniform on [0, 1), a multiple of 2^-53.
@@ -59,7 +59,7 @@ pub fn exp(value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hitless_engine::RandomStreams;
+    use crate::RandomStreams;
     use proptest::prelude::*;
 
     proptest! {
