@@ -1,0 +1,110 @@
+//! How many paths each ToR has to the spines, link by link.
+
+use crate::topology::{LinkId, SwitchId, Topology};
+
+/// Which links are up, and how many ways up that leaves.
+///
+/// A switch has as many paths as the switches above it have together, over links that are up; a spine has one. When a
+/// link changes, the difference is handed down to all that is below it: the same numbers as counting anew, for any
+/// topology in tiers.
+#[derive(Clone, Debug)]
+pub struct PathCounts<'t> {
+    topology: &'t Topology,
+    is_up: Vec<bool>,
+    paths: Vec<u64>,
+    /// The least number of paths that a ToR may have; 0 for other switches.
+    floors: Vec<u64>,
+    /// ToR switches of each pod that have fewer.
+    short_of: Vec<usize>,
+}
+
+impl<'t> PathCounts<'t> {
+    /// All links up. `floor` answers the least number of paths of a ToR that has so many at first.
+    pub fn new(topology: &'t Topology, floor: impl Fn(u64) -> u64) -> Self {
+        let ids = (0..topology.switches().len()).map(|at| SwitchId(at as u32));
+        let paths: Vec<_> = ids.map(|at| topology.paths_of(at)).collect();
+        let floor_of =
+            |(switch, &count): (&crate::topology::Switch, &u64)| if switch.tier == 0 { floor(count) } else { 0 };
+        let floors = topology.switches().iter().zip(&paths).map(floor_of).collect();
+        let is_up = vec![true; topology.links().len()];
+        Self { topology, is_up, paths, floors, short_of: vec![0; topology.pods().len()] }
+    }
+
+    /// The topology that they are counted in.
+    pub const fn topology(&self) -> &'t Topology {
+        self.topology
+    }
+
+    /// Is the link up?
+    pub fn is_up(&self, link: LinkId) -> bool {
+        self.is_up[link.index()]
+    }
+
+    /// Paths from a switch to the spines.
+    pub fn of(&self, switch: SwitchId) -> u64 {
+        self.paths[switch.index()]
+    }
+
+    /// Paths that a ToR can lose before it has too few.
+    pub fn slack(&self, tor: SwitchId) -> u64 {
+        self.paths[tor.index()].saturating_sub(self.floors[tor.index()])
+    }
+
+    /// Has the ToR fewer paths than it must?
+    pub fn is_short(&self, tor: SwitchId) -> bool {
+        self.paths[tor.index()] < self.floors[tor.index()]
+    }
+
+    /// Has every ToR of the pod the paths that it must?
+    pub fn holds_in(&self, pod: usize) -> bool {
+        self.short_of[pod] == 0
+    }
+
+    /// Takes a link down.
+    pub fn take_down(&mut self, link: LinkId) {
+        self.take_down_telling(link, &mut |_, _| ());
+    }
+
+    /// Brings a link up.
+    pub fn bring_up(&mut self, link: LinkId) {
+        self.bring_up_telling(link, &mut |_, _| ());
+    }
+
+    /// Takes a link down, telling the paths of each ToR concerned before and after.
+    pub fn take_down_telling(&mut self, link: LinkId, tell: &mut impl FnMut(u64, u64)) {
+        assert!(self.is_up[link.index()], "only what is up goes down");
+        self.is_up[link.index()] = false;
+        let ends = self.topology.link(link);
+        let carried = self.paths[ends.upper.index()];
+        self.shift(ends.lower, &|paths| paths - carried, tell);
+    }
+
+    /// Brings a link up, telling the paths of each ToR concerned before and after.
+    pub fn bring_up_telling(&mut self, link: LinkId, tell: &mut impl FnMut(u64, u64)) {
+        assert!(!self.is_up[link.index()], "only what is down comes up");
+        self.is_up[link.index()] = true;
+        let ends = self.topology.link(link);
+        let carried = self.paths[ends.upper.index()];
+        self.shift(ends.lower, &|paths| paths + carried, tell);
+    }
+
+    /// Changes the paths of a switch and of all below it, once for each way down.
+    fn shift(&mut self, at: SwitchId, change: &impl Fn(u64) -> u64, tell: &mut impl FnMut(u64, u64)) {
+        let before = self.paths[at.index()];
+        let after = change(before);
+        self.paths[at.index()] = after;
+        let topology = self.topology;
+        let switch = topology.switch(at);
+        if switch.tier == 0 {
+            let floor = self.floors[at.index()];
+            let short_of = &mut self.short_of[switch.pod.expect("a ToR is in a pod")];
+            *short_of = *short_of + usize::from(after < floor) - usize::from(before < floor);
+            tell(before, after);
+        }
+        for &below in &switch.down {
+            if self.is_up[below.index()] {
+                self.shift(topology.link(below).lower, change, tell);
+            }
+        }
+    }
+}
