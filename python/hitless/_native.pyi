@@ -70,6 +70,101 @@ class Session:
 
 def linkguardian_copies(actual_loss_rate: float, target_loss_rate: float) -> int:
     """Copies that LinkGuardian retransmits of each lost packet: Equation 2, rounded up."""
+class FleetError(Exception):
+    """Refused input of the fleet simulator; its arguments are what is wrong, where, and a hint."""
+
+class FleetTopology:
+    """Switches in tiers: a shape by name, or the text of a file."""
+
+    def __init__(self, text: str, file_name: str | None = None) -> None: ...
+    @staticmethod
+    def is_spec(text: str) -> bool:
+        """Does the text name a shape, rather than a file?"""
+
+    @property
+    def links(self) -> int:
+        """Number of links."""
+
+    @property
+    def pods(self) -> int:
+        """Number of pods."""
+
+    @property
+    def tors(self) -> int:
+        """Number of ToR switches."""
+
+    @property
+    def paths(self) -> int:
+        """The greatest number of paths from a ToR to the spines."""
+
+class FleetTrace:
+    """Failures of the links of a topology."""
+
+    @staticmethod
+    def generate(
+        topology: FleetTopology,
+        seed: int,
+        mean_hours: float,
+        weibull_shape: float,
+        duration_hours: int,
+        failures_per_link: int,
+    ) -> FleetTrace:
+        """Draw a trace."""
+
+    @staticmethod
+    def read(text: str, file_name: str, topology: FleetTopology | None) -> FleetTrace:
+        """Read the published format, for a topology or that which the file names."""
+
+    def to_json(self) -> str:
+        """The trace in the published format."""
+
+    def columns(self) -> dict[str, Column]:
+        """Column name -> values, a row for each failure."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    @property
+    def topology(self) -> FleetTopology:
+        """The topology whose links fail."""
+
+class FleetYear:
+    """One year: made from a trace and a policy, run once, read afterwards."""
+
+    def __init__(
+        self,
+        trace: FleetTrace,
+        policy: str,
+        capacity: float,
+        deployment: float = 1.0,
+        seed: int = 1,
+        repairs: tuple[str, str] | None = None,
+    ) -> None: ...
+    def run(self) -> None:
+        """Run to the end; other threads run meanwhile."""
+
+    def cancel(self) -> None:
+        """Ask a run under way, from another thread, to end with `Cancelled`."""
+
+    @property
+    def progress(self) -> float:
+        """Share of the known events that are done, 0 to 1; readable from another thread."""
+
+    def states(self) -> dict[str, Column]:
+        """The state after each event in the published columns, the first before any event."""
+
+    def published_rows(self) -> dict[str, Column]:
+        """The rows that the published simulator writes."""
+
+    def repairs(self) -> str:
+        """The repairs as the text of a file."""
+
+    def counts(self) -> tuple[int, int, int]:
+        """Failures in the trace, failures of links that were down, and links taken down."""
+
+def fleet_policies() -> list[str]:
+    """The names of all policies."""
 
 def version() -> str:
     """Version of the simulator and of this package."""

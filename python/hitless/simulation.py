@@ -1,4 +1,4 @@
-"""One run of the simulator: from a scenario to typed results.
+"""One run of a simulator: from a scenario, or other work, to typed results.
 
 The native module is reached through this module alone (besides the benchmark), so that its errors become this
 package's in one place.
@@ -9,7 +9,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import polars as pl
 import tomli_w
@@ -57,10 +57,10 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A finished simulation. Times in the tables are integer picoseconds; a column's unit ends its name."""
+    """Finished work. A column's unit ends its name; a packet simulation's times are integer picoseconds."""
 
     effective: str
-    """The scenario as TOML with every default spelled out."""
+    """What was run as TOML, with every default spelled out."""
     summary: Summary
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     wall_s: float = 0.0
@@ -71,6 +71,40 @@ class Run:
             known = ", ".join(sorted(self.tables)) or "none"
             raise KeyError(f"the run has no table {name!r}; it has: {known}")
         return self.tables[name]
+
+
+class Job(Protocol):
+    """Work under way. ``progress`` and ``cancel`` are for other threads."""
+
+    @property
+    def progress(self) -> float:
+        """Share that is done, 0 to 1."""
+
+    def cancel(self) -> None:
+        """End soon; `run` then raises `RunCancelled`."""
+
+    def run(self, keep: Collection[str] | None = None) -> Run:
+        """Run to the end, once, and return the tables named in ``keep``, or all."""
+
+
+@runtime_checkable
+class Work(Protocol):
+    """What one run does: a packet simulation, a year of a fleet, or anything else that depends on a seed alone."""
+
+    def job(self, *, file_name: str, seed: int | None) -> Job:
+        """The work for one seed, about to run; ``file_name`` is what messages call it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PacketSimulation:
+    """The packet-level simulation of a scenario."""
+
+    scenario: Scenario | str
+    """As nested mappings, or the text of a file."""
+
+    def job(self, *, file_name: str, seed: int | None) -> "Simulation":
+        """The simulation with this seed, or with the scenario's own."""
+        return Simulation(self.scenario, file_name=file_name, seed=seed)
 
 
 class Simulation:

@@ -8,7 +8,9 @@ import pytest
 from hitless.errors import BadInput
 from hitless.exhibits import Context, Point, exhibit
 from hitless.exhibits.campaign import Campaign
+from hitless.exhibits.pool import Pool, Task
 from hitless.exhibits.registry import entries, select
+from hitless.simulation import Run, Summary
 
 
 def _results(ids, **options):
@@ -34,6 +36,41 @@ def test_what_is_shortened_is_noted_once(effort, length):
 
 def test_without_a_normal_length_normal_is_full():
     assert Context(effort="normal").length("trials", full=1000, quick=10) == 1000
+
+
+class _Count:
+    """Work that is no simulation: its job adds up to its seed."""
+
+    def __init__(self, fails=False):
+        self.fails = fails
+
+    def job(self, *, file_name, seed):
+        return _CountJob(file_name, seed, self.fails)
+
+
+class _CountJob:
+    progress = 0.5
+
+    def __init__(self, file_name, seed, fails):
+        self.file_name, self.seed, self.fails = file_name, seed, fails
+
+    def cancel(self):
+        raise AssertionError("nobody cancels what is done at once")
+
+    def run(self, keep=None):
+        if self.fails:
+            raise BadInput("it cannot count", where=self.file_name)
+        return Run("", Summary({"seed": self.seed, "kept": keep}))
+
+
+def test_a_point_may_be_work_of_any_kind():
+    points = [Point("sum", _Count(), keep=("t",)), Point("other seed", _Count(), 1), Point("bad", _Count(fails=True))]
+    tasks = [Task("demo", point, point.seed(7)) for point in points]
+    assert len(list(Pool(2).run(tasks, lambda _: None))) == 3
+    assert tasks[0].run.summary.values == {"seed": 7, "kept": ("t",)}
+    assert tasks[1].run.summary.values["seed"] == points[1].seed(7) != 7
+    assert tasks[2].failure.where == "demo bad"
+    assert [task.progress for task in tasks] == [1.0, 1.0, 1.0]
 
 
 def test_headlines_run_when_none_is_named():

@@ -1,13 +1,15 @@
 //! The simulator as a Python module, `hitless._native`.
 //!
 //! This crate only translates: text and numbers in, JSON text and numpy arrays out, Rust errors to Python exceptions.
-//! What is simulated is decided in `hitless-fabric`; how results are read, judged and drawn is decided in Python.
+//! What is simulated is decided in `hitless-fabric` and `hitless-fleet`; how results are read, judged and drawn is decided in Python.
 //!
 //! - [`simulator`]: the one file that names the simulator crate;
+//! - [`fleet`]: the classes of the fleet simulator, which is a crate of its own;
 //! - [`simulation`]: the Python class `Simulation`, one scenario from text to tables;
 //! - [`session`]: the Python class `Session`, a scenario run in steps with commands in between;
 //! - [`tables`]: columns of results as numpy arrays, without a copy.
 
+mod fleet;
 mod session;
 mod simulation;
 mod simulator;
@@ -87,9 +89,14 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", py.get_type::<ScenarioError>())?;
     module.add("SimulationError", py.get_type::<SimulationError>())?;
     module.add("Cancelled", py.get_type::<Cancelled>())?;
+    module.add("FleetError", py.get_type::<fleet::FleetError>())?;
     module.add_class::<simulation::Simulation>()?;
     module.add_class::<session::Session>()?;
+    module.add_class::<fleet::FleetTopology>()?;
+    module.add_class::<fleet::FleetTrace>()?;
+    module.add_class::<fleet::FleetYear>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(fleet::fleet_policies, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_schema, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_examples, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_example, module)?)?;

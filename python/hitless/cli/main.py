@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hitless.cli import console
+from hitless.cli.fleet_app import fleet_app
 from hitless.errors import BadInput, HitlessError
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ scenario_app = typer.Typer(no_args_is_help=True, help="Check scenario files, sho
 bench_app = typer.Typer(no_args_is_help=True, help="Measure the speed of hitless itself.")
 corruptd_app = typer.Typer(no_args_is_help=True, help="Find corrupting links and switch LinkGuardian on and off.")
 app.add_typer(scenario_app, name="scenario")
+app.add_typer(fleet_app, name="fleet")
 app.add_typer(bench_app, name="bench")
 app.add_typer(corruptd_app, name="corruptd")
 
@@ -64,6 +66,10 @@ def hitless(
       hitless reproduce lg/fig8 --quick
       hitless scenario example NAME > mine.toml
       hitless run mine.toml
+
+    Or with a year of corrupting links in a whole datacenter:
+
+      hitless fleet run
 
     Numbers and tables go to stdout, everything else to stderr.
     Exit code 0: done. 1: a run failed. 2: wrong usage or input. 130: interrupted.

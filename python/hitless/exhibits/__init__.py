@@ -1,12 +1,12 @@
 """Figures and tables of papers: one module for each paper, and what they are written with.
 
-An exhibit is a class that says which simulations it needs and which numbers of theirs to show beside the paper's::
+An exhibit is a class that says which runs it needs and which numbers of theirs to show beside the paper's::
 
     @exhibit("lg/fig8", title="Effective loss rate and link speed", headline=True)
     class Figure8(Exhibit):
         def points(self, context):
             packets = context.length("packets", full=100_000_000, quick=2_000_000)
-            yield Point("LG 100G", scenario={...})
+            yield Point("LG 100G", {...})  # a scenario, or other work such as years of a fleet
 
         def rows(self, runs, context):
             speed = runs["LG 100G"].summary["links.protected.goodput_share"]

@@ -1,4 +1,4 @@
-"""What an exhibit is made of: points to simulate, and rows beside the paper's numbers."""
+"""What an exhibit is made of: points to run, and rows beside the paper's numbers."""
 
 import hashlib
 import math
@@ -12,23 +12,28 @@ import polars as pl
 from hitless.analysis import Interval
 from hitless.exhibits.judge import Judge, Unjudged, Verdict
 from hitless.plot import Plot
-from hitless.simulation import Run, Scenario
+from hitless.simulation import PacketSimulation, Run, Scenario, Work
 
 Effort: TypeAlias = Literal["quick", "normal", "full"]
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One simulation of an exhibit, independent of the others."""
+    """One run of an exhibit, independent of the others."""
 
     key: str
     """Its name within the exhibit, for people too: "LG 100G 1e-3"."""
-    scenario: Scenario | str
-    """As nested mappings, or the text of a file."""
+    what: Work | Scenario | str
+    """The work to do; a scenario, as nested mappings or the text of a file, stands for its packet simulation."""
     replica: int = 0
     """Points of one replica share one seed, so that schemes meet the same arrivals; others are independent."""
     keep: Collection[str] | None = None
     """The tables that the rows need; None for all. What is not kept takes no memory."""
+
+    @property
+    def work(self) -> Work:
+        """The work to do."""
+        return self.what if isinstance(self.what, Work) else PacketSimulation(self.what)
 
     def seed(self, base: int | None) -> int | None:
         """The seed of the run: ``base`` itself for replica 0, so that a user can repeat it by hand.
@@ -141,7 +146,7 @@ class Exhibit(ABC):
 
     @abstractmethod
     def points(self, context: Context) -> Iterable[Point]:
-        """The simulations to run; none for what is arithmetic."""
+        """The runs that it needs; none for what is arithmetic."""
 
     @abstractmethod
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:

@@ -1,4 +1,4 @@
-"""Independent simulations on all cores.
+"""Independent runs on all cores.
 
 The threads spend their time in the simulator, which lets the others run: no process, no pickling, and results arrive
 without a copy.
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from hitless.errors import HitlessError
 from hitless.exhibits.model import Point
-from hitless.simulation import Run, RunCancelled, Simulation
+from hitless.simulation import Job, Run, RunCancelled
 
 _LOOK_EVERY_S = 0.1
 
@@ -25,7 +25,7 @@ class Task:
     exhibit: str
     point: Point
     seed: int | None
-    simulation: Simulation | None = field(default=None, repr=False)
+    job: Job | None = field(default=None, repr=False)
     run: Run | None = field(default=None, repr=False)
     failure: HitlessError | None = None
     began_s: float | None = None
@@ -44,11 +44,11 @@ class Task:
 
     @property
     def progress(self) -> float:
-        """Share of the simulation that is done, 0 to 1."""
+        """Share of the work that is done, 0 to 1."""
         if self.done:
             return 1.0
-        simulation = self.simulation  # its thread may take it away at any moment
-        return simulation.progress if simulation is not None else 0.0
+        job = self.job  # its thread may take it away at any moment
+        return job.progress if job is not None else 0.0
 
     def release_tables(self) -> None:
         """Let go of what takes memory; the summary stays."""
@@ -71,7 +71,7 @@ class Pool:
         cancelled, what waits never begins, and all are still yielded.
         """
         self._tasks = tasks
-        with ThreadPoolExecutor(self._jobs, thread_name_prefix="simulation") as executor:
+        with ThreadPoolExecutor(self._jobs, thread_name_prefix="run") as executor:
             try:
                 pending = {executor.submit(self._work, task): task for task in tasks}
                 while pending:
@@ -84,29 +84,29 @@ class Pool:
         """End everything soon. May be called from any thread, and more than once."""
         self._stopped.set()
         for task in self._tasks:
-            simulation = task.simulation  # its thread may take it away at any moment
-            if simulation is not None:
-                simulation.cancel()
+            job = task.job  # its thread may take it away at any moment
+            if job is not None:
+                job.cancel()
 
     def _work(self, task: Task) -> None:
         try:
             if not self._stopped.is_set():
                 task.began_s = time.monotonic()
-                task.run = self._simulate(task)
+                task.run = self._run(task)
         except RunCancelled:
             pass
         except HitlessError as failure:
             task.failure = failure
         finally:
-            task.simulation = None
+            task.job = None
             task.ended_s = time.monotonic()
 
-    def _simulate(self, task: Task) -> Run:
-        task.simulation = Simulation(task.point.scenario, file_name=task.name, seed=task.seed)
-        # A stop between the check above and here has seen no simulation to cancel.
+    def _run(self, task: Task) -> Run:
+        task.job = task.point.work.job(file_name=task.name, seed=task.seed)
+        # A stop between the check above and here has seen no job to cancel.
         if self._stopped.is_set():
             raise RunCancelled
-        return task.simulation.run(keep=task.point.keep)
+        return task.job.run(keep=task.point.keep)
 
 
 def default_jobs() -> int:

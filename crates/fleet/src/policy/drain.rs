@@ -6,10 +6,12 @@
 //!
 //! 1. **Effective loss decides**, not actual loss. LinkGuardian leaves more of a loss of 1e-4 than of one of 2e-3. Its
 //!    table has few values, so that links are often equal; then actual loss decides.
-//! 2. **Draining.** Let the *target* be the best set to take down if all links of the pod were back. When part of the
-//!    target has to wait, and links outside of it could go down now, these go down only if their wait would cost more
-//!    than they do: with R the expected time until the target is possible and T the mean repair time,
-//!    `outside * (R + T) >= waiting * (T - R)` in effective loss times seconds. Otherwise they are held back.
+//! 2. **Draining.** Links under repair will come back one after the other, at times R that can be expected. For each of
+//!    these moments there is a best set to take down then, the *target*. Where part of it has to wait until then, and
+//!    links outside of it could go down now and would be in its way, there is a choice: held back, they wait for R and
+//!    for the target's repair; taken down, they keep the target waiting for the rest of their own. With T the mean
+//!    repair time, holding back gains `waiting * (T - R) - outside * (R + T)`, in effective loss times seconds. The
+//!    moment that gains most decides, if any gains.
 //!
 //! No parameter was fitted: both sides are expected penalties, and repair times have the distribution of
 //! [`crate::repair`]. docs/fleet.md says what it gains.
@@ -30,18 +32,36 @@ pub fn choose(network: &mut Network, pod: usize, now_s: u64) -> Vec<LinkId> {
     if possible.is_empty() || possible.len() == candidates.len() {
         return possible;
     }
-    let target = target(paths, pod, &candidates, &down);
-    let waiting = worth_without(&candidates, &target, &possible);
-    let outside = worth_without(&candidates, &possible, &target);
-    if waiting == 0.0 || outside == 0.0 {
-        return possible;
+    let target = best_target(paths, pod, &candidates, &down, &possible);
+    target.map_or(possible.clone(), |target| both(&possible, &target))
+}
+
+/// The target that gains most by holding back what of `possible` is not in it; none where that gains nothing.
+fn best_target(
+    paths: &mut PathCounts,
+    pod: usize,
+    candidates: &[Candidate],
+    down: &[(f64, LinkId)],
+    possible: &[LinkId],
+) -> Option<Vec<LinkId>> {
+    let (mut best, mut best_gain) = (None, 0.0);
+    for &(until_s, link) in down {
+        paths.bring_up(link);
+        let target = best_to_take_down(paths, pod, candidates);
+        let waiting = worth_without(candidates, &target, possible);
+        let outside = worth_without(candidates, possible, &target);
+        let gain = waiting * (MEAN_S - until_s) - outside * (until_s + MEAN_S);
+        if outside > 0.0 && gain > best_gain {
+            (best, best_gain) = (Some(target), gain);
+        }
     }
-    let until_s = time_until_possible(paths, pod, &target, &down);
-    if outside * (until_s + MEAN_S) >= waiting * (MEAN_S - until_s) {
-        return possible;
-    }
-    let of_target: Vec<_> = candidates.into_iter().filter(|candidate| target.contains(&candidate.link)).collect();
-    best_to_take_down(paths, pod, &of_target)
+    down.iter().for_each(|&(_, link)| paths.take_down(link));
+    best
+}
+
+/// The links that are in both sets, in the order of the first.
+fn both(first: &[LinkId], second: &[LinkId]) -> Vec<LinkId> {
+    first.iter().copied().filter(|link| second.contains(link)).collect()
 }
 
 /// Effective loss, and so little of the actual loss that it decides between equals only.
@@ -57,30 +77,8 @@ fn down_by_return(network: &Network, pod: usize, now_s: u64) -> Vec<(f64, LinkId
     down
 }
 
-/// The best set if every link that is down were back.
-fn target(paths: &mut PathCounts, pod: usize, candidates: &[Candidate], down: &[(f64, LinkId)]) -> Vec<LinkId> {
-    down.iter().for_each(|&(_, link)| paths.bring_up(link));
-    let target = best_to_take_down(paths, pod, candidates);
-    down.iter().for_each(|&(_, link)| paths.take_down(link));
-    target
-}
-
 /// The worth of the links of one set that are not in another one.
 fn worth_without(candidates: &[Candidate], of: &[LinkId], but: &[LinkId]) -> f64 {
     let counts = |candidate: &&Candidate| of.contains(&candidate.link) && !but.contains(&candidate.link);
     candidates.iter().filter(counts).map(|candidate| candidate.worth).sum::<LossSum>().as_f64()
-}
-
-/// Expected time until enough links are back for all of `target` to be down.
-fn time_until_possible(paths: &mut PathCounts, pod: usize, target: &[LinkId], down: &[(f64, LinkId)]) -> f64 {
-    let (mut until_s, mut back) = (0.0, 0);
-    target.iter().for_each(|&link| paths.take_down(link));
-    while !paths.holds_in(pod) {
-        let (left_s, link) = down[back];
-        paths.bring_up(link);
-        (until_s, back) = (left_s, back + 1);
-    }
-    down[..back].iter().for_each(|&(_, link)| paths.take_down(link));
-    target.iter().for_each(|&link| paths.bring_up(link));
-    until_s
 }

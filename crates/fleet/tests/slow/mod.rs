@@ -134,40 +134,30 @@ impl State<'_> {
     }
 
     fn drain(&self, waiting: &[(LinkId, f64)], pod: usize, now_s: u64) -> Vec<LinkId> {
-        let elsewhere = |link: &LinkId| self.plan.topology.pod_of(*link) != pod;
         let down = self.down_links();
         let possible = self.best(waiting, &down);
-        let target = self.best(waiting, &down.iter().copied().filter(elsewhere).collect());
         let worth = |of: &[LinkId], but: &[LinkId]| -> f64 {
             waiting.iter().filter(|(link, _)| of.contains(link) && !but.contains(link)).map(|link| link.1).sum()
         };
-        let (held_up, outside) = (worth(&target, &possible), worth(&possible, &target));
         let mean_s = 2.4 * DAY_S as f64;
         let left_s = |since_s: u64| match now_s - since_s {
             taken_s if taken_s < 2 * DAY_S => mean_s - taken_s as f64,
             taken_s => (4.0 * DAY_S as f64 - taken_s as f64).max(0.0),
         };
-        let mut returns: Vec<_> = self
-            .down
-            .iter()
-            .filter(|(link, _)| !elsewhere(link))
-            .map(|(&link, &since_s)| (left_s(since_s), link))
-            .collect();
+        let here = self.down.iter().filter(|(link, _)| self.plan.topology.pod_of(**link) == pod);
+        let mut returns: Vec<_> = here.map(|(&link, &since_s)| (left_s(since_s), link)).collect();
         returns.sort_by(|first, second| first.partial_cmp(second).expect("numbers"));
-        let mut later = &down | &target.iter().copied().collect();
-        let mut until_s = 0.0;
-        for (left_s, link) in returns {
-            if self.allows(&later) {
-                break;
+        let (mut then_down, mut held, mut best_gain) = (down, BTreeSet::new(), 0.0);
+        for (until_s, link) in returns {
+            then_down.remove(&link);
+            let target = self.best(waiting, &then_down);
+            let gain = worth(&target, &possible) * (mean_s - until_s) - worth(&possible, &target) * (mean_s + until_s);
+            let outside: BTreeSet<_> = possible.iter().copied().filter(|link| !target.contains(link)).collect();
+            if !outside.is_empty() && gain > best_gain {
+                (held, best_gain) = (outside, gain);
             }
-            later.remove(&link);
-            until_s = left_s;
         }
-        if held_up == 0.0 || outside == 0.0 || outside * (until_s + mean_s) >= held_up * (mean_s - until_s) {
-            return possible;
-        }
-        let of_target: Vec<_> = waiting.iter().copied().filter(|(link, _)| target.contains(link)).collect();
-        self.best(&of_target, &down)
+        possible.into_iter().filter(|link| !held.contains(link)).collect()
     }
 
     fn metrics(&self) -> Metrics {

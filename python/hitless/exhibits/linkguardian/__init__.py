@@ -5,8 +5,9 @@
 - ``latency``: completion times of one-packet flows: figure 10
 - ``goodput``: CUBIC on a 10G link: table 3
 - ``corruptd``: the monitor daemon of appendix C, on a link that corrupts and is repaired (``repair``)
+- ``fleet``: a year of 100,224 links: figures 15 and 16
 """
 
-from hitless.exhibits.linkguardian import corruptd, goodput, latency, stress
+from hitless.exhibits.linkguardian import corruptd, fleet, goodput, latency, stress
 
-__all__ = ["corruptd", "goodput", "latency", "stress"]
+__all__ = ["corruptd", "fleet", "goodput", "latency", "stress"]

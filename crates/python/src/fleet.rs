@@ -1,0 +1,290 @@
+//! The fleet simulator, as Python sees it: topologies, traces, and years.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hitless_engine::Progress;
+use hitless_fleet::repair::{self, Repair};
+use hitless_fleet::series::Metrics;
+use hitless_fleet::topology;
+use hitless_fleet::trace::{self, Hazard};
+use hitless_fleet::year::Outcome;
+use hitless_fleet::{Plan, Policy, Problem, Share};
+use numpy::{Element, IntoPyArray};
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+create_exception!(
+    hitless._native,
+    FleetError,
+    PyException,
+    "Refused input; its arguments are what, where, and a hint."
+);
+
+fn refuse(problem: Problem) -> PyErr {
+    FleetError::new_err((problem.what, problem.place, problem.hint))
+}
+
+fn share(value: f64, option: &'static str) -> PyResult<Share> {
+    Share::new(value).ok_or_else(|| refuse(Problem::new(format!("{value} is not a share of 0 to 1"), option)))
+}
+
+/// Switches in tiers: a shape by name, or the text of a file.
+#[pyclass(frozen, module = "hitless._native")]
+pub struct FleetTopology {
+    inner: Arc<topology::Topology>,
+}
+
+#[pymethods]
+impl FleetTopology {
+    #[new]
+    #[pyo3(signature = (text, file_name=None))]
+    fn new(py: Python<'_>, text: &str, file_name: Option<&str>) -> PyResult<Self> {
+        let made = py.detach(|| match file_name {
+            Some(name) => topology::from_text(text, name),
+            None => topology::from_spec(text),
+        });
+        Ok(Self { inner: Arc::new(made.map_err(refuse)?) })
+    }
+
+    /// Does the text name a shape, rather than a file?
+    #[staticmethod]
+    fn is_spec(text: &str) -> bool {
+        topology::is_spec(text)
+    }
+
+    #[getter]
+    fn links(&self) -> usize {
+        self.inner.links().len()
+    }
+
+    #[getter]
+    fn pods(&self) -> usize {
+        self.inner.pods().len()
+    }
+
+    #[getter]
+    fn tors(&self) -> usize {
+        self.inner.pods().iter().map(Vec::len).sum()
+    }
+
+    /// The greatest number of paths that a ToR has while all links are up.
+    #[getter]
+    fn paths(&self) -> u64 {
+        let tors = self.inner.pods().iter().flatten();
+        tors.map(|&tor| self.inner.paths_of(tor)).max().unwrap_or(0)
+    }
+}
+
+/// Failures of the links of a topology.
+#[pyclass(frozen, module = "hitless._native")]
+pub struct FleetTrace {
+    topology: Arc<topology::Topology>,
+    inner: Arc<trace::Trace>,
+}
+
+#[pymethods]
+impl FleetTrace {
+    /// Draws a trace.
+    #[staticmethod]
+    fn generate(
+        py: Python<'_>,
+        topology: &FleetTopology,
+        seed: u64,
+        mean_hours: f64,
+        weibull_shape: f64,
+        duration_hours: u64,
+        failures_per_link: usize,
+    ) -> PyResult<Self> {
+        let hazard = Hazard { mean_hours, weibull_shape, duration_hours, failures_per_link };
+        let name = format!("hitless-seed{seed}");
+        let topology = Arc::clone(&topology.inner);
+        let made = py.detach(|| trace::generate(&topology, &hazard, seed, &name)).map_err(refuse)?;
+        Ok(Self { topology, inner: Arc::new(made) })
+    }
+
+    /// Reads a trace in the published format, for `topology` or, without one, for that which it names.
+    #[staticmethod]
+    fn read(py: Python<'_>, text: &str, file_name: &str, topology: Option<&FleetTopology>) -> PyResult<Self> {
+        let given = topology.map(|topology| Arc::clone(&topology.inner));
+        let (topology, inner) = py.detach(|| read(text, file_name, given)).map_err(refuse)?;
+        Ok(Self { topology, inner: Arc::new(inner) })
+    }
+
+    /// The trace in the published format.
+    fn to_json(&self, py: Python<'_>) -> String {
+        py.detach(|| trace::to_json(&self.inner))
+    }
+
+    /// Column name -> values, a row for each failure.
+    fn columns(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
+        let failures = &self.inner.failures;
+        let columns = PyDict::new(py);
+        set(&columns, "time_s", failures.iter().map(|failure| failure.time_s))?;
+        set(&columns, "link", failures.iter().map(|failure| u64::from(failure.link.0)))?;
+        set(&columns, "loss_rate", failures.iter().map(|failure| failure.loss.as_f64()))?;
+        Ok(columns.unbind())
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    #[getter]
+    fn topology(&self) -> FleetTopology {
+        FleetTopology { inner: Arc::clone(&self.topology) }
+    }
+}
+
+fn read(
+    text: &str,
+    file_name: &str,
+    given: Option<Arc<topology::Topology>>,
+) -> Result<(Arc<topology::Topology>, trace::Trace), Problem> {
+    let trace = trace::from_json(text, file_name)?;
+    let topology = match given {
+        Some(topology) => topology,
+        None => Arc::new(trace.own_topology(file_name)?),
+    };
+    trace.check_for(&topology, file_name)?;
+    Ok((topology, trace))
+}
+
+/// One year: made from a trace and a policy, run once, read afterwards.
+///
+/// Frozen: `progress` and `cancel` are for other threads while `run` is under way.
+#[pyclass(frozen, module = "hitless._native")]
+pub struct FleetYear {
+    topology: Arc<topology::Topology>,
+    trace: Arc<trace::Trace>,
+    policy: Policy,
+    capacity: Share,
+    deployment: Share,
+    seed: u64,
+    replay: Option<(Vec<Repair>, String)>,
+    progress: Progress,
+    outcome: Mutex<Option<Outcome>>,
+}
+
+#[pymethods]
+impl FleetYear {
+    /// `repairs` is the text of a file of repairs and its name.
+    #[new]
+    #[pyo3(signature = (trace, policy, capacity, deployment=1.0, seed=1, repairs=None))]
+    fn new(
+        trace: &FleetTrace,
+        policy: &str,
+        capacity: f64,
+        deployment: f64,
+        seed: u64,
+        repairs: Option<(String, String)>,
+    ) -> PyResult<Self> {
+        let replay = match repairs {
+            Some((text, name)) => Some((repair::from_text(&text, &name).map_err(refuse)?, name)),
+            None => None,
+        };
+        Ok(Self {
+            topology: Arc::clone(&trace.topology),
+            trace: Arc::clone(&trace.inner),
+            policy: Policy::named(policy).map_err(refuse)?,
+            capacity: share(capacity, "--capacity")?,
+            deployment: share(deployment, "--deployment")?,
+            seed,
+            replay,
+            progress: Progress::default(),
+            outcome: Mutex::new(None),
+        })
+    }
+
+    /// Runs to the end, other Python threads running meanwhile; raises `Cancelled` when it was asked to end.
+    fn run(&self, py: Python<'_>) -> PyResult<()> {
+        let outcome = py.detach(|| self.plan().run(&self.progress)).map_err(refuse)?;
+        if self.progress.is_cancelled() {
+            return Err(crate::Cancelled::new_err("the run was cancelled"));
+        }
+        *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+        Ok(())
+    }
+
+    #[getter]
+    fn progress(&self) -> f64 {
+        self.progress.fraction()
+    }
+
+    fn cancel(&self) {
+        self.progress.cancel();
+    }
+
+    /// The state after each event, the first before any: column name -> values.
+    fn states(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
+        self.with_outcome(|outcome| {
+            let rows = || outcome.series.times_s.iter().copied().zip(&outcome.series.states);
+            metrics(py, rows)
+        })
+    }
+
+    /// The rows that the published simulator writes: column name -> values.
+    fn published_rows(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
+        self.with_outcome(|outcome| metrics(py, || outcome.series.published_rows()))
+    }
+
+    /// The repairs as the text of a file.
+    fn repairs(&self) -> PyResult<String> {
+        self.with_outcome(|outcome| Ok(repair::to_text(&outcome.repairs)))
+    }
+
+    /// Failures in the trace, failures of links that were down, and links taken down.
+    fn counts(&self) -> PyResult<(usize, u64, usize)> {
+        self.with_outcome(|outcome| Ok((self.trace.failures.len(), outcome.skipped_failures, outcome.repairs.len())))
+    }
+}
+
+impl FleetYear {
+    fn plan(&self) -> Plan<'_> {
+        Plan {
+            topology: &self.topology,
+            trace: &self.trace,
+            policy: self.policy,
+            capacity: self.capacity,
+            deployment: self.deployment,
+            seed: self.seed,
+            replay: self.replay.as_ref().map(|(repairs, name)| (&repairs[..], name.as_str())),
+        }
+    }
+
+    fn with_outcome<T>(&self, read: impl FnOnce(&Outcome) -> PyResult<T>) -> PyResult<T> {
+        let outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        read(outcome.as_ref().ok_or_else(|| PyRuntimeError::new_err("the year has not been run; call run() first"))?)
+    }
+}
+
+fn set<'py, T: Element>(columns: &Bound<'py, PyDict>, name: &str, values: impl Iterator<Item = T>) -> PyResult<()> {
+    columns.set_item(name, values.collect::<Vec<T>>().into_pyarray(columns.py()))
+}
+
+/// States in the published columns, by the published names.
+fn metrics<'a, R: Iterator<Item = (i64, &'a Metrics)>>(py: Python<'_>, rows: impl Fn() -> R) -> PyResult<Py<PyDict>> {
+    let columns = PyDict::new(py);
+    let of = |read: fn(&Metrics) -> f64| rows().map(move |(_, state)| read(state));
+    let count = |read: fn(&Metrics) -> u64| rows().map(move |(_, state)| read(state));
+    set(&columns, "time", rows().map(|(time_s, _)| time_s))?;
+    set(&columns, "total_penalty", of(|state| state.total_penalty))?;
+    set(&columns, "total_effective_penalty", of(|state| state.total_effective_penalty))?;
+    set(&columns, "avg_per_tor_paths", of(|state| state.avg_per_tor_paths))?;
+    set(&columns, "min_per_tor_paths", count(|state| state.min_per_tor_paths))?;
+    set(&columns, "avg_per_pod_capacity", of(|state| state.avg_per_pod_capacity))?;
+    set(&columns, "min_per_pod_capacity", of(|state| state.min_per_pod_capacity))?;
+    set(&columns, "max_link_loss_rate", of(|state| state.max_link_loss_rate))?;
+    set(&columns, "curr_disabled_links", count(|state| state.curr_disabled_links))?;
+    set(&columns, "curr_corrupting_links", count(|state| state.curr_corrupting_links))?;
+    set(&columns, "max_lg_ports_per_pipe", count(|state| state.max_lg_ports_per_pipe))?;
+    Ok(columns.unbind())
+}
+
+/// The names of all policies.
+#[pyfunction]
+pub fn fleet_policies() -> Vec<&'static str> {
+    Policy::names().collect()
+}

@@ -1,0 +1,320 @@
+"""`hitless fleet`: years of corrupting links, from the command line."""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from rich import box
+from rich.table import Table
+
+from hitless.analysis import bootstrap_interval
+from hitless.cli.console import print_error, print_json, print_note, stdout
+from hitless.cli.interrupt import EXIT_INTERRUPTED, on_interrupt
+from hitless.cli.progress import ProgressDisplay
+from hitless.errors import BadInput, HitlessError
+from hitless.exhibits.model import Point
+from hitless.exhibits.pool import Pool, Task
+from hitless.fleet import statistics
+from hitless.fleet.comparison import Comparison
+from hitless.fleet.tables import write_published
+from hitless.fleet.year import Finished, Hazard, Topology, Trace, Year, policies, read_text
+from hitless.report.page import format_number
+from hitless.results import ResultsFolder
+from hitless.simulation import RunCancelled
+
+_WATCH_EVERY_S = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a trace comes from: a file, or a topology, a seed and a hazard."""
+
+    topology: str | None
+    trace: Path | None
+    seed: int
+    hazard: Hazard
+
+    def load(self) -> Trace:
+        """The trace."""
+        if self.trace is None:
+            return Trace.generate(Topology.of(self.topology or "fabric"), self.seed, self.hazard)
+        return Trace.read(self.trace, Topology.of(self.topology) if self.topology else None)
+
+
+def write_trace(source: Source, out: Path, *, json: bool) -> int:
+    """Write a trace in the published format; return the exit code."""
+    made = source.load()
+    _write(out, made.to_json())
+    table = made.table()
+    facts = {
+        "file": str(out),
+        "name": made.name,
+        "links": made.topology.links,
+        "failures": table.height,
+        "links_that_fail": table["link"].n_unique(),
+        "seed": source.seed,
+    }
+    _print_facts("Trace", facts, json=json)
+    return 0
+
+
+def run_year(
+    source: Source,
+    policy: str,
+    capacity: float,
+    *,
+    deployment: float,
+    repairs: Path | None,
+    out: Path | None,
+    json: bool,
+) -> int:
+    """Run one year and keep its series; return the exit code."""
+    replayed = (read_text(repairs), str(repairs)) if repairs else None
+    year = Year(source.load(), policy, capacity, deployment, source.seed, replayed)
+    folder = ResultsFolder(f"fleet-{policy}", out)
+    finished = _run_watched(year, f"{policy}, {capacity:.0%}")
+    if finished is None:
+        print_note("interrupted: an unfinished year has no series")
+        return EXIT_INTERRUPTED
+    rows = pl.DataFrame(year.published_rows())
+    write_published(rows, folder.path / "series.tsv")
+    folder.write_tables({"series": rows})
+    folder.write_text("repairs.tsv", finished.repairs)
+    facts = {
+        "policy": policy,
+        "capacity": capacity,
+        "deployment": deployment,
+        "seed": source.seed,
+        "trace": str(source.trace or year.trace.name),
+        **_facts(finished),
+    }
+    folder.write_json("summary.json", facts)
+    _print_facts("Year", {**facts, "folder": str(folder.path)}, json=json)
+    return 0
+
+
+def _facts(finished: Finished) -> dict[str, Any]:
+    """What a year comes to, over the whole of the series."""
+    states = finished.states
+    if states.is_empty():
+        return {"failures": 0}
+    times = states["time"]
+    window = (int(times[min(1, len(times) - 1)]), int(times[-1]))
+    is_long = window[1] > window[0]
+
+    def mean(column: str) -> float | None:
+        return statistics.mean_over_time(states, column, window) if is_long else None
+
+    return {
+        "failures": finished.failures,
+        "failures_of_links_that_were_down": finished.skipped,
+        "links_taken_down": finished.taken_down,
+        "days": finished.span_s / 86_400,
+        "mean_penalty": mean("total_penalty"),
+        "mean_effective_penalty": mean("total_effective_penalty"),
+        "mean_disabled_links": mean("curr_disabled_links"),
+        "mean_corrupting_links": mean("curr_corrupting_links"),
+        "min_tor_paths": states["min_per_tor_paths"].min(),
+        "min_pod_capacity_gbps": states["min_per_pod_capacity"].min(),
+        "max_lg_ports_per_pipe": states["max_lg_ports_per_pipe"].max(),
+        "wall_s": round(finished.wall_s, 3),
+    }
+
+
+@dataclass(slots=True)
+class _Watched:
+    """A year for the progress display."""
+
+    name: str
+    year: Year
+    done: bool = False
+
+    @property
+    def progress(self) -> float:
+        """Share that is done."""
+        return 1.0 if self.done else self.year.progress
+
+
+def _run_watched(year: Year, name: str) -> Finished | None:
+    """Run a year on a thread of its own, with progress here; None when it was interrupted."""
+    outcome: list[Finished] = []
+    failure: list[Exception] = []
+
+    def work() -> None:
+        try:
+            outcome.append(year.run())
+        except RunCancelled:
+            pass
+        except Exception as fault:  # noqa: BLE001 - raised again on the thread that waits
+            failure.append(fault)
+
+    watched = _Watched(name, year)
+    thread = threading.Thread(target=work, name="year")
+    with on_interrupt(year.cancel), ProgressDisplay("a year") as display:
+        thread.start()
+        while thread.is_alive():
+            thread.join(_WATCH_EVERY_S)
+            display.look([watched])
+    if failure:
+        raise failure[0]
+    return outcome[0] if outcome else None
+
+
+@dataclass(frozen=True, slots=True)
+class Years:
+    """Seeded years to compare policies in."""
+
+    count: int
+    seed: int
+    jobs: int | None
+
+
+def compare(comparison: Comparison, years: Years, *, out: Path | None, json: bool, debug: bool) -> int:
+    """Run policies over many seeded years on all cores; return the exit code."""
+    _check_policies(comparison.policies)
+    Topology.of(comparison.topology)
+    folder = ResultsFolder("fleet-compare", out)
+    points = [Point(f"year {number + 1}", comparison, number, ("years", "gains")) for number in range(years.count)]
+    tasks = [Task("fleet", point, point.seed(years.seed)) for point in points]
+    pool = Pool(years.jobs)
+    interrupted = threading.Event()
+
+    def stop() -> None:
+        interrupted.set()
+        pool.stop()
+
+    with on_interrupt(stop), ProgressDisplay("years") as display:
+        for _ in pool.run(tasks, display.look):
+            pass
+    return _finish(folder, comparison, tasks, json=json, debug=debug, interrupted=interrupted.is_set())
+
+
+def _finish(
+    folder: ResultsFolder, comparison: Comparison, tasks: Sequence[Task], *, json: bool, debug: bool, interrupted: bool
+) -> int:
+    """Write and print what is done, however much that is."""
+    failures = [task.failure for task in tasks if task.failure is not None]
+    for failure in _distinct(failures):
+        print_error(failure, debug=debug)
+    done = [task for task in tasks if task.run is not None]
+    if done:
+        tables = {name: _gathered(done, name) for name in ("years", "gains")}
+        folder.write_tables({name: table for name, table in tables.items() if table is not None})
+        summary = _summary(tables["years"], comparison)
+        document = {"years": len(done), "folder": str(folder.path), "rows": summary}
+        folder.write_json("summary.json", document)
+        if json:
+            print_json(document)
+        else:
+            _print_summary(summary, len(done))
+    if interrupted:
+        print_note(f"interrupted: {len(done)} of {len(tasks)} years are done and kept in {folder.path}")
+        return EXIT_INTERRUPTED
+    return 1 if failures else 0
+
+
+def _distinct(failures: Sequence[HitlessError]) -> list[HitlessError]:
+    return list({str(failure): failure for failure in failures}.values())
+
+
+def _gathered(tasks: Sequence[Task], name: str) -> pl.DataFrame | None:
+    """A table of all years, with the seed of each; None where no year has it."""
+    runs = [(task.seed, task.run) for task in tasks if task.run is not None and name in task.run.tables]
+    frames = [run.table(name).with_columns(seed=pl.lit(seed, dtype=pl.Int64)) for seed, run in runs]
+    return pl.concat(frames) if frames else None
+
+
+def _summary(years: pl.DataFrame | None, comparison: Comparison) -> list[dict[str, Any]]:
+    """One row for each capacity and policy; ratios are to the first policy, year by year."""
+    if years is None:
+        return []
+    first = comparison.policies[0]
+    rows = []
+    for capacity in comparison.capacities:
+        of_capacity = years.filter(pl.col("capacity") == capacity)
+        base = of_capacity.filter(pl.col("policy") == first)["mean_effective_penalty"].to_numpy()
+        for policy in comparison.policies:
+            chosen = of_capacity.filter(pl.col("policy") == policy)
+            ratios = chosen["mean_effective_penalty"].to_numpy() / base
+            rows.append(_summary_row(capacity, policy, chosen, ratios))
+    return rows
+
+
+def _summary_row(capacity: float, policy: str, years: pl.DataFrame, ratios: statistics.Floats) -> dict[str, Any]:
+    interval = bootstrap_interval(ratios, lambda sample: float(np.median(sample))) if len(ratios) > 1 else None
+
+    def median(column: str) -> float:
+        return float(np.median(years[column].to_numpy()))
+
+    return {
+        "capacity": capacity,
+        "policy": policy,
+        "mean_effective_penalty": median("mean_effective_penalty"),
+        "penalty_ratio": float(np.median(ratios)),
+        "ratio_ci_low": interval.low if interval else None,
+        "ratio_ci_high": interval.high if interval else None,
+        "mean_corrupting_links": median("mean_corrupting_links"),
+        "mean_disabled_links": median("mean_disabled_links"),
+        "least_tor_paths": float(years["min_tor_paths"].to_numpy().min()),
+        "least_pod_capacity_gbps": float(years["min_pod_capacity_gbps"].to_numpy().min()),
+    }
+
+
+def _print_summary(rows: Sequence[Mapping[str, Any]], years: int) -> None:
+    first = rows[0]["policy"] if rows else ""
+    title = f"Medians of {years} years; the ratio of penalties is to {first}, with a 95 % bootstrap interval"
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    columns: tuple[tuple[str, Callable[[Mapping[str, Any]], str]], ...] = (
+        ("capacity", lambda row: f"{row['capacity']:.0%}"),
+        ("policy", lambda row: str(row["policy"])),
+        ("effective penalty", lambda row: f"{row['mean_effective_penalty']:.3g}"),
+        ("ratio", _ratio),
+        ("corrupting", lambda row: format_number(row["mean_corrupting_links"])),
+        ("down", lambda row: format_number(row["mean_disabled_links"])),
+        ("least paths", lambda row: format_number(row["least_tor_paths"])),
+        ("least pod, Gb/s", lambda row: format_number(row["least_pod_capacity_gbps"])),
+    )
+    for name, _ in columns:
+        table.add_column(name, justify="left" if name in {"capacity", "policy"} else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*(show(row) for _, show in columns))
+    stdout.print(table)
+
+
+def _ratio(row: Mapping[str, Any]) -> str:
+    if row["ratio_ci_low"] is None:
+        return f"{row['penalty_ratio']:.4g}"
+    return f"{row['penalty_ratio']:.4g} [{row['ratio_ci_low']:.4g}, {row['ratio_ci_high']:.4g}]"
+
+
+def _check_policies(names: Sequence[str]) -> None:
+    unknown = [name for name in names if name not in policies()]
+    if unknown:
+        hint = f"it is {', '.join(policies())}"
+        raise BadInput(f"there is no policy {unknown[0]!r}", where="--policy", hint=hint)
+    if len(set(names)) != len(names):
+        raise BadInput("a policy is named twice", where="--policy", hint="each once; the first is compared with")
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as refused:
+        raise BadInput(
+            f"cannot write the file: {refused.strerror}", where=str(path), hint="choose another --out"
+        ) from refused
+
+
+def _print_facts(title: str, facts: Mapping[str, Any], *, json: bool) -> None:
+    if json:
+        print_json(facts)
+        return
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, show_header=False)
+    for name, value in facts.items():
+        shown = format_number(float(value)) if isinstance(value, int | float) and name != "seed" else str(value)
+        table.add_row(name.replace("_", " "), shown)
+    stdout.print(table)

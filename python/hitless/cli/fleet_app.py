@@ -1,0 +1,145 @@
+"""The arguments and help of `hitless fleet`. The work is in `hitless.cli.fleet`, loaded when it is needed."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from hitless.fleet.year import Hazard
+
+fleet_app = typer.Typer(
+    no_args_is_help=True, help="Years of corrupting links: which are taken down, protected and repaired."
+)
+
+_TOPOLOGY_HELP = (
+    "fabric, fabric:pods=20,tors=48,oversubscription=2, fat-tree:ports=48, leaf-spine:leaves=64,spines=16, or a file."
+)
+Topology = Annotated[
+    str | None, typer.Option("--topology", "-t", help=_TOPOLOGY_HELP, show_default="the trace's, or fabric")
+]
+TraceFile = Annotated[
+    Path | None, typer.Option("--trace", help="A trace in the published JSON format.", show_default="drawn by --seed")
+]
+Seed = Annotated[int, typer.Option(min=0, max=2**53 - 1, help="Same seed, same results, on every machine.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout, and nothing else there.")]
+Out = Annotated[Path | None, typer.Option(help="Folder for the results.", show_default="results/TIME-WHAT")]
+Capacity = Annotated[
+    float, typer.Option(min=0.0, max=1.0, help="Share of its paths to the spines that each ToR must keep.")
+]
+Deployment = Annotated[
+    float, typer.Option(min=0.0, max=1.0, help="Share of pods with LinkGuardian; below 1 only on ToR switches' links.")
+]
+Mttf = Annotated[float, typer.Option("--mttf-hours", help="Mean time between the failures of a link.")]
+Shape = Annotated[float, typer.Option("--weibull-shape", help="Above 1 links age; 1 is the paper's.")]
+Hours = Annotated[int, typer.Option("--hours", min=1, help="Length of a drawn trace.")]
+
+
+def _hazard(mttf_hours: float, weibull_shape: float, hours: int) -> "Hazard":
+    from hitless.fleet.year import Hazard
+
+    return Hazard(mttf_hours=mttf_hours, weibull_shape=weibull_shape, hours=hours)
+
+
+@fleet_app.command("run")
+def run(
+    policy: Annotated[
+        str, typer.Option("--policy", "-p", help="none, disable, corropt, lg, lg+corropt, or our own lg+drain.")
+    ] = "lg+corropt",
+    topology: Topology = None,
+    capacity: Capacity = 0.75,
+    trace: TraceFile = None,
+    repairs: Annotated[
+        Path | None, typer.Option(help="Repairs to replay, as a run writes them.", show_default="drawn by --seed")
+    ] = None,
+    deployment: Deployment = 1.0,
+    mttf_hours: Mttf = 10_000.0,
+    weibull_shape: Shape = 1.0,
+    hours: Hours = 9_000,
+    seed: Seed = 1,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Run one year under one policy, and keep its whole series.
+
+    Examples:
+
+      hitless fleet run --policy lg+corropt --capacity 0.75 --out results/year
+      hitless fleet run -p corropt -t fabric:pods=20 --seed 7 --json
+      hitless fleet run -p corropt --trace trace.json --repairs results/year/repairs.tsv
+
+    The folder holds series.tsv (the published simulator's columns), the same as Parquet, and repairs.tsv.
+    """
+    from hitless.cli import fleet as command
+
+    source = command.Source(topology, trace, seed, _hazard(mttf_hours, weibull_shape, hours))
+    code = command.run_year(source, policy, capacity, deployment=deployment, repairs=repairs, out=out, json=json)
+    raise typer.Exit(code)
+
+
+@fleet_app.command("trace")
+def trace(
+    out: Annotated[Path, typer.Option(help="The file to write.")] = Path("trace.json"),
+    topology: Topology = None,
+    mttf_hours: Mttf = 10_000.0,
+    weibull_shape: Shape = 1.0,
+    hours: Hours = 9_000,
+    seed: Seed = 1,
+    json: Json = False,
+) -> None:
+    """Draw a trace and write it in the published JSON format.
+
+    Example:
+
+      hitless fleet trace --topology fabric:pods=20 --seed 7 --out trace.json
+    """
+    from hitless.cli import fleet as command
+
+    source = command.Source(topology, None, seed, _hazard(mttf_hours, weibull_shape, hours))
+    raise typer.Exit(command.write_trace(source, out, json=json))
+
+
+@fleet_app.command("compare")
+def compare(
+    context: typer.Context,
+    policies: Annotated[
+        list[str] | None,
+        typer.Option("--policy", "-p", help="May be given again; the first is what others are compared with."),
+    ] = None,
+    capacities: Annotated[
+        list[float] | None, typer.Option("--capacity", min=0.0, max=1.0, help="May be given again.")
+    ] = None,
+    topology: Annotated[str, typer.Option("--topology", "-t", help=_TOPOLOGY_HELP)] = "fabric",
+    years: Annotated[int, typer.Option(min=1, help="How many seeded years.")] = 20,
+    deployment: Deployment = 1.0,
+    mttf_hours: Mttf = 10_000.0,
+    weibull_shape: Shape = 1.0,
+    hours: Hours = 9_000,
+    seed: Seed = 1,
+    out: Out = None,
+    json: Json = False,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, help="Years at a time.", show_default="one a core")
+    ] = None,
+) -> None:
+    """Run policies over the same seeded years, and compare their penalties.
+
+    Examples:
+
+      hitless fleet compare -p lg+corropt -p lg+drain --capacity 0.75
+      hitless fleet compare -p corropt -p lg+corropt --capacity 0.5 --capacity 0.75 --years 100 --json
+
+    Results do not depend on the number of cores. Ctrl-C keeps the years that are done.
+    """
+    from hitless.cli import fleet as command
+    from hitless.fleet import Comparison
+
+    comparison = Comparison(
+        policies or ["lg+corropt", "corropt", "lg+drain"],
+        capacities or [0.5, 0.75],
+        topology,
+        _hazard(mttf_hours, weibull_shape, hours),
+        deployment,
+    )
+    batch = command.Years(years, seed, jobs)
+    raise typer.Exit(command.compare(comparison, batch, out=out, json=json, debug=bool(context.obj)))

@@ -1,0 +1,239 @@
+"""A year of 100,224 links (paper, section 4.8 and appendix D, figures 15 and 16).
+
+CorrOpt with and without LinkGuardian on the same traces, at capacity constraints of 50 % and 75 %. The paper shows one
+generated year; these are several, and each number is the median over them with a bootstrap interval. Beside the paper's
+text stand figures of one year of the simulator that its authors published, and say so.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+
+from hitless.analysis import Interval, bootstrap_interval
+from hitless.exhibits import Context, Exhibit, Factor, Point, Row, Runs, Shape, exhibit
+from hitless.fleet.comparison import BASELINE, PROTECTED, Comparison
+from hitless.fleet.statistics import WEEK_DAYS, mean_over_time
+from hitless.plot import Plot, Series
+
+CAPACITIES = (0.5, 0.75)
+OWN = "lg+drain"
+_NAMES = {BASELINE: "CorrOpt", PROTECTED: "LG+CorrOpt", OWN: "LG+drain"}
+_POD_GBPS = 19_200
+_TOR_PATHS = 192
+_ORDER = 10.0
+"""Two sums that an exponent is read from: within one order of magnitude."""
+_PUBLISHED = "paper column: one year of the authors' published simulator"
+
+
+def _years(context: Context, policies: tuple[str, ...]) -> Iterator[Point]:
+    count = context.length("seeded years", full=20, quick=4, normal=10)
+    work = Comparison(policies, CAPACITIES)
+    for replica in range(count):
+        yield Point(f"year {replica + 1}", work, replica)
+
+
+def _of(runs: Runs, table: str, capacity: float) -> list[pl.DataFrame]:
+    """A table of each year, for one capacity."""
+    return [runs[key].table(table).filter(pl.col("capacity") == capacity) for key in runs]
+
+
+def _median(values: list[float]) -> tuple[float, Interval | None]:
+    """The median over years, and its interval where there is more than one."""
+    interval = bootstrap_interval(values, lambda sample: float(np.median(sample))) if len(values) > 1 else None
+    return float(np.median(values)), interval
+
+
+def _percent(capacity: float) -> str:
+    return f"{capacity:.0%}"
+
+
+class _Years(Exhibit):
+    """Both figures are of the same years."""
+
+    policies: ClassVar[tuple[str, ...]]
+
+    def points(self, context: Context) -> Iterable[Point]:
+        return _years(context, self.policies)
+
+    def tables(self, runs: Runs, context: Context) -> Mapping[str, pl.DataFrame]:
+        names = ("years", "gains")
+        return {
+            name: pl.concat([runs[key].table(name).with_columns(year=pl.lit(key)) for key in runs]) for name in names
+        }
+
+
+def _mean_in_week(week: pl.DataFrame, policy: str, column: str) -> float:
+    """Mean over the week by time."""
+    begin, end = (int(day * 86_400) for day in WEEK_DAYS)
+    return mean_over_time(week.filter(pl.col("policy") == policy), column, (begin, end))
+
+
+@exhibit("lg/fig15", title="A week of 100,224 links under CorrOpt, with and without LinkGuardian")
+class Figure15(_Years):
+    """Total penalty, least paths of a ToR and least capacity of a pod, from day 245.5 to day 252.5."""
+
+    policies = (BASELINE, PROTECTED)
+
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        papers = {0.5: 1e6, 0.75: 1e4}
+        for capacity in CAPACITIES:
+            weeks = _of(runs, "week", capacity)
+            yield from _penalties(weeks, capacity)
+            ratios = [_mean_in_week(w, BASELINE, _PENALTY) / _mean_in_week(w, PROTECTED, _PENALTY) for w in weeks]
+            gain, interval = _median(ratios)
+            note = "the paper's orders are read off one week; ours are ratios of means, the median over weeks"
+            judge = Factor(_ORDER, winner_above=1.0)
+            what = "penalty of CorrOpt over LG+CorrOpt"
+            yield Row("LG+CorrOpt", _percent(capacity), what, "times", gain, papers[capacity], interval, judge, note)
+            yield _least_paths(weeks, capacity)
+            yield _least_capacity(weeks, capacity)
+
+    def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
+        first = next(iter(runs))
+        columns = (
+            ("Total penalty", _PENALTY, 1.0, "log"),
+            ("Least paths of a ToR (%)", "min_per_tor_paths", 100 / _TOR_PATHS, "linear"),
+            ("Least capacity of a pod (%)", "min_per_pod_capacity", 100 / _POD_GBPS, "linear"),
+        )
+        for capacity in CAPACITIES:
+            week = runs[first].table("week").filter(pl.col("capacity") == capacity)
+            for title, column, scale, y_scale in columns:
+                series = [_curve(week, policy, column, scale) for policy in (BASELINE, PROTECTED)]
+                caption = f"{first}, capacity constraint {_percent(capacity)}"
+                name = f"{title}, {_percent(capacity)}"
+                yield Plot(name, "day", title, series, y_scale="log" if y_scale == "log" else "linear", caption=caption)
+
+
+_PENALTY = "total_effective_penalty"
+
+
+def _penalties(weeks: list[pl.DataFrame], capacity: float) -> Iterator[Row]:
+    for policy in (BASELINE, PROTECTED):
+        mean, interval = _median([_mean_in_week(week, policy, _PENALTY) for week in weeks])
+        yield Row(_NAMES[policy], _percent(capacity), "mean total penalty", "sum of rates", mean, interval=interval)
+
+
+def _least_paths(weeks: list[pl.DataFrame], capacity: float) -> Row:
+    least = min(int(week["min_per_tor_paths"].to_numpy().min()) for week in weeks) / _TOR_PATHS
+    judge = Shape(least >= capacity, "no ToR ever has fewer paths than the constraint")
+    return Row("LG+CorrOpt", _percent(capacity), "least paths of a ToR in any week", "%", 100 * least, judge=judge)
+
+
+def _least_capacity(weeks: list[pl.DataFrame], capacity: float) -> Row:
+    def least(week: pl.DataFrame, policy: str) -> float:
+        return float(week.filter(pl.col("policy") == policy)["min_per_pod_capacity"].to_numpy().min())
+
+    lost = max(least(week, BASELINE) - least(week, PROTECTED) for week in weeks)
+    metric = "least capacity of a pod, lower than with CorrOpt by at most"
+    return Row("LG+CorrOpt", _percent(capacity), metric, "% of a pod", 100 * lost / _POD_GBPS)
+
+
+def _curve(week: pl.DataFrame, policy: str, column: str, scale: float) -> Series:
+    states = week.filter(pl.col("policy") == policy)
+    days = (states["time"] / 86_400).to_list()
+    return Series(_NAMES[policy], days, (states[column] * scale).to_list(), style="step")
+
+
+@exhibit("lg/fig16", title="Gain in total penalty over a year, and its cost in capacity", headline=True)
+class Figure16(_Years):
+    """CDFs of the gain and of the lost capacity by events, as the paper counts; shares of time beside them."""
+
+    policies = (BASELINE, PROTECTED, OWN)
+
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        for capacity in CAPACITIES:
+            yield from _gain_rows(runs, capacity)
+            yield from _share_rows(runs, capacity)
+            yield from _capacity_rows(runs, capacity)
+            yield from _own_rows(runs, capacity)
+
+    def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
+        panels = (
+            ("Gain in total penalty", "gain", "log"),
+            ("Capacity lost by the worst pod", "capacity_lost_gbps", ""),
+        )
+        for title, column, scale in panels:
+            series = [_mean_cdf(runs, capacity, column) for capacity in CAPACITIES]
+            x_title = "times" if scale else "Gb/s of 19,200"
+            caption = f"median of {len(runs)} years at each share of events"
+            yield Plot(title, x_title, "share of events", series, "log" if scale else "linear", caption=caption)
+
+    def tables(self, runs: Runs, context: Context) -> Mapping[str, pl.DataFrame]:
+        quantiles = [runs[key].table("gain_quantiles").with_columns(year=pl.lit(key)) for key in runs]
+        return {**super().tables(runs, context), "gain_quantiles": pl.concat(quantiles)}
+
+
+def _gain_values(runs: Runs, capacity: float, column: str) -> list[float]:
+    return [float(table[column][0]) for table in _of(runs, "gains", capacity)]
+
+
+def _gain_rows(runs: Runs, capacity: float) -> Iterator[Row]:
+    published = {0.5: 10**3.95, 0.75: 10**5.47}[capacity]
+    median, interval = _median(_gain_values(runs, capacity, "median_gain"))
+    judge = Factor(2.0, better="higher", winner_above=1.0)
+    x = _percent(capacity)
+    yield Row("LG+CorrOpt", x, "median gain by events", "times", median, published, interval, judge, _PUBLISHED)
+    median, interval = _median(_gain_values(runs, capacity, "median_gain_by_time"))
+    yield Row("LG+CorrOpt", x, "median gain by time", "times", median, interval=interval)
+
+
+def _share_rows(runs: Runs, capacity: float) -> Iterator[Row]:
+    x = _percent(capacity)
+    share, interval = _median([100 * share for share in _gain_values(runs, capacity, "share_without_gain")])
+    if capacity == 0.5:
+        judge = Factor(1.5)
+        yield Row("LG+CorrOpt", x, "events with gain 1", "%", share, 35.0, interval, judge, "gain 1 is below 1.1")
+    else:
+        nearly_all = Shape(share <= 1.0, "a gain at nearly all events: all but 1 %")
+        yield Row("LG+CorrOpt", x, "events with gain 1", "%", share, interval=interval, judge=nearly_all)
+    share, interval = _median([100 * share for share in _gain_values(runs, capacity, "share_without_gain_by_time")])
+    yield Row("LG+CorrOpt", x, "time with gain 1", "%", share, interval=interval)
+
+
+def _capacity_rows(runs: Runs, capacity: float) -> Iterator[Row]:
+    published = {0.5: 0.05, 0.75: 0.21}[capacity]
+    lost = [100 * gbps / _POD_GBPS for gbps in _gain_values(runs, capacity, "worst_capacity_loss_gbps")]
+    worst, interval = _median(lost)
+    metric = "capacity lost by the worst pod, at most"
+    yield Row(
+        "LG+CorrOpt", _percent(capacity), metric, "% of a pod", worst, published, interval, Factor(2.0), _PUBLISHED
+    )
+    ports = {0.5: 2.0, 0.75: 4.0}[capacity]
+    most, interval = _median([float(table["max_lg_ports_per_pipe"][0]) for table in _protected(runs, capacity)])
+    note = "paper: section 5"
+    metric = "links with LinkGuardian in one pipe, at most"
+    yield Row("LG+CorrOpt", _percent(capacity), metric, "links", most, ports, interval, Factor(1.5), note)
+
+
+def _protected(runs: Runs, capacity: float) -> list[pl.DataFrame]:
+    return [table.filter(pl.col("policy") == PROTECTED) for table in _of(runs, "years", capacity)]
+
+
+def _own_rows(runs: Runs, capacity: float) -> Iterator[Row]:
+    """The policy of our own: ratio of the mean effective penalties, year by year."""
+    column = "mean_effective_penalty"
+
+    def mean(table: pl.DataFrame, policy: str) -> float:
+        return float(table.filter(pl.col("policy") == policy)[column][0])
+
+    years = _of(runs, "years", capacity)
+    ratios = [100 * mean(table, OWN) / mean(table, PROTECTED) for table in years]
+    median, interval = _median(ratios)
+    note = "LG+drain is a policy of our own: docs/fleet.md"
+    yield Row(
+        _NAMES[OWN],
+        _percent(capacity),
+        "mean penalty over that of LG+CorrOpt",
+        "%",
+        median,
+        interval=interval,
+        note=note,
+    )
+
+
+def _mean_cdf(runs: Runs, capacity: float, column: str) -> Series:
+    tables = _of(runs, "gain_quantiles", capacity)
+    median = np.median([table[column].to_numpy() for table in tables], axis=0)
+    return Series(f"capacity {_percent(capacity)}", median.tolist(), tables[0]["share"].to_list(), style="step")

@@ -1,0 +1,120 @@
+"""What a year comes to: means over time, and the gain of one policy over another.
+
+A state holds until the next event. Figure 16 of LinkGuardian counts events, each once, however long its state lasted;
+the same shares by time stand beside them wherever both are shown.
+"""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+
+_DAY_S = 86_400
+YEAR_S = (4 * _DAY_S, 369 * _DAY_S)
+"""The year of figure 16: a trace begins at the end of its fourth day."""
+WEEK_DAYS = (245.5, 252.5)
+"""The week of figure 15."""
+EQUAL_BELOW = 1.1
+"""A gain below counts as none: sums of 100,000 floors of 1e-18 differ in their last digits."""
+
+
+def durations_s(states: pl.DataFrame, window: tuple[int, int] = YEAR_S) -> Floats:
+    """How long each state lasted within the window."""
+    times = states["time"].to_numpy()
+    ends = np.append(times[1:], max(window[1], times[-1]))
+    begin, end = window
+    clipped: Floats = (np.clip(ends, begin, end) - np.clip(times, begin, end)).astype(np.float64)
+    return clipped
+
+
+def mean_over_time(states: pl.DataFrame, column: str, window: tuple[int, int] = YEAR_S) -> float:
+    """The mean of a column, each state weighted with its duration."""
+    return float(np.average(states[column].to_numpy(), weights=durations_s(states, window)))
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """One policy over another in the same year: how many times less effective penalty, and for how much capacity."""
+
+    times: Floats
+    """Effective penalty without over with, at each event of the year at which anything changed."""
+    lasted_s: Floats
+    """How long each lasted."""
+    capacity_lost_gbps: Floats
+    """Capacity of the worst pod without minus with, at each of these events."""
+
+    @property
+    def median(self) -> float:
+        """Median by events."""
+        return float(np.median(self.times))
+
+    @property
+    def median_by_time(self) -> float:
+        """Median by time."""
+        order = np.argsort(self.times, kind="stable")
+        reached = np.cumsum(self.lasted_s[order])
+        return float(self.times[order][np.searchsorted(reached, reached[-1] / 2)])
+
+    @property
+    def share_without(self) -> float:
+        """Share of events without a gain."""
+        return float(np.mean(self.times < EQUAL_BELOW))
+
+    @property
+    def share_without_by_time(self) -> float:
+        """Share of time without a gain."""
+        return float(np.average(self.times < EQUAL_BELOW, weights=self.lasted_s))
+
+    @property
+    def worst_capacity_loss_gbps(self) -> float:
+        """The most capacity that the worst pod loses by it."""
+        return float(self.capacity_lost_gbps.max())
+
+    def quantiles(self, count: int = 200) -> tuple[Floats, Floats, Floats]:
+        """Shares of events from 0 to 1, and the gain and the lost capacity that so many events stay within."""
+        shares = np.linspace(0.0, 1.0, count + 1)
+        found = [np.quantile(column, shares, method="inverted_cdf") for column in (self.times, self.capacity_lost_gbps)]
+        return shares, found[0], found[1]
+
+
+def gain(without: pl.DataFrame, with_it: pl.DataFrame) -> Gain:
+    """The gain of two policies with the same events: those that decide alike.
+
+    Events that change nothing are left out, and so is what lies outside of the year, as in the paper's analysis.
+    """
+    times = without["time"].to_numpy()
+    if not np.array_equal(times, with_it["time"].to_numpy()):
+        raise ValueError("the two years do not have the same events; compare their means over time instead")
+    begin, end = YEAR_S
+    chosen = (_changes(without) | _changes(with_it)) & (times >= begin) & (times <= end)
+    kept = np.flatnonzero(chosen)
+    ends = np.append(times[kept[1:]], max(end, times[kept[-1]])) if kept.size else times[:0]
+    return Gain(
+        _column(without, "total_effective_penalty")[kept] / _column(with_it, "total_effective_penalty")[kept],
+        (ends - times[kept]).astype(np.float64),
+        _column(without, "min_per_pod_capacity")[kept] - _column(with_it, "min_per_pod_capacity")[kept],
+    )
+
+
+def week(states: pl.DataFrame, days: tuple[float, float] = WEEK_DAYS) -> pl.DataFrame:
+    """The states of some days, from that which holds at their beginning."""
+    begin, end = (int(day * _DAY_S) for day in days)
+    times = states["time"].to_numpy()
+    first = max(int(np.searchsorted(times, begin, side="right")) - 1, 0)
+    last = int(np.searchsorted(times, end, side="right"))
+    return states[first:last]
+
+
+def _column(states: pl.DataFrame, name: str) -> Floats:
+    return states[name].to_numpy().astype(np.float64)
+
+
+def _changes(states: pl.DataFrame) -> NDArray[np.bool_]:
+    """Does a state differ from the one before? The first does."""
+    metrics = pl.exclude("time")
+    differs = states.select(pl.any_horizontal(metrics != metrics.shift(1)).fill_null(value=True))
+    return differs.to_series().to_numpy()

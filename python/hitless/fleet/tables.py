@@ -1,0 +1,43 @@
+"""The published columns as files.
+
+The published simulator writes tab-separated text with a header, two rows for each event: the state before it and the
+state after it. So do we, in that order and by those names, and in Parquet besides.
+"""
+
+from pathlib import Path
+
+import polars as pl
+
+from hitless.errors import BadInput
+
+SCHEMA: dict[str, type[pl.DataType]] = {
+    "time": pl.Int64,
+    "total_penalty": pl.Float64,
+    "total_effective_penalty": pl.Float64,
+    "avg_per_tor_paths": pl.Float64,
+    "min_per_tor_paths": pl.UInt64,
+    "avg_per_pod_capacity": pl.Float64,
+    "min_per_pod_capacity": pl.Float64,
+    "max_link_loss_rate": pl.Float64,
+    "curr_disabled_links": pl.UInt64,
+    "curr_corrupting_links": pl.UInt64,
+    "max_lg_ports_per_pipe": pl.UInt64,
+}
+"""Names of the published columns: seconds, shares of frames, paths, Gb/s, counts."""
+
+
+def write_published(rows: pl.DataFrame, path: Path) -> None:
+    """Write rows as the published simulator does."""
+    rows.select(list(SCHEMA)).write_csv(path, separator="\t")
+
+
+def read_published(path: Path) -> pl.DataFrame:
+    """Read what the published simulator, or `write_published`, wrote."""
+    try:
+        return pl.read_csv(path, separator="\t", schema=SCHEMA)
+    except OSError as refused:
+        raise BadInput(f"cannot read the file: {refused}", where=str(path)) from refused
+    except pl.exceptions.PolarsError as refused:
+        first_line = str(refused).splitlines()[0]
+        hint = "a header and tab-separated columns, as hitless fleet run writes them"
+        raise BadInput(f"not a series of a fleet: {first_line}", where=str(path), hint=hint) from refused

@@ -1,0 +1,219 @@
+"""Topologies, traces and years of a fleet.
+
+The fleet's classes of the native module are reached through this module alone, so that its errors become this package's
+in one place.
+"""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+from hitless import _native
+from hitless.errors import BadInput
+from hitless.simulation import RunCancelled
+
+
+@contextmanager
+def _errors() -> Iterator[None]:
+    """The native module's refusals as this package's."""
+    try:
+        yield
+    except _native.FleetError as refused:
+        what, where, hint = refused.args
+        raise BadInput(what, where=where, hint=hint) from refused
+
+
+def policies() -> list[str]:
+    """The names of all policies."""
+    return _native.fleet_policies()
+
+
+def read_text(path: Path) -> str:
+    """The text of a file that the user named."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as refused:
+        raise BadInput(f"cannot read the file: {refused.strerror}", where=str(path)) from refused
+    except UnicodeDecodeError as refused:
+        raise BadInput("the file is not text in UTF-8", where=f"{path}, byte {refused.start}") from refused
+
+
+class Topology:
+    """Switches in tiers: a shape such as ``fabric:pods=20``, or a file."""
+
+    def __init__(self, text: str = "fabric", *, file_name: str | None = None) -> None:
+        with _errors():
+            self.native = _native.FleetTopology(text, file_name)
+
+    @classmethod
+    def of(cls, text: str) -> "Topology":
+        """A shape where the text names one, otherwise the file of that name."""
+        if _native.FleetTopology.is_spec(text):
+            return cls(text)
+        if not Path(text).exists():
+            hint = "fabric, fat-tree:ports=48, leaf-spine:leaves=64,spines=16, or the name of a file"
+            raise BadInput(f"there is no topology {text!r}, and no such file", where="--topology", hint=hint)
+        return cls(read_text(Path(text)), file_name=text)
+
+    @property
+    def links(self) -> int:
+        """Number of links."""
+        return self.native.links
+
+    @property
+    def pods(self) -> int:
+        """Number of pods."""
+        return self.native.pods
+
+    @property
+    def tors(self) -> int:
+        """Number of ToR switches."""
+        return self.native.tors
+
+    @property
+    def paths(self) -> int:
+        """Paths from a ToR to the spines while all links are up; the most, where they differ."""
+        return self.native.paths
+
+
+@dataclass(frozen=True, slots=True)
+class Hazard:
+    """When links fail: the paper's generator (LinkGuardian, appendix D)."""
+
+    mttf_hours: float = 10_000.0
+    """Mean time between the failures of a link."""
+    weibull_shape: float = 1.0
+    """1 for failures without memory, above 1 for links that age. The mean stays as it is."""
+    hours: int = 9_000
+    """Length of the trace from its first failure: the published year, which is 375 days."""
+    failures_per_link: int = 10
+    """At most, as in the published generator."""
+
+
+class Trace:
+    """Failures of the links of a topology."""
+
+    def __init__(self, native: "_native.FleetTrace") -> None:
+        self.native = native
+
+    @classmethod
+    def generate(cls, topology: Topology, seed: int, hazard: Hazard | None = None) -> "Trace":
+        """Draw a trace; the same seed gives the same one, on every machine."""
+        asked = hazard or Hazard()
+        with _errors():
+            return cls(
+                _native.FleetTrace.generate(
+                    topology.native,
+                    seed,
+                    asked.mttf_hours,
+                    asked.weibull_shape,
+                    asked.hours,
+                    asked.failures_per_link,
+                )
+            )
+
+    @classmethod
+    def read(cls, path: Path, topology: Topology | None = None) -> "Trace":
+        """Read a file of the published format, for ``topology`` or that which the file names."""
+        text = read_text(path)
+        with _errors():
+            return cls(_native.FleetTrace.read(text, str(path), topology.native if topology else None))
+
+    def to_json(self) -> str:
+        """The trace in the published format."""
+        return self.native.to_json()
+
+    def table(self) -> pl.DataFrame:
+        """One row for each failure: ``time_s``, ``link``, ``loss_rate``."""
+        return pl.DataFrame(self.native.columns())
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.native.name
+
+    @property
+    def topology(self) -> "_native.FleetTopology":
+        """The topology whose links fail."""
+        return self.native.topology
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A year that was run."""
+
+    states: pl.DataFrame
+    """The state after each event in the published columns, the first before any event."""
+    repairs: str
+    """Every link that was taken down, as the text of a file that `Year` reads."""
+    failures: int
+    """Failures in the trace."""
+    skipped: int
+    """Failures of links that were down already."""
+    taken_down: int
+    """Links taken down, each as often as it was."""
+    wall_s: float = 0.0
+
+    @property
+    def span_s(self) -> int:
+        """From the first event to the last."""
+        times = self.states["time"]
+        return int(times[-1] - times[1]) if len(times) > 1 else 0
+
+
+@dataclass(slots=True)
+class Year:
+    """A year that is about to run, or running. ``progress`` and ``cancel`` are for other threads."""
+
+    trace: Trace
+    policy: str
+    capacity: float
+    """The share of its paths to the spines that each ToR must keep."""
+    deployment: float = 1.0
+    """The share of pods whose ToR switches have LinkGuardian; below 1 links to spines have none."""
+    seed: int = 1
+    """For the repairs, and for the choice of pods."""
+    repairs: tuple[str, str] | None = None
+    """Text and name of a file of repairs to replay."""
+    _native_year: "_native.FleetYear" = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        with _errors():
+            self._native_year = _native.FleetYear(
+                self.trace.native, self.policy, self.capacity, self.deployment, self.seed, self.repairs
+            )
+
+    @property
+    def progress(self) -> float:
+        """Share of the known events that are done, 0 to 1."""
+        return self._native_year.progress
+
+    def cancel(self) -> None:
+        """End a run under way soon; `run` then raises `RunCancelled`."""
+        self._native_year.cancel()
+
+    def run(self) -> Finished:
+        """Run to the return of the last link."""
+        began = time.monotonic()
+        try:
+            with _errors():
+                self._native_year.run()
+        except _native.Cancelled as cancelled:
+            raise RunCancelled from cancelled
+        failures, skipped, taken_down = self._native_year.counts()
+        return Finished(
+            pl.DataFrame(self._native_year.states()),
+            self._native_year.repairs(),
+            failures,
+            skipped,
+            taken_down,
+            time.monotonic() - began,
+        )
+
+    def published_rows(self) -> Mapping[str, "_native.Column"]:
+        """The rows that the published simulator writes, after `run`: two for each event, one before and one after."""
+        return self._native_year.published_rows()

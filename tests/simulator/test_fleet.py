@@ -1,0 +1,142 @@
+"""Years of a small fleet with the real simulator, as a user asks for them."""
+
+import functools
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from hitless.exhibits.campaign import Campaign
+from hitless.exhibits.linkguardian import fleet as exhibits
+from hitless.exhibits.registry import select
+from hitless.fleet.tables import SCHEMA, read_published
+
+HITLESS = Path(sys.executable).with_name("hitless")
+SMALL = "fabric:pods=6,tors=16"
+
+
+def hitless(*arguments, cwd=None):
+    command = [HITLESS, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+
+
+def run_year(folder, *arguments):
+    done = hitless("fleet", "run", "--out", str(folder), "--json", *arguments)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_year_leaves_its_series_in_the_published_columns(tmp_path):
+    facts = run_year(tmp_path / "year", "-t", SMALL, "-p", "lg+corropt", "--capacity", "0.75")
+    series = read_published(tmp_path / "year" / "series.tsv")
+    events = facts["failures"] + facts["links_taken_down"]
+    assert series.height == 2 + 2 * events
+    assert series["min_per_tor_paths"].min() == facts["min_tor_paths"] == 48
+    assert series["time"].is_sorted()
+    # Two rows for each event: the state before and the state after, at one time.
+    assert (series["time"][1:-1].gather_every(2) == series["time"][2:].gather_every(2)).all()
+    before, after = series[1:-1].gather_every(2).drop("time"), series[:-2].gather_every(2).drop("time")
+    assert before.equals(after)
+    assert pl.read_parquet(tmp_path / "year" / "series.parquet").equals(series)
+
+
+def test_a_written_trace_and_written_repairs_repeat_a_year(tmp_path):
+    trace = tmp_path / "trace.json"
+    done = hitless("fleet", "trace", "-t", SMALL, "--seed", "5", "--out", str(trace), "--json")
+    assert json.loads(done.stdout)["failures"] == len(json.loads(trace.read_text())["failure_events_list"])
+    run_year(tmp_path / "drawn", "-t", SMALL, "-p", "corropt", "--seed", "5")
+    run_year(tmp_path / "read", "--trace", str(trace), "-p", "corropt", "--seed", "5")
+    repairs = str(tmp_path / "drawn" / "repairs.tsv")
+    run_year(tmp_path / "replayed", "--trace", str(trace), "-p", "corropt", "--seed", "6", "--repairs", repairs)
+    series = {name: (tmp_path / name / "series.tsv").read_bytes() for name in ("drawn", "read", "replayed")}
+    assert series["drawn"] == series["read"] == series["replayed"]
+
+
+def test_years_do_not_depend_on_the_number_of_cores(tmp_path):
+    tables = []
+    for jobs in ("1", "2", "5"):
+        folder = tmp_path / jobs
+        arguments = ["-t", SMALL, "--years", "5", "--capacity", "0.75", "-j", jobs, "--out", str(folder), "--json"]
+        done = hitless("fleet", "compare", *arguments)
+        assert done.returncode == 0, done.stderr
+        tables.append([pl.read_parquet(folder / f"{name}.parquet") for name in ("years", "gains")])
+    for other in tables[1:]:
+        assert all(one.equals(another) for one, another in zip(tables[0], other, strict=True))
+
+
+def test_a_topology_from_a_file_runs(tmp_path):
+    lines = [f"switch t{tor} 0" for tor in range(4)] + [f"switch s{spine} 1" for spine in range(4)]
+    lines += [f"link t{tor} s{spine} 100" for tor in range(4) for spine in range(4)]
+    (tmp_path / "net.txt").write_text("\n".join(lines))
+    facts = run_year(tmp_path / "year", "-t", str(tmp_path / "net.txt"), "--capacity", "0.5", "--mttf-hours", "200")
+    assert facts["min_tor_paths"] == 2
+    assert facts["links_taken_down"] > 100
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (["-t", "fabirc"], "there is no topology 'fabirc'"),
+        (["-t", "fabric:pods=0"], "pods=0"),
+        (["-p", "corrupt"], "there is no policy"),
+        (["--trace", "nowhere.json"], "cannot read"),
+        (["--trace", "bad.json"], "bad.json:3:"),
+        (["--trace", "good.json", "-t", "fat-tree:ports=4"], "made for"),
+        (["-t", SMALL, "--repairs", "bad.tsv"], "bad.tsv:2"),
+        (["--weibull-shape", "-1"], "Weibull"),
+    ],
+)
+def test_bad_input_is_refused_with_its_place(tmp_path, arguments, wanted):
+    hitless("fleet", "trace", "-t", "fabric:pods=1,tors=2", "--out", "good.json", cwd=tmp_path)
+    (tmp_path / "bad.json").write_text('{\n"name": "t",\n"topo_type": "x"}')
+    (tmp_path / "bad.tsv").write_text("sequence\tdisable_time_s\tlink\tdelay_s\n0\t1\t2\n")
+    done = hitless("fleet", "run", *arguments, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert wanted in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_interrupt_keeps_the_years_that_are_done(tmp_path):
+    command = [HITLESS, "fleet", "compare", "-t", "fabric:pods=60", "--years", "1000", "--out", "out", "-j", "1"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(6)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130, told
+    assert "interrupted" in told
+    assert pl.read_parquet(tmp_path / "out" / "years.parquet").height > 0
+
+
+def test_the_exhibits_of_the_fleet_have_all_their_rows(monkeypatch):
+    small = functools.partial(exhibits.Comparison, topology=SMALL)
+    monkeypatch.setattr(exhibits, "Comparison", small)
+    results = list(Campaign(select(["lg/fig15", "lg/fig16"]), effort="quick").results())
+    assert not [failure for result in results for failure in result.failures]
+    assert all(result.complete for result in results)
+    rows = {(result.entry.id, row.series, row.x, row.metric): row for result in results for row in result.rows}
+    assert rows["lg/fig15", "LG+CorrOpt", "75%", "least paths of a ToR in any week"].unit == "%"
+    median = rows["lg/fig16", "LG+CorrOpt", "75%", "median gain by events"]
+    assert median.interval.low <= median.measured <= median.interval.high
+    own = rows["lg/fig16", "LG+drain", "75%", "mean penalty over that of LG+CorrOpt"]
+    assert 0 < own.measured < 150
+
+
+def test_the_columns_are_those_of_the_published_simulator():
+    assert list(SCHEMA) == [
+        "time",
+        "total_penalty",
+        "total_effective_penalty",
+        "avg_per_tor_paths",
+        "min_per_tor_paths",
+        "avg_per_pod_capacity",
+        "min_per_pod_capacity",
+        "max_link_loss_rate",
+        "curr_disabled_links",
+        "curr_corrupting_links",
+        "max_lg_ports_per_pipe",
+    ]
