@@ -12,8 +12,9 @@
 //! - A packet sent out of the cache is copied again, so that it survives a second failure.
 //! - With local rerouting, egress goes on moving packets to the backup port until the primary is up again. They then
 //!   wait for [`SqrConfig::return_hold`], so that none overtakes those on the longer way.
-//! - While there is no way, what has to wait goes round at the primary port: one queue keeps the order, two that are merged
-//!   later do not, and each packet that is out of order costs a round of all that wait.
+//! - Packets that are kept back wait in a queue of their own at the primary port, which stands still while there is no way and
+//!   until the copies, which come before them, are old enough to be sent. In the ring they would lose their order, and
+//!   each that is out of order costs a round of all that wait.
 //! - A packet that nobody protects is moved to the backup port too, once there is one.
 
 mod account;
@@ -40,8 +41,14 @@ use ways::{WayChange, Ways};
 /// A packet in the cache.
 const CACHED: u8 = 1;
 
-/// How long a delay queue holds a packet for which there is no way.
+/// How long a delay queue holds a copy for which there is no way.
 const LOOK_AGAIN_NS: u32 = 8_000;
+
+/// In which copies that may leave at once have found their turn.
+const RING_ROUND: Duration = Duration::from_us(5);
+
+/// The timer tokens: the change of a way that they are for, in two halves, and below the top bit the port.
+const RESUME: u32 = 1 << 31;
 
 /// The commands of the control plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +68,7 @@ pub struct Sqr {
     steady_delay_ns: u32,
     failure_delay_ns: u32,
     is_protected: Vec<bool>,
-    /// By port.
+    /// By port: the queue of the ring. The one after it is for packets of this port that are kept back.
     caching_queues: Vec<QueueId>,
     utilization: Utilization,
     ways: Ways,
@@ -132,7 +139,7 @@ impl Sqr {
             }
             OriginalTurn::KeptBack(tag) => {
                 let metadata = CacheMetadata { tag, started_ns: now_ns, primary: port, is_kept_back: true, skip: None };
-                self.keep_back(context, metadata, way.unwrap_or(port))
+                self.keep_back(context, metadata)
             }
         }
     }
@@ -161,8 +168,10 @@ impl Sqr {
                 }
                 match way {
                     _ if !is_old_enough => self.go_round(context, least_loaded, self.failure_delay_ns - age_ns),
-                    Some(way) => self.forward(way),
-                    None => self.go_round(context, cached.primary, LOOK_AGAIN_NS),
+                    Some(way) if way != cached.primary || !cached.is_kept_back => self.forward(way),
+                    Some(_) => self.wait_at_home(cached.primary),
+                    None if cached.is_kept_back => self.wait_at_home(cached.primary),
+                    None => self.go_round(context, least_loaded, LOOK_AGAIN_NS),
                 }
             }
         }
@@ -230,17 +239,12 @@ impl Sqr {
         }
     }
 
-    fn keep_back<E: Environment>(
-        &mut self,
-        context: &mut Context<'_, E>,
-        metadata: CacheMetadata,
-        towards: PortId,
-    ) -> Verdict {
+    fn keep_back<E: Environment>(&mut self, context: &mut Context<'_, E>, metadata: CacheMetadata) -> Verdict {
         self.account.port(metadata.primary).kept_back += 1;
         self.account.cached.add(context.now(), context.packet().frame_bytes);
         context.adopt(CACHED);
         context.packet().push_shim(metadata).expect("a packet in egress has room");
-        self.forward(towards)
+        self.wait_at_home(metadata.primary)
     }
 
     /// Sends a packet out of the cache by the port that it is at, with a copy as of any other.
@@ -284,6 +288,10 @@ impl Sqr {
         }
     }
 
+    fn wait_at_home(&self, primary: PortId) -> Verdict {
+        Verdict::Forward { port: primary, queue: self.waiting_queue(primary) }
+    }
+
     fn forward(&self, port: PortId) -> Verdict {
         Verdict::Forward { port, queue: self.caching_queue(port) }
     }
@@ -292,14 +300,28 @@ impl Sqr {
         self.caching_queues[usize::from(port.0)]
     }
 
+    fn waiting_queue(&self, primary: PortId) -> QueueId {
+        QueueId(self.caching_queue(primary).0 + 1)
+    }
+
     fn follow<E: Environment>(&mut self, change: WayChange, context: &mut Context<'_, E>) {
         match change {
             WayChange::Lost(primary) => {
                 self.account.port(primary).failures += 1;
                 self.order.rewind(primary);
+                context.pause(primary, self.waiting_queue(primary));
             }
-            WayChange::Found(primary) => self.order.restart_wait(primary),
+            WayChange::Found { primary, number, after_loss } => {
+                self.order.restart_wait(primary);
+                let copies_need = match self.config.release {
+                    Release::AfterDelay => self.config.steady_delay,
+                    Release::WhenRerouted => RING_ROUND,
+                };
+                let wait = if after_loss { copies_need } else { Duration::ZERO };
+                context.wake_at(context.now() + wait, RESUME | u32::from(primary.0) << 16 | u32::from(number));
+            }
             WayChange::Moving { primary, number } => {
+                context.pause(primary, self.waiting_queue(primary));
                 let hold = self.config.return_hold.max(self.config.steady_delay);
                 context.wake_at(context.now() + hold, u32::from(primary.0) << 16 | u32::from(number));
             }
@@ -315,7 +337,7 @@ impl Mechanism for Sqr {
         let ports = (0..self.config.line_ports).map(PortId);
         Subscriptions {
             hooks: ports.clone().map(|port| (port, HookSet::EGRESS)).collect(),
-            queues: ports.map(|port| (port, queue)).collect(),
+            queues: ports.flat_map(|port| [(port, queue); 2]).collect(),
         }
     }
 
@@ -339,7 +361,12 @@ impl Mechanism for Sqr {
     }
 
     fn timer<E: Environment>(&mut self, token: u32, context: &mut Context<'_, E>) {
-        if let Some(change) = self.ways.finish_move(PortId((token >> 16) as u16), token as u16) {
+        let (primary, number) = (PortId(((token & !RESUME) >> 16) as u16), token as u16);
+        if token & RESUME != 0 {
+            if self.ways.is_latest(primary, number) {
+                context.resume(primary, self.waiting_queue(primary));
+            }
+        } else if let Some(change) = self.ways.finish_move(primary, number) {
             self.follow(change, context);
         }
     }

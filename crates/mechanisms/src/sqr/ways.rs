@@ -9,12 +9,19 @@ pub enum WayChange {
     /// The link that they were sent over has failed: some may have been lost.
     Lost(PortId),
     /// There is a way for them again.
-    Found(PortId),
+    Found {
+        /// Whose packets.
+        primary: PortId,
+        /// The number of the change, for [`Ways::is_latest`].
+        number: u16,
+        /// Whether copies are to be sent first.
+        after_loss: bool,
+    },
     /// They will go another way although nothing was lost; until those on the old one have arrived, they wait.
     Moving {
-        /// Whose.
+        /// Whose packets.
         primary: PortId,
-        /// The number of the move, for [`Ways::finish_move`].
+        /// The number of the change, for [`Ways::finish_move`].
         number: u16,
     },
 }
@@ -25,8 +32,10 @@ struct Path {
     /// The port that packets were last sent by.
     last: PortId,
     is_moving: bool,
-    /// Counts the moves, so that the end of one is not taken for that of the next.
-    moves: u16,
+    /// Whether packets have been lost since there was a way.
+    has_lost: bool,
+    /// Counts the changes, so that what one has set off is not taken for a thing of the next.
+    changes: u16,
 }
 
 /// The ways of all protected ports of a switch.
@@ -41,7 +50,7 @@ impl Ways {
     /// Every port is up, and its own way.
     pub fn new(ports: usize, protected: &[PortId]) -> Self {
         let mut ways = RegisterArray::new("backupPort", Half::Egress, 3, ports, None);
-        let path = |&primary: &PortId| Path { primary, last: primary, is_moving: false, moves: 0 };
+        let path = |&primary: &PortId| Path { primary, last: primary, is_moving: false, has_lost: false, changes: 0 };
         protected.iter().for_each(|&port| ways.poke(usize::from(port.0), Some(port)));
         Self { states: vec![PortState::Up; ports], paths: protected.iter().map(path).collect(), ways }
     }
@@ -60,16 +69,25 @@ impl Ways {
 
     /// Packets have waited long enough for those on the old way.
     pub fn finish_move(&mut self, primary: PortId, number: u16) -> Option<WayChange> {
-        let is_due = |path: &Path| path.primary == primary && path.is_moving && path.moves == number;
+        let is_due = |path: &Path| path.primary == primary && path.is_moving && path.changes == number;
         let index = self.paths.iter().position(is_due)?;
         self.paths[index].is_moving = false;
         self.take(index)
     }
 
+    /// Whether a port's packets have a way, and that since the change of that number.
+    pub fn is_latest(&self, primary: PortId, number: u16) -> bool {
+        let is_found = self.ways.peek(usize::from(primary.0)).is_some();
+        is_found && self.paths.iter().any(|path| path.primary == primary && path.changes == number)
+    }
+
     fn reconsider(&mut self, index: usize, failed: Option<PortId>) -> Vec<WayChange> {
         let Path { primary, last, is_moving, .. } = self.paths[index];
         if failed == Some(last) {
-            self.paths[index].is_moving = false;
+            let path = &mut self.paths[index];
+            path.is_moving = false;
+            path.has_lost = true;
+            path.changes = path.changes.wrapping_add(1);
             self.ways.poke(usize::from(primary.0), None);
             return [Some(WayChange::Lost(primary)), self.take(index)].into_iter().flatten().collect();
         }
@@ -84,17 +102,20 @@ impl Ways {
         self.ways.poke(usize::from(primary.0), None);
         let path = &mut self.paths[index];
         path.is_moving = true;
-        path.moves = path.moves.wrapping_add(1);
-        vec![WayChange::Moving { primary, number: path.moves }]
+        path.changes = path.changes.wrapping_add(1);
+        vec![WayChange::Moving { primary, number: path.changes }]
     }
 
     /// Takes the way that there is, if any.
     fn take(&mut self, index: usize) -> Option<WayChange> {
         let primary = self.paths[index].primary;
         let way = self.resolve(primary)?;
-        self.paths[index].last = way;
+        let path = &mut self.paths[index];
+        path.last = way;
+        path.changes = path.changes.wrapping_add(1);
         self.ways.poke(usize::from(primary.0), Some(way));
-        Some(WayChange::Found(primary))
+        let after_loss = std::mem::take(&mut path.has_lost);
+        Some(WayChange::Found { primary, number: path.changes, after_loss })
     }
 
     /// Follows backups, and the backups of backups.
@@ -116,7 +137,6 @@ impl Ways {
 mod tests {
     use super::*;
     use PortState::{Down, Rerouted, Up};
-    use WayChange::{Found, Lost, Moving};
 
     const P: PortId = PortId(0);
     const B: PortId = PortId(1);
@@ -128,11 +148,22 @@ mod tests {
         ways.way(&mut pass, P)
     }
 
+    /// A change by its name.
+    fn name(change: &WayChange) -> &'static str {
+        match change {
+            WayChange::Lost(_) => "lost",
+            WayChange::Found { after_loss: true, .. } => "found",
+            WayChange::Found { after_loss: false, .. } => "moved",
+            WayChange::Moving { .. } => "moving",
+        }
+    }
+
     /// Each step: a port's new state, what it means for P, and P's way afterwards.
-    fn play(steps: &[(PortId, PortState, &[WayChange], Option<PortId>)]) -> Ways {
+    fn play(steps: &[(PortId, PortState, &[&str], Option<PortId>)]) -> Ways {
         let mut ways = Ways::new(3, &[P]);
         for &(port, state, changes, after) in steps {
-            assert_eq!(ways.set_state(port, state), changes, "{port:?} {state:?}");
+            let found: Vec<_> = ways.set_state(port, state).iter().map(name).collect();
+            assert_eq!(found, changes, "{port:?} {state:?}");
             assert_eq!(way(&mut ways), after, "{port:?} {state:?}");
         }
         ways
@@ -140,54 +171,57 @@ mod tests {
 
     #[test]
     fn the_same_port_comes_back() {
-        play(&[(P, Down, &[Lost(P)], None), (P, Up, &[Found(P)], Some(P)), (B, Down, &[], Some(P))]);
+        play(&[(P, Down, &["lost"], None), (P, Up, &["found"], Some(P)), (B, Down, &[], Some(P))]);
     }
 
     #[test]
     fn a_backup_takes_over_and_hands_back_after_a_pause() {
         let mut ways = play(&[
-            (P, Down, &[Lost(P)], None),
-            (P, Rerouted { backup: B }, &[Found(P)], Some(B)),
-            (P, Up, &[Moving { primary: P, number: 1 }], None),
+            (P, Down, &["lost"], None),
+            (P, Rerouted { backup: B }, &["found"], Some(B)),
+            (P, Up, &["moving"], None),
         ]);
-        assert_eq!((ways.finish_move(P, 1), way(&mut ways)), (Some(Found(P)), Some(P)));
-        assert_eq!(ways.finish_move(P, 1), None);
+        assert!(!ways.is_latest(P, 3));
+        let found = ways.finish_move(P, 3);
+        assert_eq!(found, Some(WayChange::Found { primary: P, number: 4, after_loss: false }));
+        assert_eq!((way(&mut ways), ways.is_latest(P, 4), ways.is_latest(P, 3)), (Some(P), true, false));
+        assert_eq!(ways.finish_move(P, 3), None);
     }
 
     #[test]
     fn a_reroute_without_a_word_of_the_failure_is_one() {
-        play(&[(P, Rerouted { backup: B }, &[Lost(P), Found(P)], Some(B))]);
+        play(&[(P, Rerouted { backup: B }, &["lost", "found"], Some(B))]);
     }
 
     #[test]
     fn the_backup_of_a_backup_takes_over() {
         play(&[
-            (P, Rerouted { backup: B }, &[Lost(P), Found(P)], Some(B)),
-            (B, Down, &[Lost(P)], None),
-            (B, Rerouted { backup: C }, &[Found(P)], Some(C)),
-            (C, Rerouted { backup: P }, &[Lost(P)], None),
+            (P, Rerouted { backup: B }, &["lost", "found"], Some(B)),
+            (B, Down, &["lost"], None),
+            (B, Rerouted { backup: C }, &["found"], Some(C)),
+            (C, Rerouted { backup: P }, &["lost"], None),
         ]);
     }
 
     #[test]
     fn a_failure_of_the_old_way_during_the_move_counts() {
         let mut ways = play(&[
-            (P, Rerouted { backup: B }, &[Lost(P), Found(P)], Some(B)),
-            (P, Up, &[Moving { primary: P, number: 1 }], None),
-            (B, Down, &[Lost(P), Found(P)], Some(P)),
+            (P, Rerouted { backup: B }, &["lost", "found"], Some(B)),
+            (P, Up, &["moving"], None),
+            (B, Down, &["lost", "found"], Some(P)),
         ]);
-        assert_eq!(ways.finish_move(P, 1), None);
+        assert_eq!(ways.finish_move(P, 3), None);
     }
 
     #[test]
     fn a_failure_of_the_new_way_during_the_move_keeps_packets_waiting() {
         let mut ways = play(&[
-            (P, Rerouted { backup: B }, &[Lost(P), Found(P)], Some(B)),
-            (P, Up, &[Moving { primary: P, number: 1 }], None),
+            (P, Rerouted { backup: B }, &["lost", "found"], Some(B)),
+            (P, Up, &["moving"], None),
             (P, Down, &[], None),
         ]);
         assert_eq!((ways.finish_move(P, 2), way(&mut ways)), (None, None), "no such move");
-        assert_eq!((ways.finish_move(P, 1), way(&mut ways)), (None, None));
-        assert_eq!(ways.set_state(P, Rerouted { backup: B }), [Found(P)]);
+        assert_eq!((ways.finish_move(P, 3), way(&mut ways)), (None, None));
+        assert_eq!(ways.set_state(P, Rerouted { backup: B }).iter().map(name).collect::<Vec<_>>(), ["moved"]);
     }
 }
