@@ -70,6 +70,7 @@ class Session:
 
 def linkguardian_copies(actual_loss_rate: float, target_loss_rate: float) -> int:
     """Copies that LinkGuardian retransmits of each lost packet: Equation 2, rounded up."""
+
 class FleetError(Exception):
     """Refused input of the fleet simulator; its arguments are what is wrong, where, and a hint."""
 
