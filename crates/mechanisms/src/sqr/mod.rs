@@ -44,6 +44,10 @@ const CACHED: u8 = 1;
 /// How long a delay queue holds a copy for which there is no way.
 const LOOK_AGAIN_NS: u32 = 8_000;
 
+/// How long the order waits at least for a packet of which nobody knows that it is missing: longer than any copy needs to
+/// come round, with thousands of others and on a port that is busy with normal traffic.
+const STALL_NS: u32 = 10_000_000;
+
 /// In which copies that may leave at once have found their turn.
 const RING_ROUND: Duration = Duration::from_us(5);
 
@@ -92,8 +96,7 @@ impl Sqr {
         let ports = usize::from(config.line_ports);
         let clock = Clock::new(config.clock_bits);
         let failure_delay_ns = clock.ticks(config.failure_delay);
-        // A copy that exists passes egress at least once while as much as fits into the failure delay goes round.
-        let stall_timeout_ns = clock.half_turn_ns().min(2 * failure_delay_ns);
+        let stall_timeout_ns = clock.half_turn_ns().min(failure_delay_ns.saturating_mul(4).max(STALL_NS));
         let window_ns = clock.ticks(config.utilization_window);
         Self {
             clock,

@@ -6,7 +6,7 @@ use hitless_mechanisms::sqr::{Backstop, Caching, Release};
 use hitless_switch::{BufferPolicy, DropReason};
 use hitless_wire::{Duration, PortId, ServiceKey, Time};
 use proptest::prelude::*;
-use world::{Arrival, BACKUP, Bench, Failure, MARKED, PRIMARY, Recovery, Setting, THIRD};
+use world::{Arrival, BACKUP, Bench, Failure, MARKED, PRIMARY, Recovery, SOURCE, Setting, THIRD};
 
 /// Full frames at `percent` of 10G for so long, all protected.
 fn stream(percent: u64, us: u64) -> Vec<Arrival> {
@@ -131,6 +131,19 @@ fn a_second_failure_while_the_cache_drains_is_masked() {
 }
 
 #[test]
+fn copies_that_a_busy_port_keeps_waiting_are_waited_for() {
+    let arrivals = with_background(stream(80, 2_000), THIRD);
+    for after_us in [500, 517, 534, 551] {
+        let mut setting = Setting::same_port(0);
+        setting.recovery = Recovery::LocalReroute(Duration::from_us(1_000));
+        setting.caching_ports = vec![THIRD];
+        let bench = play(&setting, &arrivals, &[failure(PRIMARY, after_us)]);
+        assert_hitless(&bench, &arrivals);
+        assert_eq!(bench.counter("tags skipped"), 0);
+    }
+}
+
+#[test]
 fn packets_that_nobody_marked_are_lost_until_there_is_another_way() {
     let mut arrivals = stream(20, 1_000);
     arrivals.iter_mut().for_each(|arrival| arrival.class = 0);
@@ -240,6 +253,7 @@ prop_compose! {
         clock_bits in 20_u32..=32,
         first_tag in prop_oneof![Just(0), (0_u32..40).prop_map(|before| 0_u32.wrapping_sub(before))],
         start_ns in 0_u64..(1 << 33),
+        caching_ports in rings(),
     ) -> Setting {
         Setting {
             rate_gbps,
@@ -253,8 +267,28 @@ prop_compose! {
             start: Time(start_ns * 1_000),
             buffer: BufferPolicy::Static,
             backstop: None,
+            caching_ports,
         }
     }
+}
+
+/// Rings of an idle port, of one that may be busy, or of several.
+fn rings() -> impl Strategy<Value = Vec<PortId>> {
+    prop_oneof![
+        Just(vec![SOURCE]),
+        Just(vec![THIRD]),
+        Just(vec![BACKUP, THIRD]),
+        Just(vec![SOURCE, PRIMARY, BACKUP, THIRD]),
+    ]
+}
+
+/// Full frames that nobody protects at the line rate of 10G on a port, for as long as `arrivals` last.
+fn with_background(mut arrivals: Vec<Arrival>, towards: PortId) -> Vec<Arrival> {
+    let last = arrivals.last().map_or(Duration::ZERO, |arrival| arrival.after);
+    let like = stream(100, last.as_ps() / 1_000_000);
+    arrivals.extend(like.into_iter().map(|arrival| Arrival { towards, class: 0, ..arrival }));
+    arrivals.sort_by_key(|arrival| arrival.after);
+    arrivals
 }
 
 /// Packets at random moments, together at most the line rate of 10G: protected ones towards two ports, and some that
@@ -293,7 +327,9 @@ proptest! {
         setting in settings(),
         arrivals in arrivals(),
         failures in failures(),
+        background in proptest::option::of(prop_oneof![Just(THIRD), Just(SOURCE)]),
     ) {
+        let arrivals = background.map_or(arrivals.clone(), |port| with_background(arrivals, port));
         let bench = play(&setting, &arrivals, &failures);
         for port in [PRIMARY, BACKUP] {
             let (lost, reordered) = bench.lost_and_reordered(port, marked_towards(port, &arrivals));

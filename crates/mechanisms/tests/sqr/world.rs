@@ -47,6 +47,8 @@ pub struct Setting {
     pub start: Time,
     pub buffer: BufferPolicy,
     pub backstop: Option<Backstop>,
+    /// The ring.
+    pub caching_ports: Vec<PortId>,
 }
 
 impl Setting {
@@ -64,6 +66,7 @@ impl Setting {
             start: Time::ZERO,
             buffer: BufferPolicy::Static,
             backstop: None,
+            caching_ports: vec![SOURCE, BACKUP, THIRD],
         }
     }
 
@@ -87,7 +90,7 @@ impl Setting {
         SqrConfig {
             protected: vec![PRIMARY, BACKUP],
             line_ports: 4,
-            caching_ports: vec![SOURCE, BACKUP, THIRD],
+            caching_ports: self.caching_ports.clone(),
             marks: Marks { classes: vec![MARKED], ..Marks::default() },
             steady_delay,
             failure_delay: steady_delay + repair,
