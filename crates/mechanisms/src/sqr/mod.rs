@@ -13,7 +13,7 @@
 //! - With local rerouting, egress goes on moving packets to the backup port until the primary is up again. They then
 //!   wait for [`SqrConfig::return_hold`], so that none overtakes those on the longer way.
 //! - Packets that are kept back wait in a queue of their own at the primary port, which stands still while there is no way and
-//!   until the copies, which come before them, are old enough to be sent. In the ring they would lose their order, and
+//!   until the copies, which come before them, have been sent. In the ring they would lose their order, and
 //!   each that is out of order costs a round of all that wait.
 //! - A packet that nobody protects is moved to the backup port too, once there is one.
 
@@ -47,9 +47,6 @@ const LOOK_AGAIN_NS: u32 = 8_000;
 /// How long the order waits at least for a packet of which nobody knows that it is missing: longer than any copy needs to
 /// come round, with thousands of others and on a port that is busy with normal traffic.
 const STALL_NS: u32 = 10_000_000;
-
-/// In which copies that may leave at once have found their turn.
-const RING_ROUND: Duration = Duration::from_us(5);
 
 /// The timer tokens: the change of a way that they are for, in two halves, and below the top bit the port.
 const RESUME: u32 = 1 << 31;
@@ -262,6 +259,9 @@ impl Sqr {
         self.account.cached.remove(context.now(), context.packet().frame_bytes);
         context.packet().remove_shim::<CacheMetadata>();
         let copy = CacheMetadata { started_ns: now_ns, is_kept_back: false, skip: None, ..cached };
+        if self.order.is_last_copy(context.pass(), &cached) {
+            context.resume(cached.primary, self.waiting_queue(cached.primary));
+        }
         if self.may_copy(context) {
             self.copy(context, copy, least_loaded);
         } else {
@@ -316,11 +316,10 @@ impl Sqr {
             }
             WayChange::Found { primary, number, after_loss } => {
                 self.order.restart_wait(primary);
-                let copies_need = match self.config.release {
-                    Release::AfterDelay => self.config.steady_delay,
-                    Release::WhenRerouted => RING_ROUND,
-                };
-                let wait = if after_loss { copies_need } else { Duration::ZERO };
+                // At the line rate they take as long to be sent as they were kept. One of them may be missing.
+                let copies_take = self.config.steady_delay + self.config.steady_delay;
+                let has_copies = after_loss && self.order.has_copies_to_send(primary);
+                let wait = if has_copies { copies_take } else { Duration::ZERO };
                 context.wake_at(context.now() + wait, RESUME | u32::from(primary.0) << 16 | u32::from(number));
             }
             WayChange::Moving { primary, number } => {

@@ -65,6 +65,7 @@ pub struct PacketOrder {
     lowest_waiting: RegisterArray<u32>,
     retired: RegisterArray<u32>,
     missing: RegisterArray<u32>,
+    kept_from: RegisterArray<u32>,
     stall_timeout_ns: u32,
 }
 
@@ -79,6 +80,7 @@ impl PacketOrder {
             lowest_waiting: RegisterArray::new("lowestWaiting", Half::Egress, 6, ports, 0),
             retired: RegisterArray::new("retired", Half::Egress, 7, ports, first_tag),
             missing: nothing_missing(ports),
+            kept_from: RegisterArray::new("keptFrom", Half::Egress, 8, ports, first_tag),
             stall_timeout_ns,
         }
     }
@@ -182,11 +184,28 @@ impl PacketOrder {
         });
     }
 
+    /// Whether the packet that is sent was the last of those that had been sent before the failure: next come packets that
+    /// were kept back.
+    pub fn is_last_copy(&mut self, pass: &mut Pass, cached: &CacheMetadata) -> bool {
+        let after = cached.tag.wrapping_add(1);
+        self.kept_from.access(pass, usize::from(cached.primary.0), |kept_from| *kept_from == after)
+    }
+
     /// The control plane: what may have been lost is to be sent again.
     pub fn rewind(&mut self, port: PortId) {
         let index = usize::from(port.0);
-        let tags = self.tags.peek(index);
+        let (tags, kept_from) = (self.tags.peek(index), self.kept_from.peek(index));
+        // Copies from the failure before may still wait beyond `next`.
+        if (tags.next.wrapping_sub(kept_from) as i32) > 0 {
+            self.kept_from.poke(index, tags.next);
+        }
         self.tags.poke(index, Tags { next: self.retired.peek(index), ..tags });
+    }
+
+    /// The control plane: whether copies are to be sent before packets that were kept back.
+    pub fn has_copies_to_send(&self, port: PortId) -> bool {
+        let index = usize::from(port.0);
+        (self.kept_from.peek(index).wrapping_sub(self.tags.peek(index).next) as i32) > 0
     }
 
     /// The control plane: waiting begins anew.
@@ -203,7 +222,7 @@ fn missing_place(port: usize, tag: u32) -> usize {
 
 /// Every place holds a tag that belongs to another.
 fn nothing_missing(ports: usize) -> RegisterArray<u32> {
-    let mut missing = RegisterArray::new("missing", Half::Egress, 8, ports * MISSING_PLACES, 1);
+    let mut missing = RegisterArray::new("missing", Half::Egress, 9, ports * MISSING_PLACES, 1);
     (0..ports).for_each(|port| missing.poke(missing_place(port, 1), 0));
     missing
 }
@@ -256,6 +275,25 @@ mod tests {
             }
             assert_eq!(order.original(&mut pass(), PORT, true, true), OriginalTurn::Direct(tag(5)));
         }
+    }
+
+    #[test]
+    fn packets_kept_back_come_after_the_last_copy_however_often_the_link_fails() {
+        let mut order = sent(0, 4);
+        order.retire(&mut pass(), &metadata(0));
+        assert!(!order.has_copies_to_send(PORT));
+        order.rewind(PORT);
+        assert!(order.has_copies_to_send(PORT));
+        assert_eq!(order.original(&mut pass(), PORT, false, true), OriginalTurn::KeptBack(4));
+        assert_eq!(turn(&mut order, 1, true), CachedTurn::Due);
+        assert!(!order.is_last_copy(&mut pass(), &metadata(1)));
+        order.rewind(PORT);
+        for (due, is_last) in [(1, false), (2, false), (3, true)] {
+            assert!(order.has_copies_to_send(PORT));
+            assert_eq!(turn(&mut order, due, true), CachedTurn::Due);
+            assert_eq!(order.is_last_copy(&mut pass(), &metadata(due)), is_last, "{due}");
+        }
+        assert!(!order.has_copies_to_send(PORT));
     }
 
     #[test]
