@@ -453,7 +453,9 @@ impl<M: Mechanism> Switch<M> {
             return self.core.transmit(now, port, packet, environment);
         }
         self.take_back(now, packet, verdict, environment);
-        self.core.architecture.buffer_read_rate.time_for(u64::from(entry.frame_bytes))
+        let channel_rate =
+            self.core.architecture.buffer_read_rate.max(self.core.ports[usize::from(port.0)].config.rate);
+        channel_rate.time_for(u64::from(entry.frame_bytes))
     }
 
     /// Does with a packet what an egress hook wants instead of sending it.
