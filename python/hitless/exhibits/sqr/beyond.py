@@ -1,0 +1,165 @@
+"""What the paper does not measure: several failures, other detection, rates, hosts and variants of SQR.
+
+All on figure 2, with the short web search flows from h2 to h4, one every 4 ms. Nothing here is judged.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from hitless.exhibits import Context, Exhibit, Point, Row, Runs, exhibit
+from hitless.exhibits.sqr import fct, testbed
+from hitless.exhibits.sqr.counters import CHECKED, checked, counter
+from hitless.simulation import Run, Scenario
+
+_TABLES = ("flows", "messages", "mechanisms", "failures")
+_BOTH_LINKS = (testbed.FAILING, "sw5<->sw10")
+_F10_DETOUR = {"kind": "local-reroute", "reconfiguration": "970 us", "backup": "first"}
+_SIGNAL_LOSS = {"kind": "signal-loss"}
+_PROBES = {"kind": "probes", "interval": "10 us", "misses": 3}
+_ROCE = {"kind": "roce", "timeout": "4 ms"}
+_DCTCP = {**testbed.TCP, "congestion": "dctcp"}
+_SMALL_BUFFER = {"kind": "shared", "total": "2 MB", "alpha": 8}
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One thing that is different from the paper's set-up."""
+
+    name: str
+    note: str = ""
+    scheme: Mapping[str, Any] = field(default_factory=lambda: testbed.SAME_PORT)
+    detection: Mapping[str, Any] | None = None
+    links: Sequence[str] = (testbed.FAILING,)
+    again_after_us: float | None = None
+    """A second failure so long after each."""
+    transport: Mapping[str, Any] = field(default_factory=lambda: testbed.TCP)
+    rate_gbps: int = 10
+    sqr: Mapping[str, Any] | None = field(default_factory=dict)
+    switch: Mapping[str, Any] = field(default_factory=dict)
+    others: Sequence[Mapping[str, Any]] = ()
+    sources: Sequence[str] = ("h2",)
+
+    def scenario(self, flows: int) -> Scenario:
+        """Short flows while the links fail."""
+        recovery = testbed.recovery(self.scheme, self.detection)
+        sqr = None if self.sqr is None else {"links": list(self.links), **self.sqr}
+        stop = testbed.milliseconds(4 * flows)
+        return testbed.scenario(
+            "beyond",
+            [
+                {**fct.short_flows("web search", flows), "sources": list(self.sources)},
+                *({**group, "stop": stop} for group in self.others),
+            ],
+            transports={"tcp": self.transport, **({"background": testbed.TCP} if self.others else {})},
+            failures=list(self._failures()),
+            recovery=recovery,
+            sqr=sqr,
+            rate_gbps=self.rate_gbps,
+            switch=self.switch,
+            measure={"order": True},
+        )
+
+    def _failures(self) -> Iterable[Mapping[str, Any]]:
+        for link in self.links:
+            for failure in testbed.failures(self.scheme):
+                # Without jitter all links fail in the same instant, and again so long after.
+                made = {**failure, "link": link, "every": "21.3 ms", "jitter": "0 s"}
+                yield made
+                if self.again_after_us is not None:
+                    yield {**made, "first": testbed.microseconds(20_000 + self.again_after_us)}
+
+
+def _bursts() -> Mapping[str, Any]:
+    """Three hosts send 3 MB each to h4 at once: their queue at sw10 takes most of a small buffer."""
+    return {
+        "name": "background burst",
+        "transport": "background",
+        "kind": "incast",
+        "fan_in": 3,
+        "servers": ["h1", "h3", "h5"],
+        "clients": ["h4"],
+        "size": "3 MB",
+        "period": "10 ms",
+    }
+
+
+_VARIANTS = (
+    Variant("SB' alone", sqr=None),
+    Variant("SB'+SQR", "the paper's set-up, for comparison"),
+    Variant(
+        "both links of sw10",
+        "sw6 - sw10 and sw5 - sw10 fail in the same instant; flows come from h2 and h3",
+        links=_BOTH_LINKS,
+        sources=("h2", "h3"),
+    ),
+    Variant("again at once", "a second failure 60 us after each repair", again_after_us=820.0),
+    Variant("again after 2 ms", "a second failure 2 ms after the first", again_after_us=2_000.0),
+    Variant("probes", "every 10 us, 3 missing; the ends detect at different moments", detection=_PROBES),
+    Variant("signal loss", "2.755 us, by the hardware (section VI)", detection=_SIGNAL_LOSS),
+    Variant("signal loss, LRR", "2.755 us, by the hardware (section VI)", testbed.LOCAL_REROUTE, _SIGNAL_LOSS),
+    Variant("F10 detours", "detection 30 us and 970 us", _F10_DETOUR),
+    Variant("when-rerouted", "copies leave as soon as there is a way", sqr={"release": "when-rerouted"}),
+    Variant("delay primitive", "queues that hold a packet for a time", sqr={"caching": "delay-queue"}),
+    Variant("delay primitive, LRR", "", testbed.LOCAL_REROUTE, sqr={"caching": "delay-queue"}),
+    Variant("25 Gbps", rate_gbps=25),
+    Variant("100 Gbps", rate_gbps=100),
+    Variant("DCTCP", "marking from 65 packets on", transport=_DCTCP, switch={"ecn": {"threshold": "65 packets"}}),
+    Variant("RDMA alone", "RoCE, go-back-N, timeout 4 ms", transport=_ROCE, sqr=None),
+    Variant("RDMA", "RoCE, go-back-N, timeout 4 ms", transport=_ROCE),
+)
+_PRESSURE = (
+    Variant("small buffer", "2 MB for the switch", switch={"buffer": _SMALL_BUFFER}, others=(_bursts(),)),
+    Variant(
+        "small buffer, backstop",
+        "2 MB for the switch; no copies above 1.2 MB",
+        switch={"buffer": _SMALL_BUFFER},
+        others=(_bursts(),),
+        sqr={"backstop": {"pause": "1.2 MB", "resume": "1 MB"}},
+    ),
+)
+
+
+@exhibit("sqr/beyond", title="SQR beyond the paper: failures, detection, rates, hosts and variants")
+class Beyond(Exhibit):
+    """Each variant differs in one thing from SB'+SQR at 10 Gbps."""
+
+    def points(self, context: Context) -> Iterable[Point]:
+        count = context.length("flows", full=10_000, normal=3_000, quick=1_000)
+        for variant in (*_VARIANTS, *_PRESSURE):
+            yield Point(variant.name, variant.scenario(count), keep=_TABLES)
+
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        for variant in (*_VARIANTS, *_PRESSURE):
+            yield from _row(variant, runs[variant.name])
+
+
+def _row(variant: Variant, run: Run) -> Iterable[Row]:
+    failures = run.table("failures")
+    x = f"{len(failures)} failures"
+    note = variant.note
+    for column in CHECKED:
+        yield Row(
+            variant.name, x, column.removeprefix("network_").replace("_", " "), "", checked(run, column), note=note
+        )
+        note = ""
+    died = int(run.table("flows")["frames_lost_to_failures"].sum())
+    yield Row(variant.name, x, "frames that died on links", "", died)
+    messages = run.table("messages").filter(~run.table("messages")["group"].str.starts_with("background"))
+    longest_us = float((messages["delivered_ps"] - messages["started_ps"]).max()) / 1e6  # type: ignore[arg-type]
+    yield Row(variant.name, x, "largest FCT", "us", longest_us)
+    if variant.sqr is None:
+        return
+    for name, unit, scale in (("most bytes", "KB", 1e3), ("mean bytes", "KB", 1e3)):
+        yield Row(variant.name, "sw6", f"cache, {name.removesuffix(' bytes')}", unit, counter(run, name, "sw6") / scale)
+    copies = max(1, counter(run, "copies made"))
+    yield Row(variant.name, x, "passes for each copy", "", counter(run, "passes through the ring") / copies)
+    for name in (
+        "packets sent unprotected",
+        "copies refused by the buffer",
+        "packets lost for want of buffer",
+        "tags skipped",
+    ):
+        value = counter(run, name)
+        if value or variant in _PRESSURE:
+            yield Row(variant.name, x, name, "", value)

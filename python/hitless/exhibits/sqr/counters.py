@@ -1,0 +1,32 @@
+"""Reading what SQR, the order checker and the links counted in a run."""
+
+import polars as pl
+
+from hitless.simulation import Run
+
+CHECKED = ("network_packets_lost", "network_packets_reordered", "network_packets_duplicated")
+
+
+def counter(run: Run, name: str, switch: str | None = None) -> int:
+    """A counter of SQR, summed over its ports and switches, or over those of ``switch``."""
+    table = run.table("mechanisms").filter((pl.col("mechanism") == "sqr") & (pl.col("counter") == name))
+    if table.is_empty():
+        raise KeyError(f"SQR has no counter {name!r}")
+    if switch is not None:
+        table = table.filter(pl.col("switch") == switch)
+    return int(table["value"].sum())
+
+
+def checked(run: Run, column: str) -> int:
+    """A column of the order checker, summed over the flows that SQR protects."""
+    return int(protected(run)[column].sum())
+
+
+def protected(run: Run) -> pl.DataFrame:
+    """The flow table without the background."""
+    return run.table("flows").filter(~pl.col("group").str.starts_with("background"))
+
+
+def arrived_bytes(run: Run, link: str) -> int:
+    """Bytes of the frames that arrived whole over a link."""
+    return int(run.table("links").filter(pl.col("link") == link)["arrived_bytes"].sum())

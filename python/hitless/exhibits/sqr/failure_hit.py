@@ -1,0 +1,152 @@
+"""Flows that a failure hits: figures 3 and 8."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from hitless.analysis import percentile, percentile_interval, proportion_interval
+from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Row, Runs, Shape, Unjudged, exhibit
+from hitless.exhibits.sqr import fct, testbed
+from hitless.plot import Plot, Series, cdf_series
+
+if TYPE_CHECKING:
+    from hitless.exhibits.judge import Judge
+
+_TRANSPORTS = {"SB'": testbed.TCP, "SB', RACK and probes": testbed.RACK, "SB', delayed ACKs": testbed.DELAYED_ACKS}
+
+
+@dataclass(frozen=True)
+class _Band:
+    """A cluster of the figure."""
+
+    name: str
+    low_ms: float
+    high_ms: float
+    centre_ms: float
+
+    def rows(self, series: str, times_ms: fct.Times, *, is_judged: bool) -> Iterator[Row]:
+        """How many of the hit flows are in it, and where its middle is."""
+        inside = times_ms[(times_ms >= self.low_ms) & (times_ms < self.high_ms)]
+        interval = proportion_interval(inside.size, times_ms.size).scaled(100)
+        judge: Judge = Shape(inside.size > 0, f"some hit flows take {self.name}") if is_judged else Unjudged()
+        percent = 100 * inside.size / times_ms.size
+        yield Row(series, self.name, "share of the hit flows", "%", percent, interval=interval, judge=judge)
+        if inside.size:
+            paper, judge = (self.centre_ms, Factor()) if is_judged else (None, Unjudged())
+            median, interval = percentile(inside, 50), percentile_interval(inside, 50)
+            yield Row(series, self.name, "median FCT", "ms", median, paper, interval, judge)
+
+
+_BANDS = (
+    _Band("about 10 ms", 4.0, 40.0, 10.0),
+    _Band("about 100 ms", 40.0, 400.0, 100.0),
+    _Band("about 1 s", 400.0, 4_000.0, 1_000.0),
+)
+
+
+@exhibit("sqr/fig3", title="FCT of web search flows under failures, ShareBackup' alone")
+class Figure3(Exhibit):
+    """No other traffic. Two further series change the transport, to see what the clusters depend on."""
+
+    def points(self, context: Context) -> Iterable[Point]:
+        count = context.length("flows", full=30_000, quick=30_000)
+        for name, transport in _TRANSPORTS.items():
+            made = testbed.scenario(
+                "short-flows",
+                [fct.short_flows("web search", count)],
+                transports={"tcp": transport},
+                failures=testbed.failures(testbed.SAME_PORT),
+                recovery=testbed.recovery(testbed.SAME_PORT),
+                measure={"order": True},
+            )
+            yield Point(name, made, keep=fct.TABLES)
+
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        for name in _TRANSPORTS:
+            yield from self._series(name, fct.flows(runs[name], holds_back=False))
+
+    def _series(self, name: str, table: pl.DataFrame) -> Iterator[Row]:
+        """The rows of a transport; only the paper's is judged."""
+        hit = table.filter(pl.col("is_hit"))
+        is_paper = name == "SB'"
+        times_ms = fct.times_us(hit) / 1e3
+        share = proportion_interval(hit.height, table.height)
+        yield Row(name, "all", "flows hit by a failure", "", hit.height, interval=share.scaled(table.height))
+        for band in _BANDS:
+            yield from band.rows(name, times_ms, is_judged=is_paper)
+        below = int((times_ms < _BANDS[0].low_ms).sum())
+        yield Row(name, "all", "hit flows below 4 ms", "", below, note="only ACKs were lost")
+        fast = int((hit["fast_recoveries"] > 0).sum())
+        judge: Judge = Exact() if is_paper else Unjudged()
+        yield Row(name, "all", "hit flows with a fast retransmission", "", fast, 0.0 if is_paper else None, judge=judge)
+        clean_ms = fct.times_us(table.filter(~pl.col("is_hit"))) / 1e3
+        yield Row(name, "no failure", "largest FCT", "ms", float(clean_ms.max()), note='paper: "less than 2 ms"')
+
+    def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
+        for name in _TRANSPORTS:
+            table = fct.flows(runs[name], holds_back=False)
+            series = []
+            for title, part in (
+                ("no failure", table.filter(~pl.col("is_hit"))),
+                ("hit", table.filter(pl.col("is_hit"))),
+            ):
+                shown = part.head(2_000)
+                x = [float(value) for value in shown["flow"].to_list()]
+                series.append(Series(title, x, (fct.times_us(shown) / 1e3).tolist(), style="points"))
+            yield Plot(f"FCT under failures, {name}", "flow", "FCT (ms)", series, y_scale="log")
+
+
+_FIGURE_8 = fct.Case("web search", "SB'+SQR")
+_INTERRUPTED = "data came before the failure"
+_TO_FIRST_DATA_US = 130.0
+"""From a write until the first data are past the failing link: a round trip and a half, less a pass."""
+
+
+@exhibit("sqr/fig8", title="Recovery time that the receiver sees, SB'+SQR")
+class Figure8(Exhibit):
+    """The longest gap between two arrivals of data at the receiver, in flows that a failure hit.
+
+    A flow of which no data arrived before the failure has only the gap between its own packets.
+    """
+
+    def points(self, context: Context) -> Iterable[Point]:
+        count = context.length("flows", full=150_000, normal=60_000, quick=20_000)
+        yield from fct.points([_FIGURE_8], count)
+
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        gaps_us, began_before = self._gaps(runs)
+        middle_us = gaps_us[began_before]
+        yield self._above("all hit flows", gaps_us, 90.0)
+        yield self._above(_INTERRUPTED, middle_us, None)
+        for percent in (50, 99):
+            value, interval = percentile(middle_us, percent), percentile_interval(middle_us, percent)
+            yield Row("SB'+SQR", _INTERRUPTED, f"p{percent} recovery time", "us", value, interval=interval)
+
+    def _above(self, x: str, gaps_us: fct.Times, paper: float | None) -> Row:
+        above = int((gaps_us > testbed.ROUTE_FAILURE_US).sum())
+        percent = 100 * above / gaps_us.size
+        interval = proportion_interval(above, gaps_us.size).scaled(100)
+        shape = Shape(75 <= percent < 100, "most gaps, but not all, are longer than 760 us")
+        judge: Judge = Unjudged() if paper is None else shape
+        note = f"{gaps_us.size} flows"
+        return Row("SB'+SQR", x, "gaps above 760 us", "%", percent, paper, interval, judge, note)
+
+    def _gaps(self, runs: Runs) -> tuple[fct.Times, NDArray[np.bool_]]:
+        """The longest gap of each hit flow, and whether the failure came after its first data."""
+        run = runs[_FIGURE_8.key]
+        hit = fct.flows(run, holds_back=True).filter(pl.col("is_hit") & (pl.col("network_longest_gap_ps") > 0))
+        down = fct.Outages(run.table("failures")).down_ps
+        first_data = hit["started_ps"].to_numpy() + _TO_FIRST_DATA_US * 1e6
+        began_before = np.searchsorted(down, first_data) < np.searchsorted(down, hit["delivered_ps"].to_numpy())
+        gaps: fct.Times = hit["network_longest_gap_ps"].to_numpy() / 1e6
+        return gaps, began_before
+
+    def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
+        gaps_us, began_before = self._gaps(runs)
+        parts = {"all hit flows": gaps_us, _INTERRUPTED: gaps_us[began_before]}
+        series = [cdf_series(name, part) for name, part in parts.items()]
+        yield Plot("Recovery time, SB'+SQR", "longest gap at the receiver (us)", "share of the hit flows", series)

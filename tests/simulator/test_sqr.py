@@ -1,0 +1,111 @@
+"""SQR end to end: scenarios as users write them, and the exhibit that is arithmetic."""
+
+import itertools
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from hitless.exhibits.sqr import fct, testbed
+from hitless.exhibits.sqr.counters import CHECKED, checked, counter
+from hitless.simulation import Simulation
+
+HITLESS = Path(sys.executable).with_name("hitless")
+GIVEN_UP = (
+    "packets sent unprotected",
+    "copies refused by the buffer",
+    "packets lost for want of buffer",
+    "tags skipped",
+)
+
+
+def short_flows(scheme, count=300, **sqr):
+    """The run of so many web search flows while the link fails every 20 ms."""
+    recovery, has_sqr = testbed.SCHEMES[scheme]
+    scenario = testbed.scenario(
+        "short-flows",
+        [fct.short_flows("web search", count)],
+        failures=testbed.failures(recovery),
+        recovery=testbed.recovery(recovery),
+        sqr=sqr if has_sqr else None,
+        measure={"order": True},
+    )
+    return Simulation(scenario, file_name="short-flows", seed=1).run()
+
+
+@pytest.fixture(scope="module", params=["SB'+SQR", "LRR+SQR"])
+def masked(request):
+    return short_flows(request.param)
+
+
+@pytest.fixture(scope="module")
+def alone():
+    return short_flows("SB'")
+
+
+def test_without_sqr_failures_cost_packets_and_timeouts(alone):
+    assert len(alone.table("failures")) > 20
+    assert checked(alone, "network_packets_lost") > 0
+    assert alone.table("flows")["timeouts"].sum() > 0
+
+
+def test_with_sqr_nothing_is_lost_or_reordered_and_nobody_times_out(masked):
+    assert masked.table("flows")["frames_lost_to_failures"].sum() > 0, "no failure met a packet: nothing was tried"
+    for column in ("network_packets_lost", "network_packets_reordered"):
+        assert checked(masked, column) == 0
+    for column in ("timeouts", "packets_retransmitted"):
+        assert masked.table("flows")[column].sum() == 0
+
+
+def test_the_switches_agree_with_the_checker_at_the_hosts(masked):
+    assert [counter(masked, name) for name in GIVEN_UP] == [0] * len(GIVEN_UP)
+    assert counter(masked, "bytes now") == 0
+    died = masked.table("flows")["frames_lost_to_failures"].sum()
+    twice = counter(masked, "packets sent from the cache") - counter(masked, "packets kept back") - died
+    assert checked(masked, "network_packets_duplicated") == twice
+
+
+def test_packets_that_are_not_marked_are_not_protected():
+    run = short_flows("SB'+SQR", ports=[testbed.PORT + 1])
+    assert counter(run, "copies made") == 0
+    assert checked(run, "network_packets_lost") > 0
+
+
+def test_a_clock_that_wraps_often_changes_nothing():
+    tables = [short_flows("SB'+SQR", clock_bits=bits).table("flows").select(CHECKED) for bits in (21, 32)]
+    assert tables[0].equals(tables[1])
+
+
+def test_flows_take_the_path_of_the_paper(alone):
+    links = alone.table("links").filter(pl.col("frames_sent") > 0)["link"].to_list()
+    path = ["h2", "sw8", "sw4", "sw2", "sw6", "sw10", "h4"]
+    there = {f"{a}->{b}" for a, b in itertools.pairwise(path)}
+    back = {f"{b}->{a}" for a, b in itertools.pairwise(path)}
+    assert set(links) == there | back
+
+
+def test_flows_that_start_in_an_outage_are_told_from_those_that_a_failure_hits():
+    failures = pl.DataFrame({"down_ps": [100, 300], "from_recovered_ps": [150, 340], "to_recovered_ps": [160, -1]})
+    outages = fct.Outages(failures)
+    first = pl.Series([10, 10, 120, 155, 161, 290, 350]).to_numpy()
+    last = pl.Series([99, 100, 120, 200, 299, 310, 400]).to_numpy()
+    assert outages.meet(first, last).tolist() == [False, True, True, True, False, True, False]
+
+
+def test_figure_13_says_how_many_bytes_the_cache_takes(tmp_path):
+    command = [HITLESS, "reproduce", "sqr/fig13", "--quick", "--json", "--out", str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (exhibit,) = json.loads(done.stdout)["exhibits"]
+    rows = {(row["series"], row["x"], row["metric"]): row for row in exhibit["rows"]}
+    for key, paper in (
+        (("SQR", "10 Gbps", "buffer used"), 37.5),
+        (("delay-queue", "100 Gbps", "buffer used"), 375.0),
+        (("SB'+SQR", "10 Gbps, repair", "most buffer used"), 950.0),
+    ):
+        assert rows[key]["paper"] == paper
+        assert rows[key]["verdict"] == "match", rows[key]
+    assert rows["SQR", "all", "largest over least buffer per Gbps"]["verdict"] == "match"
