@@ -15,8 +15,8 @@ Where a number comes from:
 - A failure comes up to 12 ms after its 20 ms are over, so that it keeps step neither with the flows nor with the SYN
   timeout: a second is 50 times 20 ms, and a SYN that is sent again would meet the next failure too.
 - Local rerouting has no repair in the paper that ends a failure; here the link stays dead for 5 ms.
-- A fifth host, h5, that is idle: it makes the sums of the hosts' numbers even, for which the routing "by-sum" takes the
-  paper's path h2 - sw8 - sw4 - sw2 - sw6 - sw10 - h4, both ways, and the same for h1.
+- Two further hosts, h5 and h6, which no exhibit of the paper uses: with them the sums of the hosts' numbers are even
+  where the routing "by-sum" is to take the paper's path h2 - sw8 - sw4 - sw2 - sw6 - sw10 - h4, both ways, as for h1.
 - Protected is what has the service port 5001: the flows from h2 to h4, not the background.
 """
 
@@ -64,9 +64,9 @@ SCHEMES: Mapping[str, tuple[Mapping[str, Any], bool]] = {
 """Recovery, and whether SQR is on, by the paper's names."""
 
 _OUTAGE = "5 ms"
-_HOSTS = ("h1", "h3", "h2", "h5", "h4")
+_HOSTS = ("h1", "h3", "h2", "h5", "h4", "h6")
 _LINKS = (
-    "h1 sw7, h2 sw8, h3 sw9, h5 sw9, h4 sw10, sw7 sw4, sw7 sw3, sw8 sw4, sw8 sw3, "
+    "h1 sw7, h2 sw8, h3 sw9, h5 sw9, h4 sw10, h6 sw10, sw7 sw4, sw7 sw3, sw8 sw4, sw8 sw3, "
     "sw9 sw6, sw9 sw5, sw10 sw6, sw10 sw5, sw4 sw2, sw3 sw1, sw6 sw2, sw5 sw1"
 )
 """In the order that gives each switch's first port to the paper's path."""

@@ -126,7 +126,7 @@ def _five_numbers(name: str, x: str, sample: fct.Times) -> Iterator[Row]:
     yield Row(name, x, "largest FCT", "us", float(sample.max()), note=note)
 
 
-@exhibit("sqr/fig12", title="FCT of all flows, web search and data mining", headline=True)
+@exhibit("sqr/fig12", title="FCT of all flows, web search and data mining")
 class Figure12(Exhibit):
     """The tail is what takes a timeout: 4 ms or longer."""
 
