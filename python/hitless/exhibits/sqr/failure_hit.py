@@ -4,14 +4,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from hitless.analysis import percentile, percentile_interval, proportion_interval
 from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Row, Runs, Shape, Unjudged, exhibit
 from hitless.exhibits.sqr import fct, testbed
 from hitless.plot import Plot, Series, cdf_series
+from hitless.simulation import Run
 
 if TYPE_CHECKING:
     from hitless.exhibits.judge import Judge
@@ -101,16 +100,41 @@ class Figure3(Exhibit):
 
 
 _FIGURE_8 = fct.Case("web search", "SB'+SQR")
-_INTERRUPTED = "data came before the failure"
+_ALL, _INTERRUPTED = "hit flows", "data came before the failure"
 _TO_FIRST_DATA_US = 130.0
 """From a write until the first data are past the failing link: a round trip and a half, less a pass."""
+
+
+@dataclass(frozen=True)
+class _Recovery:
+    """The recovery times of the hit flows that had data before the failure, and how many had none."""
+
+    gaps_us: fct.Times
+    between_syn_and_data: int
+    before_syn: int
+    after_data: int
+
+    @classmethod
+    def of(cls, run: Run) -> "_Recovery":
+        """Tell the flows apart by when their first packets passed the link."""
+        hit = fct.flows(run, holds_back=True).filter(pl.col("is_hit"))
+        started_ps, delivered_ps = hit["started_ps"].to_numpy(), hit["delivered_ps"].to_numpy()
+        down_ps = fct.Outages(run.table("failures")).down_ps_of(started_ps)
+        is_complete = delivered_ps - fct.FROM_LINK_US * 1e6 < down_ps
+        had_data = started_ps + _TO_FIRST_DATA_US * 1e6 <= down_ps
+        had_syn = started_ps + fct.TO_LINK_US * 1e6 <= down_ps
+        gaps_us = hit["network_longest_gap_ps"].fill_null(0).to_numpy()[had_data & ~is_complete] / 1e6
+        return cls(gaps_us, int((had_syn & ~had_data).sum()), int((~had_syn).sum()), int(is_complete.sum()))
 
 
 @exhibit("sqr/fig8", title="Recovery time that the receiver sees, SB'+SQR")
 class Figure8(Exhibit):
     """The longest gap between two arrivals of data at the receiver, in flows that a failure hit.
 
-    A flow of which no data arrived before the failure has only the gap between its own packets.
+    The checker at the receiver knows gaps between data. The paper's capture shows the SYN as well: a flow that was
+    interrupted between its SYN and its first data had a gap longer than the repair there, and is counted so. One whose
+    SYN had not come by waited less. Where only the last acknowledgements met the failure, the receiver sees nothing of
+    it; such flows do not count.
     """
 
     def points(self, context: Context) -> Iterable[Point]:
@@ -118,35 +142,25 @@ class Figure8(Exhibit):
         yield from fct.points([_FIGURE_8], count)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        gaps_us, began_before = self._gaps(runs)
-        middle_us = gaps_us[began_before]
-        yield self._above("all hit flows", gaps_us, 90.0)
-        yield self._above(_INTERRUPTED, middle_us, None)
-        for percent in (50, 99):
-            value, interval = percentile(middle_us, percent), percentile_interval(middle_us, percent)
-            yield Row("SB'+SQR", _INTERRUPTED, f"p{percent} recovery time", "us", value, interval=interval)
-
-    def _above(self, x: str, gaps_us: fct.Times, paper: float | None) -> Row:
+        found = _Recovery.of(runs[_FIGURE_8.key])
+        gaps_us, handshakes = found.gaps_us, found.between_syn_and_data
         above = int((gaps_us > testbed.ROUTE_FAILURE_US).sum())
-        percent = 100 * above / gaps_us.size
+        hit = gaps_us.size + handshakes + found.before_syn
+        percent = 100 * (above + handshakes) / hit
+        interval = proportion_interval(above + handshakes, hit).scaled(100)
+        judge = Shape(80 <= percent < 100, "80 % of the recovery times or more, but not all, are longer than 760 us")
+        note = (
+            f"{hit} flows, {handshakes} of them interrupted between SYN and data, {found.before_syn} before the SYN; not "
+            f"counted: {found.after_data} of which only the last ACKs were hit"
+        )
+        yield Row("SB'+SQR", _ALL, "recovery times above 760 us", "%", percent, 90.0, interval, judge, note)
         interval = proportion_interval(above, gaps_us.size).scaled(100)
-        shape = Shape(75 <= percent < 100, "most gaps, but not all, are longer than 760 us")
-        judge: Judge = Unjudged() if paper is None else shape
-        note = f"{gaps_us.size} flows"
-        return Row("SB'+SQR", x, "gaps above 760 us", "%", percent, paper, interval, judge, note)
-
-    def _gaps(self, runs: Runs) -> tuple[fct.Times, NDArray[np.bool_]]:
-        """The longest gap of each hit flow, and whether the failure came after its first data."""
-        run = runs[_FIGURE_8.key]
-        hit = fct.flows(run, holds_back=True).filter(pl.col("is_hit") & (pl.col("network_longest_gap_ps") > 0))
-        down = fct.Outages(run.table("failures")).down_ps
-        first_data = hit["started_ps"].to_numpy() + _TO_FIRST_DATA_US * 1e6
-        began_before = np.searchsorted(down, first_data) < np.searchsorted(down, hit["delivered_ps"].to_numpy())
-        gaps: fct.Times = hit["network_longest_gap_ps"].to_numpy() / 1e6
-        return gaps, began_before
+        percent, note = 100 * above / gaps_us.size, f"{gaps_us.size} flows"
+        yield Row("SB'+SQR", _INTERRUPTED, "gaps above 760 us", "%", percent, interval=interval, note=note)
+        for rank in (50, 99):
+            value, interval = percentile(gaps_us, rank), percentile_interval(gaps_us, rank)
+            yield Row("SB'+SQR", _INTERRUPTED, f"p{rank} recovery time", "us", value, interval=interval)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
-        gaps_us, began_before = self._gaps(runs)
-        parts = {"all hit flows": gaps_us, _INTERRUPTED: gaps_us[began_before]}
-        series = [cdf_series(name, part) for name, part in parts.items()]
-        yield Plot("Recovery time, SB'+SQR", "longest gap at the receiver (us)", "share of the hit flows", series)
+        series = [cdf_series(_INTERRUPTED, _Recovery.of(runs[_FIGURE_8.key]).gaps_us)]
+        yield Plot("Recovery time, SB'+SQR", "longest gap at the receiver (us)", "share of flows", series)

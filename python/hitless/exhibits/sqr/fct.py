@@ -36,8 +36,8 @@ PERIOD_MS = 4.1
 RANGES_KB = ((0, 10), (10, 50), (50, 100))
 """Figure 11 has three ranges of size; the text does not give them."""
 
-_TO_LINK_US = 26.0
-_FROM_LINK_US = 26.0
+TO_LINK_US = 26.0
+FROM_LINK_US = 26.0
 """From a write to the failing link, and from there to the program: one kernel pass and a few switches."""
 
 Times = NDArray[np.float64]
@@ -116,7 +116,7 @@ def flows(run: Run, *, holds_back: bool) -> pl.DataFrame:
     started, delivered = table["started_ps"].to_numpy(), table["delivered_ps"].to_numpy()
     is_hit = table["frames_lost_to_failures"].to_numpy() > 0
     if holds_back:
-        is_hit |= outages.meet(started + _TO_LINK_US * 1e6, delivered - _FROM_LINK_US * 1e6)
+        is_hit |= outages.meet(started + TO_LINK_US * 1e6, delivered - FROM_LINK_US * 1e6)
     columns = {"fct_us": (delivered - started) / 1e6, "is_hit": is_hit}
     marked = table.with_columns(pl.Series(name, values) for name, values in columns.items())
     return marked.filter(pl.Series(~outages.meet(started, started)))
@@ -131,12 +131,16 @@ class Outages:
         self.recovered_ps = np.where(recovered < 0, np.iinfo(np.int64).max, recovered)
 
     def meet(self, first_ps: Times, last_ps: Times) -> NDArray[np.bool_]:
-        """Does any outage overlap with the time from ``first_ps`` to ``last_ps``? They follow each other in order."""
-        candidate = np.searchsorted(self.recovered_ps, first_ps, side="right")
-        is_known = candidate < len(self.down_ps)
-        down = self.down_ps[np.minimum(candidate, len(self.down_ps) - 1)]
-        met: NDArray[np.bool_] = is_known & (down <= last_ps)
+        """Does an outage overlap with the time from ``first_ps`` to ``last_ps``?"""
+        met: NDArray[np.bool_] = self.down_ps_of(first_ps) <= last_ps
         return met
+
+    def down_ps_of(self, first_ps: Times) -> Times:
+        """When the first outage that is not over at ``first_ps`` began or will begin; outages follow each other."""
+        place = np.searchsorted(self.recovered_ps, first_ps, side="right")
+        never = np.append(self.down_ps, np.iinfo(np.int64).max)
+        found: Times = never[place]
+        return found
 
 
 def times_us(table: pl.DataFrame) -> Times:
