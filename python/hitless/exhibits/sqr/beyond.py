@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hitless.exhibits import Context, Exhibit, Point, Row, Runs, exhibit
-from hitless.exhibits.sqr import fct, testbed
+from hitless.exhibits.sqr import fct, overhead, testbed
 from hitless.exhibits.sqr.counters import CHECKED, checked, counter, protected
 from hitless.simulation import Run, Scenario
 
@@ -117,6 +117,44 @@ _PRESSURE = (
 )
 
 
+@dataclass(frozen=True)
+class Buffer:
+    """A cache in steady state, at line rate."""
+
+    rate_gbps: int
+    delay_us: float
+    caching: str
+
+    @property
+    def x(self) -> str:
+        """The position in the table."""
+        return f"{self.rate_gbps} Gbps, {self.delay_us:g} us"
+
+    @property
+    def key(self) -> str:
+        """The key of its run."""
+        return f"{self.caching} {self.x}"
+
+    def scenario(self) -> Scenario:
+        """20 ms at line rate."""
+        rate_gbps = self.rate_gbps
+        return overhead.steady(rate_gbps, self.delay_us, 20, line_gbps=rate_gbps, caching=self.caching)
+
+    def rows(self, run: Run) -> Iterable[Row]:
+        """Its size beside equation 1, and what each copy costs."""
+        paper = overhead.product_kb(self.rate_gbps, self.delay_us)
+        yield Row(self.caching, self.x, "buffer used", "KB", overhead.mean_kb(run), paper, note="paper: equation 1")
+        passes = counter(run, "passes through the ring") / max(1, counter(run, "copies made"))
+        yield Row(self.caching, self.x, "passes for each copy", "", passes)
+
+
+_BUFFERS = [
+    Buffer(rate_gbps, delay_us, caching)
+    for rate_gbps, delay_us in ((10, 30.0), (10, 2.755), (25, 30.0), (100, 30.0), (100, 2.755))
+    for caching in ("ring", "delay-queue")
+]
+
+
 @exhibit("sqr/beyond", title="SQR beyond the paper: failures, detection, rates, hosts and variants")
 class Beyond(Exhibit):
     """Each variant differs in one thing from SB'+SQR at 10 Gbps."""
@@ -125,10 +163,14 @@ class Beyond(Exhibit):
         count = context.length("flows", full=10_000, normal=3_000, quick=1_000)
         for variant in (*_VARIANTS, *_PRESSURE):
             yield Point(variant.name, variant.scenario(count), keep=_TABLES)
+        for buffer in _BUFFERS:
+            yield Point(buffer.key, buffer.scenario(), keep=_TABLES)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for variant in (*_VARIANTS, *_PRESSURE):
             yield from _row(variant, runs[variant.name])
+        for buffer in _BUFFERS:
+            yield from buffer.rows(runs[buffer.key])
 
 
 def _row(variant: Variant, run: Run) -> Iterable[Row]:

@@ -149,10 +149,10 @@ class Figure8(Exhibit):
         percent = 100 * (above + handshakes) / hit
         interval = proportion_interval(above + handshakes, hit).scaled(100)
         judge = Shape(80 <= percent < 100, "80 % of the recovery times or more, but not all, are longer than 760 us")
-        note = (
-            f"{hit} flows, {handshakes} of them interrupted between SYN and data, {found.before_syn} before the SYN; not "
-            f"counted: {found.after_data} of which only the last ACKs were hit"
+        counted = (
+            f"{hit} flows, {handshakes} of them interrupted between SYN and data, {found.before_syn} before the SYN"
         )
+        note = f"{counted}; not counted: {found.after_data} of which only the last ACKs were hit"
         yield Row("SB'+SQR", _ALL, "recovery times above 760 us", "%", percent, 90.0, interval, judge, note)
         interval = proportion_interval(above, gaps_us.size).scaled(100)
         percent, note = 100 * above / gaps_us.size, f"{gaps_us.size} flows"

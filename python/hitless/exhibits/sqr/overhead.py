@@ -76,7 +76,15 @@ def _scenario(
     }
 
 
-def _product_kb(rate_gbps: float, delay_us: float) -> float:
+def steady(
+    rate_gbps: int, delay_us: float, length_ms: float, *, line_gbps: int = 10, caching: str = "ring"
+) -> Scenario:
+    """A cache that keeps copies of a constant rate for ``delay_us``."""
+    settings = {"steady_delay": testbed.microseconds(delay_us), "caching": caching}
+    return _scenario(rate_gbps, line_gbps=line_gbps, duration_ms=length_ms, settings=settings)
+
+
+def product_kb(rate_gbps: float, delay_us: float) -> float:
     """Equation 1."""
     return rate_gbps * delay_us / 8
 
@@ -87,12 +95,10 @@ class Figure13(Exhibit):
 
     def points(self, context: Context) -> Iterable[Point]:
         length_ms = context.length("ms of traffic", full=100, normal=20, quick=20)
-        steady = {"steady_delay": testbed.microseconds(_DELAY_US)}
         for rate_gbps in _RATES_GBPS:
-            made = _scenario(rate_gbps, duration_ms=length_ms, settings=steady)
-            yield Point(f"{rate_gbps} Gbps", made, keep=_TABLES)
+            yield Point(f"{rate_gbps} Gbps", steady(rate_gbps, _DELAY_US, length_ms), keep=_TABLES)
         for caching in ("ring", "delay-queue"):
-            made = _scenario(100, line_gbps=100, duration_ms=length_ms, settings={**steady, "caching": caching})
+            made = steady(100, _DELAY_US, length_ms, line_gbps=100, caching=caching)
             yield Point(f"100 Gbps {caching}", made, keep=_TABLES)
         yield Point("repair", _repair(), keep=_TABLES)
 
@@ -100,8 +106,8 @@ class Figure13(Exhibit):
         measured = []
         for rate_gbps in _RATES_GBPS:
             run = runs[f"{rate_gbps} Gbps"]
-            measured.append(_mean_kb(run))
-            paper = _product_kb(rate_gbps, _DELAY_US)
+            measured.append(mean_kb(run))
+            paper = product_kb(rate_gbps, _DELAY_US)
             note = (
                 f"a copy that is old enough goes at its next pass, {_round_us(run):.1f} us after the last; {_most(run)}"
             )
@@ -111,18 +117,18 @@ class Figure13(Exhibit):
         yield Row("SQR", "all", "largest over least buffer per Gbps", "times", max(ratios) / min(ratios), judge=linear)
         for caching in ("ring", "delay-queue"):
             run = runs[f"100 Gbps {caching}"]
-            paper = _product_kb(100, _DELAY_US)
+            paper = product_kb(100, _DELAY_US)
             note = _why(caching, run)
-            yield Row(caching, "100 Gbps", "buffer used", "KB", _mean_kb(run), paper, judge=Exact(), note=note)
+            yield Row(caching, "100 Gbps", "buffer used", "KB", mean_kb(run), paper, judge=Exact(), note=note)
         most = counter(runs["repair"], "most bytes", "sw") / 1e3
-        paper = _product_kb(10, testbed.ROUTE_FAILURE_US)
+        paper = product_kb(10, testbed.ROUTE_FAILURE_US)
         note = "the failure is detected after 30 us, and the link whole 730 us later"
         yield Row("SB'+SQR", "10 Gbps, repair", "most buffer used", "KB", most, paper, judge=Exact(), note=note)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         x = list(_RATES_GBPS)
-        measured = Series("SQR", x, [_mean_kb(runs[f"{rate} Gbps"]) for rate in x])
-        paper = Series("rate x delay", x, [_product_kb(rate, _DELAY_US) for rate in x], style="points", paper=True)
+        measured = Series("SQR", x, [mean_kb(runs[f"{rate} Gbps"]) for rate in x])
+        paper = Series("rate x delay", x, [product_kb(rate, _DELAY_US) for rate in x], style="points", paper=True)
         yield Plot("Packet buffer in steady state", "SQR traffic (Gbps)", "buffer (KB)", [measured, paper])
 
 
@@ -136,7 +142,7 @@ def _repair() -> Scenario:
     return _scenario(10, duration_ms=3, stop_ms=stop_ms, settings={}, extra=extra)
 
 
-def _mean_kb(run: Run) -> float:
+def mean_kb(run: Run) -> float:
     return counter(run, "mean bytes", "sw") / 1e3
 
 
@@ -167,9 +173,9 @@ class Figure14(Exhibit):
 
     def points(self, context: Context) -> Iterable[Point]:
         length_ms = context.length("ms of traffic", full=1_000, normal=200, quick=60)
-        steady = {"steady_delay": testbed.microseconds(_DELAY_US)}
+        settings = {"steady_delay": testbed.microseconds(_DELAY_US)}
         for rate_gbps in self._RATES_GBPS:
-            made = _scenario(rate_gbps, duration_ms=length_ms, background=True, settings=steady)
+            made = _scenario(rate_gbps, duration_ms=length_ms, background=True, settings=settings)
             yield Point(f"{rate_gbps} Gbps", made, keep=_TABLES)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
