@@ -109,3 +109,14 @@ def test_figure_13_says_how_many_bytes_the_cache_takes(tmp_path):
         assert rows[key]["paper"] == paper
         assert rows[key]["verdict"] == "match", rows[key]
     assert rows["SQR", "all", "largest over least buffer per Gbps"]["verdict"] == "match"
+
+
+def test_the_example_of_the_guide_runs_and_masks_its_failures():
+    guide = (Path(__file__).parents[2] / "docs/sqr.md").read_text()
+    text = guide.split("```toml\n")[1].split("```")[0]
+    run = Simulation(text, file_name="docs/sqr.md").run()
+    flows = run.table("flows")
+    assert flows["frames_lost_to_failures"].sum() == 13
+    assert flows["network_packets_lost"].sum() == flows["network_packets_reordered"].sum() == 0
+    bare = Simulation(text.replace('links = ["spine1<->leaf1"]', 'links = ["spine0<->leaf1"]'), file_name="bare").run()
+    assert bare.table("flows")["network_packets_lost"].sum() == 23

@@ -143,6 +143,7 @@ def _repair() -> Scenario:
 
 
 def mean_kb(run: Run) -> float:
+    """The mean over time of the bytes in the cache."""
     return counter(run, "mean bytes", "sw") / 1e3
 
 
