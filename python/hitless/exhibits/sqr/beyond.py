@@ -19,6 +19,7 @@ _SIGNAL_LOSS = {"kind": "signal-loss"}
 _PROBES = {"kind": "probes", "interval": "10 us", "misses": 3}
 _ROCE = {"kind": "roce", "timeout": "4 ms"}
 _DCTCP = {**testbed.TCP, "congestion": "dctcp"}
+_LARGE_BUFFER = {"kind": "shared", "total": "64 MB", "alpha": 8}
 _SMALL_BUFFER = {"kind": "shared", "total": "4 MB", "alpha": 8}
 
 
@@ -99,6 +100,12 @@ _VARIANTS = (
     Variant("delay primitive, LRR", "", testbed.LOCAL_REROUTE, sqr={"caching": "delay-queue"}),
     Variant("25 Gbps", rate_gbps=25),
     Variant("100 Gbps", rate_gbps=100),
+    Variant(
+        "400 Gbps",
+        "a buffer of 64 MB: what the repair needs, 38 MB, does not fit into 22 MB",
+        rate_gbps=400,
+        switch={"buffer": _LARGE_BUFFER},
+    ),
     Variant("DCTCP", "marking from 65 packets on", transport=_DCTCP, switch={"ecn": {"threshold": "65 packets"}}),
     Variant("RDMA alone", "RoCE, go-back-N, timeout 4 ms", transport=_ROCE, sqr=None),
     Variant("RDMA", "RoCE, go-back-N, timeout 4 ms", transport=_ROCE),
@@ -150,7 +157,7 @@ class Buffer:
 
 _BUFFERS = [
     Buffer(rate_gbps, delay_us, caching)
-    for rate_gbps, delay_us in ((10, 30.0), (10, 2.755), (25, 30.0), (100, 30.0), (100, 2.755))
+    for rate_gbps, delay_us in ((10, 30.0), (10, 2.755), (25, 30.0), (100, 30.0), (100, 2.755), (400, 30.0))
     for caching in ("ring", "delay-queue")
 ]
 
