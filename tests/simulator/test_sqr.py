@@ -10,16 +10,10 @@ import polars as pl
 import pytest
 
 from hitless.exhibits.sqr import fct, testbed
-from hitless.exhibits.sqr.counters import CHECKED, checked, counter
+from hitless.exhibits.sqr.counters import CHECKED, GIVEN_UP, checked, counter
 from hitless.simulation import Simulation
 
 HITLESS = Path(sys.executable).with_name("hitless")
-GIVEN_UP = (
-    "packets sent unprotected",
-    "copies refused by the buffer",
-    "packets lost for want of buffer",
-    "tags skipped",
-)
 
 
 def short_flows(scheme, count=300, **sqr):

@@ -5,7 +5,7 @@ mod slow;
 use hitless_engine::Progress;
 use hitless_fleet::topology::{LinkId, Topology, from_spec, from_text};
 use hitless_fleet::trace::{Failure, Hazard, Trace, generate};
-use hitless_fleet::{LossRate, Plan, Policy, Share};
+use hitless_fleet::{LossRate, Outcome, Plan, Policy, Share};
 use proptest::prelude::*;
 
 /// Small networks of every kind, with little room so that links have to wait.
@@ -87,22 +87,19 @@ proptest! {
     }
 }
 
+/// A whole year at a capacity of 75 %, with LinkGuardian everywhere.
+fn run_named(policy: &str, topology: &Topology, trace: &Trace) -> Outcome {
+    let (policy, capacity) = (Policy::named(policy).unwrap(), Share::new(0.75).unwrap());
+    let plan = Plan { topology, trace, policy, capacity, deployment: Share::ALL, seed: 1, replay: None };
+    plan.run(&Progress::default()).unwrap()
+}
+
 #[test]
 fn every_tor_keeps_its_share_and_the_published_rows_are_two_for_each_event() {
     let topology = from_spec("fabric:pods=12").unwrap();
     let trace = generate(&topology, &Hazard::default(), 5, "t").unwrap();
     for name in ["corropt", "lg+corropt", "lg+drain"] {
-        let (policy, capacity) = (Policy::named(name).unwrap(), Share::new(0.75).unwrap());
-        let plan = Plan {
-            topology: &topology,
-            trace: &trace,
-            policy,
-            capacity,
-            deployment: Share::ALL,
-            seed: 1,
-            replay: None,
-        };
-        let outcome = plan.run(&Progress::default()).unwrap();
+        let outcome = run_named(name, &topology, &trace);
         let series = &outcome.series;
         assert_eq!(series.states.iter().map(|state| state.min_per_tor_paths).min(), Some(144), "{name}");
         assert_eq!(series.times_s.len(), 1 + trace.failures.len() + outcome.repairs.len(), "{name}");
@@ -119,19 +116,7 @@ fn every_tor_keeps_its_share_and_the_published_rows_are_two_for_each_event() {
 fn corropt_with_and_without_linkguardian_decides_alike() {
     let topology = from_spec("fabric:pods=12").unwrap();
     let trace = generate(&topology, &Hazard::default(), 5, "t").unwrap();
-    let run = |name| {
-        let (policy, capacity) = (Policy::named(name).unwrap(), Share::new(0.75).unwrap());
-        let plan = Plan {
-            topology: &topology,
-            trace: &trace,
-            policy,
-            capacity,
-            deployment: Share::ALL,
-            seed: 1,
-            replay: None,
-        };
-        plan.run(&Progress::default()).unwrap()
-    };
+    let run = |name| run_named(name, &topology, &trace);
     let (bare, protected) = (run("corropt"), run("lg+corropt"));
     assert_eq!(bare.repairs, protected.repairs);
     assert_eq!(bare.series.times_s, protected.series.times_s);

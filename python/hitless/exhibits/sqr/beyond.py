@@ -9,7 +9,7 @@ from typing import Any
 
 from hitless.exhibits import Context, Exhibit, Point, Row, Runs, exhibit
 from hitless.exhibits.sqr import fct, overhead, testbed
-from hitless.exhibits.sqr.counters import CHECKED, checked, counter, protected
+from hitless.exhibits.sqr.counters import CHECKED, GIVEN_UP, checked, counter, passes_per_copy, protected
 from hitless.simulation import Run, Scenario
 
 _TABLES = ("flows", "messages", "mechanisms", "failures")
@@ -151,8 +151,7 @@ class Buffer:
         """Its size beside equation 1, and what each copy costs."""
         paper = overhead.product_kb(self.rate_gbps, self.delay_us)
         yield Row(self.caching, self.x, "buffer used", "KB", overhead.mean_kb(run), paper, note="paper: equation 1")
-        passes = counter(run, "passes through the ring") / max(1, counter(run, "copies made"))
-        yield Row(self.caching, self.x, "passes for each copy", "", passes)
+        yield Row(self.caching, self.x, "passes for each copy", "", passes_per_copy(run))
 
 
 _BUFFERS = [
@@ -196,16 +195,10 @@ def _row(variant: Variant, run: Run) -> Iterable[Row]:
     yield Row(variant.name, x, "largest FCT", "us", longest_us)
     if variant.sqr is None:
         return
-    for name, unit, scale in (("most bytes", "KB", 1e3), ("mean bytes", "KB", 1e3)):
-        yield Row(variant.name, "sw6", f"cache, {name.removesuffix(' bytes')}", unit, counter(run, name, "sw6") / scale)
-    copies = max(1, counter(run, "copies made"))
-    yield Row(variant.name, x, "passes for each copy", "", counter(run, "passes through the ring") / copies)
-    for name in (
-        "packets sent unprotected",
-        "copies refused by the buffer",
-        "packets lost for want of buffer",
-        "tags skipped",
-    ):
+    for what in ("most", "mean"):
+        yield Row(variant.name, "sw6", f"cache, {what}", "KB", counter(run, f"{what} bytes", "sw6") / 1e3)
+    yield Row(variant.name, x, "passes for each copy", "", passes_per_copy(run))
+    for name in GIVEN_UP:
         value = counter(run, name)
         if value or variant in _PRESSURE:
             yield Row(variant.name, x, name, "", value)

@@ -5,6 +5,13 @@ import polars as pl
 from hitless.simulation import Run
 
 CHECKED = ("network_packets_lost", "network_packets_reordered", "network_packets_duplicated")
+GIVEN_UP = (
+    "packets sent unprotected",
+    "copies refused by the buffer",
+    "packets lost for want of buffer",
+    "tags skipped",
+)
+"""The counters of what SQR could not protect."""
 
 
 def counter(run: Run, name: str, switch: str | None = None) -> int:
@@ -27,6 +34,6 @@ def protected(run: Run) -> pl.DataFrame:
     return run.table("flows").filter(~pl.col("group").str.starts_with("background"))
 
 
-def arrived_bytes(run: Run, link: str) -> int:
-    """Bytes of the frames that arrived whole over a link."""
-    return int(run.table("links").filter(pl.col("link") == link)["arrived_bytes"].sum())
+def passes_per_copy(run: Run, switch: str | None = None) -> float:
+    """How often a copy passes egress, on average, before it is retired or sent."""
+    return counter(run, "passes through the ring", switch) / max(1, counter(run, "copies made", switch))

@@ -9,7 +9,7 @@ import polars as pl
 from hitless.analysis import mean_interval
 from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Row, Runs, Shape, exhibit
 from hitless.exhibits.sqr import fct, testbed
-from hitless.exhibits.sqr.counters import checked, counter, protected
+from hitless.exhibits.sqr.counters import GIVEN_UP, checked, counter, protected
 from hitless.plot import Plot, Series
 from hitless.simulation import Run, Scenario
 
@@ -235,7 +235,7 @@ class Order(Exhibit):
         for column, metric in (("lost", "packets lost"), ("reordered", "packets reordered")):
             total = sum(checked(run, f"network_packets_{column}") for run in found)
             yield Row("checker", name, metric, "", total, 0.0, judge=Exact(), note=note)
-        given_up = sum(counter(run, counted) for run in found for counted in _GIVEN_UP)
+        given_up = sum(counter(run, counted) for run in found for counted in GIVEN_UP)
         yield Row("switches", name, "packets unprotected, refused or skipped", "", given_up, 0.0, judge=Exact())
         died = sum(int(protected(run)["frames_lost_to_failures"].sum()) for run in found)
         yield Row("switches", name, "frames that died on the link", "", died)
@@ -244,14 +244,6 @@ class Order(Exhibit):
         own = sum(_duplicates_by_switches(run) for run in found)
         note = "sent from the cache, less those kept back, less those that died on the link"
         yield Row("switches", name, "packets duplicated", "", own, float(twice), judge=Exact(0.0), note=note)
-
-
-_GIVEN_UP = (
-    "packets sent unprotected",
-    "copies refused by the buffer",
-    "packets lost for want of buffer",
-    "tags skipped",
-)
 
 
 def _duplicates_by_switches(run: Run) -> int:

@@ -16,7 +16,7 @@ import polars as pl
 from hitless.analysis import Interval, mean_interval
 from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Row, Runs, Shape, exhibit, falling
 from hitless.exhibits.sqr import testbed
-from hitless.exhibits.sqr.counters import counter
+from hitless.exhibits.sqr.counters import counter, passes_per_copy
 from hitless.plot import Plot, Series
 from hitless.simulation import Run, Scenario
 
@@ -153,13 +153,13 @@ def _most(run: Run) -> str:
 
 def _round_us(run: Run) -> float:
     """Mean time between two passes of a copy, from the passes that it makes in its delay."""
-    return _DELAY_US / max(1.0, counter(run, "passes through the ring", "sw") / counter(run, "copies made", "sw"))
+    return _DELAY_US / max(1.0, passes_per_copy(run, "sw"))
 
 
 def _why(caching: str, run: Run) -> str:
     if caching == "delay-queue":
         return _most(run)
-    passes = counter(run, "passes through the ring", "sw") / max(1, counter(run, "copies made", "sw"))
+    passes = passes_per_copy(run, "sw")
     return (
         f"{passes:.2f} passes for each copy through a port that reads 100 Gbps, as much as comes in: "
         f"one that goes round twice lengthens the queue for good; {_most(run)}"

@@ -139,10 +139,10 @@ def recovery(scheme: Mapping[str, Any], detection: Mapping[str, Any] | None = No
     return {"detection": detection or {"kind": "fixed", "delay": f"{DETECTION_US} us"}, "scheme": scheme}
 
 
-def failures(scheme: Mapping[str, Any], *, first_ms: float = 20, every_ms: float = 20) -> list[Mapping[str, Any]]:
+def failures(scheme: Mapping[str, Any], *, every_ms: float = 20) -> list[Mapping[str, Any]]:
     """A failure of sw6 - sw10 every 20 ms, to the end of the run."""
-    made: dict[str, Any] = {"link": FAILING, "first": milliseconds(first_ms), "every": milliseconds(every_ms)}
-    made["jitter"] = "12 ms"
+    every = milliseconds(every_ms)
+    made: dict[str, Any] = {"link": FAILING, "first": "20 ms", "every": every, "jitter": "12 ms"}
     if scheme["kind"] == "local-reroute":
         made["outage"] = _OUTAGE
     return [made]
