@@ -46,13 +46,15 @@ impl Scenario {
         self.failures.iter().filter(names_it)
     }
 
-    /// The longest time from the detection of `failure` to the moment at which packets have a way again.
-    pub fn reconfiguration_bound(&self, failure: &LinkFailure) -> Duration {
+    /// The longest time from the detection of `failure` of a link to the moment at which packets have a way again.
+    pub fn reconfiguration_bound(&self, failure: &LinkFailure, link: LinkSettings) -> Duration {
         let Some(recovery) = &self.recovery else { return Duration::ZERO };
         let reconfiguration = recovery.reconfiguration();
+        let after_detection = |outage: Duration| outage.saturating_sub(recovery.detection.least());
         match (recovery.scheme, failure.outage) {
-            (RecoveryScheme::SamePort(_), Some(outage)) => {
-                reconfiguration.max(outage.saturating_sub(recovery.detection.least()))
+            (RecoveryScheme::SamePort(_), Some(outage)) => reconfiguration.max(after_detection(outage)),
+            (RecoveryScheme::None, Some(outage)) => {
+                sum(after_detection(outage), recovery.detection.return_bound(self.flight_time(link)))
             }
             _ => reconfiguration,
         }

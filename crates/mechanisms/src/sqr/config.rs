@@ -1,6 +1,6 @@
 //! SQR's parameters.
 
-use hitless_wire::{Duration, PortId};
+use hitless_wire::{Duration, PortId, ServiceKey};
 
 /// Where copies are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,18 @@ pub struct Marks {
     pub ports: Vec<u16>,
     /// VLAN identifiers.
     pub vlans: Vec<u16>,
+}
+
+impl Marks {
+    /// Whether packets of this class and service are protected. `service` is asked when the class does not decide.
+    pub fn protect(&self, class: u8, service: impl FnOnce() -> ServiceKey) -> bool {
+        let Marks { classes, ports, vlans } = self;
+        if classes.is_empty() && ports.is_empty() && vlans.is_empty() || classes.contains(&class) {
+            return true;
+        }
+        let key = service();
+        (key.port != 0 && ports.contains(&key.port)) || (key.vlan != 0 && vlans.contains(&key.vlan))
+    }
 }
 
 /// SQR on one switch.

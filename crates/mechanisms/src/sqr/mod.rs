@@ -51,16 +51,6 @@ const STALL_NS: u32 = 10_000_000;
 /// The timer tokens: the change of a way that they are for, in two halves, and below the top bit the port.
 const RESUME: u32 = 1 << 31;
 
-/// The commands of the control plane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Command {
-    /// Make no more copies.
-    PauseCaching,
-    /// Make copies again.
-    ResumeCaching,
-}
-
 /// SQR on one switch.
 #[derive(Debug)]
 pub struct Sqr {
@@ -74,7 +64,6 @@ pub struct Sqr {
     utilization: Utilization,
     ways: Ways,
     order: PacketOrder,
-    is_paused_by_command: bool,
     is_paused_by_backstop: bool,
     account: Account,
 }
@@ -104,7 +93,6 @@ impl Sqr {
             utilization: Utilization::new(ports, &config.caching_ports, window_ns),
             ways: Ways::new(ports, &config.protected),
             order: PacketOrder::new(ports, stall_timeout_ns, first_tag),
-            is_paused_by_command: false,
             is_paused_by_backstop: false,
             account: Account::new(ports),
             config,
@@ -178,15 +166,8 @@ impl Sqr {
     }
 
     fn is_marked<E: Environment>(&self, context: &mut Context<'_, E>) -> bool {
-        let Marks { classes, ports, vlans } = &self.config.marks;
-        if classes.is_empty() && ports.is_empty() && vlans.is_empty() {
-            return true;
-        }
-        if classes.contains(&context.packet().class) {
-            return true;
-        }
-        let key = context.service_key();
-        (key.port != 0 && ports.contains(&key.port)) || (key.vlan != 0 && vlans.contains(&key.vlan))
+        let class = context.packet().class;
+        self.config.marks.protect(class, || context.service_key())
     }
 
     /// The backstop (section VI, "Handling Traffic Surges").
@@ -200,7 +181,7 @@ impl Sqr {
                 self.is_paused_by_backstop = false;
             }
         }
-        !self.is_paused_by_backstop && !self.is_paused_by_command
+        !self.is_paused_by_backstop
     }
 
     fn send_unmarked<E: Environment>(&mut self, context: &mut Context<'_, E>, way: Option<PortId>) -> Verdict {
@@ -371,10 +352,6 @@ impl Mechanism for Sqr {
         } else if let Some(change) = self.ways.finish_move(primary, number) {
             self.follow(change, context);
         }
-    }
-
-    fn command<E: Environment>(&mut self, command: u32, _context: &mut Context<'_, E>) {
-        self.is_paused_by_command = command == Command::PauseCaching as u32;
     }
 
     fn report(&self, _now: Time) -> Report {

@@ -24,9 +24,6 @@ impl Check<'_> {
         section: &str,
     ) {
         for &link in links {
-            if self.scenario.failures_of(topology, link.link).next().is_none() {
-                continue;
-            }
             let total_bps = self.protected_bps(topology, routing, settings, link);
             let (rate, name) = (self.way_of(topology, routing, link), topology.link_name(link));
             self.require_else(total_bps <= rate.as_bps(), || {

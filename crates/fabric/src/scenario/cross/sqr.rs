@@ -28,8 +28,9 @@ impl Check<'_> {
         self.sqr_hardware(settings, section);
         if self.problems.len() == before {
             let routing = Routing::new(topology, PathChoice::default());
-            self.sqr_backups(topology, &routing, &links, section);
-            self.sqr_constant_rates(topology, &routing, settings, &links, section);
+            let failing: Vec<_> = links.iter().copied().filter(|&link| self.fails(topology, link)).collect();
+            self.sqr_backups(topology, &routing, &failing, section);
+            self.sqr_constant_rates(topology, &routing, settings, &failing, section);
             self.sqr_buffer(topology, settings, &links, section);
         }
     }
@@ -85,8 +86,9 @@ impl Check<'_> {
     fn sqr_delays(&mut self, topology: &Topology, settings: &SqrSettings, section: &str) {
         let field = |name: &str| format!("{section}.{name}");
         let (Some(steady), Some(failure)) = (settings.steady_delay, settings.failure_delay) else { return };
-        let fails = |link: DirectedLink| self.scenario.failures_of(topology, link.link).next().is_some();
-        if settings.protected(topology).into_iter().any(fails) {
+        let failing = settings.protected(topology).into_iter().find(|&link| self.fails(topology, link));
+        if let Some(failing) = failing {
+            self.sqr_is_told(topology, failing, field("links"));
             let detection = self.scenario.detection().bound();
             let needed = settings.steady_bound(self.scenario, topology);
             self.require_else(steady >= needed, || {
@@ -116,6 +118,14 @@ impl Check<'_> {
         }
     }
 
+    fn sqr_is_told(&mut self, topology: &Topology, failing: DirectedLink, field: String) {
+        self.require_else(self.scenario.recovery.is_some(), || {
+            let rule = format!("{} fails, and nobody detects it", topology.link_name(failing));
+            let hint = "give [recovery], or SQR is never told that it has to send its copies";
+            Problem::new(field, "", rule).hint(hint)
+        });
+    }
+
     fn sqr_hardware(&mut self, settings: &SqrSettings, section: &str) {
         let field = |name: &str| format!("{section}.{name}");
         let has_window = settings.utilization_window > Duration::ZERO;
@@ -134,6 +144,11 @@ impl Check<'_> {
                 self.require(within, &field("backstop.pause"), "is above switch.buffer.total: it would never act");
             }
         }
+    }
+
+    /// Whether the scenario has a failure of `link`.
+    fn fails(&self, topology: &Topology, link: DirectedLink) -> bool {
+        self.scenario.failures_of(topology, link.link).next().is_some()
     }
 
     /// Local rerouting needs another port.

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use hitless_wire::{Bytes, Duration};
+use hitless_mechanisms::sqr::Marks;
+use hitless_wire::{Bytes, Duration, ServiceKey};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,12 +23,15 @@ pub struct SqrSettings {
     /// Protect packets of these traffic classes (the TOS bits). A packet that fits any of `classes`, `ports` and `vlans`
     /// is protected; all three empty: every packet is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(inner(range(max = 127)))]
     pub classes: Vec<u8>,
     /// Protect flows with these TCP or UDP service ports.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(inner(range(min = 1)))]
     pub ports: Vec<u16>,
     /// Protect flows in these VLANs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(inner(range(min = 1, max = 4094)))]
     pub vlans: Vec<u16>,
     /// Where copies are kept.
     #[serde(default)]
@@ -120,10 +124,12 @@ impl SqrSettings {
 
     /// Whether packets of `group` are protected.
     pub fn protects(&self, group: &FlowGroup) -> bool {
-        let named = self.classes.contains(&group.class)
-            || (group.port != 0 && self.ports.contains(&group.port))
-            || (group.vlan != 0 && self.vlans.contains(&group.vlan));
-        named || (self.classes.is_empty() && self.ports.is_empty() && self.vlans.is_empty())
+        self.marks().protect(group.class, || ServiceKey { port: group.port, vlan: group.vlan })
+    }
+
+    /// The lists as the mechanism has them.
+    pub fn marks(&self) -> Marks {
+        Marks { classes: self.classes.clone(), ports: self.ports.clone(), vlans: self.vlans.clone() }
     }
 
     /// The switches that send on them, in order.
@@ -145,8 +151,8 @@ impl SqrSettings {
     /// The time that it takes to find a way, once the failure of a protected link has been detected.
     pub fn reconfiguration_bound(&self, scenario: &Scenario, topology: &Topology) -> Duration {
         let bounds = self.protected(topology).into_iter().flat_map(|link| {
-            let failures = scenario.failures_of(topology, link.link);
-            failures.map(|failure| scenario.reconfiguration_bound(failure)).collect::<Vec<_>>()
+            let (failures, settings) = (scenario.failures_of(topology, link.link), topology.link(link.link).settings);
+            failures.map(|failure| scenario.reconfiguration_bound(failure, settings)).collect::<Vec<_>>()
         });
         let scheme = scenario.recovery.as_ref().map_or(Duration::ZERO, |recovery| recovery.reconfiguration());
         bounds.fold(scheme, Duration::max)

@@ -68,6 +68,12 @@ fn the_delays_are_the_least_that_keep_the_promise() {
             Duration::from_ms(1),
         ),
         (changed("every =", "outage = \"4030 us\"\nevery ="), Duration::from_ns(32_711), Duration::from_ms(4)),
+        // Nobody repairs it: a way comes with the end of the outage, when that is detected.
+        (
+            changed(SAME_PORT, "{ kind = \"none\" }").replace("every =", "outage = \"4030 us\"\nevery ="),
+            Duration::from_ns(32_711),
+            Duration::from_us(4_030),
+        ),
         (
             changed("[recovery]", "[recovery]\ndetection = { kind = \"signal-loss\" }"),
             Duration::from_ns(2_755 + 2_711),
@@ -212,6 +218,27 @@ fn sqr_that_cannot_keep_its_promise_is_refused_with_the_arithmetic() {
 }
 
 #[test]
+fn sqr_on_a_failing_link_needs_someone_who_detects_it() {
+    let text = changed("[recovery]\nscheme = { kind = \"same-port\" }\n", "")
+        .replace("every = \"20 ms\"", "every = \"20 ms\"\noutage = \"2 ms\"");
+    let hint = "give [recovery], or SQR is never told that it has to send its copies";
+    assert_refused(&text, "mechanism[0].links", "sw6->sw10 fails, and nobody detects it", hint);
+    let elsewhere = text.replacen("link = \"sw6<->sw10\"", "link = \"sw6<->sw9\"", 1);
+    check(&elsewhere, "").unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn marks_that_no_packet_can_bear_are_refused() {
+    for (list, least_or_most) in
+        [("classes = [128]", "127"), ("ports = [0]", "1"), ("vlans = [0]", "1"), ("vlans = [4095]", "4094")]
+    {
+        let error = check(&changed("ports = [5001]", list), "").expect_err(list);
+        let [finding] = error.findings.as_slice() else { panic!("{error}") };
+        assert!(finding.field.starts_with("mechanism[0].") && finding.rule.contains(least_or_most), "{error}");
+    }
+}
+
+#[test]
 fn sqr_needs_links_of_switches_each_in_one_entry() {
     let table = [
         ("links = [\"h4->sw10\"]", "links[0]", "a host is at the sending end, and SQR runs on switches"),
@@ -265,7 +292,9 @@ fn protected_flows_of_constant_rate_must_have_room_on_their_link() {
 fn local_rerouting_under_sqr_needs_a_backup() {
     check(&rerouted(), "").unwrap_or_else(|error| panic!("{error}"));
     // The only way from sw2 to h4 is by sw6.
-    let text = rerouted().replacen("links = [\"sw6<->sw10\"]", "links = [\"sw2->sw6\"]", 1);
+    let protected = rerouted().replacen("links = [\"sw6<->sw10\"]", "links = [\"sw2->sw6\"]", 1);
+    check(&protected, "").unwrap_or_else(|error| panic!("it never fails\n{error}"));
+    let text = protected.replacen("link = \"sw6<->sw10\"", "link = \"sw2<->sw6\"", 1);
     let rule = "sw2->sw6 has no backup: from every other neighbour of sw2 some of its packets come back";
     assert_refused(
         &text,

@@ -1,6 +1,6 @@
 //! SQR on the switches at the sending ends of its links.
 
-use hitless_mechanisms::sqr::{Backstop, Caching, Marks, Release, SqrConfig};
+use hitless_mechanisms::sqr::{Backstop, Caching, Release, SqrConfig};
 use hitless_wire::PortId;
 
 use super::Planner;
@@ -36,11 +36,7 @@ fn config(settings: &SqrSettings) -> SqrConfig {
         protected: Vec::new(),
         line_ports: 0,
         caching_ports: Vec::new(),
-        marks: Marks {
-            classes: settings.classes.clone(),
-            ports: settings.ports.clone(),
-            vlans: settings.vlans.clone(),
-        },
+        marks: settings.marks(),
         steady_delay: settings.steady_delay.expect("a checked scenario spells it out"),
         failure_delay: settings.failure_delay.expect("a checked scenario spells it out"),
         clock_bits: settings.clock_bits,

@@ -125,7 +125,7 @@ impl Recovery {
         }
         let later = match settings.jitter {
             Duration::ZERO => Duration::ZERO,
-            jitter => Duration(stream.next_u64() % jitter.as_ps().saturating_add(1).max(1)),
+            jitter => Duration(stream.next_u64() % jitter.as_ps().saturating_add(1)),
         };
         let at = course::later(settings.earliest(*next), later);
         *next += 1;
@@ -133,7 +133,7 @@ impl Recovery {
     }
 
     /// The link of a failure, unless it has failed again since.
-    fn link_of(&mut self, failure: u32) -> Option<usize> {
+    fn link_of(&self, failure: u32) -> Option<usize> {
         self.links.iter().position(|link| link.latest == Some(failure))
     }
 
@@ -290,6 +290,7 @@ impl Simulation {
         if let (PortState::Rerouted { backup }, Some(switch)) = (state.state, state.switch)
             && self.recovery.is_alive(switch, backup)
         {
+            self.note_way(now, link, end);
             return;
         }
         let found = match self.recovery.backup(link, end) {
