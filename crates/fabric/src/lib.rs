@@ -14,8 +14,8 @@ pub mod topology;
 pub mod workload;
 
 pub use hitless_engine::Progress;
-pub use hitless_mechanisms::linkguardian::{Mode, copies_for};
+pub use hitless_mechanisms::linkguardian::{LinkEnd, Mode, copies_for};
 pub use hitless_wire::Time;
 pub use results::{Outcome, Summary};
 pub use scenario::{Scenario, ScenarioError};
-pub use simulation::{LinkEnd, ReceiveCounters, Session, Simulation};
+pub use simulation::{ReceiveCounters, Session, Simulation};

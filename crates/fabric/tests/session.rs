@@ -6,6 +6,7 @@ use hitless_fabric::{LinkEnd, Mode, Progress, Session, Simulation, Time};
 use hitless_wire::Duration;
 
 const LINK: &str = "sw2->sw6";
+const BACK: &str = "sw6->sw2";
 
 fn at_us(us: u64) -> Time {
     Time::ZERO + Duration::from_us(us)
@@ -20,8 +21,8 @@ fn example(name: &str) -> Scenario {
 }
 
 /// 25G, full frames at line rate for `ms`, loss 1e-2, LinkGuardian configured and off.
-fn dormant(ms: u64) -> Scenario {
-    check(&format!(
+fn dormant(ms: u64) -> String {
+    format!(
         r#"
 name = "dormant"
 duration = "{ms} ms"
@@ -32,22 +33,30 @@ flows = [{{ name = "all", kind = "constant-rate", transport = "udp", sources = [
 link = [{{ name = "sw2->sw6", loss = {{ kind = "bernoulli", rate = 1e-2 }} }}]
 mechanism = [{{ kind = "linkguardian", link = "sw2->sw6", activation = [{{ at = "0 s", active = false }}] }}]
 "#
-    ))
+    )
 }
 
 fn counter(table: &Table, scope: &str, name: &str) -> u64 {
+    counter_of(table, "", scope, name)
+}
+
+/// A counter of the switches whose name begins so.
+fn counter_of(table: &Table, switch: &str, scope: &str, name: &str) -> u64 {
     let column = |wanted| &table.columns.iter().find(|(name, _)| *name == wanted).expect("a column").1;
-    let (Column::Text(scopes), Column::Text(counters), Column::Unsigned(values)) =
-        (column("scope"), column("counter"), column("value"))
+    let (Column::Text(switches), Column::Text(scopes), Column::Text(counters), Column::Unsigned(values)) =
+        (column("switch"), column("scope"), column("counter"), column("value"))
     else {
         panic!("the table has other columns");
     };
-    let rows = scopes.iter().zip(counters).zip(values);
-    rows.filter(|((row, counter), _)| row.ends_with(scope) && *counter == name).map(|(_, value)| value).sum()
+    let rows = switches.iter().zip(scopes).zip(counters).zip(values);
+    let is_meant = |((of, row), counter): &((&String, &String), &String)| {
+        of.starts_with(switch) && row.ends_with(scope) && *counter == name
+    };
+    rows.filter(|(row, _)| is_meant(row)).map(|(_, value)| value).sum()
 }
 
 fn session(ms: u64) -> Session {
-    Session::new(dormant(ms)).expect("the scenario can be built")
+    Session::new(check(&dormant(ms))).expect("the scenario can be built")
 }
 
 #[test]
@@ -106,11 +115,47 @@ fn commands_take_effect_between_two_steps() {
 }
 
 #[test]
+fn a_command_reaches_one_direction_of_a_link_that_is_protected_both_ways() {
+    let progress = Progress::default();
+    let hosts = |both: [&str; 2]| format!("sources = {both:?}, destinations = {:?}", [both[1], both[0]]);
+    let text = dormant(4).replace(r#"sources = ["h4"], destinations = ["h8"]"#, &hosts(["h4", "h8"]));
+    let (before, guardian) = text.split_once("mechanism = [").expect("LinkGuardian stands last");
+    let guardian = guardian.trim_end().trim_end_matches(']');
+    let text = format!("{before}mechanism = [{guardian}, {}]", guardian.replace(LINK, BACK));
+    let mut session = Session::new(check(&text)).expect("the scenario can be built");
+    session.advance(at_us(1), &progress);
+    for link in [LINK, BACK] {
+        for end in [LinkEnd::Receiver, LinkEnd::Sender] {
+            session.protect(link, end, 1, Mode::Blocking).expect("LinkGuardian is configured");
+        }
+    }
+    session.advance(at_us(1_000), &progress);
+    session.protect(LINK, LinkEnd::Receiver, 4, Mode::NonBlocking).expect("LinkGuardian is configured");
+    session.unprotect(LINK, LinkEnd::Sender).expect("LinkGuardian is configured");
+    let protected = |session: &Session| {
+        let table = session.mechanisms();
+        ["sw2", "sw6"].map(|switch| counter_of(&table, switch, "sender", "packets protected"))
+    };
+    let before = protected(&session);
+    assert!(before.iter().all(|&packets| packets > 1_000), "{before:?}");
+    session.advance(at_us(3_000), &progress);
+    let after = protected(&session);
+    assert_eq!(after[0], before[0], "it was switched off");
+    assert!(after[1] > 2 * before[1], "{before:?} and {after:?}");
+    assert_eq!(counter_of(&session.mechanisms(), "sw6", "sender", "copies per lost packet"), 1);
+    assert_eq!(session.finish(&progress).violations, Vec::<String>::new());
+}
+
+#[test]
 fn a_change_of_mode_under_way_reaches_the_packets() {
     let progress = Progress::default();
     let mut session = session(10);
-    session.protect(LINK, LinkEnd::Sender, 2, Mode::NonBlocking).expect("LinkGuardian is configured");
+    session.advance(at_us(1), &progress);
+    for end in [LinkEnd::Receiver, LinkEnd::Sender] {
+        session.protect(LINK, end, 2, Mode::NonBlocking).expect("LinkGuardian is configured");
+    }
     session.advance(at_us(5_000), &progress);
+    assert!(counter(&session.mechanisms(), "receiver", "packets recovered") > 20);
     assert_eq!(counter(&session.mechanisms(), "receiver", "packets buffered"), 0);
     session.protect(LINK, LinkEnd::Sender, 2, Mode::Blocking).expect("LinkGuardian is configured");
     session.advance(at_us(9_000), &progress);

@@ -39,7 +39,7 @@ use flow_sampling::FlowSampler;
 pub use order::OrderCounts;
 use recovery::Recovery;
 use sampling::Sampler;
-pub use session::{LinkEnd, ReceiveCounters, Session};
+pub use session::{ReceiveCounters, Session};
 
 /// What an event may have changed.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! the same trace: stopping leaves no mark.
 
 use hitless_engine::{OrderKey, Progress};
-use hitless_mechanisms::linkguardian::{Command, Mode};
+use hitless_mechanisms::linkguardian::{Action, Command, LinkEnd, Mode};
 use hitless_wire::Time;
 
 use super::changes::Change;
@@ -14,15 +14,6 @@ use crate::results::{Outcome, Table};
 use crate::scenario::{MechanismSettings, Scenario};
 use crate::topology::select::select_links;
 use crate::topology::{DirectedLink, Endpoint, Node};
-
-/// One of the two ends of a link in one direction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LinkEnd {
-    /// The node that sends on it.
-    Sender,
-    /// The node that receives from it.
-    Receiver,
-}
 
 /// What the MAC behind a link has counted since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -100,7 +91,7 @@ impl Session {
         if copies == 0 {
             return Err("at least one copy is retransmitted of a lost packet".into());
         }
-        self.command(link, end, |port| Command::Protect { port, copies, mode })
+        self.command(link, end, Action::Protect { copies, mode })
     }
 
     /// Has one end of a link stop protecting it.
@@ -108,7 +99,7 @@ impl Session {
     /// # Errors
     /// A sentence, when no LinkGuardian is configured on `link`.
     pub fn unprotect(&mut self, link: &str, end: LinkEnd) -> Result<(), String> {
-        self.command(link, end, Command::Deactivate)
+        self.command(link, end, Action::Deactivate)
     }
 
     /// What the mechanisms have counted so far: the table of that name.
@@ -125,12 +116,7 @@ impl Session {
         self.simulation.close(end, ended_at)
     }
 
-    fn command(
-        &mut self,
-        link: &str,
-        end: LinkEnd,
-        command: impl Fn(hitless_wire::PortId) -> Command,
-    ) -> Result<(), String> {
+    fn command(&mut self, link: &str, end: LinkEnd, action: Action) -> Result<(), String> {
         let directed = self.link(link)?;
         if !self.is_guarded(directed) {
             return Err(format!("no LinkGuardian is configured on '{link}'"));
@@ -143,7 +129,7 @@ impl Session {
         let mechanism = reports.position(|report| report.mechanism == "linkguardian");
         drop(reports);
         let mechanism = mechanism.expect("both ends of a guarded link run LinkGuardian");
-        let command = command(endpoint.port).number();
+        let command = Command { port: endpoint.port, end, action }.number();
         self.simulation.apply(self.now, Change::Command { switch: switch.0, mechanism, command });
         Ok(())
     }

@@ -57,54 +57,67 @@ pub(crate) fn timer_token(port: PortId, kind: TimerKind) -> u32 {
     u32::from(port.0) << 1 | u32::from(kind == TimerKind::AckNumberTimeout)
 }
 
-/// The commands of the control plane.
+/// One of the two ends of a protected link, which is one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Command {
-    /// Protect the link of this port, as its ends are configured or were last told.
-    Activate(PortId),
-    /// Protect the link of this port with so many copies of each lost packet, from 1 on.
+pub enum LinkEnd {
+    /// The switch that sends on it.
+    Sender,
+    /// The switch that receives from it.
+    Receiver,
+}
+
+/// What the control plane has one end of a link do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Protect the link, as configured or last told.
+    Activate,
+    /// Protect the link with so many copies of each lost packet, from 1 on. What is told here decides at the sender alone.
     Protect {
-        /// The port.
-        port: PortId,
         /// Copies retransmitted per lost packet; see [`copies_for`].
         copies: u8,
         /// In-order delivery or not.
         mode: Mode,
     },
     /// Stop protecting it; what is buffered is still acknowledged or retransmitted.
-    Deactivate(PortId),
+    Deactivate,
+}
+
+/// A command of the control plane. Of a port on which both directions are protected it reaches one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// The port of the link.
+    pub port: PortId,
+    /// Which end of the link the port is.
+    pub end: LinkEnd,
+    /// What it is to do.
+    pub action: Action,
 }
 
 impl Command {
     /// The number by which a switch passes the command on: bit 0 on or off, 16 bits of port, 8 of copies (0: as they
-    /// are), and one for the mode.
+    /// are), one for the mode and one for the end.
     pub fn number(self) -> u32 {
-        let port_and_state = |PortId(port): PortId, is_active| u32::from(port) << 1 | u32::from(is_active);
-        match self {
-            Command::Activate(port) => port_and_state(port, true),
-            Command::Deactivate(port) => port_and_state(port, false),
-            Command::Protect { port, copies, mode } => {
-                let is_non_blocking = u32::from(mode == Mode::NonBlocking);
-                is_non_blocking << 25 | u32::from(copies) << 17 | port_and_state(port, true)
+        let Command { port: PortId(port), end, action } = self;
+        let what = match action {
+            Action::Deactivate => 0,
+            Action::Activate => 1,
+            Action::Protect { copies, mode } => {
+                u32::from(mode == Mode::NonBlocking) << 25 | u32::from(copies) << 17 | 1
             }
-        }
+        };
+        u32::from(end == LinkEnd::Receiver) << 26 | u32::from(port) << 1 | what
     }
 
     fn from_number(number: u32) -> Self {
-        let port = PortId((number >> 1) as u16);
         let (is_active, copies) = (number & 1 == 1, (number >> 17) as u8);
         let mode = if number >> 25 & 1 == 1 { Mode::NonBlocking } else { Mode::Blocking };
-        match (is_active, copies) {
-            (false, _) => Command::Deactivate(port),
-            (true, 0) => Command::Activate(port),
-            (true, _) => Command::Protect { port, copies, mode },
-        }
-    }
-
-    fn port(self) -> PortId {
-        match self {
-            Command::Activate(port) | Command::Deactivate(port) | Command::Protect { port, .. } => port,
-        }
+        let action = match (is_active, copies) {
+            (false, _) => Action::Deactivate,
+            (true, 0) => Action::Activate,
+            (true, _) => Action::Protect { copies, mode },
+        };
+        let end = if number >> 26 & 1 == 1 { LinkEnd::Receiver } else { LinkEnd::Sender };
+        Command { port: PortId((number >> 1) as u16), end, action }
     }
 }
 
@@ -255,16 +268,21 @@ impl Mechanism for LinkGuardian {
     }
 
     fn command<E: Environment>(&mut self, command: u32, _context: &mut Context<'_, E>) {
-        let command = Command::from_number(command);
-        let (port, is_active) = (command.port(), !matches!(command, Command::Deactivate(_)));
-        if let Some(sender) = self.sender_at(port) {
-            sender.set_active(is_active);
-            if let Command::Protect { copies, mode, .. } = command {
-                sender.set_protection(u32::from(copies), mode);
+        let Command { port, end, action } = Command::from_number(command);
+        let is_active = action != Action::Deactivate;
+        match end {
+            LinkEnd::Sender => {
+                let Some(sender) = self.sender_at(port) else { return };
+                sender.set_active(is_active);
+                if let Action::Protect { copies, mode } = action {
+                    sender.set_protection(u32::from(copies), mode);
+                }
             }
-        }
-        if let Some(receiver) = self.receiver_at(port) {
-            receiver.set_active(is_active);
+            LinkEnd::Receiver => {
+                if let Some(receiver) = self.receiver_at(port) {
+                    receiver.set_active(is_active);
+                }
+            }
         }
     }
 
@@ -349,10 +367,14 @@ mod tests {
 
     #[test]
     fn a_command_survives_its_number() {
+        let protect = |copies, mode| Action::Protect { copies, mode };
+        let actions =
+            [Action::Activate, Action::Deactivate, protect(1, Mode::Blocking), protect(255, Mode::NonBlocking)];
         for port in [PortId(0), PortId(1), PortId(u16::MAX)] {
-            let protect = |copies, mode| Command::Protect { port, copies, mode };
-            let with_copies = [protect(1, Mode::Blocking), protect(255, Mode::NonBlocking)];
-            for command in [Command::Activate(port), Command::Deactivate(port)].into_iter().chain(with_copies) {
+            for (end, action) in
+                actions.iter().flat_map(|&action| [(LinkEnd::Sender, action), (LinkEnd::Receiver, action)])
+            {
+                let command = Command { port, end, action };
                 assert_eq!(Command::from_number(command.number()), command);
             }
         }

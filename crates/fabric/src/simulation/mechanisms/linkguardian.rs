@@ -1,7 +1,7 @@
 //! LinkGuardian on the switches at both ends of its links.
 
 use hitless_mechanisms::LinkGuardian;
-use hitless_mechanisms::linkguardian::{self, Command};
+use hitless_mechanisms::linkguardian::{self, Action, Command, LinkEnd};
 use hitless_wire::{Bytes, PortId};
 
 use super::super::build::recirculation_port_id;
@@ -23,8 +23,8 @@ impl Planner<'_> {
             let (from, to) = self.topology.ends(link);
             let sender = self.end(from, settings.sender_buffer)?;
             let receiver = self.end(to, settings.reordering_buffer)?;
-            self.command(&sender, settings);
-            self.command(&receiver, settings);
+            self.command(&sender, LinkEnd::Sender, settings);
+            self.command(&receiver, LinkEnd::Receiver, settings);
             self.guardian(sender.switch).add_sender(sender_config(settings, &sender));
             self.guardian(receiver.switch).add_receiver(receiver_config(settings, &receiver));
         }
@@ -58,10 +58,10 @@ impl Planner<'_> {
         })
     }
 
-    fn command(&mut self, end: &End, settings: &LinkGuardianSettings) {
+    fn command(&mut self, at: &End, end: LinkEnd, settings: &LinkGuardianSettings) {
         for change in &settings.activation {
-            let command = if change.active { Command::Activate(end.port) } else { Command::Deactivate(end.port) };
-            let (switch, number) = (end.switch, command.number());
+            let action = if change.active { Action::Activate } else { Action::Deactivate };
+            let (switch, number) = (at.switch, Command { port: at.port, end, action }.number());
             self.commands.push(super::Command { at: change.at, switch, kind: Kind::LinkGuardian, number });
         }
     }
