@@ -34,16 +34,15 @@ impl Clock {
     /// After how many ticks `duration` is surely over, with both ends cut to nanoseconds.
     ///
     /// # Panics
-    /// When the clock turns over in less than twice the time: a copy could be taken for a young one.
+    /// When that is longer than [`Clock::longest`].
     pub fn ticks(self, duration: Duration) -> u32 {
-        let ticks = duration.as_ps().div_ceil(1_000) + 1;
-        assert!(ticks <= u64::from(self.mask / 2), "{duration:?} is too long for a clock of {} ns", self.mask);
-        ticks as u32
+        assert!(duration <= self.longest(), "{duration:?} is too long for a clock of {} ns", self.mask);
+        (duration.as_ps().div_ceil(1_000) + 1) as u32
     }
 
-    /// Half a turn: the longest time that can be told from a short one.
-    pub const fn half_turn_ns(self) -> u32 {
-        self.mask / 2
+    /// The longest time that it can measure, a little below half a turn: beyond that it could be taken for a short one.
+    pub const fn longest(self) -> Duration {
+        Duration::from_ns((self.mask / 2).saturating_sub(1) as u64)
     }
 }
 
@@ -63,6 +62,14 @@ mod tests {
     #[test]
     fn a_duration_is_over_only_when_it_surely_is() {
         assert_eq!(Clock::new(32).ticks(Duration::from_ps(30_000_001)), 30_002);
+    }
+
+    #[test]
+    fn the_longest_delay_can_be_counted() {
+        for bits in 2..=32 {
+            let clock = Clock::new(bits);
+            assert_eq!(clock.ticks(clock.longest()), u32::MAX >> (32 - bits) >> 1);
+        }
     }
 
     #[test]

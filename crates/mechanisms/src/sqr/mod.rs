@@ -32,7 +32,7 @@ use hitless_wire::sqr::CacheMetadata;
 use hitless_wire::{Duration, PortId, QueueId, Time};
 
 use account::Account;
-use clock::Clock;
+pub use clock::Clock;
 pub use config::{Backstop, Caching, Marks, Release, SqrConfig};
 use order::{CachedTurn, OriginalTurn, PacketOrder};
 use utilization::Utilization;
@@ -55,11 +55,12 @@ const RESUME: u32 = 1 << 31;
 #[derive(Debug)]
 pub struct Sqr {
     config: SqrConfig,
+    /// That of the timestamps that packets bear.
     clock: Clock,
     steady_delay_ns: u32,
     failure_delay_ns: u32,
     is_protected: Vec<bool>,
-    /// By port: the queue of the ring. The one after it is for packets of this port that are kept back.
+    /// By port: the queue of the ring. The one after it, of a protected port, is for its packets that are kept back.
     caching_queues: Vec<QueueId>,
     utilization: Utilization,
     ways: Ways,
@@ -82,7 +83,7 @@ impl Sqr {
         let ports = usize::from(config.line_ports);
         let clock = Clock::new(config.clock_bits);
         let failure_delay_ns = clock.ticks(config.failure_delay);
-        let stall_timeout_ns = clock.half_turn_ns().min(failure_delay_ns.saturating_mul(4).max(STALL_NS));
+        let stall_timeout_ns = failure_delay_ns.saturating_mul(4).max(STALL_NS);
         let window_ns = clock.ticks(config.utilization_window);
         Self {
             clock,
@@ -151,7 +152,8 @@ impl Sqr {
             CachedTurn::Due => self.send(context, cached, now_ns, least_loaded),
             CachedTurn::Waiting { next } => {
                 if is_at_way_out {
-                    cached.skip = self.order.wait(context.pass(), &cached, next, now_ns, self.clock);
+                    let stall_now_ns = context.timestamp_ns() as u32;
+                    cached.skip = self.order.wait(context.pass(), &cached, next, stall_now_ns);
                     context.packet().shims.replace(cached);
                 }
                 match way {
@@ -288,6 +290,16 @@ impl Sqr {
         QueueId(self.caching_queue(primary).0 + 1)
     }
 
+    /// How long it takes at most to send all copies, of which one may be missing. At the line rate they take as long as
+    /// they were kept while all was well.
+    fn copies_take(&self) -> Duration {
+        let until_due = match self.config.release {
+            Release::AfterDelay => self.config.failure_delay,
+            Release::WhenRerouted => self.config.steady_delay,
+        };
+        until_due + self.config.steady_delay
+    }
+
     fn follow<E: Environment>(&mut self, change: WayChange, context: &mut Context<'_, E>) {
         match change {
             WayChange::Lost(primary) => {
@@ -295,12 +307,9 @@ impl Sqr {
                 self.order.rewind(primary);
                 context.pause(primary, self.waiting_queue(primary));
             }
-            WayChange::Found { primary, number, after_loss } => {
+            WayChange::Found { primary, number } => {
                 self.order.restart_wait(primary);
-                // At the line rate they take as long to be sent as they were kept. One of them may be missing.
-                let copies_take = self.config.steady_delay + self.config.steady_delay;
-                let has_copies = after_loss && self.order.has_copies_to_send(primary);
-                let wait = if has_copies { copies_take } else { Duration::ZERO };
+                let wait = if self.order.has_copies_to_send(primary) { self.copies_take() } else { Duration::ZERO };
                 context.wake_at(context.now() + wait, RESUME | u32::from(primary.0) << 16 | u32::from(number));
             }
             WayChange::Moving { primary, number } => {
@@ -318,9 +327,11 @@ impl Mechanism for Sqr {
         self.caching_queues = queue_counts[..line_ports].iter().map(|&count| QueueId(count as u8)).collect();
         let queue = QueueConfig::normal(QueueLimit::Unlimited).with_ecn(EcnThreshold::Off);
         let ports = (0..self.config.line_ports).map(PortId);
+        let queues =
+            |port: PortId| std::iter::repeat_n((port, queue), 1 + usize::from(self.is_protected[usize::from(port.0)]));
         Subscriptions {
             hooks: ports.clone().map(|port| (port, HookSet::EGRESS)).collect(),
-            queues: ports.flat_map(|port| [(port, queue); 2]).collect(),
+            queues: ports.flat_map(queues).collect(),
         }
     }
 

@@ -13,8 +13,6 @@ use hitless_switch::{Half, Pass, RegisterArray};
 use hitless_wire::PortId;
 use hitless_wire::sqr::{CacheMetadata, Skip};
 
-use super::clock::Clock;
-
 /// One register pair: the tag of the next original (PktTag), and that of the next packet to be sent (NextPktTag).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Tags {
@@ -122,22 +120,15 @@ impl PacketOrder {
     }
 
     /// A packet waits at its way out for the one tagged `next`; where to go on when that one is missing, or has not come
-    /// for too long.
-    pub fn wait(
-        &mut self,
-        pass: &mut Pass,
-        cached: &CacheMetadata,
-        next: u32,
-        now_ns: u32,
-        clock: Clock,
-    ) -> Option<Skip> {
+    /// for too long. `now_ns` is of 32 bits, whatever the clock of the packets' timestamps has.
+    pub fn wait(&mut self, pass: &mut Pass, cached: &CacheMetadata, next: u32, now_ns: u32) -> Option<Skip> {
         let port = usize::from(cached.primary.0);
         let (is_first, is_overdue) = self.stalls.access(pass, port, |stall| {
             let is_first = stall.next != next;
             if is_first {
                 *stall = Stall { next, since_ns: now_ns };
             }
-            (is_first, clock.elapsed_ns(stall.since_ns, now_ns) >= self.stall_timeout_ns)
+            (is_first, now_ns.wrapping_sub(stall.since_ns) >= self.stall_timeout_ns)
         });
         let lowest = self.lowest_waiting.access(pass, port, |lowest| {
             if is_first || (cached.tag.wrapping_sub(*lowest) as i32) < 0 {
@@ -182,6 +173,13 @@ impl PacketOrder {
                 *retired = after;
             }
         });
+        // An old note at its place must not outlive a whole turn of the tags.
+        let place = missing_place(usize::from(cached.primary.0), cached.tag);
+        self.missing.access(pass, place, |noted| {
+            if (noted.wrapping_sub(cached.tag) as i32) <= 0 {
+                *noted = after;
+            }
+        });
     }
 
     /// Whether the packet that is sent was the last of those that had been sent before the failure: next come packets that
@@ -195,8 +193,10 @@ impl PacketOrder {
     pub fn rewind(&mut self, port: PortId) {
         let index = usize::from(port.0);
         let (tags, kept_from) = (self.tags.peek(index), self.kept_from.peek(index));
-        // Copies from the failure before may still wait beyond `next`.
-        if (tags.next.wrapping_sub(kept_from) as i32) > 0 {
+        // Copies from the failure before may still wait beyond `next`. Else it is as old as that failure, or older than a
+        // whole turn of the tags.
+        let has_copies = kept_from.wrapping_sub(tags.next) <= tags.assigned.wrapping_sub(tags.next);
+        if !has_copies {
             self.kept_from.poke(index, tags.next);
         }
         self.tags.poke(index, Tags { next: self.retired.peek(index), ..tags });
@@ -297,6 +297,35 @@ mod tests {
     }
 
     #[test]
+    fn what_was_kept_back_before_the_tags_wrapped_is_forgotten() {
+        let mut order = sent(5, 2);
+        order.rewind(PORT);
+        for place in [2_u32.pow(31) + 16, u32::MAX, 6] {
+            order.retired.poke(0, place);
+            order.tags.poke(0, Tags { assigned: place.wrapping_add(1), next: place.wrapping_add(1) });
+            order.rewind(PORT);
+            assert!(order.has_copies_to_send(PORT));
+            assert_eq!(turn(&mut order, place, true), CachedTurn::Due);
+            assert!(order.is_last_copy(&mut pass(), &metadata(place)), "{place}");
+            assert!(!order.has_copies_to_send(PORT));
+        }
+    }
+
+    #[test]
+    fn a_note_of_a_missing_packet_ends_with_its_time() {
+        let mut order = sent(0, 3);
+        order.note_missing(&mut pass(), &metadata(1));
+        for tag in [2, 1_024, 1_025] {
+            assert!(order.wait(&mut pass(), &metadata(2), 1, 0).is_some(), "{tag} has not been retired");
+            order.retire(&mut pass(), &metadata(tag));
+        }
+        assert_eq!(order.wait(&mut pass(), &metadata(2), 1, 0), None);
+        order.note_missing(&mut pass(), &metadata(4_000));
+        order.retire(&mut pass(), &metadata(4_000 - 1_024));
+        assert!(order.wait(&mut pass(), &metadata(4_001), 4_000, 0).is_some(), "it is still to come");
+    }
+
+    #[test]
     fn without_copies_a_packet_takes_no_tag_unless_it_must_wait() {
         let mut order = sent(0, 1);
         assert_eq!(order.original(&mut pass(), PORT, true, false), OriginalTurn::Unprotected);
@@ -306,19 +335,18 @@ mod tests {
 
     #[test]
     fn a_packet_that_nobody_has_is_given_up_after_the_stall_time() {
-        let clock = Clock::new(32);
         let mut order = sent(0, 6);
         order.rewind(PORT);
         order.restart_wait(PORT);
         for (now_ns, tag) in [(5_000, 4), (5_500, 2), (5_999, 4)] {
-            assert_eq!(order.wait(&mut pass(), &metadata(tag), 0, now_ns, clock), None);
+            assert_eq!(order.wait(&mut pass(), &metadata(tag), 0, now_ns), None);
         }
-        let skip = order.wait(&mut pass(), &metadata(4), 0, 6_000, clock);
+        let skip = order.wait(&mut pass(), &metadata(4), 0, 6_000);
         assert_eq!(skip, Some(Skip { from: 0, to: 2 }));
         let skipping = CacheMetadata { skip, ..metadata(4) };
         assert_eq!(order.cached(&mut pass(), &skipping, true), (CachedTurn::Waiting { next: 2 }, 2));
         assert_eq!(turn(&mut order, 2, true), CachedTurn::Due);
-        assert_eq!(order.wait(&mut pass(), &metadata(4), 3, 6_500, clock), None, "waiting for 3 has just begun");
+        assert_eq!(order.wait(&mut pass(), &metadata(4), 3, 6_500), None, "waiting for 3 has just begun");
     }
 
     #[test]
@@ -340,7 +368,7 @@ mod tests {
             order.note_missing(&mut pass(), &metadata(tag));
             order.rewind(PORT);
             let behind = metadata(tag.wrapping_add(1));
-            let skip = order.wait(&mut pass(), &behind, tag, 0, Clock::new(32));
+            let skip = order.wait(&mut pass(), &behind, tag, 0);
             assert_eq!(skip, Some(Skip { from: tag, to: behind.tag }));
             assert_eq!(order.cached(&mut pass(), &CacheMetadata { skip, ..behind }, true), (CachedTurn::Due, 1));
         }

@@ -14,8 +14,6 @@ pub enum WayChange {
         primary: PortId,
         /// The number of the change, for [`Ways::is_latest`].
         number: u16,
-        /// Whether copies are to be sent first.
-        after_loss: bool,
     },
     /// They will go another way although nothing was lost; until those on the old one have arrived, they wait.
     Moving {
@@ -32,8 +30,6 @@ struct Path {
     /// The port that packets were last sent by.
     last: PortId,
     is_moving: bool,
-    /// Whether packets have been lost since there was a way.
-    has_lost: bool,
     /// Counts the changes, so that what one has set off is not taken for a thing of the next.
     changes: u16,
 }
@@ -50,7 +46,7 @@ impl Ways {
     /// Every port is up, and its own way.
     pub fn new(ports: usize, protected: &[PortId]) -> Self {
         let mut ways = RegisterArray::new("backupPort", Half::Egress, 3, ports, None);
-        let path = |&primary: &PortId| Path { primary, last: primary, is_moving: false, has_lost: false, changes: 0 };
+        let path = |&primary: &PortId| Path { primary, last: primary, is_moving: false, changes: 0 };
         protected.iter().for_each(|&port| ways.poke(usize::from(port.0), Some(port)));
         Self { states: vec![PortState::Up; ports], paths: protected.iter().map(path).collect(), ways }
     }
@@ -86,7 +82,6 @@ impl Ways {
         if failed == Some(last) {
             let path = &mut self.paths[index];
             path.is_moving = false;
-            path.has_lost = true;
             path.changes = path.changes.wrapping_add(1);
             self.ways.poke(usize::from(primary.0), None);
             return [Some(WayChange::Lost(primary)), self.take(index)].into_iter().flatten().collect();
@@ -114,8 +109,7 @@ impl Ways {
         path.last = way;
         path.changes = path.changes.wrapping_add(1);
         self.ways.poke(usize::from(primary.0), Some(way));
-        let after_loss = std::mem::take(&mut path.has_lost);
-        Some(WayChange::Found { primary, number: path.changes, after_loss })
+        Some(WayChange::Found { primary, number: path.changes })
     }
 
     /// Follows backups, and the backups of backups.
@@ -152,8 +146,7 @@ mod tests {
     fn name(change: &WayChange) -> &'static str {
         match change {
             WayChange::Lost(_) => "lost",
-            WayChange::Found { after_loss: true, .. } => "found",
-            WayChange::Found { after_loss: false, .. } => "moved",
+            WayChange::Found { .. } => "found",
             WayChange::Moving { .. } => "moving",
         }
     }
@@ -183,7 +176,7 @@ mod tests {
         ]);
         assert!(!ways.is_latest(P, 3));
         let found = ways.finish_move(P, 3);
-        assert_eq!(found, Some(WayChange::Found { primary: P, number: 4, after_loss: false }));
+        assert_eq!(found, Some(WayChange::Found { primary: P, number: 4 }));
         assert_eq!((way(&mut ways), ways.is_latest(P, 4), ways.is_latest(P, 3)), (Some(P), true, false));
         assert_eq!(ways.finish_move(P, 3), None);
     }
@@ -222,6 +215,6 @@ mod tests {
         ]);
         assert_eq!((ways.finish_move(P, 2), way(&mut ways)), (None, None), "no such move");
         assert_eq!((ways.finish_move(P, 3), way(&mut ways)), (None, None));
-        assert_eq!(ways.set_state(P, Rerouted { backup: B }).iter().map(name).collect::<Vec<_>>(), ["moved"]);
+        assert_eq!(ways.set_state(P, Rerouted { backup: B }).iter().map(name).collect::<Vec<_>>(), ["found"]);
     }
 }

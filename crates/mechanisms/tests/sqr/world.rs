@@ -2,7 +2,7 @@
 
 use hitless_engine::{EventQueue, OrderKey, PacketHandle, PacketStore};
 use hitless_mechanisms::AnyMechanism;
-use hitless_mechanisms::sqr::{Backstop, Caching, Marks, Release, Sqr, SqrConfig};
+use hitless_mechanisms::sqr::{Backstop, Caching, Clock, Marks, Release, Sqr, SqrConfig};
 use hitless_switch::{
     Architecture, BufferPolicy, DropReason, Environment, PortConfig, PortState, QueueConfig, QueueLimit, Switch,
     SwitchEvent,
@@ -41,6 +41,8 @@ pub struct Setting {
     pub recovery: Recovery,
     pub caching: Caching,
     pub release: Release,
+    /// By how much copies are kept longer after a failure than they need be.
+    pub slack: Duration,
     pub clock_bits: u32,
     pub first_tag: u32,
     /// When the run begins: where in its turn the clock is.
@@ -61,6 +63,7 @@ impl Setting {
             recovery: Recovery::SamePort(Duration::from_us(repair_us)),
             caching: Caching::Ring,
             release: Release::AfterDelay,
+            slack: Duration::ZERO,
             clock_bits: 32,
             first_tag: 0,
             start: Time::ZERO,
@@ -81,6 +84,13 @@ impl Setting {
         longest + frame + Architecture::tofino_like().egress_latency
     }
 
+    /// The fewest bits of a clock that can measure the delays.
+    pub fn least_clock_bits(&self) -> u32 {
+        let config = self.config();
+        let longest = config.failure_delay.max(config.utilization_window);
+        (2..=32).find(|&bits| Clock::new(bits).longest() >= longest).expect("the delays are far below a second")
+    }
+
     pub fn config(&self) -> SqrConfig {
         let steady_delay = self.detection + self.flight();
         let repair = match self.recovery {
@@ -93,7 +103,7 @@ impl Setting {
             caching_ports: self.caching_ports.clone(),
             marks: Marks { classes: vec![MARKED], ..Marks::default() },
             steady_delay,
-            failure_delay: steady_delay + repair,
+            failure_delay: steady_delay + repair + self.slack,
             clock_bits: self.clock_bits,
             utilization_window: Duration::from_us(20),
             caching: self.caching,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use hitless_mechanisms::sqr::Clock;
 use hitless_wire::{Bytes, Duration};
 
 use super::Check;
@@ -108,11 +109,11 @@ impl Check<'_> {
             );
             Problem::new(field("failure_delay"), "", rule)
         });
-        let half_turn = Duration::from_ns((1 << settings.clock_bits) / 2);
+        let longest = Clock::new(settings.clock_bits).longest();
         for (name, time) in [("failure_delay", failure), ("utilization_window", settings.utilization_window)] {
-            self.require_else(time < half_turn, || {
+            self.require_else(time <= longest, || {
                 let bits = settings.clock_bits;
-                let rule = format!("must be below {}, half a turn of a clock of {bits} bits", half_turn.text());
+                let rule = format!("must be {} at most, half a turn of a clock of {bits} bits", longest.text());
                 Problem::new(field(name), time.text(), rule).hint("give more clock_bits")
             });
         }

@@ -174,7 +174,7 @@ fn sqr_that_cannot_keep_its_promise_is_refused_with_the_arithmetic() {
         (
             "clock_bits = 20",
             "failure_delay",
-            "must be below 524.288 us, half a turn of a clock of 20 bits",
+            "must be 524.286 us at most, half a turn of a clock of 20 bits",
             "give more clock_bits",
         ),
         ("utilization_window = \"0 s\"", "utilization_window", "must be above zero", ""),
