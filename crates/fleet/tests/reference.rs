@@ -89,9 +89,10 @@ proptest! {
 
 /// A whole year at a capacity of 75 %, with LinkGuardian everywhere.
 fn run_named(policy: &str, topology: &Topology, trace: &Trace) -> Outcome {
-    let (policy, capacity) = (Policy::named(policy).unwrap(), Share::new(0.75).unwrap());
+    let policy = Policy::named(policy).expect("a policy");
+    let capacity = Share::new(0.75).expect("a share");
     let plan = Plan { topology, trace, policy, capacity, deployment: Share::ALL, seed: 1, replay: None };
-    plan.run(&Progress::default()).unwrap()
+    plan.run(&Progress::default()).expect("a year")
 }
 
 #[test]
