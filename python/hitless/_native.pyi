@@ -108,7 +108,6 @@ class FleetTrace:
         mean_hours: float,
         weibull_shape: float,
         duration_hours: int,
-        failures_per_link: int,
     ) -> FleetTrace:
         """Draw a trace."""
 

@@ -95,9 +95,8 @@ impl FleetTrace {
         mean_hours: f64,
         weibull_shape: f64,
         duration_hours: u64,
-        failures_per_link: usize,
     ) -> PyResult<Self> {
-        let hazard = Hazard { mean_hours, weibull_shape, duration_hours, failures_per_link };
+        let hazard = Hazard { mean_hours, weibull_shape, duration_hours };
         let name = format!("hitless-seed{seed}");
         let topology = Arc::clone(&topology.inner);
         let made = py.detach(|| trace::generate(&topology, &hazard, seed, &name)).map_err(refuse)?;

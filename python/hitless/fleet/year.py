@@ -90,8 +90,6 @@ class Hazard:
     """1 for failures without memory, above 1 for links that age. The mean stays as it is."""
     hours: int = 9_000
     """Length of the trace from its first failure: the published year, which is 375 days."""
-    failures_per_link: int = 10
-    """At most, as in the published generator."""
 
 
 class Trace:
@@ -106,14 +104,7 @@ class Trace:
         asked = hazard or Hazard()
         with _errors():
             return cls(
-                _native.FleetTrace.generate(
-                    topology.native,
-                    seed,
-                    asked.mttf_hours,
-                    asked.weibull_shape,
-                    asked.hours,
-                    asked.failures_per_link,
-                )
+                _native.FleetTrace.generate(topology.native, seed, asked.mttf_hours, asked.weibull_shape, asked.hours)
             )
 
     @classmethod

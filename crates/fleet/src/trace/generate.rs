@@ -10,24 +10,25 @@ use crate::topology::{LinkId, Topology};
 use crate::{LossRate, Problem};
 
 const HOUR_S: u64 = 3_600;
+/// More failures are refused, so that a slip of the pen does not take all memory.
+const FAILURES_MAX: usize = 10_000_000;
 
 /// When links fail.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hazard {
-    /// Mean time between the failures of a link, in hours (Meza et al., IMC 2018: at most 10,000).
+    /// Mean time between the failures of a link, in hours, 1 at least since intervals are whole hours (Meza et al.,
+    /// IMC 2018: at most 10,000).
     pub mean_hours: f64,
     /// Shape of the Weibull distribution: 1 for failures without memory, above 1 for links that age.
     pub weibull_shape: f64,
     /// Length of the trace from its first failure, in hours.
     pub duration_hours: u64,
-    /// Failures of one link at most, as in the published generator.
-    pub failures_per_link: usize,
 }
 
 impl Default for Hazard {
     /// The paper's year.
     fn default() -> Self {
-        Self { mean_hours: 10_000.0, weibull_shape: 1.0, duration_hours: 9_000, failures_per_link: 10 }
+        Self { mean_hours: 10_000.0, weibull_shape: 1.0, duration_hours: 9_000 }
     }
 }
 
@@ -42,8 +43,8 @@ impl Hazard {
     /// Refuses what makes no trace.
     pub fn check(&self) -> Result<(), Problem> {
         let refuse = |what: &str, option: &str| Err(Problem::new(what, option));
-        if !(self.mean_hours > 0.0 && self.mean_hours <= 1e8) {
-            return refuse("a mean time between failures is above 0, and at most 100 million hours", "--mttf-hours");
+        if !(1.0..=1e8).contains(&self.mean_hours) {
+            return refuse("a mean time between failures is 1 hour to 100 million hours", "--mttf-hours");
         }
         if !(0.2..=20.0).contains(&self.weibull_shape) {
             return refuse("a Weibull shape lies between 0.2 and 20", "--weibull-shape");
@@ -51,45 +52,74 @@ impl Hazard {
         if self.duration_hours == 0 || self.duration_hours > LATEST_S / HOUR_S / 2 {
             return refuse("a trace lasts an hour at least, and not beyond the end of time", "--hours");
         }
-        if self.failures_per_link == 0 {
-            return refuse("a link fails once at least", "--failures-per-link");
-        }
         Ok(())
+    }
+
+    /// The failures of a link, by the hour, without end.
+    fn failures(&self, mut stream: Stream) -> impl Iterator<Item = (u64, LossRate)> {
+        let Self { mean_hours, weibull_shape, .. } = *self;
+        let scale_hours = mean_hours / gamma_of_one_plus(1.0 / weibull_shape);
+        let mut hours = 0u64;
+        std::iter::repeat_with(move || {
+            let interval = scale_hours * weibull(&mut stream, weibull_shape);
+            hours = hours.saturating_add(interval.round_ties_even() as u64);
+            (hours, draw_loss(&mut stream))
+        })
+    }
+
+    /// As many as a trace may hold: each has a second of its own.
+    fn failures_max(&self) -> usize {
+        FAILURES_MAX.min((self.duration_hours * HOUR_S) as usize)
+    }
+
+    fn too_many(&self) -> Problem {
+        let Self { mean_hours, duration_hours, .. } = self;
+        let what = format!(
+            "links that fail every {mean_hours} hours fail more than {} times in {duration_hours} hours",
+            self.failures_max()
+        );
+        Problem::new(what, "--mttf-hours, --hours").hint(format!(
+            "each failure takes a second of its own, and a trace has {FAILURES_MAX} at most: fail less often, shorten the \
+             trace, or take a smaller topology"
+        ))
     }
 }
 
 /// Makes a trace. Each link has a random stream of its own, so that a larger topology does not move the links of a
 /// smaller one's numbers.
+///
+/// The published generator draws ten failures of each link and no more, which a year does not use up.
 pub fn generate(topology: &Topology, hazard: &Hazard, seed: u64, name: &str) -> Result<Trace, Problem> {
     hazard.check()?;
-    let streams = RandomStreams::new(seed);
-    let mut slots = Slots::default();
-    let mut failures = Vec::new();
-    for link in (0..topology.links().len()).map(|at| LinkId(at as u32)) {
-        let mut stream = streams.stream(&format!("link {} corruption", link.0));
-        fail(link, hazard, &mut stream, &mut slots, &mut failures);
-    }
+    let links = topology.links().len();
+    let mut failures = draw(links, hazard, seed)?;
     failures.sort_unstable_by_key(|failure| failure.time_s);
     let first_s = failures.first().map_or(0, |failure| failure.time_s);
     failures.retain(|failure| failure.time_s <= first_s + hazard.duration_hours * HOUR_S);
     failures.iter_mut().for_each(|failure| failure.time_s += MARGIN_S);
     let rate = topology.links()[0].rate;
-    let (shape, links) = (topology.shape().clone(), topology.links().len());
+    let shape = topology.shape().clone();
     Ok(Trace { name: name.into(), shape, link_gbps: rate.as_bps() as f64 / 1e9, links, failures })
 }
 
-/// The failures of one link. As many numbers are drawn whatever they are.
-fn fail(link: LinkId, hazard: &Hazard, stream: &mut Stream, slots: &mut Slots, failures: &mut Vec<Failure>) {
-    let scale_hours = hazard.mean_hours / gamma_of_one_plus(1.0 / hazard.weibull_shape);
-    let mut hours = 0u64;
-    for _ in 0..hazard.failures_per_link {
-        let interval = scale_hours * weibull(stream, hazard.weibull_shape);
-        let loss = draw_loss(stream);
-        hours = hours.saturating_add(interval.round_ties_even() as u64);
-        if hours <= LATEST_S / HOUR_S {
-            failures.push(Failure { time_s: slots.take(hours * HOUR_S), link, loss });
+/// The failures of links 0 to `links` up to the end of the hour in which the trace ends, link by link.
+fn draw(links: usize, hazard: &Hazard, seed: u64) -> Result<Vec<Failure>, Problem> {
+    let streams = RandomStreams::new(seed);
+    let of_link = |link: usize| hazard.failures(streams.stream(&format!("link {link} corruption")));
+    let first_hours = (0..links).filter_map(|link| of_link(link).next()).map(|(hours, _)| hours).min().unwrap_or(0);
+    let last_hours = first_hours.saturating_add(hazard.duration_hours).min(LATEST_S / HOUR_S);
+    let mut failures = Vec::new();
+    for link in 0..links {
+        for (hours, loss) in of_link(link).take_while(|&(hours, _)| hours <= last_hours) {
+            if failures.len() == hazard.failures_max() {
+                return Err(hazard.too_many());
+            }
+            failures.push(Failure { time_s: hours * HOUR_S, link: LinkId(link as u32), loss });
         }
     }
+    let mut slots = Slots::default();
+    failures.iter_mut().for_each(|failure| failure.time_s = slots.take(failure.time_s));
+    Ok(failures)
 }
 
 /// Weibull with scale 1.
@@ -133,12 +163,35 @@ mod tests {
     fn links_fail_as_often_as_they_should_whatever_the_shape() {
         let topology = from_spec("fabric:pods=10").unwrap();
         for (weibull_shape, tolerance) in [(1.0, 0.02), (2.0, 0.02), (0.7, 0.02)] {
-            let hazard = Hazard { weibull_shape, mean_hours: 1_000.0, duration_hours: 100_000, failures_per_link: 200 };
+            let hazard = Hazard { weibull_shape, mean_hours: 1_000.0, duration_hours: 100_000 };
             let trace = generate(&topology, &hazard, 1, "t").unwrap();
             let expected = topology.links().len() as f64 * 100.0;
             let found = trace.failures.len() as f64;
             assert!((found / expected - 1.0).abs() < tolerance, "shape {weibull_shape}: {found} of {expected}");
         }
+    }
+
+    #[test]
+    fn links_fail_to_the_end_of_a_trace_in_which_each_fails_more_than_ten_times() {
+        let topology = from_spec("fabric:pods=2").unwrap();
+        let long = Hazard { duration_hours: 500_000, ..Hazard::default() };
+        for hazard in [Hazard { mean_hours: 200.0, ..Hazard::default() }, long] {
+            let trace = generate(&topology, &hazard, 1, "t").unwrap();
+            let (first_s, half_s) = (trace.failures[0].time_s, hazard.duration_hours * HOUR_S / 2);
+            let late = trace.failures.iter().filter(|failure| failure.time_s - first_s > half_s).count() as f64;
+            let share = late / trace.failures.len() as f64;
+            assert!((share - 0.5).abs() < 0.02, "{hazard:?}: {share} of the failures lie in the second half");
+        }
+    }
+
+    #[test]
+    fn more_failures_than_a_trace_can_hold_are_refused() {
+        // 3,840 failures an hour, and an hour has 3,600 seconds.
+        let topology = from_spec("fabric:pods=10").unwrap();
+        let hazard = Hazard { mean_hours: 1.0, duration_hours: 10, ..Hazard::default() };
+        let problem = generate(&topology, &hazard, 1, "t").unwrap_err();
+        assert!(problem.what.contains("more than 36000 times in 10 hours"), "{problem}");
+        assert!(problem.place.contains("--mttf-hours") && !problem.hint.is_empty(), "{problem}");
     }
 
     #[test]
