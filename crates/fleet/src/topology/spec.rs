@@ -33,11 +33,12 @@ pub fn from_spec(text: &str) -> Result<Topology, Problem> {
     let count = |option: &str| value(option) as usize;
     let rate = BitRate::from_bps((value("gbps") * 1e9).round() as u64)
         .ok_or_else(|| Problem::new("a link has a speed above 0", PLACE).hint(EXAMPLES))?;
-    match name {
+    let made = match name {
         "fabric" => fabric(count("pods"), count("tors"), value("oversubscription"), rate),
         "fat-tree" => fat_tree(count("ports"), rate),
         _ => leaf_spine(count("leaves"), count("spines"), rate),
-    }
+    };
+    made.map_err(|what| Problem::new(what, PLACE).hint(EXAMPLES))
 }
 
 fn read_options(options: &str, known: &[(&'static str, f64)]) -> Result<Vec<(&'static str, f64)>, Problem> {
