@@ -9,6 +9,9 @@ const PORTS_PER_PIPE: usize = 16;
 /// More is refused, so that a slip of the pen does not take all memory.
 const LINKS_MAX: usize = 4_000_000;
 const SWITCHES_MAX: usize = 1_000_000;
+/// In Gb/s; a faster link is a slip of the pen. Whatever a topology comes from, its links go through here.
+const LINK_GBPS_MAX: u64 = 1_000_000;
+const GBPS: u64 = 1_000_000_000;
 
 /// Takes switches and links, and makes a [`Topology`] of them.
 #[derive(Debug)]
@@ -16,12 +19,14 @@ pub struct Builder {
     shape: Shape,
     switches: Vec<Switch>,
     links: Vec<Link>,
+    /// Of all links together: sums over some of them then fit as well.
+    total_bps: u64,
 }
 
 impl Builder {
     /// Nothing yet.
     pub const fn new(shape: Shape) -> Self {
-        Self { shape, switches: Vec::new(), links: Vec::new() }
+        Self { shape, switches: Vec::new(), links: Vec::new(), total_bps: 0 }
     }
 
     /// Adds a switch with as many pipes as asked for, or as its ports need.
@@ -46,11 +51,22 @@ impl Builder {
                 "a link goes from a tier to the next above, and this one from tier {low} to tier {high}"
             ));
         }
+        self.add_speed(rate)?;
         let id = LinkId(self.links.len() as u32);
         self.links.push(Link { lower, upper, rate, pipes: [0; 2] });
         self.switches[lower.index()].up.push(id);
         self.switches[upper.index()].down.push(id);
         Ok(id)
+    }
+
+    fn add_speed(&mut self, rate: BitRate) -> Result<(), String> {
+        if rate.as_bps() > LINK_GBPS_MAX * GBPS {
+            let gbps = rate.as_bps() as f64 / GBPS as f64;
+            return Err(format!("a link carries {LINK_GBPS_MAX} Gb/s at most, and this one {gbps}"));
+        }
+        let total = self.total_bps.checked_add(rate.as_bps());
+        self.total_bps = total.ok_or_else(|| format!("all links together carry more than {} Gb/s", u64::MAX / GBPS))?;
+        Ok(())
     }
 
     /// The topology, when every ToR has a way to a spine.
@@ -66,7 +82,7 @@ impl Builder {
         if let Some(tor) = cut_off {
             return Err(format!("switch {} (counted from 0) of tier 0 has no path to tier {top_tier}", tor.0));
         }
-        let Self { shape, switches, links } = self;
+        let Self { shape, switches, links, .. } = self;
         Ok(Topology { shape, switches, links, pods, paths, top_tier, pipes })
     }
 

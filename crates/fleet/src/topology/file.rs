@@ -73,7 +73,7 @@ impl<'a> Reader<'a> {
     }
 
     fn link(&mut self, lower: &str, upper: &str, gbps: &str) -> Result<(), Refusal> {
-        let rate = gbps.parse().ok().filter(|&gbps: &f64| gbps > 0.0 && gbps <= 1e6);
+        let rate = gbps.parse().ok().filter(|&gbps: &f64| gbps > 0.0);
         let rate = rate.and_then(|gbps| BitRate::from_bps((gbps * 1e9).round() as u64));
         let rate = rate.ok_or_else(|| (format!("a speed of {gbps:?} is not a number of Gb/s above 0"), LINK))?;
         let (lower, upper) = (self.end(lower)?, self.end(upper)?);
@@ -118,6 +118,7 @@ mod tests {
             ("switch t 0 0", "f:1", "pipes"),
             ("switch t 0\nswitch s 2\nlink t s 100", "f:3", "from tier 0 to tier 2"),
             ("switch t 0\nswitch s 1\nlink t s fast", "f:3", "fast"),
+            ("switch t 0\nswitch s 1\nlink t s 1000001", "f:3", "1000000 Gb/s at most, and this one 1000001"),
             ("switch t 0\nswitch u 0\nswitch s 1\nlink t s 1", "f", "no path"),
             ("", "f", "tier 0"),
         ];

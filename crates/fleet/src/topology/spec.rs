@@ -88,6 +88,8 @@ mod tests {
             ("fabric:pods=1.5", "pods=1.5"),
             ("fabric:pods=-1", "pods=-1"),
             ("fat-tree:ports=5", "even"),
+            ("fabric:gbps=1000001", "1000000 Gb/s at most"),
+            ("leaf-spine:leaves=200,spines=200,gbps=1000000", "together"),
         ];
         for (text, part) in cases {
             let problem = from_spec(text).unwrap_err();

@@ -79,8 +79,8 @@ impl Hazard {
             self.failures_max()
         );
         Problem::new(what, "--mttf-hours, --hours").hint(format!(
-            "each failure takes a second of its own, and a trace has {FAILURES_MAX} at most: fail less often, shorten the \
-             trace, or take a smaller topology"
+            "each takes a second of its own, and a trace has {FAILURES_MAX} at most: let links fail less often, shorten \
+             the trace, or take a smaller topology"
         ))
     }
 }

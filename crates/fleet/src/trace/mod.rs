@@ -132,6 +132,17 @@ mod tests {
     }
 
     #[test]
+    fn speeds_that_no_sum_could_hold_are_refused_in_a_trace_as_well() {
+        for (link_gbps, part) in [(1e300, "at most"), (1e9, "at most"), (0.0, "carry nothing"), (-5.0, "carry nothing")]
+        {
+            let trace = Trace { link_gbps, ..drawn(&from_spec("fat-tree:ports=4").unwrap()) };
+            let problem = trace.own_topology("trace.json").unwrap_err();
+            assert!(problem.what.contains(part), "{link_gbps}: {problem}");
+            assert_eq!(problem.place, "trace.json, topo_params");
+        }
+    }
+
+    #[test]
     fn a_trace_of_a_file_that_was_changed_says_how_many_links_each_has() {
         let trace = drawn(&from_text(FILE, "net").unwrap());
         for (more, links) in [("link t s 100\n", 2), ("link t s 100\nlink t s 100\n", 3)] {
