@@ -69,11 +69,16 @@ impl Builder {
         Ok(())
     }
 
-    /// The topology, when every ToR has a way to a spine.
+    /// The topology, when every ToR has a way to a spine, and every switch in between has a ToR below.
     pub fn finish(mut self) -> Result<Topology, String> {
         let top_tier = self.switches.iter().map(|switch| switch.tier).max().unwrap_or(0);
         if top_tier == 0 {
             return Err("there must be ToR switches in tier 0 and spines above them".into());
+        }
+        let unused = self.switches.iter().position(|at| at.tier > 0 && at.tier < top_tier && at.down.is_empty());
+        if let Some(at) = unused {
+            let tier = self.switches[at].tier;
+            return Err(format!("switch {at} (counted from 0) of tier {tier} has no link to tier {}", tier - 1));
         }
         let pods = self.find_pods(top_tier);
         let pipes = self.number_pipes();
@@ -86,7 +91,7 @@ impl Builder {
         Ok(Topology { shape, switches, links, pods, paths, top_tier, pipes })
     }
 
-    /// Numbers the pods in order of their lowest switch. A switch below which no ToR hangs gets a pod of its own.
+    /// Numbers the pods in order of their lowest switch.
     fn find_pods(&mut self, top_tier: usize) -> Vec<Vec<SwitchId>> {
         let mut pods = Vec::new();
         for start in 0..self.switches.len() {

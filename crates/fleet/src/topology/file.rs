@@ -130,6 +130,18 @@ mod tests {
         }
     }
 
+    /// It was a pod without ToR switches and without capacity: the worst pod, all year.
+    #[test]
+    fn a_switch_in_the_middle_that_no_tor_uses_is_refused() {
+        let whole = "switch t 0\nswitch a 1\nswitch s 2\nlink t a 100\nlink a s 100\n";
+        assert!(from_text(whole, "f").is_ok());
+        for more in ["switch b 1\nlink b s 100\n", "switch b 1\n"] {
+            let problem = from_text(&format!("{whole}{more}"), "f").unwrap_err();
+            assert!(problem.what.contains("switch 3 (counted from 0) of tier 1 has no link to tier 0"), "{problem}");
+            assert_eq!(problem.place, "f");
+        }
+    }
+
     proptest! {
         #[test]
         fn no_text_makes_it_panic(text in any::<String>()) {

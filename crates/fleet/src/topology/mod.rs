@@ -133,16 +133,13 @@ impl Topology {
         self.pipes
     }
 
-    /// The ToR switches below a link that is up, in ascending order: those whose paths it may carry.
+    /// The ToR switches below a link, in ascending order: those whose paths it may carry. There is one at least.
     pub fn tors_below(&self, link: LinkId) -> Vec<SwitchId> {
         let mut level = vec![self.link(link).lower];
         while self.switch(level[0]).tier > 0 {
             level = level.iter().flat_map(|&at| &self.switch(at).down).map(|&below| self.link(below).lower).collect();
             level.sort_unstable();
             level.dedup();
-            if level.is_empty() {
-                break;
-            }
         }
         level
     }
