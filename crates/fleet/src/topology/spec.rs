@@ -43,9 +43,10 @@ pub fn from_spec(text: &str) -> Result<Topology, Problem> {
 
 fn read_options(options: &str, known: &[(&'static str, f64)]) -> Result<Vec<(&'static str, f64)>, Problem> {
     let mut values = known.to_vec();
-    for option in options.split(',').filter(|option| !option.is_empty()) {
-        let (name, text) = option.split_once('=').unwrap_or((option, ""));
-        let Some(slot) = values.iter_mut().find(|(known, _)| *known == name.trim()) else {
+    for option in options.split(',').filter(|option| !option.trim().is_empty()) {
+        let (name, text) =
+            option.split_once('=').map_or((option.trim(), ""), |(name, text)| (name.trim(), text.trim()));
+        let Some(slot) = values.iter_mut().find(|(known, _)| *known == name) else {
             let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
             let what = format!("this topology has no option {name:?}; it has {}", names.join(", "));
             return Err(Problem::new(what, PLACE).hint(EXAMPLES));
@@ -60,7 +61,7 @@ fn read_options(options: &str, known: &[(&'static str, f64)]) -> Result<Vec<(&'s
 
 fn read_number(name: &str, text: &str) -> Result<f64, Problem> {
     let whole = !matches!(name, "gbps" | "oversubscription");
-    let number: Option<f64> = text.trim().parse().ok();
+    let number: Option<f64> = text.parse().ok();
     number.filter(|&value| value > 0.0 && value <= 1e9 && (!whole || value.fract() == 0.0)).ok_or_else(|| {
         let kind = if whole { "a whole number" } else { "a number" };
         Problem::new(format!("{name}={text}: {kind} above 0 is expected"), PLACE).hint(EXAMPLES)
@@ -70,6 +71,7 @@ fn read_number(name: &str, text: &str) -> Result<f64, Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::topology::Shape;
     use proptest::prelude::*;
 
     #[test]
@@ -77,6 +79,13 @@ mod tests {
         assert_eq!(from_spec("fabric").unwrap().links().len(), 100_224);
         assert_eq!(from_spec("fabric:pods=2,tors=8,oversubscription=2").unwrap().links().len(), 2 * (32 + 16));
         assert_eq!(from_spec("leaf-spine:leaves=3,spines=2,gbps=400").unwrap().links().len(), 6);
+    }
+
+    #[test]
+    fn spaces_about_an_option_do_not_count() {
+        let spaced = from_spec("fabric:pods=2, tors = 6 , oversubscription=1.5").unwrap();
+        assert_eq!(*spaced.shape(), Shape::Fabric { pods: 2, tors: 6, oversubscription: 1.5 });
+        assert!(from_spec("fat-tree:ports=4, gbps=2.5").is_ok());
     }
 
     #[test]
