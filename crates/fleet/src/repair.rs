@@ -74,6 +74,14 @@ impl<'r> Delays<'r> {
             Self::Replayed { repairs, file_name } => replay(repairs, file_name, time_s, links, sequence),
         }
     }
+
+    /// An error when a file tells of more repairs than the `taken` of the whole run.
+    pub fn check_used_up(&self, taken: usize) -> Result<(), Problem> {
+        match self {
+            Self::Replayed { repairs, file_name } => check_used_up(repairs, file_name, taken),
+            Self::Fixed(_) | Self::Drawn(_) => Ok(()),
+        }
+    }
 }
 
 fn draw(stream: &mut Stream) -> u64 {
@@ -95,8 +103,21 @@ fn replay(all: &[Repair], file: &str, time_s: u64, links: &[LinkId], sequence: u
         None => "the file ends before it".into(),
     };
     let what = format!("the run takes down link {} at {time_s} s, and {found}", names.join(", "));
-    Err(Problem::in_line(what, file, sequence + 2)
-        .hint("topology, trace, policy and capacity must be those of the file"))
+    Err(other_run(what, file, sequence))
+}
+
+fn check_used_up(all: &[Repair], file: &str, taken: usize) -> Result<(), Problem> {
+    let Some(Repair { disable_time_s, link, .. }) = all.get(taken) else {
+        return Ok(());
+    };
+    let what =
+        format!("the run takes down {taken} links, and the file goes on with link {} at {disable_time_s} s", link.0);
+    Err(other_run(what, file, taken))
+}
+
+/// The line of the repair with this number tells of another run.
+fn other_run(what: String, file: &str, sequence: usize) -> Problem {
+    Problem::in_line(what, file, sequence + 2).hint("topology, trace, policy and capacity must be those of the file")
 }
 
 /// Reads a file of repairs; `file_name` is for messages.
@@ -162,6 +183,17 @@ mod tests {
             let mut delays = Delays::Replayed { repairs: &repairs, file_name: "f" };
             let problem = delays.take(time_s, &[LinkId(link)], sequence).unwrap_err();
             assert_eq!(problem.place, place, "{problem}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_goes_on_after_the_run_is_told_where() {
+        let repairs = from_text(FILE, "f").unwrap();
+        let delays = Delays::Replayed { repairs: &repairs, file_name: "f" };
+        assert_eq!(delays.check_used_up(2), Ok(()));
+        for (taken, place, part) in [(0, "f:2", "link 3 at 10 s"), (1, "f:3", "link 2 at 10 s")] {
+            let problem = delays.check_used_up(taken).unwrap_err();
+            assert!(problem.place == place && problem.what.contains(part), "{problem}");
         }
     }
 

@@ -64,7 +64,8 @@ struct Year<'a> {
 }
 
 impl Plan<'_> {
-    /// Runs to the end of the last repair. Ends early, with what came so far, when `progress` is cancelled.
+    /// Runs to the end of the last repair. Ends early, with what came so far, when `progress` is cancelled. An error when
+    /// a file of repairs is that of another run.
     pub fn run(&self, progress: &Progress) -> Result<Outcome, Problem> {
         self.trace.check_for(self.topology, &self.trace.name)?;
         let mut year = Year::new(self);
@@ -74,13 +75,14 @@ impl Plan<'_> {
             if handled.is_multiple_of(1_024) {
                 progress.tell(1_000_000 * handled / year.events.len() as u64);
                 if progress.is_cancelled() {
-                    break;
+                    return Ok(year.outcome);
                 }
             }
             year.handle(time_s, year.events[at])?;
             year.outcome.series.push(time_s as i64, year.network.metrics());
             handled += 1;
         }
+        year.delays.check_used_up(year.outcome.repairs.len())?;
         Ok(year.outcome)
     }
 }

@@ -3,6 +3,7 @@
 mod slow;
 
 use hitless_engine::Progress;
+use hitless_fleet::repair::Repair;
 use hitless_fleet::topology::{LinkId, Topology, from_spec, from_text};
 use hitless_fleet::trace::{Failure, Hazard, Trace, generate};
 use hitless_fleet::{LossRate, Outcome, Plan, Policy, Share};
@@ -84,6 +85,19 @@ proptest! {
         let first = plan.run(&Progress::default()).unwrap();
         let replay = Plan { replay: Some((&first.repairs, "f")), seed: 2, ..plan };
         prop_assert_eq!(replay.run(&Progress::default()).unwrap(), first);
+    }
+
+    #[test]
+    fn repairs_that_a_run_leaves_over_are_an_error((number, failures) in case(), policy in policies()) {
+        let topology = network(number);
+        let (shape, links) = (topology.shape().clone(), topology.links().len());
+        let trace = Trace { name: "t".into(), shape, link_gbps: 100.0, links, failures };
+        let (capacity, deployment) = (Share::new(0.6).unwrap(), Share::ALL);
+        let plan = Plan { topology: &topology, trace: &trace, policy, capacity, deployment, seed: 1, replay: None };
+        let mut repairs = plan.run(&Progress::default()).unwrap().repairs;
+        repairs.push(Repair { disable_time_s: 2_000_000, link: LinkId(0), delay_s: 1 });
+        let problem = Plan { replay: Some((&repairs, "f")), ..plan }.run(&Progress::default()).unwrap_err();
+        prop_assert_eq!(problem.place, format!("f:{}", repairs.len() + 1));
     }
 }
 
