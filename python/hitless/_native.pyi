@@ -86,18 +86,6 @@ class FleetTopology:
     def links(self) -> int:
         """Number of links."""
 
-    @property
-    def pods(self) -> int:
-        """Number of pods."""
-
-    @property
-    def tors(self) -> int:
-        """Number of ToR switches."""
-
-    @property
-    def paths(self) -> int:
-        """The greatest number of paths from a ToR to the spines."""
-
 class FleetTrace:
     """Failures of the links of a topology."""
 

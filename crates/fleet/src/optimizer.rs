@@ -36,7 +36,7 @@ pub fn best_to_take_down(paths: &mut PathCounts, pod: usize, candidates: &[Candi
     }
     let (mut chosen, contested) = split(paths, pod, candidates);
     chosen.iter().for_each(|&link| paths.take_down(link));
-    let possible: Vec<_> = contested.into_iter().filter(|candidate| is_possible(paths, pod, candidate.link)).collect();
+    let possible: Vec<_> = contested.into_iter().filter(|candidate| paths.can_lose(candidate.link)).collect();
     let found = if possible.is_empty() { Vec::new() } else { Search::run(paths, pod, &possible) };
     chosen.iter().for_each(|&link| paths.bring_up(link));
     chosen.extend(found);
@@ -56,13 +56,6 @@ fn split(paths: &mut PathCounts, pod: usize, candidates: &[Candidate]) -> (Vec<L
     let is_free = |link| in_danger.is_empty() || topology.tors_below(link).iter().all(|tor| !in_danger.contains(tor));
     let (free, contested): (Vec<Candidate>, Vec<_>) = candidates.iter().partition(|candidate| is_free(candidate.link));
     (free.into_iter().map(|candidate| candidate.link).collect(), contested)
-}
-
-fn is_possible(paths: &mut PathCounts, pod: usize, link: LinkId) -> bool {
-    paths.take_down(link);
-    let holds = paths.holds_in(pod);
-    paths.bring_up(link);
-    holds
 }
 
 /// Links that carry equally many paths: if one is kept up, so is every one that is worth less.

@@ -5,8 +5,6 @@
 pub struct Share(u32);
 
 impl Share {
-    /// Nothing.
-    pub const NONE: Share = Share(0);
     /// All of it.
     pub const ALL: Share = Share(1_000_000);
 

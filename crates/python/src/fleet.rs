@@ -58,23 +58,6 @@ impl FleetTopology {
     fn links(&self) -> usize {
         self.inner.links().len()
     }
-
-    #[getter]
-    fn pods(&self) -> usize {
-        self.inner.pods().len()
-    }
-
-    #[getter]
-    fn tors(&self) -> usize {
-        self.inner.pods().iter().map(Vec::len).sum()
-    }
-
-    /// The greatest number of paths that a ToR has while all links are up.
-    #[getter]
-    fn paths(&self) -> u64 {
-        let tors = self.inner.pods().iter().flatten();
-        tors.map(|&tor| self.inner.paths_of(tor)).max().unwrap_or(0)
-    }
 }
 
 /// Failures of the links of a topology.

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import polars as pl
 
-from hitless.errors import BadInput
-
 SCHEMA: dict[str, type[pl.DataType]] = {
     "time": pl.Int64,
     "total_penalty": pl.Float64,
@@ -29,15 +27,3 @@ SCHEMA: dict[str, type[pl.DataType]] = {
 def write_published(rows: pl.DataFrame, path: Path) -> None:
     """Write rows as the published simulator does."""
     rows.select(list(SCHEMA)).write_csv(path, separator="\t")
-
-
-def read_published(path: Path) -> pl.DataFrame:
-    """Read what the published simulator, or `write_published`, wrote."""
-    try:
-        return pl.read_csv(path, separator="\t", schema=SCHEMA)
-    except OSError as refused:
-        raise BadInput(f"cannot read the file: {refused}", where=str(path)) from refused
-    except pl.exceptions.PolarsError as refused:
-        first_line = str(refused).splitlines()[0]
-        hint = "a header and tab-separated columns, as hitless fleet run writes them"
-        raise BadInput(f"not a series of a fleet: {first_line}", where=str(path), hint=hint) from refused

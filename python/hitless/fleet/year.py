@@ -64,21 +64,6 @@ class Topology:
         """Number of links."""
         return self.native.links
 
-    @property
-    def pods(self) -> int:
-        """Number of pods."""
-        return self.native.pods
-
-    @property
-    def tors(self) -> int:
-        """Number of ToR switches."""
-        return self.native.tors
-
-    @property
-    def paths(self) -> int:
-        """Paths from a ToR to the spines while all links are up; the most, where they differ."""
-        return self.native.paths
-
 
 @dataclass(frozen=True, slots=True)
 class Hazard:

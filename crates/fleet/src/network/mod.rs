@@ -100,15 +100,6 @@ impl<'t> Network<'t> {
         &mut self.paths
     }
 
-    /// Would every ToR keep enough paths without this link?
-    pub fn can_lose(&mut self, link: LinkId) -> bool {
-        let pod = self.topology.pod_of(link);
-        self.paths.take_down(link);
-        let holds = self.paths.holds_in(pod);
-        self.paths.bring_up(link);
-        holds
-    }
-
     /// A link that is up corrupts frames from now on, or at another rate than before.
     pub fn corrupt(&mut self, link: LinkId, loss: LossRate, protect: bool) {
         assert!(self.is_up(link), "a link that is down corrupts nothing");

@@ -60,6 +60,14 @@ impl<'t> PathCounts<'t> {
         self.short_of[pod] == 0
     }
 
+    /// Would every ToR keep enough paths without this link, which is up?
+    pub fn can_lose(&mut self, link: LinkId) -> bool {
+        self.take_down(link);
+        let holds = self.holds_in(self.topology.pod_of(link));
+        self.bring_up(link);
+        holds
+    }
+
     /// Takes a link down.
     pub fn take_down(&mut self, link: LinkId) {
         self.take_down_telling(link, &mut |_, _| ());
