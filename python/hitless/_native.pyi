@@ -114,6 +114,10 @@ class FleetTrace:
         """What it is called."""
 
     @property
+    def span_s(self) -> tuple[int, int] | None:
+        """The seconds of the first and of the last failure; None without failures."""
+
+    @property
     def topology(self) -> FleetTopology:
         """The topology whose links fail."""
 

@@ -31,7 +31,7 @@ def test_a_gain_counts_changes_within_the_year_once_each():
     times = [0, BEGIN, BEGIN + 10, BEGIN + 40, BEGIN + 50, END + 1]
     bare = states(times, [1.0, 8.0, 8.0, 6.0, 1.0, 9.0], [100.0, 90.0, 90.0, 90.0, 100.0, 100.0])
     protected = states(times, [1.0, 2.0, 2.0, 1.0, 1.0, 1.0], [100.0, 90.0, 90.0, 80.0, 100.0, 100.0])
-    found = statistics.gain(bare, protected)
+    found = statistics.gain(bare, protected, statistics.YEAR_S)
     # The state at BEGIN + 10 is the one before; the first lies before the year, the last behind it.
     assert found.times.tolist() == [4.0, 6.0, 1.0]
     assert found.lasted_s.tolist() == [40.0, 10.0, float(END - BEGIN - 50)]
@@ -45,12 +45,12 @@ def test_a_gain_counts_changes_within_the_year_once_each():
 def test_a_change_of_any_metric_is_a_change():
     times = [0, BEGIN, BEGIN + 10]
     bare, protected = states(times, [1.0, 2.0, 2.0], paths=[4, 4, 3]), states(times, [1.0, 2.0, 2.0])
-    assert statistics.gain(bare, protected).times.tolist() == [1.0, 1.0]
+    assert statistics.gain(bare, protected, statistics.YEAR_S).times.tolist() == [1.0, 1.0]
 
 
 def test_years_of_different_events_have_no_gain_event_by_event():
     with pytest.raises(ValueError, match="same events"):
-        statistics.gain(states([0, BEGIN], [1.0, 2.0]), states([0, BEGIN + 1], [1.0, 2.0]))
+        statistics.gain(states([0, BEGIN], [1.0, 2.0]), states([0, BEGIN + 1], [1.0, 2.0]), statistics.YEAR_S)
 
 
 def test_quantiles_reach_from_the_least_to_the_greatest():

@@ -69,13 +69,62 @@ def test_years_do_not_depend_on_the_number_of_cores(tmp_path):
         assert all(one.equals(another) for one, another in zip(tables[0], other, strict=True))
 
 
+@pytest.mark.parametrize("hazard", [[], ["--hours", "20000"]])
+def test_a_run_with_the_seed_of_a_row_of_years_repeats_the_row(tmp_path, hazard):
+    arguments = ["-t", SMALL, "--capacity", "0.75", *hazard]
+    done = hitless("fleet", "compare", *arguments, "--years", "2", "--out", str(tmp_path / "compare"), "--json")
+    assert done.returncode == 0, done.stderr
+    years = pl.read_parquet(tmp_path / "compare" / "years.parquet")
+    assert years.height == 6
+    for row in years.to_dicts():
+        facts = run_year(tmp_path / "year", *arguments, "-p", row["policy"], "--seed", str(row["seed"]))
+        assert facts["links_taken_down"] == row["repairs"]
+        same = [name for name in row if name in facts]
+        assert "mean_effective_penalty" in same
+        assert {name: row[name] for name in same} == {name: facts[name] for name in same}
+
+
+def test_what_a_comparison_averages_grows_with_the_hours(tmp_path):
+    days = []
+    for hours in ("300", "9000", "20000"):
+        facts = run_year(tmp_path, "-t", SMALL, "--hours", hours)
+        days.append(facts["days"])
+    assert days[0] == pytest.approx(300 / 24, rel=0.05)
+    assert days[1:] == [365.0, 2 * 365.0]
+
+
+def test_traces_without_time_to_take_a_mean_over_are_refused(tmp_path):
+    rare = ["-t", "fabric:pods=2", "--hours", "100", "--mttf-hours", "100000000"]
+    done = hitless("fleet", "compare", *rare, "--years", "2", "--out", "out", cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert "needs two at least" in done.stderr
+    assert "--hours 100, --mttf-hours 1e+08" in done.stderr
+    assert not (tmp_path / "out").exists()
+    # One year is a year nevertheless.
+    facts = run_year(tmp_path / "year", *rare)
+    assert (facts["failures"], facts["days"], facts["mean_penalty"]) == (1, 0.0, None)
+
+
+def test_a_trace_without_failures_is_refused(tmp_path):
+    hitless("fleet", "trace", "-t", SMALL, "--out", "trace.json", cwd=tmp_path)
+    trace = json.loads((tmp_path / "trace.json").read_text())
+    (tmp_path / "trace.json").write_text(json.dumps(trace | {"failure_events_list": []}))
+    done = hitless("fleet", "run", "--trace", "trace.json", "--out", "out", cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert "no link fails" in done.stderr
+    assert "where: trace.json" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_topology_from_a_file_runs(tmp_path):
     lines = [f"switch t{tor} 0" for tor in range(4)] + [f"switch s{spine} 1" for spine in range(4)]
     lines += [f"link t{tor} s{spine} 100" for tor in range(4) for spine in range(4)]
     (tmp_path / "net.txt").write_text("\n".join(lines))
     facts = run_year(tmp_path / "year", "-t", str(tmp_path / "net.txt"), "--capacity", "0.5", "--mttf-hours", "200")
     assert facts["min_tor_paths"] == 2
-    assert facts["links_taken_down"] > 100
+    # 16 links that fail every 200 hours, for 9,000 hours.
+    assert facts["failures"] == pytest.approx(16 * 45, rel=0.1)
+    assert facts["links_taken_down"] > 500
 
 
 @pytest.mark.parametrize(

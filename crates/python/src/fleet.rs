@@ -114,6 +114,12 @@ impl FleetTrace {
         &self.inner.name
     }
 
+    /// The seconds of the first and of the last failure; None without failures.
+    #[getter]
+    fn span_s(&self) -> Option<(u64, u64)> {
+        self.inner.span_s()
+    }
+
     #[getter]
     fn topology(&self) -> FleetTopology {
         FleetTopology { inner: Arc::clone(&self.topology) }

@@ -74,7 +74,9 @@ def run_year(
 ) -> int:
     """Run one year and keep its series; return the exit code."""
     replayed = (read_text(repairs), str(repairs)) if repairs else None
-    year = Year(source.load(), policy, capacity, deployment, source.seed, replayed)
+    trace = source.load()
+    window = trace.window
+    year = Year(trace, policy, capacity, deployment, source.seed, replayed)
     folder = ResultsFolder(f"fleet-{policy}", out)
     finished = _run_watched(year, f"{policy}, {capacity:.0%}")
     if finished is None:
@@ -89,38 +91,22 @@ def run_year(
         "capacity": capacity,
         "deployment": deployment,
         "seed": source.seed,
-        "trace": str(source.trace or year.trace.name),
-        **_facts(finished),
+        "trace": str(source.trace or trace.name),
+        **_facts(finished, window),
     }
     folder.write_json("summary.json", facts)
     _print_facts("Year", {**facts, "folder": str(folder.path)}, json=json)
     return 0
 
 
-def _facts(finished: Finished) -> dict[str, Any]:
-    """What a year comes to, over the whole of the series."""
-    states = finished.states
-    if states.is_empty():
-        return {"failures": 0}
-    times = states["time"]
-    window = (int(times[min(1, len(times) - 1)]), int(times[-1]))
-    is_long = window[1] > window[0]
-
-    def mean(column: str) -> float | None:
-        return statistics.mean_over_time(states, column, window) if is_long else None
-
+def _facts(finished: Finished, window: statistics.Window) -> dict[str, Any]:
+    """What a year comes to, as a row of `compare` says it."""
     return {
         "failures": finished.failures,
         "failures_of_links_that_were_down": finished.skipped,
         "links_taken_down": finished.taken_down,
-        "days": finished.span_s / 86_400,
-        "mean_penalty": mean("total_penalty"),
-        "mean_effective_penalty": mean("total_effective_penalty"),
-        "mean_disabled_links": mean("curr_disabled_links"),
-        "mean_corrupting_links": mean("curr_corrupting_links"),
-        "min_tor_paths": states["min_per_tor_paths"].min(),
-        "min_pod_capacity_gbps": states["min_per_pod_capacity"].min(),
-        "max_lg_ports_per_pipe": states["max_lg_ports_per_pipe"].max(),
+        "days": (window[1] - window[0]) / 86_400,
+        **statistics.summary(finished.states, window),
         "wall_s": round(finished.wall_s, 3),
     }
 
@@ -176,7 +162,8 @@ class Years:
 def compare(comparison: Comparison, years: Years, *, out: Path | None, json: bool, debug: bool) -> int:
     """Run policies over many seeded years on all cores; return the exit code."""
     _check_policies(comparison.policies)
-    Topology.of(comparison.topology)
+    # Most of what can be wrong shows in the first year: the folder is made after it.
+    comparison.trace(years.seed)
     folder = ResultsFolder("fleet-compare", out)
     points = [Point(f"year {number + 1}", comparison, number, ("years", "gains")) for number in range(years.count)]
     tasks = [Task("fleet", point, point.seed(years.seed)) for point in points]
@@ -315,6 +302,11 @@ def _print_facts(title: str, facts: Mapping[str, Any], *, json: bool) -> None:
         return
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, show_header=False)
     for name, value in facts.items():
-        shown = format_number(float(value)) if isinstance(value, int | float) and name != "seed" else str(value)
-        table.add_row(name.replace("_", " "), shown)
+        table.add_row(name.replace("_", " "), _shown(name, value))
     stdout.print(table)
+
+
+def _shown(name: str, value: object) -> str:
+    if value is None:
+        return "none"
+    return format_number(float(value)) if isinstance(value, int | float) and name != "seed" else str(value)

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 import tomli_w
 
+from hitless.errors import BadInput
 from hitless.fleet import statistics
 from hitless.fleet.year import Finished, Hazard, Topology, Trace, Year
 from hitless.simulation import Run, RunCancelled, Summary
@@ -29,6 +30,22 @@ class Comparison:
     topology: str = "fabric"
     hazard: Hazard = field(default_factory=Hazard)
     deployment: float = 1.0
+    window: statistics.Window | None = None
+    """Seconds that means and gains are taken over; where none is given, `Trace.window` of each year."""
+
+    def trace(self, seed: int) -> Trace:
+        """The trace of a seed; refused where nothing fails in time to be measured."""
+        made = Trace.generate(Topology.of(self.topology), seed, self.hazard)
+        first, _ = made.window
+        if first >= self.window_of(made)[1]:
+            what = "the trace ends with its first failure, and a mean over time needs two at least"
+            hint = "a longer trace, a shorter mean time between failures, or more links"
+            raise BadInput(what, where=made.place, hint=hint)
+        return made
+
+    def window_of(self, trace: Trace) -> statistics.Window:
+        """The seconds that means and gains of a trace are taken over."""
+        return self.window or trace.window
 
     def job(self, *, file_name: str, seed: int | None) -> "ComparisonJob":
         """The comparison for one seed, about to run."""
@@ -36,7 +53,8 @@ class Comparison:
 
     def describe(self, seed: int) -> str:
         """As TOML, for the results folder."""
-        return tomli_w.dumps({"fleet": {"seed": seed, **asdict(self)}})
+        given = {name: value for name, value in asdict(self).items() if value is not None}
+        return tomli_w.dumps({"fleet": {"seed": seed, **given}})
 
 
 class ComparisonJob:
@@ -70,15 +88,15 @@ class ComparisonJob:
         where both `BASELINE` and `PROTECTED` ran), ``week`` (the states of figure 15).
         """
         began = time.monotonic()
-        topology = Topology.of(self._comparison.topology)
-        trace = Trace.generate(topology, self._seed, self._comparison.hazard)
+        trace = self._comparison.trace(self._seed)
+        window = self._comparison.window_of(trace)
         frames: dict[str, list[pl.DataFrame]] = {}
         for capacity in self._comparison.capacities:
             finished = {policy: self._run_year(trace, policy, capacity) for policy in self._comparison.policies}
-            for name, frame in _tables(capacity, finished):
+            for name, frame in _tables(capacity, finished, window):
                 frames.setdefault(name, []).append(frame)
         tables = {name: pl.concat(parts) for name, parts in frames.items() if keep is None or name in keep}
-        values: dict[str, Any] = {"seed": self._seed, "links": topology.links, "warnings": [], "drops": {}}
+        values: dict[str, Any] = {"seed": self._seed, "links": trace.topology.links, "warnings": [], "drops": {}}
         return Run(self._comparison.describe(self._seed), Summary(values), tables, time.monotonic() - began)
 
     def _run_year(self, trace: Trace, policy: str, capacity: float) -> Finished:
@@ -92,12 +110,14 @@ class ComparisonJob:
         return finished
 
 
-def _tables(capacity: float, finished: dict[str, Finished]) -> Iterable[tuple[str, pl.DataFrame]]:
-    yield "years", pl.DataFrame([_year_row(policy, capacity, year) for policy, year in finished.items()])
+def _tables(
+    capacity: float, finished: dict[str, Finished], window: statistics.Window
+) -> Iterable[tuple[str, pl.DataFrame]]:
+    yield "years", pl.DataFrame([_year_row(policy, capacity, year, window) for policy, year in finished.items()])
     weeks = [_labelled(statistics.week(year.states), policy, capacity) for policy, year in finished.items()]
     yield "week", pl.concat(weeks)
     if BASELINE in finished and PROTECTED in finished:
-        found = statistics.gain(finished[BASELINE].states, finished[PROTECTED].states)
+        found = statistics.gain(finished[BASELINE].states, finished[PROTECTED].states, window)
         yield "gains", pl.DataFrame([_gain_row(capacity, found)])
         shares, times, lost = found.quantiles()
         columns = {"share": shares, "gain": times, "capacity_lost_gbps": lost}
@@ -108,18 +128,11 @@ def _labelled(states: pl.DataFrame, policy: str, capacity: float) -> pl.DataFram
     return states.with_columns(policy=pl.lit(policy), capacity=pl.lit(capacity))
 
 
-def _year_row(policy: str, capacity: float, year: Finished) -> dict[str, Any]:
-    states = year.states
+def _year_row(policy: str, capacity: float, year: Finished, window: statistics.Window) -> dict[str, Any]:
     return {
         "policy": policy,
         "capacity": capacity,
-        "mean_penalty": statistics.mean_over_time(states, "total_penalty"),
-        "mean_effective_penalty": statistics.mean_over_time(states, "total_effective_penalty"),
-        "mean_disabled_links": statistics.mean_over_time(states, "curr_disabled_links"),
-        "mean_corrupting_links": statistics.mean_over_time(states, "curr_corrupting_links"),
-        "min_tor_paths": states["min_per_tor_paths"].min(),
-        "min_pod_capacity_gbps": states["min_per_pod_capacity"].min(),
-        "max_lg_ports_per_pipe": states["max_lg_ports_per_pipe"].max(),
+        **statistics.summary(year.states, window),
         "failures": year.failures,
         "failures_skipped": year.skipped,
         "repairs": year.taken_down,

@@ -5,13 +5,15 @@ the same shares by time stand beside them wherever both are shown.
 """
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
+Window: TypeAlias = tuple[int, int]
+"""Begin and end, in seconds."""
 
 _DAY_S = 86_400
 YEAR_S = (4 * _DAY_S, 369 * _DAY_S)
@@ -22,7 +24,7 @@ EQUAL_BELOW = 1.1
 """A gain below counts as none: sums of 100,000 floors of 1e-18 differ in their last digits."""
 
 
-def durations_s(states: pl.DataFrame, window: tuple[int, int] = YEAR_S) -> Floats:
+def durations_s(states: pl.DataFrame, window: Window) -> Floats:
     """How long each state lasted within the window."""
     times = states["time"].to_numpy()
     ends = np.append(times[1:], max(window[1], times[-1]))
@@ -31,9 +33,29 @@ def durations_s(states: pl.DataFrame, window: tuple[int, int] = YEAR_S) -> Float
     return clipped
 
 
-def mean_over_time(states: pl.DataFrame, column: str, window: tuple[int, int] = YEAR_S) -> float:
+def mean_over_time(states: pl.DataFrame, column: str, window: Window) -> float:
     """The mean of a column, each state weighted with its duration."""
     return float(np.average(states[column].to_numpy(), weights=durations_s(states, window)))
+
+
+def summary(states: pl.DataFrame, window: Window) -> dict[str, Any]:
+    """What one year comes to: means over the window, and the least and the most of the whole series.
+
+    A mean is None where the window has no length, as that of a single failure.
+    """
+
+    def mean(column: str) -> float | None:
+        return mean_over_time(states, column, window) if window[0] < window[1] else None
+
+    return {
+        "mean_penalty": mean("total_penalty"),
+        "mean_effective_penalty": mean("total_effective_penalty"),
+        "mean_disabled_links": mean("curr_disabled_links"),
+        "mean_corrupting_links": mean("curr_corrupting_links"),
+        "min_tor_paths": states["min_per_tor_paths"].min(),
+        "min_pod_capacity_gbps": states["min_per_pod_capacity"].min(),
+        "max_lg_ports_per_pipe": states["max_lg_ports_per_pipe"].max(),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +103,15 @@ class Gain:
         return shares, found[0], found[1]
 
 
-def gain(without: pl.DataFrame, with_it: pl.DataFrame) -> Gain:
+def gain(without: pl.DataFrame, with_it: pl.DataFrame, window: Window) -> Gain:
     """The gain of two policies with the same events: those that decide alike.
 
-    Events that change nothing are left out, and so is what lies outside of the year, as in the paper's analysis.
+    Events that change nothing are left out, and so is what lies outside of the window, as in the paper's analysis.
     """
     times = without["time"].to_numpy()
     if not np.array_equal(times, with_it["time"].to_numpy()):
         raise ValueError("the two years do not have the same events; compare their means over time instead")
-    begin, end = YEAR_S
+    begin, end = window
     chosen = (_changes(without) | _changes(with_it)) & (times >= begin) & (times <= end)
     kept = np.flatnonzero(chosen)
     ends = np.append(times[kept[1:]], max(end, times[kept[-1]])) if kept.size else times[:0]

@@ -16,6 +16,8 @@ from hitless import _native
 from hitless.errors import BadInput
 from hitless.simulation import RunCancelled
 
+_YEAR_S = 365 * 86_400
+
 
 @contextmanager
 def _errors() -> Iterator[None]:
@@ -80,24 +82,28 @@ class Hazard:
 class Trace:
     """Failures of the links of a topology."""
 
-    def __init__(self, native: "_native.FleetTrace") -> None:
+    def __init__(self, native: "_native.FleetTrace", place: str) -> None:
         self.native = native
+        self.place = place
+        """Where it comes from, for messages."""
 
     @classmethod
     def generate(cls, topology: Topology, seed: int, hazard: Hazard | None = None) -> "Trace":
         """Draw a trace; the same seed gives the same one, on every machine."""
         asked = hazard or Hazard()
         with _errors():
-            return cls(
-                _native.FleetTrace.generate(topology.native, seed, asked.mttf_hours, asked.weibull_shape, asked.hours)
+            made = _native.FleetTrace.generate(
+                topology.native, seed, asked.mttf_hours, asked.weibull_shape, asked.hours
             )
+        return cls(made, f"--hours {asked.hours}, --mttf-hours {asked.mttf_hours:g}, seed {seed}")
 
     @classmethod
     def read(cls, path: Path, topology: Topology | None = None) -> "Trace":
         """Read a file of the published format, for ``topology`` or that which the file names."""
         text = read_text(path)
         with _errors():
-            return cls(_native.FleetTrace.read(text, str(path), topology.native if topology else None))
+            read = _native.FleetTrace.read(text, str(path), topology.native if topology else None)
+        return cls(read, str(path))
 
     def to_json(self) -> str:
         """The trace in the published format."""
@@ -111,6 +117,19 @@ class Trace:
     def name(self) -> str:
         """What it is called."""
         return self.native.name
+
+    @property
+    def window(self) -> tuple[int, int]:
+        """What means over time are taken over: whole years from the first failure on, in seconds.
+
+        A trace that is shorter than a year counts to its last failure. Repairs after it do not count, so that all
+        policies are measured alike.
+        """
+        if self.native.span_s is None:
+            raise BadInput("no link fails in the trace, so that there is nothing to follow", where=self.place)
+        first_s, last_s = self.native.span_s
+        years = (last_s - first_s) // _YEAR_S
+        return first_s, first_s + years * _YEAR_S if years else last_s
 
     @property
     def topology(self) -> "_native.FleetTopology":
@@ -133,12 +152,6 @@ class Finished:
     taken_down: int
     """Links taken down, each as often as it was."""
     wall_s: float = 0.0
-
-    @property
-    def span_s(self) -> int:
-        """From the first event to the last."""
-        times = self.states["time"]
-        return int(times[-1] - times[1]) if len(times) > 1 else 0
 
 
 @dataclass(slots=True)

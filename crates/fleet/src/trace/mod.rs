@@ -62,6 +62,12 @@ impl Trace {
         }
     }
 
+    /// The seconds of the first and of the last failure; `None` without failures.
+    pub fn span_s(&self) -> Option<(u64, u64)> {
+        let times = || self.failures.iter().map(|failure| failure.time_s);
+        times().min().zip(times().max())
+    }
+
     fn link_bps(&self) -> u64 {
         (self.link_gbps * 1e9).round() as u64
     }

@@ -14,7 +14,7 @@ import polars as pl
 from hitless.analysis import Interval, bootstrap_interval
 from hitless.exhibits import Context, Exhibit, Factor, Point, Row, Runs, Shape, exhibit
 from hitless.fleet.comparison import BASELINE, PROTECTED, Comparison
-from hitless.fleet.statistics import WEEK_DAYS, mean_over_time
+from hitless.fleet.statistics import WEEK_DAYS, YEAR_S, mean_over_time
 from hitless.plot import Plot, Series
 
 CAPACITIES = (0.5, 0.75)
@@ -33,7 +33,7 @@ _PUBLISHED = "paper column: one year of the authors' published simulator"
 
 def _years(context: Context, policies: tuple[str, ...]) -> Iterator[Point]:
     count = context.length("seeded years", full=20, quick=4, normal=10)
-    work = Comparison(policies, CAPACITIES)
+    work = Comparison(policies, CAPACITIES, window=YEAR_S)
     for replica in range(count):
         yield Point(f"year {replica + 1}", work, replica)
 
