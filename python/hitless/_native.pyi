@@ -158,6 +158,9 @@ class FleetYear:
 def fleet_policies() -> list[str]:
     """The names of all policies."""
 
+def fleet_policy_protects(name: str) -> bool:
+    """Does the policy run LinkGuardian? Raises `FleetError` where there is none of that name."""
+
 def version() -> str:
     """Version of the simulator and of this package."""
 

@@ -84,7 +84,7 @@ def test_a_run_with_the_seed_of_a_row_of_years_repeats_the_row(tmp_path, hazard)
         assert {name: row[name] for name in same} == {name: facts[name] for name in same}
 
 
-def test_what_a_comparison_averages_grows_with_the_hours(tmp_path):
+def test_what_is_averaged_grows_with_the_hours(tmp_path):
     days = []
     for hours in ("300", "9000", "20000"):
         facts = run_year(tmp_path, "-t", SMALL, "--hours", hours)
@@ -138,16 +138,48 @@ def test_a_topology_from_a_file_runs(tmp_path):
         (["--trace", "good.json", "-t", "fat-tree:ports=4"], "made for"),
         (["-t", SMALL, "--repairs", "bad.tsv"], "bad.tsv:2"),
         (["--weibull-shape", "-1"], "Weibull"),
+        (["-t", "x" * 300], "no such file"),
+        (["-t", "fabric:pods=1, tors=2, gbps=1.5e6"], "1000000 Gb/s at most"),
+        (["--trace", "empty.json"], "empty.json, topo_params"),
+        (["--trace", "good.json", "-t", "fabric:pods=1,tors=2,gbps=400"], "links of 100 Gb/s"),
+        (["--trace", "good.json", "--hours", "9000"], "--hours tells how to draw"),
+        (["--trace", "good.json", "--mttf-hours", "5", "--weibull-shape", "1"], "--mttf-hours, --weibull-shape"),
+        (["-p", "corropt", "--deployment", "0.5"], "no LinkGuardian in corropt"),
+        (["--trace", "good.json", "--repairs", "more.tsv"], "more.tsv:"),
     ],
 )
 def test_bad_input_is_refused_with_its_place(tmp_path, arguments, wanted):
     hitless("fleet", "trace", "-t", "fabric:pods=1,tors=2", "--out", "good.json", cwd=tmp_path)
+    good = json.loads((tmp_path / "good.json").read_text())
+    empty = good | {"topo_params": good["topo_params"] | {"num_pods": 0}}
+    (tmp_path / "empty.json").write_text(json.dumps(empty))
+    if "more.tsv" in arguments:
+        run_year(tmp_path / "year", "--trace", str(tmp_path / "good.json"))
+        repairs = (tmp_path / "year" / "repairs.tsv").read_text()
+        (tmp_path / "more.tsv").write_text(f"{repairs}{len(repairs.splitlines()) - 1}\t99999999\t0\t1\n")
     (tmp_path / "bad.json").write_text('{\n"name": "t",\n"topo_type": "x"}')
     (tmp_path / "bad.tsv").write_text("sequence\tdisable_time_s\tlink\tdelay_s\n0\t1\t2\n")
     done = hitless("fleet", "run", *arguments, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert wanted in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (["--weibull-shape", "-1"], "Weibull"),
+        (["--hours", "900000000"], "end of time"),
+        (["-t", "x" * 300], "no such file"),
+        (["--capacity", "0.5", "--capacity", "0.75", "--capacity", "0.50"], "a capacity is given twice"),
+        (["-p", "none", "-p", "corropt", "--deployment", "0.5"], "no LinkGuardian in none, corropt"),
+    ],
+)
+def test_a_comparison_refuses_bad_input_before_it_makes_its_folder(tmp_path, arguments, wanted):
+    done = hitless("fleet", "compare", "--years", "1", "--out", "out", *arguments, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert wanted in done.stderr
+    assert not (tmp_path / "out").exists()
 
 
 def test_an_interrupt_keeps_the_years_that_are_done(tmp_path):

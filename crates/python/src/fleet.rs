@@ -276,3 +276,9 @@ fn metrics<'a, R: Iterator<Item = (i64, &'a Metrics)>>(py: Python<'_>, rows: imp
 pub fn fleet_policies() -> Vec<&'static str> {
     Policy::names().collect()
 }
+
+/// Does the policy run LinkGuardian?
+#[pyfunction]
+pub fn fleet_policy_protects(name: &str) -> PyResult<bool> {
+    Ok(Policy::named(name).map_err(refuse)?.protects())
+}

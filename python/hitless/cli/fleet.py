@@ -21,7 +21,7 @@ from hitless.exhibits.pool import Pool, Task
 from hitless.fleet import statistics
 from hitless.fleet.comparison import Comparison
 from hitless.fleet.tables import write_published
-from hitless.fleet.year import Finished, Hazard, Topology, Trace, Year, policies, read_text
+from hitless.fleet.year import Finished, Hazard, Topology, Trace, Year, policies, protects, read_text
 from hitless.report.page import format_number
 from hitless.results import ResultsFolder
 from hitless.simulation import RunCancelled
@@ -36,12 +36,17 @@ class Source:
     topology: str | None
     trace: Path | None
     seed: int
-    hazard: Hazard
+    hazard: Mapping[str, Any]
+    """Fields of `Hazard` that were given."""
 
     def load(self) -> Trace:
         """The trace."""
         if self.trace is None:
-            return Trace.generate(Topology.of(self.topology or "fabric"), self.seed, self.hazard)
+            return Trace.generate(Topology.of(self.topology or "fabric"), self.seed, Hazard(**self.hazard))
+        if self.hazard:
+            given = ", ".join(f"--{name.replace('_', '-')}" for name in self.hazard)
+            what = f"{given} tells how to draw failures, and --trace has them already"
+            raise BadInput(what, where=str(self.trace), hint=f"leave out --trace or {given}")
         return Trace.read(self.trace, Topology.of(self.topology) if self.topology else None)
 
 
@@ -73,6 +78,8 @@ def run_year(
     json: bool,
 ) -> int:
     """Run one year and keep its series; return the exit code."""
+    _check_policies([policy])
+    _check_deployment(deployment, [policy])
     replayed = (read_text(repairs), str(repairs)) if repairs else None
     trace = source.load()
     window = trace.window
@@ -162,6 +169,8 @@ class Years:
 def compare(comparison: Comparison, years: Years, *, out: Path | None, json: bool, debug: bool) -> int:
     """Run policies over many seeded years on all cores; return the exit code."""
     _check_policies(comparison.policies)
+    _check_capacities(comparison.capacities)
+    _check_deployment(comparison.deployment, comparison.policies)
     # Most of what can be wrong shows in the first year: the folder is made after it.
     comparison.trace(years.seed)
     folder = ResultsFolder("fleet-compare", out)
@@ -285,6 +294,19 @@ def _check_policies(names: Sequence[str]) -> None:
         raise BadInput(f"there is no policy {unknown[0]!r}", where="--policy", hint=hint)
     if len(set(names)) != len(names):
         raise BadInput("a policy is named twice", where="--policy", hint="each once; the first is compared with")
+
+
+def _check_capacities(capacities: Sequence[float]) -> None:
+    if len(set(capacities)) != len(capacities):
+        told = ", ".join(f"{capacity:g}" for capacity in capacities)
+        raise BadInput("a capacity is given twice", where=f"--capacity {told}", hint="each once")
+
+
+def _check_deployment(deployment: float, names: Sequence[str]) -> None:
+    if deployment < 1 and not any(protects(name) for name in names):
+        what = f"a deployment of {deployment:g} changes nothing: there is no LinkGuardian in {', '.join(names)}"
+        having = ", ".join(name for name in policies() if protects(name))
+        raise BadInput(what, where="--deployment", hint=f"leave it out, or choose a policy of {having}")
 
 
 def _write(path: Path, text: str) -> None:

@@ -1,12 +1,9 @@
 """The arguments and help of `hitless fleet`. The work is in `hitless.cli.fleet`, loaded when it is needed."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
-
-if TYPE_CHECKING:
-    from hitless.fleet.year import Hazard
 
 fleet_app = typer.Typer(
     no_args_is_help=True, help="Years of corrupting links: which are taken down, protected and repaired."
@@ -30,15 +27,19 @@ Capacity = Annotated[
 Deployment = Annotated[
     float, typer.Option(min=0.0, max=1.0, help="Share of pods with LinkGuardian; below 1 only on ToR switches' links.")
 ]
-Mttf = Annotated[float, typer.Option("--mttf-hours", help="Mean time between the failures of a link.")]
-Shape = Annotated[float, typer.Option("--weibull-shape", help="Above 1 links age; 1 is the paper's.")]
-Hours = Annotated[int, typer.Option("--hours", min=1, help="Length of a drawn trace.")]
+Mttf = Annotated[
+    float | None,
+    typer.Option("--mttf-hours", help="Mean time between the failures of a link.", show_default="10000"),
+]
+Shape = Annotated[
+    float | None, typer.Option("--weibull-shape", help="Above 1 links age; 1 is the paper's.", show_default="1")
+]
+Hours = Annotated[int | None, typer.Option("--hours", min=1, help="Length of a drawn trace.", show_default="9000")]
 
 
-def _hazard(mttf_hours: float, weibull_shape: float, hours: int) -> "Hazard":
-    from hitless.fleet.year import Hazard
-
-    return Hazard(mttf_hours=mttf_hours, weibull_shape=weibull_shape, hours=hours)
+def _given(**options: float | None) -> dict[str, Any]:
+    """The options that were given."""
+    return {name: value for name, value in options.items() if value is not None}
 
 
 @fleet_app.command("run")
@@ -53,9 +54,9 @@ def run(
         Path | None, typer.Option(help="Repairs to replay, as a run writes them.", show_default="drawn by --seed")
     ] = None,
     deployment: Deployment = 1.0,
-    mttf_hours: Mttf = 10_000.0,
-    weibull_shape: Shape = 1.0,
-    hours: Hours = 9_000,
+    mttf_hours: Mttf = None,
+    weibull_shape: Shape = None,
+    hours: Hours = None,
     seed: Seed = 1,
     out: Out = None,
     json: Json = False,
@@ -72,7 +73,8 @@ def run(
     """
     from hitless.cli import fleet as command
 
-    source = command.Source(topology, trace, seed, _hazard(mttf_hours, weibull_shape, hours))
+    hazard = _given(mttf_hours=mttf_hours, weibull_shape=weibull_shape, hours=hours)
+    source = command.Source(topology, trace, seed, hazard)
     code = command.run_year(source, policy, capacity, deployment=deployment, repairs=repairs, out=out, json=json)
     raise typer.Exit(code)
 
@@ -81,9 +83,9 @@ def run(
 def trace(
     out: Annotated[Path, typer.Option(help="The file to write.")] = Path("trace.json"),
     topology: Topology = None,
-    mttf_hours: Mttf = 10_000.0,
-    weibull_shape: Shape = 1.0,
-    hours: Hours = 9_000,
+    mttf_hours: Mttf = None,
+    weibull_shape: Shape = None,
+    hours: Hours = None,
     seed: Seed = 1,
     json: Json = False,
 ) -> None:
@@ -95,7 +97,8 @@ def trace(
     """
     from hitless.cli import fleet as command
 
-    source = command.Source(topology, None, seed, _hazard(mttf_hours, weibull_shape, hours))
+    hazard = _given(mttf_hours=mttf_hours, weibull_shape=weibull_shape, hours=hours)
+    source = command.Source(topology, None, seed, hazard)
     raise typer.Exit(command.write_trace(source, out, json=json))
 
 
@@ -112,9 +115,9 @@ def compare(
     topology: Annotated[str, typer.Option("--topology", "-t", help=_TOPOLOGY_HELP)] = "fabric",
     years: Annotated[int, typer.Option(min=1, help="How many seeded years.")] = 20,
     deployment: Deployment = 1.0,
-    mttf_hours: Mttf = 10_000.0,
-    weibull_shape: Shape = 1.0,
-    hours: Hours = 9_000,
+    mttf_hours: Mttf = None,
+    weibull_shape: Shape = None,
+    hours: Hours = None,
     seed: Seed = 1,
     out: Out = None,
     json: Json = False,
@@ -132,13 +135,13 @@ def compare(
     Results do not depend on the number of cores. Ctrl-C keeps the years that are done.
     """
     from hitless.cli import fleet as command
-    from hitless.fleet import Comparison
+    from hitless.fleet import Comparison, Hazard
 
     comparison = Comparison(
         policies or ["lg+corropt", "corropt", "lg+drain"],
         capacities or [0.5, 0.75],
         topology,
-        _hazard(mttf_hours, weibull_shape, hours),
+        Hazard(**_given(mttf_hours=mttf_hours, weibull_shape=weibull_shape, hours=hours)),
         deployment,
     )
     batch = command.Years(years, seed, jobs)

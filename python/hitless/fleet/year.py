@@ -34,6 +34,12 @@ def policies() -> list[str]:
     return _native.fleet_policies()
 
 
+def protects(policy: str) -> bool:
+    """Does a policy run LinkGuardian?"""
+    with _errors():
+        return _native.fleet_policy_protects(policy)
+
+
 def read_text(path: Path) -> str:
     """The text of a file that the user named."""
     try:
@@ -42,6 +48,14 @@ def read_text(path: Path) -> str:
         raise BadInput(f"cannot read the file: {refused.strerror}", where=str(path)) from refused
     except UnicodeDecodeError as refused:
         raise BadInput("the file is not text in UTF-8", where=f"{path}, byte {refused.start}") from refused
+
+
+def _exists(path: Path) -> bool:
+    """Is there such a file? A name that no file can have is that of none."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
 
 
 class Topology:
@@ -56,7 +70,7 @@ class Topology:
         """A shape where the text names one, otherwise the file of that name."""
         if _native.FleetTopology.is_spec(text):
             return cls(text)
-        if not Path(text).exists():
+        if not _exists(Path(text)):
             hint = "fabric, fat-tree:ports=48, leaf-spine:leaves=64,spines=16, or the name of a file"
             raise BadInput(f"there is no topology {text!r}, and no such file", where="--topology", hint=hint)
         return cls(read_text(Path(text)), file_name=text)
