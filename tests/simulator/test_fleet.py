@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -180,6 +181,19 @@ def test_a_comparison_refuses_bad_input_before_it_makes_its_folder(tmp_path, arg
     assert done.returncode == 2, done.stderr
     assert wanted in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_a_comparison_can_be_read_in_80_columns(tmp_path):
+    years = ["-t", SMALL, "--years", "2", "-p", "lg+corropt", "-p", "corropt", "--deployment", "0.9"]
+    done = hitless("fleet", "compare", *years, "--capacity", "0.75", "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    lines = [line.rstrip() for line in done.stdout.splitlines()]
+    assert max(map(len, lines)) <= 80
+    assert "…" not in done.stdout
+    number = r"\d\S*"
+    for policy in (r"lg\+corropt", "corropt"):
+        row = rf" *75% +{policy} +{number} +{number} \[{number}, {number}\]"
+        assert [line for line in lines if re.fullmatch(row, line)], done.stdout
 
 
 def test_an_interrupt_keeps_the_years_that_are_done(tmp_path):

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -260,24 +260,39 @@ def _summary_row(capacity: float, policy: str, years: pl.DataFrame, ratios: stat
     }
 
 
+_Column: TypeAlias = tuple[str, Callable[[Mapping[str, Any]], str]]
+
+_NAMES: tuple[_Column, ...] = (
+    ("capacity", lambda row: f"{row['capacity']:.0%}"),
+    ("policy", lambda row: str(row["policy"])),
+)
+
+
 def _print_summary(rows: Sequence[Mapping[str, Any]], years: int) -> None:
+    """Two tables, since all columns in one would not fit into 80 characters."""
     first = rows[0]["policy"] if rows else ""
-    title = f"Medians of {years} years; the ratio of penalties is to {first}, with a 95 % bootstrap interval"
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
-    columns: tuple[tuple[str, Callable[[Mapping[str, Any]], str]], ...] = (
-        ("capacity", lambda row: f"{row['capacity']:.0%}"),
-        ("policy", lambda row: str(row["policy"])),
+    penalties: tuple[_Column, ...] = (
         ("effective penalty", lambda row: f"{row['mean_effective_penalty']:.3g}"),
-        ("ratio", _ratio),
+        ("ratio, 95 % interval", _ratio),
+    )
+    links: tuple[_Column, ...] = (
         ("corrupting", lambda row: format_number(row["mean_corrupting_links"])),
         ("down", lambda row: format_number(row["mean_disabled_links"])),
         ("least paths", lambda row: format_number(row["least_tor_paths"])),
         ("least pod, Gb/s", lambda row: format_number(row["least_pod_capacity_gbps"])),
     )
+    _print_columns(f"Penalties: medians of {years} years, ratios to {first}", penalties, rows)
+    _print_columns(f"Links: medians of {years} years, and the least of all", links, rows)
+
+
+def _print_columns(title: str, columns: Sequence[_Column], rows: Sequence[Mapping[str, Any]]) -> None:
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for name, _ in _NAMES:
+        table.add_column(name, no_wrap=True)
     for name, _ in columns:
-        table.add_column(name, justify="left" if name in {"capacity", "policy"} else "right", no_wrap=True)
+        table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
-        table.add_row(*(show(row) for _, show in columns))
+        table.add_row(*(show(row) for _, show in (*_NAMES, *columns)))
     stdout.print(table)
 
 
