@@ -1,6 +1,9 @@
 """The process as users run it: `hitless corruptd`, its signals, metrics, state and unit."""
 
+import errno
 import os
+import platform
+import re
 import shutil
 import signal
 import socket
@@ -137,3 +140,22 @@ def test_the_unit_is_one_that_systemd_accepts(tmp_path):
     done = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True, check=False)
     assert UNIT.stem not in done.stderr, done.stderr
     assert done.returncode == 0, done.stderr
+
+
+def under_the_units_filter(*command):
+    """Runs ``command`` with @resources refused as the unit has it refused: an error number, or else the end."""
+    found = re.search(r"^SystemCallErrorNumber=(\w+)$", UNIT.read_text(), re.MULTILINE)
+    refusal = str(getattr(errno, found[1])) if found else "kill"
+    helper = [sys.executable, Path(__file__).with_name("refuse_calls.py"), refusal]
+    return subprocess.run([*helper, *command], capture_output=True, text=True, check=False)
+
+
+def test_the_units_filter_does_not_kill_it_at_the_start(tmp_path):
+    """A library beneath it asks for memory near its processor (mbind), which the filter refuses."""
+    if platform.machine() != "x86_64":
+        pytest.skip("the numbers of system calls are those of x86_64")
+    probe = under_the_units_filter("/bin/true")
+    if probe.returncode != 0:
+        pytest.skip(probe.stderr)
+    done = under_the_units_filter(PROGRAM, "corruptd", "check", config(tmp_path, 0))
+    assert done.returncode == 0, done
