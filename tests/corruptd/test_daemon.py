@@ -14,7 +14,7 @@ from hitless.corruptd.state import restore, snapshot
 from hitless.corruptd.window import Reading
 
 LINK = "sw2->sw6"
-POLICY = Policy(window_frames=100_000, hold_s=2.0)
+POLICY = Policy(window_frames=100_000, hold_s=2.0, clear_confidence=0.0)
 
 
 class Port:

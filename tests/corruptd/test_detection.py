@@ -1,13 +1,17 @@
+import itertools
 import random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitless.corruptd.detection import OFF, Detector, Phase, Policy, Setting, copies_for, is_above
+from hitless.corruptd.detection import OFF, Decision, Detector, Phase, Policy, Setting, copies_for, is_above, is_below
 from hitless.corruptd.window import Reading
 
-POLICY = Policy(window_frames=1_000_000, hold_s=5.0)
+ONE_WINDOW = {"clear_confidence": 0.0}
+"""A link is clear after one clean window: for tests of everything else."""
+POLICY = Policy(window_frames=1_000_000, hold_s=5.0, **ONE_WINDOW)
 
 
 class Link:
@@ -86,11 +90,11 @@ def test_more_copies_at_once_and_fewer_after_the_hold():
 
 
 def test_protection_ends_with_a_clean_window_and_not_before_the_hold():
-    link = Link(Policy(window_frames=100_000, hold_s=20.0))
+    link = Link(Policy(window_frames=100_000, hold_s=20.0, **ONE_WINDOW))
     link.poll(100_000, 100)
     assert link.polls(19, 100_000, 0).phase is Phase.PROTECTED, "clean, and held"
     assert link.poll(100_000, 0).setting == OFF
-    link = Link(Policy(window_frames=1_000_000, hold_s=1.0))
+    link = Link(Policy(window_frames=1_000_000, hold_s=1.0, **ONE_WINDOW))
     link.poll(100_000, 100)
     assert link.polls(9, 100_000, 0).phase is Phase.PROTECTED, "the window still holds bad frames"
     assert link.poll(100_000, 0).setting == OFF
@@ -100,7 +104,7 @@ def test_protection_ends_with_a_clean_window_and_not_before_the_hold():
     ("fallback", "setting"), [("non-blocking", Setting(6, "non-blocking")), ("off", OFF)]
 )  # fmt: skip
 def test_too_much_loss_falls_back_and_comes_back_well_below(fallback, setting):
-    link = Link(Policy(window_frames=1_000_000, hold_s=5.0, fallback=fallback))
+    link = Link(Policy(window_frames=1_000_000, hold_s=5.0, fallback=fallback, **ONE_WINDOW))
     decision = link.poll(100_000, 5_000)
     assert (decision.phase, decision.setting) == (Phase.FALLBACK, setting)
     assert link.polls(30, 100_000, 1_500).phase is Phase.FALLBACK, "below the limit, not well below"
@@ -126,6 +130,47 @@ def test_a_restart_of_the_counters_keeps_the_decision_and_the_window():
     assert link.detector.window.frames == 101_000
 
 
+FRAMES_A_POLL = 8_130_000
+"""Full frames for a second at 100 Gbps."""
+
+
+@pytest.mark.parametrize("times_threshold", [2, 3, 5])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_link_that_corrupts_somewhat_above_the_threshold_does_not_flap(times_threshold, seed):
+    """For six hours: a clean window of the paper's size comes by chance, one that says something does not."""
+    mean = FRAMES_A_POLL * times_threshold * 1e-8
+    drawn = np.random.default_rng(seed).poisson(mean, 6 * 3_600)
+    link = Link(Policy())
+    phases = [link.poll(FRAMES_A_POLL, bad).phase for bad in drawn.tolist()]
+    changes = [after for before, after in itertools.pairwise(phases) if after is not before]
+    assert changes == [Phase.PROTECTED], "once, and it stays"
+
+
+def test_protection_ends_when_the_threshold_would_have_shown_itself():
+    """At 1e-8, 691 million frames pass without a bad one once in a thousand times."""
+    policy = Policy()
+    assert policy.clear_frames == 690_775_528
+    link = Link(policy)
+    link.poll(100_000_000, 100)
+    link.now_s += policy.hold_s
+    assert link.polls(6, 100_000_000, 0).phase is Phase.PROTECTED
+    assert link.poll(100_000_000, 0) == Decision(Phase.CLEAR, OFF)
+
+
+def test_a_bad_frame_while_it_clears_begins_it_anew():
+    link = Link(Policy(hold_s=0.0))
+    link.poll(100_000_000, 100)
+    link.polls(5, 100_000_000, 0)
+    link.poll(100_000_000, 1)
+    assert link.polls(6, 100_000_000, 0).phase is Phase.PROTECTED
+    assert link.poll(100_000_000, 0).phase is Phase.CLEAR
+
+
+@pytest.mark.parametrize(("bad", "frames", "below"), [(0, 299_573_227, False), (0, 299_573_228, True), (1, 3e8, False)])
+def test_below_the_threshold_with_confidence_is_more_than_no_bad_frame(bad, frames, below):
+    assert is_below(bad, int(frames), 1e-8, 0.95) is below
+
+
 polls = st.lists(
     st.integers(0, 200_000).flatmap(lambda frames: st.tuples(st.just(frames), st.integers(0, frames))), max_size=60
 )
@@ -133,7 +178,7 @@ polls = st.lists(
 
 @given(polls, st.floats(0.0, 30.0), st.sampled_from(["non-blocking", "off"]))
 def test_protection_never_weakens_within_the_hold(taken, hold_s, fallback):
-    link = Link(Policy(window_frames=300_000, hold_s=hold_s, fallback=fallback))
+    link = Link(Policy(window_frames=300_000, hold_s=hold_s, fallback=fallback, **ONE_WINDOW))
     before, changed_at_s = link.detector.decision, 0.0
     for frames, bad in taken:
         after = link.poll(frames, bad)
@@ -148,7 +193,7 @@ def test_protection_never_weakens_within_the_hold(taken, hold_s, fallback):
 
 @given(polls)
 def test_what_is_asked_can_always_be_done(taken):
-    link = Link(Policy(window_frames=300_000))
+    link = Link(Policy(window_frames=300_000, **ONE_WINDOW))
     for frames, bad in taken:
         setting = link.poll(frames, bad).setting
         assert setting is None or 0 <= setting.copies <= POLICY.copies_max
@@ -156,7 +201,7 @@ def test_what_is_asked_can_always_be_done(taken):
 
 @given(polls)
 def test_a_link_without_a_bad_frame_is_never_protected(taken):
-    link = Link(Policy(window_frames=300_000))
+    link = Link(Policy(window_frames=300_000, **ONE_WINDOW))
     for frames, _ in taken:
         setting = link.poll(frames, 0).setting
         assert setting in {None, OFF}

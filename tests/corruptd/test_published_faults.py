@@ -42,7 +42,7 @@ def test_a_request_about_an_unknown_link_is_refused():
 
 
 def test_protection_ends_after_repair():
-    detector = Detector(Policy(window_frames=1_000_000, hold_s=10.0))
+    detector = Detector(Policy(window_frames=1_000_000, hold_s=10.0, clear_confidence=0.0))
     bad = 0
     for second in range(30):
         bad += 100 if second < 10 else 0

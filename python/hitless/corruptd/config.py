@@ -43,12 +43,13 @@ class Detection(_Section):
     """``[detection]``: see `hitless.corruptd.detection.Policy`."""
 
     window_frames: Annotated[int, Field(ge=1, le=10**12)] = 100_000_000
-    threshold: Rate = 1e-8
+    threshold: Annotated[float, Field(ge=1e-15, lt=1.0)] = 1e-8
     confidence: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.95
     bad_frames_min: Annotated[int, Field(ge=1, le=10**6)] = 3
     target_loss_rate: Rate = 1e-8
     rate_bad_frames: Annotated[int, Field(ge=1, le=10**6)] = 30
     clear_below: Annotated[float, Field(ge=0.0, lt=1.0)] = 1e-9
+    clear_confidence: Annotated[float, Field(ge=0.0, le=0.999999)] = 0.999
     hold_s: Annotated[float, Field(ge=0.0, le=604_800.0)] = 60.0
     mode: Literal["blocking", "non-blocking"] = "blocking"
     fallback: Literal["non-blocking", "off"] = "non-blocking"

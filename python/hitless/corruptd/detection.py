@@ -1,5 +1,6 @@
 """When to protect a link, with how many copies and in which mode: a state machine without a clock of its own."""
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -49,7 +50,9 @@ class Policy:
     rate_bad_frames: int = 30
     """Bad frames over which the present loss rate is measured: thirty give it to about a fifth."""
     clear_below: float = 1e-9
-    """A full window with no more than this is clean; less than one frame in the paper's window."""
+    """Frames with no more loss than this may count as clean; less than one frame in the paper's window."""
+    clear_confidence: float = 0.999
+    """How sure it must be that the rate is below the threshold before a link counts as clear; 0 asks for one window."""
     hold_s: float = 60.0
     """How long protection is neither taken back nor made weaker after a change."""
     mode: str = BLOCKING
@@ -57,6 +60,14 @@ class Policy:
     """What to do above ``fallback_above``: "non-blocking" or "off" (section 5, automatic fallback)."""
     fallback_above: float = 0.02
     copies_max: int = 8
+
+    @property
+    def clear_frames(self) -> int:
+        """Frames that must be clean before a link counts as clear: so many that the threshold would have shown itself.
+
+        At the threshold, this many frames pass without a bad one with a probability of 1 - ``clear_confidence``.
+        """
+        return max(self.window_frames, math.ceil(-math.log1p(-self.clear_confidence) / self.threshold))
 
 
 class Phase(StrEnum):
@@ -88,6 +99,15 @@ def is_above(bad: int, frames: int, threshold: float, confidence: float) -> bool
     return poisson_interval(bad, frames, two_sided).low >= threshold
 
 
+@lru_cache(maxsize=4_096)
+def is_below(bad: int, frames: int, threshold: float, confidence: float) -> bool:
+    """Is the loss rate at or below ``threshold`` with that one-sided confidence? Garwood's interval of a count."""
+    if confidence <= 0.0:
+        return bad / frames <= threshold
+    two_sided = max(2.0 * confidence - 1.0, 1e-9)
+    return poisson_interval(bad, frames, two_sided).high <= threshold
+
+
 def copies_for(loss_rate: float, target_loss_rate: float) -> int:
     """Equation 2, rounded up; a link on which nothing arrives would need more than can be counted."""
     return _native.linkguardian_copies(loss_rate, target_loss_rate) if loss_rate < 1.0 else 2**31
@@ -97,12 +117,14 @@ class Detector:
     """Watches one link: `observe` for each reading, then read ``decision``.
 
     Protection and a larger number of copies are asked for at once. A smaller number, a way back from fallback and the
-    end of protection wait for ``hold_s`` since the last change; the end also for a full window that is clean.
+    end of protection wait for ``hold_s`` since the last change; the end also for ``clearing``, a longer window, to show
+    that the rate is below the threshold. One window of clean frames only shows that it is not far above.
     """
 
     def __init__(self, policy: Policy, *, bits: CounterBits = 64) -> None:
         self.policy = policy
         self.window = Window(policy.window_frames)
+        self.clearing = Window(policy.clear_frames)
         self.decision = Decision()
         self.last: Reading | None = None
         self.changed_at_s = 0.0
@@ -129,6 +151,7 @@ class Detector:
         self.frames_seen += sample.frames
         self.bad_seen += sample.bad
         self.window.add(sample)
+        self.clearing.add(sample)
         decision = self._decide(self._is_held(now_s))
         if decision != self.decision:
             self.decision = decision
@@ -153,7 +176,10 @@ class Detector:
         return is_above(window.bad, window.frames, policy.threshold, policy.confidence)
 
     def _is_clean(self) -> bool:
-        return self.window.is_full and self.window.loss_rate <= self.policy.clear_below
+        policy, seen = self.policy, self.clearing
+        if not seen.is_full or seen.loss_rate > policy.clear_below:
+            return False
+        return is_below(seen.bad, seen.frames, policy.threshold, policy.clear_confidence)
 
     def _answer_to(self, loss_rate: float) -> Decision:
         policy = self.policy

@@ -10,11 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hitless.corruptd.daemon import Daemon, Guarded, Watch
 from hitless.corruptd.detection import Decision, Phase, Setting
-from hitless.corruptd.window import Reading, Sample
+from hitless.corruptd.window import Reading, Sample, Window
 
 log = logging.getLogger(__name__)
 
 Count = Annotated[int, Field(ge=0)]
+Samples = Annotated[list[tuple[Count, Count]], Field(max_length=100_000)]
 
 
 class _Model(BaseModel):
@@ -45,7 +46,9 @@ class SavedWatch(_Model):
     held_s: Annotated[float, Field(ge=0.0)]
     """How long ago the decision was made."""
     last: tuple[Count, Count] | None
-    samples: Annotated[list[tuple[Count, Count]], Field(max_length=100_000)]
+    samples: Samples
+    clearing: Samples = []
+    """The longer window; empty in files of a version that had none, which then has to fill again."""
 
 
 class SavedGuard(_Model):
@@ -137,14 +140,24 @@ def _save_watch(watch: Watch, now_s: float) -> SavedWatch:
         setting=SavedSetting.of(detector.decision.setting),
         held_s=max(0.0, now_s - detector.changed_at_s),
         last=None if last is None else (last.frames_ok, last.frames_bad),
-        samples=[(sample.frames, sample.bad) for sample in detector.window.samples],
+        samples=_save_window(detector.window),
+        clearing=_save_window(detector.clearing),
     )
+
+
+def _save_window(window: Window) -> Samples:
+    return [(sample.frames, sample.bad) for sample in window.samples]
+
+
+def _restore_window(window: Window, samples: Samples) -> None:
+    for frames, bad in samples:
+        window.add(Sample(frames, min(bad, frames)))
 
 
 def _restore_watch(watch: Watch, saved: SavedWatch, now_s: float) -> None:
     detector = watch.detector
-    for frames, bad in saved.samples:
-        detector.window.add(Sample(frames, min(bad, frames)))
+    _restore_window(detector.window, saved.samples)
+    _restore_window(detector.clearing, saved.clearing)
     detector.last = None if saved.last is None else Reading(*saved.last)
     setting = saved.setting.restored() if saved.setting else None
     detector.decision = Decision(Phase(saved.phase), setting)

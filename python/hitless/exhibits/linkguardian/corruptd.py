@@ -126,7 +126,8 @@ def episode_rows(episode: Episode, note: str) -> Iterator[Row]:
     yield Row("corruptd", x, "effective loss rate", "", rate, interval=interval, judge=masked, note=notes)
     back = Shape(0 < episode.polls_to_deactivation < 100, "switched off again after repair")
     polls = float(episode.polls_to_deactivation)
-    more = f"{note}; a window of {WINDOW_FRAMES:,} frames has to become clean first; the published program never does"
+    clean = policy(WINDOW_FRAMES).clear_frames
+    more = f"{note}; {clean:,} frames have to come without a bad one first; the published program never switches off"
     yield Row("corruptd", x, "polls from repair to deactivation", "polls", polls, judge=back, note=more)
 
 

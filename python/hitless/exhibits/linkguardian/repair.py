@@ -38,8 +38,15 @@ def scenario(loss: float, *, begins_s: float, ends_s: float, duration_s: float, 
 
 
 def policy(window_frames: int, **more: Any) -> Policy:
-    """The defaults, with a window and a hold that fit simulated milliseconds."""
-    return Policy(window_frames=window_frames, hold_s=5 * POLL_S, **more)
+    """The defaults, with a window and a hold that fit simulated milliseconds.
+
+    The rates that divide links into good and bad are scaled with the window, so that at the threshold it sees one bad
+    frame, as the paper's does.
+    """
+    threshold = 1.0 / window_frames
+    return Policy(
+        window_frames=window_frames, threshold=threshold, clear_below=threshold / 10, hold_s=5 * POLL_S, **more
+    )
 
 
 def lab_plan(scenario_: Scenario, policy_: Policy, *, seed: int = 1, settle_s: float = 0.0) -> LabPlan:
