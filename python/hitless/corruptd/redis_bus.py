@@ -75,7 +75,8 @@ class RedisBus:
         self._subscription = _subscription(self._client)
         self._is_subscribed = False
         self._try_at_s = float("-inf")
-        self.reconnections = 0
+        self._refused: set[str] = set()
+        """Channels on which we may not publish, so that each is told once."""
 
     @property
     def is_connected(self) -> bool:
@@ -83,11 +84,17 @@ class RedisBus:
         return self._is_subscribed
 
     def publish(self, channel: str, payload: bytes, now_s: float) -> bool:
-        """Send; False when Redis is away, or when nobody listens there."""
+        """Send; False when Redis is away or refuses, or when nobody listens there."""
         if not self._connect(now_s):
             return False
         try:
             return int(self._client.publish(channel, payload)) > 0
+        except redis.ResponseError as refused:
+            # The connection is sound: the other channels must not suffer for this one.
+            if channel not in self._refused:
+                log.warning("Redis refuses messages on %s: %s", channel, refused)
+            self._refused.add(channel)
+            return False
         except (redis.RedisError, OSError) as failed:
             self._disconnect(now_s, failed)
             return False
@@ -143,7 +150,6 @@ class RedisBus:
             self._disconnect(now_s, failed)
             return False
         self._is_subscribed = True
-        self.reconnections += 1
         log.info("connected to Redis, listening on %s", self._channel)
         return True
 
