@@ -87,6 +87,7 @@ def test_a_dry_run_has_no_hook():
         (('port = "eth0"\n', ""), 4, "watch[0].port: is missing"),
         (("[[watch]]", "[detection]\nthreshold = 2.0\n[[watch]]"), 5, "detection.threshold = 2.0"),
         (("[[watch]]", "[detection]\nclear_below = 0.5\n[[watch]]"), 4, "clear_below must lie below threshold"),
+        (('port = "eth0"', 'port = "eth0"\nsource = "sysfs"\ncount_fec = true'), 4, "count_fec has no effect"),
         (("[[watch]]", "[messages]\nlifetime_s = 5.0\n[[watch]]"), 4, "lifetime_s must be three times refresh_s"),
         (("[[watch]]", '[bus]\nurl = "http://x"\n[[watch]]'), 4, "url must begin with redis://"),
         (("[[watch]]", '[bus]\nca_file = "/x"\n[[watch]]'), 4, "certificates have no effect without TLS"),

@@ -62,6 +62,7 @@ def test_a_loss_that_has_just_begun_is_not_diluted():
         (Reading(2**32 - 10, 1), Reading(5, 2), 32, Sample(16, 1)),  # came round
         (Reading(2**32 - 10, 1), Reading(5, 2), 64, None),
         (Reading(1_000, 7), Reading(0, 0), 32, None),
+        (Reading(100, 1, basis="files"), Reading(200, 3, basis="netlink"), 64, None),  # others
     ],
 )
 def test_counters_come_round_or_begin_anew(before, after, bits, expected):

@@ -147,6 +147,12 @@ class WatchSection(_Section):
     upstream_dev_port: PortNumber = 0
     upstream_mcast_grp: PortNumber = 0
 
+    @model_validator(mode="after")
+    def _can_count_fec(self) -> Self:
+        if self.count_fec and self.source == "sysfs":
+            raise ValueError('count_fec has no effect with source = "sysfs", whose files tell no uncorrectable blocks')
+        return self
+
     def plan(self) -> WatchPlan:
         """For the daemon."""
         upstream = Upstream(self.link, self.upstream_switch_id, self.upstream_dev_port, self.upstream_mcast_grp)

@@ -46,6 +46,8 @@ class SavedWatch(_Model):
     held_s: Annotated[float, Field(ge=0.0)]
     """How long ago the decision was made."""
     last: tuple[Count, Count] | None
+    basis: str = ""
+    """Which counters the last reading was made of."""
     samples: Samples
     clearing: Samples = []
     """The longer window; empty in files of a version that had none, which then has to fill again."""
@@ -140,6 +142,7 @@ def _save_watch(watch: Watch, now_s: float) -> SavedWatch:
         setting=SavedSetting.of(detector.decision.setting),
         held_s=max(0.0, now_s - detector.changed_at_s),
         last=None if last is None else (last.frames_ok, last.frames_bad),
+        basis="" if last is None else last.basis,
         samples=_save_window(detector.window),
         clearing=_save_window(detector.clearing),
     )
@@ -158,7 +161,7 @@ def _restore_watch(watch: Watch, saved: SavedWatch, now_s: float) -> None:
     detector = watch.detector
     _restore_window(detector.window, saved.samples)
     _restore_window(detector.clearing, saved.clearing)
-    detector.last = None if saved.last is None else Reading(*saved.last)
+    detector.last = None if saved.last is None else Reading(*saved.last, basis=saved.basis)
     setting = saved.setting.restored() if saved.setting else None
     detector.decision = Decision(Phase(saved.phase), setting)
     detector.changed_at_s = now_s - saved.held_s

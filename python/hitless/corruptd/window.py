@@ -18,6 +18,8 @@ class Reading:
     """framesRxAll - framesRxOk: frames whose check sequence was wrong."""
     fec_uncorrectable: int | None = None
     """Blocks that forward error correction could not mend; None where the port does not tell."""
+    basis: str = ""
+    """Which counters the numbers are made of, where a source has a choice: readings of others cannot be compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +31,13 @@ class Sample:
 
 
 def frames_between(before: Reading, after: Reading, bits: CounterBits = 64) -> Sample | None:
-    """What was received in between, or None when the counters began anew.
+    """What was received in between, or None when the counters began anew or are others than before.
 
     A counter of 64 bits never comes round, so one that goes back was reset, as by a reload of the driver. One of 32
     bits comes round; it was reset when it would have had to count more than half of its range between two readings.
     """
+    if before.basis != after.basis:
+        return None
     ok = _counted(before.frames_ok, after.frames_ok, bits)
     bad = _counted(before.frames_bad, after.frames_bad, bits)
     return None if ok is None or bad is None else Sample(ok + bad, bad)

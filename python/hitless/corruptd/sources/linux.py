@@ -13,34 +13,37 @@ from hitless.corruptd.sources.netlink import BadNetlink, EthtoolNetlink
 from hitless.corruptd.window import Reading
 
 SYSFS = Path("/sys/class/net")
+NETLINK, FILES = "netlink", "files"
 _SILENT = {errno.EOPNOTSUPP, errno.ENOSYS, errno.ENOENT}
 
 
 class LinuxSource:
-    """The counters of an interface: over netlink where its driver has them, else from files."""
+    """The counters of an interface: over netlink where its driver has them, else from files.
+
+    Once it has found one of the two it stays there: their numbers count from different beginnings.
+    """
 
     def __init__(self, interface: str, *, count_fec: bool = False, sysfs: Path = SYSFS) -> None:
         self.interface = interface
         self._count_fec = count_fec
         self._files = SysfsSource(interface, sysfs)
-        self._is_silent = False
-
-    @property
-    def is_over_netlink(self) -> bool:
-        """Does the driver answer for itself?"""
-        return not self._is_silent
+        self._basis = ""
 
     def read(self) -> Reading:
         """Read the counters now."""
-        if not self._is_silent:
-            reading = self._over_netlink()
-            if reading is not None:
-                return reading
-            self._is_silent = True
+        reading = (self._over_netlink() if self._basis != FILES else None) or self._from_files()
+        self._basis = reading.basis
+        return reading
+
+    def _from_files(self) -> Reading:
+        if self._basis == NETLINK:
+            raise NoReading(f"{self.interface}: its driver no longer tells what it told before; SIGHUP begins anew")
+        if self._count_fec:
+            raise NoReading(f"{self.interface}: only files tell its counters, and count_fec has no effect on them")
         return self._files.read()
 
     def _over_netlink(self) -> Reading | None:
-        """None where the kernel or the driver does not have these counters, now and always."""
+        """None where the kernel or the driver does not have these counters."""
         try:
             with EthtoolNetlink() as kernel:
                 mac = kernel.mac_statistics(self.interface)
@@ -55,8 +58,10 @@ class LinuxSource:
             raise NoReading(f"{self.interface}: {failed.strerror or failed}") from failed
         if mac.frames_received_ok is None or mac.frame_check_sequence_errors is None:
             return None
+        if self._count_fec and blocks is None:
+            raise NoReading(f"{self.interface}: count_fec is set, and its driver does not tell uncorrectable blocks")
         bad = mac.frame_check_sequence_errors + ((blocks or 0) if self._count_fec else 0)
-        return Reading(mac.frames_received_ok, bad, blocks)
+        return Reading(mac.frames_received_ok, bad, blocks, NETLINK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +80,7 @@ class SysfsSource:
             raise NoReading(
                 f"{self.interface} is a software interface: it has no frame check sequence and counts no bad frames"
             )
-        return Reading(self._number(folder, "rx_packets"), self._number(folder, "rx_crc_errors"))
+        return Reading(self._number(folder, "rx_packets"), self._number(folder, "rx_crc_errors"), basis=FILES)
 
     def _number(self, folder: Path, name: str) -> int:
         try:

@@ -21,6 +21,7 @@ NOT_UNICAST = "SAI_PORT_STAT_IF_IN_NON_UCAST_PKTS"
 CHECK_SEQUENCE_ERRORS = "SAI_PORT_STAT_ETHER_STATS_CRC_ALIGN_ERRORS"
 ERRORS = "SAI_PORT_STAT_IF_IN_ERRORS"
 FEC_UNCORRECTABLE = "SAI_PORT_STAT_IF_IN_FEC_NOT_CORRECTABLE_FRAMES"
+_NAMES = (UNICAST, NOT_UNICAST, CHECK_SEQUENCE_ERRORS, ERRORS, FEC_UNCORRECTABLE)
 
 
 class SonicSource:
@@ -30,6 +31,7 @@ class SonicSource:
         self.port = port
         self._settings = settings
         self._count_fec = count_fec
+        self._basis = ""
 
     def read(self) -> Reading:
         """Read the counters now. The object is looked up each time: it changes when syncd starts again."""
@@ -41,19 +43,29 @@ class SonicSource:
                 fields = cast("Mapping[bytes, bytes]", database.hgetall(b"COUNTERS:" + found))
         except (redis.RedisError, OSError) as failed:
             raise NoReading(f"COUNTERS_DB: {failed}") from failed
-        return parse_counters(self.port, fields, count_fec=self._count_fec)
+        reading = parse_counters(self.port, fields, count_fec=self._count_fec, before=self._basis)
+        self._basis = reading.basis
+        return reading
 
 
-def parse_counters(port: str, fields: Mapping[bytes, bytes], *, count_fec: bool) -> Reading:
-    """The reading in a hash of SAI statistics; raises `NoReading` where it has none."""
-    unicast, other = _number(port, fields, UNICAST), _number(port, fields, NOT_UNICAST)
-    bad = _number(port, fields, CHECK_SEQUENCE_ERRORS)
-    if bad is None:
-        bad = _number(port, fields, ERRORS)
-    if unicast is None or bad is None:
+def parse_counters(port: str, fields: Mapping[bytes, bytes], *, count_fec: bool, before: str = "") -> Reading:
+    """The reading in a hash of SAI statistics; raises `NoReading` where it has none.
+
+    ``before`` is the basis of the reading before. A counter of it that is missing now would change what is counted.
+    """
+    found = {name: _number(port, fields, name) for name in _NAMES}
+    lost = [name for name in before.split() if found[name] is None]
+    if lost:
+        raise NoReading(f"{port}: COUNTERS_DB had {lost[0]} and has it no longer; SIGHUP begins anew")
+    good = [name for name in (UNICAST, NOT_UNICAST) if found[name] is not None]
+    bad = [name for name in (CHECK_SEQUENCE_ERRORS, ERRORS) if found[name] is not None][:1]
+    if UNICAST not in good or not bad:
         raise NoReading(f"{port}: COUNTERS_DB has no {UNICAST}, or neither {CHECK_SEQUENCE_ERRORS} nor {ERRORS}")
-    blocks = _number(port, fields, FEC_UNCORRECTABLE)
-    return Reading(unicast + (other or 0), bad + ((blocks or 0) if count_fec else 0), blocks)
+    if count_fec and found[FEC_UNCORRECTABLE] is None:
+        raise NoReading(f"{port}: count_fec is set, and COUNTERS_DB has no {FEC_UNCORRECTABLE}")
+    bad += [FEC_UNCORRECTABLE] if count_fec else []
+    frames_ok, frames_bad = (sum(found[name] or 0 for name in names) for names in (good, bad))
+    return Reading(frames_ok, frames_bad, found[FEC_UNCORRECTABLE], " ".join((*good, *bad)))
 
 
 def _number(port: str, fields: Mapping[bytes, bytes], name: str) -> int | None:
