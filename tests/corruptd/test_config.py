@@ -58,6 +58,28 @@ def test_every_field_is_documented():
     assert missing == []
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        'port = "eth1"',
+        'port = "eth0"\nsource = "sysfs"',
+        'port = "eth0"\ncount_fec = true',
+        'port = "eth0"\ncounter_bits = 32',
+        'port = "eth0"\nsource = "sonic"',
+    ],
+)
+def test_other_counters_are_told_from_those_before(change):
+    before, after = (parse_config(text, "small").plan() for text in (SMALL, SMALL.replace('port = "eth0"', change)))
+    assert before.watches[0].counters != after.watches[0].counters
+
+
+def test_what_tells_counters_apart_holds_no_password():
+    """It goes into the state file."""
+    sonic = 'port = "eth0"\nsource = "sonic"\nsonic_url = "redis://me:secret@host:7/2"'
+    plan = parse_config(SMALL.replace('port = "eth0"', sonic), "small").plan()
+    assert plan.watches[0].counters == "sonic eth0 host:7/2 of 64 bits"
+
+
 def test_a_hook_and_redis_are_made():
     text = SMALL + '[bus]\nkind = "redis"\n[action]\nkind = "hook"\ncommand = ["/bin/true"]\n'
     config = parse_config(text, "small")

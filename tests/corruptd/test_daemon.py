@@ -1,6 +1,7 @@
 """The daemon's steps and what it does to the switch, without time, network or a real switch."""
 
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -166,6 +167,18 @@ def test_frames_received_while_the_daemon_was_away_count():
     box.port.read()
     after.step(box.now_s + 60.0)
     assert after.watches[LINK].detector.frames_seen == 100_000
+
+
+def test_a_state_of_other_counters_keeps_the_decision_and_nothing_that_was_counted():
+    """The same link on another port: the difference of two ports' counters would be frames that nobody received."""
+    box = corrupting_box()
+    saved = snapshot(box.receiver, box.now_s)
+    box.watch = replace(box.watch, counters="eth1 of 64 bits")
+    after = box.start("sw6", 2)
+    restore(after, saved, box.now_s)
+    detector = after.watches[LINK].detector
+    assert detector.decision.setting == Setting(2)
+    assert (detector.last, detector.window.frames, detector.clearing.frames) == (None, 0, 0)
 
 
 def test_a_state_of_another_switch_is_left_aside():

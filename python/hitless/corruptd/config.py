@@ -15,7 +15,7 @@ from hitless.corruptd.daemon import GuardPlan, Plan, WatchPlan
 from hitless.corruptd.detection import Policy
 from hitless.corruptd.messages import Name, channel
 from hitless.corruptd.protocol import Pace, Upstream
-from hitless.corruptd.redis_bus import RedisBus, RedisSettings
+from hitless.corruptd.redis_bus import RedisBus, RedisSettings, address
 from hitless.corruptd.sources import CounterSource
 from hitless.corruptd.sources.linux import LinuxSource, SysfsSource
 from hitless.corruptd.sources.sonic import SonicSource
@@ -156,7 +156,12 @@ class WatchSection(_Section):
     def plan(self) -> WatchPlan:
         """For the daemon."""
         upstream = Upstream(self.link, self.upstream_switch_id, self.upstream_dev_port, self.upstream_mcast_grp)
-        return WatchPlan(upstream, self._source(), self.arm, self.dev_port, self.counter_bits)
+        return WatchPlan(upstream, self._source(), self.arm, self.dev_port, self.counter_bits, self._counters())
+
+    def _counters(self) -> str:
+        """Whatever, when it changes, makes counters that cannot be compared with those before."""
+        where = f" {address(self.sonic_url)}" if self.source == "sonic" else ""
+        return f"{self.source} {self.port}{where} of {self.counter_bits} bits{' with FEC' if self.count_fec else ''}"
 
     def _source(self) -> CounterSource:
         if self.source == "sonic":

@@ -27,6 +27,8 @@ class WatchPlan:
     dev_port: int = 0
     """Our own port, for the actor."""
     bits: CounterBits = 64
+    counters: str = ""
+    """Which counters these are: a saved window of others is not taken over."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,13 @@ def client(settings: RedisSettings) -> redis.Redis:
     return redis.Redis.from_url(settings.url, **{name: value for name, value in options.items() if value is not None})
 
 
+def address(url: str) -> str:
+    """Where a URL leads, without who we are there. Raises ValueError for what is not a URL of Redis."""
+    parts = redis.ConnectionPool.from_url(url).connection_kwargs
+    host = parts.get("path") or f"{parts.get('host', 'localhost')}:{parts.get('port', 6379)}"
+    return f"{host}/{parts.get('db', 0)}"
+
+
 def _text(path: Path | None) -> str | None:
     return None if path is None else str(path)
 

@@ -45,6 +45,8 @@ class SavedWatch(_Model):
     setting: SavedSetting | None
     held_s: Annotated[float, Field(ge=0.0)]
     """How long ago the decision was made."""
+    counters: str = ""
+    """Which counters were read; see `hitless.corruptd.daemon.WatchPlan`."""
     last: tuple[Count, Count] | None
     basis: str = ""
     """Which counters the last reading was made of."""
@@ -141,6 +143,7 @@ def _save_watch(watch: Watch, now_s: float) -> SavedWatch:
         phase=detector.decision.phase.value,
         setting=SavedSetting.of(detector.decision.setting),
         held_s=max(0.0, now_s - detector.changed_at_s),
+        counters=watch.plan.counters,
         last=None if last is None else (last.frames_ok, last.frames_bad),
         basis="" if last is None else last.basis,
         samples=_save_window(detector.window),
@@ -159,9 +162,12 @@ def _restore_window(window: Window, samples: Samples) -> None:
 
 def _restore_watch(watch: Watch, saved: SavedWatch, now_s: float) -> None:
     detector = watch.detector
-    _restore_window(detector.window, saved.samples)
-    _restore_window(detector.clearing, saved.clearing)
-    detector.last = None if saved.last is None else Reading(*saved.last, basis=saved.basis)
+    if saved.counters == watch.plan.counters:
+        _restore_window(detector.window, saved.samples)
+        _restore_window(detector.clearing, saved.clearing)
+        detector.last = None if saved.last is None else Reading(*saved.last, basis=saved.basis)
+    else:
+        log.warning("%s: its counters are others than before: the window begins anew, the decision stays", watch.link)
     setting = saved.setting.restored() if saved.setting else None
     detector.decision = Decision(Phase(saved.phase), setting)
     detector.changed_at_s = now_s - saved.held_s
