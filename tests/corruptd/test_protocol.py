@@ -38,6 +38,37 @@ def test_a_request_is_repeated_until_it_is_answered_and_then_refreshed():
     assert asking.poll(6.2).sequence == 3
 
 
+def test_a_refresh_that_nobody_answers_is_no_longer_acknowledged_and_is_repeated():
+    asking, answering = requester(), guard()
+    asking.want(Setting(2), 1e-3)
+    answering.take(asking.poll(0.0), 0.0)
+    asking.take(answering.answer(applied=True), 0.0)
+    assert asking.poll(5.0).sequence == 2, "the refresh"
+    assert asking.poll(5.9) is None
+    assert asking.is_acknowledged, "there is still time for the answer"
+    assert asking.poll(6.0).sequence == 3
+    assert not asking.is_acknowledged
+    last = asking.poll(7.0)
+    assert last.sequence == 4
+    answering.take(last, 7.1)
+    asking.take(answering.answer(applied=True), 7.1)
+    assert asking.is_acknowledged
+    assert asking.poll(12.0) is None
+    assert asking.poll(12.1).sequence == 5
+
+
+def test_an_answer_that_comes_twice_acknowledges_nothing_anew():
+    asking, answering = requester(), guard()
+    asking.want(Setting(2), 1e-3)
+    answering.take(asking.poll(0.0), 0.0)
+    answer = answering.answer(applied=True)
+    assert asking.take(answer, 0.0) == "accepted"
+    asking.poll(5.0)
+    assert asking.take(answer, 5.1) == "duplicate"
+    asking.poll(6.0)
+    assert not asking.is_acknowledged
+
+
 def test_nothing_is_asked_while_nothing_is_known():
     """A daemon that lost its state must not end the protection of a link that corrupts."""
     asking = requester()

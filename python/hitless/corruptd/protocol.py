@@ -49,6 +49,10 @@ class Requester:
         """What the other end said when it could not."""
         self._loss_rate = 0.0
         self._sequence = 0
+        self._is_open = False
+        """Was the latest request sent and not answered yet?"""
+        self._answer = (0, False)
+        """Sequence of the latest answer, and whether it was done."""
         self._first_of_wanted = 0
         self._due_s = 0.0
 
@@ -63,10 +67,13 @@ class Requester:
         self._due_s = float("-inf")
 
     def poll(self, now_s: float) -> Request | None:
-        """The request to send now, if one is due."""
+        """The request to send now, if one is due. One that is due while another is open was not answered in time."""
         if self.wanted is None or now_s < self._due_s:
             return None
-        self._due_s = now_s + (self.pace.refresh_s if self.is_acknowledged else self.pace.retry_s)
+        if self._is_open:
+            self.is_acknowledged = False
+        self._is_open = True
+        self._due_s = now_s + self.pace.retry_s
         self._sequence += 1
         upstream = self.upstream
         return Request(
@@ -89,10 +96,12 @@ class Requester:
         if answer.link != self.upstream.link or answer.origin != self.origin:
             return "foreign"
         is_current = answer.epoch == self.epoch and self._first_of_wanted <= answer.sequence <= self._sequence
-        if not is_current:
+        if not is_current or answer.sequence < self._answer[0]:
             return "stale"
-        if self.is_acknowledged and answer.applied:
+        if (answer.sequence, answer.applied) == self._answer:
             return "duplicate"
+        self._answer = (answer.sequence, answer.applied)
+        self._is_open = False
         self.is_acknowledged = answer.applied
         self.failure = "" if answer.applied else answer.detail
         self._due_s = now_s + (self.pace.refresh_s if answer.applied else self.pace.retry_s)
