@@ -111,7 +111,7 @@ def test_a_dry_run_has_no_hook():
         (("[[watch]]", "[detection]\nclear_below = 0.5\n[[watch]]"), 4, "clear_below must lie below threshold"),
         (('port = "eth0"', 'port = "eth0"\nsource = "sysfs"\ncount_fec = true'), 4, "count_fec has no effect"),
         (("[[watch]]", "[messages]\nlifetime_s = 5.0\n[[watch]]"), 4, "lifetime_s must be three times refresh_s"),
-        (("[[watch]]", '[bus]\nurl = "http://x"\n[[watch]]'), 4, "url must begin with redis://"),
+        (("[[watch]]", '[bus]\nurl = "http://x"\n[[watch]]'), 5, "url must begin with redis://"),
         (("[[watch]]", '[bus]\nca_file = "/x"\n[[watch]]'), 4, "certificates have no effect without TLS"),
         (("[[watch]]", '[action]\nkind = "hook"\n[[watch]]'), 4, "command goes with kind"),
         (("[[watch]]", "[metric]\nport = 1\n[[watch]]"), 4, "metric: there is no such field (did you mean metrics?)"),
@@ -123,6 +123,54 @@ def test_what_is_wrong_is_named_with_its_line(change, line, expected):
     with pytest.raises(BadInput, match=re.escape(expected)) as refused:
         parse_config(text, "mine.toml")
     assert f"mine.toml:{line}: " in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "garbage",
+        "redis://h:port/0",
+        "redis://h:99999/0",
+        "redis://h/0?socket_timeout=soon",
+        "redis://h/0?no_such_option=1",
+        "rediss://h/0?no_such_option=1",
+    ],
+)
+@pytest.mark.parametrize("field", ["bus.url", "sonic_url"])
+def test_a_url_that_leads_nowhere_is_refused(field, url):
+    """It would end the daemon at its first message, or at the first reading."""
+    change = f'\n[bus]\nurl = "{url}"\n' if field == "bus.url" else f'source = "sonic"\nsonic_url = "{url}"\n'
+    with pytest.raises(BadInput, match=r"mine.toml:[0-9]+: .*url = "):
+        parse_config(SMALL + change, "mine.toml")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("dry_run", '"yes"'),
+        ("dry_run", "1"),
+        ("poll_interval_s", "true"),
+        ("poll_interval_s", '"1"'),
+        ("state_file", "5"),
+        ("switch_id", "6"),
+    ],
+)
+def test_a_value_of_another_kind_is_not_taken_for_one_of_this(field, value):
+    lines = [line for line in SMALL.splitlines() if not line.startswith(f"{field} =")]
+    text = "\n".join([lines[0], f"{field} = {value}", *lines[1:]])
+    with pytest.raises(BadInput, match=f"mine.toml:2: corruptd.{field} = "):
+        parse_config(text, "mine.toml")
+
+
+def test_a_whole_number_is_a_number_of_seconds():
+    assert parse_config(SMALL.replace('"sw6"\n', '"sw6"\npoll_interval_s = 2\n', 1), "x").plan().poll_interval_s == 2.0
+
+
+@pytest.mark.parametrize("name", ["ca_file", "certificate_file", "key_file"])
+def test_a_certificate_that_is_not_there_is_refused(name):
+    text = SMALL + f'[bus]\nkind = "redis"\nurl = "rediss://127.0.0.1:1/0"\n{name} = "/no/such/file"\n'
+    with pytest.raises(BadInput, match=f"bus.{name} cannot be read: /no/such/file: No such file"):
+        parse_config(text, "mine.toml").make_bus()
 
 
 def test_all_that_is_wrong_is_told_at_once():

@@ -90,6 +90,28 @@ def test_it_runs_shows_metrics_reloads_and_ends_cleanly(running, tmp_path):
     assert (tmp_path / "state.json").exists()
 
 
+@pytest.mark.parametrize(
+    "more", ['[bus]\nkind = "redis"\nurl = "redis://h:port/0"\n', '[bus]\nurl = "redis://h/0?no_such_option=1"\n']
+)
+def test_a_reload_with_a_url_that_leads_nowhere_changes_nothing(running, more):
+    running.wait_for(lambda: "hitless_corruptd_polls_total" in running.metrics())
+    running.file.write_text(running.file.read_text().replace("sw6->sw2", "sw6->sw9") + more)
+    running.process.send_signal(signal.SIGHUP)
+    running.wait_for(lambda: "was not read again, the daemon goes on as before" in running.log.read_text())
+    assert 'expirations_total{link="sw6->sw2"}' in running.metrics()
+    assert running.end() == 0
+
+
+@pytest.mark.parametrize("command", ["check", "run"])
+def test_a_state_file_that_is_a_folder_is_refused(tmp_path, command):
+    (tmp_path / "state.json").mkdir()
+    done = subprocess.run(
+        [PROGRAM, "corruptd", command, config(tmp_path, 0)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2, done
+    assert "corruptd.state_file is not a file" in done.stderr
+
+
 def test_ctrl_c_ends_it_cleanly(running):
     running.wait_for(lambda: "hitless_corruptd_polls_total" in running.metrics())
     assert running.end(signal.SIGINT) == 0

@@ -21,6 +21,7 @@ def run(path: Path, *, dry_run: bool, verbose: bool) -> None:
 def check(path: Path) -> None:
     """Print the configuration with every default spelled out, or refuse it."""
     config = read_config(path)
+    config.check_surroundings(str(path))
     config.make_bus().close()
     print_text(config.model_dump_json(indent=2))
     links = f"{len(config.watch)} links watched, {len(config.guard)} guarded"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from hitless.corruptd.actors import Actor, HookActor, ReportActor
 from hitless.corruptd.bus import Bus, LocalHub, SilentBus
@@ -15,7 +15,7 @@ from hitless.corruptd.daemon import GuardPlan, Plan, WatchPlan
 from hitless.corruptd.detection import Policy
 from hitless.corruptd.messages import Name, channel
 from hitless.corruptd.protocol import Pace, Upstream
-from hitless.corruptd.redis_bus import RedisBus, RedisSettings, address
+from hitless.corruptd.redis_bus import RedisBus, RedisSettings, address, check_url
 from hitless.corruptd.sources import CounterSource
 from hitless.corruptd.sources.linux import LinuxSource, SysfsSource
 from hitless.corruptd.sources.sonic import SonicSource
@@ -23,11 +23,22 @@ from hitless.errors import BadInput
 
 Seconds = Annotated[float, Field(gt=0.0, le=604_800.0)]
 Rate = Annotated[float, Field(gt=0.0, lt=1.0)]
+File = Annotated[Path, Field(strict=False)]
+"""TOML has no paths, only strings."""
 PortNumber = Annotated[int, Field(ge=0, lt=2**31)]
 
 
+def _sound_url(url: str) -> str:
+    check_url(url)
+    return url
+
+
+RedisUrl = Annotated[str, AfterValidator(_sound_url)]
+
+
 class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    # Strict: what is written as text or a truth value must not become a number, nor the other way round.
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Main(_Section):
@@ -35,7 +46,7 @@ class Main(_Section):
 
     switch_id: Name
     poll_interval_s: Seconds = 1.0
-    state_file: Path | None = None
+    state_file: File | None = None
     dry_run: bool = False
 
 
@@ -82,24 +93,24 @@ class BusSection(_Section):
     """``[bus]``."""
 
     kind: Literal["local", "redis"] = "local"
-    url: str = "redis://127.0.0.1:6379/0"
+    url: RedisUrl = "redis://127.0.0.1:6379/0"
     username: str | None = None
-    password_file: Path | None = None
-    ca_file: Path | None = None
-    certificate_file: Path | None = None
-    key_file: Path | None = None
+    password_file: File | None = None
+    ca_file: File | None = None
+    certificate_file: File | None = None
+    key_file: File | None = None
 
     @model_validator(mode="after")
     def _is_reachable(self) -> Self:
-        if not self.url.startswith(("redis://", "rediss://", "unix://")):
-            raise ValueError("url must begin with redis://, rediss:// (TLS) or unix://")
         files = (self.ca_file, self.certificate_file, self.key_file)
         if any(files) and not self.url.startswith("rediss://"):
             raise ValueError("certificates have no effect without TLS: url must begin with rediss://")
         return self
 
     def settings(self) -> RedisSettings:
-        """For the client. Raises `BadInput` when the password cannot be read."""
+        """For the client. Raises `BadInput` when the password or a certificate cannot be read."""
+        for name in ("ca_file", "certificate_file", "key_file"):
+            _require_readable(f"bus.{name}", getattr(self, name))
         return RedisSettings(
             url=self.url,
             username=self.username,
@@ -138,7 +149,7 @@ class WatchSection(_Section):
     link: Name
     source: Literal["linux", "sysfs", "sonic"] = "linux"
     port: Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[^/\s]+$")]
-    sonic_url: str = "unix:///var/run/redis/redis.sock?db=2"
+    sonic_url: RedisUrl = "unix:///var/run/redis/redis.sock?db=2"
     count_fec: bool = False
     counter_bits: Literal[32, 64] = 64
     arm: bool = True
@@ -212,6 +223,18 @@ class Config(_Section):
             poll_interval_s=self.corruptd.poll_interval_s,
             keep_when_expired=messages.when_expired == "keep",
         )
+
+    def check_surroundings(self, where: str) -> None:
+        """Is there what the file names? Raises `BadInput`. ``where`` is the name of the file."""
+        state_file = self.corruptd.state_file
+        if state_file is None:
+            return
+        if not state_file.parent.is_dir():
+            raise BadInput(f"corruptd.state_file: there is no folder {state_file.parent}", where=where)
+        if state_file.exists() and not state_file.is_file():
+            raise BadInput(f"corruptd.state_file is not a file: {state_file}", where=where)
+        if state_file.exists():
+            _require_readable("corruptd.state_file", state_file)
 
     def make_bus(self) -> Bus:
         """The bus, not connected yet; a dry run only listens."""
@@ -311,6 +334,14 @@ def _hint(path: tuple[str | int, ...]) -> str:
     known = list(section.model_fields) if section else []
     near = difflib.get_close_matches(str(path[-1]), known, n=1, cutoff=0.6)
     return f" (did you mean {near[0]}?)" if near else f" (known: {', '.join(known)})"
+
+
+def _require_readable(field: str, path: Path | None) -> None:
+    try:
+        if path is not None:
+            path.open("rb").close()
+    except OSError as failed:
+        raise BadInput(f"{field} cannot be read: {path}: {failed.strerror}") from failed
 
 
 def _secret(path: Path) -> str:

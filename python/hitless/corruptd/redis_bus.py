@@ -64,6 +64,17 @@ def address(url: str) -> str:
     return f"{host}/{parts.get('db', 0)}"
 
 
+def check_url(url: str) -> None:
+    """Raises ValueError for what is not a URL of Redis, or has an option that there is not. Does not connect."""
+    if not url.startswith(("redis://", "rediss://", "unix://")):
+        raise ValueError("url must begin with redis://, rediss:// (TLS) or unix://")
+    pool = redis.ConnectionPool.from_url(url)
+    try:
+        pool.connection_class(**pool.connection_kwargs)
+    except (TypeError, redis.RedisError) as wrong:
+        raise ValueError(f"the url has an option that the client does not know: {wrong}") from wrong
+
+
 def _text(path: Path | None) -> str | None:
     return None if path is None else str(path)
 

@@ -15,7 +15,7 @@ from hitless.corruptd import state
 from hitless.corruptd.config import Config, read_config
 from hitless.corruptd.daemon import Daemon
 from hitless.corruptd.metrics import DaemonCollector, MetricsServer
-from hitless.errors import BadInput, HitlessError
+from hitless.errors import HitlessError
 
 log = logging.getLogger(__name__)
 
@@ -110,6 +110,7 @@ class Service:
         if self._dry_run:
             main = config.corruptd.model_copy(update={"dry_run": True})
             config = config.model_copy(update={"corruptd": main})
+        config.check_surroundings(str(self._path))
         return config
 
     def _make(self, config: Config, saved: state.State | None) -> Daemon:
@@ -124,8 +125,6 @@ class Service:
         if path is None:
             log.warning("no state_file: after a restart nothing is known until a window is full again")
             return None
-        if not path.parent.is_dir():
-            raise BadInput(f"the folder of state_file does not exist: {path.parent}", where=str(self._path))
         return state.load(path)
 
     def _save(self) -> None:
