@@ -132,6 +132,17 @@ def test_without_the_daemon_behind_the_link_protection_lasts_its_lifetime():
     assert box.run(5) == Setting(2), "it is asked again when they meet"
 
 
+@pytest.mark.parametrize("keep", [False, True])
+def test_after_the_lifetime_a_daemon_with_a_lower_epoch_is_served(keep):
+    box = corrupting_box()
+    box.sender.guards[LINK].guard.keep_when_expired = keep
+    assert box.run(26, ["sender"]) == (Setting(2) if keep else OFF)
+    box.receiver.bus.close()
+    box.receiver = box.start("sw6", 0)
+    assert box.run(5) == Setting(2)
+    assert box.receiver.watches[LINK].requester.is_acknowledged
+
+
 def test_a_daemon_without_its_state_does_not_end_protection():
     box = corrupting_box()
     box.receiver.bus.close()

@@ -124,6 +124,16 @@ def test_a_partition_ends_protection_only_after_the_lifetime(keep, wanted):
     assert not answering.expire(61.0), "once"
 
 
+def test_after_the_lifetime_a_lower_epoch_is_heard_again():
+    """A daemon that lost its file and whose clock was set back must not be ignored for ever."""
+    answering = guard()
+    answering.take(request(Setting(2), epoch=9), 0.0)
+    assert answering.take(request(Setting(1), epoch=5), 59.0) == "stale"
+    assert answering.expire(60.0)
+    assert answering.take(request(Setting(1), epoch=5), 61.0) == "accepted"
+    assert answering.wanted == Setting(1)
+
+
 @pytest.mark.parametrize("change", [{"link": "sw2->sw7"}, {"origin": "sw7"}, {"switch_id": "sw3"}])
 def test_only_the_switch_behind_the_link_may_ask(change):
     answering = guard()

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hitless.corruptd import state
+from hitless.corruptd.service import Service
 from hitless.corruptd.state import SavedGuard, SavedSetting, SavedWatch, State
 
 SAVED = State(
@@ -64,8 +65,32 @@ def test_any_bytes_are_a_state_or_the_one_error(content):
         state.parse(content)
 
 
-@given(st.integers(0, 2**40), st.integers(0, 2**40))
-def test_an_epoch_is_higher_than_the_last_whatever_the_clock_does(last, unix_s):
+@given(st.integers(0, 2**62), st.integers(0, 2**62))
+def test_an_epoch_is_higher_than_the_last_whatever_the_clock_does(last, unix_ns):
     before = SAVED.model_copy(update={"epoch": last})
-    assert state.next_epoch(before, float(unix_s)) > last
-    assert state.next_epoch(None, float(unix_s)) == unix_s
+    assert state.next_epoch(before, unix_ns) > last
+    assert state.next_epoch(None, unix_ns) == unix_ns
+
+
+def test_two_starts_within_a_second_without_a_file_have_two_epochs(tmp_path):
+    file = tmp_path / "corruptd.toml"
+    file.write_text('[corruptd]\nswitch_id = "a"\n[[guard]]\nlink = "a->b"\ndownstream_switch_id = "b"\n')
+    first, second = (Service(file).daemon.epoch for _ in range(2))
+    assert first < second < 2**63, "and a message holds it"
+
+
+def test_a_new_epoch_is_saved_before_the_first_message(tmp_path, monkeypatch):
+    file, saved = tmp_path / "corruptd.toml", tmp_path / "state.json"
+    text = f'[corruptd]\nswitch_id = "a"\nstate_file = "{saved}"\n[metrics]\nport = 0\n'
+    file.write_text(text + '[[guard]]\nlink = "a->b"\ndownstream_switch_id = "b"\n')
+    service = Service(file)
+    seen = []
+
+    def step(_now_s):
+        seen.append(state.load(saved).epoch)
+        service.stop()
+        return 0.0
+
+    monkeypatch.setattr(service.daemon, "step", step)
+    service.run()
+    assert seen == [service.daemon.epoch]

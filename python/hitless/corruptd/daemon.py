@@ -105,8 +105,8 @@ class Daemon:
         self.watches = {watch.upstream.link: self._watch(watch, actor) for watch in plan.watches}
         self.guards = {guard.link: self._guard(guard, actor) for guard in plan.guards}
         self.next_poll_s = float("-inf")
-        self.is_dirty = False
-        """Has something changed that a restart must not forget?"""
+        self.is_dirty = True
+        """Has something changed that a restart must not forget? Its epoch has."""
 
     def step(self, now_s: float) -> float:
         """Do all that is due; answers the time of the next poll of the counters."""
@@ -207,6 +207,7 @@ class Daemon:
         guard, sender = guarded.guard, guarded.sender
         if guard.expire(now_s):
             self.is_dirty = True
+            guarded.answered = guard.latest
             log.warning("%s: nothing was heard of it for its lifetime; it is now: %s", guard.link, guard.wanted)
         acted = sender.tick(now_s, guard.wanted)
         setting = sender.in_force

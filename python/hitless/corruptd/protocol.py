@@ -147,6 +147,9 @@ class Guard:
             return False
         self.expires_at_s = float("inf")
         self.expirations += 1
+        # Nobody holds the link any more, so whoever asks next begins anew, also with a clock that was set back.
+        self.latest = (-1, -1)
+        self.request = None
         if not self.keep_when_expired:
             self.wanted = OFF
         return True

@@ -37,12 +37,12 @@ class Service:
         *,
         dry_run: bool = False,
         clock: Callable[[], float] = time.monotonic,
-        unix_clock: Callable[[], float] = time.time,
+        unix_clock_ns: Callable[[], int] = time.time_ns,
     ) -> None:
         self._path = path
         self._dry_run = dry_run
         self._clock = clock
-        self._unix_clock = unix_clock
+        self._unix_clock_ns = unix_clock_ns
         self._wake = threading.Event()
         self._is_stopping = False
         self._is_reloading = False
@@ -78,6 +78,9 @@ class Service:
         while not self._is_stopping:
             if self._is_reloading:
                 self._reload()
+            if self.daemon.is_dirty:
+                # A new epoch must be on the disk before the first message carries it.
+                self._save()
             now_s = self._clock()
             with self._lock:
                 next_poll_s = self.daemon.step(now_s)
@@ -114,7 +117,7 @@ class Service:
         return config
 
     def _make(self, config: Config, saved: state.State | None) -> Daemon:
-        epoch = state.next_epoch(saved, self._unix_clock())
+        epoch = state.next_epoch(saved, self._unix_clock_ns())
         daemon = Daemon(config.plan(), config.make_bus(), config.make_actor(), epoch)
         if saved is not None:
             state.restore(daemon, saved, self._clock())

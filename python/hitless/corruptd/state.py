@@ -98,9 +98,12 @@ def restore(daemon: Daemon, state: State, now_s: float) -> None:
             _restore_guard(guarded, state.guards[link], now_s)
 
 
-def next_epoch(state: State | None, unix_s: float) -> int:
-    """Higher than any before, also when the file was lost and only the clock is left."""
-    return max(int(unix_s), state.epoch + 1 if state else 0)
+def next_epoch(state: State | None, unix_ns: int) -> int:
+    """Higher than any before, also when the file was lost and only the clock is left.
+
+    Nanoseconds, so that two starts within a second differ; they fit the 63 bits of a message until the year 2262.
+    """
+    return max(unix_ns, state.epoch + 1 if state else 0)
 
 
 def save(path: Path, state: State) -> None:
