@@ -1,5 +1,6 @@
 """The daemon's steps and what it does to the switch, without time, network or a real switch."""
 
+import itertools
 import sys
 from dataclasses import replace
 
@@ -97,6 +98,32 @@ def test_polls_come_once_an_interval_however_often_it_steps():
     for tick in range(100):
         box.receiver.step(tick * 0.1)
     assert box.receiver.tally.polls == 10
+
+
+def test_it_says_that_it_is_alive_after_each_reading_and_each_action():
+    """Several hooks that hang one after another may take longer than a watchdog waits."""
+    events = []
+
+    class SlowPort(Port):
+        def read(self):
+            events.append("read")
+            return super().read()
+
+    class SlowActor(Actor):
+        def apply(self, target, setting):
+            events.append("apply")
+            super().apply(target, setting)
+
+    hub, links = LocalHub(), [f"sw{number}->sw6" for number in range(3)]
+    watches = [WatchPlan(Upstream(link, link[:3]), SlowPort()) for link in links]
+    for watch in watches:
+        watch.source.loss = 1e-3
+    plan = Plan("sw6", watches=watches, policy=POLICY)
+    daemon = Daemon(plan, hub.join("SWITCH-sw6"), SlowActor(), 1, alive=lambda: events.append("alive"))
+    daemon.step(0.0)
+    daemon.step(1.0)
+    assert events.count("apply") == 3
+    assert {after for before, after in itertools.pairwise(events) if before != "alive"} == {"alive"}
 
 
 def test_counters_that_stop_change_nothing_and_are_seen():

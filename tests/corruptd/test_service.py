@@ -124,10 +124,11 @@ def test_systemd_is_told_when_it_is_ready_alive_and_stopping(tmp_path):
         daemon = Running(tmp_path, NOTIFY_SOCKET=str(tmp_path / "notify"))
         assert systemd.recv(100) == b"READY=1"
         assert systemd.recv(100) == b"WATCHDOG=1"
-        assert daemon.end() == 0
+        daemon.process.send_signal(signal.SIGTERM)
         heard = {systemd.recv(100)}
         while b"STOPPING=1" not in heard:
             heard.add(systemd.recv(100))
+        assert daemon.process.wait(timeout=30) == 0
 
 
 def test_a_port_that_is_taken_is_told(tmp_path):

@@ -2,12 +2,12 @@
 
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from hitless.corruptd.actors import Actor, Applier, Target
 from hitless.corruptd.bus import Bus
-from hitless.corruptd.detection import Decision, Detector, Phase, Policy
+from hitless.corruptd.detection import Decision, Detector, Phase, Policy, Setting
 from hitless.corruptd.messages import Acknowledgement, BadMessage, Request, channel, decode, encode
 from hitless.corruptd.protocol import Fate, Guard, Pace, Requester, Upstream
 from hitless.corruptd.sources import CounterSource, NoReading
@@ -95,12 +95,18 @@ class Tally:
 
 
 class Daemon:
-    """One switch's corruptd. Call `step` often: it returns when the next poll is due."""
+    """One switch's corruptd. Call `step` often: it returns when the next poll is due.
 
-    def __init__(self, plan: Plan, bus: Bus, actor: Actor, epoch: int) -> None:
+    ``alive`` is called within a step after all that may take long: each reading and each action.
+    """
+
+    def __init__(
+        self, plan: Plan, bus: Bus, actor: Actor, epoch: int, *, alive: Callable[[], None] = lambda: None
+    ) -> None:
         self.plan = plan
         self.bus = bus
         self.epoch = epoch
+        self._alive = alive
         self.tally = Tally()
         self.watches = {watch.upstream.link: self._watch(watch, actor) for watch in plan.watches}
         self.guards = {guard.link: self._guard(guard, actor) for guard in plan.guards}
@@ -140,19 +146,23 @@ class Daemon:
     def _poll(self, now_s: float) -> None:
         self.tally.polls += 1
         for watch in self.watches.values():
-            try:
-                reading = watch.plan.source.read()
-            except NoReading as failed:
-                watch.read_errors += 1
-                if str(failed) != watch.error:
-                    log.warning("no reading of %s: %s", watch.link, failed)
-                watch.error = str(failed)
-                continue
-            watch.error = ""
-            before = watch.detector.decision
-            watch.detector.observe(now_s, reading)
-            if watch.detector.decision != before:
-                self._tell_decision(watch, watch.detector.decision)
+            self._read(watch, now_s)
+            self._alive()
+
+    def _read(self, watch: Watch, now_s: float) -> None:
+        try:
+            reading = watch.plan.source.read()
+        except NoReading as failed:
+            watch.read_errors += 1
+            if str(failed) != watch.error:
+                log.warning("no reading of %s: %s", watch.link, failed)
+            watch.error = str(failed)
+            return
+        watch.error = ""
+        before = watch.detector.decision
+        watch.detector.observe(now_s, reading)
+        if watch.detector.decision != before:
+            self._tell_decision(watch, watch.detector.decision)
 
     def _tell_decision(self, watch: Watch, decision: Decision) -> None:
         self.is_dirty = True
@@ -164,10 +174,16 @@ class Daemon:
         setting = watch.detector.decision.setting
         watch.requester.want(setting, watch.detector.loss_rate)
         if watch.plan.arm and setting is not None and (setting.is_on or watch.requester.is_acknowledged):
-            watch.receiver.tick(now_s, setting)
+            self._apply(watch.receiver, now_s, setting)
         request = watch.requester.poll(now_s)
         if request is not None:
             self._send(request, now_s)
+
+    def _apply(self, applier: Applier, now_s: float, setting: Setting | None) -> bool:
+        acted = applier.tick(now_s, setting)
+        if acted:
+            self._alive()
+        return acted
 
     def _send(self, message: Request | Acknowledgement, now_s: float) -> None:
         sent = self.bus.publish(channel(message.switch_id), encode(message), now_s)
@@ -209,7 +225,7 @@ class Daemon:
             self.is_dirty = True
             guarded.answered = guard.latest
             log.warning("%s: nothing was heard of it for its lifetime; it is now: %s", guard.link, guard.wanted)
-        acted = sender.tick(now_s, guard.wanted)
+        acted = self._apply(sender, now_s, guard.wanted)
         setting = sender.in_force
         if acted and setting is not None:
             key = f"protected-{guard.switch_id}-{sender.target.dev_port}"

@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 
 LISTEN_S = 0.1
 """How long a message may wait for its turn."""
+NOTIFY_S = 1.0
+"""How long systemd may take to accept a word."""
 SAVE_S = 10.0
 """A decision is saved at once; the window as often as this."""
 
@@ -88,7 +90,7 @@ class Service:
             if is_due:
                 self._save()
                 saved_at_s = now_s
-            notify("WATCHDOG=1")
+            _alive()
             self._wake.wait(max(0.0, min(LISTEN_S, next_poll_s - self._clock())))
             self._wake.clear()
 
@@ -118,7 +120,7 @@ class Service:
 
     def _make(self, config: Config, saved: state.State | None) -> Daemon:
         epoch = state.next_epoch(saved, self._unix_clock_ns())
-        daemon = Daemon(config.plan(), config.make_bus(), config.make_actor(), epoch)
+        daemon = Daemon(config.plan(), config.make_bus(), config.make_actor(), epoch, alive=_alive)
         if saved is not None:
             state.restore(daemon, saved, self._clock())
         return daemon
@@ -176,12 +178,18 @@ def signals(service: Service) -> Iterator[None]:
             signal.signal(number, handler)
 
 
+def _alive() -> None:
+    notify("WATCHDOG=1")
+
+
 def notify(what: str) -> None:
     """Tell systemd, if it listens (sd_notify)."""
     address = os.environ.get("NOTIFY_SOCKET", "")
     if not address.startswith(("/", "@")):
         return
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as to:
+        # Whoever listens there may not keep up, and must not keep us from the counters.
+        to.settimeout(NOTIFY_S)
         try:
             to.sendto(what.encode(), "\0" + address[1:] if address.startswith("@") else address)
         except OSError as failed:
