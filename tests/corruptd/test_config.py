@@ -186,6 +186,11 @@ def test_all_that_is_wrong_is_told_at_once():
     [
         ('[corruptd]\nswitch_id = "sw6"\n', "there is nothing to do"),
         (SMALL + SMALL[SMALL.index("[[watch]]") :], "[[watch]] names sw2->sw6 twice"),
+        (
+            '[corruptd]\nswitch_id = "a"\n[[guard]]\nlink = "a->b"\ndownstream_switch_id = "b"\ndev_port = 7\n'
+            '[[guard]]\nlink = "a->c"\ndownstream_switch_id = "c"\ndev_port = 7\n',
+            "[[guard]] a->b and a->c both have dev_port = 7: each link begins at a port of its own",
+        ),
         ("[corruptd", "not TOML"),
     ],
 )

@@ -86,6 +86,14 @@ def test_both_ends_are_told_and_released():
     assert box.hub.notes == {}
 
 
+def test_the_key_that_shows_protection_comes_back_when_it_was_lost():
+    """As after a restart of Redis, which keeps nothing: with the next request that is answered."""
+    box = corrupting_box()
+    box.hub.notes.clear()
+    box.run(4)
+    assert box.hub.notes == {"protected-sw2-7": "2"}
+
+
 def test_the_switch_is_touched_once_for_each_change():
     box = corrupting_box()
     before = box.actor.actions

@@ -209,7 +209,17 @@ class Config(_Section):
             twice = sorted({link for link in links if links.count(link) > 1})
             if twice:
                 raise ValueError(f"[[{name}]] names {twice[0]} twice")
+        self._require_ports_of_their_own()
         return self
+
+    def _require_ports_of_their_own(self) -> None:
+        """The key that shows what a guard has done is named after its port."""
+        links: dict[int, str] = {}
+        for guard in self.guard:
+            if guard.dev_port in links:
+                both = f"{links[guard.dev_port]} and {guard.link} both have dev_port = {guard.dev_port}"
+                raise ValueError(f"[[guard]] {both}: each link begins at a port of its own")
+            links[guard.dev_port] = guard.link
 
     def plan(self) -> Plan:
         """For the daemon."""

@@ -226,12 +226,20 @@ class Daemon:
             guarded.answered = guard.latest
             log.warning("%s: nothing was heard of it for its lifetime; it is now: %s", guard.link, guard.wanted)
         acted = self._apply(sender, now_s, guard.wanted)
-        setting = sender.in_force
-        if acted and setting is not None:
-            key = f"protected-{guard.switch_id}-{sender.target.dev_port}"
-            self.bus.note(key, str(setting.copies) if setting.is_on else None, now_s)
         request = guard.request
-        if request is not None and guard.wanted == request.setting and (acted or guard.latest != guarded.answered):
+        is_asked = request is not None and guard.wanted == request.setting
+        is_answering = is_asked and (acted or guard.latest != guarded.answered)
+        if acted or is_answering:
+            self._note(guarded, now_s)
+        if is_answering:
             guarded.answered = guard.latest
             complaint = sender.complaint
             self._send(guard.answer(applied=not complaint, detail=complaint), now_s)
+
+    def _note(self, guarded: Guarded, now_s: float) -> None:
+        """Show what the sending end was set to, also when nothing changed: Redis may have lost it."""
+        sender = guarded.sender
+        setting = sender.in_force
+        if setting is not None:
+            key = f"protected-{self.plan.switch_id}-{sender.target.dev_port}"
+            self.bus.note(key, str(setting.copies) if setting.is_on else None, now_s)
