@@ -1,9 +1,11 @@
 """A real redis-server, started by the test and ended by it."""
 
 import shutil
+import signal
 import socket
 import subprocess
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -80,6 +82,15 @@ class RedisServer:
             assert self._process.poll() is None, f"redis-server did not start: {self._command}"
             time.sleep(0.01)
         raise AssertionError("redis-server does not listen")
+
+    @contextmanager
+    def silent(self):
+        """Stopped without being ended: its connections stay open."""
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
 
     def end(self):
         self.stop()

@@ -41,6 +41,43 @@ def test_it_comes_back_after_redis_was_away(redis_server):
     assert receive(bob, 2.0) == [b"again"]
 
 
+def test_a_redis_that_falls_silent_is_noticed_by_who_only_listens(redis_server):
+    """Stopped by a signal it keeps every connection and answers nothing."""
+    bus = redis_server.bus("a", health_check_s=0.05, timeout_s=0.2)
+    receive(bus, attempts=20)
+    assert bus.is_connected
+    with redis_server.silent():
+        for _ in range(600):
+            bus.receive(time.monotonic())
+            if not bus.is_connected:
+                break
+            time.sleep(0.01)
+        assert not bus.is_connected
+    for _ in range(600):
+        bus.receive(time.monotonic())
+        if bus.is_connected:
+            break
+        time.sleep(0.01)
+    assert bus.is_connected
+
+
+def test_a_daemon_that_was_busy_for_long_does_not_take_that_for_silence(redis_server):
+    """The answer to its health check is there, only nobody has looked."""
+    bus = redis_server.bus("a", health_check_s=0.05)
+    receive(bus, attempts=1)
+    for _ in range(600):
+        bus.receive(0.0)
+        if bus._subscription.health_check_response_counter > 0:
+            break
+        time.sleep(0.01)
+    for _ in range(600):
+        if bus._has_more():
+            break
+        time.sleep(0.01)
+    bus.receive(1_000.0)
+    assert bus.is_connected
+
+
 def test_while_redis_is_away_it_is_tried_as_often_as_was_said(redis_server):
     bus = redis_server.bus("a", reconnect_s=5.0)
     redis_server.stop()

@@ -17,6 +17,8 @@ log = logging.getLogger(__name__)
 
 MESSAGES_A_CALL = 1_000
 """So that a flood cannot keep the daemon from polling its counters."""
+HEALTH_CHECKS_MISSED = 2
+"""How many intervals the answer to a health check may take; the first has passed when it is sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,8 @@ class RedisSettings:
     timeout_s: float = 1.0
     """For connecting and for each answer: the daemon waits no longer."""
     reconnect_s: float = 1.0
+    health_check_s: float = 5.0
+    """A connection that was silent for so long is asked whether it lives."""
 
 
 def client(settings: RedisSettings) -> redis.Redis:
@@ -42,7 +46,7 @@ def client(settings: RedisSettings) -> redis.Redis:
         "password": settings.password,
         "socket_timeout": settings.timeout_s,
         "retry": Retry(NoBackoff(), 0),
-        "health_check_interval": 5,
+        "health_check_interval": settings.health_check_s,
     }
     if not settings.url.startswith("unix:"):
         options |= {"socket_connect_timeout": settings.timeout_s, "socket_keepalive": True}
@@ -93,6 +97,7 @@ class RedisBus:
         self._subscription = _subscription(self._client)
         self._is_subscribed = False
         self._try_at_s = float("-inf")
+        self._heard_at_s = float("-inf")
         self._refused: set[str] = set()
         """Channels on which we may not publish, so that each is told once."""
 
@@ -123,6 +128,7 @@ class RedisBus:
         if not self._connect(now_s):
             return payloads
         try:
+            self._require_life(now_s)
             for _ in range(MESSAGES_A_CALL):
                 message = self._subscription.get_message(timeout=0.0)
                 if message is None and not self._has_more():
@@ -154,6 +160,13 @@ class RedisBus:
         with suppress(redis.RedisError, OSError):
             self._client.close()
 
+    def _require_life(self, now_s: float) -> None:
+        """A Redis that was stopped keeps its connections, and only its silence tells. Raises `redis.RedisError`."""
+        if self._subscription.health_check_response_counter == 0 or self._has_more():
+            self._heard_at_s = now_s
+        elif now_s - self._heard_at_s > HEALTH_CHECKS_MISSED * self._settings.health_check_s:
+            raise redis.TimeoutError(f"it has not answered for {now_s - self._heard_at_s:.0f} s")
+
     def _has_more(self) -> bool:
         """Answers to our own subscribe and ping come as None, with messages perhaps behind them."""
         connection: Any = self._subscription.connection
@@ -168,6 +181,7 @@ class RedisBus:
             self._disconnect(now_s, failed)
             return False
         self._is_subscribed = True
+        self._heard_at_s = now_s
         log.info("connected to Redis, listening on %s", self._channel)
         return True
 
