@@ -80,6 +80,20 @@ def test_what_tells_counters_apart_holds_no_password():
     assert plan.watches[0].counters == "sonic eth0 host:7/2 of 64 bits"
 
 
+def test_a_bus_that_reaches_nobody_is_warned_of():
+    [warning] = parse_config(SMALL, "small").warnings()
+    assert "reaches nobody outside this process, so not the daemon of sw2 (sw2->sw6)" in warning
+    guard = '[corruptd]\nswitch_id = "a"\n[[guard]]\nlink = "a->b"\ndownstream_switch_id = "b"\n'
+    assert len(parse_config(guard, "guard").warnings()) == 1
+
+
+@pytest.mark.parametrize(
+    "text", [EXAMPLE, SMALL + '[bus]\nkind = "redis"\n', SMALL.replace('id = "sw2"', 'id = "sw6"')]
+)
+def test_a_bus_that_is_enough_is_not_warned_of(text):
+    assert parse_config(text, "sound").warnings() == []
+
+
 def test_a_hook_and_redis_are_made():
     text = SMALL + '[bus]\nkind = "redis"\n[action]\nkind = "hook"\ncommand = ["/bin/true"]\n'
     config = parse_config(text, "small")

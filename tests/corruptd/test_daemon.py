@@ -94,6 +94,16 @@ def test_the_key_that_shows_protection_comes_back_when_it_was_lost():
     assert box.hub.notes == {"protected-sw2-7": "2"}
 
 
+def test_a_message_that_nobody_hears_is_counted_as_unsent():
+    box = corrupting_box()
+    sent = box.receiver.tally.sent
+    box.sender.bus.close()
+    box.run(20, ["receiver"])
+    assert box.receiver.tally.sent == sent
+    assert box.receiver.tally.unsent > 0
+    assert not box.receiver.watches[LINK].requester.is_acknowledged
+
+
 def test_the_switch_is_touched_once_for_each_change():
     box = corrupting_box()
     before = box.actor.actions

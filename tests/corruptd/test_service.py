@@ -149,6 +149,10 @@ def test_example_and_check_go_together(tmp_path):
     done = subprocess.run([PROGRAM, "corruptd", "check", file], capture_output=True, text=True, check=True)
     assert '"window_frames": 100000000' in done.stdout
     assert "sound" in done.stderr
+    assert "warning" not in done.stderr
+    file.write_text(example.stdout.replace("dry_run = true ", "dry_run = false"))
+    done = subprocess.run([PROGRAM, "corruptd", "check", file], capture_output=True, text=True, check=True)
+    assert "reaches nobody outside this process" in done.stderr
     file.write_text(example.stdout.replace("threshold = 1e-8", "threshold = 1e-8x"))
     refused = subprocess.run([PROGRAM, "corruptd", "check", file], capture_output=True, text=True, check=False)
     assert refused.returncode == 2

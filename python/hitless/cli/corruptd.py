@@ -24,6 +24,8 @@ def check(path: Path) -> None:
     config.check_surroundings(str(path))
     config.make_bus().close()
     print_text(config.model_dump_json(indent=2))
+    for warning in config.warnings():
+        print_note(f"warning: {path}: {warning}")
     links = f"{len(config.watch)} links watched, {len(config.guard)} guarded"
     print_note(f"{path}: sound; {links}; what is above is its effective configuration")
 

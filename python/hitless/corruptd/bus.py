@@ -12,7 +12,7 @@ class Bus(Protocol):
         """Can messages pass, as far as is known?"""
 
     def publish(self, channel: str, payload: bytes, now_s: float) -> bool:
-        """Send; False when that failed."""
+        """Send; False when that failed, or when nobody listens there."""
 
     def receive(self, now_s: float) -> list[bytes]:
         """What has come on our channels since the last call. Never waits long."""
@@ -48,10 +48,11 @@ class LocalBus:
         self._inbox: deque[bytes] = deque()
 
     def publish(self, channel: str, payload: bytes, now_s: float) -> bool:
-        """Put it into the inbox of everybody who hears the channel."""
-        for bus in self._hub.subscribers.get(channel, ()):
+        """Put it into the inbox of everybody who hears the channel; False when that is nobody."""
+        hearers = self._hub.subscribers.get(channel, [])
+        for bus in hearers:
             bus._inbox.append(payload)  # noqa: SLF001 - of the same class
-        return True
+        return bool(hearers)
 
     def receive(self, now_s: float) -> list[bytes]:
         """Empty the inbox."""

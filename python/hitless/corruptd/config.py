@@ -246,6 +246,20 @@ class Config(_Section):
         if state_file.exists():
             _require_readable("corruptd.state_file", state_file)
 
+    def warnings(self) -> list[str]:
+        """What is allowed and hardly meant."""
+        main = self.corruptd
+        if self.bus.kind != "local" or main.dry_run:
+            return []
+        asked = [(watch.link, watch.upstream_switch_id) for watch in self.watch]
+        asking = [(guard.link, guard.downstream_switch_id) for guard in self.guard]
+        away = [f"{other} ({link})" for link, other in (*asked, *asking) if other != main.switch_id]
+        if not away:
+            return []
+        rule = 'bus.kind = "local" reaches nobody outside this process'
+        hint = 'use "redis", or dry_run = true to report only'
+        return [f"{rule}, so not the daemon of {', nor of '.join(away)}; {hint}"]
+
     def make_bus(self) -> Bus:
         """The bus, not connected yet; a dry run only listens."""
         hears = channel(self.corruptd.switch_id)
@@ -368,7 +382,7 @@ EXAMPLE = """\
 switch_id = "sw6"
 poll_interval_s = 1.0
 # state_file = "/var/lib/hitless/corruptd.json"   # what a restart must not forget
-dry_run = true                      # report only; false to act
+dry_run = true                      # report only; false to act, which needs [bus] kind = "redis"
 
 [detection]
 window_frames = 100_000_000         # LinkGuardian, appendix C
@@ -376,7 +390,7 @@ threshold = 1e-8
 target_loss_rate = 1e-8
 
 [bus]
-kind = "local"                      # "redis" joins the daemons of several switches
+kind = "local"                      # reaches nobody outside this process; "redis" joins the daemons of switches
 # url = "rediss://redis.example:6380/0"
 # username = "corruptd"
 # password_file = "/etc/hitless/redis-password"

@@ -116,6 +116,8 @@ class Service:
             main = config.corruptd.model_copy(update={"dry_run": True})
             config = config.model_copy(update={"corruptd": main})
         config.check_surroundings(str(self._path))
+        for warning in config.warnings():
+            log.warning("%s: %s", self._path, warning)
         return config
 
     def _make(self, config: Config, saved: state.State | None) -> Daemon:
