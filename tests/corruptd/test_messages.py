@@ -50,6 +50,14 @@ def test_what_is_wrong_is_named(change, reason):
         decode(json.dumps({**json.loads(encode(REQUEST)), **change}).encode())
 
 
+@pytest.mark.parametrize("change", [{"x\nERROR all is lost": 1}, {"event": "x\nERROR all is lost"}, {"x" * 3_000: 1}])
+def test_what_a_foreign_message_says_stays_one_short_line(change):
+    with pytest.raises(BadMessage) as refused:
+        decode(json.dumps({**json.loads(encode(REQUEST)), **change}).encode())
+    assert "\n" not in str(refused.value)
+    assert len(str(refused.value)) < 1_000
+
+
 @given(st.binary(max_size=200))
 def test_any_bytes_give_a_message_or_the_one_error(payload):
     with suppress(BadMessage):

@@ -11,6 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from hitless.corruptd.detection import Setting
 
 PAYLOAD_BYTES_MAX = 4_096
+REASON_MAX = 200
+"""Characters of what is wrong with a message."""
 
 Name = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[!-~]+$")]
 """A switch or a link: printable ASCII without spaces."""
@@ -104,4 +106,5 @@ def decode(payload: bytes) -> Message:
 
 def _reason(error: Any) -> str:
     where = ".".join(str(part) for part in error["loc"]) or "message"
-    return f"{where}: {error['msg']}"
+    # Names and values are the sender's, and go into a log: a line break must not look like a line of ours.
+    return repr(f"{where}: {error['msg']}"[:REASON_MAX])[1:-1]
