@@ -169,6 +169,23 @@ def test_an_action_that_fails_is_tried_again_and_told_to_who_asked():
     assert requester.is_acknowledged
 
 
+def test_what_the_other_end_could_not_do_is_told_once(caplog):
+    caplog.set_level("INFO")
+    box = Box()
+    box.watch = replace(box.watch, arm=False)
+    box.receiver = box.start("sw6", 2)
+    box.actor.is_broken = True
+    box.port.loss = 1e-3
+    box.run(10)
+    box.actor.is_broken = False
+    box.run(3)
+    told = [record.getMessage() for record in caplog.records if "what was asked" in record.getMessage()]
+    assert told == [
+        f"{LINK}: sw2 did not do what was asked: 'the switch is away'",
+        f"{LINK}: sw2 has done what was asked",
+    ]
+
+
 def test_without_the_daemon_behind_the_link_protection_lasts_its_lifetime():
     box = corrupting_box()
     assert box.run(16, ["sender"]) == Setting(2)

@@ -206,7 +206,18 @@ class Daemon:
         watch = self.watches.get(answer.link)
         if watch is None or answer.switch_id != self.plan.switch_id:
             return "foreign"
-        return watch.requester.take(answer, now_s)
+        before = watch.requester.failure
+        fate = watch.requester.take(answer, now_s)
+        self._tell_failure(watch, before)
+        return fate
+
+    def _tell_failure(self, watch: Watch, before: str) -> None:
+        """What the other end says is anybody's text, and must not pass for lines of our log."""
+        failure, asked = watch.requester.failure, watch.plan.upstream.switch_id
+        if failure and failure != before:
+            log.warning("%s: %s did not do what was asked: %r", watch.link, asked, failure)
+        if before and not failure:
+            log.info("%s: %s has done what was asked", watch.link, asked)
 
     def _take_request(self, request: Request, now_s: float) -> Fate:
         guarded = self.guards.get(request.link)

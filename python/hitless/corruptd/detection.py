@@ -131,6 +131,7 @@ class Detector:
         self.restarts = 0
         """How often the counters began anew."""
         self.frames_seen = 0
+        """Since the start of the daemon, as `bad_seen`."""
         self.bad_seen = 0
         self._bits = bits
 

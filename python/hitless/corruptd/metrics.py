@@ -79,6 +79,8 @@ def _of_watches(daemon: Daemon) -> Iterator[Metric]:
     wanted = gauge("copies_wanted", "Copies per lost packet that are asked for; 0 is off.")
     acknowledged = gauge("acknowledged", "1 when the upstream switch has done what was asked.")
     readable = gauge("counters_readable", "1 when the last reading of the counters succeeded.")
+    received = counter("frames", "Frames received while watched, good and bad.")
+    corrupted = counter("bad_frames", "Corrupted frames received while watched.")
     errors = counter("read_errors", "Readings that failed.")
     restarts = counter("counter_restarts", "Times that the counters began anew.")
     fec = gauge("fec_uncorrectable_blocks", "Uncorrectable blocks, as the port counts them.")
@@ -91,12 +93,27 @@ def _of_watches(daemon: Daemon) -> Iterator[Metric]:
         wanted.add_metric([link], setting.copies if setting else 0)
         acknowledged.add_metric([link], int(watch.requester.is_acknowledged))
         readable.add_metric([link], int(not watch.error))
+        received.add_metric([link], watch.detector.frames_seen)
+        corrupted.add_metric([link], watch.detector.bad_seen)
         errors.add_metric([link], watch.read_errors)
         restarts.add_metric([link], watch.detector.restarts)
         for known in Phase:
             phase.add_metric([link, known.value], int(watch.detector.decision.phase is known))
         _add_fec(fec, watch)
-    yield from (loss_rate, frames, bad, wanted, acknowledged, readable, errors, restarts, fec, phase)
+    yield from (
+        loss_rate,
+        frames,
+        bad,
+        wanted,
+        acknowledged,
+        readable,
+        received,
+        corrupted,
+        errors,
+        restarts,
+        fec,
+        phase,
+    )
 
 
 def _add_fec(metric: GaugeMetricFamily, watch: Watch) -> None:

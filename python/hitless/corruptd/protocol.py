@@ -103,7 +103,7 @@ class Requester:
         self._answer = (answer.sequence, answer.applied)
         self._is_open = False
         self.is_acknowledged = answer.applied
-        self.failure = "" if answer.applied else answer.detail
+        self.failure = "" if answer.applied else answer.detail or "no reason given"
         self._due_s = now_s + (self.pace.refresh_s if answer.applied else self.pace.retry_s)
         return "accepted"
 
