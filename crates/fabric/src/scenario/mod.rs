@@ -74,7 +74,9 @@ pub use switch::{
 };
 pub use switch_ports::PortSettings;
 pub use topology::{Chain, Dumbbell, FatTree, FatTreeWiring, Graph, GraphLink, LeafSpine, LinkSpec, TopologySettings};
-pub use transport::{Congestion, Protocol, RoceSettings, RtoFormula, TcpSettings, TransportSettings, UdpSettings};
+pub use transport::{
+    Congestion, PacketPairSettings, Protocol, RoceSettings, RtoFormula, TcpSettings, TransportSettings, UdpSettings,
+};
 
 /// A scenario: everything that decides a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -8,7 +8,9 @@ use crate::scenario::error::Problem;
 use crate::scenario::quantity::Quantity;
 use crate::scenario::suggest::closest;
 use crate::scenario::workload::{build_group, load_of};
-use crate::scenario::{Congestion, FlowGroup, FlowPattern, Protocol, RoceSettings, TcpSettings, UdpSettings, Until};
+use crate::scenario::{
+    Congestion, FlowGroup, FlowPattern, PacketPairSettings, Protocol, RoceSettings, TcpSettings, UdpSettings, Until,
+};
 use crate::topology::Topology;
 use crate::topology::select::select_hosts;
 use crate::workload::LoadDenominator;
@@ -23,6 +25,7 @@ impl Check<'_> {
                 Protocol::Tcp(tcp) => self.tcp(tcp, &section),
                 Protocol::Roce(roce) => self.roce(roce, &section),
                 Protocol::Udp(udp) => self.udp(udp, &section),
+                Protocol::PacketPair(pair) => self.packet_pair(pair, &section),
             }
         }
     }
@@ -71,6 +74,21 @@ impl Check<'_> {
         self.frame_part(udp.frame_bytes, &field("frame_bytes"));
         let fits = udp.frame_bytes > udp.header_bytes;
         self.require(fits, &field("frame_bytes"), "must be above header_bytes: a frame carries at least a byte");
+    }
+
+    fn packet_pair(&mut self, pair: &PacketPairSettings, section: &str) {
+        let field = |name: &str| format!("{section}.{name}");
+        self.frame_part(pair.mss, &field("mss"));
+        self.frame_part(pair.ack_bytes, &field("ack_bytes"));
+        self.frame_part(pair.header_bytes, &field("header_bytes"));
+        self.require(pair.ack_delay > Duration::ZERO, &field("ack_delay"), "must be above zero");
+        self.require(pair.rto_min > Duration::ZERO, &field("rto_min"), "must be above zero");
+        self.require(pair.rto_max >= pair.rto_min, &field("rto_max"), "must not be below rto_min");
+        self.require(pair.rto_initial > Duration::ZERO, &field("rto_initial"), "must be above zero");
+        self.require(pair.rto_max >= pair.rto_initial, &field("rto_max"), "must not be below rto_initial");
+        self.require(pair.sack || !pair.rack_tlp, &field("rack_tlp"), "needs sack = true (RFC 8985, section 3)");
+        let rounds_fit = pair.bytes_per_round <= Bytes(1 << 20);
+        self.require(rounds_fit, &field("bytes_per_round"), "must be at most 1048576 B: a round is a few packets");
     }
 
     pub(super) fn flows(&mut self, topology: &Topology) {
