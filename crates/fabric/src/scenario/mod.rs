@@ -34,6 +34,7 @@ mod shape;
 mod structure;
 mod suggest;
 mod switch;
+mod switch_ports;
 mod topology;
 mod transport;
 mod workload;
@@ -71,6 +72,7 @@ pub use schema::schema;
 pub use switch::{
     BufferSettings, DepthVisible, EcnSettings, SchedulerKind, SharedBuffer, StaticBuffer, SwitchPreset, SwitchSettings,
 };
+pub use switch_ports::PortSettings;
 pub use topology::{Chain, Dumbbell, FatTree, FatTreeWiring, Graph, GraphLink, LeafSpine, LinkSpec, TopologySettings};
 pub use transport::{Congestion, Protocol, RoceSettings, RtoFormula, TcpSettings, TransportSettings, UdpSettings};
 

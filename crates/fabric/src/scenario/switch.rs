@@ -6,6 +6,7 @@ use hitless_wire::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::PortSettings;
 use super::quantity::{Optional, QueueLength, Text};
 
 /// The switches. A preset gives every field a value; fields given beside it override it.
@@ -42,6 +43,9 @@ pub struct SwitchSettings {
     /// Marking of congestion; left out: nothing is marked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<EcnSettings>,
+    /// Ports that differ from the others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<PortSettings>,
     /// Recirculation ports: how many, shared by all mechanisms of a switch.
     #[schemars(range(max = 64))]
     pub recirculation_ports: u16,
@@ -166,6 +170,7 @@ impl SwitchSettings {
             scheduler,
             drr_quantum: Bytes(MTU_FRAME_BYTES.into()),
             ecn: None,
+            ports: Vec::new(),
             recirculation_ports: 1,
             recirculation_rate: hardware.recirculation_rate,
             depth_visible: match hardware.depth_visibility {

@@ -180,7 +180,8 @@ fn switch(
 ) -> Switch<AnyMechanism> {
     let ports = topology.switch(id).ports.iter().map(|port| {
         let link = topology.link(port.link.link).settings;
-        PortConfig { faces_switch: port.faces_switch(), ..port_config(settings, link.rate, link.overhead_bytes) }
+        let settings = settings.of_port(topology, id, port);
+        PortConfig { faces_switch: port.faces_switch(), ..port_config(&settings, link.rate, link.overhead_bytes) }
     });
     let recirculation = recirculation_limits.iter().map(|limit| recirculation_port(settings, *limit));
     let ports = ports.chain(recirculation).collect();

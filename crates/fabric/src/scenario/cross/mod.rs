@@ -21,6 +21,7 @@ pub(super) fn check(scenario: &Scenario) -> Vec<Problem> {
     check.transports();
     // What follows speaks of nodes and links by name: without a fabric each name would be an error of its own.
     if let Some(topology) = check.topology() {
+        check.switch_ports(&topology);
         check.flows(&topology);
         check.links(&topology);
         check.failures(&topology);
