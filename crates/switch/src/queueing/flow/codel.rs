@@ -13,7 +13,7 @@ pub struct CodelConfig {
     pub interval: Duration,
     /// A queue with no more bytes than these is left alone: the largest frame.
     pub small_queue_bytes: u32,
-    /// Packets that can be marked are marked where others are dropped (RFC 8290, section 4.2).
+    /// Packets that can be marked are marked where others are dropped (RFC 8290, section 5.2.6).
     pub marks: bool,
 }
 
@@ -114,7 +114,7 @@ impl Codel {
         now >= *self.first_above_at.get_or_insert(now + config.interval)
     }
 
-    /// The next signal comes an interval divided by the root of their number after `from` (RFC 8289, section 5.3).
+    /// The next signal comes an interval divided by the root of their number after `from` (RFC 8289, section 5).
     fn law(&self, config: &CodelConfig, from: Time) -> Time {
         from + interval_by_root(config.interval, self.count)
     }
