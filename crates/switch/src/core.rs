@@ -91,7 +91,7 @@ impl Core {
         match self.ports[usize::from(port.0)].lane {
             Lane::Fifo(_) if latency == self.lead => self.offer_fifo(now, packet, environment),
             Lane::Fifo(_) => environment.schedule(now + (latency - self.lead), SwitchEvent::Enqueue { packet }),
-            Lane::Managed(_) => environment.schedule(now + latency, SwitchEvent::Enqueue { packet }),
+            Lane::Managed(_) | Lane::Flow(_) => environment.schedule(now + latency, SwitchEvent::Enqueue { packet }),
         }
     }
 
@@ -205,6 +205,7 @@ impl Core {
         match &mut self.ports[usize::from(port.0)].lane {
             Lane::Managed(lane) => lane,
             Lane::Fifo(_) => panic!("port {} has a plain FIFO lane; its queues cannot be managed", port.0),
+            Lane::Flow(_) => panic!("port {} queues by flow; its queues cannot be managed", port.0),
         }
     }
 }

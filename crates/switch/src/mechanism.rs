@@ -87,6 +87,10 @@ pub enum DropReason {
     TimeToLive,
     /// A mechanism gave it up: the packet is lost.
     Mechanism,
+    /// It had been admitted, and made room for another in a full buffer.
+    Evicted,
+    /// It had waited too long in a queue whose delay is controlled.
+    QueueingDelay,
     /// A second copy of a packet already forwarded; nothing is lost.
     Duplicate,
     /// A copy kept in case of a loss that did not happen; nothing is lost.
@@ -97,7 +101,7 @@ pub enum DropReason {
 
 impl DropReason {
     /// How many reasons there are.
-    pub const COUNT: usize = 8;
+    pub const COUNT: usize = 10;
 
     /// All reasons, in the order of their numbers.
     pub const ALL: [DropReason; Self::COUNT] = [
@@ -106,6 +110,8 @@ impl DropReason {
         DropReason::NoRoute,
         DropReason::TimeToLive,
         DropReason::Mechanism,
+        DropReason::Evicted,
+        DropReason::QueueingDelay,
         DropReason::Duplicate,
         DropReason::CopyRetired,
         DropReason::ControlAbsorbed,
@@ -124,6 +130,8 @@ impl DropReason {
             DropReason::NoRoute => "no route",
             DropReason::TimeToLive => "time to live",
             DropReason::Mechanism => "given up by a mechanism",
+            DropReason::Evicted => "evicted from a full buffer",
+            DropReason::QueueingDelay => "dropped for its queueing delay",
             DropReason::Duplicate => "duplicate removed",
             DropReason::CopyRetired => "copy retired",
             DropReason::ControlAbsorbed => "control packet absorbed",

@@ -3,7 +3,7 @@
 use hitless_wire::{BitRate, Duration, Packet, PortId, QueueId};
 
 use crate::mechanism::HookSet;
-use crate::queueing::{FifoLane, ManagedLane, QueueConfig};
+use crate::queueing::{FifoLane, FlowLane, FlowQueueing, ManagedLane, QueueConfig};
 
 /// What a MAC counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,6 +60,8 @@ pub struct PortConfig {
     pub queues: Vec<QueueConfig>,
     /// The queue of each traffic class.
     pub class_queue: [QueueId; 8],
+    /// Queueing by flow, with the limit and the threshold of the only queue.
+    pub flow_queueing: Option<FlowQueueing>,
 }
 
 impl PortConfig {
@@ -72,15 +74,17 @@ impl PortConfig {
             faces_switch: false,
             queues: vec![queue],
             class_queue: [QueueId(0); 8],
+            flow_queueing: None,
         }
     }
 }
 
-/// Either kind of lane; see [`crate::queueing`].
+/// Any kind of lane; see [`crate::queueing`].
 #[derive(Debug)]
 pub(crate) enum Lane {
     Fifo(FifoLane),
     Managed(Box<ManagedLane>),
+    Flow(Box<FlowLane>),
 }
 
 /// Per hook, the mechanisms subscribed at a port (one bit each).

@@ -10,7 +10,7 @@ use crate::core::Core;
 use crate::mechanism::{DropReason, Mechanism, PortState, Verdict};
 use crate::port::{Lane, MacCounters, Port, PortConfig, PortHooks, enter_switch};
 use crate::queueing::managed::Offer;
-use crate::queueing::{BufferPolicy, Entry, FifoLane, ManagedLane, SharedBuffer};
+use crate::queueing::{BufferPolicy, Entry, FifoLane, FlowLane, ManagedLane, SharedBuffer};
 use crate::register::{Half, Pass, Violation};
 use crate::report::Report;
 
@@ -83,7 +83,7 @@ pub enum SwitchEvent {
 
 /// A switch that runs the mechanisms of the list `M`.
 pub struct Switch<M> {
-    core: Core,
+    pub(crate) core: Core,
     mechanisms: Vec<M>,
 }
 
@@ -181,10 +181,16 @@ impl<M: Mechanism> Switch<M> {
             SwitchEvent::Loopback { port, packet } => self.ingress(now, port, packet, environment),
             SwitchEvent::Enqueue { packet } => self.enqueue(now, packet, environment),
             SwitchEvent::Release { packet } => self.release(now, packet, environment),
-            SwitchEvent::Service { port } => {
-                self.core.managed(port).service_is_due = false;
-                self.serve(now, port, environment);
-            }
+            SwitchEvent::Service { port } => match &mut self.core.ports[usize::from(port.0)].lane {
+                Lane::Flow(lane) => {
+                    lane.service_is_due = false;
+                    self.serve_flows(now, port, environment);
+                }
+                _ => {
+                    self.core.managed(port).service_is_due = false;
+                    self.serve(now, port, environment);
+                }
+            },
             SwitchEvent::Resume { port, queue } => {
                 self.core.managed(port).resume(queue);
                 self.serve_when_free(now, port, environment);
@@ -224,6 +230,7 @@ impl<M: Mechanism> Switch<M> {
         match &mut self.core.ports[usize::from(port.0)].lane {
             Lane::Fifo(lane) => lane.depth_bytes(now),
             Lane::Managed(lane) => lane.depth_bytes(queue),
+            Lane::Flow(lane) => lane.depth_bytes(),
         }
     }
 
@@ -232,6 +239,7 @@ impl<M: Mechanism> Switch<M> {
         match &mut self.core.ports[usize::from(port.0)].lane {
             Lane::Fifo(lane) => lane.depth_bytes(now),
             Lane::Managed(lane) => (0..lane.queue_count()).map(|queue| lane.depth_bytes(QueueId(queue as u8))).sum(),
+            Lane::Flow(lane) => lane.depth_bytes(),
         }
     }
 
@@ -245,10 +253,16 @@ impl<M: Mechanism> Switch<M> {
         self.core.packets_created
     }
 
-    /// Packets waiting in managed queues.
+    /// Bytes in the packet buffer, all ports but those with a FIFO lane together.
+    pub const fn buffer_bytes(&self) -> u64 {
+        self.core.buffer.used_bytes()
+    }
+
+    /// Packets waiting at all ports but those with a FIFO lane.
     pub fn packets_queued(&self) -> usize {
         let queued = |port: &Port| match &port.lane {
             Lane::Managed(lane) => lane.packets(),
+            Lane::Flow(lane) => lane.packets(),
             Lane::Fifo(_) => 0,
         };
         self.core.ports.iter().map(queued).sum()
@@ -375,8 +389,10 @@ impl<M: Mechanism> Switch<M> {
         let descriptor = environment.packets()[packet];
         let port = descriptor.egress_port;
         let state = &mut self.core.ports[usize::from(port.0)];
-        let Lane::Managed(lane) = &mut state.lane else {
-            return self.core.offer_fifo(now, packet, environment);
+        let lane = match &mut state.lane {
+            Lane::Managed(lane) => lane,
+            Lane::Fifo(_) => return self.core.offer_fifo(now, packet, environment),
+            Lane::Flow(_) => return self.enqueue_by_flow(now, packet, environment),
         };
         let depth_bytes = lane.depth_bytes(descriptor.queue);
         if !self.core.buffer.has_room(depth_bytes, descriptor.frame_bytes) {
@@ -396,7 +412,13 @@ impl<M: Mechanism> Switch<M> {
 
     /// Ends a packet for which the traffic manager has no room; its owner is told.
     #[cold]
-    fn refuse<E: Environment>(&mut self, now: Time, packet: PacketHandle, reason: DropReason, environment: &mut E) {
+    pub(crate) fn refuse<E: Environment>(
+        &mut self,
+        now: Time,
+        packet: PacketHandle,
+        reason: DropReason,
+        environment: &mut E,
+    ) {
         let descriptor = environment.packets()[packet];
         if descriptor.owner != 0 {
             let number = usize::from(descriptor.owner - 1);
@@ -441,7 +463,13 @@ impl<M: Mechanism> Switch<M> {
     }
 
     /// Takes a packet through egress and to the MAC; answers how long it holds the port.
-    fn leave<E: Environment>(&mut self, now: Time, port: PortId, entry: Entry, environment: &mut E) -> Duration {
+    pub(crate) fn leave<E: Environment>(
+        &mut self,
+        now: Time,
+        port: PortId,
+        entry: Entry,
+        environment: &mut E,
+    ) -> Duration {
         let packet = entry.packet;
         let hooks = self.core.ports[usize::from(port.0)].hooks;
         self.core.pass.begin(Half::Egress);
@@ -512,18 +540,31 @@ impl<M: Mechanism> Switch<M> {
     fn obey_pause<E: Environment>(&mut self, now: Time, port: PortId, frame: PauseFrame, environment: &mut E) {
         let state = &mut self.core.ports[usize::from(port.0)];
         let queue = state.config.class_queue[usize::from(frame.class & 7)];
-        // A FIFO lane was given to this port because nothing on it may be paused.
-        let Lane::Managed(lane) = &mut state.lane else { return };
-        if frame.is_resume() {
-            lane.resume(queue);
-            self.serve_when_free(now, port, environment);
-        } else {
-            lane.pause(queue);
+        match (&mut state.lane, frame.is_resume()) {
+            (Lane::Managed(lane), false) => lane.pause(queue),
+            (Lane::Managed(lane), true) => {
+                lane.resume(queue);
+                self.serve_when_free(now, port, environment);
+            }
+            // Queues of flows are of one class: all are paused, or none.
+            (Lane::Flow(lane), false) => lane.pause(),
+            (Lane::Flow(lane), true) => {
+                lane.resume();
+                self.serve_flows_when_free(now, port, environment);
+            }
+            // A FIFO lane was given to this port because nothing on it may be paused.
+            (Lane::Fifo(_), _) => {}
         }
     }
 }
 
 fn lane_for(config: &PortConfig, hooks: PortHooks, buffer_is_shared: bool) -> Lane {
+    if let Some(flow_queueing) = config.flow_queueing {
+        assert!(config.queues.len() == 1, "a port that queues by flow has no room for queues of mechanisms");
+        let queue = &config.queues[0];
+        let lane = FlowLane::new(flow_queueing, queue.limit, queue.ecn, config.rate, config.overhead_bytes);
+        return Lane::Flow(Box::new(lane));
+    }
     let is_plain = config.queues.len() == 1 && !hooks.acts_after_queueing() && !buffer_is_shared;
     if is_plain {
         Lane::Fifo(FifoLane::new(&config.queues[0]))

@@ -22,6 +22,7 @@ mod document;
 mod error;
 mod examples;
 mod failure;
+mod flow_queueing;
 mod flows;
 mod host;
 mod link;
@@ -51,6 +52,7 @@ pub use check::check;
 pub use error::{Finding, ScenarioError};
 pub use examples::{EXAMPLES, Example, example};
 pub use failure::LinkFailure;
+pub use flow_queueing::{DrrSettings, FlowQueueingSettings, FqCodelSettings, IdealFqSettings, SfqSettings};
 pub use flows::{
     Across, CdfSizes, FixedSizes, FlowGroup, FlowPattern, FlowSizes, IncastFlows, ListedFlows, PairedFlows,
     ParetoSizes, PermutationFlows, PoissonFlows, RequestFlows, ScheduledFlows, SequentialFlows,

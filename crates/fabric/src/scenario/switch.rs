@@ -6,8 +6,8 @@ use hitless_wire::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::PortSettings;
 use super::quantity::{Optional, QueueLength, Text};
+use super::{FlowQueueingSettings, PortSettings};
 
 /// The switches. A preset gives every field a value; fields given beside it override it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -40,6 +40,9 @@ pub struct SwitchSettings {
     /// Bytes that deficit round robin gives a queue in each turn; only for the scheduler "drr".
     #[serde(with = "Text::<Bytes>")]
     pub drr_quantum: Bytes,
+    /// Queueing by flow instead; left out: not so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow_queueing: Option<FlowQueueingSettings>,
     /// Marking of congestion; left out: nothing is marked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<EcnSettings>,
@@ -169,6 +172,7 @@ impl SwitchSettings {
             queues_per_port: 1,
             scheduler,
             drr_quantum: Bytes(MTU_FRAME_BYTES.into()),
+            flow_queueing: None,
             ecn: None,
             ports: Vec::new(),
             recirculation_ports: 1,

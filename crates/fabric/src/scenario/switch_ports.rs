@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::quantity::{Optional, QueueLength};
-use super::{BufferSettings, EcnSettings, StaticBuffer, SwitchSettings};
+use super::{BufferSettings, EcnSettings, FlowQueueingSettings, StaticBuffer, SwitchSettings};
 use crate::topology::{Port, SwitchId, Topology};
 
 /// Ports that differ from the others. Where several entries name a port, the last that says something counts.
@@ -39,7 +39,8 @@ impl PortSettings {
 impl SwitchSettings {
     /// Whether any port marks.
     pub(crate) fn marks_somewhere(&self) -> bool {
-        self.ecn.is_some() || self.ports.iter().any(|entry| entry.ecn.is_some())
+        let by_flow = self.flow_queueing.as_ref().is_some_and(FlowQueueingSettings::marks);
+        by_flow || self.ecn.is_some() || self.ports.iter().any(|entry| entry.ecn.is_some())
     }
 
     /// The settings as they are for `port` of `switch`.

@@ -9,6 +9,7 @@ mod changes;
 mod closed_loops;
 mod environment;
 mod event;
+mod flow_queueing;
 mod flow_sampling;
 mod mechanisms;
 mod order;

@@ -4,6 +4,7 @@ mod constant_rates;
 mod fabric;
 mod failures;
 mod faults;
+mod flow_queueing;
 mod run;
 mod sqr;
 mod traffic;
@@ -17,6 +18,7 @@ pub(super) fn check(scenario: &Scenario) -> Vec<Problem> {
     let mut check = Check { scenario, problems: Vec::new() };
     check.run();
     check.switch();
+    check.flow_queueing();
     check.host();
     check.transports();
     // What follows speaks of nodes and links by name: without a fabric each name would be an error of its own.
