@@ -3,7 +3,7 @@
 use hitless_wire::{Duration, PortId, QueueId, Time};
 
 use crate::context::Context;
-use crate::queueing::QueueConfig;
+use crate::queueing::{QueueConfig, QueueGroup};
 use crate::report::Report;
 use crate::switch::Environment;
 
@@ -24,6 +24,8 @@ impl HookSet {
     pub const LINK_TRANSMIT: HookSet = HookSet(16);
     /// [`Mechanism::drained`].
     pub const DRAINED: HookSet = HookSet(32);
+    /// [`Mechanism::refused`] for packets that nobody owns.
+    pub const REFUSED: HookSet = HookSet(64);
 
     /// Both sets together.
     pub const fn with(self, other: HookSet) -> HookSet {
@@ -44,6 +46,8 @@ pub struct Subscriptions {
     /// Queues that must exist besides those of the port's own configuration. Queues are numbered in the order in
     /// which they are asked for, after those of the configuration.
     pub queues: Vec<(PortId, QueueConfig)>,
+    /// Groups of queues, one for a port at most; their queues are numbered after all others of the port.
+    pub groups: Vec<(PortId, QueueGroup)>,
 }
 
 /// What a hook decides about the packet before it.
@@ -197,8 +201,8 @@ pub trait Mechanism {
     /// A queue has just been emptied.
     fn drained<E: Environment>(&mut self, _port: PortId, _queue: QueueId, _context: &mut Context<'_, E>) {}
 
-    /// The traffic manager has refused a packet that the mechanism owns, which ends after this call: egress, with the
-    /// packet "deflected on drop".
+    /// The traffic manager has refused a packet that the mechanism owns, or any that was to leave by a port whose
+    /// refused packets it subscribed to. The packet ends after this call: egress, with the packet "deflected on drop".
     fn refused<E: Environment>(&mut self, _reason: DropReason, _context: &mut Context<'_, E>) {}
 
     /// A port has changed its state.

@@ -10,7 +10,7 @@ use crate::core::Core;
 use crate::mechanism::{DropReason, Mechanism, PortState, Verdict};
 use crate::port::{Lane, MacCounters, Port, PortConfig, PortHooks, enter_switch};
 use crate::queueing::managed::Offer;
-use crate::queueing::{BufferPolicy, Entry, FifoLane, FlowLane, ManagedLane, SharedBuffer};
+use crate::queueing::{BufferPolicy, Entry, FifoLane, FlowLane, ManagedLane, SharedBuffer, Taken};
 use crate::register::{Half, Pass, Violation};
 use crate::report::Report;
 
@@ -85,13 +85,15 @@ pub enum SwitchEvent {
 pub struct Switch<M> {
     pub(crate) core: Core,
     mechanisms: Vec<M>,
+    /// Ports with a group of queues, and the mechanism that asked for it.
+    group_owners: Vec<(PortId, u8)>,
 }
 
 impl<M: Mechanism> Switch<M> {
     /// Builds a switch. Mechanisms run in the order of the list; at most eight.
     ///
     /// # Panics
-    /// With more than eight mechanisms, or a port with no queue or more than 64.
+    /// With more than eight mechanisms, a port with no queue or more than 64, or two groups of queues at one port.
     pub fn new(
         architecture: Architecture,
         mut ports: Vec<PortConfig>,
@@ -100,11 +102,17 @@ impl<M: Mechanism> Switch<M> {
     ) -> Self {
         assert!(mechanisms.len() <= 8, "a switch runs at most eight mechanisms");
         let mut hooks = vec![PortHooks::default(); ports.len()];
+        let mut group_owners = Vec::new();
         for (number, mechanism) in mechanisms.iter_mut().enumerate() {
             let queue_counts: Vec<usize> = ports.iter().map(|port| port.queues.len()).collect();
             let wanted = mechanism.subscriptions(&queue_counts);
             wanted.hooks.iter().for_each(|&(port, set)| hooks[usize::from(port.0)].subscribe(number as u8, set));
             wanted.queues.iter().for_each(|&(port, queue)| ports[usize::from(port.0)].queues.push(queue));
+            for &(port, group) in &wanted.groups {
+                let earlier = ports[usize::from(port.0)].group.replace(group);
+                assert!(earlier.is_none(), "port {} has a group of queues already", port.0);
+                group_owners.push((port, number as u8));
+            }
         }
         let buffer = SharedBuffer::new(buffer);
         let lead = architecture.ingress_latency.min(architecture.mirror_latency);
@@ -115,7 +123,7 @@ impl<M: Mechanism> Switch<M> {
         let ports = ports.into_iter().zip(hooks).map(build).collect();
         let pass = Pass::new(architecture.checked);
         let core = Core { architecture, ports, pass, packets_created: 0, buffer, drops: Default::default(), lead };
-        Self { core, mechanisms }
+        Self { core, mechanisms, group_owners }
     }
 
     /// Lets the mechanisms start; call once, before anything else.
@@ -275,7 +283,12 @@ impl<M: Mechanism> Switch<M> {
 
     /// The reports of all mechanisms.
     pub fn reports(&self, now: Time) -> impl Iterator<Item = Report> + '_ {
-        self.mechanisms.iter().map(move |mechanism| mechanism.report(now))
+        self.mechanisms.iter().enumerate().map(move |(number, mechanism)| {
+            let mut report = mechanism.report(now);
+            let own = self.group_owners.iter().filter(|(_, owner)| usize::from(*owner) == number);
+            own.for_each(|&(port, _)| self.core.report_group(port, &mut report));
+            report
+        })
     }
 
     /// The hardware.
@@ -399,8 +412,9 @@ impl<M: Mechanism> Switch<M> {
             return self.refuse(now, packet, DropReason::BufferFull, environment);
         }
         let entry = Entry { packet, frame_bytes: descriptor.frame_bytes, enqueued_at: now };
-        match lane.offer(descriptor.queue, entry) {
+        match lane.offer(descriptor.queue, descriptor.round, entry) {
             Offer::Full => return self.refuse(now, packet, DropReason::QueueFull, environment),
+            Offer::GroupFull => return self.refuse(now, packet, DropReason::BufferFull, environment),
             Offer::Queued { mark: true } => {
                 environment.packets()[packet].mark_congestion();
             }
@@ -410,7 +424,7 @@ impl<M: Mechanism> Switch<M> {
         self.serve_when_free(now, port, environment);
     }
 
-    /// Ends a packet for which the traffic manager has no room; its owner is told.
+    /// Ends a packet for which the traffic manager has no room; its owner is told, or who subscribed to it.
     #[cold]
     pub(crate) fn refuse<E: Environment>(
         &mut self,
@@ -420,8 +434,14 @@ impl<M: Mechanism> Switch<M> {
         environment: &mut E,
     ) {
         let descriptor = environment.packets()[packet];
-        if descriptor.owner != 0 {
-            let number = usize::from(descriptor.owner - 1);
+        let port = usize::from(descriptor.egress_port.0);
+        let mut told = match descriptor.owner {
+            0 => self.core.ports[port].hooks.refused,
+            owner => 1 << (owner - 1),
+        };
+        while told != 0 {
+            let number = told.trailing_zeros() as usize;
+            told &= told - 1;
             self.core.pass.begin(Half::Egress);
             let mut context = self.core.context(number, now, descriptor.egress_port, packet, now, environment);
             self.mechanisms[number].refused(reason, &mut context);
@@ -451,7 +471,14 @@ impl<M: Mechanism> Switch<M> {
         if lane.busy_until > now {
             return self.core.see_to_service(now, port, environment);
         }
-        let Some((queue, entry)) = lane.take() else { return };
+        let (queue, entry) = match lane.take() {
+            Taken::Packet(queue, entry) => (queue, entry),
+            Taken::Rotating(step) => {
+                lane.busy_until = now + step;
+                return self.core.see_to_service(now, port, environment);
+            }
+            Taken::Nothing => return,
+        };
         let is_drained = lane.depth_bytes(queue) == 0;
         self.core.buffer.give_back(entry.frame_bytes);
         let held_for = self.leave(now, port, entry, environment);
@@ -541,9 +568,14 @@ impl<M: Mechanism> Switch<M> {
         let state = &mut self.core.ports[usize::from(port.0)];
         let queue = state.config.class_queue[usize::from(frame.class & 7)];
         match (&mut state.lane, frame.is_resume()) {
-            (Lane::Managed(lane), false) => lane.pause(queue),
+            (Lane::Managed(lane), false) => {
+                lane.pause(queue);
+                // A group has taken the packets of all classes out of their queues.
+                lane.set_group_paused(true);
+            }
             (Lane::Managed(lane), true) => {
                 lane.resume(queue);
+                lane.set_group_paused(false);
                 self.serve_when_free(now, port, environment);
             }
             // Queues of flows are of one class: all are paused, or none.
@@ -560,15 +592,19 @@ impl<M: Mechanism> Switch<M> {
 
 fn lane_for(config: &PortConfig, hooks: PortHooks, buffer_is_shared: bool) -> Lane {
     if let Some(flow_queueing) = config.flow_queueing {
-        assert!(config.queues.len() == 1, "a port that queues by flow has no room for queues of mechanisms");
+        assert!(
+            config.queues.len() == 1 && config.group.is_none(),
+            "a port that queues by flow has no room for queues of mechanisms"
+        );
         let queue = &config.queues[0];
         let lane = FlowLane::new(flow_queueing, queue.limit, queue.ecn, config.rate, config.overhead_bytes);
         return Lane::Flow(Box::new(lane));
     }
-    let is_plain = config.queues.len() == 1 && !hooks.acts_after_queueing() && !buffer_is_shared;
+    let is_plain =
+        config.queues.len() == 1 && config.group.is_none() && !hooks.acts_after_queueing() && !buffer_is_shared;
     if is_plain {
         Lane::Fifo(FifoLane::new(&config.queues[0]))
     } else {
-        Lane::Managed(Box::new(ManagedLane::new(&config.queues)))
+        Lane::Managed(Box::new(ManagedLane::new(&config.queues, config.group)))
     }
 }

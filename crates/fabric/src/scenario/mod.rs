@@ -62,8 +62,9 @@ pub use link::{BernoulliLoss, LinkImpairment, LinkState, LossChange, LossModel, 
 pub use listing::schema_text;
 pub use measure::{FlowSampling, MeasureSettings, QueueSampling, ThroughputSampling};
 pub use mechanism::{
-    ActivationChange, Buffering, LinkGuardianMode, LinkGuardianSettings, MechanismSettings, SqrBackstop, SqrCaching,
-    SqrRelease, SqrSettings,
+    ActivationChange, AfqAdaptive, AfqDeficit, AfqDropAhead, AfqFlowKey, AfqHash, AfqIdleRound, AfqLate, AfqOccupancy,
+    AfqRotating, AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate, Buffering, LinkGuardianMode,
+    LinkGuardianSettings, MechanismSettings, SqrBackstop, SqrCaching, SqrRelease, SqrSettings,
 };
 pub use quantity::QueueLength;
 pub use recovery::{
@@ -175,6 +176,11 @@ pub enum PathRule {
 }
 
 impl Scenario {
+    /// Whether any port marks, of itself or for a mechanism.
+    fn marks_somewhere(&self) -> bool {
+        self.switch.marks_somewhere() || self.mechanisms.iter().any(MechanismSettings::marks)
+    }
+
     /// The scenario as TOML with every default spelled out; [`check`] reads it back to an equal scenario.
     pub fn effective_toml(&self) -> String {
         toml::to_string(self).unwrap_or_else(|error| unreachable!("a scenario is always valid TOML: {error}"))

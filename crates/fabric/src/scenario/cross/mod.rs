@@ -1,5 +1,6 @@
 //! Cross checks: what only holds between fields. Every refusal gives the reason.
 
+mod afq;
 mod constant_rates;
 mod fabric;
 mod failures;

@@ -52,9 +52,9 @@ impl Check<'_> {
         self.require(delay_fits, &field("delayed_ack_timeout"), "must be above zero");
         if tcp.congestion == Congestion::Dctcp {
             self.require(tcp.ecn, &field("ecn"), "DCTCP reacts to nothing but marks (RFC 8257)");
-            self.require_else(self.scenario.switch.marks_somewhere(), || {
+            self.require_else(self.scenario.marks_somewhere(), || {
                 Problem::new(field("congestion"), "", "DCTCP needs switches that mark, and these do not")
-                    .hint("give [switch] ecn = { threshold = \"65 packets\" }")
+                    .hint("give [switch] ecn = { threshold = \"65 packets\" }, or a mechanism that marks, as afq with ecn_rounds")
             });
         }
     }
