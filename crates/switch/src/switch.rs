@@ -251,6 +251,26 @@ impl<M: Mechanism> Switch<M> {
         }
     }
 
+    /// Calls `look` for each packet that waits at a port, unless it has a FIFO lane, whose packets are handed over when
+    /// they come.
+    pub fn each_waiting(&self, port: PortId, mut look: impl FnMut(PacketHandle)) {
+        match &self.core.ports[usize::from(port.0)].lane {
+            Lane::Fifo(_) => {}
+            Lane::Managed(lane) => lane.each_waiting(look),
+            Lane::Flow(lane) => lane.each_waiting(|waiting| look(waiting.entry.packet)),
+        }
+    }
+
+    /// How many of the frames that a port has handed over ([`Environment::transmit`]) have not left its queue, or the
+    /// line before it: the last so many.
+    pub fn frames_not_left(&mut self, now: Time, port: PortId) -> usize {
+        match &mut self.core.ports[usize::from(port.0)].lane {
+            Lane::Fifo(lane) => lane.packets(now),
+            Lane::Managed(lane) => usize::from(lane.busy_until > now),
+            Lane::Flow(lane) => usize::from(lane.busy_until > now),
+        }
+    }
+
     /// Packets that ended here, by reason.
     pub const fn drops(&self) -> &[u64; DropReason::COUNT] {
         &self.core.drops

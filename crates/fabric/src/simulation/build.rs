@@ -11,6 +11,7 @@ use rand::Rng;
 
 use super::changes::{Change, loss_stream_name};
 use super::closed_loops::ClosedLoops;
+use super::drops::DropLedger;
 use super::environment::{Medium, Records, Services, SwitchLinks};
 use super::event::{Sequences, SimulationEvent, kind};
 use super::flow_sampling::FlowSampler;
@@ -120,6 +121,7 @@ fn medium(scenario: &Scenario, topology: &Topology) -> Medium {
         transmissions: 0,
         records: Records::default(),
         services: Services::new(&scenario.flows),
+        drops: DropLedger::new(topology.switches.len(), scenario.flows.len()),
         order: scenario.measure.order.then(Default::default),
     }
 }
@@ -272,7 +274,8 @@ fn samplers(scenario: &Scenario, topology: &Topology) -> Result<Vec<Sampler>, St
     for sampling in &scenario.measure.queue {
         for name in &sampling.ports {
             let SwitchPort { switch, port } = select_switch_ports(topology, name, scenario.switch.recirculation_ports)?;
-            let subject = Subject::QueueBytes { switch: switch.0, port };
+            let occupancy = sampling.per_flow.then(Default::default);
+            let subject = Subject::QueueBytes { switch: switch.0, port, occupancy };
             samplers.push(Sampler { name: name.clone(), period: sampling.period, subject, samples: Vec::new() });
         }
     }

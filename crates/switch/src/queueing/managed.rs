@@ -389,6 +389,11 @@ impl ManagedLane {
         self.queues.iter().map(|queue| queue.entries.len() + queue.held_packets).sum()
     }
 
+    /// Calls `look` for each packet that could be served.
+    pub fn each_waiting(&self, look: impl FnMut(PacketHandle)) {
+        self.queues.iter().flat_map(|queue| queue.entries.iter().map(|entry| entry.packet)).for_each(look);
+    }
+
     #[inline]
     fn take_from(&mut self, index: usize, level: usize) -> Entry {
         let queue = &mut self.queues[index];
