@@ -71,6 +71,9 @@ class Session:
 def linkguardian_copies(actual_loss_rate: float, target_loss_rate: float) -> int:
     """Copies that LinkGuardian retransmits of each lost packet: Equation 2, rounded up."""
 
+def size_table(name: str) -> list[tuple[float, float]] | None:
+    """A distribution of flow sizes that comes with the program, by points: bytes, and the share of flows up to them."""
+
 class FleetError(Exception):
     """Refused input of the fleet simulator; its arguments are what is wrong, where, and a hint."""
 

@@ -76,6 +76,12 @@ fn linkguardian_copies(actual_loss_rate: f64, target_loss_rate: f64) -> PyResult
     copies.ok_or_else(|| PyValueError::new_err("both loss rates must lie strictly between 0 and 1"))
 }
 
+/// The distribution of flow sizes `name` that comes with the program: bytes, and the share of flows up to them.
+#[pyfunction]
+fn size_table(name: &str) -> Option<Vec<(f64, f64)>> {
+    simulator::size_table(name)
+}
+
 /// Runs benchmark workload `work` with a fraction of each flow's packets; returns the measurements as JSON.
 #[pyfunction]
 fn bench_engine(py: Python<'_>, work: &str, fraction: f64, seed: u64) -> PyResult<String> {
@@ -103,5 +109,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario_example, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_check, module)?)?;
     module.add_function(wrap_pyfunction!(linkguardian_copies, module)?)?;
+    module.add_function(wrap_pyfunction!(size_table, module)?)?;
     module.add_function(wrap_pyfunction!(bench_engine, module)?)
 }

@@ -7,10 +7,13 @@
 mod build;
 mod changes;
 mod closed_loops;
+mod drops;
 mod environment;
 mod event;
+mod flow_queueing;
 mod flow_sampling;
 mod mechanisms;
+mod occupancy;
 mod order;
 mod outcome;
 mod recovery;
@@ -307,6 +310,7 @@ impl Simulation {
         let config = self.flow_config(&spec);
         self.messages_expected += spec.messages.count;
         self.medium.services.add_flow(spec.group);
+        self.medium.drops.add_flow(spec.group);
         self.flow_specs.push(spec);
         let flow = self.hosts.add_flow(config, &mut HostSide { medium: &mut self.medium });
         self.sample_from_now_on(flow, spec.group);

@@ -139,7 +139,7 @@ impl Session {
             MechanismSettings::LinkGuardian(settings) => {
                 select_links(&self.simulation.topology, &settings.link).is_ok_and(|links| links.contains(&link))
             }
-            MechanismSettings::Sqr(_) => false,
+            MechanismSettings::Sqr(_) | MechanismSettings::Afq(_) => false,
         })
     }
 

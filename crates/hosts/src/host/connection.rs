@@ -48,6 +48,10 @@ macro_rules! with {
                 let $end = boxed.as_mut();
                 $call
             }
+            $kind::PacketPair(boxed) => {
+                let $end = boxed.as_mut();
+                $call
+            }
         }
     };
 }
@@ -57,7 +61,7 @@ impl Connection {
     pub fn new(id: FlowId, now: Time, config: &FlowConfig, transport: &TransportConfig, hosts: &[HostState]) -> Self {
         let FlowConfig { source: from, destination: to, hash_salt, .. } = *config;
         let (source, destination) = (&hosts[from.0 as usize], &hosts[to.0 as usize]);
-        let (sender, receiver) = transport.connect(source.timer_phase, destination.timer_phase);
+        let (sender, receiver) = transport.connect(&source.card, source.timer_phase, destination.timer_phase);
         let on_network_card = transport.is_on_network_card();
         let (data_stack, answer_stack) = (source.stack(on_network_card), destination.stack(on_network_card));
         let data = Packet {

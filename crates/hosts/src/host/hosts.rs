@@ -126,6 +126,7 @@ impl Hosts {
         let side = connection.addressee(descriptor);
         let state = &mut self.hosts[host.0 as usize];
         if let Some(at) = connection.wiring().delivery_time(now, side, state) {
+            env.packets()[packet].transport.note_arrival(now);
             return env.schedule(at, host, HostEvent::Deliver(packet));
         }
         connection.deliver(now, side, packet, state, env);

@@ -1,6 +1,9 @@
 //! TCP from outside: recorded exchanges, random pipes, and the square-root law.
 
 mod exchanges;
+#[path = "../support/faults.rs"]
+mod faults;
+#[path = "../support/pipe.rs"]
 mod pipe;
 mod random_pipes;
 mod receiver_exchanges;

@@ -207,6 +207,42 @@ fn the_fabric() {
         ),
         (
             "[switch]\n",
+            "[switch]\nports = [{ rate = \"25 Gbps\" }]\n",
+            "switch.ports[0]",
+            "has no effect: give buffer, ecn or both",
+            "",
+        ),
+        (
+            "[switch]\n",
+            "[switch]\nports = [{ rate = \"40 Gbps\", ecn = { threshold = \"80 packets\" } }]\n",
+            "switch.ports[0]",
+            "no switch has such a port",
+            "",
+        ),
+        (
+            "[switch]\n",
+            "[switch]\nports = [{ switches = [\"leaf0\", \"spine7\"], ecn = { threshold = \"80 packets\" } }]\n",
+            "switch.ports[0].switches[1]",
+            "there is no switch of this name",
+            "did you mean \"spine0\"?",
+        ),
+        (
+            "[switch]\n",
+            "[switch]\nports = [{ buffer = \"1 MB\" }]\n",
+            "switch.ports[0].buffer",
+            "needs a limit for each port: switch.buffer of kind \"static\"",
+            "",
+        ),
+        (
+            "[switch]\n",
+            "[switch]\nbuffer = { kind = \"static\", per_port = \"500 packets\" }\n\
+             ports = [{ ecn = { threshold = \"501 packets\" } }]\n",
+            "switch.ports[0]",
+            "marks above the port's buffer: nothing would ever be marked",
+            "",
+        ),
+        (
+            "[switch]\n",
             "[switch]\nscheduler = \"fifo\"\nqueues_per_port = 3\n",
             "switch.queues_per_port",
             "the scheduler \"fifo\" serves one queue",
