@@ -114,7 +114,10 @@ pub struct FrameTooShort {
 impl fmt::Display for FrameTooShort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { bytes } = self;
-        write!(f, "a frame of {bytes} bytes has no whole Ethernet header ({ETHERNET_HEADER_BYTES} bytes; frames on a ")?;
+        write!(
+            f,
+            "a frame of {bytes} bytes has no whole Ethernet header ({ETHERNET_HEADER_BYTES} bytes; frames on a "
+        )?;
         write!(f, "link have at least {MINIMUM_BYTES})")
     }
 }
@@ -160,4 +163,3 @@ impl Header {
         Some(VlanTag::from_bits(u16::from_be_bytes([control_high, control_low])))
     }
 }
-

@@ -191,7 +191,11 @@ mod tests {
             destination: MacAddress::BROADCAST,
             ether_type: EtherType::ARP,
         };
-        for (key, hash) in [(ip("10.0.0.1", "10.0.0.2"), 0), (ip("fd00::1", "fd00::2"), 0), (arp, 0)] {
+        for (key, hash) in [
+            (ip("10.0.0.1", "10.0.0.2"), 2_335_252_723),
+            (ip("fd00::1", "fd00::2"), 2_168_151_267),
+            (arp, 4_260_665_231),
+        ] {
             assert_eq!(key.hash(FlowHashSeed(1)), hash, "{key:?}");
             assert_ne!(key.hash(FlowHashSeed(2)), hash, "{key:?}");
         }

@@ -12,8 +12,6 @@ mod ethernet;
 mod flow;
 mod ip;
 mod mark;
-#[cfg(test)]
-mod tests;
 
 use crate::packet::{Ecn, Packet, ServiceKey};
 
@@ -32,11 +30,11 @@ pub const CHECK_SEQUENCE_BYTES: usize = 4;
 /// The first port that Linux gives to clients (`net.ipv4.ip_local_port_range`): from here on a port names no service.
 const EPHEMERAL_PORTS_FROM: u16 = 32_768;
 
-/// What [`Packet::frame_bytes`] has to be for `bytes` of a frame: padded to the minimum, check sequence added.
+/// What [`Packet::frame_bytes`] has to be for a frame of so many bytes: padded to the minimum, check sequence added.
 ///
 /// A veth pair hands short frames over unpadded; on an Ethernet link they would not be shorter than this.
-pub const fn frame_bytes(bytes: &[u8]) -> u32 {
-    let padded = if bytes.len() < MINIMUM_BYTES { MINIMUM_BYTES } else { bytes.len() };
+pub const fn frame_bytes(length_bytes: usize) -> u32 {
+    let padded = if length_bytes < MINIMUM_BYTES { MINIMUM_BYTES } else { length_bytes };
     (padded + CHECK_SEQUENCE_BYTES) as u32
 }
 
@@ -132,7 +130,7 @@ impl Frame {
     /// ports of the switch) is left as it is by default.
     pub fn describe(&self, seed: FlowHashSeed) -> Packet {
         Packet {
-            frame_bytes: (self.length_bytes.max(MINIMUM_BYTES) + CHECK_SEQUENCE_BYTES) as u32,
+            frame_bytes: frame_bytes(self.length_bytes),
             flow_hash: self.flow_key().hash(seed),
             class: self.class(),
             ecn: self.ecn(),
