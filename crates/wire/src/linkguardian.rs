@@ -75,6 +75,24 @@ impl SequenceNumber {
         Self { value, era: Era::from_bit(self.era.bit() ^ wrapped as u8) }
     }
 
+    /// How many steps forward lead from `other` to this number, on the circle of both eras: below 131,072.
+    ///
+    /// Unlike [`Self::ahead_of`] right for any two numbers, also those that only a forger can send.
+    pub const fn steps_from(self, other: Self) -> u32 {
+        self.position().wrapping_sub(other.position()) % (2 * Self::RANGE)
+    }
+
+    /// [`Self::steps_from`] with a sign: from -65,536 (half the circle) to 65,535.
+    pub const fn offset_from(self, other: Self) -> i32 {
+        let steps = self.steps_from(other) as i32;
+        const RANGE: i32 = SequenceNumber::RANGE as i32;
+        if steps < RANGE { steps } else { steps - 2 * RANGE }
+    }
+
+    const fn position(self) -> u32 {
+        (self.era.bit() as u32) << 16 | self.value as u32
+    }
+
     /// How far this number lies ahead of `other`; negative when it lies behind.
     ///
     /// The paper's era correction: numbers of different eras are both moved back by half the range before they
@@ -143,6 +161,12 @@ impl DataHeader {
     /// A header of `packet_type` with all flags clear.
     pub const fn new(packet_type: PacketType, sequence: SequenceNumber) -> Self {
         Self { packet_type, sequence, retransmitted: false, dummy: false, blocking: false, rx_buffered: false }
+    }
+
+    /// Whether a switch puts such a header on a link: packets that wait have other types and flags, and a dummy is
+    /// never retransmitted.
+    pub const fn is_for_links(&self) -> bool {
+        matches!(self.packet_type, PacketType::Data) && !self.rx_buffered && !(self.dummy && self.retransmitted)
     }
 }
 
@@ -248,6 +272,12 @@ mod tests {
             let (near, far) = (number(start), number((start + gap) % (1 << 17)));
             prop_assert_eq!(far.ahead_of(near), gap as i32);
             prop_assert_eq!(near.ahead_of(far), -(gap as i32));
+            prop_assert_eq!((far.offset_from(near), near.offset_from(far)), (gap as i32, -(gap as i32)));
+        }
+
+        #[test]
+        fn steps_lead_from_any_number_to_any_other(start in 0u32..1 << 17, steps in 0u32..1 << 17) {
+            prop_assert_eq!(number((start + steps) % (1 << 17)).steps_from(number(start)), steps);
         }
 
         #[test]
