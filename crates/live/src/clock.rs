@@ -3,9 +3,7 @@
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-use hitless_interfaces::MonotonicTime;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::time::{ClockId, clock_gettime};
+use hitless_interfaces::{MonotonicTime, monotonic_ns, wait_readable};
 
 /// A clock that never goes back.
 pub trait Clock {
@@ -22,18 +20,12 @@ pub struct MonotonicClock;
 
 impl Clock for MonotonicClock {
     fn now(&self) -> MonotonicTime {
-        let time = clock_gettime(ClockId::Monotonic);
-        MonotonicTime(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+        MonotonicTime(monotonic_ns())
     }
 
     fn wait(&mut self, ports: &[BorrowedFd<'_>], until: MonotonicTime) {
         let left_ns = until.0.saturating_sub(self.now().0);
-        if left_ns == 0 {
-            return;
-        }
-        let mut watched: Vec<PollFd<'_>> = ports.iter().map(|port| PollFd::from_borrowed_fd(*port, PollFlags::IN)).collect();
-        // An interrupted wait is one that came back early.
-        let timeout = Timespec::try_from(Duration::from_nanos(left_ns)).ok();
-        let _ = poll(&mut watched, timeout.as_ref());
+        // A wait that fails is one that came back early: what is wrong with an interface shows when it is used.
+        let _ = wait_readable(ports, Duration::from_nanos(left_ns));
     }
 }

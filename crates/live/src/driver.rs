@@ -102,7 +102,6 @@ impl Control {
 struct Port {
     interface: Box<dyn Interface + Send>,
     departures: Lateness,
-    too_long: u64,
     has_unflushed: bool,
     failed: Option<String>,
     last_counters: Counters,
@@ -143,7 +142,6 @@ impl<C: Clock> Driver<C> {
         let port = |interface| Port {
             interface,
             departures: Lateness::new(options.slack_ns),
-            too_long: 0,
             has_unflushed: false,
             failed: None,
             last_counters: Counters::default(),
@@ -213,8 +211,8 @@ impl<C: Clock> Driver<C> {
             }
             match port.interface.send(bytes) {
                 Ok(()) => port.has_unflushed = true,
-                Err(Refusal::TooLong) => port.too_long += 1,
-                Err(Refusal::RingFull) => {}
+                // The interface counts what it refuses.
+                Err(Refusal::RingFull | Refusal::TooLong | Refusal::TooShort) => {}
             }
         });
         for port in ports.iter_mut().filter(|port| port.has_unflushed) {
@@ -265,6 +263,8 @@ impl<C: Clock> Driver<C> {
         for (reason, count) in [
             ("receive ring overrun", sum(|port| port.frames_overrun)),
             ("transmit refused", sum(|port| port.frames_refused)),
+            ("interface down", sum(|port| port.frames_discarded)),
+            ("merged by an offload", sum(|port| port.frames_merged)),
         ] {
             if count > 0 {
                 *drops.entry(reason).or_insert(0) += count;
@@ -320,6 +320,9 @@ fn port_status(port: &mut Port, node: String) -> PortStatus {
         frames_overrun: counters.frames_overrun,
         frames_sent: counters.frames_sent,
         frames_refused: counters.frames_refused,
+        frames_discarded: counters.frames_discarded,
+        frames_merged: counters.frames_merged,
+        checksums_completed: counters.checksums_completed,
         departures: LatenessStatus::from(&port.departures),
         failed: port.failed.clone(),
     }
@@ -353,6 +356,7 @@ fn warnings(status: &Status, slack_ns: u64) -> Vec<String> {
         for (count, what) in [
             (port.frames_overrun, "frames found the receive ring full"),
             (port.frames_refused, "frames were refused by the transmit ring"),
+            (port.frames_merged, "frames had been merged by an offload that is on"),
         ] {
             if count > 0 {
                 warnings.push(format!("{count} {what} at {node} ({interface})"));

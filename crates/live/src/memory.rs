@@ -32,7 +32,8 @@ pub struct MemoryInterface {
 /// Both ends of an interface whose transmit ring holds `ring` frames.
 pub fn pair(name: &str, ring: usize) -> (MemoryInterface, FarEnd) {
     let wire = Arc::new(Mutex::new(Wire::default()));
-    let interface = MemoryInterface { name: name.to_owned(), ring, unflushed: VecDeque::new(), wire: Arc::clone(&wire) };
+    let interface =
+        MemoryInterface { name: name.to_owned(), ring, unflushed: VecDeque::new(), wire: Arc::clone(&wire) };
     (interface, FarEnd(wire))
 }
 

@@ -74,6 +74,12 @@ pub struct PortStatus {
     pub frames_sent: u64,
     /// Frames that the transmit ring refused, or that were too long for the interface.
     pub frames_refused: u64,
+    /// Frames that were in the transmit ring when the interface was down.
+    pub frames_discarded: u64,
+    /// Frames that came merged from several by an offload, and were not taken.
+    pub frames_merged: u64,
+    /// Frames that came with a checksum to be computed by a network card, which was done here.
+    pub checksums_completed: u64,
     /// Departures after their time.
     pub departures: LatenessStatus,
     /// Why it is not used any more.

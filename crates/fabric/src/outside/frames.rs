@@ -68,8 +68,7 @@ impl FramePool {
         self.least_free = self.least_free.min(self.free.len());
         let start = (number as usize - 1) * self.place_bytes;
         self.bytes[start..start + frame.len()].copy_from_slice(frame);
-        *self.place(number) =
-            Place { start: 0, end: frame.len() as u16, references: 1, info: FrameInfo::default() };
+        *self.place(number) = Place { start: 0, end: frame.len() as u16, references: 1, info: FrameInfo::default() };
         Ok(number)
     }
 

@@ -134,7 +134,8 @@ fn switches_here(topology: &Topology, outside: &[Node], ends: &[End]) -> Vec<boo
             Node::Switch(id) => Some(topology.switch(id).ports.iter().map(|port| port.peer.node)),
             Node::Host(_) => None,
         });
-        open = neighbours.flatten().filter_map(|node| if let Node::Switch(id) = node { Some(id) } else { None }).collect();
+        open =
+            neighbours.flatten().filter_map(|node| if let Node::Switch(id) = node { Some(id) } else { None }).collect();
     }
     while let Some(switch) = open.pop() {
         let is_new = !outside.contains(&Node::Switch(switch)) && !is_here[switch.0 as usize];
@@ -257,7 +258,10 @@ mod tests {
             (&["h9"], "there is no node called 'h9' in this scenario"),
             (&["h1", "h2"], "'h3' hangs on switch 'sw3', which runs here, and is not named"),
             (&["h1", "sw2"], "2 links join 'sw2' to switches that run here; name each of them, as in \"sw1->sw2\""),
-            (&["h1", "sw1->sw2"], "'sw2' hangs on switch 'sw1', which runs here, and is not named (by this link of several)"),
+            (
+                &["h1", "sw1->sw2"],
+                "'sw2' hangs on switch 'sw1', which runs here, and is not named (by this link of several)",
+            ),
             (&["h1", "h1", "h2", "h3"], "'sw1->h1' is named twice"),
             (&[], "no switch of the scenario runs here: name the hosts, or the switches beyond"),
         ];

@@ -236,7 +236,8 @@ mod tests {
         ] {
             assert_eq!(command.to_string().parse(), Ok(command));
         }
-        for text in ["", "fail", "corrupt a->b 1.5", "corrupt a->b x", "protect a->b 0 blocking", "protect a->b 1 fast"] {
+        for text in ["", "fail", "corrupt a->b 1.5", "corrupt a->b x", "protect a->b 0 blocking", "protect a->b 1 fast"]
+        {
             assert!(text.parse::<LiveCommand>().is_err(), "{text}");
         }
     }

@@ -10,7 +10,8 @@ use hitless_wire::{Duration, Packet, Time};
 
 use super::{End, Simulation};
 use crate::outside::{
-    Border, Departure, EVERYONE, FrameCounts, FrameInfo, NoRoom, Outside, OutsideSettings, Point, Refused, Witness, read,
+    Border, Departure, EVERYONE, FrameCounts, FrameInfo, NoRoom, Outside, OutsideSettings, Point, Refused, Witness,
+    read,
 };
 use crate::results::Outcome;
 use crate::scenario::{Scenario, Until};
@@ -183,7 +184,10 @@ impl LiveFabric {
         let mut broken = Vec::new();
         let inside = outside.counts.inside();
         if inside != named.len() as u64 {
-            broken.push(format!("frames went astray: by the counts {inside} are in the fabric, but {} exist", named.len()));
+            broken.push(format!(
+                "frames went astray: by the counts {inside} are in the fabric, but {} exist",
+                named.len()
+            ));
         }
         let mut counted = vec![0u32; outside.frames.references().count()];
         named.iter().for_each(|&frame| counted[frame as usize - 1] += 1);

@@ -7,10 +7,10 @@
 mod build;
 mod changes;
 mod closed_loops;
+mod control;
 mod environment;
 mod event;
 mod flow_sampling;
-mod control;
 mod live;
 mod mechanisms;
 mod order;
@@ -37,10 +37,10 @@ use crate::topology::{Node, SwitchId, Topology};
 use crate::workload::{FlowSize, FlowSpec};
 use changes::Change;
 use closed_loops::ClosedLoops;
+pub use control::LiveCommand;
 use environment::{HostSide, Medium, SwitchSide};
 use event::{SimulationEvent, kind};
 use flow_sampling::FlowSampler;
-pub use control::LiveCommand;
 pub use live::LiveFabric;
 pub use order::OrderCounts;
 use recovery::Recovery;
@@ -289,7 +289,13 @@ impl Simulation {
 
     /// With a view of the switch of its own: that of the short way then stays in registers.
     #[inline(never)]
-    fn receive_with_care<const OUTSIDE: bool>(&mut self, now: Time, switch: SwitchId, port: PortId, packet: PacketHandle) {
+    fn receive_with_care<const OUTSIDE: bool>(
+        &mut self,
+        now: Time,
+        switch: SwitchId,
+        port: PortId,
+        packet: PacketHandle,
+    ) {
         let mut side = SwitchSide::<OUTSIDE> { medium: &mut self.medium, hosts: &mut self.hosts, switch: switch.0 };
         self.switches[switch.0 as usize].receive_with_care(now, port, packet, &mut side);
     }

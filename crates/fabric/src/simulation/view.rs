@@ -75,7 +75,10 @@ impl LiveFabric {
         let rows = reports.into_iter().flat_map(|(switch, report)| {
             let name = self.simulation.topology.switch(switch).name.clone();
             let mechanism = report.mechanism;
-            report.counters.into_iter().map(move |(scope, counter, value)| (name.clone(), mechanism, scope, counter, value))
+            report
+                .counters
+                .into_iter()
+                .map(move |(scope, counter, value)| (name.clone(), mechanism, scope, counter, value))
         });
         rows.collect()
     }
