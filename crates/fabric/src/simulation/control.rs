@@ -113,7 +113,18 @@ impl LiveFabric {
     }
 
     /// Carries out a command at a time that has not been handled yet: how a recording is played.
-    pub(super) fn command_at(&mut self, at: Time, command: &LiveCommand) -> Result<(), String> {
+    ///
+    /// # Errors
+    /// As of [`Self::command`], and when that time has passed.
+    pub fn command_at(&mut self, at: Time, command: &LiveCommand) -> Result<(), String> {
+        if at <= self.now {
+            return Err(format!(
+                "'{command}' came at {} ps, when all up to {} ps was handled",
+                at.as_ps(),
+                self.now.as_ps()
+            ));
+        }
+        self.handle_until(Time(at.as_ps() - 1));
         let changes = self.changes_of(command)?;
         let outside = self.simulation.medium.outside_mut();
         if let Some(witness) = &mut outside.witness {
