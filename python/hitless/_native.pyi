@@ -1,5 +1,6 @@
 """The simulator (crates/python)."""
 
+from os import PathLike
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -89,6 +90,9 @@ class Live:
         frames: int = 8192,
         frame_bytes: int = 2048,
         ring_frames: int = 1024,
+        record: str | PathLike[str] | None = None,
+        record_frame_bytes: int | None = None,
+        record_decisions: bool = True,
     ) -> None:
         """Read the scenario and open the interfaces, in the network namespace of the calling thread.
 
@@ -96,6 +100,7 @@ class Live:
         -> interface. ``stations``: Ethernet address -> node of ``interfaces``, for those that are known; others are
         learned. ``slack_us``: later than this is a missed deadline. ``busy_poll``: never sleep. ``spin_us``: wait awake
         for events nearer than this. ``frames``, ``frame_bytes``: the pool of frames. ``ring_frames``: of the rings.
+        ``record``: a file for `live_replay`; ``record_frame_bytes``: keep so much of each frame and a hash of the rest.
 
         Raises `ScenarioError`, or OSError for an interface that cannot be opened.
         """
@@ -118,6 +123,10 @@ class Live:
         """Has the run ended, well or not?"""
 
     @property
+    def recording(self) -> str | None:
+        """Arrivals and decisions recorded, and why the recording was cut if it was, as a JSON object."""
+
+    @property
     def summary(self) -> str:
         """A JSON object, as of a simulation."""
 
@@ -128,6 +137,12 @@ class Live:
     @property
     def effective(self) -> str:
         """The scenario as TOML with every default spelled out."""
+
+def live_replay(path: str | PathLike[str]) -> str:
+    """Repeat a recorded live run in simulation: arrivals, equal decisions and the first that differs, as a JSON object.
+
+    Raises OSError, ValueError for what is no recording, and `SimulationError`.
+    """
 
 def linkguardian_copies(actual_loss_rate: float, target_loss_rate: float) -> int:
     """Copies that LinkGuardian retransmits of each lost packet: Equation 2, rounded up."""

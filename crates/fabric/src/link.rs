@@ -121,6 +121,11 @@ impl Link {
         self.is_clean = false;
     }
 
+    /// No frame is corrupted: for a link to a switch elsewhere, where the receiving end does that.
+    pub fn clear_loss(&mut self) {
+        self.corruption = Corruption::None;
+    }
+
     /// Takes the link down or up.
     pub fn set_state(&mut self, now: Time, state: LinkState) {
         self.is_clean = false;

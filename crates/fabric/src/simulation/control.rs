@@ -144,6 +144,7 @@ impl LiveFabric {
                     &rate => LossModel::Bernoulli(BernoulliLoss { rate, repair_rate: None }),
                 };
                 let links = self.links_here(link)?;
+                self.refuse_elsewhere(&links)?;
                 Ok(links.into_iter().map(|link| Change::Loss { link, model }).collect())
             }
             LiveCommand::Protect { link, copies, mode } => {
@@ -165,6 +166,18 @@ impl LiveFabric {
             return Ok(links);
         }
         Err(format!("'{name}' has no end here"))
+    }
+
+    /// What arrives at a switch elsewhere is corrupted there.
+    fn refuse_elsewhere(&self, links: &[DirectedLink]) -> Result<(), String> {
+        let topology = &self.simulation.topology;
+        let end = |link: &&DirectedLink| topology.ends(**link).1;
+        match links.iter().find(|link| end(link).node.is_switch() && !self.is_here(end(link))) {
+            Some(&link) => {
+                Err(format!("'{}' ends elsewhere: it is corrupted by the switch there", topology.link_name(link)))
+            }
+            None => Ok(()),
+        }
     }
 
     fn is_here(&self, end: Endpoint) -> bool {

@@ -316,6 +316,9 @@ impl Simulation {
         let border = Border::new(&topology, &settings.points, real_end)?;
         let outside = Outside::new(settings, border.points, 2 * topology.links.len(), scenario.seed)?;
         let mut simulation = Self::build(scenario, Some(&border.is_here))?;
+        for point in outside.points.iter().filter(|point| point.is_switch()) {
+            simulation.medium.links[point.outwards.index()].clear_loss();
+        }
         simulation.medium.outside = Some(Box::new(outside));
         Ok((simulation, border.is_here))
     }

@@ -24,6 +24,6 @@ mod read;
 mod replay;
 mod write;
 
-pub use format::{Header, LinkEnd};
+pub use format::{Header, LinkEnd, mac_address};
 pub use replay::{Divergence, Replay, replay};
 pub use write::{Recorder, RecorderOptions, RecordingState};
