@@ -7,9 +7,11 @@
 //! - [`fleet`]: the classes of the fleet simulator, which is a crate of its own;
 //! - [`simulation`]: the Python class `Simulation`, one scenario from text to tables;
 //! - [`session`]: the Python class `Session`, a scenario run in steps with commands in between;
+//! - [`live`]: the Python class `Live`, a scenario's fabric between real interfaces;
 //! - [`tables`]: columns of results as numpy arrays, without a copy.
 
 mod fleet;
+mod live;
 mod session;
 mod simulation;
 mod simulator;
@@ -98,12 +100,14 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("FleetError", py.get_type::<fleet::FleetError>())?;
     module.add_class::<simulation::Simulation>()?;
     module.add_class::<session::Session>()?;
+    module.add_class::<live::Live>()?;
     module.add_class::<fleet::FleetTopology>()?;
     module.add_class::<fleet::FleetTrace>()?;
     module.add_class::<fleet::FleetYear>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(fleet::fleet_policies, module)?)?;
     module.add_function(wrap_pyfunction!(fleet::fleet_policy_protects, module)?)?;
+    module.add_function(wrap_pyfunction!(live::live_replay, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_schema, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_examples, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_example, module)?)?;

@@ -157,7 +157,7 @@ pub fn size_table(name: &str) -> Option<Vec<(f64, f64)>> {
     Cdf::named(name).map(|table| table.points().to_vec())
 }
 
-fn refuse_violations(outcome: &hitless_fabric::Outcome) -> Result<(), Failure> {
+pub(crate) fn refuse_violations(outcome: &hitless_fabric::Outcome) -> Result<(), Failure> {
     if outcome.violations.is_empty() {
         return Ok(());
     }

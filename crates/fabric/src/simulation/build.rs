@@ -33,6 +33,11 @@ impl Simulation {
     /// # Errors
     /// A sentence, for what can only be found out here: a file of flows that cannot be read.
     pub fn new(scenario: Scenario) -> Result<Self, String> {
+        Self::build(scenario, None)
+    }
+
+    /// [`Self::new`]; of a fabric of which only some switches are here, by number, the others do nothing.
+    pub(super) fn build(scenario: Scenario, is_here: Option<&[bool]>) -> Result<Self, String> {
         let topology = scenario.topology.build().map_err(|errors| sentences(&errors))?;
         let streams = RandomStreams::new(scenario.seed);
         let mut changes = Vec::new();
@@ -42,7 +47,10 @@ impl Simulation {
         medium.records.sequence_of_group = closed_loops.by_group(scenario.flows.len());
         impair(&scenario, &topology, &streams, &mut medium.links, &mut changes)?;
         let recovery = Recovery::new(&scenario, &topology, &mut medium.routing, &streams)?;
-        let plan = mechanisms::plan(&scenario, &topology)?;
+        let mut plan = mechanisms::plan(&scenario, &topology)?;
+        if let Some(is_here) = is_here {
+            plan.keep(is_here);
+        }
         changes.extend(plan.commands);
         changes.sort_by_key(|&(at, _)| at);
         let mut hosts = Hosts::new();
@@ -83,7 +91,7 @@ impl Simulation {
     }
 }
 
-fn sentences<E: std::fmt::Display>(errors: &[E]) -> String {
+pub(super) fn sentences<E: std::fmt::Display>(errors: &[E]) -> String {
     errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
@@ -123,6 +131,7 @@ fn medium(scenario: &Scenario, topology: &Topology) -> Medium {
         services: Services::new(&scenario.flows),
         drops: DropLedger::new(topology.switches.len(), scenario.flows.len()),
         order: scenario.measure.order.then(Default::default),
+        outside: None,
     }
 }
 
@@ -146,17 +155,18 @@ fn impair(
     Ok(())
 }
 
-fn host_config(settings: &HostSettings, topology: &Topology, host: u32, streams: &RandomStreams) -> HostConfig {
+/// The network card of a host.
+pub(super) fn network_card(settings: &HostSettings, topology: &Topology, host: u32) -> NetworkCardConfig {
     let link = topology.link(topology.hosts[host as usize].port.link.link).settings;
     let capacity = match settings.nic_queue {
         QueueLength::Packets(packets) => QueueCapacity::Packets(packets as u32),
         QueueLength::Bytes(bytes) => QueueCapacity::Bytes(bytes),
     };
-    let network_card = NetworkCardConfig {
-        wire_overhead_bytes: link.overhead_bytes,
-        capacity,
-        ..NetworkCardConfig::at_rate(link.rate)
-    };
+    NetworkCardConfig { wire_overhead_bytes: link.overhead_bytes, capacity, ..NetworkCardConfig::at_rate(link.rate) }
+}
+
+fn host_config(settings: &HostSettings, topology: &Topology, host: u32, streams: &RandomStreams) -> HostConfig {
+    let network_card = network_card(settings, topology, host);
     HostConfig {
         kernel_stack: settings.kernel.into(),
         network_card_stack: settings.network_card.into(),
