@@ -1,6 +1,6 @@
 //! Ports: the MAC with its counters, the hooks that apply, and the lane that queues before it.
 
-use hitless_wire::{BitRate, Duration, Packet, PortId, QueueId};
+use hitless_wire::{BitRate, Duration, Packet, PortId, QueueId, Time};
 
 use crate::mechanism::HookSet;
 use crate::queueing::{FifoLane, FlowLane, FlowQueueing, ManagedLane, QueueConfig, QueueGroup};
@@ -141,6 +141,52 @@ pub(crate) struct Port {
     pub mac: MacCounters,
     pub lane: Lane,
     pub config: PortConfig,
+    pub pauses: Pauses,
+}
+
+/// Until when the partner's pause frames stop each traffic class.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pauses {
+    ends_at: [Time; 8],
+    /// Classes for which an event looks whether the pause is over, one bit each.
+    watched: u8,
+}
+
+impl Pauses {
+    /// A frame pauses `class` until `ends_at`; whether an event is to look then.
+    pub fn begin(&mut self, class: u8, ends_at: Time) -> bool {
+        let bit = 1 << class;
+        self.ends_at[usize::from(class)] = ends_at;
+        let is_watched = self.watched & bit != 0;
+        self.watched |= bit;
+        !is_watched
+    }
+
+    /// A frame has taken the pause of `class` back.
+    pub fn take_back(&mut self, class: u8) {
+        self.ends_at[usize::from(class)] = Time::NEVER;
+    }
+
+    /// The event for `class` looks, at `now`.
+    pub fn look(&mut self, class: u8, now: Time) -> PauseEnd {
+        let ends_at = self.ends_at[usize::from(class)];
+        if ends_at > now && ends_at != Time::NEVER {
+            return PauseEnd::Later(ends_at);
+        }
+        self.watched &= !(1 << class);
+        if ends_at == Time::NEVER { PauseEnd::TakenBack } else { PauseEnd::Over }
+    }
+}
+
+/// What has become of a pause when its time may be over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PauseEnd {
+    /// Nobody has taken it back: the class goes on now.
+    Over,
+    /// A further frame has prolonged it.
+    Later(Time),
+    /// A frame has taken it back before.
+    TakenBack,
 }
 
 impl Port {
@@ -156,7 +202,13 @@ impl Port {
             mac: MacCounters::default(),
             lane,
             config,
+            pauses: Pauses::default(),
         }
+    }
+
+    /// How long a pause of so many quanta lasts: 512 bit times each (IEEE 802.3, annex 31B.2).
+    pub fn pause_time(&self, quanta: u16) -> Duration {
+        self.rate.time_for(u64::from(quanta) * 64)
     }
 
     #[inline(always)]

@@ -8,7 +8,7 @@ use crate::architecture::Architecture;
 use crate::context::Context;
 use crate::core::Core;
 use crate::mechanism::{DropReason, Mechanism, PortState, Verdict};
-use crate::port::{Lane, MacCounters, Port, PortConfig, PortHooks, enter_switch};
+use crate::port::{Lane, MacCounters, PauseEnd, Port, PortConfig, PortHooks, enter_switch};
 use crate::queueing::managed::Offer;
 use crate::queueing::{BufferPolicy, Entry, FifoLane, FlowLane, ManagedLane, SharedBuffer, Taken};
 use crate::register::{Half, Pass, Violation};
@@ -67,6 +67,13 @@ pub enum SwitchEvent {
     Service {
         /// The port.
         port: PortId,
+    },
+    /// The time that a pause frame gave a traffic class may be over.
+    PauseEnds {
+        /// The port that is paused.
+        port: PortId,
+        /// The class.
+        class: u8,
     },
     /// A queue goes on.
     Resume {
@@ -202,6 +209,7 @@ impl<M: Mechanism> Switch<M> {
                     self.serve(now, port, environment);
                 }
             },
+            SwitchEvent::PauseEnds { port, class } => self.end_pause(now, port, class, environment),
             SwitchEvent::Resume { port, queue } => {
                 self.core.managed(port).resume(queue);
                 self.serve_when_free(now, port, environment);
@@ -590,27 +598,53 @@ impl<M: Mechanism> Switch<M> {
     }
 
     fn obey_pause<E: Environment>(&mut self, now: Time, port: PortId, frame: PauseFrame, environment: &mut E) {
+        let class = frame.class & 7;
         let state = &mut self.core.ports[usize::from(port.0)];
-        let queue = state.config.class_queue[usize::from(frame.class & 7)];
-        match (&mut state.lane, frame.is_resume()) {
-            (Lane::Managed(lane), false) => {
+        if frame.is_resume() {
+            state.pauses.take_back(class);
+            return self.resume_class(now, port, class, environment);
+        }
+        let queue = state.config.class_queue[usize::from(class)];
+        match &mut state.lane {
+            Lane::Managed(lane) => {
                 lane.pause(queue);
                 // A group has taken the packets of all classes out of their queues.
                 lane.set_group_paused(true);
             }
-            (Lane::Managed(lane), true) => {
+            // Queues of flows are of one class: all are paused, or none.
+            Lane::Flow(lane) => lane.pause(),
+            // A FIFO lane was given to this port because nothing on it may be paused.
+            Lane::Fifo(_) => return,
+        }
+        let ends_at = now + state.pause_time(frame.quanta);
+        if state.pauses.begin(class, ends_at) {
+            environment.schedule(ends_at, SwitchEvent::PauseEnds { port, class });
+        }
+    }
+
+    fn resume_class<E: Environment>(&mut self, now: Time, port: PortId, class: u8, environment: &mut E) {
+        let state = &mut self.core.ports[usize::from(port.0)];
+        let queue = state.config.class_queue[usize::from(class)];
+        match &mut state.lane {
+            Lane::Managed(lane) => {
                 lane.resume(queue);
                 lane.set_group_paused(false);
                 self.serve_when_free(now, port, environment);
             }
-            // Queues of flows are of one class: all are paused, or none.
-            (Lane::Flow(lane), false) => lane.pause(),
-            (Lane::Flow(lane), true) => {
+            Lane::Flow(lane) => {
                 lane.resume();
                 self.serve_flows_when_free(now, port, environment);
             }
-            // A FIFO lane was given to this port because nothing on it may be paused.
-            (Lane::Fifo(_), _) => {}
+            Lane::Fifo(_) => {}
+        }
+    }
+
+    /// A resume frame may be lost: no class waits longer than the frame that paused it has asked for.
+    fn end_pause<E: Environment>(&mut self, now: Time, port: PortId, class: u8, environment: &mut E) {
+        match self.core.ports[usize::from(port.0)].pauses.look(class, now) {
+            PauseEnd::Over => self.resume_class(now, port, class, environment),
+            PauseEnd::Later(at) => environment.schedule(at, SwitchEvent::PauseEnds { port, class }),
+            PauseEnd::TakenBack => {}
         }
     }
 }

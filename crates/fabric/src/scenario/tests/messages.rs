@@ -306,7 +306,14 @@ fn traffic() {
         ),
         (
             "congestion = \"dctcp\"",
-            "congestion = \"dctcp\"\nrto_max = \"1 ms\"",
+            "congestion = \"dctcp\"\nrto_max = \"500 ms\"",
+            "transport[0].rto_max",
+            "must not be below rto_initial",
+            "",
+        ),
+        (
+            "congestion = \"dctcp\"",
+            "congestion = \"dctcp\"\nrto_initial = \"1 ms\"\nrto_max = \"1 ms\"",
             "transport[0].rto_max",
             "must not be below rto_min",
             "",
