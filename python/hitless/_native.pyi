@@ -255,5 +255,11 @@ def scenario_example(name: str) -> str | None:
 def scenario_check(text: str, file_name: str) -> str:
     """The scenario with every default spelled out; raises `ScenarioError`."""
 
+def bench_switch(discipline: str, load: str, fraction: float, seed: int) -> str:
+    """Run a discipline in one switch under "high" load or "over" it; measurements as a JSON object."""
+
+def bench_switch_disciplines() -> list[tuple[str, str]]:
+    """Disciplines and mechanisms that `bench_switch` knows, each with what it is compared with."""
+
 def bench_engine(work: str, fraction: float, seed: int) -> str:
     """Run a benchmark workload with a fraction of each flow's packets; measurements as a JSON object."""

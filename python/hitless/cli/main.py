@@ -173,6 +173,29 @@ def engine(
     bench(work, seed=seed, instructions=instructions, json=json)
 
 
+@bench_app.command("switch")
+def bench_switch(
+    discipline: Annotated[
+        str | None, typer.Argument(metavar="[DISCIPLINE]", help="Discipline or mechanism; all when none is named.")
+    ] = None,
+    instructions: Annotated[
+        bool, typer.Option("--instructions", help="Count instructions per packet with valgrind (slow).")
+    ] = False,
+    seed: Seed = 1,
+    json: Json = False,
+) -> None:
+    """What each queueing discipline and mechanism costs per packet, in one switch with 64 flows through one port.
+
+    Examples:
+
+      hitless bench switch
+      hitless bench switch ideal-fq --instructions --json
+    """
+    from hitless.cli.bench_switch import bench
+
+    bench(discipline, seed=seed, instructions=instructions, json=json)
+
+
 @scenario_app.command()
 def check(
     file: ScenarioFile,
