@@ -1,6 +1,6 @@
 //! Forwards every frame between two interfaces, both ways, and does nothing else: what the ports alone can do.
 //!
-//!     forward LEFT RIGHT [af_packet]
+//!     forward LEFT RIGHT [af_packet|af_xdp|af_xdp_zero_copy|af_xdp_copy|af_xdp_generic]
 //!
 //! Runs until its standard input ends; the counters go to stdout then.
 
@@ -9,16 +9,17 @@ use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use hitless_interfaces::{Interface, Options, open};
+use hitless_interfaces::{Interface, Options, Preference, open};
 
 /// Frames that one side may bring before the other one is looked at.
 const TURN_FRAMES: usize = 64;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let names: Vec<String> = std::env::args().skip(1).collect();
-    let [left, right, ..] = names.as_slice() else { return Err("forward LEFT RIGHT [MODE]".into()) };
-    let mut left = open(left, Options::default())?;
-    let mut right = open(right, Options::default())?;
+    let [left, right, mode @ ..] = names.as_slice() else { return Err("forward LEFT RIGHT [MODE]".into()) };
+    let preference = mode.first().map_or(Ok(Preference::default()), |mode| mode.parse())?;
+    let options = Options { preference, ..Options::default() };
+    let (mut left, mut right) = (open(left, options)?, open(right, options)?);
     eprintln!("{}: {}\n{}: {}", left.name(), left.mode(), right.name(), right.mode());
     let ended = AtomicBool::new(false);
     thread::scope(|scope| -> Result<(), Box<dyn Error>> {

@@ -6,7 +6,9 @@
 //! - [`open`](mod@open): how one is opened, and why that fails;
 //! - [`link`]: the interface under a port: MTU, carrier, on and off;
 //! - [`offloads`]: what must be off so that frames arrive as they were sent;
-//! - [`packet`]: ports over packet sockets.
+//! - [`packet`]: ports over packet sockets;
+//! - [`xdp`]: ports over AF_XDP;
+//! - [`namespace`]: doing something in another network namespace.
 
 pub mod capability;
 mod frame;
@@ -17,6 +19,7 @@ pub mod offloads;
 pub mod open;
 pub mod packet;
 mod sys;
+pub mod xdp;
 
 pub use interface::{Counters, Interface, MonotonicTime, Received, Refusal};
 pub use open::{OpenError, Options, Preference, open};

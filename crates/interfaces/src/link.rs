@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::open::OpenError;
+use crate::sys::ethtool::receive_queues;
 use crate::sys::network::Control;
 
 /// An Ethernet interface of the network namespace in which it was looked up, by index: a new interface of the same name
@@ -96,6 +97,14 @@ impl Link {
             (true, false) => Carrier::Lost,
             (true, true) => Carrier::Present,
         })
+    }
+
+    /// How many receive queues it has; 0 when the driver does not count them.
+    ///
+    /// # Errors
+    /// When the driver knows nothing of queues.
+    pub fn receive_queues(&self) -> io::Result<u32> {
+        receive_queues(&self.control, &self.name)
     }
 
     /// Success when it has not gone.

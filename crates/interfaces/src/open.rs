@@ -3,10 +3,12 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
+use std::str::FromStr;
 
 use crate::capability::Capability;
 use crate::interface::Interface;
 use crate::packet::{PacketInterface, RING_FRAMES};
+use crate::xdp::{XdpInterface, XdpMode};
 
 /// How frames are to cross to the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -14,7 +16,44 @@ pub enum Preference {
     /// Packet sockets with memory-mapped rings: any interface.
     #[default]
     Packet,
+    /// AF_XDP in the fastest mode that can be had.
+    FastestXdp,
+    /// AF_XDP in exactly this mode.
+    Xdp(XdpMode),
 }
+
+impl Preference {
+    /// All of them, with the names that they have on a command line and in a file.
+    pub const NAMED: [(&'static str, Self); 5] = [
+        ("af_packet", Self::Packet),
+        ("af_xdp", Self::FastestXdp),
+        ("af_xdp_zero_copy", Self::Xdp(XdpMode::ZeroCopy)),
+        ("af_xdp_copy", Self::Xdp(XdpMode::Copy)),
+        ("af_xdp_generic", Self::Xdp(XdpMode::Generic)),
+    ];
+}
+
+impl FromStr for Preference {
+    type Err = UnknownMode;
+
+    fn from_str(text: &str) -> Result<Self, UnknownMode> {
+        let found = Self::NAMED.iter().find(|(name, _)| *name == text);
+        found.map(|(_, preference)| *preference).ok_or_else(|| UnknownMode(text.to_owned()))
+    }
+}
+
+/// A name that is none of [`Preference::NAMED`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownMode(pub String);
+
+impl fmt::Display for UnknownMode {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = Preference::NAMED.map(|(name, _)| name).join(", ");
+        write!(formatter, "there is no way {:?} for frames to cross to the kernel; it is one of {names}", self.0)
+    }
+}
+
+impl Error for UnknownMode {}
 
 /// What a port is to be like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +78,8 @@ impl Default for Options {
 pub fn open(name: &str, options: Options) -> Result<Box<dyn Interface + Send>, OpenError> {
     match options.preference {
         Preference::Packet => Ok(Box::new(PacketInterface::open(name, options.ring_frames)?)),
+        Preference::FastestXdp => Ok(Box::new(XdpInterface::open_fastest(name, options.ring_frames)?)),
+        Preference::Xdp(mode) => Ok(Box::new(XdpInterface::open(name, mode, options.ring_frames)?)),
     }
 }
 

@@ -5,9 +5,11 @@
 
 #![allow(unsafe_code)]
 
+pub mod bpf;
 pub mod ethtool;
 mod mapping;
 pub mod network;
 pub mod slots;
 pub mod socket;
 pub mod time;
+pub mod xdp;

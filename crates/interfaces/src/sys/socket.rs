@@ -21,6 +21,7 @@ macro_rules! plain {
 }
 
 plain!(libc::c_int, libc::tpacket_req, libc::tpacket_stats, libc::packet_mreq, libc::sockaddr_ll);
+plain!(libc::xdp_umem_reg_v1, libc::xdp_mmap_offsets, libc::xdp_statistics, libc::xdp_options, libc::sockaddr_xdp);
 
 /// A socket, closed at drop.
 #[derive(Debug)]
