@@ -9,10 +9,8 @@ use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use hitless_interfaces::{Interface, Options, Preference, open};
-
-/// Frames that one side may bring before the other one is looked at.
-const TURN_FRAMES: usize = 64;
+use hitless_interfaces::traffic::forward;
+use hitless_interfaces::{Options, Preference, open};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let names: Vec<String> = std::env::args().skip(1).collect();
@@ -27,19 +25,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             let _ = std::io::stdin().read_to_end(&mut Vec::new());
             ended.store(true, Ordering::Relaxed);
         });
-        while !ended.load(Ordering::Relaxed) {
-            forward(&mut *left, &mut *right)?;
-            forward(&mut *right, &mut *left)?;
-        }
+        forward(&mut *left, &mut *right, &ended)?;
         println!("{:?}\n{:?}", left.counters()?, right.counters()?);
         Ok(())
     })
-}
-
-fn forward(from: &mut dyn Interface, to: &mut dyn Interface) -> std::io::Result<()> {
-    let count = from.receive(TURN_FRAMES, &mut |frame| {
-        // What is refused is in the counters.
-        let _ = to.send(frame.bytes);
-    })?;
-    if count > 0 { to.flush() } else { Ok(()) }
 }

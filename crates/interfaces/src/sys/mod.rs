@@ -5,6 +5,7 @@
 
 #![allow(unsafe_code)]
 
+pub mod affinity;
 pub mod bpf;
 pub mod ethtool;
 mod mapping;

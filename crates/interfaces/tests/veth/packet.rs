@@ -1,11 +1,9 @@
 //! Ports over packet sockets on real veth interfaces.
 
-mod common;
-
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
-use common::{Pair, collect, frame, send_all};
+use super::common::{Pair, collect, frame, send_all};
 use hitless_interfaces::link::{Carrier, Link};
 use hitless_interfaces::offloads::Offloads;
 use hitless_interfaces::{Options, Refusal, monotonic_ns, wait_readable};

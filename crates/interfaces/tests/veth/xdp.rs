@@ -1,12 +1,10 @@
 //! Ports over AF_XDP on real veth interfaces.
 
-mod common;
-
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Pair, collect, frame, send_all};
+use super::common::{Pair, collect, frame, send_all};
 use hitless_interfaces::xdp::XdpMode;
 use hitless_interfaces::{Interface, Options, Preference, Refusal, monotonic_ns, open, wait_readable};
 
@@ -196,7 +194,7 @@ fn a_killed_process_leaves_no_program() {
         let Some(pair) = Pair::make(1500) else { return };
         let mut holder = pair.within(|| {
             let mut command = Command::new(std::env::current_exe().expect("this test"));
-            let command = command.args(["--exact", "a_process_that_holds_ports", "--nocapture"]).env(HELD, name);
+            let command = command.args(["--exact", "xdp::a_process_that_holds_ports", "--nocapture"]).env(HELD, name);
             command.stdout(Stdio::piped()).spawn().expect("this test can be run again")
         });
         let mut said = BufReader::new(holder.stdout.take().expect("piped")).lines();
