@@ -96,6 +96,67 @@ class Session:
     def finish(self) -> tuple[str, dict[str, dict[str, Column]]]:
         """Run to the end: the summary as JSON text, and the tables. Once."""
 
+class Live:
+    """The fabric of a scenario under the wall clock, between real interfaces.
+
+    Made, run once (in a thread of its own), and read afterwards. The flows of the scenario do not run: real programs
+    send. `run` may be called from one thread while others call the rest.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        file_name: str,
+        interfaces: dict[str, str],
+        *,
+        seed: int | None = None,
+        stations: dict[str, str] | None = None,
+        slack_us: float = 1000.0,
+        busy_poll: bool = False,
+        spin_us: float = 50.0,
+        frames: int = 8192,
+        frame_bytes: int = 2048,
+        ring_frames: int = 1024,
+    ) -> None:
+        """Read the scenario and open the interfaces, in the network namespace of the calling thread.
+
+        ``interfaces``: node (host, or switch that runs elsewhere; a link "sw1->sw2" where several lead to that switch)
+        -> interface. ``stations``: Ethernet address -> node of ``interfaces``, for those that are known; others are
+        learned. ``slack_us``: later than this is a missed deadline. ``busy_poll``: never sleep. ``spin_us``: wait awake
+        for events nearer than this. ``frames``, ``frame_bytes``: the pool of frames. ``ring_frames``: of the rings.
+
+        Raises `ScenarioError`, or OSError for an interface that cannot be opened.
+        """
+
+    def run(self, duration_s: float | None = None) -> None:
+        """Run until `stop`, or for ``duration_s``; other threads run meanwhile. Raises `SimulationError`."""
+
+    def stop(self) -> None:
+        """Ask the run to end."""
+
+    def status(self) -> str:
+        """How things are (after the run: were at its end), as a JSON object; see crates/live/src/status.rs."""
+
+    def command(self, text: str) -> None:
+        """Carry out "fail LINK", "repair LINK", "corrupt LINK RATE", "protect LINK COPIES blocking|non-blocking" or
+        "unprotect LINK", where LINK is "a->b" or "a<->b"; ValueError when it cannot be."""
+
+    @property
+    def is_over(self) -> bool:
+        """Has the run ended, well or not?"""
+
+    @property
+    def summary(self) -> str:
+        """A JSON object, as of a simulation."""
+
+    @property
+    def tables(self) -> dict[str, dict[str, Column]]:
+        """Table name -> column name -> values, as of a simulation."""
+
+    @property
+    def effective(self) -> str:
+        """The scenario as TOML with every default spelled out."""
+
 def linkguardian_copies(actual_loss_rate: float, target_loss_rate: float) -> int:
     """Copies that LinkGuardian retransmits of each lost packet: Equation 2, rounded up."""
 

@@ -2,10 +2,11 @@
 //!
 //! [`scenario`] reads and checks a file; [`topology`] and [`routing`] say who is joined to whom, [`workload`] which
 //! flows start when, [`link`] what happens to frames on the way; [`simulation`] runs it all under the simulated
-//! clock, and [`results`] is what comes out.
+//! clock, and [`results`] is what comes out. [`outside`] is for runs in which some nodes are real.
 
 pub mod bench;
 pub mod link;
+pub mod outside;
 pub mod results;
 pub mod routing;
 pub mod scenario;
@@ -18,4 +19,4 @@ pub use hitless_mechanisms::linkguardian::{LinkEnd, Mode, copies_for};
 pub use hitless_wire::Time;
 pub use results::{Outcome, Summary};
 pub use scenario::{Scenario, ScenarioError};
-pub use simulation::{ReceiveCounters, Session, Simulation};
+pub use simulation::{FabricView, LinkView, LiveCommand, LiveFabric, ReceiveCounters, Session, Simulation};

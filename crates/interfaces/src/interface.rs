@@ -24,6 +24,8 @@ pub enum Refusal {
     RingFull,
     /// The frame is longer than the interface takes.
     TooLong,
+    /// It is no frame: too short for addresses and type.
+    TooShort,
 }
 
 /// What has gone through an interface since it was opened.
@@ -33,10 +35,19 @@ pub struct Counters {
     pub frames_received: u64,
     /// Frames that the kernel had no room for in the receive ring: lost before anybody saw them.
     pub frames_overrun: u64,
+    /// Received frames that were not handed over because they are none of the wire: merged from several by an offload
+    /// (TSO of the sender, GRO or LRO of the receiver), or longer than the MTU. Any of them means that an offload is on:
+    /// see [`crate::offloads`].
+    pub frames_merged: u64,
+    /// Received frames whose checksum the sender's kernel had left to its network card, and that was completed here.
+    pub checksums_completed: u64,
     /// Frames that were put into the transmit ring.
     pub frames_sent: u64,
     /// Frames that [`Interface::send`] refused.
     pub frames_refused: u64,
+    /// Frames that were put into the transmit ring and taken out again, because the interface was down when they were to
+    /// leave.
+    pub frames_discarded: u64,
 }
 
 /// A port: frames in, frames out. Nothing here blocks.
@@ -47,7 +58,7 @@ pub trait Interface {
     /// How frames cross to the kernel, in words: the mode that was obtained, not the one that was asked for.
     fn mode(&self) -> &str;
 
-    /// The longest frame that can be sent, without check sequence.
+    /// The longest frame without VLAN tag that can be sent, without check sequence. A tag (IEEE 802.1Q) comes on top.
     fn frame_limit_bytes(&self) -> usize;
 
     /// Hands up to `limit` frames that have come in to `take`, in the order in which they came; answers how many.
@@ -63,7 +74,7 @@ pub trait Interface {
     /// [`Refusal`]: the frame was not sent.
     fn send(&mut self, frame: &[u8]) -> Result<(), Refusal>;
 
-    /// Has the kernel send what is in the transmit ring.
+    /// Has the kernel send what is in the transmit ring. While the interface is down, that is discarded.
     ///
     /// # Errors
     /// When the interface is gone.

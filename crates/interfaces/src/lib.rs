@@ -1,7 +1,24 @@
 //! Ports of a live switch: frames in and out of real Linux interfaces.
 //!
 //! The only crate that talks to the kernel about packets. It knows frames as bytes and nothing of what is in them.
+//!
+//! - [`interface`]: what a port can do;
+//! - [`open`](mod@open): how one is opened, and why that fails;
+//! - [`link`]: the interface under a port: MTU, carrier, on and off;
+//! - [`offloads`]: what must be off so that frames arrive as they were sent;
+//! - [`packet`]: ports over packet sockets.
 
+pub mod capability;
+mod frame;
 pub mod interface;
+pub mod link;
+pub mod namespace;
+pub mod offloads;
+pub mod open;
+pub mod packet;
+mod sys;
 
 pub use interface::{Counters, Interface, MonotonicTime, Received, Refusal};
+pub use open::{OpenError, Options, Preference, open};
+pub use sys::socket::wait_readable;
+pub use sys::time::monotonic_ns;

@@ -7,9 +7,11 @@
 //! - [`fleet`]: the classes of the fleet simulator, which is a crate of its own;
 //! - [`simulation`]: the Python class `Simulation`, one scenario from text to tables;
 //! - [`session`]: the Python class `Session`, a scenario run in steps with commands in between;
+//! - [`live`]: the Python class `Live`, a scenario's fabric between real interfaces;
 //! - [`tables`]: columns of results as numpy arrays, without a copy.
 
 mod fleet;
+mod live;
 mod session;
 mod simulation;
 mod simulator;
@@ -98,6 +100,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("FleetError", py.get_type::<fleet::FleetError>())?;
     module.add_class::<simulation::Simulation>()?;
     module.add_class::<session::Session>()?;
+    module.add_class::<live::Live>()?;
     module.add_class::<fleet::FleetTopology>()?;
     module.add_class::<fleet::FleetTrace>()?;
     module.add_class::<fleet::FleetYear>()?;

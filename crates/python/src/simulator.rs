@@ -176,7 +176,7 @@ pub fn linkguardian_copies(actual_loss_rate: f64, target_loss_rate: f64) -> Opti
     (is_rate(actual_loss_rate) && is_rate(target_loss_rate)).then(|| copies_for(actual_loss_rate, target_loss_rate))
 }
 
-fn refuse_violations(outcome: &hitless_fabric::Outcome) -> Result<(), Failure> {
+pub(crate) fn refuse_violations(outcome: &hitless_fabric::Outcome) -> Result<(), Failure> {
     if outcome.violations.is_empty() {
         return Ok(());
     }

@@ -38,6 +38,9 @@ pub trait Environment {
     fn created(&mut self, packet: PacketHandle);
     /// The packet has ended in the switch; its slot in the store is to be freed.
     fn ended(&mut self, packet: PacketHandle, reason: DropReason);
+    /// A hook of that half has decided otherwise than that the packet goes on: for whoever keeps a trace of decisions.
+    #[inline(always)]
+    fn decided(&mut self, _packet: PacketHandle, _half: Half, _verdict: Verdict) {}
 }
 
 /// What a switch schedules for itself.
@@ -320,6 +323,7 @@ impl<M: Mechanism> Switch<M> {
     }
 
     fn follow<E: Environment>(&mut self, now: Time, packet: PacketHandle, verdict: Verdict, environment: &mut E) {
+        environment.decided(packet, Half::Ingress, verdict);
         match verdict {
             Verdict::Continue => {}
             Verdict::Forward { port, queue } => {
@@ -460,6 +464,7 @@ impl<M: Mechanism> Switch<M> {
 
     /// Does with a packet what an egress hook wants instead of sending it.
     fn take_back<E: Environment>(&mut self, now: Time, packet: PacketHandle, verdict: Verdict, environment: &mut E) {
+        environment.decided(packet, Half::Egress, verdict);
         let (port, queue) = match verdict {
             Verdict::Forward { port, queue } | Verdict::Hold { port, queue, .. } => (port, queue),
             Verdict::Drop(reason) => return self.core.end(packet, reason, environment),

@@ -5,6 +5,7 @@
 //! mechanisms put on a packet, and the wire formats of those headers, one module per mechanism.
 //! Nothing here knows what a switch or a host is.
 
+pub mod frame;
 pub mod linkguardian;
 pub mod packet;
 pub mod pause;

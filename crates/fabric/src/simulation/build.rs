@@ -120,6 +120,7 @@ fn medium(scenario: &Scenario, topology: &Topology) -> Medium {
         records: Records::default(),
         services: Services::new(&scenario.flows),
         order: scenario.measure.order.then(Default::default),
+        outside: None,
     }
 }
 
@@ -143,17 +144,18 @@ fn impair(
     Ok(())
 }
 
-fn host_config(settings: &HostSettings, topology: &Topology, host: u32, streams: &RandomStreams) -> HostConfig {
+/// The network card of a host.
+pub(super) fn network_card(settings: &HostSettings, topology: &Topology, host: u32) -> NetworkCardConfig {
     let link = topology.link(topology.hosts[host as usize].port.link.link).settings;
     let capacity = match settings.nic_queue {
         QueueLength::Packets(packets) => QueueCapacity::Packets(packets as u32),
         QueueLength::Bytes(bytes) => QueueCapacity::Bytes(bytes),
     };
-    let network_card = NetworkCardConfig {
-        wire_overhead_bytes: link.overhead_bytes,
-        capacity,
-        ..NetworkCardConfig::at_rate(link.rate)
-    };
+    NetworkCardConfig { wire_overhead_bytes: link.overhead_bytes, capacity, ..NetworkCardConfig::at_rate(link.rate) }
+}
+
+fn host_config(settings: &HostSettings, topology: &Topology, host: u32, streams: &RandomStreams) -> HostConfig {
+    let network_card = network_card(settings, topology, host);
     HostConfig {
         kernel_stack: settings.kernel.into(),
         network_card_stack: settings.network_card.into(),

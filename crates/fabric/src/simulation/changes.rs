@@ -32,19 +32,19 @@ impl Simulation {
         self.medium.queue.push(at, order, SimulationEvent::Change);
     }
 
-    pub(super) fn apply_changes(&mut self, now: Time) {
+    pub(super) fn apply_changes<const OUTSIDE: bool>(&mut self, now: Time) {
         while let Some((at, change)) = self.changes.get(self.next_change) {
             if *at > now {
                 break;
             }
             let change = change.clone();
             self.next_change += 1;
-            self.apply(now, change);
+            self.apply::<OUTSIDE>(now, change);
         }
         self.schedule_next_change();
     }
 
-    pub(super) fn apply(&mut self, now: Time, change: Change) {
+    pub(super) fn apply<const OUTSIDE: bool>(&mut self, now: Time, change: Change) {
         match change {
             Change::Loss { link, model } => {
                 let stream = RandomStreams::new(self.scenario.seed).stream(&loss_stream_name(link));
@@ -52,7 +52,7 @@ impl Simulation {
             }
             Change::State { link, state } => self.medium.links[link.index()].set_state(now, state),
             Change::Command { switch, mechanism, command } => {
-                let mut side = SwitchSide { medium: &mut self.medium, hosts: &mut self.hosts, switch };
+                let mut side = SwitchSide::<OUTSIDE> { medium: &mut self.medium, hosts: &mut self.hosts, switch };
                 self.switches[switch as usize].command(now, mechanism, command, &mut side);
             }
         }

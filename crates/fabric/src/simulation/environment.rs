@@ -2,12 +2,13 @@
 
 use hitless_engine::{EventQueue, PacketHandle, PacketStore, TraceHash};
 use hitless_hosts::{FlowRecord, HostDrop, HostEnvironment, HostEvent, Hosts, MessageRecord};
-use hitless_switch::{DropReason, Environment, SwitchEvent};
+use hitless_switch::{DropReason, Environment, Half, SwitchEvent, Verdict};
 use hitless_wire::{FlowId, HostId, Packet, PortId, ServiceKey, Time, Transport};
 
 use super::event::{Sequences, SimulationEvent, kind};
 use super::order::OrderChecker;
 use crate::link::Link;
+use crate::outside::{Action, EVERYONE, Outside};
 use crate::routing::Routing;
 use crate::scenario::FlowGroup;
 use crate::topology::{SwitchId, Topology};
@@ -32,6 +33,8 @@ pub(super) struct Medium {
     pub services: Services,
     /// Only where a scenario asks for it.
     pub order: Option<Box<OrderChecker>>,
+    /// Only in a live run.
+    pub outside: Option<Box<Outside>>,
 }
 
 /// The services that flows belong to.
@@ -114,7 +117,7 @@ impl Records {
 
 impl Medium {
     #[inline(always)]
-    fn put_on_link(&mut self, link: u32, packet: PacketHandle, last_bit_at: Time) {
+    pub fn put_on_link(&mut self, link: u32, packet: PacketHandle, last_bit_at: Time) {
         self.transmissions += 1;
         if let Some((at, source)) = self.links[link as usize].send(packet, last_bit_at) {
             self.queue.push_source(at, source);
@@ -151,14 +154,14 @@ impl Medium {
     }
 }
 
-/// The environment of one switch.
-pub(super) struct SwitchSide<'a> {
+/// The environment of one switch. `OUTSIDE`: in a live run; a simulation pays nothing for what only that needs.
+pub(super) struct SwitchSide<'a, const OUTSIDE: bool> {
     pub medium: &'a mut Medium,
     pub hosts: &'a mut Hosts,
     pub switch: u32,
 }
 
-impl Environment for SwitchSide<'_> {
+impl<const OUTSIDE: bool> Environment for SwitchSide<'_, OUTSIDE> {
     #[inline(always)]
     fn packets(&mut self) -> &mut PacketStore {
         &mut self.medium.packets
@@ -166,6 +169,9 @@ impl Environment for SwitchSide<'_> {
 
     #[inline(always)]
     fn route(&mut self, packet: PacketHandle) -> Option<PortId> {
+        if OUTSIDE {
+            self.medium.resolve(self.switch, packet)?;
+        }
         let packet = &self.medium.packets[packet];
         let (routing, switch) = (&self.medium.routing, SwitchId(self.switch));
         let port = routing.route(switch, packet.source, packet.destination, packet.flow_hash);
@@ -179,6 +185,9 @@ impl Environment for SwitchSide<'_> {
     // there is no other goes the long way, and is asked for by `route`.
     #[inline(always)]
     fn packet_and_route(&mut self, packet: PacketHandle) -> (&mut Packet, Option<PortId>) {
+        if OUTSIDE && self.medium.packets[packet].destination == EVERYONE {
+            return (&mut self.medium.packets[packet], None);
+        }
         let packet = &mut self.medium.packets[packet];
         let routing = &self.medium.routing;
         let port = routing.route(SwitchId(self.switch), packet.source, packet.destination, packet.flow_hash);
@@ -186,6 +195,9 @@ impl Environment for SwitchSide<'_> {
     }
 
     fn service_key(&self, packet: PacketHandle) -> ServiceKey {
+        if OUTSIDE {
+            return self.medium.service_of_frame(packet);
+        }
         self.medium.services.of(self.medium.packets[packet].flow)
     }
 
@@ -198,11 +210,18 @@ impl Environment for SwitchSide<'_> {
 
     #[inline(always)]
     fn transmit(&mut self, port: PortId, packet: PacketHandle, last_bit_at: Time) {
+        if OUTSIDE {
+            self.medium.decide(self.switch, packet, Action::Transmit);
+        }
         let link = self.medium.switch_links.of(self.switch, port);
         self.medium.put_on_link(link, packet, last_bit_at);
     }
 
     fn created(&mut self, packet: PacketHandle) {
+        if OUTSIDE {
+            self.medium.note_copy(packet);
+            self.medium.decide(self.switch, packet, Action::Create);
+        }
         let descriptor = &self.medium.packets[packet];
         if descriptor.transport == Transport::None {
             self.medium.control_packets += 1;
@@ -212,8 +231,19 @@ impl Environment for SwitchSide<'_> {
     }
 
     #[inline(always)]
-    fn ended(&mut self, packet: PacketHandle, _reason: DropReason) {
+    fn ended(&mut self, packet: PacketHandle, reason: DropReason) {
+        if OUTSIDE {
+            self.medium.decide(self.switch, packet, Action::End(reason));
+            self.medium.note_end(packet, reason);
+        }
         self.medium.drop_in_switch(packet, self.hosts);
+    }
+
+    #[inline(always)]
+    fn decided(&mut self, packet: PacketHandle, half: Half, verdict: Verdict) {
+        if OUTSIDE {
+            self.medium.decide_verdict(self.switch, packet, half, verdict);
+        }
     }
 }
 

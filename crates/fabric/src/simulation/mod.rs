@@ -7,16 +7,20 @@
 mod build;
 mod changes;
 mod closed_loops;
+mod control;
 mod environment;
 mod event;
 mod flow_sampling;
+mod live;
 mod mechanisms;
 mod order;
 mod outcome;
+mod outside;
 mod recovery;
 mod sampling;
 mod session;
 mod transports;
+mod view;
 
 use std::iter::Peekable;
 
@@ -33,13 +37,16 @@ use crate::topology::{Node, SwitchId, Topology};
 use crate::workload::{FlowSize, FlowSpec};
 use changes::Change;
 use closed_loops::ClosedLoops;
+pub use control::LiveCommand;
 use environment::{HostSide, Medium, SwitchSide};
 use event::{SimulationEvent, kind};
 use flow_sampling::FlowSampler;
+pub use live::LiveFabric;
 pub use order::OrderCounts;
 use recovery::Recovery;
 use sampling::Sampler;
 pub use session::{ReceiveCounters, Session};
+pub use view::{FabricView, LinkView};
 
 /// What an event may have changed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -63,6 +70,8 @@ pub enum End {
     Cancelled,
     /// Not at all: it only stopped, and can go on.
     Paused,
+    /// Whoever drives a live run has stopped it.
+    Stopped,
 }
 
 /// A run of a scenario.
@@ -106,7 +115,7 @@ impl Simulation {
 
     /// Runs to the end of the scenario.
     pub fn run(mut self, progress: &Progress) -> Outcome {
-        self.start();
+        self.start::<false>();
         let (end, ended_at) = self.run_until_end(progress);
         self.close(end, ended_at)
     }
@@ -120,9 +129,10 @@ impl Simulation {
         self.into_outcome(end, ended_at)
     }
 
-    fn start(&mut self) {
+    fn start<const OUTSIDE: bool>(&mut self) {
         for (number, switch) in self.switches.iter_mut().enumerate() {
-            let mut side = SwitchSide { medium: &mut self.medium, hosts: &mut self.hosts, switch: number as u32 };
+            let mut side =
+                SwitchSide::<OUTSIDE> { medium: &mut self.medium, hosts: &mut self.hosts, switch: number as u32 };
             switch.start(Time::ZERO, &mut side);
         }
         self.schedule_next_flow();
@@ -153,8 +163,8 @@ impl Simulation {
                 }
                 // The sources are the links, in their order.
                 let reach = match event.payload {
-                    Turn::Source(link) => self.arrive(event.time, link.index() as u32),
-                    Turn::Other(event_of_node) => self.dispatch(event.time, event_of_node),
+                    Turn::Source(link) => self.arrive::<false>(event.time, link.index() as u32),
+                    Turn::Other(event_of_node) => self.dispatch::<false>(event.time, event_of_node),
                 };
                 match reach {
                     Reach::Switch => {}
@@ -194,7 +204,7 @@ impl Simulation {
                 break;
             }
             if !matches!(event.payload, SimulationEvent::Sample { .. }) {
-                self.dispatch(event.time, event.payload);
+                self.dispatch::<false>(event.time, event.payload);
             }
         }
     }
@@ -221,11 +231,11 @@ impl Simulation {
     }
 
     #[inline(never)]
-    fn dispatch(&mut self, now: Time, event: SimulationEvent) -> Reach {
+    fn dispatch<const OUTSIDE: bool>(&mut self, now: Time, event: SimulationEvent) -> Reach {
         match event {
-            SimulationEvent::LinkArrival { link } => return self.arrive(now, link),
+            SimulationEvent::LinkArrival { link } => return self.arrive::<OUTSIDE>(now, link),
             SimulationEvent::Switch { switch, event } => {
-                let mut side = SwitchSide { medium: &mut self.medium, hosts: &mut self.hosts, switch };
+                let mut side = SwitchSide::<OUTSIDE> { medium: &mut self.medium, hosts: &mut self.hosts, switch };
                 self.switches[switch as usize].handle(now, event, &mut side);
             }
             SimulationEvent::Host(event) => {
@@ -233,8 +243,8 @@ impl Simulation {
             }
             SimulationEvent::NextFlow => self.start_flows(now),
             SimulationEvent::NextInSequence { sequence } => self.start_in_loop(now, sequence),
-            SimulationEvent::Change => self.apply_changes(now),
-            SimulationEvent::Recovery(event) => self.recover(now, event),
+            SimulationEvent::Change => self.apply_changes::<OUTSIDE>(now),
+            SimulationEvent::Recovery(event) => self.recover::<OUTSIDE>(now, event),
             SimulationEvent::Pause => return Reach::Pause,
             SimulationEvent::Sample { sampler } => self.sample(now, sampler as usize),
         }
@@ -242,7 +252,7 @@ impl Simulation {
     }
 
     #[inline(always)]
-    fn arrive(&mut self, now: Time, link: u32) -> Reach {
+    fn arrive<const OUTSIDE: bool>(&mut self, now: Time, link: u32) -> Reach {
         let state = &mut self.medium.links[link as usize];
         let (packet, next) = state.take();
         let descriptor = &self.medium.packets[packet];
@@ -252,14 +262,18 @@ impl Simulation {
             self.medium.queue.push_source(at, source);
         }
         if fate != Fate::Arrives {
-            self.lose(link, packet, fate);
+            self.lose::<OUTSIDE>(link, packet, fate);
             return Reach::Hosts;
+        }
+        if OUTSIDE && self.medium.leave(now, link, packet) {
+            return Reach::Switch;
         }
         match to.node {
             Node::Switch(switch) => {
-                let mut side = SwitchSide { medium: &mut self.medium, hosts: &mut self.hosts, switch: switch.0 };
+                let mut side =
+                    SwitchSide::<OUTSIDE> { medium: &mut self.medium, hosts: &mut self.hosts, switch: switch.0 };
                 if !self.switches[switch.0 as usize].receive_straight(now, to.port, packet, &mut side) {
-                    self.receive_with_care(now, switch, to.port, packet);
+                    self.receive_with_care::<OUTSIDE>(now, switch, to.port, packet);
                 }
                 Reach::Switch
             }
@@ -275,16 +289,25 @@ impl Simulation {
 
     /// With a view of the switch of its own: that of the short way then stays in registers.
     #[inline(never)]
-    fn receive_with_care(&mut self, now: Time, switch: SwitchId, port: PortId, packet: PacketHandle) {
-        let mut side = SwitchSide { medium: &mut self.medium, hosts: &mut self.hosts, switch: switch.0 };
+    fn receive_with_care<const OUTSIDE: bool>(
+        &mut self,
+        now: Time,
+        switch: SwitchId,
+        port: PortId,
+        packet: PacketHandle,
+    ) {
+        let mut side = SwitchSide::<OUTSIDE> { medium: &mut self.medium, hosts: &mut self.hosts, switch: switch.0 };
         self.switches[switch.0 as usize].receive_with_care(now, port, packet, &mut side);
     }
 
     #[cold]
-    fn lose(&mut self, link: u32, packet: PacketHandle, fate: Fate) {
+    fn lose<const OUTSIDE: bool>(&mut self, link: u32, packet: PacketHandle, fate: Fate) {
         let to = self.medium.links[link as usize].to;
         if let (Fate::Corrupted, Node::Switch(switch)) = (fate, to.node) {
             self.switches[switch.0 as usize].receive_corrupted(to.port);
+        }
+        if OUTSIDE {
+            self.medium.spoil(link, packet, fate);
         }
         let descriptor = &self.medium.packets[packet];
         if descriptor.transport != Transport::None {

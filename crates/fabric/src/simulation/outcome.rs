@@ -72,6 +72,7 @@ impl Simulation {
                 End::AllFlowsDone => "all flows done",
                 End::Cancelled => "cancelled",
                 End::Paused => "paused",
+                End::Stopped => "stopped",
             },
             simulated_s: ended_at.as_seconds(),
             events: self.events,
@@ -92,7 +93,7 @@ impl Simulation {
         }
     }
 
-    fn drops(&self) -> BTreeMap<&'static str, u64> {
+    pub(super) fn drops(&self) -> BTreeMap<&'static str, u64> {
         let mut drops = self.ended_in_switches(DropReason::is_loss);
         let mut add = |reason: &'static str, count: u64| {
             if count > 0 {
@@ -109,7 +110,7 @@ impl Simulation {
         drops
     }
 
-    fn ended_in_switches(&self, counts: impl Fn(DropReason) -> bool) -> BTreeMap<&'static str, u64> {
+    pub(super) fn ended_in_switches(&self, counts: impl Fn(DropReason) -> bool) -> BTreeMap<&'static str, u64> {
         let total = |reason: DropReason| self.switches.iter().map(|switch| switch.drops()[reason as usize]).sum();
         let reasons = DropReason::ALL.into_iter().filter(|&reason| counts(reason));
         reasons.map(|reason| (reason.name(), total(reason))).filter(|&(_, count)| count > 0).collect()

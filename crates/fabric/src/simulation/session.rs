@@ -4,16 +4,14 @@
 //! the same trace: stopping leaves no mark.
 
 use hitless_engine::{OrderKey, Progress};
-use hitless_mechanisms::linkguardian::{Action, Command, LinkEnd, Mode};
+use hitless_mechanisms::linkguardian::{Action, LinkEnd, Mode};
 use hitless_wire::Time;
 
-use super::changes::Change;
 use super::event::{SimulationEvent, kind};
 use super::{End, Simulation};
 use crate::results::{Outcome, Table};
-use crate::scenario::{MechanismSettings, Scenario};
-use crate::topology::select::select_links;
-use crate::topology::{DirectedLink, Endpoint, Node};
+use crate::scenario::Scenario;
+use crate::topology::Node;
 
 /// What the MAC behind a link has counted since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +40,7 @@ impl Session {
     /// As [`Simulation::new`].
     pub fn new(scenario: Scenario) -> Result<Self, String> {
         let mut simulation = Simulation::new(scenario)?;
-        simulation.start();
+        simulation.start::<false>();
         Ok(Self { simulation, now: Time::ZERO, pauses: 0, end: None })
     }
 
@@ -74,8 +72,8 @@ impl Session {
     /// # Errors
     /// A sentence, when there is no such link, or a host is behind it.
     pub fn receive_counters(&self, link: &str) -> Result<ReceiveCounters, String> {
-        let directed = self.link(link)?;
-        let endpoint = self.endpoint(directed, LinkEnd::Receiver);
+        let directed = self.simulation.directed_link(link)?;
+        let endpoint = self.simulation.endpoint(directed, LinkEnd::Receiver);
         let Node::Switch(switch) = endpoint.node else {
             return Err(format!("'{link}' ends at a host, and only switches show their counters"));
         };
@@ -117,44 +115,8 @@ impl Session {
     }
 
     fn command(&mut self, link: &str, end: LinkEnd, action: Action) -> Result<(), String> {
-        let directed = self.link(link)?;
-        if !self.is_guarded(directed) {
-            return Err(format!("no LinkGuardian is configured on '{link}'"));
-        }
-        let endpoint = self.endpoint(directed, end);
-        let Node::Switch(switch) = endpoint.node else {
-            return Err(format!("'{link}' ends at a host: both ends of a protected link are switches"));
-        };
-        let mut reports = self.simulation.switches[switch.0 as usize].reports(self.now);
-        let mechanism = reports.position(|report| report.mechanism == "linkguardian");
-        drop(reports);
-        let mechanism = mechanism.expect("both ends of a guarded link run LinkGuardian");
-        let command = Command { port: endpoint.port, end, action }.number();
-        self.simulation.apply(self.now, Change::Command { switch: switch.0, mechanism, command });
+        let command = self.simulation.guardian_command(link, end, action)?;
+        self.simulation.apply::<false>(self.now, command);
         Ok(())
-    }
-
-    fn is_guarded(&self, link: DirectedLink) -> bool {
-        self.simulation.scenario.mechanisms.iter().any(|settings| match settings {
-            MechanismSettings::LinkGuardian(settings) => {
-                select_links(&self.simulation.topology, &settings.link).is_ok_and(|links| links.contains(&link))
-            }
-            MechanismSettings::Sqr(_) => false,
-        })
-    }
-
-    fn link(&self, name: &str) -> Result<DirectedLink, String> {
-        match *select_links(&self.simulation.topology, name)? {
-            [link] => Ok(link),
-            _ => Err(format!("'{name}' is both directions of a link, and one is wanted: \"a->b\"")),
-        }
-    }
-
-    fn endpoint(&self, link: DirectedLink, end: LinkEnd) -> Endpoint {
-        let (from, to) = self.simulation.topology.ends(link);
-        match end {
-            LinkEnd::Sender => from,
-            LinkEnd::Receiver => to,
-        }
     }
 }

@@ -179,7 +179,7 @@ impl Simulation {
         }
     }
 
-    pub(super) fn recover(&mut self, now: Time, event: RecoveryEvent) {
+    pub(super) fn recover<const OUTSIDE: bool>(&mut self, now: Time, event: RecoveryEvent) {
         match event {
             RecoveryEvent::Fail { .. } | RecoveryEvent::Poll if self.recovery.is_over => {}
             RecoveryEvent::Fail { entry } => self.fail(now, entry as usize),
@@ -187,10 +187,10 @@ impl Simulation {
                 self.recovery.loads.poll(|switch, port| self.switches[switch.0 as usize].mac(port).bytes_sent);
                 self.schedule_poll(now);
             }
-            RecoveryEvent::Detect { failure, end } => self.detect(now, failure, usize::from(end)),
-            RecoveryEvent::Reroute { failure, end } => self.reroute(now, failure, usize::from(end)),
+            RecoveryEvent::Detect { failure, end } => self.detect::<OUTSIDE>(now, failure, usize::from(end)),
+            RecoveryEvent::Reroute { failure, end } => self.reroute::<OUTSIDE>(now, failure, usize::from(end)),
             RecoveryEvent::Whole { failure } => self.make_whole(now, failure),
-            RecoveryEvent::Return { failure, end } => self.return_to(now, failure, usize::from(end)),
+            RecoveryEvent::Return { failure, end } => self.return_to::<OUTSIDE>(now, failure, usize::from(end)),
         }
     }
 
@@ -235,21 +235,21 @@ impl Simulation {
         }
     }
 
-    fn detect(&mut self, now: Time, failure: u32, end: usize) {
+    fn detect<const OUTSIDE: bool>(&mut self, now: Time, failure: u32, end: usize) {
         let Some(link) = self.recovery.link_of(failure) else { return };
         self.recovery.records[failure as usize].detected[end] = now;
         // From a failure whose end it has not heard of it may know the link as dead already.
         if self.recovery.links[link].ends[end].state == PortState::Up {
-            self.tell(now, link, end, PortState::Down);
+            self.tell::<OUTSIDE>(now, link, end, PortState::Down);
         }
     }
 
-    fn reroute(&mut self, now: Time, failure: u32, end: usize) {
+    fn reroute<const OUTSIDE: bool>(&mut self, now: Time, failure: u32, end: usize) {
         let Some(link) = self.recovery.link_of(failure) else { return };
         let state = &mut self.recovery.links[link].ends[end];
         state.may_reroute = true;
         if let Some(switch) = state.switch {
-            self.find_ways(now, switch);
+            self.find_ways::<OUTSIDE>(now, switch);
         }
     }
 
@@ -263,29 +263,29 @@ impl Simulation {
         }
     }
 
-    fn return_to(&mut self, now: Time, failure: u32, end: usize) {
+    fn return_to<const OUTSIDE: bool>(&mut self, now: Time, failure: u32, end: usize) {
         let Some(link) = self.recovery.link_of(failure) else { return };
         self.note_way(now, link, end);
         self.recovery.links[link].ends[end].may_reroute = false;
-        self.tell(now, link, end, PortState::Up);
+        self.tell::<OUTSIDE>(now, link, end, PortState::Up);
         if let Some(switch) = self.recovery.links[link].ends[end].switch {
-            self.find_ways(now, switch);
+            self.find_ways::<OUTSIDE>(now, switch);
         }
     }
 
     /// Gives each port of a switch that needs another one a backup that is alive.
-    fn find_ways(&mut self, now: Time, switch: SwitchId) {
+    fn find_ways<const OUTSIDE: bool>(&mut self, now: Time, switch: SwitchId) {
         for link in 0..self.recovery.links.len() {
             for end in 0..2 {
                 let state = &self.recovery.links[link].ends[end];
                 if state.switch == Some(switch) && state.may_reroute {
-                    self.find_way(now, link, end);
+                    self.find_way::<OUTSIDE>(now, link, end);
                 }
             }
         }
     }
 
-    fn find_way(&mut self, now: Time, link: usize, end: usize) {
+    fn find_way<const OUTSIDE: bool>(&mut self, now: Time, link: usize, end: usize) {
         let state = &self.recovery.links[link].ends[end];
         if let (PortState::Rerouted { backup }, Some(switch)) = (state.state, state.switch)
             && self.recovery.is_alive(switch, backup)
@@ -298,7 +298,7 @@ impl Simulation {
             None => PortState::Down,
         };
         if found != state.state {
-            self.tell(now, link, end, found);
+            self.tell::<OUTSIDE>(now, link, end, found);
         }
         if found != PortState::Down {
             self.note_way(now, link, end);
@@ -306,7 +306,7 @@ impl Simulation {
     }
 
     /// The switch at an end learns what has become of its port.
-    fn tell(&mut self, now: Time, link: usize, end: usize, state: PortState) {
+    fn tell<const OUTSIDE: bool>(&mut self, now: Time, link: usize, end: usize, state: PortState) {
         let end = &mut self.recovery.links[link].ends[end];
         end.state = state;
         let Some(switch) = end.switch else { return };
@@ -316,7 +316,7 @@ impl Simulation {
             let backup = if let PortState::Rerouted { backup } = state { Some(backup) } else { None };
             self.medium.routing.set_detour(switch, port, backup);
         }
-        let mut side = SwitchSide { medium: &mut self.medium, hosts: &mut self.hosts, switch: switch.0 };
+        let mut side = SwitchSide::<OUTSIDE> { medium: &mut self.medium, hosts: &mut self.hosts, switch: switch.0 };
         self.switches[switch.0 as usize].port_state(now, port, state, &mut side);
     }
 }

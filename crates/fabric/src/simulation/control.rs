@@ -1,0 +1,244 @@
+//! What somebody may tell a run to do while it goes on.
+
+use std::fmt;
+use std::str::FromStr;
+
+use hitless_mechanisms::linkguardian::{Action, Command, LinkEnd, Mode};
+use hitless_wire::{Duration, Time};
+
+use super::changes::Change;
+use super::{LiveFabric, Simulation};
+use crate::scenario::{BernoulliLoss, LinkState, LossModel, MechanismSettings};
+use crate::topology::select::select_links;
+use crate::topology::{DirectedLink, Endpoint, Node};
+
+/// A command for a live run. As text: `fail sw1<->sw2`, `corrupt sw1->sw2 0.001`, `protect sw1->sw2 2 blocking`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LiveCommand {
+    /// The link is down from now on, in the directions that the name means.
+    Fail {
+        /// "a->b" or "a<->b".
+        link: String,
+    },
+    /// The link is whole again.
+    Repair {
+        /// "a->b" or "a<->b".
+        link: String,
+    },
+    /// From now on frames are corrupted at this rate; 0 ends it.
+    Corrupt {
+        /// "a->b" or "a<->b".
+        link: String,
+        /// The share of frames, from 0 to 1.
+        rate: f64,
+    },
+    /// LinkGuardian protects the link; its ends that are here are told.
+    Protect {
+        /// "a->b".
+        link: String,
+        /// Copies retransmitted of each lost packet.
+        copies: u8,
+        /// Whether order is kept.
+        mode: Mode,
+    },
+    /// LinkGuardian stops protecting the link.
+    Unprotect {
+        /// "a->b".
+        link: String,
+    },
+}
+
+impl fmt::Display for LiveCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fail { link } => write!(f, "fail {link}"),
+            Self::Repair { link } => write!(f, "repair {link}"),
+            Self::Corrupt { link, rate } => write!(f, "corrupt {link} {rate}"),
+            Self::Protect { link, copies, mode } => {
+                let mode = if *mode == Mode::Blocking { "blocking" } else { "non-blocking" };
+                write!(f, "protect {link} {copies} {mode}")
+            }
+            Self::Unprotect { link } => write!(f, "unprotect {link}"),
+        }
+    }
+}
+
+impl FromStr for LiveCommand {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let link = |name: &str| name.to_owned();
+        match *words.as_slice() {
+            ["fail", name] => Ok(Self::Fail { link: link(name) }),
+            ["repair", name] => Ok(Self::Repair { link: link(name) }),
+            ["corrupt", name, rate] => Ok(Self::Corrupt { link: link(name), rate: corruption_rate(rate)? }),
+            ["protect", name, copies, mode] => {
+                Ok(Self::Protect { link: link(name), copies: copy_count(copies)?, mode: mode_named(mode)? })
+            }
+            ["unprotect", name] => Ok(Self::Unprotect { link: link(name) }),
+            _ => Err(format!(
+                "'{text}' is no command; known: fail LINK, repair LINK, corrupt LINK RATE, \
+                 protect LINK COPIES blocking|non-blocking, unprotect LINK"
+            )),
+        }
+    }
+}
+
+fn corruption_rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse().ok().filter(|rate| (0.0..=1.0).contains(rate));
+    rate.ok_or_else(|| format!("'{text}' is no rate of corruption: a number from 0 to 1"))
+}
+
+fn copy_count(text: &str) -> Result<u8, String> {
+    text.parse().ok().filter(|&copies| copies > 0).ok_or_else(|| format!("'{text}' is no number of copies: 1 to 255"))
+}
+
+fn mode_named(text: &str) -> Result<Mode, String> {
+    match text {
+        "blocking" => Ok(Mode::Blocking),
+        "non-blocking" => Ok(Mode::NonBlocking),
+        _ => Err(format!("unknown mode '{text}'; it is \"blocking\" or \"non-blocking\"")),
+    }
+}
+
+impl LiveFabric {
+    /// Carries out a command, right after all that has been handled.
+    ///
+    /// # Errors
+    /// A sentence, when it cannot be; nothing has changed.
+    pub fn command(&mut self, command: &LiveCommand) -> Result<(), String> {
+        let at = self.now + Duration(1);
+        self.command_at(at, command)
+    }
+
+    /// Carries out a command at a time that has not been handled yet: how a recording is played.
+    pub(super) fn command_at(&mut self, at: Time, command: &LiveCommand) -> Result<(), String> {
+        let changes = self.changes_of(command)?;
+        let outside = self.simulation.medium.outside_mut();
+        if let Some(witness) = &mut outside.witness {
+            witness.command(at, &command.to_string());
+        }
+        changes.into_iter().for_each(|change| self.simulation.apply::<true>(at, change));
+        Ok(())
+    }
+
+    fn changes_of(&self, command: &LiveCommand) -> Result<Vec<Change>, String> {
+        match command {
+            LiveCommand::Fail { link } => self.states(link, LinkState::Down),
+            LiveCommand::Repair { link } => self.states(link, LinkState::Up),
+            LiveCommand::Corrupt { link, rate } => {
+                let model = match rate {
+                    0.0 => LossModel::None,
+                    &rate => LossModel::Bernoulli(BernoulliLoss { rate, repair_rate: None }),
+                };
+                let links = self.links_here(link)?;
+                Ok(links.into_iter().map(|link| Change::Loss { link, model }).collect())
+            }
+            LiveCommand::Protect { link, copies, mode } => {
+                self.at_both_ends(link, Action::Protect { copies: *copies, mode: *mode })
+            }
+            LiveCommand::Unprotect { link } => self.at_both_ends(link, Action::Deactivate),
+        }
+    }
+
+    fn states(&self, name: &str, state: LinkState) -> Result<Vec<Change>, String> {
+        Ok(self.links_here(name)?.into_iter().map(|link| Change::State { link, state }).collect())
+    }
+
+    /// The directions that a name means, when the link has an end here.
+    fn links_here(&self, name: &str) -> Result<Vec<DirectedLink>, String> {
+        let links = select_links(&self.simulation.topology, name)?;
+        let (from, to) = self.simulation.topology.ends(links[0]);
+        if self.is_here(from) || self.is_here(to) {
+            return Ok(links);
+        }
+        Err(format!("'{name}' has no end here"))
+    }
+
+    fn is_here(&self, end: Endpoint) -> bool {
+        matches!(end.node, Node::Switch(id) if self.is_here[id.0 as usize])
+    }
+
+    fn at_both_ends(&self, name: &str, action: Action) -> Result<Vec<Change>, String> {
+        self.links_here(name)?;
+        let directed = self.simulation.directed_link(name)?;
+        let (from, to) = self.simulation.topology.ends(directed);
+        let ends = [(LinkEnd::Receiver, to), (LinkEnd::Sender, from)];
+        let here = ends.into_iter().filter(|&(_, end)| self.is_here(end));
+        here.map(|(end, _)| self.simulation.guardian_command(name, end, action)).collect()
+    }
+}
+
+impl Simulation {
+    /// What tells one end of a link guarded by LinkGuardian to do something.
+    ///
+    /// # Errors
+    /// A sentence, when no LinkGuardian is configured on the link.
+    pub(super) fn guardian_command(&self, link: &str, end: LinkEnd, action: Action) -> Result<Change, String> {
+        let directed = self.directed_link(link)?;
+        if !self.is_guarded(directed) {
+            return Err(format!("no LinkGuardian is configured on '{link}'"));
+        }
+        let endpoint = self.endpoint(directed, end);
+        let Node::Switch(switch) = endpoint.node else {
+            return Err(format!("'{link}' ends at a host: both ends of a protected link are switches"));
+        };
+        let mut reports = self.switches[switch.0 as usize].reports(self.now);
+        let mechanism = reports.position(|report| report.mechanism == "linkguardian");
+        drop(reports);
+        let mechanism = mechanism.expect("both ends of a guarded link run LinkGuardian");
+        let command = Command { port: endpoint.port, end, action }.number();
+        Ok(Change::Command { switch: switch.0, mechanism, command })
+    }
+
+    fn is_guarded(&self, link: DirectedLink) -> bool {
+        self.scenario.mechanisms.iter().any(|settings| match settings {
+            MechanismSettings::LinkGuardian(settings) => {
+                select_links(&self.topology, &settings.link).is_ok_and(|links| links.contains(&link))
+            }
+            MechanismSettings::Sqr(_) => false,
+        })
+    }
+
+    /// The link "a->b".
+    pub(super) fn directed_link(&self, name: &str) -> Result<DirectedLink, String> {
+        match *select_links(&self.topology, name)? {
+            [link] => Ok(link),
+            _ => Err(format!("'{name}' is both directions of a link, and one is wanted: \"a->b\"")),
+        }
+    }
+
+    pub(super) fn endpoint(&self, link: DirectedLink, end: LinkEnd) -> Endpoint {
+        let (from, to) = self.topology.ends(link);
+        match end {
+            LinkEnd::Sender => from,
+            LinkEnd::Receiver => to,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_survives_its_text() {
+        let link = || "sw1->sw2#1".to_owned();
+        for command in [
+            LiveCommand::Fail { link: link() },
+            LiveCommand::Repair { link: link() },
+            LiveCommand::Corrupt { link: link(), rate: 1e-3 },
+            LiveCommand::Corrupt { link: link(), rate: 0.0 },
+            LiveCommand::Protect { link: link(), copies: 2, mode: Mode::Blocking },
+            LiveCommand::Protect { link: link(), copies: 255, mode: Mode::NonBlocking },
+            LiveCommand::Unprotect { link: link() },
+        ] {
+            assert_eq!(command.to_string().parse(), Ok(command));
+        }
+        for text in ["", "fail", "corrupt a->b 1.5", "corrupt a->b x", "protect a->b 0 blocking", "protect a->b 1 fast"]
+        {
+            assert!(text.parse::<LiveCommand>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! What a packet socket leaves to be done on a frame: a checksum that the sender's kernel left to its network card, and
+//! a VLAN tag that the receiver's kernel took out.
+
+/// Bytes of the two addresses.
+pub const ADDRESSES_BYTES: usize = 12;
+/// Bytes of addresses and type.
+pub const HEADER_BYTES: usize = 14;
+/// Bytes of a VLAN tag.
+pub const TAG_BYTES: usize = 4;
+/// The type of a VLAN tag, IEEE 802.1Q.
+pub const TAG_TYPE: u16 = 0x8100;
+
+/// Where a checksum is to be completed: it covers the frame from `start` on and belongs `offset` bytes behind that. The
+/// field holds the sum of the pseudo-header already (`CHECKSUM_PARTIAL` of Linux).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartialChecksum {
+    /// First byte that is summed.
+    pub start: usize,
+    /// Place of the checksum, from `start` on.
+    pub offset: usize,
+}
+
+impl PartialChecksum {
+    /// Completes the checksum of `frame`; false when it would lie outside.
+    #[must_use]
+    pub fn complete(self, frame: &mut [u8]) -> bool {
+        let Some(covered) = frame.get_mut(self.start..) else { return false };
+        if covered.len() < self.offset + 2 {
+            return false;
+        }
+        let sum = match !ones_complement_sum(covered) {
+            // In UDP zero means that there is no checksum (RFC 768); all ones is the same number in TCP and elsewhere.
+            0 => 0xffff,
+            sum => sum,
+        };
+        covered[self.offset..self.offset + 2].copy_from_slice(&sum.to_be_bytes());
+        true
+    }
+}
+
+/// The Internet checksum of `bytes` before it is complemented (RFC 1071).
+#[must_use]
+pub fn ones_complement_sum(bytes: &[u8]) -> u16 {
+    let mut sum = 0_u64;
+    let mut words = bytes.chunks_exact(4);
+    for word in &mut words {
+        sum += u64::from(u32::from_be_bytes([word[0], word[1], word[2], word[3]]));
+    }
+    let mut rest = [0; 4];
+    rest[..words.remainder().len()].copy_from_slice(words.remainder());
+    sum += u64::from(u32::from_be_bytes(rest));
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    u16::try_from(sum).expect("folded to 16 bits")
+}
+
+/// Puts a VLAN tag into the frame that starts at `start` of `room`, by moving the addresses [`TAG_BYTES`] to the front;
+/// answers where the frame starts now, none when there is no room before it.
+#[must_use]
+pub fn insert_tag(room: &mut [u8], start: usize, tag_type: u16, tag: u16) -> Option<usize> {
+    let new_start = start.checked_sub(TAG_BYTES)?;
+    if room.len() < start + ADDRESSES_BYTES {
+        return None;
+    }
+    room.copy_within(start..start + ADDRESSES_BYTES, new_start);
+    let at = new_start + ADDRESSES_BYTES;
+    room[at..at + 2].copy_from_slice(&tag_type.to_be_bytes());
+    room[at + 2..at + 4].copy_from_slice(&tag.to_be_bytes());
+    Some(new_start)
+}
+
+/// Bytes of payload that `frame` may have on a link of `mtu_bytes`, and its headers: a tag does not count.
+#[must_use]
+pub fn limit_bytes(frame: &[u8], mtu_bytes: usize) -> usize {
+    let is_tagged = frame.get(ADDRESSES_BYTES..HEADER_BYTES) == Some(&TAG_TYPE.to_be_bytes());
+    mtu_bytes + HEADER_BYTES + if is_tagged { TAG_BYTES } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// RFC 1071, section 3: the sum of its example.
+    #[test]
+    fn sum_of_the_rfc() {
+        assert_eq!(ones_complement_sum(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]), 0xddf2);
+    }
+
+    #[test]
+    fn a_tag_goes_between_addresses_and_type() {
+        let mut room = *b"....ddddddssssssTTpayload";
+        let start = insert_tag(&mut room, 4, TAG_TYPE, 0x6005).expect("four bytes of room");
+        assert_eq!(&room[start..], b"ddddddssssss\x81\x00\x60\x05TTpayload");
+        assert_eq!(insert_tag(&mut room, 3, TAG_TYPE, 1), None);
+    }
+
+    #[test]
+    fn a_tagged_frame_may_be_longer() {
+        let mut frame = [0; 64];
+        assert_eq!(limit_bytes(&frame, 1500), 1514);
+        frame[12] = 0x81;
+        assert_eq!(limit_bytes(&frame, 1500), 1518);
+        assert_eq!(limit_bytes(&frame[..13], 1500), 1514);
+    }
+
+    fn slow_sum(bytes: &[u8]) -> u16 {
+        bytes.chunks(2).fold(0_u16, |sum, pair| {
+            let word = u16::from_be_bytes([pair[0], *pair.get(1).unwrap_or(&0)]);
+            let (sum, carry) = sum.overflowing_add(word);
+            sum + u16::from(carry)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn the_sum_is_that_of_the_slow_way(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            prop_assert_eq!(ones_complement_sum(&bytes), slow_sum(&bytes));
+        }
+
+        /// A receiver sums the covered bytes, checksum included, and must get all ones.
+        #[test]
+        fn a_completed_checksum_is_right(
+            mut frame in prop::collection::vec(any::<u8>(), 64..200), start in 0_usize..60, half in 0_usize..30,
+        ) {
+            let partial = PartialChecksum { start, offset: half * 2 };
+            let pseudo = 0x1234_u16;
+            let Some(field) = frame.get_mut(start + half * 2..start + half * 2 + 2) else { return Ok(()) };
+            field.copy_from_slice(&pseudo.to_be_bytes());
+            prop_assert!(partial.complete(&mut frame));
+            let mut all = pseudo.to_be_bytes().to_vec();
+            all.extend_from_slice(&frame[start..]);
+            prop_assert_eq!(ones_complement_sum(&all), 0xffff);
+        }
+
+        #[test]
+        fn nothing_outside_of_the_frame_is_touched(start in 0_usize..100, offset in 0_usize..100) {
+            let mut frame = [7; 64];
+            let inside = start + offset + 2 <= 64;
+            prop_assert_eq!(PartialChecksum { start, offset }.complete(&mut frame), inside);
+        }
+    }
+}

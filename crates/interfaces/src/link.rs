@@ -1,0 +1,122 @@
+//! The link under a port: that it is there, its MTU, its carrier.
+
+use std::io;
+
+use crate::open::OpenError;
+use crate::sys::network::Control;
+
+/// An Ethernet interface of the network namespace in which it was looked up, by index: a new interface of the same name
+/// is another one.
+#[derive(Debug)]
+pub struct Link {
+    control: Control,
+    name: String,
+    index: libc::c_int,
+}
+
+/// Whether frames can cross.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carrier {
+    /// It is switched off by its administrator (`ip link set ... down`).
+    Off,
+    /// It is on, but there is nobody at the other end.
+    Lost,
+    /// Frames can cross.
+    Present,
+}
+
+impl Link {
+    /// The interface called `name` in the network namespace of the calling thread.
+    ///
+    /// # Errors
+    /// [`OpenError::Missing`] when there is none, [`OpenError::NotEthernet`].
+    pub fn of_ethernet(name: &str) -> Result<Self, OpenError> {
+        let control = Control::open().map_err(|error| OpenError::asking(name, "anything", error))?;
+        let index = control.index(name).map_err(|error| OpenError::looking_up(name, error))?;
+        let kind = control.hardware_kind(name).map_err(|error| OpenError::asking(name, "its kind", error))?;
+        if kind != libc::ARPHRD_ETHER {
+            return Err(OpenError::NotEthernet { name: name.to_owned(), kind });
+        }
+        Ok(Self { control, name: name.to_owned(), index })
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its index.
+    #[must_use]
+    pub fn index(&self) -> libc::c_int {
+        self.index
+    }
+
+    /// Its MTU: the most bytes of a frame behind addresses and type.
+    ///
+    /// # Errors
+    /// When it is gone.
+    pub fn mtu_bytes(&self) -> io::Result<usize> {
+        self.control.mtu(&self.name)
+    }
+
+    /// Sets its MTU. A port must be opened after that.
+    ///
+    /// # Errors
+    /// `PermissionDenied` without CAP_NET_ADMIN; `InvalidInput` when the driver cannot.
+    pub fn set_mtu_bytes(&self, mtu_bytes: usize) -> io::Result<()> {
+        self.control.set_mtu(&self.name, mtu_bytes).map_err(|error| self.error("its MTU cannot be set", &error))
+    }
+
+    /// Its station address.
+    ///
+    /// # Errors
+    /// When it is gone.
+    pub fn address(&self) -> io::Result<[u8; 6]> {
+        self.control.address(&self.name)
+    }
+
+    /// Switches it on or off.
+    ///
+    /// # Errors
+    /// `PermissionDenied` without CAP_NET_ADMIN.
+    pub fn set_up(&self, up: bool) -> io::Result<()> {
+        let what = if up { "it cannot be switched on" } else { "it cannot be switched off" };
+        self.control.set_up(&self.name, up).map_err(|error| self.error(what, &error))
+    }
+
+    /// Whether frames can cross now.
+    ///
+    /// # Errors
+    /// When it is gone.
+    pub fn carrier(&self) -> io::Result<Carrier> {
+        let flags = self.control.flags(&self.name)?;
+        Ok(match (flags & libc::IFF_UP != 0, flags & libc::IFF_RUNNING != 0) {
+            (false, _) => Carrier::Off,
+            (true, false) => Carrier::Lost,
+            (true, true) => Carrier::Present,
+        })
+    }
+
+    /// Success when it has not gone.
+    ///
+    /// # Errors
+    /// `NotFound` when it was removed, renamed, or moved to another namespace.
+    pub fn still_there(&self) -> io::Result<()> {
+        if self.control.index(&self.name).is_ok_and(|index| index == self.index) {
+            return Ok(());
+        }
+        let text = format!("interface {} is gone: it was removed, renamed, or moved to another namespace", self.name);
+        Err(io::Error::new(io::ErrorKind::NotFound, text))
+    }
+
+    /// `error`, with what could not be done on which interface.
+    #[must_use]
+    pub fn error(&self, what: &str, error: &io::Error) -> io::Error {
+        io::Error::new(error.kind(), format!("interface {}: {what}: {error}", self.name))
+    }
+
+    pub(crate) fn control(&self) -> &Control {
+        &self.control
+    }
+}

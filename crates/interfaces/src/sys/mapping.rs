@@ -1,0 +1,75 @@
+//! Memory that is shared with the kernel.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::AtomicU32;
+
+/// A mapping of a socket's ring, unmapped at drop.
+///
+/// Bytes of it are only lent to modules that know from the ring's protocol that the kernel does not use them.
+#[derive(Debug)]
+pub struct Mapping {
+    start: NonNull<u8>,
+    length: usize,
+}
+
+// SAFETY: the mapping belongs to the process, not to a thread, and nothing but this value refers to it.
+unsafe impl Send for Mapping {}
+
+impl Mapping {
+    /// Maps `length` bytes of `socket` from `offset` on.
+    ///
+    /// # Errors
+    /// What mmap(2) answers.
+    pub fn of_socket(socket: BorrowedFd<'_>, length: usize, offset: libc::off_t) -> io::Result<Self> {
+        let flags = libc::MAP_SHARED | libc::MAP_POPULATE;
+        Self::map(socket.as_raw_fd(), length, offset, flags)
+    }
+
+    fn map(fd: libc::c_int, length: usize, offset: libc::off_t, flags: libc::c_int) -> io::Result<Self> {
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: a new mapping at an address of the kernel's choice touches no memory that is in use.
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), length, protection, flags, fd, offset) };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let start = NonNull::new(start.cast()).ok_or_else(|| io::Error::other("mmap answered address 0"))?;
+        Ok(Self { start, length })
+    }
+
+    /// The 32-bit word at `offset`, which the kernel may read and write at any time.
+    ///
+    /// # Panics
+    /// When it is not inside the mapping, or not aligned.
+    pub fn word(&self, offset: usize) -> &AtomicU32 {
+        assert!(offset.is_multiple_of(4) && self.holds(offset, 4), "word at {offset} of {} bytes", self.length);
+        // SAFETY: it lies in the mapping, which lives as long as self; mappings start at a page, so it is aligned; and
+        // an atomic may change at any time by others' hands.
+        unsafe { AtomicU32::from_ptr(self.start.as_ptr().add(offset).cast()) }
+    }
+
+    /// The `count` bytes from `offset` on, none when they are not all in the mapping.
+    ///
+    /// # Safety
+    /// While the slice lives the kernel must not write to these bytes, and no other slice of them may exist.
+    pub unsafe fn bytes_mut(&mut self, offset: usize, count: usize) -> Option<&mut [u8]> {
+        if !self.holds(offset, count) {
+            return None;
+        }
+        // SAFETY: the bytes lie in the mapping, which lives as long as self, and the kernel has initialised them (pages
+        // start as zeros); the caller vouches that nobody else uses them.
+        Some(unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().add(offset), count) })
+    }
+
+    fn holds(&self, offset: usize, count: usize) -> bool {
+        offset.checked_add(count).is_some_and(|end| end <= self.length)
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the range was mapped by this value, and every slice of it borrowed this value.
+        unsafe { libc::munmap(self.start.as_ptr().cast(), self.length) };
+    }
+}

@@ -1,0 +1,150 @@
+//! Sockets and their options.
+
+use std::fs::File;
+use std::io;
+use std::mem::{MaybeUninit, size_of};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::time::Duration;
+
+/// A value that a socket option or an ioctl can carry.
+///
+/// # Safety
+/// The type must be plain old data: no padding that matters, no pointers that Rust relies on, every bit pattern valid.
+pub unsafe trait Plain: Copy {}
+
+/// Declares types of libc as plain data.
+macro_rules! plain {
+    ($($name:ty),* $(,)?) => {
+        // SAFETY: integers, and C structs of integers and arrays of integers.
+        $(unsafe impl Plain for $name {})*
+    };
+}
+
+plain!(libc::c_int, libc::tpacket_req, libc::tpacket_stats, libc::packet_mreq, libc::sockaddr_ll);
+
+/// A socket, closed at drop.
+#[derive(Debug)]
+pub struct Socket(OwnedFd);
+
+impl Socket {
+    /// A socket that does not block and is not inherited.
+    ///
+    /// # Errors
+    /// What socket(2) answers; `PermissionDenied` when a capability is missing.
+    pub fn open(family: libc::c_int, kind: libc::c_int, protocol: libc::c_int) -> io::Result<Self> {
+        let kind = kind | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+        // SAFETY: takes and answers numbers.
+        let fd = checked(unsafe { libc::socket(family, kind, protocol) })?;
+        // SAFETY: the descriptor is new, and nobody else has it.
+        Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
+    }
+
+    /// Sets an option.
+    ///
+    /// # Errors
+    /// What setsockopt(2) answers.
+    pub fn set<T: Plain>(&self, level: libc::c_int, option: libc::c_int, value: &T) -> io::Result<()> {
+        let length = length_of::<T>();
+        // SAFETY: `value` lives for the call, which reads `length` bytes, its size.
+        checked(unsafe {
+            libc::setsockopt(self.0.as_raw_fd(), level, option, std::ptr::from_ref(value).cast(), length)
+        })?;
+        Ok(())
+    }
+
+    /// Reads an option.
+    ///
+    /// # Errors
+    /// What getsockopt(2) answers, or `InvalidData` when the kernel's answer has another length.
+    pub fn get<T: Plain>(&self, level: libc::c_int, option: libc::c_int) -> io::Result<T> {
+        let mut value = MaybeUninit::<T>::zeroed();
+        let mut length = length_of::<T>();
+        // SAFETY: `value` has room for `length` bytes, and the kernel writes no more.
+        checked(unsafe {
+            libc::getsockopt(self.0.as_raw_fd(), level, option, value.as_mut_ptr().cast(), &raw mut length)
+        })?;
+        if length != length_of::<T>() {
+            return Err(io::Error::from(io::ErrorKind::InvalidData));
+        }
+        // SAFETY: zeroed and then written by the kernel; every bit pattern of a `Plain` type is valid.
+        Ok(unsafe { value.assume_init() })
+    }
+
+    /// Binds to an address.
+    ///
+    /// # Errors
+    /// What bind(2) answers.
+    pub fn bind<T: Plain>(&self, address: &T) -> io::Result<()> {
+        // SAFETY: `address` lives for the call, which reads its size.
+        checked(unsafe { libc::bind(self.0.as_raw_fd(), std::ptr::from_ref(address).cast(), length_of::<T>()) })?;
+        Ok(())
+    }
+
+    /// Has the kernel look at the transmit ring, without waiting.
+    ///
+    /// # Errors
+    /// What sendto(2) answers.
+    pub fn kick(&self) -> io::Result<()> {
+        // SAFETY: no data and no address: null pointers of length 0 are not looked at.
+        let answer =
+            unsafe { libc::sendto(self.0.as_raw_fd(), std::ptr::null(), 0, libc::MSG_DONTWAIT, std::ptr::null(), 0) };
+        if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    /// The error that waits on the socket, which is thereby cleared.
+    ///
+    /// # Errors
+    /// That error.
+    pub fn take_error(&self) -> io::Result<()> {
+        match self.get::<libc::c_int>(libc::SOL_SOCKET, libc::SO_ERROR)? {
+            0 => Ok(()),
+            code => Err(io::Error::from_raw_os_error(code)),
+        }
+    }
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// Waits until one of `descriptors` is readable (or in error), at most for `limit`; answers whether one is.
+///
+/// # Errors
+/// What ppoll(2) answers; a signal counts as nothing readable.
+pub fn wait_readable(descriptors: &[BorrowedFd<'_>], limit: Duration) -> io::Result<bool> {
+    let mut polled: Vec<libc::pollfd> =
+        descriptors.iter().map(|fd| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 }).collect();
+    let limit = libc::timespec {
+        tv_sec: libc::time_t::try_from(limit.as_secs()).unwrap_or(libc::time_t::MAX),
+        tv_nsec: libc::c_long::from(limit.subsec_nanos().cast_signed()),
+    };
+    let count = libc::nfds_t::try_from(polled.len()).map_err(io::Error::other)?;
+    // SAFETY: the array has `count` entries, and all pointers live for the call.
+    let ready = unsafe { libc::ppoll(polled.as_mut_ptr(), count, &raw const limit, std::ptr::null()) };
+    match checked(ready) {
+        Ok(ready) => Ok(ready > 0),
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// A C call's answer, in which a negative number means errno.
+pub fn checked(answer: libc::c_int) -> io::Result<libc::c_int> {
+    if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(answer) }
+}
+
+const fn length_of<T>() -> libc::socklen_t {
+    size_of::<T>() as libc::socklen_t
+}
+
+/// Moves the calling thread into the network namespace that `file` stands for.
+///
+/// # Errors
+/// What setns(2) answers.
+pub fn enter_network_namespace(file: &File) -> io::Result<()> {
+    // SAFETY: takes numbers; what it changes belongs to the kernel's view of the thread.
+    checked(unsafe { libc::setns(file.as_raw_fd(), libc::CLONE_NEWNET) })?;
+    Ok(())
+}

@@ -1,0 +1,235 @@
+//! Ports over packet sockets on real veth interfaces.
+
+mod common;
+
+use std::net::UdpSocket;
+use std::time::{Duration, Instant};
+
+use common::{Pair, collect, frame, send_all};
+use hitless_interfaces::link::{Carrier, Link};
+use hitless_interfaces::offloads::Offloads;
+use hitless_interfaces::{Options, Refusal, monotonic_ns, wait_readable};
+
+#[test]
+fn frames_of_all_sizes_cross_unchanged_in_both_directions() {
+    for mtu in [1500, 9000] {
+        let Some(pair) = Pair::make(mtu) else { return };
+        let mut left = pair.open("left", Options::default());
+        let mut right = pair.open("right", Options::default());
+        assert_eq!(left.frame_limit_bytes(), mtu + 14);
+        let frames: Vec<Vec<u8>> = (14..=mtu + 14).map(|length| frame(length, length as u8)).collect();
+        for frames in frames.chunks(1000) {
+            send_all(&mut *left, frames);
+            send_all(&mut *right, frames);
+            assert_eq!(collect(&mut *right, frames.len()), frames, "left to right");
+            assert_eq!(collect(&mut *left, frames.len()), frames, "right to left");
+        }
+        for port in [&mut left, &mut right] {
+            let counters = port.counters().expect("counters");
+            assert_eq!(counters.frames_sent, frames.len() as u64);
+            assert_eq!(counters.frames_received, frames.len() as u64, "none of our own comes back");
+            assert_eq!((counters.frames_overrun, counters.frames_merged, counters.frames_refused), (0, 0, 0));
+        }
+    }
+}
+
+#[test]
+fn a_frame_that_is_too_long_or_too_short_is_refused() {
+    let Some(pair) = Pair::make(1500) else { return };
+    let mut left = pair.open("left", Options::default());
+    assert_eq!(left.send(&frame(1515, 0)), Err(Refusal::TooLong));
+    assert_eq!(left.send(&vec![0; 70_000]), Err(Refusal::TooLong));
+    assert_eq!(left.send(&[0; 13]), Err(Refusal::TooShort));
+    assert_eq!(left.counters().expect("counters").frames_refused, 3);
+    assert_eq!(left.counters().expect("counters").frames_sent, 0);
+}
+
+#[test]
+fn vlan_tags_are_kept() {
+    let Some(pair) = Pair::make(1500) else { return };
+    let mut left = pair.open("left", Options::default());
+    let mut right = pair.open("right", Options::default());
+    let mut frames = Vec::new();
+    for (kind, length) in [(0x8100_u16, 60), (0x8100, 1518), (0x88a8, 64), (0x88a8, 1514)] {
+        let mut tagged = frame(length, 9);
+        tagged[12..14].copy_from_slice(&kind.to_be_bytes());
+        tagged[14..18].copy_from_slice(&[0x60, 5, 0x08, 0]);
+        frames.push(tagged);
+    }
+    // Two tags: only the outer one is taken out by the kernel.
+    let mut twice = frames[2].clone();
+    twice[16..20].copy_from_slice(&[0x81, 0, 0, 7]);
+    frames.push(twice);
+    send_all(&mut *left, &frames);
+    assert_eq!(collect(&mut *right, frames.len()), frames);
+}
+
+#[test]
+fn what_the_ring_has_no_room_for_is_counted() {
+    let Some(pair) = Pair::make(1500) else { return };
+    let mut left = pair.open("left", Options::default());
+    let mut right = pair.open("right", Options { ring_frames: 64, ..Options::default() });
+    send_all(&mut *left, &vec![frame(60, 1); 200]);
+    let received = collect(&mut *right, 64).len() as u64;
+    let counters = right.counters().expect("counters");
+    assert!(counters.frames_overrun > 0);
+    assert_eq!(received + counters.frames_overrun, 200);
+    assert_eq!(right.counters().expect("again").frames_overrun, counters.frames_overrun, "counted once");
+}
+
+#[test]
+fn a_turn_is_bounded_by_its_limit() {
+    let Some(pair) = Pair::make(1500) else { return };
+    let mut left = pair.open("left", Options::default());
+    let mut right = pair.open("right", Options::default());
+    send_all(&mut *left, &vec![frame(60, 1); 20]);
+    let mut count = 0;
+    assert_eq!(right.receive(7, &mut |_| count += 1).expect("receive"), 7);
+    assert_eq!(count, 7);
+    assert_eq!(collect(&mut *right, 13).len(), 13);
+}
+
+#[test]
+fn a_full_transmit_ring_refuses_and_takes_frames_again_after_a_flush() {
+    let Some(pair) = Pair::make(1500) else { return };
+    let mut left = pair.open("left", Options { ring_frames: 64, ..Options::default() });
+    let mut right = pair.open("right", Options::default());
+    for _ in 0..64 {
+        left.send(&frame(60, 1)).expect("room for 64");
+    }
+    assert_eq!(left.send(&frame(60, 2)), Err(Refusal::RingFull));
+    left.flush().expect("flush");
+    assert_eq!(collect(&mut *right, 64).len(), 64);
+    left.send(&frame(60, 3)).expect("room again");
+    left.flush().expect("flush");
+    assert_eq!(collect(&mut *right, 1), [frame(60, 3)]);
+}
+
+#[test]
+fn arrivals_are_stamped_in_order_between_sending_and_now() {
+    let Some(pair) = Pair::make(1500) else { return };
+    let mut left = pair.open("left", Options::default());
+    let mut right = pair.open("right", Options::default());
+    let before = monotonic_ns();
+    send_all(&mut *left, &vec![frame(60, 1); 50]);
+    let mut stamps = Vec::new();
+    right.receive(64, &mut |frame| stamps.push(frame.at.0)).expect("receive");
+    assert_eq!(stamps.len(), 50);
+    assert!(stamps.is_sorted(), "{stamps:?}");
+    // The two clocks are read one after the other, so the conversion has an error of that time.
+    let error_ns = 1_000_000;
+    assert!(stamps[0] + error_ns >= before && stamps[49] <= monotonic_ns(), "{before} {stamps:?}");
+}
+
+#[test]
+fn a_waiting_port_is_woken() {
+    let Some(pair) = Pair::make(1500) else { return };
+    let mut left = pair.open("left", Options::default());
+    let mut right = pair.open("right", Options::default());
+    assert!(!wait_readable(&[right.wakes().expect("a socket")], Duration::ZERO).expect("poll"));
+    send_all(&mut *left, &[frame(60, 1)]);
+    assert!(wait_readable(&[right.wakes().expect("a socket")], Duration::from_secs(5)).expect("poll"));
+    assert_eq!(collect(&mut *right, 1).len(), 1);
+    assert!(!wait_readable(&[right.wakes().expect("a socket")], Duration::ZERO).expect("poll"));
+}
+
+#[test]
+fn a_removed_interface_is_an_error_and_no_hang() {
+    let Some(pair) = Pair::make(1500) else { return };
+    let mut left = pair.open("left", Options::default());
+    pair.ip(&["link", "del", "left"]);
+    let end = Instant::now() + Duration::from_secs(5);
+    let error = loop {
+        if let Err(error) = left.receive(64, &mut |_| {}) {
+            break error;
+        }
+        assert!(Instant::now() < end, "no error within five seconds");
+    };
+    assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
+    assert!(error.to_string().contains("interface left is gone"), "{error}");
+    left.send(&frame(60, 1)).expect("the ring is there still");
+    assert_eq!(left.flush().expect_err("gone").kind(), std::io::ErrorKind::NotFound);
+}
+
+#[test]
+fn what_waits_while_the_interface_is_down_is_discarded_and_counted() {
+    let Some(pair) = Pair::make(1500) else { return };
+    let mut left = pair.open("left", Options::default());
+    let mut right = pair.open("right", Options::default());
+    pair.ip(&["link", "set", "left", "down"]);
+    for _ in 0..1000 {
+        assert_eq!(left.receive(64, &mut |_| {}).expect("down is no error"), 0);
+    }
+    send_all(&mut *left, &[frame(60, 1), frame(60, 2)]);
+    assert_eq!(left.counters().expect("counters").frames_discarded, 2);
+    pair.ip(&["link", "set", "left", "up"]);
+    send_all(&mut *left, &[frame(60, 3)]);
+    assert_eq!(collect(&mut *right, 1), [frame(60, 3)]);
+    send_all(&mut *right, &[frame(60, 4)]);
+    assert_eq!(collect(&mut *left, 1), [frame(60, 4)]);
+}
+
+#[test]
+fn carrier_and_mtu_are_those_of_the_interface() {
+    let Some(pair) = Pair::make(1500) else { return };
+    let link = pair.within(|| Link::of_ethernet("left")).expect("it is there");
+    assert_eq!(link.carrier().expect("carrier"), Carrier::Present);
+    pair.ip(&["link", "set", "right", "down"]);
+    assert_eq!(link.carrier().expect("carrier"), Carrier::Lost);
+    link.set_up(false).expect("down");
+    assert_eq!(link.carrier().expect("carrier"), Carrier::Off);
+    link.set_mtu_bytes(1600).expect("a veth takes it");
+    assert_eq!(link.mtu_bytes().expect("MTU"), 1600);
+    pair.ip(&["link", "del", "left"]);
+    pair.ip(&["link", "add", "left", "type", "veth"]);
+    link.still_there().expect_err("another interface of the same name");
+}
+
+#[test]
+fn a_checksum_that_a_kernel_left_to_its_network_card_is_completed() {
+    let Some(pair) = Pair::make(1500) else { return };
+    pair.ip(&["address", "add", "10.9.0.1/24", "dev", "left"]);
+    pair.ip(&["neighbour", "replace", "10.9.0.2", "lladdr", "02:00:00:00:00:02", "dev", "left"]);
+    let mut right = pair.open("right", Options::default());
+    let payload = b"the sum of odd bytes is padded.";
+    pair.within(|| {
+        let socket = UdpSocket::bind("10.9.0.1:5000").expect("an address of ours");
+        socket.send_to(payload, "10.9.0.2:6000").expect("sent");
+    });
+    let frames = collect(&mut *right, 1);
+    assert_eq!(right.counters().expect("counters").checksums_completed, 1);
+    let (header, datagram) = frames[0].split_at(14 + 20);
+    assert_eq!(&datagram[8..], payload);
+    // The pseudo-header of RFC 768: addresses, protocol, length.
+    let length = [0, datagram.len() as u8];
+    let covered = [&header[26..34], &[0, 17], &length, datagram, &[0]].concat();
+    let sum: u32 = covered.chunks_exact(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum();
+    assert_eq!((sum & 0xffff) + (sum >> 16), 0xffff);
+}
+
+#[test]
+fn a_frame_beyond_the_mtu_is_counted_and_not_handed_over() {
+    let Some(pair) = Pair::make(1500) else { return };
+    let mut right = pair.open("right", Options::default());
+    for end in ["left", "right"] {
+        pair.ip(&["link", "set", end, "mtu", "9000"]);
+    }
+    let mut left = pair.open("left", Options::default());
+    // One that fits into a slot, one that does not, and one that is handed over.
+    send_all(&mut *left, &[frame(1600, 1), frame(5000, 2), frame(1514, 3)]);
+    assert_eq!(collect(&mut *right, 1), [frame(1514, 3)]);
+    assert_eq!(right.counters().expect("counters").frames_merged, 2);
+}
+
+#[test]
+fn offloads_are_switched_off_and_on_again() {
+    let Some(pair) = Pair::make(1500) else { return };
+    let on = |pair: &Pair| pair.within(|| Offloads::of("left").expect("it is there").on().expect("offloads"));
+    let before = on(&pair);
+    assert!(before.iter().any(|name| name == "tx-tcp-segmentation"), "{before:?}");
+    let borrowed = pair.within(|| Offloads::of("left").expect("it is there").switch_off_for_now()).expect("switched");
+    assert_eq!(on(&pair), borrowed.done().still_on);
+    assert_eq!(borrowed.done().still_on, Vec::<String>::new());
+    drop(borrowed);
+    assert_eq!(on(&pair), before);
+}

@@ -1,0 +1,377 @@
+//! The loop: frames in, what is due, frames out, wait.
+
+use std::os::fd::BorrowedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+
+use hitless_fabric::{LiveFabric, Outcome};
+use hitless_interfaces::{Counters, Interface, MonotonicTime, Refusal};
+use hitless_wire::Time;
+
+use crate::clock::Clock;
+use crate::lateness::Lateness;
+use crate::status::{LatenessStatus, LinkStatus, PortStatus, Status};
+
+pub use hitless_fabric::LiveCommand as Command;
+
+/// How the loop passes the time in which nothing is due.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Waiting {
+    /// It sleeps in the kernel, and keeps looking only when the next event is nearer than `Options::spin_ns`.
+    #[default]
+    Sleep,
+    /// It never sleeps: a core of its own, and the least jitter.
+    Busy,
+}
+
+/// How the loop works.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// How late a departure may be before it is a miss, and how much of virtual time is handled before what leaves is
+    /// handed to the interfaces.
+    pub slack_ns: u64,
+    /// Frames taken from one port before the others have their turn.
+    pub arrivals_per_turn: usize,
+    /// How it waits.
+    pub waiting: Waiting,
+    /// Nearer events than this are waited for awake.
+    pub spin_ns: u64,
+    /// The longest sleep: how long a command may have to wait.
+    pub sleep_ns: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            slack_ns: 1_000_000,
+            arrivals_per_turn: 64,
+            waiting: Waiting::Sleep,
+            spin_ns: 50_000,
+            sleep_ns: 5_000_000,
+        }
+    }
+}
+
+/// What another thread wants of a run.
+#[derive(Debug)]
+pub enum Request {
+    /// Carry out a command, and answer whether it could be.
+    Command(Command, Sender<Result<(), String>>),
+    /// Show how things are.
+    Status(Sender<Status>),
+}
+
+/// What other threads hold of a run.
+#[derive(Debug)]
+pub struct Control {
+    is_stopped: AtomicBool,
+    requests: Sender<Request>,
+    inbox: Mutex<Receiver<Request>>,
+}
+
+impl Default for Control {
+    fn default() -> Self {
+        let (requests, inbox) = channel();
+        Self { is_stopped: AtomicBool::new(false), requests, inbox: Mutex::new(inbox) }
+    }
+}
+
+impl Control {
+    /// Asks the run to end.
+    pub fn stop(&self) {
+        self.is_stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether that was asked for.
+    pub fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
+    }
+
+    /// Puts a request before the loop, which answers within its longest sleep and a turn.
+    pub fn request(&self, request: Request) {
+        // The other end is in here too, so somebody is there to take it.
+        let _ = self.requests.send(request);
+    }
+
+    fn next(&self) -> Option<Request> {
+        self.inbox.lock().unwrap_or_else(PoisonError::into_inner).try_recv().ok()
+    }
+}
+
+struct Port {
+    interface: Box<dyn Interface + Send>,
+    departures: Lateness,
+    has_unflushed: bool,
+    failed: Option<String>,
+    last_counters: Counters,
+}
+
+impl Port {
+    fn fail(&mut self, error: &std::io::Error) {
+        self.failed = Some(format!("{}: {error}", self.interface.name()));
+    }
+
+    fn counters(&mut self) -> Counters {
+        if let Ok(counters) = self.interface.counters() {
+            self.last_counters = counters;
+        }
+        self.last_counters
+    }
+}
+
+/// A fabric, its interfaces, and a clock.
+pub struct Driver<C> {
+    fabric: LiveFabric,
+    /// By point.
+    ports: Vec<Port>,
+    clock: C,
+    /// The wall time of virtual time 0.
+    origin: MonotonicTime,
+    options: Options,
+    timers: Lateness,
+}
+
+impl<C: Clock> Driver<C> {
+    /// Joins the points of `fabric` to `interfaces`, in their order. Virtual time begins now.
+    ///
+    /// # Panics
+    /// When there are not as many interfaces as points.
+    pub fn new(fabric: LiveFabric, interfaces: Vec<Box<dyn Interface + Send>>, clock: C, options: Options) -> Self {
+        assert_eq!(fabric.points().len(), interfaces.len(), "each point has an interface");
+        let port = |interface| Port {
+            interface,
+            departures: Lateness::new(options.slack_ns),
+            has_unflushed: false,
+            failed: None,
+            last_counters: Counters::default(),
+        };
+        let ports = interfaces.into_iter().map(port).collect();
+        let (origin, timers) = (clock.now(), Lateness::new(options.slack_ns));
+        Self { fabric, ports, clock, origin, options, timers }
+    }
+
+    /// The fabric, to watch it.
+    pub fn fabric(&mut self) -> &mut LiveFabric {
+        &mut self.fabric
+    }
+
+    /// Runs until it is stopped, or until `duration_ns` after the start.
+    pub fn run(&mut self, control: &Control, duration_ns: Option<u64>) {
+        let until = duration_ns.map_or(u64::MAX, |duration| self.origin.0.saturating_add(duration));
+        while !control.is_stopped() && self.clock.now().0 < until {
+            self.turn();
+            while let Some(request) = control.next() {
+                self.answer(request);
+            }
+            self.wait(until);
+        }
+    }
+
+    /// One turn: takes what has come, handles what is due, sends what leaves.
+    pub fn turn(&mut self) {
+        self.take_arrivals();
+        let wall = self.clock.now();
+        if let Some(due) = self.fabric.next_event().map(|at| self.wall_ns(at)).filter(|&due| due <= wall.0) {
+            self.timers.record(due, wall.0);
+        }
+        let target = self.time(wall);
+        loop {
+            let step = hitless_wire::Duration::from_ns(self.options.slack_ns.max(1));
+            let until = target.min(self.fabric.now() + step);
+            self.fabric.advance(until);
+            self.send_departures();
+            if until >= target {
+                break;
+            }
+        }
+    }
+
+    fn take_arrivals(&mut self) {
+        let (fabric, origin) = (&mut self.fabric, self.origin);
+        for (number, port) in self.ports.iter_mut().enumerate().filter(|(_, port)| port.failed.is_none()) {
+            let mut take = |frame: hitless_interfaces::Received<'_>| {
+                fabric.receive(number as u16, since(origin, frame.at), frame.bytes);
+            };
+            if let Err(error) = port.interface.receive(self.options.arrivals_per_turn, &mut take) {
+                port.fail(&error);
+            }
+        }
+    }
+
+    fn send_departures(&mut self) {
+        let (ports, clock, origin) = (&mut self.ports, &self.clock, self.origin);
+        let mut done_ns = None;
+        self.fabric.departures(|departure, bytes| {
+            let port = &mut ports[usize::from(departure.point)];
+            let done_ns = *done_ns.get_or_insert_with(|| clock.now().0);
+            port.departures.record(origin.0 + departure.at.as_ps() / 1_000, done_ns);
+            if port.failed.is_some() {
+                return;
+            }
+            match port.interface.send(bytes) {
+                Ok(()) => port.has_unflushed = true,
+                // The interface counts what it refuses.
+                Err(Refusal::RingFull | Refusal::TooLong | Refusal::TooShort) => {}
+            }
+        });
+        for port in ports.iter_mut().filter(|port| port.has_unflushed) {
+            port.has_unflushed = false;
+            if let Err(error) = port.interface.flush() {
+                port.fail(&error);
+            }
+        }
+    }
+
+    fn wait(&mut self, until_ns: u64) {
+        if self.options.waiting == Waiting::Busy {
+            return;
+        }
+        let now = self.clock.now().0;
+        let next = self.fabric.next_event().map_or(u64::MAX, |at| self.wall_ns(at));
+        if next <= now.saturating_add(self.options.spin_ns) {
+            return;
+        }
+        let wake = next.min(until_ns).min(now + self.options.sleep_ns);
+        let watched = self.ports.iter().filter(|port| port.failed.is_none());
+        let ports: Vec<BorrowedFd<'_>> = watched.filter_map(|port| port.interface.wakes()).collect();
+        self.clock.wait(&ports, MonotonicTime(wake));
+    }
+
+    /// Does what another thread wants.
+    pub fn answer(&mut self, request: Request) {
+        // Who does not wait for the answer any more does not get it.
+        match request {
+            Request::Command(command, reply) => {
+                let _ = reply.send(self.fabric.command(&command));
+            }
+            Request::Status(reply) => {
+                let _ = reply.send(self.status());
+            }
+        }
+    }
+
+    /// How things are.
+    pub fn status(&mut self) -> Status {
+        let elapsed_s = (self.clock.now().0 - self.origin.0) as f64 / 1e9;
+        let counts = self.fabric.counts();
+        let view = self.fabric.view();
+        let nodes: Vec<String> = self.fabric.points().iter().map(|point| point.name.clone()).collect();
+        let ports = self.ports.iter_mut().zip(nodes).map(|(port, node)| port_status(port, node)).collect::<Vec<_>>();
+        let mut drops = view.drops;
+        let sum = |what: fn(&PortStatus) -> u64| ports.iter().map(what).sum::<u64>();
+        for (reason, count) in [
+            ("receive ring overrun", sum(|port| port.frames_overrun)),
+            ("transmit refused", sum(|port| port.frames_refused)),
+            ("interface down", sum(|port| port.frames_discarded)),
+            ("merged by an offload", sum(|port| port.frames_merged)),
+        ] {
+            if count > 0 {
+                *drops.entry(reason).or_insert(0) += count;
+            }
+        }
+        let mut status = Status {
+            elapsed_s,
+            is_overloaded: false,
+            ports,
+            frames_entered: counts.entered,
+            frames_copied: counts.copied,
+            frames_left: counts.left,
+            frames_inside: counts.inside(),
+            drops,
+            retired: view.retired,
+            links: view.links.into_iter().map(link_status).collect(),
+            mechanisms: view.mechanisms,
+            timers: LatenessStatus::from(&self.timers),
+            warnings: Vec::new(),
+        };
+        status.warnings = warnings(&status, self.options.slack_ns);
+        status.is_overloaded = !status.warnings.is_empty();
+        status
+    }
+
+    /// Ends the run and closes the books: how things were, and the results.
+    pub fn finish(mut self) -> (Status, Outcome) {
+        self.turn();
+        let status = self.status();
+        (status, self.fabric.finish())
+    }
+
+    fn time(&self, wall: MonotonicTime) -> Time {
+        since(self.origin, wall)
+    }
+
+    fn wall_ns(&self, at: Time) -> u64 {
+        self.origin.0.saturating_add(at.as_ps() / 1_000)
+    }
+}
+
+fn since(origin: MonotonicTime, at: MonotonicTime) -> Time {
+    Time(at.0.saturating_sub(origin.0).saturating_mul(1_000))
+}
+
+fn port_status(port: &mut Port, node: String) -> PortStatus {
+    let counters = port.counters();
+    PortStatus {
+        node,
+        interface: port.interface.name().to_owned(),
+        mode: port.interface.mode().to_owned(),
+        frames_received: counters.frames_received,
+        frames_overrun: counters.frames_overrun,
+        frames_sent: counters.frames_sent,
+        frames_refused: counters.frames_refused,
+        frames_discarded: counters.frames_discarded,
+        frames_merged: counters.frames_merged,
+        checksums_completed: counters.checksums_completed,
+        departures: LatenessStatus::from(&port.departures),
+        failed: port.failed.clone(),
+    }
+}
+
+fn link_status(link: hitless_fabric::LinkView) -> LinkStatus {
+    LinkStatus {
+        link: link.name,
+        frames_sent: link.counters.frames_sent,
+        frames_arrived: link.counters.frames_arrived,
+        arrived_bytes: link.counters.bytes_arrived,
+        frames_corrupted: link.counters.frames_corrupted,
+        frames_lost_down: link.counters.frames_lost_down,
+        queue_bytes: link.queue_bytes,
+    }
+}
+
+/// Each reason why what was measured is not what the scenario says.
+fn warnings(status: &Status, slack_ns: u64) -> Vec<String> {
+    let slack_us = slack_ns / 1_000;
+    let mut warnings = Vec::new();
+    for port in &status.ports {
+        let PortStatus { node, interface, departures, .. } = port;
+        if departures.misses > 0 {
+            let LatenessStatus { misses, count, worst_ns, .. } = departures;
+            warnings.push(format!(
+                "{misses} of {count} departures to {node} ({interface}) were more than {slack_us} us late, the worst {} us",
+                worst_ns / 1_000
+            ));
+        }
+        for (count, what) in [
+            (port.frames_overrun, "frames found the receive ring full"),
+            (port.frames_refused, "frames were refused by the transmit ring"),
+            (port.frames_merged, "frames had been merged by an offload that is on"),
+        ] {
+            if count > 0 {
+                warnings.push(format!("{count} {what} at {node} ({interface})"));
+            }
+        }
+        if let Some(error) = &port.failed {
+            warnings.push(format!("the interface of {node} is gone: {error}"));
+        }
+    }
+    if status.timers.misses > 0 {
+        warnings.push(format!(
+            "{} times events were handled more than {slack_us} us late, the worst {} us",
+            status.timers.misses,
+            status.timers.worst_ns / 1_000
+        ));
+    }
+    warnings
+}

@@ -1,0 +1,116 @@
+//! What a live run shows of itself while it runs.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::lateness::Lateness;
+
+/// A moment of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Status {
+    /// Since the start.
+    pub elapsed_s: f64,
+    /// A deadline was missed beyond the slack, a ring ran over, or a ring refused a frame: what was measured is not
+    /// what the scenario says.
+    pub is_overloaded: bool,
+    /// The real ends.
+    pub ports: Vec<PortStatus>,
+    /// Frames let in.
+    pub frames_entered: u64,
+    /// Copies of them made in switches.
+    pub frames_copied: u64,
+    /// Frames that left the fabric.
+    pub frames_left: u64,
+    /// In the fabric now.
+    pub frames_inside: u64,
+    /// Packets lost, by reason.
+    pub drops: BTreeMap<&'static str, u64>,
+    /// Packets taken out without loss, by reason.
+    pub retired: BTreeMap<&'static str, u64>,
+    /// By link.
+    pub links: Vec<LinkStatus>,
+    /// Counters of mechanisms: switch, mechanism, scope, counter, value.
+    pub mechanisms: Vec<(String, &'static str, String, &'static str, u64)>,
+    /// Events handled after the time for which they were scheduled.
+    pub timers: LatenessStatus,
+    /// What the reader should know.
+    pub warnings: Vec<String>,
+}
+
+/// A link in one direction.
+#[derive(Clone, Debug, Serialize)]
+pub struct LinkStatus {
+    /// "sw1->sw2".
+    pub link: String,
+    /// Put on it.
+    pub frames_sent: u64,
+    /// Arrived whole.
+    pub frames_arrived: u64,
+    /// Bytes of these.
+    pub arrived_bytes: u64,
+    /// Arrived corrupted.
+    pub frames_corrupted: u64,
+    /// Lost because it was down.
+    pub frames_lost_down: u64,
+    /// Bytes waiting for it at its switch; none when a real node sends on it.
+    pub queue_bytes: Option<u64>,
+}
+
+/// A real end.
+#[derive(Clone, Debug, Serialize)]
+pub struct PortStatus {
+    /// The node.
+    pub node: String,
+    /// The interface.
+    pub interface: String,
+    /// How frames cross to the kernel: what was obtained.
+    pub mode: String,
+    /// Frames received.
+    pub frames_received: u64,
+    /// Frames for which the receive ring had no room.
+    pub frames_overrun: u64,
+    /// Frames sent.
+    pub frames_sent: u64,
+    /// Frames that the transmit ring refused, or that were too long for the interface.
+    pub frames_refused: u64,
+    /// Frames that were in the transmit ring when the interface was down.
+    pub frames_discarded: u64,
+    /// Frames that came merged from several by an offload, and were not taken.
+    pub frames_merged: u64,
+    /// Frames that came with a checksum to be computed by a network card, which was done here.
+    pub checksums_completed: u64,
+    /// Departures after their time.
+    pub departures: LatenessStatus,
+    /// Why it is not used any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+}
+
+/// Lateness in short.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct LatenessStatus {
+    /// Things that were due.
+    pub count: u64,
+    /// Later than the slack.
+    pub misses: u64,
+    /// Half were no later.
+    pub median_ns: u64,
+    /// 99.9 % were no later.
+    pub p999_ns: u64,
+    /// The latest.
+    pub worst_ns: u64,
+}
+
+impl From<&Lateness> for LatenessStatus {
+    fn from(lateness: &Lateness) -> Self {
+        let histogram = lateness.histogram();
+        Self {
+            count: histogram.len(),
+            misses: lateness.misses(),
+            median_ns: histogram.value_at_quantile(0.5),
+            p999_ns: histogram.value_at_quantile(0.999),
+            worst_ns: lateness.worst_ns(),
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! A live run, as Python sees it: real interfaces joined by a scenario's fabric.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::channel;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use hitless_fabric::LiveFabric;
+use hitless_fabric::outside::OutsideSettings;
+use hitless_fabric::scenario::{self, Scenario};
+use hitless_interfaces::{Interface, Options as InterfaceOptions, open};
+use hitless_live::{Command, Control, Driver, MonotonicClock, Options, Request, Status, Waiting};
+use hitless_wire::frame::MacAddress;
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::simulation::panic_message;
+use crate::simulator::Failure;
+use crate::{ScenarioError, tables};
+
+/// The fabric of a scenario under the wall clock, between real interfaces.
+///
+/// Made, run once in a thread of its own, and read afterwards; all but `run` is for other threads meanwhile.
+#[pyclass(frozen, module = "hitless._native")]
+pub struct Live {
+    effective: String,
+    control: Control,
+    stage: Mutex<Stage>,
+}
+
+enum Stage {
+    Ready(Box<Driver<MonotonicClock>>),
+    Running,
+    Done { summary_json: String, status_json: String, tables: Py<PyDict> },
+    Failed,
+}
+
+#[pymethods]
+impl Live {
+    /// Reads the scenario and opens the interfaces, in the network namespace of the calling thread.
+    ///
+    /// Raises `ScenarioError` with the complete message, `OSError` for an interface that cannot be opened.
+    #[new]
+    #[pyo3(signature = (
+        text, file_name, interfaces, *, seed=None, stations=None, slack_us=1000.0, busy_poll=false, spin_us=50.0,
+        frames=8192, frame_bytes=2048, ring_frames=1024
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "they are keyword arguments")]
+    fn new(
+        text: &str,
+        file_name: &str,
+        interfaces: &Bound<'_, PyDict>,
+        seed: Option<u64>,
+        stations: Option<&Bound<'_, PyDict>>,
+        slack_us: f64,
+        busy_poll: bool,
+        spin_us: f64,
+        frames: u32,
+        frame_bytes: u16,
+        ring_frames: usize,
+    ) -> PyResult<Self> {
+        let scenario = scenario::check(text, file_name).map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        let scenario = Scenario { seed: seed.unwrap_or(scenario.seed), ..scenario };
+        let effective = scenario.effective_toml();
+        let interfaces: Vec<(String, String)> =
+            interfaces.iter().map(|(node, name)| Ok((node.extract()?, name.extract()?))).collect::<PyResult<_>>()?;
+        let points = interfaces.iter().map(|(node, _)| node.clone()).collect();
+        let stations = stations.map(read_stations).transpose()?.unwrap_or_default();
+        let settings = OutsideSettings { frames, frame_bytes, stations, ..OutsideSettings::new(points) };
+        let fabric = LiveFabric::new(scenario, &settings).map_err(ScenarioError::new_err)?;
+        let opened = interfaces.iter().map(|(_, name)| open_interface(name, ring_frames)).collect::<PyResult<_>>()?;
+        let options = Options {
+            slack_ns: nanoseconds("slack_us", slack_us)?,
+            spin_ns: nanoseconds("spin_us", spin_us)?,
+            waiting: if busy_poll { Waiting::Busy } else { Waiting::Sleep },
+            ..Options::default()
+        };
+        let driver = Driver::new(fabric, opened, MonotonicClock, options);
+        Ok(Self { effective, control: Control::default(), stage: Mutex::new(Stage::Ready(Box::new(driver))) })
+    }
+
+    /// Runs until `stop`, or for `duration_s`, other Python threads running meanwhile. Once.
+    #[pyo3(signature = (duration_s=None))]
+    fn run(&self, py: Python<'_>, duration_s: Option<f64>) -> PyResult<()> {
+        let Stage::Ready(driver) = std::mem::replace(&mut *self.stage(), Stage::Running) else {
+            return Err(PyRuntimeError::new_err("a Live runs once; make a new one to run again"));
+        };
+        let duration_ns = duration_s.map(|seconds| nanoseconds("duration_s", seconds * 1e6)).transpose()?;
+        let result = py.detach(|| {
+            catch_unwind(AssertUnwindSafe(|| run_to_end(*driver, &self.control, duration_ns)))
+                .unwrap_or_else(|panic| Err(Failure::Simulation(panic_message(panic.as_ref()))))
+        });
+        *self.stage() = Stage::Failed;
+        let (status, outcome) = result?;
+        let json = |error: serde_json::Error| PyRuntimeError::new_err(error.to_string());
+        let summary_json = serde_json::to_string(&outcome.summary).map_err(json)?;
+        let status_json = serde_json::to_string(&status).map_err(json)?;
+        let tables = tables::to_python(py, outcome.tables)?;
+        *self.stage() = Stage::Done { summary_json, status_json, tables };
+        Ok(())
+    }
+
+    /// Asks the run to end; `run` returns soon after.
+    fn stop(&self) {
+        self.control.stop();
+    }
+
+    /// Whether the run has ended, well or not.
+    #[getter]
+    fn is_over(&self) -> bool {
+        matches!(*self.stage(), Stage::Done { .. } | Stage::Failed)
+    }
+
+    /// How things are, as JSON text; after the run, how they were at its end.
+    fn status(&self, py: Python<'_>) -> PyResult<String> {
+        if let Stage::Done { status_json, .. } = &*self.stage() {
+            return Ok(status_json.clone());
+        }
+        let status: Status = self.ask(py, Request::Status)?;
+        serde_json::to_string(&status).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+
+    /// Carries out a command such as "fail sw1<->sw2"; raises `ValueError` when it cannot be.
+    fn command(&self, py: Python<'_>, text: &str) -> PyResult<()> {
+        let command: Command = text.parse().map_err(PyValueError::new_err)?;
+        self.ask(py, |reply| Request::Command(command, reply))?.map_err(PyValueError::new_err)
+    }
+
+    /// The summary as JSON text.
+    #[getter]
+    fn summary(&self) -> PyResult<String> {
+        match &*self.stage() {
+            Stage::Done { summary_json, .. } => Ok(summary_json.clone()),
+            _ => Err(PyRuntimeError::new_err("no summary: the run has not ended well")),
+        }
+    }
+
+    /// Table name -> column name -> numpy array or list of str.
+    #[getter]
+    fn tables(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
+        match &*self.stage() {
+            Stage::Done { tables, .. } => Ok(tables.clone_ref(py)),
+            _ => Err(PyRuntimeError::new_err("no tables: the run has not ended well")),
+        }
+    }
+
+    /// The scenario as TOML with every default spelled out.
+    #[getter]
+    fn effective(&self) -> String {
+        self.effective.clone()
+    }
+}
+
+impl Live {
+    fn ask<T: Send>(&self, py: Python<'_>, request: impl FnOnce(std::sync::mpsc::Sender<T>) -> Request) -> PyResult<T> {
+        const PATIENCE: Duration = Duration::from_secs(5);
+        if !matches!(*self.stage(), Stage::Running) {
+            return Err(PyRuntimeError::new_err("the run is not under way"));
+        }
+        let (reply, answer) = channel();
+        self.control.request(request(reply));
+        let answer = py.detach(move || answer.recv_timeout(PATIENCE));
+        answer.map_err(|_| PyRuntimeError::new_err("the run does not answer"))
+    }
+
+    fn stage(&self) -> MutexGuard<'_, Stage> {
+        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn run_to_end(
+    mut driver: Driver<MonotonicClock>,
+    control: &Control,
+    duration_ns: Option<u64>,
+) -> Result<(Status, hitless_fabric::Outcome), Failure> {
+    driver.run(control, duration_ns);
+    let (status, outcome) = driver.finish();
+    crate::simulator::refuse_violations(&outcome)?;
+    Ok((status, outcome))
+}
+
+fn open_interface(name: &str, ring_frames: usize) -> PyResult<Box<dyn Interface + Send>> {
+    let options = InterfaceOptions { ring_frames, ..InterfaceOptions::default() };
+    open(name, options).map_err(|error| PyOSError::new_err(error.to_string()))
+}
+
+/// Addresses of stations and the nodes behind which they are.
+fn read_stations(stations: &Bound<'_, PyDict>) -> PyResult<Vec<(MacAddress, String)>> {
+    let read = |(address, node): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        let text: String = address.extract()?;
+        let parsed =
+            parse_mac(&text).ok_or_else(|| PyValueError::new_err(format!("'{text}' is no Ethernet address")))?;
+        Ok((parsed, node.extract()?))
+    };
+    stations.iter().map(read).collect()
+}
+
+fn parse_mac(text: &str) -> Option<MacAddress> {
+    let bytes: Vec<u8> = text.split(':').map(|part| u8::from_str_radix(part, 16).ok()).collect::<Option<_>>()?;
+    bytes.try_into().ok().map(MacAddress)
+}
+
+fn nanoseconds(name: &str, microseconds: f64) -> PyResult<u64> {
+    if microseconds.is_finite() && microseconds >= 0.0 {
+        return Ok((microseconds * 1e3) as u64);
+    }
+    Err(PyValueError::new_err(format!("{name} is a time, so neither negative nor infinite: {microseconds}")))
+}
