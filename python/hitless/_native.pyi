@@ -42,6 +42,34 @@ class Simulation:
     def effective(self) -> str:
         """The scenario as TOML with every default spelled out."""
 
+class LiveError(Exception):
+    """A live run that cannot begin or go on: an interface, a capability; the text is complete and for people."""
+
+class Live:
+    """A scenario under the wall clock, with real interfaces in the place of some of its nodes."""
+
+    def __init__(
+        self,
+        text: str,
+        file_name: str,
+        interfaces: dict[str, str],
+        *,
+        mode: str = "auto",
+        stations: dict[str, str] = ...,
+        record: str | None = None,
+    ) -> None: ...
+    def run(self) -> None:
+        """Run until `stop`; other threads run meanwhile."""
+
+    def stop(self) -> None:
+        """Ask a run under way, from another thread, to end."""
+
+    def status(self) -> str:
+        """What has been counted so far, as a JSON object."""
+
+    def command(self, command: str) -> None:
+        """Do what a JSON object says; raises ValueError with the reason when it is refused."""
+
 class Session:
     """A scenario run in steps: it stops where it is told to, shows counters, and takes commands."""
 
@@ -236,6 +264,9 @@ def scenario_example(name: str) -> str | None:
 
 def scenario_check(text: str, file_name: str) -> str:
     """The scenario with every default spelled out; raises `ScenarioError`."""
+
+def scenario_topology(text: str, file_name: str) -> str:
+    """Hosts, switches and links of the fabric, as a JSON object; raises `ScenarioError`."""
 
 def bench_engine(work: str, fraction: float, seed: int) -> str:
     """Run a benchmark workload with a fraction of each flow's packets; measurements as a JSON object."""

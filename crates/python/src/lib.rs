@@ -71,6 +71,12 @@ fn scenario_check(py: Python<'_>, text: &str, file_name: &str) -> PyResult<Strin
     Ok(prepared.effective())
 }
 
+/// Hosts, switches and links of a scenario's fabric, as JSON text.
+#[pyfunction]
+fn scenario_topology(py: Python<'_>, text: &str, file_name: &str) -> PyResult<String> {
+    Ok(py.detach(|| simulator::Prepared::new(text, file_name, None)?.topology_json())?)
+}
+
 /// Copies that LinkGuardian retransmits of each lost packet: Equation 2, rounded up. Both rates lie between 0 and 1.
 #[pyfunction]
 fn linkguardian_copies(actual_loss_rate: f64, target_loss_rate: f64) -> PyResult<u32> {
@@ -105,6 +111,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario_examples, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_example, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_check, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario_topology, module)?)?;
     module.add_function(wrap_pyfunction!(linkguardian_copies, module)?)?;
     module.add_function(wrap_pyfunction!(bench_engine, module)?)
 }
