@@ -117,6 +117,7 @@ class Live:
         frames: int = 8192,
         frame_bytes: int = 2048,
         ring_frames: int = 1024,
+        mode: str = "packet",
     ) -> None:
         """Read the scenario and open the interfaces, in the network namespace of the calling thread.
 
@@ -124,6 +125,7 @@ class Live:
         -> interface. ``stations``: Ethernet address -> node of ``interfaces``, for those that are known; others are
         learned. ``slack_us``: later than this is a missed deadline. ``busy_poll``: never sleep. ``spin_us``: wait awake
         for events nearer than this. ``frames``, ``frame_bytes``: the pool of frames. ``ring_frames``: of the rings.
+        ``mode``: how frames cross to the kernel: "packet", "xdp", "xdp-zero-copy", "xdp-copy", "xdp-generic" or "auto".
 
         Raises `ScenarioError`, or OSError for an interface that cannot be opened.
         """

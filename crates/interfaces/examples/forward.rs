@@ -1,6 +1,6 @@
 //! Forwards every frame between two interfaces, both ways, and does nothing else: what the ports alone can do.
 //!
-//!     forward LEFT RIGHT [af_packet|af_xdp|af_xdp_zero_copy|af_xdp_copy|af_xdp_generic]
+//!     forward LEFT RIGHT [packet|xdp|xdp-zero-copy|xdp-copy|xdp-generic|auto]
 //!
 //! Runs until its standard input ends; the counters go to stdout then.
 

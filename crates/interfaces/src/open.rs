@@ -20,16 +20,20 @@ pub enum Preference {
     FastestXdp,
     /// AF_XDP in exactly this mode.
     Xdp(XdpMode),
+    /// AF_XDP in the driver, without a copy or with one; packet sockets where the driver cannot. AF_XDP in the stack is not
+    /// tried: it is no faster than packet sockets.
+    Fastest,
 }
 
 impl Preference {
     /// All of them, with the names that they have on a command line and in a file.
-    pub const NAMED: [(&'static str, Self); 5] = [
-        ("af_packet", Self::Packet),
-        ("af_xdp", Self::FastestXdp),
-        ("af_xdp_zero_copy", Self::Xdp(XdpMode::ZeroCopy)),
-        ("af_xdp_copy", Self::Xdp(XdpMode::Copy)),
-        ("af_xdp_generic", Self::Xdp(XdpMode::Generic)),
+    pub const NAMED: [(&'static str, Self); 6] = [
+        ("packet", Self::Packet),
+        ("xdp", Self::FastestXdp),
+        ("xdp-zero-copy", Self::Xdp(XdpMode::ZeroCopy)),
+        ("xdp-copy", Self::Xdp(XdpMode::Copy)),
+        ("xdp-generic", Self::Xdp(XdpMode::Generic)),
+        ("auto", Self::Fastest),
     ];
 }
 
@@ -76,10 +80,15 @@ impl Default for Options {
 /// # Errors
 /// [`OpenError`]: exactly what was asked for could not be had.
 pub fn open(name: &str, options: Options) -> Result<Box<dyn Interface + Send>, OpenError> {
+    let packet = || Ok(Box::new(PacketInterface::open(name, options.ring_frames)?) as Box<dyn Interface + Send>);
+    let first_of = |modes: &[XdpMode]| -> Result<Box<dyn Interface + Send>, OpenError> {
+        Ok(Box::new(XdpInterface::open_first(name, modes, options.ring_frames)?))
+    };
     match options.preference {
-        Preference::Packet => Ok(Box::new(PacketInterface::open(name, options.ring_frames)?)),
-        Preference::FastestXdp => Ok(Box::new(XdpInterface::open_fastest(name, options.ring_frames)?)),
-        Preference::Xdp(mode) => Ok(Box::new(XdpInterface::open(name, mode, options.ring_frames)?)),
+        Preference::Packet => packet(),
+        Preference::FastestXdp => first_of(&XdpMode::ALL),
+        Preference::Xdp(mode) => first_of(&[mode]),
+        Preference::Fastest => first_of(&[XdpMode::ZeroCopy, XdpMode::Copy]).or_else(|_| packet()),
     }
 }
 
@@ -222,6 +231,15 @@ mod tests {
             "there is no interface \"hl-none\" in this network namespace (`ip link` lists them)"
         );
         assert_eq!(io::Error::from(error).kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn every_name_is_read_and_others_are_refused_with_a_list() {
+        for (name, preference) in Preference::NAMED {
+            assert_eq!(name.parse(), Ok(preference));
+        }
+        let error = "dpdk".parse::<Preference>().expect_err("no such mode");
+        assert!(error.to_string().contains("one of packet, xdp, xdp-zero-copy"), "{error}");
     }
 
     #[test]

@@ -100,13 +100,14 @@ impl XdpInterface {
         })
     }
 
-    /// Opens it in the fastest mode that can be had.
+    /// Opens it in the first of `modes` that can be had.
     ///
     /// # Errors
-    /// [`OpenError`]: that of the slowest mode, as none could be had.
-    pub fn open_fastest(name: &str, ring_frames: usize) -> Result<Self, OpenError> {
-        let [zero_copy, copy, generic] = XdpMode::ALL.map(|mode| move || Self::open(name, mode, ring_frames));
-        zero_copy().or_else(|_| copy()).or_else(|_| generic())
+    /// [`OpenError`]: that of the last mode, as none could be had.
+    pub fn open_first(name: &str, modes: &[XdpMode], ring_frames: usize) -> Result<Self, OpenError> {
+        let (last, others) = modes.split_last().unwrap_or((&XdpMode::Generic, &[]));
+        let opened = others.iter().find_map(|mode| Self::open(name, *mode, ring_frames).ok());
+        opened.map_or_else(|| Self::open(name, *last, ring_frames), Ok)
     }
 
     /// An interface that is down is a port without carrier, one that is gone is an error.
