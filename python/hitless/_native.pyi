@@ -45,6 +45,45 @@ class Simulation:
 class LiveError(Exception):
     """A live run that cannot begin or go on: an interface, a capability; the text is complete and for people."""
 
+class TrafficEnds:
+    """A generator at one interface and a sink at another one, each (network namespace, interface)."""
+
+    def __init__(self, source: tuple[str, str], sink: tuple[str, str], *, ring_frames: int = 65_536) -> None:
+        """Open both. Raises OSError with the reason."""
+
+    def stream(
+        self,
+        *,
+        frame_bytes: int = 64,
+        rate_pps: float | None = None,
+        duration_s: float = 1.0,
+        generator_cpu: int | None = None,
+        sink_cpu: int | None = None,
+    ) -> str:
+        """Send frames of ``frame_bytes`` (check sequence included); answer what arrived, as a JSON object.
+
+        Without ``rate_pps`` as fast as possible.
+        """
+
+class PlainForwarder:
+    """Hands every frame of one interface to another one, and back: ports without a switch."""
+
+    def __init__(self, namespace: str, left: str, right: str, *, mode: str = "packet") -> None:
+        """Open both in a network namespace. Raises OSError with the reason."""
+
+    @property
+    def modes(self) -> tuple[str, str]:
+        """How frames cross at either interface: what was obtained."""
+
+    def run(self, *, cpu: int | None = None) -> str:
+        """Forward until `stop`, on one processor; answer the counters of both, as a JSON list. Once."""
+
+    def stop(self) -> None:
+        """Ask it to end."""
+
+def switch_off_offloads_in(namespace: str, interface: str) -> list[str]:
+    """Switch off the offloads of an interface that change frames; return those that are still on."""
+
 class Live:
     """A scenario under the wall clock, with real interfaces in the place of some of its nodes."""
 

@@ -5,6 +5,7 @@
 //! - [`interface`]: what a port can do;
 //! - [`open`](mod@open): how one is opened, and why that fails;
 //! - [`link`]: the interface under a port: MTU, carrier, on and off;
+//! - [`watch`]: what becomes of interfaces;
 //! - [`offloads`]: what must be off so that frames arrive as they were sent;
 //! - [`packet`]: ports over packet sockets;
 //! - [`xdp`]: ports over AF_XDP;
@@ -21,6 +22,7 @@ pub mod open;
 pub mod packet;
 mod sys;
 pub mod traffic;
+pub mod watch;
 pub mod xdp;
 
 pub use interface::{Counters, Interface, MonotonicTime, Received, Refusal};

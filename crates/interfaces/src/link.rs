@@ -26,6 +26,16 @@ pub enum Carrier {
     Present,
 }
 
+impl Carrier {
+    pub(crate) fn of_flags(flags: libc::c_int) -> Self {
+        match (flags & libc::IFF_UP != 0, flags & libc::IFF_RUNNING != 0) {
+            (false, _) => Self::Off,
+            (true, false) => Self::Lost,
+            (true, true) => Self::Present,
+        }
+    }
+}
+
 impl Link {
     /// The interface called `name` in the network namespace of the calling thread.
     ///
@@ -92,11 +102,7 @@ impl Link {
     /// When it is gone.
     pub fn carrier(&self) -> io::Result<Carrier> {
         let flags = self.control.flags(&self.name)?;
-        Ok(match (flags & libc::IFF_UP != 0, flags & libc::IFF_RUNNING != 0) {
-            (false, _) => Carrier::Off,
-            (true, false) => Carrier::Lost,
-            (true, true) => Carrier::Present,
-        })
+        Ok(Carrier::of_flags(flags))
     }
 
     /// How many receive queues it has; 0 when the driver does not count them.
