@@ -216,9 +216,9 @@ fn one_queue(link: &Link) -> io::Result<()> {
 }
 
 /// Binds to the queue. The kernel lets go of a queue a moment after the socket that had it was closed, so one that is taken
-/// is asked for again for half a second.
+/// is asked for again for two seconds.
 fn bind(socket: &XdpSocket, link: &Link, mode: XdpMode) -> io::Result<()> {
-    let mut tries = 50;
+    let mut tries = 200;
     loop {
         match socket.bind(link.index(), mode == XdpMode::ZeroCopy) {
             Err(error) if error.kind() == io::ErrorKind::ResourceBusy && tries > 0 => {

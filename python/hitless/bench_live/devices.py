@@ -25,6 +25,18 @@ switches = [{switches}]
 hosts_right = ["far"]
 host_link = {{ rate = "100 Gbps", delay = "0 ns" }}
 switch_link = {{ rate = "100 Gbps", delay = "100 ns" }}
+
+# A scenario has flows; in a live run real programs send instead.
+[[transport]]
+name = "cubic"
+kind = "tcp"
+
+[[flows]]
+name = "none"
+kind = "long"
+transport = "cubic"
+sources = ["near"]
+destinations = ["far"]
 """
 _LINKGUARDIAN = """
 [[mechanism]]
@@ -107,7 +119,12 @@ def _switch(device: Device, network: Network, cpu: int | None) -> Iterator[str]:
     interfaces = {"near": PORTS[0], "far": PORTS[1]}
     with kernel.inside(network.device):
         live = _native.Live(
-            device.scenario, "bench-live", interfaces, stations=stations, busy_poll=True, ring_frames=4096,
+            device.scenario,
+            "bench-live",
+            interfaces,
+            stations=stations,
+            busy_poll=True,
+            ring_frames=4096,
             mode=device.mode,
         )
 
@@ -122,12 +139,12 @@ def _switch(device: Device, network: Network, cpu: int | None) -> Iterator[str]:
 
 @contextmanager
 def _thread(work: Callable[[], object], stop: Callable[[], None]) -> Iterator[None]:
-    failures: list[BaseException] = []
+    failures: list[Exception] = []
 
     def guarded() -> None:
         try:
             work()
-        except BaseException as failure:  # told to whoever waits
+        except Exception as failure:  # noqa: BLE001  # told to whoever waits
             failures.append(failure)
 
     thread = threading.Thread(target=guarded, name="device")

@@ -38,10 +38,10 @@ def bench(only: Sequence[str], *, trial_s: float, tcp_s: float, json: bool) -> N
 
 def _table(rows: Sequence[dict[str, Any]]) -> Table:
     table = Table("forwarding", title="64-byte packets, and one connection of kernel TCP (MTU 1500, offloads off)")
-    for title in ("TCP Gbps", "retrans.", "lossless kpps", "flood kpps", "lost at 80 %", "added us p50", "p99.9"):
+    for title in ("TCP Gbps", "retrans.", "lossless kpps", "flood kpps", "of offered", "lost at 80 %", "added us p50", "p99.9"):
         table.add_column(title, justify="right")
     for row in rows:
-        table.add_row(row["device"], *(["failed"] + [""] * 6 if "failed" in row else _cells(row)))
+        table.add_row(row["device"], *(["failed"] + [""] * 7 if "failed" in row else _cells(row)))
     return table
 
 
@@ -52,6 +52,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
         f"{row['tcp']['retransmissions']:,}",
         f"{row['lossless_pps'] / 1e3:.0f}",
         f"{row['flood_pps'] / 1e3:.0f}",
+        f"{row['offered_pps'] / 1e3:.0f}",
         f"{at_80['frames_lost']:,} of {at_80['frames_sent']:,}" if at_80 else "-",
         f"{added['p50'] / 1e3:.1f}" if added else "-",
         f"{added['p99_9'] / 1e3:.1f}" if added else "-",
