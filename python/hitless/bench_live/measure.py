@@ -39,7 +39,7 @@ def measure(network: Network, processors: Processors, *, trial_s: float, tcp_s: 
     return packets | {"tcp": tcp(network, tcp_s)}
 
 
-def _stream_between(ends: _native.TrafficEnds, processors: Processors) -> Stream:
+def _stream_between(ends: "_native.TrafficEnds", processors: Processors) -> Stream:
     def stream(rate_pps: float | None, duration_s: float) -> dict[str, Any]:
         text = ends.stream(
             frame_bytes=FRAME_BYTES,

@@ -195,7 +195,7 @@ def live(
     Examples:
 
       hitless bench live
-      hitless bench live bridge AF_PACKET --trial 0.5
+      hitless bench live bridge "switch, packet" --trial 0.5
     """
     from hitless.cli.bench_live import bench
 

@@ -157,7 +157,7 @@ fn what_waits_while_the_interface_is_down_is_discarded_and_counted() {
     let mut left = pair.open("left", Options::default());
     let mut right = pair.open("right", Options::default());
     pair.ip(&["link", "set", "left", "down"]);
-    for _ in 0..1000 {
+    for _ in 0..10_000 {
         assert_eq!(left.receive(64, &mut |_| {}).expect("down is no error"), 0);
     }
     send_all(&mut *left, &[frame(60, 1), frame(60, 2)]);

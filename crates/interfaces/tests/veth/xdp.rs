@@ -76,7 +76,7 @@ fn a_fill_ring_that_looks_full_while_the_kernel_still_hands_over_is_no_failure()
         let ended = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                for round in 0..20_000_u32 {
+                for round in 0..100_000_u32 {
                     // Those that the ring has no room for are not sent, which does no harm here.
                     let _ = left.send(&frame(60, round as u8));
                     left.flush().expect("the interface is there");

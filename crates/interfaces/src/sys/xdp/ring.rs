@@ -96,6 +96,7 @@ impl<T: Entry> Ring<T> {
     }
 
     /// Puts `entry` in, to be told of by [`Ring::publish`]; false when there is no room.
+    #[inline]
     pub fn push(&mut self, entry: T) -> bool {
         if self.ours.wrapping_sub(self.theirs) > self.mask {
             self.theirs = self.mapping.word(self.offsets.consumer).load(Acquire);
@@ -114,6 +115,7 @@ impl<T: Entry> Ring<T> {
     }
 
     /// Takes the next entry out, if there is one; the kernel may use its place again after [`Ring::release`].
+    #[inline]
     pub fn pop(&mut self) -> Option<T> {
         if self.ours == self.theirs {
             self.theirs = self.mapping.word(self.offsets.producer).load(Acquire);
