@@ -86,6 +86,12 @@ fn linkguardian_copies(actual_loss_rate: f64, target_loss_rate: f64) -> PyResult
     copies.ok_or_else(|| PyValueError::new_err("both loss rates must lie strictly between 0 and 1"))
 }
 
+/// The distribution of flow sizes `name` that comes with the program: bytes, and the share of flows up to them.
+#[pyfunction]
+fn size_table(name: &str) -> Option<Vec<(f64, f64)>> {
+    simulator::size_table(name)
+}
+
 /// Runs benchmark workload `work` with a fraction of each flow's packets; returns the measurements as JSON.
 #[pyfunction]
 fn bench_engine(py: Python<'_>, work: &str, fraction: f64, seed: u64) -> PyResult<String> {
@@ -112,11 +118,13 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(fleet::fleet_policies, module)?)?;
     module.add_function(wrap_pyfunction!(fleet::fleet_policy_protects, module)?)?;
+    module.add_function(wrap_pyfunction!(live::live_replay, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_schema, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_examples, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_example, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_check, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_topology, module)?)?;
     module.add_function(wrap_pyfunction!(linkguardian_copies, module)?)?;
+    module.add_function(wrap_pyfunction!(size_table, module)?)?;
     module.add_function(wrap_pyfunction!(bench_engine, module)?)
 }

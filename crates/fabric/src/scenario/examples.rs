@@ -32,6 +32,7 @@ embedded_examples!(
     "linkguardian-testbed",
     "link-failure",
     "sqr-testbed",
+    "afq-neighbours",
     "bench-a",
     "bench-b",
     "bench-c",
