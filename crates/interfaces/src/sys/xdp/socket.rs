@@ -117,13 +117,7 @@ impl XdpSocket {
     /// Gives the kernel chunks to receive into. It says that it has taken one out of the fill ring only after it has handed
     /// over the frame in it, so the ring can look full when a chunk comes back: that one waits for the next time.
     fn fill(&mut self) {
-        while let Some(chunk) = self.returning.pop() {
-            if !self.fill.push(chunk) {
-                self.returning.push(chunk);
-                break;
-            }
-        }
-        self.fill.publish();
+        self.fill.push_from(&mut self.returning);
     }
 
     /// A received frame and its stamp, which is set back: the next frame in the chunk may have none.
