@@ -43,6 +43,48 @@ class Simulation:
     def effective(self) -> str:
         """The scenario as TOML with every default spelled out."""
 
+class LiveError(Exception):
+    """A live run that cannot begin or go on: an interface, a capability; the text is complete and for people."""
+
+class TrafficEnds:
+    """A generator at one interface and a sink at another one, each (network namespace, interface)."""
+
+    def __init__(self, source: tuple[str, str], sink: tuple[str, str], *, ring_frames: int = 65_536) -> None:
+        """Open both. Raises OSError with the reason."""
+
+    def stream(
+        self,
+        *,
+        frame_bytes: int = 64,
+        rate_pps: float | None = None,
+        duration_s: float = 1.0,
+        generator_cpu: int | None = None,
+        sink_cpu: int | None = None,
+    ) -> str:
+        """Send frames of ``frame_bytes`` (check sequence included); answer what arrived, as a JSON object.
+
+        Without ``rate_pps`` as fast as possible.
+        """
+
+class PlainForwarder:
+    """Hands every frame of one interface to another one, and back: ports without a switch."""
+
+    def __init__(self, namespace: str, left: str, right: str, *, mode: str = "packet") -> None:
+        """Open both in a network namespace. Raises OSError with the reason."""
+
+    @property
+    def modes(self) -> tuple[str, str]:
+        """How frames cross at either interface: what was obtained."""
+
+    def run(self, *, cpu: int | None = None) -> str:
+        """Forward until `stop`, on one processor; answer the counters of both, as a JSON list. Once."""
+
+    def stop(self) -> None:
+        """Ask it to end."""
+
+def switch_off_offloads_in(namespace: str, interface: str) -> list[str]:
+    """Switch off the offloads of an interface that change frames; return those that are still on."""
+
 class Session:
     """A scenario run in steps: it stops where it is told to, shows counters, and takes commands."""
 
@@ -93,6 +135,7 @@ class Live:
         record: str | PathLike[str] | None = None,
         record_frame_bytes: int | None = None,
         record_decisions: bool = True,
+        mode: str = "packet",
     ) -> None:
         """Read the scenario and open the interfaces, in the network namespace of the calling thread.
 
@@ -101,6 +144,7 @@ class Live:
         learned. ``slack_us``: later than this is a missed deadline. ``busy_poll``: never sleep. ``spin_us``: wait awake
         for events nearer than this. ``frames``, ``frame_bytes``: the pool of frames. ``ring_frames``: of the rings.
         ``record``: a file for `live_replay`; ``record_frame_bytes``: keep so much of each frame and a hash of the rest.
+        ``mode``: how frames cross to the kernel: "packet", "xdp", "xdp-zero-copy", "xdp-copy", "xdp-generic" or "auto".
 
         Raises `ScenarioError`, or OSError for an interface that cannot be opened.
         """
@@ -260,6 +304,9 @@ def bench_switch(discipline: str, load: str, fraction: float, seed: int) -> str:
 
 def bench_switch_disciplines() -> list[tuple[str, str]]:
     """Disciplines and mechanisms that `bench_switch` knows, each with what it is compared with."""
+
+def scenario_topology(text: str, file_name: str) -> str:
+    """Hosts, switches and links of the fabric, as a JSON object; raises `ScenarioError`."""
 
 def bench_engine(work: str, fraction: float, seed: int) -> str:
     """Run a benchmark workload with a fraction of each flow's packets; measurements as a JSON object."""

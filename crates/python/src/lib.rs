@@ -4,12 +4,14 @@
 //! What is simulated is decided in `hitless-fabric` and `hitless-fleet`; how results are read, judged and drawn is decided in Python.
 //!
 //! - [`simulator`]: the one file that names the simulator crate;
+//! - [`bench_live`]: what a bench of live forwarding is measured with;
 //! - [`fleet`]: the classes of the fleet simulator, which is a crate of its own;
 //! - [`simulation`]: the Python class `Simulation`, one scenario from text to tables;
 //! - [`session`]: the Python class `Session`, a scenario run in steps with commands in between;
 //! - [`live`]: the Python class `Live`, a scenario's fabric between real interfaces;
 //! - [`tables`]: columns of results as numpy arrays, without a copy.
 
+mod bench_live;
 mod fleet;
 mod live;
 mod session;
@@ -71,6 +73,12 @@ fn scenario_check(py: Python<'_>, text: &str, file_name: &str) -> PyResult<Strin
     Ok(prepared.effective())
 }
 
+/// Hosts, switches and links of a scenario's fabric, as JSON text.
+#[pyfunction]
+fn scenario_topology(py: Python<'_>, text: &str, file_name: &str) -> PyResult<String> {
+    Ok(py.detach(|| simulator::Prepared::new(text, file_name, None)?.topology_json())?)
+}
+
 /// Copies that LinkGuardian retransmits of each lost packet: Equation 2, rounded up. Both rates lie between 0 and 1.
 #[pyfunction]
 fn linkguardian_copies(actual_loss_rate: f64, target_loss_rate: f64) -> PyResult<u32> {
@@ -116,6 +124,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<fleet::FleetTopology>()?;
     module.add_class::<fleet::FleetTrace>()?;
     module.add_class::<fleet::FleetYear>()?;
+    module.add_class::<bench_live::TrafficEnds>()?;
+    module.add_class::<bench_live::PlainForwarder>()?;
+    module.add_function(wrap_pyfunction!(bench_live::switch_off_offloads_in, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(fleet::fleet_policies, module)?)?;
     module.add_function(wrap_pyfunction!(fleet::fleet_policy_protects, module)?)?;
@@ -124,6 +135,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario_examples, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_example, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_check, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario_topology, module)?)?;
     module.add_function(wrap_pyfunction!(linkguardian_copies, module)?)?;
     module.add_function(wrap_pyfunction!(size_table, module)?)?;
     module.add_function(wrap_pyfunction!(bench_switch, module)?)?;

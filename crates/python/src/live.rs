@@ -10,6 +10,7 @@ use std::time::Duration;
 use hitless_fabric::LiveFabric;
 use hitless_fabric::outside::OutsideSettings;
 use hitless_fabric::scenario::{self, Scenario};
+use hitless_interfaces::open::UnknownMode;
 use hitless_interfaces::{Interface, Options as InterfaceOptions, open};
 use hitless_live::recording::{Header, RecorderOptions, RecordingState};
 use hitless_live::{Command, Control, Driver, MonotonicClock, Options, Recorder, Request, Status, Waiting};
@@ -48,7 +49,8 @@ impl Live {
     #[new]
     #[pyo3(signature = (
         text, file_name, interfaces, *, seed=None, stations=None, slack_us=1000.0, busy_poll=false, spin_us=50.0,
-        frames=8192, frame_bytes=2048, ring_frames=1024, record=None, record_frame_bytes=None, record_decisions=true
+        frames=8192, frame_bytes=2048, ring_frames=1024, record=None, record_frame_bytes=None, record_decisions=true,
+        mode="packet"
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn new(
@@ -66,6 +68,7 @@ impl Live {
         record: Option<PathBuf>,
         record_frame_bytes: Option<usize>,
         record_decisions: bool,
+        mode: &str,
     ) -> PyResult<Self> {
         let scenario = scenario::check(text, file_name).map_err(|error| ScenarioError::new_err(error.to_string()))?;
         let scenario = Scenario { seed: seed.unwrap_or(scenario.seed), ..scenario };
@@ -90,7 +93,9 @@ impl Live {
             Ok::<_, PyErr>(state)
         });
         let recording = recording.transpose()?;
-        let opened = interfaces.iter().map(|(_, name)| open_interface(name, ring_frames)).collect::<PyResult<_>>()?;
+        let preference = mode.parse().map_err(|error: UnknownMode| PyValueError::new_err(error.to_string()))?;
+        let options = InterfaceOptions { preference, ring_frames };
+        let opened = interfaces.iter().map(|(_, name)| open_interface(name, options)).collect::<PyResult<_>>()?;
         let options = Options {
             slack_ns: nanoseconds("slack_us", slack_us)?,
             spin_ns: nanoseconds("spin_us", spin_us)?,
@@ -214,8 +219,7 @@ fn run_to_end(
     Ok((status, outcome))
 }
 
-fn open_interface(name: &str, ring_frames: usize) -> PyResult<Box<dyn Interface + Send>> {
-    let options = InterfaceOptions { ring_frames, ..InterfaceOptions::default() };
+fn open_interface(name: &str, options: InterfaceOptions) -> PyResult<Box<dyn Interface + Send>> {
     open(name, options).map_err(|error| PyOSError::new_err(error.to_string()))
 }
 
@@ -228,6 +232,11 @@ fn read_stations(stations: &Bound<'_, PyDict>) -> PyResult<Vec<(MacAddress, Stri
         Ok((parsed, node.extract()?))
     };
     stations.iter().map(read).collect()
+}
+
+fn parse_mac(text: &str) -> Option<MacAddress> {
+    let bytes: Vec<u8> = text.split(':').map(|part| u8::from_str_radix(part, 16).ok()).collect::<Option<_>>()?;
+    bytes.try_into().ok().map(MacAddress)
 }
 
 fn nanoseconds(name: &str, microseconds: f64) -> PyResult<u64> {

@@ -6,6 +6,7 @@ use std::time::Instant;
 use hitless_fabric::bench::Work;
 use hitless_fabric::bench::switch::{Load, SWITCH_WORKS, SwitchWork, packets_sent};
 use hitless_fabric::scenario::{self, Scenario};
+use hitless_fabric::topology::{DirectedLink, Topology};
 use hitless_fabric::workload::Cdf;
 use hitless_fabric::{LinkEnd, Mode, Progress, Session, Simulation, Time, copies_for};
 use rustix::time::{ClockId, clock_gettime};
@@ -67,6 +68,12 @@ impl Prepared {
         self.scenario.effective_toml()
     }
 
+    /// Hosts, switches and links of the fabric, as one JSON object.
+    pub fn topology_json(&self) -> Result<String, Failure> {
+        let topology = self.scenario.topology.build().map_err(|errors| Failure::Scenario(format!("{errors:?}")))?;
+        Ok(described(&topology).to_string())
+    }
+
     /// Runs to the end, telling `control` of its progress and asking it whether to stop.
     pub fn run(&self, control: &Control) -> Result<Outcome, Failure> {
         let clocks = Clocks::start();
@@ -79,6 +86,24 @@ impl Prepared {
         let summary_json = with_times(&outcome.summary, &clocks)?.to_string();
         Ok(Outcome { summary_json, tables: outcome.tables })
     }
+}
+
+fn described(topology: &Topology) -> serde_json::Value {
+    let links = (0..topology.links.len()).map(|number| {
+        let forward = DirectedLink::from_index(2 * number);
+        let (from, to) = topology.ends(forward);
+        serde_json::json!({
+            "name": topology.link_name(forward),
+            "reverse": topology.link_name(forward.reversed()),
+            "ends": [topology.name(from.node), topology.name(to.node)],
+            "rate_bps": topology.link(forward.link).settings.rate.as_bps(),
+        })
+    });
+    serde_json::json!({
+        "hosts": topology.hosts.iter().map(|host| &host.name).collect::<Vec<_>>(),
+        "switches": topology.switches.iter().map(|switch| &switch.name).collect::<Vec<_>>(),
+        "links": links.collect::<Vec<_>>(),
+    })
 }
 
 /// A run in steps, under the hand of a control plane.

@@ -8,6 +8,7 @@ import typer
 
 from hitless.cli import console
 from hitless.cli.fleet_app import fleet_app
+from hitless.cli.lab_app import lab_app
 from hitless.errors import BadInput, HitlessError
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ bench_app = typer.Typer(no_args_is_help=True, help="Measure the speed of hitless
 corruptd_app = typer.Typer(no_args_is_help=True, help="Find corrupting links and switch LinkGuardian on and off.")
 app.add_typer(scenario_app, name="scenario")
 app.add_typer(fleet_app, name="fleet")
+app.add_typer(lab_app, name="lab")
 app.add_typer(bench_app, name="bench")
 app.add_typer(corruptd_app, name="corruptd")
 
@@ -70,6 +72,10 @@ def hitless(
     Or with a year of corrupting links in a whole datacenter:
 
       hitless fleet run
+
+    Or bring a scenario up on this machine, with real programs at the ends:
+
+      hitless lab up examples/lossy-link.toml
 
     Numbers and tables go to stdout, everything else to stderr.
     Exit code 0: done. 1: a run failed. 2: wrong usage or input. 130: interrupted.
@@ -194,6 +200,29 @@ def bench_switch(
     from hitless.cli.bench_switch import bench
 
     bench(discipline, seed=seed, instructions=instructions, json=json)
+
+
+@bench_app.command()
+def live(
+    only: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Part of the name of what is measured; all if none.")
+    ] = None,
+    trial: Annotated[float, typer.Option(min=0.1, help="Seconds of one trial with packets.")] = 1.0,
+    tcp: Annotated[float, typer.Option(min=1.0, help="Seconds of TCP.")] = 5.0,
+    json: Json = False,
+) -> None:
+    """Throughput, packets per second, delay and loss between two network namespaces, beside the kernel's own bridge.
+
+    Needs the rights of root, and iperf3.
+
+    Examples:
+
+      hitless bench live
+      hitless bench live bridge "switch, packet" --trial 0.5
+    """
+    from hitless.cli.bench_live import bench
+
+    bench(only or [], trial_s=trial, tcp_s=tcp, json=json)
 
 
 @scenario_app.command()
