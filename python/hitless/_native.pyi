@@ -43,9 +43,6 @@ class Simulation:
     def effective(self) -> str:
         """The scenario as TOML with every default spelled out."""
 
-class LiveError(Exception):
-    """A live run that cannot begin or go on: an interface, a capability; the text is complete and for people."""
-
 class TrafficEnds:
     """A generator at one interface and a sink at another one, each (network namespace, interface)."""
 
@@ -84,6 +81,34 @@ class PlainForwarder:
 
 def switch_off_offloads_in(namespace: str, interface: str) -> list[str]:
     """Switch off the offloads of an interface that change frames; return those that are still on."""
+
+class NetworkInterface:
+    """An Ethernet interface of the network namespace of the thread that makes this.
+
+    Everything raises OSError with a complete message: when there is no such interface, when it is gone, without
+    CAP_NET_ADMIN.
+    """
+
+    def __init__(self, name: str) -> None: ...
+    @property
+    def mtu_bytes(self) -> int:
+        """The most bytes of a frame behind addresses and type."""
+
+    def set_mtu_bytes(self, mtu_bytes: int) -> None:
+        """Set the MTU; a port must be opened after that."""
+
+    def set_up(self, up: bool) -> None:
+        """Switch it on or off."""
+
+    @property
+    def carrier(self) -> Literal["off", "lost", "present"]:
+        """Whether frames can cross now."""
+
+    def switch_off_offloads(self) -> tuple[list[str], list[str]]:
+        """Switch off those that change frames: which are off now and were on, and which stay on."""
+
+    def switch_on_offloads(self, names: list[str]) -> None:
+        """Switch these on again."""
 
 class Session:
     """A scenario run in steps: it stops where it is told to, shows counters, and takes commands."""
@@ -159,8 +184,11 @@ class Live:
         """How things are (after the run: were at its end), as a JSON object; see crates/live/src/status.rs."""
 
     def command(self, text: str) -> None:
-        """Carry out "fail LINK", "repair LINK", "corrupt LINK RATE", "protect LINK COPIES blocking|non-blocking" or
-        "unprotect LINK", where LINK is "a->b" or "a<->b"; ValueError when it cannot be."""
+        """Carry out a command; ValueError when it cannot be.
+
+        "fail LINK", "repair LINK", "corrupt LINK RATE", "protect LINK COPIES blocking|non-blocking" or "unprotect
+        LINK", where LINK is "a->b" or "a<->b".
+        """
 
     @property
     def is_over(self) -> bool:
@@ -190,6 +218,12 @@ def live_replay(path: str | PathLike[str]) -> str:
 
 def linkguardian_copies(actual_loss_rate: float, target_loss_rate: float) -> int:
     """Copies that LinkGuardian retransmits of each lost packet: Equation 2, rounded up."""
+
+def link_inner_mtu(outer_mtu: int, vlan_tags: int) -> int | None:
+    """The MTU for hosts whose frames cross a protected link of MTU ``outer_mtu``; None when nothing is left."""
+
+def link_outer_mtu(inner_mtu: int, vlan_tags: int) -> int:
+    """The MTU that a protected link needs for hosts with MTU ``inner_mtu``."""
 
 def size_table(name: str) -> list[tuple[float, float]] | None:
     """A distribution of flow sizes that comes with the program, by points: bytes, and the share of flows up to them."""
@@ -305,8 +339,8 @@ def bench_switch(discipline: str, load: str, fraction: float, seed: int) -> str:
 def bench_switch_disciplines() -> list[tuple[str, str]]:
     """Disciplines and mechanisms that `bench_switch` knows, each with what it is compared with."""
 
-def scenario_topology(text: str, file_name: str) -> str:
-    """Hosts, switches and links of the fabric, as a JSON object; raises `ScenarioError`."""
+def scenario_check_live(text: str, file_name: str) -> tuple[str, str]:
+    """The same for a live run, which needs neither flows nor an end; then its fabric as a JSON object."""
 
 def bench_engine(work: str, fraction: float, seed: int) -> str:
     """Run a benchmark workload with a fraction of each flow's packets; measurements as a JSON object."""

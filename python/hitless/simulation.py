@@ -218,7 +218,7 @@ def _frames(
 
 
 def size_table(name: str) -> list[tuple[float, float]]:
-    """The table of flow sizes ``name``: bytes, and the share of flows (0 to 1) of at most so many, linear in between."""
+    """The table of flow sizes ``name``: bytes, and the share of flows (0 to 1) up to so many, linear in between."""
     points = _native.size_table(name)
     if points is None:
         raise KeyError(f"no table of flow sizes is called {name!r}")
@@ -231,12 +231,3 @@ def check_scenario(text: str, file_name: str) -> str:
         return _native.scenario_check(text, file_name)
     except _native.ScenarioError as refused:
         raise RefusedScenario(str(refused)) from refused
-
-
-def scenario_topology(text: str, file_name: str) -> dict[str, Any]:
-    """Names of hosts and switches, and links with their names in both directions, or `RefusedScenario`."""
-    try:
-        topology: dict[str, Any] = json.loads(_native.scenario_topology(text, file_name))
-    except _native.ScenarioError as refused:
-        raise RefusedScenario(str(refused)) from refused
-    return topology

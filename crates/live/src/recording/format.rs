@@ -84,7 +84,8 @@ impl Header {
     /// # Errors
     /// A sentence: a scenario or an address that this version does not take.
     pub fn build(&self) -> Result<LiveFabric, String> {
-        let scenario = scenario::check(&self.scenario, "recording").map_err(|error| error.to_string())?;
+        let scenario = scenario::check_for(&self.scenario, "recording", scenario::Purpose::Live)
+            .map_err(|error| error.to_string())?;
         let station = |(address, point): &(String, String)| Ok((mac_address(address)?, point.clone()));
         let link = |end: &LinkEnd| {
             let (local, remote) = (mac_address(&end.local)?, mac_address(&end.remote)?);
