@@ -1,3 +1,4 @@
+mod afq;
 mod failures;
 mod messages;
 mod round_trip;
