@@ -7,17 +7,10 @@ use super::Check;
 use crate::scenario::error::Problem;
 use crate::scenario::quantity::Quantity;
 use crate::scenario::{
-    AfqHash, AfqIdleRound, AfqRound, AfqScheduler, AfqSettings, AfqUpdate, BufferSettings, DepthVisible,
-    MechanismSettings, QueueLength, SchedulerKind,
+    AfqHash, AfqIdleRound, AfqRound, AfqScheduler, AfqSettings, AfqUpdate, BufferSettings, DepthVisible, QueueLength,
 };
 use crate::topology::Topology;
 use crate::topology::select::SwitchPort;
-
-/// The most queues of a port.
-const QUEUES_MAX: u16 = 64;
-/// Queues that SQR asks for at a port, and LinkGuardian at both ends of a link.
-const SQR_QUEUES: u16 = 2;
-const LINKGUARDIAN_QUEUES: u16 = 3;
 
 impl Check<'_> {
     /// `taken` are the ports that another entry has named.
@@ -74,20 +67,7 @@ impl Check<'_> {
             Problem::new("switch.ecn", "", "AFQ takes all packets of its ports: no other queue would ever mark one")
                 .hint("take ecn_rounds of the mechanism, or name AFQ's ports")
         });
-        let runs = |kind: fn(&MechanismSettings) -> bool| self.scenario.mechanisms.iter().any(kind);
-        let of_switch = if switch.scheduler == SchedulerKind::Fifo { 1 } else { u16::from(switch.queues_per_port) };
-        let sqr = SQR_QUEUES * u16::from(runs(|mechanism| matches!(mechanism, MechanismSettings::Sqr(_))));
-        let linkguardian =
-            LINKGUARDIAN_QUEUES * u16::from(runs(|mechanism| matches!(mechanism, MechanismSettings::LinkGuardian(_))));
-        let queues = u16::from(settings.queues);
-        let sum = queues + of_switch + sqr + linkguardian;
-        self.require_else(sum <= QUEUES_MAX, || {
-            let rule = format!(
-                "a port has {QUEUES_MAX} queues at most: AFQ {queues}, the switch {of_switch}, SQR {sqr}, LinkGuardian \
-                 {linkguardian} are {sum}"
-            );
-            Problem::new(format!("{section}.queues"), "", rule)
-        });
+        self.queues_beside_afq(settings, section);
     }
 
     fn afq_sketch(&mut self, settings: &AfqSettings, section: &str) {

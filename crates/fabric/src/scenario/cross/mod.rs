@@ -1,6 +1,7 @@
 //! Cross checks: what only holds between fields. Every refusal gives the reason.
 
 mod afq;
+mod composition;
 mod constant_rates;
 mod fabric;
 mod failures;
@@ -20,6 +21,7 @@ pub(super) fn check(scenario: &Scenario, purpose: Purpose) -> Vec<Problem> {
     check.run();
     check.switch();
     check.flow_queueing();
+    check.queues_of_ports();
     check.host();
     check.transports();
     // What follows speaks of nodes and links by name: without a fabric each name would be an error of its own.
@@ -29,6 +31,7 @@ pub(super) fn check(scenario: &Scenario, purpose: Purpose) -> Vec<Problem> {
         check.links(&topology);
         check.failures(&topology);
         check.mechanisms(&topology);
+        check.composition(&topology);
         check.measure(&topology);
     }
     check.problems
