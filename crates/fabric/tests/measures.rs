@@ -46,11 +46,12 @@ fn texts(outcome: &Outcome, name: &str, column: &str) -> Vec<String> {
     values.clone()
 }
 
-const LANES: [(&str, &[&str]); 4] = [
+const LANES: [(&str, &[&str]); 5] = [
     ("", &["queue full"]),
     ("queues_per_port = 2\nscheduler = \"strict\"", &["queue full"]),
     ("flow_queueing = { kind = \"ideal-fq\" }", &["evicted from a full buffer", "queue full"]),
     ("flow_queueing = { kind = \"drr\" }", &["evicted from a full buffer", "queue full"]),
+    ("[[mechanism]]\nkind = \"afq\"\nqueues = 16", &["given up by a mechanism"]),
 ];
 
 #[test]

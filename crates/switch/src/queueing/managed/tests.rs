@@ -181,13 +181,27 @@ fn a_group_is_one_queue_to_the_others() {
             lane.offer(QueueId(queue), 0, entry(1_518));
         }
     }
-    [0, 1, 2, 3].into_iter().for_each(|round| drop(offer(&mut lane, 3, round, 1_518)));
+    for round in [0, 1, 2, 3] {
+        offer(&mut lane, 3, round, 1_518);
+    }
     let next = || match lane.take() {
         Taken::Packet(queue, _) => Some(queue.0),
         _ => None,
     };
     let order: Vec<u8> = std::iter::from_fn(next).collect();
     assert_eq!(order, [0, 0, 3, 1, 4, 1, 5, 6, 2, 2]);
+}
+
+#[test]
+fn what_waits_in_a_group_is_seen_beside_what_waits_outside() {
+    let mut lane = with_group(&[100], ROTATING, QueueLimit::Unlimited);
+    fill(&mut lane, 0, 100, 1);
+    for round in [0, 3, 3, 1] {
+        offer(&mut lane, 1, round, 100);
+    }
+    let mut seen = Vec::new();
+    lane.each_waiting(|packet| seen.push(packet.0));
+    assert_eq!(seen, [0, 0, 1, 3, 3], "in the order of the queues; the packets of the group are numbered by round");
 }
 
 #[test]
@@ -228,7 +242,9 @@ fn packets_that_are_late_or_early_for_their_round_are_counted() {
     let mut lane = with_group(&[100], late, QueueLimit::Unlimited);
     offer(&mut lane, 1, 0, 100);
     served(&mut lane);
-    [2, 0].into_iter().for_each(|round| drop(offer(&mut lane, 1, round, 100)));
+    for round in [2, 0] {
+        offer(&mut lane, 1, round, 100);
+    }
     assert_eq!(served(&mut lane), [0, 2]);
 }
 
