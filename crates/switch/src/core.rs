@@ -155,6 +155,7 @@ impl Core {
     }
 
     /// Starts the transmission of a packet from a managed lane; answers how long it takes.
+    #[inline]
     pub fn transmit<E: Environment>(
         &mut self,
         now: Time,
@@ -217,10 +218,12 @@ impl Core {
     ///
     /// # Panics
     /// When the port has a FIFO lane: the mechanism did not subscribe to it.
+    #[inline]
     pub fn lane_mut(&mut self, port: PortId) -> &mut ManagedLane {
         self.managed(port)
     }
 
+    #[inline]
     pub fn managed(&mut self, port: PortId) -> &mut ManagedLane {
         match &mut self.ports[usize::from(port.0)].lane {
             Lane::Managed(lane) => lane,

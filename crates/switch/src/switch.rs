@@ -202,14 +202,15 @@ impl<M: Mechanism> Switch<M> {
             SwitchEvent::Enqueue { packet } => self.enqueue(now, packet, environment),
             SwitchEvent::Release { packet } => self.release(now, packet, environment),
             SwitchEvent::Service { port } => match &mut self.core.ports[usize::from(port.0)].lane {
+                Lane::Managed(lane) => {
+                    lane.service_is_due = false;
+                    self.serve(now, port, environment);
+                }
                 Lane::Flow(lane) => {
                     lane.service_is_due = false;
                     self.serve_flows(now, port, environment);
                 }
-                _ => {
-                    self.core.managed(port).service_is_due = false;
-                    self.serve(now, port, environment);
-                }
+                Lane::Fifo(_) => unreachable!("a FIFO lane knows its departures at arrival"),
             },
             SwitchEvent::PauseEnds { port, class } => self.end_pause(now, port, class, environment),
             SwitchEvent::Resume { port, queue } => {
@@ -441,20 +442,20 @@ impl<M: Mechanism> Switch<M> {
 
     #[inline]
     fn enqueue<E: Environment>(&mut self, now: Time, packet: PacketHandle, environment: &mut E) {
-        let descriptor = environment.packets()[packet];
-        let port = descriptor.egress_port;
+        // Not the whole descriptor, which would be a copy of several cache lines.
+        let &mut Packet { egress_port: port, queue, round, frame_bytes, .. } = &mut environment.packets()[packet];
         let state = &mut self.core.ports[usize::from(port.0)];
         let lane = match &mut state.lane {
             Lane::Managed(lane) => lane,
             Lane::Fifo(_) => return self.core.offer_fifo(now, packet, environment),
             Lane::Flow(_) => return self.enqueue_by_flow(now, packet, environment),
         };
-        let depth_bytes = lane.depth_bytes(descriptor.queue);
-        if !self.core.buffer.has_room(depth_bytes, descriptor.frame_bytes) {
+        let depth_bytes = lane.depth_bytes(queue);
+        if !self.core.buffer.has_room(depth_bytes, frame_bytes) {
             return self.refuse(now, packet, DropReason::BufferFull, environment);
         }
-        let entry = Entry { packet, frame_bytes: descriptor.frame_bytes, enqueued_at: now };
-        match lane.offer(descriptor.queue, descriptor.round, entry) {
+        let entry = Entry { packet, frame_bytes, enqueued_at: now };
+        match lane.offer(queue, round, entry) {
             Offer::Full => return self.refuse(now, packet, DropReason::QueueFull, environment),
             Offer::GroupFull => return self.refuse(now, packet, DropReason::BufferFull, environment),
             Offer::Queued { mark: true } => {
@@ -462,7 +463,7 @@ impl<M: Mechanism> Switch<M> {
             }
             Offer::Queued { mark: false } => {}
         }
-        self.core.buffer.take(descriptor.frame_bytes);
+        self.core.buffer.take(frame_bytes);
         self.serve_when_free(now, port, environment);
     }
 
@@ -509,6 +510,7 @@ impl<M: Mechanism> Switch<M> {
     }
 
     fn serve<E: Environment>(&mut self, now: Time, port: PortId, environment: &mut E) {
+        let is_watched = self.core.ports[usize::from(port.0)].hooks.drained != 0;
         let lane = self.core.managed(port);
         if lane.busy_until > now {
             return self.core.see_to_service(now, port, environment);
@@ -521,7 +523,7 @@ impl<M: Mechanism> Switch<M> {
             }
             Taken::Nothing => return,
         };
-        let is_drained = lane.depth_bytes(queue) == 0;
+        let is_drained = is_watched && lane.depth_bytes(queue) == 0;
         self.core.buffer.give_back(entry.frame_bytes);
         let held_for = self.leave(now, port, entry, environment);
         if is_drained {
@@ -532,7 +534,23 @@ impl<M: Mechanism> Switch<M> {
     }
 
     /// Takes a packet through egress and to the MAC; answers how long it holds the port.
+    #[inline]
     pub(crate) fn leave<E: Environment>(
+        &mut self,
+        now: Time,
+        port: PortId,
+        entry: Entry,
+        environment: &mut E,
+    ) -> Duration {
+        let hooks = self.core.ports[usize::from(port.0)].hooks;
+        if hooks.egress | hooks.link_transmit | environment.packets()[entry.packet].owner == 0 {
+            return self.core.transmit(now, port, entry.packet, environment);
+        }
+        self.leave_with_care(now, port, entry, environment)
+    }
+
+    /// [`Self::leave`] for a packet that a mechanism looks at.
+    fn leave_with_care<E: Environment>(
         &mut self,
         now: Time,
         port: PortId,

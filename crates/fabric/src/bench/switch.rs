@@ -29,6 +29,8 @@ pub struct SwitchWork {
     switch: &'static str,
     /// Further sections.
     more: &'static str,
+    /// Lines of AFQ's section, if it runs.
+    afq: Option<&'static str>,
 }
 
 /// How much the flows send, in hundredths of what the busy port can carry.
@@ -55,15 +57,19 @@ impl Load {
 }
 
 const fn one(name: &'static str, switch: &'static str) -> SwitchWork {
-    SwitchWork { name, base: "fifo", switches: 1, switch, more: "" }
+    SwitchWork { name, base: "fifo", switches: 1, switch, more: "", afq: None }
+}
+
+const fn afq(name: &'static str, settings: &'static str) -> SwitchWork {
+    SwitchWork { afq: Some(settings), ..one(name, "") }
 }
 
 const fn two(name: &'static str, more: &'static str) -> SwitchWork {
-    SwitchWork { name, base: "fifo-of-two", switches: 2, switch: "", more }
+    SwitchWork { name, base: "fifo-of-two", switches: 2, switch: "", more, afq: None }
 }
 
 /// All of them.
-pub const SWITCH_WORKS: [SwitchWork; 9] = [
+pub const SWITCH_WORKS: [SwitchWork; 14] = [
     one("fifo", ""),
     one("strict", "scheduler = \"strict\"\nqueues_per_port = 2"),
     one("drr", "scheduler = \"drr\"\nqueues_per_port = 2"),
@@ -71,7 +77,16 @@ pub const SWITCH_WORKS: [SwitchWork; 9] = [
     one("sfq", "flow_queueing = { kind = \"sfq\" }"),
     one("fq-codel", "flow_queueing = { kind = \"fq-codel\", target = \"10 us\", interval = \"100 us\" }"),
     one("ideal-fq", "flow_queueing = { kind = \"ideal-fq\" }"),
+    afq("afq", ""),
+    afq("afq-drr", "scheduler = { kind = \"deficit-round-robin\" }"),
+    afq("afq-two-groups", "scheduler = { kind = \"two-groups\" }"),
+    afq("afq-occupancy", "round = \"from-occupancy\""),
     two("fifo-of-two", ""),
+    // Copies go round in a ring of recirculations, which takes time.
+    SwitchWork {
+        switch: "mirror_latency = \"200 ns\"",
+        ..two("sqr", "[[mechanism]]\nkind = \"sqr\"\nlinks = [\"sw0->sw1\"]\n")
+    },
     two("linkguardian", "[[mechanism]]\nkind = \"linkguardian\"\nlink = \"sw0->sw1\"\n"),
 ];
 
@@ -97,6 +112,7 @@ impl SwitchWork {
         let destinations = quoted((0..SENDERS * FLOWS_PER_SENDER).map(|_| "r".to_owned()).collect());
         let rate_kbps = LINE_KBPS * load.percent() / 100 / (SENDERS * FLOWS_PER_SENDER);
         let Self { switch, more, .. } = self;
+        let afq = self.afq.map_or_else(String::new, |lines| format!("[[mechanism]]\nkind = \"afq\"\n{lines}\n"));
         format!(
             "name = \"bench-switch\"\nduration = \"400 ms\"\n\
              [topology]\nkind = \"chain\"\nhosts_left = [{senders}]\nswitches = [{switches}]\nhosts_right = [\"r\"]\n\
@@ -104,7 +120,7 @@ impl SwitchWork {
              [switch]\npreset = \"ideal\"\nbuffer = {{ kind = \"static\", per_port = \"250 packets\" }}\n{switch}\n\
              [[transport]]\nname = \"udp\"\nkind = \"udp\"\nrate = \"{rate_kbps} Kbps\"\n\
              [[flows]]\nname = \"many\"\nkind = \"constant-rate\"\ntransport = \"udp\"\n\
-             sources = [{sources}]\ndestinations = [{destinations}]\n{more}"
+             sources = [{sources}]\ndestinations = [{destinations}]\n{more}{afq}"
         )
     }
 

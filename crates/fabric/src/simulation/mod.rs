@@ -243,6 +243,7 @@ impl Simulation {
             SimulationEvent::Switch { switch, event } => {
                 let mut side = SwitchSide::<OUTSIDE> { medium: &mut self.medium, hosts: &mut self.hosts, switch };
                 self.switches[switch as usize].handle(now, event, &mut side);
+                return Reach::Switch;
             }
             SimulationEvent::Host(event) => {
                 self.hosts.handle(now, event, &mut HostSide { medium: &mut self.medium });

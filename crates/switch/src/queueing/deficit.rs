@@ -46,17 +46,32 @@ impl DeficitRoundRobin {
     /// The member that sends next, and how often the turn went to the next member before: members that are not `ready`
     /// are passed too.
     pub fn next(&mut self, ready: u64, first_bytes: impl Fn(u8) -> u32) -> (u8, u32) {
-        debug_assert!(ready & self.members != 0, "somebody must be ready");
         let mut passed = 0;
+        let member = self.next_after(ready, first_bytes, |members, next| passed += members.distance_to(next));
+        (member, passed)
+    }
+
+    /// The member that sends next.
+    #[inline]
+    pub fn next_member(&mut self, ready: u64, first_bytes: impl Fn(u8) -> u32) -> u8 {
+        self.next_after(ready, first_bytes, |_, _| {})
+    }
+
+    /// `pass` is told to which member the turn is about to go.
+    #[inline]
+    fn next_after(&mut self, ready: u64, first_bytes: impl Fn(u8) -> u32, mut pass: impl FnMut(&Self, u8)) -> u8 {
+        debug_assert!(ready & self.members != 0, "somebody must be ready");
         loop {
-            let account = &mut self.accounts[usize::from(self.turn)];
-            let is_ready = ready >> self.turn & 1 == 1;
-            if is_ready && account.deficit_bytes >= first_bytes(self.turn) {
-                account.deficit_bytes -= first_bytes(self.turn);
-                return (self.turn, passed);
+            if ready >> self.turn & 1 == 1 {
+                let frame_bytes = first_bytes(self.turn);
+                let account = &mut self.accounts[usize::from(self.turn)];
+                if account.deficit_bytes >= frame_bytes {
+                    account.deficit_bytes -= frame_bytes;
+                    return self.turn;
+                }
             }
             let next = next_set_bit(ready & self.members, self.turn);
-            passed += self.distance_to(next);
+            pass(self, next);
             self.turn = next;
             let account = &mut self.accounts[usize::from(next)];
             account.deficit_bytes = account.deficit_bytes.saturating_add(account.quantum_bytes);

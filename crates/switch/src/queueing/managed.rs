@@ -35,6 +35,7 @@ struct Queue {
 }
 
 impl Queue {
+    #[inline]
     fn may_be_served(&self) -> bool {
         !self.is_paused && self.credit != Some(0) && !self.entries.is_empty()
     }
@@ -149,7 +150,7 @@ impl ManagedLane {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn offer_to(&mut self, queue: QueueId, entry: Entry) -> Offer {
         let index = usize::from(queue.0);
         let is_serving_it = self.busy_until > entry.enqueued_at && self.serving.0 == queue;
@@ -238,7 +239,7 @@ impl ManagedLane {
         } else {
             let queues = &self.queues;
             let queue_of = |member| of_group.filter(|group| group.0 == member).map_or(member, |group| group.1);
-            members.next(ready, |member| first_bytes(&queues[usize::from(queue_of(member))])).0
+            members.next_member(ready, |member| first_bytes(&queues[usize::from(queue_of(member))]))
         };
         Choice::Queue(of_group.filter(|group| group.0 == member).map_or(member, |group| group.1))
     }
@@ -421,6 +422,7 @@ impl ManagedLane {
     }
 }
 
+#[inline]
 fn first_bytes(queue: &Queue) -> u32 {
     queue.entries.front().map_or(0, |entry| entry.frame_bytes)
 }
