@@ -42,33 +42,33 @@ class Simulation:
     def effective(self) -> str:
         """The scenario as TOML with every default spelled out."""
 
-class LiveError(Exception):
-    """A live run that cannot begin or go on: an interface, a capability; the text is complete and for people."""
+class NetworkInterface:
+    """An Ethernet interface of the network namespace of the thread that makes this.
 
-class Live:
-    """A scenario under the wall clock, with real interfaces in the place of some of its nodes."""
+    Everything raises OSError with a complete message: when there is no such interface, when it is gone, without
+    CAP_NET_ADMIN.
+    """
 
-    def __init__(
-        self,
-        text: str,
-        file_name: str,
-        interfaces: dict[str, str],
-        *,
-        mode: str = "auto",
-        stations: dict[str, str] = ...,
-        record: str | None = None,
-    ) -> None: ...
-    def run(self) -> None:
-        """Run until `stop`; other threads run meanwhile."""
+    def __init__(self, name: str) -> None: ...
+    @property
+    def mtu_bytes(self) -> int:
+        """The most bytes of a frame behind addresses and type."""
 
-    def stop(self) -> None:
-        """Ask a run under way, from another thread, to end."""
+    def set_mtu_bytes(self, mtu_bytes: int) -> None:
+        """Set the MTU; a port must be opened after that."""
 
-    def status(self) -> str:
-        """What has been counted so far, as a JSON object."""
+    def set_up(self, up: bool) -> None:
+        """Switch it on or off."""
 
-    def command(self, command: str) -> None:
-        """Do what a JSON object says; raises ValueError with the reason when it is refused."""
+    @property
+    def carrier(self) -> Literal["off", "lost", "present"]:
+        """Whether frames can cross now."""
+
+    def switch_off_offloads(self) -> tuple[list[str], list[str]]:
+        """Switch off those that change frames: which are off now and were on, and which stay on."""
+
+    def switch_on_offloads(self, names: list[str]) -> None:
+        """Switch these on again."""
 
 class Session:
     """A scenario run in steps: it stops where it is told to, shows counters, and takes commands."""
@@ -138,8 +138,11 @@ class Live:
         """How things are (after the run: were at its end), as a JSON object; see crates/live/src/status.rs."""
 
     def command(self, text: str) -> None:
-        """Carry out "fail LINK", "repair LINK", "corrupt LINK RATE", "protect LINK COPIES blocking|non-blocking" or
-        "unprotect LINK", where LINK is "a->b" or "a<->b"; ValueError when it cannot be."""
+        """Carry out a command; ValueError when it cannot be.
+
+        "fail LINK", "repair LINK", "corrupt LINK RATE", "protect LINK COPIES blocking|non-blocking" or "unprotect
+        LINK", where LINK is "a->b" or "a<->b".
+        """
 
     @property
     def is_over(self) -> bool:
@@ -159,6 +162,12 @@ class Live:
 
 def linkguardian_copies(actual_loss_rate: float, target_loss_rate: float) -> int:
     """Copies that LinkGuardian retransmits of each lost packet: Equation 2, rounded up."""
+
+def link_inner_mtu(outer_mtu: int, vlan_tags: int) -> int | None:
+    """The MTU for hosts whose frames cross a protected link of MTU ``outer_mtu``; None when nothing is left."""
+
+def link_outer_mtu(inner_mtu: int, vlan_tags: int) -> int:
+    """The MTU that a protected link needs for hosts with MTU ``inner_mtu``."""
 
 class FleetError(Exception):
     """Refused input of the fleet simulator; its arguments are what is wrong, where, and a hint."""
@@ -265,8 +274,8 @@ def scenario_example(name: str) -> str | None:
 def scenario_check(text: str, file_name: str) -> str:
     """The scenario with every default spelled out; raises `ScenarioError`."""
 
-def scenario_topology(text: str, file_name: str) -> str:
-    """Hosts, switches and links of the fabric, as a JSON object; raises `ScenarioError`."""
+def scenario_check_live(text: str, file_name: str) -> tuple[str, str]:
+    """The same for a live run, which needs neither flows nor an end; then its fabric as a JSON object."""
 
 def bench_engine(work: str, fraction: float, seed: int) -> str:
     """Run a benchmark workload with a fraction of each flow's packets; measurements as a JSON object."""

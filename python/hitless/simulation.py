@@ -223,12 +223,3 @@ def check_scenario(text: str, file_name: str) -> str:
         return _native.scenario_check(text, file_name)
     except _native.ScenarioError as refused:
         raise RefusedScenario(str(refused)) from refused
-
-
-def scenario_topology(text: str, file_name: str) -> dict[str, Any]:
-    """Names of hosts and switches, and links with their names in both directions, or `RefusedScenario`."""
-    try:
-        topology: dict[str, Any] = json.loads(_native.scenario_topology(text, file_name))
-    except _native.ScenarioError as refused:
-        raise RefusedScenario(str(refused)) from refused
-    return topology

@@ -8,10 +8,12 @@
 //! - [`simulation`]: the Python class `Simulation`, one scenario from text to tables;
 //! - [`session`]: the Python class `Session`, a scenario run in steps with commands in between;
 //! - [`live`]: the Python class `Live`, a scenario's fabric between real interfaces;
+//! - [`network_interface`]: the Python class `NetworkInterface`, what is under a port of a live run;
 //! - [`tables`]: columns of results as numpy arrays, without a copy.
 
 mod fleet;
 mod live;
+mod network_interface;
 mod session;
 mod simulation;
 mod simulator;
@@ -71,10 +73,10 @@ fn scenario_check(py: Python<'_>, text: &str, file_name: &str) -> PyResult<Strin
     Ok(prepared.effective())
 }
 
-/// Hosts, switches and links of a scenario's fabric, as JSON text.
+/// Checks a scenario for a live run: with every default spelled out, and its hosts, switches and links as JSON text.
 #[pyfunction]
-fn scenario_topology(py: Python<'_>, text: &str, file_name: &str) -> PyResult<String> {
-    Ok(py.detach(|| simulator::Prepared::new(text, file_name, None)?.topology_json())?)
+fn scenario_check_live(py: Python<'_>, text: &str, file_name: &str) -> PyResult<(String, String)> {
+    Ok(py.detach(|| simulator::check_live(text, file_name))?)
 }
 
 /// Copies that LinkGuardian retransmits of each lost packet: Equation 2, rounded up. Both rates lie between 0 and 1.
@@ -101,6 +103,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<simulation::Simulation>()?;
     module.add_class::<session::Session>()?;
     module.add_class::<live::Live>()?;
+    module.add_class::<network_interface::NetworkInterface>()?;
     module.add_class::<fleet::FleetTopology>()?;
     module.add_class::<fleet::FleetTrace>()?;
     module.add_class::<fleet::FleetYear>()?;
@@ -111,7 +114,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario_examples, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_example, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_check, module)?)?;
-    module.add_function(wrap_pyfunction!(scenario_topology, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario_check_live, module)?)?;
     module.add_function(wrap_pyfunction!(linkguardian_copies, module)?)?;
     module.add_function(wrap_pyfunction!(bench_engine, module)?)
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hitless_fabric::LiveFabric;
 use hitless_fabric::outside::OutsideSettings;
-use hitless_fabric::scenario::{self, Scenario};
+use hitless_fabric::scenario::{self, Purpose, Scenario};
 use hitless_interfaces::{Interface, Options as InterfaceOptions, open};
 use hitless_live::{Command, Control, Driver, MonotonicClock, Options, Request, Status, Waiting};
 use hitless_wire::frame::MacAddress;
@@ -60,7 +60,8 @@ impl Live {
         frame_bytes: u16,
         ring_frames: usize,
     ) -> PyResult<Self> {
-        let scenario = scenario::check(text, file_name).map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        let scenario = scenario::check_for(text, file_name, Purpose::Live)
+            .map_err(|error| ScenarioError::new_err(error.to_string()))?;
         let scenario = Scenario { seed: seed.unwrap_or(scenario.seed), ..scenario };
         let effective = scenario.effective_toml();
         let interfaces: Vec<(String, String)> =

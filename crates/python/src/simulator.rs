@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Instant;
 
 use hitless_fabric::bench::Work;
-use hitless_fabric::scenario::{self, Scenario};
+use hitless_fabric::scenario::{self, Purpose, Scenario};
 use hitless_fabric::topology::{DirectedLink, Topology};
 use hitless_fabric::{LinkEnd, Mode, Progress, Session, Simulation, Time, copies_for};
 use rustix::time::{ClockId, clock_gettime};
@@ -56,7 +56,7 @@ pub struct Prepared {
 impl Prepared {
     /// Reads and checks a scenario; `seed` overrides the scenario's own.
     pub fn new(text: &str, file_name: &str, seed: Option<u64>) -> Result<Self, Failure> {
-        let scenario = scenario::check(text, file_name).map_err(|error| Failure::Scenario(error.to_string()))?;
+        let scenario = check(text, file_name, Purpose::Simulation)?;
         let seed = seed.unwrap_or(scenario.seed);
         Ok(Self { scenario: Scenario { seed, ..scenario } })
     }
@@ -64,12 +64,6 @@ impl Prepared {
     /// The scenario as TOML with every default spelled out.
     pub fn effective(&self) -> String {
         self.scenario.effective_toml()
-    }
-
-    /// Hosts, switches and links of the fabric, as one JSON object.
-    pub fn topology_json(&self) -> Result<String, Failure> {
-        let topology = self.scenario.topology.build().map_err(|errors| Failure::Scenario(format!("{errors:?}")))?;
-        Ok(described(&topology).to_string())
     }
 
     /// Runs to the end, telling `control` of its progress and asking it whether to stop.
@@ -86,6 +80,18 @@ impl Prepared {
     }
 }
 
+fn check(text: &str, file_name: &str, purpose: Purpose) -> Result<Scenario, Failure> {
+    scenario::check_for(text, file_name, purpose).map_err(|error| Failure::Scenario(error.to_string()))
+}
+
+/// Reads and checks a scenario for a live run: with every default spelled out, and its fabric as one JSON object.
+pub fn check_live(text: &str, file_name: &str) -> Result<(String, String), Failure> {
+    let scenario = check(text, file_name, Purpose::Live)?;
+    let topology = scenario.topology.build().map_err(|errors| Failure::Scenario(format!("{errors:?}")))?;
+    Ok((scenario.effective_toml(), described(&topology).to_string()))
+}
+
+/// Hosts, switches and links of the fabric.
 fn described(topology: &Topology) -> serde_json::Value {
     let links = (0..topology.links.len()).map(|number| {
         let forward = DirectedLink::from_index(2 * number);

@@ -1,6 +1,5 @@
 """`hitless lab`: starting a lab, and what is said of it."""
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +9,13 @@ from hitless.cli.console import print_json, print_note, stdout
 from hitless.cli.run import STANDARD_INPUT, read_scenario, shown_name
 from hitless.errors import BadInput
 from hitless.lab import client, control, kernel, registry
-from hitless.lab.plan import lab_name
+from hitless.lab.plan import LabPlan, lab_name
 from hitless.lab.process import Lab, Launch, ended_by_signals, plan_of
 from hitless.lab.scope import scope
-from hitless.live import Mode
-from hitless.simulation import check_scenario
+from hitless.live import LiveScenario, Mode, Status, check_live
 from hitless.suggest import did_you_mean
 
-MISSES_CODE = 1
+OVERLOAD_CODE = 1
 
 
 def up(
@@ -33,13 +31,13 @@ def up(
 ) -> int:
     """Start a lab; return the exit code."""
     text, file_name = read_scenario(file), shown_name(file)
-    scenario = tomllib.loads(check_scenario(text, file_name))
+    scenario = check_live(text, file_name)
     kernel.require_tools()
     kernel.require_privileges("hitless lab")
     _require_congestion(congestion)
     _require_writable(record)
     launch = Launch(
-        name=lab_name(name, scenario["name"]),
+        name=lab_name(name, scenario.effective["name"]),
         text=text,
         file_name=file_name if file == STANDARD_INPUT else str(file.absolute()),
         mode=mode,
@@ -47,13 +45,13 @@ def up(
         record=client.absolute(record),
         congestion=congestion,
     )
-    plan_of(launch)
-    _say_scope(scenario, text)
+    plan = plan_of(launch.name, scenario)
+    _say_scope(scenario)
     if foreground:
-        return _in_foreground(launch, json=json)
+        return _in_foreground(launch, plan, json=json)
     ready = client.start(launch, print_note)
-    _say_ready(launch, ready, json=json)
-    print_note(_next_steps(launch))
+    _say_ready(plan, ready, json=json)
+    print_note(_next_steps(plan))
     return 0
 
 
@@ -68,19 +66,19 @@ def _require_writable(record: Path | None) -> None:
         raise BadInput(f"there is no folder {record.parent}", where="--record")
 
 
-def _say_scope(scenario: dict[str, Any], written: str) -> None:
-    parts = scope(scenario, written)
+def _say_scope(scenario: LiveScenario) -> None:
+    parts = scope(scenario.effective, scenario.text)
     print_note("taken from the scenario: " + "; ".join(parts.used))
     for line in parts.ignored:
         print_note(f"left out: {line}")
 
 
-def _in_foreground(launch: Launch, *, json: bool) -> int:
+def _in_foreground(launch: Launch, plan: LabPlan, *, json: bool) -> int:
     def tell(kind: str, what: Any) -> None:
         if kind == "note":
             print_note(what)
         elif kind == "ready":
-            _say_ready(launch, what, json=False)
+            _say_ready(plan, what, json=False)
             print_note("Ctrl-C ends the lab")
 
     lab = Lab(launch, tell)
@@ -89,29 +87,24 @@ def _in_foreground(launch: Launch, *, json: bool) -> int:
     return _say_result(launch.name, result, strict=launch.is_strict, json=json)
 
 
-def _say_ready(launch: Launch, ready: dict[str, Any], *, json: bool) -> None:
+def _say_ready(plan: LabPlan, ready: dict[str, Any], *, json: bool) -> None:
     if json:
-        print_json({"name": launch.name, **ready})
+        print_json({"name": plan.name, **ready})
         return
-    table = Table(title=f"lab {launch.name}", title_justify="left")
+    table = Table(title=f"lab {plan.name}", title_justify="left")
     for column in ("host", "address", "interface mode", "kernel set to"):
         table.add_column(column)
-    modes = {entry["node"]: entry["mode"] for entry in ready["status"].get("interfaces", [])}
-    for host in plan_of(launch).hosts:
+    modes = {port["node"]: port["mode"] for port in ready["status"]["ports"]}
+    for host in plan.hosts:
         table.add_row(host.name, host.address, modes.get(host.name, ""), ready["hosts"][host.name])
     stdout.print(table)
-    for line in self_test_lines(ready["status"]):
-        print_note(line)
+    for warning in ready["status"]["warnings"]:
+        print_note(f"warning: {warning}")
 
 
-def self_test_lines(status: dict[str, Any]) -> list[str]:
-    """What the self-test found."""
-    return [str(line) for line in status.get("self_test", [])]
-
-
-def _next_steps(launch: Launch) -> str:
-    first, second = plan_of(launch).hosts[:2]
-    which = "" if len(registry.names()) == 1 else f"--name {launch.name} "
+def _next_steps(plan: LabPlan) -> str:
+    first, second = plan.hosts[:2]
+    which = "" if len(registry.names()) == 1 else f"--name {plan.name} "
     return (
         f"next: hitless lab exec {which}{first.name} -- ping -c 3 {second.name}\n"
         f"      hitless lab status {which}--watch\n"
@@ -153,14 +146,22 @@ def _end(name: str, *, json: bool) -> int:
     return _say_result(name, result, strict=strict, json=json)
 
 
-def _say_result(name: str, result: dict[str, Any], *, strict: bool, json: bool) -> int:
-    misses = int(result.get("misses", 0))
+def _say_result(name: str, result: Status, *, strict: bool, json: bool) -> int:
     if json:
-        print_json({"name": name, **result})
-    print_note(f"the lab {name} is down, and nothing of it is left")
-    if misses:
-        print_note(f"warning: {misses} deadlines were missed: for those moments it was not the switch of the scenario")
-    return MISSES_CODE if misses and strict else 0
+        print_json({"name": name, "misses": result.misses, **result.values})
+    values = result.values
+    print_note(
+        f"the lab {name} is down, and nothing of it is left: it was up for {values['elapsed_s']:.0f} s, "
+        f"{values['frames_entered']} frames entered it, {values['frames_left']} left it"
+    )
+    for warning in result.warnings:
+        print_note(f"warning: {warning}")
+    if result.is_overloaded:
+        print_note(
+            f"warning: it could not keep up at times ({result.misses} deadlines missed): "
+            "its results are not those of the scenario's switches"
+        )
+    return OVERLOAD_CODE if result.is_overloaded and strict else 0
 
 
 def show_list(*, json: bool) -> None:

@@ -17,6 +17,7 @@ from hitless.errors import BadInput, HitlessError
 from hitless.lab import control, kernel, registry
 from hitless.lab.plan import HostPlan
 from hitless.lab.process import Launch
+from hitless.live import Status
 from hitless.suggest import did_you_mean
 
 _GRACE_S = 20.0
@@ -39,7 +40,7 @@ def start(launch: Launch, note: Callable[[str], None]) -> dict[str, Any]:
     registry.run_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
     with place.log.open("ab") as log_file:
         process = subprocess.Popen(
-            [sys.executable, "-m", "hitless.lab.process"],
+            [sys.executable, "-m", "hitless.lab.process", launch.name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log_file,
@@ -152,7 +153,7 @@ def execute(name: str | None, host: str, command: Sequence[str]) -> NoReturn:
     os.execvp("ip", words)  # noqa: S606, S607 - it is to become that program, the one that the user has
 
 
-def end(name: str) -> dict[str, Any] | None:
+def end(name: str) -> Status | None:
     """End a lab and see that nothing is left; its results, if it had any to give. Raises `HitlessError`."""
     place = registry.Place(name)
     record = registry.require(place)
@@ -164,9 +165,9 @@ def end(name: str) -> dict[str, Any] | None:
     return result
 
 
-def _stopped(place: registry.Place, record: registry.Record) -> dict[str, Any] | None:
+def _stopped(place: registry.Place, record: registry.Record) -> Status | None:
     try:
-        return control.ask(place.socket, control.Stop())
+        return Status(control.ask(place.socket, control.Stop()))
     except HitlessError:
         with suppress(ProcessLookupError):
             os.kill(record.pid, signal.SIGTERM)

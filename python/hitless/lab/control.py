@@ -13,7 +13,7 @@ import socket
 import struct
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -88,7 +88,8 @@ class Unprotect(_Request):
     link: LinkName
 
 
-Request = Status | Stop | Fail | Repair | Corrupt | Protect | Unprotect
+LinkRequest: TypeAlias = Fail | Repair | Corrupt | Protect | Unprotect
+Request: TypeAlias = Status | Stop | LinkRequest
 
 
 class _Envelope(BaseModel):

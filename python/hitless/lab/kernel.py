@@ -1,12 +1,9 @@
-"""The kernel by way of iproute2 and a few calls: namespaces, links, offloads, capabilities."""
+"""The kernel by way of iproute2 and a few calls: namespaces, links, settings, capabilities."""
 
 import ctypes
-import fcntl
 import json
 import os
 import shutil
-import socket
-import struct
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,16 +17,6 @@ NAMESPACES = Path("/run/netns")
 CLONE_NEWNET = 0x40000000
 NEEDED = {"CAP_NET_ADMIN": 12, "CAP_NET_RAW": 13, "CAP_SYS_ADMIN": 21}
 """What a lab needs, with the bit of each (linux/capability.h)."""
-_SIOCETHTOOL = 0x8946
-_SWITCHES = {
-    "receive checksum": 0x15,
-    "transmit checksum": 0x17,
-    "scatter-gather": 0x19,
-    "TCP segmentation": 0x1F,
-    "generic segmentation": 0x24,
-    "generic receive merging": 0x2C,
-}
-"""ETHTOOL_S... of linux/ethtool.h, in an order in which none needs one before it."""
 _COMMAND_S = 60.0
 
 
@@ -120,23 +107,6 @@ def _namespace_of(pid: int) -> int | None:
         return Path(f"/proc/{pid}/ns/net").stat().st_ino
     except OSError:
         return None
-
-
-def turn_off_offloads(interface: str) -> list[str]:
-    """Have an interface of this namespace neither merge, split nor leave checksums open; what it refused.
-
-    Frames then are on the veth what they would be on a wire.
-    """
-    refused = []
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as control:
-        for name, command in _SWITCHES.items():
-            value = ctypes.create_string_buffer(struct.pack("=II", command, 0))
-            request = struct.pack("16sP16x", interface.encode(), ctypes.addressof(value))
-            try:
-                fcntl.ioctl(control, _SIOCETHTOOL, request)
-            except OSError:
-                refused.append(name)
-    return refused
 
 
 def write_sysctls(settings: dict[str, str]) -> None:

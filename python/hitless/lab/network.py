@@ -14,6 +14,7 @@ from hitless.errors import HitlessError
 from hitless.lab import kernel
 from hitless.lab.plan import HOST_INTERFACE, HOST_MTU_BYTES, NETWORK, NETWORK_BITS, HostPlan, LabPlan
 from hitless.lab.tuning import Tuning
+from hitless.live import NetworkInterface
 
 _END_S = 2.0
 """What a process in a host may take to end before it is killed."""
@@ -21,12 +22,19 @@ _GONE_S = 10.0
 _NO_IPV6 = {f"net/ipv6/conf/{which}/disable_ipv6": "1" for which in ("all", "default")}
 
 
-def build(plan: LabPlan, tunings: Mapping[str, Tuning]) -> list[str]:
-    """Make everything; what the kernel refused and a lab can do without. Raises `HitlessError`."""
+def require_free(plan: LabPlan) -> None:
+    """Is there nothing yet of what the lab will make? Raises `HitlessError`.
+
+    To be asked before a record is written: what is in a record is the lab's, and will be removed.
+    """
     taken = sorted(set(plan.namespaces) & kernel.namespaces())
     if taken:
         hint = f"if nothing uses it: ip netns delete {taken[0]}"
         raise HitlessError(f"there is a network namespace {taken[0]} already, not made by this lab", hint=hint)
+
+
+def build(plan: LabPlan, tunings: Mapping[str, Tuning]) -> list[str]:
+    """Make everything; what the kernel refused and a lab can do without. Raises `HitlessError`."""
     kernel.ip_batch([f"netns add {name}" for name in plan.namespaces])
     _build_fabric(plan)
     notes: list[str] = []
@@ -86,15 +94,15 @@ def _build_fabric(plan: LabPlan) -> None:
     kernel.ip_batch(lines, namespace=plan.namespace)
     with kernel.inside(plan.namespace):
         for host in plan.hosts:
-            kernel.turn_off_offloads(host.port)
+            NetworkInterface(host.port).switch_off_offloads()
 
 
 def _build_host(host: HostPlan, plan: LabPlan, tuning: Tuning) -> list[str]:
     with kernel.inside(host.namespace):
         kernel.write_sysctls(_NO_IPV6 | {f"net/ipv4/{name}": value for name, value in tuning.sysctls.items()})
-        refused = kernel.turn_off_offloads(HOST_INTERFACE)
+        _, still_on = NetworkInterface(HOST_INTERFACE).switch_off_offloads()
     kernel.ip_batch(_host_lines(host, plan, tuning), namespace=host.namespace)
-    return [f"{host.name}: the kernel does not switch off: {', '.join(refused)}"] if refused else []
+    return [f"{host.name}: the kernel does not switch off: {', '.join(still_on)}"] if still_on else []
 
 
 def _host_lines(host: HostPlan, plan: LabPlan, tuning: Tuning) -> list[str]:

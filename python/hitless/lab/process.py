@@ -1,6 +1,8 @@
 """The process of a lab: from its start to its clean end, whatever ends it.
 
-    python -m hitless.lab.process     reads a `Launch` from standard input, tells its `Report`s on standard output
+    python -m hitless.lab.process NAME    reads a `Launch` from standard input, tells how it gets on on standard output
+
+The name is there for who looks at a list of processes.
 
 A signal is never more than a mark that is looked at between two steps. So there is no moment at which it could leave
 half of something behind; after SIGKILL, `hitless.lab.registry.sweep` does what this process could not.
@@ -12,11 +14,9 @@ import os
 import signal
 import sys
 import threading
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -27,8 +27,7 @@ from hitless.lab import control, kernel, network, registry
 from hitless.lab.links import LinkNames
 from hitless.lab.plan import LabPlan, LinkPlan, make_plan
 from hitless.lab.tuning import Tuning, tunings
-from hitless.live import LiveRun, Mode
-from hitless.simulation import check_scenario, scenario_topology
+from hitless.live import LiveRun, LiveScenario, Mode, Status, check_live
 
 log = logging.getLogger(__name__)
 
@@ -61,11 +60,10 @@ class Interrupted(HitlessError):
     exit_code = 130
 
 
-def plan_of(launch: Launch) -> LabPlan:
+def plan_of(name: str, scenario: LiveScenario) -> LabPlan:
     """What will be there. Raises `BadInput`."""
-    fabric = scenario_topology(launch.text, launch.file_name)
-    links = [LinkPlan(**{**link, "ends": tuple(link["ends"])}) for link in fabric["links"]]
-    return make_plan(launch.name, fabric["hosts"], fabric["switches"], links)
+    links = [LinkPlan(**{**link, "ends": tuple(link["ends"])}) for link in scenario.links]
+    return make_plan(name, scenario.hosts, scenario.switches, links)
 
 
 class Lab:
@@ -75,7 +73,8 @@ class Lab:
         self._launch = launch
         self._tell = tell
         self._place = registry.Place(launch.name)
-        self._plan = plan_of(launch)
+        self._scenario = check_live(launch.text, launch.file_name)
+        self._plan = plan_of(launch.name, self._scenario)
         self._names = LinkNames(self._plan.links)
         self._is_stopping = False
         self._server: control.Server | None = None
@@ -86,11 +85,12 @@ class Lab:
         if self._server is not None:
             self._server.wake()
 
-    def run(self) -> dict[str, Any]:
+    def run(self) -> Status:
         """Bring it up, run until told to stop, remove everything; the results. Raises `HitlessError`."""
         with registry.lock(self._place):
             if registry.sweep(self._place):
                 self._tell("note", f"removed what was left of the lab {self._plan.name}, whose process is gone")
+            network.require_free(self._plan)
             registry.write(self._place, self._record())
             try:
                 return self._run()
@@ -110,24 +110,20 @@ class Lab:
             is_strict=self._launch.is_strict,
         )
 
-    def _run(self) -> dict[str, Any]:
+    def _run(self) -> Status:
         hosts = self._build()
         kernel.enter(self._plan.namespace)
         self._require_going_on()
         live = LiveRun(
-            self._launch.text,
-            file_name=self._launch.file_name,
+            self._scenario,
             interfaces=self._plan.interfaces,
             stations={host.hardware_address: host.name for host in self._plan.hosts},
-            mode=self._launch.mode,
-            record=Path(self._launch.record) if self._launch.record else None,
         )
         self._server = control.Server(self._place.socket)
         try:
             with live.running(at_end=self._server.wake):
                 self._require_going_on()
-                status = live.status()
-                self._tell("ready", {"hosts": hosts, "status": status})
+                self._tell("ready", {"hosts": hosts, "status": live.status().values})
                 self._server.serve(lambda request: self._handle(live, request), lambda: self._goes_on(live))
             return live.result()
         finally:
@@ -144,9 +140,9 @@ class Lab:
         return {host: str(tuning) for host, tuning in settings.items()}
 
     def _tunings(self) -> Mapping[str, Tuning]:
-        scenario = tomllib.loads(check_scenario(self._launch.text, self._launch.file_name))
-        names = [host.name for host in self._plan.hosts]
-        settings, notes = tunings(scenario, names, kernel.congestion_controls(), self._launch.congestion)
+        offered = kernel.congestion_controls()
+        scenario = self._scenario
+        settings, notes = tunings(scenario.effective, scenario.hosts, offered, self._launch.congestion)
         for note in notes:
             self._tell("note", note)
         return settings
@@ -159,25 +155,25 @@ class Lab:
         return not self._is_stopping and live.is_running
 
     def _handle(self, live: LiveRun, request: control.Request) -> dict[str, Any]:
-        match request:
-            case control.Status():
-                return live.status()
-            case control.Stop():
-                live.stop()
-                self._is_stopping = True
-                return live.result()
-            case control.Fail(link=link):
-                live.command({"command": "fail", "link": self._names.find(link)})
-            case control.Repair(link=link):
-                live.command({"command": "repair", "link": self._names.find(link)})
-            case control.Corrupt(link=link, rate=rate):
-                live.command({"command": "corrupt", "link": self._names.find(link), "rate": rate})
-            case control.Protect(link=link, copies=copies, mode=mode):
-                link = self._names.find(link)
-                live.command({"command": "protect", "link": link, "copies": copies, "mode": mode})
-            case control.Unprotect(link=link):
-                live.command({"command": "unprotect", "link": self._names.find(link)})
+        if isinstance(request, control.Status):
+            return dict(live.status().values)
+        if isinstance(request, control.Stop):
+            live.stop()
+            self._is_stopping = True
+            return dict(live.result().values)
+        live.command(self._command(request))
         return {}
+
+    def _command(self, request: control.LinkRequest) -> str:
+        """As the live run understands it."""
+        link = self._names.find(request.link)
+        match request:
+            case control.Corrupt(rate=rate):
+                return f"corrupt {link} {rate!r}"
+            case control.Protect(copies=copies, mode=mode):
+                return f"protect {link} {copies} {mode}"
+            case _:
+                return f"{request.command} {link}"
 
 
 def _hosts_text(plan: LabPlan) -> str:
@@ -226,8 +222,8 @@ def main() -> int:
         log.error("%s", failed)  # noqa: TRY400 - the text says it all
         _tell_parent("error", control.encoded(failed))
         return failed.exit_code
-    log.info("ended: %s", json.dumps(result))
-    if not result.get("misses"):
+    log.info("ended: %s", json.dumps(result.values))
+    if not result.is_overloaded:
         place.log.unlink(missing_ok=True)
     return 0
 

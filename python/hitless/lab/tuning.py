@@ -92,7 +92,9 @@ def _transports(scenario: Mapping[str, Any], hosts: Collection[str]) -> dict[str
     found: dict[str, list[Mapping[str, Any]]] = {host: [] for host in hosts}
     for group in scenario.get("flows", []):
         transport = transports.get(group["transport"])
-        for host in _takes_part(group, hosts) if transport is not None else []:
+        if transport is None:
+            continue
+        for host in _takes_part(group, hosts):
             if transport not in found[host]:
                 found[host].append(transport)
     return found

@@ -29,7 +29,7 @@ impl Detector {
     }
 
     /// When `end` detects that a link is whole from `at` on.
-    fn up(&self, end: usize, at: Time) -> Time {
+    pub fn up(&self, end: usize, at: Time) -> Time {
         match self.detection {
             Detection::Fixed(FixedDetection { delay }) | Detection::SignalLoss(SignalLossDetection { delay }) => {
                 later(at, delay)
