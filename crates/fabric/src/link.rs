@@ -137,8 +137,14 @@ impl Link {
     /// Puts a frame on the link whose last bit leaves at `last_bit_at`; the event to schedule, unless others are before.
     #[inline(always)]
     pub fn send(&mut self, packet: PacketHandle, last_bit_at: Time) -> Option<(Time, Source)> {
+        self.land(packet, last_bit_at + self.delay)
+    }
+
+    /// Puts a frame on the link that arrives at `at`, after all that are on it: for a link that is real, and has its own
+    /// delay.
+    #[inline(always)]
+    pub fn land(&mut self, packet: PacketHandle, at: Time) -> Option<(Time, Source)> {
         self.counters.frames_sent += 1;
-        let at = last_bit_at + self.delay;
         if self.first != NOTHING {
             self.following.push((at, packet));
             return None;

@@ -6,6 +6,7 @@
 //! Nothing here knows what a switch or a host is.
 
 pub mod frame;
+pub mod link;
 pub mod linkguardian;
 pub mod packet;
 pub mod pause;

@@ -75,6 +75,17 @@ impl SequenceNumber {
         Self { value, era: Era::from_bit(self.era.bit() ^ wrapped as u8) }
     }
 
+    /// How many steps forward lead from `other` to this number, on the circle of both eras: below 131,072.
+    ///
+    /// Unlike [`Self::ahead_of`] right for any two numbers, also those that only a forger can send.
+    pub const fn steps_from(self, other: Self) -> u32 {
+        self.position().wrapping_sub(other.position()) % (2 * Self::RANGE)
+    }
+
+    const fn position(self) -> u32 {
+        (self.era.bit() as u32) << 16 | self.value as u32
+    }
+
     /// How far this number lies ahead of `other`; negative when it lies behind.
     ///
     /// The paper's era correction: numbers of different eras are both moved back by half the range before they
@@ -248,6 +259,11 @@ mod tests {
             let (near, far) = (number(start), number((start + gap) % (1 << 17)));
             prop_assert_eq!(far.ahead_of(near), gap as i32);
             prop_assert_eq!(near.ahead_of(far), -(gap as i32));
+        }
+
+        #[test]
+        fn steps_lead_from_any_number_to_any_other(start in 0u32..1 << 17, steps in 0u32..1 << 17) {
+            prop_assert_eq!(number((start + steps) % (1 << 17)).steps_from(number(start)), steps);
         }
 
         #[test]

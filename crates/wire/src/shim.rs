@@ -24,6 +24,22 @@ pub enum ShimKind {
     SqrCache = 6,
 }
 
+impl ShimKind {
+    /// Every kind there is.
+    pub const ALL: [ShimKind; 6] = [
+        ShimKind::LinkGuardianData,
+        ShimKind::LinkGuardianAck,
+        ShimKind::LinkGuardianLoss,
+        ShimKind::PriorityFlowControl,
+        ShimKind::CheckNumber,
+        ShimKind::SqrCache,
+    ];
+
+    fn from_slot(kind: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|&known| known as u8 == kind)
+    }
+}
+
 /// The position of a packet among all that entered a protected link, for checkers only: it takes no room on the
 /// wire, and no mechanism reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,6 +156,16 @@ impl ShimStack {
         Some(shim)
     }
 
+    /// The kinds on the stack and their bytes, from the bottom.
+    pub fn iter(&self) -> impl Iterator<Item = (ShimKind, &[u8])> {
+        let mut start = 0;
+        self.kinds.iter().map_while(move |&slot| {
+            let bytes = &self.bytes[start..start + stored_bytes(slot)?];
+            start += bytes.len();
+            Some((ShimKind::from_slot(slot)?, bytes))
+        })
+    }
+
     #[inline]
     fn find(&self, wanted: ShimKind) -> Option<(usize, usize)> {
         let mut start = 0;
@@ -208,6 +234,16 @@ mod tests {
         assert!(!stack.replace(data(1)));
         assert_eq!(stack.remove::<AckHeader>(), Some(ack(9)));
         assert_eq!(stack, ShimStack::default());
+    }
+
+    #[test]
+    fn every_kind_on_the_stack_is_listed_with_its_bytes() {
+        let mut stack = ShimStack::default();
+        stack.push(CheckNumber(0x0102_0304)).unwrap();
+        stack.push(ack(9)).unwrap();
+        let listed: Vec<_> = stack.iter().map(|(kind, bytes)| (kind, bytes.to_vec())).collect();
+        let expected = [(ShimKind::CheckNumber, vec![1, 2, 3, 4]), (ShimKind::LinkGuardianAck, vec![0x70, 0, 9])];
+        assert_eq!(listed, expected);
     }
 
     #[test]

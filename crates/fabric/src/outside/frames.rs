@@ -90,10 +90,15 @@ impl FramePool {
         }
     }
 
-    /// Keeps only the part of the body from `start` on.
-    pub fn cut_front(&mut self, frame: u32, start: usize) {
+    /// Keeps only the part of the body from `start` to `end`.
+    ///
+    /// # Panics
+    /// When the body has no such part.
+    pub fn keep(&mut self, frame: u32, (start, end): (usize, usize)) {
         let place = self.place(frame);
-        place.start = (usize::from(place.start) + start).min(usize::from(place.end)) as u16;
+        assert!(start <= end && end <= usize::from(place.end - place.start), "{start}..{end} of a shorter body");
+        place.end = place.start + end as u16;
+        place.start += start as u16;
     }
 
     /// The body.
@@ -147,9 +152,9 @@ mod tests {
         assert_eq!((pool.bytes(a), pool.bytes(b), pool.used()), (&b"abcd"[..], &b"ef"[..], 2));
         pool.release(a);
         assert_eq!((pool.used(), pool.peak()), (1, 2));
-        assert_eq!(pool.insert(b"gh"), Ok(a));
-        pool.cut_front(a, 1);
-        assert_eq!(pool.bytes(a), b"h");
+        assert_eq!(pool.insert(b"ghij"), Ok(a));
+        pool.keep(a, (1, 3));
+        assert_eq!(pool.bytes(a), b"hi");
     }
 
     #[test]

@@ -11,14 +11,16 @@ pub mod points;
 mod wire;
 
 use hitless_switch::DropReason;
-use hitless_wire::frame::{FlowHashSeed, MacAddress};
+use hitless_wire::frame::{EtherType, FlowHashSeed, MacAddress};
+use hitless_wire::link::{LinkFormat, RefusalCounters};
 use hitless_wire::{Duration, HostId, Packet, Time};
 
 pub use bridge::{Bridge, BridgeCounters};
 pub use decision::{Action, Decision};
 pub use frames::{FrameInfo, FramePool, NoRoom};
+pub(crate) use points::RealEnd;
 pub use points::{Border, Point};
-pub(crate) use wire::read;
+pub(crate) use wire::{control_packet, read, read_link, with_shims, write_to_host, write_to_switch};
 
 /// In place of a host: the packet is for all points but the one by which it came.
 pub const EVERYONE: HostId = HostId(u32::MAX);
@@ -38,6 +40,8 @@ pub struct OutsideSettings {
     pub stations_learned: usize,
     /// After which time a learned station that is silent is forgotten (IEEE 802.1Q, table 8-6: 300 s).
     pub station_age: Duration,
+    /// What is spoken on links to switches that run elsewhere, by point; [`Self::format_of`] for others.
+    pub formats: Vec<(String, LinkFormat)>,
 }
 
 impl OutsideSettings {
@@ -50,7 +54,18 @@ impl OutsideSettings {
             stations: Vec::new(),
             stations_learned: 4_096,
             station_age: Duration::from_seconds(300),
+            formats: Vec::new(),
         }
+    }
+
+    /// What is spoken with the switch behind a point: to everybody on the link, unless addresses are given.
+    pub fn format_of(&self, point: &str) -> LinkFormat {
+        let given = self.formats.iter().find(|(name, _)| name == point).map(|&(_, format)| format);
+        given.unwrap_or(LinkFormat {
+            ether_type: EtherType::EXPERIMENTAL_1,
+            local: MacAddress([0x02, 0x68, 0x6c, 0, 0, 1]),
+            remote: MacAddress::BROADCAST,
+        })
     }
 }
 
@@ -88,12 +103,20 @@ pub enum Refused {
     CardFull,
     /// Its destination is where it comes from.
     SameSide,
+    /// It is none that a switch elsewhere may send; [`hitless_wire::link::Refusal`] says why.
+    NotOfTheLink,
 }
 
 impl Refused {
     /// All reasons, in the order of their numbers.
-    pub const ALL: [Refused; 5] =
-        [Refused::PoolEmpty, Refused::TooLong, Refused::Malformed, Refused::CardFull, Refused::SameSide];
+    pub const ALL: [Refused; 6] = [
+        Refused::PoolEmpty,
+        Refused::TooLong,
+        Refused::Malformed,
+        Refused::CardFull,
+        Refused::SameSide,
+        Refused::NotOfTheLink,
+    ];
 
     /// The reason in plain words.
     pub const fn name(self) -> &'static str {
@@ -103,6 +126,7 @@ impl Refused {
             Refused::Malformed => "no Ethernet header",
             Refused::CardFull => "network card full",
             Refused::SameSide => "destination is where it comes from",
+            Refused::NotOfTheLink => "no frame of the link",
         }
     }
 
@@ -157,6 +181,10 @@ pub(crate) struct Outside {
     pub counts: FrameCounts,
     pub witness: Option<Box<dyn Witness>>,
     pub hash_seed: FlowHashSeed,
+    /// Frames refused at points to switches, by reason.
+    pub link_refusals: RefusalCounters,
+    /// What must always hold and did not: the first of it.
+    pub violation: Option<String>,
 }
 
 impl Outside {
@@ -182,6 +210,8 @@ impl Outside {
             counts: FrameCounts::default(),
             witness: None,
             hash_seed: FlowHashSeed(seed),
+            link_refusals: RefusalCounters::default(),
+            violation: None,
         })
     }
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use hitless_hosts::host::NetworkCard;
-use hitless_wire::HostId;
+use hitless_wire::link::LinkFormat;
+use hitless_wire::{HostId, Time};
 
 use crate::topology::select::select_links;
 use crate::topology::{DirectedLink, Node, SwitchId, Topology};
@@ -19,8 +20,19 @@ pub struct Point {
     pub switch: SwitchId,
     /// The host that packets are addressed to that shall leave here.
     pub host: HostId,
-    /// The network card of a real host, which paces what it sends; none for a switch, which has done so itself.
-    pub(crate) card: Option<NetworkCard>,
+    /// What is there.
+    pub(crate) end: RealEnd,
+    /// When the last frame of a switch elsewhere arrives here.
+    pub(crate) last_landing: Time,
+}
+
+/// What is behind a point.
+#[derive(Debug)]
+pub(crate) enum RealEnd {
+    /// A host; its network card paces what it sends.
+    Host(NetworkCard),
+    /// A switch that runs elsewhere and has paced what it sends itself; the two speak this format.
+    Switch(LinkFormat),
 }
 
 impl Point {
@@ -31,7 +43,7 @@ impl Point {
 
     /// Whether a switch is behind it.
     pub fn is_switch(&self) -> bool {
-        self.card.is_none()
+        matches!(self.end, RealEnd::Switch(_))
     }
 }
 
@@ -50,7 +62,11 @@ impl Border {
     ///
     /// # Errors
     /// A sentence: a name that means nothing, a host without a name, links to one switch that cannot be told apart.
-    pub fn new(topology: &Topology, names: &[String]) -> Result<Self, String> {
+    pub(crate) fn new(
+        topology: &Topology,
+        names: &[String],
+        real_end: impl Fn(&str, Node) -> RealEnd,
+    ) -> Result<Self, String> {
         let mut ends = Vec::new();
         for name in names {
             ends.push(end_of(topology, name)?);
@@ -67,7 +83,7 @@ impl Border {
         check_all_named(topology, &is_here, &outside, &points)?;
         let by_name = names.iter().map(|name| {
             let (&link, _) = points.iter().find(|(_, other)| *other == name).expect("each name has its link");
-            point(topology, name, link)
+            point(topology, name, link, &real_end)
         });
         Ok(Self { points: by_name.collect::<Result<_, String>>()?, is_here })
     }
@@ -171,7 +187,12 @@ fn check_all_named(
     Ok(())
 }
 
-fn point(topology: &Topology, name: &str, outwards: DirectedLink) -> Result<Point, String> {
+fn point(
+    topology: &Topology,
+    name: &str,
+    outwards: DirectedLink,
+    real_end: impl Fn(&str, Node) -> RealEnd,
+) -> Result<Point, String> {
     let (from, to) = topology.ends(outwards);
     let Node::Switch(switch) = from.node else {
         return Err(format!("'{name}' begins at a host: the link to the outside begins at a switch that runs here"));
@@ -181,7 +202,7 @@ fn point(topology: &Topology, name: &str, outwards: DirectedLink) -> Result<Poin
         Node::Switch(next) => host_beyond(topology, switch, next),
     };
     let host = host.ok_or_else(|| format!("no host is reached through '{name}'"))?;
-    Ok(Point { name: name.to_owned(), outwards, switch, host, card: None })
+    Ok(Point { name: name.to_owned(), outwards, switch, host, end: real_end(name, to.node), last_landing: Time::ZERO })
 }
 
 /// A host to which the way from `switch` leads through `next`: the nearest to `next`.
@@ -205,6 +226,7 @@ fn host_beyond(topology: &Topology, switch: SwitchId, next: SwitchId) -> Option<
 
 #[cfg(test)]
 mod tests {
+    use hitless_hosts::NetworkCardConfig;
     use hitless_wire::{BitRate, Duration};
 
     use super::*;
@@ -225,7 +247,8 @@ mod tests {
     fn border(names: &[&str]) -> Result<(Vec<(String, u32)>, Vec<bool>), String> {
         let topology = chain();
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-        let border = Border::new(&topology, &names)?;
+        let card = NetworkCard::new(&NetworkCardConfig::at_rate(BitRate::from_gbps(1)));
+        let border = Border::new(&topology, &names, |_, _| RealEnd::Host(card.clone()))?;
         let points = border.points.iter().map(|point| (topology.link_name(point.outwards), point.host.0)).collect();
         Ok((points, border.is_here))
     }

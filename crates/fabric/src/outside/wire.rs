@@ -1,9 +1,14 @@
 //! What of a frame's bytes the fabric needs, and what of a packet the bytes must show.
 
-use hitless_wire::frame::{FlowHashSeed, Frame, MacAddress};
-use hitless_wire::{Packet, ServiceKey};
+use hitless_wire::frame::{FlowHashSeed, Frame, MacAddress, mark_ce};
+use hitless_wire::link::{LinkFormat, Refusal};
+use hitless_wire::linkguardian::{AckHeader, DataHeader, LossNotification};
+use hitless_wire::packet::MINIMUM_FRAME_BYTES;
+use hitless_wire::pause::PauseFrame;
+use hitless_wire::shim::{CheckNumber, ShimStack};
+use hitless_wire::{Ecn, Packet, ServiceKey, Shim};
 
-/// What was read in a frame.
+/// What was read in a frame of a host.
 pub(crate) struct Read {
     pub destination: MacAddress,
     pub source: MacAddress,
@@ -18,4 +23,95 @@ pub(crate) fn read(bytes: &[u8], seed: FlowHashSeed) -> Option<Read> {
     // A bridge leaves the time to live of what it forwards alone; the fabric counts its own hops.
     let packet = Packet { ttl: Packet::INITIAL_TTL, ..frame.describe(seed) };
     Some(Read { destination: frame.destination, source: frame.source, packet, service: frame.service_key() })
+}
+
+/// What came over a link from a switch elsewhere.
+pub(crate) struct FromSwitch {
+    pub shims: ShimStack,
+    /// Where in the bytes the frame of a host lies that it carries.
+    pub inner: Option<(usize, usize)>,
+}
+
+/// Reads a frame of a link between switches.
+pub(crate) fn read_link(bytes: &[u8], format: &LinkFormat) -> Result<FromSwitch, Refusal> {
+    let frame = format.decode(bytes)?;
+    let inner = frame.inner.map(|inner| {
+        let start = inner.as_ptr().addr() - bytes.as_ptr().addr();
+        (start, start + inner.len())
+    });
+    Ok(FromSwitch { shims: frame.shims, inner })
+}
+
+/// Puts the shims of a link on a packet, which grows by them.
+pub(crate) fn with_shims(mut packet: Packet, shims: ShimStack) -> Packet {
+    packet.is_repair = shims.get::<DataHeader>().is_some_and(|header| header.retransmitted);
+    packet.frame_bytes += wire_bytes(&shims);
+    packet.shims = shims;
+    packet
+}
+
+/// A packet that carries no frame of a host: an acknowledgement, a dummy, a pause frame.
+pub(crate) fn control_packet(shims: ShimStack) -> Packet {
+    let packet = Packet {
+        frame_bytes: MINIMUM_FRAME_BYTES.saturating_sub(wire_bytes(&shims)),
+        ttl: Packet::INITIAL_TTL,
+        ..Packet::default()
+    };
+    with_shims(packet, shims)
+}
+
+fn wire_bytes(shims: &ShimStack) -> u32 {
+    let of = |is_there: bool, bytes: u32| if is_there { bytes } else { 0 };
+    of(shims.contains::<DataHeader>(), DataHeader::WIRE_BYTES)
+        + of(shims.contains::<AckHeader>(), AckHeader::WIRE_BYTES)
+        + of(shims.contains::<LossNotification>(), LossNotification::WIRE_BYTES)
+        + of(shims.contains::<PauseFrame>(), PauseFrame::WIRE_BYTES)
+}
+
+/// The bytes that leave for a host: those that came, with the mark of congestion when a switch has set it since.
+///
+/// # Errors
+/// A sentence, when something of a switch's own is still on the packet.
+pub(crate) fn write_to_host<'a>(
+    packet: &Packet,
+    ecn_before: Ecn,
+    body: &'a [u8],
+    scratch: &'a mut Vec<u8>,
+) -> Result<&'a [u8], String> {
+    let mut shims = packet.shims;
+    shims.remove::<CheckNumber>();
+    if !shims.is_empty() {
+        return Err(format!("a packet left for a host with what belongs into the fabric on it: {shims:?}"));
+    }
+    Ok(marked(packet, ecn_before, body, scratch))
+}
+
+/// The bytes that leave for a switch elsewhere.
+///
+/// # Errors
+/// A sentence, when something is on the packet that must not cross a link.
+pub(crate) fn write_to_switch<'a>(
+    packet: &Packet,
+    ecn_before: Ecn,
+    body: Option<&[u8]>,
+    format: &LinkFormat,
+    [marking, out]: [&'a mut Vec<u8>; 2],
+) -> Result<&'a [u8], String> {
+    let body = body.map(|body| marked(packet, ecn_before, body, marking));
+    out.resize(
+        body.map_or(0, <[u8]>::len) + hitless_wire::link::ADDED_BYTES_MAX + hitless_wire::frame::MINIMUM_BYTES,
+        0,
+    );
+    let length = format.encode(&packet.shims, body, out).map_err(|error| error.to_string())?;
+    Ok(&out[..length])
+}
+
+fn marked<'a>(packet: &Packet, ecn_before: Ecn, body: &'a [u8], scratch: &'a mut Vec<u8>) -> &'a [u8] {
+    if packet.ecn != Ecn::CongestionExperienced || ecn_before == Ecn::CongestionExperienced {
+        return body;
+    }
+    scratch.clear();
+    scratch.extend_from_slice(body);
+    mark_ce(scratch);
+    scratch
 }

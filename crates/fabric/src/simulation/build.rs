@@ -32,6 +32,11 @@ impl Simulation {
     /// # Errors
     /// A sentence, for what can only be found out here: a file of flows that cannot be read.
     pub fn new(scenario: Scenario) -> Result<Self, String> {
+        Self::build(scenario, None)
+    }
+
+    /// [`Self::new`]; of a fabric of which only some switches are here, by number, the others do nothing.
+    pub(super) fn build(scenario: Scenario, is_here: Option<&[bool]>) -> Result<Self, String> {
         let topology = scenario.topology.build().map_err(|errors| sentences(&errors))?;
         let streams = RandomStreams::new(scenario.seed);
         let mut changes = Vec::new();
@@ -41,7 +46,10 @@ impl Simulation {
         medium.records.sequence_of_group = closed_loops.by_group(scenario.flows.len());
         impair(&scenario, &topology, &streams, &mut medium.links, &mut changes)?;
         let recovery = Recovery::new(&scenario, &topology, &mut medium.routing, &streams)?;
-        let plan = mechanisms::plan(&scenario, &topology)?;
+        let mut plan = mechanisms::plan(&scenario, &topology)?;
+        if let Some(is_here) = is_here {
+            plan.keep(is_here);
+        }
         changes.extend(plan.commands);
         changes.sort_by_key(|&(at, _)| at);
         let mut hosts = Hosts::new();
@@ -81,7 +89,7 @@ impl Simulation {
     }
 }
 
-fn sentences<E: std::fmt::Display>(errors: &[E]) -> String {
+pub(super) fn sentences<E: std::fmt::Display>(errors: &[E]) -> String {
     errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 

@@ -11,8 +11,8 @@ use hitless_wire::{Duration, Packet, Time};
 use super::recovery::every_link_may_fail;
 use super::{End, Simulation};
 use crate::outside::{
-    Border, Departure, EVERYONE, FrameCounts, FrameInfo, NoRoom, Outside, OutsideSettings, Point, Refused, Witness,
-    read,
+    Border, Departure, EVERYONE, FrameCounts, FrameInfo, NoRoom, Outside, OutsideSettings, Point, RealEnd, Refused,
+    Witness, control_packet, read, read_link, with_shims, write_to_host, write_to_switch,
 };
 use crate::results::Outcome;
 use crate::scenario::{Scenario, Until};
@@ -36,6 +36,8 @@ pub struct LiveFabric {
     waiting: Vec<Arrival>,
     /// Frames that were let in so far.
     arrivals: u64,
+    /// Room to write frames that leave changed.
+    scratch: [Vec<u8>; 2],
 }
 
 impl LiveFabric {
@@ -46,7 +48,7 @@ impl LiveFabric {
     pub fn new(scenario: Scenario, settings: &OutsideSettings) -> Result<Self, String> {
         let (mut simulation, is_here) = Simulation::open(without_flows(scenario), settings)?;
         simulation.start::<true>();
-        Ok(Self { simulation, is_here, now: Time::ZERO, waiting: Vec::new(), arrivals: 0 })
+        Ok(Self { simulation, is_here, now: Time::ZERO, waiting: Vec::new(), arrivals: 0, scratch: Default::default() })
     }
 
     /// Lets `witness` see what goes in and what is decided, from now on.
@@ -119,36 +121,51 @@ impl LiveFabric {
         if let Some(witness) = &mut outside.witness {
             witness.arrival(at, point, outside.frames.bytes(frame));
         }
-        let packet = match outside.admit(at, point, frame, self.arrivals + 1) {
-            Ok(packet) => packet,
+        let (packet, lands) = match outside.admit(at, point, frame, self.arrivals + 1) {
+            Ok(admitted) => admitted,
             Err(reason) => {
                 outside.frames.release(frame);
                 return outside.refuse(reason);
             }
         };
-        let end = &mut outside.points[usize::from(point)];
-        let card = end.card.as_mut().expect("a host has a network card");
-        let Some(departs_at) = card.enqueue(at, packet.frame_bytes) else {
+        if packet.frame == 0 {
             outside.frames.release(frame);
-            return outside.refuse(Refused::CardFull);
-        };
-        outside.counts.entered += 1;
-        self.arrivals += 1;
-        let link = end.inwards().index() as u32;
+            outside.counts.control += 1;
+        } else {
+            outside.counts.entered += 1;
+            self.arrivals += 1;
+        }
+        let link = outside.points[usize::from(point)].inwards().index() as u32;
         medium.control_packets += 1;
         let handle = medium.packets.insert(packet);
-        medium.put_on_link(link, handle, departs_at);
+        match lands {
+            Lands::AfterLastBit(at) => medium.put_on_link(link, handle, at),
+            Lands::At(at) => medium.land(link, handle, at),
+        }
     }
 
     /// Hands over what has left since the last time: where, when, and its bytes, in the order of leaving.
     pub fn departures(&mut self, mut send: impl FnMut(&Departure, &[u8])) {
-        let outside = self.outside();
+        let outside = self.simulation.medium.outside_mut();
         let mut outbox = std::mem::take(&mut outside.outbox);
+        let [marking, out] = &mut self.scratch;
         for departure in outbox.drain(..) {
-            let frame = departure.packet.frame;
-            if frame != 0 {
-                send(&departure, outside.frames.bytes(frame));
-                outside.frames.release(frame);
+            let packet = &departure.packet;
+            let (body, ecn) = match packet.frame {
+                0 => (None, packet.ecn),
+                frame => (Some(outside.frames.bytes(frame)), outside.frames.info(frame).ecn),
+            };
+            let written = match (&outside.points[usize::from(departure.point)].end, body) {
+                (RealEnd::Switch(format), body) => write_to_switch(packet, ecn, body, format, [marking, out]),
+                (RealEnd::Host(_), Some(body)) => write_to_host(packet, ecn, body, marking),
+                (RealEnd::Host(_), None) => Err("a packet of a mechanism left for a host".to_owned()),
+            };
+            match written {
+                Ok(bytes) => send(&departure, bytes),
+                Err(reason) => outside.violation = Some(outside.violation.take().unwrap_or(reason)),
+            }
+            if packet.frame != 0 {
+                outside.frames.release(packet.frame);
             }
         }
         outside.outbox = outbox;
@@ -182,7 +199,7 @@ impl LiveFabric {
         let existing = (0..slots as u32).filter(|&slot| exists[slot as usize]).map(PacketHandle);
         let named: Vec<u32> = existing.map(|handle| medium.packets[handle].frame).filter(|&frame| frame != 0).collect();
         let outside = medium.outside();
-        let mut broken = Vec::new();
+        let mut broken: Vec<String> = outside.violation.iter().cloned().collect();
         let inside = outside.counts.inside();
         if inside != named.len() as u64 {
             broken.push(format!(
@@ -199,13 +216,52 @@ impl LiveFabric {
     }
 }
 
+/// When a packet that has been let in arrives at its first switch.
+enum Lands {
+    /// The link's delay after its last bit has left a host.
+    AfterLastBit(Time),
+    /// Then: the link is real, and the frame has crossed it.
+    At(Time),
+}
+
+impl Point {
+    /// A frame of a switch elsewhere lands when it comes, or right after the one before it.
+    fn lands_at(&mut self, at: Time) -> Lands {
+        self.last_landing = at.max(self.last_landing + Duration(1));
+        Lands::At(self.last_landing)
+    }
+}
+
 impl Outside {
-    /// Reads a frame and finds out where it goes: the packet to be put on the link.
-    fn admit(&mut self, at: Time, point: u16, frame: u32, number: u64) -> Result<Packet, Refused> {
+    /// Reads a frame and finds out where it goes: the packet to be put on the link, and when.
+    fn admit(&mut self, at: Time, point: u16, frame: u32, number: u64) -> Result<(Packet, Lands), Refused> {
+        let RealEnd::Switch(format) = &self.points[usize::from(point)].end else {
+            let packet = self.admit_frame(at, point, frame, number)?;
+            let RealEnd::Host(card) = &mut self.points[usize::from(point)].end else { unreachable!("it was none") };
+            let departs_at = card.enqueue(at, packet.frame_bytes).ok_or(Refused::CardFull)?;
+            return Ok((packet, Lands::AfterLastBit(departs_at)));
+        };
+        let read = read_link(self.frames.bytes(frame), format).map_err(|refusal| {
+            self.link_refusals.count(refusal);
+            Refused::NotOfTheLink
+        })?;
+        let Some(inner) = read.inner else {
+            let source = self.points[usize::from(point)].host;
+            let packet = Packet { source, destination: EVERYONE, ..control_packet(read.shims) };
+            return Ok((packet, self.points[usize::from(point)].lands_at(at)));
+        };
+        self.frames.keep(frame, inner);
+        let packet = self.admit_frame(at, point, frame, number)?;
+        Ok((with_shims(packet, read.shims), self.points[usize::from(point)].lands_at(at)))
+    }
+
+    fn admit_frame(&mut self, at: Time, point: u16, frame: u32, number: u64) -> Result<Packet, Refused> {
         let read = read(self.frames.bytes(frame), self.hash_seed).ok_or(Refused::Malformed)?;
         self.bridge.learn(at, read.source, point);
         let destination = self.bridge.find(at, read.destination);
-        if destination == Some(point) {
+        let is_host = !self.points[usize::from(point)].is_switch();
+        // What a switch elsewhere has sent here has a number on its link, and must be seen before it may end.
+        if destination == Some(point) && is_host {
             return Err(Refused::SameSide);
         }
         self.frames.set_info(frame, FrameInfo { number, point, service: read.service, ecn: read.packet.ecn });
@@ -217,17 +273,16 @@ impl Outside {
 impl Simulation {
     /// Builds the part of `scenario` that is here.
     fn open(scenario: Scenario, settings: &OutsideSettings) -> Result<(Self, Vec<bool>), String> {
-        let mut simulation = Self::new(scenario)?;
-        let border = Border::new(&simulation.topology, &settings.points)?;
-        let mut points = border.points;
-        for point in &mut points {
-            if let Node::Host(host) = simulation.topology.ends(point.outwards).1.node {
-                let config = super::build::network_card(&simulation.scenario.host, &simulation.topology, host.0);
-                point.card = Some(NetworkCard::new(&config));
+        let topology = scenario.topology.build().map_err(|errors| super::build::sentences(&errors))?;
+        let real_end = |name: &str, node: Node| match node {
+            Node::Host(host) => {
+                RealEnd::Host(NetworkCard::new(&super::build::network_card(&scenario.host, &topology, host.0)))
             }
-        }
-        let links = simulation.medium.links.len();
-        let outside = Outside::new(settings, points, links, simulation.scenario.seed)?;
+            Node::Switch(_) => RealEnd::Switch(settings.format_of(name)),
+        };
+        let border = Border::new(&topology, &settings.points, real_end)?;
+        let outside = Outside::new(settings, border.points, 2 * topology.links.len(), scenario.seed)?;
+        let mut simulation = Self::build(scenario, Some(&border.is_here))?;
         simulation.medium.outside = Some(Box::new(outside));
         Ok((simulation, border.is_here))
     }

@@ -18,6 +18,14 @@ impl Medium {
         self.outside.as_deref_mut().expect("a live run has an outside")
     }
 
+    /// Has a packet arrive at the end of a link at `at`.
+    pub fn land(&mut self, link: u32, packet: PacketHandle, at: Time) {
+        self.transmissions += 1;
+        if let Some((at, source)) = self.links[link as usize].land(packet, at) {
+            self.queue.push_source(at, source);
+        }
+    }
+
     /// Puts a packet that arrives at the end of `link` into the outbox, when the outside is there.
     pub fn leave(&mut self, now: Time, link: u32, packet: PacketHandle) -> bool {
         let Some(point) = self.outside().behind(link) else { return false };

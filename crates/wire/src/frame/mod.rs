@@ -126,15 +126,16 @@ impl Frame {
         self.length_bytes - self.payload_at - self.ip.map_or(self.body_bytes(), |ip| ip.datagram_bytes)
     }
 
-    /// The descriptor of this frame: length, class, ECN, time to live and hash. What only a fabric knows (hosts, flow,
-    /// ports of the switch) is left as it is by default.
+    /// The descriptor of this frame: length, class, ECN and hash. What only a fabric knows (hosts, flow, ports of the
+    /// switch) is left as it is by default. Its hops are those of switches and not of routers, so the packet begins with
+    /// all of them: a frame whose IP hop limit is 1 crosses a switch like any other.
     pub fn describe(&self, seed: FlowHashSeed) -> Packet {
         Packet {
             frame_bytes: frame_bytes(self.length_bytes),
             flow_hash: self.flow_key().hash(seed),
             class: self.class(),
             ecn: self.ecn(),
-            ttl: self.ip.map_or(Packet::INITIAL_TTL, |ip| ip.hop_limit),
+            ttl: Packet::INITIAL_TTL,
             ..Packet::default()
         }
     }

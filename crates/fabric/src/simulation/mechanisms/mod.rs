@@ -21,6 +21,19 @@ pub(super) struct Plan {
     pub commands: Vec<(Time, Change)>,
 }
 
+impl Plan {
+    /// Leaves out what concerns switches that are not here.
+    pub fn keep(&mut self, is_here: &[bool]) {
+        let of_others = self.mechanisms.iter_mut().zip(is_here).filter(|(_, is_here)| !**is_here);
+        of_others.for_each(|(mechanisms, _)| mechanisms.clear());
+        let is_here = |change: &Change| match change {
+            Change::Command { switch, .. } => is_here[*switch as usize],
+            Change::Loss { .. } | Change::State { .. } => true,
+        };
+        self.commands.retain(|(_, change)| is_here(change));
+    }
+}
+
 /// A mechanism, whatever its place among those of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {

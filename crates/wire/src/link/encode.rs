@@ -1,0 +1,104 @@
+//! From shims and inner frame to bytes.
+
+use std::fmt;
+
+use super::{FIXED_BYTES, HAS_INNER, INNER_BYTES_MAX, INNER_LENGTH_BYTES, LinkFormat, VERSION, code_of, rules};
+use crate::frame::{ETHERNET_HEADER_BYTES, MINIMUM_BYTES};
+use crate::shim::{ShimKind, ShimStack};
+
+/// Why a frame cannot be put on the link: the switch, not the other end, did something wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CannotEncode {
+    /// Metadata that must not leave the switch.
+    Internal(ShimKind),
+    /// The other end would refuse it.
+    Illegal(super::Refusal),
+    /// The inner frame is shorter than an Ethernet header or longer than [`INNER_BYTES_MAX`].
+    InnerLength(usize),
+    /// The buffer is too small.
+    NoRoom {
+        /// Bytes that the frame takes.
+        needed_bytes: usize,
+    },
+}
+
+impl fmt::Display for CannotEncode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Internal(kind) => write!(f, "{kind:?} is metadata of one switch and cannot leave it"),
+            Self::Illegal(refusal) => write!(f, "the other end would refuse the frame: {refusal}"),
+            Self::InnerLength(bytes) => {
+                write!(
+                    f,
+                    "a frame of {bytes} bytes cannot be carried: from {ETHERNET_HEADER_BYTES} to {INNER_BYTES_MAX} can"
+                )
+            }
+            Self::NoRoom { needed_bytes } => {
+                write!(f, "the frame takes {needed_bytes} bytes, more than there is room for")
+            }
+        }
+    }
+}
+
+impl std::error::Error for CannotEncode {}
+
+impl LinkFormat {
+    /// Writes a frame with `shims` that carries `inner`, a frame without check sequence, or nothing; answers its length,
+    /// at least 60 bytes.
+    ///
+    /// A [`ShimKind::CheckNumber`] is left out: it is for the checker of a simulation, and no room is counted for it.
+    ///
+    /// # Errors
+    /// [`CannotEncode`]; `out` may have been written to.
+    pub fn encode(&self, shims: &ShimStack, inner: Option<&[u8]>, out: &mut [u8]) -> Result<usize, CannotEncode> {
+        let needed_bytes = self.check(shims, inner)?;
+        let mut writer = Writer { out: out.get_mut(..needed_bytes).ok_or(CannotEncode::NoRoom { needed_bytes })? };
+        writer.put(&self.remote.0);
+        writer.put(&self.local.0);
+        writer.put(&self.ether_type.0.to_be_bytes());
+        let codes = || shims.iter().filter_map(|(kind, bytes)| Some((code_of(kind)?, bytes)));
+        let has_inner = if inner.is_some() { HAS_INNER } else { 0 };
+        writer.put(&[VERSION, has_inner | codes().count() as u8]);
+        for (code, bytes) in codes() {
+            writer.put(&[code]);
+            writer.put(bytes);
+        }
+        if let Some(inner) = inner {
+            writer.put(&(inner.len() as u16).to_be_bytes());
+            writer.put(inner);
+        }
+        writer.out.fill(0);
+        Ok(needed_bytes)
+    }
+
+    /// Applies the rules of the other end, and answers the length of the frame.
+    fn check(&self, shims: &ShimStack, inner: Option<&[u8]>) -> Result<usize, CannotEncode> {
+        let mut on_link = ShimStack::default();
+        let mut needed_bytes = ETHERNET_HEADER_BYTES + FIXED_BYTES;
+        for (kind, bytes) in shims.iter().filter(|&(kind, _)| kind != ShimKind::CheckNumber) {
+            code_of(kind).ok_or(CannotEncode::Internal(kind))?;
+            needed_bytes += 1 + rules::take(kind, bytes, &mut on_link).map_err(CannotEncode::Illegal)?;
+        }
+        rules::check_composition(&on_link, inner.is_some()).map_err(CannotEncode::Illegal)?;
+        if let Some(inner) = inner {
+            if !(ETHERNET_HEADER_BYTES..=INNER_BYTES_MAX).contains(&inner.len()) {
+                return Err(CannotEncode::InnerLength(inner.len()));
+            }
+            needed_bytes += INNER_LENGTH_BYTES + inner.len();
+        }
+        Ok(needed_bytes.max(MINIMUM_BYTES))
+    }
+}
+
+/// Fills a slice from its beginning on; it is as long as what will be written.
+struct Writer<'a> {
+    out: &'a mut [u8],
+}
+
+impl Writer<'_> {
+    fn put(&mut self, part: &[u8]) {
+        let (here, rest) = std::mem::take(&mut self.out).split_at_mut(part.len());
+        here.copy_from_slice(part);
+        self.out = rest;
+    }
+}

@@ -1,0 +1,116 @@
+//! What two switches in different processes or boxes send each other over a link that they protect.
+//!
+//! A frame of a host is carried whole in a frame of the link, so that any type, any length and any addresses survive:
+//!
+//! ```text
+//!  0       6       12     14        15       16              ...            + 2
+//! +-------+-------+------+---------+--------+---------------+--------------+-------------+---------+
+//! | to    | from  | type | version | shims  | kind | bytes  | inner length | inner frame | padding |
+//! |       |       |      |         | and I  | one per shim  | (I only)     | (I only)    | to 60   |
+//! +-------+-------+------+---------+--------+---------------+--------------+-------------+---------+
+//! ```
+//!
+//! Version is [`VERSION`]. The byte behind it holds the number of shims (bits 0-3) and in bit 7, I, whether a frame is
+//! carried; acknowledgements, loss notifications, dummies and pause frames carry none. Bits 4-6 are zero. A shim is its
+//! kind and the bytes that the [`ShimStack`] keeps, whose number the kind determines. The inner frame runs from its
+//! destination address to its end, padding included, check sequence excluded; numbers are in network order.
+//!
+//! The type is one of the two for local experiments ([`EtherType::EXPERIMENTAL_1`]) unless told otherwise. There is no
+//! authentication: see docs/security.md.
+//!
+//! **Length.** LinkGuardian's paper adds 3 bytes for data and 3 for a piggybacked acknowledgement, and so does the
+//! simulator ([`crate::Shim::WIRE_BYTES`]). This format adds up to [`ADDED_BYTES_MAX`] instead; what a frame really
+//! takes on the link is [`link_frame_bytes`].
+
+mod decode;
+mod encode;
+mod refusal;
+mod rules;
+
+use crate::frame::{ETHERNET_HEADER_BYTES, EtherType, MINIMUM_BYTES, MacAddress, frame_bytes};
+use crate::linkguardian::{AckHeader, DataHeader};
+use crate::shim::{Shim, ShimKind, ShimStack};
+
+pub use encode::CannotEncode;
+pub use refusal::{Refusal, RefusalCounters};
+
+/// The version of the format.
+pub const VERSION: u8 = 1;
+
+/// Version, and number of shims.
+const FIXED_BYTES: usize = 2;
+const INNER_LENGTH_BYTES: usize = 2;
+const SHIM_COUNT_MASK: u8 = 0x0f;
+const HAS_INNER: u8 = 0x80;
+const TYPE_AT: usize = 12;
+
+/// The most bytes by which a frame grows that carries another: Ethernet header, version, two shims (data, and an
+/// acknowledgement that rides along), and length.
+pub const ADDED_BYTES_MAX: usize = ETHERNET_HEADER_BYTES + PAYLOAD_BYTES_ADDED_MAX;
+
+/// What of that lies behind the Ethernet header, and so counts against the MTU.
+const PAYLOAD_BYTES_ADDED_MAX: usize =
+    FIXED_BYTES + (1 + DataHeader::BYTES) + (1 + AckHeader::BYTES) + INNER_LENGTH_BYTES;
+
+/// The longest inner frame: what two bytes of length can say.
+pub const INNER_BYTES_MAX: usize = u16::MAX as usize;
+
+/// The MTU for hosts whose frames cross a link between interfaces of MTU `outer_mtu`, if they have `vlan_tags` tags at
+/// most: what is left of it for the inner frame's payload when the inner frame's own Ethernet header, its tags, and
+/// this format's bytes behind the outer Ethernet header are taken off. `None` when nothing is left.
+///
+/// 1,500 leaves 1,474 for untagged frames: 1,500 - 12 (version and count 2, data 4, acknowledgement 4, length 2) - 14.
+pub const fn inner_mtu(outer_mtu: usize, vlan_tags: usize) -> Option<usize> {
+    match outer_mtu.checked_sub(PAYLOAD_BYTES_ADDED_MAX + ETHERNET_HEADER_BYTES + 4 * vlan_tags) {
+        Some(0) | None => None,
+        some => some,
+    }
+}
+
+/// The MTU that the interfaces of the link need for hosts with MTU `inner_mtu` and at most `vlan_tags` tags: the
+/// inverse of [`inner_mtu`].
+pub const fn outer_mtu(inner_mtu: usize, vlan_tags: usize) -> usize {
+    inner_mtu + PAYLOAD_BYTES_ADDED_MAX + ETHERNET_HEADER_BYTES + 4 * vlan_tags
+}
+
+/// Bytes on the link, check sequence and padding included, of a frame with these shims that carries a frame of
+/// `inner_bytes` (without check sequence), or none. Shims that stay inside a switch take no room.
+pub fn link_frame_bytes(shims: &ShimStack, inner_bytes: Option<usize>) -> u32 {
+    let on_link = shims.iter().filter(|&(kind, _)| code_of(kind).is_some());
+    let shim_bytes: usize = on_link.map(|(_, bytes)| 1 + bytes.len()).sum();
+    let inner = inner_bytes.map_or(0, |bytes| INNER_LENGTH_BYTES + bytes);
+    frame_bytes(ETHERNET_HEADER_BYTES + FIXED_BYTES + shim_bytes + inner)
+}
+
+/// One end's notion of the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkFormat {
+    /// The type of the link's frames.
+    pub ether_type: EtherType,
+    /// The address of this end.
+    pub local: MacAddress,
+    /// The address of the other end, or a group address where it is not known; then frames from any are taken.
+    pub remote: MacAddress,
+}
+
+/// What came in a frame of the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkFrame<'a> {
+    /// The shims, checked.
+    pub shims: ShimStack,
+    /// The frame that it carries, at least an Ethernet header long.
+    pub inner: Option<&'a [u8]>,
+}
+
+/// The number of a kind on links; it never changes. `None`: the kind means nothing outside of a switch.
+const fn code_of(kind: ShimKind) -> Option<u8> {
+    match kind {
+        ShimKind::LinkGuardianData => Some(1),
+        ShimKind::LinkGuardianAck => Some(2),
+        ShimKind::LinkGuardianLoss => Some(3),
+        ShimKind::PriorityFlowControl => Some(4),
+        ShimKind::CheckNumber | ShimKind::SqrCache => None,
+    }
+}
+
+const _: () = assert!(MINIMUM_BYTES > ETHERNET_HEADER_BYTES + FIXED_BYTES);

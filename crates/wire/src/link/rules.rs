@@ -1,0 +1,88 @@
+//! What a frame of the link may hold, whoever sent it.
+//!
+//! These are the rules that need no state. How far a number may lie from the last one is for the mechanism to judge.
+
+use super::Refusal;
+use crate::linkguardian::{AckHeader, DataHeader, LossNotification, PacketType, SequenceNumber};
+use crate::pause::PauseFrame;
+use crate::shim::{Shim, ShimKind, ShimStack};
+
+const CLASSES: u8 = 8;
+
+/// Reads the shim of this kind from the front of `bytes`, checks it, and puts it on the stack; answers its length.
+pub fn take(kind: ShimKind, bytes: &[u8], stack: &mut ShimStack) -> Result<usize, Refusal> {
+    match kind {
+        ShimKind::LinkGuardianData => take_as::<DataHeader>(bytes, stack, is_on_links, Refusal::DataHeader),
+        ShimKind::LinkGuardianAck => take_as::<AckHeader>(bytes, stack, |_| true, Refusal::Acknowledgement),
+        ShimKind::LinkGuardianLoss => take_as(bytes, stack, reports_a_loss, Refusal::LossNotification),
+        ShimKind::PriorityFlowControl => take_as(bytes, stack, is_ours, Refusal::Pause),
+        ShimKind::CheckNumber | ShimKind::SqrCache => Err(Refusal::UnknownKind),
+    }
+}
+
+/// A shim is taken when it is legal and says nothing beyond what its type keeps: reserved bits are zero.
+fn take_as<S: Shim>(
+    bytes: &[u8],
+    stack: &mut ShimStack,
+    is_legal: fn(&S) -> bool,
+    refusal: Refusal,
+) -> Result<usize, Refusal> {
+    const STORED_MAX: usize = 8;
+    let bytes = bytes.get(..S::BYTES).ok_or(Refusal::Truncated)?;
+    if stack.contains::<S>() {
+        return Err(Refusal::DuplicateKind);
+    }
+    let shim = S::parse(bytes);
+    let mut again = [0; STORED_MAX];
+    shim.emit(&mut again[..S::BYTES]);
+    if !is_legal(&shim) || again[..S::BYTES] != *bytes {
+        return Err(refusal);
+    }
+    stack.push(shim).map_err(|_| Refusal::Composition)?;
+    Ok(S::BYTES)
+}
+
+/// Packets wait inside of switches with other types and flags; repairs are no dummies.
+fn is_on_links(header: &DataHeader) -> bool {
+    header.packet_type == PacketType::Data && !header.rx_buffered && !(header.dummy && header.retransmitted)
+}
+
+fn reports_a_loss(loss: &LossNotification) -> bool {
+    loss.count > 0
+}
+
+fn is_ours(frame: &PauseFrame) -> bool {
+    frame.class < CLASSES && (frame.is_resume() || *frame == PauseFrame::pause(frame.class))
+}
+
+/// Whether these shims come together, and with an inner frame or without.
+pub fn check_composition(shims: &ShimStack, has_inner: bool) -> Result<(), Refusal> {
+    let data: Option<DataHeader> = shims.get();
+    let ack: Option<AckHeader> = shims.get();
+    let loss: Option<LossNotification> = shims.get();
+    let is_alone = shims.iter().count() == 1;
+    let is_known = match (data, ack, loss, has_inner) {
+        _ if shims.contains::<PauseFrame>() => is_alone && !has_inner,
+        (data, ack, None, true) => data.is_none_or(|data| !data.dummy) && ack.is_none_or(|ack| ack.piggybacked),
+        (Some(data), None, None, false) => data.dummy,
+        (None, Some(ack), loss, false) => {
+            return match loss {
+                _ if ack.piggybacked => Err(Refusal::Composition),
+                Some(loss) => check_loss(ack, loss),
+                None => Ok(()),
+            };
+        }
+        _ => false,
+    };
+    if is_known { Ok(()) } else { Err(Refusal::Composition) }
+}
+
+/// A notification acknowledges its last loss (found by a dummy) or the packet behind it; only a gap longer than it can
+/// count may end later, and no gap is longer than half the range of numbers, beyond which none can be told.
+fn check_loss(ack: AckHeader, loss: LossNotification) -> Result<(), Refusal> {
+    let reach = ack.acknowledged.steps_from(loss.first_lost);
+    let count = u32::from(loss.count);
+    let is_longer = loss.count == u8::MAX && (count..SequenceNumber::RANGE / 2).contains(&reach);
+    let is_consistent = reach == count - 1 || reach == count || is_longer;
+    if is_consistent { Ok(()) } else { Err(Refusal::LossNotification) }
+}
