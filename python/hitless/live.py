@@ -16,8 +16,8 @@ from hitless.errors import HitlessError, RefusedScenario
 
 NetworkInterface = _native.NetworkInterface
 linkguardian_copies = _native.linkguardian_copies
-link_inner_mtu = getattr(_native, "link_inner_mtu", None)
-link_outer_mtu = getattr(_native, "link_outer_mtu", None)
+link_inner_mtu = _native.link_inner_mtu
+link_outer_mtu = _native.link_outer_mtu
 
 Mode: TypeAlias = Literal["auto", "packet", "xdp"]
 """How frames cross to the kernel: by AF_PACKET, by AF_XDP, or by AF_XDP where it works."""

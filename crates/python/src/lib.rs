@@ -86,6 +86,18 @@ fn linkguardian_copies(actual_loss_rate: f64, target_loss_rate: f64) -> PyResult
     copies.ok_or_else(|| PyValueError::new_err("both loss rates must lie strictly between 0 and 1"))
 }
 
+/// The MTU for hosts whose frames, with so many VLAN tags at most, cross a protected link of this MTU.
+#[pyfunction]
+fn link_inner_mtu(outer_mtu: usize, vlan_tags: usize) -> Option<usize> {
+    hitless_wire::link::inner_mtu(outer_mtu, vlan_tags)
+}
+
+/// The MTU that a protected link needs for hosts with this MTU.
+#[pyfunction]
+fn link_outer_mtu(inner_mtu: usize, vlan_tags: usize) -> usize {
+    hitless_wire::link::outer_mtu(inner_mtu, vlan_tags)
+}
+
 /// Runs benchmark workload `work` with a fraction of each flow's packets; returns the measurements as JSON.
 #[pyfunction]
 fn bench_engine(py: Python<'_>, work: &str, fraction: f64, seed: u64) -> PyResult<String> {
@@ -116,5 +128,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario_check, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_check_live, module)?)?;
     module.add_function(wrap_pyfunction!(linkguardian_copies, module)?)?;
+    module.add_function(wrap_pyfunction!(link_inner_mtu, module)?)?;
+    module.add_function(wrap_pyfunction!(link_outer_mtu, module)?)?;
     module.add_function(wrap_pyfunction!(bench_engine, module)?)
 }
