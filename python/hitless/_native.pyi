@@ -42,6 +42,45 @@ class Simulation:
     def effective(self) -> str:
         """The scenario as TOML with every default spelled out."""
 
+class TrafficEnds:
+    """A generator at one interface and a sink at another one, each (network namespace, interface)."""
+
+    def __init__(self, source: tuple[str, str], sink: tuple[str, str], *, ring_frames: int = 65_536) -> None:
+        """Open both. Raises OSError with the reason."""
+
+    def stream(
+        self,
+        *,
+        frame_bytes: int = 64,
+        rate_pps: float | None = None,
+        duration_s: float = 1.0,
+        generator_cpu: int | None = None,
+        sink_cpu: int | None = None,
+    ) -> str:
+        """Send frames of ``frame_bytes`` (check sequence included); answer what arrived, as a JSON object.
+
+        Without ``rate_pps`` as fast as possible.
+        """
+
+class PlainForwarder:
+    """Hands every frame of one interface to another one, and back: ports without a switch."""
+
+    def __init__(self, namespace: str, left: str, right: str, *, mode: str = "packet") -> None:
+        """Open both in a network namespace. Raises OSError with the reason."""
+
+    @property
+    def modes(self) -> tuple[str, str]:
+        """How frames cross at either interface: what was obtained."""
+
+    def run(self, *, cpu: int | None = None) -> str:
+        """Forward until `stop`, on one processor; answer the counters of both, as a JSON list. Once."""
+
+    def stop(self) -> None:
+        """Ask it to end."""
+
+def switch_off_offloads_in(namespace: str, interface: str) -> list[str]:
+    """Switch off the offloads of an interface that change frames; return those that are still on."""
+
 class NetworkInterface:
     """An Ethernet interface of the network namespace of the thread that makes this.
 
@@ -117,6 +156,7 @@ class Live:
         frames: int = 8192,
         frame_bytes: int = 2048,
         ring_frames: int = 1024,
+        mode: str = "packet",
     ) -> None:
         """Read the scenario and open the interfaces, in the network namespace of the calling thread.
 
@@ -124,6 +164,7 @@ class Live:
         -> interface. ``stations``: Ethernet address -> node of ``interfaces``, for those that are known; others are
         learned. ``slack_us``: later than this is a missed deadline. ``busy_poll``: never sleep. ``spin_us``: wait awake
         for events nearer than this. ``frames``, ``frame_bytes``: the pool of frames. ``ring_frames``: of the rings.
+        ``mode``: how frames cross to the kernel: "packet", "xdp", "xdp-zero-copy", "xdp-copy", "xdp-generic" or "auto".
 
         Raises `ScenarioError`, or OSError for an interface that cannot be opened.
         """

@@ -4,6 +4,7 @@
 //! What is simulated is decided in `hitless-fabric` and `hitless-fleet`; how results are read, judged and drawn is decided in Python.
 //!
 //! - [`simulator`]: the one file that names the simulator crate;
+//! - [`bench_live`]: what a bench of live forwarding is measured with;
 //! - [`fleet`]: the classes of the fleet simulator, which is a crate of its own;
 //! - [`simulation`]: the Python class `Simulation`, one scenario from text to tables;
 //! - [`session`]: the Python class `Session`, a scenario run in steps with commands in between;
@@ -11,6 +12,7 @@
 //! - [`network_interface`]: the Python class `NetworkInterface`, what is under a port of a live run;
 //! - [`tables`]: columns of results as numpy arrays, without a copy.
 
+mod bench_live;
 mod fleet;
 mod live;
 mod network_interface;
@@ -119,6 +121,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<fleet::FleetTopology>()?;
     module.add_class::<fleet::FleetTrace>()?;
     module.add_class::<fleet::FleetYear>()?;
+    module.add_class::<bench_live::TrafficEnds>()?;
+    module.add_class::<bench_live::PlainForwarder>()?;
+    module.add_function(wrap_pyfunction!(bench_live::switch_off_offloads_in, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(fleet::fleet_policies, module)?)?;
     module.add_function(wrap_pyfunction!(fleet::fleet_policy_protects, module)?)?;

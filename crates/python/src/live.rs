@@ -8,6 +8,7 @@ use std::time::Duration;
 use hitless_fabric::LiveFabric;
 use hitless_fabric::outside::OutsideSettings;
 use hitless_fabric::scenario::{self, Purpose, Scenario};
+use hitless_interfaces::open::UnknownMode;
 use hitless_interfaces::{Interface, Options as InterfaceOptions, open};
 use hitless_live::{Command, Control, Driver, MonotonicClock, Options, Request, Status, Waiting};
 use hitless_wire::frame::MacAddress;
@@ -44,7 +45,7 @@ impl Live {
     #[new]
     #[pyo3(signature = (
         text, file_name, interfaces, *, seed=None, stations=None, slack_us=1000.0, busy_poll=false, spin_us=50.0,
-        frames=8192, frame_bytes=2048, ring_frames=1024
+        frames=8192, frame_bytes=2048, ring_frames=1024, mode="packet"
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn new(
@@ -59,6 +60,7 @@ impl Live {
         frames: u32,
         frame_bytes: u16,
         ring_frames: usize,
+        mode: &str,
     ) -> PyResult<Self> {
         let scenario = scenario::check_for(text, file_name, Purpose::Live)
             .map_err(|error| ScenarioError::new_err(error.to_string()))?;
@@ -70,7 +72,9 @@ impl Live {
         let stations = stations.map(read_stations).transpose()?.unwrap_or_default();
         let settings = OutsideSettings { frames, frame_bytes, stations, ..OutsideSettings::new(points) };
         let fabric = LiveFabric::new(scenario, &settings).map_err(ScenarioError::new_err)?;
-        let opened = interfaces.iter().map(|(_, name)| open_interface(name, ring_frames)).collect::<PyResult<_>>()?;
+        let preference = mode.parse().map_err(|error: UnknownMode| PyValueError::new_err(error.to_string()))?;
+        let options = InterfaceOptions { preference, ring_frames };
+        let opened = interfaces.iter().map(|(_, name)| open_interface(name, options)).collect::<PyResult<_>>()?;
         let options = Options {
             slack_ns: nanoseconds("slack_us", slack_us)?,
             spin_ns: nanoseconds("spin_us", spin_us)?,
@@ -181,8 +185,7 @@ fn run_to_end(
     Ok((status, outcome))
 }
 
-fn open_interface(name: &str, ring_frames: usize) -> PyResult<Box<dyn Interface + Send>> {
-    let options = InterfaceOptions { ring_frames, ..InterfaceOptions::default() };
+fn open_interface(name: &str, options: InterfaceOptions) -> PyResult<Box<dyn Interface + Send>> {
     open(name, options).map_err(|error| PyOSError::new_err(error.to_string()))
 }
 

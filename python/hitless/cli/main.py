@@ -179,6 +179,29 @@ def engine(
     bench(work, seed=seed, instructions=instructions, json=json)
 
 
+@bench_app.command()
+def live(
+    only: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Part of the name of what is measured; all if none.")
+    ] = None,
+    trial: Annotated[float, typer.Option(min=0.1, help="Seconds of one trial with packets.")] = 1.0,
+    tcp: Annotated[float, typer.Option(min=1.0, help="Seconds of TCP.")] = 5.0,
+    json: Json = False,
+) -> None:
+    """Throughput, packets per second, delay and loss between two network namespaces, beside the kernel's own bridge.
+
+    Needs the rights of root, and iperf3.
+
+    Examples:
+
+      hitless bench live
+      hitless bench live bridge AF_PACKET --trial 0.5
+    """
+    from hitless.cli.bench_live import bench
+
+    bench(only or [], trial_s=trial, tcp_s=tcp, json=json)
+
+
 @scenario_app.command()
 def check(
     file: ScenarioFile,
