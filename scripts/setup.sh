@@ -88,16 +88,24 @@ build_native() {
     mv "$began" "$stamps/native"
 }
 
-# The tests of corruptd start a Redis of their own. Without root they are skipped, and say so.
-install_redis() {
-    ! command -v redis-server >/dev/null || return 0
+# Real programs that tests put at the ends of what they test: PROGRAM:PACKAGE. Without root the tests that need a missing
+# one are skipped, and say so.
+test_programs="redis-server:redis-server redis-benchmark:redis-tools iperf3:iperf3 curl:curl ip:iproute2"
+
+install_test_programs() {
+    local pair packages=""
+    for pair in $test_programs; do
+        command -v "${pair%%:*}" >/dev/null || packages="$packages ${pair##*:}"
+    done
+    [ -n "$packages" ] || return 0
     if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-        say "redis-server is missing, so the tests of corruptd on it are skipped (Debian: apt-get install redis-server)"
+        say "missing, so the tests that need them are skipped (Debian: apt-get install$packages)"
         return 0
     fi
-    say "installing redis-server for the tests of corruptd"
-    { apt-get update -qq && apt-get install -y -qq --no-install-recommends redis-server; } >/dev/null 2>&1 ||
-        say "redis-server could not be installed, so the tests of corruptd on it are skipped"
+    say "installing for the tests:$packages"
+    # shellcheck disable=SC2086 # they are words
+    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages; } \
+        >/dev/null 2>&1 || say "could not be installed, so the tests that need them are skipped:$packages"
 }
 
 # One set-up at a time: two commands started together would install over each other.
@@ -110,7 +118,7 @@ with_lock() {
 }
 
 setup_runtime() { install_packages requirements; build_native; }
-setup_tests() { install_packages requirements; install_packages requirements-dev; install_redis; build_native; }
+setup_tests() { install_packages requirements; install_packages requirements-dev; install_test_programs; build_native; }
 
 ensure_runtime() { with_lock setup_runtime; }
 ensure_tests() { with_lock setup_tests; }

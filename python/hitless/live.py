@@ -4,10 +4,11 @@ The native module's `Live` is reached through this module alone.
 """
 
 import json
+import os
 import threading
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -19,8 +20,11 @@ linkguardian_copies = _native.linkguardian_copies
 link_inner_mtu = _native.link_inner_mtu
 link_outer_mtu = _native.link_outer_mtu
 
-Mode: TypeAlias = Literal["auto", "packet", "xdp"]
-"""How frames cross to the kernel: by AF_PACKET, by AF_XDP, or by AF_XDP where it works."""
+Mode: TypeAlias = Literal["auto", "packet", "xdp", "xdp-zero-copy", "xdp-copy", "xdp-generic"]
+"""How frames cross to the kernel: by AF_PACKET, by AF_XDP in its best mode or a stated one, or by what works best."""
+
+_NICE = -15
+"""The priority of the thread that forwards, where the process may have it: frames are not to wait for programs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,7 @@ def check_live(text: str, file_name: str) -> LiveScenario:
 class LiveOptions:
     """How a run works, beside its scenario."""
 
+    mode: Mode = "packet"
     slack_us: float = 1_000.0
     """Later than this is a missed deadline."""
     busy_poll: bool = False
@@ -83,6 +88,8 @@ class LiveOptions:
     """How many frames may be in the fabric at once."""
     frame_bytes: int = 2_048
     """The longest frame, without check sequence."""
+    ring_frames: int = 1_024
+    """What each ring of an interface holds."""
 
 
 DEFAULT_OPTIONS = LiveOptions()
@@ -110,9 +117,11 @@ class LiveRun:
                 dict(interfaces),
                 stations=dict(stations or {}),
                 slack_us=options.slack_us,
+                mode=options.mode,
                 busy_poll=options.busy_poll,
                 frames=options.frames,
                 frame_bytes=options.frame_bytes,
+                ring_frames=options.ring_frames,
             )
         except _native.ScenarioError as refused:
             raise RefusedScenario(str(refused)) from refused
@@ -138,6 +147,8 @@ class LiveRun:
             self._thread.join()
 
     def _run(self, at_end: Callable[[], None]) -> None:
+        with suppress(PermissionError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
         try:
             self._native.run()
         except _native.SimulationError as failed:

@@ -86,6 +86,11 @@ class Lab:
     def status(self):
         return json.loads(self.tell("status", "--json").stdout)
 
+    def address(self, host):
+        """Where a host is, for programs that `ip netns exec` starts."""
+        record = json.loads((RUN_FOLDER / self.name / "lab.json").read_text())
+        return next(entry["address"] for entry in record["plan"]["hosts"] if entry["name"] == host)
+
     def run(self, host, *command, check=True, timeout=120, **more):
         """A program in a host, to its end; by `ip netns exec`, which starts faster than `hitless lab exec`."""
         words = ["ip", "netns", "exec", f"hitless.{self.name}.{host}", *map(str, command)]

@@ -26,6 +26,7 @@ def up(
     strict: bool,
     record: Path | None,
     mode: Mode,
+    slack_us: float,
     congestion: str | None,
     json: bool,
 ) -> int:
@@ -41,6 +42,7 @@ def up(
         text=text,
         file_name=file_name if file == STANDARD_INPUT else str(file.absolute()),
         mode=mode,
+        slack_us=slack_us,
         is_strict=strict,
         record=client.absolute(record),
         congestion=congestion,

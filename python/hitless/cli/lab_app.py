@@ -29,9 +29,12 @@ def up(
         Path | None, typer.Option(help="Keep every frame and command here, for hitless replay.", show_default=False)
     ] = None,
     mode: Annotated[
-        Literal["auto", "packet", "xdp"],
-        typer.Option(help="How frames cross to the kernel: AF_PACKET, AF_XDP, or AF_XDP where it works."),
-    ] = "auto",
+        Literal["auto", "packet", "xdp", "xdp-zero-copy", "xdp-copy", "xdp-generic"],
+        typer.Option(help="How frames cross to the kernel."),
+    ] = "packet",
+    slack_us: Annotated[
+        float, typer.Option(min=1.0, max=1e6, help="How late a departure may be, in microseconds.")
+    ] = 1_000.0,
     congestion: Annotated[
         str | None,
         typer.Option(help="TCP congestion control of every host, such as bbr.", show_default="the scenario's"),
@@ -58,6 +61,7 @@ def up(
         strict=strict,
         record=record,
         mode=mode,
+        slack_us=slack_us,
         congestion=congestion,
         json=json,
     )

@@ -20,24 +20,29 @@ Values = Mapping[str, Any]
 
 
 def show(name: str | None, *, watch: bool, json: bool) -> None:
-    """Print the status, or keep printing it until Ctrl-C or the end of the lab."""
+    """Print the status, with rates of half a second, or keep printing it until Ctrl-C or the end of the lab."""
     rates = {link: plan.rate_bps for plan in client.living(name).plan.links for link in (plan.name, plan.reverse)}
-    status = client.ask(name, Status())
+    status: Values = client.ask(name, Status())
     if json:
         print_json(status)
         return
+    before, status = status, _later(name)
     if not watch:
-        stdout.print(view(status, None, rates))
+        stdout.print(view(status, before, rates))
         return
-    with Live(view(status, None, rates), console=stdout, auto_refresh=False, screen=stdout.is_terminal) as display:
+    with Live(view(status, before, rates), console=stdout, auto_refresh=False, screen=stdout.is_terminal) as display:
         while True:
-            time.sleep(_PERIOD_S)
-            before, status = status, client.ask(name, Status())
+            before, status = status, _later(name)
             display.update(view(status, before, rates), refresh=True)
 
 
-def view(status: Values, before: Values | None, rates_bps: Mapping[str, int]) -> RenderableType:
-    """Tables for a terminal; rates are those since ``before``, or since the start."""
+def _later(name: str | None) -> Values:
+    time.sleep(_PERIOD_S)
+    return client.ask(name, Status())
+
+
+def view(status: Values, before: Values, rates_bps: Mapping[str, int]) -> RenderableType:
+    """Tables for a terminal; rates are those since ``before``."""
     parts: list[RenderableType] = [_headline(status), _links(status, before, rates_bps), _ports(status)]
     parts += [table for table in (_mechanisms(status), _drops(status)) if table.row_count]
     return Group(*parts, *(f"warning: {warning}" for warning in status["warnings"]))
@@ -53,14 +58,14 @@ def _headline(status: Values) -> str:
     )
 
 
-def _links(status: Values, before: Values | None, rates_bps: Mapping[str, int]) -> Table:
-    earlier = {link["link"]: link for link in before["links"]} if before else {}
-    elapsed_s = status["elapsed_s"] - (before["elapsed_s"] if before else 0.0)
-    table = _table("link", "of rate", "frames/s", "Mb/s", "queue, KB", "frames", "corrupted", "lost while down")
+def _links(status: Values, before: Values, rates_bps: Mapping[str, int]) -> Table:
+    earlier = {link["link"]: link for link in before["links"]}
+    elapsed_s = max(status["elapsed_s"] - before["elapsed_s"], 1e-9)
+    table = _table("link", "of rate", "frames/s", "Mb/s", "queue, KB", "frames", "corrupted", "lost down")
     for link in status["links"]:
-        since = earlier.get(link["link"], {})
-        frames = (link["frames_arrived"] - since.get("frames_arrived", 0)) / max(elapsed_s, 1e-9)
-        byte_rate = (link["arrived_bytes"] - since.get("arrived_bytes", 0)) / max(elapsed_s, 1e-9)
+        since = earlier[link["link"]]
+        frames = (link["frames_arrived"] - since["frames_arrived"]) / elapsed_s
+        byte_rate = (link["arrived_bytes"] - since["arrived_bytes"]) / elapsed_s
         wire_bps = 8 * (byte_rate + frames * _OVERHEAD_BYTES)
         queue = "" if link["queue_bytes"] is None else f"{link['queue_bytes'] / 1e3:.1f}"
         table.add_row(
@@ -77,14 +82,12 @@ def _links(status: Values, before: Values | None, rates_bps: Mapping[str, int]) 
 
 
 def _ports(status: Values) -> Table:
-    table = _table(
-        "host", "interface mode", "in", "out", "overrun", "refused", "late p99.9, us", "latest, us", "missed"
-    )
+    table = _table("host", "mode", "in", "out", "overrun", "refused", "late p99.9, us", "latest, us", "missed")
     for port in status["ports"]:
         late = port["departures"]
         table.add_row(
             port["node"],
-            port.get("failed") or port["mode"],
+            port.get("failed") or port["mode"].partition(",")[0],
             f"{port['frames_received']:,}",
             f"{port['frames_sent']:,}",
             _if_any(port["frames_overrun"]),

@@ -27,11 +27,15 @@ from hitless.lab import control, kernel, network, registry
 from hitless.lab.links import LinkNames
 from hitless.lab.plan import LabPlan, LinkPlan, make_plan
 from hitless.lab.tuning import Tuning, tunings
-from hitless.live import LiveRun, LiveScenario, Mode, Status, check_live
+from hitless.live import LiveOptions, LiveRun, LiveScenario, Mode, Status, check_live
 
 log = logging.getLogger(__name__)
 
-_END_S = 10.0
+RING_FRAMES_MAX = 4_096
+"""At 1 Gb/s and full frames 50 ms: as long as a program may keep the lab from its processor."""
+RING_FRAMES_MIN = 256
+RING_FRAMES_TOTAL = 65_536
+"""Of all hosts together, for the sake of memory: 256 MB."""
 
 
 class Launch(BaseModel):
@@ -43,7 +47,8 @@ class Launch(BaseModel):
     text: str
     """The scenario."""
     file_name: str
-    mode: Mode = "auto"
+    mode: Mode = "packet"
+    slack_us: float = 1_000.0
     is_strict: bool = False
     record: str | None = None
     """A path from the root on."""
@@ -118,6 +123,7 @@ class Lab:
             self._scenario,
             interfaces=self._plan.interfaces,
             stations={host.hardware_address: host.name for host in self._plan.hosts},
+            options=self._options(),
         )
         self._server = control.Server(self._place.socket)
         try:
@@ -128,6 +134,10 @@ class Lab:
             return live.result()
         finally:
             self._server.close()
+
+    def _options(self) -> LiveOptions:
+        ring_frames = min(RING_FRAMES_MAX, max(RING_FRAMES_MIN, RING_FRAMES_TOTAL // len(self._plan.hosts)))
+        return LiveOptions(mode=self._launch.mode, slack_us=self._launch.slack_us, ring_frames=ring_frames)
 
     def _build(self) -> dict[str, str]:
         """Make namespaces and veths; what each host's kernel is set to."""

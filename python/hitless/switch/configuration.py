@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from hitless.errors import BadInput
 from hitless.lab.plan import INTERFACE_NAME_BYTES
-from hitless.live import LiveScenario, check_live
+from hitless.live import LiveScenario, Mode, check_live
 from hitless.service import metrics as service_metrics
 from hitless.service.configuration import File, Section, parse, read_text
 from hitless.suggest import did_you_mean
@@ -27,6 +27,8 @@ class Main(Section):
     """Later than this is a missed deadline."""
     busy_poll: bool = False
     """Never sleep: a processor of its own, and the least jitter."""
+    mode: Mode = "packet"
+    """How frames cross to the kernel at each interface."""
 
 
 class Metrics(service_metrics.Metrics):
@@ -95,6 +97,7 @@ EXAMPLE = """\
 scenario = "switch.toml"        # the fabric, relative to this file: hitless scenario example lossy-link
 # strict = true                 # exit with 1 when a deadline was missed
 # slack_us = 1000.0             # later than this is a missed deadline
+# mode = "auto"                 # AF_XDP where it works, instead of AF_PACKET
 # busy_poll = true              # a processor of its own, and the least jitter
 
 [metrics]

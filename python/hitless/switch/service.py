@@ -88,7 +88,7 @@ class Service:
 
 
 def _options(config: Config) -> LiveOptions:
-    return LiveOptions(slack_us=config.switch.slack_us, busy_poll=config.switch.busy_poll)
+    return LiveOptions(mode=config.switch.mode, slack_us=config.switch.slack_us, busy_poll=config.switch.busy_poll)
 
 
 def _require_same(before: Config, after: Config) -> None:
@@ -96,7 +96,7 @@ def _require_same(before: Config, after: Config) -> None:
     fixed = [name for name in ("interface", "metrics") if getattr(before, name) != getattr(after, name)]
     fixed += [
         f"switch.{name}"
-        for name in ("slack_us", "busy_poll")
+        for name in ("slack_us", "busy_poll", "mode")
         if getattr(before.switch, name) != getattr(after.switch, name)
     ]
     if fixed:

@@ -1,0 +1,104 @@
+"""A link that is cut under load, with SQR and without: what a UDP stream and TCP's own counters say."""
+
+import json
+import time
+
+import pytest
+
+from traffic import Counted, Iperf, Stream, mechanism, settle
+
+SQUARE = """
+name = "square"
+
+[topology]
+kind = "graph"
+hosts = ["h1", "h2"]
+switches = ["left", "right", "other"]
+links = [
+    { ends = ["h1", "left"], rate = "100 Mbps", delay = "5 us" },
+    { ends = ["h2", "right"], rate = "100 Mbps", delay = "5 us" },
+    { ends = ["left", "right"], rate = "200 Mbps", delay = "5 us" },
+    { ends = ["left", "other"], rate = "200 Mbps", delay = "5 us" },
+    { ends = ["other", "right"], rate = "200 Mbps", delay = "5 us" },
+]
+
+[recovery]
+detection = { kind = "fixed", delay = "1 ms" }
+scheme = { kind = "local-reroute", reconfiguration = "2 ms", backup = "first" }
+"""
+SQR = """
+[[mechanism]]
+kind = "sqr"
+links = ["left<->right"]
+caching = "delay-queue"
+"""
+
+
+def square(folder, more=""):
+    file = folder / "square.toml"
+    file.write_text(SQUARE + more)
+    return file
+
+
+def cut_and_mend(lab, times):
+    for _ in range(times):
+        lab.tell("fail", "left<->right")
+        time.sleep(0.3)
+        lab.tell("repair", "left<->right")
+        time.sleep(0.3)
+
+
+@pytest.fixture
+def stream_over_cuts(lab, tmp_path):
+    def received(more):
+        lab.up(square(tmp_path, more), "--congestion", "cubic")
+        # h1's own frames fill a tenth of the link, so that no cut comes between two of them.
+        stream = Stream(lab, count=8_000, rate_pps=1_000)
+        time.sleep(0.5)
+        cut_and_mend(lab, 3)
+        return stream.received()
+
+    return received
+
+
+def test_without_sqr_each_cut_costs_frames(stream_over_cuts, lab):
+    numbers = stream_over_cuts("")
+    lost = 8_000 - len(numbers)
+    status = lab.status()
+    assert lost > 0
+    assert sum(link["frames_lost_down"] for link in status["links"]) >= lost
+    assert numbers == sorted(numbers)
+
+
+def test_with_sqr_no_datagram_is_lost_and_none_overtakes_another(stream_over_cuts, lab):
+    numbers = stream_over_cuts(SQR)
+    status = lab.status()
+    assert sum(link["frames_lost_down"] for link in status["links"]) > 0, "the cuts hit nothing"
+    overrun = sum(port["frames_overrun"] for port in status["ports"])
+    assert overrun == 0, "this machine could not keep up with 1,000 frames a second"
+    assert numbers == list(range(8_000))
+
+
+def test_with_sqr_tcp_sees_neither_loss_nor_reordering(lab, tmp_path):
+    lab.up(square(tmp_path, SQR), "--congestion", "cubic")
+    iperf = Iperf(lab)
+    try:
+        for _ in range(3):
+            at_sender, at_receiver = Counted(lab, "h1"), Counted(lab, "h2")
+            client = iperf.start(seconds=4)
+            time.sleep(0.8)
+            cut_and_mend(lab, 3)
+            document = json.loads(client.communicate(timeout=60)[0])
+            settle(lab)
+            counted = {
+                "sent again": at_sender["Tcp.RetransSegs"],
+                "out of order": at_receiver["TcpExt.TCPOFOQueue"],
+                "reordering seen": at_sender["TcpExt.TCPSACKReorder"] + at_sender["TcpExt.TCPTSReorder"],
+            }
+            if not any(counted.values()):
+                break
+        assert not any(counted.values()), (counted, lab.status())
+        assert document["end"]["sum_received"]["bits_per_second"] > 0
+    finally:
+        iperf.end()
+    assert mechanism(lab, "packets sent from the cache") > 0, lab.status()["mechanisms"]
