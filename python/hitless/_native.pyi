@@ -1,5 +1,6 @@
 """The simulator (crates/python)."""
 
+from os import PathLike
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -156,6 +157,9 @@ class Live:
         frames: int = 8192,
         frame_bytes: int = 2048,
         ring_frames: int = 1024,
+        record: str | PathLike[str] | None = None,
+        record_frame_bytes: int | None = None,
+        record_decisions: bool = True,
         mode: str = "packet",
     ) -> None:
         """Read the scenario and open the interfaces, in the network namespace of the calling thread.
@@ -164,6 +168,7 @@ class Live:
         -> interface. ``stations``: Ethernet address -> node of ``interfaces``, for those that are known; others are
         learned. ``slack_us``: later than this is a missed deadline. ``busy_poll``: never sleep. ``spin_us``: wait awake
         for events nearer than this. ``frames``, ``frame_bytes``: the pool of frames. ``ring_frames``: of the rings.
+        ``record``: a file for `live_replay`; ``record_frame_bytes``: keep so much of each frame and a hash of the rest.
         ``mode``: how frames cross to the kernel: "packet", "xdp", "xdp-zero-copy", "xdp-copy", "xdp-generic" or "auto".
 
         Raises `ScenarioError`, or OSError for an interface that cannot be opened.
@@ -190,6 +195,10 @@ class Live:
         """Has the run ended, well or not?"""
 
     @property
+    def recording(self) -> str | None:
+        """Arrivals and decisions recorded, and why the recording was cut if it was, as a JSON object."""
+
+    @property
     def summary(self) -> str:
         """A JSON object, as of a simulation."""
 
@@ -201,6 +210,12 @@ class Live:
     def effective(self) -> str:
         """The scenario as TOML with every default spelled out."""
 
+def live_replay(path: str | PathLike[str]) -> str:
+    """Repeat a recorded live run in simulation: arrivals, equal decisions and the first that differs, as a JSON object.
+
+    Raises OSError, ValueError for what is no recording, and `SimulationError`.
+    """
+
 def linkguardian_copies(actual_loss_rate: float, target_loss_rate: float) -> int:
     """Copies that LinkGuardian retransmits of each lost packet: Equation 2, rounded up."""
 
@@ -209,6 +224,9 @@ def link_inner_mtu(outer_mtu: int, vlan_tags: int) -> int | None:
 
 def link_outer_mtu(inner_mtu: int, vlan_tags: int) -> int:
     """The MTU that a protected link needs for hosts with MTU ``inner_mtu``."""
+
+def size_table(name: str) -> list[tuple[float, float]] | None:
+    """A distribution of flow sizes that comes with the program, by points: bytes, and the share of flows up to them."""
 
 class FleetError(Exception):
     """Refused input of the fleet simulator; its arguments are what is wrong, where, and a hint."""

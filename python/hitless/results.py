@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import polars as pl
 
@@ -27,11 +27,15 @@ from hitless.simulation import Run
 
 
 class ResultsFolder:
-    """A new folder, filled as results arrive: what was written stays, whatever comes after."""
+    """A new folder, filled as results arrive: what was written stays, whatever comes after.
+
+    As a context it takes the folder away again when nothing was written: a run that failed leaves none.
+    """
 
     def __init__(self, what: str, out: Path | None = None) -> None:
         self._began = datetime.now(UTC)
         self.path = out or _unused(Path("results") / f"{self._began:%Y%m%d-%H%M%S}-{file_name(what)}")
+        self._is_new = not self.path.exists()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as refused:
@@ -40,6 +44,13 @@ class ResultsFolder:
                 where=str(self.path),
                 hint="choose another --out",
             ) from refused
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_new and not any(self.path.iterdir()):
+            self.path.rmdir()
 
     def write_json(self, name: str, document: Mapping[str, Any]) -> None:
         """Write a JSON document for people and programs."""

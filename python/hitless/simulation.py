@@ -217,6 +217,14 @@ def _frames(
     }
 
 
+def size_table(name: str) -> list[tuple[float, float]]:
+    """The table of flow sizes ``name``: bytes, and the share of flows (0 to 1) of at most so many, linear in between."""
+    points = _native.size_table(name)
+    if points is None:
+        raise KeyError(f"no table of flow sizes is called {name!r}")
+    return points
+
+
 def check_scenario(text: str, file_name: str) -> str:
     """The scenario as TOML with every default spelled out, or `RefusedScenario`."""
     try:

@@ -58,6 +58,16 @@ def test_a_written_trace_and_written_repairs_repeat_a_year(tmp_path):
     assert series["drawn"] == series["read"] == series["replayed"]
 
 
+def test_a_year_that_fails_on_the_way_leaves_no_folder(tmp_path):
+    repairs = tmp_path / "repairs.tsv"
+    repairs.write_text("sequence\tdisable_time_s\tlink\tdelay_s\n0\t1\t2\t3\n")
+    arguments = ["-t", SMALL, "-p", "corropt", "--repairs", str(repairs), "--out", str(tmp_path / "year")]
+    done = hitless("fleet", "run", *arguments)
+    assert done.returncode == 2
+    assert f"{repairs}:2" in done.stderr
+    assert not (tmp_path / "year").exists()
+
+
 def test_years_do_not_depend_on_the_number_of_cores(tmp_path):
     tables = []
     for jobs in ("1", "2", "5"):

@@ -55,6 +55,11 @@ impl<T: Copy + Default> Ring<T> {
         Some(value)
     }
 
+    /// All of them, the front first.
+    pub fn iter(&self) -> impl Iterator<Item = T> + '_ {
+        (0..self.len() as u32).map(|offset| self.slots[self.slot(self.front.wrapping_add(offset))])
+    }
+
     /// Takes all.
     #[inline(always)]
     pub const fn clear(&mut self) {
@@ -98,6 +103,7 @@ mod tests {
                     _ if number % 16 == 0 => { ring.clear(); oracle.clear(); }
                     _ => {}
                 }
+                prop_assert!(ring.iter().eq(oracle.iter().copied()));
                 prop_assert_eq!((ring.front(), ring.len()), (oracle.front().copied(), oracle.len()));
             }
         }

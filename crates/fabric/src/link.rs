@@ -121,6 +121,11 @@ impl Link {
         self.is_clean = false;
     }
 
+    /// No frame is corrupted: for a link to a switch elsewhere, where the receiving end does that.
+    pub fn clear_loss(&mut self) {
+        self.corruption = Corruption::None;
+    }
+
     /// Takes the link down or up.
     pub fn set_state(&mut self, now: Time, state: LinkState) {
         self.is_clean = false;
@@ -164,6 +169,14 @@ impl Link {
             None => (NOTHING, None),
         };
         (std::mem::replace(&mut self.first, next), event)
+    }
+
+    /// The last `count` frames that were put on the link, as far as they are still on it.
+    pub fn last_sent(&self, count: usize) -> impl Iterator<Item = PacketHandle> + '_ {
+        let first = (self.first != NOTHING).then_some(self.first);
+        let under_way = usize::from(first.is_some()) + self.following.len();
+        let all = first.into_iter().chain(self.following.iter().map(|(_, packet)| packet));
+        all.skip(under_way.saturating_sub(count))
     }
 
     /// What becomes of a frame whose last bit arrives `now`.
@@ -253,6 +266,17 @@ mod tests {
         let half = Time(us(30).as_ps() + 500_000);
         assert_eq!(link.fate(half, false), Fate::LostDown, "it left before the link came up");
         assert_eq!(link.fate(us(31), false), Fate::Arrives);
+    }
+
+    #[test]
+    fn the_last_frames_sent_are_told_from_those_before_them() {
+        let mut link = link();
+        (1..=3).for_each(|packet| drop(link.send(PacketHandle(packet), Time(u64::from(packet)))));
+        for (count, expected) in [(0, &[][..]), (1, &[3]), (2, &[2, 3]), (3, &[1, 2, 3]), (9, &[1, 2, 3])] {
+            assert_eq!(link.last_sent(count).map(|packet| packet.0).collect::<Vec<_>>(), expected);
+        }
+        link.take();
+        assert_eq!(link.last_sent(3).map(|packet| packet.0).collect::<Vec<_>>(), [2, 3]);
     }
 
     #[test]

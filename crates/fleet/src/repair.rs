@@ -122,15 +122,15 @@ fn other_run(what: String, file: &str, sequence: usize) -> Problem {
 
 /// Reads a file of repairs; `file_name` is for messages.
 pub fn from_text(text: &str, file_name: &str) -> Result<Vec<Repair>, Problem> {
-    let mut lines = text.lines().zip(1..);
+    // Blank lines only at the end: the line of each repair follows from its number.
+    let mut lines = text.trim_end().lines().zip(1..);
     let header: Vec<_> = lines.next().map(|(line, _)| line.split('\t').map(str::trim).collect()).unwrap_or_default();
     if header != HEADER {
         let what = format!("the first line names the columns {}", HEADER.join(", "));
         return Err(Problem::in_line(what, file_name, 1).hint(HINT));
     }
-    let rows = lines.filter(|(line, _)| !line.trim().is_empty()).enumerate();
     let refused = |what, number| Problem::in_line(what, file_name, number).hint(HINT);
-    rows.map(|(row, (line, number))| read_row(line, row).map_err(|what| refused(what, number))).collect()
+    lines.enumerate().map(|(row, (line, number))| read_row(line, row).map_err(|what| refused(what, number))).collect()
 }
 
 fn read_row(line: &str, row: usize) -> Result<Repair, String> {
@@ -212,7 +212,8 @@ mod tests {
             ("", "f:1", "columns"),
             ("0\t1\t2\t3", "f:1", "columns"),
             ("sequence\tdisable_time_s\tlink\tdelay_s\n0\t1\t2", "f:2", "this line has 3"),
-            ("sequence\tdisable_time_s\tlink\tdelay_s\n\n1\t1\t2\t3", "f:3", "where 0"),
+            ("sequence\tdisable_time_s\tlink\tdelay_s\n\n0\t1\t2\t3", "f:2", "this line has 1"),
+            ("sequence\tdisable_time_s\tlink\tdelay_s\n1\t1\t2\t3\n\n", "f:2", "where 0"),
             ("sequence\tdisable_time_s\tlink\tdelay_s\n0\t1\tx\t3", "f:2", "link is \"x\""),
         ];
         for (text, place, part) in cases {

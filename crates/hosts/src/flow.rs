@@ -2,6 +2,8 @@
 
 use hitless_wire::{Duration, Packet, Time};
 
+use crate::host::NetworkCard;
+use crate::transport::packet_pair::{PacketPairConfig, PacketPairReceiver, PacketPairSender};
 use crate::transport::roce::{RoceConfig, RoceRequester, RoceResponder};
 use crate::transport::tcp::{TcpConfig, TcpReceiver, TcpSender};
 use crate::transport::udp::{UdpConfig, UdpSender, UdpSink};
@@ -16,11 +18,18 @@ pub enum TransportConfig {
     Roce(RoceConfig),
     /// Datagrams at a constant rate.
     Udp(UdpConfig),
+    /// Packet-pair flow control.
+    PacketPair(PacketPairConfig),
 }
 
 impl TransportConfig {
-    /// A new connection: its two ends. The timers of their hosts tick at these phases.
-    pub fn connect(&self, sender_phase: Duration, receiver_phase: Duration) -> (SenderState, ReceiverState) {
+    /// A new connection: its two ends. The sender sends through `card`; the timers of the two hosts tick at these phases.
+    pub fn connect(
+        &self,
+        card: &NetworkCard,
+        sender_phase: Duration,
+        receiver_phase: Duration,
+    ) -> (SenderState, ReceiverState) {
         match self {
             TransportConfig::Tcp(config) => (
                 SenderState::Tcp(Box::new(TcpSender::new(config, sender_phase))),
@@ -33,6 +42,10 @@ impl TransportConfig {
             TransportConfig::Udp(config) => {
                 (SenderState::Udp(Box::new(UdpSender::new(*config))), ReceiverState::Udp(Box::default()))
             }
+            TransportConfig::PacketPair(config) => (
+                SenderState::PacketPair(Box::new(PacketPairSender::new(config, card, sender_phase))),
+                ReceiverState::PacketPair(Box::new(PacketPairReceiver::new(config, receiver_phase))),
+            ),
         }
     }
 
@@ -55,7 +68,7 @@ impl TransportConfig {
     pub fn linger(&self) -> Duration {
         match self {
             TransportConfig::Udp(config) => config.linger,
-            TransportConfig::Tcp(_) | TransportConfig::Roce(_) => Duration::ZERO,
+            TransportConfig::Tcp(_) | TransportConfig::Roce(_) | TransportConfig::PacketPair(_) => Duration::ZERO,
         }
     }
 }
@@ -67,6 +80,7 @@ macro_rules! dispatch {
             $kind::Tcp($end) => $call,
             $kind::Roce($end) => $call,
             $kind::Udp($end) => $call,
+            $kind::PacketPair($end) => $call,
         }
     };
 }
@@ -80,6 +94,8 @@ pub enum SenderState {
     Roce(Box<RoceRequester>),
     /// Constant rate.
     Udp(Box<UdpSender>),
+    /// Packet pair.
+    PacketPair(Box<PacketPairSender>),
 }
 
 impl SenderState {
@@ -88,7 +104,7 @@ impl SenderState {
     pub fn has_failed(&self) -> bool {
         match self {
             SenderState::Roce(requester) => requester.has_failed(),
-            SenderState::Tcp(_) | SenderState::Udp(_) => false,
+            SenderState::Tcp(_) | SenderState::Udp(_) | SenderState::PacketPair(_) => false,
         }
     }
 
@@ -98,7 +114,7 @@ impl SenderState {
     pub fn withdraw_unsent(&mut self) -> u64 {
         match self {
             SenderState::Udp(sender) => sender.withdraw_unsent(),
-            SenderState::Tcp(_) | SenderState::Roce(_) => 0,
+            SenderState::Tcp(_) | SenderState::Roce(_) | SenderState::PacketPair(_) => 0,
         }
     }
 }
@@ -164,6 +180,8 @@ pub enum ReceiverState {
     Roce(Box<RoceResponder>),
     /// Counting sink.
     Udp(Box<UdpSink>),
+    /// Packet pair.
+    PacketPair(Box<PacketPairReceiver>),
 }
 
 impl Receiver for ReceiverState {

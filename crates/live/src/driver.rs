@@ -202,6 +202,7 @@ impl<C: Clock> Driver<C> {
     fn send_departures(&mut self) {
         let (ports, clock, origin) = (&mut self.ports, &self.clock, self.origin);
         let mut done_ns = None;
+        let mut refused = Vec::new();
         self.fabric.departures(|departure, bytes| {
             let port = &mut ports[usize::from(departure.point)];
             let done_ns = *done_ns.get_or_insert_with(|| clock.now().0);
@@ -212,9 +213,12 @@ impl<C: Clock> Driver<C> {
             match port.interface.send(bytes) {
                 Ok(()) => port.has_unflushed = true,
                 // The interface counts what it refuses.
-                Err(Refusal::RingFull | Refusal::TooLong | Refusal::TooShort) => {}
+                Err(Refusal::RingFull | Refusal::TooLong | Refusal::TooShort) => {
+                    refused.push((departure.at, departure.point));
+                }
             }
         });
+        refused.into_iter().for_each(|(at, point)| self.fabric.note_refusal(at, point));
         for port in ports.iter_mut().filter(|port| port.has_unflushed) {
             port.has_unflushed = false;
             if let Err(error) = port.interface.flush() {

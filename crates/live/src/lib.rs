@@ -2,15 +2,17 @@
 //!
 //! [`driver`] reads frames from interfaces, lets the fabric handle what is due, and sends what leaves; [`clock`] is what
 //! it knows of time, so that tests can bring their own; [`lateness`] counts by how much it was late; [`memory`] is an
-//! interface without a kernel.
+//! interface without a kernel; [`recording`] keeps what a run received and decided, and repeats it.
 
 pub mod clock;
 pub mod driver;
 pub mod lateness;
 pub mod memory;
+pub mod recording;
 pub mod status;
 
 pub use clock::{Clock, MonotonicClock};
 pub use driver::{Command, Control, Driver, Options, Request, Waiting};
 pub use lateness::Lateness;
+pub use recording::{Recorder, Replay, replay};
 pub use status::{PortStatus, Status};

@@ -2,12 +2,14 @@
 //!
 //! A new mechanism is a new folder and one line in [`mechanism_list`].
 
+pub mod afq;
 pub mod linkguardian;
 pub mod sqr;
 
 use hitless_switch::{Context, DropReason, Environment, Mechanism, PortState, Report, Subscriptions, Verdict};
 use hitless_wire::{PortId, QueueId, Time};
 
+pub use afq::Afq;
 pub use linkguardian::LinkGuardian;
 pub use sqr::Sqr;
 
@@ -71,4 +73,6 @@ mechanism_list! {
     LinkGuardian,
     /// Copies of recently sent packets, sent again on the backup path when a link fails.
     Sqr,
+    /// Approximate fair queueing: a sketch of bids and a queue for each of the next rounds.
+    Afq,
 }

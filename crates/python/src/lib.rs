@@ -100,6 +100,12 @@ fn link_outer_mtu(inner_mtu: usize, vlan_tags: usize) -> usize {
     hitless_wire::link::outer_mtu(inner_mtu, vlan_tags)
 }
 
+/// The distribution of flow sizes `name` that comes with the program: bytes, and the share of flows up to them.
+#[pyfunction]
+fn size_table(name: &str) -> Option<Vec<(f64, f64)>> {
+    simulator::size_table(name)
+}
+
 /// Runs benchmark workload `work` with a fraction of each flow's packets; returns the measurements as JSON.
 #[pyfunction]
 fn bench_engine(py: Python<'_>, work: &str, fraction: f64, seed: u64) -> PyResult<String> {
@@ -127,6 +133,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(fleet::fleet_policies, module)?)?;
     module.add_function(wrap_pyfunction!(fleet::fleet_policy_protects, module)?)?;
+    module.add_function(wrap_pyfunction!(live::live_replay, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_schema, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_examples, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_example, module)?)?;
@@ -135,5 +142,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(linkguardian_copies, module)?)?;
     module.add_function(wrap_pyfunction!(link_inner_mtu, module)?)?;
     module.add_function(wrap_pyfunction!(link_outer_mtu, module)?)?;
+    module.add_function(wrap_pyfunction!(size_table, module)?)?;
     module.add_function(wrap_pyfunction!(bench_engine, module)?)
 }

@@ -1,8 +1,10 @@
 //! A live run, as Python sees it: real interfaces joined by a scenario's fabric.
 
+use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::mpsc::channel;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hitless_fabric::LiveFabric;
@@ -10,7 +12,8 @@ use hitless_fabric::outside::OutsideSettings;
 use hitless_fabric::scenario::{self, Purpose, Scenario};
 use hitless_interfaces::open::UnknownMode;
 use hitless_interfaces::{Interface, Options as InterfaceOptions, open};
-use hitless_live::{Command, Control, Driver, MonotonicClock, Options, Request, Status, Waiting};
+use hitless_live::recording::{Header, RecorderOptions, RecordingState};
+use hitless_live::{Command, Control, Driver, MonotonicClock, Options, Recorder, Request, Status, Waiting};
 use hitless_wire::frame::MacAddress;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -26,6 +29,7 @@ use crate::{ScenarioError, tables};
 #[pyclass(frozen, module = "hitless._native")]
 pub struct Live {
     effective: String,
+    recording: Option<Arc<Mutex<RecordingState>>>,
     control: Control,
     stage: Mutex<Stage>,
 }
@@ -45,7 +49,8 @@ impl Live {
     #[new]
     #[pyo3(signature = (
         text, file_name, interfaces, *, seed=None, stations=None, slack_us=1000.0, busy_poll=false, spin_us=50.0,
-        frames=8192, frame_bytes=2048, ring_frames=1024, mode="packet"
+        frames=8192, frame_bytes=2048, ring_frames=1024, record=None, record_frame_bytes=None, record_decisions=true,
+        mode="packet"
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn new(
@@ -60,6 +65,9 @@ impl Live {
         frames: u32,
         frame_bytes: u16,
         ring_frames: usize,
+        record: Option<PathBuf>,
+        record_frame_bytes: Option<usize>,
+        record_decisions: bool,
         mode: &str,
     ) -> PyResult<Self> {
         let scenario = scenario::check_for(text, file_name, Purpose::Live)
@@ -71,7 +79,21 @@ impl Live {
         let points = interfaces.iter().map(|(node, _)| node.clone()).collect();
         let stations = stations.map(read_stations).transpose()?.unwrap_or_default();
         let settings = OutsideSettings { frames, frame_bytes, stations, ..OutsideSettings::new(points) };
-        let fabric = LiveFabric::new(scenario, &settings).map_err(ScenarioError::new_err)?;
+        let mut fabric = LiveFabric::new(scenario, &settings).map_err(ScenarioError::new_err)?;
+        let recording = record.map(|path| {
+            let options = RecorderOptions {
+                kept_bytes: record_frame_bytes.unwrap_or(usize::MAX),
+                decisions: record_decisions,
+                ..RecorderOptions::default()
+            };
+            let recorder = File::create(&path)
+                .and_then(|file| Recorder::new(file, &Header::new(effective.clone(), &settings), options))
+                .map_err(|error| PyOSError::new_err(format!("{}: {error}", path.display())))?;
+            let state = recorder.state();
+            fabric.watch(Box::new(recorder));
+            Ok::<_, PyErr>(state)
+        });
+        let recording = recording.transpose()?;
         let preference = mode.parse().map_err(|error: UnknownMode| PyValueError::new_err(error.to_string()))?;
         let options = InterfaceOptions { preference, ring_frames };
         let opened = interfaces.iter().map(|(_, name)| open_interface(name, options)).collect::<PyResult<_>>()?;
@@ -82,7 +104,12 @@ impl Live {
             ..Options::default()
         };
         let driver = Driver::new(fabric, opened, MonotonicClock, options);
-        Ok(Self { effective, control: Control::default(), stage: Mutex::new(Stage::Ready(Box::new(driver))) })
+        Ok(Self {
+            effective,
+            recording,
+            control: Control::default(),
+            stage: Mutex::new(Stage::Ready(Box::new(driver))),
+        })
     }
 
     /// Runs until `stop`, or for `duration_s`, other Python threads running meanwhile. Once.
@@ -130,6 +157,14 @@ impl Live {
     fn command(&self, py: Python<'_>, text: &str) -> PyResult<()> {
         let command: Command = text.parse().map_err(PyValueError::new_err)?;
         self.ask(py, |reply| Request::Command(command, reply))?.map_err(PyValueError::new_err)
+    }
+
+    /// How the recording is doing, as JSON text; None without one.
+    #[getter]
+    fn recording(&self) -> PyResult<Option<String>> {
+        let state = self.recording.as_ref().map(|state| state.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        let json = |state: &RecordingState| serde_json::to_string(state);
+        state.as_ref().map(json).transpose().map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
     /// The summary as JSON text.
@@ -200,14 +235,33 @@ fn read_stations(stations: &Bound<'_, PyDict>) -> PyResult<Vec<(MacAddress, Stri
     stations.iter().map(read).collect()
 }
 
-fn parse_mac(text: &str) -> Option<MacAddress> {
-    let bytes: Vec<u8> = text.split(':').map(|part| u8::from_str_radix(part, 16).ok()).collect::<Option<_>>()?;
-    bytes.try_into().ok().map(MacAddress)
-}
-
 fn nanoseconds(name: &str, microseconds: f64) -> PyResult<u64> {
     if microseconds.is_finite() && microseconds >= 0.0 {
         return Ok((microseconds * 1e3) as u64);
     }
     Err(PyValueError::new_err(format!("{name} is a time, so neither negative nor infinite: {microseconds}")))
+}
+
+/// Repeats a recorded run in simulation and compares decisions: what was found, as JSON text.
+#[pyfunction]
+pub fn live_replay(py: Python<'_>, path: PathBuf) -> PyResult<String> {
+    let broken = |message: String| PyValueError::new_err(format!("{}: {message}", path.display()));
+    let file = File::open(&path).map_err(|error| PyOSError::new_err(format!("{}: {error}", path.display())))?;
+    let found = py.detach(|| {
+        catch_unwind(AssertUnwindSafe(|| hitless_live::replay(file)))
+            .map_err(|panic| Failure::Simulation(panic_message(panic.as_ref())))
+    });
+    let found = found?.map_err(broken)?;
+    crate::simulator::refuse_violations(&found.outcome)?;
+    let divergence = found.divergence.map(|divergence| divergence.to_string());
+    let found = serde_json::json!({
+        "arrivals": found.arrivals,
+        "commands": found.commands,
+        "refusals": found.refusals,
+        "equal_decisions": found.equal,
+        "divergence": divergence,
+        "is_complete": found.is_complete,
+        "summary": found.outcome.summary,
+    });
+    Ok(found.to_string())
 }

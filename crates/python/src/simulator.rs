@@ -6,6 +6,7 @@ use std::time::Instant;
 use hitless_fabric::bench::Work;
 use hitless_fabric::scenario::{self, Purpose, Scenario};
 use hitless_fabric::topology::{DirectedLink, Topology};
+use hitless_fabric::workload::Cdf;
 use hitless_fabric::{LinkEnd, Mode, Progress, Session, Simulation, Time, copies_for};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -180,6 +181,11 @@ fn link_end(name: &str) -> Result<LinkEnd, String> {
 pub fn linkguardian_copies(actual_loss_rate: f64, target_loss_rate: f64) -> Option<u32> {
     let is_rate = |rate: f64| rate > 0.0 && rate < 1.0;
     (is_rate(actual_loss_rate) && is_rate(target_loss_rate)).then(|| copies_for(actual_loss_rate, target_loss_rate))
+}
+
+/// The points of a distribution of flow sizes that comes with the program.
+pub fn size_table(name: &str) -> Option<Vec<(f64, f64)>> {
+    Cdf::named(name).map(|table| table.points().to_vec())
 }
 
 pub(crate) fn refuse_violations(outcome: &hitless_fabric::Outcome) -> Result<(), Failure> {

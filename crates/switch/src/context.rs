@@ -6,6 +6,7 @@ use hitless_wire::{Duration, Packet, PortId, QueueId, ServiceKey, Time};
 use crate::architecture::DepthVisibility;
 use crate::core::Core;
 use crate::mechanism::DropReason;
+use crate::queueing::Rounds;
 use crate::register::{Half, Pass};
 use crate::switch::{Environment, SwitchEvent};
 
@@ -166,12 +167,52 @@ impl<E: Environment> Context<'_, E> {
 
     /// Bytes waiting in a queue. The architecture may show them in egress only.
     pub fn queue_bytes(&mut self, port: PortId, queue: QueueId) -> u64 {
+        self.note_depth_read();
+        self.core.lane_mut(port).depth_bytes(queue)
+    }
+
+    fn note_depth_read(&mut self) {
         let visibility = self.core.architecture.depth_visibility;
         let pass = &mut self.core.pass;
         if pass.is_checked() && pass.half() == Half::Ingress && visibility == DepthVisibility::Egress {
             pass.refuse("queue depth", "the depth of a queue is visible in egress only on this architecture");
         }
-        self.core.lane_mut(port).depth_bytes(queue)
+    }
+
+    /// Where the group of queues of a port is in its rounds: state that scheduler and pipeline share (AFQ, section 4:
+    /// the disaggregated model). None: the port has no group.
+    #[inline]
+    pub fn rounds(&mut self, port: PortId) -> Option<Rounds> {
+        self.core.lane_mut(port).rounds(self.now)
+    }
+
+    /// One bit for each queue of the group of a port that has a packet, from its first queue. The architecture may show
+    /// it in egress only.
+    pub fn occupied_queues(&mut self, port: PortId) -> u64 {
+        self.note_depth_read();
+        let lane = self.core.lane_mut(port);
+        let first = lane.first_of_group().map_or(0, |queue| queue.0);
+        lane.occupied() >> first
+    }
+
+    /// What a queue may grow to for want of a limit of its own, by the policy of the buffer; none: without limit.
+    pub fn queue_threshold_bytes(&self) -> Option<u64> {
+        self.core.buffer.threshold_bytes()
+    }
+
+    /// Whether the half of a port's group that goes first is empty and the other is not: a signal of the scheduler.
+    pub fn waits_for_swap(&mut self, port: PortId) -> bool {
+        self.core.lane_mut(port).waits_for_swap()
+    }
+
+    /// Bytes waiting in the group of queues of a port: a signal of the scheduler.
+    pub fn group_bytes(&mut self, port: PortId) -> u64 {
+        self.core.lane_mut(port).group_bytes()
+    }
+
+    /// Exchanges the priorities of the two halves of a port's group of queues, at once.
+    pub fn swap_halves(&mut self, port: PortId) {
+        self.core.lane_mut(port).swap_halves();
     }
 
     /// Bytes in the packet buffer, all queues of all managed ports together.

@@ -10,6 +10,7 @@ use crate::port::{Lane, Port, enter_switch};
 use crate::queueing::fifo::Admission;
 use crate::queueing::{Entry, ManagedLane, SharedBuffer};
 use crate::register::Pass;
+use crate::report::Report;
 use crate::switch::{Environment, SwitchEvent};
 
 /// Everything of a switch but its mechanisms.
@@ -91,7 +92,7 @@ impl Core {
         match self.ports[usize::from(port.0)].lane {
             Lane::Fifo(_) if latency == self.lead => self.offer_fifo(now, packet, environment),
             Lane::Fifo(_) => environment.schedule(now + (latency - self.lead), SwitchEvent::Enqueue { packet }),
-            Lane::Managed(_) => environment.schedule(now + latency, SwitchEvent::Enqueue { packet }),
+            Lane::Managed(_) | Lane::Flow(_) => environment.schedule(now + latency, SwitchEvent::Enqueue { packet }),
         }
     }
 
@@ -186,6 +187,25 @@ impl Core {
         environment.transmit(port, packet, last_bit_at);
     }
 
+    /// Adds what the group of queues of a port has counted to the report of the mechanism that asked for it.
+    pub fn report_group(&self, port: PortId, report: &mut Report) {
+        let Lane::Managed(lane) = &self.ports[usize::from(port.0)].lane else { return };
+        let Some(counters) = lane.group_counters().filter(|counters| counters.queued + counters.refused > 0) else {
+            return;
+        };
+        let scope = format!("port {}", port.0);
+        for (name, value) in counters.named() {
+            report.count(&scope, name, value);
+        }
+        let waiting = lane.group_packets() as u64;
+        if counters.queued != counters.served + waiting {
+            report.broken_promises.push(format!(
+                "the queues of {scope} took {} packets, sent {} and have {waiting} left",
+                counters.queued, counters.served
+            ));
+        }
+    }
+
     /// A packet ends here.
     #[inline(always)]
     pub fn end<E: Environment>(&mut self, packet: PacketHandle, reason: DropReason, environment: &mut E) {
@@ -205,6 +225,7 @@ impl Core {
         match &mut self.ports[usize::from(port.0)].lane {
             Lane::Managed(lane) => lane,
             Lane::Fifo(_) => panic!("port {} has a plain FIFO lane; its queues cannot be managed", port.0),
+            Lane::Flow(_) => panic!("port {} queues by flow; its queues cannot be managed", port.0),
         }
     }
 }

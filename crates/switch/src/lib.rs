@@ -11,6 +11,7 @@
 pub mod architecture;
 pub mod context;
 mod core;
+mod flow_service;
 pub mod mechanism;
 pub mod port;
 pub mod queueing;
@@ -22,7 +23,9 @@ pub use architecture::{Architecture, DepthVisibility};
 pub use context::Context;
 pub use mechanism::{DropReason, HookSet, Mechanism, PortState, Subscriptions, Verdict};
 pub use port::{MacCounters, PortConfig};
-pub use queueing::{BufferPolicy, EcnThreshold, QueueConfig, QueueLimit};
+pub use queueing::{
+    BufferPolicy, EcnThreshold, FlowQueueing, GroupDiscipline, LatePackets, QueueConfig, QueueGroup, QueueLimit, Rounds,
+};
 pub use register::{Half, Pass, RegisterArray};
 pub use report::Report;
 pub use switch::{Environment, Switch, SwitchEvent};

@@ -3,7 +3,7 @@
 use hitless_wire::{Duration, PortId, QueueId, Time};
 
 use crate::context::Context;
-use crate::queueing::QueueConfig;
+use crate::queueing::{QueueConfig, QueueGroup};
 use crate::report::Report;
 use crate::switch::Environment;
 
@@ -24,6 +24,8 @@ impl HookSet {
     pub const LINK_TRANSMIT: HookSet = HookSet(16);
     /// [`Mechanism::drained`].
     pub const DRAINED: HookSet = HookSet(32);
+    /// [`Mechanism::refused`] for packets that nobody owns.
+    pub const REFUSED: HookSet = HookSet(64);
 
     /// Both sets together.
     pub const fn with(self, other: HookSet) -> HookSet {
@@ -44,6 +46,8 @@ pub struct Subscriptions {
     /// Queues that must exist besides those of the port's own configuration. Queues are numbered in the order in
     /// which they are asked for, after those of the configuration.
     pub queues: Vec<(PortId, QueueConfig)>,
+    /// Groups of queues, one for a port at most; their queues are numbered after all others of the port.
+    pub groups: Vec<(PortId, QueueGroup)>,
 }
 
 /// What a hook decides about the packet before it.
@@ -87,6 +91,10 @@ pub enum DropReason {
     TimeToLive,
     /// A mechanism gave it up: the packet is lost.
     Mechanism,
+    /// It had been admitted, and made room for another in a full buffer.
+    Evicted,
+    /// It had waited too long in a queue whose delay is controlled.
+    QueueingDelay,
     /// A second copy of a packet already forwarded; nothing is lost.
     Duplicate,
     /// A copy kept in case of a loss that did not happen; nothing is lost.
@@ -97,7 +105,7 @@ pub enum DropReason {
 
 impl DropReason {
     /// How many reasons there are.
-    pub const COUNT: usize = 8;
+    pub const COUNT: usize = 10;
 
     /// All reasons, in the order of their numbers.
     pub const ALL: [DropReason; Self::COUNT] = [
@@ -106,6 +114,8 @@ impl DropReason {
         DropReason::NoRoute,
         DropReason::TimeToLive,
         DropReason::Mechanism,
+        DropReason::Evicted,
+        DropReason::QueueingDelay,
         DropReason::Duplicate,
         DropReason::CopyRetired,
         DropReason::ControlAbsorbed,
@@ -124,6 +134,8 @@ impl DropReason {
             DropReason::NoRoute => "no route",
             DropReason::TimeToLive => "time to live",
             DropReason::Mechanism => "given up by a mechanism",
+            DropReason::Evicted => "evicted from a full buffer",
+            DropReason::QueueingDelay => "dropped for its queueing delay",
             DropReason::Duplicate => "duplicate removed",
             DropReason::CopyRetired => "copy retired",
             DropReason::ControlAbsorbed => "control packet absorbed",
@@ -189,8 +201,8 @@ pub trait Mechanism {
     /// A queue has just been emptied.
     fn drained<E: Environment>(&mut self, _port: PortId, _queue: QueueId, _context: &mut Context<'_, E>) {}
 
-    /// The traffic manager has refused a packet that the mechanism owns, which ends after this call: egress, with the
-    /// packet "deflected on drop".
+    /// The traffic manager has refused a packet that the mechanism owns, or any that was to leave by a port whose
+    /// refused packets it subscribed to. The packet ends after this call: egress, with the packet "deflected on drop".
     fn refused<E: Environment>(&mut self, _reason: DropReason, _context: &mut Context<'_, E>) {}
 
     /// A port has changed its state.

@@ -3,7 +3,7 @@
 use hitless_wire::{BitRate, Duration, Packet, PortId, QueueId};
 
 use crate::mechanism::HookSet;
-use crate::queueing::{FifoLane, ManagedLane, QueueConfig};
+use crate::queueing::{FifoLane, FlowLane, FlowQueueing, ManagedLane, QueueConfig, QueueGroup};
 
 /// What a MAC counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,8 +58,12 @@ pub struct PortConfig {
     pub faces_switch: bool,
     /// The queues, by number.
     pub queues: Vec<QueueConfig>,
+    /// A group of queues, numbered after these; mechanisms ask for it.
+    pub group: Option<QueueGroup>,
     /// The queue of each traffic class.
     pub class_queue: [QueueId; 8],
+    /// Queueing by flow, with the limit and the threshold of the only queue.
+    pub flow_queueing: Option<FlowQueueing>,
 }
 
 impl PortConfig {
@@ -71,16 +75,19 @@ impl PortConfig {
             is_loopback: false,
             faces_switch: false,
             queues: vec![queue],
+            group: None,
             class_queue: [QueueId(0); 8],
+            flow_queueing: None,
         }
     }
 }
 
-/// Either kind of lane; see [`crate::queueing`].
+/// Any kind of lane; see [`crate::queueing`].
 #[derive(Debug)]
 pub(crate) enum Lane {
     Fifo(FifoLane),
     Managed(Box<ManagedLane>),
+    Flow(Box<FlowLane>),
 }
 
 /// Per hook, the mechanisms subscribed at a port (one bit each).
@@ -92,6 +99,7 @@ pub(crate) struct PortHooks {
     pub egress: u8,
     pub link_transmit: u8,
     pub drained: u8,
+    pub refused: u8,
 }
 
 impl PortHooks {
@@ -104,6 +112,7 @@ impl PortHooks {
             (HookSet::EGRESS, &mut self.egress),
             (HookSet::LINK_TRANSMIT, &mut self.link_transmit),
             (HookSet::DRAINED, &mut self.drained),
+            (HookSet::REFUSED, &mut self.refused),
         ];
         for (hook, mask) in fields {
             if hooks.contains(hook) {
@@ -114,7 +123,7 @@ impl PortHooks {
 
     /// Whether a hook may hold, change or consume a packet after the traffic manager.
     pub const fn acts_after_queueing(&self) -> bool {
-        (self.egress | self.link_transmit | self.drained) != 0
+        (self.egress | self.link_transmit | self.drained | self.refused) != 0
     }
 }
 

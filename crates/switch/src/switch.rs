@@ -10,7 +10,7 @@ use crate::core::Core;
 use crate::mechanism::{DropReason, Mechanism, PortState, Verdict};
 use crate::port::{Lane, MacCounters, Port, PortConfig, PortHooks, enter_switch};
 use crate::queueing::managed::Offer;
-use crate::queueing::{BufferPolicy, Entry, FifoLane, ManagedLane, SharedBuffer};
+use crate::queueing::{BufferPolicy, Entry, FifoLane, FlowLane, ManagedLane, SharedBuffer, Taken};
 use crate::register::{Half, Pass, Violation};
 use crate::report::Report;
 
@@ -86,15 +86,17 @@ pub enum SwitchEvent {
 
 /// A switch that runs the mechanisms of the list `M`.
 pub struct Switch<M> {
-    core: Core,
+    pub(crate) core: Core,
     mechanisms: Vec<M>,
+    /// Ports with a group of queues, and the mechanism that asked for it.
+    group_owners: Vec<(PortId, u8)>,
 }
 
 impl<M: Mechanism> Switch<M> {
     /// Builds a switch. Mechanisms run in the order of the list; at most eight.
     ///
     /// # Panics
-    /// With more than eight mechanisms, or a port with no queue or more than 64.
+    /// With more than eight mechanisms, a port with no queue or more than 64, or two groups of queues at one port.
     pub fn new(
         architecture: Architecture,
         mut ports: Vec<PortConfig>,
@@ -103,11 +105,17 @@ impl<M: Mechanism> Switch<M> {
     ) -> Self {
         assert!(mechanisms.len() <= 8, "a switch runs at most eight mechanisms");
         let mut hooks = vec![PortHooks::default(); ports.len()];
+        let mut group_owners = Vec::new();
         for (number, mechanism) in mechanisms.iter_mut().enumerate() {
             let queue_counts: Vec<usize> = ports.iter().map(|port| port.queues.len()).collect();
             let wanted = mechanism.subscriptions(&queue_counts);
             wanted.hooks.iter().for_each(|&(port, set)| hooks[usize::from(port.0)].subscribe(number as u8, set));
             wanted.queues.iter().for_each(|&(port, queue)| ports[usize::from(port.0)].queues.push(queue));
+            for &(port, group) in &wanted.groups {
+                let earlier = ports[usize::from(port.0)].group.replace(group);
+                assert!(earlier.is_none(), "port {} has a group of queues already", port.0);
+                group_owners.push((port, number as u8));
+            }
         }
         let buffer = SharedBuffer::new(buffer);
         let lead = architecture.ingress_latency.min(architecture.mirror_latency);
@@ -118,7 +126,7 @@ impl<M: Mechanism> Switch<M> {
         let ports = ports.into_iter().zip(hooks).map(build).collect();
         let pass = Pass::new(architecture.checked);
         let core = Core { architecture, ports, pass, packets_created: 0, buffer, drops: Default::default(), lead };
-        Self { core, mechanisms }
+        Self { core, mechanisms, group_owners }
     }
 
     /// Lets the mechanisms start; call once, before anything else.
@@ -184,10 +192,16 @@ impl<M: Mechanism> Switch<M> {
             SwitchEvent::Loopback { port, packet } => self.ingress(now, port, packet, environment),
             SwitchEvent::Enqueue { packet } => self.enqueue(now, packet, environment),
             SwitchEvent::Release { packet } => self.release(now, packet, environment),
-            SwitchEvent::Service { port } => {
-                self.core.managed(port).service_is_due = false;
-                self.serve(now, port, environment);
-            }
+            SwitchEvent::Service { port } => match &mut self.core.ports[usize::from(port.0)].lane {
+                Lane::Flow(lane) => {
+                    lane.service_is_due = false;
+                    self.serve_flows(now, port, environment);
+                }
+                _ => {
+                    self.core.managed(port).service_is_due = false;
+                    self.serve(now, port, environment);
+                }
+            },
             SwitchEvent::Resume { port, queue } => {
                 self.core.managed(port).resume(queue);
                 self.serve_when_free(now, port, environment);
@@ -227,6 +241,7 @@ impl<M: Mechanism> Switch<M> {
         match &mut self.core.ports[usize::from(port.0)].lane {
             Lane::Fifo(lane) => lane.depth_bytes(now),
             Lane::Managed(lane) => lane.depth_bytes(queue),
+            Lane::Flow(lane) => lane.depth_bytes(),
         }
     }
 
@@ -235,6 +250,27 @@ impl<M: Mechanism> Switch<M> {
         match &mut self.core.ports[usize::from(port.0)].lane {
             Lane::Fifo(lane) => lane.depth_bytes(now),
             Lane::Managed(lane) => (0..lane.queue_count()).map(|queue| lane.depth_bytes(QueueId(queue as u8))).sum(),
+            Lane::Flow(lane) => lane.depth_bytes(),
+        }
+    }
+
+    /// Calls `look` for each packet that waits at a port, unless it has a FIFO lane, whose packets are handed over when
+    /// they come.
+    pub fn each_waiting(&self, port: PortId, mut look: impl FnMut(PacketHandle)) {
+        match &self.core.ports[usize::from(port.0)].lane {
+            Lane::Fifo(_) => {}
+            Lane::Managed(lane) => lane.each_waiting(look),
+            Lane::Flow(lane) => lane.each_waiting(|waiting| look(waiting.entry.packet)),
+        }
+    }
+
+    /// How many of the frames that a port has handed over ([`Environment::transmit`]) have not left its queue, or the
+    /// line before it: the last so many.
+    pub fn frames_not_left(&mut self, now: Time, port: PortId) -> usize {
+        match &mut self.core.ports[usize::from(port.0)].lane {
+            Lane::Fifo(lane) => lane.packets(now),
+            Lane::Managed(lane) => usize::from(lane.busy_until > now),
+            Lane::Flow(lane) => usize::from(lane.busy_until > now),
         }
     }
 
@@ -248,10 +284,16 @@ impl<M: Mechanism> Switch<M> {
         self.core.packets_created
     }
 
-    /// Packets waiting in managed queues.
+    /// Bytes in the packet buffer, all ports but those with a FIFO lane together.
+    pub const fn buffer_bytes(&self) -> u64 {
+        self.core.buffer.used_bytes()
+    }
+
+    /// Packets waiting at all ports but those with a FIFO lane.
     pub fn packets_queued(&self) -> usize {
         let queued = |port: &Port| match &port.lane {
             Lane::Managed(lane) => lane.packets(),
+            Lane::Flow(lane) => lane.packets(),
             Lane::Fifo(_) => 0,
         };
         self.core.ports.iter().map(queued).sum()
@@ -264,7 +306,12 @@ impl<M: Mechanism> Switch<M> {
 
     /// The reports of all mechanisms.
     pub fn reports(&self, now: Time) -> impl Iterator<Item = Report> + '_ {
-        self.mechanisms.iter().map(move |mechanism| mechanism.report(now))
+        self.mechanisms.iter().enumerate().map(move |(number, mechanism)| {
+            let mut report = mechanism.report(now);
+            let own = self.group_owners.iter().filter(|(_, owner)| usize::from(*owner) == number);
+            own.for_each(|&(port, _)| self.core.report_group(port, &mut report));
+            report
+        })
     }
 
     /// The hardware.
@@ -379,16 +426,19 @@ impl<M: Mechanism> Switch<M> {
         let descriptor = environment.packets()[packet];
         let port = descriptor.egress_port;
         let state = &mut self.core.ports[usize::from(port.0)];
-        let Lane::Managed(lane) = &mut state.lane else {
-            return self.core.offer_fifo(now, packet, environment);
+        let lane = match &mut state.lane {
+            Lane::Managed(lane) => lane,
+            Lane::Fifo(_) => return self.core.offer_fifo(now, packet, environment),
+            Lane::Flow(_) => return self.enqueue_by_flow(now, packet, environment),
         };
         let depth_bytes = lane.depth_bytes(descriptor.queue);
         if !self.core.buffer.has_room(depth_bytes, descriptor.frame_bytes) {
             return self.refuse(now, packet, DropReason::BufferFull, environment);
         }
         let entry = Entry { packet, frame_bytes: descriptor.frame_bytes, enqueued_at: now };
-        match lane.offer(descriptor.queue, entry) {
+        match lane.offer(descriptor.queue, descriptor.round, entry) {
             Offer::Full => return self.refuse(now, packet, DropReason::QueueFull, environment),
+            Offer::GroupFull => return self.refuse(now, packet, DropReason::BufferFull, environment),
             Offer::Queued { mark: true } => {
                 environment.packets()[packet].mark_congestion();
             }
@@ -398,12 +448,24 @@ impl<M: Mechanism> Switch<M> {
         self.serve_when_free(now, port, environment);
     }
 
-    /// Ends a packet for which the traffic manager has no room; its owner is told.
+    /// Ends a packet for which the traffic manager has no room; its owner is told, or who subscribed to it.
     #[cold]
-    fn refuse<E: Environment>(&mut self, now: Time, packet: PacketHandle, reason: DropReason, environment: &mut E) {
+    pub(crate) fn refuse<E: Environment>(
+        &mut self,
+        now: Time,
+        packet: PacketHandle,
+        reason: DropReason,
+        environment: &mut E,
+    ) {
         let descriptor = environment.packets()[packet];
-        if descriptor.owner != 0 {
-            let number = usize::from(descriptor.owner - 1);
+        let port = usize::from(descriptor.egress_port.0);
+        let mut told = match descriptor.owner {
+            0 => self.core.ports[port].hooks.refused,
+            owner => 1 << (owner - 1),
+        };
+        while told != 0 {
+            let number = told.trailing_zeros() as usize;
+            told &= told - 1;
             self.core.pass.begin(Half::Egress);
             let mut context = self.core.context(number, now, descriptor.egress_port, packet, now, environment);
             self.mechanisms[number].refused(reason, &mut context);
@@ -433,7 +495,14 @@ impl<M: Mechanism> Switch<M> {
         if lane.busy_until > now {
             return self.core.see_to_service(now, port, environment);
         }
-        let Some((queue, entry)) = lane.take() else { return };
+        let (queue, entry) = match lane.take() {
+            Taken::Packet(queue, entry) => (queue, entry),
+            Taken::Rotating(step) => {
+                lane.busy_until = now + step;
+                return self.core.see_to_service(now, port, environment);
+            }
+            Taken::Nothing => return,
+        };
         let is_drained = lane.depth_bytes(queue) == 0;
         self.core.buffer.give_back(entry.frame_bytes);
         let held_for = self.leave(now, port, entry, environment);
@@ -445,7 +514,13 @@ impl<M: Mechanism> Switch<M> {
     }
 
     /// Takes a packet through egress and to the MAC; answers how long it holds the port.
-    fn leave<E: Environment>(&mut self, now: Time, port: PortId, entry: Entry, environment: &mut E) -> Duration {
+    pub(crate) fn leave<E: Environment>(
+        &mut self,
+        now: Time,
+        port: PortId,
+        entry: Entry,
+        environment: &mut E,
+    ) -> Duration {
         let packet = entry.packet;
         let hooks = self.core.ports[usize::from(port.0)].hooks;
         self.core.pass.begin(Half::Egress);
@@ -517,22 +592,44 @@ impl<M: Mechanism> Switch<M> {
     fn obey_pause<E: Environment>(&mut self, now: Time, port: PortId, frame: PauseFrame, environment: &mut E) {
         let state = &mut self.core.ports[usize::from(port.0)];
         let queue = state.config.class_queue[usize::from(frame.class & 7)];
-        // A FIFO lane was given to this port because nothing on it may be paused.
-        let Lane::Managed(lane) = &mut state.lane else { return };
-        if frame.is_resume() {
-            lane.resume(queue);
-            self.serve_when_free(now, port, environment);
-        } else {
-            lane.pause(queue);
+        match (&mut state.lane, frame.is_resume()) {
+            (Lane::Managed(lane), false) => {
+                lane.pause(queue);
+                // A group has taken the packets of all classes out of their queues.
+                lane.set_group_paused(true);
+            }
+            (Lane::Managed(lane), true) => {
+                lane.resume(queue);
+                lane.set_group_paused(false);
+                self.serve_when_free(now, port, environment);
+            }
+            // Queues of flows are of one class: all are paused, or none.
+            (Lane::Flow(lane), false) => lane.pause(),
+            (Lane::Flow(lane), true) => {
+                lane.resume();
+                self.serve_flows_when_free(now, port, environment);
+            }
+            // A FIFO lane was given to this port because nothing on it may be paused.
+            (Lane::Fifo(_), _) => {}
         }
     }
 }
 
 fn lane_for(config: &PortConfig, hooks: PortHooks, buffer_is_shared: bool) -> Lane {
-    let is_plain = config.queues.len() == 1 && !hooks.acts_after_queueing() && !buffer_is_shared;
+    if let Some(flow_queueing) = config.flow_queueing {
+        assert!(
+            config.queues.len() == 1 && config.group.is_none(),
+            "a port that queues by flow has no room for queues of mechanisms"
+        );
+        let queue = &config.queues[0];
+        let lane = FlowLane::new(flow_queueing, queue.limit, queue.ecn, config.rate, config.overhead_bytes);
+        return Lane::Flow(Box::new(lane));
+    }
+    let is_plain =
+        config.queues.len() == 1 && config.group.is_none() && !hooks.acts_after_queueing() && !buffer_is_shared;
     if is_plain {
         Lane::Fifo(FifoLane::new(&config.queues[0]))
     } else {
-        Lane::Managed(Box::new(ManagedLane::new(&config.queues)))
+        Lane::Managed(Box::new(ManagedLane::new(&config.queues, config.group)))
     }
 }

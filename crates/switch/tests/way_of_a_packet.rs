@@ -126,7 +126,7 @@ impl Scribe {
 
 impl Mechanism for Scribe {
     fn subscriptions(&mut self, _: &[usize]) -> Subscriptions {
-        Subscriptions { hooks: self.hooks.clone(), queues: Vec::new() }
+        Subscriptions { hooks: self.hooks.clone(), ..Subscriptions::default() }
     }
     fn report(&self, _: Time) -> Report {
         Report::new(self.name)

@@ -17,5 +17,8 @@ pub mod units;
 
 pub use packet::{Ecn, FlowId, HostId, Packet, PortId, QueueId, ServiceKey};
 pub use shim::{Shim, ShimKind, ShimStack};
-pub use transport::{RoceHeader, RoceOpcode, SackBlocks, TcpFlags, TcpHeader, Transport, UdpHeader};
+pub use transport::{
+    PacketPairAcknowledgement, PacketPairData, PacketPairHeader, PairPosition, RoceHeader, RoceOpcode, SackBlocks,
+    TcpFlags, TcpHeader, Transport, UdpHeader,
+};
 pub use units::{BitRate, Bytes, Duration, Time};

@@ -82,6 +82,13 @@ impl SequenceNumber {
         self.position().wrapping_sub(other.position()) % (2 * Self::RANGE)
     }
 
+    /// [`Self::steps_from`] with a sign: from -65,536 (half the circle) to 65,535.
+    pub const fn offset_from(self, other: Self) -> i32 {
+        let steps = self.steps_from(other) as i32;
+        const RANGE: i32 = SequenceNumber::RANGE as i32;
+        if steps < RANGE { steps } else { steps - 2 * RANGE }
+    }
+
     const fn position(self) -> u32 {
         (self.era.bit() as u32) << 16 | self.value as u32
     }
@@ -154,6 +161,12 @@ impl DataHeader {
     /// A header of `packet_type` with all flags clear.
     pub const fn new(packet_type: PacketType, sequence: SequenceNumber) -> Self {
         Self { packet_type, sequence, retransmitted: false, dummy: false, blocking: false, rx_buffered: false }
+    }
+
+    /// Whether a switch puts such a header on a link: packets that wait have other types and flags, and a dummy is
+    /// never retransmitted.
+    pub const fn is_for_links(&self) -> bool {
+        matches!(self.packet_type, PacketType::Data) && !self.rx_buffered && !(self.dummy && self.retransmitted)
     }
 }
 
@@ -259,6 +272,7 @@ mod tests {
             let (near, far) = (number(start), number((start + gap) % (1 << 17)));
             prop_assert_eq!(far.ahead_of(near), gap as i32);
             prop_assert_eq!(near.ahead_of(far), -(gap as i32));
+            prop_assert_eq!((far.offset_from(near), near.offset_from(far)), (gap as i32, -(gap as i32)));
         }
 
         #[test]

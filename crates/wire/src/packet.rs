@@ -87,6 +87,9 @@ pub struct Packet {
     pub role: u8,
     /// A copy that a link-local retransmission sent; the original was lost on this link.
     pub is_repair: bool,
+    /// Of a packet for a group of queues that are served in rounds: the low bits of the round that it is meant for,
+    /// set in ingress. Means nothing on a link.
+    pub round: u8,
     /// Headers that mechanisms have put on it.
     pub shims: ShimStack,
     /// Transport header.

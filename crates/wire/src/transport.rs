@@ -3,7 +3,7 @@
 //! Sequence numbers are 64-bit offsets into the flow, so that no simulated transport has to handle a wrap; the
 //! frame's length counts the real header bytes all the same (a parameter of the host).
 
-use crate::units::Time;
+use crate::units::{Duration, Time};
 
 /// The transport header of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,6 +17,19 @@ pub enum Transport {
     Roce(RoceHeader),
     /// A datagram.
     Udp(UdpHeader),
+    /// A packet of packet-pair flow control.
+    PacketPair(PacketPairHeader),
+}
+
+impl Transport {
+    /// The network card of the receiving host takes the packet off the link, and writes down when: what programs read
+    /// as a hardware timestamp. Only transports that use it keep it.
+    #[inline]
+    pub fn note_arrival(&mut self, now: Time) {
+        if let Transport::PacketPair(PacketPairHeader::Data(data)) = self {
+            data.arrived_at = now;
+        }
+    }
 }
 
 /// Flags of a TCP segment.
@@ -127,4 +140,60 @@ pub struct UdpHeader {
     pub sent_at: Time,
     /// Payload bytes.
     pub payload_bytes: u32,
+}
+
+/// A header of packet-pair flow control (AFQ, section 5 and appendix A): data goes one way, what the receiver measured
+/// comes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PacketPairHeader {
+    /// From the sender.
+    Data(PacketPairData),
+    /// From the receiver.
+    Acknowledgement(PacketPairAcknowledgement),
+}
+
+/// A packet's place in its pair.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PairPosition {
+    /// It is in none: it is sent alone, and acknowledged at once.
+    #[default]
+    Alone,
+    /// The first: its arrival begins the measurement, and its acknowledgement waits for the second.
+    First,
+    /// The second.
+    Second,
+}
+
+/// What the sender writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PacketPairData {
+    /// Offset in the flow of the first payload byte.
+    pub sequence: u64,
+    /// When the receiving host's network card took it off the link; zero: it did not say.
+    pub arrived_at: Time,
+    /// Timestamp of the sender (as in RFC 7323).
+    pub timestamp: u32,
+    /// Number of its pair.
+    pub pair: u32,
+    /// Payload bytes.
+    pub payload_bytes: u16,
+    /// Its place in the pair.
+    pub position: PairPosition,
+    /// On a second packet: the gap between the two is to be measured.
+    pub measured: bool,
+}
+
+/// What the receiver answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PacketPairAcknowledgement {
+    /// Next byte expected.
+    pub acknowledgement: u64,
+    /// Selective acknowledgements.
+    pub sack: SackBlocks,
+    /// Between the arrivals of the two packets of a pair; zero: nothing was measured.
+    pub gap: Duration,
+    /// Timestamp echo reply.
+    pub timestamp_echo: u32,
+    /// Echoes congestion as of RFC 8257.
+    pub congestion: bool,
 }

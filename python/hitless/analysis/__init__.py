@@ -2,9 +2,11 @@
 
 - ``percentiles``: percentiles by nearest rank, their order-statistic intervals, ratios of percentiles, CDFs
 - ``intervals``: exact intervals of counts (Poisson, Clopper-Pearson), of means, and the bootstrap
+- ``fairness``: Jain's index, of anything and over time
 - ``special``: the two incomplete functions that the intervals rest on
 """
 
+from hitless.analysis.fairness import fairness_over_time, jain_index
 from hitless.analysis.intervals import (
     Interval,
     bootstrap_interval,
@@ -23,6 +25,8 @@ __all__ = [
     "Interval",
     "bootstrap_interval",
     "cdf",
+    "fairness_over_time",
+    "jain_index",
     "mean_interval",
     "percentile",
     "percentile_interval",

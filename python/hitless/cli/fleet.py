@@ -84,24 +84,24 @@ def run_year(
     trace = source.load()
     window = trace.window
     year = Year(trace, policy, capacity, deployment, source.seed, replayed)
-    folder = ResultsFolder(f"fleet-{policy}", out)
-    finished = _run_watched(year, f"{policy}, {capacity:.0%}")
-    if finished is None:
-        print_note("interrupted: an unfinished year has no series")
-        return EXIT_INTERRUPTED
-    rows = pl.DataFrame(year.published_rows())
-    write_published(rows, folder.path / "series.tsv")
-    folder.write_tables({"series": rows})
-    folder.write_text("repairs.tsv", finished.repairs)
-    facts = {
-        "policy": policy,
-        "capacity": capacity,
-        "deployment": deployment,
-        "seed": source.seed,
-        "trace": str(source.trace or trace.name),
-        **_facts(finished, window),
-    }
-    folder.write_json("summary.json", facts)
+    with ResultsFolder(f"fleet-{policy}", out) as folder:
+        finished = _run_watched(year, f"{policy}, {capacity:.0%}")
+        if finished is None:
+            print_note("interrupted: an unfinished year has no series")
+            return EXIT_INTERRUPTED
+        rows = pl.DataFrame(year.published_rows())
+        write_published(rows, folder.path / "series.tsv")
+        folder.write_tables({"series": rows})
+        folder.write_text("repairs.tsv", finished.repairs)
+        facts = {
+            "policy": policy,
+            "capacity": capacity,
+            "deployment": deployment,
+            "seed": source.seed,
+            "trace": str(source.trace or trace.name),
+            **_facts(finished, window),
+        }
+        folder.write_json("summary.json", facts)
     _print_facts("Year", {**facts, "folder": str(folder.path)}, json=json)
     return 0
 
@@ -173,10 +173,16 @@ def compare(comparison: Comparison, years: Years, *, out: Path | None, json: boo
     _check_deployment(comparison.deployment, comparison.policies)
     # Most of what can be wrong shows in the first year: the folder is made after it.
     comparison.trace(years.seed)
-    folder = ResultsFolder("fleet-compare", out)
-    points = [Point(f"year {number + 1}", comparison, number, ("years", "gains")) for number in range(years.count)]
-    tasks = [Task("fleet", point, point.seed(years.seed)) for point in points]
-    pool = Pool(years.jobs)
+    with ResultsFolder("fleet-compare", out) as folder:
+        points = [Point(f"year {number + 1}", comparison, number, ("years", "gains")) for number in range(years.count)]
+        tasks = [Task("fleet", point, point.seed(years.seed)) for point in points]
+        interrupted = _run_years(tasks, years.jobs)
+        return _finish(folder, comparison, tasks, json=json, debug=debug, interrupted=interrupted)
+
+
+def _run_years(tasks: Sequence[Task], jobs: int | None) -> bool:
+    """Run all years on a pool, with progress; whether they were interrupted."""
+    pool = Pool(jobs)
     interrupted = threading.Event()
 
     def stop() -> None:
@@ -186,7 +192,7 @@ def compare(comparison: Comparison, years: Years, *, out: Path | None, json: boo
     with on_interrupt(stop), ProgressDisplay("years") as display:
         for _ in pool.run(tasks, display.look):
             pass
-    return _finish(folder, comparison, tasks, json=json, debug=debug, interrupted=interrupted.is_set())
+    return interrupted.is_set()
 
 
 def _finish(

@@ -77,6 +77,10 @@ pub trait Witness: Send {
     fn command(&mut self, at: Time, command: &str);
     /// A switch has decided.
     fn decision(&mut self, decision: Decision);
+    /// The interface of a point has refused a frame that left at `at`. The fabric takes it for sent.
+    fn refusal(&mut self, _at: Time, _point: u16) {}
+    /// The run ends at `at`.
+    fn end(&mut self, _at: Time) {}
 }
 
 /// A packet that leaves.

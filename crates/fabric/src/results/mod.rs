@@ -42,6 +42,9 @@ pub struct Summary {
     /// What the order checker says of all flows together; nothing when it was off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<OrderCounts>,
+    /// By group of at least two flows, Jain's fairness index of their mean rates from start to end.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub fairness: BTreeMap<String, f64>,
     /// Packets lost, by reason.
     pub drops: BTreeMap<&'static str, u64>,
     /// Packets that a switch took out without loss, by reason: copies not needed, control packets that were read.

@@ -18,6 +18,7 @@ impl Scenario {
             Protocol::Tcp(tcp) => tcp.mss.0.saturating_add(tcp.header_bytes.0).max(tcp.ack_bytes.0),
             Protocol::Roce(roce) => roce.mtu.0.saturating_add(roce.header_bytes.0).max(roce.ack_bytes.0),
             Protocol::Udp(udp) => udp.frame_bytes.0,
+            Protocol::PacketPair(pair) => pair.mss.0.saturating_add(pair.header_bytes.0).max(pair.ack_bytes.0),
         };
         Bytes(self.transports.iter().map(|transport| longest(&transport.protocol)).max().unwrap_or(0))
     }

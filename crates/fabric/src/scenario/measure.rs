@@ -36,6 +36,10 @@ pub struct QueueSampling {
     /// Time between two samples.
     #[serde(with = "Text::<Duration>")]
     pub period: Duration,
+    /// Count, at each sample, the packets that each flow has at the port, the one in transmission included. The table
+    /// queue_flows then says how often a flow had so many.
+    #[serde(default)]
+    pub per_flow: bool,
 }
 
 /// Bytes carried in each interval.

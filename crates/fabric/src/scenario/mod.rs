@@ -22,6 +22,7 @@ mod document;
 mod error;
 mod examples;
 mod failure;
+mod flow_queueing;
 mod flows;
 mod host;
 mod link;
@@ -34,6 +35,7 @@ mod shape;
 mod structure;
 mod suggest;
 mod switch;
+mod switch_ports;
 mod topology;
 mod transport;
 mod workload;
@@ -50,6 +52,7 @@ pub use check::{Purpose, check, check_for};
 pub use error::{Finding, ScenarioError};
 pub use examples::{EXAMPLES, Example, example};
 pub use failure::LinkFailure;
+pub use flow_queueing::{DrrSettings, FlowQueueingSettings, FqCodelSettings, IdealFqSettings, SfqSettings};
 pub use flows::{
     Across, CdfSizes, FixedSizes, FlowGroup, FlowPattern, FlowSizes, IncastFlows, ListedFlows, PairedFlows,
     ParetoSizes, PermutationFlows, PoissonFlows, RequestFlows, ScheduledFlows, SequentialFlows,
@@ -59,8 +62,9 @@ pub use link::{BernoulliLoss, LinkImpairment, LinkState, LossChange, LossModel, 
 pub use listing::schema_text;
 pub use measure::{FlowSampling, MeasureSettings, QueueSampling, ThroughputSampling};
 pub use mechanism::{
-    ActivationChange, Buffering, LinkGuardianMode, LinkGuardianSettings, MechanismSettings, SqrBackstop, SqrCaching,
-    SqrRelease, SqrSettings,
+    ActivationChange, AfqAdaptive, AfqDeficit, AfqDropAhead, AfqFlowKey, AfqHash, AfqIdleRound, AfqLate, AfqOccupancy,
+    AfqRotating, AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate, Buffering, LinkGuardianMode,
+    LinkGuardianSettings, MechanismSettings, SqrBackstop, SqrCaching, SqrRelease, SqrSettings,
 };
 pub use quantity::QueueLength;
 pub use recovery::{
@@ -71,8 +75,11 @@ pub use schema::schema;
 pub use switch::{
     BufferSettings, DepthVisible, EcnSettings, SchedulerKind, SharedBuffer, StaticBuffer, SwitchPreset, SwitchSettings,
 };
+pub use switch_ports::PortSettings;
 pub use topology::{Chain, Dumbbell, FatTree, FatTreeWiring, Graph, GraphLink, LeafSpine, LinkSpec, TopologySettings};
-pub use transport::{Congestion, Protocol, RoceSettings, RtoFormula, TcpSettings, TransportSettings, UdpSettings};
+pub use transport::{
+    Congestion, PacketPairSettings, Protocol, RoceSettings, RtoFormula, TcpSettings, TransportSettings, UdpSettings,
+};
 
 /// A scenario: everything that decides a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -168,6 +175,11 @@ pub enum PathRule {
 }
 
 impl Scenario {
+    /// Whether any port marks, of itself or for a mechanism.
+    fn marks_somewhere(&self) -> bool {
+        self.switch.marks_somewhere() || self.mechanisms.iter().any(MechanismSettings::marks)
+    }
+
     /// The scenario as TOML with every default spelled out; [`check`] reads it back to an equal scenario.
     pub fn effective_toml(&self) -> String {
         toml::to_string(self).unwrap_or_else(|error| unreachable!("a scenario is always valid TOML: {error}"))

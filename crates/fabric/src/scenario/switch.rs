@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::quantity::{Optional, QueueLength, Text};
+use super::{FlowQueueingSettings, PortSettings};
 
 /// The switches. A preset gives every field a value; fields given beside it override it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -39,9 +40,15 @@ pub struct SwitchSettings {
     /// Bytes that deficit round robin gives a queue in each turn; only for the scheduler "drr".
     #[serde(with = "Text::<Bytes>")]
     pub drr_quantum: Bytes,
+    /// Queueing by flow instead; left out: not so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow_queueing: Option<FlowQueueingSettings>,
     /// Marking of congestion; left out: nothing is marked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<EcnSettings>,
+    /// Ports that differ from the others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<PortSettings>,
     /// Recirculation ports: how many, shared by all mechanisms of a switch.
     #[schemars(range(max = 64))]
     pub recirculation_ports: u16,
@@ -165,7 +172,9 @@ impl SwitchSettings {
             queues_per_port: 1,
             scheduler,
             drr_quantum: Bytes(MTU_FRAME_BYTES.into()),
+            flow_queueing: None,
             ecn: None,
+            ports: Vec::new(),
             recirculation_ports: 1,
             recirculation_rate: hardware.recirculation_rate,
             depth_visible: match hardware.depth_visibility {

@@ -11,12 +11,14 @@ use rand::Rng;
 
 use super::changes::{Change, loss_stream_name};
 use super::closed_loops::ClosedLoops;
+use super::drops::DropLedger;
 use super::environment::{Medium, Records, Services, SwitchLinks};
 use super::event::{Sequences, SimulationEvent, kind};
 use super::flow_sampling::FlowSampler;
+use super::open_connections::OpenConnections;
 use super::recovery::Recovery;
 use super::sampling::{Sampler, Subject};
-use super::{Simulation, mechanisms, transports};
+use super::{Simulation, flow_queueing, mechanisms, transports};
 use crate::link::Link;
 use crate::routing::{PathChoice, Routing};
 use crate::scenario::{
@@ -61,7 +63,8 @@ impl Simulation {
         let add = |settings| hosts.add_transport(transports::config(settings, &scenario.host, overhead_bytes));
         let transports = scenario.transports.iter().map(add).collect();
         let switches = plan.mechanisms.into_iter().enumerate().map(|(number, mechanisms)| {
-            switch(&scenario.switch, &topology, SwitchId(number as u32), &plan.recirculation_limits[number], mechanisms)
+            let id = SwitchId(number as u32);
+            switch(&scenario, &topology, id, &streams, &plan.recirculation_limits[number], mechanisms)
         });
         let switches = switches.collect();
         let samplers = samplers(&scenario, &topology)?;
@@ -76,6 +79,7 @@ impl Simulation {
             transports,
             workload: workload.peekable(),
             closed_loops,
+            open_connections: OpenConnections::default(),
             flow_specs: Vec::new(),
             messages_expected: 0,
             changes,
@@ -127,6 +131,7 @@ fn medium(scenario: &Scenario, topology: &Topology) -> Medium {
         transmissions: 0,
         records: Records::default(),
         services: Services::new(&scenario.flows),
+        drops: DropLedger::new(topology.switches.len(), scenario.flows.len()),
         order: scenario.measure.order.then(Default::default),
         outside: None,
     }
@@ -182,15 +187,26 @@ fn timer_phase(settings: &HostSettings, streams: &RandomStreams, host: u32) -> D
 }
 
 fn switch(
-    settings: &SwitchSettings,
+    scenario: &Scenario,
     topology: &Topology,
     id: SwitchId,
+    streams: &RandomStreams,
     recirculation_limits: &[Option<Bytes>],
     mechanisms: Vec<AnyMechanism>,
 ) -> Switch<AnyMechanism> {
+    let settings = &scenario.switch;
     let ports = topology.switch(id).ports.iter().map(|port| {
         let link = topology.link(port.link.link).settings;
-        PortConfig { faces_switch: port.faces_switch(), ..port_config(settings, link.rate, link.overhead_bytes) }
+        let settings = settings.of_port(topology, id, port);
+        let by_flow = settings.flow_queueing.as_ref().map(|queueing| {
+            let stream = format!("flow hash at {}", topology.link_name(port.link));
+            flow_queueing::discipline(queueing, scenario.frame_max(), streams.stream(&stream).next_u64() as u32)
+        });
+        PortConfig {
+            faces_switch: port.faces_switch(),
+            flow_queueing: by_flow,
+            ..port_config(&settings, link.rate, link.overhead_bytes)
+        }
     });
     let recirculation = recirculation_limits.iter().map(|limit| recirculation_port(settings, *limit));
     let ports = ports.chain(recirculation).collect();
@@ -270,7 +286,8 @@ fn samplers(scenario: &Scenario, topology: &Topology) -> Result<Vec<Sampler>, St
     for sampling in &scenario.measure.queue {
         for name in &sampling.ports {
             let SwitchPort { switch, port } = select_switch_ports(topology, name, scenario.switch.recirculation_ports)?;
-            let subject = Subject::QueueBytes { switch: switch.0, port };
+            let occupancy = sampling.per_flow.then(Default::default);
+            let subject = Subject::QueueBytes { switch: switch.0, port, occupancy };
             samplers.push(Sampler { name: name.clone(), period: sampling.period, subject, samples: Vec::new() });
         }
     }

@@ -114,7 +114,18 @@ impl LiveFabric {
     }
 
     /// Carries out a command at a time that has not been handled yet: how a recording is played.
-    pub(super) fn command_at(&mut self, at: Time, command: &LiveCommand) -> Result<(), String> {
+    ///
+    /// # Errors
+    /// As of [`Self::command`], and when that time has passed.
+    pub fn command_at(&mut self, at: Time, command: &LiveCommand) -> Result<(), String> {
+        if at <= self.now {
+            return Err(format!(
+                "'{command}' came at {} ps, when all up to {} ps was handled",
+                at.as_ps(),
+                self.now.as_ps()
+            ));
+        }
+        self.handle_until(Time(at.as_ps() - 1));
         let changes = self.changes_of(command)?;
         let outside = self.simulation.medium.outside_mut();
         if let Some(witness) = &mut outside.witness {
@@ -134,6 +145,7 @@ impl LiveFabric {
                     &rate => LossModel::Bernoulli(BernoulliLoss { rate, repair_rate: None }),
                 };
                 let links = self.links_here(link)?;
+                self.refuse_elsewhere(&links)?;
                 Ok(links.into_iter().map(|link| Change::Loss { link, model }).collect())
             }
             LiveCommand::Protect { link, copies, mode } => {
@@ -162,6 +174,18 @@ impl LiveFabric {
             return Ok(links);
         }
         Err(format!("'{name}' has no end here"))
+    }
+
+    /// What arrives at a switch elsewhere is corrupted there.
+    fn refuse_elsewhere(&self, links: &[DirectedLink]) -> Result<(), String> {
+        let topology = &self.simulation.topology;
+        let end = |link: &&DirectedLink| topology.ends(**link).1;
+        match links.iter().find(|link| end(link).node.is_switch() && !self.is_here(end(link))) {
+            Some(&link) => {
+                Err(format!("'{}' ends elsewhere: it is corrupted by the switch there", topology.link_name(link)))
+            }
+            None => Ok(()),
+        }
     }
 
     fn is_here(&self, end: Endpoint) -> bool {
@@ -205,7 +229,7 @@ impl Simulation {
             MechanismSettings::LinkGuardian(settings) => {
                 select_links(&self.topology, &settings.link).is_ok_and(|links| links.contains(&link))
             }
-            MechanismSettings::Sqr(_) => false,
+            MechanismSettings::Sqr(_) | MechanismSettings::Afq(_) => false,
         })
     }
 

@@ -5,6 +5,7 @@ use hitless_hosts::{FlowRecord, HostDrop, HostEnvironment, HostEvent, Hosts, Mes
 use hitless_switch::{DropReason, Environment, Half, SwitchEvent, Verdict};
 use hitless_wire::{FlowId, HostId, Packet, PortId, ServiceKey, Time, Transport};
 
+use super::drops::DropLedger;
 use super::event::{Sequences, SimulationEvent, kind};
 use super::order::OrderChecker;
 use crate::link::Link;
@@ -31,6 +32,7 @@ pub(super) struct Medium {
     pub transmissions: u64,
     pub records: Records,
     pub services: Services,
+    pub drops: DropLedger,
     /// Only where a scenario asks for it.
     pub order: Option<Box<OrderChecker>>,
     /// Only in a live run.
@@ -79,6 +81,13 @@ impl SwitchLinks {
         Self { links: topology.switches.iter().flat_map(of_switch).collect(), stride: stride as u32 }
     }
 
+    /// The link, unless it is a recirculation port.
+    pub fn link(&self, switch: u32, port: PortId) -> Option<usize> {
+        let is_of_switch = u32::from(port.0) < self.stride;
+        let link = is_of_switch.then(|| self.of(switch, port))?;
+        (link != u32::MAX).then_some(link as usize)
+    }
+
     #[inline(always)]
     fn of(&self, switch: u32, port: PortId) -> u32 {
         self.links[(switch * self.stride) as usize + usize::from(port.0)]
@@ -125,10 +134,14 @@ impl Medium {
     }
 
     #[inline(never)]
-    fn drop_in_switch(&mut self, packet: PacketHandle, hosts: &mut Hosts) {
+    fn drop_in_switch(&mut self, switch: u32, packet: PacketHandle, reason: DropReason, hosts: &mut Hosts) {
         let descriptor = &self.packets[packet];
-        if descriptor.transport != Transport::None {
-            hosts.note_dropped(descriptor.flow);
+        let flow = (descriptor.transport != Transport::None).then_some(descriptor.flow);
+        if let Some(flow) = flow {
+            hosts.note_dropped(flow);
+        }
+        if reason.is_loss() {
+            self.drops.note(switch, flow, reason, descriptor.frame_bytes);
         }
         self.discard(packet);
     }
@@ -236,7 +249,7 @@ impl<const OUTSIDE: bool> Environment for SwitchSide<'_, OUTSIDE> {
             self.medium.decide(self.switch, packet, Action::End(reason));
             self.medium.note_end(packet, reason);
         }
-        self.medium.drop_in_switch(packet, self.hosts);
+        self.medium.drop_in_switch(self.switch, packet, reason, self.hosts);
     }
 
     #[inline(always)]

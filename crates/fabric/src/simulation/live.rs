@@ -82,6 +82,36 @@ impl LiveFabric {
         }
     }
 
+    /// A frame has come at `at` and is handled at once, all before it as well: how a recording is played.
+    ///
+    /// # Errors
+    /// A sentence: that time has been handled already, there is no such point, or no room for the frame.
+    pub fn receive_at(&mut self, at: Time, point: u16, bytes: &[u8]) -> Result<(), String> {
+        if at <= self.now {
+            return Err(format!(
+                "a frame came at {} ps, when all up to {} ps was handled",
+                at.as_ps(),
+                self.now.as_ps()
+            ));
+        }
+        if usize::from(point) >= self.points().len() {
+            return Err(format!("a frame came by point {point} of {}", self.points().len()));
+        }
+        self.handle_until(Time(at.as_ps() - 1));
+        let outside = self.outside();
+        outside.counts.offered += 1;
+        let frame = outside.frames.insert(bytes).map_err(|reason| format!("no place for a frame: {reason:?}"))?;
+        self.enter(at, point, frame);
+        Ok(())
+    }
+
+    /// The interface of a departure's point did not take it: the model goes on as if it had.
+    pub fn note_refusal(&mut self, at: Time, point: u16) {
+        if let Some(witness) = &mut self.outside().witness {
+            witness.refusal(at, point);
+        }
+    }
+
     /// When the next event is due, if any is.
     pub fn next_event(&mut self) -> Option<Time> {
         self.simulation.medium.queue.next_time()
@@ -100,7 +130,7 @@ impl LiveFabric {
         self.handle_until(until);
     }
 
-    fn handle_until(&mut self, until: Time) {
+    pub(super) fn handle_until(&mut self, until: Time) {
         while self.next_event().is_some_and(|at| at <= until) {
             let event = self.simulation.medium.queue.pop_turn().expect("an event is due");
             self.simulation.now = event.time;
@@ -174,6 +204,10 @@ impl LiveFabric {
     /// Ends the run where it is and closes the books.
     pub fn finish(mut self) -> Outcome {
         self.departures(|_, _| {});
+        let now = self.now;
+        if let Some(mut witness) = self.outside().witness.take() {
+            witness.end(now);
+        }
         let broken = self.broken_frame_accounts();
         let mut outcome = self.simulation.into_outcome(End::Stopped, self.now);
         outcome.violations.extend(broken);
@@ -283,6 +317,9 @@ impl Simulation {
         let border = Border::new(&topology, &settings.points, real_end)?;
         let outside = Outside::new(settings, border.points, 2 * topology.links.len(), scenario.seed)?;
         let mut simulation = Self::build(scenario, Some(&border.is_here))?;
+        for point in outside.points.iter().filter(|point| point.is_switch()) {
+            simulation.medium.links[point.outwards.index()].clear_loss();
+        }
         simulation.medium.outside = Some(Box::new(outside));
         Ok((simulation, border.is_here))
     }

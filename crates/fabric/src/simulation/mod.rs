@@ -8,11 +8,15 @@ mod build;
 mod changes;
 mod closed_loops;
 mod control;
+mod drops;
 mod environment;
 mod event;
+mod flow_queueing;
 mod flow_sampling;
 mod live;
 mod mechanisms;
+mod occupancy;
+mod open_connections;
 mod order;
 mod outcome;
 mod outside;
@@ -42,6 +46,7 @@ use environment::{HostSide, Medium, SwitchSide};
 use event::{SimulationEvent, kind};
 use flow_sampling::FlowSampler;
 pub use live::LiveFabric;
+use open_connections::OpenConnections;
 pub use order::OrderCounts;
 use recovery::Recovery;
 use sampling::Sampler;
@@ -84,6 +89,7 @@ pub struct Simulation {
     transports: Vec<TransportId>,
     workload: Peekable<Box<dyn Iterator<Item = FlowSpec> + Send>>,
     closed_loops: ClosedLoops,
+    open_connections: OpenConnections,
     flow_specs: Vec<FlowSpec>,
     messages_expected: u64,
     changes: Vec<(Time, Change)>,
@@ -321,7 +327,13 @@ impl Simulation {
 
     fn start_flows(&mut self, now: Time) {
         while let Some(spec) = self.workload.next_if(|spec| spec.start <= now) {
-            self.start_flow(spec);
+            match spec.connection {
+                Some(connection) => self.send_on_connection(now, spec, connection),
+                None => self.start_flow(spec),
+            }
+        }
+        if self.workload.peek().is_none() {
+            self.close_connections(now);
         }
         self.schedule_next_flow();
     }
@@ -330,6 +342,7 @@ impl Simulation {
         let config = self.flow_config(&spec);
         self.messages_expected += spec.messages.count;
         self.medium.services.add_flow(spec.group);
+        self.medium.drops.add_flow(spec.group);
         self.flow_specs.push(spec);
         let flow = self.hosts.add_flow(config, &mut HostSide { medium: &mut self.medium });
         self.sample_from_now_on(flow, spec.group);

@@ -86,11 +86,25 @@ impl Simulation {
             },
             failures: self.recovery.totals(),
             order: self.medium.order.as_ref().map(|order| order.totals()),
+            fairness: self.fairness(),
             drops: self.drops(),
             retired: self.ended_in_switches(|reason| !reason.is_loss()),
             packets_peak: self.medium.packets.peak(),
             warnings: self.warnings(end, reports),
         }
+    }
+
+    /// By group of at least two flows, Jain's index of their mean rates from start to end.
+    fn fairness(&self) -> BTreeMap<String, f64> {
+        let mut rates = vec![Vec::new(); self.scenario.flows.len()];
+        for flow in self.medium.records.flows.iter().filter(|flow| flow.started >= self.scenario.warmup) {
+            let seconds = flow.finished.saturating_since(flow.started).as_seconds();
+            if seconds > 0.0 {
+                rates[flow.tag as usize].push(flow.bytes_delivered as f64 / seconds);
+            }
+        }
+        let named = self.scenario.flows.iter().map(|group| group.name.clone()).zip(rates);
+        named.filter_map(|(name, rates)| Some((name, jain_index(&rates)?))).collect()
     }
 
     pub(super) fn drops(&self) -> BTreeMap<&'static str, u64> {
@@ -133,12 +147,14 @@ impl Simulation {
 
     fn tables(&self, reports: &[(SwitchId, Report)]) -> Vec<Table> {
         let mut tables = vec![self.messages(), self.flows(), self.links(), self.ports(), self.failures()];
+        tables.push(self.drop_table());
         tables.push(self.mechanisms(reports));
         tables.push(self.histograms(reports));
         let is_queue = |sampler: &&Sampler| matches!(sampler.subject, Subject::QueueBytes { .. });
         let (queues, links): (Vec<_>, Vec<_>) = self.samplers.iter().partition(is_queue);
         tables.push(self.flow_progress());
         tables.push(samples("queues", "port", &queues));
+        tables.push(self.occupancy_table());
         tables.push(samples("throughput", "link", &links));
         tables
     }
@@ -182,7 +198,9 @@ impl Simulation {
             .unsigned("packets_duplicate", rows, |row| row.receiver.duplicate_packets)
             .unsigned("packets_reordered", rows, |row| row.receiver.reordered_packets)
             .unsigned("packets_marked", rows, |row| row.receiver.marked_packets)
-            .unsigned("frames_lost_to_failures", rows, |row| self.medium.records.lost_to_failures(row.flow));
+            .unsigned("frames_lost_to_failures", rows, |row| self.medium.records.lost_to_failures(row.flow))
+            .unsigned("frames_dropped", rows, |row| self.medium.drops.of_flow(row.flow).packets)
+            .unsigned("dropped_bytes", rows, |row| self.medium.drops.of_flow(row.flow).bytes);
         match &self.medium.order {
             None => table,
             Some(order) => with_order(table, rows, order),
@@ -273,6 +291,13 @@ fn with_order(table: Table, rows: &[FlowRecord], order: &OrderChecker) -> Table 
         .unsigned("network_packets_reordered", &verdicts, |verdict| verdict.counts.packets_reordered)
         .unsigned("network_packets_duplicated", &verdicts, |verdict| verdict.counts.packets_duplicated)
         .unsigned("network_longest_gap_ps", &verdicts, |verdict| verdict.longest_gap.as_ps())
+}
+
+/// Jain's fairness index (Jain, Chiu and Hawe 1984): 1 if all have the same, 1/n if one of n has all. None for fewer than
+/// two, or if nobody has anything.
+fn jain_index(shares: &[f64]) -> Option<f64> {
+    let (sum, squares) = shares.iter().fold((0.0, 0.0), |(sum, squares), share| (sum + share, squares + share * share));
+    (shares.len() > 1 && squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
 }
 
 fn samples(name: &'static str, subject: &'static str, samplers: &[&Sampler]) -> Table {

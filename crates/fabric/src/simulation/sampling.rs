@@ -5,12 +5,13 @@ use hitless_wire::{Duration, PortId, Time};
 
 use super::Simulation;
 use super::event::{SimulationEvent, kind};
+use super::occupancy::Occupancy;
 
 /// What a sampler looks at.
 #[derive(Clone, Debug)]
 pub(super) enum Subject {
-    /// Bytes waiting at a port of a switch, all queues together.
-    QueueBytes { switch: u32, port: PortId },
+    /// Bytes waiting at a port of a switch, all queues together, and, if asked for, the packets of each flow.
+    QueueBytes { switch: u32, port: PortId, occupancy: Option<Box<Occupancy>> },
     /// Bytes that arrived over a link since the last sample.
     LinkBytes { link: usize, before: u64 },
 }
@@ -22,6 +23,16 @@ pub(super) struct Sampler {
     pub period: Duration,
     pub subject: Subject,
     pub samples: Vec<(Time, u64)>,
+}
+
+impl Sampler {
+    /// The packets of flows, if they are counted.
+    pub fn occupancy(&self) -> Option<&Occupancy> {
+        match &self.subject {
+            Subject::QueueBytes { occupancy, .. } => occupancy.as_deref(),
+            Subject::LinkBytes { .. } => None,
+        }
+    }
 }
 
 impl Simulation {
@@ -38,15 +49,29 @@ impl Simulation {
     pub(super) fn sample(&mut self, now: Time, number: usize) {
         match self.samplers.len() {
             others if number >= others => self.sample_flows(now, number - others),
-            _ => self.sample_counter(now, number),
+            _ => {
+                self.sample_counter(now, number);
+                self.sample_packets_of_flows(now, number);
+            }
         }
         self.schedule_sample(number, now);
+    }
+
+    fn sample_packets_of_flows(&mut self, now: Time, number: usize) {
+        let Subject::QueueBytes { switch, port, occupancy } = &mut self.samplers[number].subject else { return };
+        let (switch, port) = (*switch, *port);
+        // Taken out while it is filled, since filling it looks at all of the simulation.
+        let Some(mut taken) = occupancy.take() else { return };
+        self.sample_occupancy(now, switch, port, &mut taken);
+        if let Subject::QueueBytes { occupancy, .. } = &mut self.samplers[number].subject {
+            *occupancy = Some(taken);
+        }
     }
 
     fn sample_counter(&mut self, now: Time, number: usize) {
         let sampler = &mut self.samplers[number];
         let value = match &mut sampler.subject {
-            Subject::QueueBytes { switch, port } => self.switches[*switch as usize].port_bytes(now, *port),
+            Subject::QueueBytes { switch, port, .. } => self.switches[*switch as usize].port_bytes(now, *port),
             Subject::LinkBytes { link, before } => {
                 let total = self.medium.links[*link].counters.bytes_arrived;
                 total - std::mem::replace(before, total)

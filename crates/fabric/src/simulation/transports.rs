@@ -1,6 +1,7 @@
 //! From a scenario's transports to those of the hosts.
 
 use hitless_hosts::TransportConfig;
+use hitless_hosts::transport::packet_pair::PacketPairConfig;
 use hitless_hosts::transport::roce::RoceConfig;
 use hitless_hosts::transport::tcp::{
     CongestionControlConfig, CubicConfig, DctcpConfig, DelayedAck, RtoFormula, TcpConfig,
@@ -8,7 +9,8 @@ use hitless_hosts::transport::tcp::{
 use hitless_hosts::transport::udp::UdpConfig;
 
 use crate::scenario::{
-    self, Congestion, HostSettings, Protocol, RoceSettings, TcpSettings, TransportSettings, UdpSettings,
+    self, Congestion, HostSettings, PacketPairSettings, Protocol, RoceSettings, TcpSettings, TransportSettings,
+    UdpSettings,
 };
 
 /// The configuration that `settings` describe, on hosts like `host` whose links add `overhead_bytes` to each frame.
@@ -17,6 +19,7 @@ pub(super) fn config(settings: &TransportSettings, host: &HostSettings, overhead
         Protocol::Tcp(tcp) => TransportConfig::Tcp(tcp_config(tcp, host)),
         Protocol::Roce(roce) => TransportConfig::Roce(roce_config(roce)),
         Protocol::Udp(udp) => TransportConfig::Udp(udp_config(udp, overhead_bytes)),
+        Protocol::PacketPair(pair) => TransportConfig::PacketPair(packet_pair_config(pair, host)),
     }
 }
 
@@ -41,10 +44,7 @@ fn tcp_config(settings: &TcpSettings, host: &HostSettings) -> TcpConfig {
         rack_tlp: settings.rack_tlp,
         dupack_threshold: settings.duplicate_acks,
         delayed_ack: delayed_ack(settings),
-        rto_formula: match settings.rto_formula {
-            scenario::RtoFormula::Rfc6298 => RtoFormula::Rfc6298,
-            scenario::RtoFormula::Linux => RtoFormula::Linux,
-        },
+        rto_formula: rto_formula(settings.rto_formula),
         rto_min: settings.rto_min,
         rto_max: settings.rto_max,
         rto_initial: settings.rto_initial,
@@ -66,6 +66,41 @@ fn delayed_ack(settings: &TcpSettings) -> DelayedAck {
         segments: settings.delayed_ack_segments,
         timeout: settings.delayed_ack_timeout,
         quickack_segments: settings.quick_acks,
+    }
+}
+
+fn rto_formula(settings: scenario::RtoFormula) -> RtoFormula {
+    match settings {
+        scenario::RtoFormula::Rfc6298 => RtoFormula::Rfc6298,
+        scenario::RtoFormula::Linux => RtoFormula::Linux,
+    }
+}
+
+fn packet_pair_config(settings: &PacketPairSettings, host: &HostSettings) -> PacketPairConfig {
+    let marking = DctcpConfig { gain: settings.ecn_gain, initial_alpha: 0.0 };
+    PacketPairConfig {
+        recovery: TcpConfig {
+            mss_bytes: settings.mss.0 as u16,
+            header_bytes: settings.header_bytes.0 as u32,
+            ack_frame_bytes: settings.ack_bytes.0 as u32,
+            congestion_control: CongestionControlConfig::Dctcp(marking),
+            ecn: settings.ecn,
+            sack: settings.sack,
+            rack_tlp: settings.rack_tlp,
+            dupack_threshold: settings.duplicate_acks,
+            delayed_ack: DelayedAck::On { segments: 2, timeout: settings.ack_delay, quickack_segments: 0 },
+            tlp_max_ack_delay: settings.ack_delay,
+            rto_formula: rto_formula(settings.rto_formula),
+            rto_min: settings.rto_min,
+            rto_max: settings.rto_max,
+            rto_initial: settings.rto_initial,
+            timer_tick: host.timer_tick,
+            ..TcpConfig::default()
+        },
+        gap_gain: settings.gap_gain,
+        window_factor: settings.window_factor,
+        bytes_per_round: settings.bytes_per_round.0 as u32,
+        restart_after_idle: settings.restart_after_idle,
     }
 }
 

@@ -134,6 +134,11 @@ impl Cdf {
         (self.points[0].0, self.points[self.points.len() - 1].0)
     }
 
+    /// Bytes, and the share of flows of at most so many: the points between which the distribution is linear.
+    pub fn points(&self) -> &[(f64, f64)] {
+        &self.points
+    }
+
     /// Number of points.
     pub fn point_count(&self) -> usize {
         self.points.len()

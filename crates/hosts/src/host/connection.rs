@@ -48,6 +48,10 @@ macro_rules! with {
                 let $end = boxed.as_mut();
                 $call
             }
+            $kind::PacketPair(boxed) => {
+                let $end = boxed.as_mut();
+                $call
+            }
         }
     };
 }
@@ -57,7 +61,7 @@ impl Connection {
     pub fn new(id: FlowId, now: Time, config: &FlowConfig, transport: &TransportConfig, hosts: &[HostState]) -> Self {
         let FlowConfig { source: from, destination: to, hash_salt, .. } = *config;
         let (source, destination) = (&hosts[from.0 as usize], &hosts[to.0 as usize]);
-        let (sender, receiver) = transport.connect(source.timer_phase, destination.timer_phase);
+        let (sender, receiver) = transport.connect(&source.card, source.timer_phase, destination.timer_phase);
         let on_network_card = transport.is_on_network_card();
         let (data_stack, answer_stack) = (source.stack(on_network_card), destination.stack(on_network_card));
         let data = Packet {
@@ -134,6 +138,26 @@ impl Connection {
     pub fn next_message<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
         self.wiring.progress.next_message();
         self.serve_sender(visit);
+    }
+
+    /// One more message, of an application that appends them.
+    pub fn append_message<E: HostEnvironment>(&mut self, bytes: u64, visit: &mut Visit<E>) {
+        self.wiring.progress.append(visit.now, bytes);
+        self.serve_sender(visit);
+    }
+
+    /// No message will be appended any more.
+    pub fn close(&mut self) {
+        self.wiring.progress.close();
+        if self.wiring.progress.is_done() {
+            self.wiring.outcome = Some(FlowOutcome::Completed);
+        }
+    }
+
+    /// How the flow ends if the run ends now.
+    pub fn outcome_of_run(&self) -> FlowOutcome {
+        let at_rest = self.wiring.progress.is_at_rest();
+        self.outcome().unwrap_or(if at_rest { FlowOutcome::Completed } else { FlowOutcome::Unfinished })
     }
 
     /// Late datagrams are waited for no more.

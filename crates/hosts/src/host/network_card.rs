@@ -127,8 +127,9 @@ impl NetworkCard {
         }
     }
 
+    /// What a frame takes on the link.
     #[inline]
-    fn serialisation(&self, frame_bytes: u32) -> Duration {
+    pub fn serialisation(&self, frame_bytes: u32) -> Duration {
         let bytes = u64::from(frame_bytes + self.wire_overhead_bytes);
         if self.ps_per_byte == 0 { self.uneven_serialisation(bytes) } else { Duration(bytes * self.ps_per_byte) }
     }

@@ -5,6 +5,7 @@
 //! `next_timeout`. Calling `handle_timeout` before `next_timeout` is harmless: timers may be armed lazily and run
 //! out early. A sender that its host holds back is polled later, and its timer may have to wait for that.
 
+pub mod packet_pair;
 pub mod roce;
 pub mod tcp;
 pub mod udp;

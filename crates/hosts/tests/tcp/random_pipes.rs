@@ -1,36 +1,14 @@
 //! Whatever the network does, every byte arrives once and in order, and nothing is left in flight.
 
+use crate::faults::{Faults, fate, faults};
 use crate::pipe::{Delays, Pipe, Way};
 use hitless_hosts::transport::tcp::{
-    CongestionControlConfig, CubicConfig, DctcpConfig, DelayedAck, HystartConfig, RtoFormula, TcpConfig,
+    CongestionControlConfig, CubicConfig, DctcpConfig, DelayedAck, HystartConfig, RtoFormula, TcpConfig, TcpReceiver,
+    TcpSender,
 };
 use hitless_hosts::transport::{Receiver, Sender};
 use hitless_wire::{Duration, Packet};
 use proptest::prelude::*;
-use rand::{Rng, RngExt, SeedableRng};
-
-/// How a pipe treats packets.
-#[derive(Clone, Copy, Debug)]
-struct Faults {
-    loss: f64,
-    reordering: f64,
-    duplication: f64,
-    marking: f64,
-    acknowledgement_loss: f64,
-}
-
-fn faults() -> impl Strategy<Value = Faults> {
-    let probability = || prop_oneof![Just(0.0), 0.0..0.02, 0.0..0.3f64];
-    (probability(), probability(), probability(), probability(), probability()).prop_map(
-        |(loss, reordering, duplication, marking, acknowledgement_loss)| Faults {
-            loss,
-            reordering,
-            duplication,
-            marking,
-            acknowledgement_loss,
-        },
-    )
-}
 
 fn delayed_acks() -> impl Strategy<Value = DelayedAck> {
     let on = (1..4u32, 0..20u32).prop_map(|(segments, quickack_segments)| {
@@ -81,35 +59,15 @@ fn configs() -> impl Strategy<Value = TcpConfig> {
     )
 }
 
-/// Decides over packets with random numbers from `seed`.
-fn fate(faults: Faults, seed: u64) -> impl FnMut(Way, &mut Packet) -> Delays {
-    let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(seed);
-    let base = Duration::from_us(10);
-    move |way, packet| {
-        let loss = if way == Way::Data { faults.loss } else { faults.acknowledgement_loss };
-        if random.random_bool(loss) {
-            return [None, None];
-        }
-        if way == Way::Data && random.random_bool(faults.marking) {
-            packet.mark_congestion();
-        }
-        let delay = |random: &mut rand_pcg::Pcg64Mcg| {
-            let late = random.random_bool(faults.reordering);
-            base + if late { Duration::from_ns(random.next_u64() % 50_000) } else { Duration::ZERO }
-        };
-        let copy = random.random_bool(faults.duplication).then(|| delay(&mut random));
-        [Some(delay(&mut random)), copy]
-    }
-}
-
 /// Sends `writes` one after the other, each when the one before is acknowledged.
 fn run(
     config: &TcpConfig,
     faults: Faults,
     writes: &[u64],
     seed: u64,
-) -> Pipe<impl FnMut(Way, &mut Packet) -> Delays + use<>> {
-    let mut pipe = Pipe::new(config, fate(faults, seed));
+) -> Pipe<TcpSender, TcpReceiver, impl FnMut(Way, &mut Packet) -> Delays + use<>> {
+    let (sender, receiver) = (TcpSender::new(config, Duration::ZERO), TcpReceiver::new(config, Duration::ZERO));
+    let mut pipe = Pipe::new(sender, receiver, fate(faults, seed));
     let mut total = 0;
     for &bytes in writes {
         pipe.write(bytes);
@@ -154,7 +112,7 @@ proptest! {
 
     #[test]
     fn a_clean_pipe_needs_no_retransmission(config in configs(), bytes in 1..500_000u64) {
-        let faults = Faults { loss: 0.0, reordering: 0.0, duplication: 0.0, marking: 0.0, acknowledgement_loss: 0.0 };
+        let faults = Faults::default();
         let patient = TcpConfig { rto_min: Duration::from_ms(2), ..config };
         let pipe = run(&patient, faults, &[bytes], 1);
         let statistics = pipe.sender.statistics();

@@ -6,7 +6,7 @@
 
 use crate::pipe::{Pipe, Way};
 use hitless_hosts::transport::Sender;
-use hitless_hosts::transport::tcp::{TcpConfig, TcpSender};
+use hitless_hosts::transport::tcp::{TcpConfig, TcpReceiver, TcpSender};
 use hitless_wire::Duration;
 use rand::{RngExt, SeedableRng};
 
@@ -15,7 +15,8 @@ const ONE_WAY: Duration = Duration::from_us(500);
 /// Mean window in segments, over time, with loss probability `loss`, and the rate in segments per round trip.
 fn mean_window(config: &TcpConfig, loss: f64, losses: u64) -> (f64, f64) {
     let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(7);
-    let mut pipe = Pipe::new(config, move |way, _| {
+    let (sender, receiver) = (TcpSender::new(config, Duration::ZERO), TcpReceiver::new(config, Duration::ZERO));
+    let mut pipe = Pipe::new(sender, receiver, move |way, _| {
         let lost = way == Way::Data && random.random_bool(loss);
         [(!lost).then_some(ONE_WAY), None]
     });

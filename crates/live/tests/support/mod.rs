@@ -6,7 +6,7 @@ use std::os::fd::BorrowedFd;
 use std::rc::Rc;
 
 use hitless_fabric::outside::OutsideSettings;
-use hitless_fabric::{LiveFabric, Scenario, scenario};
+use hitless_fabric::{LiveFabric, Outcome, Scenario, scenario};
 use hitless_interfaces::{Interface, MonotonicTime};
 use hitless_live::memory::{FarEnd, pair};
 use hitless_live::{Clock, Command, Driver, Options, Status};
@@ -111,10 +111,18 @@ impl Lab {
         self.driver.status()
     }
 
+    pub fn hosts(&self) -> usize {
+        self.far_ends.len()
+    }
+
     pub fn finish(self) -> Status {
+        self.finish_with_results().0
+    }
+
+    pub fn finish_with_results(self) -> (Status, Outcome) {
         let (status, outcome) = self.driver.finish();
         assert_eq!(outcome.violations, [""; 0]);
-        status
+        (status, outcome)
     }
 }
 

@@ -7,6 +7,9 @@ use std::collections::VecDeque;
 
 use hitless_wire::Time;
 
+/// More than cross within any latency: one for each of the smallest frames at 800 Gb/s for 800 ns.
+const UNDERWAY_MAX: usize = 1_024;
+
 /// A value on its way from ingress to egress.
 #[derive(Debug)]
 pub struct Crossing<T> {
@@ -21,7 +24,12 @@ impl<T: Copy> Crossing<T> {
     }
 
     /// Sends `value`; egress sees it from `visible_at` on. Values must be sent in the order of that time.
+    ///
+    /// When egress has looked at nothing for long, the last value under way is replaced: what is kept is bounded.
     pub fn send(&mut self, value: T, visible_at: Time) {
+        if self.underway.len() == UNDERWAY_MAX {
+            self.underway.pop_back();
+        }
         self.underway.push_back((visible_at, value));
     }
 
@@ -57,6 +65,15 @@ impl<T: Copy> Crossing<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn when_nobody_looks_the_last_values_make_room_for_the_newest() {
+        let mut crossing = Crossing::new(0);
+        (1..=10 * UNDERWAY_MAX as u64).for_each(|value| crossing.send(value, Time(value)));
+        assert_eq!(crossing.underway.len(), UNDERWAY_MAX);
+        assert!(crossing.receive(Time::NEVER));
+        assert_eq!(crossing.get(), 10 * UNDERWAY_MAX as u64);
+    }
 
     #[test]
     fn egress_sees_a_value_after_its_delay() {

@@ -8,7 +8,9 @@
 //! - the timer packets, one each 100 ns, are not simulated one by one: the countdown and the pause frames they
 //!   drive happen at the instants of that grid, and their share of the pipeline is reported as arithmetic;
 //! - a dummy or an acknowledgement waits in a paused queue when it has nothing to say, instead of circling;
-//! - an acknowledgement never moves backwards at the sender.
+//! - an acknowledgement never moves backwards at the sender, nor beyond what was sent;
+//! - a gap longer than one notification can report is no loss: when a second frame confirms it, the numbers are taken
+//!   up where it is, and the frame that showed it is dropped.
 
 pub mod checker;
 pub mod config;
@@ -16,8 +18,8 @@ mod crossing;
 mod receiver;
 mod sender;
 
-use hitless_switch::{Context, Environment, Mechanism, QueueConfig, Report, Subscriptions, Verdict};
-use hitless_wire::linkguardian::DataHeader;
+use hitless_switch::{Context, DropReason, Environment, Mechanism, QueueConfig, Report, Subscriptions, Verdict};
+use hitless_wire::linkguardian::{AckHeader, DataHeader, LossNotification};
 use hitless_wire::{Packet, PortId, QueueId, Time};
 
 pub use config::{Activation, Buffering, Mode, ReceiverConfig, SenderConfig, copies_for};
@@ -215,10 +217,15 @@ impl Mechanism for LinkGuardian {
                 return verdict;
             }
         }
-        match self.receiver_at(port) {
+        let verdict = match self.receiver_at(port) {
             Some(receiver) => receiver.take_from_link(context),
             None => Verdict::Continue,
+        };
+        // The port is not the end that the header is for; nobody behind it may see it.
+        if verdict == Verdict::Continue && carries_header(context.packet()) {
+            return Verdict::Drop(DropReason::Mechanism);
         }
+        verdict
     }
 
     fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
@@ -241,9 +248,20 @@ impl Mechanism for LinkGuardian {
         if role == Role::RxBuffered as u8
             && let Some(receiver) = self.receiver_at(home)
         {
+            receiver.note_unheld();
             receiver.watch_depth(context);
         }
         Verdict::Continue
+    }
+
+    fn refused<E: Environment>(&mut self, _reason: DropReason, context: &mut Context<'_, E>) {
+        let packet = context.packet();
+        let (home, role) = (packet.ingress_port, packet.role);
+        if role == Role::RxBuffered as u8
+            && let Some(receiver) = self.receiver_at(home)
+        {
+            receiver.note_unheld();
+        }
     }
 
     fn link_transmit<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
@@ -313,6 +331,7 @@ fn report_sender(sender: &Sender, report: &mut Report) {
         ("losses reported", counters.losses_reported),
         ("losses beyond the request registers", counters.losses_beyond_registers),
         ("packets acknowledged", counters.acknowledged),
+        ("acknowledgements refused", counters.refused),
         ("copies per lost packet", u64::from(sender.config.copies)),
     ] {
         report.count(&scope, name, value);
@@ -322,9 +341,9 @@ fn report_sender(sender: &Sender, report: &mut Report) {
 fn report_receiver(receiver: &Receiver, now: Time, report: &mut Report) {
     let scope = format!("port {} receiver", receiver.config.port.0);
     let (counters, checker) = (&receiver.counters, &receiver.checker);
-    report.acted |= checker.delivered > 0;
+    report.acted |= counters.delivered > 0;
     for (name, value) in [
-        ("packets delivered", checker.delivered),
+        ("packets delivered", counters.delivered - checker.duplicates),
         ("packets lost", checker.lost()),
         ("packets delivered twice", checker.duplicates),
         ("packets delivered late", checker.reordered),
@@ -337,6 +356,9 @@ fn report_receiver(receiver: &Receiver, now: Time, report: &mut Report) {
         ("explicit acknowledgements", counters.explicit_acknowledgements),
         ("piggybacked acknowledgements", counters.piggybacked_acknowledgements),
         ("pauses", counters.pauses),
+        ("numbers still missing", receiver.missing_numbers()),
+        ("frames refused", counters.refused),
+        ("resynchronisations", counters.resynchronisations),
         ("loss events", counters.loss_runs.iter().sum()),
         ("longest stall (ns)", counters.longest_stall.as_ps() / 1_000),
         ("timer packets", now.as_ps() / receiver.config.timer_period.as_ps()),
@@ -355,6 +377,11 @@ fn request_queue(port: PortId, config: QueueConfig, counts: &mut [usize], wanted
     *count += 1;
     wanted.queues.push((port, config));
     queue
+}
+
+fn carries_header(packet: &Packet) -> bool {
+    let shims = &packet.shims;
+    shims.contains::<DataHeader>() || shims.contains::<AckHeader>() || shims.contains::<LossNotification>()
 }
 
 fn data_header(packet: &Packet) -> DataHeader {

@@ -22,6 +22,28 @@ use super::{Role, TimerKind, timer_token};
 /// class 0 is normal traffic).
 const NORMAL_CLASS: u8 = 0;
 
+/// The longest gap that is taken for a loss, in numbers: as many as one notification can report. After a longer one the
+/// numbers are taken up anew ([`Receiver::take_up`]).
+const GAP_MAX: i32 = u8::MAX as i32;
+/// How far the latest number may be ahead of the first one waited for: as far as numbers can be compared.
+const WINDOW: i32 = (SequenceNumber::RANGE / 2) as i32 - GAP_MAX;
+/// More missing numbers than this at a time are no losses of a link that carries anything: a timeout gives up all that
+/// come before the last of them, and not one alone.
+const MISSING_AWAITED_MAX: usize = 256;
+/// Missing numbers that are remembered at once; the oldest go first.
+const MISSING_MAX: usize = 2_048;
+
+/// Where the number of an original packet or a dummy lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// The next, or behind a gap of so many.
+    Ahead(u32),
+    /// A number that was taken for lost and comes all the same: only after somebody sent a wrong one.
+    Late,
+    /// Too far off to be believed at once.
+    Far,
+}
+
 /// What the receiving end counted.
 #[derive(Clone, Debug)]
 pub struct ReceiverCounters {
@@ -45,6 +67,12 @@ pub struct ReceiverCounters {
     pub piggybacked_acknowledgements: u64,
     /// Pause frames sent.
     pub pauses: u64,
+    /// Packets that went on, repairs included.
+    pub delivered: u64,
+    /// Frames that no sender sends: flags or numbers that cannot be. Dropped.
+    pub refused: u64,
+    /// Times that the numbers were taken up at another place, after a gap too long for a loss.
+    pub resynchronisations: u64,
     /// From finding a packet missing to having it, in nanoseconds.
     pub recovery_delay_ns: Histogram<u64>,
     /// The longest that a packet in front kept others waiting.
@@ -65,6 +93,9 @@ impl ReceiverCounters {
             explicit_acknowledgements: 0,
             piggybacked_acknowledgements: 0,
             pauses: 0,
+            delivered: 0,
+            refused: 0,
+            resynchronisations: 0,
             recovery_delay_ns: Histogram::new_with_max(HIGHEST_DELAY_NS, 3).expect("valid bounds"),
             longest_stall: Duration::ZERO,
         }
@@ -95,6 +126,12 @@ pub struct Receiver {
     missing: VecDeque<(SequenceNumber, Time)>,
     /// Paused-queue buffering: credit has been granted for all numbers before this one.
     credited_until: SequenceNumber,
+    /// The number that the next original has if the last one, which was too far off, was right.
+    suspect: Option<SequenceNumber>,
+    /// Paused-queue buffering: packets in the queue or on the way to it.
+    held_packets: u64,
+    /// Paused-queue buffering: all that waited was let out, since some of it had been stepped over.
+    is_draining: bool,
     /// Whether a packet has come that did not ask for its order to be kept.
     is_unordered: bool,
     pub(super) checker: Checker,
@@ -119,6 +156,9 @@ impl Receiver {
             countdown_is_armed: false,
             missing: VecDeque::new(),
             credited_until: first,
+            suspect: None,
+            held_packets: 0,
+            is_draining: false,
             is_unordered: false,
             checker: Checker::default(),
             counters: ReceiverCounters::new(),
@@ -157,15 +197,24 @@ impl Receiver {
     /// A frame from the protected link.
     pub fn take_from_link<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
         let Some(header) = context.packet().shims.get::<DataHeader>() else { return Verdict::Continue };
+        let is_acceptable = header.is_for_links()
+            && if header.retransmitted {
+                self.takes_repair(header, context)
+            } else {
+                self.takes_original(header, context)
+            };
+        if !is_acceptable {
+            return self.refuse();
+        }
         if header.retransmitted {
             let is_first = self.note_recovery(header.sequence, context.now());
-            // A second copy must not wait in a queue whose packets are counted.
-            if !is_first && header.blocking && self.config.buffering == Buffering::PausedQueue {
+            // A second copy must not wait in a queue whose packets are counted; and where the numbers have been taken up
+            // anew, what is behind them does not tell it from a first one.
+            let must_be_first = self.config.buffering == Buffering::PausedQueue || self.counters.resynchronisations > 0;
+            if !is_first && header.blocking && must_be_first {
                 self.counters.duplicates += 1;
                 return Verdict::Drop(DropReason::Duplicate);
             }
-        } else {
-            self.look_for_gap(header, context);
         }
         if header.dummy {
             return Verdict::Drop(DropReason::ControlAbsorbed);
@@ -177,7 +226,17 @@ impl Receiver {
     pub fn judge_buffered<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
         self.counters.recirculations += 1;
         let header = super::data_header(context.packet());
+        let expected = self.expected.access(context.pass(), 0, |expected| *expected);
+        // It has waited since before the numbers were taken up at another place.
+        if !(-WINDOW - GAP_MAX..0).contains(&header.sequence.offset_from(expected)) {
+            return self.refuse();
+        }
         self.put_in_order(header, context)
+    }
+
+    /// A packet leaves the reordering buffer, or was refused by it.
+    pub fn note_unheld(&mut self) {
+        self.held_packets = self.held_packets.saturating_sub(1);
     }
 
     /// Backpressure (paper, algorithm 2): the depth is tested when a buffered packet leaves the recirculation port.
@@ -216,12 +275,16 @@ impl Receiver {
         let now = context.now();
         let expected = self.expected.access(context.pass(), 0, |expected| *expected);
         let deadline = self.timeout_deadline();
+        let crowd = self.missing.len().saturating_sub(MISSING_AWAITED_MAX);
+        let last_of_crowd = crowd.checked_sub(1).map(|last| self.missing[last].0);
         let given_up = self.ack_number.access(context.pass(), 0, |ack_number| {
             if *ack_number == expected {
                 return None;
             }
             let is_due = now >= deadline;
-            *ack_number = ack_number.plus(u16::from(is_due));
+            if is_due {
+                *ack_number = last_of_crowd.unwrap_or(*ack_number).plus(1);
+            }
             Some(is_due.then(|| ack_number.previous()))
         });
         let Some(given_up) = given_up else {
@@ -230,9 +293,13 @@ impl Receiver {
         };
         if let Some(sequence) = given_up {
             self.counters.timeouts += 1;
+            self.missing.drain(..crowd);
             self.missing.retain(|&(missing, _)| missing != sequence);
             self.note_progress(now);
             self.release_held(sequence.plus(1), context);
+            if crowd > 0 {
+                self.let_all_out(context);
+            }
         }
         let at = self.timeout_deadline();
         context.wake_at(at, timer_token(self.config.port, TimerKind::AckNumberTimeout));
@@ -273,6 +340,11 @@ impl Receiver {
         self.acknowledgements_pending.access(context.pass(), 0, |pending| *pending = 0);
     }
 
+    /// Numbers that have not come although later ones have, and that are still remembered.
+    pub fn missing_numbers(&self) -> u64 {
+        self.missing.len() as u64
+    }
+
     /// What must hold at the end of a run, in sentences for those that do not.
     pub fn broken_promises(&self, now: Time) -> Vec<String> {
         let mut broken = Vec::new();
@@ -299,26 +371,73 @@ impl Receiver {
         self.ack_number.peek(0) != self.expected.peek(0) && self.countdown_is_armed
     }
 
-    /// Compares an original packet or a dummy with what was expected.
-    fn look_for_gap<E: Environment>(&mut self, header: DataHeader, context: &mut Context<'_, E>) {
+    fn refuse(&mut self) -> Verdict {
+        self.counters.refused += 1;
+        Verdict::Drop(DropReason::Mechanism)
+    }
+
+    /// A repair answers a notification, so its number lies before the one expected.
+    fn takes_repair<E: Environment>(&mut self, header: DataHeader, context: &mut Context<'_, E>) -> bool {
+        let expected = self.expected.access(context.pass(), 0, |expected| *expected);
+        header.sequence.offset_from(expected) < 0
+    }
+
+    /// Compares an original packet or a dummy with what was expected; false when it is not to be believed.
+    fn takes_original<E: Environment>(&mut self, header: DataHeader, context: &mut Context<'_, E>) -> bool {
         let sequence = header.sequence;
-        let (first_lost, gap) = self.expected.access(context.pass(), 0, |expected| {
+        let behind = if header.dummy { sequence } else { sequence.plus(1) };
+        let is_confirmed = self.suspect == Some(sequence);
+        let waited_for = self.ack_number.peek(0);
+        let (first_lost, place) = self.expected.access(context.pass(), 0, |expected| {
             let before = *expected;
-            let gap = sequence.ahead_of(before);
-            if gap >= 0 {
-                *expected = if header.dummy { sequence } else { sequence.plus(1) };
+            let place = place_of(sequence, before, waited_for);
+            if matches!(place, Place::Ahead(_)) || (place == Place::Far && is_confirmed) {
+                *expected = behind;
             }
-            (before, gap)
+            (before, place)
         });
-        let seen_until = if header.dummy { sequence.previous() } else { sequence };
-        if gap > 0 {
-            self.notify_loss(first_lost, gap as u32, seen_until, context);
-            if header.blocking {
-                self.watch_for_timeout(context);
+        self.suspect = (place == Place::Far && !is_confirmed).then_some(behind);
+        let seen_until = behind.previous();
+        match place {
+            Place::Ahead(0) if header.dummy => {}
+            Place::Ahead(0) => self.publish(sequence, context),
+            Place::Ahead(gap) => {
+                self.notify_loss(first_lost, gap, seen_until, context);
+                if header.blocking {
+                    self.watch_for_timeout(context);
+                }
             }
-        } else if gap == 0 && !header.dummy {
-            self.publish(sequence, context);
+            Place::Late => {
+                self.publish(seen_until, context);
+                return header.dummy || self.has_turn_or_room(header);
+            }
+            Place::Far if is_confirmed => self.take_up(sequence, seen_until, context),
+            Place::Far => return false,
         }
+        true
+    }
+
+    /// A late packet cannot wait in a queue whose packets are counted.
+    fn has_turn_or_room(&self, header: DataHeader) -> bool {
+        self.config.buffering == Buffering::Recirculation
+            || !header.blocking
+            || header.sequence.offset_from(self.ack_number.peek(0)) <= 0
+    }
+
+    /// Two frames in a row have said that the numbers are elsewhere (as RTP does, RFC 3550, appendix A.1): after an
+    /// outage longer than any loss, a new start of the other end, or forged frames. All that was missing is given up.
+    fn take_up<E: Environment>(
+        &mut self,
+        sequence: SequenceNumber,
+        seen_until: SequenceNumber,
+        context: &mut Context<'_, E>,
+    ) {
+        self.counters.resynchronisations += 1;
+        self.missing.clear();
+        self.ack_number.poke(0, sequence);
+        self.credited_until = sequence;
+        self.publish(seen_until, context);
+        self.let_all_out(context);
     }
 
     fn notify_loss<E: Environment>(
@@ -334,6 +453,9 @@ impl Receiver {
         let now = context.now();
         self.forget_the_unrecoverable(now);
         self.missing.extend((0..count).map(|offset| (first_lost.plus(offset as u16), now)));
+        while self.missing.len() > MISSING_MAX {
+            self.missing.pop_front();
+        }
         let ack = AckHeader { acknowledged: seen_until, piggybacked: false };
         let loss = LossNotification { first_lost, count: count.min(u32::from(u8::MAX)) as u8 };
         let payload_bytes = MINIMUM_FRAME_BYTES - AckHeader::WIRE_BYTES - LossNotification::WIRE_BYTES;
@@ -379,16 +501,19 @@ impl Receiver {
         }
         if ahead == 0 {
             self.note_progress(context.now());
+            self.forget_missing_before(header.sequence.plus(1));
             self.release_held(header.sequence.plus(1), context);
             return self.deliver(context);
         }
         let comes_from_queue = header.rx_buffered;
         if !comes_from_queue {
+            self.end_drain(context);
             self.counters.buffered += 1;
             header.rx_buffered = true;
             context.packet().shims.replace(header);
             context.adopt(Role::RxBuffered as u8);
         }
+        self.held_packets += 1;
         self.hold(comes_from_queue, context);
         Verdict::Forward { port: self.config.recirculation_port, queue: self.hold_queue }
     }
@@ -402,11 +527,13 @@ impl Receiver {
                 *ack_number = next;
             }
         });
+        self.let_all_out(context);
         self.deliver(context)
     }
 
     /// Takes LinkGuardian's headers off; the packet goes on as if there had been no protection.
     fn deliver<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+        self.counters.delivered += 1;
         context.release();
         let packet = context.packet();
         packet.remove_shim::<DataHeader>();
@@ -424,6 +551,13 @@ impl Receiver {
         self.counters.recovered += 1;
         self.counters.recovery_delay_ns.saturating_record((now - since).as_ps() / 1_000);
         true
+    }
+
+    /// What came after all, although not as a repair, is not missing any more.
+    fn forget_missing_before(&mut self, next: SequenceNumber) {
+        while self.missing.front().is_some_and(|&(missing, _)| missing.offset_from(next) < 0) {
+            self.missing.pop_front();
+        }
     }
 
     /// In non-blocking mode nobody gives a missing packet up; its entry goes when it cannot come any more.
@@ -472,6 +606,27 @@ impl Receiver {
         self.release_held(self.ack_number.peek(0), context);
     }
 
+    /// Paused-queue buffering, after numbers of waiting packets were stepped over: each comes out, and is dropped, or goes
+    /// round until its turn.
+    fn let_all_out<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        if self.held_packets == 0 || self.config.buffering != Buffering::PausedQueue {
+            return;
+        }
+        let (port, queue) = (self.config.recirculation_port, self.hold_queue);
+        context.schedule_by_credit(port, queue);
+        context.grant(port, queue, self.held_packets);
+        self.is_draining = true;
+    }
+
+    /// Credit that is left over when all are out would serve packets before their turn.
+    fn end_drain<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        if self.is_draining && self.held_packets == 0 {
+            context.schedule_by_credit(self.config.recirculation_port, self.hold_queue);
+            self.credited_until = self.ack_number.peek(0);
+            self.is_draining = false;
+        }
+    }
+
     /// Paused-queue buffering: credits all that can go out once the number before `from` has.
     fn release_held<E: Environment>(&mut self, from: SequenceNumber, context: &mut Context<'_, E>) {
         if self.config.buffering != Buffering::PausedQueue {
@@ -486,5 +641,15 @@ impl Receiver {
             self.credited_until = until;
             context.grant(self.config.recirculation_port, self.hold_queue, packets as u64);
         }
+    }
+}
+
+/// Where `sequence` lies, when `expected` should have come and `waited_for` is to go on next.
+fn place_of(sequence: SequenceNumber, expected: SequenceNumber, waited_for: SequenceNumber) -> Place {
+    let gap = sequence.offset_from(expected);
+    match gap {
+        0..=GAP_MAX if sequence.offset_from(waited_for) <= WINDOW => Place::Ahead(gap as u32),
+        _ if (-GAP_MAX..0).contains(&gap) => Place::Late,
+        _ => Place::Far,
     }
 }

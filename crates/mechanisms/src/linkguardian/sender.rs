@@ -35,6 +35,8 @@ pub struct SenderCounters {
     pub losses_beyond_registers: u64,
     /// Sequence numbers acknowledged.
     pub acknowledged: u64,
+    /// Acknowledgements of numbers never sent, and reports of losses that cannot be: ignored.
+    pub refused: u64,
 }
 
 /// The state of the sending end.
@@ -49,6 +51,9 @@ pub struct Sender {
     dummies_pending: RegisterArray<u8>,
     latest_acknowledged: RegisterArray<SequenceNumber>,
     requests: Vec<RegisterArray<bool>>,
+    /// The last number sent. Ingress holds acknowledgements against it; hardware would let it cross, and the frame that
+    /// an acknowledgement answers takes longer to the other end and back than that.
+    latest_sent: SequenceNumber,
     /// Credit that a copy used up although it had to go round again.
     credit_owed: u64,
     check_number: u32,
@@ -69,6 +74,22 @@ const REQUEST_NAMES: [&str; 8] = [
 /// The most losses in a row for which registers can be provided.
 pub const REQUEST_REGISTERS_MAX: usize = REQUEST_NAMES.len();
 
+/// How many numbers an acknowledgement newly acknowledges; 0 for an old one, `None` for one of numbers never sent.
+fn progress_to(acknowledged: SequenceNumber, latest: SequenceNumber, latest_sent: SequenceNumber) -> Option<u16> {
+    let (progress, outstanding) = (acknowledged.steps_from(latest), latest_sent.steps_from(latest));
+    if progress <= outstanding {
+        return u16::try_from(progress).ok();
+    }
+    let is_old = acknowledged.offset_from(latest) < 0;
+    is_old.then_some(0)
+}
+
+/// Whether what is reported lost had not been acknowledged before, and is acknowledged by the report.
+fn is_outstanding(loss: LossNotification, latest: SequenceNumber, acknowledged: SequenceNumber) -> bool {
+    let last_lost = loss.first_lost.plus(u16::from(loss.count).saturating_sub(1));
+    loss.count > 0 && loss.first_lost.offset_from(latest) > 0 && last_lost.offset_from(acknowledged) <= 0
+}
+
 impl Sender {
     pub fn new(config: SenderConfig) -> Self {
         let first = SequenceNumber::default();
@@ -83,6 +104,7 @@ impl Sender {
             dummies_pending: RegisterArray::new("pendingDummies", Half::Egress, 2, 1, 0),
             latest_acknowledged: RegisterArray::new("latestRxSeqNo (sender)", Half::Ingress, 1, 1, first.previous()),
             requests: REQUEST_NAMES.iter().take(config.request_registers).copied().map(request).collect(),
+            latest_sent: first.previous(),
             credit_owed: 0,
             check_number: 0,
             counters: SenderCounters::default(),
@@ -134,6 +156,7 @@ impl Sender {
             *next = sequence.plus(1);
             sequence
         });
+        self.latest_sent = sequence;
         let blocking = self.config.mode == Mode::Blocking;
         let check_number = CheckNumber(self.check_number);
         let packet = context.packet();
@@ -166,13 +189,19 @@ impl Sender {
     /// Reads the acknowledgement on a packet of the reverse direction and takes it off.
     pub fn take_acknowledgement<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
         let Some(ack) = context.packet().remove_shim::<AckHeader>() else { return Verdict::Continue };
-        let progress = self.latest_acknowledged.access(context.pass(), 0, |latest| {
-            let progress = ack.acknowledged.ahead_of(*latest).max(0);
-            *latest = latest.plus(progress as u16);
-            progress as u64
+        let loss = context.packet().remove_shim::<LossNotification>();
+        let latest_sent = self.latest_sent;
+        let (before, progress) = self.latest_acknowledged.access(context.pass(), 0, |latest| {
+            let before = *latest;
+            let progress = progress_to(ack.acknowledged, before, latest_sent);
+            *latest = before.plus(progress.unwrap_or(0));
+            (before, progress)
         });
+        let is_answerable = loss.is_none_or(|loss| is_outstanding(loss, before, ack.acknowledged));
+        self.counters.refused += u64::from(progress.is_none() || !is_answerable);
+        let progress = u64::from(progress.unwrap_or(0));
         self.counters.acknowledged += progress;
-        if let Some(loss) = context.packet().remove_shim::<LossNotification>() {
+        if let Some(loss) = loss.filter(|_| progress > 0 && is_answerable) {
             self.request(loss, context);
         }
         self.release_copies(progress, context);

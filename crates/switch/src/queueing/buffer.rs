@@ -36,6 +36,13 @@ impl SharedBuffer {
         arriving_bytes <= free_bytes && (queue_bytes + arriving_bytes) as f64 <= alpha * free_bytes as f64
     }
 
+    /// What a queue may hold at present; none: nothing is shared.
+    pub fn threshold_bytes(&self) -> Option<u64> {
+        let BufferPolicy::Shared { capacity_bytes, alpha } = self.policy else { return None };
+        let free_bytes = capacity_bytes.saturating_sub(self.used_bytes);
+        Some((alpha * free_bytes as f64) as u64)
+    }
+
     /// Accounts for a frame that was admitted.
     pub fn take(&mut self, bytes: u32) {
         self.used_bytes += u64::from(bytes);

@@ -106,6 +106,12 @@ impl FifoLane {
         self.bytes
     }
 
+    /// Packets in the queue at that time, the one in transmission included.
+    pub fn packets(&mut self, at: Time) -> usize {
+        self.release_until(at.max(self.offered_at));
+        self.waiting.len()
+    }
+
     fn release_until(&mut self, at: Time) {
         while let Some((departs_at, frame_bytes)) = self.waiting.front() {
             if departs_at > at {

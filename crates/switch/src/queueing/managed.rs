@@ -1,11 +1,14 @@
-//! Several queues before one server: strict priority between levels, deficit round robin within one, pause.
+//! Several queues before one server: strict priority between levels, deficit round robin within one, pause, and a
+//! group of queues with a discipline of its own, which to the others is one queue.
 
 use std::collections::VecDeque;
 
 use hitless_engine::PacketHandle;
-use hitless_wire::{QueueId, Time};
+use hitless_wire::{Duration, QueueId, Time};
 
-use super::QueueConfig;
+use super::deficit::DeficitRoundRobin;
+use super::group::{Choice, Group, GroupCounters, QueueGroup, Rounds};
+use super::{QueueConfig, QueueLimit};
 
 /// A packet in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +27,6 @@ struct Queue {
     entries: VecDeque<Entry>,
     bytes: u64,
     peak_bytes: u64,
-    deficit_bytes: u32,
     is_paused: bool,
     /// Packets that are here, and count, but may not be served yet.
     held_packets: usize,
@@ -41,9 +43,10 @@ impl Queue {
 /// Queues of one level of priority.
 #[derive(Debug)]
 struct Level {
+    /// All its queues.
     mask: u64,
-    /// The queue whose turn it is.
-    turn: u8,
+    /// They take turns, the first queue of a group for the whole group.
+    members: DeficitRoundRobin,
 }
 
 /// The queues of a port, at most 64.
@@ -54,6 +57,9 @@ pub struct ManagedLane {
     levels: Vec<Level>,
     /// Queues that have a packet and are not paused.
     ready: u64,
+    /// Queues that have a packet.
+    occupied: u64,
+    group: Option<Box<Group>>,
     /// Where the frame last served came from, and its length: until `busy_until` it counts as being there.
     serving: (QueueId, u32),
     /// When the server falls free.
@@ -72,38 +78,79 @@ pub enum Offer {
     },
     /// The queue's own limit is reached.
     Full,
+    /// The limit of all queues of the group together is reached.
+    GroupFull,
+}
+
+/// What a port does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// It sends this packet of this queue.
+    Packet(QueueId, Entry),
+    /// Nothing for so long: its group of queues is on its way to the next one.
+    Rotating(Duration),
+    /// Nothing.
+    Nothing,
 }
 
 impl ManagedLane {
-    /// Empty queues.
+    /// Empty queues, and a group of more that are numbered after them.
     ///
     /// # Panics
     /// With no queue or more than 64.
-    pub fn new(configs: &[QueueConfig]) -> Self {
+    pub fn new(queues: &[QueueConfig], group: Option<QueueGroup>) -> Self {
+        let of_group = group.map_or(0, |group| usize::from(group.queues));
+        let grouped = group.map(|group| Box::new(Group::new(group, queues.len() as u8)));
+        let configs: Vec<_> = queues
+            .iter()
+            .copied()
+            .chain(group.into_iter().flat_map(|group| std::iter::repeat_n(group.queue, of_group)))
+            .collect();
         assert!((1..=64).contains(&configs.len()), "a port has between 1 and 64 queues, not {}", configs.len());
         let queues = configs.iter().map(|&config| Queue {
             config,
             entries: VecDeque::new(),
             bytes: 0,
             peak_bytes: 0,
-            deficit_bytes: 0,
             is_paused: false,
             held_packets: 0,
             credit: None,
         });
         Self {
             queues: queues.collect(),
-            levels: levels_of(configs),
+            levels: levels_of(&configs, grouped.as_deref()),
             ready: 0,
+            occupied: 0,
+            group: grouped,
             serving: (QueueId(0), 0),
             busy_until: Time::ZERO,
             service_is_due: false,
         }
     }
 
-    /// Puts a packet into `queue`.
+    /// Puts a packet into `queue`; `round` has the low bits of the round that it is meant for, if the queue is one of
+    /// the group.
     #[inline]
-    pub fn offer(&mut self, queue: QueueId, entry: Entry) -> Offer {
+    pub fn offer(&mut self, queue: QueueId, round: u8, entry: Entry) -> Offer {
+        match &mut self.group {
+            Some(group) if group.contains(queue) => {
+                let is_serving_it = self.busy_until > entry.enqueued_at && group.contains(self.serving.0);
+                let serving_bytes = if is_serving_it { self.serving.1 } else { 0 };
+                let Some(queue) = group.admit(queue, round, entry.frame_bytes, serving_bytes) else {
+                    return Offer::GroupFull;
+                };
+                let offer = self.offer_to(queue, entry);
+                if let (Offer::Queued { .. }, Some(group)) = (offer, &mut self.group) {
+                    group.add(entry.frame_bytes);
+                }
+                offer
+            }
+            _ => self.offer_to(queue, entry),
+        }
+    }
+
+    #[inline]
+    fn offer_to(&mut self, queue: QueueId, entry: Entry) -> Offer {
         let index = usize::from(queue.0);
         let is_serving_it = self.busy_until > entry.enqueued_at && self.serving.0 == queue;
         let queue = &mut self.queues[index];
@@ -116,6 +163,7 @@ impl ManagedLane {
         queue.entries.push_back(entry);
         queue.bytes += u64::from(entry.frame_bytes);
         queue.peak_bytes = queue.peak_bytes.max(queue.bytes);
+        self.occupied |= 1 << index;
         if queue.may_be_served() {
             self.ready |= 1 << index;
         }
@@ -123,7 +171,11 @@ impl ManagedLane {
     }
 
     /// Counts a packet in without making it ready; false when the queue's own limit is reached.
+    ///
+    /// # Panics
+    /// When the queue is one of a group.
     pub fn hold(&mut self, queue: QueueId, entry: Entry) -> bool {
+        assert!(!self.is_grouped(queue), "the queues of a group hold no packet back");
         let queue = &mut self.queues[usize::from(queue.0)];
         let packets = queue.entries.len() + queue.held_packets;
         if !queue.config.limit.has_room(packets, queue.bytes, entry.frame_bytes) {
@@ -140,25 +192,55 @@ impl ManagedLane {
         let held = &mut self.queues[usize::from(queue.0)];
         held.held_packets -= 1;
         held.entries.push_back(entry);
+        self.occupied |= 1 << queue.0;
         self.refresh(queue);
     }
 
     /// Takes the next packet to serve.
     #[inline]
-    pub fn take(&mut self) -> Option<(QueueId, Entry)> {
+    pub fn take(&mut self) -> Taken {
         if self.ready == 0 {
-            return None;
+            return Taken::Nothing;
         }
-        let level = self.levels.iter().position(|level| level.mask & self.ready != 0)?;
-        let ready = self.levels[level].mask & self.ready;
-        let index = if ready.is_power_of_two() && self.levels[level].mask.is_power_of_two() {
-            ready.trailing_zeros() as usize
-        } else {
-            self.next_by_deficit(level)
+        let Some(level) = self.levels.iter().position(|level| level.mask & self.ready != 0) else {
+            return Taken::Nothing;
         };
-        let entry = self.take_from(index);
+        let index = match self.choose(level) {
+            Choice::Queue(index) => usize::from(index),
+            Choice::Rotating(step) => {
+                self.serving = (self.serving.0, 0);
+                return Taken::Rotating(step);
+            }
+        };
+        let entry = self.take_from(index, level);
         self.serving = (QueueId(index as u8), entry.frame_bytes);
-        Some((self.serving.0, entry))
+        Taken::Packet(self.serving.0, entry)
+    }
+
+    /// The queue of `level` to serve next.
+    #[inline]
+    fn choose(&mut self, level: usize) -> Choice {
+        let Level { mask, members } = &mut self.levels[level];
+        let mut ready = self.ready & *mask;
+        let mut of_group = None;
+        if let Some(group) = &mut self.group
+            && ready & group.mask() != 0
+        {
+            let queues = &self.queues;
+            match group.choose(ready, |queue| first_bytes(&queues[usize::from(queue)])) {
+                Choice::Queue(chosen) => of_group = Some((group.leader(), chosen)),
+                rotating => return rotating,
+            }
+            ready = ready & !group.mask() | 1 << group.leader();
+        }
+        let member = if members.members().is_power_of_two() {
+            ready.trailing_zeros() as u8
+        } else {
+            let queues = &self.queues;
+            let queue_of = |member| of_group.filter(|group| group.0 == member).map_or(member, |group| group.1);
+            members.next(ready, |member| first_bytes(&queues[usize::from(queue_of(member))])).0
+        };
+        Choice::Queue(of_group.filter(|group| group.0 == member).map_or(member, |group| group.1))
     }
 
     /// Whether any queue could be served.
@@ -167,16 +249,32 @@ impl ManagedLane {
         self.ready != 0
     }
 
-    /// Stops serving `queue`.
+    /// Stops serving `queue`; with one of a group the whole group, which is one queue to the others.
     pub fn pause(&mut self, queue: QueueId) {
-        self.queues[usize::from(queue.0)].is_paused = true;
-        self.ready &= !(1 << queue.0);
+        self.set_paused(queue, true);
     }
 
     /// Serves `queue` again.
     pub fn resume(&mut self, queue: QueueId) {
-        self.queues[usize::from(queue.0)].is_paused = false;
-        self.refresh(queue);
+        self.set_paused(queue, false);
+    }
+
+    /// As [`Self::pause`] or [`Self::resume`], for the group of queues, if there is one.
+    pub fn set_group_paused(&mut self, is_paused: bool) {
+        if let Some(first) = self.first_of_group() {
+            self.set_paused(first, is_paused);
+        }
+    }
+
+    fn set_paused(&mut self, queue: QueueId, is_paused: bool) {
+        let mut queues =
+            self.group.as_ref().filter(|group| group.contains(queue)).map_or(1 << queue.0, |group| group.mask());
+        while queues != 0 {
+            let queue = QueueId(queues.trailing_zeros() as u8);
+            queues &= queues - 1;
+            self.queues[usize::from(queue.0)].is_paused = is_paused;
+            self.refresh(queue);
+        }
     }
 
     /// Serves `queue` by credit from now on, beginning with none.
@@ -196,9 +294,73 @@ impl ManagedLane {
     }
 
     fn refresh(&mut self, queue: QueueId) {
-        if self.queues[usize::from(queue.0)].may_be_served() {
-            self.ready |= 1 << queue.0;
+        let may_be_served = self.queues[usize::from(queue.0)].may_be_served();
+        self.ready = self.ready & !(1 << queue.0) | u64::from(may_be_served) << queue.0;
+    }
+
+    fn is_grouped(&self, queue: QueueId) -> bool {
+        self.group.as_ref().is_some_and(|group| group.contains(queue))
+    }
+
+    /// Where the group of queues is in its rounds; none: there is no group.
+    #[inline]
+    pub fn rounds(&mut self, now: Time) -> Option<Rounds> {
+        let busy_until = self.busy_until;
+        self.group.as_mut().map(|group| group.rounds(now, busy_until))
+    }
+
+    /// The number of the first queue of the group; none: there is no group.
+    pub fn first_of_group(&self) -> Option<QueueId> {
+        self.group.as_ref().map(|group| QueueId(group.leader()))
+    }
+
+    /// Packets waiting in all queues of the group, counted one queue after the other.
+    pub fn group_packets(&self) -> usize {
+        let mask = self.group.as_ref().map_or(0, |group| group.mask());
+        let of_group = self.queues.iter().enumerate().filter(|(index, _)| mask >> index & 1 == 1);
+        of_group.map(|(_, queue)| queue.entries.len()).sum()
+    }
+
+    /// Bytes waiting in all queues of the group.
+    pub fn group_bytes(&self) -> u64 {
+        self.group.as_ref().map_or(0, |group| group.bytes())
+    }
+
+    /// What the queues of the group may hold together.
+    pub fn group_limit(&self) -> QueueLimit {
+        self.group.as_ref().map_or(QueueLimit::Unlimited, |group| group.config().limit)
+    }
+
+    /// What the group has counted; none: there is no group.
+    pub fn group_counters(&self) -> Option<GroupCounters> {
+        self.group.as_ref().map(|group| group.counters)
+    }
+
+    /// One bit for each queue that has a packet.
+    pub const fn occupied(&self) -> u64 {
+        self.occupied
+    }
+
+    /// Whether the half of the group that goes first is empty, and the other is not.
+    pub fn waits_for_swap(&self) -> bool {
+        let waits = |group: &Group| !group.is_empty() && group.first_half_is_empty(self.occupied);
+        self.group.as_deref().is_some_and(waits)
+    }
+
+    /// Exchanges the priorities of the two halves of a group; nothing when the group has no packet: then the round
+    /// stands still.
+    pub fn swap_halves(&mut self) {
+        let Some(group) = &mut self.group else { return };
+        if group.is_empty() {
+            return;
         }
+        let mut demoted = group.first_half() & self.occupied;
+        let mut left_behind = 0;
+        while demoted != 0 {
+            left_behind += self.queues[demoted.trailing_zeros() as usize].entries.len();
+            demoted &= demoted - 1;
+        }
+        group.swap_halves(left_behind);
     }
 
     /// Whether `queue` is paused.
@@ -227,61 +389,58 @@ impl ManagedLane {
         self.queues.iter().map(|queue| queue.entries.len() + queue.held_packets).sum()
     }
 
+    /// Calls `look` for each packet that could be served.
+    pub fn each_waiting(&self, look: impl FnMut(PacketHandle)) {
+        self.queues.iter().flat_map(|queue| queue.entries.iter().map(|entry| entry.packet)).for_each(look);
+    }
+
     #[inline]
-    fn take_from(&mut self, index: usize) -> Entry {
+    fn take_from(&mut self, index: usize, level: usize) -> Entry {
         let queue = &mut self.queues[index];
         let entry = queue.entries.pop_front().expect("a ready queue has a packet");
         queue.bytes -= u64::from(entry.frame_bytes);
         if let Some(credit) = &mut queue.credit {
             *credit -= 1;
         }
-        if queue.entries.is_empty() {
-            queue.deficit_bytes = 0;
-        }
+        let is_empty = queue.entries.is_empty();
         if !queue.may_be_served() {
             self.ready &= !(1 << index);
         }
+        let mut member = Some(index as u8).filter(|_| is_empty);
+        self.occupied &= !(u64::from(is_empty) << index);
+        if let Some(group) = &mut self.group
+            && group.contains(QueueId(index as u8))
+        {
+            group.taken(index as u8, entry.frame_bytes, is_empty);
+            member = Some(group.leader()).filter(|_| group.is_empty());
+        }
+        if let Some(member) = member {
+            self.levels[level].members.emptied(member);
+        }
         entry
     }
-
-    /// Deficit round robin: the queue whose turn it is sends while its deficit covers its first frame.
-    fn next_by_deficit(&mut self, level: usize) -> usize {
-        loop {
-            let Level { mask, turn } = self.levels[level];
-            let index = usize::from(turn);
-            let is_ready = self.ready >> index & 1 == 1;
-            let queue = &mut self.queues[index];
-            let first_bytes = queue.entries.front().map_or(0, |entry| entry.frame_bytes);
-            if is_ready && queue.deficit_bytes >= first_bytes {
-                queue.deficit_bytes -= first_bytes;
-                return index;
-            }
-            let next = next_set_bit(mask, turn);
-            self.levels[level].turn = next;
-            if self.ready >> next & 1 == 1 {
-                let queue = &mut self.queues[usize::from(next)];
-                queue.deficit_bytes = queue.deficit_bytes.saturating_add(queue.config.quantum_bytes);
-            }
-        }
-    }
 }
 
-/// The set bit of `mask` that follows `from`, around the end.
-fn next_set_bit(mask: u64, from: u8) -> u8 {
-    let above = mask & u64::MAX.checked_shl(u32::from(from) + 1).unwrap_or(0);
-    if above != 0 { above.trailing_zeros() as u8 } else { mask.trailing_zeros() as u8 }
+fn first_bytes(queue: &Queue) -> u32 {
+    queue.entries.front().map_or(0, |entry| entry.frame_bytes)
 }
 
-fn levels_of(configs: &[QueueConfig]) -> Vec<Level> {
+fn levels_of(configs: &[QueueConfig], group: Option<&Group>) -> Vec<Level> {
     let mut priorities: Vec<u8> = configs.iter().map(|config| config.priority).collect();
     priorities.sort_unstable_by(|a, b| b.cmp(a));
     priorities.dedup();
-    let mask_of = |priority| {
-        let members = configs.iter().enumerate().filter(|(_, config)| config.priority == priority);
-        members.fold(0u64, |mask, (index, _)| mask | 1 << index)
+    let level = |priority| {
+        let mut level = Level { mask: 0, members: DeficitRoundRobin::new() };
+        for (index, config) in configs.iter().enumerate().filter(|(_, config)| config.priority == priority) {
+            level.mask |= 1 << index;
+            let queue = QueueId(index as u8);
+            if group.is_none_or(|group| !group.contains(queue) || group.leader() == queue.0) {
+                level.members.add(queue.0, config.quantum_bytes);
+            }
+        }
+        level
     };
-    let level = |mask: u64| Level { mask, turn: mask.trailing_zeros() as u8 };
-    priorities.into_iter().map(|priority| level(mask_of(priority))).collect()
+    priorities.into_iter().map(level).collect()
 }
 
 #[cfg(test)]
@@ -294,18 +453,22 @@ mod tests {
             quantum_bytes,
             ..QueueConfig::normal(QueueLimit::Packets(100)).with_priority(priority)
         };
-        ManagedLane::new(&queues.iter().map(config).collect::<Vec<_>>())
+        ManagedLane::new(&queues.iter().map(config).collect::<Vec<_>>(), None)
     }
 
     fn fill(lane: &mut ManagedLane, queue: u8, frame_bytes: u32, count: usize) {
         for _ in 0..count {
             let entry = Entry { packet: PacketHandle(0), frame_bytes, enqueued_at: Time::ZERO };
-            assert_eq!(lane.offer(QueueId(queue), entry), Offer::Queued { mark: false });
+            assert_eq!(lane.offer(QueueId(queue), 0, entry), Offer::Queued { mark: false });
         }
     }
 
     fn drain(lane: &mut ManagedLane) -> Vec<u8> {
-        std::iter::from_fn(|| lane.take().map(|(queue, _)| queue.0)).collect()
+        let next = || match lane.take() {
+            Taken::Packet(queue, _) => Some(queue.0),
+            Taken::Rotating(_) | Taken::Nothing => None,
+        };
+        std::iter::from_fn(next).collect()
     }
 
     #[test]
@@ -359,11 +522,11 @@ mod tests {
         let mut lane = lane(&[(1, 1_500)]);
         let entry = Entry { packet: PacketHandle(7), frame_bytes: 100, enqueued_at: Time::ZERO };
         assert!(lane.hold(QueueId(0), entry));
-        assert_eq!((lane.depth_bytes(QueueId(0)), lane.packets(), lane.take()), (100, 1, None));
+        assert_eq!((lane.depth_bytes(QueueId(0)), lane.packets(), lane.take()), (100, 1, Taken::Nothing));
         fill(&mut lane, 0, 100, 1);
         assert_eq!(drain(&mut lane), [0]);
         lane.release(QueueId(0), entry);
-        assert_eq!(lane.take(), Some((QueueId(0), entry)));
+        assert_eq!(lane.take(), Taken::Packet(QueueId(0), entry));
         assert_eq!((lane.depth_bytes(QueueId(0)), lane.packets()), (0, 0));
     }
 

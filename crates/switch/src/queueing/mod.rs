@@ -1,17 +1,23 @@
 //! Queues of a port: what is admitted, what is marked, what is served next.
 //!
-//! Two lanes exist. A [`fifo::FifoLane`] is one FIFO queue that nobody pauses: the departure of a packet is known
+//! Three lanes exist. A [`fifo::FifoLane`] is one FIFO queue that nobody pauses: the departure of a packet is known
 //! when it arrives, so it costs one event per hop. A [`managed::ManagedLane`] has any number of queues, strict
-//! priority between levels and deficit round robin within one, pause, and shared buffers; it decides when the port
-//! falls free. Which of the two a port needs follows from its configuration.
+//! priority between levels and deficit round robin within one, pause, shared buffers, and a [`group`] of queues that
+//! are served in rounds; it decides when the port falls free. A [`flow::FlowLane`] queues by flow, with the disciplines
+//! that others are measured against. Which of them a port needs follows from its configuration.
 
 pub mod buffer;
+mod deficit;
 pub mod fifo;
+pub mod flow;
+pub mod group;
 pub mod managed;
 
 pub use buffer::{BufferPolicy, SharedBuffer};
 pub use fifo::FifoLane;
-pub use managed::{Entry, ManagedLane};
+pub use flow::{FlowLane, FlowQueueing};
+pub use group::{GroupCounters, GroupDiscipline, LatePackets, QueueGroup, Rounds};
+pub use managed::{Entry, ManagedLane, Taken};
 
 /// How much a queue may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,10 +33,16 @@ pub enum QueueLimit {
 impl QueueLimit {
     #[inline]
     fn has_room(self, packets: usize, bytes: u64, arriving_bytes: u32) -> bool {
+        self.holds(packets + 1, bytes + u64::from(arriving_bytes))
+    }
+
+    /// Whether so much may be there.
+    #[inline]
+    fn holds(self, packets: usize, bytes: u64) -> bool {
         match self {
             QueueLimit::Unlimited => true,
-            QueueLimit::Packets(limit) => packets < limit as usize,
-            QueueLimit::Bytes(limit) => bytes + u64::from(arriving_bytes) <= limit,
+            QueueLimit::Packets(limit) => packets <= limit as usize,
+            QueueLimit::Bytes(limit) => bytes <= limit,
         }
     }
 }

@@ -3,7 +3,7 @@
 //! These are the rules that need no state. How far a number may lie from the last one is for the mechanism to judge.
 
 use super::Refusal;
-use crate::linkguardian::{AckHeader, DataHeader, LossNotification, PacketType, SequenceNumber};
+use crate::linkguardian::{AckHeader, DataHeader, LossNotification, SequenceNumber};
 use crate::pause::PauseFrame;
 use crate::shim::{Shim, ShimKind, ShimStack};
 
@@ -12,7 +12,9 @@ const CLASSES: u8 = 8;
 /// Reads the shim of this kind from the front of `bytes`, checks it, and puts it on the stack; answers its length.
 pub fn take(kind: ShimKind, bytes: &[u8], stack: &mut ShimStack) -> Result<usize, Refusal> {
     match kind {
-        ShimKind::LinkGuardianData => take_as::<DataHeader>(bytes, stack, is_on_links, Refusal::DataHeader),
+        ShimKind::LinkGuardianData => {
+            take_as::<DataHeader>(bytes, stack, DataHeader::is_for_links, Refusal::DataHeader)
+        }
         ShimKind::LinkGuardianAck => take_as::<AckHeader>(bytes, stack, |_| true, Refusal::Acknowledgement),
         ShimKind::LinkGuardianLoss => take_as(bytes, stack, reports_a_loss, Refusal::LossNotification),
         ShimKind::PriorityFlowControl => take_as(bytes, stack, is_ours, Refusal::Pause),
@@ -40,11 +42,6 @@ fn take_as<S: Shim>(
     }
     stack.push(shim).map_err(|_| Refusal::Composition)?;
     Ok(S::BYTES)
-}
-
-/// Packets wait inside of switches with other types and flags; repairs are no dummies.
-fn is_on_links(header: &DataHeader) -> bool {
-    header.packet_type == PacketType::Data && !header.rx_buffered && !(header.dummy && header.retransmitted)
 }
 
 fn reports_a_loss(loss: &LossNotification) -> bool {

@@ -4,7 +4,10 @@ use hitless_wire::{Bytes, Duration};
 
 use super::Check;
 use crate::scenario::error::Problem;
-use crate::scenario::{BufferSettings, Jitter, QueueLength, SchedulerKind, StackSettings, TopologySettings};
+use crate::scenario::suggest::closest;
+use crate::scenario::{
+    BufferSettings, Jitter, PortSettings, QueueLength, SchedulerKind, StackSettings, SwitchSettings, TopologySettings,
+};
 use crate::topology::Topology;
 
 /// What a queue may hold: something, and not more packets than 32 bits can count.
@@ -63,6 +66,48 @@ impl Check<'_> {
             }
         }
         self.scheduler();
+    }
+
+    pub(super) fn switch_ports(&mut self, topology: &Topology) {
+        for (number, entry) in self.scenario.switch.ports.iter().enumerate() {
+            let field = |name: &str| format!("switch.ports[{number}].{name}");
+            let says_something = entry.buffer.is_some() || entry.ecn.is_some();
+            let rule = "has no effect: give buffer, ecn or both";
+            self.require(says_something, &format!("switch.ports[{number}]"), rule);
+            self.require(entry.buffer.is_none_or(is_length), &field("buffer"), LENGTH_RULE);
+            self.require(entry.ecn.is_none_or(|ecn| is_length(ecn.threshold)), &field("ecn.threshold"), LENGTH_RULE);
+            let is_static = matches!(self.scenario.switch.buffer, BufferSettings::Static(_));
+            let rule = "needs a limit for each port: switch.buffer of kind \"static\"";
+            self.require(entry.buffer.is_none() || is_static, &field("buffer"), rule);
+            self.selected_ports(topology, entry, number);
+        }
+    }
+
+    /// An entry names switches that exist, has ports, and marks at each of them before it is full.
+    fn selected_ports(&mut self, topology: &Topology, entry: &PortSettings, number: usize) {
+        let known = || topology.switches.iter().map(|switch| switch.name.as_str());
+        for (place, name) in entry.switches.iter().enumerate() {
+            self.require_else(known().any(|switch| switch == name), || {
+                let field = format!("switch.ports[{number}].switches[{place}]");
+                let hint = closest(name, known()).map(|name| format!("did you mean \"{name}\"?"));
+                Problem::new(field, "", "there is no switch of this name").maybe_hint(hint)
+            });
+        }
+        let ports = topology
+            .switch_ids()
+            .flat_map(|switch| topology.switch(switch).ports.iter().map(move |port| (switch, port)));
+        let settings: Vec<_> = ports
+            .filter(|(switch, port)| entry.apply_to(topology, *switch, port))
+            .map(|(switch, port)| self.scenario.switch.of_port(topology, switch, port))
+            .collect();
+        let section = format!("switch.ports[{number}]");
+        self.require(!settings.is_empty(), &section, "no switch has such a port");
+        let marks = |settings: &SwitchSettings| match (settings.ecn, settings.buffer) {
+            (Some(ecn), BufferSettings::Static(buffer)) => !is_above(ecn.threshold, buffer.per_port),
+            _ => true,
+        };
+        let rule = "marks above the port's buffer: nothing would ever be marked";
+        self.require(settings.iter().all(marks), &section, rule);
     }
 
     fn scheduler(&mut self) {

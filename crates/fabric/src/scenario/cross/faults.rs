@@ -68,6 +68,7 @@ impl Check<'_> {
     pub(super) fn mechanisms(&mut self, topology: &Topology) {
         let mut protected = Vec::new();
         let mut with_sqr = BTreeSet::new();
+        let mut with_afq = Vec::new();
         for (index, mechanism) in self.scenario.mechanisms.iter().enumerate() {
             let section = format!("mechanism[{index}]");
             match mechanism {
@@ -79,6 +80,7 @@ impl Check<'_> {
                     self.linkguardian(settings, &section);
                 }
                 MechanismSettings::Sqr(settings) => self.sqr(topology, settings, &section, &mut with_sqr),
+                MechanismSettings::Afq(settings) => self.afq(topology, settings, &section, &mut with_afq),
             }
         }
     }

@@ -1,9 +1,11 @@
 //! Cross checks: what only holds between fields. Every refusal gives the reason.
 
+mod afq;
 mod constant_rates;
 mod fabric;
 mod failures;
 mod faults;
+mod flow_queueing;
 mod run;
 mod sqr;
 mod traffic;
@@ -17,10 +19,12 @@ pub(super) fn check(scenario: &Scenario, purpose: Purpose) -> Vec<Problem> {
     let mut check = Check { scenario, purpose, problems: Vec::new() };
     check.run();
     check.switch();
+    check.flow_queueing();
     check.host();
     check.transports();
     // What follows speaks of nodes and links by name: without a fabric each name would be an error of its own.
     if let Some(topology) = check.topology() {
+        check.switch_ports(&topology);
         check.flows(&topology);
         check.links(&topology);
         check.failures(&topology);

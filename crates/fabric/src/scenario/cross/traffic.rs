@@ -8,7 +8,9 @@ use crate::scenario::error::Problem;
 use crate::scenario::quantity::Quantity;
 use crate::scenario::suggest::closest;
 use crate::scenario::workload::{build_group, load_of};
-use crate::scenario::{Congestion, FlowGroup, FlowPattern, Protocol, RoceSettings, TcpSettings, UdpSettings, Until};
+use crate::scenario::{
+    Congestion, FlowGroup, FlowPattern, PacketPairSettings, Protocol, RoceSettings, TcpSettings, UdpSettings, Until,
+};
 use crate::topology::Topology;
 use crate::topology::select::select_hosts;
 use crate::workload::LoadDenominator;
@@ -23,6 +25,7 @@ impl Check<'_> {
                 Protocol::Tcp(tcp) => self.tcp(tcp, &section),
                 Protocol::Roce(roce) => self.roce(roce, &section),
                 Protocol::Udp(udp) => self.udp(udp, &section),
+                Protocol::PacketPair(pair) => self.packet_pair(pair, &section),
             }
         }
     }
@@ -49,9 +52,9 @@ impl Check<'_> {
         self.require(delay_fits, &field("delayed_ack_timeout"), "must be above zero");
         if tcp.congestion == Congestion::Dctcp {
             self.require(tcp.ecn, &field("ecn"), "DCTCP reacts to nothing but marks (RFC 8257)");
-            self.require_else(self.scenario.switch.ecn.is_some(), || {
+            self.require_else(self.scenario.marks_somewhere(), || {
                 Problem::new(field("congestion"), "", "DCTCP needs switches that mark, and these do not")
-                    .hint("give [switch] ecn = { threshold = \"65 packets\" }")
+                    .hint("give [switch] ecn = { threshold = \"65 packets\" }, or a mechanism that marks, as afq with ecn_rounds")
             });
         }
     }
@@ -71,6 +74,21 @@ impl Check<'_> {
         self.frame_part(udp.frame_bytes, &field("frame_bytes"));
         let fits = udp.frame_bytes > udp.header_bytes;
         self.require(fits, &field("frame_bytes"), "must be above header_bytes: a frame carries at least a byte");
+    }
+
+    fn packet_pair(&mut self, pair: &PacketPairSettings, section: &str) {
+        let field = |name: &str| format!("{section}.{name}");
+        self.frame_part(pair.mss, &field("mss"));
+        self.frame_part(pair.ack_bytes, &field("ack_bytes"));
+        self.frame_part(pair.header_bytes, &field("header_bytes"));
+        self.require(pair.ack_delay > Duration::ZERO, &field("ack_delay"), "must be above zero");
+        self.require(pair.rto_min > Duration::ZERO, &field("rto_min"), "must be above zero");
+        self.require(pair.rto_max >= pair.rto_min, &field("rto_max"), "must not be below rto_min");
+        self.require(pair.rto_initial > Duration::ZERO, &field("rto_initial"), "must be above zero");
+        self.require(pair.rto_max >= pair.rto_initial, &field("rto_max"), "must not be below rto_initial");
+        self.require(pair.sack || !pair.rack_tlp, &field("rack_tlp"), "needs sack = true (RFC 8985, section 3)");
+        let rounds_fit = pair.bytes_per_round <= Bytes(1 << 20);
+        self.require(rounds_fit, &field("bytes_per_round"), "must be at most 1048576 B: a round is a few packets");
     }
 
     pub(super) fn flows(&mut self, topology: &Topology) {
@@ -94,7 +112,8 @@ impl Check<'_> {
         self.require(later, &field("stop"), "must be after start");
         self.require(self.is_within_run(group.start), &field("start"), "must be before the run ends (duration)");
         let queues = self.scenario.switch.queues_per_port;
-        self.require_else(group.class < queues, || {
+        let weights = self.scenario.switch.flow_queueing.as_ref().map_or(0, |queueing| queueing.weights().len());
+        self.require_else(group.class < queues || usize::from(group.class) < weights, || {
             let rule = format!("is a class of its own only with more queues: switch.queues_per_port is {queues}");
             Problem::new(field("class"), "", rule).hint("classes are counted from 0, one queue for each")
         });
@@ -120,6 +139,10 @@ impl Check<'_> {
             }
             (FlowPattern::Long(_), Protocol::Udp(_)) => {
                 self.require(false, &field, "with a transport of kind \"udp\" this is kind \"constant-rate\"");
+            }
+            (FlowPattern::Poisson(poisson), Protocol::Udp(_)) if poisson.connections.is_some() => {
+                let rule = "needs a transport that knows when a message has arrived, not \"udp\"";
+                self.require(false, &format!("{section}.connections"), rule);
             }
             (FlowPattern::Requests(_), Protocol::Udp(_)) => {
                 self.require(false, &field, "needs a transport that knows when a message has arrived, not \"udp\"");

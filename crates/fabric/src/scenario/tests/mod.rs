@@ -1,4 +1,5 @@
 mod failures;
+mod flow_queueing;
 mod messages;
 mod round_trip;
 

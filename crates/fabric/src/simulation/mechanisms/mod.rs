@@ -1,10 +1,12 @@
 //! Which switch runs which mechanisms, and what the control plane tells them when.
 
+mod afq;
 mod linkguardian;
 mod sqr;
 
+use hitless_mechanisms::afq::config::AfqConfig;
 use hitless_mechanisms::sqr::SqrConfig;
-use hitless_mechanisms::{AnyMechanism, LinkGuardian, Sqr};
+use hitless_mechanisms::{Afq, AnyMechanism, LinkGuardian, Sqr};
 use hitless_wire::{Bytes, Time};
 
 use super::changes::Change;
@@ -46,11 +48,14 @@ enum Kind {
 struct Draft {
     sqr: Option<SqrConfig>,
     linkguardian: Option<LinkGuardian>,
+    /// One for each entry that names ports of the switch.
+    afq: Vec<AfqConfig>,
 }
 
 impl Draft {
     /// The kinds in the order in which their hooks run: SQR copies a packet when it leaves its queue, before
-    /// LinkGuardian numbers it for the link.
+    /// LinkGuardian numbers it for the link. AFQ comes last: whoever changes the port of a packet in ingress does so before
+    /// AFQ gives it a queue there. Nobody commands it.
     fn kinds(&self) -> impl Iterator<Item = Kind> {
         let sqr = self.sqr.is_some().then_some(Kind::Sqr);
         sqr.into_iter().chain(self.linkguardian.is_some().then_some(Kind::LinkGuardian))
@@ -58,7 +63,8 @@ impl Draft {
 
     fn finish(self) -> Vec<AnyMechanism> {
         let sqr = self.sqr.map(|config| AnyMechanism::from(Sqr::new(config)));
-        sqr.into_iter().chain(self.linkguardian.map(AnyMechanism::from)).collect()
+        let afq = self.afq.into_iter().map(|config| AnyMechanism::from(Afq::new(config)));
+        sqr.into_iter().chain(self.linkguardian.map(AnyMechanism::from)).chain(afq).collect()
     }
 }
 
@@ -104,6 +110,7 @@ fn read<'a>(scenario: &'a Scenario, topology: &'a Topology) -> Result<Planner<'a
         match settings {
             MechanismSettings::LinkGuardian(settings) => planner.add_linkguardian(settings)?,
             MechanismSettings::Sqr(settings) => planner.add_sqr(settings)?,
+            MechanismSettings::Afq(settings) => planner.add_afq(settings),
         }
     }
     Ok(planner)

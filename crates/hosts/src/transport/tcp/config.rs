@@ -150,7 +150,7 @@ impl TcpConfig {
     }
 
     /// Length of the frame of a data segment.
-    pub(super) fn data_frame_bytes(&self, payload_bytes: u16) -> u32 {
+    pub(in crate::transport) fn data_frame_bytes(&self, payload_bytes: u16) -> u32 {
         (self.header_bytes + u32::from(payload_bytes)).max(MINIMUM_FRAME_BYTES)
     }
 

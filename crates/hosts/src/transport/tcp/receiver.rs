@@ -251,11 +251,10 @@ impl TcpReceiver {
     }
 }
 
-impl Receiver for TcpReceiver {
+impl TcpReceiver {
+    /// A segment arrived, with Congestion Experienced if `marked`.
     #[inline]
-    fn receive(&mut self, now: Time, packet: &Packet) {
-        let Transport::Tcp(header) = &packet.transport else { return };
-        let marked = packet.ecn == Ecn::CongestionExperienced;
+    pub(in crate::transport) fn take(&mut self, now: Time, header: &TcpHeader, marked: bool) {
         let in_order = header.sequence == self.next && self.reassembly.is_empty() && header.payload_bytes > 0;
         if in_order && marked == self.congested && !header.flags.contains(TcpFlags::SYN) {
             self.count(header, marked);
@@ -264,6 +263,20 @@ impl Receiver for TcpReceiver {
         } else {
             self.receive_unexpected(now, header, marked);
         }
+    }
+
+    /// What was received is acknowledged without waiting for more.
+    #[inline]
+    pub(in crate::transport) fn acknowledge_now(&mut self) {
+        self.due |= ACK;
+    }
+}
+
+impl Receiver for TcpReceiver {
+    #[inline]
+    fn receive(&mut self, now: Time, packet: &Packet) {
+        let Transport::Tcp(header) = &packet.transport else { return };
+        self.take(now, header, packet.ecn == Ecn::CongestionExperienced);
     }
 
     fn poll_transmit(&mut self, now: Time) -> Option<Outgoing> {

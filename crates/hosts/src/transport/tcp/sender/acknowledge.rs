@@ -3,13 +3,12 @@
 use super::{CongestionState, Connection, TcpSender};
 use crate::transport::tcp::congestion::{AckEvent, CongestionControl};
 use crate::transport::tcp::delivery::{Delivery, Timestamp};
-use hitless_wire::{Duration, Packet, TcpFlags, TcpHeader, Time, Transport};
+use hitless_wire::{Duration, TcpFlags, TcpHeader, Time};
 
 impl TcpSender {
-    /// Takes a packet from the other end.
+    /// Takes a segment from the other end.
     #[inline]
-    pub(super) fn process(&mut self, now: Time, packet: &Packet) {
-        let Transport::Tcp(header) = &packet.transport else { return };
+    pub(in crate::transport) fn process(&mut self, now: Time, header: &TcpHeader) {
         let previous = self.scoreboard.acknowledged();
         let new_bytes = header.acknowledgement.wrapping_sub(previous);
         // Header prediction: the segment says nothing but that more arrived in order, and perhaps that it was marked.

@@ -17,7 +17,7 @@ use super::rto::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::ticks::TickClock;
 use crate::transport::{Outgoing, Sender, SenderStatistics};
-use hitless_wire::{Duration, Packet, Time};
+use hitless_wire::{Duration, Packet, Time, Transport};
 use timers::TimerKind;
 
 /// Whether data may flow.
@@ -213,12 +213,47 @@ impl TcpSender {
         self.algorithm.dctcp_alpha()
     }
 
+    /// Smallest round-trip time so far; [`Duration::MAX`] before the first sample.
+    pub fn minimum_rtt(&self) -> Duration {
+        self.rtt.minimum()
+    }
+
     /// Data follows after a time without any in flight.
     fn resume(&mut self, now: Time) {
         let idle = now.saturating_since(self.last_sent_at);
         self.algorithm.resumed(idle);
         if self.config.slow_start_after_idle {
             self.window.restart(idle, self.rtt.timeout(), u64::from(self.config.initial_window_segments));
+        }
+    }
+}
+
+/// For a flow control of another kind that uses this one's loss recovery and decides by itself when a packet may go.
+impl TcpSender {
+    /// Whether [`Sender::poll_transmit`] would have a packet if the window had room: new data or lost.
+    #[inline]
+    pub(in crate::transport) fn has_more_to_send(&self) -> bool {
+        self.unsent_bytes > 0 || self.scoreboard.has_unrepaired()
+    }
+
+    /// Whether a tail loss probe waits to be sent, which no window holds back.
+    #[inline]
+    pub(in crate::transport) fn probe_is_due(&self) -> bool {
+        self.probe_due
+    }
+
+    /// The next packet, whatever the congestion window is.
+    #[inline]
+    pub(in crate::transport) fn transmit_regardless(&mut self, now: Time) -> Option<Outgoing> {
+        self.window.congestion_bytes = self.scoreboard.pipe_bytes() + self.window.segment_bytes;
+        self.poll_transmit(now)
+    }
+
+    /// Nothing is sent for now: sets the timer, as [`Sender::poll_transmit`] does when it answers `None`.
+    #[inline]
+    pub(in crate::transport) fn wait(&mut self, now: Time) {
+        if self.timer_stale {
+            self.set_timer(now);
         }
     }
 }
@@ -237,7 +272,8 @@ impl Sender for TcpSender {
 
     #[inline]
     fn receive(&mut self, now: Time, packet: &Packet) {
-        self.process(now, packet);
+        let Transport::Tcp(header) = &packet.transport else { return };
+        self.process(now, header);
     }
 
     #[inline]

@@ -1,5 +1,6 @@
 //! LinkGuardian between two switches, against losses that the test chooses.
 
+mod hostile;
 mod support;
 
 use hitless_mechanisms::linkguardian::{Activation, Buffering, LinkGuardian, Mode, ReceiverConfig, SenderConfig};
@@ -159,6 +160,23 @@ fn sequence_numbers_wrap_without_a_trace() {
     assert!(pair.world.delivered == in_order(140_000));
     assert_eq!(pair.counter(now, "packets found missing"), 8);
     assert_eq!(pair.broken_promises(now), Vec::<String>::new());
+}
+
+/// The published programs do not toggle the era when a timeout steps over the wrap; everything behind it is then dropped.
+#[test]
+fn a_timeout_at_the_wrap_toggles_the_era() {
+    let lose = |packet: &Packet| {
+        let header = packet.shims.get::<DataHeader>();
+        header.is_some_and(|header| !header.dummy && [65_535, 0].contains(&header.sequence.value()))
+    };
+    for buffering in [Buffering::Recirculation, Buffering::PausedQueue] {
+        let mut pair = pair(100, Mode::Blocking, 1, buffering, lose);
+        pair.inject(0, Time::ZERO, 0, 66_000);
+        let now = pair.run();
+        let expected: Vec<u64> = (0..66_000).filter(|number| ![0, 65_535, 65_536].contains(number)).collect();
+        assert!(pair.world.delivered == expected, "{buffering:?}");
+        assert_eq!(pair.counter(now, "ackNoTimeouts"), 3, "{buffering:?}");
+    }
 }
 
 #[test]

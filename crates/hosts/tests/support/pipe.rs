@@ -1,6 +1,5 @@
 //! A sender and a receiver at the ends of a pipe whose behaviour the test decides packet by packet.
 
-use hitless_hosts::transport::tcp::{TcpConfig, TcpReceiver, TcpSender};
 use hitless_hosts::transport::{Outgoing, Receiver, Sender};
 use hitless_wire::{Duration, Packet, Time};
 use std::cmp::Reverse;
@@ -17,9 +16,9 @@ pub enum Way {
 pub type Delays = [Option<Duration>; 2];
 
 /// Both ends and what is between them.
-pub struct Pipe<F> {
-    pub sender: TcpSender,
-    pub receiver: TcpReceiver,
+pub struct Pipe<S, R, F> {
+    pub sender: S,
+    pub receiver: R,
     pub now: Time,
     fate: F,
     /// (arrival, order, way, index into `packets`).
@@ -29,11 +28,11 @@ pub struct Pipe<F> {
     order: u64,
 }
 
-impl<F: FnMut(Way, &mut Packet) -> Delays> Pipe<F> {
-    pub fn new(config: &TcpConfig, fate: F) -> Self {
+impl<S: Sender, R: Receiver, F: FnMut(Way, &mut Packet) -> Delays> Pipe<S, R, F> {
+    pub fn new(sender: S, receiver: R, fate: F) -> Self {
         Self {
-            sender: TcpSender::new(config, Duration::ZERO),
-            receiver: TcpReceiver::new(config, Duration::ZERO),
+            sender,
+            receiver,
             now: Time::ZERO,
             fate,
             arrivals: BinaryHeap::new(),

@@ -1,7 +1,5 @@
 //! The format of links between two processes or boxes: what is encoded is decoded, and nothing else is.
 
-mod support;
-
 use hitless_wire::frame::{EtherType, MacAddress, frame_bytes};
 use hitless_wire::link::{
     ADDED_BYTES_MAX, CannotEncode, INNER_BYTES_MAX, LinkFormat, LinkFrame, Refusal, inner_mtu, link_frame_bytes,
@@ -13,6 +11,8 @@ use hitless_wire::shim::CheckNumber;
 use hitless_wire::sqr::CacheMetadata;
 use hitless_wire::{PortId, Shim, ShimKind, ShimStack};
 use proptest::prelude::*;
+
+use crate::samples;
 
 const NEAR: MacAddress = MacAddress([2, 0, 0, 0, 0, 0x0a]);
 const FAR: MacAddress = MacAddress([2, 0, 0, 0, 0, 0x0b]);
@@ -51,7 +51,7 @@ fn on<S: Shim>(shim: S) -> impl Fn(&mut ShimStack) {
     move |stack| stack.push(shim).expect("the tests put few shims on a packet")
 }
 
-fn encoded(shims: &ShimStack, inner: Option<&[u8]>) -> Vec<u8> {
+pub fn encoded(shims: &ShimStack, inner: Option<&[u8]>) -> Vec<u8> {
     let mut out = vec![0xaa; 70_000];
     let length = sending().encode(shims, inner, &mut out).expect("a legal frame");
     out.truncate(length);
@@ -59,7 +59,7 @@ fn encoded(shims: &ShimStack, inner: Option<&[u8]>) -> Vec<u8> {
 }
 
 /// Every shape that a frame of the link has, with a small inner frame where it carries one.
-fn shapes() -> Vec<(&'static str, ShimStack, bool)> {
+pub fn shapes() -> Vec<(&'static str, ShimStack, bool)> {
     vec![
         ("plain", stack(&[]), true),
         ("data", stack(&[&on(data(7))]), true),
@@ -76,7 +76,7 @@ fn shapes() -> Vec<(&'static str, ShimStack, bool)> {
     ]
 }
 
-const INNER: [u8; 42] = [0x5a; 42];
+pub const INNER: [u8; 42] = [0x5a; 42];
 
 #[test]
 fn what_is_encoded_is_decoded_in_every_shape() {
@@ -267,7 +267,7 @@ proptest! {
     #[test]
     fn frames_of_any_kind_cross_the_link_unchanged(
         (shims, has_inner) in legal_shims(),
-        inner in prop_oneof![support::frames(), prop::collection::vec(any::<u8>(), 14..200)],
+        inner in prop_oneof![samples::frames(), prop::collection::vec(any::<u8>(), 14..200)],
     ) {
         prop_assume!(inner.len() >= 14);
         let inner = has_inner.then_some(&inner[..]);

@@ -22,6 +22,7 @@ const LINK_DELAY: Duration = Duration::from_ns(300);
 enum Happening {
     Inject { switch: usize, packet: PacketHandle },
     Arrive { switch: usize, packet: PacketHandle },
+    Forge { switch: usize, packet: PacketHandle },
     Own { switch: usize, event: SwitchEvent },
 }
 
@@ -131,6 +132,12 @@ impl Pair {
         }
     }
 
+    /// A frame that neither switch has sent reaches `switch` from the link at `at`.
+    pub fn forge(&mut self, switch: usize, at: Time, packet: Packet) {
+        let packet = self.world.packets.insert(packet);
+        self.world.push(at, Happening::Forge { switch, packet });
+    }
+
     /// Runs until nothing happens any more; answers when.
     pub fn run(&mut self) -> Time {
         let mut now = Time::ZERO;
@@ -155,6 +162,9 @@ impl Pair {
             }
             Happening::Inject { switch, packet } => {
                 self.switches[switch].receive(now, EDGE, packet, &mut Side { world: &mut self.world, switch });
+            }
+            Happening::Forge { switch, packet } => {
+                self.switches[switch].receive(now, LINK, packet, &mut Side { world: &mut self.world, switch });
             }
             Happening::Arrive { switch, packet } => {
                 let descriptor = self.world.packets[packet];

@@ -1,16 +1,14 @@
 //! The frame parser against tables, arbitrary bytes, and a parser that others wrote.
 
-mod support;
-
 use std::net::IpAddr;
 
+use crate::samples::{DESTINATION, Extension, Network, SOURCE, Sample, Upper, checksum, frames};
 use etherparse::{NetSlice, SlicedPacket, TransportSlice};
 use hitless_wire::frame::{
     EtherType, FlowHashSeed, FlowKey, Fragment, Frame, MacAddress, Ports, VlanTag, frame_bytes, mark_ce,
 };
 use hitless_wire::{Ecn, ServiceKey};
 use proptest::prelude::*;
-use support::{DESTINATION, Extension, Network, SOURCE, Sample, Upper, checksum, frames};
 
 fn upper(protocol: u8, source_port: u16, destination_port: u16) -> Upper {
     Upper { protocol, source_port, destination_port, payload: vec![7; 10] }

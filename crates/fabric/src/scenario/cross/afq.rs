@@ -1,0 +1,241 @@
+//! AFQ: whether its numbers fit together. Sections are those of the paper.
+
+use hitless_wire::packet::MTU_FRAME_BYTES;
+use hitless_wire::{Bytes, Duration};
+
+use super::Check;
+use crate::scenario::error::Problem;
+use crate::scenario::quantity::Quantity;
+use crate::scenario::{
+    AfqHash, AfqIdleRound, AfqRound, AfqScheduler, AfqSettings, AfqUpdate, BufferSettings, DepthVisible,
+    MechanismSettings, QueueLength, SchedulerKind,
+};
+use crate::topology::Topology;
+use crate::topology::select::SwitchPort;
+
+/// The most queues of a port.
+const QUEUES_MAX: u16 = 64;
+/// Queues that SQR asks for at a port, and LinkGuardian at both ends of a link.
+const SQR_QUEUES: u16 = 2;
+const LINKGUARDIAN_QUEUES: u16 = 3;
+
+impl Check<'_> {
+    /// `taken` are the ports that another entry has named.
+    pub(super) fn afq(
+        &mut self,
+        topology: &Topology,
+        settings: &AfqSettings,
+        section: &str,
+        taken: &mut Vec<SwitchPort>,
+    ) {
+        let before = self.problems.len();
+        self.afq_ports(topology, settings, section, taken);
+        self.afq_switch(settings, section);
+        self.afq_sketch(settings, section);
+        self.afq_scheduler(settings, section);
+        self.afq_checked(settings, section);
+        self.afq_adaptive(settings, section);
+        if self.problems.len() == before {
+            self.afq_rounds(settings, section);
+            self.afq_buffer(topology, settings, section);
+        }
+    }
+
+    fn afq_ports(&mut self, topology: &Topology, settings: &AfqSettings, section: &str, taken: &mut Vec<SwitchPort>) {
+        for (number, name) in settings.ports.iter().enumerate() {
+            if let Err(rule) = AfqSettings::ports_named(topology, name) {
+                self.problems.push(Problem::new(format!("{section}.ports[{number}]"), "", rule));
+            }
+        }
+        for port in settings.ports_by_switch(topology).into_values().flatten() {
+            if taken.contains(&port) {
+                let switch = topology.switch(port.switch);
+                let name = topology.link_name(switch.ports[usize::from(port.port.0)].link);
+                let rule = format!("{name} has AFQ already");
+                return self.problems.push(Problem::new(format!("{section}.ports"), "", rule));
+            }
+            taken.push(port);
+        }
+    }
+
+    /// Whether what `[switch]` says of ports is compatible with AFQ on them.
+    fn afq_switch(&mut self, settings: &AfqSettings, section: &str) {
+        let switch = &self.scenario.switch;
+        let is_everywhere = settings.ports.is_empty();
+        self.require_else(!is_everywhere || switch.queues_per_port == 1, || {
+            Problem::new(
+                "switch.queues_per_port",
+                "",
+                "AFQ takes all packets of its ports: these queues would stay empty",
+            )
+            .hint("take 1, or name AFQ's ports")
+        });
+        self.require_else(!is_everywhere || !switch.marks_somewhere(), || {
+            Problem::new("switch.ecn", "", "AFQ takes all packets of its ports: no other queue would ever mark one")
+                .hint("take ecn_rounds of the mechanism, or name AFQ's ports")
+        });
+        let runs = |kind: fn(&MechanismSettings) -> bool| self.scenario.mechanisms.iter().any(kind);
+        let of_switch = if switch.scheduler == SchedulerKind::Fifo { 1 } else { u16::from(switch.queues_per_port) };
+        let sqr = SQR_QUEUES * u16::from(runs(|mechanism| matches!(mechanism, MechanismSettings::Sqr(_))));
+        let linkguardian =
+            LINKGUARDIAN_QUEUES * u16::from(runs(|mechanism| matches!(mechanism, MechanismSettings::LinkGuardian(_))));
+        let queues = u16::from(settings.queues);
+        let sum = queues + of_switch + sqr + linkguardian;
+        self.require_else(sum <= QUEUES_MAX, || {
+            let rule = format!(
+                "a port has {QUEUES_MAX} queues at most: AFQ {queues}, the switch {of_switch}, SQR {sqr}, LinkGuardian \
+                 {linkguardian} are {sum}"
+            );
+            Problem::new(format!("{section}.queues"), "", rule)
+        });
+    }
+
+    fn afq_sketch(&mut self, settings: &AfqSettings, section: &str) {
+        let sketch = settings.sketch;
+        let field = |name: &str| format!("{section}.sketch.{name}");
+        self.require(matches!(sketch.bid_bits, 32 | 64), &field("bid_bits"), "must be 32 or 64");
+        let has_functions = sketch.hash != AfqHash::Checksums || sketch.rows <= 4;
+        self.require(has_functions, &field("rows"), "the hash \"checksums\" has four functions, for four rows at most");
+        let recovers = sketch.update != AfqUpdate::Increment || settings.idle_round == AfqIdleRound::LineRate;
+        self.require_else(recovers, || {
+            let rule =
+                "charges packets that are dropped, and on an idle port their flow would be too far ahead for ever";
+            Problem::new(field("update"), "", rule)
+                .hint("take idle_round = \"line-rate\", or the update \"predicated-increment\"")
+        });
+        let can_refund = settings.charge_refused || sketch.update != AfqUpdate::Figure3;
+        self.require_else(can_refund, || {
+            let rule = "needs increments: by how much each row was raised is not known with the update \"figure-3\"";
+            Problem::new(format!("{section}.charge_refused"), "false", rule)
+        });
+    }
+
+    fn afq_scheduler(&mut self, settings: &AfqSettings, section: &str) {
+        let field = |name: &str| format!("{section}.{name}");
+        let from_occupancy = settings.round == AfqRound::FromOccupancy;
+        let has_effect = settings.occupancy.is_none() || from_occupancy;
+        self.require(has_effect, &field("occupancy"), "has no effect without round = \"from-occupancy\"");
+        let sees = settings.occupancy.is_none_or(|occupancy| occupancy.granularity > Bytes::ZERO);
+        self.require(sees, &field("occupancy.granularity"), "must be 1 B or more");
+        match settings.scheduler {
+            AfqScheduler::RotatingStrictPriority(_) => {}
+            AfqScheduler::DeficitRoundRobin(deficit) => {
+                let fits = (1..=u64::from(u32::MAX)).contains(&deficit.quantum.0);
+                self.require(fits, &field("scheduler.quantum"), "must be from 1 B to 4294967295 B");
+            }
+            AfqScheduler::TwoGroups(groups) => {
+                self.require(groups.period > Duration::ZERO, &field("scheduler.period"), "must be above zero");
+                let halves = settings.queues.is_multiple_of(2);
+                self.require(halves, &field("queues"), "must be even: the scheduler \"two-groups\" has two halves");
+                let rule =
+                    "the scheduler \"two-groups\" does not serve one round after the other: empty queues tell nothing";
+                self.require(!from_occupancy, &field("round"), rule);
+                let rule = "needs a scheduler that serves one round after the other";
+                self.require(settings.adaptive.is_none(), &field("adaptive"), rule);
+            }
+        }
+    }
+
+    /// What hardware of today cannot do.
+    fn afq_checked(&mut self, settings: &AfqSettings, section: &str) {
+        let switch = &self.scenario.switch;
+        if !switch.checked {
+            return;
+        }
+        let field = |name: &str| format!("{section}.{name}");
+        let hint = "leave out switch.checked";
+        let refusals = [
+            (
+                settings.sketch.update == AfqUpdate::Figure3,
+                "sketch.update",
+                "reads each row and writes it later: two accesses, and a checked switch allows one",
+            ),
+            (
+                settings.round == AfqRound::FromOccupancy,
+                "round",
+                "reads lastAssigned before the sketch and writes it after: two accesses, and a checked switch allows one",
+            ),
+            (
+                !settings.charge_refused,
+                "charge_refused",
+                "would write ingress registers from behind the traffic manager, which a checked switch does not allow",
+            ),
+            (
+                settings.adaptive.is_some() && switch.depth_visible == DepthVisible::Egress,
+                "adaptive",
+                "reads the depth of a queue in ingress, and switch.depth_visible is \"egress\"",
+            ),
+        ];
+        for (is_refused, name, rule) in refusals {
+            self.require_else(!is_refused, || Problem::new(field(name), "", rule).hint(hint));
+        }
+    }
+
+    fn afq_adaptive(&mut self, settings: &AfqSettings, section: &str) {
+        let Some(adaptive) = settings.adaptive else { return };
+        let is_shared = matches!(self.scenario.switch.buffer, BufferSettings::Shared(_));
+        let rule = "adapts to the room in a shared buffer: switch.buffer must be of kind \"shared\"";
+        self.require(is_shared, &format!("{section}.adaptive"), rule);
+        let fits = adaptive.queues_min <= settings.queues;
+        self.require(fits, &format!("{section}.adaptive.queues_min"), "must not be above queues");
+    }
+
+    /// A full frame must fit into the rounds, and the rounds into a bid.
+    fn afq_rounds(&mut self, settings: &AfqSettings, section: &str) {
+        let field = |name: &str| format!("{section}.{name}");
+        let per_round = settings.bytes_per_round;
+        let two_groups = matches!(settings.scheduler, AfqScheduler::TwoGroups(_));
+        let always = if two_groups { settings.queues / 2 } else { settings.queues };
+        let least = settings.adaptive.map_or(always, |adaptive| adaptive.queues_min.min(always));
+        let open = Bytes(per_round.0.saturating_mul(least.into()));
+        let lightest = settings.class_weights.iter().copied().fold(1.0, f64::min);
+        let charge = Bytes((f64::from(MTU_FRAME_BYTES) / lightest).ceil() as u64);
+        self.require_else(open > charge, || {
+            let (open, per_round, charge) = (open.text(), per_round.text(), charge.text());
+            let rule = format!(
+                "is too small: {least} rounds x {per_round} = {open}, and a full frame is charged {charge}: each would be \
+                 dropped"
+            );
+            Problem::new(field("bytes_per_round"), "", rule)
+        });
+        let most = Bytes(per_round.0.saturating_mul(u64::from(settings.queues) + 1).saturating_add(charge.0));
+        self.require_else(most.0 < 1 << 31, || {
+            let (count, per_round, most) = (settings.queues + 1, per_round.text(), most.text());
+            let rule = format!(
+                "is too large: {count} rounds x {per_round} and a frame are {most}, and bids are told apart below 2^31 bytes"
+            );
+            Problem::new(field("bytes_per_round"), "", rule)
+        });
+    }
+
+    /// One flow must not be able to fill the buffer before the rounds stop it (section 3.4).
+    fn afq_buffer(&mut self, topology: &Topology, settings: &AfqSettings, section: &str) {
+        let heaviest = settings.class_weights.iter().copied().fold(1.0, f64::max);
+        let one_flow = settings.bytes_per_round.0.saturating_mul(settings.queues.into());
+        let one_flow = Bytes((one_flow as f64 * heaviest).round() as u64);
+        let ports = settings.ports_by_switch(topology).into_values().flatten();
+        let limits = ports.filter_map(|port| settings.limit_of(self.scenario, topology, port));
+        let in_bytes = limits.map(|limit| match limit {
+            QueueLength::Bytes(bytes) => bytes,
+            QueueLength::Packets(packets) => Bytes(packets.saturating_mul(MTU_FRAME_BYTES.into())),
+        });
+        let total = match self.scenario.switch.buffer {
+            BufferSettings::Shared(buffer) => Some(buffer.total),
+            BufferSettings::Static(_) => None,
+        };
+        let Some(least) = in_bytes.chain(total).min() else { return };
+        let is_length = least > Bytes::ZERO;
+        self.require(is_length, &format!("{section}.port_buffer"), "must be above zero");
+        self.require_else(!is_length || one_flow <= least, || {
+            let (queues, per_round) = (settings.queues, settings.bytes_per_round.text());
+            let weight = if heaviest > 1.0 { format!(" x weight {heaviest}") } else { String::new() };
+            let rule = format!(
+                "one flow alone may have {queues} rounds x {per_round}{weight} = {} queued, and the buffer of a port has {}",
+                one_flow.text(),
+                least.text()
+            );
+            Problem::new(format!("{section}.bytes_per_round"), "", rule)
+                .hint("take fewer bytes per round, fewer queues, or a larger port_buffer")
+        });
+    }
+}

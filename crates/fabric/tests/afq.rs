@@ -1,0 +1,75 @@
+//! AFQ in whole fabrics: shares, accounts, and that its schedulers agree.
+
+use hitless_fabric::results::{Column, Table};
+use hitless_fabric::{Outcome, Progress, Simulation, scenario};
+
+fn run(text: &str) -> Outcome {
+    let scenario = scenario::check(text, "test").unwrap_or_else(|error| panic!("{error}"));
+    let outcome = Simulation::new(scenario).expect("the scenario can be built").run(&Progress::default());
+    assert_eq!(outcome.violations, Vec::<String>::new());
+    outcome
+}
+
+fn example() -> String {
+    scenario::example("afq-neighbours")
+        .expect("the example exists")
+        .replace("duration = \"50 ms\"", "duration = \"10 ms\"")
+}
+
+/// The example with something changed in its mechanism.
+fn with(settings: &str) -> String {
+    example().replace("measure_estimation = true", &format!("measure_estimation = true\n{settings}"))
+}
+
+fn column<'a>(outcome: &'a Outcome, table: &str, name: &str) -> &'a Column {
+    let table: &Table = outcome.tables.iter().find(|known| known.name == table).expect("the table exists");
+    let column = table.columns.iter().find(|(known, _)| *known == name);
+    &column.unwrap_or_else(|| panic!("{} has no {name}", table.name)).1
+}
+
+fn delivered(outcome: &Outcome) -> Vec<u64> {
+    let Column::Unsigned(bytes) = column(outcome, "flows", "delivered_bytes") else { panic!("bytes are numbers") };
+    bytes.clone()
+}
+
+/// A counter of AFQ, summed over all ports.
+fn counter(outcome: &Outcome, name: &str) -> u64 {
+    let Column::Text(names) = column(outcome, "mechanisms", "counter") else { panic!("counters have names") };
+    let Column::Unsigned(values) = column(outcome, "mechanisms", "value") else { panic!("counters are numbers") };
+    assert!(names.iter().any(|known| known == name), "no counter {name}");
+    names.iter().zip(values).filter(|(known, _)| *known == name).map(|(_, value)| value).sum()
+}
+
+/// Jain's index of what flows got (Jain, Chiu and Hawe 1984).
+fn jain(bytes: &[u64]) -> f64 {
+    let sum: f64 = bytes.iter().map(|&bytes| bytes as f64).sum();
+    let squares: f64 = bytes.iter().map(|&bytes| (bytes as f64).powi(2)).sum();
+    sum * sum / (bytes.len() as f64 * squares)
+}
+
+#[test]
+fn a_neighbour_that_does_not_yield_gets_its_share_and_no_more() {
+    let outcome = run(&example());
+    let bytes = delivered(&outcome);
+    assert!(jain(&bytes) > 0.99, "{bytes:?}");
+    assert!(counter(&outcome, "packets dropped too far ahead") > 1_000);
+    assert_eq!(counter(&outcome, "packets refused by the port's buffer"), 0);
+}
+
+#[test]
+fn without_afq_the_same_neighbour_takes_nearly_all() {
+    let text = example().replace("dctcp", "newreno");
+    let cut = text.find("[[mechanism]]").expect("the example has a mechanism");
+    let bytes = delivered(&run(&text[..cut]));
+    assert!(jain(&bytes) < 0.5, "{bytes:?}");
+}
+
+#[test]
+fn deficit_round_robin_with_a_quantum_that_lasts_is_the_rotating_strict_priority() {
+    let rotating = run(&with("scheduler = { kind = \"rotating-strict-priority\", late = \"named-queue\" }"));
+    let deficit = run(&with("scheduler = { kind = \"deficit-round-robin\" }"));
+    assert_eq!(rotating.summary.trace_hash, deficit.summary.trace_hash);
+    assert_eq!(rotating.tables, deficit.tables);
+    let short = run(&with("scheduler = { kind = \"deficit-round-robin\", quantum = \"1518 B\" }"));
+    assert_ne!(short.summary.trace_hash, deficit.summary.trace_hash);
+}

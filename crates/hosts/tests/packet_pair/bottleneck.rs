@@ -1,0 +1,184 @@
+//! Flows that share one link: in the order of arrival, or in turn, a packet each.
+
+use crate::script::card;
+use hitless_hosts::transport::packet_pair::{PacketPairConfig, PacketPairReceiver, PacketPairSender};
+use hitless_hosts::transport::{Receiver, Sender};
+use hitless_wire::{BitRate, Duration, Packet, Time};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// What a frame costs on the link beyond itself.
+const OVERHEAD_BYTES: u32 = 20;
+
+/// Which packet is next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Discipline {
+    /// The one that has waited longest.
+    Fifo,
+    /// That of the flow which has waited longest since its last: fair for packets of the same length.
+    RoundRobin,
+}
+
+/// What happens at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum What {
+    Data,
+    Acknowledgement,
+}
+
+/// When, in which order, what, of which flow, and where in `packets`.
+type Arrival = (Time, u64, What, usize, usize);
+
+/// The link, the flows' ends, and a constant way each.
+pub struct Bottleneck {
+    pub flows: Vec<(PacketPairSender, PacketPairReceiver)>,
+    pub now: Time,
+    /// The longest that the queue was, in packets.
+    pub longest_queue: usize,
+    discipline: Discipline,
+    rate: BitRate,
+    one_way: Duration,
+    /// Queued packets, and whose they are. With round robin the front flow is served next.
+    queues: Vec<VecDeque<Packet>>,
+    turns: VecDeque<usize>,
+    idle_at: Time,
+    arrivals: BinaryHeap<Reverse<Arrival>>,
+    packets: Vec<Packet>,
+}
+
+impl Bottleneck {
+    /// `flows` flows through a link of `rate`, and `one_way` to it and back from it each.
+    pub fn new(
+        config: &PacketPairConfig,
+        flows: usize,
+        discipline: Discipline,
+        rate: BitRate,
+        one_way: Duration,
+    ) -> Self {
+        let flow = || {
+            let sender = PacketPairSender::new(config, &card(), Duration::ZERO);
+            (sender, PacketPairReceiver::new(config, Duration::ZERO))
+        };
+        Self {
+            flows: (0..flows).map(|_| flow()).collect(),
+            now: Time::ZERO,
+            longest_queue: 0,
+            discipline,
+            rate,
+            one_way,
+            queues: vec![VecDeque::new(); flows],
+            turns: VecDeque::new(),
+            idle_at: Time::ZERO,
+            arrivals: BinaryHeap::new(),
+            packets: Vec::new(),
+        }
+    }
+
+    pub fn write(&mut self, flow: usize, bytes: u64) {
+        self.flows[flow].0.write(self.now, bytes);
+        self.poll(flow);
+    }
+
+    /// Bytes that each flow has delivered.
+    pub fn delivered(&self) -> Vec<u64> {
+        self.flows.iter().map(|(_, receiver)| receiver.delivered_bytes()).collect()
+    }
+
+    fn poll(&mut self, flow: usize) {
+        while let Some(outgoing) = self.flows[flow].0.poll_transmit(self.now) {
+            let packet = Packet {
+                transport: outgoing.transport,
+                frame_bytes: outgoing.frame_bytes,
+                ecn: outgoing.ecn,
+                ..Packet::default()
+            };
+            self.queue(flow, packet);
+        }
+        while let Some(outgoing) = self.flows[flow].1.poll_transmit(self.now) {
+            let packet = Packet { transport: outgoing.transport, ..Packet::default() };
+            self.launch(self.now + self.one_way, What::Acknowledgement, flow, packet);
+        }
+    }
+
+    fn queue(&mut self, flow: usize, packet: Packet) {
+        let waits = !self.queues[flow].is_empty();
+        self.queues[flow].push_back(packet);
+        if self.discipline == Discipline::Fifo || !waits {
+            self.turns.push_back(flow);
+        }
+        self.longest_queue = self.longest_queue.max(self.queued());
+    }
+
+    fn launch(&mut self, at: Time, what: What, flow: usize, packet: Packet) {
+        self.packets.push(packet);
+        let order = self.packets.len();
+        self.arrivals.push(Reverse((at, order as u64, what, flow, order - 1)));
+    }
+
+    /// The link takes the next packet.
+    fn serve(&mut self) {
+        let Some(flow) = self.turns.pop_front() else { return };
+        let Some(packet) = self.queues[flow].pop_front() else { return };
+        if self.discipline == Discipline::RoundRobin && !self.queues[flow].is_empty() {
+            self.turns.push_back(flow);
+        }
+        self.idle_at = self.now + self.rate.time_for(u64::from(packet.frame_bytes + OVERHEAD_BYTES));
+        self.launch(self.idle_at + self.one_way, What::Data, flow, packet);
+    }
+
+    fn arrive(&mut self) {
+        let Some(Reverse((_, _, what, flow, slot))) = self.arrivals.pop() else { return };
+        let packet = self.packets[slot];
+        match what {
+            What::Data => self.flows[flow].1.receive(self.now, &packet),
+            What::Acknowledgement => self.flows[flow].0.receive(self.now, &packet),
+        }
+        self.poll(flow);
+    }
+
+    fn handle_timeouts(&mut self) {
+        for flow in 0..self.flows.len() {
+            let (sender, receiver) = &mut self.flows[flow];
+            if sender.next_timeout().min(receiver.next_timeout()) <= self.now {
+                sender.handle_timeout(self.now);
+                receiver.handle_timeout(self.now);
+                self.poll(flow);
+            }
+        }
+    }
+
+    /// Lets everything happen until `end`.
+    pub fn run_until(&mut self, end: Time) {
+        loop {
+            let service = if self.turns.is_empty() { Time::NEVER } else { self.idle_at.max(self.now) };
+            let arrival = self.arrivals.peek().map_or(Time::NEVER, |Reverse((time, ..))| *time);
+            let timers = self.flows.iter().map(|(sender, receiver)| sender.next_timeout().min(receiver.next_timeout()));
+            let timeout = timers.min().unwrap_or(Time::NEVER);
+            let next = service.min(arrival).min(timeout);
+            if next > end {
+                self.now = end;
+                return;
+            }
+            self.now = next;
+            if arrival == next {
+                self.arrive();
+            } else if service == next {
+                self.serve();
+            } else {
+                self.handle_timeouts();
+            }
+        }
+    }
+
+    /// Marks what is queued behind more than `packets` of the same flow.
+    pub fn mark_above(&mut self, packets: usize) {
+        for packet in self.queues.iter_mut().flat_map(|queue| queue.iter_mut().skip(packets)) {
+            packet.mark_congestion();
+        }
+    }
+
+    /// Packets that wait.
+    pub fn queued(&self) -> usize {
+        self.queues.iter().map(VecDeque::len).sum()
+    }
+}

@@ -1,0 +1,131 @@
+//! A sender under a script: acknowledgements with gaps in, packets out, in segments and nanoseconds.
+
+use hitless_hosts::NetworkCardConfig;
+use hitless_hosts::host::NetworkCard;
+use hitless_hosts::transport::Sender;
+use hitless_hosts::transport::packet_pair::{PacketPairConfig, PacketPairSender};
+use hitless_hosts::transport::tcp::{RtoFormula, TcpConfig};
+use hitless_wire::{
+    BitRate, Duration, Packet, PacketPairAcknowledgement, PacketPairData, PacketPairHeader, PairPosition, SackBlocks,
+    Time, Transport,
+};
+
+pub use PairPosition::{Alone, First, Second};
+
+/// Payload of a full packet.
+pub const MSS: u64 = 1_000;
+
+/// A full packet with the overhead on the link: a byte takes 1 ns at 8 Gb/s, so this is its time in nanoseconds.
+pub const FULL_NS: u64 = 1_090;
+
+/// A sender, its clock and what it sent.
+pub struct Script {
+    pub sender: PacketPairSender,
+    sent: Vec<(u64, u64, PairPosition)>,
+    pub headers: Vec<PacketPairData>,
+}
+
+/// Nanoseconds since the start.
+pub fn at(time_ns: u64) -> Time {
+    Time::ZERO + Duration::from_ns(time_ns)
+}
+
+/// A card of 8 Gb/s.
+pub fn card() -> NetworkCard {
+    NetworkCard::new(&NetworkCardConfig::at_rate(BitRate::from_gbps(8)))
+}
+
+/// The script's configuration: packets of 1000 bytes, RTO by RFC 6298 with a minimum of 1 ms.
+pub fn config() -> PacketPairConfig {
+    let default = PacketPairConfig::default();
+    PacketPairConfig {
+        recovery: TcpConfig {
+            mss_bytes: MSS as u16,
+            rto_min: Duration::from_ms(1),
+            rto_formula: RtoFormula::Rfc6298,
+            ..default.recovery
+        },
+        ..default
+    }
+}
+
+/// An acknowledgement of `segments`, sent in answer to what left 40 us before, that returns a gap.
+pub fn acknowledgement(time_ns: u64, segments: u64, gap_ns: u64) -> PacketPairAcknowledgement {
+    PacketPairAcknowledgement {
+        acknowledgement: segments * MSS,
+        gap: Duration::from_ns(gap_ns),
+        timestamp_echo: (at(time_ns.saturating_sub(40_000)).as_ps() >> 20) as u32,
+        ..PacketPairAcknowledgement::default()
+    }
+}
+
+impl Script {
+    pub fn new(config: &PacketPairConfig) -> Self {
+        Self { sender: PacketPairSender::new(config, &card(), Duration::ZERO), sent: Vec::new(), headers: Vec::new() }
+    }
+
+    /// A sender that has much to send and knows a round-trip time of 40 us and a gap: its first pair is acknowledged.
+    pub fn warm(config: &PacketPairConfig, gap_ns: u64) -> Self {
+        let mut script = Self::new(config);
+        script.write(0, 1_000 * MSS);
+        script.acknowledge(40_000, 2, gap_ns);
+        script
+    }
+
+    fn poll(&mut self, now: Time) {
+        while let Some(outgoing) = self.sender.poll_transmit(now) {
+            let Transport::PacketPair(PacketPairHeader::Data(data)) = outgoing.transport else {
+                panic!("not data: {outgoing:?}")
+            };
+            self.sent.push((now.as_ps() / 1_000, data.sequence / MSS, data.position));
+            self.headers.push(data);
+        }
+    }
+
+    /// Lets timers run out until `time_ns`.
+    fn advance(&mut self, time_ns: u64) {
+        while self.sender.next_timeout() <= at(time_ns) {
+            let now = self.sender.next_timeout();
+            self.sender.handle_timeout(now);
+            self.poll(now);
+        }
+    }
+
+    pub fn write(&mut self, time_ns: u64, bytes: u64) {
+        self.advance(time_ns);
+        self.sender.write(at(time_ns), bytes);
+        self.poll(at(time_ns));
+    }
+
+    pub fn acknowledge(&mut self, time_ns: u64, segments: u64, gap_ns: u64) {
+        self.receive(time_ns, acknowledgement(time_ns, segments, gap_ns));
+    }
+
+    /// The same with SACK blocks.
+    pub fn acknowledge_selectively(&mut self, time_ns: u64, segments: u64, blocks: &[(u64, u64)]) {
+        let mut sack = SackBlocks::default();
+        for (slot, (start, end)) in sack.0.iter_mut().zip(blocks) {
+            *slot = (((start - segments) * MSS) as u32, ((end - segments) * MSS) as u32);
+        }
+        self.receive(time_ns, PacketPairAcknowledgement { sack, ..acknowledgement(time_ns, segments, 0) });
+    }
+
+    pub fn receive(&mut self, time_ns: u64, acknowledgement: PacketPairAcknowledgement) {
+        self.advance(time_ns);
+        let transport = Transport::PacketPair(PacketPairHeader::Acknowledgement(acknowledgement));
+        self.sender.receive(at(time_ns), &Packet { transport, ..Packet::default() });
+        self.poll(at(time_ns));
+    }
+
+    /// What was sent since the last call, up to `time_ns`: (time, segment, place in the pair).
+    #[track_caller]
+    pub fn expect(&mut self, time_ns: u64, expected: &[(u64, u64, PairPosition)]) {
+        assert_eq!(self.sent_until(time_ns), expected);
+    }
+
+    /// The same, to be looked at.
+    pub fn sent_until(&mut self, time_ns: u64) -> Vec<(u64, u64, PairPosition)> {
+        self.advance(time_ns);
+        std::mem::take(&mut self.sent)
+    }
+}

@@ -1,0 +1,162 @@
+//! A recorded run once more, in simulation.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io::Read;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use hitless_fabric::outside::{Decision, Witness};
+use hitless_fabric::{LiveCommand, LiveFabric, Outcome};
+use hitless_wire::Time;
+
+use super::read::{Reader, Record};
+
+/// The first decision that differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Divergence {
+    /// How many decisions were the same before it.
+    pub after: u64,
+    /// What the live run decided; none when it decided nothing more.
+    pub live: Option<Decision>,
+    /// What the replay decided.
+    pub replayed: Option<Decision>,
+}
+
+impl fmt::Display for Divergence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let show = |decision: &Option<Decision>| decision.map_or("nothing more".to_owned(), |one| one.to_string());
+        writeln!(f, "after {} equal decisions", self.after)?;
+        writeln!(f, "  live:     {}", show(&self.live))?;
+        write!(f, "  replayed: {}", show(&self.replayed))
+    }
+}
+
+/// What a replay found.
+#[derive(Debug)]
+pub struct Replay {
+    /// Frames that came.
+    pub arrivals: u64,
+    /// Commands that were carried out.
+    pub commands: u64,
+    /// Frames that interfaces had no room for: they left the model, not the machine.
+    pub refusals: u64,
+    /// Decisions that were the same.
+    pub equal: u64,
+    /// The first that was not.
+    pub divergence: Option<Divergence>,
+    /// The recording has its end.
+    pub is_complete: bool,
+    /// The results of the run in simulation.
+    pub outcome: Outcome,
+}
+
+/// Repeats the run of a recording and compares decisions, up to the first that differs.
+///
+/// # Errors
+/// A sentence: what is read is no recording, or of a scenario that this version does not take.
+pub fn replay<R: Read>(recording: R) -> Result<Replay, String> {
+    let (mut reader, header) = Reader::new(recording).map_err(|error| error.to_string())?;
+    let mut player = Player::new(header.build()?);
+    while player.divergence.is_none()
+        && let Some(record) = reader.next().map_err(|error| error.to_string())?
+    {
+        player.play(record)?;
+    }
+    player.finish()
+}
+
+/// Passes decisions on.
+struct Listener(Sender<Decision>);
+
+impl Witness for Listener {
+    fn arrival(&mut self, _: Time, _: u16, _: &[u8]) {}
+    fn command(&mut self, _: Time, _: &str) {}
+    fn decision(&mut self, decision: Decision) {
+        // The player outlives the fabric that tells it.
+        let _ = self.0.send(decision);
+    }
+}
+
+struct Player {
+    fabric: LiveFabric,
+    heard: Receiver<Decision>,
+    live: VecDeque<Decision>,
+    replayed: VecDeque<Decision>,
+    has_decisions: bool,
+    arrivals: u64,
+    commands: u64,
+    refusals: u64,
+    equal: u64,
+    divergence: Option<Divergence>,
+    is_complete: bool,
+}
+
+impl Player {
+    fn new(mut fabric: LiveFabric) -> Self {
+        let (sender, heard) = channel();
+        fabric.watch(Box::new(Listener(sender)));
+        Self {
+            fabric,
+            heard,
+            live: VecDeque::new(),
+            replayed: VecDeque::new(),
+            has_decisions: false,
+            arrivals: 0,
+            commands: 0,
+            refusals: 0,
+            equal: 0,
+            divergence: None,
+            is_complete: false,
+        }
+    }
+
+    fn play(&mut self, record: Record) -> Result<(), String> {
+        match record {
+            Record::Arrival { at, point, bytes } => {
+                self.arrivals += 1;
+                self.fabric.receive_at(at, point, &bytes)?;
+            }
+            Record::Command { at, text } => {
+                self.commands += 1;
+                let command: LiveCommand = text.parse()?;
+                self.fabric.command_at(at, &command)?;
+            }
+            Record::Decision(decision) => {
+                self.has_decisions = true;
+                self.live.push_back(decision);
+            }
+            Record::Refusal { .. } => self.refusals += 1,
+            Record::End { at } => {
+                self.is_complete = true;
+                self.fabric.advance(at);
+            }
+        }
+        self.fabric.departures(|_, _| {});
+        self.compare();
+        Ok(())
+    }
+
+    fn compare(&mut self) {
+        self.replayed.extend(self.heard.try_iter());
+        while self.divergence.is_none() && !self.live.is_empty() && !self.replayed.is_empty() {
+            let (live, replayed) = (self.live.pop_front(), self.replayed.pop_front());
+            if live == replayed {
+                self.equal += 1;
+            } else {
+                self.divergence = Some(Divergence { after: self.equal, live, replayed });
+            }
+        }
+    }
+
+    fn finish(mut self) -> Result<Replay, String> {
+        // What is left on one side only is a difference, but for what a recording that was cut has not seen.
+        let (live, replayed) = (self.live.pop_front(), self.replayed.pop_front());
+        let is_more_than_was_recorded = live.is_none() && !self.is_complete;
+        if self.divergence.is_none() && live != replayed && self.has_decisions && !is_more_than_was_recorded {
+            self.divergence = Some(Divergence { after: self.equal, live, replayed });
+        }
+        let Self { arrivals, commands, refusals, equal, divergence, is_complete, .. } = self;
+        let outcome = self.fabric.finish();
+        Ok(Replay { arrivals, commands, refusals, equal, divergence, is_complete, outcome })
+    }
+}

@@ -1,0 +1,67 @@
+//! The number of queues in use, which adapts to the room in the shared buffer: the idea of A2FQ, as its public program has
+//! it. When the queue of the next round comes close to what it may hold, packets that are due soon will be lost for those
+//! that are due late, and fewer rounds are let in.
+
+use hitless_switch::{Context, Environment, Report, Rounds};
+use hitless_wire::{PortId, QueueId};
+
+use super::config::Adaptive;
+
+/// The queues of one port that are in use.
+#[derive(Debug)]
+pub struct ActiveQueues {
+    config: Adaptive,
+    queues: u8,
+    active: u8,
+    /// The round in which there was one fewer, the last time.
+    reduced_in: Option<u64>,
+    least: u8,
+    reductions: u64,
+    extensions: u64,
+}
+
+impl ActiveQueues {
+    /// All queues in use.
+    pub fn new(config: Adaptive, queues: u8) -> Self {
+        Self { config, queues, active: queues, reduced_in: None, least: queues, reductions: 0, extensions: 0 }
+    }
+
+    /// How many are in use, after a look at the queue of the next round: at most one fewer in each round, one more with
+    /// each packet.
+    pub fn adapt<E: Environment>(&mut self, context: &mut Context<'_, E>, port: PortId, rounds: Rounds) -> u8 {
+        let Some(threshold_bytes) = context.queue_threshold_bytes() else { return self.active };
+        let second = ((rounds.current + 1) % u64::from(self.queues)) as u8;
+        let bytes = context.queue_bytes(port, QueueId(rounds.first.0 + second));
+        if bytes > threshold_bytes.saturating_sub(self.config.margin_bytes) {
+            self.reduce(rounds.current);
+        } else if bytes > 0 && bytes < threshold_bytes / u64::from(self.config.low_divisor) && self.active < self.queues
+        {
+            self.active += 1;
+            self.extensions += 1;
+        }
+        self.active
+    }
+
+    fn reduce(&mut self, round: u64) {
+        if self.reduced_in == Some(round) {
+            return;
+        }
+        self.reduced_in = Some(round);
+        if self.active > self.config.queues_min {
+            self.active -= 1;
+            self.reductions += 1;
+            self.least = self.least.min(self.active);
+        }
+    }
+
+    /// Adds the numbers of `port` to a report.
+    pub fn report(&self, port: PortId, report: &mut Report) {
+        let counters = [
+            ("queues in use", u64::from(self.active)),
+            ("fewest queues in use", u64::from(self.least)),
+            ("times one queue fewer", self.reductions),
+            ("times one queue more", self.extensions),
+        ];
+        counters.into_iter().for_each(|(name, value)| report.count(&format!("port {}", port.0), name, value));
+    }
+}

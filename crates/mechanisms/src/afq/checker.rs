@@ -1,0 +1,97 @@
+//! The exact bids of flows, to measure what the sketch makes of them (appendix E). No switch could keep them.
+
+use std::collections::BTreeMap;
+
+use hitless_switch::Report;
+use hitless_wire::PortId;
+
+use super::config::UpdateRule;
+
+/// A packet and what the sketch said of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Estimate {
+    /// Its flow, without collisions.
+    pub flow: u64,
+    /// The beginning of the current round.
+    pub base_bytes: u64,
+    /// Bytes it is charged.
+    pub charge_bytes: u64,
+    /// Its bid by the sketch, from the beginning of the current round.
+    pub ahead_bytes: u64,
+    /// From this distance on a packet is dropped.
+    pub limit_bytes: u64,
+}
+
+/// The bid of each flow that a port has seen.
+#[derive(Debug)]
+pub struct ExactBids {
+    bids: BTreeMap<u64, u64>,
+    bytes_per_round: u64,
+    update: UpdateRule,
+    packets: u64,
+    later: u64,
+    dropped_by_mistake: u64,
+    earlier: u64,
+    error_max_bytes: u64,
+}
+
+impl ExactBids {
+    /// No flows.
+    pub fn new(bytes_per_round: u32, update: UpdateRule) -> Self {
+        Self {
+            bids: BTreeMap::new(),
+            bytes_per_round: bytes_per_round.into(),
+            update,
+            packets: 0,
+            later: 0,
+            dropped_by_mistake: 0,
+            earlier: 0,
+            error_max_bytes: 0,
+        }
+    }
+
+    /// Compares the exact bid of a packet with that of the sketch, and raises it as the rule of the sketch would.
+    pub fn compare(&mut self, estimate: &Estimate) {
+        let Estimate { base_bytes, charge_bytes, ahead_bytes, limit_bytes, .. } = *estimate;
+        let exact = self.bids.entry(estimate.flow).or_insert(0);
+        let exact_bytes = exact.saturating_sub(base_bytes) + charge_bytes;
+        let is_dropped = ahead_bytes >= limit_bytes;
+        if !is_dropped || self.update == UpdateRule::Increment {
+            *exact = base_bytes + exact_bytes;
+        }
+        self.packets += 1;
+        self.error_max_bytes = self.error_max_bytes.max(ahead_bytes.saturating_sub(exact_bytes));
+        if is_dropped {
+            self.dropped_by_mistake += u64::from(exact_bytes < limit_bytes);
+            return;
+        }
+        let rounds = [ahead_bytes, exact_bytes].map(|bytes| bytes / self.bytes_per_round);
+        self.later += u64::from(rounds[0] > rounds[1]);
+        self.earlier += u64::from(ahead_bytes < exact_bytes);
+    }
+
+    /// A packet of `flow` got its charge back.
+    pub fn refund(&mut self, flow: u64, charge_bytes: u64) {
+        if let Some(exact) = self.bids.get_mut(&flow) {
+            *exact = exact.saturating_sub(charge_bytes);
+        }
+    }
+
+    /// Adds what was measured at `port` to a report.
+    pub fn report(&self, port: PortId, can_fall_short: bool, report: &mut Report) {
+        let scope = format!("port {}", port.0);
+        let counters = [
+            ("packets whose bid was checked", self.packets),
+            ("packets in a later queue than they should be", self.later),
+            ("packets dropped by a bid too high", self.dropped_by_mistake),
+            ("packets whose bid was too low", self.earlier),
+            ("flows seen", self.bids.len() as u64),
+            ("largest error of a bid in bytes", self.error_max_bytes),
+        ];
+        counters.into_iter().for_each(|(name, value)| report.count(&scope, name, value));
+        if self.earlier > 0 && !can_fall_short {
+            let promise = format!("the sketch of {scope} had a bid below the exact one for {} packets", self.earlier);
+            report.broken_promises.push(promise);
+        }
+    }
+}

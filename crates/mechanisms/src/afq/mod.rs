@@ -1,0 +1,352 @@
+//! AFQ, approximate fair queueing (Sharma, Liu, Atreya, Krishnamurthy; NSDI 2018; sections as printed there).
+//!
+//! Ingress estimates from a [`sketch`] of bids in which round a packet would leave under bit-by-bit round robin, and sends
+//! it to the queue of that round; a [group of queues](hitless_switch::QueueGroup) serves one round after the other.
+//! What the paper leaves open is a parameter, with its reason in docs/afq.md.
+
+mod account;
+mod adaptive;
+mod checker;
+pub mod config;
+pub mod hash;
+mod occupancy;
+pub mod sketch;
+
+use hitless_switch::{
+    Context, DropReason, Environment, GroupDiscipline, HookSet, Mechanism, QueueConfig, QueueGroup, QueueLimit, Report,
+    Rounds, Subscriptions, Verdict,
+};
+use hitless_wire::{Packet, PortId, QueueId, Time};
+
+use account::PortCounters;
+use adaptive::ActiveQueues;
+use checker::{Estimate, ExactBids};
+use config::{AfqConfig, AfqPort, Charge, FlowKey, RoundSource, Scheduler, UpdateRule};
+use hash::Key;
+use occupancy::RoundEstimate;
+use sketch::{Request, Sketch};
+
+/// A timer that stands for the end of a period; without this bit, for the write that swaps the groups.
+const PERIOD: u32 = 1 << 15;
+
+/// AFQ on some ports of a switch.
+#[derive(Debug)]
+pub struct Afq {
+    config: AfqConfig,
+    /// By port of the switch: its place in `ports`.
+    place: Vec<Option<u16>>,
+    ports: Vec<PortState>,
+}
+
+/// What AFQ keeps of one port.
+#[derive(Debug)]
+struct PortState {
+    port: PortId,
+    sketch: Sketch,
+    estimate: Option<RoundEstimate>,
+    active: Option<ActiveQueues>,
+    exact: Option<ExactBids>,
+    swaps: SwapState,
+    counters: PortCounters,
+}
+
+/// What the control plane is about to do with the two groups of a port.
+#[derive(Clone, Copy, Debug, Default)]
+struct SwapState {
+    /// The number of the period, which every swap ends.
+    period: u16,
+    is_timed: bool,
+    is_pending: bool,
+}
+
+impl Afq {
+    /// AFQ as configured, which has seen no flow.
+    ///
+    /// # Panics
+    /// When bids of the width chosen cannot tell the rounds apart.
+    pub fn new(config: AfqConfig) -> Self {
+        let count = config.ports.iter().map(|port| usize::from(port.port.0) + 1).max().unwrap_or(0);
+        let mut place = vec![None; count];
+        for (index, port) in config.ports.iter().enumerate() {
+            place[usize::from(port.port.0)] = Some(index as u16);
+        }
+        let ports = config.ports.iter().map(|port| PortState::new(&config, port)).collect();
+        Self { config, place, ports }
+    }
+
+    #[inline]
+    fn place(&self, port: PortId) -> usize {
+        let place = self.place[usize::from(port.0)];
+        usize::from(place.expect("AFQ is called for ports that it subscribed to"))
+    }
+
+    /// The bytes from the beginning of the current round at which a packet is dropped.
+    fn limit_bytes(&self, active: u8, rounds: Rounds) -> u64 {
+        let beyond = self.config.rounds_max() - u64::from(self.config.queues);
+        let open = (u64::from(active) + beyond).saturating_sub(rounds.current - rounds.oldest);
+        open * u64::from(self.config.bytes_per_round)
+    }
+
+    fn key(&self, packet: &Packet) -> Key {
+        match self.config.flow_key {
+            FlowKey::FiveTuple => Key::of_five_tuple(packet.flow_hash, packet.source.0, packet.destination.0),
+            FlowKey::Source => Key::of_five_tuple(packet.source.0.wrapping_mul(0x9e37_79b9), packet.source.0, 0),
+            FlowKey::Class => Key::of_five_tuple(u32::from(packet.class).wrapping_mul(0x9e37_79b9), 0, 0),
+        }
+    }
+
+    /// The flow without collisions.
+    fn flow(&self, packet: &Packet) -> u64 {
+        match self.config.flow_key {
+            FlowKey::FiveTuple => u64::from(packet.flow.0) << 32 | u64::from(packet.source.0),
+            FlowKey::Source => packet.source.0.into(),
+            FlowKey::Class => packet.class.into(),
+        }
+    }
+
+    #[inline]
+    fn charge_bytes(&self, packet: &Packet) -> u64 {
+        let charge = self.config.charges.get(usize::from(packet.class)).copied().unwrap_or(Charge::WHOLE);
+        charge.of(packet.frame_bytes)
+    }
+
+    fn request(&self, packet: &Packet, rounds: Rounds, active: u8) -> Request {
+        Request {
+            key: self.key(packet),
+            base_bytes: rounds.current.wrapping_mul(self.config.bytes_per_round.into()),
+            charge_bytes: self.charge_bytes(packet),
+            limit_bytes: self.limit_bytes(active, rounds),
+        }
+    }
+
+    /// The queue, from the first, of a round.
+    #[inline]
+    fn queue_of(&self, round: u64) -> u8 {
+        let queues = self.config.queues;
+        if queues.is_power_of_two() { round as u8 & (queues - 1) } else { (round % u64::from(queues)) as u8 }
+    }
+
+    /// Asks the control plane for a swap of the groups of a port, which takes its delay.
+    fn ask_for_swap<E: Environment>(&mut self, place: usize, context: &mut Context<'_, E>) {
+        let Scheduler::TwoGroups { delay, .. } = self.config.scheduler else { return };
+        let state = &mut self.ports[place];
+        if state.swaps.is_pending {
+            return;
+        }
+        if delay.as_ps() == 0 {
+            return self.swap(place, context);
+        }
+        state.swaps.is_pending = true;
+        context.wake_at(context.now() + delay, u32::from(state.port.0) << 16);
+    }
+
+    fn swap<E: Environment>(&mut self, place: usize, context: &mut Context<'_, E>) {
+        let state = &mut self.ports[place];
+        let port = state.port;
+        state.swaps.is_pending = false;
+        state.swaps.is_timed = false;
+        state.swaps.period = state.swaps.period.wrapping_add(1) & (PERIOD as u16 - 1);
+        if context.group_bytes(port) == 0 {
+            return;
+        }
+        state.counters.swaps += 1;
+        context.swap_halves(port);
+        self.time_period(place, context);
+        if context.waits_for_swap(port) {
+            self.ask_for_swap(place, context);
+        }
+    }
+
+    /// Sees to it that the period that a group goes first comes to an end.
+    fn time_period<E: Environment>(&mut self, place: usize, context: &mut Context<'_, E>) {
+        let Scheduler::TwoGroups { period, .. } = self.config.scheduler else { return };
+        let PortState { port, swaps, .. } = &mut self.ports[place];
+        if !swaps.is_timed {
+            swaps.is_timed = true;
+            context.wake_at(context.now() + period, u32::from(port.0) << 16 | PERIOD | u32::from(swaps.period));
+        }
+    }
+
+    fn group(&self, port: &AfqPort) -> QueueGroup {
+        let normal = QueueConfig::normal(QueueLimit::Unlimited);
+        let (discipline, quantum_bytes) = match self.config.scheduler {
+            Scheduler::RotatingStrictPriority { late, step } => {
+                (GroupDiscipline::RotatingStrictPriority { late, step }, normal.quantum_bytes)
+            }
+            Scheduler::DeficitRoundRobin { quantum_bytes } => (GroupDiscipline::DeficitRoundRobin, quantum_bytes),
+            Scheduler::TwoGroups { .. } => (GroupDiscipline::SwappedHalves, normal.quantum_bytes),
+        };
+        QueueGroup {
+            queues: self.config.queues,
+            queue: QueueConfig { quantum_bytes, ..normal },
+            discipline,
+            limit: port.limit,
+            idle_round_time: port.idle_round_time,
+        }
+    }
+}
+
+impl PortState {
+    fn new(config: &AfqConfig, port: &AfqPort) -> Self {
+        let limit_max_bytes = config.rounds_max() * u64::from(config.bytes_per_round);
+        let estimate = match config.round {
+            RoundSource::Shared => None,
+            RoundSource::Occupancy { granularity_bytes, refresh } => {
+                Some(RoundEstimate::new(config.queues, granularity_bytes, refresh))
+            }
+        };
+        let exact = || ExactBids::new(config.bytes_per_round, config.sketch.update);
+        Self {
+            port: port.port,
+            sketch: Sketch::new(&config.sketch, limit_max_bytes),
+            estimate,
+            active: config.adaptive.map(|adaptive| ActiveQueues::new(adaptive, config.queues)),
+            exact: config.measures_estimation.then(exact),
+            swaps: SwapState::default(),
+            counters: PortCounters::default(),
+        }
+    }
+}
+
+impl Mechanism for Afq {
+    fn subscriptions(&mut self, _queue_counts: &[usize]) -> Subscriptions {
+        let mut hooks = HookSet::INGRESS_TOWARDS.with(HookSet::REFUSED);
+        if matches!(self.config.scheduler, Scheduler::TwoGroups { .. }) {
+            hooks = hooks.with(HookSet::DRAINED);
+        }
+        Subscriptions {
+            hooks: self.config.ports.iter().map(|port| (port.port, hooks)).collect(),
+            queues: Vec::new(),
+            groups: self.config.ports.iter().map(|port| (port.port, self.group(port))).collect(),
+        }
+    }
+
+    /// The enqueue module (figure 3).
+    fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+        let packet = *context.packet();
+        let port = packet.egress_port;
+        let place = self.place(port);
+        let mut rounds = context.rounds(port).expect("AFQ's ports have its group of queues");
+        let state = &mut self.ports[place];
+        if let Some(estimate) = &mut state.estimate {
+            rounds = estimate.look(context, port, rounds);
+        }
+        let active = match &mut state.active {
+            Some(active) => active.adapt(context, port, rounds),
+            None => self.config.queues,
+        };
+        let request = self.request(&packet, rounds, active);
+        let bid = self.ports[place].sketch.raise(context.pass(), &request);
+        if self.config.measures_estimation {
+            self.check(place, &packet, &request, bid.ahead_bytes);
+        }
+        let state = &mut self.ports[place];
+        state.counters.rows_differed += u64::from(bid.rows_differ);
+        state.counters.round = rounds.current;
+        if bid.ahead_bytes >= request.limit_bytes {
+            state.counters.too_far_ahead += 1;
+            return Verdict::Drop(DropReason::Mechanism);
+        }
+        // Below the limit, which fits 32 bits.
+        let ahead = bid.ahead_bytes as u32 / self.config.bytes_per_round;
+        self.assign(place, rounds, ahead, context)
+    }
+
+    fn drained<E: Environment>(&mut self, port: PortId, _queue: QueueId, context: &mut Context<'_, E>) {
+        if context.waits_for_swap(port) {
+            self.ask_for_swap(self.place(port), context);
+        }
+    }
+
+    fn timer<E: Environment>(&mut self, token: u32, context: &mut Context<'_, E>) {
+        let place = self.place(PortId((token >> 16) as u16));
+        if token & PERIOD == 0 {
+            return self.swap(place, context);
+        }
+        let is_current = u32::from(self.ports[place].swaps.period) == token & (PERIOD - 1);
+        if is_current {
+            self.ask_for_swap(place, context);
+        }
+    }
+
+    fn refused<E: Environment>(&mut self, _reason: DropReason, context: &mut Context<'_, E>) {
+        let packet = *context.packet();
+        let place = self.place(packet.egress_port);
+        self.ports[place].counters.refused += 1;
+        if self.config.charge_refused {
+            return;
+        }
+        let rounds = context.rounds(packet.egress_port).expect("AFQ's ports have its group of queues");
+        let request = self.request(&packet, rounds, self.config.queues);
+        let flow = self.flow(&packet);
+        let state = &mut self.ports[place];
+        state.counters.refunded += 1;
+        state.sketch.refund(context.pass(), &request);
+        if let Some(exact) = &mut state.exact {
+            exact.refund(flow, request.charge_bytes);
+        }
+    }
+
+    fn report(&self, _now: Time) -> Report {
+        let mut report = Report::new("afq");
+        // Rows that are left as they were, estimates of the round that go back and forth, and refunds may fall short.
+        let can_fall_short = self.config.sketch.update == UpdateRule::PredicatedIncrement
+            || self.config.round != RoundSource::Shared
+            || !self.config.charge_refused;
+        for state in &self.ports {
+            if state.counters == PortCounters::default() {
+                continue;
+            }
+            state.counters.report(state.port, &mut report);
+            state.estimate.iter().for_each(|estimate| estimate.report(state.port, &mut report));
+            state.active.iter().for_each(|active| active.report(state.port, &mut report));
+            state.exact.iter().for_each(|exact| exact.report(state.port, can_fall_short, &mut report));
+        }
+        report
+    }
+}
+
+impl Afq {
+    /// Sends a packet to the queue of the round that is `ahead` of the current one.
+    #[inline]
+    fn assign<E: Environment>(
+        &mut self,
+        place: usize,
+        rounds: Rounds,
+        ahead: u32,
+        context: &mut Context<'_, E>,
+    ) -> Verdict {
+        let round = rounds.current + u64::from(ahead);
+        let queue = QueueId(rounds.first.0 + self.queue_of(round));
+        let state = &mut self.ports[place];
+        let packet = context.packet();
+        packet.round = round as u8;
+        if self.config.ecn_rounds.is_some_and(|threshold| ahead >= threshold) {
+            let is_marked = packet.mark_congestion();
+            state.counters.marked += u64::from(is_marked);
+            state.counters.not_capable += u64::from(!is_marked);
+        }
+        state.counters.assigned += 1;
+        state.counters.rounds_ahead_max = state.counters.rounds_ahead_max.max(ahead.into());
+        if let Some(estimate) = &mut state.estimate {
+            estimate.note_assigned(round);
+        }
+        let port = state.port;
+        self.time_period(place, context);
+        Verdict::Forward { port, queue }
+    }
+
+    #[cold]
+    fn check(&mut self, place: usize, packet: &Packet, request: &Request, ahead_bytes: u64) {
+        let estimate = Estimate {
+            flow: self.flow(packet),
+            base_bytes: request.base_bytes,
+            charge_bytes: request.charge_bytes,
+            ahead_bytes,
+            limit_bytes: request.limit_bytes,
+        };
+        if let Some(exact) = &mut self.ports[place].exact {
+            exact.compare(&estimate);
+        }
+    }
+}

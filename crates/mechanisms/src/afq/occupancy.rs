@@ -1,0 +1,97 @@
+//! The round as the enqueue side can infer it (section 4): from which queues are empty.
+
+use hitless_switch::{Context, Environment, Report, Rounds};
+use hitless_wire::{Duration, PortId, QueueId, Time};
+
+/// `roundEstimate` and `lastAssigned` of one port, and how far the estimate was off.
+#[derive(Debug)]
+pub struct RoundEstimate {
+    queues: u8,
+    granularity_bytes: u64,
+    refresh: Duration,
+    round: u64,
+    last_assigned: Option<u64>,
+    /// What was seen, and until when it is not looked at again.
+    occupied: u64,
+    valid_until: Time,
+    packets: u64,
+    behind: u64,
+    ahead: u64,
+    behind_max: u64,
+    ahead_max: u64,
+}
+
+impl RoundEstimate {
+    /// The estimate at the start: round 0.
+    pub fn new(queues: u8, granularity_bytes: u64, refresh: Duration) -> Self {
+        Self {
+            queues,
+            granularity_bytes,
+            refresh,
+            round: 0,
+            last_assigned: None,
+            occupied: 0,
+            valid_until: Time::ZERO,
+            packets: 0,
+            behind: 0,
+            ahead: 0,
+            behind_max: 0,
+            ahead_max: 0,
+        }
+    }
+
+    /// The round that a packet towards `port` is taken to arrive in. `actual` is what the scheduler would say, and is
+    /// only compared.
+    pub fn look<E: Environment>(&mut self, context: &mut Context<'_, E>, port: PortId, actual: Rounds) -> Rounds {
+        if context.now() >= self.valid_until {
+            self.occupied = self.see(context, port, actual.first);
+            self.valid_until = context.now() + self.refresh;
+        }
+        while self.is_over() {
+            self.round += 1;
+        }
+        self.compare(actual.current);
+        Rounds { current: self.round, oldest: self.round, ..actual }
+    }
+
+    /// A packet goes to the queue of `round`.
+    pub fn note_assigned(&mut self, round: u64) {
+        self.last_assigned = self.last_assigned.max(Some(round));
+    }
+
+    /// A round that a packet was assigned to, and whose queue is empty, has been served.
+    fn is_over(&self) -> bool {
+        let queue = self.round % u64::from(self.queues);
+        self.last_assigned.is_some_and(|last| self.round <= last) && self.occupied >> queue & 1 == 0
+    }
+
+    fn see<E: Environment>(&self, context: &mut Context<'_, E>, port: PortId, first: QueueId) -> u64 {
+        if self.granularity_bytes <= 1 {
+            return context.occupied_queues(port);
+        }
+        let looks_occupied = |queue| context.queue_bytes(port, QueueId(first.0 + queue)) >= self.granularity_bytes;
+        let seen: Vec<bool> = (0..self.queues).map(looks_occupied).collect();
+        seen.iter().rev().fold(0, |occupied, &is_occupied| occupied << 1 | u64::from(is_occupied))
+    }
+
+    fn compare(&mut self, actual: u64) {
+        self.packets += 1;
+        let (behind, ahead) = (actual.saturating_sub(self.round), self.round.saturating_sub(actual));
+        self.behind += u64::from(behind > 0);
+        self.ahead += u64::from(ahead > 0);
+        self.behind_max = self.behind_max.max(behind);
+        self.ahead_max = self.ahead_max.max(ahead);
+    }
+
+    /// Adds how far the estimate of `port` was off to a report.
+    pub fn report(&self, port: PortId, report: &mut Report) {
+        let counters = [
+            ("rounds estimated", self.packets),
+            ("estimates behind", self.behind),
+            ("estimates ahead", self.ahead),
+            ("most rounds behind", self.behind_max),
+            ("most estimated rounds ahead", self.ahead_max),
+        ];
+        counters.into_iter().for_each(|(name, value)| report.count(&format!("port {}", port.0), name, value));
+    }
+}

@@ -1,0 +1,224 @@
+//! The bids of flows, in a sketch like a count-min sketch (section 3.2).
+//!
+//! A bid is a number of bytes: that up to which a flow will have been served when the packet leaves, counted from the
+//! beginning of the first round. Of a bid only its distance to the beginning of the current round matters, so a cell may
+//! have 32 bits and wrap.
+
+use hitless_switch::{Half, Pass, RegisterArray};
+
+use super::config::{SketchConfig, UpdateRule};
+use super::hash::{Hashes, Key};
+
+/// What a packet's bid is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bid {
+    /// Bytes from the beginning of the current round.
+    pub ahead_bytes: u64,
+    /// The rows do not agree: in one of them at least the flow shares its cell.
+    pub rows_differ: bool,
+}
+
+/// A packet that asks for its bid.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// Its flow.
+    pub key: Key,
+    /// The bid at the beginning of the current round: R x BpR.
+    pub base_bytes: u64,
+    /// Bytes that it is charged.
+    pub charge_bytes: u64,
+    /// From this distance on it is dropped.
+    pub limit_bytes: u64,
+}
+
+/// A sketch with bids of either width.
+#[derive(Debug)]
+pub enum Sketch {
+    /// 32 bits, which wrap.
+    Narrow(Cells<u32>),
+    /// 64 bits.
+    Wide(Cells<u64>),
+}
+
+impl Sketch {
+    /// An empty sketch. `limit_max_bytes` is the most that [`Request::limit_bytes`] will ever be.
+    pub fn new(config: &SketchConfig, limit_max_bytes: u64) -> Self {
+        if config.is_wide {
+            Self::Wide(Cells::new(config, limit_max_bytes))
+        } else {
+            Self::Narrow(Cells::new(config, limit_max_bytes))
+        }
+    }
+
+    /// The bid of a packet, which it raises by the rule.
+    #[inline]
+    pub fn raise(&mut self, pass: &mut Pass, request: &Request) -> Bid {
+        match self {
+            Self::Narrow(cells) => cells.raise(pass, request),
+            Self::Wide(cells) => cells.raise(pass, request),
+        }
+    }
+
+    /// Takes back what a packet was charged that has found no room in its queue.
+    pub fn refund(&mut self, pass: &mut Pass, request: &Request) {
+        match self {
+            Self::Narrow(cells) => cells.refund(pass, request),
+            Self::Wide(cells) => cells.refund(pass, request),
+        }
+    }
+}
+
+/// A cell of a sketch.
+pub trait Cell: Copy + Default {
+    /// Half of all values: what is further ahead is behind.
+    const HALF: u64;
+    /// The cell that holds `bid_bytes`, as far as it can.
+    fn of(bid_bytes: u64) -> Self;
+    /// How far it is ahead of `base_bytes`, if it is not behind.
+    fn ahead_of(self, base_bytes: u64) -> u64;
+}
+
+impl Cell for u32 {
+    const HALF: u64 = 1 << 31;
+
+    #[inline]
+    fn of(bid_bytes: u64) -> Self {
+        bid_bytes as u32
+    }
+
+    #[inline]
+    fn ahead_of(self, base_bytes: u64) -> u64 {
+        self.wrapping_sub(base_bytes as u32).into()
+    }
+}
+
+impl Cell for u64 {
+    const HALF: u64 = 1 << 63;
+
+    #[inline]
+    fn of(bid_bytes: u64) -> Self {
+        bid_bytes
+    }
+
+    #[inline]
+    fn ahead_of(self, base_bytes: u64) -> u64 {
+        self.wrapping_sub(base_bytes)
+    }
+}
+
+const ROW_NAMES: [&str; SketchConfig::ROWS_MAX as usize] = [
+    "bids, row 0",
+    "bids, row 1",
+    "bids, row 2",
+    "bids, row 3",
+    "bids, row 4",
+    "bids, row 5",
+    "bids, row 6",
+    "bids, row 7",
+];
+
+/// The stage of the first row: those before it have the round.
+const FIRST_STAGE: u8 = 2;
+
+/// Rows of cells.
+#[derive(Debug)]
+pub struct Cells<C> {
+    rows: Vec<RegisterArray<C>>,
+    columns: u32,
+    hashes: Hashes,
+    update: UpdateRule,
+    /// What is further ahead is a bid of long ago.
+    window_bytes: u64,
+}
+
+impl<C: Cell> Cells<C> {
+    fn new(config: &SketchConfig, limit_max_bytes: u64) -> Self {
+        let row = |number: u8| {
+            let name = ROW_NAMES[usize::from(number)];
+            RegisterArray::new(name, Half::Ingress, FIRST_STAGE + number, config.columns as usize, C::default())
+        };
+        // Only increments without a bound run ahead further than a packet may.
+        let window_bytes = if config.update == UpdateRule::Increment { C::HALF } else { limit_max_bytes };
+        assert!(window_bytes <= C::HALF, "bids of {} bits cannot tell so many rounds apart", 8 * size_of::<C>());
+        Self {
+            rows: (0..config.rows).map(row).collect(),
+            columns: config.columns,
+            hashes: Hashes::new(config.hash, config.rows),
+            update: config.update,
+            window_bytes,
+        }
+    }
+
+    #[inline]
+    fn raise(&mut self, pass: &mut Pass, request: &Request) -> Bid {
+        match self.update {
+            UpdateRule::Increment => self.increment(pass, request, u64::MAX),
+            UpdateRule::PredicatedIncrement => self.increment(pass, request, request.limit_bytes),
+            UpdateRule::Figure3 => self.read_then_write(pass, request),
+        }
+    }
+
+    /// How far the bid in a cell is ahead; none when it is behind.
+    #[inline]
+    fn ahead(cell: C, base_bytes: u64, window_bytes: u64) -> u64 {
+        let ahead_bytes = cell.ahead_of(base_bytes);
+        if ahead_bytes > window_bytes { 0 } else { ahead_bytes }
+    }
+
+    /// One access to each row, which stays as it was if it would come to `bound_bytes` or more.
+    #[inline]
+    fn increment(&mut self, pass: &mut Pass, request: &Request, bound_bytes: u64) -> Bid {
+        let Request { key, base_bytes, charge_bytes, .. } = *request;
+        let window_bytes = self.window_bytes;
+        let (mut least, mut most) = (u64::MAX, 0);
+        for (number, row) in self.rows.iter_mut().enumerate() {
+            let column = self.hashes.column(number, key, self.columns);
+            let bid = row.access(pass, column, |cell| {
+                let bid = Self::ahead(*cell, base_bytes, window_bytes) + charge_bytes;
+                if bid < bound_bytes {
+                    *cell = C::of(base_bytes.wrapping_add(bid));
+                }
+                bid
+            });
+            (least, most) = (least.min(bid), most.max(bid));
+        }
+        Bid { ahead_bytes: least, rows_differ: least != most }
+    }
+
+    /// Figure 3: `read_sketch`, and for a packet that is queued `update_sketch`.
+    fn read_then_write(&mut self, pass: &mut Pass, request: &Request) -> Bid {
+        let Request { key, base_bytes, charge_bytes, limit_bytes } = *request;
+        let window_bytes = self.window_bytes;
+        let (mut least, mut most) = (u64::MAX, 0);
+        for (number, row) in self.rows.iter_mut().enumerate() {
+            let column = self.hashes.column(number, key, self.columns);
+            let ahead = row.access(pass, column, |cell| Self::ahead(*cell, base_bytes, window_bytes));
+            (least, most) = (least.min(ahead), most.max(ahead));
+        }
+        let bid = least + charge_bytes;
+        if bid < limit_bytes {
+            for (number, row) in self.rows.iter_mut().enumerate() {
+                let column = self.hashes.column(number, key, self.columns);
+                row.access(pass, column, |cell| {
+                    if Self::ahead(*cell, base_bytes, window_bytes) < bid {
+                        *cell = C::of(base_bytes.wrapping_add(bid));
+                    }
+                });
+            }
+        }
+        Bid { ahead_bytes: bid, rows_differ: least != most }
+    }
+
+    /// Lowers each row that the packet can have raised; none below the current round.
+    fn refund(&mut self, pass: &mut Pass, request: &Request) {
+        let Request { key, base_bytes, charge_bytes, .. } = *request;
+        let window_bytes = self.window_bytes;
+        for (number, row) in self.rows.iter_mut().enumerate() {
+            let column = self.hashes.column(number, key, self.columns);
+            row.access(pass, column, |cell| {
+                let ahead = Self::ahead(*cell, base_bytes, window_bytes);
+                *cell = C::of(base_bytes.wrapping_add(ahead.saturating_sub(charge_bytes)));
+            });
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The way of a packet through a port that queues by flow.
+//!
+//! As through a managed lane, but the lane may give up packets that it had admitted, when one arrives and when one
+//! leaves; each of them ends here, for its reason.
+
+use hitless_engine::PacketHandle;
+use hitless_wire::{Ecn, PortId, Time};
+
+use crate::core::Core;
+use crate::mechanism::Mechanism;
+use crate::port::Lane;
+use crate::queueing::flow::{Arriving, FlowKey};
+use crate::queueing::{Entry, FlowLane};
+use crate::switch::{Environment, Switch, SwitchEvent};
+
+impl Core {
+    /// The lane of a port that queues by flow.
+    pub fn flow_lane(&mut self, port: PortId) -> &mut FlowLane {
+        match &mut self.ports[usize::from(port.0)].lane {
+            Lane::Flow(lane) => lane,
+            _ => unreachable!("port {} does not queue by flow", port.0),
+        }
+    }
+
+    /// Sees to it that a port with something to send is served when it falls free.
+    fn see_to_flow_service<E: Environment>(&mut self, now: Time, port: PortId, environment: &mut E) {
+        let lane = self.flow_lane(port);
+        if lane.has_ready() && !lane.service_is_due {
+            lane.service_is_due = true;
+            environment.schedule(lane.busy_until.max(now), SwitchEvent::Service { port });
+        }
+    }
+}
+
+impl<M: Mechanism> Switch<M> {
+    /// A packet reaches a port that queues by flow.
+    pub(crate) fn enqueue_by_flow<E: Environment>(&mut self, now: Time, packet: PacketHandle, environment: &mut E) {
+        let descriptor = &mut environment.packets()[packet];
+        let port = descriptor.egress_port;
+        let arriving = Arriving {
+            entry: Entry { packet, frame_bytes: descriptor.frame_bytes, enqueued_at: now },
+            flow: FlowKey::of(descriptor),
+            class: descriptor.class,
+            can_mark: descriptor.ecn != Ecn::NotCapable,
+        };
+        self.core.buffer.take(descriptor.frame_bytes);
+        if self.core.flow_lane(port).offer(&arriving) {
+            descriptor.mark_congestion();
+        }
+        self.end_given_up(now, port, environment);
+        self.serve_flows_when_free(now, port, environment);
+    }
+
+    /// Serves the port now if it is free, else sees to it that it is served when it falls free.
+    pub(crate) fn serve_flows_when_free<E: Environment>(&mut self, now: Time, port: PortId, environment: &mut E) {
+        if self.core.flow_lane(port).busy_until <= now {
+            self.serve_flows(now, port, environment);
+        } else {
+            self.core.see_to_flow_service(now, port, environment);
+        }
+    }
+
+    /// A port that queues by flow falls free.
+    pub(crate) fn serve_flows<E: Environment>(&mut self, now: Time, port: PortId, environment: &mut E) {
+        let lane = self.core.flow_lane(port);
+        if lane.busy_until > now {
+            return self.core.see_to_flow_service(now, port, environment);
+        }
+        let taken = lane.take(now);
+        self.end_given_up(now, port, environment);
+        let Some((entry, mark)) = taken else { return };
+        if mark {
+            environment.packets()[entry.packet].mark_congestion();
+        }
+        self.core.buffer.give_back(entry.frame_bytes);
+        let held_for = self.leave(now, port, entry, environment);
+        self.core.flow_lane(port).busy_until = now + held_for;
+        self.core.see_to_flow_service(now, port, environment);
+    }
+
+    #[inline]
+    fn end_given_up<E: Environment>(&mut self, now: Time, port: PortId, environment: &mut E) {
+        let lane = self.core.flow_lane(port);
+        if lane.has_ended() {
+            let list = lane.take_ended();
+            for ended in &list {
+                self.core.buffer.give_back(ended.frame_bytes);
+                self.refuse(now, ended.packet, ended.reason, environment);
+            }
+            self.core.flow_lane(port).put_back(list);
+        }
+    }
+}

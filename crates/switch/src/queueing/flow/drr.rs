@@ -1,0 +1,64 @@
+//! Deficit round robin with a queue for each flow (Shreedhar and Varghese 1995).
+
+use super::flows::FlowNumbers;
+use super::round_robin::RoundRobin;
+use super::{Arriving, ClassWeights, Waiting};
+use crate::queueing::EcnThreshold;
+
+/// Its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DrrConfig {
+    /// Bytes that a flow of weight 1 is given in each turn. With less than the largest frame a turn may send nothing.
+    pub quantum_bytes: u32,
+    /// By class, a multiple of the quantum.
+    pub weights: ClassWeights,
+}
+
+/// The discipline.
+#[derive(Debug)]
+pub(super) struct Drr {
+    config: DrrConfig,
+    numbers: FlowNumbers,
+    queues: RoundRobin,
+}
+
+impl Drr {
+    pub fn new(config: DrrConfig) -> Self {
+        Self { config, numbers: FlowNumbers::default(), queues: RoundRobin::default() }
+    }
+
+    /// Whether the depth of the flow's own queue asks for a mark.
+    #[inline]
+    pub fn push(&mut self, arriving: &Arriving, ecn: EcnThreshold) -> bool {
+        let (number, _) = self.numbers.of(arriving.flow);
+        let before = self.queues.list(number);
+        let quantum_bytes = u64::from(self.config.quantum_bytes) * u64::from(self.config.weights.of(arriving.class));
+        self.queues.push(number, arriving.waiting(), quantum_bytes);
+        ecn.marks(before.packets as usize, before.bytes)
+    }
+
+    #[inline]
+    pub fn pop(&mut self) -> Option<Waiting> {
+        let taken = self.queues.pop();
+        self.forget_if_empty(taken)
+    }
+
+    /// The last packet of the flow that has most bytes waiting.
+    pub fn evict(&mut self) -> Option<Waiting> {
+        let taken = self.queues.pop_longest();
+        self.forget_if_empty(taken)
+    }
+
+    #[inline]
+    fn forget_if_empty(&mut self, taken: Option<(u32, Waiting)>) -> Option<Waiting> {
+        let (number, packet) = taken?;
+        if self.queues.list(number).packets == 0 {
+            self.numbers.forget(packet.flow);
+        }
+        Some(packet)
+    }
+
+    pub fn waiting(&self) -> impl Iterator<Item = &Waiting> {
+        self.queues.waiting()
+    }
+}

@@ -1,0 +1,77 @@
+//! Which flow has which number, for disciplines that keep an exact state per flow.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use hitless_wire::Packet;
+
+/// What tells flows apart exactly: number and hash. The number alone is not enough where several packets share it (a
+/// live switch that knows flows by their hash), the hash alone is not where two flows share it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FlowKey(u64);
+
+impl FlowKey {
+    /// The flow of a packet. The two directions of a connection are two flows.
+    #[inline]
+    pub fn of(packet: &Packet) -> Self {
+        Self(u64::from(packet.flow.0) << 32 | u64::from(packet.flow_hash))
+    }
+
+    /// The hash of the 5-tuple, for disciplines that go by a hash.
+    #[inline]
+    pub const fn hash(self) -> u32 {
+        self.0 as u32
+    }
+}
+
+/// A hash function that is the same in every run: one multiplication.
+#[derive(Default)]
+struct Fixed(u64);
+
+impl Hasher for Fixed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u64(byte.into()));
+    }
+
+    #[inline]
+    fn write_u64(&mut self, value: u64) {
+        // 2^64 divided by the golden ratio (Knuth, volume 3, section 6.4); the upper half has the good bits.
+        let product = (self.0 ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = product ^ product >> 32;
+    }
+}
+
+/// Numbers of flows, small and used again. Never iterated over, so that no order comes from it.
+#[derive(Debug, Default)]
+pub(super) struct FlowNumbers {
+    numbers: HashMap<FlowKey, u32, BuildHasherDefault<Fixed>>,
+    free: Vec<u32>,
+    given: u32,
+}
+
+impl FlowNumbers {
+    /// The number of a flow, and whether it is new.
+    #[inline]
+    pub fn of(&mut self, key: FlowKey) -> (u32, bool) {
+        if let Some(&number) = self.numbers.get(&key) {
+            return (number, false);
+        }
+        let number = self.free.pop().unwrap_or_else(|| {
+            self.given += 1;
+            self.given - 1
+        });
+        self.numbers.insert(key, number);
+        (number, true)
+    }
+
+    /// The flow is forgotten; its number may be given to another.
+    #[inline]
+    pub fn forget(&mut self, key: FlowKey) {
+        let number = self.numbers.remove(&key).expect("only a flow that has a number is forgotten");
+        self.free.push(number);
+    }
+}

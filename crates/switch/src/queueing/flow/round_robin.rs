@@ -1,0 +1,103 @@
+//! Deficit round robin (Shreedhar and Varghese 1995) over numbered queues, and the longest of them.
+
+use std::cmp::Reverse;
+
+use super::Waiting;
+use super::chain::{Chain, Links};
+use super::heap::IndexedHeap;
+use super::packets::{PacketList, PacketLists};
+
+#[derive(Clone, Copy, Debug)]
+struct Queue {
+    list: PacketList,
+    deficit_bytes: u64,
+    /// What it is given in each turn.
+    quantum_bytes: u64,
+}
+
+/// Queues that take turns.
+#[derive(Debug, Default)]
+pub(super) struct RoundRobin {
+    packets: PacketLists<()>,
+    queues: Vec<Queue>,
+    links: Links,
+    /// The queues that have packets; the first has its turn.
+    active: Chain,
+    /// The first of the active queues has been given its quantum.
+    turn_has_begun: bool,
+    /// By bytes; of equally long queues the one with the largest number first.
+    longest: IndexedHeap<Reverse<(u64, u32)>>,
+}
+
+impl RoundRobin {
+    /// Puts a packet into a queue; a queue that was empty has `quantum_bytes` from now on.
+    #[inline]
+    pub fn push(&mut self, number: u32, packet: Waiting, quantum_bytes: u64) {
+        let index = number as usize;
+        if self.queues.len() <= index {
+            self.queues.resize(index + 1, Queue { list: PacketList::default(), deficit_bytes: 0, quantum_bytes });
+        }
+        let queue = &mut self.queues[index];
+        if queue.list.packets == 0 {
+            queue.quantum_bytes = quantum_bytes;
+            self.links.push_back(&mut self.active, number);
+        }
+        self.packets.push_back(&mut queue.list, packet, ());
+        self.longest.set(number, Reverse((queue.list.bytes, number)));
+    }
+
+    /// What waits in a queue.
+    #[inline]
+    pub fn list(&self, number: u32) -> PacketList {
+        self.queues.get(number as usize).map_or_else(PacketList::default, |queue| queue.list)
+    }
+
+    /// Takes the next packet to send, and its queue.
+    #[inline]
+    pub fn pop(&mut self) -> Option<(u32, Waiting)> {
+        loop {
+            let number = self.active.first()?;
+            let queue = &mut self.queues[number as usize];
+            if !std::mem::replace(&mut self.turn_has_begun, true) {
+                queue.deficit_bytes += queue.quantum_bytes;
+            }
+            let first = self.packets.front(&queue.list).expect("an active queue has a packet");
+            let frame_bytes = u64::from(first.0.entry.frame_bytes);
+            if queue.deficit_bytes < frame_bytes {
+                self.links.move_to_back(&mut self.active, number);
+                self.turn_has_begun = false;
+                continue;
+            }
+            queue.deficit_bytes -= frame_bytes;
+            let (packet, ()) = self.packets.pop_front(&mut queue.list)?;
+            self.shortened(number);
+            return Some((number, packet));
+        }
+    }
+
+    /// Takes the last packet of the longest queue, and that queue.
+    pub fn pop_longest(&mut self) -> Option<(u32, Waiting)> {
+        let (_, number) = self.longest.first()?;
+        let (packet, ()) = self.packets.pop_back(&mut self.queues[number as usize].list)?;
+        self.shortened(number);
+        Some((number, packet))
+    }
+
+    #[inline]
+    fn shortened(&mut self, number: u32) {
+        let queue = &mut self.queues[number as usize];
+        if queue.list.packets > 0 {
+            return self.longest.set(number, Reverse((queue.list.bytes, number)));
+        }
+        queue.deficit_bytes = 0;
+        self.longest.remove(number);
+        if self.active.first() == Some(number) {
+            self.turn_has_begun = false;
+        }
+        self.links.remove(&mut self.active, number);
+    }
+
+    pub fn waiting(&self) -> impl Iterator<Item = &Waiting> {
+        self.queues.iter().flat_map(|queue| self.packets.iter(&queue.list))
+    }
+}

@@ -1,0 +1,6 @@
+//! Everything that reads bytes from a wire: tables, arbitrary bytes, and the seeds of the fuzzers.
+
+mod frames;
+mod link;
+mod samples;
+mod seeds;

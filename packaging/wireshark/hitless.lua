@@ -1,0 +1,140 @@
+-- Wireshark dissector of hitless' link format, version 1: crates/wire/src/link describes it.
+--
+-- Copy it to the folder of personal Lua plugins (Help, About, Folders), or: tshark -X lua_script:hitless.lua -r FILE.
+-- The EtherType is a preference of the protocol; 0x88b5 unless the link was told another one.
+
+local hitless = Proto("hitless", "hitless link")
+
+local KINDS = { [1] = "LinkGuardian data", [2] = "LinkGuardian acknowledgement", [3] = "LinkGuardian loss", [4] = "Pause" }
+local BYTES = { [1] = 3, [2] = 3, [3] = 4, [4] = 3 }
+local TYPES = { [0] = "data", [1] = "acknowledgement", [2] = "acknowledgement with loss", [3] = "sender's copy" }
+
+local fields = {
+    version = ProtoField.uint8("hitless.version", "Version"),
+    has_inner = ProtoField.bool("hitless.has_inner", "Carries a frame", 8, nil, 0x80),
+    reserved = ProtoField.uint8("hitless.reserved", "Reserved", base.HEX, nil, 0x70),
+    count = ProtoField.uint8("hitless.count", "Shims", base.DEC, nil, 0x0f),
+    kind = ProtoField.uint8("hitless.kind", "Kind", base.DEC, KINDS),
+    data_type = ProtoField.uint8("hitless.data.type", "Type", base.DEC, TYPES, 0xc0),
+    data_era = ProtoField.uint8("hitless.data.era", "Era", base.DEC, nil, 0x10),
+    data_retransmitted = ProtoField.bool("hitless.data.retransmitted", "Retransmitted", 8, nil, 0x08),
+    data_dummy = ProtoField.bool("hitless.data.dummy", "Dummy", 8, nil, 0x04),
+    data_blocking = ProtoField.bool("hitless.data.blocking", "Blocking", 8, nil, 0x02),
+    data_sequence = ProtoField.uint16("hitless.data.sequence", "Sequence number"),
+    ack_piggybacked = ProtoField.bool("hitless.ack.piggybacked", "Piggybacked", 8, nil, 0x20),
+    ack_era = ProtoField.uint8("hitless.ack.era", "Era", base.DEC, nil, 0x10),
+    ack_number = ProtoField.uint16("hitless.ack.number", "Acknowledged"),
+    loss_count = ProtoField.uint8("hitless.loss.count", "Lost in a row"),
+    loss_first = ProtoField.uint16("hitless.loss.first", "First lost"),
+    loss_era = ProtoField.uint8("hitless.loss.era", "Era"),
+    pause_class = ProtoField.uint8("hitless.pause.class", "Class"),
+    pause_quanta = ProtoField.uint16("hitless.pause.quanta", "Quanta (0 resumes)"),
+    inner_bytes = ProtoField.uint16("hitless.inner_bytes", "Length of the frame"),
+}
+hitless.fields = fields
+
+local malformed = ProtoExpert.new("hitless.malformed", "Not version 1 of the link format", expert.group.MALFORMED, expert.severity.ERROR)
+hitless.experts = { malformed }
+hitless.prefs.ether_type = Pref.uint("EtherType", 0x88b5, "The type of the link's frames")
+
+local function data(tree, bytes)
+    local flags = bytes(0, 1)
+    for _, name in ipairs({ "type", "era", "retransmitted", "dummy", "blocking" }) do
+        tree:add(fields["data_" .. name], flags)
+    end
+    tree:add(fields.data_sequence, bytes(1, 2))
+    local value = flags:uint()
+    local what = "Data"
+    if bit.band(value, 4) ~= 0 then
+        what = "Dummy"
+    elseif bit.band(value, 8) ~= 0 then
+        what = "Repair"
+    end
+    return what .. " " .. bytes(1, 2):uint()
+end
+
+local function acknowledgement(tree, bytes)
+    tree:add(fields.ack_piggybacked, bytes(0, 1))
+    tree:add(fields.ack_era, bytes(0, 1))
+    tree:add(fields.ack_number, bytes(1, 2))
+    return "Ack " .. bytes(1, 2):uint()
+end
+
+local function loss(tree, bytes)
+    tree:add(fields.loss_count, bytes(0, 1))
+    tree:add(fields.loss_first, bytes(1, 2))
+    tree:add(fields.loss_era, bytes(3, 1))
+    return "Lost " .. bytes(0, 1):uint() .. " from " .. bytes(1, 2):uint()
+end
+
+local function pause(tree, bytes)
+    tree:add(fields.pause_class, bytes(0, 1))
+    tree:add(fields.pause_quanta, bytes(1, 2))
+    return (bytes(1, 2):uint() == 0 and "Resume" or "Pause") .. " class " .. bytes(0, 1):uint()
+end
+
+local DISSECT = { [1] = data, [2] = acknowledgement, [3] = loss, [4] = pause }
+
+-- Answers where the next shim begins and what to say of this one; nil when it is unknown or cut short.
+local function shim(tree, buffer, at)
+    if at >= buffer:len() then
+        return nil
+    end
+    local kind = buffer(at, 1):uint()
+    local length = BYTES[kind]
+    if not length or at + 1 + length > buffer:len() then
+        return nil
+    end
+    local branch = tree:add(hitless, buffer(at, 1 + length), KINDS[kind])
+    branch:add(fields.kind, buffer(at, 1))
+    return at + 1 + length, DISSECT[kind](branch, buffer(at + 1, length))
+end
+
+function hitless.dissector(buffer, packet, tree)
+    packet.cols.protocol = "hitless"
+    local root = tree:add(hitless, buffer())
+    if buffer:len() < 2 or buffer(0, 1):uint() ~= 1 then
+        root:add_proto_expert_info(malformed)
+        return
+    end
+    root:add(fields.version, buffer(0, 1))
+    root:add(fields.has_inner, buffer(1, 1))
+    root:add(fields.reserved, buffer(1, 1))
+    root:add(fields.count, buffer(1, 1))
+    local counts = buffer(1, 1):uint()
+    local at, said = 2, {}
+    for _ = 1, bit.band(counts, 0x0f) do
+        local next_at, text = shim(root, buffer, at)
+        if not next_at then
+            root:add_proto_expert_info(malformed)
+            return
+        end
+        at = next_at
+        said[#said + 1] = text
+    end
+    packet.cols.info = table.concat(said, ", ")
+    if counts < 0x80 then
+        return
+    end
+    if at + 2 > buffer:len() or at + 2 + buffer(at, 2):uint() > buffer:len() then
+        root:add_proto_expert_info(malformed)
+        return
+    end
+    local length = buffer(at, 2):uint()
+    root:add(fields.inner_bytes, buffer(at, 2))
+    root:set_len(at + 2)
+    -- The inner frame's dissectors write their own summary; ours stands before it.
+    packet.cols.info:append(" | ")
+    packet.cols.info:fence()
+    Dissector.get("eth_withoutfcs"):call(buffer(at + 2, length):tvb(), packet, tree)
+end
+
+local types = DissectorTable.get("ethertype")
+local registered = hitless.prefs.ether_type
+types:add(registered, hitless)
+
+function hitless.prefs_changed()
+    types:remove(registered, hitless)
+    registered = hitless.prefs.ether_type
+    types:add(registered, hitless)
+end
