@@ -10,10 +10,11 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from hitless import _native
-from hitless.errors import HitlessError, RefusedScenario
+from hitless.errors import BadInput, HitlessError, RefusedScenario
 
 NetworkInterface = _native.NetworkInterface
 linkguardian_copies = _native.linkguardian_copies
@@ -90,9 +91,39 @@ class LiveOptions:
     """The longest frame, without check sequence."""
     ring_frames: int = 1_024
     """What each ring of an interface holds."""
+    record: Path | None = None
+    """Where frames, commands and decisions are kept, for `replay`."""
 
 
 DEFAULT_OPTIONS = LiveOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A recorded run, repeated in simulation."""
+
+    arrivals: int
+    commands: int
+    equal_decisions: int
+    divergence: str | None
+    """The first decision that differs, and both that were made; None when all are equal."""
+    is_complete: bool
+    """The recording has its end: the process that made it was not killed."""
+    summary: Mapping[str, Any]
+    """Of the simulation."""
+
+
+def replay(path: Path) -> Replay:
+    """Repeat a recorded run in simulation, and compare decision by decision. Raises `HitlessError`."""
+    try:
+        found = json.loads(_native.live_replay(path))
+    except (OSError, ValueError) as refused:
+        raise BadInput(str(refused)) from refused
+    except _native.SimulationError as failed:
+        raise HitlessError(
+            str(failed), where=str(path), hint="this is a fault of hitless; please report it"
+        ) from failed
+    return Replay(**{name: found[name] for name in Replay.__dataclass_fields__})
 
 
 class LiveRun:
@@ -122,6 +153,7 @@ class LiveRun:
                 frames=options.frames,
                 frame_bytes=options.frame_bytes,
                 ring_frames=options.ring_frames,
+                record=options.record,
             )
         except _native.ScenarioError as refused:
             raise RefusedScenario(str(refused)) from refused

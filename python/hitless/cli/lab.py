@@ -1,18 +1,20 @@
 """`hitless lab`: starting a lab, and what is said of it."""
 
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 
-from hitless.cli.console import print_json, print_note, stdout
+from hitless.cli.console import print_json, print_note, print_text, stdout
 from hitless.cli.run import STANDARD_INPUT, read_scenario, shown_name
 from hitless.errors import BadInput
 from hitless.lab import client, control, kernel, registry
 from hitless.lab.plan import LabPlan, lab_name
 from hitless.lab.process import Lab, Launch, ended_by_signals, plan_of
 from hitless.lab.scope import scope
-from hitless.live import LiveScenario, Mode, Status, check_live
+from hitless.live import LiveScenario, Mode, Status, check_live, replay
 from hitless.suggest import did_you_mean
 
 OVERLOAD_CODE = 1
@@ -100,8 +102,22 @@ def _say_ready(plan: LabPlan, ready: dict[str, Any], *, json: bool) -> None:
     for host in plan.hosts:
         table.add_row(host.name, host.address, modes.get(host.name, ""), ready["hosts"][host.name])
     stdout.print(table)
+    for line in _self_test_lines(ready["status"]):
+        print_note(line)
     for warning in ready["status"]["warnings"]:
         print_note(f"warning: {warning}")
+
+
+def _self_test_lines(status: Mapping[str, Any]) -> Iterator[str]:
+    """What was measured before the lab came up, beside what its scenario asks for."""
+    found = status.get("self_test")
+    if found is not None:
+        late = found["wake_up"]
+        yield (
+            f"self-test: wakes up {late['median_ns'] / 1e3:.0f} us late, at most {late['worst_ns'] / 1e3:.0f} us; "
+            f"forwards {found['forwarded_per_s']:,.0f} frames/s of {found['asked_per_s']:,.0f} that a host may send"
+        )
+        yield from (f"warning: {warning}" for warning in found["warnings"])
 
 
 def _next_steps(plan: LabPlan) -> str:
@@ -164,6 +180,21 @@ def _say_result(name: str, result: Status, *, strict: bool, json: bool) -> int:
             "its results are not those of the scenario's switches"
         )
     return OVERLOAD_CODE if result.is_overloaded and strict else 0
+
+
+def show_replay(file: Path, *, json: bool) -> int:
+    """Repeat a recorded run; return the exit code."""
+    found = replay(file)
+    if json:
+        print_json(asdict(found))
+    else:
+        print_text(f"{found.arrivals} frames, {found.commands} commands, {found.equal_decisions} equal decisions")
+    if not found.is_complete:
+        print_note("warning: the recording has no end: the lab was killed, or its disk did not keep up")
+    if found.divergence is None:
+        return 0
+    print_note(f"the replay decided otherwise {found.divergence}")
+    return 1
 
 
 def show_list(*, json: bool) -> None:

@@ -26,7 +26,8 @@ def up(
     foreground: Annotated[bool, typer.Option("--foreground", "-f", help="Stay until Ctrl-C ends the lab.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Its end exits with 1 when a deadline was missed.")] = False,
     record: Annotated[
-        Path | None, typer.Option(help="Keep every frame and command here, for hitless replay.", show_default=False)
+        Path | None,
+        typer.Option(help="Keep frames, commands and decisions here, for hitless lab replay.", show_default=False),
     ] = None,
     mode: Annotated[
         Literal["auto", "packet", "xdp", "xdp-zero-copy", "xdp-copy", "xdp-generic"],
@@ -172,6 +173,24 @@ def down(
     from hitless.cli import lab
 
     raise typer.Exit(lab.down(name, every=every, json=json))
+
+
+@lab_app.command()
+def replay(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What hitless lab up --record has kept.")],
+    json: Json = False,
+) -> None:
+    """Repeat a recorded lab in simulation, and compare every decision of its switches: 1 when one differs.
+
+    Examples:
+
+      hitless lab up mine.toml --record mine.recording
+      hitless lab down
+      hitless lab replay mine.recording
+    """
+    from hitless.cli import lab
+
+    raise typer.Exit(lab.show_replay(file, json=json))
 
 
 @lab_app.command("list")

@@ -17,6 +17,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -137,7 +138,12 @@ class Lab:
 
     def _options(self) -> LiveOptions:
         ring_frames = min(RING_FRAMES_MAX, max(RING_FRAMES_MIN, RING_FRAMES_TOTAL // len(self._plan.hosts)))
-        return LiveOptions(mode=self._launch.mode, slack_us=self._launch.slack_us, ring_frames=ring_frames)
+        return LiveOptions(
+            mode=self._launch.mode,
+            slack_us=self._launch.slack_us,
+            ring_frames=ring_frames,
+            record=Path(self._launch.record) if self._launch.record else None,
+        )
 
     def _build(self) -> dict[str, str]:
         """Make namespaces and veths; what each host's kernel is set to."""

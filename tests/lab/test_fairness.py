@@ -1,0 +1,79 @@
+"""An aggressive UDP flow beside TCP flows: what a FIFO queue gives them, and what AFQ does."""
+
+import json
+import subprocess
+
+import pytest
+
+from labs import require_tool
+
+RATE_BPS = 50_000_000
+DUMBBELL = """
+name = "neighbours"
+
+[topology]
+kind = "dumbbell"
+hosts_left = 3
+hosts_right = 3
+host_link = { rate = "200 Mbps", delay = "5 us" }
+bottleneck = { rate = "50 Mbps", delay = "5 us" }
+
+[switch]
+preset = "ideal"
+buffer = { kind = "static", per_port = "200 KB" }
+"""
+AFQ = """
+[[mechanism]]
+kind = "afq"
+ports = ["left->right"]
+queues = 32
+"""
+
+
+def dumbbell(folder, *, fair):
+    file = folder / "dumbbell.toml"
+    file.write_text(DUMBBELL + (AFQ if fair else ""))
+    return file
+
+
+def shares(lab):
+    """Bits per second of two TCP flows and of a UDP flow of twice the bottleneck's rate, each to a host of its own."""
+    require_tool("iperf3", "iperf3")
+    pairs = [("h0", "h3"), ("h1", "h4"), ("h2", "h5")]
+    servers = [lab.start(to, "iperf3", "--server", "--one-off") for _, to in pairs]
+    for _, to in pairs:
+        lab.wait_for_port(to, 5201)
+    udp = ["--udp", "--bitrate", str(2 * RATE_BPS), "--length", "1400"]
+    clients = []
+    for (host, to), more in zip(pairs, [[], [], udp], strict=True):
+        words = ["iperf3", "--client", lab.address(to), "--time", "6", "--omit", "2", "--json", *more]
+        clients.append(lab.start(host, *words, stdout=subprocess.PIPE, text=True))
+    documents = [json.loads(client.communicate(timeout=60)[0])["end"] for client in clients]
+    for server in servers:
+        server.wait(timeout=30)
+    *tcp, datagrams = documents
+    # What arrived: of TCP the receiver's sum, of UDP that less what was lost.
+    arrived = datagrams["sum"]["bits_per_second"] * (1 - datagrams["sum"]["lost_percent"] / 100)
+    return [each["sum_received"]["bits_per_second"] for each in tcp], arrived
+
+
+@pytest.fixture
+def fabric(lab, tmp_path):
+    def up(*, fair):
+        lab.up(dumbbell(tmp_path, fair=fair), "--congestion", "cubic")
+        return lab
+
+    return up
+
+
+def test_in_a_fifo_queue_the_udp_flow_takes_nearly_all(fabric):
+    tcp, udp = shares(fabric(fair=False))
+    print(f"TCP {[round(each / 1e6, 1) for each in tcp]}, UDP {udp / 1e6:.1f} Mb/s")
+    assert udp > 5 * sum(tcp)
+
+
+def test_with_afq_each_gets_its_share(fabric):
+    tcp, udp = shares(fabric(fair=True))
+    print(f"TCP {[round(each / 1e6, 1) for each in tcp]}, UDP {udp / 1e6:.1f} Mb/s")
+    fair = sum([*tcp, udp]) / 3
+    assert all(0.6 * fair < each < 1.4 * fair for each in [*tcp, udp])
