@@ -283,7 +283,9 @@ def test_a_crash_while_it_comes_up_leaves_nothing(lab, tmp_path):
         env=environment,
     )
     assert done.returncode == 1
-    assert "the crash of the test" in done.stderr
+    assert "internal error: MemoryError: the crash of the test" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Traceback" in (RUN_FOLDER / f"{lab.name}.log").read_text()
     (RUN_FOLDER / f"{lab.name}.log").unlink(missing_ok=True)
     assert lab.left_behind() == []
 

@@ -12,7 +12,7 @@ use hitless_fabric::outside::OutsideSettings;
 use hitless_fabric::scenario::{self, Purpose, Scenario};
 use hitless_interfaces::open::UnknownMode;
 use hitless_interfaces::{Interface, Options as InterfaceOptions, open};
-use hitless_live::recording::{Header, RecorderOptions, RecordingState};
+use hitless_live::recording::{Header, RecorderOptions, RecordingState, mac_address};
 use hitless_live::{Command, Control, Driver, MonotonicClock, Options, Recorder, Request, Status, Waiting};
 use hitless_wire::frame::MacAddress;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
@@ -228,8 +228,7 @@ fn open_interface(name: &str, options: InterfaceOptions) -> PyResult<Box<dyn Int
 fn read_stations(stations: &Bound<'_, PyDict>) -> PyResult<Vec<(MacAddress, String)>> {
     let read = |(address, node): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
         let text: String = address.extract()?;
-        let parsed =
-            parse_mac(&text).ok_or_else(|| PyValueError::new_err(format!("'{text}' is no Ethernet address")))?;
+        let parsed = mac_address(&text).map_err(PyValueError::new_err)?;
         Ok((parsed, node.extract()?))
     };
     stations.iter().map(read).collect()

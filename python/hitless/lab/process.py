@@ -214,6 +214,7 @@ def ended_by_signals(lab: Lab) -> Iterator[None]:
 
 
 def _tell_parent(kind: str, what: Any) -> None:
+    # After "ready" nobody reads any more, and standard output is the log.
     sys.stdout.write(json.dumps({kind: what}) + "\n")
     sys.stdout.flush()
     if kind == "ready":
@@ -238,6 +239,12 @@ def main() -> int:
         log.error("%s", failed)  # noqa: TRY400 - the text says it all
         _tell_parent("error", control.encoded(failed))
         return failed.exit_code
+    except Exception as fault:
+        log.exception("internal error")
+        what = f"internal error: {type(fault).__name__}: {fault}"
+        hint = f"this is a fault of hitless; where it happened is in {place.log}"
+        _tell_parent("error", control.encoded(HitlessError(what, hint=hint)))
+        return 1
     log.info("ended: %s", json.dumps(result.values))
     if not result.is_overloaded:
         place.log.unlink(missing_ok=True)
