@@ -197,9 +197,9 @@ def show_list(*, json: bool) -> None:
     if not labs:
         print_note("no lab is up")
         return
-    table = Table()
+    table = Table(box=None, pad_edge=False)
     for column in ("lab", "state", "since", "hosts", "scenario"):
-        table.add_column(column)
+        table.add_column(column, overflow="fold", no_wrap=column != "scenario")
     for each in labs:
         record = each.record
         state = "up" if each.is_up else "its process is gone"
