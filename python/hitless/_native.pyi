@@ -43,6 +43,73 @@ class Simulation:
     def effective(self) -> str:
         """The scenario as TOML with every default spelled out."""
 
+class TrafficEnds:
+    """A generator at one interface and a sink at another one, each (network namespace, interface)."""
+
+    def __init__(self, source: tuple[str, str], sink: tuple[str, str], *, ring_frames: int = 65_536) -> None:
+        """Open both. Raises OSError with the reason."""
+
+    def stream(
+        self,
+        *,
+        frame_bytes: int = 64,
+        rate_pps: float | None = None,
+        duration_s: float = 1.0,
+        generator_cpu: int | None = None,
+        sink_cpu: int | None = None,
+    ) -> str:
+        """Send frames of ``frame_bytes`` (check sequence included); answer what arrived, as a JSON object.
+
+        Without ``rate_pps`` as fast as possible.
+        """
+
+class PlainForwarder:
+    """Hands every frame of one interface to another one, and back: ports without a switch."""
+
+    def __init__(self, namespace: str, left: str, right: str, *, mode: str = "packet") -> None:
+        """Open both in a network namespace. Raises OSError with the reason."""
+
+    @property
+    def modes(self) -> tuple[str, str]:
+        """How frames cross at either interface: what was obtained."""
+
+    def run(self, *, cpu: int | None = None) -> str:
+        """Forward until `stop`, on one processor; answer the counters of both, as a JSON list. Once."""
+
+    def stop(self) -> None:
+        """Ask it to end."""
+
+def switch_off_offloads_in(namespace: str, interface: str) -> list[str]:
+    """Switch off the offloads of an interface that change frames; return those that are still on."""
+
+class NetworkInterface:
+    """An Ethernet interface of the network namespace of the thread that makes this.
+
+    Everything raises OSError with a complete message: when there is no such interface, when it is gone, without
+    CAP_NET_ADMIN.
+    """
+
+    def __init__(self, name: str) -> None: ...
+    @property
+    def mtu_bytes(self) -> int:
+        """The most bytes of a frame behind addresses and type."""
+
+    def set_mtu_bytes(self, mtu_bytes: int) -> None:
+        """Set the MTU; a port must be opened after that."""
+
+    def set_up(self, up: bool) -> None:
+        """Switch it on or off."""
+
+    @property
+    def carrier(self) -> Literal["off", "lost", "present"]:
+        """Whether frames can cross now."""
+
+    def switch_off_offloads(self) -> tuple[list[str], list[str]]:
+        """Switch off those that change frames: which are off now and were on, and which stay on."""
+
+    def switch_on_offloads(self, names: list[str]) -> None:
+        """Switch these on again."""
+
 class Session:
     """A scenario run in steps: it stops where it is told to, shows counters, and takes commands."""
 
@@ -93,6 +160,8 @@ class Live:
         record: str | PathLike[str] | None = None,
         record_frame_bytes: int | None = None,
         record_decisions: bool = True,
+        mode: str = "packet",
+        self_test: bool = True,
     ) -> None:
         """Read the scenario and open the interfaces, in the network namespace of the calling thread.
 
@@ -101,6 +170,8 @@ class Live:
         learned. ``slack_us``: later than this is a missed deadline. ``busy_poll``: never sleep. ``spin_us``: wait awake
         for events nearer than this. ``frames``, ``frame_bytes``: the pool of frames. ``ring_frames``: of the rings.
         ``record``: a file for `live_replay`; ``record_frame_bytes``: keep so much of each frame and a hash of the rest.
+        ``self_test``: measure for 50 ms first what the machine can do; `status` shows it.
+        ``mode``: how frames cross to the kernel: "packet", "xdp", "xdp-zero-copy", "xdp-copy", "xdp-generic" or "auto".
 
         Raises `ScenarioError`, or OSError for an interface that cannot be opened.
         """
@@ -115,8 +186,11 @@ class Live:
         """How things are (after the run: were at its end), as a JSON object; see crates/live/src/status.rs."""
 
     def command(self, text: str) -> None:
-        """Carry out "fail LINK", "repair LINK", "corrupt LINK RATE", "protect LINK COPIES blocking|non-blocking" or
-        "unprotect LINK", where LINK is "a->b" or "a<->b"; ValueError when it cannot be."""
+        """Carry out a command; ValueError when it cannot be.
+
+        "fail LINK", "repair LINK", "corrupt LINK RATE", "protect LINK COPIES blocking|non-blocking" or "unprotect
+        LINK", where LINK is "a->b" or "a<->b".
+        """
 
     @property
     def is_over(self) -> bool:
@@ -146,6 +220,12 @@ def live_replay(path: str | PathLike[str]) -> str:
 
 def linkguardian_copies(actual_loss_rate: float, target_loss_rate: float) -> int:
     """Copies that LinkGuardian retransmits of each lost packet: Equation 2, rounded up."""
+
+def link_inner_mtu(outer_mtu: int, vlan_tags: int) -> int | None:
+    """The MTU for hosts whose frames cross a protected link of MTU ``outer_mtu``; None when nothing is left."""
+
+def link_outer_mtu(inner_mtu: int, vlan_tags: int) -> int:
+    """The MTU that a protected link needs for hosts with MTU ``inner_mtu``."""
 
 class FleetError(Exception):
     """Refused input of the fleet simulator; its arguments are what is wrong, where, and a hint."""
@@ -251,6 +331,9 @@ def scenario_example(name: str) -> str | None:
 
 def scenario_check(text: str, file_name: str) -> str:
     """The scenario with every default spelled out; raises `ScenarioError`."""
+
+def scenario_check_live(text: str, file_name: str) -> tuple[str, str]:
+    """The same for a live run, which needs neither flows nor an end; then its fabric as a JSON object."""
 
 def bench_engine(work: str, fraction: float, seed: int) -> str:
     """Run a benchmark workload with a fraction of each flow's packets; measurements as a JSON object."""

@@ -1,6 +1,6 @@
 //! Forwards every frame between two interfaces, both ways, and does nothing else: what the ports alone can do.
 //!
-//!     forward LEFT RIGHT [af_packet]
+//!     forward LEFT RIGHT [packet|xdp|xdp-zero-copy|xdp-copy|xdp-generic|auto]
 //!
 //! Runs until its standard input ends; the counters go to stdout then.
 
@@ -9,16 +9,15 @@ use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use hitless_interfaces::{Interface, Options, open};
-
-/// Frames that one side may bring before the other one is looked at.
-const TURN_FRAMES: usize = 64;
+use hitless_interfaces::traffic::forward;
+use hitless_interfaces::{Options, Preference, open};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let names: Vec<String> = std::env::args().skip(1).collect();
-    let [left, right, ..] = names.as_slice() else { return Err("forward LEFT RIGHT [MODE]".into()) };
-    let mut left = open(left, Options::default())?;
-    let mut right = open(right, Options::default())?;
+    let [left, right, mode @ ..] = names.as_slice() else { return Err("forward LEFT RIGHT [MODE]".into()) };
+    let preference = mode.first().map_or(Ok(Preference::default()), |mode| mode.parse())?;
+    let options = Options { preference, ..Options::default() };
+    let (mut left, mut right) = (open(left, options)?, open(right, options)?);
     eprintln!("{}: {}\n{}: {}", left.name(), left.mode(), right.name(), right.mode());
     let ended = AtomicBool::new(false);
     thread::scope(|scope| -> Result<(), Box<dyn Error>> {
@@ -26,19 +25,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             let _ = std::io::stdin().read_to_end(&mut Vec::new());
             ended.store(true, Ordering::Relaxed);
         });
-        while !ended.load(Ordering::Relaxed) {
-            forward(&mut *left, &mut *right)?;
-            forward(&mut *right, &mut *left)?;
-        }
+        forward(&mut *left, &mut *right, &ended)?;
         println!("{:?}\n{:?}", left.counters()?, right.counters()?);
         Ok(())
     })
-}
-
-fn forward(from: &mut dyn Interface, to: &mut dyn Interface) -> std::io::Result<()> {
-    let count = from.receive(TURN_FRAMES, &mut |frame| {
-        // What is refused is in the counters.
-        let _ = to.send(frame.bytes);
-    })?;
-    if count > 0 { to.flush() } else { Ok(()) }
 }

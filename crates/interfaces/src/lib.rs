@@ -5,8 +5,12 @@
 //! - [`interface`]: what a port can do;
 //! - [`open`](mod@open): how one is opened, and why that fails;
 //! - [`link`]: the interface under a port: MTU, carrier, on and off;
+//! - [`watch`]: what becomes of interfaces;
 //! - [`offloads`]: what must be off so that frames arrive as they were sent;
-//! - [`packet`]: ports over packet sockets.
+//! - [`packet`]: ports over packet sockets;
+//! - [`xdp`]: ports over AF_XDP;
+//! - [`namespace`]: doing something in another network namespace;
+//! - [`traffic`]: a generator and a sink, which measure what lies between two ports.
 
 pub mod capability;
 mod frame;
@@ -17,8 +21,12 @@ pub mod offloads;
 pub mod open;
 pub mod packet;
 mod sys;
+pub mod traffic;
+pub mod watch;
+pub mod xdp;
 
 pub use interface::{Counters, Interface, MonotonicTime, Received, Refusal};
 pub use open::{OpenError, Options, Preference, open};
+pub use sys::affinity::pin;
 pub use sys::socket::wait_readable;
 pub use sys::time::monotonic_ns;

@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::open::OpenError;
+use crate::sys::ethtool::receive_queues;
 use crate::sys::network::Control;
 
 /// An Ethernet interface of the network namespace in which it was looked up, by index: a new interface of the same name
@@ -23,6 +24,16 @@ pub enum Carrier {
     Lost,
     /// Frames can cross.
     Present,
+}
+
+impl Carrier {
+    pub(crate) fn of_flags(flags: libc::c_int) -> Self {
+        match (flags & libc::IFF_UP != 0, flags & libc::IFF_RUNNING != 0) {
+            (false, _) => Self::Off,
+            (true, false) => Self::Lost,
+            (true, true) => Self::Present,
+        }
+    }
 }
 
 impl Link {
@@ -91,11 +102,15 @@ impl Link {
     /// When it is gone.
     pub fn carrier(&self) -> io::Result<Carrier> {
         let flags = self.control.flags(&self.name)?;
-        Ok(match (flags & libc::IFF_UP != 0, flags & libc::IFF_RUNNING != 0) {
-            (false, _) => Carrier::Off,
-            (true, false) => Carrier::Lost,
-            (true, true) => Carrier::Present,
-        })
+        Ok(Carrier::of_flags(flags))
+    }
+
+    /// How many receive queues it has; 0 when the driver does not count them.
+    ///
+    /// # Errors
+    /// When the driver knows nothing of queues.
+    pub fn receive_queues(&self) -> io::Result<u32> {
+        receive_queues(&self.control, &self.name)
     }
 
     /// Success when it has not gone.

@@ -3,10 +3,12 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
+use std::str::FromStr;
 
 use crate::capability::Capability;
 use crate::interface::Interface;
 use crate::packet::{PacketInterface, RING_FRAMES};
+use crate::xdp::{XdpInterface, XdpMode};
 
 /// How frames are to cross to the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -14,7 +16,48 @@ pub enum Preference {
     /// Packet sockets with memory-mapped rings: any interface.
     #[default]
     Packet,
+    /// AF_XDP in the fastest mode that can be had.
+    FastestXdp,
+    /// AF_XDP in exactly this mode.
+    Xdp(XdpMode),
+    /// AF_XDP in the driver, without a copy or with one; packet sockets where the driver cannot. AF_XDP in the stack is not
+    /// tried: it is no faster than packet sockets.
+    Fastest,
 }
+
+impl Preference {
+    /// All of them, with the names that they have on a command line and in a file.
+    pub const NAMED: [(&'static str, Self); 6] = [
+        ("packet", Self::Packet),
+        ("xdp", Self::FastestXdp),
+        ("xdp-zero-copy", Self::Xdp(XdpMode::ZeroCopy)),
+        ("xdp-copy", Self::Xdp(XdpMode::Copy)),
+        ("xdp-generic", Self::Xdp(XdpMode::Generic)),
+        ("auto", Self::Fastest),
+    ];
+}
+
+impl FromStr for Preference {
+    type Err = UnknownMode;
+
+    fn from_str(text: &str) -> Result<Self, UnknownMode> {
+        let found = Self::NAMED.iter().find(|(name, _)| *name == text);
+        found.map(|(_, preference)| *preference).ok_or_else(|| UnknownMode(text.to_owned()))
+    }
+}
+
+/// A name that is none of [`Preference::NAMED`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownMode(pub String);
+
+impl fmt::Display for UnknownMode {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = Preference::NAMED.map(|(name, _)| name).join(", ");
+        write!(formatter, "there is no way {:?} for frames to cross to the kernel; it is one of {names}", self.0)
+    }
+}
+
+impl Error for UnknownMode {}
 
 /// What a port is to be like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +80,15 @@ impl Default for Options {
 /// # Errors
 /// [`OpenError`]: exactly what was asked for could not be had.
 pub fn open(name: &str, options: Options) -> Result<Box<dyn Interface + Send>, OpenError> {
+    let packet = || Ok(Box::new(PacketInterface::open(name, options.ring_frames)?) as Box<dyn Interface + Send>);
+    let first_of = |modes: &[XdpMode]| -> Result<Box<dyn Interface + Send>, OpenError> {
+        Ok(Box::new(XdpInterface::open_first(name, modes, options.ring_frames)?))
+    };
     match options.preference {
-        Preference::Packet => Ok(Box::new(PacketInterface::open(name, options.ring_frames)?)),
+        Preference::Packet => packet(),
+        Preference::FastestXdp => first_of(&XdpMode::ALL),
+        Preference::Xdp(mode) => first_of(&[mode]),
+        Preference::Fastest => first_of(&[XdpMode::ZeroCopy, XdpMode::Copy]).or_else(|_| packet()),
     }
 }
 
@@ -181,6 +231,15 @@ mod tests {
             "there is no interface \"hl-none\" in this network namespace (`ip link` lists them)"
         );
         assert_eq!(io::Error::from(error).kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn every_name_is_read_and_others_are_refused_with_a_list() {
+        for (name, preference) in Preference::NAMED {
+            assert_eq!(name.parse(), Ok(preference));
+        }
+        let error = "dpdk".parse::<Preference>().expect_err("no such mode");
+        assert!(error.to_string().contains("one of packet, xdp, xdp-zero-copy"), "{error}");
     }
 
     #[test]

@@ -3,14 +3,13 @@
 mod support;
 
 use hitless_live::Options;
-use support::{Lab, TRAFFIC, frame, station};
+use support::{Lab, frame, station};
 
 /// h0 - sw0 - sw1 - h1, h2.
 fn chain() -> String {
     format!(
-        "name = \"chain\"\nduration = \"1 s\"\n[topology]\nkind = \"graph\"\nhosts = [\"h0\", \"h1\", \"h2\"]\nswitches = [\"sw0\", \"sw1\"]\n\
-         links = [{}]\n{TRAFFIC}\n[[flows]]\nname = \"none\"\nkind = \"long\"\ntransport = \"tcp\"\nsources = [\"h0\"]\n\
-         destinations = [\"h1\"]\n[[link]]\nname = \"sw0->sw1\"\nloss = {{ model = \"bernoulli\", rate = 0.05 }}\n\
+        "name = \"chain\"\n[topology]\nkind = \"graph\"\nhosts = [\"h0\", \"h1\", \"h2\"]\nswitches = [\"sw0\", \"sw1\"]\n\
+         links = [{}]\n[[link]]\nname = \"sw0->sw1\"\nloss = {{ model = \"bernoulli\", rate = 0.05 }}\n\
          [[mechanism]]\nkind = \"linkguardian\"\nlink = \"sw0<->sw1\"\nactual_loss_rate = 0.05\nack_no_timeout = \"200 us\"\n",
         [("h0", "sw0"), ("sw0", "sw1"), ("h1", "sw1"), ("h2", "sw1")]
             .map(|(a, b)| format!("{{ ends = [\"{a}\", \"{b}\"], rate = \"1 Gbps\", delay = \"1 us\" }}"))

@@ -4,14 +4,18 @@
 //! What is simulated is decided in `hitless-fabric` and `hitless-fleet`; how results are read, judged and drawn is decided in Python.
 //!
 //! - [`simulator`]: the one file that names the simulator crate;
+//! - [`bench_live`]: what a bench of live forwarding is measured with;
 //! - [`fleet`]: the classes of the fleet simulator, which is a crate of its own;
 //! - [`simulation`]: the Python class `Simulation`, one scenario from text to tables;
 //! - [`session`]: the Python class `Session`, a scenario run in steps with commands in between;
 //! - [`live`]: the Python class `Live`, a scenario's fabric between real interfaces;
+//! - [`network_interface`]: the Python class `NetworkInterface`, what is under a port of a live run;
 //! - [`tables`]: columns of results as numpy arrays, without a copy.
 
+mod bench_live;
 mod fleet;
 mod live;
+mod network_interface;
 mod session;
 mod simulation;
 mod simulator;
@@ -71,11 +75,29 @@ fn scenario_check(py: Python<'_>, text: &str, file_name: &str) -> PyResult<Strin
     Ok(prepared.effective())
 }
 
+/// Checks a scenario for a live run: with every default spelled out, and its hosts, switches and links as JSON text.
+#[pyfunction]
+fn scenario_check_live(py: Python<'_>, text: &str, file_name: &str) -> PyResult<(String, String)> {
+    Ok(py.detach(|| simulator::check_live(text, file_name))?)
+}
+
 /// Copies that LinkGuardian retransmits of each lost packet: Equation 2, rounded up. Both rates lie between 0 and 1.
 #[pyfunction]
 fn linkguardian_copies(actual_loss_rate: f64, target_loss_rate: f64) -> PyResult<u32> {
     let copies = simulator::linkguardian_copies(actual_loss_rate, target_loss_rate);
     copies.ok_or_else(|| PyValueError::new_err("both loss rates must lie strictly between 0 and 1"))
+}
+
+/// The MTU for hosts whose frames, with so many VLAN tags at most, cross a protected link of this MTU.
+#[pyfunction]
+fn link_inner_mtu(outer_mtu: usize, vlan_tags: usize) -> Option<usize> {
+    hitless_wire::link::inner_mtu(outer_mtu, vlan_tags)
+}
+
+/// The MTU that a protected link needs for hosts with this MTU.
+#[pyfunction]
+fn link_outer_mtu(inner_mtu: usize, vlan_tags: usize) -> usize {
+    hitless_wire::link::outer_mtu(inner_mtu, vlan_tags)
 }
 
 /// Runs benchmark workload `work` with a fraction of each flow's packets; returns the measurements as JSON.
@@ -95,9 +117,13 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<simulation::Simulation>()?;
     module.add_class::<session::Session>()?;
     module.add_class::<live::Live>()?;
+    module.add_class::<network_interface::NetworkInterface>()?;
     module.add_class::<fleet::FleetTopology>()?;
     module.add_class::<fleet::FleetTrace>()?;
     module.add_class::<fleet::FleetYear>()?;
+    module.add_class::<bench_live::TrafficEnds>()?;
+    module.add_class::<bench_live::PlainForwarder>()?;
+    module.add_function(wrap_pyfunction!(bench_live::switch_off_offloads_in, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(fleet::fleet_policies, module)?)?;
     module.add_function(wrap_pyfunction!(fleet::fleet_policy_protects, module)?)?;
@@ -106,6 +132,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario_examples, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_example, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_check, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario_check_live, module)?)?;
     module.add_function(wrap_pyfunction!(linkguardian_copies, module)?)?;
+    module.add_function(wrap_pyfunction!(link_inner_mtu, module)?)?;
+    module.add_function(wrap_pyfunction!(link_outer_mtu, module)?)?;
     module.add_function(wrap_pyfunction!(bench_engine, module)?)
 }

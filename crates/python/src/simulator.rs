@@ -4,7 +4,8 @@ use std::fs;
 use std::time::Instant;
 
 use hitless_fabric::bench::Work;
-use hitless_fabric::scenario::{self, Scenario};
+use hitless_fabric::scenario::{self, Purpose, Scenario};
+use hitless_fabric::topology::{DirectedLink, Topology};
 use hitless_fabric::{LinkEnd, Mode, Progress, Session, Simulation, Time, copies_for};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -55,7 +56,7 @@ pub struct Prepared {
 impl Prepared {
     /// Reads and checks a scenario; `seed` overrides the scenario's own.
     pub fn new(text: &str, file_name: &str, seed: Option<u64>) -> Result<Self, Failure> {
-        let scenario = scenario::check(text, file_name).map_err(|error| Failure::Scenario(error.to_string()))?;
+        let scenario = check(text, file_name, Purpose::Simulation)?;
         let seed = seed.unwrap_or(scenario.seed);
         Ok(Self { scenario: Scenario { seed, ..scenario } })
     }
@@ -77,6 +78,36 @@ impl Prepared {
         let summary_json = with_times(&outcome.summary, &clocks)?.to_string();
         Ok(Outcome { summary_json, tables: outcome.tables })
     }
+}
+
+fn check(text: &str, file_name: &str, purpose: Purpose) -> Result<Scenario, Failure> {
+    scenario::check_for(text, file_name, purpose).map_err(|error| Failure::Scenario(error.to_string()))
+}
+
+/// Reads and checks a scenario for a live run: with every default spelled out, and its fabric as one JSON object.
+pub fn check_live(text: &str, file_name: &str) -> Result<(String, String), Failure> {
+    let scenario = check(text, file_name, Purpose::Live)?;
+    let topology = scenario.topology.build().map_err(|errors| Failure::Scenario(format!("{errors:?}")))?;
+    Ok((scenario.effective_toml(), described(&topology).to_string()))
+}
+
+/// Hosts, switches and links of the fabric.
+fn described(topology: &Topology) -> serde_json::Value {
+    let links = (0..topology.links.len()).map(|number| {
+        let forward = DirectedLink::from_index(2 * number);
+        let (from, to) = topology.ends(forward);
+        serde_json::json!({
+            "name": topology.link_name(forward),
+            "reverse": topology.link_name(forward.reversed()),
+            "ends": [topology.name(from.node), topology.name(to.node)],
+            "rate_bps": topology.link(forward.link).settings.rate.as_bps(),
+        })
+    });
+    serde_json::json!({
+        "hosts": topology.hosts.iter().map(|host| &host.name).collect::<Vec<_>>(),
+        "switches": topology.switches.iter().map(|switch| &switch.name).collect::<Vec<_>>(),
+        "links": links.collect::<Vec<_>>(),
+    })
 }
 
 /// A run in steps, under the hand of a control plane.

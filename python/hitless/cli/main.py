@@ -2,12 +2,13 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from hitless.cli import console
 from hitless.cli.fleet_app import fleet_app
+from hitless.cli.lab_app import lab_app
 from hitless.errors import BadInput, HitlessError
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ bench_app = typer.Typer(no_args_is_help=True, help="Measure the speed of hitless
 corruptd_app = typer.Typer(no_args_is_help=True, help="Find corrupting links and switch LinkGuardian on and off.")
 app.add_typer(scenario_app, name="scenario")
 app.add_typer(fleet_app, name="fleet")
+app.add_typer(lab_app, name="lab")
 app.add_typer(bench_app, name="bench")
 app.add_typer(corruptd_app, name="corruptd")
 
@@ -70,6 +72,10 @@ def hitless(
     Or with a year of corrupting links in a whole datacenter:
 
       hitless fleet run
+
+    Or bring a scenario up on this machine, with real programs at the ends:
+
+      hitless lab up examples/lossy-link.toml
 
     Numbers and tables go to stdout, everything else to stderr.
     Exit code 0: done. 1: a run failed. 2: wrong usage or input. 130: interrupted.
@@ -173,6 +179,29 @@ def engine(
     bench(work, seed=seed, instructions=instructions, json=json)
 
 
+@bench_app.command()
+def live(
+    only: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Part of the name of what is measured; all if none.")
+    ] = None,
+    trial: Annotated[float, typer.Option(min=0.1, help="Seconds of one trial with packets.")] = 1.0,
+    tcp: Annotated[float, typer.Option(min=1.0, help="Seconds of TCP.")] = 5.0,
+    json: Json = False,
+) -> None:
+    """Throughput, packets per second, delay and loss between two network namespaces, beside the kernel's own bridge.
+
+    Needs the rights of root, and iperf3.
+
+    Examples:
+
+      hitless bench live
+      hitless bench live bridge AF_PACKET --trial 0.5
+    """
+    from hitless.cli.bench_live import bench
+
+    bench(only or [], trial_s=trial, tcp_s=tcp, json=json)
+
+
 @scenario_app.command()
 def check(
     file: ScenarioFile,
@@ -238,6 +267,88 @@ def corruptd_example() -> None:
     from hitless.cli import corruptd
 
     corruptd.example()
+
+
+@app.command()
+def switch(
+    config: Annotated[
+        Path | None,
+        typer.Argument(metavar="[CONFIG]", help="Which scenario, and which node is behind which interface."),
+    ] = None,
+    check_only: Annotated[bool, typer.Option("--check", help="Only check CONFIG and print it in full.")] = False,
+    print_example: Annotated[bool, typer.Option("--example", help="Print a configuration to begin with.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")] = False,
+) -> None:
+    """Run a scenario's switches on the interfaces of this box, until SIGTERM or Ctrl-C. See docs/live.md.
+
+    Examples:
+
+      hitless switch --example > switch.toml
+      hitless switch switch.toml --check
+      hitless switch switch.toml
+
+    SIGHUP reads CONFIG and its scenario again: loss rates and LinkGuardian change without a packet lost; what a
+    running switch cannot change is refused, and it goes on as before. Needs CAP_NET_RAW and CAP_NET_ADMIN.
+    """
+    from hitless.cli import switch as command
+
+    if print_example:
+        command.example()
+    elif config is None:
+        raise BadInput("which configuration?", hint="hitless switch --example prints one")
+    elif check_only:
+        command.check(config)
+    else:
+        raise typer.Exit(command.run(config, verbose=verbose))
+
+
+@app.command()
+def link(
+    inside: Annotated[str, typer.Option(metavar="IF", help="The interface to the hosts.")],
+    outside: Annotated[str, typer.Option(metavar="IF", help="The interface to the other box: the lossy link.")],
+    rate: Annotated[str, typer.Option(help='What the link carries, such as "1 Gbps": queues build here, not there.')],
+    delay: Annotated[str, typer.Option(help="The link's delay, one way.")] = "100 us",
+    loss_rate: Annotated[float, typer.Option(min=1e-12, max=0.4, help="What the link is taken to lose.")] = 1e-3,
+    target: Annotated[float, typer.Option(min=1e-18, max=0.4, help="What may still be lost.")] = 1e-8,
+    mode: Annotated[
+        Literal["blocking", "non-blocking"], typer.Option(help="Keep the order of frames, or not.")
+    ] = "blocking",
+    off: Annotated[bool, typer.Option("--off", help="Only forward: to see what the link is like.")] = False,
+    set_mtu: Annotated[
+        bool, typer.Option("--set-mtu", help="Raise the MTU of the outside interface as far as is needed.")
+    ] = False,
+    vlan_tags: Annotated[int, typer.Option(min=0, max=2, help="VLAN tags that frames may carry.")] = 0,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 when a deadline was missed.")] = False,
+    busy_poll: Annotated[bool, typer.Option("--busy-poll", help="Never sleep: takes a processor.")] = False,
+    metrics_port: Annotated[int, typer.Option(min=0, max=65_535, help="For Prometheus, on 127.0.0.1; 0 for none.")] = 0,
+) -> None:
+    """Protect a real link with LinkGuardian: this end of it. The other box runs the same command.
+
+    Examples:
+
+      hitless link --inside eth1 --outside eth2 --rate "1 Gbps"
+      hitless link --inside eth1 --outside wlan0 --rate "200 Mbps" --delay "2 ms" --loss-rate 1e-2
+
+    Frames of any kind cross the link whole, in frames of an EtherType of their own, and arrive in order; the hosts
+    notice nothing. Give both ends the same rate, delay, loss rate and mode.
+    """
+    from hitless.cli import link as command
+    from hitless.live import LiveOptions
+    from hitless.switch.link import FRAME_BYTES, LinkPlan
+
+    plan = LinkPlan(
+        inside=inside,
+        outside=outside,
+        rate_bps=command.rate_bps(rate),
+        delay_us=command.time_us(delay),
+        loss_rate=loss_rate,
+        target_loss_rate=target,
+        mode=mode,
+        is_active=not off,
+    )
+    live = LiveOptions(busy_poll=busy_poll, frames=plan.frames, frame_bytes=FRAME_BYTES)
+    options = command.LinkOptions(strict, set_mtu, vlan_tags, metrics_port, live)
+    raise typer.Exit(command.run(plan, options))
 
 
 def main() -> None:

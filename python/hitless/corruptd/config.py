@@ -1,13 +1,9 @@
 """The configuration file: TOML, checked as a whole, every error with line, field, value, rule and hint."""
 
-import difflib
-import re
-import tomllib
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from hitless.corruptd.actors import Actor, HookActor, ReportActor
 from hitless.corruptd.bus import Bus, LocalHub, SilentBus
@@ -20,11 +16,11 @@ from hitless.corruptd.sources import CounterSource
 from hitless.corruptd.sources.linux import LinuxSource, SysfsSource
 from hitless.corruptd.sources.sonic import SonicSource
 from hitless.errors import BadInput
+from hitless.service import metrics as service_metrics
+from hitless.service.configuration import File, Section, parse, read_text
 
 Seconds = Annotated[float, Field(gt=0.0, le=604_800.0)]
 Rate = Annotated[float, Field(gt=0.0, lt=1.0)]
-File = Annotated[Path, Field(strict=False)]
-"""TOML has no paths, only strings."""
 PortNumber = Annotated[int, Field(ge=0, lt=2**31)]
 
 
@@ -36,12 +32,7 @@ def _sound_url(url: str) -> str:
 RedisUrl = Annotated[str, AfterValidator(_sound_url)]
 
 
-class _Section(BaseModel):
-    # Strict: what is written as text or a truth value must not become a number, nor the other way round.
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class Main(_Section):
+class Main(Section):
     """``[corruptd]``."""
 
     switch_id: Name
@@ -50,7 +41,7 @@ class Main(_Section):
     dry_run: bool = False
 
 
-class Detection(_Section):
+class Detection(Section):
     """``[detection]``: see `hitless.corruptd.detection.Policy`."""
 
     window_frames: Annotated[int, Field(ge=1, le=10**12)] = 100_000_000
@@ -74,7 +65,7 @@ class Detection(_Section):
         return self
 
 
-class Messages(_Section):
+class Messages(Section):
     """``[messages]``: see `hitless.corruptd.protocol.Pace`."""
 
     retry_s: Seconds = 1.0
@@ -89,7 +80,7 @@ class Messages(_Section):
         return self
 
 
-class BusSection(_Section):
+class BusSection(Section):
     """``[bus]``."""
 
     kind: Literal["local", "redis"] = "local"
@@ -121,11 +112,11 @@ class BusSection(_Section):
         )
 
 
-class Action(_Section):
+class Action(Section):
     """``[action]``."""
 
     kind: Literal["hook", "report"] = "report"
-    command: list[str] = []
+    command: list[str] = Field(default_factory=list)
     timeout_s: Annotated[float, Field(gt=0.0, le=60.0)] = 10.0
 
     @model_validator(mode="after")
@@ -135,15 +126,13 @@ class Action(_Section):
         return self
 
 
-class Metrics(_Section):
+class Metrics(service_metrics.Metrics):
     """``[metrics]``."""
 
-    port: Annotated[int, Field(ge=0, le=65_535)] = 9_470
-    """0: none."""
-    address: str = "127.0.0.1"
+    port: service_metrics.PortNumber = 9_470
 
 
-class WatchSection(_Section):
+class WatchSection(Section):
     """``[[watch]]``: a link that ends at this switch."""
 
     link: Name
@@ -180,7 +169,7 @@ class WatchSection(_Section):
         return LinuxSource(self.port, count_fec=self.count_fec) if self.source == "linux" else SysfsSource(self.port)
 
 
-class GuardSection(_Section):
+class GuardSection(Section):
     """``[[guard]]``: a link that begins at this switch."""
 
     link: Name
@@ -189,7 +178,7 @@ class GuardSection(_Section):
     mcast_grp: PortNumber = 0
 
 
-class Config(_Section):
+class Config(Section):
     """The whole file."""
 
     corruptd: Main
@@ -198,8 +187,8 @@ class Config(_Section):
     bus: BusSection = BusSection()
     action: Action = Action()
     metrics: Metrics = Metrics()
-    watch: list[WatchSection] = []
-    guard: list[GuardSection] = []
+    watch: list[WatchSection] = Field(default_factory=list)
+    guard: list[GuardSection] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
@@ -275,89 +264,12 @@ class Config(_Section):
 
 def read_config(path: Path) -> Config:
     """The configuration in a file. Raises `BadInput` with all that is wrong."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as failed:
-        raise BadInput(f"{path} cannot be read: {failed}") from failed
-    return parse_config(text, str(path))
+    return parse_config(read_text(path), str(path))
 
 
 def parse_config(text: str, file_name: str) -> Config:
     """The configuration in ``text``. Raises `BadInput` with all that is wrong."""
-    try:
-        document = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as broken:
-        raise BadInput(f"not TOML: {broken}", where=file_name) from broken
-    try:
-        return Config.model_validate(document)
-    except ValidationError as invalid:
-        lines = Lines(text)
-        problems = [_problem(error, lines, file_name) for error in invalid.errors(include_url=False)]
-        raise BadInput("\n".join(problems), hint="hitless corruptd example prints a file to begin with") from invalid
-
-
-class Lines:
-    """On which line of a TOML file a field stands, as far as a look at the line beginnings tells."""
-
-    _TABLE = re.compile(r"\s*(\[\[?)\s*([\w.-]+)\s*\]")
-    _KEY = re.compile(r"\s*([\w-]+)\s*=")
-
-    def __init__(self, text: str) -> None:
-        self._lines: dict[tuple[str | int, ...], int] = {}
-        counts: dict[str, int] = {}
-        table: tuple[str | int, ...] = ()
-        for number, line in enumerate(text.splitlines(), start=1):
-            if head := self._TABLE.match(line):
-                name = head[2]
-                table = (name,)
-                if head[1] == "[[":
-                    table = (name, counts.get(name, 0))
-                    counts[name] = counts.get(name, 0) + 1
-                self._lines.setdefault(table, number)
-            elif key := self._KEY.match(line):
-                self._lines.setdefault((*table, key[1]), number)
-
-    def find(self, path: tuple[str | int, ...]) -> int | None:
-        """The line of the field, or of the table around it."""
-        while path:
-            if path in self._lines:
-                return self._lines[path]
-            path = path[:-1]
-        return None
-
-
-def _problem(error: Mapping[str, Any], lines: Lines, file_name: str) -> str:
-    """One error as a line: file, line, field, value, rule, hint."""
-    path: tuple[str | int, ...] = error["loc"]
-    line = lines.find(path)
-    where = f"{file_name}:{line}" if line else file_name
-    rule = {"extra_forbidden": "there is no such field", "missing": "is missing"}.get(error["type"], error["msg"])
-    value = error["input"]
-    shown = f" = {value!r}" if isinstance(value, str | int | float) and error["type"] != "missing" else ""
-    hint = _hint(path) if error["type"] == "extra_forbidden" else ""
-    return f"{where}: {_name(path)}{shown}: {rule}{hint}"
-
-
-def _name(path: tuple[str | int, ...]) -> str:
-    name = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
-    return name.removeprefix(".") or "the file"
-
-
-def _hint(path: tuple[str | int, ...]) -> str:
-    sections: dict[str, type[BaseModel]] = {
-        "corruptd": Main,
-        "detection": Detection,
-        "messages": Messages,
-        "bus": BusSection,
-        "action": Action,
-        "metrics": Metrics,
-        "watch": WatchSection,
-        "guard": GuardSection,
-    }
-    section = sections.get(str(path[0])) if len(path) > 1 else Config
-    known = list(section.model_fields) if section else []
-    near = difflib.get_close_matches(str(path[-1]), known, n=1, cutoff=0.6)
-    return f" (did you mean {near[0]}?)" if near else f" (known: {', '.join(known)})"
+    return parse(Config, text, file_name, hint="hitless corruptd example prints a file to begin with")
 
 
 def _require_readable(field: str, path: Path | None) -> None:

@@ -2,17 +2,12 @@
 
 import threading
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from prometheus_client import CollectorRegistry, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from hitless.corruptd.daemon import Daemon, Guarded, Watch
 from hitless.corruptd.detection import Phase
-
-if TYPE_CHECKING:
-    from wsgiref.simple_server import WSGIServer
 
 PREFIX = "hitless_corruptd_"
 
@@ -29,28 +24,6 @@ class DaemonCollector(Collector):
         with self._lock:
             metrics = [*_of_daemon(self.daemon), *_of_watches(self.daemon), *_of_guards(self.daemon)]
         yield from metrics
-
-
-class MetricsServer:
-    """Serves /metrics until `close`. Raises OSError when the port is taken."""
-
-    def __init__(self, collector: DaemonCollector, port: int, address: str) -> None:
-        registry = CollectorRegistry()
-        registry.register(collector)
-        server, thread = start_http_server(port, address, registry)
-        self._server: WSGIServer = server
-        self._thread = thread
-
-    @property
-    def port(self) -> int:
-        """Where it listens."""
-        return int(self._server.server_port)
-
-    def close(self) -> None:
-        """Stop serving."""
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
 
 
 def _of_daemon(daemon: Daemon) -> Iterator[Metric]:

@@ -1,28 +1,23 @@
 """The process: the loop, signals, the state file, systemd. Everything that has a clock."""
 
 import logging
-import os
-import signal
-import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 
 from hitless.corruptd import state
 from hitless.corruptd.config import Config, read_config
 from hitless.corruptd.daemon import Daemon
-from hitless.corruptd.metrics import DaemonCollector, MetricsServer
+from hitless.corruptd.metrics import DaemonCollector
 from hitless.errors import HitlessError
+from hitless.service.metrics import serving
+from hitless.service.process import notify
 
 log = logging.getLogger(__name__)
 
 LISTEN_S = 0.1
 """How long a message may wait for its turn."""
-NOTIFY_S = 1.0
-"""How long systemd may take to accept a word."""
 SAVE_S = 10.0
 """A decision is saved at once; the window as often as this."""
 
@@ -65,7 +60,7 @@ class Service:
 
     def run(self) -> None:
         """Work until told to stop."""
-        with self._metrics():
+        with serving(self._collector, self.config.metrics, "corruptd"):
             notify("READY=1")
             log.info("watching %d links, guarding %d", len(self.daemon.watches), len(self.daemon.guards))
             try:
@@ -144,55 +139,6 @@ class Service:
         except OSError as failed:
             log.error("the state was not saved: %s", failed)  # noqa: TRY400 - the text says it all
 
-    @contextmanager
-    def _metrics(self) -> Iterator[None]:
-        section = self.config.metrics
-        if section.port == 0:
-            yield
-            return
-        try:
-            server = MetricsServer(self._collector, section.port, section.address)
-        except OSError as failed:
-            hint = "another corruptd may be running; metrics.port = 0 turns them off"
-            raise HitlessError(f"metrics: {section.address}:{section.port}: {failed.strerror}", hint=hint) from failed
-        try:
-            yield
-        finally:
-            server.close()
-
-
-@contextmanager
-def signals(service: Service) -> Iterator[None]:
-    """SIGTERM and SIGINT stop the service, SIGHUP reloads it."""
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        service.stop()
-
-    def reload(_number: int, _frame: FrameType | None) -> None:
-        service.reload()
-
-    wanted = {signal.SIGTERM: stop, signal.SIGINT: stop, signal.SIGHUP: reload}
-    before = {number: signal.signal(number, handler) for number, handler in wanted.items()}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
 
 def _alive() -> None:
     notify("WATCHDOG=1")
-
-
-def notify(what: str) -> None:
-    """Tell systemd, if it listens (sd_notify)."""
-    address = os.environ.get("NOTIFY_SOCKET", "")
-    if not address.startswith(("/", "@")):
-        return
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as to:
-        # Whoever listens there may not keep up, and must not keep us from the counters.
-        to.settimeout(NOTIFY_S)
-        try:
-            to.sendto(what.encode(), "\0" + address[1:] if address.startswith("@") else address)
-        except OSError as failed:
-            log.debug("systemd does not listen: %s", failed)

@@ -8,13 +8,30 @@ use super::document::{Document, SyntaxError};
 use super::error::{Finding, Problem, ScenarioError};
 use super::{MechanismSettings, Scenario, cross, defaults, schema, structure};
 
+/// What a scenario is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// A simulation: its flows send, and it has an end.
+    Simulation,
+    /// A live run: real programs send, and somebody ends it.
+    Live,
+}
+
+/// Reads a scenario for a simulation, as [`check_for`] does.
+///
+/// # Errors
+/// All that is wrong with it.
+pub fn check(text: &str, file_name: &str) -> Result<Scenario, ScenarioError> {
+    check_for(text, file_name, Purpose::Simulation)
+}
+
 /// Reads a scenario and checks everything that can be checked before it runs.
 ///
 /// `file_name` is used in messages, and its folder is what paths in the scenario are relative to.
 ///
 /// # Errors
 /// All that is wrong with it.
-pub fn check(text: &str, file_name: &str) -> Result<Scenario, ScenarioError> {
+pub fn check_for(text: &str, file_name: &str, purpose: Purpose) -> Result<Scenario, ScenarioError> {
     let fail = |mut findings: Vec<Finding>| {
         findings.sort_by_key(|finding| (finding.line, finding.column));
         Err(ScenarioError { file: file_name.to_string(), findings })
@@ -31,7 +48,7 @@ pub fn check(text: &str, file_name: &str) -> Result<Scenario, ScenarioError> {
         Ok(scenario) => resolve(with_folder(scenario, file_name)),
         Err(message) => return fail(vec![Finding::at(text, 0..0, Problem::new("", "", message))]),
     };
-    let problems = cross::check(&scenario);
+    let problems = cross::check(&scenario, purpose);
     if problems.is_empty() {
         return Ok(scenario);
     }

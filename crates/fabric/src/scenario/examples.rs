@@ -32,6 +32,7 @@ embedded_examples!(
     "linkguardian-testbed",
     "link-failure",
     "sqr-testbed",
+    "lossy-link",
     "bench-a",
     "bench-b",
     "bench-c",

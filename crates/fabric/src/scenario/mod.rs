@@ -46,7 +46,7 @@ use serde::{Deserialize, Serialize};
 
 use quantity::{Optional, Text};
 
-pub use check::check;
+pub use check::{Purpose, check, check_for};
 pub use error::{Finding, ScenarioError};
 pub use examples::{EXAMPLES, Example, example};
 pub use failure::LinkFailure;
@@ -107,12 +107,11 @@ pub struct Scenario {
     /// What every host is like.
     #[serde(default)]
     pub host: HostSettings,
-    /// Transports, for flows to name.
-    #[serde(rename = "transport")]
-    #[schemars(length(min = 1))]
+    /// Transports, for flows to name. A scenario that only runs live needs none.
+    #[serde(rename = "transport", default, skip_serializing_if = "Vec::is_empty")]
     pub transports: Vec<TransportSettings>,
-    /// Groups of flows.
-    #[schemars(length(min = 1))]
+    /// Groups of flows. A scenario that only runs live needs none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<FlowGroup>,
     /// What goes wrong with links.
     #[serde(rename = "link", default, skip_serializing_if = "Vec::is_empty")]

@@ -7,7 +7,7 @@ use super::Simulation;
 use super::environment::SwitchSide;
 use super::event::{SimulationEvent, kind};
 use crate::scenario::{LinkState, LossModel};
-use crate::topology::DirectedLink;
+use crate::topology::{DirectedLink, LinkId};
 
 /// One change.
 #[derive(Clone, Debug)]
@@ -16,6 +16,10 @@ pub(super) enum Change {
     Loss { link: DirectedLink, model: LossModel },
     /// A link goes down or comes up, in one direction.
     State { link: DirectedLink, state: LinkState },
+    /// Somebody cuts a link both ways, and its ends find out.
+    Cut { link: LinkId },
+    /// Somebody mends it.
+    Mend { link: LinkId },
     /// A command for a mechanism of a switch.
     Command { switch: u32, mechanism: usize, command: u32 },
 }
@@ -51,6 +55,8 @@ impl Simulation {
                 self.medium.links[link.index()].set_loss(&model, stream);
             }
             Change::State { link, state } => self.medium.links[link.index()].set_state(now, state),
+            Change::Cut { link } => self.cut_link(now, link),
+            Change::Mend { link } => self.mend_link(now, link),
             Change::Command { switch, mechanism, command } => {
                 let mut side = SwitchSide::<OUTSIDE> { medium: &mut self.medium, hosts: &mut self.hosts, switch };
                 self.switches[switch as usize].command(now, mechanism, command, &mut side);

@@ -15,7 +15,8 @@ use crate::topology::{DirectedLink, Endpoint, Node};
 /// A command for a live run. As text: `fail sw1<->sw2`, `corrupt sw1->sw2 0.001`, `protect sw1->sw2 2 blocking`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LiveCommand {
-    /// The link is down from now on, in the directions that the name means.
+    /// The link is down from now on, in the directions that the name means. With `[recovery]` the ends of a link that is
+    /// down both ways find out, and do what it says.
     Fail {
         /// "a->b" or "a<->b".
         link: String,
@@ -154,8 +155,15 @@ impl LiveFabric {
         }
     }
 
+    /// One direction goes down and comes up unnoticed; a link that is cut both ways is noticed if anything notices.
     fn states(&self, name: &str, state: LinkState) -> Result<Vec<Change>, String> {
-        Ok(self.links_here(name)?.into_iter().map(|link| Change::State { link, state }).collect())
+        let links = self.links_here(name)?;
+        let both = (links.len() == 2).then_some(links[0].link);
+        Ok(match (both.filter(|&link| self.simulation.is_watched(link)), state) {
+            (Some(link), LinkState::Down) => vec![Change::Cut { link }],
+            (Some(link), LinkState::Up) => vec![Change::Mend { link }],
+            (None, state) => links.into_iter().map(|link| Change::State { link, state }).collect(),
+        })
     }
 
     /// The directions that a name means, when the link has an end here.

@@ -8,6 +8,7 @@ use hitless_engine::{PacketHandle, Turn};
 use hitless_hosts::host::NetworkCard;
 use hitless_wire::{Duration, Packet, Time};
 
+use super::recovery::every_link_may_fail;
 use super::{End, Simulation};
 use crate::outside::{
     Border, Departure, EVERYONE, FrameCounts, FrameInfo, NoRoom, Outside, OutsideSettings, Point, RealEnd, Refused,
@@ -331,5 +332,6 @@ fn without_flows(mut scenario: Scenario) -> Scenario {
     scenario.until = Until::Duration;
     scenario.duration = None;
     scenario.warmup = Time::ZERO;
+    every_link_may_fail(&mut scenario);
     scenario
 }

@@ -7,6 +7,7 @@ use super::network::Control;
 const GSTRINGS: u32 = 0x1b;
 const GSSET_INFO: u32 = 0x37;
 const GFEATURES: u32 = 0x3a;
+const GCHANNELS: u32 = 0x3c;
 const SFEATURES: u32 = 0x3b;
 /// The set of strings that holds the names of features.
 const STRINGS_OF_FEATURES: u32 = 4;
@@ -74,6 +75,19 @@ pub fn switch<'a>(
     let room = words.len();
     // SAFETY: the kernel reads the header and `size` blocks of two words, and writes nothing but the header.
     unsafe { control.ethtool(name, &mut words, room) }
+}
+
+/// Receive queues of interface `name`, those that also transmit included.
+///
+/// # Errors
+/// What ioctl(2) answers: `EOPNOTSUPP` when the driver has no such notion.
+pub fn receive_queues(control: &Control, name: &str) -> io::Result<u32> {
+    // struct ethtool_channels: cmd, then the most and the present number of rx, tx, other, combined.
+    let mut words = [0_u32; 9];
+    words[0] = GCHANNELS;
+    // SAFETY: the kernel writes this structure, which has nine words.
+    unsafe { control.ethtool(name, &mut words, 9) }?;
+    Ok(words[5].saturating_add(words[8]))
 }
 
 fn names(control: &Control, name: &str) -> io::Result<Vec<String>> {

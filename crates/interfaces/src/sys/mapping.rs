@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// A mapping of a socket's ring, unmapped at drop.
 ///
@@ -27,6 +27,19 @@ impl Mapping {
         Self::map(socket.as_raw_fd(), length, offset, flags)
     }
 
+    /// Memory of the process alone, until it is registered with a socket.
+    ///
+    /// # Errors
+    /// When there is not enough.
+    pub fn anonymous(length: usize) -> io::Result<Self> {
+        Self::map(-1, length, 0, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE)
+    }
+
+    /// Its address, for registering it.
+    pub fn address(&self) -> u64 {
+        self.start.as_ptr().addr() as u64
+    }
+
     fn map(fd: libc::c_int, length: usize, offset: libc::off_t, flags: libc::c_int) -> io::Result<Self> {
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: a new mapping at an address of the kernel's choice touches no memory that is in use.
@@ -47,6 +60,16 @@ impl Mapping {
         // SAFETY: it lies in the mapping, which lives as long as self; mappings start at a page, so it is aligned; and
         // an atomic may change at any time by others' hands.
         unsafe { AtomicU32::from_ptr(self.start.as_ptr().add(offset).cast()) }
+    }
+
+    /// The 64-bit word at `offset`, which the kernel may read and write at any time.
+    ///
+    /// # Panics
+    /// When it is not inside the mapping, or not aligned.
+    pub fn long(&self, offset: usize) -> &AtomicU64 {
+        assert!(offset.is_multiple_of(8) && self.holds(offset, 8), "word at {offset} of {} bytes", self.length);
+        // SAFETY: as of `word`.
+        unsafe { AtomicU64::from_ptr(self.start.as_ptr().add(offset).cast()) }
     }
 
     /// The `count` bytes from `offset` on, none when they are not all in the mapping.

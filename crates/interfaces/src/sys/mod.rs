@@ -5,9 +5,12 @@
 
 #![allow(unsafe_code)]
 
+pub mod affinity;
+pub mod bpf;
 pub mod ethtool;
 mod mapping;
 pub mod network;
 pub mod slots;
 pub mod socket;
 pub mod time;
+pub mod xdp;

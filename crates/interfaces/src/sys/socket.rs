@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::mem::{MaybeUninit, size_of};
+use std::mem::{MaybeUninit, size_of, zeroed};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
@@ -21,6 +21,8 @@ macro_rules! plain {
 }
 
 plain!(libc::c_int, libc::tpacket_req, libc::tpacket_stats, libc::packet_mreq, libc::sockaddr_ll);
+plain!(libc::xdp_umem_reg_v1, libc::xdp_mmap_offsets, libc::xdp_statistics, libc::xdp_options, libc::sockaddr_xdp);
+plain!(libc::sockaddr_nl);
 
 /// A socket, closed at drop.
 #[derive(Debug)]
@@ -91,6 +93,16 @@ impl Socket {
         if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
+    /// Receives into `buffer`; answers how many bytes, `WouldBlock` when there is nothing.
+    ///
+    /// # Errors
+    /// What recv(2) answers.
+    pub fn receive(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        // SAFETY: the pointer and the length are those of a slice that may be written.
+        let received = unsafe { libc::recv(self.0.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0) };
+        usize::try_from(received).map_err(|_| io::Error::last_os_error())
+    }
+
     /// The error that waits on the socket, which is thereby cleared.
     ///
     /// # Errors
@@ -147,4 +159,13 @@ pub fn enter_network_namespace(file: &File) -> io::Result<()> {
     // SAFETY: takes numbers; what it changes belongs to the kernel's view of the thread.
     checked(unsafe { libc::setns(file.as_raw_fd(), libc::CLONE_NEWNET) })?;
     Ok(())
+}
+
+/// The address of this process on a netlink socket that hears of `groups`.
+pub fn netlink_address(groups: u32) -> libc::sockaddr_nl {
+    // SAFETY: integers, one of which cannot be named: all zeros are valid.
+    let mut address: libc::sockaddr_nl = unsafe { zeroed() };
+    address.nl_family = libc::AF_NETLINK as libc::sa_family_t;
+    address.nl_groups = groups;
+    address
 }

@@ -8,13 +8,13 @@ mod run;
 mod sqr;
 mod traffic;
 
-use super::Scenario;
 use super::error::Problem;
+use super::{Purpose, Scenario};
 use crate::topology::Topology;
 
 /// All that does not fit together in `scenario`.
-pub(super) fn check(scenario: &Scenario) -> Vec<Problem> {
-    let mut check = Check { scenario, problems: Vec::new() };
+pub(super) fn check(scenario: &Scenario, purpose: Purpose) -> Vec<Problem> {
+    let mut check = Check { scenario, purpose, problems: Vec::new() };
     check.run();
     check.switch();
     check.host();
@@ -32,6 +32,7 @@ pub(super) fn check(scenario: &Scenario) -> Vec<Problem> {
 
 struct Check<'a> {
     scenario: &'a Scenario,
+    purpose: Purpose,
     problems: Vec<Problem>,
 }
 
@@ -58,9 +59,9 @@ impl Check<'_> {
         }
     }
 
-    /// The end of the run, when the clock ends it.
+    /// Whether this is before the end of the run, when the clock ends it.
     fn is_within_run(&self, at: hitless_wire::Time) -> bool {
-        self.scenario.duration.is_none_or(|duration| at < duration)
+        self.purpose == Purpose::Live || self.scenario.duration.is_none_or(|duration| at < duration)
     }
 
     fn topology(&mut self) -> Option<Topology> {

@@ -3,9 +3,9 @@
 use hitless_wire::{Duration, Time};
 
 use super::Check;
-use crate::scenario::Until;
 use crate::scenario::error::Problem;
 use crate::scenario::quantity::Quantity;
+use crate::scenario::{Purpose, Until};
 
 impl Check<'_> {
     pub(super) fn run(&mut self) {
@@ -17,7 +17,10 @@ impl Check<'_> {
             "name",
             "must be letters, digits, '-', '_' and '.', because a folder is named after it",
         );
-        if scenario.until == Until::Duration {
+        if self.purpose == Purpose::Simulation {
+            self.has_flows();
+        }
+        if self.purpose == Purpose::Simulation && scenario.until == Until::Duration {
             self.require_else(scenario.duration.is_some(), || {
                 Problem::new("duration", "", "must be given, because nothing else ends the run")
                     .hint("give duration = \"100 ms\", or until = \"all-flows-done\"")
@@ -30,6 +33,13 @@ impl Check<'_> {
             Problem::new("warmup", "", rule)
         });
         self.samples(duration);
+    }
+
+    fn has_flows(&mut self) {
+        self.require_else(!self.scenario.flows.is_empty(), || {
+            let hint = "hitless lab up runs a scenario without flows: there your programs send";
+            Problem::new("flows", "", "must be given, because nothing else sends").hint(hint)
+        });
     }
 
     /// Samples stay in memory until the run ends.

@@ -9,7 +9,7 @@ use super::Check;
 use crate::routing::{PathChoice, Routing};
 use crate::scenario::error::Problem;
 use crate::scenario::quantity::Quantity;
-use crate::scenario::{BufferSettings, SqrCaching, SqrSettings};
+use crate::scenario::{BufferSettings, Purpose, SqrCaching, SqrSettings};
 use crate::topology::select::select_switch_ports;
 use crate::topology::{DirectedLink, Node, SwitchId, Topology};
 
@@ -147,9 +147,10 @@ impl Check<'_> {
         }
     }
 
-    /// Whether the scenario has a failure of `link`.
+    /// Whether the scenario has a failure of `link`, or somebody may cut it.
     fn fails(&self, topology: &Topology, link: DirectedLink) -> bool {
-        self.scenario.failures_of(topology, link.link).next().is_some()
+        let may_be_cut = self.purpose == Purpose::Live && self.scenario.recovery.is_some();
+        may_be_cut || self.scenario.failures_of(topology, link.link).next().is_some()
     }
 
     /// Local rerouting needs another port.

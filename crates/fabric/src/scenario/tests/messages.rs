@@ -22,16 +22,6 @@ base.toml:1:1: topology: must be given
   | ^
   = hint: for example: topology = { kind = \"leaf-spine\", ... }
 
-base.toml:1:1: transport: must be given
-  |
-1 | name = \"x\"
-  | ^
-
-base.toml:1:1: flows: must be given
-  |
-1 | name = \"x\"
-  | ^
-
 base.toml:2:9: until = \"all-flows-dne\": must be one of \"duration\", \"all-flows-done\"
   |
 2 | until = \"all-flows-dne\"
@@ -569,4 +559,21 @@ fn a_slip_of_a_digit_does_not_fill_the_memory() {
     let error =
         errors(&BASE.replace("leaves = 2", "leaves = 4096").replace("hosts_per_leaf = 2", "hosts_per_leaf = 4096"));
     assert_eq!(error.findings[0].rule, "16785408 links; at most 1048576 can be simulated");
+}
+
+#[test]
+fn a_scenario_without_flows_and_end_runs_live_only() {
+    let text = "\
+        name = \"x\"\n\
+        topology = { kind = \"dumbbell\", hosts_left = 1, hosts_right = 1, \
+        host_link = { rate = \"1 Gbps\", delay = \"0 s\" }, bottleneck = { rate = \"1 Gbps\", delay = \"0 s\" } }\n\
+        failure = [{ link = \"left<->right\", first = \"5 s\", outage = \"1 s\" }]\n";
+    let scenario = check_for(text, "base.toml", Purpose::Live).expect("it may run live");
+    let again = check_for(&scenario.effective_toml(), "base.toml", Purpose::Live).expect("so may what it spells out");
+    assert_eq!(scenario, again);
+    let refused = errors(text).to_string();
+    assert!(refused.contains("flows: must be given, because nothing else sends"), "{refused}");
+    assert!(refused.contains("duration: must be given"), "{refused}");
+    let with_end = format!("duration = \"1 s\"\n{text}");
+    check_for(&with_end, "base.toml", Purpose::Live).expect("a live run knows no end, so nothing is behind it");
 }

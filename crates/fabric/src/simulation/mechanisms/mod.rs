@@ -28,7 +28,7 @@ impl Plan {
         of_others.for_each(|(mechanisms, _)| mechanisms.clear());
         let is_here = |change: &Change| match change {
             Change::Command { switch, .. } => is_here[*switch as usize],
-            Change::Loss { .. } | Change::State { .. } => true,
+            Change::Loss { .. } | Change::State { .. } | Change::Cut { .. } | Change::Mend { .. } => true,
         };
         self.commands.retain(|(_, change)| is_here(change));
     }

@@ -3,6 +3,7 @@
 //! When a link fails, everything that follows is known: when each end detects it, when it may use another port, when
 //! the link is whole, when each end knows that ([`course`]). These moments become events; what they change is here.
 
+mod by_hand;
 mod course;
 mod links;
 mod load;
@@ -19,6 +20,7 @@ use super::event::{SimulationEvent, kind};
 use crate::routing::Routing;
 use crate::scenario::{LinkFailure, LinkState, RecoverySettings, Scenario};
 use crate::topology::{SwitchId, Topology};
+pub(super) use by_hand::every_link_may_fail;
 use course::Course;
 use links::{FailingLink, FailureRecord};
 use load::PortLoads;
@@ -198,6 +200,11 @@ impl Simulation {
         let number = self.recovery.entries[entry].link;
         let outage = self.recovery.entries[entry].settings.outage;
         self.schedule_failure(entry);
+        self.cut(now, number, outage);
+    }
+
+    /// A link breaks, for a time or until the recovery has repaired it.
+    fn cut(&mut self, now: Time, number: usize, outage: Option<Duration>) {
         if self.recovery.links[number].is_down {
             self.recovery.ignored += 1;
             return;
@@ -246,7 +253,12 @@ impl Simulation {
 
     fn reroute<const OUTSIDE: bool>(&mut self, now: Time, failure: u32, end: usize) {
         let Some(link) = self.recovery.link_of(failure) else { return };
+        let is_down = self.recovery.links[link].is_down;
         let state = &mut self.recovery.links[link].ends[end];
+        // It was mended by hand meanwhile, and this end knows.
+        if !is_down && state.state == PortState::Up {
+            return;
+        }
         state.may_reroute = true;
         if let Some(switch) = state.switch {
             self.find_ways::<OUTSIDE>(now, switch);

@@ -1,13 +1,13 @@
 //! Ports over packet sockets on real veth interfaces.
 
-mod common;
-
 use std::net::UdpSocket;
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use common::{Pair, collect, frame, send_all};
+use super::common::{Pair, collect, frame, send_all};
 use hitless_interfaces::link::{Carrier, Link};
 use hitless_interfaces::offloads::Offloads;
+use hitless_interfaces::watch::{LinkChange, LinkWatch};
 use hitless_interfaces::{Options, Refusal, monotonic_ns, wait_readable};
 
 #[test]
@@ -175,6 +175,11 @@ fn carrier_and_mtu_are_those_of_the_interface() {
     let link = pair.within(|| Link::of_ethernet("left")).expect("it is there");
     assert_eq!(link.carrier().expect("carrier"), Carrier::Present);
     pair.ip(&["link", "set", "right", "down"]);
+    // The kernel finds out in its own time.
+    let end = Instant::now() + Duration::from_secs(5);
+    while link.carrier().expect("carrier") == Carrier::Present && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(1));
+    }
     assert_eq!(link.carrier().expect("carrier"), Carrier::Lost);
     link.set_up(false).expect("down");
     assert_eq!(link.carrier().expect("carrier"), Carrier::Off);
@@ -183,6 +188,33 @@ fn carrier_and_mtu_are_those_of_the_interface() {
     pair.ip(&["link", "del", "left"]);
     pair.ip(&["link", "add", "left", "type", "veth"]);
     link.still_there().expect_err("another interface of the same name");
+}
+
+#[test]
+fn changes_of_an_interface_are_told() {
+    let Some(pair) = Pair::make(1500) else { return };
+    let (mut watch, index) = pair.within(|| {
+        let link = Link::of_ethernet("left").expect("it is there");
+        (LinkWatch::open().expect("a socket"), link.index())
+    });
+    let mut wait_for = |wanted: &dyn Fn(&LinkChange) -> bool| {
+        let end = Instant::now() + Duration::from_secs(5);
+        let mut found = false;
+        while !found && Instant::now() < end {
+            wait_readable(&[watch.as_fd()], Duration::from_millis(100)).expect("poll");
+            watch.changes(&mut |change| found |= wanted(&change)).expect("changes");
+        }
+        found
+    };
+    let is = |change: &LinkChange, wanted| matches!(change, LinkChange::Present { name, carrier, .. } if name == "left" && *carrier == wanted);
+    pair.ip(&["link", "set", "right", "down"]);
+    assert!(wait_for(&|change| is(change, Carrier::Lost)), "carrier lost");
+    pair.ip(&["link", "set", "right", "up"]);
+    assert!(wait_for(&|change| is(change, Carrier::Present)), "carrier back");
+    pair.ip(&["link", "set", "left", "mtu", "1700"]);
+    assert!(wait_for(&|change| matches!(change, LinkChange::Present { mtu_bytes: 1700, .. })), "MTU");
+    pair.ip(&["link", "del", "left"]);
+    assert!(wait_for(&|change| *change == LinkChange::Gone { index }), "gone");
 }
 
 #[test]

@@ -1,0 +1,220 @@
+//! Ports over AF_XDP on real veth interfaces.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::common::{Pair, collect, frame, send_all};
+use hitless_interfaces::xdp::XdpMode;
+use hitless_interfaces::{Interface, Options, Preference, Refusal, monotonic_ns, open, wait_readable};
+
+fn options(mode: XdpMode) -> Options {
+    Options { preference: Preference::Xdp(mode), ..Options::default() }
+}
+
+/// The two modes of a veth.
+const MODES: [XdpMode; 2] = [XdpMode::Copy, XdpMode::Generic];
+
+/// Opens both ends. None, and the reason on stderr, where this kernel has no AF_XDP.
+fn both(pair: &Pair, mode: XdpMode) -> Option<[Box<dyn Interface + Send>; 2]> {
+    let opened = pair.within(|| Ok([open("left", options(mode))?, open("right", options(mode))?]));
+    opened.map_err(|error: hitless_interfaces::OpenError| eprintln!("skipped: no AF_XDP here: {error}")).ok()
+}
+
+#[test]
+fn frames_of_all_sizes_cross_unchanged_in_both_directions() {
+    for mode in MODES {
+        let Some(pair) = Pair::make(1500) else { return };
+        let Some([mut left, mut right]) = both(&pair, mode) else { return };
+        assert!(left.mode().contains(if mode == XdpMode::Copy { "native" } else { "generic" }), "{}", left.mode());
+        let frames: Vec<Vec<u8>> = (14..=1514).map(|length| frame(length, length as u8)).collect();
+        // A veth with XDP holds 256 frames.
+        for frames in frames.chunks(200) {
+            send_all(&mut *left, frames);
+            assert_eq!(collect(&mut *right, frames.len()), frames, "{mode:?}, left to right");
+            send_all(&mut *right, frames);
+            assert_eq!(collect(&mut *left, frames.len()), frames, "{mode:?}, right to left");
+        }
+        for port in [&mut left, &mut right] {
+            let counters = port.counters().expect("counters");
+            assert_eq!(counters.frames_sent, frames.len() as u64);
+            assert_eq!(counters.frames_received, frames.len() as u64, "none of our own comes back");
+            assert_eq!((counters.frames_overrun, counters.frames_merged, counters.frames_refused), (0, 0, 0));
+        }
+    }
+}
+
+#[test]
+fn chunks_come_back_however_many_frames_cross() {
+    for mode in MODES {
+        let Some(pair) = Pair::make(1500) else { return };
+        let Some([mut left, mut right]) = both(&pair, mode) else { return };
+        // Several times the number of chunks.
+        for round in 0..100_u8 {
+            let frames = vec![frame(100, round); 100];
+            send_all(&mut *left, &frames);
+            assert_eq!(collect(&mut *right, 100), frames, "{mode:?}, round {round}");
+        }
+    }
+}
+
+#[test]
+fn vlan_tags_are_kept() {
+    for mode in MODES {
+        let Some(pair) = Pair::make(1500) else { return };
+        let Some([mut left, mut right]) = both(&pair, mode) else { return };
+        let mut tagged = frame(1518, 3);
+        tagged[12..18].copy_from_slice(&[0x81, 0, 0x60, 5, 8, 0]);
+        send_all(&mut *left, &[tagged.clone()]);
+        assert_eq!(collect(&mut *right, 1), [tagged], "{mode:?}");
+        assert_eq!(left.send(&frame(1515, 0)), Err(Refusal::TooLong));
+        assert_eq!(left.send(&[0; 13]), Err(Refusal::TooShort));
+    }
+}
+
+#[test]
+fn zero_copy_is_refused_and_not_replaced_by_something_slower() {
+    let Some(pair) = Pair::make(1500) else { return };
+    let refused = pair.within(|| open("left", options(XdpMode::ZeroCopy)));
+    let error = refused.err().expect("a veth cannot");
+    assert!(error.to_string().contains("zero-copy"), "{error}");
+}
+
+#[test]
+fn the_fastest_mode_of_a_veth_is_native() {
+    let Some(pair) = Pair::make(1500) else { return };
+    let options = Options { preference: Preference::FastestXdp, ..Options::default() };
+    let Ok(port) = pair.within(|| open("left", options)) else { return };
+    assert_eq!(port.mode(), "AF_XDP, one copy in the driver (native XDP)");
+}
+
+#[test]
+fn auto_takes_packet_sockets_where_the_driver_cannot() {
+    // With this MTU a frame does not fit into a page.
+    let Some(pair) = Pair::make(9000) else { return };
+    let port = pair.open("left", Options { preference: Preference::Fastest, ..Options::default() });
+    assert!(port.mode().starts_with("AF_PACKET"), "{}", port.mode());
+}
+
+#[test]
+fn a_second_port_on_the_same_interface_is_refused_with_a_hint() {
+    let Some(pair) = Pair::make(1500) else { return };
+    let Some([_left, _right]) = both(&pair, XdpMode::Copy) else { return };
+    let error = pair.within(|| open("left", options(XdpMode::Copy))).err().expect("occupied");
+    assert!(error.to_string().contains("another XDP program is attached"), "{error}");
+}
+
+#[test]
+fn an_mtu_that_needs_more_than_a_page_is_refused() {
+    let Some(pair) = Pair::make(9000) else { return };
+    let error = pair.within(|| open("left", options(XdpMode::Generic))).err().expect("too long");
+    assert!(error.to_string().contains("an MTU of 9000 bytes; AF_XDP takes 3822 at most"), "{error}");
+}
+
+#[test]
+fn what_there_is_no_room_for_is_counted() {
+    let Some(pair) = Pair::make(1500) else { return };
+    let Some([mut left, right]) = both(&pair, XdpMode::Generic) else { return };
+    drop(right);
+    let small = Options { ring_frames: 64, ..options(XdpMode::Generic) };
+    let mut right = pair.open("right", small);
+    send_all(&mut *left, &vec![frame(60, 1); 200]);
+    let received = collect(&mut *right, 64).len() as u64;
+    let overrun = right.counters().expect("counters").frames_overrun;
+    assert_eq!((received, overrun), (64, 136));
+}
+
+#[test]
+fn arrivals_are_stamped_by_the_program() {
+    for mode in MODES {
+        let Some(pair) = Pair::make(1500) else { return };
+        let Some([mut left, mut right]) = both(&pair, mode) else { return };
+        let before = monotonic_ns();
+        send_all(&mut *left, &vec![frame(60, 1); 50]);
+        let mut stamps = Vec::new();
+        let end = Instant::now() + Duration::from_secs(5);
+        std::thread::sleep(Duration::from_millis(20));
+        let looked = monotonic_ns();
+        while stamps.len() < 50 && Instant::now() < end {
+            right.receive(64, &mut |frame| stamps.push(frame.at.0)).expect("receive");
+        }
+        assert_eq!(stamps.len(), 50);
+        assert!(stamps.is_sorted() && stamps[0] >= before, "{before} {stamps:?}");
+        assert!(stamps[49] < looked, "{mode:?}: stamped when they were looked at, not when they came");
+    }
+}
+
+#[test]
+fn a_waiting_port_is_woken() {
+    let Some(pair) = Pair::make(1500) else { return };
+    let Some([mut left, mut right]) = both(&pair, XdpMode::Copy) else { return };
+    assert!(!wait_readable(&[right.wakes().expect("a socket")], Duration::ZERO).expect("poll"));
+    send_all(&mut *left, &[frame(60, 1)]);
+    assert!(wait_readable(&[right.wakes().expect("a socket")], Duration::from_secs(5)).expect("poll"));
+    assert_eq!(collect(&mut *right, 1).len(), 1);
+}
+
+#[test]
+fn a_removed_interface_is_an_error_and_no_hang() {
+    for mode in MODES {
+        let Some(pair) = Pair::make(1500) else { return };
+        let Some([mut left, _right]) = both(&pair, mode) else { return };
+        pair.ip(&["link", "del", "left"]);
+        let end = Instant::now() + Duration::from_secs(5);
+        let error = loop {
+            if let Err(error) = left.receive(64, &mut |_| {}) {
+                break error;
+            }
+            assert!(Instant::now() < end, "no error within five seconds");
+        };
+        assert!(error.to_string().contains("interface left is gone"), "{error}");
+        left.send(&frame(60, 1)).expect("the ring is there still");
+        assert!(left.flush().is_err());
+    }
+}
+
+#[test]
+fn a_dropped_port_leaves_no_program() {
+    for mode in MODES {
+        let Some(pair) = Pair::make(1500) else { return };
+        let Some(ports) = both(&pair, mode) else { return };
+        assert!(pair.ip(&["link", "show", "left"]).contains("prog/xdp"));
+        drop(ports);
+        assert!(!pair.ip(&["link", "show", "left"]).contains("xdp"));
+    }
+}
+
+/// Not a test of its own: what `a_killed_process_leaves_no_program` starts and kills.
+#[test]
+fn a_process_that_holds_ports() {
+    let Ok(mode) = std::env::var(HELD) else { return };
+    let preference = mode.parse().expect("the other test names one");
+    let _port = open("left", Options { preference, ..Options::default() }).expect("it can be opened");
+    println!("holding");
+    std::thread::sleep(Duration::from_secs(60));
+}
+
+const HELD: &str = "HITLESS_TEST_HELD_MODE";
+
+#[test]
+fn a_killed_process_leaves_no_program() {
+    for name in ["xdp-copy", "xdp-generic"] {
+        let Some(pair) = Pair::make(1500) else { return };
+        let mut holder = pair.within(|| {
+            let mut command = Command::new(std::env::current_exe().expect("this test"));
+            let command = command.args(["--exact", "xdp::a_process_that_holds_ports", "--nocapture"]).env(HELD, name);
+            command.stdout(Stdio::piped()).spawn().expect("this test can be run again")
+        });
+        let mut said = BufReader::new(holder.stdout.take().expect("piped")).lines();
+        let is_held = said.any(|line| line.expect("text").contains("holding"));
+        let attached = is_held && pair.ip(&["link", "show", "left"]).contains("prog/xdp");
+        holder.kill().expect("ours");
+        holder.wait().expect("ours");
+        if !is_held {
+            eprintln!("skipped: no AF_XDP here");
+            return;
+        }
+        assert!(attached, "{name}");
+        assert!(!pair.ip(&["link", "show", "left"]).contains("xdp"), "{name}");
+    }
+}

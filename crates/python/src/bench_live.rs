@@ -1,0 +1,186 @@
+//! What `hitless bench live` is measured with: a stream of frames between two interfaces, and a plain forwarder.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use hitless_interfaces::namespace::Namespace;
+use hitless_interfaces::offloads::Offloads;
+use hitless_interfaces::open::UnknownMode;
+use hitless_interfaces::traffic::{Addresses, Measured, Processors, Stream, forward, measure};
+use hitless_interfaces::{Counters, Interface, OpenError, Options, pin};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+
+type Port = Box<dyn Interface + Send>;
+
+/// Quantiles of the delay that are answered.
+const QUANTILES: [(&str, f64); 4] = [("p50", 0.5), ("p99", 0.99), ("p99_9", 0.999), ("max", 1.0)];
+
+/// Two ends of something that forwards frames: a generator at one, a sink at the other.
+#[pyclass(frozen, module = "hitless._native")]
+pub struct TrafficEnds(Mutex<Ends>);
+
+struct Ends {
+    source: Port,
+    sink: Port,
+    streams: u32,
+}
+
+/// Addresses of nobody: the kernels at the ends let such frames go early. IPv4's are of the range for benchmarks (RFC
+/// 2544, appendix C.2.2).
+const ADDRESSES: Addresses = Addresses {
+    source: [0x02, 0x68, 0x6c, 0, 0, 1],
+    destination: [0x02, 0x68, 0x6c, 0, 0, 2],
+    source_ip: [198, 18, 0, 1],
+    destination_ip: [198, 18, 0, 2],
+};
+
+#[pymethods]
+impl TrafficEnds {
+    /// Opens an interface in each of two network namespaces, as (namespace, interface).
+    #[new]
+    #[pyo3(signature = (source, sink, *, ring_frames=65_536))]
+    fn new(source: (String, String), sink: (String, String), ring_frames: usize) -> PyResult<Self> {
+        let ends = Ends { source: open_end(&source, ring_frames)?, sink: open_end(&sink, ring_frames)?, streams: 0 };
+        Ok(Self(Mutex::new(ends)))
+    }
+
+    /// Sends frames of `frame_bytes` (check sequence included) for `duration_s`, as fast as possible without `rate_pps`;
+    /// answers what arrived, as JSON text. Processors: of generator and sink.
+    #[pyo3(signature = (*, frame_bytes=64, rate_pps=None, duration_s=1.0, generator_cpu=None, sink_cpu=None))]
+    fn stream(
+        &self,
+        py: Python<'_>,
+        frame_bytes: usize,
+        rate_pps: Option<f64>,
+        duration_s: f64,
+        generator_cpu: Option<usize>,
+        sink_cpu: Option<usize>,
+    ) -> PyResult<String> {
+        const CHECK_SEQUENCE_BYTES: usize = 4;
+        if rate_pps.is_some_and(|rate| rate.is_nan() || rate <= 0.0) {
+            return Err(PyValueError::new_err("rate_pps must be greater than 0"));
+        }
+        let duration = Duration::try_from_secs_f64(duration_s);
+        let duration = duration.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let frame_bytes = frame_bytes.saturating_sub(CHECK_SEQUENCE_BYTES);
+        let processors = Processors { generator: generator_cpu, sink: sink_cpu };
+        let measured = py.detach(|| {
+            let mut ends = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            ends.streams += 1;
+            let Ends { source, sink, streams } = &mut *ends;
+            let stream = Stream { id: *streams, addresses: ADDRESSES, frame_bytes, rate_pps, duration };
+            measure(&mut **source, &mut **sink, &stream, processors)
+        })?;
+        Ok(described(&measured).to_string())
+    }
+}
+
+/// Hands every frame of one interface to another one, and back: ports without a switch.
+#[pyclass(frozen, module = "hitless._native")]
+pub struct PlainForwarder {
+    ports: Mutex<Option<(Port, Port)>>,
+    ended: AtomicBool,
+    modes: (String, String),
+}
+
+#[pymethods]
+impl PlainForwarder {
+    /// Opens both interfaces in one network namespace.
+    #[new]
+    #[pyo3(signature = (namespace, left, right, *, mode="packet"))]
+    fn new(namespace: &str, left: &str, right: &str, mode: &str) -> PyResult<Self> {
+        let preference = mode.parse().map_err(|error: UnknownMode| PyValueError::new_err(error.to_string()))?;
+        let options = Options { preference, ..Options::default() };
+        let open = |name: &str| within(namespace, || hitless_interfaces::open(name, options))?.map_err(refused);
+        let (left, right) = (open(left)?, open(right)?);
+        let modes = (left.mode().to_owned(), right.mode().to_owned());
+        Ok(Self { ports: Mutex::new(Some((left, right))), ended: AtomicBool::new(false), modes })
+    }
+
+    /// How frames cross at either interface: what was obtained.
+    #[getter]
+    fn modes(&self) -> (String, String) {
+        self.modes.clone()
+    }
+
+    /// Forwards until `stop`, on processor `cpu`; answers the counters of both interfaces, as JSON text. Once.
+    #[pyo3(signature = (*, cpu=None))]
+    fn run(&self, py: Python<'_>, cpu: Option<usize>) -> PyResult<String> {
+        let ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let (mut left, mut right) = ports.ok_or_else(|| PyRuntimeError::new_err("a PlainForwarder runs once"))?;
+        let counters = py.detach(|| {
+            // In a thread of its own: the caller's is not to stay on that processor.
+            std::thread::scope(|scope| {
+                let thread = scope.spawn(|| -> std::io::Result<_> {
+                    pin(cpu)?;
+                    forward(&mut *left, &mut *right, &self.ended)?;
+                    Ok([left.counters()?, right.counters()?])
+                });
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            })
+        })?;
+        Ok(Value::from(counters.iter().map(counted).collect::<Vec<_>>()).to_string())
+    }
+
+    /// Asks it to end.
+    fn stop(&self) {
+        self.ended.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Switches off the offloads of an interface in another network namespace; returns those that are still on.
+#[pyfunction]
+pub fn switch_off_offloads_in(namespace: &str, interface: &str) -> PyResult<Vec<String>> {
+    let offloads = within(namespace, || Offloads::of(interface))?.map_err(refused)?;
+    Ok(offloads.switch_off()?.still_on)
+}
+
+fn open_end((namespace, name): &(String, String), ring_frames: usize) -> PyResult<Port> {
+    let options = Options { ring_frames, ..Options::default() };
+    within(namespace, || hitless_interfaces::open(name, options))?.map_err(refused)
+}
+
+fn within<T: Send>(namespace: &str, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let entered = Namespace::named(namespace).and_then(|namespace| namespace.within(work));
+    entered.map_err(|error| PyOSError::new_err(format!("network namespace {namespace}: {error}")))
+}
+
+fn refused(error: OpenError) -> PyErr {
+    PyOSError::new_err(error.to_string())
+}
+
+fn described(measured: &Measured) -> Value {
+    let (generated, arrivals) = (&measured.generated, &measured.arrivals);
+    let delays: serde_json::Map<String, Value> = QUANTILES
+        .iter()
+        .map(|(name, quantile)| ((*name).to_owned(), json!(arrivals.delays_ns.value_at_quantile(*quantile))))
+        .collect();
+    json!({
+        "frames_sent": generated.frames_sent,
+        "ring_full": generated.ring_full,
+        "sent_elapsed_ns": generated.elapsed_ns,
+        "frames_arrived": arrivals.frames,
+        "frames_lost": measured.frames_lost(),
+        "duplicates": arrivals.duplicates,
+        "reordered": arrivals.reordered,
+        "foreign": arrivals.foreign,
+        "sink_overrun": arrivals.overrun,
+        "arrived_elapsed_ns": arrivals.elapsed_ns,
+        "delay_ns": delays,
+    })
+}
+
+fn counted(counters: &Counters) -> Value {
+    json!({
+        "frames_received": counters.frames_received,
+        "frames_overrun": counters.frames_overrun,
+        "frames_merged": counters.frames_merged,
+        "checksums_completed": counters.checksums_completed,
+        "frames_sent": counters.frames_sent,
+        "frames_refused": counters.frames_refused,
+        "frames_discarded": counters.frames_discarded,
+    })
+}

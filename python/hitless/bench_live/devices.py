@@ -1,0 +1,149 @@
+"""What is measured: things that forward frames between two interfaces, one at a time."""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+
+from hitless import _native
+from hitless.bench_live.network import GENERATED_MAC, HOST_MAC, PORTS, Network
+from hitless.errors import HitlessError
+from hitless.lab import kernel
+
+MODES = {"packet": "AF_PACKET", "xdp-copy": "AF_XDP native", "xdp-generic": "AF_XDP generic"}
+"""The ways of frames to a process that a veth has, with the words of the table."""
+
+_SCENARIO = """
+name = "bench-live"
+duration = "1 s"
+
+[topology]
+kind = "chain"
+hosts_left = ["near"]
+switches = [{switches}]
+hosts_right = ["far"]
+host_link = {{ rate = "100 Gbps", delay = "0 ns" }}
+switch_link = {{ rate = "100 Gbps", delay = "100 ns" }}
+"""
+_LINKGUARDIAN = """
+[[mechanism]]
+kind = "linkguardian"
+link = "sw1->sw2"
+mode = "blocking"
+actual_loss_rate = 1e-4
+target_loss_rate = 1e-8
+"""
+_SQR = """
+[[mechanism]]
+kind = "sqr"
+links = ["sw1<->sw2"]
+ports = [5001]
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """Something that forwards."""
+
+    name: str
+    """Of the table's row."""
+    kind: str
+    """``wire``, ``bridge``, ``ports`` or ``switch``."""
+    mode: str = ""
+    """How frames get to the process, of `MODES`."""
+    scenario: str = ""
+    """What the switch runs."""
+
+    @property
+    def has_middle(self) -> bool:
+        """Is there a namespace between the ends?"""
+        return self.kind != "wire"
+
+    def running(self, network: Network, cpu: int | None) -> AbstractContextManager[str]:
+        """Have it forward while the block runs; what it is bound to is how frames cross, in words."""
+        return _RUNNERS[self.kind](self, network, cpu)
+
+
+def devices() -> list[Device]:
+    """All of them, in the order of the table."""
+    one, two = ('"sw1"',), ('"sw1"', '"sw2"')
+    scenarios = {
+        "switch": _SCENARIO.format(switches=", ".join(one)),
+        "two switches": _SCENARIO.format(switches=", ".join(two)),
+        "LinkGuardian": _SCENARIO.format(switches=", ".join(two)) + _LINKGUARDIAN,
+        "SQR": _SCENARIO.format(switches=", ".join(two)) + _SQR,
+    }
+    found = [Device("wire", "wire"), Device("kernel bridge", "bridge")]
+    found += [Device(f"ports only, {words}", "ports", mode) for mode, words in MODES.items()]
+    for mode, words in MODES.items():
+        found += [Device(f"{name}, {words}", "switch", mode, text) for name, text in scenarios.items()]
+    return found
+
+
+@contextmanager
+def _wire(_device: Device, _network: Network, _cpu: int | None) -> Iterator[str]:
+    yield "a veth"
+
+
+@contextmanager
+def _bridge(_device: Device, network: Network, _cpu: int | None) -> Iterator[str]:
+    lines = ["link add name bridge type bridge", "link set bridge up"]
+    lines += [f"link set {port} master bridge" for port in PORTS]
+    kernel.ip_batch(lines, namespace=network.device)
+    yield "the kernel forwards"
+
+
+@contextmanager
+def _ports(device: Device, network: Network, cpu: int | None) -> Iterator[str]:
+    forwarder = _native.PlainForwarder(network.device, *PORTS, mode=device.mode)
+    with _thread(lambda: forwarder.run(cpu=cpu), forwarder.stop):
+        yield forwarder.modes[0]
+
+
+@contextmanager
+def _switch(device: Device, network: Network, cpu: int | None) -> Iterator[str]:
+    stations = {mac: role for table in (GENERATED_MAC, HOST_MAC) for role, mac in table.items()}
+    interfaces = {"near": PORTS[0], "far": PORTS[1]}
+    with kernel.inside(network.device):
+        live = _native.Live(
+            device.scenario, "bench-live", interfaces, stations=stations, busy_poll=True, ring_frames=4096,
+            mode=device.mode,
+        )
+
+    def run() -> None:
+        if cpu is not None:
+            os.sched_setaffinity(0, {cpu})
+        live.run()
+
+    with _thread(run, live.stop):
+        yield MODES[device.mode]
+
+
+@contextmanager
+def _thread(work: Callable[[], object], stop: Callable[[], None]) -> Iterator[None]:
+    failures: list[BaseException] = []
+
+    def guarded() -> None:
+        try:
+            work()
+        except BaseException as failure:  # told to whoever waits
+            failures.append(failure)
+
+    thread = threading.Thread(target=guarded, name="device")
+    thread.start()
+    try:
+        yield
+    finally:
+        stop()
+        thread.join()
+    if failures:
+        raise HitlessError(f"the device failed: {failures[0]}")
+
+
+_RUNNERS: dict[str, Callable[[Device, Network, int | None], AbstractContextManager[str]]] = {
+    "wire": _wire,
+    "bridge": _bridge,
+    "ports": _ports,
+    "switch": _switch,
+}

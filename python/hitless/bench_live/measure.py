@@ -1,0 +1,146 @@
+"""Measuring a device: with generated frames of 64 bytes, and with kernel TCP by iperf3."""
+
+import json
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from hitless import _native
+from hitless.bench_live.network import HOST_IP, Network
+from hitless.errors import HitlessError
+
+FRAME_BYTES = 64
+"""With check sequence, as the field counts."""
+DELAY_PPS = 10_000.0
+"""The rate at which the delay is measured: far below what any device can do, so that no queue builds."""
+PORT = 5001
+"""Of iperf3, and of SQR's protected traffic."""
+_STEPS = 7
+_TRIES = 2
+_START_S = 10.0
+
+Stream = Callable[[float | None, float], dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Processors:
+    """Where things run; none for anywhere."""
+
+    ends: int | None
+    device: int | None
+
+
+def measure(network: Network, processors: Processors, *, trial_s: float, tcp_s: float) -> dict[str, Any]:
+    """Everything about the device that forwards in ``network`` now."""
+    ends = _native.TrafficEnds(*network.ends)
+
+    def stream(rate_pps: float | None, duration_s: float) -> dict[str, Any]:
+        text = ends.stream(
+            frame_bytes=FRAME_BYTES, rate_pps=rate_pps, duration_s=duration_s, generator_cpu=processors.ends,
+            sink_cpu=processors.ends,
+        )
+        arrived: dict[str, Any] = json.loads(text)
+        return arrived
+
+    stream(1000.0, 0.2)
+    packets = _packets(stream, trial_s)
+    # The sink's ring would take every frame of TCP too.
+    del ends
+    return packets | {"tcp": tcp(network, tcp_s)}
+
+
+def _packets(stream: Stream, trial_s: float) -> dict[str, Any]:
+    flood = stream(None, trial_s)
+    offered = per_second(flood["frames_sent"], flood["sent_elapsed_ns"])
+    highest = lossless_rate(stream, trial_s, per_second(flood["frames_arrived"], flood["arrived_elapsed_ns"]))
+    at_80 = stream(0.8 * highest, 2 * trial_s) if highest else None
+    slow = stream(DELAY_PPS, 2 * trial_s)
+    return {
+        "offered_pps": offered,
+        "flood_pps": per_second(flood["frames_arrived"], flood["arrived_elapsed_ns"]),
+        "flood_lost": flood["frames_lost"],
+        "lossless_pps": highest,
+        "at_80_percent": at_80,
+        "delay_ns": slow["delay_ns"],
+        "delay_lost": slow["frames_lost"],
+        "reordered": flood["reordered"],
+        "duplicates": flood["duplicates"],
+    }
+
+
+def lossless_rate(stream: Stream, trial_s: float, upper_pps: float) -> float:
+    """The highest rate that was sent and arrived whole, by halving between 0 and what a flood gets through.
+
+    A rate counts when one of two trials loses nothing: on a machine that does other things too, one frame may be lost to
+    them. What counts is the rate that the generator really had.
+    """
+    low, high, found = 0.0, upper_pps * 1.1, 0.0
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        reached = next((rate for rate in _tries(stream, middle, trial_s) if rate is not None), None)
+        if reached is None:
+            high = middle
+        else:
+            low, found = middle, max(found, reached)
+    return found
+
+
+def _tries(stream: Stream, rate_pps: float, trial_s: float) -> "list[float | None]":
+    tries: list[float | None] = []
+    for _ in range(_TRIES):
+        arrived = stream(rate_pps, trial_s)
+        whole = arrived["frames_lost"] == 0
+        tries.append(per_second(arrived["frames_sent"], arrived["sent_elapsed_ns"]) if whole else None)
+        if whole:
+            break
+    return tries
+
+
+def per_second(count: int, elapsed_ns: int) -> float:
+    """A rate."""
+    return count / elapsed_ns * 1e9 if elapsed_ns else 0.0
+
+
+def tcp(network: Network, duration_s: float) -> dict[str, Any]:
+    """What one connection of kernel TCP gets, by iperf3."""
+    inside = ("ip", "netns", "exec")
+    serve = [*inside, network.far, "iperf3", "--server", "--one-off", "--port", str(PORT)]
+    with subprocess.Popen(serve, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        try:
+            _wait_for_server(network)
+            send = ["iperf3", "--client", HOST_IP["far"], "--port", str(PORT), "--time", str(max(1, round(duration_s)))]
+            done = subprocess.run(
+                [*inside, network.near, *send, "--json"], capture_output=True, text=True, check=False,
+                timeout=duration_s + 30,
+            )
+        finally:
+            server.kill()
+    return read_iperf3(done.stdout)
+
+
+def read_iperf3(text: str) -> dict[str, Any]:
+    """Throughput and retransmissions from what iperf3 says. Raises `HitlessError` with its own message."""
+    try:
+        answer = json.loads(text)
+    except ValueError:
+        raise HitlessError("iperf3 said nothing that can be read") from None
+    if "error" in answer:
+        raise HitlessError(f"iperf3: {answer['error']}")
+    end = answer["end"]
+    return {
+        "throughput_bps": end["sum_received"]["bits_per_second"],
+        "retransmissions": end["sum_sent"].get("retransmits", 0),
+    }
+
+
+def _wait_for_server(network: Network) -> None:
+    until = time.monotonic() + _START_S
+    show = ["ip", "netns", "exec", network.far, "ss", "--listening", "--tcp", "--numeric", "--no-header"]
+    while time.monotonic() < until:
+        listening = subprocess.run(show, capture_output=True, text=True, check=False).stdout
+        if f":{PORT} " in listening:
+            return
+        time.sleep(0.05)
+    raise HitlessError(f"iperf3 did not start within {_START_S:.0f} s")

@@ -1,0 +1,183 @@
+"""`hitless lab`: starting a lab, and what is said of it."""
+
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from hitless.cli.console import print_json, print_note, stdout
+from hitless.cli.run import STANDARD_INPUT, read_scenario, shown_name
+from hitless.errors import BadInput
+from hitless.lab import client, control, kernel, registry
+from hitless.lab.plan import LabPlan, lab_name
+from hitless.lab.process import Lab, Launch, ended_by_signals, plan_of
+from hitless.lab.scope import scope
+from hitless.live import LiveScenario, Mode, Status, check_live
+from hitless.suggest import did_you_mean
+
+OVERLOAD_CODE = 1
+
+
+def up(
+    file: Path,
+    *,
+    name: str | None,
+    foreground: bool,
+    strict: bool,
+    record: Path | None,
+    mode: Mode,
+    congestion: str | None,
+    json: bool,
+) -> int:
+    """Start a lab; return the exit code."""
+    text, file_name = read_scenario(file), shown_name(file)
+    scenario = check_live(text, file_name)
+    kernel.require_tools()
+    kernel.require_privileges("hitless lab")
+    _require_congestion(congestion)
+    _require_writable(record)
+    launch = Launch(
+        name=lab_name(name, scenario.effective["name"]),
+        text=text,
+        file_name=file_name if file == STANDARD_INPUT else str(file.absolute()),
+        mode=mode,
+        is_strict=strict,
+        record=client.absolute(record),
+        congestion=congestion,
+    )
+    plan = plan_of(launch.name, scenario)
+    _say_scope(scenario)
+    if foreground:
+        return _in_foreground(launch, plan, json=json)
+    ready = client.start(launch, print_note)
+    _say_ready(plan, ready, json=json)
+    print_note(_next_steps(plan))
+    return 0
+
+
+def _require_congestion(congestion: str | None) -> None:
+    available = sorted(kernel.congestion_controls().names)
+    if congestion is not None and congestion not in available:
+        raise BadInput(f"this kernel has no congestion control {congestion}", hint=did_you_mean(congestion, available))
+
+
+def _require_writable(record: Path | None) -> None:
+    if record is not None and not record.absolute().parent.is_dir():
+        raise BadInput(f"there is no folder {record.parent}", where="--record")
+
+
+def _say_scope(scenario: LiveScenario) -> None:
+    parts = scope(scenario.effective, scenario.text)
+    print_note("taken from the scenario: " + "; ".join(parts.used))
+    for line in parts.ignored:
+        print_note(f"left out: {line}")
+
+
+def _in_foreground(launch: Launch, plan: LabPlan, *, json: bool) -> int:
+    def tell(kind: str, what: Any) -> None:
+        if kind == "note":
+            print_note(what)
+        elif kind == "ready":
+            _say_ready(plan, what, json=False)
+            print_note("Ctrl-C ends the lab")
+
+    lab = Lab(launch, tell)
+    with ended_by_signals(lab):
+        result = lab.run()
+    return _say_result(launch.name, result, strict=launch.is_strict, json=json)
+
+
+def _say_ready(plan: LabPlan, ready: dict[str, Any], *, json: bool) -> None:
+    if json:
+        print_json({"name": plan.name, **ready})
+        return
+    table = Table(title=f"lab {plan.name}", title_justify="left")
+    for column in ("host", "address", "interface mode", "kernel set to"):
+        table.add_column(column)
+    modes = {port["node"]: port["mode"] for port in ready["status"]["ports"]}
+    for host in plan.hosts:
+        table.add_row(host.name, host.address, modes.get(host.name, ""), ready["hosts"][host.name])
+    stdout.print(table)
+    for warning in ready["status"]["warnings"]:
+        print_note(f"warning: {warning}")
+
+
+def _next_steps(plan: LabPlan) -> str:
+    first, second = plan.hosts[:2]
+    which = "" if len(registry.names()) == 1 else f"--name {plan.name} "
+    return (
+        f"next: hitless lab exec {which}{first.name} -- ping -c 3 {second.name}\n"
+        f"      hitless lab status {which}--watch\n"
+        f"      hitless lab down {which}"
+    ).rstrip()
+
+
+def execute(name: str | None, host: str, command: list[str]) -> None:
+    """Become a program in a host."""
+    command = command[1:] if command[:1] == ["--"] else command
+    if not command:
+        raise BadInput("which program?", hint=f"hitless lab exec {host} -- ping -c 3 ADDRESS")
+    client.execute(name, host, command)
+
+
+def ask(name: str | None, request: control.Request) -> None:
+    """Have a lab do something, and say what."""
+    client.ask(name, request)
+    link = getattr(request, "link", "")
+    print_note(f"{request.command} {link}: done")
+
+
+def down(name: str | None, *, every: bool, json: bool) -> int:
+    """End labs; return the exit code."""
+    if every and name is not None:
+        raise BadInput("--name and --all exclude each other")
+    chosen = registry.names() if every else [registry.choose(name)]
+    if not chosen:
+        print_note("no lab is up")
+    return max([_end(each, json=json) for each in chosen], default=0)
+
+
+def _end(name: str, *, json: bool) -> int:
+    strict = registry.require(registry.Place(name)).is_strict
+    result = client.end(name)
+    if result is None:
+        print_note(f"the lab {name} had no process any more; what it left is removed")
+        return 0
+    return _say_result(name, result, strict=strict, json=json)
+
+
+def _say_result(name: str, result: Status, *, strict: bool, json: bool) -> int:
+    if json:
+        print_json({"name": name, "misses": result.misses, **result.values})
+    values = result.values
+    print_note(
+        f"the lab {name} is down, and nothing of it is left: it was up for {values['elapsed_s']:.0f} s, "
+        f"{values['frames_entered']} frames entered it, {values['frames_left']} left it"
+    )
+    for warning in result.warnings:
+        print_note(f"warning: {warning}")
+    if result.is_overloaded:
+        print_note(
+            f"warning: it could not keep up at times ({result.misses} deadlines missed): "
+            "its results are not those of the scenario's switches"
+        )
+    return OVERLOAD_CODE if result.is_overloaded and strict else 0
+
+
+def show_list(*, json: bool) -> None:
+    """Every lab."""
+    labs = client.listed()
+    if json:
+        print_json([{**each.record.model_dump(), "is_up": each.is_up} for each in labs])
+        return
+    if not labs:
+        print_note("no lab is up")
+        return
+    table = Table()
+    for column in ("lab", "state", "since", "hosts", "scenario"):
+        table.add_column(column)
+    for each in labs:
+        record = each.record
+        state = "up" if each.is_up else "its process is gone"
+        table.add_row(record.plan.name, state, record.started_at, str(len(record.plan.hosts)), record.scenario)
+    stdout.print(table)

@@ -1,0 +1,178 @@
+"""`hitless lab`: arguments and help."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+lab_app = typer.Typer(
+    no_args_is_help=True,
+    help="The hosts of a scenario as network namespaces, joined by its fabric in real time. See docs/live.md.",
+)
+
+Name = Annotated[str | None, typer.Option("--name", "-n", help="Which lab; not needed when one is up.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout, and nothing else there.")]
+Link = Annotated[str, typer.Argument(metavar="LINK", help='"sw1->sw2" in that direction, "sw1<->sw2" in both.')]
+
+
+@lab_app.command()
+def up(
+    scenario: Annotated[
+        Path, typer.Argument(metavar="SCENARIO", help="A scenario file; - for standard input.", allow_dash=True)
+    ],
+    name: Annotated[
+        str | None, typer.Option("--name", "-n", help="What to call the lab.", show_default="the scenario's name")
+    ] = None,
+    foreground: Annotated[bool, typer.Option("--foreground", "-f", help="Stay until Ctrl-C ends the lab.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Its end exits with 1 when a deadline was missed.")] = False,
+    record: Annotated[
+        Path | None, typer.Option(help="Keep every frame and command here, for hitless replay.", show_default=False)
+    ] = None,
+    mode: Annotated[
+        Literal["auto", "packet", "xdp"],
+        typer.Option(help="How frames cross to the kernel: AF_PACKET, AF_XDP, or AF_XDP where it works."),
+    ] = "auto",
+    congestion: Annotated[
+        str | None,
+        typer.Option(help="TCP congestion control of every host, such as bbr.", show_default="the scenario's"),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Bring a scenario up: hosts, links, mechanisms. Needs root; returns when the lab is up and has tested itself.
+
+    Examples:
+
+      hitless lab up examples/lossy-link.toml
+      hitless lab exec h1 -- ping -c 3 h2
+      hitless lab down
+
+    The lab starts no flows: programs do, in its hosts. Their addresses are 10.0.0.1, 10.0.0.2, ... in the order of
+    the scenario, and inside the hosts their names work too.
+    """
+    from hitless.cli import lab
+
+    code = lab.up(
+        scenario,
+        name=name,
+        foreground=foreground,
+        strict=strict,
+        record=record,
+        mode=mode,
+        congestion=congestion,
+        json=json,
+    )
+    raise typer.Exit(code)
+
+
+@lab_app.command("exec", context_settings={"allow_interspersed_args": False})
+def execute(
+    host: Annotated[str, typer.Argument(metavar="HOST", help="A host of the lab.")],
+    command: Annotated[
+        list[str] | None, typer.Argument(metavar="[--] CMD...", help="A program and its arguments.")
+    ] = None,
+    name: Name = None,
+) -> None:
+    """Run a program in a host, with this terminal and its own exit code.
+
+    Examples:
+
+      hitless lab exec h1 -- iperf3 --server
+      hitless lab exec h2 -- bash
+    """
+    from hitless.cli import lab
+
+    lab.execute(name, host, command or [])
+
+
+@lab_app.command()
+def status(
+    name: Name = None,
+    watch: Annotated[bool, typer.Option("--watch", "-w", help="Until Ctrl-C, again and again.")] = False,
+    json: Json = False,
+) -> None:
+    """Rates and queues of links, what mechanisms did, drops, missed deadlines.
+
+    Examples:
+
+      hitless lab status --watch
+      hitless lab status --json
+    """
+    from hitless.cli import lab_status
+
+    lab_status.show(name, watch=watch, json=json)
+
+
+@lab_app.command()
+def fail(link: Link, name: Name = None) -> None:
+    """Cut a link, both ways: what is on it is lost, and its ends find out as [recovery] of the scenario says."""
+    from hitless.cli import lab
+    from hitless.lab.control import Fail
+
+    lab.ask(name, Fail(link=link))
+
+
+@lab_app.command()
+def repair(link: Link, name: Name = None) -> None:
+    """Bring a link up again."""
+    from hitless.cli import lab
+    from hitless.lab.control import Repair
+
+    lab.ask(name, Repair(link=link))
+
+
+@lab_app.command()
+def corrupt(
+    link: Link,
+    rate: Annotated[float, typer.Argument(min=0.0, max=1.0, help="Share of frames, such as 1e-3; 0 for none.")],
+    name: Name = None,
+) -> None:
+    """Have a link lose frames at random, each with the same probability."""
+    from hitless.cli import lab
+    from hitless.lab.control import Corrupt
+
+    lab.ask(name, Corrupt(link=link, rate=rate))
+
+
+@lab_app.command()
+def protect(
+    link: Link,
+    name: Name = None,
+    copies: Annotated[int, typer.Option(min=1, max=16, help="Copies sent of each lost frame.")] = 1,
+    mode: Annotated[
+        Literal["blocking", "non-blocking"], typer.Option(help="Keep the order of frames, or not.")
+    ] = "blocking",
+) -> None:
+    """Switch LinkGuardian on at both ends of a link that the scenario configures it for."""
+    from hitless.cli import lab
+    from hitless.lab.control import Protect
+
+    lab.ask(name, Protect(link=link, copies=copies, mode=mode))
+
+
+@lab_app.command()
+def unprotect(link: Link, name: Name = None) -> None:
+    """Switch LinkGuardian off again at both ends of a link."""
+    from hitless.cli import lab
+    from hitless.lab.control import Unprotect
+
+    lab.ask(name, Unprotect(link=link))
+
+
+@lab_app.command()
+def down(
+    name: Name = None,
+    every: Annotated[bool, typer.Option("--all", help="Every lab.")] = False,
+    json: Json = False,
+) -> None:
+    """End a lab: its programs, its process, its namespaces and links. Also what a killed one has left."""
+    from hitless.cli import lab
+
+    raise typer.Exit(lab.down(name, every=every, json=json))
+
+
+@lab_app.command("list")
+def show_list(json: Json = False) -> None:
+    """The labs that are up, and those whose process is gone."""
+    from hitless.cli import lab
+
+    lab.show_list(json=json)

@@ -1,0 +1,126 @@
+"""`hitless lab status`: live counters, once or again and again."""
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+
+from hitless.cli.console import print_json, stdout
+from hitless.lab import client
+from hitless.lab.control import Status
+
+_PERIOD_S = 0.5
+_OVERHEAD_BYTES = 24
+"""What a frame costs on the wire beyond the bytes that are counted: check sequence, preamble and gap."""
+
+Values = Mapping[str, Any]
+
+
+def show(name: str | None, *, watch: bool, json: bool) -> None:
+    """Print the status, or keep printing it until Ctrl-C or the end of the lab."""
+    rates = {link: plan.rate_bps for plan in client.living(name).plan.links for link in (plan.name, plan.reverse)}
+    status = client.ask(name, Status())
+    if json:
+        print_json(status)
+        return
+    if not watch:
+        stdout.print(view(status, None, rates))
+        return
+    with Live(view(status, None, rates), console=stdout, auto_refresh=False, screen=stdout.is_terminal) as display:
+        while True:
+            time.sleep(_PERIOD_S)
+            before, status = status, client.ask(name, Status())
+            display.update(view(status, before, rates), refresh=True)
+
+
+def view(status: Values, before: Values | None, rates_bps: Mapping[str, int]) -> RenderableType:
+    """Tables for a terminal; rates are those since ``before``, or since the start."""
+    parts: list[RenderableType] = [_headline(status), _links(status, before, rates_bps), _ports(status)]
+    parts += [table for table in (_mechanisms(status), _drops(status)) if table.row_count]
+    return Group(*parts, *(f"warning: {warning}" for warning in status["warnings"]))
+
+
+def _headline(status: Values) -> str:
+    timers = status["timers"]
+    misses = timers["misses"] + sum(port["departures"]["misses"] for port in status["ports"])
+    overload = "[bold red]overloaded[/]" if status["is_overloaded"] else "keeps up"
+    return (
+        f"up for {status['elapsed_s']:.0f} s   {overload}   deadlines missed: {misses}   "
+        f"frames inside: {status['frames_inside']}"
+    )
+
+
+def _links(status: Values, before: Values | None, rates_bps: Mapping[str, int]) -> Table:
+    earlier = {link["link"]: link for link in before["links"]} if before else {}
+    elapsed_s = status["elapsed_s"] - (before["elapsed_s"] if before else 0.0)
+    table = _table("link", "of rate", "frames/s", "Mb/s", "queue, KB", "frames", "corrupted", "lost while down")
+    for link in status["links"]:
+        since = earlier.get(link["link"], {})
+        frames = (link["frames_arrived"] - since.get("frames_arrived", 0)) / max(elapsed_s, 1e-9)
+        byte_rate = (link["arrived_bytes"] - since.get("arrived_bytes", 0)) / max(elapsed_s, 1e-9)
+        wire_bps = 8 * (byte_rate + frames * _OVERHEAD_BYTES)
+        queue = "" if link["queue_bytes"] is None else f"{link['queue_bytes'] / 1e3:.1f}"
+        table.add_row(
+            link["link"],
+            f"{wire_bps / rates_bps[link['link']]:.1%}",
+            f"{frames:,.0f}",
+            f"{8 * byte_rate / 1e6:,.1f}",
+            queue,
+            f"{link['frames_arrived']:,}",
+            _if_any(link["frames_corrupted"]),
+            _if_any(link["frames_lost_down"]),
+        )
+    return table
+
+
+def _ports(status: Values) -> Table:
+    table = _table(
+        "host", "interface mode", "in", "out", "overrun", "refused", "late p99.9, us", "latest, us", "missed"
+    )
+    for port in status["ports"]:
+        late = port["departures"]
+        table.add_row(
+            port["node"],
+            port.get("failed") or port["mode"],
+            f"{port['frames_received']:,}",
+            f"{port['frames_sent']:,}",
+            _if_any(port["frames_overrun"]),
+            _if_any(port["frames_refused"] + port["frames_discarded"] + port["frames_merged"]),
+            f"{late['p999_ns'] / 1e3:.0f}",
+            f"{late['worst_ns'] / 1e3:.0f}",
+            _if_any(late["misses"]),
+        )
+    return table
+
+
+def _mechanisms(status: Values) -> Table:
+    table = _table("switch", "mechanism", "at", "counter", "value", left=4)
+    for switch, mechanism, scope, counter, value in status["mechanisms"]:
+        if value:
+            table.add_row(switch, mechanism, scope, counter, f"{value:,}")
+    return table
+
+
+def _drops(status: Values) -> Table:
+    table = _table("lost in the fabric", "packets")
+    for reason, count in _counted(status["drops"]):
+        table.add_row(reason, f"{count:,}")
+    return table
+
+
+def _counted(counts: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+    return ((reason, count) for reason, count in counts.items() if count)
+
+
+def _table(*columns: str, left: int = 1) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="left" if number < left else "right", no_wrap=number < left)
+    return table
+
+
+def _if_any(count: int) -> str:
+    return f"[red]{count:,}[/]" if count else ""

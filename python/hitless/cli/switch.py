@@ -1,0 +1,56 @@
+"""`hitless switch`: running it, checking its configuration, an example."""
+
+import logging
+from pathlib import Path
+
+from hitless.cli.console import print_note, print_text
+from hitless.live import Status
+from hitless.service.process import signals
+from hitless.switch.configuration import EXAMPLE, read_config
+from hitless.switch.service import Service
+
+OVERLOAD_CODE = 1
+
+
+def run(path: Path, *, verbose: bool) -> int:
+    """Forward until told to stop; return the exit code."""
+    log_to_stderr(verbose=verbose)
+    service = Service(path)
+    with signals(service):
+        result = service.run()
+    return told_result(result, strict=service.is_strict)
+
+
+def log_to_stderr(*, verbose: bool) -> None:
+    """What happens goes to stderr, with its time."""
+    level = logging.DEBUG if verbose else logging.INFO
+    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(message)s", force=True)
+
+
+def told_result(result: Status, *, strict: bool) -> int:
+    """Say what a run has counted; the exit code."""
+    values = result.values
+    print_note(
+        f"forwarded for {values['elapsed_s']:.0f} s: {values['frames_entered']} frames entered, "
+        f"{values['frames_left']} left, {sum(values['drops'].values())} packets lost"
+    )
+    for warning in result.warnings:
+        print_note(f"warning: {warning}")
+    if result.is_overloaded:
+        print_note(
+            f"warning: it could not keep up at times ({result.misses} deadlines missed): "
+            "its results are not those of the scenario's switches"
+        )
+    return OVERLOAD_CODE if result.is_overloaded and strict else 0
+
+
+def check(path: Path) -> None:
+    """Print the configuration with every default spelled out, or refuse it."""
+    config, scenario = read_config(path)
+    print_text(config.model_dump_json(indent=2))
+    print_note(f"{path}: sound, and so is {scenario.file_name}; what is above is its effective configuration")
+
+
+def example() -> None:
+    """Print a configuration to begin with."""
+    print_text(EXAMPLE)

@@ -1,0 +1,189 @@
+"""What other processes do with a lab: start it, ask it, run programs in it, end it."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from hitless.errors import BadInput, HitlessError
+from hitless.lab import control, kernel, registry
+from hitless.lab.plan import HostPlan
+from hitless.lab.process import Launch
+from hitless.live import Status
+from hitless.suggest import did_you_mean
+
+_GRACE_S = 20.0
+"""What a lab may take to end before it is killed."""
+_LOG_LINES = 15
+
+
+class CommandMissing(BadInput):
+    """There is no such program, as a shell would say."""
+
+    exit_code = 127
+
+
+def start(launch: Launch, note: Callable[[str], None]) -> dict[str, Any]:
+    """Start a lab in a process of its own and wait until it is up.
+
+    Raises `HitlessError`, and then nothing is left of it.
+    """
+    place = registry.Place(launch.name)
+    registry.run_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+    with place.log.open("ab") as log_file:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "hitless.lab.process", launch.name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log_file,
+            start_new_session=True,
+            cwd="/",
+        )
+    try:
+        return _wait_until_ready(process, launch, note)
+    except BaseException:
+        _end(process)
+        raise
+
+
+def _wait_until_ready(process: subprocess.Popen[bytes], launch: Launch, note: Callable[[str], None]) -> dict[str, Any]:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with suppress(BrokenPipeError), process.stdin:
+        process.stdin.write(launch.model_dump_json().encode())
+    for line in process.stdout:
+        report = json.loads(line)
+        if "ready" in report:
+            ready: dict[str, Any] = report["ready"]
+            return ready
+        if "error" in report:
+            raise control.decoded(report["error"])
+        note(report["note"])
+    code = process.wait()
+    raise HitlessError(
+        f"the process of the lab ended with {_ending(code)} before it was up", hint=_tail_of_log(launch.name)
+    )
+
+
+def _ending(code: int) -> str:
+    return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+
+
+def _tail_of_log(name: str) -> str:
+    path = registry.Place(name).log
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    return f"the end of {path}:\n" + "\n".join(f"    {line}" for line in lines[-_LOG_LINES:])
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(timeout=_GRACE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A lab, for a list."""
+
+    record: registry.Record
+    is_up: bool
+
+
+def listed() -> list[Listed]:
+    """Every lab of which there is a record."""
+    records = [registry.read(registry.Place(name)) for name in registry.names()]
+    return [Listed(record, registry.is_alive(record)) for record in records if record is not None]
+
+
+def ask(name: str | None, request: control.Request) -> dict[str, Any]:
+    """Ask a lab. Raises `HitlessError`."""
+    record = living(name)
+    return control.ask(registry.Place(record.plan.name).socket, request)
+
+
+def living(name: str | None) -> registry.Record:
+    """The record of a lab that is up. Raises `BadInput`."""
+    chosen = registry.choose(name)
+    record = registry.require(registry.Place(chosen))
+    if not registry.is_alive(record):
+        hint = f"hitless lab down --name {chosen} removes what it left; so does hitless lab up with its name"
+        raise BadInput(f"the process of the lab {chosen} is gone", hint=hint)
+    return record
+
+
+def host_of(record: registry.Record, name: str) -> HostPlan:
+    """A host of a lab. Raises `BadInput`."""
+    for host in record.plan.hosts:
+        if host.name == name:
+            return host
+    what = f"the lab {record.plan.name} has no host {name}"
+    if name in record.plan.switches:
+        hint = f"{name} is a switch, and programs run in hosts: {', '.join(h.name for h in record.plan.hosts[:8])}"
+        raise BadInput(what, hint=hint)
+    raise BadInput(what, hint=did_you_mean(name, [host.name for host in record.plan.hosts], "its hosts"))
+
+
+_IN_HOST = 'mount --bind "$0" /etc/hosts 2>/dev/null; exec "$@"'
+"""The names of hosts, for this program alone: `ip netns exec` has given it a view of files of its own."""
+
+
+def execute(name: str | None, host: str, command: Sequence[str]) -> NoReturn:
+    """Become ``command`` in a host. Raises `BadInput`."""
+    record = living(name)
+    namespace = host_of(record, host).namespace
+    kernel.require_privileges("running a program in a host", needed=["CAP_SYS_ADMIN"])
+    if shutil.which(command[0]) is None:
+        raise CommandMissing(f"there is no program {command[0]}")
+    hosts_file = str(registry.Place(record.plan.name).hosts_file)
+    words = ["ip", "netns", "exec", namespace, "sh", "-c", _IN_HOST, hosts_file, *command]
+    os.execvp("ip", words)  # noqa: S606, S607 - it is to become that program, the one that the user has
+
+
+def end(name: str) -> Status | None:
+    """End a lab and see that nothing is left; its results, if it had any to give. Raises `HitlessError`."""
+    place = registry.Place(name)
+    record = registry.require(place)
+    result = _stopped(place, record) if registry.is_alive(record) else None
+    _wait_for_end(record)
+    with registry.lock(place):
+        registry.sweep(place)
+    place.log.unlink(missing_ok=True)
+    return result
+
+
+def _stopped(place: registry.Place, record: registry.Record) -> Status | None:
+    try:
+        return Status(control.ask(place.socket, control.Stop()))
+    except HitlessError:
+        with suppress(ProcessLookupError):
+            os.kill(record.pid, signal.SIGTERM)
+        return None
+
+
+def _wait_for_end(record: registry.Record) -> None:
+    until = time.monotonic() + _GRACE_S
+    while registry.is_alive(record):
+        if time.monotonic() > until:
+            with suppress(ProcessLookupError):
+                os.kill(record.pid, signal.SIGKILL)
+            until = float("inf")
+        time.sleep(0.02)
+
+
+def absolute(path: Path | None) -> str | None:
+    """A path that means the same in a process elsewhere."""
+    return None if path is None else str(path.absolute())

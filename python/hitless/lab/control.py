@@ -1,0 +1,213 @@
+"""How a lab is asked and told: a Unix socket that only its owner can open, one line of JSON each way.
+
+{"version": 1, "command": "fail", "link": "sw1->sw2"}
+{"version": 1, "ok": true, "answer": {...}}
+{"version": 1, "ok": false, "error": {"what": "...", "where": "", "rule": "", "hint": "", "is_input": true}}
+"""
+
+import json
+import logging
+import os
+import select
+import socket
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from hitless.errors import BadInput, HitlessError
+
+log = logging.getLogger(__name__)
+
+VERSION: Literal[1] = 1
+REQUEST_BYTES_MAX = 4_096
+ANSWER_BYTES_MAX = 16 << 20
+PATIENCE_S = 2.0
+"""How long one who has connected may take to say what it wants, or to take the answer."""
+ANSWER_S = 30.0
+"""How long a lab may take to answer."""
+
+LinkName = Annotated[str, Field(min_length=1, max_length=256)]
+
+
+class _Request(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+
+    version: Literal[1] = VERSION
+
+
+class Status(_Request):
+    """What the lab has seen and done so far."""
+
+    command: Literal["status"] = "status"
+
+
+class Stop(_Request):
+    """End the run, keep its results, remove the lab."""
+
+    command: Literal["stop"] = "stop"
+
+
+class Fail(_Request):
+    """Take a link down, both ways."""
+
+    command: Literal["fail"] = "fail"
+    link: LinkName
+
+
+class Repair(_Request):
+    """Bring a link up again."""
+
+    command: Literal["repair"] = "repair"
+    link: LinkName
+
+
+class Corrupt(_Request):
+    """Have a link lose frames at random."""
+
+    command: Literal["corrupt"] = "corrupt"
+    link: LinkName
+    rate: Annotated[float, Field(ge=0.0, le=1.0)]
+
+
+class Protect(_Request):
+    """Switch LinkGuardian on at both ends of a link."""
+
+    command: Literal["protect"] = "protect"
+    link: LinkName
+    copies: Annotated[int, Field(ge=1, le=16)] = 1
+    mode: Literal["blocking", "non-blocking"] = "blocking"
+
+
+class Unprotect(_Request):
+    """Switch LinkGuardian off again."""
+
+    command: Literal["unprotect"] = "unprotect"
+    link: LinkName
+
+
+LinkRequest: TypeAlias = Fail | Repair | Corrupt | Protect | Unprotect
+Request: TypeAlias = Status | Stop | LinkRequest
+
+
+class _Envelope(BaseModel):
+    request: Annotated[Request, Field(discriminator="command")]
+
+
+def ask(path: Path, request: Request) -> dict[str, Any]:
+    """Ask the lab whose socket is at ``path``. Raises `HitlessError`, also with what the lab refuses."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC) as lab:
+        lab.settimeout(ANSWER_S)
+        try:
+            lab.connect(str(path))
+            lab.sendall(request.model_dump_json().encode() + b"\n")
+            answer = json.loads(_line(lab, ANSWER_BYTES_MAX))
+        except (OSError, ValueError) as failed:
+            raise HitlessError(f"the lab does not answer: {failed}", where=str(path)) from failed
+    if answer.get("version") != VERSION:
+        hint = "hitless was changed while the lab was up; hitless lab down still ends it"
+        raise HitlessError("the lab speaks another version", where=str(path), hint=hint)
+    if not answer["ok"]:
+        raise decoded(answer["error"])
+    result: dict[str, Any] = answer["answer"]
+    return result
+
+
+def encoded(error: HitlessError) -> dict[str, Any]:
+    """An error for another process."""
+    parts = {"what": error.what, "where": error.where, "rule": error.rule, "hint": error.hint}
+    return parts | {"is_input": isinstance(error, BadInput)}
+
+
+def decoded(error: dict[str, Any]) -> HitlessError:
+    """An error of another process."""
+    kind = BadInput if error["is_input"] else HitlessError
+    return kind(error["what"], where=error["where"], rule=error["rule"], hint=error["hint"])
+
+
+class Server:
+    """Answers one connection after the other; ``wake`` may be called from a signal handler or another thread."""
+
+    def __init__(self, path: Path) -> None:
+        path.unlink(missing_ok=True)
+        self._listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+        before = os.umask(0o177)
+        try:
+            self._listening.bind(str(path))
+        finally:
+            os.umask(before)
+        self._listening.listen(16)
+        self._woken, self._waker = socket.socketpair()
+        self._waker.settimeout(0)
+
+    def wake(self) -> None:
+        """Have `serve` look whether it is to go on."""
+        try:
+            self._waker.send(b"\0")
+        except BlockingIOError:
+            return
+
+    def serve(self, handle: Callable[[Request], dict[str, Any]], goes_on: Callable[[], bool]) -> None:
+        """Hand requests to ``handle`` as long as ``goes_on``, which is asked after each and whenever woken."""
+        while goes_on():
+            ready, _, _ = select.select([self._listening, self._woken], [], [])
+            if self._woken in ready:
+                self._woken.recv(4_096)
+            if self._listening in ready:
+                self._answer_one(handle)
+
+    def close(self) -> None:
+        """Hear nobody any more."""
+        for one in (self._listening, self._woken, self._waker):
+            one.close()
+
+    def _answer_one(self, handle: Callable[[Request], dict[str, Any]]) -> None:
+        connection, _ = self._listening.accept()
+        with connection:
+            connection.settimeout(PATIENCE_S)
+            try:
+                answer = _answer(_line(connection, REQUEST_BYTES_MAX), handle)
+                connection.sendall(json.dumps(answer).encode() + b"\n")
+            except (OSError, ValueError) as failed:
+                log.debug("process %s: %s", _peer(connection), failed)
+
+
+def _answer(line: bytes, handle: Callable[[Request], dict[str, Any]]) -> dict[str, Any]:
+    try:
+        return {"version": VERSION, "ok": True, "answer": handle(_parsed(line))}
+    except HitlessError as refused:
+        return {"version": VERSION, "ok": False, "error": encoded(refused)}
+
+
+def _parsed(line: bytes) -> Request:
+    try:
+        return _Envelope.model_validate({"request": json.loads(line)}).request
+    except ValidationError as invalid:
+        first = invalid.errors(include_url=False)[0]
+        field = ".".join(str(part) for part in first["loc"][1:])
+        raise BadInput(f"a request that makes no sense: {field}: {first['msg']}") from invalid
+    except (ValueError, RecursionError) as broken:
+        raise BadInput("a request that is no JSON") from broken
+
+
+def _line(connection: socket.socket, bytes_max: int) -> bytes:
+    """Up to the first newline. Raises ValueError when it is longer than it may be, or never comes."""
+    received = bytearray()
+    while b"\n" not in received:
+        piece = connection.recv(min(65_536, bytes_max + 1 - len(received)))
+        if not piece:
+            raise ValueError("the connection was closed in the middle of a line")
+        received += piece
+        if len(received) > bytes_max:
+            raise ValueError(f"a line of more than {bytes_max} bytes")
+    return bytes(received.partition(b"\n")[0])
+
+
+def _peer(connection: socket.socket) -> str:
+    try:
+        pid, _, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    except OSError:
+        return "?"
+    return str(pid)

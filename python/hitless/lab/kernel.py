@@ -1,0 +1,152 @@
+"""The kernel by way of iproute2 and a few calls: namespaces, links, settings, capabilities."""
+
+import ctypes
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from hitless.errors import BadInput, HitlessError
+from hitless.lab.tuning import Offered
+
+NAMESPACES = Path("/run/netns")
+CLONE_NEWNET = 0x40000000
+NEEDED = {"CAP_NET_ADMIN": 12, "CAP_NET_RAW": 13, "CAP_SYS_ADMIN": 21}
+"""What a lab needs, with the bit of each (linux/capability.h)."""
+_COMMAND_S = 60.0
+
+
+class CommandFailed(HitlessError):
+    """A program of the system refused."""
+
+
+def run(*command: str, text: str | None = None) -> str:
+    """Run a program to its end and return what it wrote; Ctrl-C is not for it. Raises `CommandFailed`."""
+    done = subprocess.run(
+        command, input=text, capture_output=True, text=True, check=False, timeout=_COMMAND_S, process_group=0
+    )
+    if done.returncode != 0:
+        raise CommandFailed(f"{' '.join(command)}: {done.stderr.strip() or f'exit code {done.returncode}'}")
+    return done.stdout
+
+
+def ip_batch(lines: Sequence[str], *, namespace: str | None = None) -> None:
+    """Have iproute2 do all of ``lines``; the first that is refused raises `CommandFailed`."""
+    if not lines:
+        return
+    where = ["-n", namespace] if namespace else []
+    try:
+        run("ip", *where, "-batch", "-", text="\n".join(lines) + "\n")
+    except CommandFailed as failed:
+        number = _failed_line(str(failed))
+        which = lines[number - 1] if number is not None and number <= len(lines) else lines[0]
+        raise CommandFailed(f"{failed.what.removeprefix('ip ')}", where=f"ip {which}") from failed
+
+
+def _failed_line(message: str) -> int | None:
+    """``Command failed -:3``."""
+    _, found, rest = message.partition("Command failed -:")
+    digits = rest.split()[0] if found and rest.split() else ""
+    return int(digits) if digits.isdecimal() else None
+
+
+def ip_json(*words: str, namespace: str | None = None) -> list[dict[str, Any]]:
+    """What iproute2 shows."""
+    where = ["-n", namespace] if namespace else []
+    found: list[dict[str, Any]] = json.loads(run("ip", *where, "-json", *words) or "[]")
+    return found
+
+
+def namespaces() -> set[str]:
+    """The names of all network namespaces."""
+    return {path.name for path in NAMESPACES.iterdir()} if NAMESPACES.is_dir() else set()
+
+
+@contextmanager
+def inside(namespace: str) -> Iterator[None]:
+    """Have this thread in a network namespace while the block runs."""
+    with Path("/proc/thread-self/ns/net").open("rb") as before:
+        enter(namespace)
+        try:
+            yield
+        finally:
+            _set_namespace(before.fileno(), "where it came from")
+
+
+def enter(namespace: str) -> None:
+    """Have this thread, and those that it starts, in a network namespace from now on."""
+    with (NAMESPACES / namespace).open("rb") as file:
+        _set_namespace(file.fileno(), namespace)
+
+
+def _set_namespace(descriptor: int, name: str) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.setns(descriptor, CLONE_NEWNET) != 0:
+        raise HitlessError(f"the network namespace {name} cannot be entered: {os.strerror(ctypes.get_errno())}")
+
+
+def processes_in(namespace: str) -> list[int]:
+    """The processes in a network namespace, but for this one."""
+    path = NAMESPACES / namespace
+    if not path.exists():
+        return []
+    wanted = path.stat().st_ino
+    return [pid for pid in _all_processes() if pid != os.getpid() and _namespace_of(pid) == wanted]
+
+
+def _all_processes() -> list[int]:
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdecimal()]
+
+
+def _namespace_of(pid: int) -> int | None:
+    try:
+        return Path(f"/proc/{pid}/ns/net").stat().st_ino
+    except OSError:
+        return None
+
+
+def write_sysctls(settings: dict[str, str]) -> None:
+    """Set ``net/ipv4/...`` of this thread's namespace. Raises `HitlessError` naming what the kernel refused."""
+    for name, value in settings.items():
+        try:
+            Path("/proc/sys", name).write_text(value, encoding="ascii")
+        except FileNotFoundError:
+            if not name.startswith("net/ipv6/"):
+                raise HitlessError(f"this kernel has no setting {name}") from None
+        except OSError as refused:
+            raise HitlessError(f"this kernel refuses {name} = {value}: {refused.strerror}") from refused
+
+
+def congestion_controls() -> Offered:
+    """What TCP of this kernel offers."""
+    sysctls = Path("/proc/sys/net/ipv4")
+    names = (sysctls / "tcp_available_congestion_control").read_text(encoding="ascii").split()
+    return Offered(names, (sysctls / "tcp_congestion_control").read_text(encoding="ascii").strip())
+
+
+def require_tools() -> None:
+    """Is iproute2 here? Raises `BadInput`."""
+    if shutil.which("ip") is None:
+        raise BadInput("the program ip is missing", hint="Debian: apt-get install iproute2")
+
+
+def require_privileges(what: str, *, needed: Sequence[str] = tuple(NEEDED)) -> None:
+    """May this process do it? Raises `BadInput` naming what is lacking."""
+    lacking = [name for name in needed if not _effective_capabilities() >> NEEDED[name] & 1]
+    if lacking:
+        raise BadInput(
+            f"{what} needs {', '.join(lacking)}, which this process does not have",
+            rule="it makes network interfaces and opens packet sockets on them",
+            hint="run it as root: sudo hitless ..., or, in a container, with --privileged",
+        )
+
+
+def _effective_capabilities() -> int:
+    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        if line.startswith("CapEff:"):
+            return int(line.split()[1], 16)
+    return 0

@@ -1,0 +1,29 @@
+"""Names of links as people type them."""
+
+import re
+from collections.abc import Sequence
+
+from hitless.errors import BadInput
+from hitless.lab.plan import LinkPlan
+from hitless.suggest import did_you_mean
+
+_RULE = '"sw1->sw2" is that direction, "sw1<->sw2" both; "#1" at the end names the second of several parallel links'
+_PARTS = re.compile(r"^\s*(?P<first>[^<>\s]+?)\s*(?P<way><?->)\s*(?P<second>[^<>#\s]+?)(?P<number>#\d+)?\s*$")
+
+
+class LinkNames:
+    """Which links there are."""
+
+    def __init__(self, links: Sequence[LinkPlan]) -> None:
+        self._directed = [name for link in links for name in (link.name, link.reverse)]
+
+    def find(self, typed: str) -> str:
+        """The link as scenarios name it. Raises `BadInput`."""
+        parts = _PARTS.match(typed)
+        if parts is None:
+            raise BadInput(f"{typed!r} is no name of a link", rule=_RULE, hint=did_you_mean(typed, self._directed))
+        number = parts["number"] or ""
+        directed = f"{parts['first']}->{parts['second']}{number}"
+        if directed not in self._directed:
+            raise BadInput(f"the lab has no link {typed}", hint=did_you_mean(directed, self._directed))
+        return f"{parts['first']}{parts['way']}{parts['second']}{number}"

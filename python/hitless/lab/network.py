@@ -1,0 +1,127 @@
+"""The namespaces and veths of a lab, made and removed as a whole.
+
+The fabric's ends lie in a namespace of their own, so that nothing on the machine that watches interfaces (a firewall, a
+network manager, Docker) sees any of them.
+"""
+
+import os
+import signal
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from hitless.errors import HitlessError
+from hitless.lab import kernel
+from hitless.lab.plan import HOST_INTERFACE, HOST_MTU_BYTES, NETWORK, NETWORK_BITS, HostPlan, LabPlan
+from hitless.lab.tuning import Tuning
+from hitless.live import NetworkInterface
+
+_END_S = 2.0
+"""What a process in a host may take to end before it is killed."""
+_GONE_S = 10.0
+_NO_IPV6 = {f"net/ipv6/conf/{which}/disable_ipv6": "1" for which in ("all", "default")}
+
+
+def require_free(plan: LabPlan) -> None:
+    """Is there nothing yet of what the lab will make? Raises `HitlessError`.
+
+    To be asked before a record is written: what is in a record is the lab's, and will be removed.
+    """
+    taken = sorted(set(plan.namespaces) & kernel.namespaces())
+    if taken:
+        hint = f"if nothing uses it: ip netns delete {taken[0]}"
+        raise HitlessError(f"there is a network namespace {taken[0]} already, not made by this lab", hint=hint)
+
+
+def build(plan: LabPlan, tunings: Mapping[str, Tuning]) -> list[str]:
+    """Make everything; what the kernel refused and a lab can do without. Raises `HitlessError`."""
+    kernel.ip_batch([f"netns add {name}" for name in plan.namespaces])
+    _build_fabric(plan)
+    notes: list[str] = []
+    for host in plan.hosts:
+        notes += _build_host(host, plan, tunings[host.name])
+    return notes
+
+
+def remove(plan: LabPlan) -> None:
+    """Remove what is there of a lab, its programs first. Raises `HitlessError` when something stays."""
+    present = [name for name in plan.namespaces if name in kernel.namespaces()]
+    end_processes(pid for name in present for pid in kernel.processes_in(name))
+    _remove_veths(plan, present)
+    for name in present:
+        kernel.run("ip", "netns", "delete", name)
+
+
+def end_processes(pids: Iterable[int]) -> None:
+    """Ask processes to end, and end those that do not. Raises `HitlessError` when one cannot be ended."""
+    living = list(pids)
+    for number, patience_s in ((signal.SIGTERM, _END_S), (signal.SIGKILL, _GONE_S)):
+        _send(living, number)
+        until = time.monotonic() + patience_s
+        while living and time.monotonic() < until:
+            time.sleep(0.01)
+            living = [pid for pid in living if _lives(pid)]
+    if living:
+        raise HitlessError(f"processes {', '.join(map(str, living))} of the lab do not end")
+
+
+def _send(pids: Iterable[int], number: signal.Signals) -> None:
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            continue
+
+
+def _lives(pid: int) -> bool:
+    """A zombie does not: only its parent can take it away."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] not in "ZX"
+
+
+def _build_fabric(plan: LabPlan) -> None:
+    with kernel.inside(plan.namespace):
+        kernel.write_sysctls(_NO_IPV6)
+    lines = ["link set lo up"]
+    for host in plan.hosts:
+        peer = f"peer name {HOST_INTERFACE} address {host.hardware_address} mtu {HOST_MTU_BYTES} netns {host.namespace}"
+        lines.append(f"link add {host.port} mtu {HOST_MTU_BYTES} type veth {peer}")
+        # The port is the fabric's: the kernel answers nobody on it.
+        lines.append(f"link set {host.port} arp off up")
+    kernel.ip_batch(lines, namespace=plan.namespace)
+    with kernel.inside(plan.namespace):
+        for host in plan.hosts:
+            NetworkInterface(host.port).switch_off_offloads()
+
+
+def _build_host(host: HostPlan, plan: LabPlan, tuning: Tuning) -> list[str]:
+    with kernel.inside(host.namespace):
+        kernel.write_sysctls(_NO_IPV6 | {f"net/ipv4/{name}": value for name, value in tuning.sysctls.items()})
+        _, still_on = NetworkInterface(HOST_INTERFACE).switch_off_offloads()
+    kernel.ip_batch(_host_lines(host, plan, tuning), namespace=host.namespace)
+    return [f"{host.name}: the kernel does not switch off: {', '.join(still_on)}"] if still_on else []
+
+
+def _host_lines(host: HostPlan, plan: LabPlan, tuning: Tuning) -> list[str]:
+    route = f"{NETWORK}/{NETWORK_BITS} dev {HOST_INTERFACE} proto kernel scope link src {host.address}"
+    lines = [
+        "link set lo up",
+        f"address add {host.address}/{NETWORK_BITS} broadcast + dev {HOST_INTERFACE}",
+        f"link set {HOST_INTERFACE} up",
+        f"route change {route} {' '.join(tuning.route_attributes)}",
+    ]
+    neighbour = "neighbour replace {} lladdr {} dev {} nud permanent"
+    others = [other for other in plan.hosts if other.name != host.name]
+    return lines + [neighbour.format(other.address, other.hardware_address, HOST_INTERFACE) for other in others]
+
+
+def _remove_veths(plan: LabPlan, present: Iterable[str]) -> None:
+    """At once, and not when the kernel gets to it, as with a namespace that is deleted."""
+    if plan.namespace not in present:
+        return
+    there = {link["ifname"] for link in kernel.ip_json("link", "show", namespace=plan.namespace)}
+    ports = [host.port for host in plan.hosts if host.port in there]
+    kernel.ip_batch([f"link delete {port}" for port in ports], namespace=plan.namespace)

@@ -1,0 +1,115 @@
+"""What a lab will consist of: every name and address, before anything exists.
+
+Host number n, counted from 1 in the order of the scenario, has the address 10.0.(n div 256).(n mod 256)/16 and a
+hardware address made of it: 02:00 and the four bytes. IPv6 is off, so that a lab carries what its programs send and
+nothing else.
+"""
+
+import re
+from collections.abc import Sequence
+from ipaddress import IPv4Address
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from hitless.errors import BadInput
+
+NAME_PATTERN = r"^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$"
+INTERFACE_NAME_BYTES = 15
+"""IFNAMSIZ, less the zero at its end."""
+HOSTS_MAX = 512
+PREFIX = "hitless"
+NETWORK = IPv4Address("10.0.0.0")
+NETWORK_BITS = 16
+HOST_INTERFACE = "eth0"
+HOST_MTU_BYTES = 1_500
+
+_HOST_NAME = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,62}$")
+
+
+class _Plan(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class HostPlan(_Plan):
+    """A host: a namespace with one interface, and the other end of its veth."""
+
+    name: str
+    namespace: str
+    address: str
+    hardware_address: str
+    port: str
+    """The interface at the fabric's end."""
+
+
+class LinkPlan(_Plan):
+    """A link of the fabric, by its names in both directions."""
+
+    name: str
+    reverse: str
+    ends: tuple[str, str]
+    rate_bps: int
+
+
+class LabPlan(_Plan):
+    """The whole lab."""
+
+    name: Annotated[str, Field(pattern=NAME_PATTERN)]
+    namespace: str
+    """Where the fabric's ends of the veths are, and nothing else is."""
+    hosts: list[HostPlan]
+    switches: list[str]
+    links: list[LinkPlan]
+
+    @property
+    def namespaces(self) -> list[str]:
+        """All that the lab makes, the fabric's first."""
+        return [self.namespace, *(host.namespace for host in self.hosts)]
+
+    @property
+    def interfaces(self) -> dict[str, str]:
+        """The interface behind which each host is."""
+        return {host.name: host.port for host in self.hosts}
+
+
+def lab_name(wanted: str | None, scenario_name: str) -> str:
+    """The name asked for, or one made of the scenario's. Raises `BadInput`."""
+    if wanted is None:
+        return re.sub(r"[^a-z0-9]+", "-", scenario_name.lower())[:32].strip("-") or "lab"
+    if not re.fullmatch(NAME_PATTERN, wanted):
+        rule = "a lab's name has 1 to 32 small letters, digits and hyphens, and neither begins nor ends with a hyphen"
+        raise BadInput(f"--name {wanted!r} is no name for a lab", rule=rule)
+    return wanted
+
+
+def make_plan(name: str, hosts: Sequence[str], switches: Sequence[str], links: Sequence[LinkPlan]) -> LabPlan:
+    """The lab ``name`` for this fabric. Raises `BadInput` where hosts cannot be namespaces."""
+    _require_namespaces_for(hosts)
+    return LabPlan(
+        name=name,
+        namespace=f"{PREFIX}.{name}",
+        hosts=[_host(name, host, number) for number, host in enumerate(hosts, start=1)],
+        switches=list(switches),
+        links=list(links),
+    )
+
+
+def _require_namespaces_for(hosts: Sequence[str]) -> None:
+    if len(hosts) > HOSTS_MAX:
+        hint = "a smaller fabric of the same shape; hitless run has no such limit"
+        raise BadInput(f"{len(hosts)} hosts, and a lab has {HOSTS_MAX} at most", where="topology", hint=hint)
+    for host in hosts:
+        if not _HOST_NAME.fullmatch(host):
+            rule = "a host of a lab becomes a namespace: letters, digits, - and _ only, 63 at most"
+            raise BadInput(f"{host!r} is no name for a host of a lab", where="topology", rule=rule)
+
+
+def _host(lab: str, name: str, number: int) -> HostPlan:
+    address = NETWORK + number
+    return HostPlan(
+        name=name,
+        namespace=f"{PREFIX}.{lab}.{name}",
+        address=str(address),
+        hardware_address=":".join(f"{byte:02x}" for byte in b"\x02\x00" + address.packed),
+        port=name if len(name) <= INTERFACE_NAME_BYTES and name != "lo" else f"port{number}",
+    )

@@ -1,0 +1,233 @@
+"""The process of a lab: from its start to its clean end, whatever ends it.
+
+    python -m hitless.lab.process NAME    reads a `Launch` from standard input, tells how it gets on on standard output
+
+The name is there for who looks at a list of processes.
+
+A signal is never more than a mark that is looked at between two steps. So there is no moment at which it could leave
+half of something behind; after SIGKILL, `hitless.lab.registry.sweep` does what this process could not.
+"""
+
+import json
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from types import FrameType
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from hitless.errors import HitlessError
+from hitless.lab import control, kernel, network, registry
+from hitless.lab.links import LinkNames
+from hitless.lab.plan import LabPlan, LinkPlan, make_plan
+from hitless.lab.tuning import Tuning, tunings
+from hitless.live import LiveRun, LiveScenario, Mode, Status, check_live
+
+log = logging.getLogger(__name__)
+
+_END_S = 10.0
+
+
+class Launch(BaseModel):
+    """What a lab is started with."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    name: str
+    text: str
+    """The scenario."""
+    file_name: str
+    mode: Mode = "auto"
+    is_strict: bool = False
+    record: str | None = None
+    """A path from the root on."""
+    congestion: str | None = None
+
+
+Tell = Callable[[str, Any], None]
+"""Takes "note" with a sentence, then once "ready" with a document, or "error" with an error."""
+
+
+class Interrupted(HitlessError):
+    """It was told to end before it was up."""
+
+    exit_code = 130
+
+
+def plan_of(name: str, scenario: LiveScenario) -> LabPlan:
+    """What will be there. Raises `BadInput`."""
+    links = [LinkPlan(**{**link, "ends": tuple(link["ends"])}) for link in scenario.links]
+    return make_plan(name, scenario.hosts, scenario.switches, links)
+
+
+class Lab:
+    """One run of a lab. `run` returns when it has ended and nothing is left of it."""
+
+    def __init__(self, launch: Launch, tell: Tell) -> None:
+        self._launch = launch
+        self._tell = tell
+        self._place = registry.Place(launch.name)
+        self._scenario = check_live(launch.text, launch.file_name)
+        self._plan = plan_of(launch.name, self._scenario)
+        self._names = LinkNames(self._plan.links)
+        self._is_stopping = False
+        self._server: control.Server | None = None
+
+    def stop(self) -> None:
+        """End soon. From any thread, or a signal handler."""
+        self._is_stopping = True
+        if self._server is not None:
+            self._server.wake()
+
+    def run(self) -> Status:
+        """Bring it up, run until told to stop, remove everything; the results. Raises `HitlessError`."""
+        with registry.lock(self._place):
+            if registry.sweep(self._place):
+                self._tell("note", f"removed what was left of the lab {self._plan.name}, whose process is gone")
+            network.require_free(self._plan)
+            registry.write(self._place, self._record())
+            try:
+                return self._run()
+            finally:
+                network.remove(self._plan)
+                self._place.clear()
+
+    def _record(self) -> registry.Record:
+        ticks = registry.process_start_ticks(os.getpid())
+        assert ticks is not None
+        return registry.Record(
+            plan=self._plan,
+            pid=os.getpid(),
+            process_start_ticks=ticks,
+            started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            scenario=self._launch.file_name,
+            is_strict=self._launch.is_strict,
+        )
+
+    def _run(self) -> Status:
+        hosts = self._build()
+        kernel.enter(self._plan.namespace)
+        self._require_going_on()
+        live = LiveRun(
+            self._scenario,
+            interfaces=self._plan.interfaces,
+            stations={host.hardware_address: host.name for host in self._plan.hosts},
+        )
+        self._server = control.Server(self._place.socket)
+        try:
+            with live.running(at_end=self._server.wake):
+                self._require_going_on()
+                self._tell("ready", {"hosts": hosts, "status": live.status().values})
+                self._server.serve(lambda request: self._handle(live, request), lambda: self._goes_on(live))
+            return live.result()
+        finally:
+            self._server.close()
+
+    def _build(self) -> dict[str, str]:
+        """Make namespaces and veths; what each host's kernel is set to."""
+        settings = self._tunings()
+        self._place.hosts_file.write_text(_hosts_text(self._plan), encoding="ascii")
+        # For programs in hosts, whoever they run as; the folder around it is closed to all others.
+        self._place.hosts_file.chmod(0o644)
+        for note in network.build(self._plan, settings):
+            self._tell("note", note)
+        return {host: str(tuning) for host, tuning in settings.items()}
+
+    def _tunings(self) -> Mapping[str, Tuning]:
+        offered = kernel.congestion_controls()
+        scenario = self._scenario
+        settings, notes = tunings(scenario.effective, scenario.hosts, offered, self._launch.congestion)
+        for note in notes:
+            self._tell("note", note)
+        return settings
+
+    def _require_going_on(self) -> None:
+        if self._is_stopping:
+            raise Interrupted(f"the lab {self._plan.name} was told to end before it was up")
+
+    def _goes_on(self, live: LiveRun) -> bool:
+        return not self._is_stopping and live.is_running
+
+    def _handle(self, live: LiveRun, request: control.Request) -> dict[str, Any]:
+        if isinstance(request, control.Status):
+            return dict(live.status().values)
+        if isinstance(request, control.Stop):
+            live.stop()
+            self._is_stopping = True
+            return dict(live.result().values)
+        live.command(self._command(request))
+        return {}
+
+    def _command(self, request: control.LinkRequest) -> str:
+        """As the live run understands it."""
+        link = self._names.find(request.link)
+        match request:
+            case control.Corrupt(rate=rate):
+                return f"corrupt {link} {rate!r}"
+            case control.Protect(copies=copies, mode=mode):
+                return f"protect {link} {copies} {mode}"
+            case _:
+                return f"{request.command} {link}"
+
+
+def _hosts_text(plan: LabPlan) -> str:
+    """As /etc/hosts."""
+    own = ["127.0.0.1 localhost"]
+    return "".join(f"{line}\n" for line in own + [f"{host.address} {host.name}" for host in plan.hosts])
+
+
+@contextmanager
+def ended_by_signals(lab: Lab) -> Iterator[None]:
+    """SIGINT and SIGTERM stop the lab while the block runs; its end cannot be interrupted but by SIGKILL."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        lab.stop()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _tell_parent(kind: str, what: Any) -> None:
+    sys.stdout.write(json.dumps({kind: what}) + "\n")
+    sys.stdout.flush()
+    if kind == "ready":
+        _let_go_of_parent()
+
+
+def _let_go_of_parent() -> None:
+    """From now on what is written to standard output goes where errors go: to the log."""
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+
+
+def main() -> int:
+    """The process that `hitless.lab.client.start` starts."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    launch = Launch.model_validate_json(sys.stdin.read())
+    place = registry.Place(launch.name)
+    try:
+        lab = Lab(launch, _tell_parent)
+        with ended_by_signals(lab):
+            result = lab.run()
+    except HitlessError as failed:
+        log.error("%s", failed)  # noqa: TRY400 - the text says it all
+        _tell_parent("error", control.encoded(failed))
+        return failed.exit_code
+    log.info("ended: %s", json.dumps(result.values))
+    if not result.is_overloaded:
+        place.log.unlink(missing_ok=True)
+    return 0
+
+
+if __name__ == "__main__":
+    threading.current_thread().name = "control"
+    sys.exit(main())

@@ -1,0 +1,206 @@
+"""Which labs there are: a folder with one folder for each, and a lock that its process holds as long as it lives.
+
+What a lab makes is written down before it is made. So whoever finds a record whose process is gone knows what to
+remove, and that nobody else needs it.
+"""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from hitless.errors import BadInput, HitlessError
+from hitless.lab import network
+from hitless.lab.plan import LabPlan
+from hitless.suggest import did_you_mean
+
+FORMAT = 1
+
+
+class Record(BaseModel):
+    """What is written down of a lab."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    format: int = FORMAT
+    plan: LabPlan
+    pid: int
+    process_start_ticks: int
+    """When the process started, as /proc tells: with it a process number is never another's."""
+    started_at: str
+    scenario: str
+    """The file."""
+    is_strict: bool = False
+
+
+def run_folder() -> Path:
+    """Where processes of hitless keep what lives no longer than the machine is up."""
+    wanted = os.environ.get("XDG_RUNTIME_DIR")
+    base = Path(wanted) if os.geteuid() != 0 and wanted else Path("/run")
+    return base / "hitless" / "lab"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The files of one lab."""
+
+    name: str
+
+    @property
+    def folder(self) -> Path:
+        """Made before anything else, removed after everything else."""
+        return run_folder() / self.name
+
+    @property
+    def record(self) -> Path:
+        """What it consists of."""
+        return self.folder / "lab.json"
+
+    @property
+    def socket(self) -> Path:
+        """Where it is asked."""
+        return self.folder / "control"
+
+    @property
+    def log(self) -> Path:
+        """What its process says. Beside the folder, so that it outlives a start that failed."""
+        return run_folder() / f"{self.name}.log"
+
+    @property
+    def hosts_file(self) -> Path:
+        """The names of its hosts, for programs in it."""
+        return self.folder / "hosts"
+
+    @property
+    def lock(self) -> Path:
+        """Locked by the process of the lab."""
+        return run_folder() / f"{self.name}.lock"
+
+    def make(self) -> None:
+        """The folder, for its owner alone."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def clear(self) -> None:
+        """Remove the files of a lab that is no more."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def names() -> list[str]:
+    """Every lab of which there is a record."""
+    folder = run_folder()
+    return sorted(path.parent.name for path in folder.glob("*/lab.json")) if folder.is_dir() else []
+
+
+def choose(name: str | None) -> str:
+    """The lab ``name``, or the only one. Raises `BadInput`."""
+    known = names()
+    if name is None and len(known) == 1:
+        return known[0]
+    if name is not None and name in known:
+        return name
+    if not known:
+        what = f"no lab {name} is up" if name else "no lab is up"
+        raise BadInput(f"{what}", hint="hitless lab up SCENARIO starts one")
+    if name is None:
+        raise BadInput(f"several labs are up: {', '.join(known)}", hint=f"say which: --name {known[0]}")
+    raise BadInput(f"no lab {name} is up", hint=did_you_mean(name, known, "up"))
+
+
+def write(place: Place, record: Record) -> None:
+    """Write a record down, as a whole or not at all."""
+    place.make()
+    beside = place.record.with_suffix(".new")
+    beside.write_text(record.model_dump_json(indent=1), encoding="utf-8")
+    beside.replace(place.record)
+
+
+def read(place: Place) -> Record | None:
+    """The record of a lab; None when there is none. Raises `HitlessError` when it makes no sense."""
+    try:
+        return Record.model_validate_json(place.record.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValidationError) as failed:
+        hint = "ip netns list shows what a lab of another version may have left; remove it and this file by hand"
+        raise HitlessError(
+            f"the record of the lab {place.name} makes no sense", where=str(place.record), hint=hint
+        ) from failed
+
+
+def require(place: Place) -> Record:
+    """The record of a lab that must be there."""
+    record = read(place)
+    if record is None:
+        raise BadInput(f"no lab {place.name} is up", hint="hitless lab up SCENARIO starts one")
+    return record
+
+
+def process_start_ticks(pid: int) -> int | None:
+    """When a process started, in ticks since the machine did; None when there is no such process."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    # The name of the program, in parentheses, may hold anything; field 22 is the 20th after it (proc(5)).
+    after = stat.rpartition(")")[2].split()
+    return None if after[0] in "ZX" else int(after[19])
+
+
+def is_alive(record: Record) -> bool:
+    """Is the process of this lab still there?"""
+    return process_start_ticks(record.pid) == record.process_start_ticks
+
+
+class Held(HitlessError):
+    """Another process has this lab's name."""
+
+
+@contextmanager
+def lock(place: Place) -> Iterator[None]:
+    """Have the name of a lab for oneself. Raises `Held`."""
+    run_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor = _locked(place)
+    try:
+        yield
+    finally:
+        # Unlinked while it is still locked, so that nobody can hold a file that is no longer there for long.
+        place.lock.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def _locked(place: Place) -> int:
+    while True:
+        descriptor = os.open(place.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            hint = f"hitless lab down --name {place.name} ends it; --name gives this one another name"
+            raise Held(f"the lab {place.name} is up, or about to be", hint=hint) from None
+        if _is_at(descriptor, place.lock):
+            return descriptor
+        os.close(descriptor)
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    """Is the open file the one at ``path``? Whoever held it before may have unlinked it."""
+    try:
+        there = path.stat()
+    except FileNotFoundError:
+        return False
+    here = os.fstat(descriptor)
+    return (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)
+
+
+def sweep(place: Place) -> bool:
+    """Remove what a lab left whose process is gone; was there anything? To be called with the lock held."""
+    record = read(place)
+    if record is not None:
+        network.remove(record.plan)
+    place.clear()
+    return record is not None

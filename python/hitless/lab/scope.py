@@ -1,0 +1,54 @@
+"""Which parts of a scenario a lab takes and which it leaves out: said when it comes up, never left to be found out."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hitless.lab.tuning import listed
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Two lists of sentences."""
+
+    used: Sequence[str]
+    ignored: Sequence[str]
+
+
+def scope(scenario: Mapping[str, Any], written: str) -> Scope:
+    """Of an effective configuration, and the text that somebody wrote."""
+    own = tomllib.loads(written)
+    return Scope(used=[*_used(scenario)], ignored=[*_ignored(scenario, own)])
+
+
+def _used(scenario: Mapping[str, Any]) -> list[str]:
+    used = ["the topology with its rates and delays", "the switches: pipelines, queues, buffer, marking"]
+    mechanisms = [entry["kind"] for entry in scenario.get("mechanism", [])]
+    if mechanisms:
+        used.append(f"the mechanisms: {listed(mechanisms)}")
+    if scenario.get("link"):
+        used.append(f"what goes wrong with links: {listed(entry['name'] for entry in scenario['link'])}")
+    if scenario.get("failure"):
+        used.append(
+            f"failures and their repair, counted from the start: {listed(f['link'] for f in scenario['failure'])}"
+        )
+    return used
+
+
+def _ignored(scenario: Mapping[str, Any], own: Mapping[str, Any]) -> list[str]:
+    ignored = []
+    if scenario.get("flows"):
+        groups = listed(group["name"] for group in scenario["flows"])
+        ignored.append(f"[[flows]] ({groups}): programs in the hosts send, not the lab")
+    if scenario.get("transport"):
+        names = listed(entry["name"] for entry in scenario["transport"])
+        ignored.append(f"[[transport]] ({names}): the kernel's own; what it can be set to is set")
+    if "host" in own:
+        ignored.append("[host]: kernels have delays of their own")
+    if "measure" in own:
+        ignored.append("[measure]: hitless lab status counts, --record keeps every frame")
+    times = [name for name in ("duration", "until", "warmup") if name in own]
+    if times:
+        ignored.append(f"{', '.join(times)}: a lab runs until hitless lab down")
+    return ignored

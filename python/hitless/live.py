@@ -1,0 +1,172 @@
+"""A live run: the fabric of a scenario under the wall clock, with real interfaces where some of its nodes are.
+
+The native module's `Live` is reached through this module alone.
+"""
+
+import json
+import threading
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from hitless import _native
+from hitless.errors import HitlessError, RefusedScenario
+
+NetworkInterface = _native.NetworkInterface
+linkguardian_copies = _native.linkguardian_copies
+link_inner_mtu = _native.link_inner_mtu
+link_outer_mtu = _native.link_outer_mtu
+
+Mode: TypeAlias = Literal["auto", "packet", "xdp"]
+"""How frames cross to the kernel: by AF_PACKET, by AF_XDP, or by AF_XDP where it works."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """A moment of a run. ``values`` is the complete object, as crates/live/src/status.rs describes it."""
+
+    values: Mapping[str, Any]
+
+    @property
+    def misses(self) -> int:
+        """Departures and timers that came later than the slack."""
+        departures = sum(port["departures"]["misses"] for port in self.values["ports"])
+        return int(departures + self.values["timers"]["misses"])
+
+    @property
+    def is_overloaded(self) -> bool:
+        """Was anything missed, overrun or refused, so that this is not the switch of the scenario?"""
+        return bool(self.values["is_overloaded"])
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the reader should know."""
+        return list(self.values["warnings"])
+
+
+@dataclass(frozen=True, slots=True)
+class LiveScenario:
+    """A scenario that was found fit for a live run."""
+
+    text: str
+    """As somebody wrote it."""
+    file_name: str
+    effective: Mapping[str, Any]
+    """With every default spelled out."""
+    hosts: Sequence[str]
+    switches: Sequence[str]
+    links: Sequence[Mapping[str, Any]]
+    """``name`` and ``reverse`` in the two directions, ``ends``, ``rate_bps``."""
+
+
+def check_live(text: str, file_name: str) -> LiveScenario:
+    """Check a scenario for a live run: it needs neither flows nor an end. Raises `RefusedScenario`."""
+    try:
+        effective, fabric_json = _native.scenario_check_live(text, file_name)
+    except _native.ScenarioError as refused:
+        raise RefusedScenario(str(refused)) from refused
+    fabric = json.loads(fabric_json)
+    return LiveScenario(text, file_name, tomllib.loads(effective), fabric["hosts"], fabric["switches"], fabric["links"])
+
+
+@dataclass(frozen=True, slots=True)
+class LiveOptions:
+    """How a run works, beside its scenario."""
+
+    slack_us: float = 1_000.0
+    """Later than this is a missed deadline."""
+    busy_poll: bool = False
+    """Never sleep: a processor of its own, and the least jitter."""
+    frames: int = 8_192
+    """How many frames may be in the fabric at once."""
+    frame_bytes: int = 2_048
+    """The longest frame, without check sequence."""
+
+
+DEFAULT_OPTIONS = LiveOptions()
+
+
+class LiveRun:
+    """One live run. It runs in a thread of its own while `running` is in force; all else is for any thread.
+
+    Interfaces are those of the network namespace of the thread that makes it. Raises `RefusedScenario` for a scenario
+    that cannot be run live, `HitlessError` for interfaces that cannot be opened.
+    """
+
+    def __init__(
+        self,
+        scenario: LiveScenario,
+        *,
+        interfaces: Mapping[str, str],
+        stations: Mapping[str, str] | None = None,
+        options: LiveOptions = DEFAULT_OPTIONS,
+    ) -> None:
+        try:
+            self._native = _native.Live(
+                scenario.text,
+                scenario.file_name,
+                dict(interfaces),
+                stations=dict(stations or {}),
+                slack_us=options.slack_us,
+                busy_poll=options.busy_poll,
+                frames=options.frames,
+                frame_bytes=options.frame_bytes,
+            )
+        except _native.ScenarioError as refused:
+            raise RefusedScenario(str(refused)) from refused
+        except OSError as refused:
+            raise HitlessError(str(refused)) from refused
+        self._failure: HitlessError | None = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Does it still forward?"""
+        return self._thread is not None and self._thread.is_alive()
+
+    @contextmanager
+    def running(self, *, at_end: Callable[[], None]) -> Iterator[None]:
+        """Run while the block does; ``at_end`` is called, in another thread, when the run has ended."""
+        self._thread = threading.Thread(target=self._run, args=(at_end,), name="live")
+        self._thread.start()
+        try:
+            yield
+        finally:
+            self.stop()
+            self._thread.join()
+
+    def _run(self, at_end: Callable[[], None]) -> None:
+        try:
+            self._native.run()
+        except _native.SimulationError as failed:
+            self._failure = HitlessError(str(failed), hint="this is a fault of hitless; please report it")
+        finally:
+            at_end()
+
+    def stop(self) -> None:
+        """End the run; returns when it has ended."""
+        self._native.stop()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join()
+
+    def status(self) -> Status:
+        """How things are, or were at the end. Raises `HitlessError` when the run does not tell."""
+        try:
+            return Status(json.loads(self._native.status()))
+        except RuntimeError as silent:
+            raise self._failure or HitlessError(str(silent)) from silent
+
+    def command(self, text: str) -> None:
+        """Have it do something to a link. Raises `HitlessError` with the reason when it is refused."""
+        try:
+            self._native.command(text)
+        except (ValueError, RuntimeError) as refused:
+            raise HitlessError(str(refused)) from refused
+
+    def result(self) -> Status:
+        """How things were at the end. Raises the `HitlessError` that ended the run."""
+        if self._failure is not None:
+            raise self._failure
+        return self.status()

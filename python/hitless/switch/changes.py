@@ -1,0 +1,99 @@
+"""What of a scenario can change while a switch runs, as commands, and what cannot.
+
+A change becomes commands for the running switch, so that its queues and packets stay where they are.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hitless.errors import BadInput
+from hitless.live import linkguardian_copies
+
+_GUARDIAN = "linkguardian"
+_CHANGEABLE = frozenset({"mode", "copies", "activation", "actual_loss_rate", "target_loss_rate"})
+"""Fields of LinkGuardian that its two ends take while they run."""
+_MEANINGLESS = frozenset(
+    {"name", "description", "duration", "until", "warmup", "flows", "transport", "host", "measure"}
+)
+"""What a live run does not look at."""
+
+Scenario = Mapping[str, Any]
+_FIXED = "a running switch keeps it: restart it to change that"
+
+
+def commands(before: Scenario, after: Scenario) -> list[str]:
+    """What leads from one effective configuration to the other. Raises `BadInput` naming all that cannot change."""
+    differing = sorted(name for name in {*before, *after} - _MEANINGLESS if before.get(name) != after.get(name))
+    fixed = [name for name in differing if name not in {"link", "mechanism"}]
+    fixed += _fixed_mechanisms(before, after)
+    fixed += _fixed_links(before, after)
+    if fixed:
+        raise BadInput(f"{', '.join(fixed)}: changed in the file, and {_FIXED}")
+    return [*_loss_commands(before, after), *_guardian_commands(before, after)]
+
+
+def _guardians(scenario: Scenario) -> dict[str, Mapping[str, Any]]:
+    return {entry["link"]: entry for entry in scenario.get("mechanism", []) if entry["kind"] == _GUARDIAN}
+
+
+def _fixed_mechanisms(before: Scenario, after: Scenario) -> Iterator[str]:
+    others = [[e for e in side.get("mechanism", []) if e["kind"] != _GUARDIAN] for side in (before, after)]
+    if others[0] != others[1]:
+        yield "[[mechanism]] other than LinkGuardian"
+    old, new = _guardians(before), _guardians(after)
+    if old.keys() != new.keys():
+        yield "the links that LinkGuardian is configured on"
+    for link in sorted(old.keys() & new.keys()):
+        names = sorted({*old[link], *new[link]} - _CHANGEABLE)
+        yield from (f"{name} of LinkGuardian on {link}" for name in names if old[link].get(name) != new[link].get(name))
+
+
+def _fixed_links(before: Scenario, after: Scenario) -> Iterator[str]:
+    """Losses that come and go by a schedule belong to the run that has begun."""
+    for which, side in (("before", before), ("now", after)):
+        for link in side.get("link", []):
+            if before.get("link") == after.get("link"):
+                continue
+            if link.get("changes") or link.get("schedule"):
+                yield f"[[link]] {link['name']}, which {which} has a schedule"
+            elif _rate(link) is None:
+                yield f"[[link]] {link['name']}, whose loss {which} is no single rate"
+
+
+def _rate(link: Mapping[str, Any]) -> float | None:
+    """The share of frames that a link loses; None for a model with more than that."""
+    loss = link.get("loss", {"kind": "none"})
+    if loss["kind"] == "none":
+        return 0.0
+    return float(loss["rate"]) if loss.keys() == {"kind", "rate"} else None
+
+
+def _loss_commands(before: Scenario, after: Scenario) -> Iterator[str]:
+    old = {link["name"]: _rate(link) for link in before.get("link", [])}
+    new = {link["name"]: _rate(link) for link in after.get("link", [])}
+    for name in [*new, *(name for name in old if name not in new)]:
+        if old.get(name, 0.0) != new.get(name, 0.0):
+            yield f"corrupt {name} {new.get(name, 0.0)!r}"
+
+
+def _guardian_commands(before: Scenario, after: Scenario) -> Iterator[str]:
+    old, new = _guardians(before), _guardians(after)
+    for link, entry in new.items():
+        if _command(link, old[link]) != _command(link, entry):
+            yield _command(link, entry)
+
+
+def _command(link: str, entry: Mapping[str, Any]) -> str:
+    """What sets both ends of a link as the scenario has it."""
+    activation = entry.get("activation", [])
+    if activation and not activation[-1]["active"]:
+        return f"unprotect {link}"
+    return f"protect {link} {_copies(entry)} {entry['mode']}"
+
+
+def _copies(entry: Mapping[str, Any]) -> int:
+    """As the scenario says, or by LinkGuardian's Equation 2; one where no loss is expected."""
+    if "copies" in entry:
+        return int(entry["copies"])
+    actual = entry.get("actual_loss_rate", 0.0)
+    return linkguardian_copies(actual, entry["target_loss_rate"]) if actual > 0.0 else 1

@@ -1,0 +1,106 @@
+"""What Prometheus may see of a live run."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from hitless.errors import HitlessError
+from hitless.live import Status
+
+PREFIX = "hitless_live_"
+
+_LINK_COUNTERS = {
+    "frames_sent": "Frames put on a link.",
+    "frames_arrived": "Frames that arrived whole.",
+    "arrived_bytes": "Bytes of these, without check sequence.",
+    "frames_corrupted": "Frames that the link corrupted.",
+    "frames_lost_down": "Frames lost because the link was down.",
+}
+_PORT_COUNTERS = {
+    "frames_received": "Frames received on an interface.",
+    "frames_overrun": "Frames for which the receive ring had no room.",
+    "frames_sent": "Frames sent on an interface.",
+    "frames_refused": "Frames that the transmit ring refused, or that were too long.",
+    "frames_discarded": "Frames that were in the transmit ring when the interface was down.",
+    "frames_merged": "Frames that came merged by an offload, and were not taken.",
+}
+
+
+class LiveCollector(Collector):
+    """Asks the run when somebody asks."""
+
+    def __init__(self, status: Callable[[], Status]) -> None:
+        self._status = status
+
+    def collect(self) -> Iterator[Metric]:
+        """Every metric, as of now; only that it is down when the run does not tell."""
+        try:
+            status = self._status()
+        except HitlessError:
+            yield GaugeMetricFamily(f"{PREFIX}up", "1 when the switch forwards.", value=0)
+            return
+        yield GaugeMetricFamily(f"{PREFIX}up", "1 when the switch forwards.", value=1)
+        yield from _of_run(status)
+        yield from _of_links(status.values)
+        yield from _of_ports(status.values)
+        yield from _of_reasons(status.values)
+        yield _of_mechanisms(status.values)
+
+
+def _of_run(status: Status) -> Iterator[Metric]:
+    values = status.values
+    yield GaugeMetricFamily(
+        f"{PREFIX}overloaded", "1 when it could not keep up at times.", value=int(status.is_overloaded)
+    )
+    yield CounterMetricFamily(
+        f"{PREFIX}deadline_misses", "Departures and timers later than the slack.", value=status.misses
+    )
+    yield CounterMetricFamily(f"{PREFIX}frames_entered", "Frames let into the fabric.", value=values["frames_entered"])
+    yield CounterMetricFamily(f"{PREFIX}frames_left", "Frames that left the fabric.", value=values["frames_left"])
+    yield GaugeMetricFamily(f"{PREFIX}frames_inside", "Frames in the fabric.", value=values["frames_inside"])
+
+
+def _of_links(values: Mapping[str, Any]) -> Iterator[Metric]:
+    for field, text in _LINK_COUNTERS.items():
+        counter = CounterMetricFamily(f"{PREFIX}link_{field}", text, labels=["link"])
+        for link in values["links"]:
+            counter.add_metric([link["link"]], link[field])
+        yield counter
+    queue = GaugeMetricFamily(f"{PREFIX}link_queue_bytes", "Bytes that wait for a link.", labels=["link"])
+    for link in values["links"]:
+        if link["queue_bytes"] is not None:
+            queue.add_metric([link["link"]], link["queue_bytes"])
+    yield queue
+
+
+def _of_ports(values: Mapping[str, Any]) -> Iterator[Metric]:
+    for field, text in _PORT_COUNTERS.items():
+        counter = CounterMetricFamily(f"{PREFIX}port_{field}", text, labels=["node", "interface"])
+        for port in values["ports"]:
+            counter.add_metric([port["node"], port["interface"]], port[field])
+        yield counter
+    usable = GaugeMetricFamily(
+        f"{PREFIX}port_usable", "1 while an interface is used.", labels=["node", "interface", "mode"]
+    )
+    for port in values["ports"]:
+        usable.add_metric([port["node"], port["interface"], port["mode"]], int("failed" not in port))
+    yield usable
+
+
+def _of_reasons(values: Mapping[str, Any]) -> Iterator[Metric]:
+    for field, text in (("drops", "Packets lost in the fabric."), ("retired", "Packets taken out without a loss.")):
+        counter = CounterMetricFamily(f"{PREFIX}{field}", text, labels=["reason"])
+        for reason, count in values[field].items():
+            counter.add_metric([reason], count)
+        yield counter
+
+
+def _of_mechanisms(values: Mapping[str, Any]) -> Metric:
+    labels = ["switch", "mechanism", "at", "counter"]
+    # A gauge: among the counters of mechanisms are depths, which fall again.
+    gauge = GaugeMetricFamily(f"{PREFIX}mechanism", "What mechanisms have counted.", labels=labels)
+    for switch, mechanism, scope, counter, value in values["mechanisms"]:
+        gauge.add_metric([switch, mechanism, scope, counter], value)
+    return gauge

@@ -1,0 +1,67 @@
+"""Interfaces that belong to somebody else: set up for a live run, and given back as they were."""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from hitless.errors import HitlessError
+from hitless.live import NetworkInterface
+
+log = logging.getLogger(__name__)
+
+
+def opened(name: str) -> NetworkInterface:
+    """An interface that must be there. Raises `HitlessError`."""
+    try:
+        return NetworkInterface(name)
+    except OSError as refused:
+        raise HitlessError(str(refused)) from refused
+
+
+@contextmanager
+def without_offloads(names: list[str], warn: Callable[[str], None]) -> Iterator[None]:
+    """Have interfaces neither merge nor split frames while the block runs. Raises `HitlessError`."""
+    with ExitStack() as given_back:
+        for name in names:
+            _switch_off(name, given_back, warn)
+        yield
+
+
+def _switch_off(name: str, given_back: ExitStack, warn: Callable[[str], None]) -> None:
+    interface = opened(name)
+    try:
+        switched, still_on = interface.switch_off_offloads()
+    except OSError as refused:
+        raise HitlessError(str(refused)) from refused
+    given_back.callback(_switch_on, interface, name, switched)
+    if still_on:
+        warn(f"{name}: its driver does not switch off {', '.join(still_on)}: frames may come merged or unfinished")
+
+
+def _switch_on(interface: NetworkInterface, name: str, offloads: list[str]) -> None:
+    try:
+        interface.switch_on_offloads(offloads)
+    except OSError as gone:
+        log.warning("the offloads of %s were not switched on again: %s", name, gone)
+
+
+def slow_links(interfaces: Mapping[str, str], rates_bps: Mapping[str, int]) -> Iterator[str]:
+    """Warnings of interfaces that are slower than the scenario takes them for."""
+    for node, name in interfaces.items():
+        speed_bps = _speed_bps(name)
+        wanted_bps = rates_bps.get(node, 0)
+        if speed_bps is not None and speed_bps < wanted_bps:
+            yield (
+                f"{name} runs at {speed_bps / 1e9:g} Gbps, and the scenario takes the link of {node} for "
+                f"{wanted_bps / 1e9:g} Gbps: queues would build where no mechanism sees them"
+            )
+
+
+def _speed_bps(name: str) -> int | None:
+    """What the driver says; None where it does not."""
+    try:
+        megabits = int(Path("/sys/class/net", name, "speed").read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None
+    return megabits * 1_000_000 if megabits > 0 else None

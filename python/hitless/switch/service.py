@@ -1,0 +1,124 @@
+"""The process of `hitless switch`: runs until it is told to stop, reads its file again at SIGHUP."""
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from hitless.errors import BadInput, HitlessError
+from hitless.live import LiveOptions, LiveRun, Status
+from hitless.service.metrics import serving
+from hitless.service.process import notify
+from hitless.switch import changes, ports
+from hitless.switch.configuration import Config, read_config
+from hitless.switch.metrics import LiveCollector
+
+log = logging.getLogger(__name__)
+
+ALIVE_S = 1.0
+"""How often systemd hears that it is alive."""
+
+
+class Service:
+    """One run of the switch. `run` returns its results after `stop`, SIGTERM or SIGINT."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._config, self._scenario = read_config(path)
+        self._wake = threading.Event()
+        self._is_stopping = False
+        self._is_reloading = False
+
+    @property
+    def is_strict(self) -> bool:
+        """Is a missed deadline a failure?"""
+        return self._config.switch.strict
+
+    def stop(self) -> None:
+        """End `run` soon. From any thread, or a signal handler."""
+        self._is_stopping = True
+        self._wake.set()
+
+    def reload(self) -> None:
+        """Read the file again soon. A file that is wrong, or asks for what a running switch keeps, changes nothing."""
+        self._is_reloading = True
+        self._wake.set()
+
+    def run(self) -> Status:
+        """Forward until told to stop. Raises `HitlessError`."""
+        config = self._config
+        switched_off = [entry.name for entry in config.interface if entry.offloads == "switch-off"]
+        for warning in ports.slow_links(config.interfaces, self._rates_bps()):
+            log.warning("%s", warning)
+        with ports.without_offloads(switched_off, log.warning):
+            live = LiveRun(self._scenario, interfaces=config.interfaces, options=_options(config))
+            with serving(LiveCollector(live.status), config.metrics, "hitless switch"), _forwarding(live, self._wake):
+                self._work(live)
+            return live.result()
+
+    def _work(self, live: LiveRun) -> None:
+        for port in live.status().values["ports"]:
+            log.info("%s is behind %s: %s", port["node"], port["interface"], port["mode"])
+        while not self._is_stopping and live.is_running:
+            if self._is_reloading:
+                self._reload(live)
+            notify("WATCHDOG=1")
+            self._wake.wait(ALIVE_S)
+            self._wake.clear()
+
+    def _reload(self, live: LiveRun) -> None:
+        self._is_reloading = False
+        try:
+            config, scenario = read_config(self._path)
+            _require_same(self._config, config)
+            wanted = changes.commands(self._scenario.effective, scenario.effective)
+        except HitlessError as wrong:
+            log.error("%s was not read again, the switch goes on as before:\n%s", self._path, wrong)  # noqa: TRY400
+            return
+        for command in wanted:
+            if not _carried_out(live, command):
+                return
+        self._config, self._scenario = config, scenario
+        log.info("%s was read again: %s", self._path, ", ".join(wanted) or "nothing to change")
+
+    def _rates_bps(self) -> dict[str, int]:
+        """Of the link behind which each real node is."""
+        return {end: link["rate_bps"] for link in self._scenario.links for end in (*link["ends"], link["name"])}
+
+
+def _options(config: Config) -> LiveOptions:
+    return LiveOptions(slack_us=config.switch.slack_us, busy_poll=config.switch.busy_poll)
+
+
+def _require_same(before: Config, after: Config) -> None:
+    """Is what a running switch keeps as it was?"""
+    fixed = [name for name in ("interface", "metrics") if getattr(before, name) != getattr(after, name)]
+    fixed += [
+        f"switch.{name}"
+        for name in ("slack_us", "busy_poll")
+        if getattr(before.switch, name) != getattr(after.switch, name)
+    ]
+    if fixed:
+        raise BadInput(
+            f"{', '.join(fixed)}: changed in the file, and a running switch keeps it: restart it to change that"
+        )
+
+
+def _carried_out(live: LiveRun, command: str) -> bool:
+    try:
+        live.command(command)
+    except HitlessError as refused:
+        log.error("%s: %s", command, refused)  # noqa: TRY400 - the text says it all
+        return False
+    return True
+
+
+@contextmanager
+def _forwarding(live: LiveRun, wake: threading.Event) -> Iterator[None]:
+    with live.running(at_end=wake.set):
+        notify("READY=1")
+        try:
+            yield
+        finally:
+            notify("STOPPING=1")

@@ -1,0 +1,32 @@
+import os
+import uuid
+
+import pytest
+
+from labs import Lab, why_no_labs
+
+
+@pytest.fixture(scope="session")
+def permitted():
+    reason = why_no_labs()
+    if reason is not None:
+        pytest.skip(reason)
+
+
+@pytest.fixture
+def make_lab(permitted):
+    labs = []
+
+    def make():
+        lab = Lab(f"t{os.getpid()}-{uuid.uuid4().hex[:6]}")
+        labs.append(lab)
+        return lab
+
+    yield make
+    for lab in labs:
+        lab.clear()
+
+
+@pytest.fixture
+def lab(make_lab):
+    return make_lab()
