@@ -161,6 +161,7 @@ class Live:
         record_frame_bytes: int | None = None,
         record_decisions: bool = True,
         mode: str = "packet",
+        self_test: bool = True,
     ) -> None:
         """Read the scenario and open the interfaces, in the network namespace of the calling thread.
 
@@ -169,6 +170,7 @@ class Live:
         learned. ``slack_us``: later than this is a missed deadline. ``busy_poll``: never sleep. ``spin_us``: wait awake
         for events nearer than this. ``frames``, ``frame_bytes``: the pool of frames. ``ring_frames``: of the rings.
         ``record``: a file for `live_replay`; ``record_frame_bytes``: keep so much of each frame and a hash of the rest.
+        ``self_test``: measure for 50 ms first what the machine can do; `status` shows it.
         ``mode``: how frames cross to the kernel: "packet", "xdp", "xdp-zero-copy", "xdp-copy", "xdp-generic" or "auto".
 
         Raises `ScenarioError`, or OSError for an interface that cannot be opened.
@@ -332,6 +334,12 @@ def scenario_example(name: str) -> str | None:
 
 def scenario_check(text: str, file_name: str) -> str:
     """The scenario with every default spelled out; raises `ScenarioError`."""
+
+def bench_switch(discipline: str, load: str, fraction: float, seed: int) -> str:
+    """Run a discipline in one switch under "high" load or "over" it; measurements as a JSON object."""
+
+def bench_switch_disciplines() -> list[tuple[str, str]]:
+    """Disciplines and mechanisms that `bench_switch` knows, each with what it is compared with."""
 
 def scenario_check_live(text: str, file_name: str) -> tuple[str, str]:
     """The same for a live run, which needs neither flows nor an end; then its fabric as a JSON object."""

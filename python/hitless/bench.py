@@ -1,7 +1,8 @@
-"""The speed of the engine: transmissions per CPU second, and instructions per transmission.
+"""The speed of the engine and of disciplines of a switch, in packets per CPU second and instructions per packet.
 
-A transmission is one packet, data or ACK, crossing one link. Instructions are counted by callgrind, which a busy
-machine does not disturb; the difference of two run lengths leaves out everything that a run costs once.
+For the engine a packet is a transmission: one packet, data or ACK, crossing one link. Instructions are counted by
+callgrind, which a busy machine does not disturb; the difference of two run lengths leaves out everything that a run
+costs once.
 """
 
 import json
@@ -22,7 +23,10 @@ WORKS = {
     "C": "64 senders to one host, 350 packets each",
 }
 
+LOADS = {"high": "90 % of the line", "over": "150 % of the line"}
+
 _FRACTIONS = (0.25, 0.5)
+_SWITCH_FRACTIONS = (0.02, 0.06)
 _REPEATS = 3
 
 
@@ -45,6 +49,39 @@ def instructions_per_transmission(work: str, seed: int) -> float:
     return (long[0] - short[0]) / (long[1] - short[1])
 
 
+def bench_switch(discipline: str, load: str, seed: int, *, instructions: bool) -> dict[str, Any]:
+    """Measure a discipline or mechanism in one switch; ``instructions`` adds a slow count by callgrind."""
+    runs = [_alone(_switch_call(discipline, load, 1.0, seed), discipline) for _ in range(_REPEATS)]
+    measured = min(runs, key=lambda run: float(run["cpu_s"]))
+    measured["instructions_per_packet"] = _instructions_per_packet(discipline, load, seed) if instructions else None
+    return measured
+
+
+def compare(measured: list[dict[str, Any]], bases: dict[str, str]) -> None:
+    """Add what each costs relative to what it is compared with: by instructions where counted, else by CPU time."""
+    cost = {(item["discipline"], item["load"]): _cost(item) for item in measured}
+    for item in measured:
+        base = cost.get((bases[item["discipline"]], item["load"]))
+        item["base"] = bases[item["discipline"]]
+        item["ratio_to_base"] = _cost(item) / base if base else None
+
+
+def _cost(measured: dict[str, Any]) -> float:
+    instructions = measured["instructions_per_packet"]
+    return float(instructions if instructions is not None else 1.0 / measured["packets_per_cpu_s"])
+
+
+def _switch_call(discipline: str, load: str, fraction: float, seed: int) -> str:
+    return f"bench_switch({discipline!r}, {load!r}, {fraction!r}, {seed!r})"
+
+
+def _instructions_per_packet(discipline: str, load: str, seed: int) -> float:
+    require_valgrind()
+    calls = (_switch_call(discipline, load, fraction, seed) for fraction in _SWITCH_FRACTIONS)
+    (short, before), (long, after) = (_counted(call, discipline) for call in calls)
+    return (long - short) / (int(after["packets"]) - int(before["packets"]))
+
+
 def require_valgrind() -> None:
     """Say how to get valgrind where it is missing."""
     if shutil.which("valgrind") is None:
@@ -54,25 +91,35 @@ def require_valgrind() -> None:
         )
 
 
-def _run_alone(work: str, fraction: float, seed: int, under: Sequence[str] = ()) -> dict[str, Any]:
-    """Run part of a workload in a process that does nothing else, under another program if one is named."""
-    program = f"from hitless import _native; print(_native.bench_engine({work!r}, {fraction!r}, {seed!r}))"
+def _run_alone(work: str, fraction: float, seed: int) -> dict[str, Any]:
+    """Run part of a workload in a process that does nothing else."""
+    return _alone(f"bench_engine({work!r}, {fraction!r}, {seed!r})", f"workload {work}")
+
+
+def _alone(call: str, what: str, under: Sequence[str] = ()) -> dict[str, Any]:
+    """Make a call in a process that does nothing else, under another program if one is named."""
+    program = f"from hitless import _native; print(_native.{call})"
     command = [*under, sys.executable, "-X", "frozen_modules=on", "-c", program]
     # A fixed hash seed: two runs must spend the same on starting Python.
     environment = os.environ | {"PYTHONHASHSEED": "0"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     if done.returncode != 0:
-        raise HitlessError(f"the run of workload {work} failed", where=_last_line(done.stderr))
+        raise HitlessError(f"the run of {what} failed", where=_last_line(done.stderr))
     measured: dict[str, Any] = json.loads(done.stdout)
     return measured
 
 
 def _count(work: str, fraction: float, seed: int) -> tuple[int, int]:
     """Instructions and transmissions of part of a workload."""
+    total, measured = _counted(f"bench_engine({work!r}, {fraction!r}, {seed!r})", f"workload {work}")
+    return total, int(measured["transmissions"])
+
+
+def _counted(call: str, what: str) -> tuple[int, dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         counts = Path(folder) / "callgrind.out"
-        measured = _run_alone(work, fraction, seed, ["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}"])
-        return parse_callgrind_total(counts.read_text(encoding="utf-8")), int(measured["transmissions"])
+        measured = _alone(call, what, ["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}"])
+        return parse_callgrind_total(counts.read_text(encoding="utf-8")), measured
 
 
 def parse_callgrind_total(text: str) -> int:

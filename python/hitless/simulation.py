@@ -218,7 +218,7 @@ def _frames(
 
 
 def size_table(name: str) -> list[tuple[float, float]]:
-    """The table of flow sizes ``name``: bytes, and the share of flows (0 to 1) of at most so many, linear in between."""
+    """The table of flow sizes ``name``: bytes, and the share of flows (0 to 1) up to so many, linear in between."""
     points = _native.size_table(name)
     if points is None:
         raise KeyError(f"no table of flow sizes is called {name!r}")

@@ -126,6 +126,25 @@ def scenario_check(text, file_name):
     return tomli_w.dumps(_read(text, file_name))
 
 
+def bench_switch_disciplines():
+    return [("fifo", "fifo"), ("sfq", "fifo")]
+
+
+def bench_switch(discipline, load, fraction, seed):
+    cpu_s = 0.5 if discipline == "fifo" else 0.75
+    packets = int(300_000 * fraction)
+    return json.dumps(
+        {
+            "discipline": discipline,
+            "load": load,
+            "packets": packets,
+            "cpu_s": cpu_s,
+            "packets_per_cpu_s": packets / cpu_s,
+            "drops": 0 if load == "high" else packets // 3,
+        }
+    )
+
+
 def bench_engine(work, fraction, seed):
     began = time.process_time()
     transmissions = int(1_000_000 * fraction)

@@ -93,6 +93,7 @@ def test_debug_shows_where_an_error_came_from(hitless):
         (["scenario", "check", "unknown.toml"], "unknown field 'sed'"),
         (["scenario", "example", "one-lnik"], "did you mean one-link"),
         (["bench", "engine", "D"], "one of A, B, C"),
+        (["bench", "switch", "wfq"], "one of fifo, sfq"),
         (["fly"], "fly"),
     ],
 )
@@ -152,6 +153,20 @@ def test_bench_json(hitless):
     assert one["instructions_per_transmission"] is None
     assert [item["work"] for item in json.loads(hitless("bench", "engine", "--json").stdout)] == ["A", "B", "C"]
     assert "per CPU second" in hitless("bench", "engine", "A").stdout
+
+
+def test_bench_switch_compares_with_a_plain_queue(hitless):
+    measured = json.loads(hitless("bench", "switch", "sfq", "--json").stdout)
+    assert [(item["discipline"], item["load"]) for item in measured] == [
+        ("fifo", "high"),
+        ("fifo", "over"),
+        ("sfq", "high"),
+        ("sfq", "over"),
+    ]
+    assert [round(item["ratio_to_base"], 6) for item in measured] == [1.0, 1.0, 1.5, 1.5]
+    shown = hitless("bench", "switch").stdout
+    assert "1.50 x" in shown
+    assert "150 % of the line" in shown
 
 
 def test_bench_says_how_to_get_valgrind(hitless, tmp_path):

@@ -271,7 +271,9 @@ mod tests {
     #[test]
     fn the_last_frames_sent_are_told_from_those_before_them() {
         let mut link = link();
-        (1..=3).for_each(|packet| drop(link.send(PacketHandle(packet), Time(u64::from(packet)))));
+        for packet in 1..=3 {
+            let _ = link.send(PacketHandle(packet), Time(u64::from(packet)));
+        }
         for (count, expected) in [(0, &[][..]), (1, &[3]), (2, &[2, 3]), (3, &[1, 2, 3]), (9, &[1, 2, 3])] {
             assert_eq!(link.last_sent(count).map(|packet| packet.0).collect::<Vec<_>>(), expected);
         }

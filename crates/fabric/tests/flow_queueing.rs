@@ -31,7 +31,7 @@ fn column(outcome: &Outcome, table: &str, name: &str) -> Vec<u64> {
 /// Delivered by each of the four connections and, last, by the flood.
 fn shares(outcome: &Outcome) -> Vec<f64> {
     let (flows, bytes) = (column(outcome, "flows", "flow"), column(outcome, "flows", "delivered_bytes"));
-    let mut shares = vec![0.0; 5];
+    let mut shares = [0.0; 5];
     flows.iter().zip(&bytes).for_each(|(&flow, &bytes)| shares[flow as usize] = bytes as f64);
     let total: f64 = shares.iter().sum();
     shares.iter().map(|share| share / total).collect()

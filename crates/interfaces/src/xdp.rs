@@ -22,8 +22,9 @@ use crate::sys::xdp::{HEADROOM_BYTES, Shape, XdpSocket};
 const RING_FRAMES_LIMIT: usize = 2048;
 /// A chunk may not be longer than a page.
 const CHUNK_BYTES_LIMIT: usize = 4096;
-/// Empty looks at the receive ring after which the socket is asked for an error.
-const LOOKS_BETWEEN_CHECKS: u32 = 256;
+/// Empty looks at the receive ring after which the socket is asked for an error: a system call in 100 us or so of a loop
+/// that does not sleep. One that sleeps is woken by the error, and then does not sleep until it has been asked for.
+const LOOKS_BETWEEN_CHECKS: u32 = 4096;
 
 /// How frames cross to an AF_XDP socket, the fastest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -216,9 +217,9 @@ fn one_queue(link: &Link) -> io::Result<()> {
 }
 
 /// Binds to the queue. The kernel lets go of a queue a moment after the socket that had it was closed, so one that is taken
-/// is asked for again for half a second.
+/// is asked for again for two seconds.
 fn bind(socket: &XdpSocket, link: &Link, mode: XdpMode) -> io::Result<()> {
-    let mut tries = 50;
+    let mut tries = 200;
     loop {
         match socket.bind(link.index(), mode == XdpMode::ZeroCopy) {
             Err(error) if error.kind() == io::ErrorKind::ResourceBusy && tries > 0 => {

@@ -106,6 +106,18 @@ fn size_table(name: &str) -> Option<Vec<(f64, f64)>> {
     simulator::size_table(name)
 }
 
+/// Runs `discipline` in one switch under "high" load or "over" it, for a fraction of the time; measurements as JSON.
+#[pyfunction]
+fn bench_switch(py: Python<'_>, discipline: &str, load: &str, fraction: f64, seed: u64) -> PyResult<String> {
+    Ok(py.detach(|| simulator::bench_switch(discipline, load, fraction, seed))?)
+}
+
+/// Disciplines and mechanisms that `bench_switch` knows, each with what it is compared with.
+#[pyfunction]
+fn bench_switch_disciplines() -> Vec<(&'static str, &'static str)> {
+    simulator::bench_switch_disciplines()
+}
+
 /// Runs benchmark workload `work` with a fraction of each flow's packets; returns the measurements as JSON.
 #[pyfunction]
 fn bench_engine(py: Python<'_>, work: &str, fraction: f64, seed: u64) -> PyResult<String> {
@@ -143,5 +155,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(link_inner_mtu, module)?)?;
     module.add_function(wrap_pyfunction!(link_outer_mtu, module)?)?;
     module.add_function(wrap_pyfunction!(size_table, module)?)?;
+    module.add_function(wrap_pyfunction!(bench_switch, module)?)?;
+    module.add_function(wrap_pyfunction!(bench_switch_disciplines, module)?)?;
     module.add_function(wrap_pyfunction!(bench_engine, module)?)
 }

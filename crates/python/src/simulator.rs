@@ -4,6 +4,7 @@ use std::fs;
 use std::time::Instant;
 
 use hitless_fabric::bench::Work;
+use hitless_fabric::bench::switch::{Load, SWITCH_WORKS, SwitchWork, packets_sent};
 use hitless_fabric::scenario::{self, Purpose, Scenario};
 use hitless_fabric::topology::{DirectedLink, Topology};
 use hitless_fabric::workload::Cdf;
@@ -234,6 +235,36 @@ pub fn bench_engine(work: &str, fraction: f64, seed: u64) -> Result<String, Fail
         "trace_hash": summary.trace_hash,
     });
     Ok(measured.to_string())
+}
+
+/// Runs a discipline or mechanism in one switch; returns its measurements as a JSON object.
+pub fn bench_switch(discipline: &str, load: &str, fraction: f64, seed: u64) -> Result<String, Failure> {
+    let unknown = |what: &str, name: &str| Failure::Simulation(format!("there is no {what} {name}"));
+    let work = SwitchWork::named(discipline).ok_or_else(|| unknown("discipline", discipline))?;
+    let known = Load::named(load).ok_or_else(|| unknown("load", load))?;
+    let clocks = Clocks::start();
+    let outcome = work.run(known, fraction, seed).map_err(Failure::Simulation)?;
+    let (cpu_s, wall_s) = (clocks.cpu_s(), clocks.wall_s());
+    refuse_violations(&outcome)?;
+    let packets = packets_sent(&outcome);
+    let measured = serde_json::json!({
+        "discipline": discipline,
+        "load": load,
+        "packets": packets,
+        "events": outcome.summary.events,
+        "cpu_s": cpu_s,
+        "wall_s": wall_s,
+        "packets_per_cpu_s": packets as f64 / cpu_s,
+        "drops": outcome.summary.drops.values().sum::<u64>(),
+        "simulated_s": outcome.summary.simulated_s,
+        "trace_hash": outcome.summary.trace_hash,
+    });
+    Ok(measured.to_string())
+}
+
+/// What [`bench_switch`] knows, each with what it is compared with.
+pub fn bench_switch_disciplines() -> Vec<(&'static str, &'static str)> {
+    SWITCH_WORKS.iter().map(|work| (work.name, work.base)).collect()
 }
 
 /// The most memory that this process ever held, as Linux tells; 0 elsewhere.

@@ -1,6 +1,6 @@
 //! Ports: the MAC with its counters, the hooks that apply, and the lane that queues before it.
 
-use hitless_wire::{BitRate, Duration, Packet, PortId, QueueId};
+use hitless_wire::{BitRate, Duration, Packet, PortId, QueueId, Time};
 
 use crate::mechanism::HookSet;
 use crate::queueing::{FifoLane, FlowLane, FlowQueueing, ManagedLane, QueueConfig, QueueGroup};
@@ -90,6 +90,28 @@ pub(crate) enum Lane {
     Flow(Box<FlowLane>),
 }
 
+impl Lane {
+    /// The simplest lane that a port of this kind can have.
+    pub fn new(config: &PortConfig, hooks: PortHooks, buffer_is_shared: bool) -> Self {
+        if let Some(flow_queueing) = config.flow_queueing {
+            assert!(
+                config.queues.len() == 1 && config.group.is_none(),
+                "a port that queues by flow has no room for queues of mechanisms"
+            );
+            let queue = &config.queues[0];
+            let lane = FlowLane::new(flow_queueing, queue.limit, queue.ecn, config.rate, config.overhead_bytes);
+            return Lane::Flow(Box::new(lane));
+        }
+        let is_plain =
+            config.queues.len() == 1 && config.group.is_none() && !hooks.acts_after_queueing() && !buffer_is_shared;
+        if is_plain {
+            Lane::Fifo(FifoLane::new(&config.queues[0]))
+        } else {
+            Lane::Managed(Box::new(ManagedLane::new(&config.queues, config.group)))
+        }
+    }
+}
+
 /// Per hook, the mechanisms subscribed at a port (one bit each).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PortHooks {
@@ -135,12 +157,60 @@ pub(crate) struct Port {
     pub receives_straight: bool,
     /// A packet routed here may go to the FIFO lane, and from there to the line, without another look.
     pub sends_straight: bool,
+    /// A packet that leaves ingress is queued without an event between.
+    pub queues_at_once: bool,
     pub hooks: PortHooks,
     overhead_bytes: u32,
     rate: BitRate,
     pub mac: MacCounters,
     pub lane: Lane,
     pub config: PortConfig,
+    pub pauses: Pauses,
+}
+
+/// Until when the partner's pause frames stop each traffic class.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pauses {
+    ends_at: [Time; 8],
+    /// Classes for which an event looks whether the pause is over, one bit each.
+    watched: u8,
+}
+
+impl Pauses {
+    /// A frame pauses `class` until `ends_at`; whether an event is to look then.
+    pub fn begin(&mut self, class: u8, ends_at: Time) -> bool {
+        let bit = 1 << class;
+        self.ends_at[usize::from(class)] = ends_at;
+        let is_watched = self.watched & bit != 0;
+        self.watched |= bit;
+        !is_watched
+    }
+
+    /// A frame has taken the pause of `class` back.
+    pub fn take_back(&mut self, class: u8) {
+        self.ends_at[usize::from(class)] = Time::NEVER;
+    }
+
+    /// The event for `class` looks, at `now`.
+    pub fn look(&mut self, class: u8, now: Time) -> PauseEnd {
+        let ends_at = self.ends_at[usize::from(class)];
+        if ends_at > now && ends_at != Time::NEVER {
+            return PauseEnd::Later(ends_at);
+        }
+        self.watched &= !(1 << class);
+        if ends_at == Time::NEVER { PauseEnd::TakenBack } else { PauseEnd::Over }
+    }
+}
+
+/// What has become of a pause when its time may be over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PauseEnd {
+    /// Nobody has taken it back: the class goes on now.
+    Over,
+    /// A further frame has prolonged it.
+    Later(Time),
+    /// A frame has taken it back before.
+    TakenBack,
 }
 
 impl Port {
@@ -150,13 +220,20 @@ impl Port {
         Self {
             receives_straight: hooks.link_receive | hooks.ingress_from == 0,
             sends_straight: is_line && is_told_at_once && hooks.ingress_towards == 0,
+            queues_at_once: false,
             hooks,
             overhead_bytes: config.overhead_bytes,
             rate: config.rate,
             mac: MacCounters::default(),
             lane,
             config,
+            pauses: Pauses::default(),
         }
+    }
+
+    /// How long a pause of so many quanta lasts: 512 bit times each (IEEE 802.3, annex 31B.2).
+    pub fn pause_time(&self, quanta: u16) -> Duration {
+        self.rate.time_for(u64::from(quanta) * 64)
     }
 
     #[inline(always)]

@@ -8,9 +8,9 @@ use crate::architecture::Architecture;
 use crate::context::Context;
 use crate::core::Core;
 use crate::mechanism::{DropReason, Mechanism, PortState, Verdict};
-use crate::port::{Lane, MacCounters, Port, PortConfig, PortHooks, enter_switch};
+use crate::port::{Lane, MacCounters, PauseEnd, Port, PortConfig, PortHooks, enter_switch};
 use crate::queueing::managed::Offer;
-use crate::queueing::{BufferPolicy, Entry, FifoLane, FlowLane, ManagedLane, SharedBuffer, Taken};
+use crate::queueing::{BufferPolicy, Entry, SharedBuffer, Taken};
 use crate::register::{Half, Pass, Violation};
 use crate::report::Report;
 
@@ -68,6 +68,13 @@ pub enum SwitchEvent {
         /// The port.
         port: PortId,
     },
+    /// The time that a pause frame gave a traffic class may be over.
+    PauseEnds {
+        /// The port that is paused.
+        port: PortId,
+        /// The class.
+        class: u8,
+    },
     /// A queue goes on.
     Resume {
         /// The port.
@@ -120,8 +127,10 @@ impl<M: Mechanism> Switch<M> {
         let buffer = SharedBuffer::new(buffer);
         let lead = architecture.ingress_latency.min(architecture.mirror_latency);
         let build = |(config, hooks): (PortConfig, PortHooks)| {
-            let lane = lane_for(&config, hooks, buffer.is_shared());
-            Port::new(config, hooks, lane, architecture.ingress_latency == lead)
+            let lane = Lane::new(&config, hooks, buffer.is_shared());
+            let mut port = Port::new(config, hooks, lane, architecture.ingress_latency == lead);
+            port.queues_at_once = architecture.ingress_latency == Duration::ZERO && port.config.group.is_some();
+            port
         };
         let ports = ports.into_iter().zip(hooks).map(build).collect();
         let pass = Pass::new(architecture.checked);
@@ -202,6 +211,7 @@ impl<M: Mechanism> Switch<M> {
                     self.serve(now, port, environment);
                 }
             },
+            SwitchEvent::PauseEnds { port, class } => self.end_pause(now, port, class, environment),
             SwitchEvent::Resume { port, queue } => {
                 self.core.managed(port).resume(queue);
                 self.serve_when_free(now, port, environment);
@@ -323,11 +333,8 @@ impl<M: Mechanism> Switch<M> {
     fn ingress<E: Environment>(&mut self, now: Time, port: PortId, packet: PacketHandle, environment: &mut E) {
         let hooks = self.core.ports[usize::from(port.0)].hooks;
         let owner = environment.packets()[packet].owner;
-        if self.mechanisms.is_empty() || (owner == 0 && hooks.link_receive == 0) {
-            return self.ingress_after_receive(now, port, packet, environment);
-        }
         self.core.pass.begin(Half::Ingress);
-        if owner == 0 {
+        if owner == 0 && hooks.link_receive != 0 {
             let verdict = self.run(hooks.link_receive, now, port, packet, environment, M::link_receive);
             if verdict != Verdict::Continue {
                 return self.follow(now, packet, verdict, environment);
@@ -366,6 +373,17 @@ impl<M: Mechanism> Switch<M> {
             let verdict = self.run(subscribed, now, port, packet, environment, M::ingress);
             return self.follow(now, packet, verdict, environment);
         }
+        self.leave_ingress(now, packet, environment);
+    }
+
+    /// Sends a packet from ingress to its queue. Where that takes no time a packet of a group of queues is in its queue
+    /// before the next packet is looked at: the round by which the queue was chosen is still that of the scheduler.
+    #[inline]
+    fn leave_ingress<E: Environment>(&mut self, now: Time, packet: PacketHandle, environment: &mut E) {
+        let port = environment.packets()[packet].egress_port;
+        if self.core.ports[usize::from(port.0)].queues_at_once {
+            return self.enqueue(now, packet, environment);
+        }
         self.core.send_to_queue(now, self.core.architecture.ingress_latency, packet, environment);
     }
 
@@ -381,7 +399,7 @@ impl<M: Mechanism> Switch<M> {
             Verdict::Drop(reason) => return self.core.end(packet, reason, environment),
             Verdict::Hold { .. } => unreachable!("a packet can be held from egress only"),
         }
-        self.core.send_to_queue(now, self.core.architecture.ingress_latency, packet, environment);
+        self.leave_ingress(now, packet, environment);
     }
 
     /// Runs a hook of the mechanisms in `subscribed` until one does not let the packet go on, or takes it.
@@ -590,46 +608,53 @@ impl<M: Mechanism> Switch<M> {
     }
 
     fn obey_pause<E: Environment>(&mut self, now: Time, port: PortId, frame: PauseFrame, environment: &mut E) {
+        let class = frame.class & 7;
         let state = &mut self.core.ports[usize::from(port.0)];
-        let queue = state.config.class_queue[usize::from(frame.class & 7)];
-        match (&mut state.lane, frame.is_resume()) {
-            (Lane::Managed(lane), false) => {
+        if frame.is_resume() {
+            state.pauses.take_back(class);
+            return self.resume_class(now, port, class, environment);
+        }
+        let queue = state.config.class_queue[usize::from(class)];
+        match &mut state.lane {
+            Lane::Managed(lane) => {
                 lane.pause(queue);
                 // A group has taken the packets of all classes out of their queues.
                 lane.set_group_paused(true);
             }
-            (Lane::Managed(lane), true) => {
+            // Queues of flows are of one class: all are paused, or none.
+            Lane::Flow(lane) => lane.pause(),
+            // A FIFO lane was given to this port because nothing on it may be paused.
+            Lane::Fifo(_) => return,
+        }
+        let ends_at = now + state.pause_time(frame.quanta);
+        if state.pauses.begin(class, ends_at) {
+            environment.schedule(ends_at, SwitchEvent::PauseEnds { port, class });
+        }
+    }
+
+    fn resume_class<E: Environment>(&mut self, now: Time, port: PortId, class: u8, environment: &mut E) {
+        let state = &mut self.core.ports[usize::from(port.0)];
+        let queue = state.config.class_queue[usize::from(class)];
+        match &mut state.lane {
+            Lane::Managed(lane) => {
                 lane.resume(queue);
                 lane.set_group_paused(false);
                 self.serve_when_free(now, port, environment);
             }
-            // Queues of flows are of one class: all are paused, or none.
-            (Lane::Flow(lane), false) => lane.pause(),
-            (Lane::Flow(lane), true) => {
+            Lane::Flow(lane) => {
                 lane.resume();
                 self.serve_flows_when_free(now, port, environment);
             }
-            // A FIFO lane was given to this port because nothing on it may be paused.
-            (Lane::Fifo(_), _) => {}
+            Lane::Fifo(_) => {}
         }
     }
-}
 
-fn lane_for(config: &PortConfig, hooks: PortHooks, buffer_is_shared: bool) -> Lane {
-    if let Some(flow_queueing) = config.flow_queueing {
-        assert!(
-            config.queues.len() == 1 && config.group.is_none(),
-            "a port that queues by flow has no room for queues of mechanisms"
-        );
-        let queue = &config.queues[0];
-        let lane = FlowLane::new(flow_queueing, queue.limit, queue.ecn, config.rate, config.overhead_bytes);
-        return Lane::Flow(Box::new(lane));
-    }
-    let is_plain =
-        config.queues.len() == 1 && config.group.is_none() && !hooks.acts_after_queueing() && !buffer_is_shared;
-    if is_plain {
-        Lane::Fifo(FifoLane::new(&config.queues[0]))
-    } else {
-        Lane::Managed(Box::new(ManagedLane::new(&config.queues, config.group)))
+    /// A resume frame may be lost: no class waits longer than the frame that paused it has asked for.
+    fn end_pause<E: Environment>(&mut self, now: Time, port: PortId, class: u8, environment: &mut E) {
+        match self.core.ports[usize::from(port.0)].pauses.look(class, now) {
+            PauseEnd::Over => self.resume_class(now, port, class, environment),
+            PauseEnd::Later(at) => environment.schedule(at, SwitchEvent::PauseEnds { port, class }),
+            PauseEnd::TakenBack => {}
+        }
     }
 }

@@ -81,8 +81,10 @@ fn architecture() -> Architecture {
     Architecture { checked: true, ..Architecture::tofino_like() }
 }
 
+const RATE: BitRate = BitRate::from_gbps(10);
+
 fn ports(queues: Vec<QueueConfig>) -> Vec<PortConfig> {
-    let port = PortConfig::fifo(BitRate::from_gbps(10), ETHERNET_OVERHEAD_BYTES, queues[0]);
+    let port = PortConfig::fifo(RATE, ETHERNET_OVERHEAD_BYTES, queues[0]);
     let out = PortConfig { queues, ..port.clone() };
     vec![port.clone(), out, PortConfig { is_loopback: true, ..port }]
 }
@@ -345,25 +347,57 @@ fn packets_without_a_route_or_a_hop_left_end() {
     }
 }
 
+/// A switch that has got `frame` from the partner of the outgoing port at 0, and a packet that is to leave there.
+fn paused_by(frame: PauseFrame) -> (Switch<Scribe>, World) {
+    let queues = ports(vec![unlimited(), unlimited()]);
+    let mut switch = Switch::<Scribe>::new(architecture(), queues, BufferPolicy::Static, vec![]);
+    let mut world = World::default();
+    receive_pause(&mut switch, &mut world, Time::ZERO, frame);
+    world.arrive(&mut switch, Time(0), packet(1_000));
+    (switch, world)
+}
+
+fn receive_pause(switch: &mut Switch<Scribe>, world: &mut World, now: Time, frame: PauseFrame) {
+    let mut packet = packet(64);
+    packet.push_shim(frame).expect("the packet carries no other shim");
+    let handle = world.packets.insert(packet);
+    world.now = now;
+    switch.receive(now, OUT, handle, world);
+}
+
+fn us(count: u64) -> Time {
+    Time(Duration::from_us(count).as_ps())
+}
+
 #[test]
 fn a_pause_frame_stops_a_managed_queue_until_it_is_resumed() {
-    let mut switch =
-        Switch::<Scribe>::new(architecture(), ports(vec![unlimited(), unlimited()]), BufferPolicy::Static, vec![]);
-    let mut world = World::default();
-    let mut frame = packet(64);
-    frame.push_shim(PauseFrame::pause(0)).unwrap();
-    let handle = world.packets.insert(frame);
-    switch.receive(Time(0), OUT, handle, &mut world);
-    world.arrive(&mut switch, Time(0), packet(1_000));
-    world.run_until(&mut switch, Time(Duration::from_ms(1).as_ps()));
+    let (mut switch, mut world) = paused_by(PauseFrame::pause(0));
+    world.run_until(&mut switch, us(100));
     assert_eq!((world.sent.len(), switch.mac(OUT).pause_frames_received), (0, 1));
-    let mut frame = packet(64);
-    frame.push_shim(PauseFrame::resume(0)).unwrap();
-    let handle = world.packets.insert(frame);
-    world.now = Time(Duration::from_ms(1).as_ps());
-    switch.receive(world.now, OUT, handle, &mut world);
-    world.run_until(&mut switch, Time::NEVER);
+    receive_pause(&mut switch, &mut world, us(100), PauseFrame::resume(0));
+    world.run_until(&mut switch, us(200));
     assert_eq!(world.sent.len(), 1);
+}
+
+#[test]
+fn a_pause_whose_resume_frame_is_lost_ends_after_its_quanta() {
+    let (mut switch, mut world) = paused_by(PauseFrame { class: 0, quanta: 1_000 });
+    world.run_until(&mut switch, Time::NEVER);
+    // 512 bit times at the rate of the port, and then the frame.
+    let pause = RATE.time_for(64_000);
+    let [(_, last_bit_at, _)] = world.sent[..] else { panic!("{} frames left", world.sent.len()) };
+    assert!(last_bit_at > Time::ZERO + pause && last_bit_at < Time::ZERO + pause + Duration::from_us(2));
+}
+
+#[test]
+fn a_further_pause_frame_prolongs_the_pause() {
+    let (mut switch, mut world) = paused_by(PauseFrame { class: 0, quanta: 1_000 });
+    let pause = RATE.time_for(64_000);
+    let half = Time::ZERO + Duration::from_ps(pause.as_ps() / 2);
+    world.run_until(&mut switch, half);
+    receive_pause(&mut switch, &mut world, half, PauseFrame { class: 0, quanta: 1_000 });
+    world.run_until(&mut switch, Time::NEVER);
+    assert!(world.sent[0].1 > half + pause, "{:?}", world.sent[0].1);
 }
 
 /// What left: when, and whether it was marked.

@@ -11,8 +11,8 @@ from hitless.bench_live.network import GENERATED_MAC, HOST_MAC, PORTS, Network
 from hitless.errors import HitlessError
 from hitless.lab import kernel
 
-MODES = {"packet": "AF_PACKET", "xdp-copy": "AF_XDP native", "xdp-generic": "AF_XDP generic"}
-"""The ways of frames to a process that a veth has, with the words of the table."""
+MODES = ("packet", "xdp-copy", "xdp-generic")
+"""The ways of frames to a process that a veth has."""
 
 _SCENARIO = """
 name = "bench-live"
@@ -25,6 +25,18 @@ switches = [{switches}]
 hosts_right = ["far"]
 host_link = {{ rate = "100 Gbps", delay = "0 ns" }}
 switch_link = {{ rate = "100 Gbps", delay = "100 ns" }}
+
+# A scenario has flows; in a live run real programs send instead.
+[[transport]]
+name = "cubic"
+kind = "tcp"
+
+[[flows]]
+name = "none"
+kind = "long"
+transport = "cubic"
+sources = ["near"]
+destinations = ["far"]
 """
 _LINKGUARDIAN = """
 [[mechanism]]
@@ -75,9 +87,9 @@ def devices() -> list[Device]:
         "SQR": _SCENARIO.format(switches=", ".join(two)) + _SQR,
     }
     found = [Device("wire", "wire"), Device("kernel bridge", "bridge")]
-    found += [Device(f"ports only, {words}", "ports", mode) for mode, words in MODES.items()]
-    for mode, words in MODES.items():
-        found += [Device(f"{name}, {words}", "switch", mode, text) for name, text in scenarios.items()]
+    found += [Device(f"ports only, {mode}", "ports", mode) for mode in MODES]
+    for mode in MODES:
+        found += [Device(f"{name}, {mode}", "switch", mode, text) for name, text in scenarios.items()]
     return found
 
 
@@ -107,7 +119,12 @@ def _switch(device: Device, network: Network, cpu: int | None) -> Iterator[str]:
     interfaces = {"near": PORTS[0], "far": PORTS[1]}
     with kernel.inside(network.device):
         live = _native.Live(
-            device.scenario, "bench-live", interfaces, stations=stations, busy_poll=True, ring_frames=4096,
+            device.scenario,
+            "bench-live",
+            interfaces,
+            stations=stations,
+            busy_poll=True,
+            ring_frames=4096,
             mode=device.mode,
         )
 
@@ -117,17 +134,17 @@ def _switch(device: Device, network: Network, cpu: int | None) -> Iterator[str]:
         live.run()
 
     with _thread(run, live.stop):
-        yield MODES[device.mode]
+        yield device.mode
 
 
 @contextmanager
 def _thread(work: Callable[[], object], stop: Callable[[], None]) -> Iterator[None]:
-    failures: list[BaseException] = []
+    failures: list[Exception] = []
 
     def guarded() -> None:
         try:
             work()
-        except BaseException as failure:  # told to whoever waits
+        except Exception as failure:  # noqa: BLE001  # told to whoever waits
             failures.append(failure)
 
     thread = threading.Thread(target=guarded, name="device")

@@ -34,24 +34,28 @@ class Processors:
 
 def measure(network: Network, processors: Processors, *, trial_s: float, tcp_s: float) -> dict[str, Any]:
     """Everything about the device that forwards in ``network`` now."""
-    ends = _native.TrafficEnds(*network.ends)
+    # Only while packets are measured: the sink's ring would take every frame of TCP too.
+    packets = _packets(_stream_between(_native.TrafficEnds(*network.ends), processors), trial_s)
+    return packets | {"tcp": tcp(network, tcp_s)}
 
+
+def _stream_between(ends: "_native.TrafficEnds", processors: Processors) -> Stream:
     def stream(rate_pps: float | None, duration_s: float) -> dict[str, Any]:
         text = ends.stream(
-            frame_bytes=FRAME_BYTES, rate_pps=rate_pps, duration_s=duration_s, generator_cpu=processors.ends,
+            frame_bytes=FRAME_BYTES,
+            rate_pps=rate_pps,
+            duration_s=duration_s,
+            generator_cpu=processors.ends,
             sink_cpu=processors.ends,
         )
         arrived: dict[str, Any] = json.loads(text)
         return arrived
 
-    stream(1000.0, 0.2)
-    packets = _packets(stream, trial_s)
-    # The sink's ring would take every frame of TCP too.
-    del ends
-    return packets | {"tcp": tcp(network, tcp_s)}
+    return stream
 
 
 def _packets(stream: Stream, trial_s: float) -> dict[str, Any]:
+    stream(1000.0, 0.2)
     flood = stream(None, trial_s)
     offered = per_second(flood["frames_sent"], flood["sent_elapsed_ns"])
     highest = lossless_rate(stream, trial_s, per_second(flood["frames_arrived"], flood["arrived_elapsed_ns"]))
@@ -73,8 +77,8 @@ def _packets(stream: Stream, trial_s: float) -> dict[str, Any]:
 def lossless_rate(stream: Stream, trial_s: float, upper_pps: float) -> float:
     """The highest rate that was sent and arrived whole, by halving between 0 and what a flood gets through.
 
-    A rate counts when one of two trials loses nothing: on a machine that does other things too, one frame may be lost to
-    them. What counts is the rate that the generator really had.
+    A rate counts when one of two trials loses nothing: on a machine that does other things too, one frame may be lost
+    to them. What counts is the rate that the generator really had.
     """
     low, high, found = 0.0, upper_pps * 1.1, 0.0
     for _ in range(_STEPS):
@@ -87,7 +91,7 @@ def lossless_rate(stream: Stream, trial_s: float, upper_pps: float) -> float:
     return found
 
 
-def _tries(stream: Stream, rate_pps: float, trial_s: float) -> "list[float | None]":
+def _tries(stream: Stream, rate_pps: float, trial_s: float) -> list[float | None]:
     tries: list[float | None] = []
     for _ in range(_TRIES):
         arrived = stream(rate_pps, trial_s)
@@ -112,7 +116,10 @@ def tcp(network: Network, duration_s: float) -> dict[str, Any]:
             _wait_for_server(network)
             send = ["iperf3", "--client", HOST_IP["far"], "--port", str(PORT), "--time", str(max(1, round(duration_s)))]
             done = subprocess.run(
-                [*inside, network.near, *send, "--json"], capture_output=True, text=True, check=False,
+                [*inside, network.near, *send, "--json"],
+                capture_output=True,
+                text=True,
+                check=False,
                 timeout=duration_s + 30,
             )
         finally:

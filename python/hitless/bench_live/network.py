@@ -50,7 +50,9 @@ def network(*, with_device: bool) -> Iterator[Network]:
 def _remove(made: Network) -> None:
     present = kernel.namespaces()
     # At once, and not when the kernel gets to it, as with a namespace that is deleted.
-    if made.near in present and any(link["ifname"] == INTERFACE for link in kernel.ip_json("link", namespace=made.near)):
+    if made.near in present and any(
+        link["ifname"] == INTERFACE for link in kernel.ip_json("link", namespace=made.near)
+    ):
         kernel.ip_batch([f"link delete {INTERFACE}"], namespace=made.near)
     kernel.ip_batch([f"netns delete {name}" for name in (made.near, made.far, made.device) if name in present])
 

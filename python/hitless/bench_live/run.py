@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from hitless import _native
 from hitless.bench_live.devices import Device, devices
 from hitless.bench_live.measure import Processors, measure
 from hitless.bench_live.network import network
@@ -58,7 +59,7 @@ def _measure(device: Device, where: Processors, trial_s: float, tcp_s: float) ->
     try:
         with network(with_device=device.has_middle) as made, device.running(made, where.device) as mode:
             return {"mode": mode} | measure(made, where, trial_s=trial_s, tcp_s=tcp_s)
-    except (HitlessError, OSError) as refused:
+    except (HitlessError, OSError, _native.ScenarioError) as refused:
         return {"failed": str(refused)}
 
 

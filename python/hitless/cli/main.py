@@ -179,6 +179,29 @@ def engine(
     bench(work, seed=seed, instructions=instructions, json=json)
 
 
+@bench_app.command("switch")
+def bench_switch(
+    discipline: Annotated[
+        str | None, typer.Argument(metavar="[DISCIPLINE]", help="Discipline or mechanism; all when none is named.")
+    ] = None,
+    instructions: Annotated[
+        bool, typer.Option("--instructions", help="Count instructions per packet with valgrind (slow).")
+    ] = False,
+    seed: Seed = 1,
+    json: Json = False,
+) -> None:
+    """What each queueing discipline and mechanism costs per packet, in one switch with 64 flows through one port.
+
+    Examples:
+
+      hitless bench switch
+      hitless bench switch ideal-fq --instructions --json
+    """
+    from hitless.cli.bench_switch import bench
+
+    bench(discipline, seed=seed, instructions=instructions, json=json)
+
+
 @bench_app.command()
 def live(
     only: Annotated[
@@ -195,7 +218,7 @@ def live(
     Examples:
 
       hitless bench live
-      hitless bench live bridge AF_PACKET --trial 0.5
+      hitless bench live bridge "switch, packet" --trial 0.5
     """
     from hitless.cli.bench_live import bench
 

@@ -21,8 +21,9 @@ use transmit::TransmitRing;
 /// second 4 ms in which nobody looks at it.
 pub const RING_FRAMES: usize = 4096;
 
-/// Empty looks at the receive ring after which the socket is asked for an error.
-const LOOKS_BETWEEN_CHECKS: u32 = 256;
+/// Empty looks at the receive ring after which the socket is asked for an error: a system call in 100 us or so of a loop
+/// that does not sleep. One that sleeps is woken by the error, and then does not sleep until it has been asked for.
+const LOOKS_BETWEEN_CHECKS: u32 = 4096;
 
 /// A port over packet sockets.
 #[derive(Debug)]

@@ -55,6 +55,7 @@ impl Mapping {
     ///
     /// # Panics
     /// When it is not inside the mapping, or not aligned.
+    #[inline]
     pub fn word(&self, offset: usize) -> &AtomicU32 {
         assert!(offset.is_multiple_of(4) && self.holds(offset, 4), "word at {offset} of {} bytes", self.length);
         // SAFETY: it lies in the mapping, which lives as long as self; mappings start at a page, so it is aligned; and
@@ -66,6 +67,7 @@ impl Mapping {
     ///
     /// # Panics
     /// When it is not inside the mapping, or not aligned.
+    #[inline]
     pub fn long(&self, offset: usize) -> &AtomicU64 {
         assert!(offset.is_multiple_of(8) && self.holds(offset, 8), "word at {offset} of {} bytes", self.length);
         // SAFETY: as of `word`.
@@ -76,6 +78,7 @@ impl Mapping {
     ///
     /// # Safety
     /// While the slice lives the kernel must not write to these bytes, and no other slice of them may exist.
+    #[inline]
     pub unsafe fn bytes_mut(&mut self, offset: usize, count: usize) -> Option<&mut [u8]> {
         if !self.holds(offset, count) {
             return None;

@@ -42,6 +42,7 @@ impl Slots {
     ///
     /// # Panics
     /// When there is no such slot.
+    #[inline]
     pub fn status(&self, index: usize) -> u32 {
         self.mapping.word(index * self.slot_bytes).load(Acquire)
     }
@@ -50,6 +51,7 @@ impl Slots {
     ///
     /// # Panics
     /// When there is no such slot.
+    #[inline]
     pub fn owned(&mut self, index: usize) -> Option<(u32, &mut [u8])> {
         assert!(index < self.count, "slot {index} of {}", self.count);
         let status = self.status(index);
@@ -66,6 +68,7 @@ impl Slots {
     ///
     /// # Panics
     /// When there is no such slot.
+    #[inline]
     pub fn give(&mut self, index: usize, status: u32) {
         assert!(index < self.count, "slot {index} of {}", self.count);
         self.mapping.word(index * self.slot_bytes).store(status, Release);

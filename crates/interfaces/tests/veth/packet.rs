@@ -157,7 +157,7 @@ fn what_waits_while_the_interface_is_down_is_discarded_and_counted() {
     let mut left = pair.open("left", Options::default());
     let mut right = pair.open("right", Options::default());
     pair.ip(&["link", "set", "left", "down"]);
-    for _ in 0..1000 {
+    for _ in 0..10_000 {
         assert_eq!(left.receive(64, &mut |_| {}).expect("down is no error"), 0);
     }
     send_all(&mut *left, &[frame(60, 1), frame(60, 2)]);
@@ -169,18 +169,22 @@ fn what_waits_while_the_interface_is_down_is_discarded_and_counted() {
     assert_eq!(collect(&mut *left, 1), [frame(60, 4)]);
 }
 
+/// The kernel finds out in its own time.
+fn wait_for_carrier(link: &Link, wanted: Carrier) {
+    let end = Instant::now() + Duration::from_secs(5);
+    while link.carrier().expect("carrier") != wanted && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(link.carrier().expect("carrier"), wanted);
+}
+
 #[test]
 fn carrier_and_mtu_are_those_of_the_interface() {
     let Some(pair) = Pair::make(1500) else { return };
     let link = pair.within(|| Link::of_ethernet("left")).expect("it is there");
-    assert_eq!(link.carrier().expect("carrier"), Carrier::Present);
+    wait_for_carrier(&link, Carrier::Present);
     pair.ip(&["link", "set", "right", "down"]);
-    // The kernel finds out in its own time.
-    let end = Instant::now() + Duration::from_secs(5);
-    while link.carrier().expect("carrier") == Carrier::Present && Instant::now() < end {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    assert_eq!(link.carrier().expect("carrier"), Carrier::Lost);
+    wait_for_carrier(&link, Carrier::Lost);
     link.set_up(false).expect("down");
     assert_eq!(link.carrier().expect("carrier"), Carrier::Off);
     link.set_mtu_bytes(1600).expect("a veth takes it");

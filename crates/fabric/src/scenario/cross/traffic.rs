@@ -44,6 +44,7 @@ impl Check<'_> {
         self.require(tcp.rto_min > Duration::ZERO, &field("rto_min"), "must be above zero");
         self.require(tcp.rto_max >= tcp.rto_min, &field("rto_max"), "must not be below rto_min");
         self.require(tcp.rto_initial > Duration::ZERO, &field("rto_initial"), "must be above zero");
+        self.require(tcp.rto_max >= tcp.rto_initial, &field("rto_max"), "must not be below rto_initial");
         self.require(tcp.syn_timeout > Duration::ZERO, &field("syn_timeout"), "must be above zero");
         self.require(tcp.sack || !tcp.rack_tlp, &field("rack_tlp"), "needs sack = true (RFC 8985, section 3)");
         let window_fits = tcp.receive_window.is_none_or(|window| window >= tcp.mss);

@@ -127,7 +127,7 @@ fn structure() {
             "kind = \"linkguardian\"",
             "kind = \"linkgardian\"",
             "mechanism[0].kind",
-            "must be one of \"linkguardian\", \"sqr\"",
+            "must be one of \"linkguardian\", \"sqr\", \"afq\"",
             "did you mean \"linkguardian\"?",
         ),
         ("link = \"leaf0->spine1\"\n", "", "mechanism[0].link", "must be given", ""),
@@ -296,7 +296,14 @@ fn traffic() {
         ),
         (
             "congestion = \"dctcp\"",
-            "congestion = \"dctcp\"\nrto_max = \"1 ms\"",
+            "congestion = \"dctcp\"\nrto_max = \"500 ms\"",
+            "transport[0].rto_max",
+            "must not be below rto_initial",
+            "",
+        ),
+        (
+            "congestion = \"dctcp\"",
+            "congestion = \"dctcp\"\nrto_initial = \"1 ms\"\nrto_max = \"1 ms\"",
             "transport[0].rto_max",
             "must not be below rto_min",
             "",
@@ -313,7 +320,7 @@ fn traffic() {
             "",
             "transport[0].congestion",
             "DCTCP needs switches that mark, and these do not",
-            "give [switch] ecn = { threshold = \"65 packets\" }",
+            "give [switch] ecn = { threshold = \"65 packets\" }, or a mechanism that marks, as afq with ecn_rounds",
         ),
         (
             "transport = \"tcp\"",

@@ -70,7 +70,7 @@ prop_compose! {
             "name = \"x\"\nduration = \"{duration_ps} ps\"\nseed = {seed}\n[topology]\n{topology}\n\
              [switch]\npreset = \"{preset}\"\necn = {{ threshold = \"{rto_ps} B\" }}\n\
              buffer = {{ kind = \"shared\", total = \"{rto_ps} B\", alpha = {loss:e} }}\n\
-             [[transport]]\nname = \"t\"\nkind = \"tcp\"\ncongestion = \"{congestion}\"\nrto_max = \"{rto_ps} ps\"\nrto_min = \"1 ps\"\n\
+             [[transport]]\nname = \"t\"\nkind = \"tcp\"\ncongestion = \"{congestion}\"\nrto_max = \"{rto_ps} ps\"\nrto_initial = \"1 ps\"\nrto_min = \"1 ps\"\n\
              [[flows]]\nname = \"f\"\ntransport = \"t\"\n{flows}\n"
         )
     }

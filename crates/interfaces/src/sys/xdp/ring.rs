@@ -96,6 +96,7 @@ impl<T: Entry> Ring<T> {
     }
 
     /// Puts `entry` in, to be told of by [`Ring::publish`]; false when there is no room.
+    #[inline]
     pub fn push(&mut self, entry: T) -> bool {
         if self.ours.wrapping_sub(self.theirs) > self.mask {
             self.theirs = self.mapping.word(self.offsets.consumer).load(Acquire);
@@ -108,12 +109,24 @@ impl<T: Entry> Ring<T> {
         true
     }
 
+    /// Pushes from the end of `entries` as many as there is room for, takes them out of it, and publishes them.
+    pub fn push_from(&mut self, entries: &mut Vec<T>) {
+        while let Some(entry) = entries.pop() {
+            if !self.push(entry) {
+                entries.push(entry);
+                break;
+            }
+        }
+        self.publish();
+    }
+
     /// Tells the kernel of what was pushed.
     pub fn publish(&self) {
         self.mapping.word(self.offsets.producer).store(self.ours, Release);
     }
 
     /// Takes the next entry out, if there is one; the kernel may use its place again after [`Ring::release`].
+    #[inline]
     pub fn pop(&mut self) -> Option<T> {
         if self.ours == self.theirs {
             self.theirs = self.mapping.word(self.offsets.producer).load(Acquire);
@@ -143,5 +156,58 @@ impl<T: Entry> Ring<T> {
 
     fn place(&self, position: u32) -> usize {
         self.offsets.entries + (position & self.mask) as usize * T::BYTES
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A ring of four whose other side the test plays.
+    fn ring() -> Ring<u64> {
+        let offsets = Offsets { producer: 0, consumer: 64, entries: 128, flags: 192 };
+        let mapping = Mapping::anonymous(4096).expect("a page of memory");
+        Ring { mapping, offsets, mask: 3, ours: 0, theirs: 0, entry: std::marker::PhantomData }
+    }
+
+    /// The kernel moves its place in the fill ring after it has handed the frame over: a receiver that is quick finds the
+    /// ring full when it gives the chunk back.
+    #[test]
+    fn a_chunk_waits_while_the_fill_ring_still_looks_full() {
+        let mut ring = ring();
+        let mut chunks = vec![4, 3, 2, 1];
+        ring.push_from(&mut chunks);
+        assert!(chunks.is_empty());
+        let mut returning = vec![1];
+        ring.push_from(&mut returning);
+        assert_eq!(returning, [1], "no room yet, and not lost");
+        ring.mapping.word(64).store(1, Release);
+        ring.push_from(&mut returning);
+        assert!(returning.is_empty());
+        assert_eq!(ring.mapping.word(0).load(Acquire), 5, "published");
+        assert_eq!(ring.mapping.long(128).load(Relaxed), 1, "in the place of the one that was taken");
+    }
+
+    #[test]
+    fn positions_wrap_around() {
+        let mut ring = ring();
+        (ring.ours, ring.theirs) = (u32::MAX - 1, u32::MAX - 1);
+        ring.mapping.word(64).store(u32::MAX - 1, Release);
+        let pushed = (0..6).filter(|entry| ring.push(*entry)).count();
+        assert_eq!(pushed, 4);
+        assert_eq!(ring.not_taken(), 4);
+    }
+
+    #[test]
+    fn what_was_published_by_the_other_side_is_popped_in_order() {
+        let mut ring = ring();
+        assert_eq!(ring.pop(), None);
+        for (at, entry) in [7, 8, 9].into_iter().enumerate() {
+            ring.mapping.long(128 + 8 * at).store(entry, Relaxed);
+        }
+        ring.mapping.word(0).store(3, Release);
+        assert_eq!([ring.pop(), ring.pop(), ring.pop(), ring.pop()], [Some(7), Some(8), Some(9), None]);
+        ring.release();
+        assert_eq!(ring.mapping.word(64).load(Acquire), 3);
     }
 }

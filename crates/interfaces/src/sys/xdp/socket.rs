@@ -32,6 +32,8 @@ pub struct XdpSocket {
     socket: Socket,
     memory: Mapping,
     shape: Shape,
+    /// Chunks of the receive half that wait for room in the fill ring.
+    returning: Vec<u64>,
     /// Chunks of the transmit half that are neither in a ring nor with the kernel.
     free: Vec<u64>,
 }
@@ -58,15 +60,13 @@ impl XdpSocket {
             transmit: Ring::map(&socket, told.tx, count, libc::XDP_PGOFF_TX_RING)?,
             fill: Ring::map(&socket, told.fr, count, fill_page)?,
             completion: Ring::map(&socket, told.cr, count, completion_page)?,
+            returning: (0..u64::from(count)).map(|chunk| chunk * shape.chunk_bytes as u64).collect(),
             free: (u64::from(count)..2 * u64::from(count)).map(|chunk| chunk * shape.chunk_bytes as u64).collect(),
             socket,
             memory,
             shape,
         };
-        for chunk in 0..u64::from(count) {
-            opened.fill.push(chunk * shape.chunk_bytes as u64);
-        }
-        opened.fill.publish();
+        opened.fill();
         Ok(opened)
     }
 
@@ -105,16 +105,19 @@ impl XdpSocket {
             if let Some((stamp, frame)) = self.received(descriptor) {
                 take(frame, (stamp != 0).then_some(stamp));
             }
-            let chunk = descriptor.address & !(self.shape.chunk_bytes as u64 - 1);
-            // There are as many places in the fill ring as there are chunks for it.
-            let put = self.fill.push(chunk);
-            assert!(put, "a chunk came back that was never given");
+            self.returning.push(descriptor.address & !(self.shape.chunk_bytes as u64 - 1));
         }
         if count > 0 {
             self.receive.release();
-            self.fill.publish();
+            self.fill();
         }
         count
+    }
+
+    /// Gives the kernel chunks to receive into. It says that it has taken one out of the fill ring only after it has handed
+    /// over the frame in it, so the ring can look full when a chunk comes back: that one waits for the next time.
+    fn fill(&mut self) {
+        self.fill.push_from(&mut self.returning);
     }
 
     /// A received frame and its stamp, which is set back: the next frame in the chunk may have none.

@@ -1,4 +1,6 @@
-//! Benchmark workloads of the engine, and a run of one.
+//! Benchmark workloads of the engine, and a run of one; [`switch`] has those of a switch alone.
+
+pub mod switch;
 
 use crate::results::Outcome;
 use crate::scenario::{Scenario, ScenarioError, check};
@@ -17,9 +19,9 @@ pub struct Work {
 
 /// All of them; data/README.md describes them.
 pub const WORKS: [Work; 3] = [
-    Work { name: "A", text: include_str!("../../../examples/bench-a.toml") },
-    Work { name: "B", text: include_str!("../../../examples/bench-b.toml") },
-    Work { name: "C", text: include_str!("../../../examples/bench-c.toml") },
+    Work { name: "A", text: include_str!("../../../../examples/bench-a.toml") },
+    Work { name: "B", text: include_str!("../../../../examples/bench-b.toml") },
+    Work { name: "C", text: include_str!("../../../../examples/bench-c.toml") },
 ];
 
 impl Work {
