@@ -181,7 +181,9 @@ fn a_group_is_one_queue_to_the_others() {
             lane.offer(QueueId(queue), 0, entry(1_518));
         }
     }
-    [0, 1, 2, 3].into_iter().for_each(|round| drop(offer(&mut lane, 3, round, 1_518)));
+    for round in [0, 1, 2, 3] {
+        offer(&mut lane, 3, round, 1_518);
+    }
     let next = || match lane.take() {
         Taken::Packet(queue, _) => Some(queue.0),
         _ => None,
@@ -228,7 +230,9 @@ fn packets_that_are_late_or_early_for_their_round_are_counted() {
     let mut lane = with_group(&[100], late, QueueLimit::Unlimited);
     offer(&mut lane, 1, 0, 100);
     served(&mut lane);
-    [2, 0].into_iter().for_each(|round| drop(offer(&mut lane, 1, round, 100)));
+    for round in [2, 0] {
+        offer(&mut lane, 1, round, 100);
+    }
     assert_eq!(served(&mut lane), [0, 2]);
 }
 
