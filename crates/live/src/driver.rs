@@ -165,6 +165,10 @@ impl<C: Clock> Driver<C> {
 
     /// Runs until it is stopped, or until `duration_ns` after the start.
     pub fn run(&mut self, control: &Control, duration_ns: Option<u64>) {
+        if self.fabric.now() == Time::ZERO {
+            // What was made ready since the driver was built is not late.
+            self.origin = self.clock.now();
+        }
         let until = duration_ns.map_or(u64::MAX, |duration| self.origin.0.saturating_add(duration));
         while !control.is_stopped() && self.clock.now().0 < until {
             self.turn();
