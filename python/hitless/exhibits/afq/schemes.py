@@ -8,6 +8,8 @@ Where a number comes from:
 - A flow begins with a window of one segment. The text does not say so, but that DCTCP loses nothing in an incast "until
   the number of senders exceeds the link buffer capacity" (section 6.2.4) can be with no other window. RFC 6928's ten
   segments are a series of their own where they matter.
+- Packet pair recovers from losses as TCP does beside it. A receiver that waits for the second packet of a pair
+  acknowledges the first after the min-RTO, 200 us: with more, every lost second packet would be a timeout.
 - DCTCP: marking from 20 packets at 10 Gbps and 80 at 40 Gbps: section 6.2.2. Other rates in proportion.
 - SFQ: 32 queues by DRR; AFQ: 32 queues, a sketch of 2 x 16,384, one MSS a round (a full frame here, as frames are
   what a switch counts), marking from 8 rounds on: sections 5 and 6.2.2.
@@ -36,6 +38,7 @@ TCP: Mapping[str, Any] = {
 DCTCP: Mapping[str, Any] = {**TCP, "congestion": "dctcp"}
 PACKET_PAIR: Mapping[str, Any] = {
     "kind": "packet-pair",
+    "ack_delay": "200 us",
     "sack": False,
     "rack_tlp": False,
     "rto_formula": "rfc6298",
