@@ -90,6 +90,28 @@ pub(crate) enum Lane {
     Flow(Box<FlowLane>),
 }
 
+impl Lane {
+    /// The simplest lane that a port of this kind can have.
+    pub fn new(config: &PortConfig, hooks: PortHooks, buffer_is_shared: bool) -> Self {
+        if let Some(flow_queueing) = config.flow_queueing {
+            assert!(
+                config.queues.len() == 1 && config.group.is_none(),
+                "a port that queues by flow has no room for queues of mechanisms"
+            );
+            let queue = &config.queues[0];
+            let lane = FlowLane::new(flow_queueing, queue.limit, queue.ecn, config.rate, config.overhead_bytes);
+            return Lane::Flow(Box::new(lane));
+        }
+        let is_plain =
+            config.queues.len() == 1 && config.group.is_none() && !hooks.acts_after_queueing() && !buffer_is_shared;
+        if is_plain {
+            Lane::Fifo(FifoLane::new(&config.queues[0]))
+        } else {
+            Lane::Managed(Box::new(ManagedLane::new(&config.queues, config.group)))
+        }
+    }
+}
+
 /// Per hook, the mechanisms subscribed at a port (one bit each).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PortHooks {
@@ -135,6 +157,8 @@ pub(crate) struct Port {
     pub receives_straight: bool,
     /// A packet routed here may go to the FIFO lane, and from there to the line, without another look.
     pub sends_straight: bool,
+    /// A packet that leaves ingress is queued without an event between.
+    pub queues_at_once: bool,
     pub hooks: PortHooks,
     overhead_bytes: u32,
     rate: BitRate,
@@ -150,6 +174,7 @@ impl Port {
         Self {
             receives_straight: hooks.link_receive | hooks.ingress_from == 0,
             sends_straight: is_line && is_told_at_once && hooks.ingress_towards == 0,
+            queues_at_once: false,
             hooks,
             overhead_bytes: config.overhead_bytes,
             rate: config.rate,

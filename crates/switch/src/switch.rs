@@ -10,7 +10,7 @@ use crate::core::Core;
 use crate::mechanism::{DropReason, Mechanism, PortState, Verdict};
 use crate::port::{Lane, MacCounters, Port, PortConfig, PortHooks, enter_switch};
 use crate::queueing::managed::Offer;
-use crate::queueing::{BufferPolicy, Entry, FifoLane, FlowLane, ManagedLane, SharedBuffer, Taken};
+use crate::queueing::{BufferPolicy, Entry, SharedBuffer, Taken};
 use crate::register::{Half, Pass, Violation};
 use crate::report::Report;
 
@@ -117,8 +117,10 @@ impl<M: Mechanism> Switch<M> {
         let buffer = SharedBuffer::new(buffer);
         let lead = architecture.ingress_latency.min(architecture.mirror_latency);
         let build = |(config, hooks): (PortConfig, PortHooks)| {
-            let lane = lane_for(&config, hooks, buffer.is_shared());
-            Port::new(config, hooks, lane, architecture.ingress_latency == lead)
+            let lane = Lane::new(&config, hooks, buffer.is_shared());
+            let mut port = Port::new(config, hooks, lane, architecture.ingress_latency == lead);
+            port.queues_at_once = architecture.ingress_latency == Duration::ZERO && port.config.group.is_some();
+            port
         };
         let ports = ports.into_iter().zip(hooks).map(build).collect();
         let pass = Pass::new(architecture.checked);
@@ -320,11 +322,8 @@ impl<M: Mechanism> Switch<M> {
     fn ingress<E: Environment>(&mut self, now: Time, port: PortId, packet: PacketHandle, environment: &mut E) {
         let hooks = self.core.ports[usize::from(port.0)].hooks;
         let owner = environment.packets()[packet].owner;
-        if self.mechanisms.is_empty() || (owner == 0 && hooks.link_receive == 0) {
-            return self.ingress_after_receive(now, port, packet, environment);
-        }
         self.core.pass.begin(Half::Ingress);
-        if owner == 0 {
+        if owner == 0 && hooks.link_receive != 0 {
             let verdict = self.run(hooks.link_receive, now, port, packet, environment, M::link_receive);
             if verdict != Verdict::Continue {
                 return self.follow(now, packet, verdict, environment);
@@ -363,6 +362,17 @@ impl<M: Mechanism> Switch<M> {
             let verdict = self.run(subscribed, now, port, packet, environment, M::ingress);
             return self.follow(now, packet, verdict, environment);
         }
+        self.leave_ingress(now, packet, environment);
+    }
+
+    /// Sends a packet from ingress to its queue. Where that takes no time a packet of a group of queues is in its queue
+    /// before the next packet is looked at: the round by which the queue was chosen is still that of the scheduler.
+    #[inline]
+    fn leave_ingress<E: Environment>(&mut self, now: Time, packet: PacketHandle, environment: &mut E) {
+        let port = environment.packets()[packet].egress_port;
+        if self.core.ports[usize::from(port.0)].queues_at_once {
+            return self.enqueue(now, packet, environment);
+        }
         self.core.send_to_queue(now, self.core.architecture.ingress_latency, packet, environment);
     }
 
@@ -377,7 +387,7 @@ impl<M: Mechanism> Switch<M> {
             Verdict::Drop(reason) => return self.core.end(packet, reason, environment),
             Verdict::Hold { .. } => unreachable!("a packet can be held from egress only"),
         }
-        self.core.send_to_queue(now, self.core.architecture.ingress_latency, packet, environment);
+        self.leave_ingress(now, packet, environment);
     }
 
     /// Runs a hook of the mechanisms in `subscribed` until one does not let the packet go on, or takes it.
@@ -607,24 +617,5 @@ impl<M: Mechanism> Switch<M> {
             // A FIFO lane was given to this port because nothing on it may be paused.
             (Lane::Fifo(_), _) => {}
         }
-    }
-}
-
-fn lane_for(config: &PortConfig, hooks: PortHooks, buffer_is_shared: bool) -> Lane {
-    if let Some(flow_queueing) = config.flow_queueing {
-        assert!(
-            config.queues.len() == 1 && config.group.is_none(),
-            "a port that queues by flow has no room for queues of mechanisms"
-        );
-        let queue = &config.queues[0];
-        let lane = FlowLane::new(flow_queueing, queue.limit, queue.ecn, config.rate, config.overhead_bytes);
-        return Lane::Flow(Box::new(lane));
-    }
-    let is_plain =
-        config.queues.len() == 1 && config.group.is_none() && !hooks.acts_after_queueing() && !buffer_is_shared;
-    if is_plain {
-        Lane::Fifo(FifoLane::new(&config.queues[0]))
-    } else {
-        Lane::Managed(Box::new(ManagedLane::new(&config.queues, config.group)))
     }
 }

@@ -50,6 +50,33 @@ struct PortState {
     counters: PortCounters,
 }
 
+/// What of a packet's first cache line AFQ needs.
+#[derive(Clone, Copy, Debug)]
+struct Facts {
+    egress_port: PortId,
+    frame_bytes: u32,
+    flow: u32,
+    source: u32,
+    destination: u32,
+    flow_hash: u32,
+    class: u8,
+}
+
+impl Facts {
+    #[inline]
+    fn of(packet: &Packet) -> Self {
+        Self {
+            egress_port: packet.egress_port,
+            frame_bytes: packet.frame_bytes,
+            flow: packet.flow.0,
+            source: packet.source.0,
+            destination: packet.destination.0,
+            flow_hash: packet.flow_hash,
+            class: packet.class,
+        }
+    }
+}
+
 /// What the control plane is about to do with the two groups of a port.
 #[derive(Clone, Copy, Debug, Default)]
 struct SwapState {
@@ -81,36 +108,39 @@ impl Afq {
     }
 
     /// The bytes from the beginning of the current round at which a packet is dropped.
+    #[inline]
     fn limit_bytes(&self, active: u8, rounds: Rounds) -> u64 {
         let beyond = self.config.rounds_max() - u64::from(self.config.queues);
         let open = (u64::from(active) + beyond).saturating_sub(rounds.current - rounds.oldest);
         open * u64::from(self.config.bytes_per_round)
     }
 
-    fn key(&self, packet: &Packet) -> Key {
+    #[inline]
+    fn key(&self, packet: &Facts) -> Key {
         match self.config.flow_key {
-            FlowKey::FiveTuple => Key::of_five_tuple(packet.flow_hash, packet.source.0, packet.destination.0),
-            FlowKey::Source => Key::of_five_tuple(packet.source.0.wrapping_mul(0x9e37_79b9), packet.source.0, 0),
+            FlowKey::FiveTuple => Key::of_five_tuple(packet.flow_hash, packet.source, packet.destination),
+            FlowKey::Source => Key::of_five_tuple(packet.source.wrapping_mul(0x9e37_79b9), packet.source, 0),
             FlowKey::Class => Key::of_five_tuple(u32::from(packet.class).wrapping_mul(0x9e37_79b9), 0, 0),
         }
     }
 
     /// The flow without collisions.
-    fn flow(&self, packet: &Packet) -> u64 {
+    fn flow(&self, packet: &Facts) -> u64 {
         match self.config.flow_key {
-            FlowKey::FiveTuple => u64::from(packet.flow.0) << 32 | u64::from(packet.source.0),
-            FlowKey::Source => packet.source.0.into(),
+            FlowKey::FiveTuple => u64::from(packet.flow) << 32 | u64::from(packet.source),
+            FlowKey::Source => packet.source.into(),
             FlowKey::Class => packet.class.into(),
         }
     }
 
     #[inline]
-    fn charge_bytes(&self, packet: &Packet) -> u64 {
+    fn charge_bytes(&self, packet: &Facts) -> u64 {
         let charge = self.config.charges.get(usize::from(packet.class)).copied().unwrap_or(Charge::WHOLE);
         charge.of(packet.frame_bytes)
     }
 
-    fn request(&self, packet: &Packet, rounds: Rounds, active: u8) -> Request {
+    #[inline]
+    fn request(&self, packet: &Facts, rounds: Rounds, active: u8) -> Request {
         Request {
             key: self.key(packet),
             base_bytes: rounds.current.wrapping_mul(self.config.bytes_per_round.into()),
@@ -223,7 +253,7 @@ impl Mechanism for Afq {
 
     /// The enqueue module (figure 3).
     fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
-        let packet = *context.packet();
+        let packet = Facts::of(context.packet());
         let port = packet.egress_port;
         let place = self.place(port);
         let mut rounds = context.rounds(port).expect("AFQ's ports have its group of queues");
@@ -270,7 +300,7 @@ impl Mechanism for Afq {
     }
 
     fn refused<E: Environment>(&mut self, _reason: DropReason, context: &mut Context<'_, E>) {
-        let packet = *context.packet();
+        let packet = Facts::of(context.packet());
         let place = self.place(packet.egress_port);
         self.ports[place].counters.refused += 1;
         if self.config.charge_refused {
@@ -337,7 +367,7 @@ impl Afq {
     }
 
     #[cold]
-    fn check(&mut self, place: usize, packet: &Packet, request: &Request, ahead_bytes: u64) {
+    fn check(&mut self, place: usize, packet: &Facts, request: &Request, ahead_bytes: u64) {
         let estimate = Estimate {
             flow: self.flow(packet),
             base_bytes: request.base_bytes,

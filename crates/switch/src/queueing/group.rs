@@ -319,7 +319,7 @@ impl Group {
         let chosen = (ready & goes_first).trailing_zeros() as u8;
         let round = self.first_round + u64::from(chosen % half);
         if round > self.turn_round {
-            self.counters.rotations += round - self.turn_round;
+            self.counters.rotations += round - self.turn_round - u64::from(self.is_served_out);
             (self.turn_round, self.turn, self.is_served_out) = (round, chosen, false);
         }
         chosen

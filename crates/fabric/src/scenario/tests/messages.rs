@@ -137,7 +137,7 @@ fn structure() {
             "kind = \"linkguardian\"",
             "kind = \"linkgardian\"",
             "mechanism[0].kind",
-            "must be one of \"linkguardian\", \"sqr\"",
+            "must be one of \"linkguardian\", \"sqr\", \"afq\"",
             "did you mean \"linkguardian\"?",
         ),
         ("link = \"leaf0->spine1\"\n", "", "mechanism[0].link", "must be given", ""),
@@ -295,7 +295,7 @@ fn traffic() {
             "",
             "transport[0].congestion",
             "DCTCP needs switches that mark, and these do not",
-            "give [switch] ecn = { threshold = \"65 packets\" }",
+            "give [switch] ecn = { threshold = \"65 packets\" }, or a mechanism that marks, as afq with ecn_rounds",
         ),
         (
             "transport = \"tcp\"",

@@ -1,3 +1,4 @@
+mod afq;
 mod failures;
 mod flow_queueing;
 mod messages;

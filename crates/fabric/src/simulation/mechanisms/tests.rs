@@ -1,6 +1,10 @@
 //! What of a scenario reaches the mechanisms.
 
+use hitless_mechanisms::afq::config::{
+    AfqPort, Charge, DropAhead, FlowKey, HashFamily, RoundSource, Scheduler, SketchConfig, UpdateRule,
+};
 use hitless_mechanisms::sqr::{Backstop, Caching, Marks, Release, SqrConfig};
+use hitless_switch::QueueLimit;
 use hitless_wire::{Duration, PortId};
 
 use super::*;
@@ -99,4 +103,62 @@ fn on_one_switch_sqr_comes_before_linkguardian_and_commands_find_the_right_one()
     assert_eq!(places, [(0, 1), (2, 0)]);
     let counts: Vec<usize> = plan.mechanisms.iter().map(Vec::len).collect();
     assert_eq!(counts, [2, 1, 1]);
+}
+
+const AFQ: &str = r#"
+[[mechanism]]
+kind = "afq"
+ports = ["sw3", "sw4->i"]
+queues = 12
+bytes_per_round = "3 KB"
+sketch = { rows = 3, columns = 512, update = "increment", bid_bits = 64 }
+scheduler = { kind = "two-groups", period = "20 us", delay = "3 us" }
+drop_ahead = "beyond-queues"
+ecn_rounds = 5
+charge_refused = false
+idle_round = "line-rate"
+flow_key = "source"
+class_weights = [1.0, 4.0]
+port_buffer = "400 KB"
+measure_estimation = true
+
+[[mechanism]]
+kind = "afq"
+ports = ["sw4->sw3"]
+round = "from-occupancy"
+occupancy = { granularity = "80 B", refresh = "1 us" }
+sketch = { hash = "checksums" }
+"#;
+
+#[test]
+fn every_parameter_of_afq_reaches_its_ports() {
+    let configs = planner(AFQ, |planner| planner.drafts.iter().map(|draft| draft.afq.clone()).collect::<Vec<_>>());
+    let [sw3, sw4, sw5] = configs.as_slice() else { panic!("three switches") };
+    let port = |port, bytes, idle_ns: Option<u64>| AfqPort {
+        port: PortId(port),
+        limit: bytes,
+        idle_round_time: idle_ns.map(Duration::from_ns),
+    };
+    let limit = QueueLimit::Bytes(400_000);
+    // 3 KB at 10 Gbps.
+    assert_eq!(sw3[0].ports, [0, 1, 2].map(|number| port(number, limit, Some(2_400))));
+    let first = &sw3[0];
+    let HashFamily::MultiplyShift { seed } = first.sketch.hash else { panic!("{:?}", first.sketch.hash) };
+    let hash = HashFamily::MultiplyShift { seed };
+    assert_eq!(
+        first.sketch,
+        SketchConfig { rows: 3, columns: 512, hash, update: UpdateRule::Increment, is_wide: true }
+    );
+    let (period, delay) = (Duration::from_us(20), Duration::from_us(3));
+    assert_eq!(first.scheduler, Scheduler::TwoGroups { period, delay });
+    assert_eq!((first.queues, first.bytes_per_round, first.ecn_rounds), (12, 3_000, Some(5)));
+    assert_eq!((first.drop_ahead, first.flow_key), (DropAhead::BeyondQueues, FlowKey::Source));
+    assert_eq!(first.charges, [1.0, 4.0].map(Charge::for_weight));
+    assert!(!first.charge_refused && first.measures_estimation);
+    assert_eq!((sw4.len(), sw5.len()), (2, 0));
+    let of_sw4 = |place: usize| sw4[place].ports.iter().map(|port| port.port).collect::<Vec<_>>();
+    assert_eq!((of_sw4(0), of_sw4(1)), (vec![PortId(0)], vec![PortId(1)]));
+    assert_ne!(sw4[0].sketch.hash, hash, "each switch has hash functions of its own");
+    assert_eq!(sw4[1].round, RoundSource::Occupancy { granularity_bytes: 80, refresh: Duration::from_us(1) });
+    assert_eq!((sw4[1].sketch.hash, sw4[1].ports[0].limit), (HashFamily::Checksums, QueueLimit::Unlimited));
 }

@@ -1,0 +1,152 @@
+//! The schedulers of section 4 against each other.
+
+use hitless_mechanisms::afq::config::{AfqConfig, RoundSource, Scheduler, SketchConfig, UpdateRule};
+use hitless_switch::{Architecture, BufferPolicy, LatePackets, QueueLimit};
+use hitless_wire::Duration;
+use proptest::prelude::*;
+
+use super::world::{Arrival, arrival, config, ideal, rotating, run, run_ideal};
+
+const DEFICIT: Scheduler = Scheduler::DeficitRoundRobin { quantum_bytes: 1_000_000_000 };
+
+fn two_groups(period_ns: u64, delay_ns: u64) -> Scheduler {
+    Scheduler::TwoGroups { period: Duration::from_ns(period_ns), delay: Duration::from_ns(delay_ns) }
+}
+
+prop_compose! {
+    fn schedules()(
+        packets in prop::collection::vec(
+            (prop_oneof![2 => Just(0u64), 3 => 0u64..2_000, 1 => 0u64..40_000], 0u32..6, 64u32..1_519),
+            1..150,
+        ),
+    ) -> Vec<Arrival> {
+        let mut at_bytes = 0;
+        let place = |(gap, flow, bytes)| {
+            at_bytes += gap;
+            arrival(at_bytes, flow, bytes)
+        };
+        packets.into_iter().map(place).collect()
+    }
+}
+
+fn architecture(ingress_ns: u64) -> Architecture {
+    Architecture { ingress_latency: Duration::from_ns(ingress_ns), ..ideal() }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Section 4: "RSP is simply a version of DRR with the quantum set to a large value."
+    #[test]
+    fn deficit_round_robin_gives_the_departures_of_the_rotating_strict_priority(
+        schedule in schedules(),
+        queues in 2u8..40,
+        bytes_per_round in 800u32..3_000,
+        ingress_ns in prop_oneof![Just(0u64), 1u64..400],
+        limit in prop_oneof![Just(QueueLimit::Unlimited), (3_000u64..40_000).prop_map(QueueLimit::Bytes)],
+    ) {
+        let run_with = |scheduler| {
+            let mut config = AfqConfig { scheduler, ..config(queues, bytes_per_round) };
+            config.ports[0].limit = limit;
+            run(architecture(ingress_ns), config, BufferPolicy::Static, &schedule)
+        };
+        let (rotating, deficit) = (run_with(rotating(LatePackets::NamedQueue)), run_with(DEFICIT));
+        prop_assert_eq!(&rotating.departures, &deficit.departures);
+        prop_assert_eq!(&rotating.counters, &deficit.counters);
+    }
+
+    /// Nothing is lost but by a rule that counts it, whoever serves the queues and wherever the round is from; what is
+    /// queued is sent, and a packet in the wrong queue is counted.
+    #[test]
+    fn every_packet_is_sent_or_counted(
+        schedule in schedules(),
+        half in 1u8..16,
+        scheduler in prop_oneof![
+            Just(rotating(LatePackets::ServedQueue)),
+            Just(rotating(LatePackets::NamedQueue)),
+            Just(Scheduler::RotatingStrictPriority { late: LatePackets::ServedQueue, step: Duration::from_ns(10) }),
+            Just(DEFICIT),
+            (1u64..20_000, 0u64..2_000).prop_map(|(period_ns, delay_ns)| two_groups(period_ns, delay_ns)),
+        ],
+        update in prop_oneof![
+            Just(UpdateRule::Increment), Just(UpdateRule::PredicatedIncrement), Just(UpdateRule::Figure3)
+        ],
+        inferred in prop::option::of((1u64..4_000, 0u64..3_000)),
+        columns in 1u32..200,
+        limit in prop_oneof![Just(QueueLimit::Unlimited), (2_000u64..40_000).prop_map(QueueLimit::Bytes)],
+        ingress_ns in 0u64..400,
+    ) {
+        let mut config = config(2 * half, 2_000);
+        config.sketch = SketchConfig { update, columns, ..config.sketch };
+        config.scheduler = scheduler;
+        config.ports[0].limit = limit;
+        let may_infer = !matches!(scheduler, Scheduler::TwoGroups { .. });
+        if let Some((granularity_bytes, refresh_ns)) = inferred.filter(|_| may_infer) {
+            config.round = RoundSource::Occupancy { granularity_bytes, refresh: Duration::from_ns(refresh_ns) };
+        }
+        let is_inferred = config.round != RoundSource::Shared;
+        let run = run(architecture(ingress_ns), config, BufferPolicy::Static, &schedule);
+        prop_assert_eq!(&run.broken_promises, &Vec::<String>::new());
+        if !run.counters.contains_key("packets queued") {
+            prop_assert_eq!(run.departures.len(), 0);
+            return Ok(());
+        }
+        let (too_far, refused) = (run.count("packets dropped too far ahead"), run.count("packets the traffic manager refused"));
+        prop_assert_eq!(run.dropped() as u64, too_far + refused);
+        prop_assert_eq!(run.count("packets queued"), run.departures.len() as u64);
+        prop_assert_eq!(run.count("packets served"), run.departures.len() as u64);
+        prop_assert_eq!(run.count("packets given a queue"), run.departures.len() as u64 + refused);
+        if ingress_ns == 0 && !is_inferred {
+            prop_assert_eq!(run.count("packets in a queue of an earlier round"), 0);
+            prop_assert_eq!(run.count("packets late for their round"), 0);
+        }
+    }
+
+    /// A flow's packets stay in order where no packet can come after its round.
+    #[test]
+    fn the_packets_of_a_flow_stay_in_order(schedule in schedules(), ingress_ns in 0u64..400) {
+        let config = AfqConfig { scheduler: rotating(LatePackets::ServedQueue), ..config(20, 1_518) };
+        let run = run(architecture(ingress_ns), config, BufferPolicy::Static, &schedule);
+        for flow in 0..6 {
+            let own: Vec<_> = run.departures.iter().filter(|gone| gone.flow == flow).map(|gone| gone.arrival).collect();
+            prop_assert!(own.is_sorted(), "flow {flow}: {own:?}");
+        }
+    }
+}
+
+#[test]
+fn a_quantum_below_a_round_is_no_rotating_strict_priority() {
+    let schedule: Vec<_> = (0..60).map(|packet| arrival(0, packet % 6, 1_000)).collect();
+    let order = |scheduler| run_ideal(AfqConfig { scheduler, ..config(16, 2_000) }, &schedule).order();
+    let rotating = order(rotating(LatePackets::NamedQueue));
+    assert_eq!(rotating, order(DEFICIT));
+    assert_ne!(rotating, order(Scheduler::DeficitRoundRobin { quantum_bytes: 2_000 }));
+}
+
+#[test]
+fn a_scheduler_that_takes_time_to_go_on_sends_the_same_packets_later() {
+    let schedule: Vec<_> = (0..30).map(|packet| arrival(0, 0, if packet % 2 == 0 { 2_000 } else { 1_000 })).collect();
+    let with_step = |step_ns| {
+        let scheduler =
+            Scheduler::RotatingStrictPriority { late: LatePackets::ServedQueue, step: Duration::from_ns(step_ns) };
+        run_ideal(AfqConfig { scheduler, ..config(60, 1_000) }, &schedule)
+    };
+    let (at_once, stepping) = (with_step(0), with_step(10));
+    assert_eq!(at_once.order(), stepping.order());
+    let last = |run: &super::world::Run| run.departures.last().expect("packets left").ends_at;
+    // 45 rounds: each is gone on to once, those that a packet drains included in the next.
+    assert_eq!(last(&stepping) - last(&at_once), Duration::from_ns(10) * 45);
+}
+
+#[test]
+fn two_groups_swap_when_the_first_is_empty_and_when_its_time_is_up() {
+    let schedule: Vec<_> = (0..200).map(|packet| arrival(packet * 900, packet as u32 % 4, 1_000)).collect();
+    let run_with = |scheduler| run_ideal(AfqConfig { scheduler, ..config(16, 1_000) }, &schedule);
+    let at_once = run_with(two_groups(1_000_000, 0));
+    assert!(at_once.count("swaps") >= 7, "{:?}", at_once.counters);
+    assert_eq!(at_once.count("packets left behind by a swap"), 0);
+    let hasty = run_with(two_groups(500, 0));
+    assert!(hasty.count("packets left behind by a swap") > 0, "{:?}", hasty.counters);
+    let slow = run_with(two_groups(1_000_000, 5_000));
+    assert!(slow.count("packets dropped too far ahead") > at_once.count("packets dropped too far ahead"));
+}

@@ -1,0 +1,100 @@
+//! Who gets how much.
+
+use hitless_mechanisms::afq::config::{AfqConfig, AfqPort, Charge, FlowKey, SketchConfig, UpdateRule};
+use hitless_switch::QueueLimit;
+use hitless_wire::Time;
+
+use super::world::{Arrival, BYTE, OUT, Run, arrival, config, run_ideal};
+
+const LENGTH_BYTES: u64 = 2_000_000;
+
+/// Each flow sends packets of 1,000 bytes at so many percent of the line, `(flow, percent)`.
+fn load(flows: &[(u32, u64)]) -> Vec<Arrival> {
+    let packets = |&(flow, percent): &(u32, u64)| {
+        let gap = 100_000 / percent;
+        (0..LENGTH_BYTES / gap).map(move |packet| arrival(packet * gap + u64::from(flow), flow, 1_000))
+    };
+    let mut schedule: Vec<_> = flows.iter().flat_map(packets).collect();
+    schedule.sort_by_key(|arrival| (arrival.at, arrival.flow));
+    schedule
+}
+
+/// What each flow got of the line while it was loaded, in percent.
+fn shares(run: &Run, flows: usize) -> Vec<u64> {
+    let until = Time::ZERO + BYTE * LENGTH_BYTES;
+    run.sent_bytes(flows, until).iter().map(|bytes| (bytes * 100 + LENGTH_BYTES / 2) / LENGTH_BYTES).collect()
+}
+
+#[test]
+fn shares_are_max_min_fair_whatever_is_sent() {
+    type Row = (&'static [(u32, u64)], &'static [u64]);
+    let table: [Row; 3] = [
+        (&[(0, 100), (1, 100)], &[50, 50]),
+        (&[(0, 10), (1, 100), (2, 60)], &[10, 45, 45]),
+        (&[(0, 20), (1, 20), (2, 90), (3, 30)], &[20, 20, 30, 30]),
+    ];
+    for (flows, expected) in table {
+        let run = run_ideal(config(32, 1_518), &load(flows));
+        for (share, expected) in shares(&run, flows.len()).into_iter().zip(expected) {
+            assert!(share.abs_diff(*expected) <= 1, "{flows:?}: {share} instead of {expected} %");
+        }
+    }
+}
+
+#[test]
+fn shares_follow_weights() {
+    let weights = [1.0, 2.0, 0.5].map(Charge::for_weight).to_vec();
+    let config = AfqConfig { charges: weights, ..config(32, 1_518) };
+    let run = run_ideal(config, &load(&[(0, 100), (1, 100), (2, 100)]));
+    for (share, expected) in shares(&run, 3).into_iter().zip([28.6, 57.1, 14.3]) {
+        assert!((share as f64 - expected).abs() <= 1.0, "{share} instead of {expected} %");
+    }
+}
+
+/// The classes of the flows are their numbers modulo 256, so that 0 and 256 are one tenant.
+#[test]
+fn a_tenant_gets_one_share_however_many_flows_it_has() {
+    let flows = [(0, 50), (256, 50), (512, 50), (1, 100)];
+    let tenants = AfqConfig { flow_key: FlowKey::Class, ..config(32, 1_518) };
+    let by_tenant = run_ideal(tenants, &load(&flows)).sent_bytes(513, Time::ZERO + BYTE * LENGTH_BYTES);
+    let of_first: u64 = [0, 256, 512].iter().map(|&flow| by_tenant[flow]).sum();
+    assert!((of_first as f64 / by_tenant[1] as f64 - 1.0).abs() < 0.02, "{of_first} {}", by_tenant[1]);
+    let by_flow = run_ideal(config(32, 1_518), &load(&flows)).sent_bytes(513, Time::ZERO + BYTE * LENGTH_BYTES);
+    assert!((by_flow[0] as f64 / by_flow[1] as f64 - 1.0).abs() < 0.04, "{} {}", by_flow[0], by_flow[1]);
+}
+
+/// Why the plain increment is not the default: what is dropped is charged, and a flow that does not yield gets less and
+/// less.
+#[test]
+fn a_plain_increment_starves_a_flow_that_does_not_yield() {
+    let with_update = |update| AfqConfig {
+        sketch: SketchConfig { update, ..config(32, 1_518).sketch },
+        ports: vec![AfqPort { port: OUT, limit: QueueLimit::Unlimited, idle_round_time: Some(BYTE * 1_518) }],
+        ..config(32, 1_518)
+    };
+    let load = load(&[(0, 100), (1, 60)]);
+    let starved = shares(&run_ideal(with_update(UpdateRule::Increment), &load), 2);
+    assert!(starved[0] < 42 && starved[1] > 55, "{starved:?}");
+    for update in [UpdateRule::PredicatedIncrement, UpdateRule::Figure3] {
+        assert_eq!(shares(&run_ideal(with_update(update), &load), 2), [50, 50], "{update:?}");
+    }
+}
+
+/// With the plain increment a flow alone on an idle port is too far ahead for ever, unless the round goes on.
+#[test]
+fn on_an_idle_port_the_round_must_go_on_for_a_flow_that_was_charged_for_drops() {
+    let burst = vec![arrival(0, 0, 1_000); 100];
+    let later = (0..50).map(|packet| arrival(200_000 + packet * 5_000, 0, 1_000));
+    let schedule: Vec<_> = burst.into_iter().chain(later).collect();
+    for (idle_round_time, sent) in [(None, 8), (Some(BYTE * 1_000), 58)] {
+        let run = run_ideal(
+            AfqConfig {
+                sketch: SketchConfig { update: UpdateRule::Increment, ..config(8, 1_000).sketch },
+                ports: vec![AfqPort { port: OUT, limit: QueueLimit::Unlimited, idle_round_time }],
+                ..config(8, 1_000)
+            },
+            &schedule,
+        );
+        assert_eq!(run.departures.len(), sent);
+    }
+}

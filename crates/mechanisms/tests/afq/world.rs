@@ -1,0 +1,210 @@
+//! One switch with AFQ on its way out, and a schedule of packets that reach it.
+
+use std::collections::BTreeMap;
+
+use hitless_engine::{PacketHandle, PacketStore};
+use hitless_mechanisms::afq::config::{
+    AfqConfig, AfqPort, DropAhead, FlowKey, HashFamily, RoundSource, Scheduler, SketchConfig, UpdateRule,
+};
+use hitless_mechanisms::{Afq, AnyMechanism};
+use hitless_switch::{
+    Architecture, BufferPolicy, DropReason, Environment, LatePackets, PortConfig, QueueConfig, QueueLimit, Switch,
+    SwitchEvent,
+};
+use hitless_wire::{BitRate, Duration, Ecn, FlowId, HostId, Packet, PortId, Time};
+
+const IN: PortId = PortId(0);
+pub const OUT: PortId = PortId(1);
+
+/// One byte takes 100 ps.
+pub const RATE: BitRate = BitRate::from_gbps(80);
+pub const BYTE: Duration = Duration::from_ps(100);
+
+/// A packet that reaches the switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    pub at: Time,
+    pub flow: u32,
+    pub bytes: u32,
+}
+
+/// A packet of `flow` that comes so many byte times after the start.
+pub fn arrival(at_bytes: u64, flow: u32, bytes: u32) -> Arrival {
+    Arrival { at: Time::ZERO + BYTE * at_bytes, flow, bytes }
+}
+
+/// `packets`, `(flow, bytes)`, that come together while a small one of flow 99 is on the line, so that none is served
+/// before all are there. That one is the first of the schedule.
+pub fn together(packets: impl IntoIterator<Item = (u32, u32)>) -> Vec<Arrival> {
+    let others = packets.into_iter().map(|(flow, bytes)| arrival(10, flow, bytes));
+    std::iter::once(arrival(0, 99, 64)).chain(others).collect()
+}
+
+/// AFQ without anything special: `queues` queues, an exact sketch as far as a few flows go, no limit.
+pub fn config(queues: u8, bytes_per_round: u32) -> AfqConfig {
+    AfqConfig {
+        ports: vec![AfqPort { port: OUT, limit: QueueLimit::Unlimited, idle_round_time: None }],
+        queues,
+        bytes_per_round,
+        sketch: SketchConfig {
+            rows: 2,
+            columns: 4_096,
+            hash: HashFamily::MultiplyShift { seed: 1 },
+            update: UpdateRule::PredicatedIncrement,
+            is_wide: false,
+        },
+        scheduler: rotating(LatePackets::ServedQueue),
+        round: RoundSource::Shared,
+        drop_ahead: DropAhead::AtQueues,
+        ecn_rounds: None,
+        charge_refused: true,
+        flow_key: FlowKey::FiveTuple,
+        charges: Vec::new(),
+        adaptive: None,
+        measures_estimation: true,
+    }
+}
+
+pub const fn rotating(late: LatePackets) -> Scheduler {
+    Scheduler::RotatingStrictPriority { late, step: Duration::ZERO }
+}
+
+/// A packet that left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Departure {
+    /// Which of the schedule.
+    pub arrival: usize,
+    pub flow: u32,
+    pub bytes: u32,
+    pub ends_at: Time,
+    pub is_marked: bool,
+}
+
+/// What became of a schedule.
+pub struct Run {
+    pub departures: Vec<Departure>,
+    pub drops: BTreeMap<DropReason, usize>,
+    pub counters: BTreeMap<&'static str, u64>,
+    pub broken_promises: Vec<String>,
+    pub violation: Option<String>,
+}
+
+impl Run {
+    /// The order in which packets of the schedule left.
+    pub fn order(&self) -> Vec<usize> {
+        self.departures.iter().map(|departure| departure.arrival).collect()
+    }
+
+    pub fn count(&self, counter: &str) -> u64 {
+        *self.counters.get(counter).unwrap_or_else(|| panic!("no counter {counter} in {:?}", self.counters))
+    }
+
+    pub fn dropped(&self) -> usize {
+        self.drops.values().sum()
+    }
+
+    /// Bytes that each of the first `flows` flows got out by `until`.
+    pub fn sent_bytes(&self, flows: usize, until: Time) -> Vec<u64> {
+        let mut sent = vec![0; flows];
+        let in_time = self.departures.iter().filter(|departure| departure.ends_at <= until);
+        in_time.for_each(|departure| sent[departure.flow as usize] += u64::from(departure.bytes));
+        sent
+    }
+}
+
+#[derive(Default)]
+struct World {
+    packets: PacketStore,
+    events: BTreeMap<(Time, u64), SwitchEvent>,
+    count: u64,
+    departures: Vec<Departure>,
+    drops: BTreeMap<DropReason, usize>,
+}
+
+impl Environment for World {
+    fn packets(&mut self) -> &mut PacketStore {
+        &mut self.packets
+    }
+    fn route(&mut self, _packet: PacketHandle) -> Option<PortId> {
+        Some(OUT)
+    }
+    fn schedule(&mut self, at: Time, event: SwitchEvent) {
+        self.count += 1;
+        self.events.insert((at, self.count), event);
+    }
+    fn transmit(&mut self, _port: PortId, packet: PacketHandle, last_bit_at: Time) {
+        let Packet { flow, frame_bytes, frame, ecn, .. } = self.packets[packet];
+        let is_marked = ecn == Ecn::CongestionExperienced;
+        self.departures.push(Departure {
+            arrival: frame as usize,
+            flow: flow.0,
+            bytes: frame_bytes,
+            ends_at: last_bit_at,
+            is_marked,
+        });
+        self.packets.remove(packet);
+    }
+    fn created(&mut self, _packet: PacketHandle) {}
+    fn ended(&mut self, packet: PacketHandle, reason: DropReason) {
+        *self.drops.entry(reason).or_default() += 1;
+        self.packets.remove(packet);
+    }
+}
+
+/// A switch without latency, in which everything is visible.
+pub fn ideal() -> Architecture {
+    Architecture { checked: false, ..Architecture::ideal() }
+}
+
+/// Runs `schedule`, which is in order of time, to its end.
+pub fn run(architecture: Architecture, config: AfqConfig, buffer: BufferPolicy, schedule: &[Arrival]) -> Run {
+    let port = PortConfig::fifo(RATE, 0, QueueConfig::normal(QueueLimit::Unlimited));
+    let mechanisms = vec![AnyMechanism::from(Afq::new(config))];
+    let mut switch = Switch::new(architecture, vec![port.clone(), port], buffer, mechanisms);
+    let mut world = World::default();
+    switch.start(Time::ZERO, &mut world);
+    for (number, arrival) in schedule.iter().enumerate() {
+        handle_until(&mut switch, &mut world, arrival.at);
+        let packet = world.packets.insert(Packet {
+            frame_bytes: arrival.bytes,
+            flow: FlowId(arrival.flow),
+            source: HostId(arrival.flow),
+            flow_hash: arrival.flow.wrapping_mul(0x9e37_79b9),
+            frame: number as u32,
+            class: arrival.flow as u8,
+            ecn: Ecn::Capable,
+            ttl: Packet::INITIAL_TTL,
+            ..Packet::default()
+        });
+        switch.receive(arrival.at, IN, packet, &mut world);
+    }
+    handle_until(&mut switch, &mut world, Time::NEVER);
+    let report = switch.reports(Time::NEVER).next().expect("AFQ reports");
+    let counters = report.counters.iter().map(|&(_, name, value)| (name, value)).collect();
+    let violation = switch.violation().map(ToString::to_string);
+    assert_eq!(switch.packets_queued(), 0, "a packet is left in a queue that nobody serves");
+    assert_eq!(world.packets.alive(), 0);
+    assert_eq!(world.departures.len() + world.drops.values().sum::<usize>(), schedule.len());
+    Run {
+        departures: world.departures,
+        drops: world.drops,
+        counters,
+        broken_promises: report.broken_promises,
+        violation,
+    }
+}
+
+/// As [`run`], on a switch without latency and with a buffer that is not shared.
+pub fn run_ideal(config: AfqConfig, schedule: &[Arrival]) -> Run {
+    run(ideal(), config, BufferPolicy::Static, schedule)
+}
+
+fn handle_until(switch: &mut Switch<AnyMechanism>, world: &mut World, limit: Time) {
+    while let Some(entry) = world.events.first_entry() {
+        if entry.key().0 >= limit {
+            break;
+        }
+        let ((at, _), event) = entry.remove_entry();
+        switch.handle(at, event, world);
+    }
+}
