@@ -30,6 +30,9 @@ pub enum Application {
         /// What may be written and not acknowledged: the socket's send buffer.
         send_buffer_bytes: u64,
     },
+    /// Messages that come one by one ([`crate::Hosts::append_message`]), each written behind what was written before, on
+    /// a connection that stays open until it is closed ([`crate::Hosts::close`]).
+    Appended,
 }
 
 impl Application {

@@ -80,6 +80,12 @@ pub struct PoissonFlows {
     /// Number of flows after which the group is done; left out: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
+    /// Connections that two hosts keep open; each flow is a message on one of them at random, behind those that are
+    /// under way on it. The table of flows then has a row for each connection, that of messages one for each flow.
+    /// Left out: each flow has a connection of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 65535))]
+    pub connections: Option<u32>,
     /// Hosts that send: names, ranges such as "h0..h15", or "all". One is drawn for each flow.
     #[serde(default = "all_hosts")]
     pub sources: Vec<String>,
@@ -182,7 +188,9 @@ pub struct ParetoSizes {
     /// Shape; above 1, or there is no mean.
     #[schemars(range(min = 1.0, max = 100.0))]
     pub shape: f64,
-    /// Mean of the distribution before it is cut at `largest`.
+    /// Mean of the distribution before it is cut at `largest`. The mean of what is drawn is smaller, and the one that a
+    /// load is computed with: of shape 1.1 and 30 KB (AFQ, section 6.2.1), 21.7 KB are left by the default `largest`,
+    /// since one flow in 1.3 million is larger and those carry more than a quarter of all bytes.
     #[serde(with = "Text::<Bytes>")]
     pub mean: Bytes,
     /// Draw again what is larger than this.

@@ -122,7 +122,8 @@ impl Builder<'_> {
         let pairs = self.random_pairs(sources, &settings.destinations, settings.across)?;
         let Self { template, stream, .. } = self;
         let arrivals = Arrivals::Poisson { per_second };
-        Ok(Generator::Pairs(Box::new(PairGenerator::new(template, arrivals, settings.count, pairs, sizes, stream))))
+        let flows = PairGenerator::new(template, arrivals, settings.count, pairs, sizes, stream);
+        Ok(Generator::Pairs(Box::new(flows.on_connections(settings.connections))))
     }
 
     fn schedule(self, settings: &ScheduledFlows) -> Result<Generator, Problem> {

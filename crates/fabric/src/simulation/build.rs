@@ -15,6 +15,7 @@ use super::drops::DropLedger;
 use super::environment::{Medium, Records, Services, SwitchLinks};
 use super::event::{Sequences, SimulationEvent, kind};
 use super::flow_sampling::FlowSampler;
+use super::open_connections::OpenConnections;
 use super::recovery::Recovery;
 use super::sampling::{Sampler, Subject};
 use super::{Simulation, flow_queueing, mechanisms, transports};
@@ -70,6 +71,7 @@ impl Simulation {
             transports,
             workload: workload.peekable(),
             closed_loops,
+            open_connections: OpenConnections::default(),
             flow_specs: Vec::new(),
             messages_expected: 0,
             changes,

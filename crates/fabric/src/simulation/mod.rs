@@ -14,6 +14,7 @@ mod flow_queueing;
 mod flow_sampling;
 mod mechanisms;
 mod occupancy;
+mod open_connections;
 mod order;
 mod outcome;
 mod recovery;
@@ -39,6 +40,7 @@ use closed_loops::ClosedLoops;
 use environment::{HostSide, Medium, SwitchSide};
 use event::{SimulationEvent, kind};
 use flow_sampling::FlowSampler;
+use open_connections::OpenConnections;
 pub use order::OrderCounts;
 use recovery::Recovery;
 use sampling::Sampler;
@@ -78,6 +80,7 @@ pub struct Simulation {
     transports: Vec<TransportId>,
     workload: Peekable<Box<dyn Iterator<Item = FlowSpec> + Send>>,
     closed_loops: ClosedLoops,
+    open_connections: OpenConnections,
     flow_specs: Vec<FlowSpec>,
     messages_expected: u64,
     changes: Vec<(Time, Change)>,
@@ -301,7 +304,13 @@ impl Simulation {
 
     fn start_flows(&mut self, now: Time) {
         while let Some(spec) = self.workload.next_if(|spec| spec.start <= now) {
-            self.start_flow(spec);
+            match spec.connection {
+                Some(connection) => self.send_on_connection(now, spec, connection),
+                None => self.start_flow(spec),
+            }
+        }
+        if self.workload.peek().is_none() {
+            self.close_connections(now);
         }
         self.schedule_next_flow();
     }

@@ -62,6 +62,8 @@ pub struct FlowSpec {
     pub class: u8,
     /// Index of the group that it belongs to, for results.
     pub group: usize,
+    /// The open connection that carries it, of those that its group has between the two hosts; `None`: one of its own.
+    pub connection: Option<u32>,
     /// The query that it answers, counted from 0 within the group; `None` outside incast groups.
     pub query: Option<u64>,
 }

@@ -89,6 +89,14 @@ mod tests {
         }
     }
 
+    /// AFQ's synthetic workload (section 6.2.1), cut at the default.
+    #[test]
+    fn a_pareto_of_shape_1_1_loses_a_quarter_of_its_mean_above_a_gigabyte() {
+        let pareto = Pareto::new(1.1, 30_000.0, 1e9).unwrap();
+        assert!((pareto.mean() - 21_669.0).abs() < 1.0, "{}", pareto.mean());
+        assert!((1.0 / (1.0 - pareto.kept) - 1.32e6).abs() < 1e4, "one in {}", 1.0 / (1.0 - pareto.kept));
+    }
+
     #[test]
     fn an_uncut_pareto_keeps_its_mean() {
         let pareto = Pareto::new(2.5, 30_000.0, 1e14).unwrap();

@@ -140,6 +140,26 @@ impl Connection {
         self.serve_sender(visit);
     }
 
+    /// One more message, of an application that appends them.
+    pub fn append_message<E: HostEnvironment>(&mut self, bytes: u64, visit: &mut Visit<E>) {
+        self.wiring.progress.append(visit.now, bytes);
+        self.serve_sender(visit);
+    }
+
+    /// No message will be appended any more.
+    pub fn close(&mut self) {
+        self.wiring.progress.close();
+        if self.wiring.progress.is_done() {
+            self.wiring.outcome = Some(FlowOutcome::Completed);
+        }
+    }
+
+    /// How the flow ends if the run ends now.
+    pub fn outcome_of_run(&self) -> FlowOutcome {
+        let at_rest = self.wiring.progress.is_at_rest();
+        self.outcome().unwrap_or(if at_rest { FlowOutcome::Completed } else { FlowOutcome::Unfinished })
+    }
+
     /// Late datagrams are waited for no more.
     pub fn stop_lingering<E: HostEnvironment>(&mut self, env: &mut E) {
         if let Some(completion) = self.wiring.progress.stop_lingering() {

@@ -96,6 +96,32 @@ impl Hosts {
         flow
     }
 
+    /// Opens a connection for messages to be appended, now.
+    ///
+    /// # Panics
+    /// As [`Self::add_flow`]; when the application is not [`Application::Appended`], or it starts at another time.
+    pub fn open<E: HostEnvironment>(&mut self, now: Time, config: FlowConfig, env: &mut E) -> FlowId {
+        assert!(config.application == Application::Appended && config.start == now, "a connection to be opened now");
+        self.check(&config);
+        let flow = FlowId(u32::try_from(self.flows.len()).expect("fewer than 2^32 flows"));
+        self.flows.push(FlowSlot::Waiting(Box::new(config)));
+        self.start(now, flow, env);
+        flow
+    }
+
+    /// Sends one more message on an open connection. It is reported when it is complete, as any other.
+    ///
+    /// # Panics
+    /// When the connection is closed, or was never open.
+    pub fn append_message<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, bytes: u64, env: &mut E) {
+        self.visit(now, flow, Side::Sender, env, |flow, visit| flow.append_message(bytes, visit));
+    }
+
+    /// Ends an open connection when all its messages are complete.
+    pub fn close<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, env: &mut E) {
+        self.visit(now, flow, Side::Sender, env, |flow, _| flow.close());
+    }
+
     fn check(&self, config: &FlowConfig) {
         let FlowConfig { source, destination, transport, .. } = *config;
         let hosts = self.hosts.len();
@@ -109,6 +135,8 @@ impl Hosts {
                 "a second message would wait for datagrams that may be lost"
             );
         }
+        let appends = config.application == Application::Appended;
+        assert!(!appends || transport.is_reliable(), "a message of datagrams may never be complete");
     }
 
     /// The last bit of a packet has arrived at `host`.
@@ -232,7 +260,7 @@ impl Hosts {
     fn finish<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, env: &mut E) {
         let slot = &mut self.flows[flow.0 as usize];
         let FlowSlot::Active(connection) = slot else { return };
-        let outcome = connection.outcome().unwrap_or(FlowOutcome::Unfinished);
+        let outcome = connection.outcome_of_run();
         env.flow_finished(&connection.record(now, outcome));
         self.totals.packets.add(connection.counts());
         *slot = FlowSlot::Ended { packets_in_flight: connection.counts().in_flight() };

@@ -18,6 +18,7 @@
 //!
 //! Not here yet: flows whose ends are in different partitions, pause frames from the switch.
 
+mod appended;
 mod connection;
 mod hosts;
 mod network_card;

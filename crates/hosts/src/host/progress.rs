@@ -2,6 +2,7 @@
 
 use hitless_wire::{Duration, Time};
 
+use super::appended::AppendedMessages;
 use crate::application::Application;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +17,8 @@ enum Phase {
     Gap,
     /// Written as needed.
     Streaming,
+    /// Messages are appended.
+    Open,
     /// Nothing more will be written.
     Draining,
     /// All sent; late datagrams may still arrive.
@@ -49,7 +52,7 @@ pub enum Step {
 
 /// The application's side of a flow. Whoever drives it calls [`Self::start`] once, and [`Self::advance`] after
 /// everything that happens to the flow until it answers `None`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Progress {
     application: Application,
     reliable: bool,
@@ -60,6 +63,8 @@ pub struct Progress {
     started: Time,
     delivered: Time,
     acknowledged: Time,
+    /// Of an open connection.
+    appended: Option<Box<AppendedMessages>>,
     /// Nothing is to be done before so many bytes are acknowledged ...
     acknowledged_goal: u64,
     /// ... or delivered.
@@ -69,17 +74,19 @@ pub struct Progress {
 impl Progress {
     /// An application that has not started; `linger` counts only without `reliable`.
     pub fn new(application: Application, reliable: bool, linger: Duration) -> Self {
+        let is_open = application == Application::Appended;
         Self {
             application,
             reliable,
             linger,
-            phase: Phase::Due,
+            phase: if is_open { Phase::Open } else { Phase::Due },
             number: 0,
             written_bytes: 0,
             started: Time::ZERO,
             delivered: Time::NEVER,
             acknowledged: Time::NEVER,
-            acknowledged_goal: 0,
+            appended: is_open.then(Box::default),
+            acknowledged_goal: if is_open { u64::MAX } else { 0 },
             delivered_goal: u64::MAX,
         }
     }
@@ -98,6 +105,31 @@ impl Progress {
             self.phase = Phase::Due;
             self.set_goals();
         }
+    }
+
+    /// One more message on an open connection.
+    ///
+    /// # Panics
+    /// When the connection is not open.
+    pub fn append(&mut self, now: Time, bytes: u64) {
+        assert!(self.phase == Phase::Open, "a message for a connection that is not open");
+        if let Some(appended) = &mut self.appended {
+            appended.append(now, bytes);
+        }
+        self.set_goals();
+    }
+
+    /// No message will be appended any more.
+    pub fn close(&mut self) {
+        if self.phase == Phase::Open {
+            self.phase = if self.is_at_rest() { Phase::Done } else { Phase::Draining };
+            self.set_goals();
+        }
+    }
+
+    /// Whether it is an open connection without a message under way.
+    pub fn is_at_rest(&self) -> bool {
+        self.phase == Phase::Open && self.appended.as_ref().is_some_and(|appended| appended.is_empty())
     }
 
     /// Nothing more is to be written, and `withdrawn` bytes of what was written will not be sent.
@@ -142,11 +174,15 @@ impl Progress {
     }
 
     fn set_goals(&mut self) {
+        if let Some(appended) = &self.appended {
+            (self.acknowledged_goal, self.delivered_goal) = (appended.acknowledged_goal(), appended.delivered_goal());
+            return;
+        }
         self.acknowledged_goal = match self.phase {
             Phase::Due | Phase::Pause => 0,
             Phase::Message | Phase::Draining => self.written_bytes,
             Phase::Streaming => self.top_up_goal(),
-            Phase::Gap | Phase::Lingering | Phase::Done => u64::MAX,
+            Phase::Open | Phase::Gap | Phase::Lingering | Phase::Done => u64::MAX,
         };
         self.delivered_goal = match self.phase {
             Phase::Message if self.delivered == Time::NEVER => self.written_bytes,
@@ -157,9 +193,30 @@ impl Progress {
 
     /// What is to be done now that so many bytes are acknowledged and delivered.
     pub fn advance(&mut self, now: Time, acknowledged_bytes: u64, delivered_bytes: u64) -> Option<Step> {
-        let step = self.next_step(now, acknowledged_bytes, delivered_bytes);
+        let step = match &mut self.appended {
+            Some(appended) => {
+                appended.note_delivered(now, delivered_bytes);
+                self.next_appended(now, acknowledged_bytes)
+            }
+            None => self.next_step(now, acknowledged_bytes, delivered_bytes),
+        };
         self.set_goals();
         step
+    }
+
+    fn next_appended(&mut self, now: Time, acknowledged_bytes: u64) -> Option<Step> {
+        let appended = self.appended.as_mut()?;
+        let unwritten = appended.take_unwritten();
+        if unwritten > 0 {
+            self.written_bytes += unwritten;
+            return Some(Step::Write(unwritten));
+        }
+        let completion = appended.take_acknowledged(now, acknowledged_bytes)?;
+        self.number += 1;
+        if self.phase == Phase::Draining && appended.is_empty() {
+            self.phase = Phase::Done;
+        }
+        Some(Step::Report(completion))
     }
 
     fn next_step(&mut self, now: Time, acknowledged_bytes: u64, delivered_bytes: u64) -> Option<Step> {
@@ -178,11 +235,11 @@ impl Progress {
         }
     }
 
-    /// Count, length and gap; an unlimited flow has no messages.
+    /// Count, length and gap, where all messages have the same.
     fn messages(&self) -> (u64, u64, Duration) {
         match self.application {
             Application::Messages { count, bytes, gap } => (count, bytes, gap),
-            Application::Unlimited { .. } => (0, 0, Duration::ZERO),
+            Application::Unlimited { .. } | Application::Appended => (0, 0, Duration::ZERO),
         }
     }
 

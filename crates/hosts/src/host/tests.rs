@@ -11,6 +11,7 @@ use super::*;
 use crate::application::{Application, FlowConfig, FlowOutcome, TransportId};
 use crate::flow::TransportConfig;
 use crate::stack::{DelayConfig, Jitter, StackConfig};
+use crate::transport::packet_pair::PacketPairConfig;
 use crate::transport::roce::RoceConfig;
 use crate::transport::tcp::{DelayedAck, TcpConfig};
 use crate::transport::udp::UdpConfig;
@@ -111,6 +112,24 @@ fn udp(rate: BitRate) -> TransportConfig {
     TransportConfig::Udp(UdpConfig::at_rate(rate))
 }
 
+fn packet_pair() -> TransportConfig {
+    TransportConfig::PacketPair(PacketPairConfig::default())
+}
+
+fn flow_config(source: u32, destination: u32, application: Application) -> FlowConfig {
+    FlowConfig {
+        source: HostId(source),
+        destination: HostId(destination),
+        transport: TransportId(0),
+        start: Time::ZERO,
+        application,
+        tag: 7,
+        class: 1,
+        acknowledgement_class: 2,
+        hash_salt: 0,
+    }
+}
+
 impl Bench {
     fn new(config: &HostConfig, count: u64, transport: TransportConfig) -> Self {
         let mut hosts = Hosts::new();
@@ -122,17 +141,7 @@ impl Bench {
     }
 
     fn add(&mut self, source: u32, destination: u32, application: Application) -> FlowId {
-        let config = FlowConfig {
-            source: HostId(source),
-            destination: HostId(destination),
-            transport: TransportId(0),
-            start: Time::ZERO,
-            application,
-            tag: 7,
-            class: 1,
-            acknowledgement_class: 2,
-            hash_salt: 0,
-        };
+        let config = flow_config(source, destination, application);
         self.hosts.add_flow(config, &mut self.world)
     }
 
@@ -465,4 +474,56 @@ proptest! {
         prop_assert_eq!(bench.world.messages.len(), messages);
         prop_assert!(bench.world.flows.iter().all(|record| record.outcome == FlowOutcome::Completed));
     }
+}
+
+#[test]
+fn appended_messages_share_a_connection_that_ends_when_it_is_closed() {
+    for transport in [roce(), TransportConfig::Tcp(TcpConfig::default()), packet_pair()] {
+        for close_after in [Time(1_000_000), Time(50_000_000_000)] {
+            let mut bench = Bench::new(&ethernet(), 2, transport.clone());
+            let config = flow_config(0, 1, Application::Appended);
+            let flow = bench.hosts.open(Time::ZERO, config, &mut bench.world);
+            bench.hosts.append_message(Time::ZERO, flow, 3_000, &mut bench.world);
+            bench.hosts.append_message(Time(1_000_000), flow, 1, &mut bench.world);
+            if close_after > Time(1_000_000) {
+                bench.run_until(FOREVER);
+                assert!(!bench.hosts.has_ended(flow));
+            }
+            bench.hosts.close(close_after, flow, &mut bench.world);
+            let bench = bench.run();
+            let messages: Vec<_> = bench.world.messages.iter().map(|message| (message.number, message.bytes)).collect();
+            assert_eq!(messages, [(0, 3_000), (1, 1)]);
+            assert!(bench.world.messages.iter().all(|message| message.started <= message.delivered));
+            let record = bench.world.flows[0];
+            assert_eq!((record.outcome, record.bytes_written), (FlowOutcome::Completed, 3_001));
+        }
+    }
+}
+
+#[test]
+fn an_open_connection_without_a_message_under_way_is_no_unfinished_flow() {
+    let mut bench = Bench::new(&ethernet(), 2, packet_pair());
+    let config = flow_config(0, 1, Application::Appended);
+    let flow = bench.hosts.open(Time::ZERO, config, &mut bench.world);
+    bench.hosts.append_message(Time::ZERO, flow, 3_000, &mut bench.world);
+    let mut early = (bench.hosts.clone(), World::default());
+    early.0.end_run(Time(1), &mut early.1);
+    assert_eq!(early.1.flows[0].outcome, FlowOutcome::Unfinished);
+    bench.run_until(FOREVER);
+    bench.hosts.end_run(FOREVER, &mut bench.world);
+    assert_eq!(bench.world.flows[0].outcome, FlowOutcome::Completed);
+}
+
+/// A stack that delays packets by 5 us more or less blurs arrivals that are 1.2 us apart; the card's clock does not.
+#[test]
+fn the_gap_of_a_pair_is_measured_before_the_stack() {
+    let jitter = Jitter::Exponential { mean: Duration::from_us(5) };
+    let receive = DelayConfig { fixed: Duration::from_us(50), jitter };
+    let config = HostConfig { kernel_stack: StackConfig { send: DelayConfig::NONE, receive }, ..ethernet() };
+    let mut bench = Bench::new(&config, 2, packet_pair());
+    bench.add(0, 1, Application::one_way(1_448_000));
+    let bench = bench.run();
+    // 1000 frames of 1.23 us each, and two round trips.
+    let finished = bench.world.flows[0].finished;
+    assert!(finished < Time::ZERO + Duration::from_us(1_600), "{finished}");
 }

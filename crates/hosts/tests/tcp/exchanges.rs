@@ -114,6 +114,21 @@ fn new_reno_repairs_one_gap_per_round_trip_without_sack() {
     assert_eq!(script.sender.window_bytes(), script.sender.threshold_bytes());
 }
 
+/// RFC 6582, section 3.2, step 2, and section 4.1: duplicates for what was sent before a timeout begin no recovery.
+#[test]
+fn duplicates_after_a_timeout_retransmit_nothing_without_sack() {
+    let mut script = burst(&TcpConfig { sack: false, rack_tlp: false, ..config() }, 8);
+    let sent = script.sent_until(2_000);
+    assert_eq!(sent.iter().map(|packet| packet.1).collect::<Vec<_>>(), [1]);
+    // Three copies of the acknowledgement, as of segments that arrived before.
+    script.acknowledge(2_040, 2, &[]);
+    let repaired = script.sent_until(2_040);
+    (0..4).for_each(|duplicate| script.acknowledge(2_041 + duplicate, 2, &[]));
+    let sent = script.sent_until(2_050);
+    assert!(sent.iter().all(|packet| !repaired.contains(&(2_040, packet.1))), "{repaired:?}, then {sent:?}");
+    assert_eq!(script.sender.statistics().fast_recoveries, 0);
+}
+
 /// RFC 5681, section 3.2, and RFC 9937: the window is halved over one round trip.
 #[test]
 fn recovery_ends_with_half_the_window() {

@@ -7,6 +7,7 @@ mod faults;
 mod pipe;
 mod random_pipes;
 mod receiver_exchanges;
+mod reno_without_sack;
 mod script;
 mod square_root;
 mod timers;

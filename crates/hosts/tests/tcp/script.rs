@@ -117,7 +117,12 @@ impl Script {
     /// What was sent since the last call, up to `time_us`: (time, segment).
     #[track_caller]
     pub fn expect(&mut self, time_us: u64, expected: &[(u64, u64)]) {
+        assert_eq!(self.sent_until(time_us), expected);
+    }
+
+    /// The same, to be looked at.
+    pub fn sent_until(&mut self, time_us: u64) -> Vec<(u64, u64)> {
         self.advance(time_us);
-        assert_eq!(std::mem::take(&mut self.sent), expected);
+        std::mem::take(&mut self.sent)
     }
 }

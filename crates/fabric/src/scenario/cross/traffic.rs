@@ -139,6 +139,10 @@ impl Check<'_> {
             (FlowPattern::Long(_), Protocol::Udp(_)) => {
                 self.require(false, &field, "with a transport of kind \"udp\" this is kind \"constant-rate\"");
             }
+            (FlowPattern::Poisson(poisson), Protocol::Udp(_)) if poisson.connections.is_some() => {
+                let rule = "needs a transport that knows when a message has arrived, not \"udp\"";
+                self.require(false, &format!("{section}.connections"), rule);
+            }
             (FlowPattern::Requests(_), Protocol::Udp(_)) => {
                 self.require(false, &field, "needs a transport that knows when a message has arrived, not \"udp\"");
             }

@@ -42,7 +42,7 @@ prop_compose! {
 prop_compose! {
     fn flows()(kind in 0..7, bytes in 1u64..1 << 50, ps in 1u64..1 << 40, share in 0.001f64..1.0, count in 1u64..1 << 40) -> String {
         match kind {
-            0 => format!("kind = \"poisson\"\nsizes = {{ kind = \"fixed\", bytes = \"{bytes} B\" }}\nload = {share}\nload_of = \"source-host-links\"\ncount = {count}"),
+            0 => format!("kind = \"poisson\"\nsizes = {{ kind = \"fixed\", bytes = \"{bytes} B\" }}\nload = {share}\nload_of = \"source-host-links\"\ncount = {count}\nconnections = {}", 1 + count % 65_535),
             1 => format!("kind = \"poisson\"\nsizes = {{ kind = \"cdf\", table = \"google_allrpc_homa\" }}\nflows_per_second = {share}"),
             2 => format!("kind = \"incast\"\nfan_in = 1\nsize = \"{bytes} B\"\nperiod = \"{ps} ps\""),
             3 => format!("kind = \"schedule\"\nsources = [\"h0\"]\ndestinations = [\"h1\"]\nperiod = \"{ps} ps\"\nsizes = {{ kind = \"fixed\", bytes = \"{bytes} B\" }}\ncount = {count}"),

@@ -44,6 +44,7 @@ impl Template {
             messages: Messages::ONE,
             class: self.class,
             group: self.group,
+            connection: None,
             query: None,
         }
     }

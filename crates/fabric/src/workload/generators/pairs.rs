@@ -61,6 +61,8 @@ pub struct PairGenerator {
     sizes: SizeSampler,
     stream: Stream,
     previous: Option<Time>,
+    /// Open connections between two hosts of which a flow takes one.
+    connections: Option<u32>,
 }
 
 impl PairGenerator {
@@ -73,7 +75,12 @@ impl PairGenerator {
         sizes: SizeSampler,
         stream: Stream,
     ) -> Self {
-        Self { template, arrivals, left: count, pairs, sizes, stream, previous: None }
+        Self { template, arrivals, left: count, pairs, sizes, stream, previous: None, connections: None }
+    }
+
+    /// Flows that are messages on open connections: each takes one at random of so many that its hosts have.
+    pub fn on_connections(self, connections: Option<u32>) -> Self {
+        Self { connections, ..self }
     }
 
     /// How many flows are left, if there is a limit.
@@ -103,6 +110,7 @@ impl Iterator for PairGenerator {
         self.left = self.left.map(|left| left - 1);
         let (source, destination) = self.pairs.draw(&mut self.stream);
         let bytes = self.sizes.sample(&mut self.stream);
-        Some(self.template.sized(source, destination, bytes, start))
+        let connection = self.connections.map(|count| below(&mut self.stream, count as usize) as u32);
+        Some(FlowSpec { connection, ..self.template.sized(source, destination, bytes, start) })
     }
 }

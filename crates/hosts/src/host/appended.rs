@@ -1,0 +1,113 @@
+//! Messages that an application hands over one by one, on a connection that stays open.
+
+use std::collections::VecDeque;
+
+use hitless_wire::Time;
+
+use super::progress::Completion;
+
+/// A message that is not complete.
+#[derive(Clone, Copy, Debug)]
+struct Message {
+    bytes: u64,
+    /// Bytes of the connection up to its end.
+    end_bytes: u64,
+    started: Time,
+    /// [`Time::NEVER`] until its last byte is delivered.
+    delivered: Time,
+}
+
+/// The messages of a connection. They share its byte stream: one is complete when all before it are.
+#[derive(Clone, Debug, Default)]
+pub struct AppendedMessages {
+    /// Not acknowledged, oldest first.
+    messages: VecDeque<Message>,
+    /// How many of them are delivered.
+    delivered: usize,
+    /// Completed before.
+    completed: u64,
+    appended_bytes: u64,
+    written_bytes: u64,
+}
+
+impl AppendedMessages {
+    /// One more message, from `now` on.
+    pub fn append(&mut self, now: Time, bytes: u64) {
+        self.appended_bytes += bytes;
+        let message = Message { bytes, end_bytes: self.appended_bytes, started: now, delivered: Time::NEVER };
+        self.messages.push_back(message);
+    }
+
+    /// What was appended and not handed to the sender; it counts as handed over from now on.
+    pub fn take_unwritten(&mut self) -> u64 {
+        let unwritten = self.appended_bytes - self.written_bytes;
+        self.written_bytes = self.appended_bytes;
+        unwritten
+    }
+
+    /// Notes what has been delivered by `now`.
+    pub fn note_delivered(&mut self, now: Time, delivered_bytes: u64) {
+        while let Some(message) = self.messages.get_mut(self.delivered) {
+            if message.end_bytes > delivered_bytes {
+                break;
+            }
+            message.delivered = now;
+            self.delivered += 1;
+        }
+    }
+
+    /// The oldest message, if it has been acknowledged by `now`.
+    pub fn take_acknowledged(&mut self, now: Time, acknowledged_bytes: u64) -> Option<Completion> {
+        self.messages.front().filter(|message| message.end_bytes <= acknowledged_bytes)?;
+        let Message { bytes, started, delivered, .. } = self.messages.pop_front()?;
+        assert!(delivered <= now, "a message was acknowledged that had not been delivered");
+        self.delivered -= 1;
+        self.completed += 1;
+        Some(Completion { number: self.completed - 1, bytes, started, delivered, acknowledged: now })
+    }
+
+    /// Whether no message is under way.
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    /// Bytes to be acknowledged before there is something to do.
+    pub fn acknowledged_goal(&self) -> u64 {
+        if self.written_bytes < self.appended_bytes {
+            return 0;
+        }
+        self.messages.front().map_or(u64::MAX, |message| message.end_bytes)
+    }
+
+    /// Bytes to be delivered before there is something to do.
+    pub fn delivered_goal(&self) -> u64 {
+        self.messages.get(self.delivered).map_or(u64::MAX, |message| message.end_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_complete_in_the_order_of_their_bytes() {
+        let mut appended = AppendedMessages::default();
+        appended.append(Time(1), 100);
+        appended.append(Time(2), 50);
+        assert_eq!((appended.acknowledged_goal(), appended.delivered_goal()), (0, 100));
+        assert_eq!((appended.take_unwritten(), appended.take_unwritten()), (150, 0));
+        assert_eq!((appended.acknowledged_goal(), appended.delivered_goal()), (100, 100));
+        appended.note_delivered(Time(5), 120);
+        assert_eq!(appended.delivered_goal(), 150);
+        assert_eq!(appended.take_acknowledged(Time(6), 99), None);
+        let (number, bytes, started, delivered, acknowledged) = (0, 100, Time(1), Time(5), Time(6));
+        let first = Completion { number, bytes, started, delivered, acknowledged };
+        assert_eq!(appended.take_acknowledged(Time(6), 149), Some(first));
+        assert_eq!(appended.take_acknowledged(Time(6), 149), None);
+        appended.note_delivered(Time(8), 150);
+        let last = Completion { number: 1, bytes: 50, started: Time(2), delivered: Time(8), acknowledged: Time(9) };
+        assert_eq!(appended.take_acknowledged(Time(9), 150), Some(last));
+        assert!(appended.is_empty());
+        assert_eq!((appended.acknowledged_goal(), appended.delivered_goal()), (u64::MAX, u64::MAX));
+    }
+}
