@@ -113,15 +113,15 @@ def test_jains_index_is_one_for_equal_and_one_over_n_for_one_alone():
 def at_high_load():
     """A few milliseconds of the cluster at 90 % load, by scheme."""
     made = {}
-    names = (schedulers._ROTATING, schedulers._DEFICIT, schedulers._GROUPS, schedulers._IDEAL)
+    names = (schedulers._ROTATING, schedulers._NAMED, schedulers._DEFICIT, schedulers._GROUPS, schedulers._IDEAL)
     for scheme in [scheme for scheme in schedulers._VARIANTS if scheme.name in names]:
-        made[scheme.name] = run(Case(ENTERPRISE, 90, scheme), 3)
+        made[scheme.name] = run(Case(ENTERPRISE, 90, scheme), 1)
     return made
 
 
 def test_deficit_round_robin_gives_the_schedule_of_rotating_strict_priority(at_high_load):
-    differing, every = schedulers.differing_flows(at_high_load[schedulers._ROTATING], at_high_load[schedulers._DEFICIT])
-    assert every > 5_000
+    differing, every = schedulers.differing_flows(at_high_load[schedulers._NAMED], at_high_load[schedulers._DEFICIT])
+    assert every > 2_000
     assert differing == 0
 
 
