@@ -184,8 +184,8 @@ _OFF_US = 100
 """Each sender sends 30 KB, is silent for 100 us, and so on: the text gives neither."""
 _DEFAULT_FLOWS = 512
 _AMPLE = replace(_BUFFERS, per_port="16 MB")
-"""Room for all flows up to the rounds at which they are marked. The text gives no buffer, and finds the sketch to be the
-limit; with the 512 KB of a leaf it is the buffer, which 43 flows of 8 packets fill: rows of their own show it."""
+"""Room for all flows up to the rounds at which they are marked. The text gives no buffer, and finds the sketch to be
+the limit; with the 512 KB of a leaf it is the buffer, which 43 flows of 8 packets fill: rows of their own show it."""
 
 _DCTCP_AFQ = Scheme("AFQ", schemes.DCTCP, afq=schemes.AFQ)
 _FAIRNESS = (

@@ -1,7 +1,7 @@
 """The rotating strict priority scheduler and what may stand in for it (section 4).
 
 The cluster of section 6.2 with the enterprise workload and packet pair. Flows that all take exactly as long as under
-the scheduler itself, 30,000 of them with their acknowledgements, can only come of the same departures at every port. DRR
+the scheduler itself, 30,000 of them with acknowledgements, can only come of the same departures at every port. DRR
 cannot see that a packet's round is over, so it is compared with a scheduler that leaves such a packet where ingress put
 it; the default takes it into the queue being served.
 """
