@@ -161,6 +161,7 @@ class Live:
         record_frame_bytes: int | None = None,
         record_decisions: bool = True,
         mode: str = "packet",
+        self_test: bool = True,
     ) -> None:
         """Read the scenario and open the interfaces, in the network namespace of the calling thread.
 
@@ -169,6 +170,7 @@ class Live:
         learned. ``slack_us``: later than this is a missed deadline. ``busy_poll``: never sleep. ``spin_us``: wait awake
         for events nearer than this. ``frames``, ``frame_bytes``: the pool of frames. ``ring_frames``: of the rings.
         ``record``: a file for `live_replay`; ``record_frame_bytes``: keep so much of each frame and a hash of the rest.
+        ``self_test``: measure for 50 ms first what the machine can do; `status` shows it.
         ``mode``: how frames cross to the kernel: "packet", "xdp", "xdp-zero-copy", "xdp-copy", "xdp-generic" or "auto".
 
         Raises `ScenarioError`, or OSError for an interface that cannot be opened.

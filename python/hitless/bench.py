@@ -23,7 +23,8 @@ WORKS = {
     "C": "64 senders to one host, 350 packets each",
 }
 
-LOADS = {"high": "90 % of the line", "over": "150 % of the line"}
+LOADS = {"high": "90 %", "over": "150 %"}
+"""Of the line of the port that all flows go through."""
 
 _FRACTIONS = (0.25, 0.5)
 _SWITCH_FRACTIONS = (0.02, 0.06)

@@ -6,6 +6,7 @@ The native module's `Live` is reached through this module alone.
 import json
 import os
 import threading
+import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -173,6 +174,7 @@ class LiveRun:
         self._thread = threading.Thread(target=self._run, args=(at_end,), name="live")
         self._thread.start()
         try:
+            self._wait_until_under_way()
             yield
         finally:
             self.stop()
@@ -187,6 +189,15 @@ class LiveRun:
             self._failure = HitlessError(str(failed), hint="this is a fault of hitless; please report it")
         finally:
             at_end()
+
+    def _wait_until_under_way(self) -> None:
+        while self.is_running:
+            try:
+                self._native.status()
+            except RuntimeError:
+                time.sleep(1e-3)
+            else:
+                return
 
     def stop(self) -> None:
         """End the run; returns when it has ended."""

@@ -11,6 +11,7 @@ use hitless_wire::Time;
 
 use crate::clock::Clock;
 use crate::lateness::Lateness;
+use crate::self_test::SelfTest;
 use crate::status::{LatenessStatus, LinkStatus, PortStatus, Status};
 
 pub use hitless_fabric::LiveCommand as Command;
@@ -130,6 +131,7 @@ pub struct Driver<C> {
     origin: MonotonicTime,
     options: Options,
     timers: Lateness,
+    self_test: Option<SelfTest>,
 }
 
 impl<C: Clock> Driver<C> {
@@ -148,7 +150,7 @@ impl<C: Clock> Driver<C> {
         };
         let ports = interfaces.into_iter().map(port).collect();
         let (origin, timers) = (clock.now(), Lateness::new(options.slack_ns));
-        Self { fabric, ports, clock, origin, options, timers }
+        Self { fabric, ports, clock, origin, options, timers, self_test: None }
     }
 
     /// The fabric, to watch it.
@@ -156,8 +158,17 @@ impl<C: Clock> Driver<C> {
         &mut self.fabric
     }
 
+    /// What was measured before the run, to be shown with its status.
+    pub fn show_self_test(&mut self, test: Option<SelfTest>) {
+        self.self_test = test;
+    }
+
     /// Runs until it is stopped, or until `duration_ns` after the start.
     pub fn run(&mut self, control: &Control, duration_ns: Option<u64>) {
+        if self.fabric.now() == Time::ZERO {
+            // What was made ready since the driver was built is not late.
+            self.origin = self.clock.now();
+        }
         let until = duration_ns.map_or(u64::MAX, |duration| self.origin.0.saturating_add(duration));
         while !control.is_stopped() && self.clock.now().0 < until {
             self.turn();
@@ -287,10 +298,12 @@ impl<C: Clock> Driver<C> {
             links: view.links.into_iter().map(link_status).collect(),
             mechanisms: view.mechanisms,
             timers: LatenessStatus::from(&self.timers),
+            self_test: self.self_test.clone(),
             warnings: Vec::new(),
         };
-        status.warnings = warnings(&status, self.options.slack_ns);
+        status.warnings = overloads(&status, self.options.slack_ns);
         status.is_overloaded = !status.warnings.is_empty();
+        status.warnings.extend(self.self_test.iter().flat_map(|test| test.warnings.iter().cloned()));
         status
     }
 
@@ -345,7 +358,7 @@ fn link_status(link: hitless_fabric::LinkView) -> LinkStatus {
 }
 
 /// Each reason why what was measured is not what the scenario says.
-fn warnings(status: &Status, slack_ns: u64) -> Vec<String> {
+fn overloads(status: &Status, slack_ns: u64) -> Vec<String> {
     let slack_us = slack_ns / 1_000;
     let mut warnings = Vec::new();
     for port in &status.ports {

@@ -2,17 +2,20 @@
 //!
 //! [`driver`] reads frames from interfaces, lets the fabric handle what is due, and sends what leaves; [`clock`] is what
 //! it knows of time, so that tests can bring their own; [`lateness`] counts by how much it was late; [`memory`] is an
-//! interface without a kernel; [`recording`] keeps what a run received and decided, and repeats it.
+//! interface without a kernel; [`recording`] keeps what a run received and decided, and repeats it;
+//! [`self_test`] measures what the machine can do.
 
 pub mod clock;
 pub mod driver;
 pub mod lateness;
 pub mod memory;
 pub mod recording;
+pub mod self_test;
 pub mod status;
 
 pub use clock::{Clock, MonotonicClock};
 pub use driver::{Command, Control, Driver, Options, Request, Waiting};
 pub use lateness::Lateness;
 pub use recording::{Recorder, Replay, replay};
+pub use self_test::SelfTest;
 pub use status::{PortStatus, Status};

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::lateness::Lateness;
+use crate::self_test::SelfTest;
 
 /// A moment of a run.
 #[derive(Clone, Debug, Serialize)]
@@ -34,7 +35,9 @@ pub struct Status {
     pub mechanisms: Vec<(String, &'static str, String, &'static str, u64)>,
     /// Events handled after the time for which they were scheduled.
     pub timers: LatenessStatus,
-    /// What the reader should know.
+    /// What was measured before the run; none when nothing was.
+    pub self_test: Option<SelfTest>,
+    /// What the reader should know: why it is overloaded, and what the self-test found.
     pub warnings: Vec<String>,
 }
 

@@ -2,7 +2,7 @@
 
 mod support;
 
-use hitless_live::{Options, Request};
+use hitless_live::{Control, Options, Request};
 use std::sync::mpsc::channel;
 use support::{Lab, frame, station};
 
@@ -98,6 +98,18 @@ fn a_loop_that_sleeps_too_long_is_overloaded_and_its_packets_go_where_they_would
         status.warnings[0].starts_with("1 of 1 departures to h1 (memory1) were more than 100 us late"),
         "{status:?}"
     );
+}
+
+#[test]
+fn what_is_due_at_the_start_is_not_late_because_the_run_began_later() {
+    let change = "[[link]]\nname = \"a->sw\"\nchanges = [{ at = \"1 us\", loss = { kind = \"none\" } }]\n";
+    let text = format!("{}{change}", support::star(&["a", "b"]));
+    let options = Options { spin_ns: 0, ..Options::default() };
+    let mut lab = Lab::build(&text, &["a", "b"], options, 256, 1_024);
+    lab.stall(50_000_000);
+    lab.driver().run(&Control::default(), Some(1_000_000));
+    let status = lab.status();
+    assert!(status.timers.count > 0 && !status.is_overloaded, "{status:?}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use hitless_fabric::outside::OutsideSettings;
 use hitless_live::recording::{Header, RecorderOptions, replay};
 use hitless_live::{Options, Recorder, Replay, Status};
-use support::{Lab, TRAFFIC, frame, scenario_of, star, station};
+use support::{Lab, frame, scenario_of, star, station};
 
 /// A file in memory.
 #[derive(Clone, Default)]
@@ -72,9 +72,8 @@ fn triangle(mechanism: &str) -> String {
         [("h0", "sw0"), ("h1", "sw0"), ("h2", "sw1"), ("h3", "sw1"), ("sw0", "sw1"), ("sw0", "sw2"), ("sw2", "sw1")];
     let links: Vec<String> = ends.iter().map(|(a, b)| link(a, b)).collect();
     format!(
-        "name = \"triangle\"\nduration = \"1 s\"\n[topology]\nkind = \"graph\"\nhosts = [\"h0\", \"h1\", \"h2\", \"h3\"]\n\
-         switches = [\"sw0\", \"sw1\", \"sw2\"]\nlinks = [{}]\n{TRAFFIC}\n[[flows]]\nname = \"none\"\nkind = \"long\"\n\
-         transport = \"tcp\"\nsources = [\"h0\"]\ndestinations = [\"h2\"]\n{mechanism}",
+        "name = \"triangle\"\n[topology]\nkind = \"graph\"\nhosts = [\"h0\", \"h1\", \"h2\", \"h3\"]\n\
+         switches = [\"sw0\", \"sw1\", \"sw2\"]\nlinks = [{}]\n{mechanism}",
         links.join(", ")
     )
 }

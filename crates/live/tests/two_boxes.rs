@@ -3,15 +3,14 @@
 mod support;
 
 use hitless_live::Options;
-use support::{Lab, TRAFFIC, frame, station};
+use support::{Lab, frame, station};
 
 /// h0 - sw0 - sw1 - h1, h2.
 fn chain() -> String {
     format!(
-        "name = \"chain\"\nduration = \"1 s\"\n[topology]\nkind = \"graph\"\nhosts = [\"h0\", \"h1\", \"h2\"]\nswitches = [\"sw0\", \"sw1\"]\n\
-         links = [{}]\n{TRAFFIC}\n[[flows]]\nname = \"none\"\nkind = \"long\"\ntransport = \"tcp\"\nsources = [\"h0\"]\n\
-         destinations = [\"h1\"]\n[[link]]\nname = \"sw0->sw1\"\nloss = {{ model = \"bernoulli\", rate = 0.05 }}\n\
-         [[mechanism]]\nkind = \"linkguardian\"\nlink = \"sw0<->sw1\"\nactual_loss_rate = 0.05\nack_no_timeout = \"200 us\"\n",
+        "name = \"chain\"\n[topology]\nkind = \"graph\"\nhosts = [\"h0\", \"h1\", \"h2\"]\nswitches = [\"sw0\", \"sw1\"]\n\
+         links = [{}]\n[[link]]\nname = \"sw0->sw1\"\nloss = {{ kind = \"bernoulli\", rate = 0.05 }}\n\
+         [[mechanism]]\nkind = \"linkguardian\"\nlink = \"sw0->sw1\"\nactual_loss_rate = 0.05\nack_no_timeout = \"200 us\"\n",
         [("h0", "sw0"), ("sw0", "sw1"), ("h1", "sw1"), ("h2", "sw1")]
             .map(|(a, b)| format!("{{ ends = [\"{a}\", \"{b}\"], rate = \"1 Gbps\", delay = \"1 us\" }}"))
             .join(", ")
@@ -56,7 +55,8 @@ fn a_lossy_link_between_two_processes_loses_nothing_and_keeps_order() {
     assert!(right.far_end(2).receive().is_empty(), "h2 is not meant");
     let (left, right) = (left.finish(), right.finish());
     let corrupted = right.links.iter().find(|link| link.link == "sw0->sw1").expect("it ends here").frames_corrupted;
-    assert!((20..200).contains(&corrupted), "{corrupted}");
+    // One in 20 of the packets, their copies, and a few dummies after each.
+    assert!((100..400).contains(&corrupted), "{corrupted}");
     let there = left.links.iter().find(|link| link.link == "sw0->sw1").expect("it begins here");
     assert_eq!(there.frames_corrupted, 0, "what arrives elsewhere is corrupted there");
 }

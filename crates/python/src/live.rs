@@ -12,7 +12,8 @@ use hitless_fabric::outside::OutsideSettings;
 use hitless_fabric::scenario::{self, Purpose, Scenario};
 use hitless_interfaces::open::UnknownMode;
 use hitless_interfaces::{Interface, Options as InterfaceOptions, open};
-use hitless_live::recording::{Header, RecorderOptions, RecordingState};
+use hitless_live::recording::{Header, RecorderOptions, RecordingState, mac_address};
+use hitless_live::self_test::measure;
 use hitless_live::{Command, Control, Driver, MonotonicClock, Options, Recorder, Request, Status, Waiting};
 use hitless_wire::frame::MacAddress;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
@@ -50,7 +51,7 @@ impl Live {
     #[pyo3(signature = (
         text, file_name, interfaces, *, seed=None, stations=None, slack_us=1000.0, busy_poll=false, spin_us=50.0,
         frames=8192, frame_bytes=2048, ring_frames=1024, record=None, record_frame_bytes=None, record_decisions=true,
-        mode="packet"
+        mode="packet", self_test=true
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn new(
@@ -69,6 +70,7 @@ impl Live {
         record_frame_bytes: Option<usize>,
         record_decisions: bool,
         mode: &str,
+        self_test: bool,
     ) -> PyResult<Self> {
         let scenario = scenario::check_for(text, file_name, Purpose::Live)
             .map_err(|error| ScenarioError::new_err(error.to_string()))?;
@@ -79,6 +81,9 @@ impl Live {
         let points = interfaces.iter().map(|(node, _)| node.clone()).collect();
         let stations = stations.map(read_stations).transpose()?.unwrap_or_default();
         let settings = OutsideSettings { frames, frame_bytes, stations, ..OutsideSettings::new(points) };
+        let slack_ns = nanoseconds("slack_us", slack_us)?;
+        let tested = self_test.then(|| measure(&mut MonotonicClock, &scenario, &settings, slack_ns));
+        let tested = tested.transpose().map_err(ScenarioError::new_err)?;
         let mut fabric = LiveFabric::new(scenario, &settings).map_err(ScenarioError::new_err)?;
         let recording = record.map(|path| {
             let options = RecorderOptions {
@@ -98,12 +103,13 @@ impl Live {
         let options = InterfaceOptions { preference, ring_frames };
         let opened = interfaces.iter().map(|(_, name)| open_interface(name, options)).collect::<PyResult<_>>()?;
         let options = Options {
-            slack_ns: nanoseconds("slack_us", slack_us)?,
+            slack_ns,
             spin_ns: nanoseconds("spin_us", spin_us)?,
             waiting: if busy_poll { Waiting::Busy } else { Waiting::Sleep },
             ..Options::default()
         };
-        let driver = Driver::new(fabric, opened, MonotonicClock, options);
+        let mut driver = Driver::new(fabric, opened, MonotonicClock, options);
+        driver.show_self_test(tested);
         Ok(Self {
             effective,
             recording,
@@ -228,16 +234,10 @@ fn open_interface(name: &str, options: InterfaceOptions) -> PyResult<Box<dyn Int
 fn read_stations(stations: &Bound<'_, PyDict>) -> PyResult<Vec<(MacAddress, String)>> {
     let read = |(address, node): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
         let text: String = address.extract()?;
-        let parsed =
-            parse_mac(&text).ok_or_else(|| PyValueError::new_err(format!("'{text}' is no Ethernet address")))?;
+        let parsed = mac_address(&text).map_err(PyValueError::new_err)?;
         Ok((parsed, node.extract()?))
     };
     stations.iter().map(read).collect()
-}
-
-fn parse_mac(text: &str) -> Option<MacAddress> {
-    let bytes: Vec<u8> = text.split(':').map(|part| u8::from_str_radix(part, 16).ok()).collect::<Option<_>>()?;
-    bytes.try_into().ok().map(MacAddress)
 }
 
 fn nanoseconds(name: &str, microseconds: f64) -> PyResult<u64> {

@@ -38,7 +38,7 @@ def _measure(name: str, load: str, seed: int, *, instructions: bool) -> dict[str
 
 
 def _print_table(measured: list[dict[str, Any]]) -> None:
-    table = Table("discipline", "load", "packets per CPU second", "instructions each", "cost", "of", "drops")
+    table = Table("discipline", "load", "packets per\nCPU second", "instructions\neach", "cost", "of", "drops")
     for column in table.columns[2:]:
         column.justify = "right"
     for item in measured:

@@ -8,6 +8,7 @@ from typing import Any
 from rich.table import Table
 
 from hitless.cli.console import print_json, print_note, print_text, stdout
+from hitless.cli.live_result import warn
 from hitless.cli.run import STANDARD_INPUT, read_scenario, shown_name
 from hitless.errors import BadInput
 from hitless.lab import client, control, kernel, registry
@@ -16,8 +17,6 @@ from hitless.lab.process import Lab, Launch, ended_by_signals, plan_of
 from hitless.lab.scope import scope
 from hitless.live import LiveScenario, Mode, Status, check_live, replay
 from hitless.suggest import did_you_mean
-
-OVERLOAD_CODE = 1
 
 
 def up(
@@ -117,7 +116,6 @@ def _self_test_lines(status: Mapping[str, Any]) -> Iterator[str]:
             f"self-test: wakes up {late['median_ns'] / 1e3:.0f} us late, at most {late['worst_ns'] / 1e3:.0f} us; "
             f"forwards {found['forwarded_per_s']:,.0f} frames/s of {found['asked_per_s']:,.0f} that a host may send"
         )
-        yield from (f"warning: {warning}" for warning in found["warnings"])
 
 
 def _next_steps(plan: LabPlan) -> str:
@@ -172,14 +170,7 @@ def _say_result(name: str, result: Status, *, strict: bool, json: bool) -> int:
         f"the lab {name} is down, and nothing of it is left: it was up for {values['elapsed_s']:.0f} s, "
         f"{values['frames_entered']} frames entered it, {values['frames_left']} left it"
     )
-    for warning in result.warnings:
-        print_note(f"warning: {warning}")
-    if result.is_overloaded:
-        print_note(
-            f"warning: it could not keep up at times ({result.misses} deadlines missed): "
-            "its results are not those of the scenario's switches"
-        )
-    return OVERLOAD_CODE if result.is_overloaded and strict else 0
+    return warn(result, strict=strict)
 
 
 def show_replay(file: Path, *, json: bool) -> int:
@@ -206,9 +197,9 @@ def show_list(*, json: bool) -> None:
     if not labs:
         print_note("no lab is up")
         return
-    table = Table()
+    table = Table(box=None, pad_edge=False)
     for column in ("lab", "state", "since", "hosts", "scenario"):
-        table.add_column(column)
+        table.add_column(column, overflow="fold", no_wrap=column != "scenario")
     for each in labs:
         record = each.record
         state = "up" if each.is_up else "its process is gone"

@@ -357,7 +357,7 @@ def link(
     """
     from hitless.cli import link as command
     from hitless.live import LiveOptions
-    from hitless.switch.link import FRAME_BYTES, LinkPlan
+    from hitless.switch.link import FRAME_BYTES, RING_FRAMES, LinkPlan
 
     plan = LinkPlan(
         inside=inside,
@@ -369,7 +369,7 @@ def link(
         mode=mode,
         is_active=not off,
     )
-    live = LiveOptions(busy_poll=busy_poll, frames=plan.frames, frame_bytes=FRAME_BYTES)
+    live = LiveOptions(busy_poll=busy_poll, frames=plan.frames, frame_bytes=FRAME_BYTES, ring_frames=RING_FRAMES)
     options = command.LinkOptions(strict, set_mtu, vlan_tags, metrics_port, live)
     raise typer.Exit(command.run(plan, options))
 

@@ -4,12 +4,11 @@ import logging
 from pathlib import Path
 
 from hitless.cli.console import print_note, print_text
+from hitless.cli.live_result import warn
 from hitless.live import Status
 from hitless.service.process import signals
 from hitless.switch.configuration import EXAMPLE, read_config
 from hitless.switch.service import Service
-
-OVERLOAD_CODE = 1
 
 
 def run(path: Path, *, verbose: bool) -> int:
@@ -34,14 +33,7 @@ def told_result(result: Status, *, strict: bool) -> int:
         f"forwarded for {values['elapsed_s']:.0f} s: {values['frames_entered']} frames entered, "
         f"{values['frames_left']} left, {sum(values['drops'].values())} packets lost"
     )
-    for warning in result.warnings:
-        print_note(f"warning: {warning}")
-    if result.is_overloaded:
-        print_note(
-            f"warning: it could not keep up at times ({result.misses} deadlines missed): "
-            "its results are not those of the scenario's switches"
-        )
-    return OVERLOAD_CODE if result.is_overloaded and strict else 0
+    return warn(result, strict=strict)
 
 
 def check(path: Path) -> None:

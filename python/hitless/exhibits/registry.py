@@ -24,6 +24,7 @@ class Paper:
 
 PAPERS: tuple[Paper, ...] = (
     Paper("lg", "LinkGuardian: masking corruption losses (SIGCOMM 2023)", "hitless.exhibits.linkguardian"),
+    Paper("afq", "AFQ: approximate fair queueing (NSDI 2018)", "hitless.exhibits.afq"),
     Paper("sqr", "SQR: no packet lost when a link fails (ICNP 2019)", "hitless.exhibits.sqr"),
 )
 

@@ -213,31 +213,43 @@ def ended_by_signals(lab: Lab) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _tell_parent(kind: str, what: Any) -> None:
-    sys.stdout.write(json.dumps({kind: what}) + "\n")
-    sys.stdout.flush()
-    if kind == "ready":
-        _let_go_of_parent()
+class Parent:
+    """The process that waits until the lab is up."""
 
+    def __init__(self) -> None:
+        self.is_waiting = True
 
-def _let_go_of_parent() -> None:
-    """From now on what is written to standard output goes where errors go: to the log."""
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    def tell(self, kind: str, what: Any) -> None:
+        """Tell it something; once the lab is up it has gone, and this goes to the log."""
+        sys.stdout.write(json.dumps({kind: what}) + "\n")
+        sys.stdout.flush()
+        if kind == "ready":
+            self.is_waiting = False
+            os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
 
 
 def main() -> int:
     """The process that `hitless.lab.client.start` starts."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     launch = Launch.model_validate_json(sys.stdin.read())
-    place = registry.Place(launch.name)
+    place, parent = registry.Place(launch.name), Parent()
     try:
-        lab = Lab(launch, _tell_parent)
+        lab = Lab(launch, parent.tell)
         with ended_by_signals(lab):
             result = lab.run()
     except HitlessError as failed:
         log.error("%s", failed)  # noqa: TRY400 - the text says it all
-        _tell_parent("error", control.encoded(failed))
+        if parent.is_waiting and not isinstance(failed, registry.Held):
+            # It hears all that there is to say. A name that is held has another lab's log.
+            place.log.unlink(missing_ok=True)
+        parent.tell("error", control.encoded(failed))
         return failed.exit_code
+    except Exception as fault:
+        log.exception("internal error")
+        what = f"internal error: {type(fault).__name__}: {fault}"
+        hint = f"this is a fault of hitless; where it happened is in {place.log}"
+        parent.tell("error", control.encoded(HitlessError(what, hint=hint)))
+        return 1
     log.info("ended: %s", json.dumps(result.values))
     if not result.is_overloaded:
         place.log.unlink(missing_ok=True)

@@ -198,8 +198,13 @@ def _is_at(descriptor: int, path: Path) -> bool:
 
 
 def sweep(place: Place) -> bool:
-    """Remove what a lab left whose process is gone; was there anything? To be called with the lock held."""
+    """Remove what a lab left whose process is gone; was there anything? To be called with the lock held.
+
+    Raises `Held` when the process lives all the same: somebody has removed its lock.
+    """
     record = read(place)
+    if record is not None and is_alive(record):
+        raise Held(f"the lab {place.name} is up, as process {record.pid}", hint=f"hitless lab down --name {place.name}")
     if record is not None:
         network.remove(record.plan)
     place.clear()

@@ -45,7 +45,7 @@ def _ignored(scenario: Mapping[str, Any], own: Mapping[str, Any]) -> list[str]:
         names = listed(entry["name"] for entry in scenario["transport"])
         ignored.append(f"[[transport]] ({names}): the kernel's own; what it can be set to is set")
     if "host" in own:
-        ignored.append("[host]: kernels have delays of their own")
+        ignored.append("[host] but for nic_queue: kernels have delays of their own")
     if "measure" in own:
         ignored.append("[measure]: hitless lab status counts, --record keeps every frame")
     times = [name for name in ("duration", "until", "warmup") if name in own]

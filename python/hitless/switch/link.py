@@ -18,6 +18,8 @@ ANSWER_US = 5_000
 processors, 99.9 % of wake-ups come within 1 ms, and an answer needs two."""
 FRAME_BYTES = 9_216
 """The longest frame that buffers are made for."""
+RING_FRAMES = 4_096
+"""At 1 Gb/s and full frames 50 ms: as long as a program may keep the switch from its processor."""
 BUFFERS_MIN_BYTES = 200_000
 """LinkGuardian, section 4."""
 

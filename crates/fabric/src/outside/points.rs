@@ -244,7 +244,10 @@ mod tests {
         builder.finish().expect("the chain is sound")
     }
 
-    fn border(names: &[&str]) -> Result<(Vec<(String, u32)>, Vec<bool>), String> {
+    /// Points by the link that leads to them, each with its host; and which switches are here.
+    type Found = (Vec<(String, u32)>, Vec<bool>);
+
+    fn border(names: &[&str]) -> Result<Found, String> {
         let topology = chain();
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
         let card = NetworkCard::new(&NetworkCardConfig::at_rate(BitRate::from_gbps(1)));
@@ -256,7 +259,8 @@ mod tests {
     #[test]
     fn all_of_a_fabric_or_a_part_of_it_is_here() {
         let of = |text: &[(&str, u32)]| text.iter().map(|&(name, host)| (name.to_owned(), host)).collect::<Vec<_>>();
-        let cases: [(&[&str], &[(&str, u32)], [bool; 3]); 4] = [
+        type Case = (&'static [&'static str], &'static [(&'static str, u32)], [bool; 3]);
+        let cases: [Case; 4] = [
             (&["h3", "h1", "h2"], &[("sw3->h3", 2), ("sw1->h1", 0), ("sw2->h2", 1)], [true, true, true]),
             (&["sw2", "h3"], &[("sw3->sw2", 1), ("sw3->h3", 2)], [false, false, true]),
             (

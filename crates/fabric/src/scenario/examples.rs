@@ -33,6 +33,7 @@ embedded_examples!(
     "link-failure",
     "sqr-testbed",
     "lossy-link",
+    "cut-link",
     "afq-neighbours",
     "bench-a",
     "bench-b",

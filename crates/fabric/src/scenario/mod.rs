@@ -175,6 +175,16 @@ pub enum PathRule {
 }
 
 impl Scenario {
+    /// Traffic classes that something at the ports gives a weight.
+    fn classes_weighed(&self) -> usize {
+        let of_ports = self.switch.flow_queueing.as_ref().map_or(0, |queueing| queueing.weights().len());
+        let of_mechanism = |mechanism: &MechanismSettings| match mechanism {
+            MechanismSettings::Afq(settings) => settings.class_weights.len(),
+            _ => 0,
+        };
+        self.mechanisms.iter().map(of_mechanism).fold(of_ports, usize::max)
+    }
+
     /// Whether any port marks, of itself or for a mechanism.
     fn marks_somewhere(&self) -> bool {
         self.switch.marks_somewhere() || self.mechanisms.iter().any(MechanismSettings::marks)

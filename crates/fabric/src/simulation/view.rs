@@ -2,11 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use hitless_switch::DropReason;
+use hitless_wire::{BitRate, Duration};
+
 use super::LiveFabric;
 use crate::link::LinkCounters;
-use crate::outside::Refused;
+use crate::outside::{Point, Refused};
+use crate::scenario::MechanismSettings;
+use crate::topology::select::select_links;
 use crate::topology::{DirectedLink, Node};
-use hitless_switch::DropReason;
 
 /// A link in one direction.
 #[derive(Clone, Debug)]
@@ -46,6 +50,32 @@ impl LiveFabric {
         let mut retired = self.simulation.ended_in_switches(|reason: DropReason| !reason.is_loss());
         retired.extend(kept);
         FabricView { links: self.link_views(), drops, retired, mechanisms: self.mechanism_counters() }
+    }
+
+    /// The rate of each point's link.
+    pub fn rates(&self) -> impl Iterator<Item = (String, BitRate)> + '_ {
+        let rate = |point: &Point| self.simulation.topology.link(point.outwards.link).settings.rate;
+        self.points().iter().map(move |point| (point.name.clone(), rate(point)))
+    }
+
+    /// Times that a mechanism waits for what crosses a link to a switch elsewhere, which costs real time: what it is, and
+    /// how long.
+    pub fn intervals_over_real_links(&self) -> Vec<(String, Duration)> {
+        let topology = &self.simulation.topology;
+        let is_real = |link: &DirectedLink| {
+            let mut switches = self.points().iter().filter(|point| point.is_switch());
+            switches.any(|point| point.outwards == *link || point.inwards() == *link)
+        };
+        let mut intervals = Vec::new();
+        for settings in &self.simulation.scenario.mechanisms {
+            if let MechanismSettings::LinkGuardian(settings) = settings {
+                let links = select_links(topology, &settings.link).unwrap_or_default();
+                let real = links.into_iter().filter(is_real);
+                let name = |link| format!("ack_no_timeout of {}", topology.link_name(link));
+                intervals.extend(real.map(|link| (name(link), settings.ack_no_timeout)));
+            }
+        }
+        intervals
     }
 
     fn link_views(&mut self) -> Vec<LinkView> {

@@ -141,20 +141,7 @@ fn run(
 ) -> Pipe<Judged, PacketPairReceiver, impl FnMut(Way, &mut Packet) -> Delays + use<>> {
     let receiver = PacketPairReceiver::new(config, Duration::ZERO);
     let mut pipe = Pipe::new(Judged::new(config), receiver, fate(faults, seed));
-    let mut total = 0;
-    for &bytes in writes {
-        pipe.write(bytes);
-        total += bytes;
-        let mut steps = 0;
-        while pipe.sender.acknowledged_bytes() < total {
-            assert!(pipe.step(), "nothing left to happen with {} of {total} bytes", pipe.sender.acknowledged_bytes());
-            assert!(pipe.receiver.delivered_bytes() >= pipe.sender.acknowledged_bytes());
-            steps += 1;
-            assert!(steps < 2_000_000, "no end");
-        }
-    }
-    while pipe.step() {}
-    assert_eq!(pipe.receiver.delivered_bytes(), total);
+    pipe.deliver(writes);
     pipe
 }
 

@@ -47,6 +47,25 @@ impl<S: Sender, R: Receiver, F: FnMut(Way, &mut Packet) -> Delays> Pipe<S, R, F>
         self.poll();
     }
 
+    /// Sends `writes` one after the other, each when the one before is acknowledged, and waits until nothing happens.
+    pub fn deliver(&mut self, writes: &[u64]) {
+        let mut total = 0;
+        for &bytes in writes {
+            self.write(bytes);
+            total += bytes;
+            let mut steps = 0;
+            while self.sender.acknowledged_bytes() < total {
+                let acknowledged = self.sender.acknowledged_bytes();
+                assert!(self.step(), "nothing left to happen with {acknowledged} of {total} bytes");
+                assert!(self.receiver.delivered_bytes() >= self.sender.acknowledged_bytes());
+                steps += 1;
+                assert!(steps < 2_000_000, "no end");
+            }
+        }
+        while self.step() {}
+        assert_eq!(self.receiver.delivered_bytes(), total);
+    }
+
     fn launch(&mut self, way: Way, outgoing: Outgoing) {
         let Outgoing { transport, frame_bytes, ecn } = outgoing;
         let mut packet = Packet { transport, frame_bytes, ecn, ..Packet::default() };

@@ -1,7 +1,8 @@
 //! The parts of a recording.
 
+use hitless_fabric::LiveFabric;
 use hitless_fabric::outside::OutsideSettings;
-use hitless_fabric::{LiveFabric, scenario};
+use hitless_fabric::scenario::{self, Purpose};
 use hitless_wire::Duration;
 use hitless_wire::frame::{EtherType, MacAddress};
 use hitless_wire::link::LinkFormat;
@@ -84,8 +85,8 @@ impl Header {
     /// # Errors
     /// A sentence: a scenario or an address that this version does not take.
     pub fn build(&self) -> Result<LiveFabric, String> {
-        let scenario = scenario::check_for(&self.scenario, "recording", scenario::Purpose::Live)
-            .map_err(|error| error.to_string())?;
+        let scenario =
+            scenario::check_for(&self.scenario, "recording", Purpose::Live).map_err(|error| error.to_string())?;
         let station = |(address, point): &(String, String)| Ok((mac_address(address)?, point.clone()));
         let link = |end: &LinkEnd| {
             let (local, remote) = (mac_address(&end.local)?, mac_address(&end.remote)?);

@@ -123,6 +123,8 @@ impl Player {
             }
             Record::Decision(decision) => {
                 self.has_decisions = true;
+                // Whatever came later came after all that is due by then.
+                self.fabric.advance(decision.at);
                 self.live.push_back(decision);
             }
             Record::Refusal { .. } => self.refusals += 1,

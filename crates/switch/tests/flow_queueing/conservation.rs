@@ -190,7 +190,6 @@ fn a_paused_port_sends_nothing_until_it_is_resumed() {
     pause.push_shim(PauseFrame::pause(0)).expect("a packet has room for one shim");
     world.arrive(&mut switch, Time(1), OUT, pause);
     world.arrive(&mut switch, Time(2), IN, packet_of(&step, 1));
-    // A pause lasts as long as its quanta say, which is much longer.
     world.run_until(&mut switch, Time(3));
     assert_eq!((world.sent.len(), switch.queue_bytes(Time(3), OUT, QueueId(0))), (0, 1_000));
     let mut resume = packet_of(&step, 0);

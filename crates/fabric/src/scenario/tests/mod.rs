@@ -120,6 +120,14 @@ fn the_loss_rate_of_a_link_is_the_highest_of_the_run() {
 }
 
 #[test]
+fn a_class_that_afq_gives_a_weight_needs_no_queue_of_the_switch() {
+    let text = example("afq-neighbours").unwrap().replace("kind = \"long\"", "kind = \"long\"\nclass = 1");
+    assert!(check(&text, "no weights").is_err());
+    let weighed = text.replace("ecn_rounds = 8", "ecn_rounds = 8\nclass_weights = [1, 4]");
+    check(&weighed, "weights").unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
 fn the_schema_documents_every_field() {
     fn undocumented(value: &serde_json::Value, path: &str, found: &mut Vec<String>) {
         if let Some(properties) = value.get("properties").and_then(|properties| properties.as_object()) {

@@ -51,7 +51,9 @@ impl Simulation {
             return;
         };
         let at = now + Duration(1);
-        let returned = [0, 1].map(|end| Some(known.detector.up(end, at)));
+        // An end that has not detected the failure yet does so, and hears at the same moment that it is over.
+        let down = self.recovery.records[failure as usize].down;
+        let returned = [0, 1].map(|end| Some(known.detector.up(end, at).max(known.detector.down(end, down))));
         self.schedule_course(failure, &Course { whole: Some(at), returned, ..Course::default() });
     }
 

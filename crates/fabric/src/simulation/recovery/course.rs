@@ -16,7 +16,7 @@ pub(super) struct Detector {
 
 impl Detector {
     /// When `end` detects a link that fails at `at`.
-    fn down(&self, end: usize, at: Time) -> Time {
+    pub fn down(&self, end: usize, at: Time) -> Time {
         match self.detection {
             Detection::Fixed(FixedDetection { delay }) | Detection::SignalLoss(SignalLossDetection { delay }) => {
                 later(at, delay)

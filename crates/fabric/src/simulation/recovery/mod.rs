@@ -253,7 +253,12 @@ impl Simulation {
 
     fn reroute<const OUTSIDE: bool>(&mut self, now: Time, failure: u32, end: usize) {
         let Some(link) = self.recovery.link_of(failure) else { return };
+        let is_down = self.recovery.links[link].is_down;
         let state = &mut self.recovery.links[link].ends[end];
+        // It was mended by hand meanwhile, and this end knows.
+        if !is_down && state.state == PortState::Up {
+            return;
+        }
         state.may_reroute = true;
         if let Some(switch) = state.switch {
             self.find_ways::<OUTSIDE>(now, switch);

@@ -1,0 +1,20 @@
+"""What is said at the end of every live run."""
+
+from hitless.cli.console import print_note
+from hitless.live import Status
+
+OVERLOAD_CODE = 1
+"""The exit code of a strict run that could not keep up."""
+
+
+def warn(result: Status, *, strict: bool) -> int:
+    """Say on stderr what makes a result no result; the exit code."""
+    for warning in result.warnings:
+        print_note(f"warning: {warning}")
+    if not result.is_overloaded:
+        return 0
+    print_note(
+        f"warning: it could not keep up at times ({result.misses} deadlines missed): "
+        "its results are not those of the scenario's switches"
+    )
+    return OVERLOAD_CODE if strict else 0

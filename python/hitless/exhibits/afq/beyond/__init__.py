@@ -1,0 +1,33 @@
+"""What the paper does not measure.
+
+- ``weights``: tenants and flows that weigh more than others
+- ``fast_links``: 100 and 400 Gbps, and how many bytes a round should have
+- ``many_flows``: 100,000 connections on one link
+- ``shared_buffer``: fewer queues in use when a buffer that ports share gets short
+- ``rivals``: FQ-CoDel and DRR with a queue for each flow, in the cluster
+"""
+
+from collections.abc import Iterable
+
+from hitless.exhibits import Context, Exhibit, Point, Row, Runs, exhibit
+from hitless.exhibits.afq.beyond.fast_links import FastLinks
+from hitless.exhibits.afq.beyond.many_flows import ManyFlows
+from hitless.exhibits.afq.beyond.rivals import Rivals
+from hitless.exhibits.afq.beyond.shared_buffer import SharedBuffer
+from hitless.exhibits.afq.beyond.weights import Weights
+
+
+@exhibit("afq/beyond", title="AFQ beyond the paper: weights, rates, many flows, shared buffers, rivals")
+class Beyond(Exhibit):
+    """Nothing here is judged."""
+
+    def __init__(self) -> None:
+        self._parts = (Weights(), FastLinks(), ManyFlows(), SharedBuffer(), Rivals())
+
+    def points(self, context: Context) -> Iterable[Point]:
+        for part in self._parts:
+            yield from part.points(context)
+
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        for part in self._parts:
+            yield from part.rows(runs)

@@ -1,0 +1,97 @@
+"""100 and 400 Gbps: how many bytes a round should have.
+
+Enterprise flows by packet pair from 16 hosts to 16 others over one link as fast as theirs, at 70 % load, with a round
+trip of 10 us. The paper's rule, d l / (6 nQ), gives 651 B at 100 Gbps and 2,604 B at 400 Gbps: one frame, and about
+two.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+import polars as pl
+
+from hitless.exhibits import Context, Point, Row, Runs
+from hitless.exhibits.afq import flows, schemes, statistics
+from hitless.exhibits.afq.beyond.part import TABLES, Part
+from hitless.exhibits.afq.counters import dropped_per_flow
+from hitless.exhibits.afq.flows import Compared
+from hitless.exhibits.afq.schemes import Buffers, Scheme
+from hitless.exhibits.afq.sizes import ENTERPRISE, FRAME_BYTES
+from hitless.simulation import Run, Scenario
+
+_RATES_GBPS = (100, 400)
+_FRAMES = (1, 2, 4, 8)
+_HOSTS = 16
+_LOAD = 70
+_RTT_US = 10
+_BUFFERS = Buffers("2 MB")
+"""As many queues of as many bytes as at 10 Gbps would hold a fortieth of the time; the size is an assumption."""
+
+
+def _afq(frames: int) -> Scheme:
+    size = f"{frames * FRAME_BYTES} B"
+    transport = {**schemes.PACKET_PAIR, "bytes_per_round": size}
+    return Scheme(f"AFQ, {frames} frames a round", transport, afq={**schemes.AFQ, "bytes_per_round": size})
+
+
+_SCHEMES = (*map(_afq, _FRAMES), schemes.IDEAL)
+
+
+class FastLinks(Part):
+    """Completion times by bytes in a round, beside Ideal-FQ."""
+
+    def points(self, context: Context) -> Iterable[Point]:
+        for rate_gbps in _RATES_GBPS:
+            length_ms = context.length(f"ms at {rate_gbps} Gbps", full=1_000, normal=50, quick=20)
+            for scheme in _SCHEMES:
+                yield Point(_key(rate_gbps, scheme), _scenario(scheme, rate_gbps, length_ms), keep=TABLES)
+
+    def rows(self, runs: Runs) -> Iterable[Row]:
+        for rate_gbps in _RATES_GBPS:
+            yield from _rows(rate_gbps, {scheme.name: runs[_key(rate_gbps, scheme)] for scheme in _SCHEMES})
+
+
+def _key(rate_gbps: int, scheme: Scheme) -> str:
+    return f"{rate_gbps} Gbps: {scheme.name}"
+
+
+def _scenario(scheme: Scheme, rate_gbps: int, duration_ms: int) -> Scenario:
+    data, _ = ENTERPRISE.wire_bytes(rate_gbps * 1e9, duration_ms / 1e3)
+    link = {"rate": f"{rate_gbps} Gbps", "delay": f"{round(_RTT_US * 1e3 / 6)} ns"}
+    group = {
+        "name": "enterprise",
+        "transport": "transport",
+        "kind": "poisson",
+        "sizes": ENTERPRISE.scenario,
+        "sources": [f"h0..h{_HOSTS - 1}"],
+        "destinations": [f"h{_HOSTS}..h{2 * _HOSTS - 1}"],
+        "flows_per_second": round(_LOAD / 100 * rate_gbps * 1e9 / (8 * data)),
+    }
+    ends = {"hosts_left": _HOSTS, "hosts_right": _HOSTS, "host_link": link, "bottleneck": link}
+    made = {
+        "name": "fast",
+        "duration": f"{duration_ms} ms",
+        "topology": {"kind": "dumbbell", **ends},
+        "switch": scheme.switch(_BUFFERS),
+        "transport": [{"name": "transport", **scheme.transport}],
+        "flows": [group],
+    }
+    mechanisms = scheme.mechanisms(_BUFFERS)
+    return {**made, "mechanism": mechanisms} if mechanisms else made
+
+
+def _completion(run: Run, rate_gbps: int) -> pl.DataFrame:
+    done = flows.delivered(run)
+    rates, fixed_us = (rate_gbps, rate_gbps, rate_gbps), _RTT_US / 2
+    idle = flows.idle_us(done["bytes"].to_numpy().astype(np.float64), rates, fixed_us)
+    return done.with_columns(idle_us=pl.Series(idle))
+
+
+def _rows(rate_gbps: int, runs: Mapping[str, Run]) -> Iterator[Row]:
+    compared = Compared({name: _completion(run, rate_gbps) for name, run in runs.items()})
+    x = f"{rate_gbps} Gbps, {_LOAD} %"
+    for name, run in runs.items():
+        for title, group in (("flows below 100 KB", compared.short), ("all flows", compared.all)):
+            value, interval = statistics.mean_ratio(group, name, "idle_us")
+            yield Row(name, x, f"mean FCT of {title}, normalized", "times", value, interval=interval)
+        yield Row(name, x, "packets dropped per flow", "", dropped_per_flow(run))

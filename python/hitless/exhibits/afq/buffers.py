@@ -1,0 +1,117 @@
+"""What waits and what is dropped in the cluster, enterprise workload: figure 10."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+
+from hitless.exhibits import Context, Exhibit, Factor, Point, Row, Runs, Shape, exhibit
+from hitless.exhibits.afq import cluster, schemes
+from hitless.exhibits.afq.cluster import Case
+from hitless.exhibits.afq.counters import dropped_bytes_per_flow
+from hitless.exhibits.afq.sizes import ENTERPRISE, FRAME_BYTES
+from hitless.plot import Plot, Series, tail_series
+from hitless.simulation import Run
+
+_LOADS = (30, 50, 70, 90)
+_LOAD = 70
+"""The load of the distributions; the text gives none."""
+_PERIOD_US = 100
+"""Between two snapshots of the buffers (section 6.2.3)."""
+_DROPS = "bytes dropped per flow"
+_FEW_PACKETS = 5
+_RARELY_PERCENT = 1.0
+"""What "rarely" may be: flows with more than five packets, of all that a snapshot finds in a buffer."""
+
+
+@exhibit("afq/fig10", title="Drops, queue lengths and packets of a flow in the buffer")
+class Figure10(Exhibit):
+    """Five schemes at several loads; ports between leaves and spines are sampled."""
+
+    def points(self, context: Context) -> Iterable[Point]:
+        length_ms = cluster.duration_ms(context, 10)
+        snapshots = {"ports": cluster.core_ports(), "period": f"{_PERIOD_US} us", "per_flow": True}
+        for case in self._cases():
+            yield case.point(length_ms, {"queue": [snapshots]}, keep=("queues", "queue_flows", "drops"))
+
+    def _cases(self) -> list[Case]:
+        return [Case(ENTERPRISE, load, scheme) for load in _LOADS for scheme in schemes.COMPARED]
+
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        drops = {case: dropped_bytes_per_flow(runs[case.key]) for case in self._cases()}
+        queues = {case: _mean_queue_kb(runs[case.key]) for case in self._cases()}
+        yield from _judged_drops({(case.scheme.name, case.load): value for case, value in drops.items()})
+        yield from _judged_queues({(case.scheme.name, case.load): value for case, value in queues.items()})
+        for case in self._cases():
+            x = f"{case.load} %"
+            yield Row(case.scheme.name, x, _DROPS, "B", drops[case])
+            yield Row(case.scheme.name, x, "mean queue of a core port", "KB", queues[case])
+        yield from self._packets_per_flow(runs)
+
+    def _packets_per_flow(self, runs: Runs) -> Iterator[Row]:
+        counts = {case.scheme.name: packets_of_flows(runs[case.key]) for case in self._cases() if case.load == _LOAD}
+        above = {name: 100 * float((sample > _FEW_PACKETS).mean()) for name, sample in counts.items()}
+        statement = (
+            f"rarely (at most {_RARELY_PERCENT:g} %) more than five packets with AFQ; TCP and DCTCP have many more"
+        )
+        holds = above["AFQ"] <= _RARELY_PERCENT and min(above["TCP"], above["DCTCP"]) >= 5 * above["AFQ"]
+        for name, value in above.items():
+            metric = "flows with more than 5 packets in a core port's buffer"
+            note = f"most {counts[name].max():,.0f} packets, {counts[name].size:,} counts"
+            row = Row(name, f"{_LOAD} %", metric, "%", value, note=note)
+            yield (
+                Row(name, row.x, metric, "%", value, judge=Shape(holds, statement), note=note) if name == "AFQ" else row
+            )
+
+    def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
+        for title, unit, value in (
+            ("Bytes dropped per flow", "B", dropped_bytes_per_flow),
+            ("Mean queue of a core port", "KB", _mean_queue_kb),
+        ):
+            series = [
+                Series(
+                    scheme.name,
+                    [float(load) for load in _LOADS],
+                    [value(runs[Case(ENTERPRISE, load, scheme).key]) for load in _LOADS],
+                )
+                for scheme in schemes.COMPARED
+            ]
+            yield Plot(title, "load (%)", f"{title.lower()} ({unit})", series)
+        series = [
+            tail_series(case.scheme.name, packets_of_flows(runs[case.key]))
+            for case in self._cases()
+            if case.load == _LOAD
+        ]
+        title = f"Packets of one flow in a core port's buffer, {_LOAD} % load"
+        yield Plot(title, "packets of the flow", "share of flows at or above", series, y_scale="log")
+
+
+def _mean_queue_kb(run: Run) -> float:
+    return float(run.table("queues")["value_bytes"].mean()) / 1e3  # type: ignore[arg-type]
+
+
+def packets_of_flows(run: Run) -> np.typing.NDArray[np.float64]:
+    """Packets of each flow that has any, over all snapshots of all sampled buffers."""
+    bars = run.table("queue_flows")
+    return np.repeat(bars["packets"].to_numpy().astype(np.float64), bars["count"].to_numpy().astype(np.int64))
+
+
+def _judged_drops(drops: Mapping[tuple[str, int], float]) -> Iterator[Row]:
+    judge = Factor(better="lower")
+    note = "paper: one packet on average"
+    yield Row("TCP", f"{_LOAD} %", _DROPS, "B", drops["TCP", _LOAD], FRAME_BYTES, judge=judge, note=note)
+    low = drops["DCTCP", _LOADS[0]]
+    statement = "DCTCP drops next to nothing at low load: less than one packet of a hundred flows"
+    yield Row("DCTCP", f"{_LOADS[0]} %", _DROPS, "B", low, judge=Shape(low < FRAME_BYTES / 100, statement))
+    statement = "AFQ drops less than TCP at every load"
+    holds = all(drops["AFQ", load] < drops["TCP", load] for load in _LOADS)
+    for load in _LOADS:
+        yield Row("AFQ", f"{load} %", _DROPS, "B", drops["AFQ", load], judge=Shape(holds, statement))
+
+
+def _judged_queues(queues: Mapping[tuple[str, int], float]) -> Iterator[Row]:
+    statement = "DCTCP and AFQ with packet pair keep queues a fifth of TCP's or shorter at high load"
+    high = _LOADS[-1]
+    for name in ("DCTCP", "AFQ"):
+        value = queues[name, high]
+        judge = Shape(value <= queues["TCP", high] / 5, statement)
+        yield Row(name, f"{high} %", "mean queue of a core port", "KB", value, judge=judge)

@@ -1,0 +1,79 @@
+"""Completion time against flow size at 70 % load: figure 15 (appendix B)."""
+
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+
+from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Shape, exhibit
+from hitless.exhibits.afq import cluster, schemes, statistics
+from hitless.exhibits.afq.cluster import Case
+from hitless.exhibits.afq.flows import Compared
+from hitless.exhibits.afq.sizes import ENTERPRISE
+from hitless.plot import Plot, Series
+
+_LOAD = 70
+_EDGES_BYTES = tuple(float(edge) for edge in np.round(np.geomspace(1e2, 1e7, 11)))
+"""Two ranges of size for each power of ten."""
+_LEAST_FLOWS = 30
+"""A range with fewer flows says little."""
+
+
+@exhibit("afq/fig15", title="Completion time against flow size at 70 % load")
+class Figure15(Exhibit):
+    """The ideal is a straight line: what an idle network takes, times a factor that does not depend on the size."""
+
+    def points(self, context: Context) -> Iterable[Point]:
+        length_ms = cluster.duration_ms(context, 20)
+        for case in self._cases():
+            yield case.point(length_ms)
+
+    def _cases(self) -> list[Case]:
+        return [Case(ENTERPRISE, _LOAD, scheme) for scheme in schemes.COMPARED]
+
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        compared = cluster.compared(runs, self._cases())
+        ranges = _ranges(compared)
+        slowdowns = {name: _slowdowns(ranges, name) for name in compared.names}
+        spreads = {name: max(values) / min(values) for name, values in slowdowns.items()}
+        statement = "closer to a straight line with AFQ than with TCP, DCTCP and SFQ"
+        holds = all(spreads["AFQ"] < spreads[name] for name in ("TCP", "DCTCP", "SFQ"))
+        for name, spread in spreads.items():
+            x = f"{_LOAD} %, {next(iter(ranges))} to {list(ranges)[-1]}"
+            metric = "FCT over that in an idle network: largest range over least"
+            row = Row(name, x, metric, "times", spread)
+            yield Row(name, x, metric, "times", spread, judge=Shape(holds, statement)) if name == "AFQ" else row
+        for name in compared.names:
+            for title, flows in ranges.items():
+                value, interval = statistics.mean_ratio(flows, name, "idle_us")
+                note = f"{len(flows):,} flows"
+                yield Row(name, title, "mean FCT, normalized", "times", value, interval=interval, note=note)
+
+    def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
+        compared = cluster.compared(runs, self._cases())
+        ranges = _ranges(compared)
+        sizes = [_mean(flows, "bytes") for flows in ranges.values()]
+        series = [Series(name, sizes, [_mean(flows, name) for flows in ranges.values()]) for name in compared.names]
+        series.append(Series("idle network", sizes, [_mean(flows, "idle_us") for flows in ranges.values()]))
+        yield Plot("Mean FCT by size", "size (B)", "FCT (us)", series, x_scale="log", y_scale="log")
+
+
+def _ranges(compared: Compared) -> Mapping[str, pl.DataFrame]:
+    groups = {f"{_short(low)}-{_short(high)}": compared.of_sizes(low, high) for low, high in pairwise(_EDGES_BYTES)}
+    return {title: flows for title, flows in groups.items() if len(flows) >= _LEAST_FLOWS}
+
+
+def _short(size_bytes: float) -> str:
+    for unit, factor in (("MB", 1e6), ("KB", 1e3)):
+        if size_bytes >= factor:
+            return f"{size_bytes / factor:.3g} {unit}"
+    return f"{size_bytes:.3g} B"
+
+
+def _slowdowns(ranges: Mapping[str, pl.DataFrame], name: str) -> list[float]:
+    return [statistics.mean_ratio(flows, name, "idle_us")[0] for flows in ranges.values()]
+
+
+def _mean(flows: pl.DataFrame, column: str) -> float:
+    return float(flows[column].mean())  # type: ignore[arg-type]

@@ -1,0 +1,158 @@
+"""AFQ end to end: the workloads of its exhibits, completion times, schedulers, and what figures are made of."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from hitless.exhibits import Runs
+from hitless.exhibits.afq import cluster, flows, incast, one_link, schedulers, schemes, statistics
+from hitless.exhibits.afq.cluster import Case
+from hitless.exhibits.afq.sizes import ENTERPRISE, PARETO, PAYLOAD_SHARE, Sizes
+from hitless.simulation import PacketSimulation, Simulation
+
+HITLESS = Path(sys.executable).with_name("hitless")
+
+
+class Fixed(Sizes):
+    """All flows of one size."""
+
+    def __init__(self, size_bytes):
+        self.name = "fixed"
+        self.scenario = {"kind": "fixed", "bytes": f"{size_bytes} B"}
+        self._size_bytes = size_bytes
+
+    def quantiles(self, shares):
+        return np.full(shares.shape, float(self._size_bytes))
+
+
+def run(case, duration_ms, seed=1, measure=None, keep=None):
+    """The run of a case of the cluster."""
+    return PacketSimulation(case.scenario(duration_ms, measure or {})).job(file_name=case.key, seed=seed).run(keep=keep)
+
+
+def test_what_a_flow_can_send_before_the_end_is_the_mean_over_its_start():
+    starts = (np.arange(10_000) + 0.5) / 10_000
+    for sizes in (ENTERPRISE, PARETO, Fixed(100_000)):
+        most = 10e9 * PAYLOAD_SHARE / 8 * 0.02
+        size = sizes.quantiles(np.array([0.3, 0.9, 0.999]))
+        slow = [np.minimum(one, most * starts).mean() for one in size]
+        quick = np.interp([0.3, 0.9, 0.999], (np.arange(200_000) + 0.5) / 200_000, sizes.sent_bytes(10e9, 0.02))
+        assert quick == pytest.approx(slow, rel=2e-3)
+
+
+def test_sizes_are_those_that_the_simulator_draws():
+    for sizes in (ENTERPRISE, PARETO):
+        drawn = run(Case(sizes, 5, schemes.DROP_TAIL), 20).table("messages")["bytes"].to_numpy()
+        assert drawn.size > 1_500
+        for share in (0.1, 0.3, 0.5, 0.7, 0.9, 0.97):
+            (limit,) = sizes.quantiles(np.array([share]))
+            below, upto = (drawn < round(limit)).mean(), (drawn <= round(limit)).mean()
+            assert below - 0.04 < share < upto + 0.04, (sizes.name, share)
+
+
+def test_the_core_links_get_the_load_that_was_asked_for():
+    made = run(Case(Fixed(20_000), 40, schemes.DCTCP_MARKING), 4)
+    assert cluster.utilization(made) == pytest.approx(0.4, abs=0.02)
+
+
+@pytest.mark.parametrize("size_bytes", [1, 1_448, 1_449, 14_480, 300_000])
+def test_a_flow_alone_takes_what_the_idle_network_is_said_to_take(size_bytes):
+    unhindered = replace(schemes.DROP_TAIL, transport={**schemes.TCP, "initial_window": 1_000})
+    case = Case(Fixed(size_bytes), 1, unhindered)
+    scenario = case.scenario(2, {})
+    alone = {**scenario["flows"][0], "flows_per_second": 20_000, "count": 3}
+    made = PacketSimulation({**scenario, "flows": [alone]}).job(file_name="alone", seed=1).run()
+    done = cluster.completion(made)
+    assert len(done) == 3
+    assert done["fct_us"].to_numpy() == pytest.approx(done["idle_us"].to_numpy(), rel=1e-3)
+
+
+def test_compared_are_the_flows_that_finished_under_every_scheme():
+    columns = {"bytes": [10, 200_000, 30], "started_ps": [3, 1, 2], "idle_us": [1.0, 2.0, 3.0]}
+    first = pl.DataFrame({"flow": [1, 2, 3], **columns, "fct_us": [5.0, 6.0, 7.0]})
+    second = pl.DataFrame({"flow": [1, 2, 3], **columns, "fct_us": [1.0, 2.0, 3.0]}).filter(pl.col("flow") != 3)
+    compared = flows.Compared({"first": first, "second": second})
+    assert compared.all["flow"].to_list() == [2, 1]
+    assert compared.short["flow"].to_list() == [1]
+    assert compared.missing_percent == pytest.approx(100 / 3)
+    assert statistics.mean_ratio(compared.all, "first", "second")[0] == pytest.approx(11 / 3)
+
+
+def test_an_interval_covers_slices_that_go_together():
+    started = np.repeat(np.arange(40) * 1_000, 50)
+    slow = np.repeat(np.random.default_rng(1).uniform(1, 3, 40), 50)
+    table = pl.DataFrame({"started_ps": started, "slow": slow, "even": np.ones(2_000)})
+    value, interval = statistics.mean_ratio(table, "slow", "even")
+    assert interval.low < value < interval.high
+    # 2,000 independent values would give a tenth of that.
+    assert interval.high - interval.low > 0.2
+
+
+def test_an_incast_is_complete_with_its_last_answer():
+    case = incast.Case(schemes.DCTCP_MARKING, 8)
+    made = PacketSimulation(case.scenario(3)).job(file_name=case.key, seed=1).run()
+    times = incast.completion_ms(made)
+    assert len(times) == 3
+    assert times == pytest.approx([incast.ideal_ms(8)] * 3, rel=0.01)
+
+
+def test_jains_index_is_one_for_equal_and_one_over_n_for_one_alone():
+    for delivered, expected in (([5, 5, 5, 5], 0.0), ([7, 0, 0, 0], 0.75), ([3, 1], 0.2)):
+        made = Simulation.__new__(Simulation)  # anything with tables
+        made.table = lambda _, values=delivered: pl.DataFrame({"delivered_bytes": values})
+        assert one_link.unfairness(made) == pytest.approx(expected)
+
+
+@pytest.fixture(scope="module")
+def at_high_load():
+    """A few milliseconds of the cluster at 90 % load, by scheme."""
+    made = {}
+    names = (schedulers._ROTATING, schedulers._NAMED, schedulers._DEFICIT, schedulers._GROUPS, schedulers._IDEAL)
+    for scheme in [scheme for scheme in schedulers._VARIANTS if scheme.name in names]:
+        made[scheme.name] = run(Case(ENTERPRISE, 90, scheme), 1)
+    return made
+
+
+def test_deficit_round_robin_gives_the_schedule_of_rotating_strict_priority(at_high_load):
+    differing, every = schedulers.differing_flows(at_high_load[schedulers._NAMED], at_high_load[schedulers._DEFICIT])
+    assert every > 2_000
+    assert differing == 0
+
+
+def test_two_groups_give_another_schedule(at_high_load):
+    differing, _ = schedulers.differing_flows(at_high_load[schedulers._ROTATING], at_high_load[schedulers._GROUPS])
+    assert differing > 0
+
+
+def test_short_flows_take_as_long_as_with_ideal_fair_queueing(at_high_load):
+    names = (schedulers._ROTATING, schedulers._IDEAL)
+    compared = flows.Compared({name: cluster.completion(at_high_load[name]) for name in names})
+    value, _ = statistics.mean_ratio(compared.short, *names)
+    assert value == pytest.approx(1, abs=0.15)
+
+
+def test_figure_11_says_how_long_incasts_take(tmp_path):
+    command = [HITLESS, "reproduce", "afq/fig11", "--quick", "--json", "--out", str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (exhibit,) = json.loads(done.stdout)["exhibits"]
+    rows = {(row["series"], row["x"], row["metric"]): row for row in exhibit["rows"]}
+    for senders in incast.SENDERS:
+        assert rows["AFQ", f"{senders} senders", "completion time over ideal"]["verdict"] in {"match", "differs"}
+        assert rows["Ideal-FQ", f"{senders} senders", "completion time"]["measured"] >= incast.ideal_ms(senders)
+
+
+def test_runs_of_one_load_have_the_same_flows():
+    first, second = (Case(ENTERPRISE, 50, scheme) for scheme in (schemes.DROP_TAIL, schemes.DCTCP_MARKING))
+    tables = {case.scheme.name: cluster.completion(run(case, 2)) for case in (first, second)}
+    joined = tables["TCP"].join(tables["DCTCP"], on="flow", suffix="_other")
+    assert len(joined) > 500
+    assert joined["bytes"].equals(joined["bytes_other"].rename("bytes"))
+    assert joined["started_ps"].equals(joined["started_ps_other"].rename("started_ps"))
+    assert cluster.compared(Runs({c.key: run(c, 2) for c in (first, second)}), [first, second]).missing_percent < 20
