@@ -1,7 +1,7 @@
 # Set-up shared by ./run, ./test and ./hitless: sourced, never run. Everything it says goes to stderr.
 #
 # ensure_runtime   .venv with the locked packages and the simulator built into it
-# ensure_tests     the same, and what the tests need
+# ensure_tools     the packages and programs that the tests need, without the build
 # Both return at once when nothing has changed since the last time.
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -118,7 +118,7 @@ with_lock() {
 }
 
 setup_runtime() { install_packages requirements; build_native; }
-setup_tests() { install_packages requirements; install_packages requirements-dev; install_test_programs; build_native; }
+setup_tools() { install_packages requirements; install_packages requirements-dev; install_test_programs; }
 
 ensure_runtime() { with_lock setup_runtime; }
-ensure_tests() { with_lock setup_tests; }
+ensure_tools() { with_lock setup_tools; }
