@@ -97,7 +97,10 @@ def test_with_sqr_tcp_sees_neither_loss_nor_reordering(lab, tmp_path):
             }
             if not any(counted.values()):
                 break
-        assert not any(counted.values()), (counted, lab.status())
+        status = lab.status()
+        if any(counted.values()) and status["is_overloaded"]:
+            pytest.skip(f"this machine could not keep up, so the run is no result: {status['warnings'][0]}")
+        assert not any(counted.values()), (counted, status)
         assert document["end"]["sum_received"]["bits_per_second"] > 0
     finally:
         iperf.end()

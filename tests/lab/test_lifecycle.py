@@ -295,7 +295,7 @@ def test_a_crash_while_it_comes_up_leaves_nothing(lab, tmp_path):
     assert lab.left_behind() == []
 
 
-def test_without_privileges_it_says_what_is_lacking(tmp_path):
+def test_without_privileges_it_says_what_is_lacking(permitted, tmp_path):
     file = chain(tmp_path)
     words = ["setpriv", "--bounding-set=-net_admin,-net_raw", "--inh-caps=-all", PROGRAM, "lab", "up", str(file)]
     done = subprocess.run([*map(str, words)], capture_output=True, text=True, check=False)

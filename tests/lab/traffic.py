@@ -9,7 +9,8 @@ from labs import require_tool
 RECEIVE = """
 import socket, sys, time
 with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as here:
-    here.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 23)
+    # SO_RCVBUFFORCE: more than rmem_max, so that a pause of this program loses nothing.
+    here.setsockopt(socket.SOL_SOCKET, 33, 1 << 23)
     here.bind(("", 9))
     print("ready", flush=True)
     here.settimeout(60)

@@ -74,11 +74,12 @@ pub trait Interface {
     /// [`Refusal`]: the frame was not sent.
     fn send(&mut self, frame: &[u8]) -> Result<(), Refusal>;
 
-    /// Has the kernel send what is in the transmit ring. While the interface is down, that is discarded.
+    /// Has the kernel send what is in the transmit ring, and answers whether it has taken all of it; what it has no room
+    /// for stays for the next call. While the interface is down, what is in the ring is discarded.
     ///
     /// # Errors
     /// When the interface is gone.
-    fn flush(&mut self) -> io::Result<()>;
+    fn flush(&mut self) -> io::Result<bool>;
 
     /// What has gone through it so far.
     ///

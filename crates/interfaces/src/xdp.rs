@@ -171,12 +171,15 @@ impl Interface for XdpInterface {
         answer
     }
 
-    fn flush(&mut self) -> io::Result<()> {
+    fn flush(&mut self) -> io::Result<bool> {
         if self.waiting == 0 {
-            return Ok(());
+            return Ok(true);
         }
-        self.waiting = 0;
-        self.socket.flush().or_else(|error| self.judge(error))
+        self.waiting = match self.socket.flush() {
+            Ok(not_taken) => u64::from(not_taken),
+            Err(error) => self.judge(error).map(|()| 0)?,
+        };
+        Ok(self.waiting == 0)
     }
 
     fn counters(&mut self) -> io::Result<Counters> {

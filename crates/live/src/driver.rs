@@ -100,6 +100,9 @@ impl Control {
     }
 }
 
+/// When to offer frames again that the kernel had no room for.
+const RETRY_NS: u64 = 100_000;
+
 struct Port {
     interface: Box<dyn Interface + Send>,
     departures: Lateness,
@@ -177,6 +180,9 @@ impl<C: Clock> Driver<C> {
             }
             self.wait(until);
         }
+        while let Some(request) = control.next() {
+            self.answer(request);
+        }
     }
 
     /// One turn: takes what has come, handles what is due, sends what leaves.
@@ -187,9 +193,12 @@ impl<C: Clock> Driver<C> {
             self.timers.record(due, wall.0);
         }
         let target = self.time(wall);
+        self.fabric.settle_arrivals(target);
+        let step_ps = self.options.slack_ns.max(1).saturating_mul(1_000);
         loop {
-            let step = hitless_wire::Duration::from_ns(self.options.slack_ns.max(1));
-            let until = target.min(self.fabric.now() + step);
+            // Silence is passed in one step.
+            let begins = self.fabric.next_due().map_or(target, |due| due.max(self.fabric.now()));
+            let until = target.min(Time(begins.as_ps().saturating_add(step_ps)));
             self.fabric.advance(until);
             self.send_departures();
             if until >= target {
@@ -231,9 +240,9 @@ impl<C: Clock> Driver<C> {
         });
         refused.into_iter().for_each(|(at, point)| self.fabric.note_refusal(at, point));
         for port in ports.iter_mut().filter(|port| port.has_unflushed) {
-            port.has_unflushed = false;
-            if let Err(error) = port.interface.flush() {
-                port.fail(&error);
+            match port.interface.flush() {
+                Ok(is_done) => port.has_unflushed = !is_done,
+                Err(error) => port.fail(&error),
             }
         }
     }
@@ -247,7 +256,8 @@ impl<C: Clock> Driver<C> {
         if next <= now.saturating_add(self.options.spin_ns) {
             return;
         }
-        let wake = next.min(until_ns).min(now + self.options.sleep_ns);
+        let sleep_ns = if self.ports.iter().any(|port| port.has_unflushed) { RETRY_NS } else { self.options.sleep_ns };
+        let wake = next.min(until_ns).min(now + sleep_ns);
         let watched = self.ports.iter().filter(|port| port.failed.is_none());
         let ports: Vec<BorrowedFd<'_>> = watched.filter_map(|port| port.interface.wakes()).collect();
         self.clock.wait(&ports, MonotonicTime(wake));

@@ -112,10 +112,10 @@ impl Interface for MemoryInterface {
         Ok(())
     }
 
-    fn flush(&mut self) -> io::Result<()> {
+    fn flush(&mut self) -> io::Result<bool> {
         let frames = std::mem::take(&mut self.unflushed);
         self.wire()?.sent.extend(frames);
-        Ok(())
+        Ok(true)
     }
 
     fn counters(&mut self) -> io::Result<Counters> {

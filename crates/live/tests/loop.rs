@@ -101,6 +101,18 @@ fn a_loop_that_sleeps_too_long_is_overloaded_and_its_packets_go_where_they_would
 }
 
 #[test]
+fn a_frame_after_a_long_silence_is_handled_at_its_own_time() {
+    let mut lab = Lab::new(&["a", "b"], Options::default());
+    lab.know_stations();
+    lab.stall(4_000_000);
+    lab.send(0, &frame(station(0), station(1), 1_000));
+    lab.run_for(100_000);
+    assert_eq!(lab.received()[1].len(), 1);
+    let status = lab.finish();
+    assert!(!status.is_overloaded, "{:?}", status.warnings);
+}
+
+#[test]
 fn what_is_due_at_the_start_is_not_late_because_the_run_began_later() {
     let change = "[[link]]\nname = \"a->sw\"\nchanges = [{ at = \"1 us\", loss = { kind = \"none\" } }]\n";
     let text = format!("{}{change}", support::star(&["a", "b"]));

@@ -81,6 +81,9 @@ impl Live {
         let points = interfaces.iter().map(|(node, _)| node.clone()).collect();
         let stations = stations.map(read_stations).transpose()?.unwrap_or_default();
         let settings = OutsideSettings { frames, frame_bytes, stations, ..OutsideSettings::new(points) };
+        if !(1.0..=1e6).contains(&slack_us) {
+            return Err(PyValueError::new_err(format!("slack_us is {slack_us}; it must be from 1 to 1,000,000")));
+        }
         let slack_ns = nanoseconds("slack_us", slack_us)?;
         let tested = self_test.then(|| measure(&mut MonotonicClock, &scenario, &settings, slack_ns));
         let tested = tested.transpose().map_err(ScenarioError::new_err)?;
@@ -121,10 +124,8 @@ impl Live {
     /// Runs until `stop`, or for `duration_s`, other Python threads running meanwhile. Once.
     #[pyo3(signature = (duration_s=None))]
     fn run(&self, py: Python<'_>, duration_s: Option<f64>) -> PyResult<()> {
-        let Stage::Ready(driver) = std::mem::replace(&mut *self.stage(), Stage::Running) else {
-            return Err(PyRuntimeError::new_err("a Live runs once; make a new one to run again"));
-        };
         let duration_ns = duration_s.map(|seconds| nanoseconds("duration_s", seconds * 1e6)).transpose()?;
+        let driver = self.take_driver()?;
         let result = py.detach(|| {
             catch_unwind(AssertUnwindSafe(|| run_to_end(*driver, &self.control, duration_ns)))
                 .unwrap_or_else(|panic| Err(Failure::Simulation(panic_message(panic.as_ref()))))
@@ -199,6 +200,18 @@ impl Live {
 }
 
 impl Live {
+    /// The driver, of a run that has not begun.
+    fn take_driver(&self) -> PyResult<Box<Driver<MonotonicClock>>> {
+        let mut stage = self.stage();
+        match std::mem::replace(&mut *stage, Stage::Running) {
+            Stage::Ready(driver) => Ok(driver),
+            other => {
+                *stage = other;
+                Err(PyRuntimeError::new_err("a Live runs once; make a new one to run again"))
+            }
+        }
+    }
+
     fn ask<T: Send>(&self, py: Python<'_>, request: impl FnOnce(std::sync::mpsc::Sender<T>) -> Request) -> PyResult<T> {
         const PATIENCE: Duration = Duration::from_secs(5);
         if !matches!(*self.stage(), Stage::Running) {

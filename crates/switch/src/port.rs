@@ -191,6 +191,11 @@ impl Pauses {
         self.ends_at[usize::from(class)] = Time::NEVER;
     }
 
+    /// Whether any class is paused at `now`.
+    pub fn is_active(&self, now: Time) -> bool {
+        self.ends_at.iter().any(|&ends_at| ends_at > now && ends_at != Time::NEVER)
+    }
+
     /// The event for `class` looks, at `now`.
     pub fn look(&mut self, class: u8, now: Time) -> PauseEnd {
         let ends_at = self.ends_at[usize::from(class)];

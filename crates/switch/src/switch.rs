@@ -656,14 +656,15 @@ impl<M: Mechanism> Switch<M> {
         match &mut state.lane {
             Lane::Managed(lane) => {
                 lane.resume(queue);
-                lane.set_group_paused(false);
+                // A group holds the packets of all classes, and so do the queues of flows.
+                lane.set_group_paused(state.pauses.is_active(now));
                 self.serve_when_free(now, port, environment);
             }
-            Lane::Flow(lane) => {
+            Lane::Flow(lane) if !state.pauses.is_active(now) => {
                 lane.resume();
                 self.serve_flows_when_free(now, port, environment);
             }
-            Lane::Fifo(_) => {}
+            Lane::Flow(_) | Lane::Fifo(_) => {}
         }
     }
 

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -59,7 +60,7 @@ def _measure(device: Device, where: Processors, trial_s: float, tcp_s: float) ->
     try:
         with network(with_device=device.has_middle) as made, device.running(made, where.device) as mode:
             return {"mode": mode} | measure(made, where, trial_s=trial_s, tcp_s=tcp_s)
-    except (HitlessError, OSError, _native.ScenarioError) as refused:
+    except (HitlessError, OSError, _native.ScenarioError, subprocess.TimeoutExpired) as refused:
         return {"failed": str(refused)}
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from rich.table import Table
 
-from hitless.cli.console import print_json, print_note, print_text, stdout
+from hitless.cli.console import print_error, print_json, print_note, print_text, stdout
 from hitless.cli.live_result import warn
 from hitless.cli.run import STANDARD_INPUT, read_scenario, shown_name
-from hitless.errors import BadInput
+from hitless.errors import BadInput, HitlessError
 from hitless.lab import client, control, kernel, registry
 from hitless.lab.plan import LabPlan, lab_name
 from hitless.lab.process import Lab, Launch, ended_by_signals, plan_of
@@ -150,7 +150,16 @@ def down(name: str | None, *, every: bool, json: bool) -> int:
     chosen = registry.names() if every else [registry.choose(name)]
     if not chosen:
         print_note("no lab is up")
-    return max([_end(each, json=json) for each in chosen], default=0)
+    return max([_try_end(each, json=json) for each in chosen], default=0)
+
+
+def _try_end(name: str, *, json: bool) -> int:
+    """End one lab; another that is up must not wait for it."""
+    try:
+        return _end(name, json=json)
+    except HitlessError as fault:
+        print_error(fault, debug=False)
+        return fault.exit_code
 
 
 def _end(name: str, *, json: bool) -> int:

@@ -8,7 +8,8 @@ from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.table import Table
 
-from hitless.cli.console import print_json, stdout
+from hitless.cli.console import print_json, print_note, stdout
+from hitless.errors import HitlessError
 from hitless.lab import client
 from hitless.lab.control import Status
 
@@ -21,7 +22,9 @@ Values = Mapping[str, Any]
 
 def show(name: str | None, *, watch: bool, json: bool) -> None:
     """Print the status, with rates of half a second, or keep printing it until Ctrl-C or the end of the lab."""
-    rates = {link: plan.rate_bps for plan in client.living(name).plan.links for link in (plan.name, plan.reverse)}
+    record = client.living(name)
+    name = record.plan.name
+    rates = {link: plan.rate_bps for plan in record.plan.links for link in (plan.name, plan.reverse)}
     status: Values = client.ask(name, Status())
     if json:
         print_json(status)
@@ -32,7 +35,11 @@ def show(name: str | None, *, watch: bool, json: bool) -> None:
         return
     with Live(view(status, before, rates), console=stdout, auto_refresh=False, screen=stdout.is_terminal) as display:
         while True:
-            before, status = status, _later(name)
+            try:
+                before, status = status, _later(name)
+            except HitlessError:
+                print_note(f"the lab {name} has ended")
+                return
             display.update(view(status, before, rates), refresh=True)
 
 

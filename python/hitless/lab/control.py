@@ -146,7 +146,8 @@ class Server:
         """Have `serve` look whether it is to go on."""
         try:
             self._waker.send(b"\0")
-        except BlockingIOError:
+        except OSError:
+            # It is full, so it wakes already; or it is closed, and nobody serves any more.
             return
 
     def serve(self, handle: Callable[[Request], dict[str, Any]], goes_on: Callable[[], bool]) -> None:

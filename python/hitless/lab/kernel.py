@@ -121,6 +121,18 @@ def write_sysctls(settings: dict[str, str]) -> None:
             raise HitlessError(f"this kernel refuses {name} = {value}: {refused.strerror}") from refused
 
 
+def receive_on_one_processor(namespace: str, interfaces: Sequence[str]) -> None:
+    """Have one processor handle all frames that come by an interface, where the kernel can (receive packet steering).
+
+    A veth hands a frame over on the processor of its sender, and a sender that changes processors would reorder its own
+    frames before anybody sees them.
+    """
+    first = next(iter(sorted(os.sched_getaffinity(0)))) % 32
+    files = " ".join(f"/sys/class/net/{interface}/queues/rx-0/rps_cpus" for interface in interfaces)
+    script = f"for file in {files}; do [ ! -w $file ] || echo {1 << first:x} > $file || true; done"
+    run("ip", "netns", "exec", namespace, "sh", "-c", script)
+
+
 def congestion_controls() -> Offered:
     """What TCP of this kernel offers."""
     sysctls = Path("/proc/sys/net/ipv4")

@@ -47,9 +47,18 @@ def remove(plan: LabPlan) -> None:
     """Remove what is there of a lab, its programs first. Raises `HitlessError` when something stays."""
     present = [name for name in plan.namespaces if name in kernel.namespaces()]
     end_processes(pid for name in present for pid in kernel.processes_in(name))
+    _end_late_ones(present)
     _remove_veths(plan, present)
     for name in present:
         kernel.run("ip", "netns", "delete", name)
+
+
+def _end_late_ones(namespaces: Iterable[str]) -> None:
+    """End what was started while the others were asked to end: a namespace without a name would hide it."""
+    until = time.monotonic() + _GONE_S
+    while (left := [pid for name in namespaces for pid in kernel.processes_in(name)]) and time.monotonic() < until:
+        _send(left, signal.SIGKILL)
+        time.sleep(0.01)
 
 
 def end_processes(pids: Iterable[int]) -> None:
@@ -95,12 +104,14 @@ def _build_fabric(plan: LabPlan) -> None:
     with kernel.inside(plan.namespace):
         for host in plan.hosts:
             NetworkInterface(host.port).switch_off_offloads()
+    kernel.receive_on_one_processor(plan.namespace, [host.port for host in plan.hosts])
 
 
 def _build_host(host: HostPlan, plan: LabPlan, tuning: Tuning) -> list[str]:
     with kernel.inside(host.namespace):
         kernel.write_sysctls(_NO_IPV6 | {f"net/ipv4/{name}": value for name, value in tuning.sysctls.items()})
         _, still_on = NetworkInterface(HOST_INTERFACE).switch_off_offloads()
+    kernel.receive_on_one_processor(host.namespace, [HOST_INTERFACE])
     kernel.ip_batch(_host_lines(host, plan, tuning), namespace=host.namespace)
     return [f"{host.name}: the kernel does not switch off: {', '.join(still_on)}"] if still_on else []
 

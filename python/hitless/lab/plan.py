@@ -17,7 +17,7 @@ from hitless.errors import BadInput
 NAME_PATTERN = r"^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$"
 INTERFACE_NAME_BYTES = 15
 """IFNAMSIZ, less the zero at its end."""
-HOSTS_MAX = 512
+HOSTS_MAX = 400
 PREFIX = "hitless"
 NETWORK = IPv4Address("10.0.0.0")
 NETWORK_BITS = 16

@@ -200,12 +200,12 @@ def _hosts_text(plan: LabPlan) -> str:
 
 @contextmanager
 def ended_by_signals(lab: Lab) -> Iterator[None]:
-    """SIGINT and SIGTERM stop the lab while the block runs; its end cannot be interrupted but by SIGKILL."""
+    """SIGINT, SIGTERM and SIGHUP stop the lab while the block runs; its end cannot be interrupted but by SIGKILL."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         lab.stop()
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
         yield
     finally:

@@ -23,7 +23,7 @@ class Main(Section):
     """Relative to the folder of this file."""
     strict: bool = False
     """Exit with 1 when a deadline was missed."""
-    slack_us: Annotated[float, Field(gt=0.0, le=1e6)] = 1_000.0
+    slack_us: Annotated[float, Field(ge=1.0, le=1e6)] = 1_000.0
     """Later than this is a missed deadline."""
     busy_poll: bool = False
     """Never sleep: a processor of its own, and the least jitter."""

@@ -117,12 +117,24 @@ impl LiveFabric {
         self.simulation.medium.queue.next_time()
     }
 
-    /// Handles everything up to `until`: what has arrived, by its time and then by its point, and what is due.
+    /// When something is to be handled next, an arrival or an event, if anything is.
+    pub fn next_due(&mut self) -> Option<Time> {
+        let arrival = self.waiting.iter().map(|arrival| arrival.at).min();
+        [arrival, self.next_event()].into_iter().flatten().min()
+    }
+
+    /// It is `latest` now: an arrival with a later stamp, from a clock that is ahead, has come now.
+    pub fn settle_arrivals(&mut self, latest: Time) {
+        self.waiting.iter_mut().for_each(|arrival| arrival.at = arrival.at.min(latest));
+    }
+
+    /// Handles everything up to `until`: what has arrived by then, by its time and then by its point, and what is due.
     pub fn advance(&mut self, until: Time) {
         let mut waiting = std::mem::take(&mut self.waiting);
         waiting.sort_by_key(|arrival| (arrival.at, arrival.point));
-        for arrival in waiting.drain(..) {
-            let at = arrival.at.min(until).max(self.now + Duration(1));
+        let due = waiting.partition_point(|arrival| arrival.at <= until);
+        for arrival in waiting.drain(..due) {
+            let at = arrival.at.max(self.now + Duration(1));
             self.handle_until(Time(at.as_ps() - 1));
             self.enter(at, arrival.point, arrival.frame);
         }

@@ -34,6 +34,7 @@ impl Simulation {
     fn open_connection(&mut self, now: Time, spec: FlowSpec, key: Key) -> FlowId {
         let config = FlowConfig { start: now, application: Application::Appended, ..self.flow_config(&spec) };
         self.medium.services.add_flow(spec.group);
+        self.medium.drops.add_flow(spec.group);
         self.flow_specs.push(spec);
         let flow = self.hosts.open(now, config, &mut HostSide { medium: &mut self.medium });
         self.sample_from_now_on(flow, spec.group);

@@ -92,8 +92,9 @@ impl Interface for PacketInterface {
         self.transmitting.put(frame)
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        self.transmitting.flush().or_else(|error| self.judge(error))
+    fn flush(&mut self) -> io::Result<bool> {
+        // What an interface that is down did not take is given up.
+        self.transmitting.flush().or_else(|error| self.judge(error).map(|()| true))
     }
 
     fn counters(&mut self) -> io::Result<Counters> {

@@ -89,17 +89,20 @@ impl TransmitRing {
         Ok(())
     }
 
-    /// Tells the kernel of frames that wait, if there are any.
-    pub fn flush(&mut self) -> io::Result<()> {
+    /// Tells the kernel of frames that wait, if there are any; whether it has taken all of them.
+    pub fn flush(&mut self) -> io::Result<bool> {
         if self.waiting == 0 {
-            return Ok(());
+            return Ok(true);
         }
         match self.socket.kick() {
             Ok(()) => {
-                self.waiting = 0;
-                Ok(())
+                // The kernel begins at the oldest, and may stop half-way when its memory is short.
+                let last = self.next.wrapping_sub(1) & (self.shape.slots - 1);
+                let is_done = self.slots.status(last) & libc::TP_STATUS_SEND_REQUEST == 0;
+                self.waiting = if is_done { 0 } else { self.waiting };
+                Ok(is_done)
             }
-            Err(error) if is_congestion(&error) => Ok(()),
+            Err(error) if is_congestion(&error) => Ok(false),
             Err(error) => {
                 self.discard();
                 Err(error)

@@ -199,16 +199,14 @@ impl Afq {
 
     fn group(&self, port: &AfqPort) -> QueueGroup {
         let normal = QueueConfig::normal(QueueLimit::Unlimited);
-        let (discipline, quantum_bytes) = match self.config.scheduler {
-            Scheduler::RotatingStrictPriority { late, step } => {
-                (GroupDiscipline::RotatingStrictPriority { late, step }, normal.quantum_bytes)
-            }
-            Scheduler::DeficitRoundRobin { quantum_bytes } => (GroupDiscipline::DeficitRoundRobin, quantum_bytes),
-            Scheduler::TwoGroups { .. } => (GroupDiscipline::SwappedHalves, normal.quantum_bytes),
+        let discipline = match self.config.scheduler {
+            Scheduler::RotatingStrictPriority { late, step } => GroupDiscipline::RotatingStrictPriority { late, step },
+            Scheduler::DeficitRoundRobin { quantum_bytes } => GroupDiscipline::DeficitRoundRobin { quantum_bytes },
+            Scheduler::TwoGroups { .. } => GroupDiscipline::SwappedHalves,
         };
         QueueGroup {
             queues: self.config.queues,
-            queue: QueueConfig { quantum_bytes, ..normal },
+            queue: normal,
             discipline,
             limit: port.limit,
             idle_round_time: port.idle_round_time,
@@ -302,11 +300,15 @@ impl Mechanism for Afq {
     fn refused<E: Environment>(&mut self, _reason: DropReason, context: &mut Context<'_, E>) {
         let packet = Facts::of(context.packet());
         let place = self.place(packet.egress_port);
+        let rounds = context.rounds(packet.egress_port).expect("AFQ's ports have its group of queues");
+        // What another mechanism sends to other queues of the port was never charged here.
+        if context.packet().queue.0.wrapping_sub(rounds.first.0) >= self.config.queues {
+            return;
+        }
         self.ports[place].counters.refused += 1;
         if self.config.charge_refused {
             return;
         }
-        let rounds = context.rounds(packet.egress_port).expect("AFQ's ports have its group of queues");
         let request = self.request(&packet, rounds, self.config.queues);
         let flow = self.flow(&packet);
         let state = &mut self.ports[place];

@@ -75,6 +75,7 @@ proptest! {
         columns in 1u32..200,
         limit in prop_oneof![Just(QueueLimit::Unlimited), (2_000u64..40_000).prop_map(QueueLimit::Bytes)],
         ingress_ns in 0u64..400,
+        idle_ns in prop::option::of(1u64..2_000),
     ) {
         let mut config = config(2 * half, 2_000);
         config.sketch = SketchConfig { update, columns, ..config.sketch };
@@ -83,6 +84,10 @@ proptest! {
         let may_infer = !matches!(scheduler, Scheduler::TwoGroups { .. });
         if let Some((granularity_bytes, refresh_ns)) = inferred.filter(|_| may_infer) {
             config.round = RoundSource::Occupancy { granularity_bytes, refresh: Duration::from_ns(refresh_ns) };
+        }
+        // Which of these may be combined with rounds that go on while the port is idle: the rules of the scenario.
+        if scheduler != DEFICIT && config.round == RoundSource::Shared {
+            config.ports[0].idle_round_time = idle_ns.map(Duration::from_ns);
         }
         let is_inferred = config.round != RoundSource::Shared;
         let run = run(architecture(ingress_ns), config, BufferPolicy::Static, &schedule);

@@ -21,7 +21,10 @@ pub enum GroupDiscipline {
     },
     /// Deficit round robin. With a quantum above what a round can hold it is the rotating strict priority (AFQ,
     /// section 4).
-    DeficitRoundRobin,
+    DeficitRoundRobin {
+        /// Bytes for a queue in each turn.
+        quantum_bytes: u32,
+    },
     /// Strict priority among the queues of either half, and of one half over the other, which [`super::ManagedLane::swap_halves`]
     /// exchanges (AFQ, section 4).
     SwappedHalves,
@@ -133,7 +136,11 @@ impl Group {
     /// An empty group whose first queue is the port's queue of number `first`.
     pub fn new(config: QueueGroup, first: u8) -> Self {
         let mut deficits = DeficitRoundRobin::new();
-        (0..config.queues).for_each(|queue| deficits.add(queue, config.queue.quantum_bytes));
+        let quantum_bytes = match config.discipline {
+            GroupDiscipline::DeficitRoundRobin { quantum_bytes } => quantum_bytes,
+            _ => config.queue.quantum_bytes,
+        };
+        (0..config.queues).for_each(|queue| deficits.add(queue, quantum_bytes));
         deficits.begin();
         Self {
             config,
@@ -270,7 +277,7 @@ impl Group {
                 self.pass(passed);
                 self.turn
             }
-            GroupDiscipline::DeficitRoundRobin => {
+            GroupDiscipline::DeficitRoundRobin { .. } => {
                 let first = self.first;
                 let (chosen, passed) = self.deficits.next(ready, |queue| first_bytes(first + queue));
                 self.pass(passed);
@@ -342,7 +349,7 @@ impl Group {
         self.counters.left_behind += left_behind as u64;
         self.first_round += u64::from(self.config.queues / 2);
         let reached = self.turn_round + u64::from(self.is_served_out);
-        if self.first_round > reached {
+        if self.first_round >= reached {
             self.counters.rotations += self.first_round - reached;
             self.turn_round = self.first_round;
             self.turn = (self.turn_round % u64::from(self.config.queues)) as u8;
@@ -368,7 +375,7 @@ impl Group {
             return;
         }
         match self.config.discipline {
-            GroupDiscipline::DeficitRoundRobin => self.deficits.emptied(queue),
+            GroupDiscipline::DeficitRoundRobin { .. } => self.deficits.emptied(queue),
             GroupDiscipline::SwappedHalves if queue != self.turn => return,
             _ => {}
         }

@@ -83,6 +83,12 @@ impl Check<'_> {
             Problem::new(field("update"), "", rule)
                 .hint("take idle_round = \"line-rate\", or the update \"predicated-increment\"")
         });
+        let has_room = sketch.update != AfqUpdate::Increment || sketch.bid_bits == 64;
+        self.require_else(has_room, || {
+            let rule = "is too short for the update \"increment\": a new flow would be too far ahead while the port's \
+                        bids are in the upper half of their range";
+            Problem::new(field("bid_bits"), sketch.bid_bits.to_string(), rule).hint("take 64")
+        });
         let can_refund = settings.charge_refused || sketch.update != AfqUpdate::Figure3;
         self.require_else(can_refund, || {
             let rule = "needs increments: by how much each row was raised is not known with the update \"figure-3\"";
@@ -97,11 +103,30 @@ impl Check<'_> {
         self.require(has_effect, &field("occupancy"), "has no effect without round = \"from-occupancy\"");
         let sees = settings.occupancy.is_none_or(|occupancy| occupancy.granularity > Bytes::ZERO);
         self.require(sees, &field("occupancy.granularity"), "must be 1 B or more");
+        let moves_on = settings.idle_round == AfqIdleRound::LineRate;
+        self.require(
+            !(from_occupancy && moves_on),
+            &field("idle_round"),
+            "an inferred round does not go on while the port is idle",
+        );
+        self.require(
+            settings.charge_refused || !from_occupancy,
+            &field("charge_refused"),
+            "needs the round that the packet was charged in, and an inferred one may have changed",
+        );
         match settings.scheduler {
             AfqScheduler::RotatingStrictPriority(_) => {}
             AfqScheduler::DeficitRoundRobin(deficit) => {
-                let fits = (1..=u64::from(u32::MAX)).contains(&deficit.quantum.0);
-                self.require(fits, &field("scheduler.quantum"), "must be from 1 B to 4294967295 B");
+                // Less than a round ends turns before their queues are empty: the round would run away.
+                let least = settings.bytes_per_round.0.max(u64::from(hitless_wire::packet::MTU_FRAME_BYTES));
+                let fits = (least..=u64::from(u32::MAX)).contains(&deficit.quantum.0);
+                self.require_else(fits, || {
+                    let rule =
+                        format!("must be from {least} B, which is a frame or a round of a flow, to 4294967295 B");
+                    Problem::new(field("scheduler.quantum"), deficit.quantum.to_string(), rule)
+                });
+                let rule = "the turn of a deficit round robin does not go on while the port is idle";
+                self.require(!moves_on, &field("idle_round"), rule);
             }
             AfqScheduler::TwoGroups(groups) => {
                 self.require(groups.period > Duration::ZERO, &field("scheduler.period"), "must be above zero");

@@ -105,7 +105,11 @@ impl XdpSocket {
             if let Some((stamp, frame)) = self.received(descriptor) {
                 take(frame, (stamp != 0).then_some(stamp));
             }
-            self.returning.push(descriptor.address & !(self.shape.chunk_bytes as u64 - 1));
+            let chunk = descriptor.address & !(self.shape.chunk_bytes as u64 - 1);
+            // Only what can be a chunk of the receive half goes back to be received into, whatever the ring says.
+            if chunk < self.shape.chunk_bytes as u64 * u64::from(self.shape.chunks) {
+                self.returning.push(chunk);
+            }
         }
         if count > 0 {
             self.receive.release();
@@ -165,11 +169,12 @@ impl XdpSocket {
         true
     }
 
-    /// Tells the kernel of frames in the transmit ring, and takes back the chunks of those that have left.
+    /// Tells the kernel of frames in the transmit ring, and takes back the chunks of those that have left; how many it has
+    /// not taken yet.
     ///
     /// # Errors
     /// What sendto(2) answers, but for congestion: what is not sent then remains for the next time.
-    pub fn flush(&mut self) -> io::Result<()> {
+    pub fn flush(&mut self) -> io::Result<u32> {
         self.transmit.publish();
         // Without zero-copy the kernel sends a few frames (32) per call.
         let mut before = self.transmit.not_taken();
@@ -186,7 +191,7 @@ impl XdpSocket {
             before = after;
         }
         self.reclaim();
-        Ok(())
+        Ok(self.transmit.not_taken())
     }
 
     fn reclaim(&mut self) {

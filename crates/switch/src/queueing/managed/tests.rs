@@ -94,6 +94,7 @@ fn depth_returns_to_zero() {
     assert_eq!((lane.depth_bytes(QueueId(0)), lane.peak_bytes(QueueId(0)), lane.packets()), (0, 2_100, 0));
 }
 
+const DEFICIT: GroupDiscipline = GroupDiscipline::DeficitRoundRobin { quantum_bytes: 1_000_000_000 };
 const ROTATING: GroupDiscipline =
     GroupDiscipline::RotatingStrictPriority { late: LatePackets::NamedQueue, step: Duration::ZERO };
 
@@ -126,7 +127,7 @@ fn round(lane: &mut ManagedLane) -> u64 {
 
 #[test]
 fn a_group_serves_round_after_round_and_passes_empty_queues() {
-    for discipline in [ROTATING, GroupDiscipline::DeficitRoundRobin] {
+    for discipline in [ROTATING, DEFICIT] {
         let mut lane = with_group(&[100], discipline, QueueLimit::Unlimited);
         [2, 0, 0, 3]
             .into_iter()
@@ -146,7 +147,7 @@ fn a_group_serves_round_after_round_and_passes_empty_queues() {
 
 #[test]
 fn a_group_of_one_queue_that_is_drained_goes_once_around() {
-    for discipline in [ROTATING, GroupDiscipline::DeficitRoundRobin] {
+    for discipline in [ROTATING, DEFICIT] {
         let mut lane = with_group(&[100], discipline, QueueLimit::Unlimited);
         offer(&mut lane, 1, 0, 100);
         served(&mut lane);
