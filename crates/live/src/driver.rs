@@ -100,6 +100,9 @@ impl Control {
     }
 }
 
+/// 200 days: virtual time, 64 bits of picoseconds, ends after 213.
+const LONGEST_RUN_NS: u64 = 200 * 86_400 * 1_000_000_000;
+
 /// When to offer frames again that the kernel had no room for.
 const RETRY_NS: u64 = 100_000;
 
@@ -166,13 +169,13 @@ impl<C: Clock> Driver<C> {
         self.self_test = test;
     }
 
-    /// Runs until it is stopped, or until `duration_ns` after the start.
+    /// Runs until it is stopped, or until `duration_ns` after the start, at most 200 days.
     pub fn run(&mut self, control: &Control, duration_ns: Option<u64>) {
         if self.fabric.now() == Time::ZERO {
             // What was made ready since the driver was built is not late.
             self.origin = self.clock.now();
         }
-        let until = duration_ns.map_or(u64::MAX, |duration| self.origin.0.saturating_add(duration));
+        let until = self.origin.0.saturating_add(duration_ns.unwrap_or(LONGEST_RUN_NS).min(LONGEST_RUN_NS));
         while !control.is_stopped() && self.clock.now().0 < until {
             self.turn();
             while let Some(request) = control.next() {

@@ -13,6 +13,7 @@ pub mod context;
 mod core;
 mod flow_service;
 pub mod mechanism;
+mod pause;
 pub mod port;
 pub mod queueing;
 pub mod register;

@@ -8,7 +8,7 @@ use crate::architecture::Architecture;
 use crate::context::Context;
 use crate::core::Core;
 use crate::mechanism::{DropReason, Mechanism, PortState, Verdict};
-use crate::port::{Lane, MacCounters, PauseEnd, Port, PortConfig, PortHooks, enter_switch};
+use crate::port::{Lane, MacCounters, Port, PortConfig, PortHooks, enter_switch};
 use crate::queueing::managed::Offer;
 use crate::queueing::{BufferPolicy, Entry, SharedBuffer, Taken};
 use crate::register::{Half, Pass, Violation};
@@ -501,7 +501,7 @@ impl<M: Mechanism> Switch<M> {
 
     /// Serves the port now if it is free, else sees to it that it is served when it falls free.
     #[inline]
-    fn serve_when_free<E: Environment>(&mut self, now: Time, port: PortId, environment: &mut E) {
+    pub(crate) fn serve_when_free<E: Environment>(&mut self, now: Time, port: PortId, environment: &mut E) {
         if self.core.managed(port).busy_until <= now {
             self.serve(now, port, environment);
         } else {
@@ -622,58 +622,6 @@ impl<M: Mechanism> Switch<M> {
             let number = subscribed.trailing_zeros() as usize;
             subscribed &= subscribed - 1;
             self.tell(number, now, environment, |mechanism, context| mechanism.drained(port, queue, context));
-        }
-    }
-
-    fn obey_pause<E: Environment>(&mut self, now: Time, port: PortId, frame: PauseFrame, environment: &mut E) {
-        let class = frame.class & 7;
-        let state = &mut self.core.ports[usize::from(port.0)];
-        if frame.is_resume() {
-            state.pauses.take_back(class);
-            return self.resume_class(now, port, class, environment);
-        }
-        let queue = state.config.class_queue[usize::from(class)];
-        match &mut state.lane {
-            Lane::Managed(lane) => {
-                lane.pause(queue);
-                // A group has taken the packets of all classes out of their queues.
-                lane.set_group_paused(true);
-            }
-            // Queues of flows are of one class: all are paused, or none.
-            Lane::Flow(lane) => lane.pause(),
-            // A FIFO lane was given to this port because nothing on it may be paused.
-            Lane::Fifo(_) => return,
-        }
-        let ends_at = now + state.pause_time(frame.quanta);
-        if state.pauses.begin(class, ends_at) {
-            environment.schedule(ends_at, SwitchEvent::PauseEnds { port, class });
-        }
-    }
-
-    fn resume_class<E: Environment>(&mut self, now: Time, port: PortId, class: u8, environment: &mut E) {
-        let state = &mut self.core.ports[usize::from(port.0)];
-        let queue = state.config.class_queue[usize::from(class)];
-        match &mut state.lane {
-            Lane::Managed(lane) => {
-                lane.resume(queue);
-                // A group holds the packets of all classes, and so do the queues of flows.
-                lane.set_group_paused(state.pauses.is_active(now));
-                self.serve_when_free(now, port, environment);
-            }
-            Lane::Flow(lane) if !state.pauses.is_active(now) => {
-                lane.resume();
-                self.serve_flows_when_free(now, port, environment);
-            }
-            Lane::Flow(_) | Lane::Fifo(_) => {}
-        }
-    }
-
-    /// A resume frame may be lost: no class waits longer than the frame that paused it has asked for.
-    fn end_pause<E: Environment>(&mut self, now: Time, port: PortId, class: u8, environment: &mut E) {
-        match self.core.ports[usize::from(port.0)].pauses.look(class, now) {
-            PauseEnd::Over => self.resume_class(now, port, class, environment),
-            PauseEnd::Later(at) => environment.schedule(at, SwitchEvent::PauseEnds { port, class }),
-            PauseEnd::TakenBack => {}
         }
     }
 }
