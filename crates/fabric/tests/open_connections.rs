@@ -5,11 +5,15 @@ use hitless_fabric::scenario::{self, Scenario};
 use hitless_fabric::{Outcome, Progress, Simulation};
 
 fn testbed(transport: &str, connections: &str, end: &str) -> Scenario {
+    with_buffer(transport, connections, end, "512 KB")
+}
+
+fn with_buffer(transport: &str, connections: &str, end: &str, buffer: &str) -> Scenario {
     let text = format!(
         "name = \"testbed\"\n{end}\n\
          [topology]\nkind = \"dumbbell\"\nhosts_left = 4\nhosts_right = 4\n\
          host_link = {{ rate = \"10 Gbps\", delay = \"25 us\" }}\nbottleneck = {{ rate = \"10 Gbps\", delay = \"25 us\" }}\n\
-         [switch]\npreset = \"ideal\"\nbuffer = {{ kind = \"static\", per_port = \"512 KB\" }}\n\
+         [switch]\npreset = \"ideal\"\nbuffer = {{ kind = \"static\", per_port = \"{buffer}\" }}\n\
          ecn = {{ threshold = \"65 packets\" }}\n\
          [[transport]]\nname = \"t\"\n{transport}\nrto_initial = \"5 ms\"\n\
          [[flows]]\nname = \"requests\"\nkind = \"poisson\"\ntransport = \"t\"\n{connections}\n\
@@ -53,4 +57,14 @@ fn connections_that_are_open_at_the_end_of_a_run_are_not_unfinished() {
         let outcome = run(testbed(transport, "connections = 2\nstop = \"30 ms\"", "duration = \"50 ms\""));
         assert_eq!((rows(&outcome, "flows"), outcome.summary.flows.unfinished), (32, 0), "{transport}");
     }
+}
+
+#[test]
+fn what_an_open_connection_loses_is_charged_to_its_group() {
+    let (connections, end) = ("connections = 25\ncount = 2000", "until = \"all-flows-done\"");
+    let scenario = with_buffer(TRANSPORTS[0], connections, end, "12 KB");
+    let outcome = run(scenario);
+    let lost: u64 = outcome.summary.drops.values().sum();
+    assert!(lost > 0, "nothing was lost in buffers of 12 KB");
+    assert!(rows(&outcome, "drops") > 0);
 }

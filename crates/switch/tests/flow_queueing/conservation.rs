@@ -198,3 +198,23 @@ fn a_paused_port_sends_nothing_until_it_is_resumed() {
     world.run_until(&mut switch, Time::NEVER);
     assert_eq!((world.sent.len(), switch.port_bytes(Time(5), OUT)), (1, 0));
 }
+
+#[test]
+fn a_port_that_two_classes_pause_waits_for_both() {
+    let (mut world, mut switch) = (World::default(), switch(FlowQueueing::Drr(DRR), QueueLimit::Unlimited));
+    let step = Step { gap_ps: 0, flow: 0, frame_bytes: 1_000, can_mark: false };
+    let control = |frame| {
+        let mut packet = packet_of(&step, 0);
+        packet.push_shim(frame).expect("a packet has room for one shim");
+        packet
+    };
+    world.arrive(&mut switch, Time(1), OUT, control(PauseFrame::pause(0)));
+    world.arrive(&mut switch, Time(2), OUT, control(PauseFrame::pause(1)));
+    world.arrive(&mut switch, Time(3), IN, packet_of(&step, 1));
+    world.arrive(&mut switch, Time(4), OUT, control(PauseFrame::resume(0)));
+    world.run_until(&mut switch, Time(5_000_000));
+    assert_eq!(world.sent.len(), 0, "class 1 is still paused");
+    world.arrive(&mut switch, Time(6_000_000), OUT, control(PauseFrame::resume(1)));
+    world.run_until(&mut switch, Time(20_000_000));
+    assert_eq!(world.sent.len(), 1);
+}
