@@ -253,6 +253,7 @@ def test_down_removes_what_a_killed_lab_left(lab, tmp_path):
     assert f"hitless lab down --name {lab.name}" in refused.stderr
     done = lab.down()
     assert "what it left is removed" in done.stderr
+    assert f"the end of {RUN_FOLDER / lab.name}.log" in done.stderr
     assert lab.left_behind() == []
 
 

@@ -53,7 +53,9 @@ def up(
     if foreground:
         return _in_foreground(launch, plan, json=json)
     ready = client.start(launch, print_note)
-    _say_ready(plan, ready, json=json)
+    if json:
+        print_json({"name": plan.name, **ready})
+    _say_ready(plan, ready, table=not json)
     print_note(_next_steps(plan))
     return 0
 
@@ -81,7 +83,7 @@ def _in_foreground(launch: Launch, plan: LabPlan, *, json: bool) -> int:
         if kind == "note":
             print_note(what)
         elif kind == "ready":
-            _say_ready(plan, what, json=False)
+            _say_ready(plan, what, table=not json)
             print_note("Ctrl-C ends the lab")
 
     lab = Lab(launch, tell)
@@ -90,21 +92,23 @@ def _in_foreground(launch: Launch, plan: LabPlan, *, json: bool) -> int:
     return _say_result(launch.name, result, strict=launch.is_strict, json=json)
 
 
-def _say_ready(plan: LabPlan, ready: dict[str, Any], *, json: bool) -> None:
-    if json:
-        print_json({"name": plan.name, **ready})
-        return
+def _say_ready(plan: LabPlan, ready: dict[str, Any], *, table: bool) -> None:
+    if table:
+        stdout.print(_hosts(plan, ready))
+    for line in _self_test_lines(ready["status"]):
+        print_note(line)
+    for warning in ready["status"]["warnings"]:
+        print_note(f"warning: {warning}")
+
+
+def _hosts(plan: LabPlan, ready: dict[str, Any]) -> Table:
     table = Table(title=f"lab {plan.name}", title_justify="left")
     for column in ("host", "address", "interface mode", "kernel set to"):
         table.add_column(column)
     modes = {port["node"]: port["mode"] for port in ready["status"]["ports"]}
     for host in plan.hosts:
         table.add_row(host.name, host.address, modes.get(host.name, ""), ready["hosts"][host.name])
-    stdout.print(table)
-    for line in _self_test_lines(ready["status"]):
-        print_note(line)
-    for warning in ready["status"]["warnings"]:
-        print_note(f"warning: {warning}")
+    return table
 
 
 def _self_test_lines(status: Mapping[str, Any]) -> Iterator[str]:
@@ -136,11 +140,11 @@ def execute(name: str | None, host: str, command: list[str]) -> None:
     client.execute(name, host, command)
 
 
-def ask(name: str | None, request: control.Request) -> None:
-    """Have a lab do something, and say what."""
+def ask(name: str | None, command: type[control.LinkRequest], **values: Any) -> None:
+    """Have a lab do something to a link, and say what. Raises `BadInput` for values that no lab could mean."""
+    request = control.made(command, values)
     client.ask(name, request)
-    link = getattr(request, "link", "")
-    print_note(f"{request.command} {link}: done")
+    print_note(f"{request.command} {request.link}: done")
 
 
 def down(name: str | None, *, every: bool, json: bool) -> int:
@@ -164,11 +168,13 @@ def _try_end(name: str, *, json: bool) -> int:
 
 def _end(name: str, *, json: bool) -> int:
     strict = registry.require(registry.Place(name)).is_strict
-    result = client.end(name)
-    if result is None:
-        print_note(f"the lab {name} had no process any more; what it left is removed")
+    ended = client.end(name)
+    if ended.result is None:
+        print_note(f"the lab {name} had no results to give; what it left is removed")
+        if ended.last_words:
+            print_note(ended.last_words)
         return 0
-    return _say_result(name, result, strict=strict, json=json)
+    return _say_result(name, ended.result, strict=strict, json=json)
 
 
 def _say_result(name: str, result: Status, *, strict: bool, json: bool) -> int:

@@ -113,7 +113,7 @@ def fail(link: Link, name: Name = None) -> None:
     from hitless.cli import lab
     from hitless.lab.control import Fail
 
-    lab.ask(name, Fail(link=link))
+    lab.ask(name, Fail, link=link)
 
 
 @lab_app.command()
@@ -122,7 +122,7 @@ def repair(link: Link, name: Name = None) -> None:
     from hitless.cli import lab
     from hitless.lab.control import Repair
 
-    lab.ask(name, Repair(link=link))
+    lab.ask(name, Repair, link=link)
 
 
 @lab_app.command()
@@ -135,7 +135,7 @@ def corrupt(
     from hitless.cli import lab
     from hitless.lab.control import Corrupt
 
-    lab.ask(name, Corrupt(link=link, rate=rate))
+    lab.ask(name, Corrupt, link=link, rate=rate)
 
 
 @lab_app.command()
@@ -151,7 +151,7 @@ def protect(
     from hitless.cli import lab
     from hitless.lab.control import Protect
 
-    lab.ask(name, Protect(link=link, copies=copies, mode=mode))
+    lab.ask(name, Protect, link=link, copies=copies, mode=mode)
 
 
 @lab_app.command()
@@ -160,7 +160,7 @@ def unprotect(link: Link, name: Name = None) -> None:
     from hitless.cli import lab
     from hitless.lab.control import Unprotect
 
-    lab.ask(name, Unprotect(link=link))
+    lab.ask(name, Unprotect, link=link)
 
 
 @lab_app.command()

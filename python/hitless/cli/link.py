@@ -2,7 +2,6 @@
 
 import logging
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from hitless.errors import BadInput, HitlessError
 from hitless.live import LiveOptions, LiveRun, NetworkInterface, Status
 from hitless.service import metrics as service_metrics
 from hitless.service.metrics import serving
-from hitless.service.process import notify, signals
+from hitless.service.process import Wake, notify, signals
 from hitless.switch import ports
 from hitless.switch.link import LinkPlan, MtuPlan, mtu_plan, require_room, scenario
 from hitless.switch.metrics import LiveCollector
@@ -74,7 +73,7 @@ class _End:
         self._plan = plan
         self._options = options
         self._scenario = scenario(plan)
-        self._wake = threading.Event()
+        self._wake = Wake()
         self._is_stopping = False
 
     def stop(self) -> None:
@@ -108,7 +107,6 @@ class _End:
         while not self._is_stopping and live.is_running:
             notify("WATCHDOG=1")
             self._wake.wait(_ALIVE_S)
-            self._wake.clear()
         notify("STOPPING=1")
 
 

@@ -12,7 +12,7 @@ from hitless.corruptd.daemon import Daemon
 from hitless.corruptd.metrics import DaemonCollector
 from hitless.errors import HitlessError
 from hitless.service.metrics import serving
-from hitless.service.process import notify
+from hitless.service.process import Wake, notify
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ class Service:
         self._dry_run = dry_run
         self._clock = clock
         self._unix_clock_ns = unix_clock_ns
-        self._wake = threading.Event()
+        self._wake = Wake()
         self._is_stopping = False
         self._is_reloading = False
         self._lock = threading.Lock()
@@ -87,7 +87,6 @@ class Service:
                 saved_at_s = now_s
             _alive()
             self._wake.wait(max(0.0, min(LISTEN_S, next_poll_s - self._clock())))
-            self._wake.clear()
 
     def _reload(self) -> None:
         self._is_reloading = False

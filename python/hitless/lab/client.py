@@ -50,7 +50,7 @@ def start(launch: Launch, note: Callable[[str], None]) -> dict[str, Any]:
     try:
         return _wait_until_ready(process, launch, note)
     except BaseException:
-        _end(process)
+        _end(process, place)
         raise
 
 
@@ -86,13 +86,15 @@ def _tail_of_log(name: str) -> str:
     return f"the end of {path}:\n" + "\n".join(f"    {line}" for line in lines[-_LOG_LINES:])
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: subprocess.Popen[bytes], place: registry.Place) -> None:
     process.terminate()
     try:
         process.wait(timeout=_GRACE_S)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+        with registry.lock(place):
+            registry.sweep(place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,16 +155,27 @@ def execute(name: str | None, host: str, command: Sequence[str]) -> NoReturn:
     os.execvp("ip", words)  # noqa: S606, S607 - it is to become that program, the one that the user has
 
 
-def end(name: str) -> Status | None:
-    """End a lab and see that nothing is left; its results, if it had any to give. Raises `HitlessError`."""
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What a lab left to say."""
+
+    result: Status | None
+    """None when its process was gone, or had none to give."""
+    last_words: str
+    """The end of its log, then."""
+
+
+def end(name: str) -> Ended:
+    """End a lab and see that nothing is left. Raises `HitlessError`."""
     place = registry.Place(name)
     record = registry.require(place)
     result = _stopped(place, record) if registry.is_alive(record) else None
     _wait_for_end(record)
     with registry.lock(place):
         registry.sweep(place)
+    last_words = _tail_of_log(name) if result is None else ""
     place.log.unlink(missing_ok=True)
-    return result
+    return Ended(result, last_words)
 
 
 def _stopped(place: registry.Place, record: registry.Record) -> Status | None:

@@ -13,7 +13,7 @@ import socket
 import struct
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -90,6 +90,23 @@ class Unprotect(_Request):
 
 LinkRequest: TypeAlias = Fail | Repair | Corrupt | Protect | Unprotect
 Request: TypeAlias = Status | Stop | LinkRequest
+
+
+LinkRequestKind = TypeVar("LinkRequestKind", bound=_Request)
+
+
+def made(kind: type[LinkRequestKind], values: dict[str, Any]) -> LinkRequestKind:
+    """A request with these values. Raises `BadInput`."""
+    try:
+        return kind(**values)
+    except ValidationError as invalid:
+        field, rule = _first_fault(invalid)
+        raise BadInput(f"{field} {values[field]!r}", rule=rule) from invalid
+
+
+def _first_fault(invalid: ValidationError) -> tuple[str, str]:
+    first = invalid.errors(include_url=False)[0]
+    return ".".join(str(part) for part in first["loc"]), first["msg"][:1].lower() + first["msg"][1:]
 
 
 class _Envelope(BaseModel):
@@ -186,9 +203,8 @@ def _parsed(line: bytes) -> Request:
     try:
         return _Envelope.model_validate({"request": json.loads(line)}).request
     except ValidationError as invalid:
-        first = invalid.errors(include_url=False)[0]
-        field = ".".join(str(part) for part in first["loc"][1:])
-        raise BadInput(f"a request that makes no sense: {field}: {first['msg']}") from invalid
+        field, rule = _first_fault(invalid)
+        raise BadInput(f"a request that makes no sense: {field}: {rule}") from invalid
     except (ValueError, RecursionError) as broken:
         raise BadInput("a request that is no JSON") from broken
 

@@ -2,10 +2,11 @@
 
 import logging
 import os
+import queue
 import signal
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Protocol
 
@@ -13,6 +14,27 @@ log = logging.getLogger(__name__)
 
 NOTIFY_S = 1.0
 """How long systemd may take to accept a word."""
+
+
+class Wake:
+    """What a service sleeps on. `set` may be called from a signal handler, even in the middle of `wait`.
+
+    `threading.Event` may not: its lock is held for a moment in `wait`, and a handler runs in the same thread.
+    """
+
+    def __init__(self) -> None:
+        self._calls: queue.SimpleQueue[None] = queue.SimpleQueue()
+
+    def set(self) -> None:
+        """Have `wait` return now, or at once when it is called next."""
+        self._calls.put(None)
+
+    def wait(self, timeout_s: float) -> None:
+        """Sleep until `set` was called since the last `wait`, or for ``timeout_s``."""
+        with suppress(queue.Empty):
+            self._calls.get(timeout=timeout_s)
+            while True:
+                self._calls.get_nowait()
 
 
 class Controlled(Protocol):

@@ -1,7 +1,6 @@
 """The process of `hitless switch`: runs until it is told to stop, reads its file again at SIGHUP."""
 
 import logging
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,7 +8,7 @@ from pathlib import Path
 from hitless.errors import BadInput, HitlessError
 from hitless.live import LiveOptions, LiveRun, Status
 from hitless.service.metrics import serving
-from hitless.service.process import notify
+from hitless.service.process import Wake, notify
 from hitless.switch import changes, ports
 from hitless.switch.configuration import Config, read_config
 from hitless.switch.metrics import LiveCollector
@@ -26,7 +25,7 @@ class Service:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._config, self._scenario = read_config(path)
-        self._wake = threading.Event()
+        self._wake = Wake()
         self._is_stopping = False
         self._is_reloading = False
 
@@ -65,7 +64,6 @@ class Service:
                 self._reload(live)
             notify("WATCHDOG=1")
             self._wake.wait(ALIVE_S)
-            self._wake.clear()
 
     def _reload(self, live: LiveRun) -> None:
         self._is_reloading = False
@@ -115,7 +113,7 @@ def _carried_out(live: LiveRun, command: str) -> bool:
 
 
 @contextmanager
-def _forwarding(live: LiveRun, wake: threading.Event) -> Iterator[None]:
+def _forwarding(live: LiveRun, wake: Wake) -> Iterator[None]:
     with live.running(at_end=wake.set):
         notify("READY=1")
         try:
