@@ -165,10 +165,28 @@ impl<E: Environment> Context<'_, E> {
         self.core.lane_mut(port).is_paused(queue)
     }
 
-    /// Bytes waiting in a queue. The architecture may show them in egress only.
+    /// Bytes waiting in a queue of any port. The architecture may show them in egress only. On a FIFO lane the frame in
+    /// transmission is among them.
     pub fn queue_bytes(&mut self, port: PortId, queue: QueueId) -> u64 {
         self.note_depth_read();
-        self.core.lane_mut(port).depth_bytes(queue)
+        self.core.queue_bytes(self.now, port, queue)
+    }
+
+    /// Bytes that are committed to a queue of any port: what waits there, the frame in transmission, and what has been
+    /// decided for it and is on its way. What ingress must know to tell whether a queue is full. The architecture may
+    /// show them in egress only.
+    pub fn committed_bytes(&mut self, port: PortId, queue: QueueId) -> u64 {
+        self.note_depth_read();
+        self.core.committed(self.now, port, queue).bytes
+    }
+
+    /// Whether a queue of any port will have room for the packet if ingress sends it there, by what is committed to the
+    /// queue now. Where packets wait in managed queues, one that leaves in the meantime is not foreseen. The
+    /// architecture may show it in egress only.
+    pub fn has_room(&mut self, port: PortId, queue: QueueId) -> bool {
+        self.note_depth_read();
+        let frame_bytes = self.packet().frame_bytes;
+        self.core.has_room(self.now, port, queue, frame_bytes)
     }
 
     fn note_depth_read(&mut self) {
@@ -238,6 +256,16 @@ impl<E: Environment> Context<'_, E> {
     /// From the MAC to the traffic manager.
     pub fn ingress_latency(&self) -> Duration {
         self.core.architecture.ingress_latency
+    }
+
+    /// How many ports there are, recirculation ports included.
+    pub fn port_count(&self) -> u16 {
+        self.core.ports.len() as u16
+    }
+
+    /// The ports whose partner is a switch.
+    pub fn ports_that_face_switches(&self) -> impl Iterator<Item = PortId> + '_ {
+        (0..self.port_count()).map(PortId).filter(|&port| self.faces_switch(port))
     }
 
     /// Whether the partner of a port is a switch.

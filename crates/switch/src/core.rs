@@ -1,12 +1,12 @@
 //! A switch but for its mechanisms: ports, buffer and the way of a packet that no mechanism acts on.
 
 use hitless_engine::PacketHandle;
-use hitless_wire::{Duration, PortId, Time};
+use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
 
 use crate::architecture::Architecture;
 use crate::context::Context;
 use crate::mechanism::DropReason;
-use crate::port::{Lane, Port, enter_switch};
+use crate::port::{Backlog, Lane, Port, enter_switch};
 use crate::queueing::fifo::Admission;
 use crate::queueing::{Entry, ManagedLane, SharedBuffer};
 use crate::register::Pass;
@@ -88,12 +88,62 @@ impl Core {
         packet: PacketHandle,
         environment: &mut E,
     ) {
-        let port = environment.packets()[packet].egress_port;
-        match self.ports[usize::from(port.0)].lane {
-            Lane::Fifo(_) if latency == self.lead => self.offer_fifo(now, packet, environment),
-            Lane::Fifo(_) => environment.schedule(now + (latency - self.lead), SwitchEvent::Enqueue { packet }),
-            Lane::Managed(_) | Lane::Flow(_) => environment.schedule(now + latency, SwitchEvent::Enqueue { packet }),
+        let &mut Packet { egress_port, queue, frame_bytes, .. } = &mut environment.packets()[packet];
+        let port = &mut self.ports[usize::from(egress_port.0)];
+        let delay = match port.lane {
+            Lane::Fifo(_) if latency == self.lead => return self.offer_fifo(now, packet, environment),
+            Lane::Fifo(_) => latency - self.lead,
+            Lane::Managed(_) | Lane::Flow(_) => latency,
+        };
+        port.underway(queue).add(frame_bytes);
+        self.buffer.announce(frame_bytes);
+        environment.schedule(now + delay, SwitchEvent::Enqueue { packet });
+    }
+
+    /// A packet that [`Self::send_to_queue`] has sent on its way is there.
+    #[inline]
+    pub fn end_way_to_queue<E: Environment>(&mut self, packet: PacketHandle, environment: &mut E) {
+        let &mut Packet { egress_port, queue, frame_bytes, .. } = &mut environment.packets()[packet];
+        self.ports[usize::from(egress_port.0)].underway(queue).remove(frame_bytes);
+        self.buffer.end_way(frame_bytes);
+    }
+
+    /// Bytes in a queue of any port.
+    pub fn queue_bytes(&mut self, now: Time, port: PortId, queue: QueueId) -> u64 {
+        match &mut self.ports[usize::from(port.0)].lane {
+            Lane::Fifo(lane) => lane.depth_bytes(now),
+            Lane::Managed(lane) => lane.depth_bytes(queue),
+            Lane::Flow(lane) => lane.depth_bytes(),
         }
+    }
+
+    /// What a packet that leaves ingress now will find at a queue of any port, as far as it is decided: what is there, the
+    /// frame in transmission and what is on its way.
+    pub fn committed(&mut self, now: Time, port: PortId, queue: QueueId) -> Backlog {
+        let ingress_latency = self.architecture.ingress_latency;
+        let state = &mut self.ports[usize::from(port.0)];
+        let underway = *state.underway(queue);
+        let (packets, bytes) = match &mut state.lane {
+            Lane::Fifo(lane) => lane.backlog(now + self.lead, now + ingress_latency),
+            Lane::Managed(lane) => lane.backlog(queue, now),
+            Lane::Flow(lane) => lane.backlog(now),
+        };
+        Backlog { packets: packets + underway.packets, bytes: bytes + underway.bytes }
+    }
+
+    /// Whether a frame that leaves ingress now will be taken by a queue of any port, as far as it is decided. Queueing by
+    /// flow makes room for nearly every packet; there the question is whether another has to go.
+    pub fn has_room(&mut self, now: Time, port: PortId, queue: QueueId, frame_bytes: u32) -> bool {
+        let Backlog { packets, bytes } = self.committed(now, port, queue);
+        let state = &mut self.ports[usize::from(port.0)];
+        let underway_bytes = state.underway(queue).bytes;
+        let (limit, waiting_bytes) = match &state.lane {
+            Lane::Fifo(_) => return state.config.queues[0].limit.has_room(packets, bytes, frame_bytes),
+            Lane::Managed(lane) => (lane.limit(queue), lane.depth_bytes(queue)),
+            Lane::Flow(lane) => (state.config.queues[0].limit, lane.depth_bytes()),
+        };
+        limit.has_room(packets, bytes, frame_bytes)
+            && self.buffer.has_room_behind(waiting_bytes + underway_bytes, frame_bytes)
     }
 
     /// Puts a packet into the queue named in its descriptor, at once but for nobody to see until `duration` is over.

@@ -83,6 +83,27 @@ impl PortConfig {
     }
 }
 
+/// Packets or bytes that count at a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Backlog {
+    pub packets: usize,
+    pub bytes: u64,
+}
+
+impl Backlog {
+    #[inline]
+    pub fn add(&mut self, frame_bytes: u32) {
+        self.packets += 1;
+        self.bytes += u64::from(frame_bytes);
+    }
+
+    #[inline]
+    pub fn remove(&mut self, frame_bytes: u32) {
+        self.packets -= 1;
+        self.bytes -= u64::from(frame_bytes);
+    }
+}
+
 /// Any kind of lane; see [`crate::queueing`].
 #[derive(Debug)]
 pub(crate) enum Lane {
@@ -167,11 +188,14 @@ pub(crate) struct Port {
     pub lane: Lane,
     pub config: PortConfig,
     pub pauses: Pauses,
+    /// By queue: packets that an event will bring there.
+    underway: Vec<Backlog>,
 }
 
 impl Port {
     /// A port whose lane is reached by packets that are told of it as soon as they are routed, if `is_told_at_once`.
     pub fn new(config: PortConfig, hooks: PortHooks, lane: Lane, is_told_at_once: bool) -> Self {
+        let queues = config.queues.len() + config.group.map_or(0, |group| usize::from(group.queues));
         let is_line = matches!(lane, Lane::Fifo(_)) && !config.is_loopback;
         Self {
             receives_straight: hooks.link_receive | hooks.ingress_from == 0,
@@ -184,7 +208,14 @@ impl Port {
             lane,
             config,
             pauses: Pauses::default(),
+            underway: vec![Backlog::default(); queues],
         }
+    }
+
+    /// What events will bring to a queue.
+    #[inline]
+    pub fn underway(&mut self, queue: QueueId) -> &mut Backlog {
+        &mut self.underway[usize::from(queue.0)]
     }
 
     /// How long a pause of so many quanta lasts: 512 bit times each (IEEE 802.3, annex 31B.2).

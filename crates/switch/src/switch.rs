@@ -199,7 +199,10 @@ impl<M: Mechanism> Switch<M> {
     pub fn handle<E: Environment>(&mut self, now: Time, event: SwitchEvent, environment: &mut E) {
         match event {
             SwitchEvent::Loopback { port, packet } => self.ingress(now, port, packet, environment),
-            SwitchEvent::Enqueue { packet } => self.enqueue(now, packet, environment),
+            SwitchEvent::Enqueue { packet } => {
+                self.core.end_way_to_queue(packet, environment);
+                self.enqueue(now, packet, environment);
+            }
             SwitchEvent::Release { packet } => self.release(now, packet, environment),
             SwitchEvent::Service { port } => match &mut self.core.ports[usize::from(port.0)].lane {
                 Lane::Managed(lane) => {
@@ -249,11 +252,7 @@ impl<M: Mechanism> Switch<M> {
 
     /// Bytes waiting in a queue of a port: what the control plane polls.
     pub fn queue_bytes(&mut self, now: Time, port: PortId, queue: QueueId) -> u64 {
-        match &mut self.core.ports[usize::from(port.0)].lane {
-            Lane::Fifo(lane) => lane.depth_bytes(now),
-            Lane::Managed(lane) => lane.depth_bytes(queue),
-            Lane::Flow(lane) => lane.depth_bytes(),
-        }
+        self.core.queue_bytes(now, port, queue)
     }
 
     /// Bytes waiting in all queues of a port.

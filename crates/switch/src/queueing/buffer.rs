@@ -20,18 +20,31 @@ pub struct SharedBuffer {
     policy: BufferPolicy,
     used_bytes: u64,
     peak_bytes: u64,
+    /// On its way to queues.
+    underway_bytes: u64,
 }
 
 impl SharedBuffer {
     /// An empty buffer.
     pub const fn new(policy: BufferPolicy) -> Self {
-        Self { policy, used_bytes: 0, peak_bytes: 0 }
+        Self { policy, used_bytes: 0, peak_bytes: 0, underway_bytes: 0 }
     }
 
     /// Whether a queue that holds `queue_bytes` may take `arriving_bytes` more.
     pub fn has_room(&self, queue_bytes: u64, arriving_bytes: u32) -> bool {
+        self.has_room_with(self.used_bytes, queue_bytes, arriving_bytes)
+    }
+
+    /// [`Self::has_room`] for a frame that comes behind all that is on its way; `queue_bytes` has those on their way to
+    /// this queue too.
+    pub fn has_room_behind(&self, queue_bytes: u64, arriving_bytes: u32) -> bool {
+        self.has_room_with(self.used_bytes + self.underway_bytes, queue_bytes, arriving_bytes)
+    }
+
+    #[inline]
+    fn has_room_with(&self, used_bytes: u64, queue_bytes: u64, arriving_bytes: u32) -> bool {
         let BufferPolicy::Shared { capacity_bytes, alpha } = self.policy else { return true };
-        let free_bytes = capacity_bytes.saturating_sub(self.used_bytes);
+        let free_bytes = capacity_bytes.saturating_sub(used_bytes);
         let arriving_bytes = u64::from(arriving_bytes);
         arriving_bytes <= free_bytes && (queue_bytes + arriving_bytes) as f64 <= alpha * free_bytes as f64
     }
@@ -41,6 +54,18 @@ impl SharedBuffer {
         let BufferPolicy::Shared { capacity_bytes, alpha } = self.policy else { return None };
         let free_bytes = capacity_bytes.saturating_sub(self.used_bytes);
         Some((alpha * free_bytes as f64) as u64)
+    }
+
+    /// Accounts for a frame that will come.
+    #[inline]
+    pub fn announce(&mut self, bytes: u32) {
+        self.underway_bytes += u64::from(bytes);
+    }
+
+    /// Accounts for a frame that was announced and has come, whether it is admitted or not.
+    #[inline]
+    pub fn end_way(&mut self, bytes: u32) {
+        self.underway_bytes -= u64::from(bytes);
     }
 
     /// Accounts for a frame that was admitted.

@@ -106,6 +106,16 @@ impl FifoLane {
         self.bytes
     }
 
+    /// Packets and bytes that will be in the queue `at` if none is offered until then, the frame in transmission included;
+    /// nothing is offered before `from`, which is not after `at`.
+    pub(crate) fn backlog(&mut self, from: Time, at: Time) -> (usize, u64) {
+        self.release_until(from.max(self.offered_at));
+        let departed = self.waiting.iter().take_while(|&(departs_at, _)| departs_at <= at);
+        let (packets, bytes) =
+            departed.fold((0, 0), |(packets, bytes), (_, frame_bytes)| (packets + 1, bytes + u64::from(frame_bytes)));
+        (self.waiting.len() - packets, self.bytes - bytes)
+    }
+
     /// Packets in the queue at that time, the one in transmission included.
     pub fn packets(&mut self, at: Time) -> usize {
         self.release_until(at.max(self.offered_at));

@@ -153,10 +153,8 @@ impl ManagedLane {
     #[inline(always)]
     fn offer_to(&mut self, queue: QueueId, entry: Entry) -> Offer {
         let index = usize::from(queue.0);
-        let is_serving_it = self.busy_until > entry.enqueued_at && self.serving.0 == queue;
+        let (packets, bytes) = self.backlog(queue, entry.enqueued_at);
         let queue = &mut self.queues[index];
-        let packets = queue.entries.len() + queue.held_packets + usize::from(is_serving_it);
-        let bytes = queue.bytes + if is_serving_it { u64::from(self.serving.1) } else { 0 };
         if !queue.config.limit.has_room(packets, bytes, entry.frame_bytes) {
             return Offer::Full;
         }
@@ -373,6 +371,21 @@ impl ManagedLane {
     #[inline]
     pub fn depth_bytes(&self, queue: QueueId) -> u64 {
         self.queues[usize::from(queue.0)].bytes
+    }
+
+    /// Packets and bytes in `queue`, the frame of it that is in transmission included.
+    #[inline]
+    pub(crate) fn backlog(&self, queue: QueueId, now: Time) -> (usize, u64) {
+        let is_serving_it = self.busy_until > now && self.serving.0 == queue;
+        let serving_bytes = if is_serving_it { u64::from(self.serving.1) } else { 0 };
+        let queue = &self.queues[usize::from(queue.0)];
+        let packets = queue.entries.len() + queue.held_packets + usize::from(is_serving_it);
+        (packets, queue.bytes + serving_bytes)
+    }
+
+    /// What `queue` may hold for itself.
+    pub(crate) fn limit(&self, queue: QueueId) -> QueueLimit {
+        self.queues[usize::from(queue.0)].config.limit
     }
 
     /// The most bytes that ever waited in `queue`.

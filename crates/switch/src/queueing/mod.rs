@@ -32,7 +32,7 @@ pub enum QueueLimit {
 
 impl QueueLimit {
     #[inline]
-    fn has_room(self, packets: usize, bytes: u64, arriving_bytes: u32) -> bool {
+    pub(crate) fn has_room(self, packets: usize, bytes: u64, arriving_bytes: u32) -> bool {
         self.holds(packets + 1, bytes + u64::from(arriving_bytes))
     }
 

@@ -203,10 +203,16 @@ impl FlowLane {
         self.limit.has_room(packets, bytes, arriving.entry.frame_bytes)
     }
 
+    /// Packets and bytes in all queues, the frame in transmission included.
+    #[inline]
+    pub(crate) const fn backlog(&self, now: Time) -> (usize, u64) {
+        let (packets, bytes) = self.in_transmission(now);
+        (packets + self.packets, bytes + self.bytes)
+    }
+
     #[inline]
     fn is_too_full(&self, now: Time) -> bool {
-        let (packets, bytes) = self.in_transmission(now);
-        let (packets, bytes) = (packets + self.packets, bytes + self.bytes);
+        let (packets, bytes) = self.backlog(now);
         let limit = match &self.discipline {
             Discipline::FqCodel(queues) => queues.limit_packets(),
             _ => usize::MAX,
