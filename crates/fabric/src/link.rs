@@ -189,6 +189,12 @@ impl Link {
         Fate::Arrives
     }
 
+    /// Whether a control ordered set that is sent now comes through. It is as likely to be lost as a frame, although it is
+    /// shorter than any, and counts nowhere.
+    pub fn carries_ordered_set(&mut self, now: Time) -> bool {
+        self.is_clean || self.fate(now, false) == Fate::Arrives
+    }
+
     #[inline(always)]
     fn count_arrival(&mut self, now: Time, frame_bytes: u32) {
         self.counters.frames_arrived += 1;

@@ -3,13 +3,15 @@
 //! A new mechanism is a new folder and one line in [`mechanism_list`].
 
 pub mod afq;
+pub mod link_layer_retry;
 pub mod linkguardian;
 pub mod sqr;
 
 use hitless_switch::{Context, DropReason, Environment, Mechanism, PortState, Report, Subscriptions, Verdict};
-use hitless_wire::{PortId, QueueId, Time};
+use hitless_wire::{OrderedSet, PortId, QueueId, Time};
 
 pub use afq::Afq;
+pub use link_layer_retry::LinkLayerRetry;
 pub use linkguardian::LinkGuardian;
 pub use sqr::Sqr;
 
@@ -61,6 +63,12 @@ macro_rules! mechanism_list {
             fn port_state<E: Environment>(&mut self, port: PortId, state: PortState, context: &mut Context<'_, E>) {
                 match self { $(Self::$name(mechanism) => mechanism.port_state(port, state, context)),+ }
             }
+            fn corrupted<E: Environment>(&mut self, port: PortId, context: &mut Context<'_, E>) {
+                match self { $(Self::$name(mechanism) => mechanism.corrupted(port, context)),+ }
+            }
+            fn ordered_set<E: Environment>(&mut self, port: PortId, set: OrderedSet, context: &mut Context<'_, E>) {
+                match self { $(Self::$name(mechanism) => mechanism.ordered_set(port, set, context)),+ }
+            }
             fn command<E: Environment>(&mut self, command: u32, context: &mut Context<'_, E>) {
                 match self { $(Self::$name(mechanism) => mechanism.command(command, context)),+ }
             }
@@ -73,6 +81,8 @@ mechanism_list! {
     LinkGuardian,
     /// Copies of recently sent packets, sent again on the backup path when a link fails.
     Sqr,
+    /// Ultra Ethernet's Link Layer Retry: go-back-N between the two ends of a link.
+    LinkLayerRetry,
     /// Approximate fair queueing: a sketch of bids and a queue for each of the next rounds.
     Afq,
 }

@@ -1,7 +1,8 @@
 //! What a mechanism may ask of its switch during a hook.
 
 use hitless_engine::PacketHandle;
-use hitless_wire::{Duration, Packet, PortId, QueueId, ServiceKey, Time};
+use hitless_wire::ordered_set::ORDERED_SET_BYTES;
+use hitless_wire::{Duration, OrderedSet, Packet, PortId, QueueId, ServiceKey, Time};
 
 use crate::architecture::DepthVisibility;
 use crate::core::Core;
@@ -98,6 +99,35 @@ impl<E: Environment> Context<'_, E> {
             Half::Egress => self.core.architecture.mirror_latency,
         };
         self.core.send_to_queue(self.now, latency, handle, self.environment);
+    }
+
+    /// As [`Self::emit`], for a packet that the hardware of the port itself makes, at the MAC: it is in its queue at once,
+    /// and leaves behind the frame that is on the line if no other queue goes first.
+    pub fn emit_at_mac(&mut self, packet: Packet, port: PortId, queue: QueueId, role: u8) {
+        let handle = self.create(packet, port, queue, role);
+        self.environment.schedule(self.now, SwitchEvent::Enqueue { packet: handle });
+    }
+
+    /// Sends a control ordered set as soon as the line of `port` is free; what waits there leaves that much later.
+    pub fn send_ordered_set(&mut self, port: PortId, set: OrderedSet) {
+        let time = self.line_time(port, ORDERED_SET_BYTES);
+        let lane = self.core.lane_mut(port);
+        let last_bit_at = lane.busy_until.max(self.now) + time;
+        lane.busy_until = last_bit_at;
+        self.environment.send_ordered_set(port, set, last_bit_at);
+    }
+
+    /// How long so many bytes, and nothing beside them, take on the line of a port.
+    pub fn line_time(&self, port: PortId, bytes: u32) -> Duration {
+        self.core.ports[usize::from(port.0)].config.rate.time_for(u64::from(bytes))
+    }
+
+    /// Whether the MAC of a port takes no frame from the queues below `priority`, or all as before.
+    pub fn gate(&mut self, port: PortId, priority: u8, is_shut: bool) {
+        self.core.lane_mut(port).gate(priority, is_shut);
+        if !is_shut {
+            self.core.see_to_service(self.now, port, self.environment);
+        }
     }
 
     fn create(&mut self, mut packet: Packet, port: PortId, queue: QueueId, role: u8) -> PacketHandle {

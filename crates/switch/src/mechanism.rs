@@ -1,6 +1,6 @@
 //! What a mechanism is to the switch: hooks, verdicts and subscriptions.
 
-use hitless_wire::{Duration, PortId, QueueId, Time};
+use hitless_wire::{Duration, OrderedSet, PortId, QueueId, Time};
 
 use crate::context::Context;
 use crate::queueing::{QueueConfig, QueueGroup};
@@ -101,11 +101,13 @@ pub enum DropReason {
     CopyRetired,
     /// A control packet that has done its work; nothing is lost.
     ControlAbsorbed,
+    /// Out of sequence on a link whose other end sends it again; nothing is lost.
+    OutOfSequence,
 }
 
 impl DropReason {
     /// How many reasons there are.
-    pub const COUNT: usize = 10;
+    pub const COUNT: usize = 11;
 
     /// All reasons, in the order of their numbers.
     pub const ALL: [DropReason; Self::COUNT] = [
@@ -119,6 +121,7 @@ impl DropReason {
         DropReason::Duplicate,
         DropReason::CopyRetired,
         DropReason::ControlAbsorbed,
+        DropReason::OutOfSequence,
     ];
 
     /// Whether the packet of a flow was lost by it.
@@ -139,6 +142,7 @@ impl DropReason {
             DropReason::Duplicate => "duplicate removed",
             DropReason::CopyRetired => "copy retired",
             DropReason::ControlAbsorbed => "control packet absorbed",
+            DropReason::OutOfSequence => "out of sequence, to be sent again",
         }
     }
 }
@@ -207,6 +211,12 @@ pub trait Mechanism {
 
     /// A port has changed its state.
     fn port_state<E: Environment>(&mut self, _port: PortId, _state: PortState, _context: &mut Context<'_, E>) {}
+
+    /// A frame with a bad check sequence has come in by a port: the MAC has dropped it, and nothing else is known of it.
+    fn corrupted<E: Environment>(&mut self, _port: PortId, _context: &mut Context<'_, E>) {}
+
+    /// The partner of a port has sent a control ordered set.
+    fn ordered_set<E: Environment>(&mut self, _port: PortId, _set: OrderedSet, _context: &mut Context<'_, E>) {}
 
     /// A command of the control plane; the meaning of the number is the mechanism's.
     fn command<E: Environment>(&mut self, _command: u32, _context: &mut Context<'_, E>) {}

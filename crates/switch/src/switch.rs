@@ -2,7 +2,7 @@
 
 use hitless_engine::{PacketHandle, PacketStore};
 use hitless_wire::pause::PauseFrame;
-use hitless_wire::{Duration, Packet, PortId, QueueId, ServiceKey, Time};
+use hitless_wire::{Duration, OrderedSet, Packet, PortId, QueueId, ServiceKey, Time};
 
 use crate::architecture::Architecture;
 use crate::context::Context;
@@ -34,6 +34,9 @@ pub trait Environment {
     fn schedule(&mut self, at: Time, event: SwitchEvent);
     /// The last bit of the packet leaves the MAC of `port` at `last_bit_at`.
     fn transmit(&mut self, port: PortId, packet: PacketHandle, last_bit_at: Time);
+    /// A control ordered set leaves by `port`, its last bit at `last_bit_at`; at the other end it is to become a
+    /// [`SwitchEvent::OrderedSet`]. Where links carry frames only, it ends here.
+    fn send_ordered_set(&mut self, _port: PortId, _set: OrderedSet, _last_bit_at: Time) {}
     /// A mechanism has made a packet: a copy of one of a flow, or one of its own.
     fn created(&mut self, packet: PacketHandle);
     /// The packet has ended in the switch; its slot in the store is to be freed.
@@ -46,9 +49,9 @@ pub trait Environment {
 /// What a switch schedules for itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SwitchEvent {
-    /// A packet is back from a recirculation port.
+    /// A packet enters ingress from within the switch: it is back from a recirculation port.
     Loopback {
-        /// The recirculation port.
+        /// The port by which it enters.
         port: PortId,
         /// The packet.
         packet: PacketHandle,
@@ -81,6 +84,13 @@ pub enum SwitchEvent {
         port: PortId,
         /// The queue.
         queue: QueueId,
+    },
+    /// A control ordered set of the partner has arrived.
+    OrderedSet {
+        /// The port.
+        port: PortId,
+        /// What it says.
+        set: OrderedSet,
     },
     /// A mechanism's timer.
     Timer {
@@ -190,8 +200,11 @@ impl<M: Mechanism> Switch<M> {
     }
 
     /// A frame with a bad check sequence has arrived at `port`: the MAC counts it, nothing more is known of it.
-    pub fn receive_corrupted(&mut self, port: PortId) {
+    pub fn receive_corrupted<E: Environment>(&mut self, now: Time, port: PortId, environment: &mut E) {
         self.core.ports[usize::from(port.0)].mac.frames_received_all += 1;
+        for number in 0..self.mechanisms.len() {
+            self.tell(number, now, environment, |mechanism, context| mechanism.corrupted(port, context));
+        }
     }
 
     /// An event that the switch scheduled.
@@ -219,6 +232,11 @@ impl<M: Mechanism> Switch<M> {
             SwitchEvent::Resume { port, queue } => {
                 self.core.managed(port).resume(queue);
                 self.serve_when_free(now, port, environment);
+            }
+            SwitchEvent::OrderedSet { port, set } => {
+                for number in 0..self.mechanisms.len() {
+                    self.tell(number, now, environment, |mechanism, context| mechanism.ordered_set(port, set, context));
+                }
             }
             SwitchEvent::Timer { mechanism, token } => {
                 self.tell(usize::from(mechanism), now, environment, |mechanism, context| {

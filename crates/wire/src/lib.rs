@@ -7,7 +7,9 @@
 
 pub mod frame;
 pub mod link;
+pub mod link_layer_retry;
 pub mod linkguardian;
+pub mod ordered_set;
 pub mod packet;
 pub mod pause;
 pub mod shim;
@@ -15,6 +17,7 @@ pub mod sqr;
 pub mod transport;
 pub mod units;
 
+pub use ordered_set::OrderedSet;
 pub use packet::{Ecn, FlowId, HostId, Packet, PortId, QueueId, ServiceKey};
 pub use shim::{Shim, ShimKind, ShimStack};
 pub use transport::{

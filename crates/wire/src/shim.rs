@@ -22,17 +22,20 @@ pub enum ShimKind {
     CheckNumber = 5,
     /// SQR's metadata of a cached packet: [`crate::sqr::CacheMetadata`].
     SqrCache = 6,
+    /// The number that Link Layer Retry puts into a frame's preamble: [`crate::link_layer_retry::PreambleSequence`].
+    LinkLayerRetry = 7,
 }
 
 impl ShimKind {
     /// Every kind there is.
-    pub const ALL: [ShimKind; 6] = [
+    pub const ALL: [ShimKind; 7] = [
         ShimKind::LinkGuardianData,
         ShimKind::LinkGuardianAck,
         ShimKind::LinkGuardianLoss,
         ShimKind::PriorityFlowControl,
         ShimKind::CheckNumber,
         ShimKind::SqrCache,
+        ShimKind::LinkLayerRetry,
     ];
 
     fn from_slot(kind: u8) -> Option<Self> {
@@ -190,6 +193,7 @@ fn stored_bytes(kind: u8) -> Option<usize> {
     const PFC: u8 = ShimKind::PriorityFlowControl as u8;
     const CHECK: u8 = ShimKind::CheckNumber as u8;
     const SQR: u8 = ShimKind::SqrCache as u8;
+    const RETRY: u8 = ShimKind::LinkLayerRetry as u8;
     match kind {
         DATA => Some(DataHeader::BYTES),
         ACK => Some(AckHeader::BYTES),
@@ -197,6 +201,7 @@ fn stored_bytes(kind: u8) -> Option<usize> {
         PFC => Some(PauseFrame::BYTES),
         CHECK => Some(CheckNumber::BYTES),
         SQR => Some(crate::sqr::CacheMetadata::BYTES),
+        RETRY => Some(crate::link_layer_retry::PreambleSequence::BYTES),
         _ => None,
     }
 }

@@ -3,7 +3,7 @@
 use hitless_engine::{EventQueue, PacketHandle, PacketStore, TraceHash};
 use hitless_hosts::{FlowRecord, HostDrop, HostEnvironment, HostEvent, Hosts, MessageRecord};
 use hitless_switch::{DropReason, Environment, Half, SwitchEvent, Verdict};
-use hitless_wire::{FlowId, HostId, Packet, PortId, ServiceKey, Time, Transport};
+use hitless_wire::{FlowId, HostId, OrderedSet, Packet, PortId, ServiceKey, Time, Transport};
 
 use super::drops::DropLedger;
 use super::event::{Sequences, SimulationEvent, kind};
@@ -12,7 +12,7 @@ use crate::link::Link;
 use crate::outside::{Action, EVERYONE, Outside};
 use crate::routing::Routing;
 use crate::scenario::FlowGroup;
-use crate::topology::{SwitchId, Topology};
+use crate::topology::{Node, SwitchId, Topology};
 
 /// What hosts and switches share: the clock, the packets and the links between them.
 pub(super) struct Medium {
@@ -228,6 +228,16 @@ impl<const OUTSIDE: bool> Environment for SwitchSide<'_, OUTSIDE> {
         }
         let link = self.medium.switch_links.of(self.switch, port);
         self.medium.put_on_link(link, packet, last_bit_at);
+    }
+
+    fn send_ordered_set(&mut self, port: PortId, set: OrderedSet, last_bit_at: Time) {
+        let link = &mut self.medium.links[self.medium.switch_links.of(self.switch, port) as usize];
+        let Node::Switch(SwitchId(switch)) = link.to.node else { return };
+        if link.carries_ordered_set(last_bit_at) {
+            let (at, event) = (last_bit_at + link.delay, SwitchEvent::OrderedSet { port: link.to.port, set });
+            let order = self.medium.sequences.key(kind::SWITCH, self.medium.hosts_count + switch);
+            self.medium.queue.push(at, order, SimulationEvent::Switch { switch, event });
+        }
     }
 
     fn created(&mut self, packet: PacketHandle) {

@@ -269,7 +269,7 @@ impl Simulation {
             self.medium.queue.push_source(at, source);
         }
         if fate != Fate::Arrives {
-            self.lose::<OUTSIDE>(link, packet, fate);
+            self.lose::<OUTSIDE>(now, link, packet, fate);
             return Reach::Hosts;
         }
         if OUTSIDE && self.medium.leave(now, link, packet) {
@@ -308,10 +308,11 @@ impl Simulation {
     }
 
     #[cold]
-    fn lose<const OUTSIDE: bool>(&mut self, link: u32, packet: PacketHandle, fate: Fate) {
+    fn lose<const OUTSIDE: bool>(&mut self, now: Time, link: u32, packet: PacketHandle, fate: Fate) {
         let to = self.medium.links[link as usize].to;
         if let (Fate::Corrupted, Node::Switch(switch)) = (fate, to.node) {
-            self.switches[switch.0 as usize].receive_corrupted(to.port);
+            let mut side = SwitchSide::<OUTSIDE> { medium: &mut self.medium, hosts: &mut self.hosts, switch: switch.0 };
+            self.switches[switch.0 as usize].receive_corrupted(now, to.port, &mut side);
         }
         if OUTSIDE {
             self.medium.spoil(link, packet, fate);

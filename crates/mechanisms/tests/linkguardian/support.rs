@@ -171,7 +171,8 @@ impl Pair {
                 if switch == 1 && (self.world.lose)(&descriptor) {
                     self.world.lost += 1;
                     self.world.packets.remove(packet);
-                    return self.switches[switch].receive_corrupted(LINK);
+                    let mut side = Side { world: &mut self.world, switch };
+                    return self.switches[switch].receive_corrupted(now, LINK, &mut side);
                 }
                 self.switches[switch].receive(now, LINK, packet, &mut Side { world: &mut self.world, switch });
             }

@@ -28,6 +28,8 @@ struct Queue {
     bytes: u64,
     peak_bytes: u64,
     is_paused: bool,
+    /// The MAC takes no frame from it.
+    is_shut: bool,
     /// Packets that are here, and count, but may not be served yet.
     held_packets: usize,
     /// Packets that may still be served; none when the queue is not scheduled by credit.
@@ -37,7 +39,7 @@ struct Queue {
 impl Queue {
     #[inline]
     fn may_be_served(&self) -> bool {
-        !self.is_paused && self.credit != Some(0) && !self.entries.is_empty()
+        !self.is_paused && !self.is_shut && self.credit != Some(0) && !self.entries.is_empty()
     }
 }
 
@@ -114,6 +116,7 @@ impl ManagedLane {
             bytes: 0,
             peak_bytes: 0,
             is_paused: false,
+            is_shut: false,
             held_packets: 0,
             credit: None,
         });
@@ -273,6 +276,17 @@ impl ManagedLane {
             queues &= queues - 1;
             self.queues[usize::from(queue.0)].is_paused = is_paused;
             self.refresh(queue);
+        }
+    }
+
+    /// Shuts all queues below `priority`, or opens them. It is apart from [`Self::pause`]: a queue is served when it is
+    /// neither paused nor shut.
+    pub fn gate(&mut self, priority: u8, is_shut: bool) {
+        for index in 0..self.queues.len() {
+            if self.queues[index].config.priority < priority {
+                self.queues[index].is_shut = is_shut;
+                self.refresh(QueueId(index as u8));
+            }
         }
     }
 

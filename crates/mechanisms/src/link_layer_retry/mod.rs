@@ -1,0 +1,170 @@
+//! Link Layer Retry of Ultra Ethernet 1.0 (LLR): go-back-N between the two ends of a link.
+//!
+//! The sending port numbers frames and keeps them in a replay buffer ([`transmitter`]); the receiving port takes them in
+//! order only, and acknowledges, or asks for a replay, with control ordered sets ([`receiver`]). Nothing is held back at
+//! the receiver, and nothing leaves it out of order.
+//!
+//! After the public descriptions of the standard: the SAI proposal "Link Layer Retry" (states, actions, counters and what
+//! each means) and SONiC's design of the same name (profile, ranges and defaults). Where they leave a choice:
+//! - all frames are eligible;
+//! - LLR_INIT carries the number of the first frame, is repeated after `max_replay_timer`, and that is how long FLUSH
+//!   lasts too, so that no frame or set of before can be taken for one of after;
+//! - the replay timer runs from the last progress: an acknowledgement that freed a frame, the end of a replay, or the
+//!   first frame into an empty buffer. Any replay counts towards `max_replay_count` until one frees a frame;
+//! - a corrupted frame is taken for the expected one as long as none is missing: a link keeps the order of its frames;
+//! - a control ordered set leaves between two frames and takes eight bytes of the line's time. A link loses it as
+//!   often as a frame, which is pessimistic;
+//! - a replayed frame passes the egress latency again, which a buffer in the MAC would spare.
+
+pub mod config;
+mod receiver;
+mod transmitter;
+
+use hitless_switch::{Context, DropReason, Environment, Mechanism, PortState, Report, Subscriptions, Verdict};
+use hitless_wire::link_layer_retry::Control;
+use hitless_wire::{OrderedSet, PortId, Time};
+
+pub use config::{EndConfig, FrameAction, Profile};
+use receiver::Receiver;
+use transmitter::Transmitter;
+
+/// What a timer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Timer {
+    Transmitter,
+    Receiver,
+}
+
+pub(crate) fn timer_token(port: PortId, timer: Timer) -> u32 {
+    u32::from(port.0) << 1 | u32::from(timer == Timer::Receiver)
+}
+
+#[derive(Default)]
+struct Ends {
+    transmitter: Option<Transmitter>,
+    receiver: Option<Receiver>,
+}
+
+/// Link Layer Retry on one switch.
+#[derive(Default)]
+pub struct LinkLayerRetry {
+    ports: Vec<Ends>,
+}
+
+impl LinkLayerRetry {
+    /// Makes `config.port` the sending end of a link.
+    pub fn add_transmitter(&mut self, config: EndConfig) {
+        self.ends(config.port).transmitter = Some(Transmitter::new(config));
+    }
+
+    /// Makes `config.port` the receiving end of a link.
+    pub fn add_receiver(&mut self, config: EndConfig) {
+        self.ends(config.port).receiver = Some(Receiver::new(config));
+    }
+
+    fn ends(&mut self, port: PortId) -> &mut Ends {
+        let index = usize::from(port.0);
+        if self.ports.len() <= index {
+            self.ports.resize_with(index + 1, Ends::default);
+        }
+        &mut self.ports[index]
+    }
+
+    #[inline]
+    fn transmitter_at(&mut self, port: PortId) -> Option<&mut Transmitter> {
+        self.ports.get_mut(usize::from(port.0))?.transmitter.as_mut()
+    }
+
+    #[inline]
+    fn receiver_at(&mut self, port: PortId) -> Option<&mut Receiver> {
+        self.ports.get_mut(usize::from(port.0))?.receiver.as_mut()
+    }
+}
+
+impl Mechanism for LinkLayerRetry {
+    fn subscriptions(&mut self, queue_counts: &[usize]) -> Subscriptions {
+        let mut wanted = Subscriptions::default();
+        for ends in &mut self.ports {
+            if let Some(transmitter) = &mut ends.transmitter {
+                transmitter.subscribe(queue_counts, &mut wanted);
+            }
+            if let Some(receiver) = &ends.receiver {
+                receiver.subscribe(&mut wanted);
+            }
+        }
+        wanted
+    }
+
+    fn start<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        for transmitter in self.ports.iter_mut().filter_map(|ends| ends.transmitter.as_mut()) {
+            transmitter.initialise(context);
+        }
+    }
+
+    fn link_receive<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+        let port = context.port();
+        match self.receiver_at(port) {
+            Some(receiver) => receiver.take(context),
+            None => Verdict::Continue,
+        }
+    }
+
+    fn link_transmit<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+        let port = context.port();
+        match self.transmitter_at(port) {
+            Some(transmitter) if context.is_mine() => transmitter.replayed(context),
+            Some(transmitter) => transmitter.send(context),
+            None => Verdict::Continue,
+        }
+    }
+
+    fn refused<E: Environment>(&mut self, _reason: DropReason, context: &mut Context<'_, E>) {
+        let port = context.port();
+        if let Some(transmitter) = self.transmitter_at(port).filter(|_| context.is_mine()) {
+            transmitter.refused(context);
+        }
+    }
+
+    fn timer<E: Environment>(&mut self, token: u32, context: &mut Context<'_, E>) {
+        let port = PortId((token >> 1) as u16);
+        if token == timer_token(port, Timer::Receiver) {
+            if let Some(receiver) = self.receiver_at(port) {
+                receiver.slot_is_due(context);
+            }
+        } else if let Some(transmitter) = self.transmitter_at(port) {
+            transmitter.look_at_time(context);
+        }
+    }
+
+    fn corrupted<E: Environment>(&mut self, port: PortId, context: &mut Context<'_, E>) {
+        if let Some(receiver) = self.receiver_at(port) {
+            receiver.corrupted(context);
+        }
+    }
+
+    fn ordered_set<E: Environment>(&mut self, port: PortId, set: OrderedSet, context: &mut Context<'_, E>) {
+        let Some(control) = Control::read(set) else { return };
+        if let Control::Init(first) = control {
+            if let Some(receiver) = self.receiver_at(port) {
+                receiver.initialise(first, context);
+            }
+        } else if let Some(transmitter) = self.transmitter_at(port) {
+            transmitter.hear(control, context);
+        }
+    }
+
+    fn port_state<E: Environment>(&mut self, port: PortId, state: PortState, context: &mut Context<'_, E>) {
+        if let Some(transmitter) = self.transmitter_at(port) {
+            transmitter.link_is(state != PortState::Down, context);
+        }
+    }
+
+    fn report(&self, _now: Time) -> Report {
+        let mut report = Report::new("link-layer-retry");
+        for ends in &self.ports {
+            ends.transmitter.iter().for_each(|transmitter| transmitter.report(&mut report));
+            ends.receiver.iter().for_each(|receiver| receiver.report(&mut report));
+        }
+        report
+    }
+}

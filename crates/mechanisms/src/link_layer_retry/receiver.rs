@@ -1,0 +1,226 @@
+//! The receiving end: takes frames in order, and says what it has.
+
+use hdrhistogram::Histogram;
+use hitless_switch::{Context, DropReason, Environment, HookSet, Report, Subscriptions, Verdict};
+use hitless_wire::link_layer_retry::{Control, PreambleSequence, SequenceNumber};
+use hitless_wire::shim::CheckNumber;
+use hitless_wire::{PortId, Time};
+
+use super::config::EndConfig;
+use super::{Timer, timer_token};
+use crate::linkguardian::checker::Checker;
+
+/// The states of the receiver (SAI: `sai_port_llr_rx_status_t`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// No LLR_INIT has come yet.
+    Off,
+    /// Every frame was the expected one.
+    SendAcks,
+    /// One was not; the NACK waits for its place.
+    SendNack,
+    /// The NACK is sent; nothing more is said until the expected frame comes.
+    NackSent,
+}
+
+/// What the receiver counted, by the names that SAI gives it without `SAI_PORT_STAT_LLR_`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counters {
+    rx_init_ctl_os: u64,
+    tx_init_echo_ctl_os: u64,
+    tx_ack_ctl_os: u64,
+    tx_nack_ctl_os: u64,
+    rx_ok: u64,
+    rx_bad: u64,
+    rx_expected_seq_good: u64,
+    rx_expected_seq_bad: u64,
+    rx_missing_seq: u64,
+    rx_duplicate_seq: u64,
+    rx_replay: u64,
+}
+
+/// The state of the receiving end.
+#[derive(Debug)]
+pub struct Receiver {
+    port: PortId,
+    spacing_bytes: u32,
+    state: State,
+    expected: SequenceNumber,
+    /// The number that came last, expected or not.
+    last: Option<SequenceNumber>,
+    ack_is_due: bool,
+    /// When the next control ordered set may be sent.
+    next_slot: Time,
+    slot_is_awaited: bool,
+    /// Since when a frame has been missing; meaningful in the last two states.
+    missing_since: Time,
+    recovery_delay_ns: Histogram<u64>,
+    checker: Checker,
+    counters: Counters,
+}
+
+impl Receiver {
+    pub fn new(config: EndConfig) -> Self {
+        const HIGHEST_DELAY_NS: u64 = 1_000_000_000;
+        Self {
+            port: config.port,
+            spacing_bytes: config.profile.ctlos_spacing.0 as u32,
+            state: State::Off,
+            expected: SequenceNumber::default(),
+            last: None,
+            ack_is_due: false,
+            next_slot: Time::ZERO,
+            slot_is_awaited: false,
+            missing_since: Time::ZERO,
+            recovery_delay_ns: Histogram::new_with_max(HIGHEST_DELAY_NS, 3).expect("valid bounds"),
+            checker: Checker::default(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// The second hook makes the port one that decides when its line falls free: sets go between frames.
+    pub fn subscribe(&self, wanted: &mut Subscriptions) {
+        wanted.hooks.push((self.port, HookSet::LINK_RECEIVE.with(HookSet::LINK_TRANSMIT)));
+    }
+
+    /// LLR_INIT: the transmitter begins, or begins anew.
+    pub fn initialise<E: Environment>(&mut self, first: SequenceNumber, context: &mut Context<'_, E>) {
+        self.counters.rx_init_ctl_os += 1;
+        self.counters.tx_init_echo_ctl_os += 1;
+        self.state = State::SendAcks;
+        self.expected = first;
+        self.last = None;
+        self.ack_is_due = false;
+        context.send_ordered_set(self.port, Control::InitEcho(first).ordered_set());
+        self.next_slot = context.now() + context.line_time(self.port, self.spacing_bytes);
+    }
+
+    /// A good frame has come in.
+    pub fn take<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+        let Some(PreambleSequence(number)) = context.packet().remove_shim() else { return Verdict::Continue };
+        self.counters.rx_ok += 1;
+        if self.last.is_some_and(|last| number.offset_from(last) <= 0) {
+            self.counters.rx_replay += 1;
+        }
+        self.last = Some(number);
+        match number.offset_from(self.expected) {
+            _ if self.state == State::Off => Verdict::Drop(DropReason::OutOfSequence),
+            0 => self.deliver(context),
+            1.. => {
+                self.counters.rx_missing_seq += 1;
+                self.miss(context);
+                Verdict::Drop(DropReason::OutOfSequence)
+            }
+            _ => {
+                self.counters.rx_duplicate_seq += 1;
+                self.ack_is_due = true;
+                self.seek_slot(context);
+                Verdict::Drop(DropReason::Duplicate)
+            }
+        }
+    }
+
+    /// A frame with a bad check sequence has come in.
+    pub fn corrupted<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        if self.state == State::Off {
+            return;
+        }
+        self.counters.rx_bad += 1;
+        self.counters.rx_expected_seq_bad += u64::from(self.state == State::SendAcks);
+        self.miss(context);
+    }
+
+    /// The time that was awaited has come.
+    pub fn slot_is_due<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        self.slot_is_awaited = false;
+        self.seek_slot(context);
+    }
+
+    fn deliver<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+        self.counters.rx_expected_seq_good += 1;
+        self.expected = self.expected.plus(1);
+        if self.state != State::SendAcks {
+            let delay = context.now().saturating_since(self.missing_since);
+            self.recovery_delay_ns.saturating_record(delay.as_ps() / 1_000);
+            self.state = State::SendAcks;
+        }
+        self.ack_is_due = true;
+        self.seek_slot(context);
+        let packet = context.packet();
+        packet.is_repair = false;
+        if let Some(CheckNumber(number)) = packet.remove_shim() {
+            self.checker.deliver(number);
+        }
+        Verdict::Continue
+    }
+
+    fn miss<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        if self.state == State::SendAcks {
+            self.state = State::SendNack;
+            self.missing_since = context.now();
+            self.seek_slot(context);
+        }
+    }
+
+    /// Says what there is to say, if a control ordered set may be sent now, else when one may.
+    fn seek_slot<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        let Some(control) = self.due() else { return };
+        let now = context.now();
+        if now < self.next_slot {
+            if !self.slot_is_awaited {
+                self.slot_is_awaited = true;
+                context.wake_at(self.next_slot, timer_token(self.port, Timer::Receiver));
+            }
+            return;
+        }
+        if let Control::Nack(_) = control {
+            self.state = State::NackSent;
+            self.counters.tx_nack_ctl_os += 1;
+        } else {
+            self.counters.tx_ack_ctl_os += 1;
+        }
+        self.ack_is_due = false;
+        context.send_ordered_set(self.port, control.ordered_set());
+        self.next_slot = now + context.line_time(self.port, self.spacing_bytes);
+    }
+
+    fn due(&self) -> Option<Control> {
+        let latest = self.expected.previous();
+        match self.state {
+            State::SendNack => Some(Control::Nack(latest)),
+            State::SendAcks => self.ack_is_due.then_some(Control::Ack(latest)),
+            State::Off | State::NackSent => None,
+        }
+    }
+
+    pub fn report(&self, report: &mut Report) {
+        let scope = format!("port {} rx", self.port.0);
+        let (counters, checker) = (&self.counters, &self.checker);
+        report.acted |= counters.rx_expected_seq_good > 0;
+        for (name, value) in [
+            ("rx_init_ctl_os", counters.rx_init_ctl_os),
+            ("tx_init_echo_ctl_os", counters.tx_init_echo_ctl_os),
+            ("tx_ack_ctl_os", counters.tx_ack_ctl_os),
+            ("tx_nack_ctl_os", counters.tx_nack_ctl_os),
+            ("rx_ok", counters.rx_ok),
+            ("rx_poisoned", 0),
+            ("rx_bad", counters.rx_bad),
+            ("rx_expected_seq_good", counters.rx_expected_seq_good),
+            ("rx_expected_seq_poisoned", 0),
+            ("rx_expected_seq_bad", counters.rx_expected_seq_bad),
+            ("rx_missing_seq", counters.rx_missing_seq),
+            ("rx_duplicate_seq", counters.rx_duplicate_seq),
+            ("rx_replay", counters.rx_replay),
+            ("packets lost", checker.lost()),
+            ("longest stall (ns)", self.recovery_delay_ns.max()),
+        ] {
+            report.count(&scope, name, value);
+        }
+        report.histograms.push((scope.clone(), "recovery delay (ns)", self.recovery_delay_ns.clone()));
+        for (how, count) in [("out of order", checker.reordered), ("twice", checker.duplicates)] {
+            if count > 0 {
+                report.broken_promises.push(format!("link-layer-retry {scope}: delivered {count} frames {how}"));
+            }
+        }
+    }
+}

@@ -1,0 +1,377 @@
+//! The sending end: numbers frames, keeps them until they are acknowledged, and replays them.
+
+use std::collections::VecDeque;
+
+use hitless_switch::{
+    Context, DropReason, Environment, HookSet, QueueConfig, QueueLimit, Report, Subscriptions, Verdict,
+};
+use hitless_wire::link_layer_retry::{Control, PreambleSequence, SequenceNumber};
+use hitless_wire::shim::CheckNumber;
+use hitless_wire::{Packet, PortId, QueueId, Time};
+
+use super::config::{EndConfig, FrameAction, Profile};
+use super::{Timer, timer_token};
+
+/// Above all queues of the switch: what the MAC replays it takes from none of them.
+const REPLAY_PRIORITY: u8 = u8::MAX;
+/// The only role that a packet of this mechanism has.
+const REPLAYED: u8 = 1;
+
+/// The states of the transmitter (SAI: `sai_port_llr_tx_status_t`, which has one more for a port where LLR is off).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Sends LLR_INIT until it is answered; since when it last did.
+    Init { asked_at: Time },
+    /// Numbers frames and sends them.
+    Advance,
+    /// Sends what it holds again, and nothing else; the next is so many behind the oldest.
+    Replay { next: usize },
+    /// Has given up what it held; since when.
+    Flush { since: Time },
+}
+
+/// A frame in the replay buffer.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    packet: Packet,
+    sent_at: Time,
+}
+
+/// What the transmitter counted, by the names that SAI gives it without `SAI_PORT_STAT_LLR_`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counters {
+    tx_init_ctl_os: u64,
+    tx_discard: u64,
+    tx_ok: u64,
+    tx_replay: u64,
+    rx_init_echo_ctl_os: u64,
+    rx_ack_ctl_os: u64,
+    rx_nack_ctl_os: u64,
+    rx_ack_nack_seq_error: u64,
+    /// Beside the standard: numbered frames, each counted once.
+    frames_numbered: u64,
+    /// Frames sent in replays.
+    frames_replayed: u64,
+    replays_by_timer: u64,
+    flushes: u64,
+    frames_flushed: u64,
+    frames_unnumbered: u64,
+    peak_bytes: u64,
+    peak_frames: u64,
+    times_full: u64,
+}
+
+/// The state of the sending end.
+#[derive(Debug)]
+pub struct Transmitter {
+    port: PortId,
+    profile: Profile,
+    replay_queue: QueueId,
+    state: State,
+    /// Of the next frame that is sent for the first time.
+    next: SequenceNumber,
+    held: VecDeque<Held>,
+    held_bytes: u64,
+    /// A replayed frame is on its way to the line.
+    replay_is_queued: bool,
+    replays_in_a_row: u32,
+    progress_at: Time,
+    down_since: Option<Time>,
+    /// When the next timer event comes.
+    wakes_at: Time,
+    is_shut: bool,
+    check_number: u32,
+    counters: Counters,
+}
+
+impl Transmitter {
+    pub fn new(config: EndConfig) -> Self {
+        Self {
+            port: config.port,
+            profile: config.profile,
+            replay_queue: QueueId(0),
+            state: State::Init { asked_at: Time::ZERO },
+            next: SequenceNumber::default(),
+            held: VecDeque::new(),
+            held_bytes: 0,
+            replay_is_queued: false,
+            replays_in_a_row: 0,
+            progress_at: Time::ZERO,
+            down_since: None,
+            wakes_at: Time::NEVER,
+            is_shut: false,
+            check_number: 0,
+            counters: Counters::default(),
+        }
+    }
+
+    pub fn subscribe(&mut self, queue_counts: &[usize], wanted: &mut Subscriptions) {
+        self.replay_queue = QueueId(queue_counts[usize::from(self.port.0)] as u8);
+        let queue = QueueConfig::normal(QueueLimit::Unlimited).with_priority(REPLAY_PRIORITY);
+        wanted.queues.push((self.port, queue));
+        wanted.hooks.push((self.port, HookSet::LINK_TRANSMIT));
+    }
+
+    /// Asks the receiver whether it is ready for the next number.
+    pub fn initialise<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        self.state = State::Init { asked_at: context.now() };
+        self.counters.tx_init_ctl_os += 1;
+        context.send_ordered_set(self.port, Control::Init(self.next).ordered_set());
+        self.set_gate(context);
+        self.arm(context);
+    }
+
+    /// A frame leaves for the first time.
+    pub fn send<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+        match self.action() {
+            None => self.number(context),
+            Some(FrameAction::Discard) => {
+                self.counters.tx_discard += 1;
+                return Verdict::Drop(DropReason::Mechanism);
+            }
+            Some(_) => self.counters.frames_unnumbered += 1,
+        }
+        Verdict::Continue
+    }
+
+    /// A replayed frame leaves; the next one follows it.
+    pub fn replayed<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+        self.replay_is_queued = false;
+        self.counters.tx_ok += 1;
+        self.counters.frames_replayed += 1;
+        self.go_on_replaying(context);
+        Verdict::Continue
+    }
+
+    /// The traffic manager had no room for a replayed frame: the replay timer begins another replay.
+    pub fn refused<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        self.replay_is_queued = false;
+        if let State::Replay { .. } = self.state {
+            self.state = State::Advance;
+            self.progress_at = context.now();
+        }
+        self.set_gate(context);
+        self.arm(context);
+    }
+
+    /// A control ordered set for the transmitter.
+    pub fn hear<E: Environment>(&mut self, control: Control, context: &mut Context<'_, E>) {
+        match control {
+            Control::InitEcho(first) => {
+                self.counters.rx_init_echo_ctl_os += 1;
+                if matches!(self.state, State::Init { .. }) && first == self.next {
+                    self.state = State::Advance;
+                }
+            }
+            Control::Ack(latest) => {
+                self.counters.rx_ack_ctl_os += 1;
+                self.free(latest, context.now());
+            }
+            Control::Nack(latest) => {
+                self.counters.rx_nack_ctl_os += 1;
+                if self.free(latest, context.now()) && !self.held.is_empty() {
+                    self.replay(context);
+                }
+            }
+            Control::Init(_) => {}
+        }
+        self.set_gate(context);
+        self.arm(context);
+    }
+
+    /// The link is up again, or its failure has been detected.
+    pub fn link_is<E: Environment>(&mut self, is_up: bool, context: &mut Context<'_, E>) {
+        self.down_since = if is_up { None } else { self.down_since.or(Some(context.now())) };
+        self.arm(context);
+    }
+
+    /// A timer event; those that were put off since come to nothing.
+    pub fn look_at_time<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        let now = context.now();
+        if now < self.wakes_at {
+            return;
+        }
+        self.wakes_at = Time::NEVER;
+        if now >= self.deadline() {
+            match self.state {
+                State::Flush { .. } | State::Init { .. } => self.initialise(context),
+                State::Advance if now < self.gives_up_at() => {
+                    self.counters.replays_by_timer += 1;
+                    self.replay(context);
+                }
+                State::Advance | State::Replay { .. } => self.flush(context),
+            }
+        }
+        self.set_gate(context);
+        self.arm(context);
+    }
+
+    /// What the profile says about frames in this state; none: they are numbered.
+    fn action(&self) -> Option<FrameAction> {
+        match self.state {
+            State::Init { .. } => Some(self.profile.init_action),
+            State::Flush { .. } => Some(self.profile.flush_action),
+            State::Advance | State::Replay { .. } => None,
+        }
+    }
+
+    fn number<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        let (now, tag, check) = (context.now(), PreambleSequence(self.next), CheckNumber(self.check_number));
+        let packet = context.packet();
+        let pushed = packet.push_shim(tag).and_then(|()| packet.push_shim(check));
+        pushed.expect("a composition whose shims do not fit is refused when the scenario is read");
+        if self.held.is_empty() {
+            self.progress_at = now;
+        }
+        self.held_bytes += u64::from(packet.frame_bytes);
+        self.held.push_back(Held { packet: *packet, sent_at: now });
+        self.next = self.next.plus(1);
+        self.check_number = self.check_number.wrapping_add(1);
+        self.counters.tx_ok += 1;
+        self.counters.frames_numbered += 1;
+        self.counters.peak_bytes = self.counters.peak_bytes.max(self.held_bytes);
+        self.counters.peak_frames = self.counters.peak_frames.max(self.held.len() as u64);
+        self.counters.times_full += u64::from(self.is_full());
+        self.set_gate(context);
+        self.arm(context);
+    }
+
+    fn oldest(&self) -> SequenceNumber {
+        self.next.plus(SequenceNumber::RANGE - self.held.len() as u32)
+    }
+
+    fn is_full(&self) -> bool {
+        let Profile { max_outstanding_frames, max_outstanding_bytes, .. } = self.profile;
+        self.held.len() >= max_outstanding_frames as usize || self.held_bytes >= max_outstanding_bytes.0
+    }
+
+    /// Frees what is acknowledged; false when the number cannot be.
+    fn free(&mut self, latest: SequenceNumber, now: Time) -> bool {
+        let count = latest.offset_from(self.oldest()) + 1;
+        if !(0..=self.held.len() as i32).contains(&count) {
+            self.counters.rx_ack_nack_seq_error += 1;
+            return false;
+        }
+        for held in self.held.drain(..count as usize) {
+            self.held_bytes -= u64::from(held.packet.frame_bytes);
+        }
+        if let State::Replay { next } = &mut self.state {
+            *next = next.saturating_sub(count as usize);
+        }
+        if count > 0 {
+            self.replays_in_a_row = 0;
+            self.progress_at = now;
+        }
+        true
+    }
+
+    /// Begins a replay, anew if one is under way, or gives up.
+    fn replay<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        if self.action().is_some() {
+            return;
+        }
+        self.replays_in_a_row += 1;
+        if self.replays_in_a_row > self.profile.max_replay_count {
+            return self.flush(context);
+        }
+        self.state = State::Replay { next: 0 };
+        if !self.replay_is_queued {
+            self.go_on_replaying(context);
+        }
+    }
+
+    fn go_on_replaying<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        let State::Replay { next } = self.state else { return };
+        let Some(held) = self.held.get(next) else {
+            self.counters.tx_replay += 1;
+            self.progress_at = context.now();
+            self.state = State::Advance;
+            self.set_gate(context);
+            return self.arm(context);
+        };
+        // Of a replay, the first frame is the one that was lost: its loss once more is what a rare-event estimate weighs.
+        let packet = Packet { is_repair: next == 0, ..held.packet };
+        context.emit_at_mac(packet, self.port, self.replay_queue, REPLAYED);
+        self.replay_is_queued = true;
+        self.state = State::Replay { next: next + 1 };
+    }
+
+    fn flush<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        self.counters.flushes += 1;
+        self.counters.frames_flushed += self.held.len() as u64;
+        self.held.clear();
+        self.held_bytes = 0;
+        self.replays_in_a_row = 0;
+        self.state = State::Flush { since: context.now() };
+    }
+
+    /// The MAC takes frames only when it can number them, or need not.
+    fn set_gate<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        let is_shut = match self.state {
+            State::Advance => self.is_full(),
+            State::Replay { .. } => true,
+            State::Init { .. } | State::Flush { .. } => self.action() == Some(FrameAction::Block),
+        };
+        if is_shut != self.is_shut {
+            self.is_shut = is_shut;
+            context.gate(self.port, REPLAY_PRIORITY, is_shut);
+        }
+    }
+
+    /// When the transmitter gives up what it holds for want of time.
+    fn gives_up_at(&self) -> Time {
+        let of_age = self.held.front().and_then(|held| Some(held.sent_at + self.profile.data_age_timeout?));
+        let of_link = self.down_since.and_then(|since| Some(since + self.profile.pcs_lost_timeout?));
+        of_age.unwrap_or(Time::NEVER).min(of_link.unwrap_or(Time::NEVER))
+    }
+
+    fn deadline(&self) -> Time {
+        let timer = self.profile.max_replay_timer;
+        match self.state {
+            State::Init { .. } | State::Flush { .. } if self.down_since.is_some() => Time::NEVER,
+            State::Init { asked_at } => asked_at + timer,
+            State::Flush { since } if self.profile.re_init_on_flush => since + timer,
+            State::Flush { .. } => Time::NEVER,
+            State::Replay { .. } => self.gives_up_at(),
+            State::Advance if self.held.is_empty() => self.gives_up_at(),
+            State::Advance => self.gives_up_at().min(self.progress_at + timer),
+        }
+    }
+
+    fn arm<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        let deadline = self.deadline().max(context.now());
+        if deadline < self.wakes_at {
+            self.wakes_at = deadline;
+            context.wake_at(deadline, timer_token(self.port, Timer::Transmitter));
+        }
+    }
+
+    pub fn report(&self, report: &mut Report) {
+        let scope = format!("port {} tx", self.port.0);
+        let counters = &self.counters;
+        report.acted |= counters.frames_numbered > 0;
+        for (name, value) in [
+            ("tx_init_ctl_os", counters.tx_init_ctl_os),
+            ("tx_discard", counters.tx_discard),
+            ("tx_ok", counters.tx_ok),
+            // A switch that stores frames before it forwards them poisons none.
+            ("tx_poisoned", 0),
+            ("tx_replay", counters.tx_replay),
+            ("rx_init_echo_ctl_os", counters.rx_init_echo_ctl_os),
+            ("rx_ack_ctl_os", counters.rx_ack_ctl_os),
+            ("rx_nack_ctl_os", counters.rx_nack_ctl_os),
+            ("rx_ack_nack_seq_error", counters.rx_ack_nack_seq_error),
+            ("frames numbered", counters.frames_numbered),
+            ("frames sent unnumbered", counters.frames_unnumbered),
+            ("frames replayed", counters.frames_replayed),
+            ("replays by timer", counters.replays_by_timer),
+            ("flushes", counters.flushes),
+            ("frames flushed", counters.frames_flushed),
+            ("replay buffer peak (bytes)", counters.peak_bytes),
+            ("replay buffer peak (frames)", counters.peak_frames),
+            ("times the replay buffer was full", counters.times_full),
+        ] {
+            report.count(&scope, name, value);
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! The rivals of LinkGuardian between two switches, against losses that the test chooses.
+
+mod link_layer_retry;
+mod world;
