@@ -102,10 +102,10 @@ impl<E: Environment> Context<'_, E> {
     }
 
     /// As [`Self::emit`], for a packet that the hardware of the port itself makes, at the MAC: it is in its queue at once,
-    /// and leaves behind the frame that is on the line if no other queue goes first.
+    /// and leaves behind the frame that is on the line if no other queue goes first. The port has queues for mechanisms.
     pub fn emit_at_mac(&mut self, packet: Packet, port: PortId, queue: QueueId, role: u8) {
         let handle = self.create(packet, port, queue, role);
-        self.environment.schedule(self.now, SwitchEvent::Enqueue { packet: handle });
+        self.core.send_to_queue(self.now, Duration::ZERO, handle, self.environment);
     }
 
     /// Sends a control ordered set as soon as the line of `port` is free; what waits there leaves that much later.
