@@ -120,11 +120,19 @@ def guarded(loss=1e-3, more=""):
     return scenario(GUARDED.format(loss=loss, more=more))
 
 
+def in_bursts(more):
+    """The same loss rate, in bursts."""
+    losses = f'loss = {{{{ kind = "gilbert-elliott", rate = {{loss}}, {more} }}}}'
+    return scenario(GUARDED.replace(GUARDED.splitlines()[3], losses).format(loss=1e-3, more=""))
+
+
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
         (guarded(), guarded(), []),
         (guarded(), guarded(0.01, "actual_loss_rate = 1e-3"), ["corrupt sw1->sw2 0.01"]),
+        (guarded(), in_bursts("mean_burst_frames = 3"), ["corrupt sw1->sw2 0.001 3.0"]),
+        (in_bursts("mean_burst_frames = 3"), guarded(), ["corrupt sw1->sw2 0.001"]),
         (guarded(more=OFF), guarded(), ["protect sw1->sw2 2 blocking"]),
         (guarded(), guarded(more=OFF), ["unprotect sw1->sw2"]),
         (guarded(), guarded(more='mode = "non-blocking"\ncopies = 3'), ["protect sw1->sw2 3 non-blocking"]),
@@ -139,6 +147,7 @@ def test_what_may_change_becomes_commands(before, after, expected):
     [
         (scenario(), "the links that LinkGuardian is configured on"),
         (scenario(GUARDED.format(loss=1e-3, more=""), rate="1 Gbps"), "topology"),
+        (in_bursts("mean_burst_frames = 3, loss_in_burst = 0.5"), "[[link]] sw1->sw2, whose loss now is more than"),
         (guarded(more='ack_no_timeout = "1 ms"'), "ack_no_timeout of LinkGuardian on sw1->sw2"),
     ],
 )

@@ -1,9 +1,9 @@
 //! Links under way: delay, corruption, going down and coming up, and what they count.
 
 use hitless_engine::{PacketHandle, Ring, Source, Stream};
-use hitless_wire::{Duration, Time};
-use rand::Rng;
+use hitless_wire::{BitRate, Duration, Time};
 
+use crate::loss::{ArrivingFrame, Corruption};
 use crate::scenario::{LinkState, LossModel};
 use crate::topology::Endpoint;
 
@@ -44,18 +44,6 @@ impl LinkCounters {
     }
 }
 
-/// Which frames are corrupted.
-#[derive(Clone, Debug)]
-enum Corruption {
-    None,
-    /// Independent losses. The thresholds are compared with 64 random bits, so that no rounding of a library decides.
-    Bernoulli {
-        threshold: u64,
-        repair_threshold: u64,
-        stream: Stream,
-    },
-}
-
 /// In place of a packet: a store never holds so many.
 const NOTHING: PacketHandle = PacketHandle(u32::MAX);
 
@@ -78,7 +66,8 @@ pub struct Link {
     following: Ring<(Time, PacketHandle)>,
     /// What it counted.
     pub counters: LinkCounters,
-    corruption: Corruption,
+    /// None as long as no frame was ever to be corrupted.
+    corruption: Option<Box<Corruption>>,
     /// While down: since when. `Time::NEVER` while up.
     down_since: Time,
     /// When it last came up.
@@ -98,32 +87,31 @@ impl Link {
             delay,
             following: Ring::default(),
             counters: LinkCounters::default(),
-            corruption: Corruption::None,
+            corruption: None,
             down_since: Time::NEVER,
             up_since: Time::ZERO,
         }
     }
 
-    /// Changes which frames are corrupted; `stream` is drawn from where the model needs it.
-    pub fn set_loss(&mut self, model: &LossModel, stream: Stream) {
-        let stream = match &mut self.corruption {
-            Corruption::Bernoulli { stream, .. } => stream.clone(),
-            Corruption::None => stream,
-        };
-        self.corruption = match model {
-            LossModel::None => Corruption::None,
-            LossModel::Bernoulli(loss) => Corruption::Bernoulli {
-                threshold: threshold(loss.rate),
-                repair_threshold: threshold(loss.repair_rate.unwrap_or(loss.rate)),
-                stream,
-            },
-        };
+    /// Changes which frames are corrupted, on a line of `line_rate`; `stream` is what chance is drawn from if the link has
+    /// none yet.
+    pub fn set_loss(&mut self, model: &LossModel, line_rate: BitRate, stream: impl FnOnce() -> Stream) {
+        match &mut self.corruption {
+            Some(corruption) => corruption.set(model, line_rate),
+            None if *model == LossModel::None => return,
+            None => self.corruption = Some(Box::new(Corruption::new(model, line_rate, stream()))),
+        }
         self.is_clean = false;
     }
 
     /// No frame is corrupted: for a link to a switch elsewhere, where the receiving end does that.
     pub fn clear_loss(&mut self) {
-        self.corruption = Corruption::None;
+        self.corruption = None;
+    }
+
+    /// How often one, two, ... frames in a row were corrupted.
+    pub fn corrupted_runs(&self) -> &[u64] {
+        self.corruption.as_deref().map_or(&[], Corruption::runs)
     }
 
     /// Takes the link down or up.
@@ -179,13 +167,13 @@ impl Link {
         all.skip(under_way.saturating_sub(count))
     }
 
-    /// What becomes of a frame whose last bit arrives `now`.
+    /// What becomes of a frame that arrives.
     #[inline(always)]
-    pub fn arrive(&mut self, now: Time, frame_bytes: u32, is_repair: bool) -> Fate {
+    pub fn arrive(&mut self, frame: ArrivingFrame) -> Fate {
         if !self.is_clean {
-            return self.arrive_impaired(now, frame_bytes, is_repair);
+            return self.arrive_impaired(frame);
         }
-        self.count_arrival(now, frame_bytes);
+        self.count_arrival(frame);
         Fate::Arrives
     }
 
@@ -196,17 +184,17 @@ impl Link {
     }
 
     #[inline(always)]
-    fn count_arrival(&mut self, now: Time, frame_bytes: u32) {
+    fn count_arrival(&mut self, frame: ArrivingFrame) {
         self.counters.frames_arrived += 1;
-        self.counters.bytes_arrived += u64::from(frame_bytes);
-        self.counters.last_arrival = now;
+        self.counters.bytes_arrived += u64::from(frame.frame_bytes);
+        self.counters.last_arrival = frame.at;
     }
 
     #[inline(never)]
-    fn arrive_impaired(&mut self, now: Time, frame_bytes: u32, is_repair: bool) -> Fate {
-        let fate = self.fate(now, is_repair);
+    fn arrive_impaired(&mut self, frame: ArrivingFrame) -> Fate {
+        let fate = self.fate(frame);
         match fate {
-            Fate::Arrives => self.count_arrival(now, frame_bytes),
+            Fate::Arrives => self.count_arrival(frame),
             Fate::Corrupted => self.counters.frames_corrupted += 1,
             Fate::LostDown => self.counters.frames_lost_down += 1,
         }
@@ -214,34 +202,22 @@ impl Link {
     }
 
     #[inline]
-    fn fate(&mut self, now: Time, is_repair: bool) -> Fate {
-        let left_at = Time(now.as_ps().saturating_sub(self.delay.as_ps()));
-        if self.down_since <= now || (self.up_since > left_at && self.up_since > Time::ZERO) {
+    fn fate(&mut self, frame: ArrivingFrame) -> Fate {
+        let left_at = Time(frame.at.as_ps().saturating_sub(self.delay.as_ps()));
+        if self.down_since <= frame.at || (self.up_since > left_at && self.up_since > Time::ZERO) {
             return Fate::LostDown;
         }
-        match &mut self.corruption {
-            Corruption::None => Fate::Arrives,
-            Corruption::Bernoulli { threshold, repair_threshold, stream } => {
-                let threshold = if is_repair { *repair_threshold } else { *threshold };
-                if stream.next_u64() < threshold { Fate::Corrupted } else { Fate::Arrives }
-            }
-        }
+        let is_corrupted = self.corruption.as_mut().is_some_and(|corruption| corruption.strikes(frame));
+        if is_corrupted { Fate::Corrupted } else { Fate::Arrives }
     }
-}
-
-/// 64 random bits lie below it with probability `rate`.
-fn threshold(rate: f64) -> u64 {
-    const TWO_TO_THE_64: f64 = 18_446_744_073_709_551_616.0;
-    (rate * TWO_TO_THE_64) as u64
 }
 
 #[cfg(test)]
 mod tests {
-    use hitless_engine::{EventQueue, OrderKey, RandomStreams};
+    use hitless_engine::{EventQueue, OrderKey};
     use hitless_wire::{HostId, PortId};
 
     use super::*;
-    use crate::scenario::BernoulliLoss;
     use crate::topology::Node;
 
     fn link() -> Link {
@@ -249,29 +225,29 @@ mod tests {
         Link::new(to, Duration::from_us(1), EventQueue::default().add_source(OrderKey::new(0, 0, 0), ()))
     }
 
+    fn frame(at: Time) -> ArrivingFrame {
+        ArrivingFrame { at, frame_bytes: 1_518, is_repair: false }
+    }
+
     #[test]
-    fn losses_come_at_their_rate() {
+    fn a_link_that_never_loses_a_frame_stays_clean() {
         let mut link = link();
-        let model = LossModel::Bernoulli(BernoulliLoss { rate: 0.01, repair_rate: Some(0.5) });
-        link.set_loss(&model, RandomStreams::new(1).stream("test"));
-        let frames = 1_000_000;
-        let lost = (0..frames).filter(|_| link.fate(Time(1), false) == Fate::Corrupted).count();
-        assert!((9_700..10_300).contains(&lost), "{lost}");
-        let lost = (0..frames).filter(|_| link.fate(Time(1), true) == Fate::Corrupted).count();
-        assert!((498_000..502_000).contains(&lost), "{lost}");
+        let stream = || unreachable!("nothing is drawn");
+        link.set_loss(&LossModel::None, BitRate::from_gbps(100), stream);
+        assert!(link.is_clean && link.corruption.is_none());
     }
 
     #[test]
     fn a_frame_is_lost_when_the_link_was_down_at_any_time_under_way() {
         let us = |count| Time(Duration::from_us(count).as_ps());
         let mut link = link();
-        assert_eq!(link.fate(us(10), false), Fate::Arrives);
+        assert_eq!(link.fate(frame(us(10))), Fate::Arrives);
         link.set_state(us(20), LinkState::Down);
-        assert_eq!(link.fate(us(20), false), Fate::LostDown);
+        assert_eq!(link.fate(frame(us(20))), Fate::LostDown);
         link.set_state(us(30), LinkState::Up);
         let half = Time(us(30).as_ps() + 500_000);
-        assert_eq!(link.fate(half, false), Fate::LostDown, "it left before the link came up");
-        assert_eq!(link.fate(us(31), false), Fate::Arrives);
+        assert_eq!(link.fate(frame(half)), Fate::LostDown, "it left before the link came up");
+        assert_eq!(link.fate(frame(us(31))), Fate::Arrives);
     }
 
     #[test]

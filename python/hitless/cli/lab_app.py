@@ -130,12 +130,22 @@ def corrupt(
     link: Link,
     rate: Annotated[float, typer.Argument(min=0.0, max=1.0, help="Share of frames, such as 1e-3; 0 for none.")],
     name: Name = None,
+    mean_burst: Annotated[
+        float | None,
+        typer.Option(min=1.0, metavar="FRAMES", help="Frames lost in a row, on average; left out: each by itself."),
+    ] = None,
 ) -> None:
-    """Have a link lose frames at random, each with the same probability."""
+    """Have a link lose frames at random, each with the same probability or in bursts (Gilbert and Elliott).
+
+    Examples:
+
+      hitless lab corrupt sw1-sw2 1e-3
+      hitless lab corrupt sw1-sw2 1e-3 --mean-burst 4
+    """
     from hitless.cli import lab
     from hitless.lab.control import Corrupt
 
-    lab.ask(name, Corrupt, link=link, rate=rate)
+    lab.ask(name, Corrupt, link=link, rate=rate, mean_burst_frames=mean_burst)
 
 
 @lab_app.command()

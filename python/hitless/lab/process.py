@@ -184,8 +184,10 @@ class Lab:
         """As the live run understands it."""
         link = self._names.find(request.link)
         match request:
-            case control.Corrupt(rate=rate):
+            case control.Corrupt(rate=rate, mean_burst_frames=None):
                 return f"corrupt {link} {rate!r}"
+            case control.Corrupt(rate=rate, mean_burst_frames=frames):
+                return f"corrupt {link} {rate!r} {frames!r}"
             case control.Protect(copies=copies, mode=mode):
                 return f"protect {link} {copies} {mode}"
             case _:

@@ -56,24 +56,30 @@ def _fixed_links(before: Scenario, after: Scenario) -> Iterator[str]:
                 continue
             if link.get("changes") or link.get("schedule"):
                 yield f"[[link]] {link['name']}, which {which} has a schedule"
-            elif _rate(link) is None:
-                yield f"[[link]] {link['name']}, whose loss {which} is no single rate"
+            elif _losses(link) is None:
+                yield f"[[link]] {link['name']}, whose loss {which} is more than a rate and a mean length of bursts"
 
 
-def _rate(link: Mapping[str, Any]) -> float | None:
-    """The share of frames that a link loses; None for a model with more than that."""
+def _losses(link: Mapping[str, Any]) -> str | None:
+    """The losses of a link as a command says them; None for a model that is more than that."""
     loss = link.get("loss", {"kind": "none"})
-    if loss["kind"] == "none":
-        return 0.0
-    return float(loss["rate"]) if loss.keys() == {"kind", "rate"} else None
+    match loss["kind"]:
+        case "none":
+            return "0.0"
+        case "bernoulli" if "repair_rate" not in loss:
+            return f"{float(loss['rate'])!r}"
+        case "gilbert-elliott" if (loss["loss_in_burst"], loss["loss_between_bursts"]) == (1.0, 0.0):
+            return f"{float(loss['rate'])!r} {float(loss['mean_burst_frames'])!r}"
+        case _:
+            return None
 
 
 def _loss_commands(before: Scenario, after: Scenario) -> Iterator[str]:
-    old = {link["name"]: _rate(link) for link in before.get("link", [])}
-    new = {link["name"]: _rate(link) for link in after.get("link", [])}
+    old = {link["name"]: _losses(link) for link in before.get("link", [])}
+    new = {link["name"]: _losses(link) for link in after.get("link", [])}
     for name in [*new, *(name for name in old if name not in new)]:
-        if old.get(name, 0.0) != new.get(name, 0.0):
-            yield f"corrupt {name} {new.get(name, 0.0)!r}"
+        if old.get(name, "0.0") != new.get(name, "0.0"):
+            yield f"corrupt {name} {new.get(name, '0.0')}"
 
 
 def _guardian_commands(before: Scenario, after: Scenario) -> Iterator[str]:

@@ -44,11 +44,13 @@ pub fn check_for(text: &str, file_name: &str, purpose: Purpose) -> Result<Scenar
     if !findings.is_empty() {
         return fail(findings);
     }
-    let scenario = match read(text) {
-        Ok(scenario) => resolve(with_folder(scenario, file_name)),
+    let mut scenario = match read(text) {
+        Ok(scenario) => with_folder(scenario, file_name),
         Err(message) => return fail(vec![Finding::at(text, 0..0, Problem::new("", "", message))]),
     };
-    let problems = cross::check(&scenario, purpose);
+    let mut problems = scenario.read_loss_traces();
+    let scenario = resolve(scenario);
+    problems.extend(cross::check(&scenario, purpose));
     if problems.is_empty() {
         return Ok(scenario);
     }

@@ -4,8 +4,8 @@ use hitless_wire::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Scenario;
 use super::quantity::Text;
+use super::{LossModel, Scenario};
 use crate::topology::select::select_links;
 use crate::topology::{DirectedLink, Topology};
 
@@ -29,54 +29,19 @@ pub struct LinkImpairment {
 }
 
 impl Scenario {
-    /// The highest loss rate that `link` has at any time of the run.
+    /// The highest loss rate that full frames have on `link` at any time of the run.
     pub fn loss_rate_max(&self, topology: &Topology, link: DirectedLink) -> f64 {
         let names_it = |name: &str| select_links(topology, name).is_ok_and(|links| links.contains(&link));
         let impairments = self.links.iter().filter(|impairment| names_it(&impairment.name));
-        let losses = impairments.flat_map(|impairment| {
-            impairment.changes.iter().map(|change| &change.loss).chain([&impairment.loss]).map(LossModel::rate)
-        });
-        losses.fold(0.0, f64::max)
+        let models = impairments
+            .flat_map(|impairment| impairment.changes.iter().map(|change| &change.loss).chain([&impairment.loss]));
+        let line_rate = topology.link(link.link).settings.rate;
+        models.map(|model| model.rate(line_rate)).fold(0.0, f64::max)
     }
-}
-
-/// Which frames arrive corrupted and are dropped by the receiving port.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum LossModel {
-    /// None.
-    #[default]
-    None,
-    /// Each frame with the same probability, independently of all others.
-    Bernoulli(BernoulliLoss),
-}
-
-impl LossModel {
-    /// The probability that a frame is lost.
-    pub const fn rate(&self) -> f64 {
-        match self {
-            LossModel::None => 0.0,
-            LossModel::Bernoulli(loss) => loss.rate,
-        }
-    }
-}
-
-/// Independent losses.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct BernoulliLoss {
-    /// Probability that a frame is lost.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub rate: f64,
-    /// Probability that a retransmission by a mechanism of the link is lost; left out: the same. For estimates of rare
-    /// events, where both losses must come together.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub repair_rate: Option<f64>,
 }
 
 /// A change of the loss.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LossChange {
     /// When.

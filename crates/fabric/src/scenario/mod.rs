@@ -27,6 +27,7 @@ mod flows;
 mod host;
 mod link;
 mod listing;
+mod loss;
 mod measure;
 mod mechanism;
 mod recovery;
@@ -58,8 +59,9 @@ pub use flows::{
     ParetoSizes, PermutationFlows, PoissonFlows, RequestFlows, ScheduledFlows, SequentialFlows,
 };
 pub use host::{ExponentialJitter, HostSettings, Jitter, LognormalJitter, StackSettings};
-pub use link::{BernoulliLoss, LinkImpairment, LinkState, LossChange, LossModel, StateChange};
+pub use link::{LinkImpairment, LinkState, LossChange, StateChange};
 pub use listing::schema_text;
+pub use loss::{BernoulliLoss, BitErrorLoss, ErrorCorrection, GilbertElliottLoss, LossModel, TraceEnd, TraceLoss};
 pub use measure::{FlowSampling, MeasureSettings, QueueSampling, ThroughputSampling};
 pub use mechanism::{
     ActivationChange, AfqAdaptive, AfqDeficit, AfqDropAhead, AfqFlowKey, AfqHash, AfqIdleRound, AfqLate, AfqOccupancy,

@@ -22,7 +22,8 @@ use super::{Simulation, flow_queueing, mechanisms, transports};
 use crate::link::Link;
 use crate::routing::{PathChoice, Routing};
 use crate::scenario::{
-    BufferSettings, DepthVisible, HostSettings, PathRule, QueueLength, Scenario, SchedulerKind, SwitchSettings,
+    BufferSettings, DepthVisible, HostSettings, LossChange, PathRule, QueueLength, Scenario, SchedulerKind,
+    SwitchSettings,
 };
 use crate::topology::select::{SwitchPort, select_links, select_switch_ports};
 use crate::topology::{DirectedLink, Node, SwitchId, Topology};
@@ -146,8 +147,10 @@ fn impair(
 ) -> Result<(), String> {
     for impairment in &scenario.links {
         for link in select_links(topology, &impairment.name)? {
-            links[link.index()].set_loss(&impairment.loss, streams.stream(&loss_stream_name(link)));
-            let losses = impairment.changes.iter().map(|change| (change.at, Change::Loss { link, model: change.loss }));
+            let line_rate = topology.link(link.link).settings.rate;
+            links[link.index()].set_loss(&impairment.loss, line_rate, || streams.stream(&loss_stream_name(link)));
+            let change = |change: &LossChange| (change.at, Change::Loss { link, model: change.loss.clone() });
+            let losses = impairment.changes.iter().map(change);
             changes.extend(losses);
             let states =
                 impairment.schedule.iter().map(|change| (change.at, Change::State { link, state: change.state }));

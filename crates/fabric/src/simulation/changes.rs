@@ -51,8 +51,9 @@ impl Simulation {
     pub(super) fn apply<const OUTSIDE: bool>(&mut self, now: Time, change: Change) {
         match change {
             Change::Loss { link, model } => {
-                let stream = RandomStreams::new(self.scenario.seed).stream(&loss_stream_name(link));
-                self.medium.links[link.index()].set_loss(&model, stream);
+                let line_rate = self.topology.link(link.link).settings.rate;
+                let stream = || RandomStreams::new(self.scenario.seed).stream(&loss_stream_name(link));
+                self.medium.links[link.index()].set_loss(&model, line_rate, stream);
             }
             Change::State { link, state } => self.medium.links[link.index()].set_state(now, state),
             Change::Cut { link } => self.cut_link(now, link),

@@ -8,7 +8,7 @@ use hitless_wire::{Duration, Time};
 
 use super::changes::Change;
 use super::{LiveFabric, Simulation};
-use crate::scenario::{BernoulliLoss, LinkState, LossModel, MechanismSettings};
+use crate::scenario::{BernoulliLoss, GilbertElliottLoss, LinkState, LossModel, MechanismSettings};
 use crate::topology::select::select_links;
 use crate::topology::{DirectedLink, Endpoint, Node};
 
@@ -26,12 +26,14 @@ pub enum LiveCommand {
         /// "a->b" or "a<->b".
         link: String,
     },
-    /// From now on frames are corrupted at this rate; 0 ends it.
+    /// From now on frames are corrupted at this rate, each by itself or in bursts; 0 ends it.
     Corrupt {
         /// "a->b" or "a<->b".
         link: String,
         /// The share of frames, from 0 to 1.
         rate: f64,
+        /// How many frames are lost in a row, on average; `None`: independent losses.
+        mean_burst_frames: Option<f64>,
     },
     /// LinkGuardian protects the link; its ends that are here are told.
     Protect {
@@ -54,7 +56,10 @@ impl fmt::Display for LiveCommand {
         match self {
             Self::Fail { link } => write!(f, "fail {link}"),
             Self::Repair { link } => write!(f, "repair {link}"),
-            Self::Corrupt { link, rate } => write!(f, "corrupt {link} {rate}"),
+            Self::Corrupt { link, rate, mean_burst_frames } => {
+                write!(f, "corrupt {link} {rate}")?;
+                mean_burst_frames.iter().try_for_each(|frames| write!(f, " {frames}"))
+            }
             Self::Protect { link, copies, mode } => {
                 let mode = if *mode == Mode::Blocking { "blocking" } else { "non-blocking" };
                 write!(f, "protect {link} {copies} {mode}")
@@ -73,13 +78,17 @@ impl FromStr for LiveCommand {
         match *words.as_slice() {
             ["fail", name] => Ok(Self::Fail { link: link(name) }),
             ["repair", name] => Ok(Self::Repair { link: link(name) }),
-            ["corrupt", name, rate] => Ok(Self::Corrupt { link: link(name), rate: corruption_rate(rate)? }),
+            ["corrupt", name, rate, ref burst @ ..] if burst.len() < 2 => Ok(Self::Corrupt {
+                link: link(name),
+                rate: corruption_rate(rate)?,
+                mean_burst_frames: burst.first().map(|frames| burst_length(frames)).transpose()?,
+            }),
             ["protect", name, copies, mode] => {
                 Ok(Self::Protect { link: link(name), copies: copy_count(copies)?, mode: mode_named(mode)? })
             }
             ["unprotect", name] => Ok(Self::Unprotect { link: link(name) }),
             _ => Err(format!(
-                "'{text}' is no command; known: fail LINK, repair LINK, corrupt LINK RATE, \
+                "'{text}' is no command; known: fail LINK, repair LINK, corrupt LINK RATE [MEAN_BURST_FRAMES], \
                  protect LINK COPIES blocking|non-blocking, unprotect LINK"
             )),
         }
@@ -89,6 +98,26 @@ impl FromStr for LiveCommand {
 fn corruption_rate(text: &str) -> Result<f64, String> {
     let rate = text.parse().ok().filter(|rate| (0.0..=1.0).contains(rate));
     rate.ok_or_else(|| format!("'{text}' is no rate of corruption: a number from 0 to 1"))
+}
+
+fn burst_length(text: &str) -> Result<f64, String> {
+    let frames = text.parse().ok().filter(|frames: &f64| frames.is_finite() && *frames >= 1.0);
+    frames.ok_or_else(|| format!("'{text}' is no mean length of a burst: a number of frames, at least 1"))
+}
+
+/// Losses that come at `rate`, independently or in bursts of a mean length.
+fn loss_model(rate: f64, mean_burst_frames: Option<f64>) -> Result<LossModel, String> {
+    match mean_burst_frames {
+        _ if rate == 0.0 => Ok(LossModel::None),
+        None => Ok(LossModel::Bernoulli(BernoulliLoss { rate, repair_rate: None })),
+        Some(mean_burst_frames) => {
+            let loss = GilbertElliottLoss { rate, mean_burst_frames, loss_in_burst: 1.0, loss_between_bursts: 0.0 };
+            match loss.fault() {
+                None => Ok(LossModel::GilbertElliott(loss)),
+                Some((field, rule)) => Err(format!("{field} {rule}")),
+            }
+        }
+    }
 }
 
 fn copy_count(text: &str) -> Result<u8, String> {
@@ -139,14 +168,11 @@ impl LiveFabric {
         match command {
             LiveCommand::Fail { link } => self.states(link, LinkState::Down),
             LiveCommand::Repair { link } => self.states(link, LinkState::Up),
-            LiveCommand::Corrupt { link, rate } => {
-                let model = match rate {
-                    0.0 => LossModel::None,
-                    &rate => LossModel::Bernoulli(BernoulliLoss { rate, repair_rate: None }),
-                };
+            LiveCommand::Corrupt { link, rate, mean_burst_frames } => {
+                let model = loss_model(*rate, *mean_burst_frames)?;
                 let links = self.links_here(link)?;
                 self.refuse_elsewhere(&links)?;
-                Ok(links.into_iter().map(|link| Change::Loss { link, model }).collect())
+                Ok(links.into_iter().map(|link| Change::Loss { link, model: model.clone() }).collect())
             }
             LiveCommand::Protect { link, copies, mode } => {
                 self.at_both_ends(link, Action::Protect { copies: *copies, mode: *mode })
@@ -260,16 +286,25 @@ mod tests {
         for command in [
             LiveCommand::Fail { link: link() },
             LiveCommand::Repair { link: link() },
-            LiveCommand::Corrupt { link: link(), rate: 1e-3 },
-            LiveCommand::Corrupt { link: link(), rate: 0.0 },
+            LiveCommand::Corrupt { link: link(), rate: 1e-3, mean_burst_frames: None },
+            LiveCommand::Corrupt { link: link(), rate: 1e-3, mean_burst_frames: Some(2.5) },
+            LiveCommand::Corrupt { link: link(), rate: 0.0, mean_burst_frames: None },
             LiveCommand::Protect { link: link(), copies: 2, mode: Mode::Blocking },
             LiveCommand::Protect { link: link(), copies: 255, mode: Mode::NonBlocking },
             LiveCommand::Unprotect { link: link() },
         ] {
             assert_eq!(command.to_string().parse(), Ok(command));
         }
-        for text in ["", "fail", "corrupt a->b 1.5", "corrupt a->b x", "protect a->b 0 blocking", "protect a->b 1 fast"]
-        {
+        for text in [
+            "",
+            "fail",
+            "corrupt a->b 1.5",
+            "corrupt a->b x",
+            "corrupt a->b 0.1 0.5",
+            "corrupt a->b 0.1 2 3",
+            "protect a->b 0 blocking",
+            "protect a->b 1 fast",
+        ] {
             assert!(text.parse::<LiveCommand>().is_err(), "{text}");
         }
     }

@@ -35,6 +35,7 @@ use hitless_switch::Switch;
 use hitless_wire::{Duration, PortId, Time, Transport};
 
 use crate::link::Fate;
+use crate::loss::ArrivingFrame;
 use crate::results::Outcome;
 use crate::scenario::{Scenario, Until};
 use crate::topology::{Node, SwitchId, Topology};
@@ -263,7 +264,8 @@ impl Simulation {
         let state = &mut self.medium.links[link as usize];
         let (packet, next) = state.take();
         let descriptor = &self.medium.packets[packet];
-        let fate = state.arrive(now, descriptor.frame_bytes, descriptor.is_repair);
+        let frame = ArrivingFrame { at: now, frame_bytes: descriptor.frame_bytes, is_repair: descriptor.is_repair };
+        let fate = state.arrive(frame);
         let to = state.to;
         if let Some((at, source)) = next {
             self.medium.queue.push_source(at, source);

@@ -9,6 +9,7 @@ use hitless_wire::{PortId, Time};
 use super::order::{FlowVerdict, OrderChecker};
 use super::sampling::{Sampler, Subject};
 use super::{End, Simulation};
+use crate::link::Link;
 use crate::results::{FlowTotals, Outcome, Summary, Table};
 use crate::topology::{DirectedLink, SwitchId};
 
@@ -147,6 +148,7 @@ impl Simulation {
 
     fn tables(&self, reports: &[(SwitchId, Report)]) -> Vec<Table> {
         let mut tables = vec![self.messages(), self.flows(), self.links(), self.ports(), self.failures()];
+        tables.push(self.corrupted_runs());
         tables.push(self.drop_table());
         tables.push(self.mechanisms(reports));
         tables.push(self.histograms(reports));
@@ -194,6 +196,9 @@ impl Simulation {
             .unsigned("fast_recoveries", rows, |row| row.sender.fast_recoveries)
             .unsigned("timeouts", rows, |row| row.sender.timeouts)
             .unsigned("tail_loss_probes", rows, |row| row.sender.tail_loss_probes)
+            .unsigned("sacked_peak_bytes", rows, |row| row.sender.sacks.peak_bytes)
+            .unsigned("sack_gap_offset_bytes", rows, |row| row.sender.sacks.gap_offset_bytes)
+            .unsigned("sack_pending_bytes", rows, |row| row.sender.sacks.pending_bytes)
             .unsigned("packets_received", rows, |row| row.receiver.packets_received)
             .unsigned("packets_duplicate", rows, |row| row.receiver.duplicate_packets)
             .unsigned("packets_reordered", rows, |row| row.receiver.reordered_packets)
@@ -217,6 +222,19 @@ impl Simulation {
             .unsigned("frames_corrupted", &rows, |(_, link)| link.counters.frames_corrupted)
             .unsigned("frames_lost_down", &rows, |(_, link)| link.counters.frames_lost_down)
             .time("last_arrival_ps", &rows, |(_, link)| link.counters.last_arrival)
+    }
+
+    /// How many frames in a row arrived corrupted, and how often.
+    fn corrupted_runs(&self) -> Table {
+        let of_link = |(index, link): (usize, &Link)| {
+            let runs = (1_u64..).zip(link.corrupted_runs().to_vec());
+            runs.filter(|(_, count)| *count > 0).map(move |(length, count)| (index, length, count))
+        };
+        let rows: Vec<_> = self.medium.links.iter().enumerate().flat_map(of_link).collect();
+        Table::new("corrupted_runs")
+            .text("link", &rows, |(index, ..)| self.topology.link_name(DirectedLink::from_index(*index)))
+            .unsigned("frames", &rows, |(_, length, _)| *length)
+            .unsigned("count", &rows, |(.., count)| *count)
     }
 
     fn ports(&self) -> Table {

@@ -38,6 +38,21 @@ pub struct SenderStatistics {
     pub tail_loss_probes: u64,
     /// Acknowledgements that echoed congestion.
     pub congestion_echoes: u64,
+    /// What selective acknowledgements said.
+    pub sacks: SackRecord,
+}
+
+/// What selective acknowledgements said to a sender (LinkGuardian, section 4.4 and figure 13).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackRecord {
+    /// The most bytes that were selectively acknowledged at once: held by the receiver above a gap. 0: there was no
+    /// selective acknowledgement.
+    pub peak_bytes: u64,
+    /// Where the gap below the first of them began, in bytes from the beginning of the flow.
+    pub gap_offset_bytes: u64,
+    /// What the application had handed over and had not been sent when more than two full segments had first been
+    /// selectively acknowledged, which is when a sender takes a loss for granted. 0 also if that never was.
+    pub pending_bytes: u64,
 }
 
 /// What the receiving end counted.

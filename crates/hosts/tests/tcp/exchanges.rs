@@ -1,8 +1,8 @@
 //! Recorded exchanges: what is acknowledged and what is sent, segment by segment.
 
 use crate::script::{MSS, Script, config};
-use hitless_hosts::transport::Sender;
 use hitless_hosts::transport::tcp::{CongestionState, TcpConfig};
+use hitless_hosts::transport::{SackRecord, Sender};
 use hitless_wire::TcpFlags;
 
 /// A warm sender that sends segments 1 to `count` at 100 us, all at once.
@@ -31,6 +31,26 @@ fn rack_finds_a_loss_on_the_third_selective_acknowledgement() {
     assert_eq!(script.sender.in_flight_bytes(), 0);
     let statistics = script.sender.statistics();
     assert_eq!((statistics.fast_recoveries, statistics.packets_retransmitted, statistics.timeouts), (1, 1, 0));
+}
+
+#[test]
+fn what_selective_acknowledgements_said_is_kept() {
+    let mut script = burst(&config(), 8);
+    let record = |script: &Script| script.sender.statistics().sacks;
+    script.acknowledge(140, 2, &[]);
+    assert_eq!(record(&script), SackRecord::default());
+    script.write(140, 20 * MSS);
+    script.acknowledge(141, 2, &[(3, 5)]);
+    // Two segments are tolerated; what is pending matters from the third on.
+    assert_eq!(record(&script), SackRecord { peak_bytes: 2 * MSS, gap_offset_bytes: 2 * MSS, pending_bytes: 0 });
+    let pending_bytes = script.sender.unsent_bytes();
+    assert!(pending_bytes > 0);
+    script.acknowledge(142, 2, &[(3, 6)]);
+    let expected = SackRecord { peak_bytes: 3 * MSS, gap_offset_bytes: 2 * MSS, pending_bytes };
+    assert_eq!(record(&script), expected);
+    // Later gaps and less change nothing.
+    script.acknowledge(183, 7, &[(8, 9)]);
+    assert_eq!(record(&script), expected);
 }
 
 #[test]

@@ -2,12 +2,38 @@
 
 - ``testbed``: the scenarios of the paper's figure 7, and the one set of parameters that serves all exhibits
 - ``stress``: line-rate traffic over the protected link: figures 8 and 14, table 4, header overhead, timeouts
+- ``recovery``: how long a retransmission takes: figure 19
+- ``bursts``: packets lost in a row: figure 20
 - ``latency``: completion times of one-packet flows: figure 10
+- ``ablation``, ``reordering``: 17-packet flows by mechanism, and how their senders see reordering: table 2, figure 13
+- ``storage``: completion times of 2 MB flows: figure 12
 - ``goodput``: CUBIC on a 10G link: table 3
 - ``corruptd``: the monitor daemon of appendix C, on a link that corrupts and is repaired (``repair``)
 - ``fleet``: a year of 100,224 links: figures 15 and 16
 """
 
-from hitless.exhibits.linkguardian import corruptd, fleet, goodput, latency, stress
+from hitless.exhibits.linkguardian import (
+    ablation,
+    bursts,
+    corruptd,
+    fleet,
+    goodput,
+    latency,
+    recovery,
+    reordering,
+    storage,
+    stress,
+)
 
-__all__ = ["corruptd", "fleet", "goodput", "latency", "stress"]
+__all__ = [
+    "ablation",
+    "bursts",
+    "corruptd",
+    "fleet",
+    "goodput",
+    "latency",
+    "recovery",
+    "reordering",
+    "storage",
+    "stress",
+]

@@ -37,7 +37,9 @@ DCTCP: Mapping[str, Any] = {
     "burst_segments": 45,
 }
 """The paper's TCP (section 4): SACK, RACK-TLP, ECN and segmentation offload, of which a burst has up to 64 KB.
-Connections are open when a flow begins, so the first timeout is RTOmin and not the second of RFC 6298."""
+Connections are open when a flow begins, so the first timeout is RTOmin and not the second of RFC 6298. What a needless
+retransmission did to the window is undone by timestamps (RFC 4015); that stands for Linux's undo by DSACK, which comes
+a round trip later."""
 
 WEB_SEARCH_BYTES = 24_387
 """The commonest flow of the web search workload: 17 packets (sections 4.3 to 4.5)."""
@@ -54,16 +56,18 @@ def scenario(
     transport: Mapping[str, Any],
     flows: Mapping[str, Any],
     duration_s: float | None = None,
-    loss: float = 0.0,
+    loss: float | Mapping[str, Any] = 0.0,
     repair_loss: float | None = None,
     scheme: str = "none",
     copies_given: int | None = None,
+    settings: Mapping[str, Any] | None = None,
     kernel: Mapping[str, int] | None = KERNEL,
     measure: Mapping[str, Any] | None = None,
 ) -> Scenario:
     """The testbed at ``rate_gbps`` with one kind of flow; ``scheme`` is "none", "LG" or "LG_NB".
 
-    ``kernel`` is one pass through the host's stack, None for a packet generator, which has none.
+    ``loss`` is the rate of independent losses, or a loss model in the words of a scenario; ``settings`` are further
+    ones of LinkGuardian. ``kernel`` is one pass through the host's stack, None for a packet generator, which has none.
     """
     made: dict[str, Any] = {
         "name": name,
@@ -81,12 +85,15 @@ def scenario(
         made["duration"] = seconds(duration_s)
     if scheme in MODES:
         given = {} if copies_given is None else {"copies": copies_given}
-        made["mechanism"] = [{"kind": "linkguardian", "link": LINK, "mode": MODES[scheme], **given}]
+        guardian = {"kind": "linkguardian", "link": LINK, "mode": MODES[scheme], **given, **(settings or {})}
+        made["mechanism"] = [guardian]
     return made
 
 
-def loss_model(loss: float, repair_loss: float | None) -> Mapping[str, Any]:
+def loss_model(loss: float | Mapping[str, Any], repair_loss: float | None) -> Mapping[str, Any]:
     """Independent losses; ``repair_loss`` is the probability for retransmitted copies where it differs."""
+    if isinstance(loss, Mapping):
+        return loss
     if loss == 0.0:
         return {"kind": "none"}
     model = {"kind": "bernoulli", "rate": loss}

@@ -8,7 +8,7 @@ use hitless_wire::{Bytes, Duration, Time};
 use super::Check;
 use crate::scenario::error::Problem;
 use crate::scenario::suggest::closest;
-use crate::scenario::{Buffering, LinkGuardianSettings, LinkImpairment, LinkState, MechanismSettings};
+use crate::scenario::{Buffering, LinkGuardianSettings, LinkImpairment, LinkState, LossModel, MechanismSettings};
 use crate::topology::select::{select_links, select_switch_ports};
 use crate::topology::{DirectedLink, Topology};
 
@@ -56,6 +56,10 @@ impl Check<'_> {
 
     fn impairment(&mut self, link: &LinkImpairment, section: &str) {
         self.times_rise(link.changes.iter().map(|change| change.at), &format!("{section}.changes"));
+        self.loss(&link.loss, &format!("{section}.loss"));
+        for (index, change) in link.changes.iter().enumerate() {
+            self.loss(&change.loss, &format!("{section}.changes[{index}].loss"));
+        }
         self.times_rise(link.schedule.iter().map(|change| change.at), &format!("{section}.schedule"));
         let mut state = LinkState::Up;
         for (index, change) in link.schedule.iter().enumerate() {
@@ -63,6 +67,12 @@ impl Check<'_> {
             self.require(change.state != state, &field, "the link is in this state already (it is up at the start)");
             state = change.state;
         }
+    }
+
+    fn loss(&mut self, model: &LossModel, section: &str) {
+        let LossModel::GilbertElliott(loss) = model else { return };
+        let problem = |(field, rule): (&str, String)| Problem::new(format!("{section}.{field}"), "", rule);
+        self.problems.extend(loss.fault().map(problem));
     }
 
     pub(super) fn mechanisms(&mut self, topology: &Topology) {

@@ -1,6 +1,7 @@
 mod afq;
 mod failures;
 mod flow_queueing;
+mod losses;
 mod messages;
 mod round_trip;
 

@@ -144,6 +144,7 @@ impl TcpSender {
             self.scoreboard.acknowledge(header.acknowledgement, &mut delivery);
             if !header.sack.is_empty() {
                 self.scoreboard.sack(&header.sack, header.acknowledgement, &mut delivery);
+                self.note_sacked();
             }
         } else if advanced {
             self.scoreboard.acknowledge_counted(header.acknowledgement, &mut delivery);
@@ -156,6 +157,20 @@ impl TcpSender {
             delivery.bytes += self.scoreboard.count_duplicate(self.window.segment_bytes);
         }
         delivery
+    }
+
+    /// Keeps the record of selective acknowledgements.
+    fn note_sacked(&mut self) {
+        let sacked_bytes = self.scoreboard.sacked_bytes();
+        let tolerated_bytes = 2 * self.window.segment_bytes;
+        let record = &mut self.statistics.sacks;
+        if record.peak_bytes == 0 && sacked_bytes > 0 {
+            record.gap_offset_bytes = self.scoreboard.acknowledged();
+        }
+        if record.peak_bytes <= tolerated_bytes && sacked_bytes > tolerated_bytes {
+            record.pending_bytes = self.unsent_bytes;
+        }
+        record.peak_bytes = record.peak_bytes.max(sacked_bytes);
     }
 
     /// Takes the round-trip sample and tells RACK; answers what congestion control needs to know.

@@ -1,0 +1,144 @@
+//! Losses that were recorded: lines of `arrived lost`, two whole numbers.
+//!
+//! `9812 1` says that 9,812 frames arrive and the one after them is lost. Lines follow each other; either number may be
+//! zero. Empty lines and lines that begin with `#` say nothing. So a list of the numbers of lost frames becomes a trace
+//! by its differences, and a sequence of good and bad frames by its runs.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::scenario::TraceEnd;
+
+/// Frames that arrive, and frames that are lost behind them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Run {
+    arrived: u64,
+    lost: u64,
+}
+
+/// A recorded sequence of losses: at least one frame.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LossTrace {
+    runs: Arc<[Run]>,
+    frames: u64,
+    lost: u64,
+}
+
+/// Why a text is no trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LossTraceError {
+    /// Line in the text, counted from 1; zero for the text as a whole.
+    pub line: usize,
+    /// What must hold.
+    pub rule: String,
+}
+
+impl fmt::Display for LossTraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => f.write_str(&self.rule),
+            line => write!(f, "line {line}: {}", self.rule),
+        }
+    }
+}
+
+impl std::error::Error for LossTraceError {}
+
+impl LossTrace {
+    /// Reads a trace.
+    ///
+    /// # Errors
+    /// The first line that is not as it must be, or that there is no frame at all.
+    pub fn parse(text: &str) -> Result<Self, LossTraceError> {
+        let (mut runs, mut frames, mut lost) = (Vec::new(), 0_u64, 0_u64);
+        for (number, line) in (1..).zip(text.lines()) {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let fail = |rule| LossTraceError { line: number, rule };
+            let run = read_line(line).map_err(fail)?;
+            let length = run.arrived.checked_add(run.lost).and_then(|length| frames.checked_add(length));
+            frames = length.ok_or_else(|| fail("the frames of the trace are more than 64 bits can count".into()))?;
+            lost += run.lost;
+            runs.push(run);
+        }
+        if frames == 0 {
+            return Err(LossTraceError { line: 0, rule: "a trace has at least one frame, as in `9812 1`".into() });
+        }
+        Ok(Self { runs: runs.into(), frames, lost })
+    }
+
+    /// Frames that it tells of.
+    pub fn frames(&self) -> u64 {
+        self.frames
+    }
+
+    /// Those of them that are lost.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+}
+
+fn read_line(line: &str) -> Result<Run, String> {
+    let numbers: Option<Vec<u64>> = line.split_whitespace().map(|word| word.parse().ok()).collect();
+    match numbers.as_deref() {
+        Some(&[arrived, lost]) => Ok(Run { arrived, lost }),
+        _ => Err(format!("must be two whole numbers `arrived lost`, not '{}'", shortened(line))),
+    }
+}
+
+/// As much of a line as a message can show.
+fn shortened(line: &str) -> String {
+    const CHARACTERS: usize = 40;
+    let mut shown: String = line.chars().take(CHARACTERS).collect();
+    if line.chars().nth(CHARACTERS).is_some() {
+        shown.push_str("...");
+    }
+    shown
+}
+
+/// A trace being played, a step for each frame.
+#[derive(Clone, Debug)]
+pub(super) struct Playback {
+    trace: LossTrace,
+    at_end: TraceEnd,
+    /// The run that is played next, when `rest` is used up.
+    next: usize,
+    rest: Run,
+}
+
+impl Playback {
+    pub fn new(trace: LossTrace, at_end: TraceEnd) -> Self {
+        Self { trace, at_end, next: 0, rest: Run { arrived: 0, lost: 0 } }
+    }
+
+    /// Whether the next frame is lost.
+    #[inline]
+    pub fn strikes(&mut self) -> bool {
+        loop {
+            if self.rest.arrived > 0 {
+                self.rest.arrived -= 1;
+                return false;
+            }
+            if self.rest.lost > 0 {
+                self.rest.lost -= 1;
+                return true;
+            }
+            if !self.advance() {
+                return false;
+            }
+        }
+    }
+
+    /// Takes the next run; whether there is one.
+    fn advance(&mut self) -> bool {
+        if self.next == self.trace.runs.len() && self.at_end == TraceEnd::Repeat {
+            self.next = 0;
+        }
+        let Some(&run) = self.trace.runs.get(self.next) else { return false };
+        self.rest = run;
+        self.next += 1;
+        true
+    }
+}
