@@ -98,6 +98,17 @@ pub struct TcpSettings {
     #[schemars(range(min = 0.0001, max = 1.0))]
     pub dctcp_gain: f64,
     /// What the receiver lets be in flight; left out: never the limit.
+    /// Send at a pace, not as fast as the window allows: for controls with a window twice the window per round-trip time
+    /// in slow start and 1.2 times afterwards, as Linux does with the `fq` queueing discipline; BBR sets its own.
+    #[schemars(extend("x-default" = "true for BBR, else false"))]
+    pub pacing: bool,
+    /// How long BBR believes its smallest round-trip time, and so how often it drains the flight to measure it (draft,
+    /// section 4.1.2.1: RTpropFilterLen).
+    #[serde(with = "Text::<Duration>")]
+    pub bbr_rtprop_window: Duration,
+    /// How long BBR then keeps the flight at four segments (draft, section 4.3.5: ProbeRTTDuration).
+    #[serde(with = "Text::<Duration>")]
+    pub bbr_probe_rtt_duration: Duration,
     #[serde(with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
     pub receive_window: Option<Bytes>,
 }
@@ -113,6 +124,8 @@ pub enum Congestion {
     /// DCTCP (RFC 8257).
     Dctcp,
 }
+    /// BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00; where that is older, Linux).
+    Bbr,
 
 /// Formula of the retransmission timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -151,6 +164,9 @@ impl Default for TcpSettings {
             ecn: false,
             dctcp_gain: 1.0 / 16.0,
             receive_window: None,
+            pacing: false,
+            bbr_rtprop_window: Duration::from_seconds(10),
+            bbr_probe_rtt_duration: Duration::from_ms(200),
         }
     }
 }

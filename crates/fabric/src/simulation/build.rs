@@ -54,7 +54,7 @@ impl Simulation {
         }
         changes.extend(plan.commands);
         changes.sort_by_key(|&(at, _)| at);
-        let mut hosts = Hosts::new();
+        let mut hosts = Hosts::new(streams);
         for host in topology.host_ids() {
             let config = host_config(&scenario.host, &topology, host.0, &streams);
             hosts.add_host(&config, streams.stream(&format!("host {} stack", host.0)));

@@ -4,7 +4,7 @@ use hitless_hosts::TransportConfig;
 use hitless_hosts::transport::packet_pair::PacketPairConfig;
 use hitless_hosts::transport::roce::RoceConfig;
 use hitless_hosts::transport::tcp::{
-    CongestionControlConfig, CubicConfig, DctcpConfig, DelayedAck, RtoFormula, TcpConfig,
+    BbrConfig, CongestionControlConfig, CubicConfig, DctcpConfig, DelayedAck, RtoFormula, TcpConfig, WindowPacing,
 };
 use hitless_hosts::transport::udp::UdpConfig;
 
@@ -30,6 +30,11 @@ fn tcp_config(settings: &TcpSettings, host: &HostSettings) -> TcpConfig {
         Congestion::Dctcp => {
             CongestionControlConfig::Dctcp(DctcpConfig { gain: settings.dctcp_gain, ..DctcpConfig::default() })
         }
+        Congestion::Bbr => CongestionControlConfig::Bbr(BbrConfig {
+            rtprop_window: settings.bbr_rtprop_window,
+            probe_rtt_duration: settings.bbr_probe_rtt_duration,
+            ..BbrConfig::default()
+        }),
     };
     TcpConfig {
         mss_bytes: settings.mss.0 as u16,
@@ -39,6 +44,7 @@ fn tcp_config(settings: &TcpSettings, host: &HostSettings) -> TcpConfig {
         segments_per_burst: settings.burst_segments,
         receive_window_bytes: settings.receive_window.map(|window| u32::try_from(window.0).unwrap_or(u32::MAX)),
         congestion_control,
+        pacing: settings.pacing.then(WindowPacing::default),
         ecn: settings.ecn,
         sack: settings.sack,
         rack_tlp: settings.rack_tlp,

@@ -52,6 +52,11 @@ impl Check<'_> {
         let delay_fits = tcp.delayed_ack_segments == 1 || tcp.delayed_ack_timeout > Duration::ZERO;
         self.require(delay_fits, &field("delayed_ack_timeout"), "must be above zero");
         if tcp.congestion == Congestion::Dctcp {
+        if tcp.congestion == Congestion::Bbr {
+            self.require(tcp.pacing, &field("pacing"), "BBR is paced: its window is twice what the path holds");
+            let believed = tcp.bbr_rtprop_window > Duration::ZERO;
+            self.require(believed, &field("bbr_rtprop_window"), "must be above zero");
+        }
             self.require(tcp.ecn, &field("ecn"), "DCTCP reacts to nothing but marks (RFC 8257)");
             self.require_else(self.scenario.marks_somewhere(), || {
                 Problem::new(field("congestion"), "", "DCTCP needs switches that mark, and these do not")
