@@ -39,7 +39,7 @@ impl TransportConfig {
                 ReceiverState::Tcp(Box::new(TcpReceiver::new(config, receiver_phase))),
             ),
             TransportConfig::Roce(config) => (
-                SenderState::Roce(Box::new(RoceRequester::new(*config))),
+                SenderState::Roce(Box::new(RoceRequester::new(*config, card.rate()))),
                 ReceiverState::Roce(Box::new(RoceResponder::new(*config))),
             ),
             TransportConfig::Udp(config) => {

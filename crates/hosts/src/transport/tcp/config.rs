@@ -121,9 +121,11 @@ pub struct TcpConfig {
     pub timer_tick: Duration,
     /// What a tail loss probe adds for a delayed acknowledgement when one packet is in flight (Linux: 200 ms).
     pub tlp_max_ack_delay: Duration,
-    /// The connection opens with SYN and SYN-ACK. Otherwise it is a reused one: data flows at once, nothing is known
-    /// about the round-trip time yet.
+    /// The connection opens with SYN and SYN-ACK. Otherwise it is a reused one: data flows at once.
     pub handshake: bool,
+    /// What a reused connection knows of its round-trip time, as from its handshake. Has no effect with
+    /// [`Self::handshake`].
+    pub known_rtt: Option<Duration>,
 }
 
 impl Default for TcpConfig {
@@ -156,6 +158,7 @@ impl Default for TcpConfig {
             timer_tick: Duration::ZERO,
             tlp_max_ack_delay: Duration::from_ms(200),
             handshake: false,
+            known_rtt: None,
         }
     }
 }

@@ -140,15 +140,20 @@ impl TcpSender {
     /// When `config` cannot work (a segment of no bytes, a timeout of zero, ...).
     pub fn new(config: &TcpConfig, timer_phase: Duration) -> Self {
         config.check();
-        let algorithm = Algorithm::new(config);
+        let mut algorithm = Algorithm::new(config);
+        let (window, mut rtt) = (Window::new(config), RttEstimator::new(config));
+        if let (false, Some(known_rtt)) = (config.handshake, config.known_rtt) {
+            rtt.sample(known_rtt);
+            algorithm.opened(&window, known_rtt);
+        }
         let delivery_rate = algorithm.models_the_path().then(Box::default);
         // The short ways take no samples.
         let takes_short_ways = !config.handshake && delivery_rate.is_none();
         Self {
             scoreboard: Scoreboard::default(),
-            window: Window::new(config),
+            window,
             algorithm,
-            rtt: RttEstimator::new(config),
+            rtt,
             rack: Rack::new(),
             unsent_bytes: 0,
             limited_until: 0,
