@@ -132,6 +132,8 @@ pub struct FlowProgress {
     pub acknowledged_bytes: u64,
     /// Bytes handed to the receiving application.
     pub delivered_bytes: u64,
+    /// What the sender counted.
+    pub sender: SenderStatistics,
 }
 
 /// A flow that has ended.

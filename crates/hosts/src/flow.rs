@@ -1,5 +1,6 @@
 //! One flow's transport, whichever it is: enums instead of virtual calls.
 
+use hitless_engine::Stream;
 use hitless_wire::{Duration, Packet, Time};
 
 use crate::host::NetworkCard;
@@ -24,19 +25,21 @@ pub enum TransportConfig {
 
 impl TransportConfig {
     /// A new connection: its two ends. The sender sends through `card`; the timers of the two hosts tick at these phases.
+    /// What the sender draws comes from `stream`, which is only asked for if it draws.
     pub fn connect(
         &self,
         card: &NetworkCard,
         sender_phase: Duration,
         receiver_phase: Duration,
+        stream: impl FnOnce() -> Stream,
     ) -> (SenderState, ReceiverState) {
         match self {
             TransportConfig::Tcp(config) => (
-                SenderState::Tcp(Box::new(TcpSender::new(config, sender_phase))),
+                SenderState::Tcp(Box::new(tcp_sender(config, sender_phase, stream))),
                 ReceiverState::Tcp(Box::new(TcpReceiver::new(config, receiver_phase))),
             ),
             TransportConfig::Roce(config) => (
-                SenderState::Roce(Box::new(RoceRequester::new(*config))),
+                SenderState::Roce(Box::new(RoceRequester::new(*config, card.rate()))),
                 ReceiverState::Roce(Box::new(RoceResponder::new(*config))),
             ),
             TransportConfig::Udp(config) => {
@@ -71,6 +74,11 @@ impl TransportConfig {
             TransportConfig::Tcp(_) | TransportConfig::Roce(_) | TransportConfig::PacketPair(_) => Duration::ZERO,
         }
     }
+}
+
+fn tcp_sender(config: &TcpConfig, phase: Duration, stream: impl FnOnce() -> Stream) -> TcpSender {
+    let sender = TcpSender::new(config, phase);
+    if config.congestion_control.draws() { sender.with_stream(stream()) } else { sender }
 }
 
 /// Calls a method of whichever variant is there.

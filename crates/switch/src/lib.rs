@@ -25,7 +25,8 @@ pub use context::Context;
 pub use mechanism::{DropReason, HookSet, Mechanism, PortState, Subscriptions, Verdict};
 pub use port::{MacCounters, PortConfig};
 pub use queueing::{
-    BufferPolicy, EcnThreshold, FlowQueueing, GroupDiscipline, LatePackets, QueueConfig, QueueGroup, QueueLimit, Rounds,
+    BufferPolicy, DepthUnit, EcnRamp, EcnThreshold, FlowQueueing, GroupDiscipline, LatePackets, QueueConfig,
+    QueueGroup, QueueLimit, Rounds,
 };
 pub use register::{Half, Pass, RegisterArray};
 pub use report::Report;

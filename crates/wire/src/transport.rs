@@ -123,6 +123,8 @@ pub struct RoceHeader {
     pub packet_sequence: u64,
     /// Number of the message (work request) this packet belongs to.
     pub message: u64,
+    /// In a selective negative acknowledgement, the packet beyond the gap that drew it.
+    pub arrived: u64,
     /// Payload bytes.
     pub payload_bytes: u32,
     /// What it is.

@@ -25,10 +25,14 @@ pub(super) fn fill(scenario: &mut Table) {
 }
 
 fn fill_transport(transport: &mut Table) {
-    // Without ECN, DCTCP is NewReno: RFC 8257 is about nothing else.
-    if transport.get("congestion").and_then(Value::as_str) == Some("dctcp") {
-        transport.entry("ecn").or_insert(Value::Boolean(true));
-    }
+    let needs = match transport.get("congestion").and_then(Value::as_str) {
+        // Without ECN, DCTCP is NewReno: RFC 8257 is about nothing else.
+        Some("dctcp") => "ecn",
+        // BBR's window is twice what the path holds: the pace is what limits it.
+        Some("bbr") => "pacing",
+        _ => return,
+    };
+    transport.entry(needs).or_insert(Value::Boolean(true));
 }
 
 fn fill_mechanisms(scenario: &mut Table) {

@@ -23,6 +23,9 @@ pub struct MeasureSettings {
     /// How flows get on over time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flow: Vec<FlowSampling>,
+    /// What groups of flows do over time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub goodput: Vec<GoodputSampling>,
 }
 
 /// Samples of how full the queues of some ports are.
@@ -61,6 +64,18 @@ pub struct FlowSampling {
     /// Name of the group of flows.
     pub group: String,
     /// Time between two samples.
+    #[serde(with = "Text::<Duration>")]
+    pub period: Duration,
+}
+
+/// What all flows of a group did in each interval, together: bytes delivered in order, packets sent and sent again,
+/// timeouts, and echoes of congestion.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GoodputSampling {
+    /// Name of the group of flows.
+    pub group: String,
+    /// Length of an interval.
     #[serde(with = "Text::<Duration>")]
     pub period: Duration,
 }

@@ -122,9 +122,18 @@ pub enum SchedulerKind {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EcnSettings {
-    /// A packet is marked when the queue is at least this long, the packet itself not counted.
+    /// A packet is marked when the queue is at least this long, the packet itself not counted; with `maximum` it may be
+    /// marked from here on (Kmin of DCQCN).
     #[serde(with = "Text::<QueueLength>")]
     pub threshold: QueueLength,
+    /// Mark by chance: with a probability that grows in a straight line from 0 at `threshold` to `probability` here, and
+    /// every packet from here on (Kmax of DCQCN). In the unit of `threshold`; left out: all from `threshold` on.
+    #[serde(default, with = "Optional::<QueueLength>", skip_serializing_if = "Option::is_none")]
+    pub maximum: Option<QueueLength>,
+    /// The probability just below `maximum` (Pmax of DCQCN); given with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub probability: Option<f64>,
 }
 
 /// Where queue depth can be read.

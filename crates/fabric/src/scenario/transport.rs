@@ -1,5 +1,6 @@
 //! `[[transport]]`: how flows send.
 
+use hitless_hosts::transport::roce::DcqcnConfig;
 use hitless_wire::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,7 +23,7 @@ pub struct TransportSettings {
 pub enum Protocol {
     /// TCP.
     Tcp(TcpSettings),
-    /// RoCEv2, reliable connection, RDMA WRITE, go-back-N.
+    /// RoCEv2, reliable connection, RDMA WRITE.
     Roce(RoceSettings),
     /// UDP at a constant rate.
     Udp(UdpSettings),
@@ -64,6 +65,10 @@ pub struct TcpSettings {
     pub syn_timeout: Duration,
     /// Open a connection for each flow; otherwise it is open already, as when connections are reused.
     pub handshake: bool,
+    /// What a connection that is open already knows of its round-trip time, as from its handshake; left out: nothing, so
+    /// that the first timeout is `rto_initial`.
+    #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
+    pub known_rtt: Option<Duration>,
     /// Send new data only in bursts of so many segments, or a third of the window if that is less, as segmentation in
     /// the network card does; left out: each segment as soon as the window allows.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -97,6 +102,17 @@ pub struct TcpSettings {
     /// Weight of the newest window in DCTCP's estimate of marking, g (RFC 8257, section 3.3: 1/16).
     #[schemars(range(min = 0.0001, max = 1.0))]
     pub dctcp_gain: f64,
+    /// Send at a pace, not as fast as the window allows: for controls with a window twice the window per round-trip time
+    /// in slow start and 1.2 times afterwards, as Linux does with the `fq` queueing discipline; BBR sets its own.
+    #[schemars(extend("x-default" = "true for BBR, else false"))]
+    pub pacing: bool,
+    /// How long BBR believes its smallest round-trip time, and so how often it drains the flight to measure it (draft,
+    /// section 4.1.2.1: RTpropFilterLen).
+    #[serde(with = "Text::<Duration>")]
+    pub bbr_rtprop_window: Duration,
+    /// How long BBR then keeps the flight at four segments (draft, section 4.3.5: ProbeRTTDuration).
+    #[serde(with = "Text::<Duration>")]
+    pub bbr_probe_rtt_duration: Duration,
     /// What the receiver lets be in flight; left out: never the limit.
     #[serde(with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
     pub receive_window: Option<Bytes>,
@@ -112,6 +128,8 @@ pub enum Congestion {
     Cubic,
     /// DCTCP (RFC 8257).
     Dctcp,
+    /// BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00; where that is older, Linux).
+    Bbr,
 }
 
 /// Formula of the retransmission timeout.
@@ -138,6 +156,7 @@ impl Default for TcpSettings {
             rto_initial: Duration::from_seconds(1),
             syn_timeout: Duration::from_seconds(1),
             handshake: false,
+            known_rtt: None,
             burst_segments: None,
             sack: true,
             rack_tlp: true,
@@ -150,6 +169,9 @@ impl Default for TcpSettings {
             slow_start_after_idle: false,
             ecn: false,
             dctcp_gain: 1.0 / 16.0,
+            pacing: false,
+            bbr_rtprop_window: Duration::from_seconds(10),
+            bbr_probe_rtt_duration: Duration::from_ms(200),
             receive_window: None,
         }
     }
@@ -181,6 +203,75 @@ pub struct RoceSettings {
     /// Timeouts in a row after which the connection gives up.
     #[schemars(range(min = 1, max = 255))]
     pub retries: u32,
+    /// What becomes of packets that come after one that was lost.
+    pub recovery: RoceRecovery,
+    /// DCQCN (Zhu et al., SIGCOMM 2015): marked packets draw notifications, which set the rate. Wants switches that mark,
+    /// by chance as a rule. `{}` takes the paper's parameters; left out: line rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dcqcn: Option<DcqcnSettings>,
+}
+
+/// What becomes of packets that come after one that was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RoceRecovery {
+    /// They are thrown away, and sent again with it (InfiniBand, volume 1, section 9.7).
+    GoBackN,
+    /// They are kept, and only what is missing is sent again: as ConnectX-6 and later cards do, in the way of IRN (Mittal
+    /// et al., SIGCOMM 2018), since that of the cards is not published.
+    SelectiveRepeat,
+}
+
+/// Parameters of DCQCN, by the paper's names; defaults are those of its section 5.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DcqcnSettings {
+    /// N: the receiver sends at most one notification of a connection in this time.
+    #[serde(with = "Text::<Duration>")]
+    pub cnp_interval: Duration,
+    /// g: weight of a notification in the estimate alpha, by which the rate is cut.
+    #[schemars(range(min = 0.000001, max = 1.0))]
+    pub g: f64,
+    /// K: alpha decays when there was no notification for so long; above `cnp_interval`.
+    #[serde(with = "Text::<Duration>")]
+    pub alpha_timer: Duration,
+    /// T: the rate is raised once in this time.
+    #[serde(with = "Text::<Duration>")]
+    pub rate_timer: Duration,
+    /// B: and once for so many bytes sent.
+    #[serde(with = "Text::<Bytes>")]
+    pub byte_counter: Bytes,
+    /// F: raises of either kind that only recover the rate from before the cut.
+    #[schemars(range(min = 1, max = 1000))]
+    pub fast_recovery_steps: u32,
+    /// R_AI: step of the additive increase.
+    #[serde(with = "Text::<BitRate>")]
+    pub additive_increase: BitRate,
+    /// R_HAI: step of the hyper increase. The paper gives no value: five steps of the additive one.
+    #[serde(with = "Text::<BitRate>")]
+    pub hyper_increase: BitRate,
+    /// No cut goes below this. The paper gives none.
+    #[serde(with = "Text::<BitRate>")]
+    pub minimum_rate: BitRate,
+}
+
+impl Default for DcqcnSettings {
+    fn default() -> Self {
+        let DcqcnConfig { cnp_interval, g, alpha_timer, rate_timer, .. } = DcqcnConfig::default();
+        let DcqcnConfig { byte_counter, fast_recovery_steps, additive_increase, .. } = DcqcnConfig::default();
+        let DcqcnConfig { hyper_increase, minimum_rate, .. } = DcqcnConfig::default();
+        Self {
+            cnp_interval,
+            g,
+            alpha_timer,
+            rate_timer,
+            byte_counter: Bytes(byte_counter),
+            fast_recovery_steps,
+            additive_increase,
+            hyper_increase,
+            minimum_rate,
+        }
+    }
 }
 
 impl Default for RoceSettings {
@@ -193,6 +284,8 @@ impl Default for RoceSettings {
             acknowledge_every: 16,
             timeout: Duration::from_ms(1),
             retries: 7,
+            recovery: RoceRecovery::GoBackN,
+            dcqcn: None,
         }
     }
 }

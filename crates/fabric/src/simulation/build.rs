@@ -1,10 +1,11 @@
 //! From a checked scenario to hosts, switches and links ready to run.
 
-use hitless_engine::{EventQueue, OrderKey, PacketStore, RandomStreams, TraceHash};
+use hitless_engine::{EventQueue, OrderKey, PacketStore, RandomStreams, Stream, TraceHash};
 use hitless_hosts::{HostConfig, Hosts, NetworkCardConfig, QueueCapacity};
 use hitless_mechanisms::AnyMechanism;
 use hitless_switch::{
-    Architecture, BufferPolicy, DepthVisibility, EcnThreshold, PortConfig, QueueConfig, QueueLimit, Switch,
+    Architecture, BufferPolicy, DepthUnit, DepthVisibility, EcnRamp, EcnThreshold, PortConfig, QueueConfig, QueueLimit,
+    Switch,
 };
 use hitless_wire::{BitRate, Bytes, Duration, PortId, QueueId, Time};
 use rand::Rng;
@@ -15,6 +16,7 @@ use super::drops::DropLedger;
 use super::environment::{Medium, Records, Services, SwitchLinks};
 use super::event::{Sequences, SimulationEvent, kind};
 use super::flow_sampling::FlowSampler;
+use super::group_sampling::GroupSampler;
 use super::open_connections::OpenConnections;
 use super::recovery::Recovery;
 use super::sampling::{Sampler, Subject};
@@ -22,7 +24,7 @@ use super::{Simulation, flow_queueing, mechanisms, transports};
 use crate::link::Link;
 use crate::routing::{PathChoice, Routing};
 use crate::scenario::{
-    BufferSettings, DepthVisible, HostSettings, LossChange, PathRule, QueueLength, Scenario, SchedulerKind,
+    BufferSettings, DepthVisible, EcnSettings, HostSettings, LossChange, PathRule, QueueLength, Scenario, SchedulerKind,
     SwitchSettings,
 };
 use crate::topology::select::{SwitchPort, select_links, select_switch_ports};
@@ -55,7 +57,7 @@ impl Simulation {
         }
         changes.extend(plan.commands);
         changes.sort_by_key(|&(at, _)| at);
-        let mut hosts = Hosts::new();
+        let mut hosts = Hosts::new(streams);
         for host in topology.host_ids() {
             let config = host_config(&scenario.host, &topology, host.0, &streams);
             hosts.add_host(&config, streams.stream(&format!("host {} stack", host.0)));
@@ -70,6 +72,7 @@ impl Simulation {
         let switches = switches.collect();
         let samplers = samplers(&scenario, &topology)?;
         let flow_samplers = flow_samplers(&scenario);
+        let group_samplers = group_samplers(&scenario);
         let workload: Box<dyn Iterator<Item = _> + Send> = Box::new(workload);
         Ok(Self {
             scenario,
@@ -88,6 +91,7 @@ impl Simulation {
             recovery,
             samplers,
             flow_samplers,
+            group_samplers,
             events: 0,
             now: Time::ZERO,
         })
@@ -205,10 +209,11 @@ fn switch(
             let stream = format!("flow hash at {}", topology.link_name(port.link));
             flow_queueing::discipline(queueing, scenario.frame_max(), streams.stream(&stream).next_u64() as u32)
         });
+        let marking = streams.stream(&format!("marking at {}", topology.link_name(port.link)));
         PortConfig {
             faces_switch: port.faces_switch(),
             flow_queueing: by_flow,
-            ..port_config(&settings, link.rate, link.overhead_bytes)
+            ..port_config(&settings, link.rate, link.overhead_bytes, marking)
         }
     });
     let recirculation = recirculation_limits.iter().map(|limit| recirculation_port(settings, *limit));
@@ -216,7 +221,8 @@ fn switch(
     Switch::new(architecture(settings), ports, buffer_policy(settings), mechanisms)
 }
 
-fn port_config(settings: &SwitchSettings, rate: BitRate, overhead_bytes: u32) -> PortConfig {
+/// What marks by chance draws from streams of which `marking` gives the seeds.
+fn port_config(settings: &SwitchSettings, rate: BitRate, overhead_bytes: u32, mut marking: Stream) -> PortConfig {
     // One FIFO queue may have several numbers in a scenario that varies the scheduler only.
     let count = if settings.scheduler == SchedulerKind::Fifo { 1 } else { settings.queues_per_port };
     let limit = match settings.buffer {
@@ -228,27 +234,30 @@ fn port_config(settings: &SwitchSettings, rate: BitRate, overhead_bytes: u32) ->
             buffer.queue_max.map_or(QueueLimit::Unlimited, |max| QueueLimit::Bytes(max.0))
         }
     };
-    let queue = |number: u8| {
+    let mut queue = |number: u8| {
         let level = if settings.scheduler == SchedulerKind::Strict { number } else { 0 };
         QueueConfig {
             quantum_bytes: settings.drr_quantum.0 as u32,
             ..QueueConfig::normal(limit).with_priority(QueueConfig::NORMAL_PRIORITY + level)
         }
-        .with_ecn(ecn_threshold(settings))
+        .with_ecn(ecn_threshold(settings.ecn, marking.next_u64()))
     };
     let class_queue = std::array::from_fn(|class| QueueId((class as u8).min(count - 1)));
-    PortConfig {
-        queues: (0..count).map(queue).collect(),
-        class_queue,
-        ..PortConfig::fifo(rate, overhead_bytes, queue(0))
-    }
+    let queues: Vec<_> = (0..count).map(&mut queue).collect();
+    let first = queues[0];
+    PortConfig { queues, class_queue, ..PortConfig::fifo(rate, overhead_bytes, first) }
 }
 
-fn ecn_threshold(settings: &SwitchSettings) -> EcnThreshold {
-    match settings.ecn.map(|ecn| ecn.threshold) {
-        None => EcnThreshold::Off,
-        Some(QueueLength::Packets(packets)) => EcnThreshold::Packets(packets as u32),
-        Some(QueueLength::Bytes(bytes)) => EcnThreshold::Bytes(bytes.0),
+fn ecn_threshold(settings: Option<EcnSettings>, seed: u64) -> EcnThreshold {
+    let Some(EcnSettings { threshold, maximum, probability }) = settings else { return EcnThreshold::Off };
+    let ramp = |unit, minimum, maximum| {
+        EcnThreshold::Ramp(EcnRamp::new(unit, minimum, maximum, probability.unwrap_or(1.0), seed))
+    };
+    match (threshold, maximum) {
+        (QueueLength::Packets(least), Some(QueueLength::Packets(most))) => ramp(DepthUnit::Packets, least, most),
+        (QueueLength::Bytes(least), Some(QueueLength::Bytes(most))) => ramp(DepthUnit::Bytes, least.0, most.0),
+        (QueueLength::Packets(packets), _) => EcnThreshold::Packets(packets as u32),
+        (QueueLength::Bytes(bytes), _) => EcnThreshold::Bytes(bytes.0),
     }
 }
 
@@ -310,6 +319,12 @@ fn flow_samplers(scenario: &Scenario) -> Vec<FlowSampler> {
     let group = |name: &str| scenario.flows.iter().position(|group| group.name == name);
     let wanted = scenario.measure.flow.iter();
     wanted.filter_map(|sampling| Some(FlowSampler::new(group(&sampling.group)?, sampling.period))).collect()
+}
+
+fn group_samplers(scenario: &Scenario) -> Vec<GroupSampler> {
+    let group = |name: &str| scenario.flows.iter().position(|group| group.name == name);
+    let wanted = scenario.measure.goodput.iter();
+    wanted.filter_map(|sampling| Some(GroupSampler::new(group(&sampling.group)?, sampling.period))).collect()
 }
 
 /// The port of a recirculation port by its number.

@@ -36,6 +36,7 @@ impl Simulation {
         for sampler in self.flow_samplers.iter_mut().filter(|sampler| sampler.group == group) {
             sampler.flows.push(flow);
         }
+        self.group_samplers.iter_mut().for_each(|sampler| sampler.add(flow, group));
     }
 
     pub(super) fn sample_flows(&mut self, now: Time, number: usize) {
@@ -60,5 +61,6 @@ impl Simulation {
             .unsigned("sequence", &rows, |(_, row)| row.progress.sent_bytes)
             .unsigned("acknowledged", &rows, |(_, row)| row.progress.acknowledged_bytes)
             .unsigned("delivered_bytes", &rows, |(_, row)| row.progress.delivered_bytes)
+            .unsigned("packets_retransmitted", &rows, |(_, row)| row.progress.sender.packets_retransmitted)
     }
 }

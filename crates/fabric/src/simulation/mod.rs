@@ -13,6 +13,7 @@ mod environment;
 mod event;
 mod flow_queueing;
 mod flow_sampling;
+mod group_sampling;
 mod live;
 mod mechanisms;
 mod occupancy;
@@ -46,6 +47,7 @@ pub use control::LiveCommand;
 use environment::{HostSide, Medium, SwitchSide};
 use event::{SimulationEvent, kind};
 use flow_sampling::FlowSampler;
+use group_sampling::GroupSampler;
 pub use live::LiveFabric;
 use open_connections::OpenConnections;
 pub use order::OrderCounts;
@@ -98,6 +100,7 @@ pub struct Simulation {
     recovery: Recovery,
     samplers: Vec<Sampler>,
     flow_samplers: Vec<FlowSampler>,
+    group_samplers: Vec<GroupSampler>,
     events: u64,
     now: Time,
 }
@@ -146,7 +149,7 @@ impl Simulation {
         self.start_closed_loops();
         self.schedule_next_change();
         self.start_recovery();
-        for number in 0..self.samplers.len() + self.flow_samplers.len() {
+        for number in 0..self.samplers.len() + self.flow_samplers.len() + self.group_samplers.len() {
             self.schedule_sample(number, Time::ZERO);
         }
     }

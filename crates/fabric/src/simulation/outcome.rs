@@ -155,6 +155,7 @@ impl Simulation {
         let is_queue = |sampler: &&Sampler| matches!(sampler.subject, Subject::QueueBytes { .. });
         let (queues, links): (Vec<_>, Vec<_>) = self.samplers.iter().partition(is_queue);
         tables.push(self.flow_progress());
+        tables.push(self.goodput());
         tables.push(samples("queues", "port", &queues));
         tables.push(self.occupancy_table());
         tables.push(samples("throughput", "link", &links));

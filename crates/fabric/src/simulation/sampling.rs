@@ -36,23 +36,29 @@ impl Sampler {
 }
 
 impl Simulation {
-    /// Samplers of flows are numbered after the others.
+    /// Samplers of flows are numbered after the others, and those of groups of flows last.
     pub(super) fn schedule_sample(&mut self, number: usize, now: Time) {
-        let others = self.samplers.len();
-        let period = self.samplers.get(number).map(|sampler| sampler.period);
-        let at = now + period.unwrap_or_else(|| self.flow_samplers[number - others].period);
+        let (others, flows) = (self.samplers.len(), self.flow_samplers.len());
+        let period = match number {
+            _ if number < others => self.samplers[number].period,
+            _ if number < others + flows => self.flow_samplers[number - others].period,
+            _ => self.group_samplers[number - others - flows].period,
+        };
+        let at = now + period;
         // A key of its own: sampling must not move the order of anything else.
         let order = OrderKey::new(kind::SAMPLE, number as u32, 0);
         self.medium.queue.push(at, order, SimulationEvent::Sample { sampler: number as u32 });
     }
 
     pub(super) fn sample(&mut self, now: Time, number: usize) {
-        match self.samplers.len() {
-            others if number >= others => self.sample_flows(now, number - others),
-            _ => {
-                self.sample_counter(now, number);
-                self.sample_packets_of_flows(now, number);
-            }
+        let (others, flows) = (self.samplers.len(), self.flow_samplers.len());
+        if number < others {
+            self.sample_counter(now, number);
+            self.sample_packets_of_flows(now, number);
+        } else if number < others + flows {
+            self.sample_flows(now, number - others);
+        } else {
+            self.sample_group(now, number - others - flows);
         }
         self.schedule_sample(number, now);
     }

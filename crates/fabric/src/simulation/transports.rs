@@ -2,22 +2,22 @@
 
 use hitless_hosts::TransportConfig;
 use hitless_hosts::transport::packet_pair::PacketPairConfig;
-use hitless_hosts::transport::roce::RoceConfig;
+use hitless_hosts::transport::roce::{DcqcnConfig, LossRecovery, RoceConfig};
 use hitless_hosts::transport::tcp::{
-    CongestionControlConfig, CubicConfig, DctcpConfig, DelayedAck, RtoFormula, TcpConfig,
+    BbrConfig, CongestionControlConfig, CubicConfig, DctcpConfig, DelayedAck, RtoFormula, TcpConfig, WindowPacing,
 };
 use hitless_hosts::transport::udp::UdpConfig;
 
 use crate::scenario::{
-    self, Congestion, HostSettings, PacketPairSettings, Protocol, RoceSettings, TcpSettings, TransportSettings,
-    UdpSettings,
+    self, Congestion, DcqcnSettings, HostSettings, PacketPairSettings, Protocol, RoceRecovery, RoceSettings,
+    TcpSettings, TransportSettings, UdpSettings,
 };
 
 /// The configuration that `settings` describe, on hosts like `host` whose links add `overhead_bytes` to each frame.
 pub(super) fn config(settings: &TransportSettings, host: &HostSettings, overhead_bytes: u32) -> TransportConfig {
     match &settings.protocol {
         Protocol::Tcp(tcp) => TransportConfig::Tcp(tcp_config(tcp, host)),
-        Protocol::Roce(roce) => TransportConfig::Roce(roce_config(roce)),
+        Protocol::Roce(roce) => TransportConfig::Roce(roce_config(roce, overhead_bytes)),
         Protocol::Udp(udp) => TransportConfig::Udp(udp_config(udp, overhead_bytes)),
         Protocol::PacketPair(pair) => TransportConfig::PacketPair(packet_pair_config(pair, host)),
     }
@@ -30,6 +30,11 @@ fn tcp_config(settings: &TcpSettings, host: &HostSettings) -> TcpConfig {
         Congestion::Dctcp => {
             CongestionControlConfig::Dctcp(DctcpConfig { gain: settings.dctcp_gain, ..DctcpConfig::default() })
         }
+        Congestion::Bbr => CongestionControlConfig::Bbr(BbrConfig {
+            rtprop_window: settings.bbr_rtprop_window,
+            probe_rtt_duration: settings.bbr_probe_rtt_duration,
+            ..BbrConfig::default()
+        }),
     };
     TcpConfig {
         mss_bytes: settings.mss.0 as u16,
@@ -39,6 +44,7 @@ fn tcp_config(settings: &TcpSettings, host: &HostSettings) -> TcpConfig {
         segments_per_burst: settings.burst_segments,
         receive_window_bytes: settings.receive_window.map(|window| u32::try_from(window.0).unwrap_or(u32::MAX)),
         congestion_control,
+        pacing: settings.pacing.then(WindowPacing::default),
         ecn: settings.ecn,
         sack: settings.sack,
         rack_tlp: settings.rack_tlp,
@@ -51,6 +57,7 @@ fn tcp_config(settings: &TcpSettings, host: &HostSettings) -> TcpConfig {
         syn_timeout: settings.syn_timeout,
         timer_tick: host.timer_tick,
         handshake: settings.handshake,
+        known_rtt: settings.known_rtt,
         eifel_undo: settings.eifel_undo,
         slow_start_after_idle: settings.slow_start_after_idle,
         tlp_max_ack_delay: settings.tlp_max_ack_delay,
@@ -104,7 +111,7 @@ fn packet_pair_config(settings: &PacketPairSettings, host: &HostSettings) -> Pac
     }
 }
 
-fn roce_config(settings: &RoceSettings) -> RoceConfig {
+fn roce_config(settings: &RoceSettings, overhead_bytes: u32) -> RoceConfig {
     RoceConfig {
         payload_bytes: settings.mtu.0 as u32,
         header_bytes: settings.header_bytes.0 as u32,
@@ -113,7 +120,27 @@ fn roce_config(settings: &RoceSettings) -> RoceConfig {
         acknowledge_every_packets: settings.acknowledge_every,
         timeout: settings.timeout,
         retry_limit: settings.retries,
+        recovery: match settings.recovery {
+            RoceRecovery::GoBackN => LossRecovery::GoBackN,
+            RoceRecovery::SelectiveRepeat => LossRecovery::SelectiveRepeat,
+        },
+        dcqcn: settings.dcqcn.as_ref().map(dcqcn_config),
+        wire_overhead_bytes: overhead_bytes,
         ..RoceConfig::default()
+    }
+}
+
+fn dcqcn_config(settings: &DcqcnSettings) -> DcqcnConfig {
+    DcqcnConfig {
+        cnp_interval: settings.cnp_interval,
+        g: settings.g,
+        alpha_timer: settings.alpha_timer,
+        rate_timer: settings.rate_timer,
+        byte_counter: settings.byte_counter.0,
+        fast_recovery_steps: settings.fast_recovery_steps,
+        additive_increase: settings.additive_increase,
+        hyper_increase: settings.hyper_increase,
+        minimum_rate: settings.minimum_rate,
     }
 }
 

@@ -1,6 +1,6 @@
 //! A flow while it is active: both transports, their timers, and the application between them.
 
-use hitless_engine::PacketHandle;
+use hitless_engine::{PacketHandle, RandomStreams};
 use hitless_wire::{FlowId, Packet, Time};
 
 use super::progress::Progress;
@@ -58,10 +58,18 @@ macro_rules! with {
 
 impl Connection {
     /// A connection about to be started.
-    pub fn new(id: FlowId, now: Time, config: &FlowConfig, transport: &TransportConfig, hosts: &[HostState]) -> Self {
+    pub fn new(
+        id: FlowId,
+        now: Time,
+        config: &FlowConfig,
+        transport: &TransportConfig,
+        hosts: &[HostState],
+        streams: &RandomStreams,
+    ) -> Self {
         let FlowConfig { source: from, destination: to, hash_salt, .. } = *config;
         let (source, destination) = (&hosts[from.0 as usize], &hosts[to.0 as usize]);
-        let (sender, receiver) = transport.connect(&source.card, source.timer_phase, destination.timer_phase);
+        let stream = || streams.stream(&format!("flow {} transport", id.0));
+        let (sender, receiver) = transport.connect(&source.card, source.timer_phase, destination.timer_phase, stream);
         let on_network_card = transport.is_on_network_card();
         let (data_stack, answer_stack) = (source.stack(on_network_card), destination.stack(on_network_card));
         let data = Packet {
@@ -263,6 +271,7 @@ impl Connection {
             sent_bytes: self.sender.sent_bytes(),
             acknowledged_bytes: self.sender.acknowledged_bytes(),
             delivered_bytes: self.receiver.delivered_bytes(),
+            sender: self.sender.statistics(),
         }
     }
 

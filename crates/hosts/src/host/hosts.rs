@@ -1,6 +1,6 @@
 //! The collection: who is meant by a packet or an event, and what becomes of flows.
 
-use hitless_engine::{PacketHandle, Stream};
+use hitless_engine::{PacketHandle, RandomStreams, Stream};
 use hitless_wire::{FlowId, HostId, Time};
 
 use super::connection::{Connection, Side};
@@ -48,19 +48,22 @@ impl PacketCounts {
 }
 
 /// All hosts of a partition and the flows between them. How to drive it: see [the module](super).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Hosts {
     hosts: Vec<HostState>,
     transports: Vec<TransportConfig>,
     flows: Vec<FlowSlot>,
+    /// Where flows that draw have their streams from.
+    streams: RandomStreams,
     /// Without what active flows and hosts keep themselves; see [`Self::totals`].
     totals: HostTotals,
 }
 
 impl Hosts {
-    /// No hosts.
-    pub fn new() -> Self {
-        Self::default()
+    /// No hosts; flows draw from `streams`, each from its own.
+    pub fn new(streams: RandomStreams) -> Self {
+        let totals = HostTotals::default();
+        Self { hosts: Vec::new(), transports: Vec::new(), flows: Vec::new(), streams, totals }
     }
 
     /// Adds a host; they are numbered from 0. Its stack delays are drawn from `stream`.
@@ -212,7 +215,7 @@ impl Hosts {
         let slot = &mut self.flows[flow.0 as usize];
         let FlowSlot::Waiting(config) = slot else { panic!("{flow:?} starts twice") };
         let transport = &self.transports[usize::from(config.transport.0)];
-        let connection = Connection::new(flow, now, config, transport, &self.hosts);
+        let connection = Connection::new(flow, now, config, transport, &self.hosts, &self.streams);
         *slot = FlowSlot::Active(Box::new(connection));
         self.totals.flows_started += 1;
         self.visit(now, flow, Side::Sender, env, Connection::start);

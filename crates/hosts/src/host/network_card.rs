@@ -127,6 +127,11 @@ impl NetworkCard {
         }
     }
 
+    /// Line rate.
+    pub fn rate(&self) -> BitRate {
+        self.rate
+    }
+
     /// What a frame takes on the link.
     #[inline]
     pub fn serialisation(&self, frame_bytes: u32) -> Duration {

@@ -132,7 +132,7 @@ fn flow_config(source: u32, destination: u32, application: Application) -> FlowC
 
 impl Bench {
     fn new(config: &HostConfig, count: u64, transport: TransportConfig) -> Self {
-        let mut hosts = Hosts::new();
+        let mut hosts = Hosts::new(RandomStreams::new(1));
         for number in 0..count {
             hosts.add_host(config, RandomStreams::new(1).stream(&format!("host {number} stack")));
         }
@@ -390,7 +390,7 @@ proptest! {
     fn jitter_never_reorders_a_flow(seed in any::<u64>(), bytes in 1u64..100_000) {
         let config = HostConfig { kernel_stack: jittery_stack(), ..ethernet() };
         let mut bench = Bench::new(&config, 2, udp(RATE));
-        bench.hosts = Hosts::new();
+        bench.hosts = Hosts::new(RandomStreams::new(1));
         for number in 0..2 {
             bench.hosts.add_host(&config, RandomStreams::new(seed).stream(&format!("host {number} stack")));
         }

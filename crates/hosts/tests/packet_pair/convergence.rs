@@ -1,18 +1,32 @@
 //! What the gaps make of a link: its rate for one flow, and a fair share for several.
 
 use crate::bottleneck::{Bottleneck, Discipline};
-use crate::script::{FULL_NS, MSS, at, config};
-use hitless_wire::{BitRate, Duration};
+use crate::script::{FULL_NS, MSS, at, card, config};
+use hitless_hosts::transport::packet_pair::{PacketPairReceiver, PacketPairSender};
+use hitless_wire::{BitRate, Duration, Packet};
 
 const RATE: BitRate = BitRate::from_gbps(8);
 const ONE_WAY: Duration = Duration::from_us(10);
 
-fn bottleneck(flows: usize, discipline: Discipline) -> Bottleneck {
-    Bottleneck::new(&config(), flows, discipline, RATE, ONE_WAY)
+type Link = Bottleneck<PacketPairSender, PacketPairReceiver, fn(usize, &mut Packet) -> bool>;
+
+fn bottleneck(flows: usize, discipline: Discipline) -> Link {
+    let flow = || {
+        let sender = PacketPairSender::new(&config(), &card(), Duration::ZERO);
+        (sender, PacketPairReceiver::new(&config(), Duration::ZERO))
+    };
+    Bottleneck::new((0..flows).map(|_| flow()).collect(), discipline, RATE, ONE_WAY, |_, _| true)
+}
+
+/// Marks what is queued behind more than `packets` of the same flow.
+fn mark_above(link: &mut Link, packets: usize) {
+    for packet in link.queues.iter_mut().flat_map(|queue| queue.iter_mut().skip(packets)) {
+        packet.mark_congestion();
+    }
 }
 
 /// Full packets that each flow delivered from `start_ns` to `end_ns`.
-fn delivered_between(link: &mut Bottleneck, start_ns: u64, end_ns: u64) -> Vec<u64> {
+fn delivered_between(link: &mut Link, start_ns: u64, end_ns: u64) -> Vec<u64> {
     link.run_until(at(start_ns));
     let before = link.delivered();
     link.run_until(at(end_ns));
@@ -75,7 +89,7 @@ fn marks_drain_a_queue_that_stands() {
         for step in 1..2_000 {
             link.run_until(at(step * FULL_NS));
             if marks {
-                link.mark_above(1);
+                mark_above(&mut link, 1);
             }
             sum += link.queued() * usize::from(step > 1_000);
         }

@@ -1,5 +1,6 @@
 //! Packet pair from outside: recorded exchanges, random pipes, and what it makes of a bottleneck.
 
+#[path = "../support/bottleneck.rs"]
 mod bottleneck;
 mod convergence;
 mod exchanges;

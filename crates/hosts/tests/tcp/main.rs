@@ -1,8 +1,12 @@
-//! TCP from outside: recorded exchanges, random pipes, and the square-root law.
+//! TCP from outside: recorded exchanges, random pipes, the square-root law, and BBR on a shared link.
 
+mod bbr;
+#[path = "../support/bottleneck.rs"]
+mod bottleneck;
 mod exchanges;
 #[path = "../support/faults.rs"]
 mod faults;
+mod pacing;
 #[path = "../support/pipe.rs"]
 mod pipe;
 mod random_pipes;

@@ -3,8 +3,8 @@
 use crate::faults::{Faults, fate, faults};
 use crate::pipe::{Delays, Pipe, Way};
 use hitless_hosts::transport::tcp::{
-    CongestionControlConfig, CubicConfig, DctcpConfig, DelayedAck, HystartConfig, RtoFormula, TcpConfig, TcpReceiver,
-    TcpSender,
+    BbrConfig, CongestionControlConfig, CubicConfig, DctcpConfig, DelayedAck, HystartConfig, RtoFormula, TcpConfig,
+    TcpReceiver, TcpSender, WindowPacing,
 };
 use hitless_hosts::transport::{Receiver, Sender};
 use hitless_wire::{Duration, Packet};
@@ -18,6 +18,16 @@ fn delayed_acks() -> impl Strategy<Value = DelayedAck> {
     prop_oneof![Just(DelayedAck::Off), on]
 }
 
+/// BBR that drains its flight often enough for a short run to see it.
+fn bbr() -> impl Strategy<Value = BbrConfig> {
+    (1..50u64, any::<bool>()).prop_map(|(window_ms, ack_aggregation)| BbrConfig {
+        rtprop_window: Duration::from_ms(window_ms),
+        probe_rtt_duration: Duration::from_ms(window_ms) / 10,
+        ack_aggregation,
+        ..BbrConfig::default()
+    })
+}
+
 fn algorithms() -> impl Strategy<Value = CongestionControlConfig> {
     let hystart = CubicConfig { hystart: Some(HystartConfig::default()), ..CubicConfig::default() };
     prop_oneof![
@@ -25,16 +35,18 @@ fn algorithms() -> impl Strategy<Value = CongestionControlConfig> {
         Just(CongestionControlConfig::Cubic(CubicConfig::default())),
         Just(CongestionControlConfig::Cubic(hystart)),
         Just(CongestionControlConfig::Dctcp(DctcpConfig::default())),
+        bbr().prop_map(CongestionControlConfig::Bbr),
     ]
 }
 
 fn configs() -> impl Strategy<Value = TcpConfig> {
-    let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    let switches =
+        (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     let caps = (prop::option::of(3_000..40_000u32), prop::option::of(3_000..40_000u64), prop::option::of(1..40u32));
     let timers = (prop_oneof![Just(0u64), Just(100), Just(1_000)], any::<bool>());
     (switches, caps, timers, algorithms(), delayed_acks()).prop_map(
         |(switches, caps, timers, algorithm, delayed_ack)| {
-            let (ecn, sack, rack_tlp, eifel_undo, slow_start_after_idle, handshake) = switches;
+            let (ecn, sack, rack_tlp, eifel_undo, slow_start_after_idle, handshake, paced) = switches;
             TcpConfig {
                 congestion_control: algorithm,
                 ecn,
@@ -42,6 +54,7 @@ fn configs() -> impl Strategy<Value = TcpConfig> {
                 rack_tlp,
                 eifel_undo,
                 slow_start_after_idle,
+                pacing: paced.then(WindowPacing::default),
                 handshake,
                 delayed_ack,
                 receive_window_bytes: caps.0,

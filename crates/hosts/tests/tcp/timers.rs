@@ -143,3 +143,15 @@ fn an_early_call_changes_nothing() {
     assert_eq!(script.sender.poll_transmit(at(500)), None);
     assert_eq!(script.sender.next_timeout(), deadline);
 }
+
+#[test]
+fn a_reused_connection_that_knows_its_round_trip_time_times_out_by_it() {
+    for (known_rtt, timeout_us) in [(None, 1_000_000), (Some(Duration::from_us(800)), 2_400)] {
+        let mut script = Script::new(&TcpConfig { known_rtt, ..config() });
+        script.write(0, MSS);
+        script.expect(0, &[(0, 0)]);
+        // SRTT 800 us and RTTVAR 400 us (RFC 6298, section 2.2).
+        script.expect(timeout_us - 1, &[]);
+        script.expect(timeout_us, &[(timeout_us, 0)]);
+    }
+}

@@ -3,7 +3,8 @@
 use hitless_engine::Ring;
 use hitless_wire::{Duration, Time};
 
-use super::{EcnThreshold, QueueConfig, QueueLimit};
+use super::marking::EcnMarker;
+use super::{QueueConfig, QueueLimit};
 
 /// What became of a packet that was offered to a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +35,7 @@ pub struct FifoLane {
     calm_packets: usize,
     calm_bytes: u64,
     limit: QueueLimit,
-    ecn: EcnThreshold,
+    marker: EcnMarker,
 }
 
 impl FifoLane {
@@ -45,11 +46,8 @@ impl FifoLane {
             QueueLimit::Packets(limit) => (limit as usize, u64::MAX),
             QueueLimit::Bytes(limit) => (usize::MAX, limit),
         };
-        let (ecn_packets, ecn_bytes) = match config.ecn {
-            EcnThreshold::Off => (usize::MAX, u64::MAX),
-            EcnThreshold::Packets(threshold) => (threshold as usize, u64::MAX),
-            EcnThreshold::Bytes(threshold) => (usize::MAX, threshold),
-        };
+        let marker = EcnMarker::new(config.ecn);
+        let (ecn_packets, ecn_bytes) = marker.calm_below();
         Self {
             busy_until: Time::ZERO,
             offered_at: Time::ZERO,
@@ -58,7 +56,7 @@ impl FifoLane {
             calm_packets: limit_packets.min(ecn_packets),
             calm_bytes: limit_bytes.min(ecn_bytes),
             limit: config.limit,
-            ecn: config.ecn,
+            marker,
         }
     }
 
@@ -96,7 +94,7 @@ impl FifoLane {
         self.release_until(at);
         let packets = self.waiting.len();
         let has_room = self.limit.has_room(packets, self.bytes, frame_bytes);
-        has_room.then(|| self.ecn.marks(packets, self.bytes))
+        has_room.then(|| self.marker.marks(packets, self.bytes))
     }
 
     /// Bytes in the queue at `at` (or when a packet was last offered, if that is later), the frame in transmission
@@ -135,6 +133,7 @@ impl FifoLane {
 
 #[cfg(test)]
 mod tests {
+    use super::super::EcnThreshold;
     use super::*;
 
     fn lane(limit: QueueLimit, ecn: EcnThreshold) -> FifoLane {

@@ -8,6 +8,7 @@ use hitless_wire::{Duration, QueueId, Time};
 
 use super::deficit::DeficitRoundRobin;
 use super::group::{Choice, Group, GroupCounters, QueueGroup, Rounds};
+use super::marking::EcnMarker;
 use super::{QueueConfig, QueueLimit};
 
 /// A packet in a queue.
@@ -24,6 +25,7 @@ pub struct Entry {
 #[derive(Debug)]
 struct Queue {
     config: QueueConfig,
+    marker: EcnMarker,
     entries: VecDeque<Entry>,
     bytes: u64,
     peak_bytes: u64,
@@ -112,6 +114,7 @@ impl ManagedLane {
         assert!((1..=64).contains(&configs.len()), "a port has between 1 and 64 queues, not {}", configs.len());
         let queues = configs.iter().map(|&config| Queue {
             config,
+            marker: EcnMarker::new(config.ecn),
             entries: VecDeque::new(),
             bytes: 0,
             peak_bytes: 0,
@@ -161,7 +164,7 @@ impl ManagedLane {
         if !queue.config.limit.has_room(packets, bytes, entry.frame_bytes) {
             return Offer::Full;
         }
-        let mark = queue.config.ecn.marks(packets, bytes);
+        let mark = queue.marker.marks(packets, bytes);
         queue.entries.push_back(entry);
         queue.bytes += u64::from(entry.frame_bytes);
         queue.peak_bytes = queue.peak_bytes.max(queue.bytes);

@@ -12,12 +12,14 @@ pub mod fifo;
 pub mod flow;
 pub mod group;
 pub mod managed;
+mod marking;
 
 pub use buffer::{BufferPolicy, SharedBuffer};
 pub use fifo::FifoLane;
 pub use flow::{FlowLane, FlowQueueing};
 pub use group::{GroupCounters, GroupDiscipline, LatePackets, QueueGroup, Rounds};
 pub use managed::{Entry, ManagedLane, Taken};
+pub use marking::{DepthUnit, EcnRamp, EcnThreshold};
 
 /// How much a queue may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,28 +45,6 @@ impl QueueLimit {
             QueueLimit::Unlimited => true,
             QueueLimit::Packets(limit) => packets <= limit as usize,
             QueueLimit::Bytes(limit) => bytes <= limit,
-        }
-    }
-}
-
-/// From what instantaneous depth on an ECN-capable packet is marked at enqueue (RFC 8257, section 3.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EcnThreshold {
-    /// Never.
-    Off,
-    /// When so many packets are before it.
-    Packets(u32),
-    /// When so many bytes are before it.
-    Bytes(u64),
-}
-
-impl EcnThreshold {
-    #[inline]
-    fn marks(self, packets: usize, bytes: u64) -> bool {
-        match self {
-            EcnThreshold::Off => false,
-            EcnThreshold::Packets(threshold) => packets >= threshold as usize,
-            EcnThreshold::Bytes(threshold) => bytes >= threshold,
         }
     }
 }

@@ -6,7 +6,8 @@ use super::Check;
 use crate::scenario::error::Problem;
 use crate::scenario::suggest::closest;
 use crate::scenario::{
-    BufferSettings, Jitter, PortSettings, QueueLength, SchedulerKind, StackSettings, SwitchSettings, TopologySettings,
+    BufferSettings, EcnSettings, Jitter, PortSettings, QueueLength, SchedulerKind, StackSettings, SwitchSettings,
+    TopologySettings,
 };
 use crate::topology::Topology;
 
@@ -51,7 +52,7 @@ impl Check<'_> {
     pub(super) fn switch(&mut self) {
         let switch = &self.scenario.switch;
         let threshold = switch.ecn.as_ref().map(|ecn| ecn.threshold);
-        self.require(threshold.is_none_or(is_length), "switch.ecn.threshold", LENGTH_RULE);
+        self.marking(switch.ecn, "switch.ecn");
         match &switch.buffer {
             BufferSettings::Static(buffer) => {
                 self.require(is_length(buffer.per_port), "switch.buffer.per_port", LENGTH_RULE);
@@ -68,6 +69,22 @@ impl Check<'_> {
         self.scheduler();
     }
 
+    fn marking(&mut self, ecn: Option<EcnSettings>, section: &str) {
+        let Some(ecn) = ecn else { return };
+        let field = |name: &str| format!("{section}.{name}");
+        self.require(is_length(ecn.threshold), &field("threshold"), LENGTH_RULE);
+        let both = ecn.maximum.is_some() == ecn.probability.is_some();
+        self.require(both, section, "maximum and probability belong together: give both or neither");
+        let Some(maximum) = ecn.maximum else { return };
+        let is_same_unit = matches!(
+            (ecn.threshold, maximum),
+            (QueueLength::Packets(_), QueueLength::Packets(_)) | (QueueLength::Bytes(_), QueueLength::Bytes(_))
+        );
+        self.require(is_same_unit, &field("maximum"), "must be in the unit of threshold: packets or bytes");
+        let rises = !is_same_unit || is_above(maximum, ecn.threshold);
+        self.require(rises, &field("maximum"), "must be above threshold");
+    }
+
     pub(super) fn switch_ports(&mut self, topology: &Topology) {
         for (number, entry) in self.scenario.switch.ports.iter().enumerate() {
             let field = |name: &str| format!("switch.ports[{number}].{name}");
@@ -75,7 +92,7 @@ impl Check<'_> {
             let rule = "has no effect: give buffer, ecn or both";
             self.require(says_something, &format!("switch.ports[{number}]"), rule);
             self.require(entry.buffer.is_none_or(is_length), &field("buffer"), LENGTH_RULE);
-            self.require(entry.ecn.is_none_or(|ecn| is_length(ecn.threshold)), &field("ecn.threshold"), LENGTH_RULE);
+            self.marking(entry.ecn, &field("ecn"));
             let is_static = matches!(self.scenario.switch.buffer, BufferSettings::Static(_));
             let rule = "needs a limit for each port: switch.buffer of kind \"static\"";
             self.require(entry.buffer.is_none() || is_static, &field("buffer"), rule);

@@ -156,14 +156,19 @@ impl Check<'_> {
                 self.one_link(topology, link, &format!("{section}.links[{number}]"));
             }
         }
-        for (index, sampling) in self.scenario.measure.flow.iter().enumerate() {
-            let section = format!("measure.flow[{index}]");
-            self.require(sampling.period > Duration::ZERO, &format!("{section}.period"), "must be above zero");
-            let names = || self.scenario.flows.iter().map(|group| group.name.as_str());
-            let guess = closest(&sampling.group, names()).map(|name| format!("did you mean \"{name}\"?"));
-            self.require_else(names().any(|name| name == sampling.group), || {
-                Problem::new(format!("{section}.group"), "", "no [[flows]] has this name").maybe_hint(guess)
-            });
-        }
+        let measure = &self.scenario.measure;
+        let flows = measure.flow.iter().map(|sampling| (&sampling.group, sampling.period));
+        flows.enumerate().for_each(|(index, of)| self.sampled_group(of, &format!("measure.flow[{index}]")));
+        let goodput = measure.goodput.iter().map(|sampling| (&sampling.group, sampling.period));
+        goodput.enumerate().for_each(|(index, of)| self.sampled_group(of, &format!("measure.goodput[{index}]")));
+    }
+
+    fn sampled_group(&mut self, (group, period): (&String, Duration), section: &str) {
+        self.require(period > Duration::ZERO, &format!("{section}.period"), "must be above zero");
+        let names = || self.scenario.flows.iter().map(|group| group.name.as_str());
+        let guess = closest(group, names()).map(|name| format!("did you mean \"{name}\"?"));
+        self.require_else(names().any(|name| name == group), || {
+            Problem::new(format!("{section}.group"), "", "no [[flows]] has this name").maybe_hint(guess)
+        });
     }
 }

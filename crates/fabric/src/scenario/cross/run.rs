@@ -50,7 +50,8 @@ impl Check<'_> {
         let links = measure.throughput.iter().map(|sampling| ("throughput", sampling.period, sampling.links.len()));
         let count = |period: Duration, places: usize| duration.as_ps() / period.as_ps() * places as u64;
         let has_period = |(_, period, _): &(_, Duration, _)| *period > Duration::ZERO;
-        let mut sampled = queues.chain(links).filter(has_period);
+        let goodput = measure.goodput.iter().map(|sampling| ("goodput", sampling.period, 1));
+        let mut sampled = queues.chain(links).chain(goodput).filter(has_period);
         let too_many = sampled.find(|&(_, period, places)| count(period, places) > SAMPLES_MAX);
         let Some((what, period, places)) = too_many else { return };
         self.require_else(false, || {

@@ -9,7 +9,8 @@ use crate::scenario::quantity::Quantity;
 use crate::scenario::suggest::closest;
 use crate::scenario::workload::{build_group, load_of};
 use crate::scenario::{
-    Congestion, FlowGroup, FlowPattern, PacketPairSettings, Protocol, RoceSettings, TcpSettings, UdpSettings, Until,
+    Congestion, DcqcnSettings, FlowGroup, FlowPattern, PacketPairSettings, Protocol, RoceSettings, TcpSettings,
+    UdpSettings, Until,
 };
 use crate::topology::Topology;
 use crate::topology::select::select_hosts;
@@ -51,6 +52,13 @@ impl Check<'_> {
         self.require(window_fits, &field("receive_window"), "must hold at least one segment (mss)");
         let delay_fits = tcp.delayed_ack_segments == 1 || tcp.delayed_ack_timeout > Duration::ZERO;
         self.require(delay_fits, &field("delayed_ack_timeout"), "must be above zero");
+        let knows = tcp.known_rtt.is_none_or(|rtt| rtt > Duration::ZERO && !tcp.handshake);
+        self.require(knows, &field("known_rtt"), "must be above zero, and without handshake, which measures it");
+        if tcp.congestion == Congestion::Bbr {
+            self.require(tcp.pacing, &field("pacing"), "BBR is paced: its window is twice what the path holds");
+            let believed = tcp.bbr_rtprop_window > Duration::ZERO;
+            self.require(believed, &field("bbr_rtprop_window"), "must be above zero");
+        }
         if tcp.congestion == Congestion::Dctcp {
             self.require(tcp.ecn, &field("ecn"), "DCTCP reacts to nothing but marks (RFC 8257)");
             self.require_else(self.scenario.marks_somewhere(), || {
@@ -68,6 +76,21 @@ impl Check<'_> {
         self.require(roce.timeout > Duration::ZERO, &field("timeout"), "must be above zero");
         let answered = roce.acknowledge_every <= roce.window;
         self.require(answered, &field("acknowledge_every"), "must be at most window, or the sender waits for ever");
+        if let Some(dcqcn) = &roce.dcqcn {
+            self.dcqcn(dcqcn, &field("dcqcn"));
+        }
+    }
+
+    fn dcqcn(&mut self, dcqcn: &DcqcnSettings, section: &str) {
+        let field = |name: &str| format!("{section}.{name}");
+        self.require(dcqcn.rate_timer > Duration::ZERO, &field("rate_timer"), "must be above zero");
+        self.require(dcqcn.byte_counter > Bytes::ZERO, &field("byte_counter"), "must be above zero");
+        let outlasts = dcqcn.alpha_timer > dcqcn.cnp_interval;
+        self.require(outlasts, &field("alpha_timer"), "must be above cnp_interval, or alpha decays under congestion");
+        self.require_else(self.scenario.marks_somewhere(), || {
+            Problem::new(section, "", "DCQCN needs switches that mark, and these do not")
+                .hint("give [switch] ecn = { threshold = \"100 KB\", maximum = \"240 KB\", probability = 0.2 }")
+        });
     }
 
     fn udp(&mut self, udp: &UdpSettings, section: &str) {

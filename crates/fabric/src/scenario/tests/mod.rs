@@ -63,6 +63,28 @@ fn dctcp_uses_ecn_unless_told_otherwise() {
 }
 
 #[test]
+fn bbr_is_paced_unless_told_otherwise() {
+    let pacing = |congestion: &str| {
+        let text = BASE.replace("congestion = \"dctcp\"", congestion);
+        let Protocol::Tcp(tcp) = &check(&text, "").unwrap().transports[0].protocol else { panic!("no TCP") };
+        (tcp.pacing, tcp.ecn)
+    };
+    assert_eq!(pacing("congestion = \"bbr\""), (true, false));
+    assert_eq!(pacing("congestion = \"cubic\""), (false, false));
+    assert_eq!(pacing("congestion = \"cubic\"\npacing = true"), (true, false));
+}
+
+#[test]
+fn dcqcn_needs_switches_that_mark() {
+    let text = BASE.replace("kind = \"roce\"", "kind = \"roce\"\ndcqcn = {}");
+    let marks = "ecn = { threshold = \"65 packets\" }";
+    assert!(check(&text, "").is_ok());
+    let text = text.replace(marks, "").replace("dctcp", "cubic");
+    let error = check(&text, "").expect_err("nothing marks").to_string();
+    assert!(error.contains("DCQCN needs switches that mark, and these do not"), "{error}");
+}
+
+#[test]
 fn a_load_is_a_fraction_of_the_capacity_that_it_names() {
     let topology = base().topology.build().unwrap();
     // 4 hosts at 10G, 4 core links at 25G.

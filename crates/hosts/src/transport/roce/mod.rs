@@ -1,28 +1,43 @@
-//! RoCEv2, reliable connection: RDMA WRITE messages with go-back-N.
+//! RoCEv2, reliable connection: RDMA WRITE messages with go-back-N or selective repeat, and DCQCN.
 //!
 //! What a network card does in hardware (InfiniBand Architecture Specification, volume 1, chapter 9): the
-//! [`RoceRequester`] cuts messages into packets and numbers them, the [`RoceResponder`] takes them in order only,
-//! acknowledges, and answers a gap with one negative acknowledgement, at which the requester goes back to the hole.
+//! [`RoceRequester`] cuts messages into packets and numbers them. With go-back-N the [`RoceResponder`] takes them in
+//! order only, acknowledges, and answers a gap with one negative acknowledgement, at which the requester goes back to
+//! the hole. With selective repeat ([`selective`]) it takes what comes, and only what is missing is sent again.
+//! [`dcqcn`] answers marked packets with notifications and sets the rate by them.
 //!
-//! Not here yet: selective repeat, DCQCN (no congestion notification is sent, and none is acted upon), READ and SEND,
-//! receiver-not-ready.
+//! Not here: READ and SEND, receiver-not-ready, atomic operations.
 
+mod dcqcn;
+mod pace;
 mod requester;
 mod responder;
+mod selective;
 
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
 
-use hitless_wire::packet::MINIMUM_FRAME_BYTES;
+use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MINIMUM_FRAME_BYTES};
 use hitless_wire::{Duration, Ecn};
 
+pub use dcqcn::DcqcnConfig;
 pub use requester::RoceRequester;
 pub use responder::RoceResponder;
 
+/// What becomes of packets that come after one that was lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LossRecovery {
+    /// They are thrown away, and sent again with it.
+    #[default]
+    GoBackN,
+    /// They are kept, and only what is missing is sent again.
+    SelectiveRepeat,
+}
+
 /// Parameters of a reliable connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoceConfig {
     /// Path MTU: the payload of a full packet. InfiniBand knows 256, 512, 1024, 2048 and 4096 bytes.
     pub payload_bytes: u32,
@@ -41,8 +56,15 @@ pub struct RoceConfig {
     pub timeout: Duration,
     /// Timeouts in a row without progress before the connection fails; verbs allow up to 7.
     pub retry_limit: u32,
-    /// ECN field of data packets.
-    pub ecn: Ecn,
+    /// What becomes of packets that come after one that was lost.
+    pub recovery: LossRecovery,
+    /// Congestion control; data packets are ECN-capable with it. `None`: line rate, and marks mean nothing.
+    pub dcqcn: Option<DcqcnConfig>,
+    /// The frame of a congestion notification: as a data packet's, with 16 reserved bytes for the extended header
+    /// (InfiniBand, annex A17) and no payload.
+    pub notification_frame_bytes: u32,
+    /// What a frame costs on the link beyond itself: counted by the rate that DCQCN sets.
+    pub wire_overhead_bytes: u32,
 }
 
 impl Default for RoceConfig {
@@ -55,7 +77,10 @@ impl Default for RoceConfig {
             acknowledge_every_packets: 16,
             timeout: Duration::from_ms(1),
             retry_limit: 7,
-            ecn: Ecn::NotCapable,
+            recovery: LossRecovery::GoBackN,
+            dcqcn: None,
+            notification_frame_bytes: 78,
+            wire_overhead_bytes: ETHERNET_OVERHEAD_BYTES,
         }
     }
 }
@@ -82,7 +107,18 @@ impl RoceConfig {
         if self.timeout == Duration::ZERO {
             return Err(RoceConfigError::NoTimeout);
         }
+        if self
+            .dcqcn
+            .is_some_and(|dcqcn| dcqcn.rate_timer.min(dcqcn.alpha_timer) == Duration::ZERO || dcqcn.byte_counter == 0)
+        {
+            return Err(RoceConfigError::NoDcqcnTimer);
+        }
         Ok(())
+    }
+
+    /// ECN field of data packets.
+    fn ecn(&self) -> Ecn {
+        if self.dcqcn.is_some() { Ecn::Capable } else { Ecn::NotCapable }
     }
 
     fn frame_bytes(&self, payload_bytes: u32) -> u32 {
@@ -99,6 +135,8 @@ pub enum RoceConfigError {
     AcknowledgementsTooRare,
     /// `timeout` is 0.
     NoTimeout,
+    /// A timer or the byte counter of DCQCN is 0.
+    NoDcqcnTimer,
 }
 
 impl fmt::Display for RoceConfigError {
@@ -109,6 +147,7 @@ impl fmt::Display for RoceConfigError {
                 "acknowledge_every_packets must be between 1 and window_packets, or a full window stalls"
             }
             RoceConfigError::NoTimeout => "timeout is 0: must be positive, for example 1 ms",
+            RoceConfigError::NoDcqcnTimer => "rate_timer, alpha_timer and byte_counter of dcqcn must be positive",
         })
     }
 }

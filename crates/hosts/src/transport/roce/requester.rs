@@ -2,9 +2,11 @@
 
 use std::collections::VecDeque;
 
-use hitless_wire::{Packet, RoceHeader, RoceOpcode, Time, Transport};
+use hitless_wire::{BitRate, Packet, RoceHeader, RoceOpcode, Time, Transport};
 
-use super::RoceConfig;
+use super::pace::Pace;
+use super::selective::Selective;
+use super::{LossRecovery, RoceConfig};
 use crate::transport::{Outgoing, Sender, SenderStatistics};
 
 /// A message (work request) that is not fully acknowledged.
@@ -43,13 +45,20 @@ pub struct RoceRequester {
     deadline: Time,
     timeouts_in_row: u32,
     failed: bool,
+    /// What came out of order, with selective repeat.
+    selective: Option<Box<Selective>>,
+    /// DCQCN's, if it is in use.
+    pace: Option<Box<Pace>>,
     statistics: SenderStatistics,
 }
 
 impl RoceRequester {
-    /// A connection that has nothing to send.
-    pub fn new(config: RoceConfig) -> Self {
+    /// A connection that has nothing to send, on a card that sends at `line_rate`.
+    pub fn new(config: RoceConfig, line_rate: BitRate) -> Self {
+        let repeats_selectively = config.recovery == LossRecovery::SelectiveRepeat;
         Self {
+            selective: repeats_selectively.then(Box::default),
+            pace: Pace::new(&config, line_rate).map(Box::new),
             config,
             messages: VecDeque::with_capacity(1),
             sending: 0,
@@ -81,6 +90,9 @@ impl RoceRequester {
         self.unacknowledged = packet;
         self.timeouts_in_row = 0;
         self.retire_messages();
+        if let Some(selective) = &mut self.selective {
+            selective.acknowledge_below(packet);
+        }
         // After going back, an acknowledgement may overtake the copies that are still to be sent.
         if self.next < packet {
             self.move_to(packet);
@@ -123,22 +135,78 @@ impl RoceRequester {
         self.restart_timer(now);
     }
 
-    fn header(&self, message: &Message) -> RoceHeader {
+    /// The responder expects `header.packet_sequence` and has kept `header.arrived`, which came after it.
+    fn repeat_selectively(&mut self, now: Time, header: &RoceHeader) {
+        self.acknowledge_below(now, header.packet_sequence);
+        let Some(selective) = &mut self.selective else { return };
+        if selective.arrived_beyond_gap(header.arrived, self.highest_sent) {
+            self.statistics.fast_recoveries += 1;
+        }
+    }
+
+    fn header(&self, packet: u64, message: &Message) -> RoceHeader {
         let full = u64::from(self.config.payload_bytes);
-        let last = self.next + 1 == message.end;
-        let payload = if last { message.bytes - (self.next - message.first) * full } else { full };
+        let last = packet + 1 == message.end;
+        let payload = if last { message.bytes - (packet - message.first) * full } else { full };
         RoceHeader {
-            packet_sequence: self.next,
+            packet_sequence: packet,
             message: message.number,
             payload_bytes: payload as u32,
             opcode: RoceOpcode::Write,
             last,
+            ..RoceHeader::default()
         }
     }
 
-    fn count_transmission(&mut self, now: Time) {
+    /// The packet to send again, if selective repeat has one.
+    fn repeat(&mut self, now: Time) -> Option<RoceHeader> {
+        let packet = self.selective.as_mut()?.next_to_repeat()?;
+        let message = self.messages[self.messages.partition_point(|message| message.end <= packet)];
+        if let Some(selective) = &mut self.selective {
+            selective.repeated(packet);
+        }
+        self.count_transmission(now, packet);
+        Some(self.header(packet, &message))
+    }
+
+    /// The next packet in order, if there is one and the window has room.
+    fn proceed(&mut self, now: Time) -> Option<RoceHeader> {
+        let window_end = self.unacknowledged + u64::from(self.config.window_packets);
+        if self.next >= self.end.min(window_end) {
+            return None;
+        }
+        let message = self.messages[self.sending];
+        let header = self.header(self.next, &message);
+        self.count_transmission(now, self.next);
+        self.step_forward(message.end);
+        Some(header)
+    }
+
+    /// Whether there is a packet to send and the pace lets it go.
+    fn may_send(&mut self, now: Time) -> bool {
+        let Some(pace) = &mut self.pace else { return true };
+        let window_end = self.unacknowledged + u64::from(self.config.window_packets);
+        let proceeds = self.next < self.end.min(window_end);
+        let repeats = self.selective.as_mut().is_some_and(|selective| selective.next_to_repeat().is_some());
+        pace.stop_waiting();
+        (proceeds || repeats) && pace.lets_go(now)
+    }
+
+    /// The rate that DCQCN lets the connection send at; `None` at line rate and without DCQCN.
+    pub fn rate(&mut self, now: Time) -> Option<BitRate> {
+        self.pace.as_mut()?.rate(now)
+    }
+
+    fn notified(&mut self, now: Time) {
+        self.statistics.congestion_echoes += 1;
+        if let Some(pace) = &mut self.pace {
+            pace.cut(now);
+        }
+    }
+
+    fn count_transmission(&mut self, now: Time, packet: u64) {
         self.statistics.packets_sent += 1;
-        if self.next < self.highest_sent {
+        if packet < self.highest_sent {
             self.statistics.packets_retransmitted += 1;
         }
         if self.deadline == Time::NEVER {
@@ -170,35 +238,36 @@ impl Sender for RoceRequester {
         let Transport::Roce(header) = &packet.transport else { return };
         match header.opcode {
             RoceOpcode::Acknowledge => self.acknowledge_below(now, header.packet_sequence + 1),
+            RoceOpcode::NegativeAcknowledge if self.selective.is_some() => self.repeat_selectively(now, header),
             RoceOpcode::NegativeAcknowledge => self.go_back(now, header.packet_sequence),
-            RoceOpcode::CongestionNotification => self.statistics.congestion_echoes += 1,
+            RoceOpcode::CongestionNotification => self.notified(now),
             RoceOpcode::Write => {}
         }
     }
 
     #[inline]
     fn poll_transmit(&mut self, now: Time) -> Option<Outgoing> {
-        let window_end = self.unacknowledged + u64::from(self.config.window_packets);
-        if self.failed || self.next >= self.end.min(window_end) {
+        if self.failed || !self.may_send(now) {
             return None;
         }
-        let message = self.messages[self.sending];
-        let header = self.header(&message);
-        self.count_transmission(now);
-        self.step_forward(message.end);
-        Some(Outgoing {
-            transport: Transport::Roce(header),
-            frame_bytes: self.config.frame_bytes(header.payload_bytes),
-            ecn: self.config.ecn,
-        })
+        let header = self.repeat(now).or_else(|| self.proceed(now))?;
+        let frame_bytes = self.config.frame_bytes(header.payload_bytes);
+        if let Some(pace) = &mut self.pace {
+            pace.sent(now, frame_bytes);
+        }
+        Some(Outgoing { transport: Transport::Roce(header), frame_bytes, ecn: self.config.ecn() })
     }
 
     fn next_timeout(&self) -> Time {
-        self.deadline
+        self.pace.as_ref().map_or(self.deadline, |pace| pace.wake_at().min(self.deadline))
     }
 
     /// Specification, section 9.7.6.1.3: resend from the oldest unacknowledged packet, a limited number of times.
     fn handle_timeout(&mut self, now: Time) {
+        if let Some(pace) = &mut self.pace {
+            // The next packet is asked for now, or when the card has room.
+            pace.stop_waiting();
+        }
         if now < self.deadline {
             return;
         }
@@ -209,7 +278,10 @@ impl Sender for RoceRequester {
             self.deadline = Time::NEVER;
             return;
         }
-        self.move_to(self.unacknowledged);
+        match &mut self.selective {
+            Some(selective) => selective.time_out(self.highest_sent),
+            None => self.move_to(self.unacknowledged),
+        }
         self.restart_timer(now);
     }
 

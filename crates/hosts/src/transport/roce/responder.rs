@@ -2,14 +2,17 @@
 
 use hitless_wire::{Ecn, Packet, RoceHeader, RoceOpcode, Time, Transport};
 
-use super::RoceConfig;
+use super::dcqcn::NotificationPoint;
+use super::selective::OutOfOrder;
+use super::{LossRecovery, RoceConfig};
 use crate::transport::{Outgoing, Receiver, ReceiverStatistics};
 
 /// The receiving end of a reliable connection. Calls as for every [`Receiver`]; it has no timer.
 ///
-/// It takes the packet it expects and no other. The first packet beyond a gap draws a negative acknowledgement,
-/// the following ones draw nothing until the expected packet has arrived (specification, section 9.7.5.1.2), so
-/// when the packet is lost a second time, only the requester's timeout helps.
+/// With go-back-N it takes the packet it expects and no other. The first packet beyond a gap draws a negative
+/// acknowledgement, the following ones draw nothing until the expected packet has arrived (specification, section
+/// 9.7.5.1.2), so when the packet is lost a second time, only the requester's timeout helps. With selective repeat it
+/// takes all, and each packet beyond a gap draws a negative acknowledgement.
 #[derive(Clone, Debug)]
 pub struct RoceResponder {
     config: RoceConfig,
@@ -21,6 +24,11 @@ pub struct RoceResponder {
     unacknowledged_packets: u32,
     gap_reported: bool,
     answer: Option<RoceHeader>,
+    /// What came beyond a gap, with selective repeat.
+    out_of_order: Option<Box<OutOfOrder>>,
+    /// DCQCN's, if it is in use.
+    notification_point: Option<NotificationPoint>,
+    notification: Option<RoceHeader>,
     discarded_packets: u64,
     statistics: ReceiverStatistics,
 }
@@ -36,6 +44,9 @@ impl RoceResponder {
             unacknowledged_packets: 0,
             gap_reported: false,
             answer: None,
+            out_of_order: (config.recovery == LossRecovery::SelectiveRepeat).then(Box::default),
+            notification_point: config.dcqcn.as_ref().map(NotificationPoint::new),
+            notification: None,
             discarded_packets: 0,
             statistics: ReceiverStatistics::default(),
         }
@@ -53,11 +64,47 @@ impl RoceResponder {
         self.highest_seen = self.highest_seen.max(sequence + 1);
     }
 
+    /// Annex A17: a marked packet is answered with a notification, though not each.
+    fn notify_if_due(&mut self, now: Time, packet: &Packet, header: &RoceHeader) {
+        let Some(point) = &mut self.notification_point else { return };
+        if packet.ecn == Ecn::CongestionExperienced && point.marked(now) {
+            let opcode = RoceOpcode::CongestionNotification;
+            self.notification = Some(RoceHeader { message: header.message, opcode, ..RoceHeader::default() });
+        }
+    }
+
     fn accept(&mut self, header: &RoceHeader) {
-        self.expected += 1;
         self.gap_reported = false;
-        self.delivered_bytes += u64::from(header.payload_bytes);
-        self.acknowledge_if_due(header);
+        self.step_forward(header.payload_bytes);
+        let mut fills_gap = false;
+        while let Some(payload_bytes) = self.out_of_order.as_mut().and_then(|packets| packets.advance()) {
+            self.step_forward(payload_bytes);
+            fills_gap = true;
+        }
+        if fills_gap {
+            // The requester waits to hear that its recovery is over.
+            self.respond(RoceOpcode::Acknowledge, self.expected - 1, header.message);
+        } else {
+            self.acknowledge_if_due(header);
+        }
+    }
+
+    fn step_forward(&mut self, payload_bytes: u32) {
+        self.expected += 1;
+        self.delivered_bytes += u64::from(payload_bytes);
+    }
+
+    /// A packet beyond a gap: kept and reported, with selective repeat.
+    fn keep(&mut self, header: &RoceHeader) -> bool {
+        let Some(packets) = &mut self.out_of_order else { return false };
+        let ahead = (header.packet_sequence - self.expected) as usize;
+        let is_new = packets.take(ahead, header.payload_bytes);
+        self.statistics.duplicate_packets += u64::from(!is_new);
+        self.respond(RoceOpcode::NegativeAcknowledge, self.expected, header.message);
+        if let Some(answer) = &mut self.answer {
+            answer.arrived = header.packet_sequence;
+        }
+        true
     }
 
     fn report_gap(&mut self, header: &RoceHeader) {
@@ -84,17 +131,20 @@ impl RoceResponder {
 
 impl Receiver for RoceResponder {
     #[inline]
-    fn receive(&mut self, _now: Time, packet: &Packet) {
+    fn receive(&mut self, now: Time, packet: &Packet) {
         let Transport::Roce(header) = &packet.transport else { return };
         if header.opcode != RoceOpcode::Write {
             return;
         }
         let sequence = header.packet_sequence;
         self.count(packet, sequence);
+        self.notify_if_due(now, packet, header);
         if sequence == self.expected {
             self.accept(header);
         } else if sequence > self.expected {
-            self.report_gap(header);
+            if !self.keep(header) {
+                self.report_gap(header);
+            }
         } else {
             self.statistics.duplicate_packets += 1;
             self.acknowledge_if_due(header);
@@ -103,12 +153,11 @@ impl Receiver for RoceResponder {
 
     #[inline]
     fn poll_transmit(&mut self, _now: Time) -> Option<Outgoing> {
-        let header = self.answer.take()?;
-        Some(Outgoing {
-            transport: Transport::Roce(header),
-            frame_bytes: self.config.acknowledgement_frame_bytes,
-            ecn: Ecn::NotCapable,
-        })
+        let (header, frame_bytes) = match self.notification.take() {
+            Some(header) => (header, self.config.notification_frame_bytes),
+            None => (self.answer.take()?, self.config.acknowledgement_frame_bytes),
+        };
+        Some(Outgoing { transport: Transport::Roce(header), frame_bytes, ecn: Ecn::NotCapable })
     }
 
     fn next_timeout(&self) -> Time {

@@ -1,12 +1,13 @@
 //! Recorded exchanges, and messages over a pipe that loses packets at random.
 
-use hitless_wire::{Duration, Packet, RoceOpcode, Time, Transport};
+use hitless_wire::{BitRate, Duration, Ecn, Packet, RoceOpcode, Time, Transport};
 use proptest::prelude::*;
 
-use super::{RoceConfig, RoceConfigError, RoceRequester, RoceResponder};
+use super::{DcqcnConfig, LossRecovery, RoceConfig, RoceConfigError, RoceRequester, RoceResponder};
 use crate::transport::{Outgoing, Receiver, Sender};
 
 const MILLISECOND: Time = Time(1_000_000_000);
+const LINE_RATE: BitRate = BitRate::from_gbps(40);
 
 fn config() -> RoceConfig {
     RoceConfig { acknowledge_every_packets: 100, ..RoceConfig::default() }
@@ -17,7 +18,8 @@ fn packet(outgoing: Outgoing) -> Packet {
     Packet { transport, frame_bytes, ecn, ..Packet::default() }
 }
 
-/// A packet as a test writes it: `W3` is write 3, `W4.` the last of its message, `A4` and `N3` what comes back.
+/// A packet as a test writes it: `W3` is write 3, `W4.` the last of its message, `A4` and `N3` what comes back, `N3+5` a
+/// selective one that write 5 drew.
 fn name(packet: &Packet) -> String {
     let Transport::Roce(header) = packet.transport else { panic!("not a RoCE packet") };
     let letter = match header.opcode {
@@ -26,7 +28,8 @@ fn name(packet: &Packet) -> String {
         RoceOpcode::NegativeAcknowledge => "N",
         RoceOpcode::CongestionNotification => "C",
     };
-    format!("{letter}{}{}", header.packet_sequence, if header.last { "." } else { "" })
+    let arrived = if header.arrived > 0 { format!("+{}", header.arrived) } else { String::new() };
+    format!("{letter}{}{arrived}{}", header.packet_sequence, if header.last { "." } else { "" })
 }
 
 fn names(packets: &[Packet]) -> String {
@@ -41,7 +44,8 @@ struct Exchange {
 
 impl Exchange {
     fn new(config: RoceConfig) -> Self {
-        Self { now: Time::ZERO, requester: RoceRequester::new(config), responder: RoceResponder::new(config) }
+        let requester = RoceRequester::new(config, LINE_RATE);
+        Self { now: Time::ZERO, requester, responder: RoceResponder::new(config) }
     }
 
     fn write_packets(&mut self, count: u64) {
@@ -254,12 +258,148 @@ fn parameters_that_cannot_work_are_refused() {
         (RoceConfig { payload_bytes: 0, ..good }, Err(RoceConfigError::NoPayload)),
         (RoceConfig { window_packets: 15, ..good }, Err(RoceConfigError::AcknowledgementsTooRare)),
         (RoceConfig { timeout: Duration::ZERO, ..good }, Err(RoceConfigError::NoTimeout)),
+        (
+            RoceConfig { dcqcn: Some(DcqcnConfig { byte_counter: 0, ..DcqcnConfig::default() }), ..good },
+            Err(RoceConfigError::NoDcqcnTimer),
+        ),
     ];
     for (config, expected) in table {
         assert_eq!(config.check(), expected);
     }
     assert_eq!(RoceConfig::infiniband_timeout(8), Some(Duration::from_ns(1_048_576)));
     assert_eq!(RoceConfig::infiniband_timeout(0), None);
+}
+
+fn selective() -> RoceConfig {
+    RoceConfig { recovery: LossRecovery::SelectiveRepeat, ..config() }
+}
+
+#[test]
+fn selective_repeat_sends_again_only_what_is_missing() {
+    let mut exchange = Exchange::new(selective());
+    exchange.write_packets(8);
+    let sent = exchange.sent();
+    let answers = exchange.arrive(&sent, &["W2", "W5"]);
+    assert_eq!(names(&answers), "N2+3 N2+4 N2+6 N2+7");
+    assert_eq!(exchange.responder.discarded_packets(), 0);
+    // The first begins a recovery; packet 5 is taken for lost when one beyond it has come.
+    exchange.answer(&answers[..2]);
+    assert_eq!(names(&exchange.sent()), "W2");
+    exchange.answer(&answers[2..]);
+    let again = exchange.sent();
+    assert_eq!(names(&again), "W5");
+    // What fills a gap is acknowledged at once, up to the next.
+    let repeated = [sent[2], again[0]];
+    let answers = exchange.arrive(&repeated, &[]);
+    assert_eq!(names(&answers), "A4 A7");
+    exchange.answer(&answers);
+    let statistics = exchange.requester.statistics();
+    assert_eq!((statistics.packets_sent, statistics.packets_retransmitted), (10, 2));
+    assert_eq!((statistics.fast_recoveries, statistics.timeouts), (1, 0));
+    assert_eq!((exchange.requester.acknowledged_bytes(), exchange.responder.delivered_bytes()), (8_192, 8_192));
+    assert_eq!(exchange.requester.next_timeout(), Time::NEVER);
+}
+
+#[test]
+fn what_selective_repeat_sends_again_goes_before_new_packets_and_only_once() {
+    let mut exchange = Exchange::new(RoceConfig { window_packets: 4, acknowledge_every_packets: 4, ..selective() });
+    exchange.write_packets(6);
+    let sent = exchange.sent();
+    assert_eq!(names(&sent), "W0 W1 W2 W3");
+    let answers = exchange.arrive(&sent, &["W1"]);
+    assert_eq!(names(&answers), "N1+2 N1+3");
+    exchange.answer(&answers);
+    // Packet 0 is acknowledged with it: the window has room for packet 4.
+    assert_eq!(names(&exchange.sent()), "W1 W4");
+}
+
+#[test]
+fn a_repetition_that_selective_repeat_loses_too_waits_for_the_timeout_and_then_all_that_is_missing_goes() {
+    let mut exchange = Exchange::new(selective());
+    exchange.write_packets(6);
+    let sent = exchange.sent();
+    let answers = exchange.arrive(&sent, &["W1", "W4", "W5."]);
+    assert_eq!(names(&answers), "N1+2 N1+3");
+    exchange.answer(&answers);
+    assert_eq!(names(&exchange.sent()), "W1");
+    exchange.time_out();
+    let again = exchange.sent();
+    assert_eq!(names(&again), "W1 W4 W5.");
+    let answers = exchange.arrive(&again, &[]);
+    assert_eq!(names(&answers), "A3 A5");
+    exchange.answer(&answers);
+    assert_eq!(exchange.requester.acknowledged_bytes(), 6 * 1_024);
+    assert_eq!(exchange.requester.statistics().timeouts, 1);
+}
+
+#[test]
+fn reordering_costs_selective_repeat_one_packet_and_go_back_n_all() {
+    for (config, again) in [(selective(), "W1"), (config(), "W1 W2 W3.")] {
+        let mut exchange = Exchange::new(config);
+        exchange.write_packets(4);
+        let sent = exchange.sent();
+        let answers = exchange.arrive(&[sent[0], sent[2]], &[]);
+        exchange.answer(&answers);
+        assert_eq!(names(&exchange.sent()), again);
+    }
+}
+
+fn with_dcqcn() -> RoceConfig {
+    RoceConfig { dcqcn: Some(DcqcnConfig::default()), ..config() }
+}
+
+#[test]
+fn marked_packets_draw_notifications_that_cut_the_rate() {
+    let mut exchange = Exchange::new(with_dcqcn());
+    exchange.write_packets(4);
+    let mut sent = exchange.sent();
+    assert_eq!(sent.len(), 4, "at line rate nothing waits for the pace");
+    assert!(sent.iter().all(|packet| packet.ecn == Ecn::Capable));
+    sent.iter_mut().for_each(|packet| packet.ecn = Ecn::CongestionExperienced);
+    // One in 50 us.
+    let answers = exchange.arrive(&sent, &[]);
+    assert_eq!(names(&answers), "C0 A3");
+    assert_eq!(answers[0].frame_bytes, 78);
+    exchange.answer(&answers);
+    assert_eq!(exchange.requester.statistics().congestion_echoes, 1);
+    assert_eq!(exchange.requester.rate(exchange.now), Some(BitRate::from_gbps(20)));
+    // The next packets are 1102 + 20 bytes apart at 20 Gb/s: 448.8 ns.
+    exchange.now = Time(1_000_000);
+    exchange.write_packets(3);
+    assert_eq!(exchange.sent().len(), 1);
+    assert_eq!(exchange.requester.next_timeout(), Time(1_448_800));
+    exchange.now = Time(1_448_799);
+    exchange.requester.handle_timeout(exchange.now);
+    assert_eq!(exchange.sent().len(), 0);
+    exchange.now = Time(1_448_800);
+    exchange.requester.handle_timeout(exchange.now);
+    assert_eq!(exchange.sent().len(), 1);
+}
+
+#[test]
+fn marks_mean_nothing_without_dcqcn() {
+    let mut exchange = Exchange::new(config());
+    exchange.write_packets(2);
+    let mut sent = exchange.sent();
+    assert!(sent.iter().all(|packet| packet.ecn == Ecn::NotCapable));
+    sent.iter_mut().for_each(|packet| packet.ecn = Ecn::CongestionExperienced);
+    assert_eq!(names(&exchange.arrive(&sent, &[])), "A1");
+}
+
+#[test]
+fn a_pace_that_waits_does_not_ask_to_be_woken_in_the_past() {
+    let mut exchange = Exchange::new(with_dcqcn());
+    exchange.write_packets(1);
+    let mut sent = exchange.sent();
+    sent.iter_mut().for_each(|packet| packet.ecn = Ecn::CongestionExperienced);
+    let answers = exchange.arrive(&sent, &[]);
+    exchange.answer(&answers);
+    exchange.write_packets(2);
+    assert_eq!(exchange.sent().len(), 0, "the first packet was sent at this very time");
+    let wake_at = exchange.requester.next_timeout();
+    // The card holds the host back: nobody asks for a packet.
+    exchange.requester.handle_timeout(wake_at);
+    assert!(exchange.requester.next_timeout() > wake_at);
 }
 
 /// What a pipe does to the packets that pass: one choice for each, then nothing any more.
@@ -291,9 +431,11 @@ proptest! {
     fn every_message_arrives_once_and_in_order_over_a_lossy_pipe(
         messages in proptest::collection::vec(1u64..20_000, 1..8),
         window in 1u32..40,
+        is_selective in any::<bool>(),
         fates in fates(),
     ) {
         let config = RoceConfig {
+            recovery: if is_selective { LossRecovery::SelectiveRepeat } else { LossRecovery::GoBackN },
             window_packets: window,
             acknowledge_every_packets: window.min(5),
             retry_limit: 1_000,

@@ -1,6 +1,6 @@
 //! Parameters of both ends of a TCP connection.
 
-use super::congestion::{CubicConfig, DctcpConfig};
+use super::congestion::{BbrConfig, CubicConfig, DctcpConfig};
 use hitless_wire::Duration;
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 
@@ -13,6 +13,15 @@ pub enum CongestionControlConfig {
     Cubic(CubicConfig),
     /// DCTCP (RFC 8257); wants [`TcpConfig::ecn`].
     Dctcp(DctcpConfig),
+    /// BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00); paces whatever [`TcpConfig::pacing`] says.
+    Bbr(BbrConfig),
+}
+
+impl CongestionControlConfig {
+    /// Whether chance has a part in it.
+    pub fn draws(&self) -> bool {
+        matches!(self, Self::Bbr(_))
+    }
 }
 
 /// How long the receiver may hold an acknowledgement back (RFC 5681, section 4.2).
@@ -29,6 +38,22 @@ pub enum DelayedAck {
         /// Data packets at the start of the connection that are acknowledged at once (Linux: "quick ACKs").
         quickack_segments: u32,
     },
+}
+
+/// By how much the pace of a control that knows a window only exceeds the window per smoothed round-trip time, so that
+/// the window is what limits it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WindowPacing {
+    /// While the window is below half of the slow start threshold (Linux, tcp_pacing_ss_ratio: 2).
+    pub slow_start_gain: f64,
+    /// Otherwise (Linux, tcp_pacing_ca_ratio: 1.2).
+    pub avoidance_gain: f64,
+}
+
+impl Default for WindowPacing {
+    fn default() -> Self {
+        Self { slow_start_gain: 2.0, avoidance_gain: 1.2 }
+    }
 }
 
 /// How the retransmission timeout follows from the smoothed round-trip time.
@@ -60,6 +85,8 @@ pub struct TcpConfig {
     /// Send new data only in bursts of this many segments, or a third of the window if that is less: what
     /// segmentation offload does. `None` sends each segment as soon as the window allows.
     pub segments_per_burst: Option<u32>,
+    /// Packets are paced at a multiple of the window per round-trip time. `None` sends as the window allows.
+    pub pacing: Option<WindowPacing>,
     /// Congestion control.
     pub congestion_control: CongestionControlConfig,
     /// Both ends use ECN (RFC 3168, or RFC 8257 with DCTCP).
@@ -94,9 +121,11 @@ pub struct TcpConfig {
     pub timer_tick: Duration,
     /// What a tail loss probe adds for a delayed acknowledgement when one packet is in flight (Linux: 200 ms).
     pub tlp_max_ack_delay: Duration,
-    /// The connection opens with SYN and SYN-ACK. Otherwise it is a reused one: data flows at once, nothing is known
-    /// about the round-trip time yet.
+    /// The connection opens with SYN and SYN-ACK. Otherwise it is a reused one: data flows at once.
     pub handshake: bool,
+    /// What a reused connection knows of its round-trip time, as from its handshake. Has no effect with
+    /// [`Self::handshake`].
+    pub known_rtt: Option<Duration>,
 }
 
 impl Default for TcpConfig {
@@ -111,6 +140,7 @@ impl Default for TcpConfig {
             max_window_bytes: None,
             receive_window_bytes: None,
             segments_per_burst: None,
+            pacing: None,
             congestion_control: CongestionControlConfig::Cubic(CubicConfig::default()),
             ecn: false,
             sack: true,
@@ -128,6 +158,7 @@ impl Default for TcpConfig {
             timer_tick: Duration::ZERO,
             tlp_max_ack_delay: Duration::from_ms(200),
             handshake: false,
+            known_rtt: None,
         }
     }
 }
@@ -137,6 +168,11 @@ impl TcpConfig {
     pub fn dctcp() -> Self {
         let congestion_control = CongestionControlConfig::Dctcp(DctcpConfig::default());
         Self { congestion_control, ecn: true, ..Self::default() }
+    }
+
+    /// The defaults with BBR.
+    pub fn bbr() -> Self {
+        Self { congestion_control: CongestionControlConfig::Bbr(BbrConfig::default()), ..Self::default() }
     }
 
     /// The defaults with NewReno.

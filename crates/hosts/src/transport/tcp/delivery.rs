@@ -44,6 +44,9 @@ pub(super) struct Delivery {
     pub newest_sent_at: Time,
     /// See [`Self::newest_sent_at`]; zero if there is none.
     pub newest_end: u64,
+    /// The number of the most recently sent segment delivered, and when it was last sent, without judging which of its
+    /// transmissions arrived.
+    pub last_sent: Option<(u64, Time)>,
     /// A segment sent more than once was acknowledged in order.
     pub repeated: bool,
     /// A segment sent once arrived after one sent later (RFC 8985, section 6.2, step 3).
@@ -62,8 +65,17 @@ impl Delivery {
             oldest_sent_at: Time::NEVER,
             newest_sent_at: Time::ZERO,
             newest_end: 0,
+            last_sent: None,
             repeated: false,
             reordering: false,
+        }
+    }
+
+    /// Segment `number` arrived, which was last sent at `sent_at`.
+    pub fn note_sent(&mut self, number: u64, sent_at: Time) {
+        let last = self.last_sent.get_or_insert((number, sent_at));
+        if (sent_at, number) > (last.1, last.0) {
+            *last = (number, sent_at);
         }
     }
 

@@ -1,9 +1,10 @@
-//! TCP: NewReno, CUBIC and DCTCP over SACK with RACK-TLP, or over the classic duplicate acknowledgements.
+//! TCP: NewReno, CUBIC, DCTCP and BBR over SACK with RACK-TLP, or over the classic duplicate acknowledgements.
 //!
 //! [`TcpSender`] and [`TcpReceiver`] are the two ends of a connection that carries data one way; [`TcpConfig`]
 //! configures both. From the bottom: `ticks` (when timers fire), `rto` (RFC 6298), `ring` and `scoreboard` (what is in
 //! flight), `delivery` (what an acknowledgement says of it), `rack` (what of it is lost, RFC 8985), `congestion`
-//! (RFC 5681, 9438, 8257), `prr` (RFC 9937), `reassembly` (RFC 2018), and the two ends.
+//! (RFC 5681, 9438, 8257; BBR), `delivery_rate` (its samples), `prr` (RFC 9937), `pacing`, `reassembly` (RFC 2018), and
+//! the two ends.
 //!
 //! An application may write several times over the life of a connection: window, round-trip time and DCTCP's alpha
 //! persist.
@@ -39,6 +40,8 @@
 pub mod config;
 pub mod congestion;
 mod delivery;
+mod delivery_rate;
+mod pacing;
 mod prr;
 mod rack;
 mod reassembly;
@@ -49,7 +52,7 @@ mod scoreboard;
 mod sender;
 mod ticks;
 
-pub use config::{CongestionControlConfig, DelayedAck, RtoFormula, TcpConfig};
-pub use congestion::{CubicConfig, DctcpConfig, HystartConfig};
+pub use config::{CongestionControlConfig, DelayedAck, RtoFormula, TcpConfig, WindowPacing};
+pub use congestion::{BbrConfig, BbrState, CubicConfig, DctcpConfig, HystartConfig, PathModel};
 pub use receiver::TcpReceiver;
 pub use sender::{CongestionState, TcpSender};

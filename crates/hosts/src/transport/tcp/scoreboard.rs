@@ -62,6 +62,8 @@ pub(super) struct Scoreboard {
     /// Segments with a flag.
     flagged: u32,
     sacked_bytes: u64,
+    /// What was ever believed lost, retransmissions included.
+    losses_bytes: u64,
     lost_bytes: u64,
     retransmitted_bytes: u64,
     sacked_segments: u32,
@@ -144,6 +146,21 @@ impl Scoreboard {
         self.unrepaired != 0
     }
 
+    /// Bytes ever believed lost, retransmissions included.
+    pub fn losses_bytes(&self) -> u64 {
+        self.losses_bytes
+    }
+
+    /// Number of the first segment in flight, or of the next to come.
+    pub fn first_number(&self) -> u64 {
+        self.segments.first()
+    }
+
+    /// Number of the next segment to come.
+    pub fn next_number(&self) -> u64 {
+        self.segments.next()
+    }
+
     /// Segments in flight.
     #[inline]
     pub fn segments(&self) -> u64 {
@@ -208,12 +225,13 @@ impl Scoreboard {
             self.sacked_segments -= 1;
             return;
         }
-        self.count_delivered(segment, delivery, true);
+        self.count_delivered(self.segments.first(), segment, delivery, true);
         self.clear_in_flight(segment);
     }
 
     /// Reports a segment that arrives for the first time.
-    fn count_delivered(&mut self, segment: &Segment, delivery: &mut Delivery, in_order: bool) {
+    fn count_delivered(&mut self, number: u64, segment: &Segment, delivery: &mut Delivery, in_order: bool) {
+        delivery.note_sent(number, segment.sent_at);
         if segment.is(REPEATED) {
             delivery.add_repeated(segment, in_order);
         } else {
@@ -270,7 +288,7 @@ impl Scoreboard {
         if segment.is(SACKED) {
             return;
         }
-        self.count_delivered(&segment, delivery, false);
+        self.count_delivered(number, &segment, delivery, false);
         self.clear_in_flight(&segment);
         delivery.sacked = true;
         self.flagged += u32::from(segment.flags == 0);
@@ -297,6 +315,7 @@ impl Scoreboard {
         }
         self.flagged += u32::from(segment.flags == 0);
         segment.flags = (segment.flags | LOST) & !RETRANSMITTED;
+        self.losses_bytes += segment.bytes();
         self.unrepaired += 1;
         self.unrepaired_from = self.unrepaired_from.min(number);
     }

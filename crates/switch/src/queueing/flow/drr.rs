@@ -3,7 +3,7 @@
 use super::flows::FlowNumbers;
 use super::round_robin::RoundRobin;
 use super::{Arriving, ClassWeights, Waiting};
-use crate::queueing::EcnThreshold;
+use crate::queueing::marking::EcnMarker;
 
 /// Its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,12 +29,12 @@ impl Drr {
 
     /// Whether the depth of the flow's own queue asks for a mark.
     #[inline]
-    pub fn push(&mut self, arriving: &Arriving, ecn: EcnThreshold) -> bool {
+    pub fn push(&mut self, arriving: &Arriving, marker: &mut EcnMarker) -> bool {
         let (number, _) = self.numbers.of(arriving.flow);
         let before = self.queues.list(number);
         let quantum_bytes = u64::from(self.config.quantum_bytes) * u64::from(self.config.weights.of(arriving.class));
         self.queues.push(number, arriving.waiting(), quantum_bytes);
-        ecn.marks(before.packets as usize, before.bytes)
+        marker.marks(before.packets as usize, before.bytes)
     }
 
     #[inline]

@@ -14,7 +14,7 @@ use super::heap::IndexedHeap;
 use super::packets::{PacketList, PacketLists};
 use super::rounds::Rounds;
 use super::{Arriving, ClassWeights, Waiting};
-use crate::queueing::EcnThreshold;
+use crate::queueing::marking::EcnMarker;
 
 /// Its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ impl IdealFq {
 
     /// Whether the depth of the flow's own queue asks for a mark.
     #[inline]
-    pub fn push(&mut self, arriving: &Arriving, ecn: EcnThreshold) -> bool {
+    pub fn push(&mut self, arriving: &Arriving, marker: &mut EcnMarker) -> bool {
         self.rounds.go_on(arriving.entry.enqueued_at);
         while let Some(number) = self.rounds.next_through() {
             self.forget_if_gone(number);
@@ -104,7 +104,7 @@ impl IdealFq {
         }
         self.last.set(number, Reverse((note.finish, note.number)));
         let is_far_ahead = self.config.mark_rounds.is_some_and(|ahead| note.finish >= self.rounds.made() + ahead);
-        is_far_ahead || ecn.marks(depth.packets as usize, depth.bytes)
+        is_far_ahead || marker.marks(depth.packets as usize, depth.bytes)
     }
 
     #[inline]

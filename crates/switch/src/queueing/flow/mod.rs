@@ -36,6 +36,7 @@ pub use fq_codel::FqCodelConfig;
 pub use ideal::IdealFqConfig;
 pub use sfq::SfqConfig;
 
+use super::marking::EcnMarker;
 use super::{EcnThreshold, Entry, QueueLimit};
 use crate::mechanism::DropReason;
 use drr::Drr;
@@ -125,7 +126,7 @@ enum Discipline {
 pub struct FlowLane {
     discipline: Discipline,
     limit: QueueLimit,
-    ecn: EcnThreshold,
+    marker: EcnMarker,
     packets: usize,
     bytes: u64,
     peak_bytes: u64,
@@ -151,7 +152,7 @@ impl FlowLane {
         Self {
             discipline,
             limit,
-            ecn,
+            marker: EcnMarker::new(ecn),
             packets: 0,
             bytes: 0,
             peak_bytes: 0,
@@ -173,9 +174,9 @@ impl FlowLane {
             return false;
         }
         let mark = match &mut self.discipline {
-            Discipline::IdealFq(queues) => queues.push(arriving, self.ecn),
-            Discipline::Drr(queues) => queues.push(arriving, self.ecn),
-            Discipline::Sfq(queues) => queues.push(arriving, self.ecn),
+            Discipline::IdealFq(queues) => queues.push(arriving, &mut self.marker),
+            Discipline::Drr(queues) => queues.push(arriving, &mut self.marker),
+            Discipline::Sfq(queues) => queues.push(arriving, &mut self.marker),
             Discipline::FqCodel(queues) => {
                 queues.push(arriving);
                 false

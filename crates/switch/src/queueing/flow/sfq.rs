@@ -4,7 +4,7 @@ use hitless_wire::{Duration, Time};
 
 use super::round_robin::RoundRobin;
 use super::{Arriving, Waiting, spread};
-use crate::queueing::EcnThreshold;
+use crate::queueing::marking::EcnMarker;
 
 /// Its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,11 +33,11 @@ impl Sfq {
 
     /// Whether the depth of the packet's queue asks for a mark.
     #[inline]
-    pub fn push(&mut self, arriving: &Arriving, ecn: EcnThreshold) -> bool {
+    pub fn push(&mut self, arriving: &Arriving, marker: &mut EcnMarker) -> bool {
         let number = self.queue_of(arriving.flow.hash(), arriving.entry.enqueued_at);
         let before = self.queues.list(number);
         self.queues.push(number, arriving.waiting(), self.config.quantum_bytes.into());
-        ecn.marks(before.packets as usize, before.bytes)
+        marker.marks(before.packets as usize, before.bytes)
     }
 
     /// The queue of a flow. What waits when the hash changes stays where it is, as in McKenney's paper; so a flow that

@@ -167,7 +167,7 @@ impl CongestionControl for Cubic {
     }
 
     /// RFC 9438, section 4.2: the epoch does not include times when the application limits the rate.
-    fn resumed(&mut self, idle: Duration) {
+    fn resumed(&mut self, _window: &mut Window, _now: Time, idle: Duration) {
         self.epoch = self.epoch.map(|epoch| epoch + idle);
     }
 

@@ -1,21 +1,28 @@
 //! Congestion control: how the window grows on acknowledgements and where it falls on congestion.
 //!
-//! The algorithms decide two things, growth and the slow start threshold. When a reduction happens, and how the
-//! window gets down to the threshold, is the sender's business. Dispatch is by enum, so that the compiler sees
-//! through it.
+//! Most algorithms decide two things, growth and the slow start threshold. When a reduction happens, and how the
+//! window gets down to the threshold, is the sender's business. An algorithm that models the path (BBR) follows each
+//! acknowledgement with a sample of the delivery rate instead, and sets the window and the pace by itself. Dispatch is
+//! by enum, so that the compiler sees through it.
 
+mod bbr;
 mod cubic;
 mod dctcp;
 mod hystart;
 mod newreno;
 
+pub use bbr::{BbrConfig, BbrState, PathModel};
 pub use cubic::CubicConfig;
 pub use dctcp::DctcpConfig;
 pub use hystart::HystartConfig;
 
 use super::config::{CongestionControlConfig, TcpConfig};
+use super::delivery_rate::RateSample;
+use super::sender::CongestionState;
+use bbr::Bbr;
 use cubic::Cubic;
 use dctcp::Dctcp;
+use hitless_engine::Stream;
 use hitless_wire::{BitRate, Duration, Time};
 use newreno::NewReno;
 
@@ -128,6 +135,31 @@ pub(super) struct AckEvent {
     pub echo: bool,
 }
 
+/// What an acknowledgement says, for an algorithm that models the path.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ModelEvent {
+    /// Now.
+    pub now: Time,
+    /// The sender's state after the acknowledgement.
+    pub state: CongestionState,
+    /// Bytes that this acknowledgement reports delivered for the first time.
+    pub delivered_bytes: u64,
+    /// The same over the life of the connection.
+    pub delivered_in_all_bytes: u64,
+    /// Bytes that it shows to be lost.
+    pub lost_bytes: u64,
+    /// Bytes in the network before it.
+    pub prior_flight_bytes: u64,
+    /// Bytes in the network after it.
+    pub flight_bytes: u64,
+    /// Round-trip time of the newest packet it acknowledges; zero when unknown.
+    pub rtt: Duration,
+    /// Smoothed round-trip time, once there was a sample.
+    pub smoothed_rtt: Option<Duration>,
+    /// Sample of the delivery rate, if there is one.
+    pub sample: Option<RateSample>,
+}
+
 /// What every algorithm answers.
 pub(super) trait CongestionControl {
     /// Every acknowledgement, whatever the sender's state.
@@ -148,11 +180,21 @@ pub(super) trait CongestionControl {
     fn loss_adds_to_echo(&self) -> bool {
         false
     }
+    /// A retransmission timeout, whatever the state before it.
+    fn timed_out(&mut self) {}
+    /// The handshake took `rtt`.
+    fn opened(&mut self, _window: &Window, _rtt: Duration) {}
     /// Data is sent again after `idle` without any in flight.
-    fn resumed(&mut self, _idle: Duration) {}
+    fn resumed(&mut self, _window: &mut Window, _now: Time, _idle: Duration) {}
     /// A reduction turned out to be wrong.
     fn undone(&mut self) {}
-    /// The rate to pace packets at; `None` sends as the window allows.
+    /// Every acknowledgement, for an algorithm that models the path: sets the window.
+    fn follow(&mut self, _window: &mut Window, _event: &ModelEvent) {}
+    /// Keeps the flight down on purpose: samples of the delivery rate say no more than an application's.
+    fn limits_like_an_application(&self) -> bool {
+        false
+    }
+    /// The rate to pace payload at; `None` when the algorithm has no opinion.
     fn pacing_rate(&self) -> Option<BitRate> {
         None
     }
@@ -164,6 +206,8 @@ pub(super) enum Algorithm {
     NewReno(NewReno),
     Cubic(Cubic),
     Dctcp(Dctcp),
+    /// Boxed: it is many times as large as the others.
+    Bbr(Box<Bbr>),
 }
 
 macro_rules! dispatch {
@@ -172,6 +216,7 @@ macro_rules! dispatch {
             Algorithm::NewReno($algorithm) => $call,
             Algorithm::Cubic($algorithm) => $call,
             Algorithm::Dctcp($algorithm) => $call,
+            Algorithm::Bbr($algorithm) => $call,
         }
     };
 }
@@ -183,6 +228,27 @@ impl Algorithm {
             CongestionControlConfig::NewReno => Self::NewReno(NewReno::default()),
             CongestionControlConfig::Cubic(cubic) => Self::Cubic(Cubic::new(cubic)),
             CongestionControlConfig::Dctcp(dctcp) => Self::Dctcp(Dctcp::new(dctcp)),
+            CongestionControlConfig::Bbr(bbr) => Self::Bbr(Box::new(Bbr::new(bbr, config))),
+        }
+    }
+
+    /// Whether it models the path: it wants samples of the delivery rate, sets the window by itself, and paces.
+    pub fn models_the_path(&self) -> bool {
+        matches!(self, Self::Bbr(_))
+    }
+
+    /// What it believes of the path, if it models it.
+    pub fn path_model(&self) -> Option<PathModel> {
+        match self {
+            Self::Bbr(bbr) => Some(bbr.path_model()),
+            _ => None,
+        }
+    }
+
+    /// Draws from `stream` from now on, if it draws at all.
+    pub fn draw_from(&mut self, stream: Stream) {
+        if let Self::Bbr(bbr) = self {
+            bbr.draw_from(stream);
         }
     }
 
@@ -208,6 +274,7 @@ impl CongestionControl for Algorithm {
             // Not inlined: a copy lets the event of the others stay in registers.
             Self::Cubic(cubic) => cubic.increase(window, &AckEvent { ..*event }),
             Self::Dctcp(dctcp) => dctcp.increase(window, event),
+            Self::Bbr(bbr) => bbr.increase(window, event),
         }
     }
 
@@ -227,15 +294,30 @@ impl CongestionControl for Algorithm {
         dispatch!(self, algorithm => algorithm.loss_adds_to_echo())
     }
 
-    fn resumed(&mut self, idle: Duration) {
-        dispatch!(self, algorithm => algorithm.resumed(idle));
+    fn timed_out(&mut self) {
+        dispatch!(self, algorithm => algorithm.timed_out());
+    }
+
+    fn opened(&mut self, window: &Window, rtt: Duration) {
+        dispatch!(self, algorithm => algorithm.opened(window, rtt));
+    }
+
+    fn resumed(&mut self, window: &mut Window, now: Time, idle: Duration) {
+        dispatch!(self, algorithm => algorithm.resumed(window, now, idle));
     }
 
     fn undone(&mut self) {
         dispatch!(self, algorithm => algorithm.undone());
     }
 
-    #[inline]
+    fn follow(&mut self, window: &mut Window, event: &ModelEvent) {
+        dispatch!(self, algorithm => algorithm.follow(window, event));
+    }
+
+    fn limits_like_an_application(&self) -> bool {
+        dispatch!(self, algorithm => algorithm.limits_like_an_application())
+    }
+
     fn pacing_rate(&self) -> Option<BitRate> {
         dispatch!(self, algorithm => algorithm.pacing_rate())
     }

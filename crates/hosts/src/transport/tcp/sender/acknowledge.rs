@@ -100,9 +100,14 @@ impl TcpSender {
         let event = self.measure(&delivery, echo);
         self.algorithm.acknowledged(&event);
         let lost_before = self.scoreboard.has_unrepaired();
+        let losses_bytes = self.scoreboard.losses_bytes();
         self.resolve(&event, &delivery, advanced);
         let further_loss = !lost_before && self.scoreboard.has_unrepaired();
-        self.change_window(&event, previous, flight_bytes, advanced && !further_loss);
+        if self.models_the_path() {
+            self.follow_model(&event, &delivery, flight_bytes, losses_bytes);
+        } else {
+            self.change_window(&event, previous, flight_bytes, advanced && !further_loss);
+        }
         self.judge_order();
     }
 
@@ -126,7 +131,8 @@ impl TcpSender {
 
     /// Finds out which of the short ways may be taken next.
     fn judge_order(&mut self) {
-        let clean = self.scoreboard.is_clean() && self.probe.is_none() && self.duplicate_acks == 0;
+        let quiet = self.probe.is_none() && self.duplicate_acks == 0 && !self.models_the_path();
+        let clean = self.scoreboard.is_clean() && quiet;
         self.calm = clean && self.state == CongestionState::Open;
         self.orderly = clean
             && matches!(self.state, CongestionState::Open | CongestionState::Reduction)
@@ -212,13 +218,15 @@ impl TcpSender {
             return;
         }
         self.connection = Connection::Established;
-        self.calm = true;
-        self.orderly = self.uses_rack;
+        self.calm = !self.models_the_path();
+        self.orderly = self.calm && self.uses_rack;
         self.timer_stale = true;
         self.peer_window_bytes = header.window_bytes;
         // The echo tells which SYN was answered (RFC 7323, section 4.1).
         let rtt = Timestamp::at(now).since(Timestamp(header.timestamp_echo));
-        self.rtt.sample(rtt.max(Duration::from_ps(1 << 20)));
+        let rtt = rtt.max(Duration::from_ps(1 << 20));
+        self.rtt.sample(rtt);
+        self.algorithm.opened(&self.window, rtt);
         // RFC 5681, section 3.1: a lost SYN means a window of one segment; Linux forgives the first.
         if retries > 1 {
             self.window.congestion_bytes = self.window.segment_bytes;

@@ -1,22 +1,26 @@
 //! The end of a connection that has data.
 //!
 //! [`TcpSender`] holds the state; its work lies in the submodules: `transmit` (what to send), `acknowledge` (what an
-//! acknowledgement says), `recovery` (the congestion states) and `timers`.
+//! acknowledgement says), `recovery` (the congestion states), `model` (delivery rates and pacing) and `timers`.
 
 mod acknowledge;
+mod model;
 mod recovery;
 mod timers;
 mod transmit;
 
 use super::config::TcpConfig;
-use super::congestion::{Algorithm, CongestionControl, Window};
+use super::congestion::{Algorithm, CongestionControl, PathModel, Window};
 use super::delivery::Timestamp;
+use super::delivery_rate::DeliveryRate;
+use super::pacing::Pacer;
 use super::prr::ProportionalRateReduction;
 use super::rack::Rack;
 use super::rto::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::ticks::TickClock;
 use crate::transport::{Outgoing, Sender, SenderStatistics};
+use hitless_engine::Stream;
 use hitless_wire::{Duration, Packet, Time, Transport};
 use timers::TimerKind;
 
@@ -89,8 +93,6 @@ pub struct TcpSender {
     deadline: Time,
     /// The retransmission timer counts from here (RFC 6298, section 5).
     timeout_base: Time,
-    /// Pacing: no data before this.
-    next_send_at: Time,
     peer_window_bytes: u32,
     connection: Connection,
     state: CongestionState,
@@ -124,6 +126,9 @@ pub struct TcpSender {
     /// What is left of the burst under way.
     burst_bytes: u64,
     last_sent_at: Time,
+    pacer: Pacer,
+    /// Samples of the delivery rate, for an algorithm that models the path.
+    delivery_rate: Option<Box<DeliveryRate>>,
     clock: TickClock,
     config: TcpConfig,
 }
@@ -135,24 +140,32 @@ impl TcpSender {
     /// When `config` cannot work (a segment of no bytes, a timeout of zero, ...).
     pub fn new(config: &TcpConfig, timer_phase: Duration) -> Self {
         config.check();
+        let mut algorithm = Algorithm::new(config);
+        let (window, mut rtt) = (Window::new(config), RttEstimator::new(config));
+        if let (false, Some(known_rtt)) = (config.handshake, config.known_rtt) {
+            rtt.sample(known_rtt);
+            algorithm.opened(&window, known_rtt);
+        }
+        let delivery_rate = algorithm.models_the_path().then(Box::default);
+        // The short ways take no samples.
+        let takes_short_ways = !config.handshake && delivery_rate.is_none();
         Self {
             scoreboard: Scoreboard::default(),
-            window: Window::new(config),
-            algorithm: Algorithm::new(config),
-            rtt: RttEstimator::new(config),
+            window,
+            algorithm,
+            rtt,
             rack: Rack::new(),
             unsent_bytes: 0,
             limited_until: 0,
             deadline: Time::NEVER,
             timeout_base: Time::ZERO,
-            next_send_at: Time::ZERO,
             peer_window_bytes: config.receive_window_bytes.unwrap_or(u32::MAX),
             connection: if config.handshake { Connection::Closed } else { Connection::Established },
             state: CongestionState::Open,
             timer: TimerKind::None,
             uses_rack: config.rack_tlp && config.sack,
-            calm: !config.handshake,
-            orderly: !config.handshake && config.rack_tlp && config.sack,
+            calm: takes_short_ways,
+            orderly: takes_short_ways && config.rack_tlp && config.sack,
             // Found out when the first packet is asked for.
             plain: false,
             timer_stale: false,
@@ -168,9 +181,17 @@ impl TcpSender {
             dupack_threshold: config.dupack_threshold,
             burst_bytes: 0,
             last_sent_at: Time::ZERO,
+            pacer: Pacer::default(),
+            delivery_rate,
             clock: TickClock::new(config.timer_tick, timer_phase),
             config: *config,
         }
+    }
+
+    /// The same connection with what its congestion control draws from `stream`.
+    pub fn with_stream(mut self, stream: Stream) -> Self {
+        self.algorithm.draw_from(stream);
+        self
     }
 
     /// Congestion window, in bytes.
@@ -213,6 +234,11 @@ impl TcpSender {
         self.algorithm.dctcp_alpha()
     }
 
+    /// What BBR believes of the path; `None` with another algorithm.
+    pub fn path_model(&self) -> Option<PathModel> {
+        self.algorithm.path_model()
+    }
+
     /// Smallest round-trip time so far; [`Duration::MAX`] before the first sample.
     pub fn minimum_rtt(&self) -> Duration {
         self.rtt.minimum()
@@ -221,7 +247,7 @@ impl TcpSender {
     /// Data follows after a time without any in flight.
     fn resume(&mut self, now: Time) {
         let idle = now.saturating_since(self.last_sent_at);
-        self.algorithm.resumed(idle);
+        self.algorithm.resumed(&mut self.window, now, idle);
         if self.config.slow_start_after_idle {
             self.window.restart(idle, self.rtt.timeout(), u64::from(self.config.initial_window_segments));
         }
@@ -263,6 +289,7 @@ impl Sender for TcpSender {
         if self.connection == Connection::Closed {
             self.connection = Connection::SynSent { retries: 0, sent_at: now, due: true };
         }
+        self.note_application_limit();
         let idle = self.scoreboard.segments() == 0 && self.unsent_bytes == 0;
         if idle && self.scoreboard.next() > 0 {
             self.resume(now);

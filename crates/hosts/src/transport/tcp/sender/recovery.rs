@@ -75,7 +75,7 @@ impl TcpSender {
         if reducible && self.scoreboard.has_unrepaired() {
             self.enter_recovery(0);
         }
-        if self.state == CongestionState::Recovery {
+        if self.state == CongestionState::Recovery && !self.models_the_path() {
             self.shrink(0, false);
         }
     }
@@ -116,7 +116,7 @@ impl TcpSender {
 
     /// All that was in flight when the state was entered is acknowledged.
     pub(super) fn leave_state(&mut self) {
-        if self.state != CongestionState::Loss {
+        if self.state != CongestionState::Loss && !self.models_the_path() {
             // RFC 9937, section 6.2, last step.
             self.window.congestion_bytes = self.window.threshold_bytes;
         }
@@ -143,6 +143,7 @@ impl TcpSender {
             }
             CongestionState::Reduction | CongestionState::Recovery | CongestionState::Loss => {}
         }
+        self.algorithm.timed_out();
         self.rtt.back_off();
         self.duplicate_acks = 0;
         if !self.config.sack {

@@ -37,8 +37,8 @@ impl TcpSender {
     #[inline(never)]
     fn set_timer_unusual(&mut self, now: Time) {
         (self.timer, self.deadline) = self.next_timer(now);
-        if now < self.next_send_at && self.unsent_bytes > 0 && self.next_send_at < self.deadline {
-            (self.timer, self.deadline) = (TimerKind::Pacing, self.next_send_at);
+        if let Some(wakes_at) = self.pacer.wakes_at().filter(|&wakes_at| wakes_at < self.deadline) {
+            (self.timer, self.deadline) = (TimerKind::Pacing, wakes_at);
         }
     }
 

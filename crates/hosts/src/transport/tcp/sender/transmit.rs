@@ -2,7 +2,6 @@
 
 use super::{CongestionState, Connection, Probe, TcpSender};
 use crate::transport::Outgoing;
-use crate::transport::tcp::congestion::CongestionControl;
 use crate::transport::tcp::delivery::Timestamp;
 use crate::transport::tcp::scoreboard::Segment;
 use hitless_wire::{Ecn, TcpFlags, TcpHeader, Time, Transport};
@@ -36,6 +35,7 @@ impl TcpSender {
         if self.scoreboard.is_full() {
             self.scoreboard.grow();
         }
+        self.pacer.forget_waiting();
         let outgoing = if self.connection != Connection::Established {
             self.transmit_syn(now)
         } else if self.probe_due {
@@ -45,6 +45,10 @@ impl TcpSender {
         } else {
             self.transmit_new(now)
         };
+        match &outgoing {
+            Some(outgoing) => self.charge_pacing(now, outgoing),
+            None => self.pacer.end_burst(),
+        }
         if outgoing.is_none() && self.timer_stale {
             self.set_timer(now);
         }
@@ -52,7 +56,7 @@ impl TcpSender {
             && !self.probe_due
             && !self.scoreboard.has_unrepaired()
             && self.config.segments_per_burst.is_none()
-            && self.algorithm.pacing_rate().is_none();
+            && !self.is_paced();
         outgoing
     }
 
@@ -62,16 +66,19 @@ impl TcpSender {
             return None;
         }
         self.burst_bytes = self.burst_bytes.saturating_sub(payload_bytes);
-        Some(self.send_new(payload_bytes, now))
+        Some(self.send_new_noted(payload_bytes, now))
     }
 
     /// Whether both windows and the pacing have room for a new segment.
     fn may_send_new(&mut self, payload_bytes: u64, now: Time) -> bool {
-        if now < self.next_send_at && self.scoreboard.pipe_bytes() + payload_bytes <= self.window.congestion_bytes {
-            self.timer_stale = true;
-            return false;
-        }
-        self.windows_have_room(payload_bytes)
+        self.windows_have_room(payload_bytes) && self.pacing_lets_go(now)
+    }
+
+    /// Whether the pacing lets a packet go; else the timer will wake the sender.
+    fn pacing_lets_go(&mut self, now: Time) -> bool {
+        let lets_go = self.pacer.lets_go(now);
+        self.timer_stale |= !lets_go;
+        lets_go
     }
 
     /// Whether both windows have room for a new segment.
@@ -86,13 +93,13 @@ impl TcpSender {
 
     /// Whether a burst is under way or a whole one fits the window; what Linux's tcp_tso_should_defer decides.
     fn may_send_burst(&mut self, payload_bytes: u64) -> bool {
-        let Some(segments) = self.config.segments_per_burst else { return true };
+        let Some(segments) = self.segments_per_burst() else { return true };
         if self.burst_bytes >= payload_bytes {
             return true;
         }
         let (pipe_bytes, window_bytes) = (self.scoreboard.pipe_bytes(), self.window.congestion_bytes);
         let third = (window_bytes / 3).max(payload_bytes);
-        let burst_bytes = (u64::from(segments) * self.window.segment_bytes).min(self.unsent_bytes).min(third);
+        let burst_bytes = (segments * self.window.segment_bytes).min(self.unsent_bytes).min(third);
         let recovering = matches!(self.state, CongestionState::Recovery | CongestionState::Loss);
         if !recovering && pipe_bytes > 0 && pipe_bytes + burst_bytes > window_bytes {
             self.limited_until = self.scoreboard.next();
@@ -108,7 +115,7 @@ impl TcpSender {
     }
 
     #[inline]
-    fn send_new(&mut self, payload_bytes: u64, now: Time) -> Outgoing {
+    pub(super) fn send_new(&mut self, payload_bytes: u64, now: Time) -> Outgoing {
         let sequence = self.scoreboard.next();
         if self.scoreboard.segments() == 0 {
             // RFC 6298, section 5.1: the timer runs from the first segment in flight.
@@ -136,9 +143,6 @@ impl TcpSender {
         self.timer_stale = true;
         self.prr.sent(u64::from(payload_bytes));
         let frame_bytes = self.config.data_frame_bytes(payload_bytes);
-        if let Some(rate) = self.algorithm.pacing_rate() {
-            self.next_send_at = self.next_send_at.max(now) + rate.time_for(u64::from(frame_bytes));
-        }
         let timestamp = Timestamp::at(now).0;
         let header = TcpHeader { sequence, timestamp, payload_bytes, flags, ..TcpHeader::default() };
         Outgoing { transport: Transport::Tcp(header), frame_bytes, ecn }
@@ -151,6 +155,9 @@ impl TcpSender {
             self.limited_until = self.scoreboard.next();
             return None;
         }
+        if !self.pacing_lets_go(now) {
+            return None;
+        }
         Some(self.send_again(number, &segment, now))
     }
 
@@ -158,6 +165,7 @@ impl TcpSender {
         if self.scoreboard.is_first(number) {
             self.timeout_base = now;
         }
+        self.note_sent(number, now);
         self.scoreboard.retransmitted(number, now);
         self.statistics.packets_retransmitted += 1;
         if let Some(undo) = &mut self.undo {
@@ -177,7 +185,7 @@ impl TcpSender {
             let (number, segment) = self.scoreboard.last()?;
             self.send_again(number, &segment, now)
         } else {
-            self.send_new(payload_bytes, now)
+            self.send_new_noted(payload_bytes, now)
         };
         self.probe = Some(Probe { end: self.scoreboard.next(), retransmission });
         self.statistics.tail_loss_probes += 1;

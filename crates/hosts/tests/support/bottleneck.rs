@@ -1,7 +1,5 @@
 //! Flows that share one link: in the order of arrival, or in turn, a packet each.
 
-use crate::script::card;
-use hitless_hosts::transport::packet_pair::{PacketPairConfig, PacketPairReceiver, PacketPairSender};
 use hitless_hosts::transport::{Receiver, Sender};
 use hitless_wire::{BitRate, Duration, Packet, Time};
 use std::cmp::Reverse;
@@ -30,47 +28,45 @@ enum What {
 type Arrival = (Time, u64, What, usize, usize);
 
 /// The link, the flows' ends, and a constant way each.
-pub struct Bottleneck {
-    pub flows: Vec<(PacketPairSender, PacketPairReceiver)>,
+pub struct Bottleneck<S, R, F> {
+    pub flows: Vec<(S, R)>,
     pub now: Time,
     /// The longest that the queue was, in packets.
     pub longest_queue: usize,
     discipline: Discipline,
-    rate: BitRate,
+    pub rate: BitRate,
     one_way: Duration,
+    /// Whether a packet enters the queue, which holds so many; it may be marked.
+    admit: F,
     /// Queued packets, and whose they are. With round robin the front flow is served next.
-    queues: Vec<VecDeque<Packet>>,
+    pub queues: Vec<VecDeque<Packet>>,
     turns: VecDeque<usize>,
     idle_at: Time,
     arrivals: BinaryHeap<Reverse<Arrival>>,
     packets: Vec<Packet>,
+    free: Vec<usize>,
+    launched: u64,
 }
 
-impl Bottleneck {
-    /// `flows` flows through a link of `rate`, and `one_way` to it and back from it each.
-    pub fn new(
-        config: &PacketPairConfig,
-        flows: usize,
-        discipline: Discipline,
-        rate: BitRate,
-        one_way: Duration,
-    ) -> Self {
-        let flow = || {
-            let sender = PacketPairSender::new(config, &card(), Duration::ZERO);
-            (sender, PacketPairReceiver::new(config, Duration::ZERO))
-        };
+impl<S: Sender, R: Receiver, F: FnMut(usize, &mut Packet) -> bool> Bottleneck<S, R, F> {
+    /// `flows` through a link of `rate`, and `one_way` to it and back from it each.
+    pub fn new(flows: Vec<(S, R)>, discipline: Discipline, rate: BitRate, one_way: Duration, admit: F) -> Self {
+        let count = flows.len();
         Self {
-            flows: (0..flows).map(|_| flow()).collect(),
+            flows,
             now: Time::ZERO,
             longest_queue: 0,
             discipline,
             rate,
             one_way,
-            queues: vec![VecDeque::new(); flows],
+            admit,
+            queues: vec![VecDeque::new(); count],
             turns: VecDeque::new(),
             idle_at: Time::ZERO,
             arrivals: BinaryHeap::new(),
             packets: Vec::new(),
+            free: Vec::new(),
+            launched: 0,
         }
     }
 
@@ -100,7 +96,11 @@ impl Bottleneck {
         }
     }
 
-    fn queue(&mut self, flow: usize, packet: Packet) {
+    fn queue(&mut self, flow: usize, mut packet: Packet) {
+        let queued = self.queued();
+        if !(self.admit)(queued, &mut packet) {
+            return;
+        }
         let waits = !self.queues[flow].is_empty();
         self.queues[flow].push_back(packet);
         if self.discipline == Discipline::Fifo || !waits {
@@ -110,9 +110,14 @@ impl Bottleneck {
     }
 
     fn launch(&mut self, at: Time, what: What, flow: usize, packet: Packet) {
-        self.packets.push(packet);
-        let order = self.packets.len();
-        self.arrivals.push(Reverse((at, order as u64, what, flow, order - 1)));
+        let slot = self.free.pop().unwrap_or(self.packets.len());
+        if slot == self.packets.len() {
+            self.packets.push(packet);
+        } else {
+            self.packets[slot] = packet;
+        }
+        self.launched += 1;
+        self.arrivals.push(Reverse((at, self.launched, what, flow, slot)));
     }
 
     /// The link takes the next packet.
@@ -129,6 +134,7 @@ impl Bottleneck {
     fn arrive(&mut self) {
         let Some(Reverse((_, _, what, flow, slot))) = self.arrivals.pop() else { return };
         let packet = self.packets[slot];
+        self.free.push(slot);
         match what {
             What::Data => self.flows[flow].1.receive(self.now, &packet),
             What::Acknowledgement => self.flows[flow].0.receive(self.now, &packet),
@@ -167,13 +173,6 @@ impl Bottleneck {
             } else {
                 self.handle_timeouts();
             }
-        }
-    }
-
-    /// Marks what is queued behind more than `packets` of the same flow.
-    pub fn mark_above(&mut self, packets: usize) {
-        for packet in self.queues.iter_mut().flat_map(|queue| queue.iter_mut().skip(packets)) {
-            packet.mark_congestion();
         }
     }
 

@@ -1,0 +1,120 @@
+//! The rate of the bottleneck: the largest delivery rate of the last ten round trips, and what a round trip is.
+
+use crate::transport::tcp::delivery_rate::RateSample;
+use std::collections::VecDeque;
+
+/// Round trips for which a sample counts (draft, section 4.1.1.3: BtlBwFilterLen).
+const WINDOW_ROUNDS: u64 = 10;
+
+/// Counts round trips and keeps the samples that are, or may yet become, the largest.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Bandwidth {
+    /// BBR.round_count.
+    round: u64,
+    /// A round trip ends when a segment is acknowledged that was sent after so much had been delivered
+    /// (BBR.next_round_delivered).
+    next_round_delivered_bytes: u64,
+    /// The acknowledgement under way began a round trip (BBR.round_start).
+    round_starts: bool,
+    /// Rounds and their samples in bytes per second, in falling order.
+    samples: VecDeque<(u64, f64)>,
+}
+
+impl Bandwidth {
+    /// The largest sample in bytes per second; zero before the first.
+    pub fn largest(&self) -> f64 {
+        self.samples.front().map_or(0.0, |&(_, bytes_per_second)| bytes_per_second)
+    }
+
+    /// Whether the acknowledgement under way began a round trip.
+    pub fn round_starts(&self) -> bool {
+        self.round_starts
+    }
+
+    /// A retransmission timeout ends a round trip.
+    pub fn begin_round(&mut self) {
+        self.round_starts = true;
+    }
+
+    /// The round trip under way ends when what is sent from now on is acknowledged.
+    pub fn end_round_after(&mut self, delivered_bytes: u64) {
+        self.next_round_delivered_bytes = delivered_bytes;
+    }
+
+    /// Draft, section 4.1.1.3: BBRUpdateRound and BBRUpdateBtlBw. `delivered_bytes` is the sum over the connection.
+    pub fn update(&mut self, sample: Option<&RateSample>, delivered_bytes: u64) {
+        self.round_starts = false;
+        let Some(sample) = sample else { return };
+        if sample.prior_delivered_bytes >= self.next_round_delivered_bytes {
+            self.next_round_delivered_bytes = delivered_bytes;
+            self.round += 1;
+            self.round_starts = true;
+        }
+        let bytes_per_second = sample.bytes_per_second();
+        // What the application limited says nothing, unless it is more than was known.
+        if !sample.app_limited || bytes_per_second >= self.largest() {
+            self.add(bytes_per_second);
+        }
+    }
+
+    fn add(&mut self, bytes_per_second: f64) {
+        while self.samples.back().is_some_and(|&(_, smaller)| smaller <= bytes_per_second) {
+            self.samples.pop_back();
+        }
+        self.samples.push_back((self.round, bytes_per_second));
+        while self.samples.front().is_some_and(|&(round, _)| round + WINDOW_ROUNDS < self.round) {
+            self.samples.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hitless_wire::Duration;
+    use proptest::prelude::*;
+
+    /// A sample of `rate` bytes per second whose segment was sent after `prior` bytes.
+    fn sample(rate: u64, prior: u64, app_limited: bool) -> RateSample {
+        let (delivered_bytes, interval) = (rate, Duration::from_seconds(1));
+        RateSample { delivered_bytes, interval, prior_delivered_bytes: prior, app_limited }
+    }
+
+    #[test]
+    fn a_round_trip_ends_with_what_was_sent_after_it_began() {
+        let mut bandwidth = Bandwidth::default();
+        // (delivered in all, delivered when it was sent, whether a round trip begins)
+        let table =
+            [(1, 0, true), (2, 0, false), (3, 0, false), (4, 1, true), (5, 2, false), (6, 3, false), (7, 4, true)];
+        for (delivered, prior, starts) in table {
+            bandwidth.update(Some(&sample(10, prior, false)), delivered);
+            assert_eq!(bandwidth.round_starts(), starts, "{delivered} delivered");
+        }
+        bandwidth.update(None, 8);
+        assert!(!bandwidth.round_starts());
+    }
+
+    #[test]
+    fn an_application_limited_sample_counts_only_upwards() {
+        let mut bandwidth = Bandwidth::default();
+        for (rate, app_limited, largest) in [(10, false, 10.0), (5, true, 10.0), (12, true, 12.0), (8, false, 12.0)] {
+            bandwidth.update(Some(&sample(rate, 0, app_limited)), 1);
+            assert_eq!(bandwidth.largest(), largest);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_largest_of_ten_rounds_is_that_of_a_full_search(rates in prop::collection::vec((1u64..100, any::<bool>()), 1..80)) {
+            let (mut bandwidth, mut all) = (Bandwidth::default(), Vec::new());
+            for (delivered, (rate, ends_round)) in (1..).zip(rates) {
+                let prior = if ends_round { bandwidth.next_round_delivered_bytes } else { 0 };
+                bandwidth.update(Some(&sample(rate, prior, false)), delivered);
+                all.push((bandwidth.round, rate as f64));
+                let recent = all.iter().filter(|(round, _)| round + WINDOW_ROUNDS >= bandwidth.round);
+                let largest = recent.map(|&(_, rate)| rate).fold(0.0, f64::max);
+                prop_assert_eq!(bandwidth.largest(), largest);
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! The states of BBR and the gains that belong to them (draft, section 4.3).
+
+use super::{Bbr, ModelEvent, Window};
+use hitless_engine::draws;
+use hitless_wire::{Duration, Time};
+
+/// BBR.state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// The rate doubles in each round trip until the bottleneck's is found.
+    Startup,
+    /// The queue that startup made is drained.
+    Drain,
+    /// The cycle of gains around 1.
+    ProbeBandwidth {
+        /// BBR.cycle_index.
+        phase: usize,
+        /// BBR.cycle_stamp.
+        since: Time,
+    },
+    /// The flight is drained to measure the round-trip time.
+    ProbeRtt {
+        /// BBR.probe_rtt_done_stamp: set when the flight is small.
+        until: Option<Time>,
+        /// BBR.probe_rtt_round_done.
+        round_is_over: bool,
+    },
+}
+
+/// Gains of the pace, one for each round-trip time (draft, section 4.3.4.1).
+const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+/// The rate has stopped growing when three round trips in a row bring less than a quarter more (section 4.3.2.2).
+const FULL_PIPE_GROWTH: f64 = 1.25;
+const FULL_PIPE_ROUNDS: u32 = 3;
+
+impl Bbr {
+    /// The gain of the pace.
+    pub(super) fn pacing_gain(&self) -> f64 {
+        match self.mode {
+            Mode::Startup => self.config.startup_gain,
+            Mode::Drain => 1.0 / self.config.startup_gain,
+            Mode::ProbeBandwidth { phase, .. } => CYCLE[phase],
+            Mode::ProbeRtt { .. } => 1.0,
+        }
+    }
+
+    /// The gain of the window.
+    pub(super) fn window_gain(&self) -> f64 {
+        match self.mode {
+            Mode::Startup | Mode::Drain => self.config.startup_gain,
+            Mode::ProbeBandwidth { .. } => self.config.window_gain,
+            Mode::ProbeRtt { .. } => 1.0,
+        }
+    }
+
+    /// Whether the pace is the one that looks for more bandwidth.
+    pub(super) fn probes_up(&self) -> bool {
+        matches!(self.mode, Mode::ProbeBandwidth { phase: 0, .. })
+    }
+
+    /// Draft, section 4.3.2.2: BBRCheckFullPipe.
+    pub(super) fn check_full_pipe(&mut self, event: &ModelEvent) {
+        let says_nothing = event.sample.is_none_or(|sample| sample.app_limited);
+        if self.pipe_is_full || !self.bandwidth.round_starts() || says_nothing {
+            return;
+        }
+        if self.bytes_per_second() >= self.full_bytes_per_second * FULL_PIPE_GROWTH {
+            self.full_bytes_per_second = self.bytes_per_second();
+            self.rounds_without_growth = 0;
+            return;
+        }
+        self.rounds_without_growth += 1;
+        self.pipe_is_full = self.rounds_without_growth >= FULL_PIPE_ROUNDS;
+    }
+
+    /// Draft, section 4.3.3: BBRCheckDrain.
+    pub(super) fn check_drain(&mut self, event: &ModelEvent) {
+        if self.mode == Mode::Startup && self.pipe_is_full {
+            self.mode = Mode::Drain;
+        }
+        if self.mode == Mode::Drain && event.flight_bytes <= self.target_bytes(1.0) {
+            self.enter_probe_bandwidth(event.now);
+        }
+    }
+
+    /// Draft, section 4.3.4.2: BBREnterProbeBW. Flows begin at different places of the cycle, but none by draining.
+    fn enter_probe_bandwidth(&mut self, now: Time) {
+        let last = CYCLE.len() - 1;
+        let phase = (last - draws::below(&mut self.stream, last) + 1) % CYCLE.len();
+        self.mode = Mode::ProbeBandwidth { phase, since: now };
+    }
+
+    /// Draft, section 4.3.4.3: BBRCheckCyclePhase.
+    pub(super) fn update_cycle(&mut self, event: &ModelEvent) {
+        let Mode::ProbeBandwidth { phase, since } = self.mode else { return };
+        if self.phase_is_over(CYCLE[phase], event.now.saturating_since(since), event) {
+            self.mode = Mode::ProbeBandwidth { phase: (phase + 1) % CYCLE.len(), since: event.now };
+        }
+    }
+
+    fn phase_is_over(&self, gain: f64, lasted: Duration, event: &ModelEvent) -> bool {
+        let is_full_length = lasted > self.rtprop;
+        if gain > 1.0 {
+            // Long enough to fill what the gain asks for, unless that loses packets.
+            let filled = event.lost_bytes > 0 || event.prior_flight_bytes >= self.target_bytes(gain);
+            is_full_length && filled
+        } else if gain < 1.0 {
+            is_full_length || event.prior_flight_bytes <= self.target_bytes(1.0)
+        } else {
+            is_full_length
+        }
+    }
+
+    /// Draft, sections 4.1.2.3 and 4.3.5: BBRUpdateRTprop and BBRCheckProbeRTT.
+    pub(super) fn update_rtprop(&mut self, window: &mut Window, event: &ModelEvent) {
+        let is_stale = event.now.saturating_since(self.rtprop_at) > self.config.rtprop_window;
+        if event.rtt > Duration::ZERO && (event.rtt < self.rtprop || is_stale) {
+            (self.rtprop, self.rtprop_at) = (event.rtt, event.now);
+        }
+        let probes = matches!(self.mode, Mode::ProbeRtt { .. });
+        if is_stale && !self.resumed_from_idle && !probes {
+            self.save_window(window);
+            self.mode = Mode::ProbeRtt { until: None, round_is_over: false };
+        }
+        self.hold_flight_down(window, event);
+        if event.sample.is_some() {
+            self.resumed_from_idle = false;
+        }
+    }
+
+    /// Draft, section 4.3.5: BBRHandleProbeRTT.
+    fn hold_flight_down(&mut self, window: &mut Window, event: &ModelEvent) {
+        let Mode::ProbeRtt { until, round_is_over } = &mut self.mode else { return };
+        if until.is_none() {
+            if event.flight_bytes <= Self::smallest_window(self.segment_bytes) {
+                *until = Some(event.now + self.config.probe_rtt_duration);
+                self.bandwidth.end_round_after(event.delivered_in_all_bytes);
+            }
+            return;
+        }
+        *round_is_over |= self.bandwidth.round_starts();
+        if *round_is_over {
+            self.check_probe_rtt_done(window, event.now);
+        }
+    }
+
+    /// Draft, section 4.3.5: BBRExitProbeRTT, once the time is over.
+    pub(super) fn check_probe_rtt_done(&mut self, window: &mut Window, now: Time) {
+        let Mode::ProbeRtt { until: Some(until), .. } = self.mode else { return };
+        if now <= until {
+            return;
+        }
+        self.rtprop_at = now;
+        window.congestion_bytes = window.congestion_bytes.max(self.saved_window_bytes);
+        if self.pipe_is_full {
+            self.enter_probe_bandwidth(now);
+        } else {
+            self.mode = Mode::Startup;
+        }
+    }
+}

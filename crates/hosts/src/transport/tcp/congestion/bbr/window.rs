@@ -1,0 +1,124 @@
+//! How much may be in flight (draft, section 4.2.3).
+
+use super::{Bbr, ModelEvent, Window};
+use crate::transport::tcp::sender::CongestionState;
+use hitless_wire::Duration;
+
+use super::modes::Mode;
+
+/// Segments in flight at least, so that delayed acknowledgements do not stop the flow (BBRMinPipeCwnd).
+const SMALLEST_SEGMENTS: u64 = 4;
+/// The window of a connection that knows no round-trip time, and how much is delivered before the window may shrink.
+const INITIAL_SEGMENTS: u64 = 10;
+/// At most so much time of the bottleneck's rate is added for acknowledgements that come in bunches.
+const MOST_AGGREGATION: Duration = Duration::from_ms(100);
+
+impl Bbr {
+    /// The smallest window.
+    pub(super) fn smallest_window(segment_bytes: u64) -> u64 {
+        SMALLEST_SEGMENTS * segment_bytes
+    }
+
+    /// Rate times round-trip time, times `gain`.
+    fn product_bytes(&self, gain: f64) -> u64 {
+        if self.rtprop == Duration::MAX {
+            return INITIAL_SEGMENTS * self.segment_bytes;
+        }
+        (gain * self.bytes_per_second() * self.rtprop.as_seconds()).ceil() as u64
+    }
+
+    /// Draft, section 4.2.3.2: BBRInflight, in whole segments. Room for what is released together, three times: in the
+    /// sending host, in the receiving host, and on its way; an even number, for receivers that acknowledge every other.
+    fn quantised(&self, bytes: u64) -> u64 {
+        let segments = bytes.div_ceil(self.segment_bytes) + 3 * self.quantum_segments();
+        let probe = if self.probes_up() { 2 } else { 0 };
+        (segments.next_multiple_of(2) + probe) * self.segment_bytes
+    }
+
+    /// What is in flight at `gain`.
+    pub(super) fn target_bytes(&self, gain: f64) -> u64 {
+        self.quantised(self.product_bytes(gain))
+    }
+
+    fn aggregation_bytes(&self) -> u64 {
+        if !self.config.ack_aggregation || !self.pipe_is_full {
+            return 0;
+        }
+        let most = self.bytes_per_second() * MOST_AGGREGATION.as_seconds();
+        self.aggregation.most_bytes().min(most as u64)
+    }
+
+    pub(super) fn update_bandwidth(&mut self, event: &ModelEvent) {
+        self.bandwidth.update(event.sample.as_ref(), event.delivered_in_all_bytes);
+        if self.bandwidth.round_starts() {
+            self.conserves_packets = false;
+        }
+    }
+
+    pub(super) fn update_aggregation(&mut self, window: &Window, event: &ModelEvent) {
+        if event.delivered_bytes == 0 || event.sample.is_none() {
+            return;
+        }
+        if self.bandwidth.round_starts() {
+            self.aggregation.end_round();
+        }
+        let (rate, window_bytes) = (self.bytes_per_second(), window.congestion_bytes);
+        self.aggregation.update(event.now, event.delivered_bytes, rate, window_bytes, self.segment_bytes);
+    }
+
+    /// Draft, section 4.2.3.4: BBRSaveCwnd.
+    pub(super) fn save_window(&mut self, window: &Window) {
+        let recovers = is_recovering(self.previous_state) || matches!(self.mode, Mode::ProbeRtt { .. });
+        let floor_bytes = if recovers { self.saved_window_bytes } else { 0 };
+        self.saved_window_bytes = window.congestion_bytes.max(floor_bytes);
+    }
+
+    /// Draft, section 4.2.3.6: BBRSetCwnd.
+    pub(super) fn set_window(&mut self, window: &mut Window, event: &ModelEvent) {
+        if event.delivered_bytes > 0 && !self.recover_or_restore(window, event) {
+            self.approach_target(window, event);
+        }
+        window.congestion_bytes = window.congestion_bytes.min(window.maximum_bytes);
+        if matches!(self.mode, Mode::ProbeRtt { .. }) {
+            window.congestion_bytes = window.congestion_bytes.min(Self::smallest_window(self.segment_bytes));
+        }
+    }
+
+    fn approach_target(&self, window: &mut Window, event: &ModelEvent) {
+        let target_bytes = self.quantised(self.product_bytes(self.window_gain()) + self.aggregation_bytes());
+        let grown_bytes = window.congestion_bytes + event.delivered_bytes;
+        if self.pipe_is_full {
+            window.congestion_bytes = grown_bytes.min(target_bytes);
+        } else if window.congestion_bytes < target_bytes
+            || event.delivered_in_all_bytes < INITIAL_SEGMENTS * self.segment_bytes
+        {
+            window.congestion_bytes = grown_bytes;
+        }
+        window.congestion_bytes = window.congestion_bytes.max(Self::smallest_window(self.segment_bytes));
+    }
+
+    /// Draft, section 4.2.3.4: BBRModulateCwndForRecovery. Answers whether packets are conserved.
+    fn recover_or_restore(&mut self, window: &mut Window, event: &ModelEvent) -> bool {
+        let (before, state) = (self.previous_state, event.state);
+        if event.lost_bytes > 0 {
+            window.congestion_bytes = window.congestion_bytes.saturating_sub(event.lost_bytes).max(self.segment_bytes);
+        }
+        if state == CongestionState::Recovery && before != CongestionState::Recovery {
+            self.conserves_packets = true;
+            self.bandwidth.end_round_after(event.delivered_in_all_bytes);
+            window.congestion_bytes = event.flight_bytes + event.delivered_bytes;
+        } else if is_recovering(before) && !is_recovering(state) {
+            self.conserves_packets = false;
+            window.congestion_bytes = window.congestion_bytes.max(self.saved_window_bytes);
+        }
+        self.previous_state = state;
+        if self.conserves_packets {
+            window.congestion_bytes = window.congestion_bytes.max(event.flight_bytes + event.delivered_bytes);
+        }
+        self.conserves_packets
+    }
+}
+
+fn is_recovering(state: CongestionState) -> bool {
+    matches!(state, CongestionState::Recovery | CongestionState::Loss)
+}

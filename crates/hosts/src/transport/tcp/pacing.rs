@@ -1,0 +1,153 @@
+//! Pacing: packets leave at a rate and not as fast as the window allows.
+//!
+//! As Linux does it since version 4.20 (earliest departure times, kept by TCP and obeyed by the `fq` queueing
+//! discipline): what goes out as one burst of segmentation offload is released together, and the next when that burst
+//! would have been sent at the rate.
+
+use hitless_wire::{BitRate, Duration, Time};
+
+/// Segments at the start of a connection that are not paced, so that short flows do not wait (Linux: 10).
+const UNPACED_SEGMENTS: u64 = 10;
+
+/// Below this rate, 1.2 Mb/s, a burst is one segment (BBR draft, section 4.2.2).
+const SLOW_BPS: u64 = 1_200_000;
+
+/// What segmentation offload sends at most in one burst.
+const MOST_BYTES: u64 = 65_536;
+
+/// How many segments are released together at `rate`: what it sends in a millisecond (BBR draft, section 4.2.2;
+/// Linux: tcp_tso_autosize), at most `most`. Without segmentation offload (`None`) each goes by itself.
+pub(super) fn quantum_segments(rate: BitRate, segment_bytes: u64, most: Option<u32>) -> u64 {
+    let Some(most) = most else { return 1 };
+    let least = if rate.as_bps() < SLOW_BPS { 1 } else { 2 };
+    // Linux divides by 1024 to be fast.
+    let bytes = (rate.as_bps() / 8 / 1_024).min(MOST_BYTES);
+    (bytes / segment_bytes).max(least).min(u64::from(most))
+}
+
+/// When the next packet may go.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pacer {
+    /// No burst begins before this.
+    next_burst_at: Time,
+    /// What is left of the burst under way.
+    burst_bytes: u64,
+    /// By how much the burst under way began late; what is made up for.
+    late_by: Duration,
+    /// Something waits for the pacing alone.
+    is_waited_for: bool,
+}
+
+impl Pacer {
+    /// Whether a packet may go; remembers the answer for [`Self::wakes_at`].
+    pub fn lets_go(&mut self, now: Time) -> bool {
+        self.is_waited_for = self.burst_bytes == 0 && now < self.next_burst_at;
+        !self.is_waited_for
+    }
+
+    /// A packet of `payload_bytes` goes at `now`, at `rate` and in bursts of `quantum_bytes`; the connection has sent
+    /// `segments` with it.
+    pub fn sent(&mut self, now: Time, payload_bytes: u64, rate: BitRate, quantum_bytes: u64, segments: u64) {
+        if segments < UNPACED_SEGMENTS {
+            return;
+        }
+        if self.burst_bytes == 0 {
+            self.burst_bytes = quantum_bytes;
+            self.late_by = now.saturating_since(self.next_burst_at);
+        }
+        self.burst_bytes = self.burst_bytes.saturating_sub(payload_bytes);
+        let time = rate.time_for(payload_bytes);
+        // A burst that began late is followed sooner, by at most half of what it takes.
+        let made_up = self.late_by.min(time / 2);
+        self.late_by = self.late_by - made_up;
+        self.next_burst_at = self.next_burst_at.max(now) + (time - made_up);
+    }
+
+    /// Nothing more goes for now: what is left of a burst is not sent later.
+    pub fn end_burst(&mut self) {
+        self.burst_bytes = 0;
+    }
+
+    /// The pacing is not what the next packet waits for.
+    pub fn forget_waiting(&mut self) {
+        self.is_waited_for = false;
+    }
+
+    /// When a packet that waits for the pacing alone may go.
+    pub fn wakes_at(&self) -> Option<Time> {
+        self.is_waited_for.then_some(self.next_burst_at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A byte in a nanosecond.
+    const RATE: BitRate = BitRate::from_gbps(8);
+
+    fn at(ns: u64) -> Time {
+        Time::ZERO + Duration::from_ns(ns)
+    }
+
+    /// When `count` packets of 1000 bytes go that are always there, from `start_ns` on.
+    fn departures(quantum_bytes: u64, start_ns: u64, count: u64) -> Vec<u64> {
+        let (mut pacer, mut now) = (Pacer::default(), at(start_ns));
+        let mut times = Vec::new();
+        for _ in 0..count {
+            if !pacer.lets_go(now) {
+                now = pacer.wakes_at().expect("it waits for the pacing");
+                assert!(pacer.lets_go(now));
+            }
+            times.push(now.as_ps() / 1_000);
+            pacer.sent(now, 1_000, RATE, quantum_bytes, UNPACED_SEGMENTS);
+        }
+        times
+    }
+
+    #[test]
+    fn packets_go_at_the_rate_one_by_one_or_in_bursts() {
+        let table: [(u64, &[u64]); 3] = [
+            (1_000, &[0, 1_000, 2_000, 3_000, 4_000]),
+            (2_000, &[0, 0, 2_000, 2_000, 4_000]),
+            (4_000, &[0, 0, 0, 0, 4_000]),
+        ];
+        for (quantum_bytes, expected) in table {
+            assert_eq!(departures(quantum_bytes, 0, 5), expected, "bursts of {quantum_bytes}");
+        }
+    }
+
+    #[test]
+    fn a_late_burst_is_followed_sooner_by_half_of_its_time() {
+        assert_eq!(departures(1_000, 300, 3), [300, 1_000, 2_000]);
+        assert_eq!(departures(1_000, 10_000, 3), [10_000, 10_500, 11_500]);
+    }
+
+    #[test]
+    fn the_first_segments_are_not_paced() {
+        let mut pacer = Pacer::default();
+        for segments in 1..UNPACED_SEGMENTS {
+            pacer.sent(at(0), 1_000, RATE, 1_000, segments);
+            assert!(pacer.lets_go(at(0)), "{segments} segments sent");
+        }
+        pacer.sent(at(0), 1_000, RATE, 1_000, UNPACED_SEGMENTS);
+        assert!(!pacer.lets_go(at(0)));
+    }
+
+    #[test]
+    fn a_burst_is_what_the_rate_sends_in_a_millisecond() {
+        let rate = |kbps: u64| BitRate::from_bps(kbps * 1_000).expect("not zero");
+        // (rate in kb/s, segments at most, segments of 1448 bytes)
+        let table = [
+            (1_000, Some(44), 1),
+            (1_200, Some(44), 2),
+            (100_000, Some(44), 8),
+            (10_000_000, Some(44), 44),
+            (10_000_000, Some(16), 16),
+            (10_000_000, None, 1),
+        ];
+        for (kbps, most, segments) in table {
+            assert_eq!(quantum_segments(rate(kbps), 1_448, most), segments, "{kbps} kb/s, at most {most:?}");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Whatever the network does, every byte arrives once and in order.
+
+use crate::faults::{Faults, fate, faults};
+use crate::pipe::{Delays, Pipe, Way};
+use hitless_hosts::transport::roce::{DcqcnConfig, LossRecovery, RoceConfig, RoceRequester, RoceResponder};
+use hitless_hosts::transport::{Receiver, Sender};
+use hitless_wire::{BitRate, Duration, Packet};
+use proptest::prelude::*;
+
+fn configs() -> impl Strategy<Value = RoceConfig> {
+    let recovery = prop_oneof![Just(LossRecovery::GoBackN), Just(LossRecovery::SelectiveRepeat)];
+    (recovery, any::<bool>(), 1..200u32, 1..40u32).prop_map(|(recovery, is_controlled, window, every)| RoceConfig {
+        recovery,
+        // A rate that marks hold down at 10 Mb/s for ever would only take long.
+        dcqcn: is_controlled.then(|| DcqcnConfig { minimum_rate: BitRate::from_gbps(1), ..DcqcnConfig::default() }),
+        window_packets: window,
+        acknowledge_every_packets: every.min(window),
+        timeout: Duration::from_us(300),
+        retry_limit: 10_000,
+        ..RoceConfig::default()
+    })
+}
+
+type Both<F> = Pipe<RoceRequester, RoceResponder, F>;
+
+/// Sends `writes` one after the other, each when the one before is acknowledged.
+fn run(
+    config: RoceConfig,
+    faults: Faults,
+    writes: &[u64],
+    seed: u64,
+) -> Both<impl FnMut(Way, &mut Packet) -> Delays + use<>> {
+    let requester = RoceRequester::new(config, BitRate::from_gbps(40));
+    let mut pipe = Pipe::new(requester, RoceResponder::new(config), fate(faults, seed));
+    pipe.deliver(writes);
+    pipe
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_byte_arrives_once(
+        config in configs(),
+        faults in faults(),
+        writes in prop::collection::vec(1..100_000u64, 1..4),
+        seed in any::<u64>(),
+    ) {
+        let pipe = run(config, faults, &writes, seed);
+        prop_assert_eq!(pipe.sender.acknowledged_bytes(), writes.iter().sum::<u64>());
+        prop_assert!(!pipe.sender.has_failed());
+        if config.recovery == LossRecovery::SelectiveRepeat {
+            prop_assert_eq!(pipe.receiver.discarded_packets(), 0);
+        }
+    }
+
+    #[test]
+    fn a_clean_pipe_needs_no_retransmission(config in configs(), bytes in 1..300_000u64) {
+        let pipe = run(config, Faults::default(), &[bytes], 1);
+        let statistics = pipe.sender.statistics();
+        prop_assert_eq!((statistics.timeouts, statistics.packets_retransmitted), (0, 0));
+    }
+
+    #[test]
+    fn without_reordering_selective_repeat_sends_nothing_that_had_arrived_before_a_timeout(
+        loss in 0.0..0.2f64,
+        writes in prop::collection::vec(1..200_000u64, 1..3),
+        seed in any::<u64>(),
+    ) {
+        let config = RoceConfig {
+            recovery: LossRecovery::SelectiveRepeat,
+            retry_limit: 10_000,
+            ..RoceConfig::default()
+        };
+        let pipe = run(config, Faults { loss, ..Faults::default() }, &writes, seed);
+        let duplicates = pipe.receiver.statistics().duplicate_packets;
+        prop_assert!(pipe.sender.statistics().timeouts > 0 || duplicates == 0, "{} duplicates", duplicates);
+    }
+}
