@@ -4,6 +4,7 @@
 
 pub mod afq;
 pub mod linkguardian;
+pub mod rimm;
 pub mod sqr;
 
 use hitless_switch::{Context, DropReason, Environment, Mechanism, PortState, Report, Subscriptions, Verdict};
@@ -11,6 +12,7 @@ use hitless_wire::{PortId, QueueId, Time};
 
 pub use afq::Afq;
 pub use linkguardian::LinkGuardian;
+pub use rimm::Rimm;
 pub use sqr::Sqr;
 
 /// Makes the enum of all mechanisms, which hands every hook to the one it holds.
@@ -75,4 +77,6 @@ mechanism_list! {
     Sqr,
     /// Approximate fair queueing: a sketch of bids and a queue for each of the next rounds.
     Afq,
+    /// Microbursts detoured to a neighbour and released in order.
+    Rimm,
 }

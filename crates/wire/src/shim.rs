@@ -22,17 +22,26 @@ pub enum ShimKind {
     CheckNumber = 5,
     /// SQR's metadata of a cached packet: [`crate::sqr::CacheMetadata`].
     SqrCache = 6,
+    /// RIMM's header of a detoured packet: [`crate::rimm::DetourHeader`].
+    RimmDetour = 7,
+    /// RIMM's in-band telemetry: [`crate::rimm::TelemetryHeader`].
+    RimmTelemetry = 8,
+    /// RIMM's message packet: [`crate::rimm::MessageHeader`].
+    RimmMessage = 9,
 }
 
 impl ShimKind {
     /// Every kind there is.
-    pub const ALL: [ShimKind; 6] = [
+    pub const ALL: [ShimKind; 9] = [
         ShimKind::LinkGuardianData,
         ShimKind::LinkGuardianAck,
         ShimKind::LinkGuardianLoss,
         ShimKind::PriorityFlowControl,
         ShimKind::CheckNumber,
         ShimKind::SqrCache,
+        ShimKind::RimmDetour,
+        ShimKind::RimmTelemetry,
+        ShimKind::RimmMessage,
     ];
 
     fn from_slot(kind: u8) -> Option<Self> {
@@ -184,12 +193,16 @@ impl ShimStack {
 fn stored_bytes(kind: u8) -> Option<usize> {
     use crate::linkguardian::{AckHeader, DataHeader, LossNotification};
     use crate::pause::PauseFrame;
+    use crate::rimm::{DetourHeader, MessageHeader, TelemetryHeader};
     const DATA: u8 = ShimKind::LinkGuardianData as u8;
     const ACK: u8 = ShimKind::LinkGuardianAck as u8;
     const LOSS: u8 = ShimKind::LinkGuardianLoss as u8;
     const PFC: u8 = ShimKind::PriorityFlowControl as u8;
     const CHECK: u8 = ShimKind::CheckNumber as u8;
     const SQR: u8 = ShimKind::SqrCache as u8;
+    const DETOUR: u8 = ShimKind::RimmDetour as u8;
+    const TELEMETRY: u8 = ShimKind::RimmTelemetry as u8;
+    const MESSAGE: u8 = ShimKind::RimmMessage as u8;
     match kind {
         DATA => Some(DataHeader::BYTES),
         ACK => Some(AckHeader::BYTES),
@@ -197,6 +210,9 @@ fn stored_bytes(kind: u8) -> Option<usize> {
         PFC => Some(PauseFrame::BYTES),
         CHECK => Some(CheckNumber::BYTES),
         SQR => Some(crate::sqr::CacheMetadata::BYTES),
+        DETOUR => Some(DetourHeader::BYTES),
+        TELEMETRY => Some(TelemetryHeader::BYTES),
+        MESSAGE => Some(MessageHeader::BYTES),
         _ => None,
     }
 }
