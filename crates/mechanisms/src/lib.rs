@@ -5,6 +5,7 @@
 pub mod afq;
 pub mod link_layer_retry;
 pub mod linkguardian;
+pub mod rimm;
 pub mod sqr;
 
 use hitless_switch::{Context, DropReason, Environment, Mechanism, PortState, Report, Subscriptions, Verdict};
@@ -13,6 +14,7 @@ use hitless_wire::{OrderedSet, PortId, QueueId, Time};
 pub use afq::Afq;
 pub use link_layer_retry::LinkLayerRetry;
 pub use linkguardian::LinkGuardian;
+pub use rimm::Rimm;
 pub use sqr::Sqr;
 
 /// Makes the enum of all mechanisms, which hands every hook to the one it holds.
@@ -85,4 +87,6 @@ mechanism_list! {
     LinkLayerRetry,
     /// Approximate fair queueing: a sketch of bids and a queue for each of the next rounds.
     Afq,
+    /// Microbursts detoured to a neighbour and released in order.
+    Rimm,
 }

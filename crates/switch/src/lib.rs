@@ -29,5 +29,5 @@ pub use queueing::{
     QueueGroup, QueueLimit, Rounds,
 };
 pub use register::{Half, Pass, RegisterArray};
-pub use report::Report;
+pub use report::{Report, Series};
 pub use switch::{Environment, Switch, SwitchEvent};

@@ -12,6 +12,7 @@ pub mod linkguardian;
 pub mod ordered_set;
 pub mod packet;
 pub mod pause;
+pub mod rimm;
 pub mod shim;
 pub mod sqr;
 pub mod transport;

@@ -24,11 +24,17 @@ pub enum ShimKind {
     SqrCache = 6,
     /// The number that Link Layer Retry puts into a frame's preamble: [`crate::link_layer_retry::PreambleSequence`].
     LinkLayerRetry = 7,
+    /// RIMM's header of a detoured packet: [`crate::rimm::DetourHeader`].
+    RimmDetour = 8,
+    /// RIMM's in-band telemetry: [`crate::rimm::TelemetryHeader`].
+    RimmTelemetry = 9,
+    /// RIMM's message packet: [`crate::rimm::MessageHeader`].
+    RimmMessage = 10,
 }
 
 impl ShimKind {
     /// Every kind there is.
-    pub const ALL: [ShimKind; 7] = [
+    pub const ALL: [ShimKind; 10] = [
         ShimKind::LinkGuardianData,
         ShimKind::LinkGuardianAck,
         ShimKind::LinkGuardianLoss,
@@ -36,6 +42,9 @@ impl ShimKind {
         ShimKind::CheckNumber,
         ShimKind::SqrCache,
         ShimKind::LinkLayerRetry,
+        ShimKind::RimmDetour,
+        ShimKind::RimmTelemetry,
+        ShimKind::RimmMessage,
     ];
 
     fn from_slot(kind: u8) -> Option<Self> {
@@ -187,6 +196,7 @@ impl ShimStack {
 fn stored_bytes(kind: u8) -> Option<usize> {
     use crate::linkguardian::{AckHeader, DataHeader, LossNotification};
     use crate::pause::PauseFrame;
+    use crate::rimm::{DetourHeader, MessageHeader, TelemetryHeader};
     const DATA: u8 = ShimKind::LinkGuardianData as u8;
     const ACK: u8 = ShimKind::LinkGuardianAck as u8;
     const LOSS: u8 = ShimKind::LinkGuardianLoss as u8;
@@ -194,6 +204,9 @@ fn stored_bytes(kind: u8) -> Option<usize> {
     const CHECK: u8 = ShimKind::CheckNumber as u8;
     const SQR: u8 = ShimKind::SqrCache as u8;
     const RETRY: u8 = ShimKind::LinkLayerRetry as u8;
+    const DETOUR: u8 = ShimKind::RimmDetour as u8;
+    const TELEMETRY: u8 = ShimKind::RimmTelemetry as u8;
+    const MESSAGE: u8 = ShimKind::RimmMessage as u8;
     match kind {
         DATA => Some(DataHeader::BYTES),
         ACK => Some(AckHeader::BYTES),
@@ -202,6 +215,9 @@ fn stored_bytes(kind: u8) -> Option<usize> {
         CHECK => Some(CheckNumber::BYTES),
         SQR => Some(crate::sqr::CacheMetadata::BYTES),
         RETRY => Some(crate::link_layer_retry::PreambleSequence::BYTES),
+        DETOUR => Some(DetourHeader::BYTES),
+        TELEMETRY => Some(TelemetryHeader::BYTES),
+        MESSAGE => Some(MessageHeader::BYTES),
         _ => None,
     }
 }
