@@ -1,6 +1,7 @@
 //! Links under way: delay, corruption, going down and coming up, and what they count.
 
 use hitless_engine::{PacketHandle, Ring, Source, Stream};
+use hitless_wire::ordered_set::ORDERED_SET_BYTES;
 use hitless_wire::{BitRate, Duration, Time};
 
 use crate::loss::{ArrivingFrame, Corruption};
@@ -177,10 +178,11 @@ impl Link {
         Fate::Arrives
     }
 
-    /// Whether a control ordered set that is sent now comes through. It is as likely to be lost as a frame, although it is
-    /// shorter than any, and counts nowhere.
-    pub fn carries_ordered_set(&mut self, now: Time) -> bool {
-        self.is_clean || self.fate(now, false) == Fate::Arrives
+    /// Whether a control ordered set that arrives at `at` comes through. To the loss model it is a frame of eight bytes:
+    /// where losses do not depend on length it is as likely to be lost as a full one. It counts nowhere.
+    pub fn carries_ordered_set(&mut self, at: Time) -> bool {
+        let set = ArrivingFrame { at, frame_bytes: ORDERED_SET_BYTES, is_repair: false };
+        self.is_clean || self.fate(set) == Fate::Arrives
     }
 
     #[inline(always)]

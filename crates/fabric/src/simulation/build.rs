@@ -24,8 +24,8 @@ use super::{Simulation, flow_queueing, mechanisms, transports};
 use crate::link::Link;
 use crate::routing::{PathChoice, Routing};
 use crate::scenario::{
-    BufferSettings, DepthVisible, EcnSettings, HostSettings, LossChange, PathRule, QueueLength, Scenario, SchedulerKind,
-    SwitchSettings,
+    BufferSettings, DepthVisible, EcnSettings, HostSettings, LossChange, PathRule, QueueLength, Scenario,
+    SchedulerKind, SwitchSettings,
 };
 use crate::topology::select::{SwitchPort, select_links, select_switch_ports};
 use crate::topology::{DirectedLink, Node, SwitchId, Topology};
