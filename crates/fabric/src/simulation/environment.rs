@@ -237,13 +237,15 @@ impl<const OUTSIDE: bool> Environment for SwitchSide<'_, OUTSIDE> {
     }
 
     fn send_ordered_set(&mut self, port: PortId, set: OrderedSet, last_bit_at: Time) {
-        let link = &mut self.medium.links[self.medium.switch_links.of(self.switch, port) as usize];
+        let number = self.medium.switch_links.of(self.switch, port);
+        let link = &self.medium.links[number as usize];
         let Node::Switch(SwitchId(switch)) = link.to.node else { return };
-        if link.carries_ordered_set(last_bit_at) {
-            let (at, event) = (last_bit_at + link.delay, SwitchEvent::OrderedSet { port: link.to.port, set });
-            let order = self.medium.sequences.key(kind::SWITCH, self.medium.hosts_count + switch);
-            self.medium.queue.push(at, order, SimulationEvent::Switch { switch, event });
-        }
+        let order = self.medium.sequences.key(kind::SWITCH, self.medium.hosts_count + switch);
+        self.medium.queue.push(
+            last_bit_at + link.delay,
+            order,
+            SimulationEvent::OrderedSetArrival { link: number, set },
+        );
     }
 
     fn created(&mut self, packet: PacketHandle) {

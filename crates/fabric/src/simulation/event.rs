@@ -3,6 +3,7 @@
 use hitless_engine::OrderKey;
 use hitless_hosts::HostEvent;
 use hitless_switch::SwitchEvent;
+use hitless_wire::OrderedSet;
 
 use super::recovery::RecoveryEvent;
 
@@ -13,6 +14,13 @@ pub enum SimulationEvent {
     LinkArrival {
         /// The link.
         link: u32,
+    },
+    /// A control ordered set reaches the end of a link between switches.
+    OrderedSetArrival {
+        /// The link.
+        link: u32,
+        /// What it says.
+        set: OrderedSet,
     },
     /// A switch's own event.
     Switch {

@@ -32,8 +32,8 @@ use std::iter::Peekable;
 use hitless_engine::{PacketHandle, Progress, Turn};
 use hitless_hosts::{Application, FlowConfig, Hosts, TransportId};
 use hitless_mechanisms::AnyMechanism;
-use hitless_switch::Switch;
-use hitless_wire::{Duration, PortId, Time, Transport};
+use hitless_switch::{Switch, SwitchEvent};
+use hitless_wire::{Duration, OrderedSet, PortId, Time, Transport};
 
 use crate::link::Fate;
 use crate::loss::ArrivingFrame;
@@ -244,6 +244,10 @@ impl Simulation {
     fn dispatch<const OUTSIDE: bool>(&mut self, now: Time, event: SimulationEvent) -> Reach {
         match event {
             SimulationEvent::LinkArrival { link } => return self.arrive::<OUTSIDE>(now, link),
+            SimulationEvent::OrderedSetArrival { link, set } => {
+                self.arrive_ordered_set::<OUTSIDE>(now, link, set);
+                return Reach::Switch;
+            }
             SimulationEvent::Switch { switch, event } => {
                 let mut side = SwitchSide::<OUTSIDE> { medium: &mut self.medium, hosts: &mut self.hosts, switch };
                 self.switches[switch as usize].handle(now, event, &mut side);
@@ -296,6 +300,16 @@ impl Simulation {
                 self.hosts.receive(now, host, packet, &mut HostSide { medium: &mut self.medium });
                 Reach::Hosts
             }
+        }
+    }
+
+    fn arrive_ordered_set<const OUTSIDE: bool>(&mut self, now: Time, link: u32, set: OrderedSet) {
+        let link = &mut self.medium.links[link as usize];
+        let Node::Switch(SwitchId(switch)) = link.to.node else { return };
+        let event = SwitchEvent::OrderedSet { port: link.to.port, set };
+        if link.carries_ordered_set(now) {
+            let mut side = SwitchSide::<OUTSIDE> { medium: &mut self.medium, hosts: &mut self.hosts, switch };
+            self.switches[switch as usize].handle(now, event, &mut side);
         }
     }
 
