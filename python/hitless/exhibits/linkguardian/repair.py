@@ -26,6 +26,7 @@ def scenario(loss: float, *, begins_s: float, ends_s: float, duration_s: float, 
             duration_s=duration_s,
             scheme="LG",
             copies_given=1,
+            kernel=None,
         )
     )
     changes = [

@@ -1,5 +1,7 @@
 """Line-rate traffic of full frames over the protected link (paper, sections 4.1 and 4.6).
 
+A packet generator sends, so that no host's stack is in the way.
+
 Effective loss is estimated by importance sampling where counting would take too long: in the runs called "loss" the
 link corrupts retransmitted copies with a probability of one half instead of the link's own, and a packet all of whose
 N copies were lost counts (loss / 0.5)^N. Whether a packet is lost for good depends on the fates of its own copies only,
@@ -68,6 +70,7 @@ def stress(case: Case, packets: int, repair_loss: float | None = None, copies_gi
         repair_loss=repair_loss,
         scheme=case.scheme,
         copies_given=copies_given,
+        kernel=None,
         measure=_SAMPLED if repair_loss is None else None,
     )
 
