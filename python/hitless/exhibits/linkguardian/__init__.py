@@ -3,11 +3,13 @@
 - ``testbed``: the scenarios of the paper's figure 7, and the one set of parameters that serves all exhibits
 - ``stress``: line-rate traffic over the protected link: figures 8 and 14, table 4, header overhead, timeouts
 - ``latency``: completion times of one-packet flows: figure 10
+- ``web_search``: completion times of 17-packet flows by transport: figure 11
+- ``over_time``: one long flow while the link begins to corrupt and is protected: figures 9 and 21
 - ``goodput``: CUBIC on a 10G link: table 3
 - ``corruptd``: the monitor daemon of appendix C, on a link that corrupts and is repaired (``repair``)
 - ``fleet``: a year of 100,224 links: figures 15 and 16
 """
 
-from hitless.exhibits.linkguardian import corruptd, fleet, goodput, latency, stress
+from hitless.exhibits.linkguardian import corruptd, fleet, goodput, latency, over_time, stress, web_search
 
-__all__ = ["corruptd", "fleet", "goodput", "latency", "stress"]
+__all__ = ["corruptd", "fleet", "goodput", "latency", "over_time", "stress", "web_search"]
