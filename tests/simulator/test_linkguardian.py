@@ -1,9 +1,12 @@
 """LinkGuardian's exhibits against what must hold of them whatever the paper says."""
 
+import polars as pl
 import pytest
 
 from hitless.analysis import poisson_interval
+from hitless.exhibits.linkguardian import testbed
 from hitless.exhibits.linkguardian.counters import counter
+from hitless.exhibits.linkguardian.over_time import PARTS, Course, Measured, long_flow
 from hitless.exhibits.linkguardian.stress import Case, copies, effective_loss, stress
 from hitless.simulation import Simulation
 
@@ -30,3 +33,23 @@ def test_importance_sampling_agrees_with_direct_counting(scheme):
 def test_copies_follow_equation_2(loss, expected):
     done = Simulation(stress(Case(100, loss, "LG"), 100), file_name="stress", seed=1).run()
     assert copies(done) == expected
+
+
+def test_the_parts_of_a_course_are_counted_without_their_first_fifth():
+    course = Course(600)
+    assert [course.settled_ms(part) for part in PARTS] == [(20, 100), (150, 350), (400, 600)]
+    times_ps = [round(1e9 * time_ms) for time_ms in range(1, 601)]
+    settled = course.settled(pl.DataFrame({"time_ps": times_ps}), "loss")["time_ps"]
+    # The interval that ends at 151 ms is the first that lies in the part.
+    assert (settled.min(), settled.max()) == (151e9, 350e9)
+
+
+@pytest.mark.parametrize("backpressure", [True, False])
+def test_only_without_backpressure_does_a_fast_link_overflow_the_reordering_buffer(backpressure):
+    course = Course(120)
+    scenario = long_flow(100, testbed.DCTCP, course, backpressure=backpressure)
+    measured = Measured(Simulation(scenario, file_name="over time", seed=1).run(), course)
+    assert (counter(measured.run, "sw6", "packets lost") > 0) != backpressure
+    assert (measured.per_second("packets_retransmitted", "LG on")[0] > 0) != backpressure
+    assert measured.per_second("packets_retransmitted", "loss")[0] > 0
+    assert measured.per_second("packets_retransmitted", "clean")[0] == 0

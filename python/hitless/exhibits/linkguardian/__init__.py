@@ -7,6 +7,8 @@
 - ``latency``: completion times of one-packet flows: figure 10
 - ``ablation``, ``reordering``: 17-packet flows by mechanism, and how their senders see reordering: table 2, figure 13
 - ``storage``: completion times of 2 MB flows: figure 12
+- ``web_search``: completion times of 17-packet flows by transport: figure 11
+- ``over_time``: one long flow while the link begins to corrupt and is protected: figures 9 and 21
 - ``goodput``: CUBIC on a 10G link: table 3
 - ``corruptd``: the monitor daemon of appendix C, on a link that corrupts and is repaired (``repair``)
 - ``fleet``: a year of 100,224 links: figures 15 and 16
@@ -19,10 +21,12 @@ from hitless.exhibits.linkguardian import (
     fleet,
     goodput,
     latency,
+    over_time,
     recovery,
     reordering,
     storage,
     stress,
+    web_search,
 )
 
 __all__ = [
@@ -32,8 +36,10 @@ __all__ = [
     "fleet",
     "goodput",
     "latency",
+    "over_time",
     "recovery",
     "reordering",
     "storage",
     "stress",
+    "web_search",
 ]
