@@ -48,6 +48,7 @@ _RARER = {f"{name}, loss 8e-4": COLUMNS[name] for name in ("ReTx", "ReTx+Order")
 _APART = 0.1
 """Columns of the paper's table nearer to each other than a tenth are not held to be ordered."""
 _TIMER_US = 1_000.0
+_RESAMPLES = 200
 _EDGE = (
     "the last packet is lost as often as 1 in 862, so that this percentile lies among those flows; at 8e-4 it does not"
 )
@@ -125,28 +126,29 @@ def _waiting(name: str, sample: Sequence[float]) -> Row:
 
 def _order(x: str, samples: Sequence[Sequence[float]], share: float) -> Row:
     """Whether columns that the paper's table tells apart are in its order, as far as the trials can tell."""
-    measured = [percentile(sample, share) for sample in samples]
-    intervals = [percentile_interval(sample, share) for sample in samples]
     paper, names = _PAPER_US[share], list(COLUMNS)
-    # Each pair with the column that is faster in the paper first.
-    pairs = [(a, b) if paper[a] < paper[b] else (b, a) for a, b in combinations(range(len(paper)), 2)]
-    apart = [(a, b) for a, b in pairs if paper[b] > (1 + _APART) * paper[a]]
-    held = [(a, b) for a, b in apart if intervals[a].high < intervals[b].low]
-    reversed_ = [(a, b) for a, b in apart if intervals[b].high < intervals[a].low]
-    open_ = [f"{names[a]} and {names[b]}" for a, b in apart if (a, b) not in held and (a, b) not in reversed_]
-    rule = "no two columns that differ by more than a tenth in the paper are in the other order, beyond their intervals"
+    # Each pair with the column that is slower in the paper first.
+    pairs = [(a, b) if paper[a] > paper[b] else (b, a) for a, b in combinations(range(len(paper)), 2)]
+    apart = [(a, b) for a, b in pairs if paper[a] > (1 + _APART) * paper[b]]
+    ratios = [percentile_ratio(samples[a], samples[b], share, resamples=_RESAMPLES)[1] for a, b in apart]
+    said = [f"{names[a]} and {names[b]}" for a, b in apart]
+    held = sum(ratio.low > 1 for ratio in ratios)
+    reversed_ = [pair for pair, ratio in zip(said, ratios, strict=True) if ratio.high < 1]
+    open_ = [pair for pair, ratio in zip(said, ratios, strict=True) if ratio.low <= 1 <= ratio.high]
     notes = [f"not told apart: {', '.join(open_)}"] if open_ else []
-    notes += [f"reversed: {names[a]} ({measured[a]:.0f}) and {names[b]} ({measured[b]:.0f})" for a, b in reversed_]
-    judge = Shape(not reversed_, rule)
+    notes += [f"reversed: {', '.join(reversed_)}"] if reversed_ else []
+    rule = "of columns that differ by more than a tenth in the paper, most are in its order and none in the other"
+    judge = Shape(not reversed_ and 2 * held > len(apart), rule)
     metric = "pairs of columns in the paper's order"
-    return Row("all", x, metric, "", float(len(held)), float(len(apart)), judge=judge, note="; ".join(notes))
+    return Row("all", x, metric, "", float(held), float(len(apart)), judge=judge, note="; ".join(notes))
 
 
 def _price_of_disorder(share: float, times: Mapping[str, Sequence[float]]) -> Row:
     """LG_NB over LG: what is left to gain by keeping the order."""
     names = list(COLUMNS)
     without, with_order = names.index("ReTx+Tail"), names.index("ReTx+Tail+Order")
-    over, interval = percentile_ratio(times["ReTx+Tail"], times["ReTx+Tail+Order"], share, resamples=200)
+    over, interval = percentile_ratio(times["ReTx+Tail"], times["ReTx+Tail+Order"], share, resamples=_RESAMPLES)
     paper = _PAPER_US[share][without] / _PAPER_US[share][with_order]
     judge = Factor(1.25, winner_above=1.0)
-    return Row("ReTx+Tail", percent(share), "FCT over ReTx+Tail+Order's", "times", over, paper, interval, judge)
+    note = "disorder slows one affected flow in seven, by a few percent: class D of lg/fig13"
+    return Row("ReTx+Tail", percent(share), "FCT over ReTx+Tail+Order's", "times", over, paper, interval, judge, note)
