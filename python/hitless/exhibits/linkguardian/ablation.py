@@ -7,10 +7,11 @@ probability. The standard deviations of the paper's table speak of less than 1e-
 makes.
 """
 
-import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
+
+import numpy as np
 
 from hitless.analysis import (
     bootstrap_interval,
@@ -19,6 +20,7 @@ from hitless.analysis import (
     percentile_ratio,
     proportion_interval,
 )
+from hitless.analysis.intervals import Sample
 from hitless.exhibits import Context, Exhibit, Factor, Point, Row, Runs, Shape, exhibit
 from hitless.exhibits.linkguardian import testbed
 from hitless.exhibits.linkguardian.latency import completion_us
@@ -45,9 +47,15 @@ _PAPER_US = {
 _PAPER_DEVIATION_US = (21.3, 172.294, 63.695, 80.148, 22.629, 22.286)
 _RARER_LOSS = 8e-4
 _RARER = {f"{name}, loss 8e-4": COLUMNS[name] for name in ("ReTx", "ReTx+Order")}
+_EXACT = "Loss, exact timers"
 _APART = 0.1
 """Columns of the paper's table nearer to each other than a tenth are not held to be ordered."""
 _TIMER_US = 1_000.0
+_RESAMPLES = 200
+_TICKS = (
+    "Linux adds two ticks of 1 ms to RACK's timer and to probes, so that RACK-TLP cannot help flows this short; the "
+    "paper leaves open why"
+)
 _EDGE = (
     "the last packet is lost as often as 1 in 862, so that this percentile lies among those flows; at 8e-4 it does not"
 )
@@ -73,7 +81,7 @@ def percent(share: float) -> str:
 
 @exhibit("lg/tab2", title="Top 1 % FCT of 24,387 B flows by LinkGuardian's mechanisms")
 class Table2(Exhibit):
-    """The columns of the table, and the same without tail handling at a loss of 8e-4."""
+    """The columns of the table; those without tail handling at a loss of 8e-4; "Loss" with timers that never wait."""
 
     def points(self, context: Context) -> Iterable[Point]:
         trials = context.length("trials", full=300_000, quick=100_000)
@@ -81,6 +89,9 @@ class Table2(Exhibit):
             yield Point(name, web_search(scheme, loss, settings, trials), keep=("messages",))
         for name, (scheme, _, settings) in _RARER.items():
             yield Point(name, web_search(scheme, _RARER_LOSS, settings, trials), keep=("messages",))
+        ticking = web_search("none", testbed.MEASURED_LOSS, {}, trials)
+        exact = {**ticking, "host": {**ticking["host"], "timer_tick": "0 s"}}
+        yield Point(_EXACT, exact, keep=("messages",))
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         times = {name: completion_us(runs[name]) for name in COLUMNS}
@@ -91,10 +102,11 @@ class Table2(Exhibit):
             yield _order(percent(share), list(times.values()), share)
             if share > 99:
                 yield _price_of_disorder(share, times)
-        for name in _RARER:
+        for name in (*_RARER, _EXACT):
             sample = completion_us(runs[name])
             interval = percentile_interval(sample, 99.9)
             note = f"the paper has {_PAPER_US[99.9][list(COLUMNS).index(name.partition(',')[0])]} us at about 1e-3"
+            note = _TICKS if name == _EXACT else note
             yield Row(name, "99.9%", "FCT", "us", percentile(sample, 99.9), interval=interval, note=note)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
@@ -110,9 +122,13 @@ def _column(name: str, number: int, sample: Sequence[float]) -> Iterator[Row]:
         note = _EDGE if share == 99.9 and name in {"ReTx", "ReTx+Order"} else calibrated
         measured = percentile(sample, share)
         yield Row(name, percent(share), "FCT", "us", measured, paper[number], interval, Factor(), note)
-    deviation, interval = statistics.stdev(sample), bootstrap_interval(sample, statistics.stdev, resamples=50)
+    deviation, interval = _deviation(sample), bootstrap_interval(sample, _deviation, resamples=_RESAMPLES)
     paper_us = _PAPER_DEVIATION_US[number]
     yield Row(name, "all", "standard deviation of FCT", "us", deviation, paper_us, interval, Factor(), calibrated)
+
+
+def _deviation(sample: Sample) -> float:
+    return float(np.std(sample, ddof=1))
 
 
 def _waiting(name: str, sample: Sequence[float]) -> Row:
@@ -125,28 +141,29 @@ def _waiting(name: str, sample: Sequence[float]) -> Row:
 
 def _order(x: str, samples: Sequence[Sequence[float]], share: float) -> Row:
     """Whether columns that the paper's table tells apart are in its order, as far as the trials can tell."""
-    measured = [percentile(sample, share) for sample in samples]
-    intervals = [percentile_interval(sample, share) for sample in samples]
     paper, names = _PAPER_US[share], list(COLUMNS)
-    # Each pair with the column that is faster in the paper first.
-    pairs = [(a, b) if paper[a] < paper[b] else (b, a) for a, b in combinations(range(len(paper)), 2)]
-    apart = [(a, b) for a, b in pairs if paper[b] > (1 + _APART) * paper[a]]
-    held = [(a, b) for a, b in apart if intervals[a].high < intervals[b].low]
-    reversed_ = [(a, b) for a, b in apart if intervals[b].high < intervals[a].low]
-    open_ = [f"{names[a]} and {names[b]}" for a, b in apart if (a, b) not in held and (a, b) not in reversed_]
-    rule = "no two columns that differ by more than a tenth in the paper are in the other order, beyond their intervals"
+    # Each pair with the column that is slower in the paper first.
+    pairs = [(a, b) if paper[a] > paper[b] else (b, a) for a, b in combinations(range(len(paper)), 2)]
+    apart = [(a, b) for a, b in pairs if paper[a] > (1 + _APART) * paper[b]]
+    ratios = [percentile_ratio(samples[a], samples[b], share, resamples=_RESAMPLES)[1] for a, b in apart]
+    said = [f"{names[a]} and {names[b]}" for a, b in apart]
+    held = sum(ratio.low > 1 for ratio in ratios)
+    reversed_ = [pair for pair, ratio in zip(said, ratios, strict=True) if ratio.high < 1]
+    open_ = [pair for pair, ratio in zip(said, ratios, strict=True) if ratio.low <= 1 <= ratio.high]
     notes = [f"not told apart: {', '.join(open_)}"] if open_ else []
-    notes += [f"reversed: {names[a]} ({measured[a]:.0f}) and {names[b]} ({measured[b]:.0f})" for a, b in reversed_]
-    judge = Shape(not reversed_, rule)
+    notes += [f"reversed: {', '.join(reversed_)}"] if reversed_ else []
+    rule = "of columns that differ by more than a tenth in the paper, most are in its order and none in the other"
+    judge = Shape(not reversed_ and 2 * held > len(apart), rule)
     metric = "pairs of columns in the paper's order"
-    return Row("all", x, metric, "", float(len(held)), float(len(apart)), judge=judge, note="; ".join(notes))
+    return Row("all", x, metric, "", float(held), float(len(apart)), judge=judge, note="; ".join(notes))
 
 
 def _price_of_disorder(share: float, times: Mapping[str, Sequence[float]]) -> Row:
     """LG_NB over LG: what is left to gain by keeping the order."""
     names = list(COLUMNS)
     without, with_order = names.index("ReTx+Tail"), names.index("ReTx+Tail+Order")
-    over, interval = percentile_ratio(times["ReTx+Tail"], times["ReTx+Tail+Order"], share, resamples=200)
+    over, interval = percentile_ratio(times["ReTx+Tail"], times["ReTx+Tail+Order"], share, resamples=_RESAMPLES)
     paper = _PAPER_US[share][without] / _PAPER_US[share][with_order]
     judge = Factor(1.25, winner_above=1.0)
-    return Row("ReTx+Tail", percent(share), "FCT over ReTx+Tail+Order's", "times", over, paper, interval, judge)
+    note = "disorder slows one affected flow in seven, by a few percent: class D of lg/fig13"
+    return Row("ReTx+Tail", percent(share), "FCT over ReTx+Tail+Order's", "times", over, paper, interval, judge, note)
