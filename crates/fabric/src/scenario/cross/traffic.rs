@@ -58,6 +58,9 @@ impl Check<'_> {
             self.require(tcp.pacing, &field("pacing"), "BBR is paced: its window is twice what the path holds");
             let believed = tcp.bbr_rtprop_window > Duration::ZERO;
             self.require(believed, &field("bbr_rtprop_window"), "must be above zero");
+            let shorter = tcp.bbr_probe_rtt_duration < tcp.bbr_rtprop_window;
+            let rule = "must be below bbr_rtprop_window, or the flow does nothing but probe";
+            self.require(shorter, &field("bbr_probe_rtt_duration"), rule);
         }
         if tcp.congestion == Congestion::Dctcp {
             self.require(tcp.ecn, &field("ecn"), "DCTCP reacts to nothing but marks (RFC 8257)");
@@ -78,7 +81,17 @@ impl Check<'_> {
         self.require(answered, &field("acknowledge_every"), "must be at most window, or the sender waits for ever");
         if let Some(dcqcn) = &roce.dcqcn {
             self.dcqcn(dcqcn, &field("dcqcn"));
+            self.slowest_pace(roce, dcqcn, &field("dcqcn.minimum_rate"));
         }
+    }
+
+    fn slowest_pace(&mut self, roce: &RoceSettings, dcqcn: &DcqcnSettings, field: &str) {
+        let packet = roce.mtu + roce.header_bytes;
+        let gap = dcqcn.minimum_rate.time_for(packet.0);
+        self.require_else(gap < roce.timeout, || {
+            let rule = format!("a packet of {packet} takes {gap} at this rate, and timeout is {}", roce.timeout);
+            Problem::new(field, dcqcn.minimum_rate.to_string(), rule).hint("raise minimum_rate or timeout")
+        });
     }
 
     fn dcqcn(&mut self, dcqcn: &DcqcnSettings, section: &str) {

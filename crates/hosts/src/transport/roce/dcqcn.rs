@@ -177,27 +177,40 @@ impl ReactionPoint {
     }
 }
 
-/// The notification point: which marked packets are answered.
+/// The notification point: at most one notification an interval, if any packet of the interval was marked (section 3.1).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NotificationPoint {
     interval: Duration,
     /// No notification before this.
     next_at: Time,
+    /// A packet was marked since the last one.
+    is_owed: bool,
 }
 
 impl NotificationPoint {
     /// A connection that has notified of nothing.
     pub fn new(config: &DcqcnConfig) -> Self {
-        Self { interval: config.cnp_interval, next_at: Time::ZERO }
+        Self { interval: config.cnp_interval, next_at: Time::ZERO, is_owed: false }
     }
 
-    /// A marked packet has come; answers whether to send a notification.
+    /// A marked packet has come; answers whether to send a notification now.
     pub fn marked(&mut self, now: Time) -> bool {
-        let is_due = now >= self.next_at;
+        self.is_owed = true;
+        self.is_due(now)
+    }
+
+    /// Whether to send a notification now.
+    pub fn is_due(&mut self, now: Time) -> bool {
+        let is_due = self.is_owed && now >= self.next_at;
         if is_due {
-            self.next_at = now + self.interval;
+            (self.is_owed, self.next_at) = (false, now + self.interval);
         }
         is_due
+    }
+
+    /// When the next one is due; never as long as nothing is marked.
+    pub fn due_at(&self) -> Time {
+        if self.is_owed { self.next_at } else { Time::NEVER }
     }
 }
 

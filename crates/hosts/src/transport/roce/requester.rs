@@ -141,6 +141,7 @@ impl RoceRequester {
         let Some(selective) = &mut self.selective else { return };
         if selective.arrived_beyond_gap(header.arrived, self.highest_sent) {
             self.statistics.fast_recoveries += 1;
+            self.restart_timer(now);
         }
     }
 
@@ -209,7 +210,8 @@ impl RoceRequester {
         if packet < self.highest_sent {
             self.statistics.packets_retransmitted += 1;
         }
-        if self.deadline == Time::NEVER {
+        // A paced packet may be the only one of its millisecond: the card's timer waits for what it has just sent.
+        if self.deadline == Time::NEVER || self.pace.is_some() {
             self.deadline = now + self.config.timeout;
         }
     }

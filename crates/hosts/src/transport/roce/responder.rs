@@ -7,7 +7,8 @@ use super::selective::OutOfOrder;
 use super::{LossRecovery, RoceConfig};
 use crate::transport::{Outgoing, Receiver, ReceiverStatistics};
 
-/// The receiving end of a reliable connection. Calls as for every [`Receiver`]; it has no timer.
+/// The receiving end of a reliable connection. Calls as for every [`Receiver`]; its timer is that of DCQCN's
+/// notifications.
 ///
 /// With go-back-N it takes the packet it expects and no other. The first packet beyond a gap draws a negative
 /// acknowledgement, the following ones draw nothing until the expected packet has arrived (specification, section
@@ -29,6 +30,8 @@ pub struct RoceResponder {
     /// DCQCN's, if it is in use.
     notification_point: Option<NotificationPoint>,
     notification: Option<RoceHeader>,
+    /// The message of the last marked packet.
+    marked_message: u64,
     discarded_packets: u64,
     statistics: ReceiverStatistics,
 }
@@ -47,6 +50,7 @@ impl RoceResponder {
             out_of_order: (config.recovery == LossRecovery::SelectiveRepeat).then(Box::default),
             notification_point: config.dcqcn.as_ref().map(NotificationPoint::new),
             notification: None,
+            marked_message: 0,
             discarded_packets: 0,
             statistics: ReceiverStatistics::default(),
         }
@@ -67,10 +71,17 @@ impl RoceResponder {
     /// Annex A17: a marked packet is answered with a notification, though not each.
     fn notify_if_due(&mut self, now: Time, packet: &Packet, header: &RoceHeader) {
         let Some(point) = &mut self.notification_point else { return };
-        if packet.ecn == Ecn::CongestionExperienced && point.marked(now) {
-            let opcode = RoceOpcode::CongestionNotification;
-            self.notification = Some(RoceHeader { message: header.message, opcode, ..RoceHeader::default() });
+        if packet.ecn == Ecn::CongestionExperienced {
+            self.marked_message = header.message;
+            if point.marked(now) {
+                self.notify();
+            }
         }
+    }
+
+    fn notify(&mut self) {
+        let opcode = RoceOpcode::CongestionNotification;
+        self.notification = Some(RoceHeader { message: self.marked_message, opcode, ..RoceHeader::default() });
     }
 
     fn accept(&mut self, header: &RoceHeader) {
@@ -115,7 +126,16 @@ impl RoceResponder {
         }
     }
 
-    /// Duplicates count as well: they show that an acknowledgement was lost or late.
+    /// A duplicate shows that an acknowledgement was lost or late. With selective repeat it may be the only packet that the
+    /// requester repeats, again and again, and is answered at once; after going back others follow.
+    fn acknowledge_duplicate(&mut self, header: &RoceHeader) {
+        if self.out_of_order.is_some() {
+            self.respond(RoceOpcode::Acknowledge, self.expected - 1, header.message);
+        } else {
+            self.acknowledge_if_due(header);
+        }
+    }
+
     fn acknowledge_if_due(&mut self, header: &RoceHeader) {
         self.unacknowledged_packets += 1;
         if header.last || self.unacknowledged_packets >= self.config.acknowledge_every_packets {
@@ -147,7 +167,7 @@ impl Receiver for RoceResponder {
             }
         } else {
             self.statistics.duplicate_packets += 1;
-            self.acknowledge_if_due(header);
+            self.acknowledge_duplicate(header);
         }
     }
 
@@ -161,10 +181,14 @@ impl Receiver for RoceResponder {
     }
 
     fn next_timeout(&self) -> Time {
-        Time::NEVER
+        self.notification_point.as_ref().map_or(Time::NEVER, NotificationPoint::due_at)
     }
 
-    fn handle_timeout(&mut self, _now: Time) {}
+    fn handle_timeout(&mut self, now: Time) {
+        if self.notification_point.as_mut().is_some_and(|point| point.is_due(now)) {
+            self.notify();
+        }
+    }
 
     fn delivered_bytes(&self) -> u64 {
         self.delivered_bytes

@@ -1,6 +1,6 @@
 //! Recorded exchanges, and messages over a pipe that loses packets at random.
 
-use hitless_wire::{BitRate, Duration, Ecn, Packet, RoceOpcode, Time, Transport};
+use hitless_wire::{BitRate, Duration, Ecn, Packet, RoceHeader, RoceOpcode, Time, Transport};
 use proptest::prelude::*;
 
 use super::{DcqcnConfig, LossRecovery, RoceConfig, RoceConfigError, RoceRequester, RoceResponder};
@@ -374,6 +374,72 @@ fn marked_packets_draw_notifications_that_cut_the_rate() {
     exchange.now = Time(1_448_800);
     exchange.requester.handle_timeout(exchange.now);
     assert_eq!(exchange.sent().len(), 1);
+}
+
+#[test]
+fn a_lost_acknowledgement_of_a_filled_gap_is_given_again_to_the_first_repetition() {
+    let mut exchange = Exchange::new(selective());
+    exchange.write_packets(6);
+    let sent = exchange.sent();
+    let answers = exchange.arrive(&sent, &["W4"]);
+    exchange.answer(&answers);
+    let repeated = exchange.sent();
+    assert_eq!((names(&answers).as_str(), names(&repeated).as_str()), ("N4+5", "W4"));
+    assert_eq!(names(&exchange.arrive(&repeated, &[])), "A5", "and it is lost");
+    exchange.time_out();
+    let repeated = exchange.sent();
+    assert_eq!(names(&repeated), "W4");
+    let answers = exchange.arrive(&repeated, &[]);
+    assert_eq!(names(&answers), "A5");
+    exchange.answer(&answers);
+    assert_eq!(exchange.requester.acknowledged_bytes(), 6 * 1_024);
+}
+
+#[test]
+fn a_mark_within_the_interval_of_a_notification_is_answered_at_its_end() {
+    let mut exchange = Exchange::new(with_dcqcn());
+    exchange.write_packets(3);
+    let mut sent = Vec::new();
+    for _ in 0..3 {
+        sent.extend(exchange.sent());
+        exchange.now = exchange.requester.next_timeout().min(exchange.now + Duration::from_us(1));
+    }
+    exchange.now = Time::ZERO;
+    sent.iter_mut().for_each(|packet| packet.ecn = Ecn::CongestionExperienced);
+    assert_eq!(names(&exchange.arrive(&sent[..1], &[])), "C0");
+    assert_eq!(exchange.responder.next_timeout(), Time::NEVER);
+    exchange.now = Time::ZERO + Duration::from_us(10);
+    assert_eq!(names(&exchange.arrive(&sent[1..2], &[])), "");
+    let due = exchange.responder.next_timeout();
+    assert_eq!(due, Time::ZERO + DcqcnConfig::default().cnp_interval);
+    exchange.responder.handle_timeout(Time(due.0 - 1));
+    assert_eq!(exchange.responder.poll_transmit(due), None);
+    exchange.responder.handle_timeout(due);
+    assert!(exchange.responder.poll_transmit(due).is_some());
+    assert_eq!(exchange.responder.next_timeout(), Time::NEVER);
+}
+
+#[test]
+fn a_pace_of_less_than_an_acknowledgement_per_timeout_is_no_loss() {
+    let slow = DcqcnConfig { minimum_rate: BitRate::from_bps(10_000_000).expect("not zero"), ..DcqcnConfig::default() };
+    let config = RoceConfig { dcqcn: Some(slow), acknowledge_every_packets: 16, ..config() };
+    let mut exchange = Exchange::new(config);
+    let notification = RoceHeader { opcode: RoceOpcode::CongestionNotification, ..RoceHeader::default() };
+    let notification = Packet { transport: Transport::Roce(notification), ..Packet::default() };
+    exchange.answer(&[notification; 40]);
+    exchange.write_packets(40);
+    loop {
+        let sent = exchange.sent();
+        assert!(sent.len() <= 1);
+        let answers = exchange.arrive(&sent, &[]);
+        exchange.answer(&answers);
+        if exchange.requester.acknowledged_bytes() == 40 * 1_024 {
+            break;
+        }
+        exchange.time_out();
+        exchange.answer(&[notification]);
+    }
+    assert_eq!(exchange.requester.statistics().timeouts, 0);
 }
 
 #[test]

@@ -248,7 +248,7 @@ impl TcpSender {
     fn resume(&mut self, now: Time) {
         let idle = now.saturating_since(self.last_sent_at);
         self.algorithm.resumed(&mut self.window, now, idle);
-        if self.config.slow_start_after_idle {
+        if self.config.slow_start_after_idle && !self.models_the_path() {
             self.window.restart(idle, self.rtt.timeout(), u64::from(self.config.initial_window_segments));
         }
     }

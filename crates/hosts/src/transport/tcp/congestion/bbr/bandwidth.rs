@@ -31,11 +31,6 @@ impl Bandwidth {
         self.round_starts
     }
 
-    /// A retransmission timeout ends a round trip.
-    pub fn begin_round(&mut self) {
-        self.round_starts = true;
-    }
-
     /// The round trip under way ends when what is sent from now on is acknowledged.
     pub fn end_round_after(&mut self, delivered_bytes: u64) {
         self.next_round_delivered_bytes = delivered_bytes;

@@ -234,7 +234,6 @@ impl CongestionControl for Bbr {
     fn timed_out(&mut self) {
         self.previous_state = CongestionState::Loss;
         self.full_bytes_per_second = 0.0;
-        self.bandwidth.begin_round();
     }
 
     /// Draft, section 4.3.4.4: BBRHandleRestartFromIdle.

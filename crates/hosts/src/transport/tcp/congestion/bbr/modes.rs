@@ -113,8 +113,9 @@ impl Bbr {
 
     /// Draft, sections 4.1.2.3 and 4.3.5: BBRUpdateRTprop and BBRCheckProbeRTT.
     pub(super) fn update_rtprop(&mut self, window: &mut Window, event: &ModelEvent) {
-        let is_stale = event.now.saturating_since(self.rtprop_at) > self.config.rtprop_window;
-        if event.rtt > Duration::ZERO && (event.rtt < self.rtprop || is_stale) {
+        let is_known = self.rtprop != Duration::MAX;
+        let is_stale = is_known && event.now.saturating_since(self.rtprop_at) > self.config.rtprop_window;
+        if event.rtt > Duration::ZERO && (event.rtt <= self.rtprop || is_stale) {
             (self.rtprop, self.rtprop_at) = (event.rtt, event.now);
         }
         let probes = matches!(self.mode, Mode::ProbeRtt { .. });
