@@ -70,49 +70,57 @@ impl EcnRamp {
 
 /// What decides over the packets of one queue.
 #[derive(Clone, Debug)]
-pub(crate) struct EcnMarker {
-    threshold: EcnThreshold,
-    /// Only what marks by chance has one.
-    stream: Option<Box<Stream>>,
+pub(crate) enum EcnMarker {
+    /// Nothing is marked.
+    Off,
+    /// From so many packets on.
+    Packets(u32),
+    /// From so many bytes on.
+    Bytes(u64),
+    /// By chance. Boxed: a queue without it need not be larger.
+    Ramp(Box<(EcnRamp, Stream)>),
 }
 
 impl EcnMarker {
     /// A marker at the start of a run.
     pub fn new(threshold: EcnThreshold) -> Self {
-        let stream = match threshold {
-            EcnThreshold::Ramp(ramp) => Some(Box::new(RandomStreams::new(ramp.seed).stream("marking"))),
-            EcnThreshold::Off | EcnThreshold::Packets(_) | EcnThreshold::Bytes(_) => None,
-        };
-        Self { threshold, stream }
+        match threshold {
+            EcnThreshold::Off => Self::Off,
+            EcnThreshold::Packets(packets) => Self::Packets(packets),
+            EcnThreshold::Bytes(bytes) => Self::Bytes(bytes),
+            EcnThreshold::Ramp(ramp) => Self::Ramp(Box::new((ramp, RandomStreams::new(ramp.seed).stream("marking")))),
+        }
     }
 
     /// Packets and bytes below which nothing is marked.
     pub fn calm_below(&self) -> (usize, u64) {
-        match self.threshold {
-            EcnThreshold::Off => (usize::MAX, u64::MAX),
-            EcnThreshold::Packets(threshold) => (threshold as usize, u64::MAX),
-            EcnThreshold::Bytes(threshold) => (usize::MAX, threshold),
-            EcnThreshold::Ramp(EcnRamp { unit: DepthUnit::Packets, minimum, .. }) => (minimum as usize, u64::MAX),
-            EcnThreshold::Ramp(EcnRamp { unit: DepthUnit::Bytes, minimum, .. }) => (usize::MAX, minimum),
+        match self {
+            Self::Off => (usize::MAX, u64::MAX),
+            Self::Packets(threshold) => (*threshold as usize, u64::MAX),
+            Self::Bytes(threshold) => (usize::MAX, *threshold),
+            Self::Ramp(ramp) => match ramp.0.unit {
+                DepthUnit::Packets => (ramp.0.minimum as usize, u64::MAX),
+                DepthUnit::Bytes => (usize::MAX, ramp.0.minimum),
+            },
         }
     }
 
     /// Whether a packet is marked before which the queue is `packets` and `bytes` long.
     #[inline]
     pub fn marks(&mut self, packets: usize, bytes: u64) -> bool {
-        match self.threshold {
-            EcnThreshold::Off => false,
-            EcnThreshold::Packets(threshold) => packets >= threshold as usize,
-            EcnThreshold::Bytes(threshold) => bytes >= threshold,
-            EcnThreshold::Ramp(ramp) => self.draw(&ramp, packets, bytes),
+        match self {
+            Self::Off => false,
+            Self::Packets(threshold) => packets >= *threshold as usize,
+            Self::Bytes(threshold) => bytes >= *threshold,
+            Self::Ramp(ramp) => draw(ramp, packets, bytes),
         }
     }
+}
 
-    #[cold]
-    #[inline(never)]
-    fn draw(&mut self, ramp: &EcnRamp, packets: usize, bytes: u64) -> bool {
-        self.stream.as_mut().is_some_and(|stream| ramp.marks(packets, bytes, stream))
-    }
+#[cold]
+#[inline(never)]
+fn draw((ramp, stream): &mut (EcnRamp, Stream), packets: usize, bytes: u64) -> bool {
+    ramp.marks(packets, bytes, stream)
 }
 
 #[cfg(test)]

@@ -190,6 +190,21 @@ fn the_first_round_trip_of_a_recovery_conserves_packets_and_the_window_comes_bac
 }
 
 #[test]
+fn a_recovery_in_startup_gives_the_window_back_as_it_was() {
+    let mut bench = Bench::new();
+    bench.round(SLOW, 4);
+    bench.window.congestion_bytes = 20 * SEGMENT;
+    bench.bbr.threshold_on_loss(&bench.window);
+    // (state, window in segments after it): 9 in flight and one delivered; then the old window, and no growth beyond
+    // the target of 2.885 x 2 segments and room.
+    for (state, window) in [(CongestionState::Recovery, 10), (CongestionState::Open, 20)] {
+        let event = ModelEvent { state, ..bench.event(SLOW, 9) };
+        bench.follow(&ModelEvent { delivered_in_all_bytes: 20 * SEGMENT, ..event });
+        assert_eq!(bench.window.congestion_bytes / SEGMENT, window, "{state:?}");
+    }
+}
+
+#[test]
 fn the_pace_is_the_rate_less_a_margin_of_a_hundredth() {
     let mut bench = Bench::cruising();
     while bench.bbr.pacing_gain() != 1.0 {
