@@ -3,6 +3,7 @@
 //! A new mechanism is a new folder and one line in [`mechanism_list`].
 
 pub mod afq;
+pub mod dibs;
 pub mod linkguardian;
 pub mod sqr;
 
@@ -10,6 +11,7 @@ use hitless_switch::{Context, DropReason, Environment, Mechanism, PortState, Rep
 use hitless_wire::{PortId, QueueId, Time};
 
 pub use afq::Afq;
+pub use dibs::Dibs;
 pub use linkguardian::LinkGuardian;
 pub use sqr::Sqr;
 
@@ -75,4 +77,6 @@ mechanism_list! {
     Sqr,
     /// Approximate fair queueing: a sketch of bids and a queue for each of the next rounds.
     Afq,
+    /// Detour-induced buffer sharing: a packet whose queue is full goes to a random neighbour.
+    Dibs,
 }

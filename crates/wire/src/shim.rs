@@ -22,18 +22,27 @@ pub enum ShimKind {
     CheckNumber = 5,
     /// SQR's metadata of a cached packet: [`crate::sqr::CacheMetadata`].
     SqrCache = 6,
+    /// How often switches have detoured the packet: [`DetourCount`].
+    DetourCount = 20,
 }
 
 impl ShimKind {
     /// Every kind there is.
-    pub const ALL: [ShimKind; 6] = [
+    pub const ALL: [ShimKind; 7] = [
         ShimKind::LinkGuardianData,
         ShimKind::LinkGuardianAck,
         ShimKind::LinkGuardianLoss,
         ShimKind::PriorityFlowControl,
         ShimKind::CheckNumber,
         ShimKind::SqrCache,
+        ShimKind::DetourCount,
     ];
+
+    /// Whether it is for checkers and counters of a simulation only: no room is counted for it on a link, and no mechanism
+    /// decides by it.
+    pub const fn is_for_observers(self) -> bool {
+        matches!(self, Self::CheckNumber | Self::DetourCount)
+    }
 
     fn from_slot(kind: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|&known| known as u8 == kind)
@@ -58,6 +67,27 @@ impl Shim for CheckNumber {
     #[inline]
     fn parse(bytes: &[u8]) -> Self {
         Self(u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+    }
+}
+
+/// How often switches have sent the packet to a neighbour instead of to its own full queue; for counters only: it takes no room
+/// on the wire, and no mechanism decides by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DetourCount(pub u8);
+
+impl Shim for DetourCount {
+    const KIND: ShimKind = ShimKind::DetourCount;
+    const BYTES: usize = 1;
+    const WIRE_BYTES: u32 = 0;
+
+    #[inline]
+    fn emit(&self, bytes: &mut [u8]) {
+        bytes[0] = self.0;
+    }
+
+    #[inline]
+    fn parse(bytes: &[u8]) -> Self {
+        Self(bytes[0])
     }
 }
 
@@ -190,6 +220,7 @@ fn stored_bytes(kind: u8) -> Option<usize> {
     const PFC: u8 = ShimKind::PriorityFlowControl as u8;
     const CHECK: u8 = ShimKind::CheckNumber as u8;
     const SQR: u8 = ShimKind::SqrCache as u8;
+    const DETOURS: u8 = ShimKind::DetourCount as u8;
     match kind {
         DATA => Some(DataHeader::BYTES),
         ACK => Some(AckHeader::BYTES),
@@ -197,6 +228,7 @@ fn stored_bytes(kind: u8) -> Option<usize> {
         PFC => Some(PauseFrame::BYTES),
         CHECK => Some(CheckNumber::BYTES),
         SQR => Some(crate::sqr::CacheMetadata::BYTES),
+        DETOURS => Some(DetourCount::BYTES),
         _ => None,
     }
 }
