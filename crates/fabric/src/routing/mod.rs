@@ -7,6 +7,7 @@
 mod detours;
 mod hash;
 mod paths;
+mod returns;
 
 use hitless_wire::{HostId, PortId};
 

@@ -2,8 +2,8 @@
 
 use hitless_wire::{Bytes, Duration};
 
-use super::{Detection, LinkFailure, Protocol, RecoveryScheme, Scenario};
-use crate::topology::select::select_links;
+use super::{BufferSettings, Detection, LinkFailure, Protocol, QueueLength, RecoveryScheme, Scenario, StaticBuffer};
+use crate::topology::select::{SwitchPort, select_links};
 use crate::topology::{LinkId, LinkSettings, Topology};
 
 /// The sum; beyond the range of time, the end of it.
@@ -32,6 +32,22 @@ impl Scenario {
     pub fn flight_bound(&self, link: LinkSettings) -> Duration {
         let on_the_line = link.rate.time_for(self.frame_max().0.saturating_add(link.overhead_bytes.into()));
         sum(sum(self.switch.egress_latency, on_the_line), self.flight_time(link))
+    }
+
+    /// What the queue of a port may hold at most while the others of its switch are empty; one that is counted in packets, of
+    /// the longest frames.
+    pub fn queue_max(&self, topology: &Topology, at: SwitchPort) -> Bytes {
+        let port = &topology.switch(at.switch).ports[usize::from(at.port.0)];
+        match self.switch.of_port(topology, at.switch, port).buffer {
+            BufferSettings::Static(StaticBuffer { per_port: QueueLength::Bytes(bytes) }) => bytes,
+            BufferSettings::Static(StaticBuffer { per_port: QueueLength::Packets(packets) }) => {
+                Bytes(packets.saturating_mul(self.frame_max().0))
+            }
+            BufferSettings::Shared(buffer) => {
+                let of_one = Bytes((buffer.total.0 as f64 * buffer.alpha / (1.0 + buffer.alpha)) as u64);
+                buffer.queue_max.map_or(of_one, |limit| limit.min(of_one))
+            }
+        }
     }
 
     /// How failures are detected; where nobody detects any, as F10 would.

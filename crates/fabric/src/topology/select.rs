@@ -1,5 +1,7 @@
 //! Names of links and sets of hosts, as scenarios write them.
 
+use std::collections::BTreeMap;
+
 use hitless_wire::{HostId, PortId};
 
 use super::{DirectedLink, Node, SwitchId, Topology};
@@ -56,6 +58,37 @@ pub fn select_switch_ports(topology: &Topology, name: &str, recirculation_ports:
             Err(format!("'{}' is a host, and only switches have ports with queues", topology.name(from.node)))
         }
     }
+}
+
+/// The ports of switches that `name` means: "a->b" is the one that sends on this link, "a" all ports of a switch.
+///
+/// # Errors
+/// Why it means none, as a sentence.
+pub fn select_ports(topology: &Topology, name: &str) -> Result<Vec<SwitchPort>, String> {
+    match topology.node(name) {
+        Some(Node::Switch(switch)) => Ok(ports_of(topology, switch).collect()),
+        Some(Node::Host(_)) => Err(format!("'{name}' is a host, and only switches have ports with queues")),
+        None => select_switch_ports(topology, name, 0).map(|port| vec![port]),
+    }
+}
+
+/// The ports that `names` mean, in order, by switch; of all switches when there are no names. A name that means nothing is
+/// left out.
+pub fn select_ports_by_switch(topology: &Topology, names: &[String]) -> BTreeMap<SwitchId, Vec<SwitchPort>> {
+    let named = |name: &String| select_ports(topology, name).unwrap_or_default();
+    let ports: Vec<SwitchPort> = if names.is_empty() {
+        topology.switch_ids().flat_map(|switch| ports_of(topology, switch)).collect()
+    } else {
+        names.iter().flat_map(named).collect()
+    };
+    let mut by_switch = BTreeMap::<SwitchId, Vec<SwitchPort>>::new();
+    ports.into_iter().for_each(|port| by_switch.entry(port.switch).or_default().push(port));
+    by_switch
+}
+
+fn ports_of(topology: &Topology, switch: SwitchId) -> impl Iterator<Item = SwitchPort> {
+    let count = topology.switch(switch).ports.len() as u16;
+    (0..count).map(move |port| SwitchPort { switch, port: PortId(port) })
 }
 
 fn recirculation_port(topology: &Topology, switch: &str, number: &str, count: u16) -> Result<SwitchPort, String> {

@@ -10,7 +10,7 @@ use crate::scenario::{
     AfqHash, AfqIdleRound, AfqRound, AfqScheduler, AfqSettings, AfqUpdate, BufferSettings, DepthVisible, QueueLength,
 };
 use crate::topology::Topology;
-use crate::topology::select::SwitchPort;
+use crate::topology::select::{SwitchPort, select_ports};
 
 impl Check<'_> {
     /// `taken` are the ports that another entry has named.
@@ -36,7 +36,7 @@ impl Check<'_> {
 
     fn afq_ports(&mut self, topology: &Topology, settings: &AfqSettings, section: &str, taken: &mut Vec<SwitchPort>) {
         for (number, name) in settings.ports.iter().enumerate() {
-            if let Err(rule) = AfqSettings::ports_named(topology, name) {
+            if let Err(rule) = select_ports(topology, name) {
                 self.problems.push(Problem::new(format!("{section}.ports[{number}]"), "", rule));
             }
         }

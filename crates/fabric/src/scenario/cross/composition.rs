@@ -16,11 +16,12 @@ const MECHANISMS_MAX: usize = 8;
 const SQR_QUEUES: u16 = 2;
 const LINKGUARDIAN_QUEUES: u16 = 3;
 
-/// What each switch runs: SQR and LinkGuardian once, AFQ for each entry.
+/// What each switch runs: SQR, LinkGuardian and RIMM once, AFQ for each entry.
 #[derive(Default)]
 struct Runs {
     sqr: bool,
     linkguardian: bool,
+    rimm: bool,
     afq: usize,
 }
 
@@ -41,6 +42,9 @@ impl Check<'_> {
                         switches.entry(id).or_default().linkguardian = true;
                     }
                 }
+                MechanismSettings::Rimm(settings) => {
+                    settings.switches(topology).into_iter().for_each(|id| switches.entry(id).or_default().rimm = true);
+                }
                 MechanismSettings::Afq(settings) => {
                     settings
                         .ports_by_switch(topology)
@@ -49,9 +53,9 @@ impl Check<'_> {
                 }
             }
         }
-        let most = switches
-            .into_iter()
-            .map(|(id, runs)| (runs.afq + usize::from(runs.sqr) + usize::from(runs.linkguardian), id));
+        let most = switches.into_iter().map(|(id, runs)| {
+            (runs.afq + [runs.sqr, runs.linkguardian, runs.rimm].map(usize::from).iter().sum::<usize>(), id)
+        });
         let Some((count, id)) = most.max_by_key(|(count, _)| *count) else { return };
         self.require_else(count <= MECHANISMS_MAX, || {
             let name = &topology.switch(id).name;

@@ -69,6 +69,7 @@ impl Check<'_> {
         let mut protected = Vec::new();
         let mut with_sqr = BTreeSet::new();
         let mut with_afq = Vec::new();
+        let mut with_rimm = BTreeSet::new();
         for (index, mechanism) in self.scenario.mechanisms.iter().enumerate() {
             let section = format!("mechanism[{index}]");
             match mechanism {
@@ -81,6 +82,7 @@ impl Check<'_> {
                 }
                 MechanismSettings::Sqr(settings) => self.sqr(topology, settings, &section, &mut with_sqr),
                 MechanismSettings::Afq(settings) => self.afq(topology, settings, &section, &mut with_afq),
+                MechanismSettings::Rimm(settings) => self.rimm(topology, settings, &section, &mut with_rimm),
             }
         }
     }

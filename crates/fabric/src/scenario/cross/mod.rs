@@ -7,6 +7,7 @@ mod fabric;
 mod failures;
 mod faults;
 mod flow_queueing;
+mod rimm;
 mod run;
 mod sqr;
 mod traffic;

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::super::quantity::{Optional, QueueLength, Text};
 use super::super::{BufferSettings, Scenario};
-use crate::topology::select::{SwitchPort, select_switch_ports};
-use crate::topology::{Node, SwitchId, Topology};
+use crate::topology::select::{SwitchPort, select_ports_by_switch};
+use crate::topology::{SwitchId, Topology};
 
 /// AFQ on ports of switches: fair queueing by a sketch of bids and a queue for each of the next rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -302,29 +302,9 @@ impl Default for AfqSettings {
 }
 
 impl AfqSettings {
-    /// The ports that `name` means.
-    ///
-    /// # Errors
-    /// Why it means none, as a sentence.
-    pub fn ports_named(topology: &Topology, name: &str) -> Result<Vec<SwitchPort>, String> {
-        match topology.node(name) {
-            Some(Node::Switch(switch)) => Ok(ports_of(topology, switch).collect()),
-            Some(Node::Host(_)) => Err(format!("'{name}' is a host, and AFQ runs on switches")),
-            None => select_switch_ports(topology, name, 0).map(|port| vec![port]),
-        }
-    }
-
     /// The ports whose names mean something, in order, by switch.
     pub fn ports_by_switch(&self, topology: &Topology) -> BTreeMap<SwitchId, Vec<SwitchPort>> {
-        let named = |name: &String| Self::ports_named(topology, name).unwrap_or_default();
-        let ports: Vec<SwitchPort> = if self.ports.is_empty() {
-            (0..topology.switches.len()).flat_map(|number| ports_of(topology, SwitchId(number as u32))).collect()
-        } else {
-            self.ports.iter().flat_map(named).collect()
-        };
-        let mut by_switch = BTreeMap::<SwitchId, Vec<SwitchPort>>::new();
-        ports.into_iter().for_each(|port| by_switch.entry(port.switch).or_default().push(port));
-        by_switch
+        select_ports_by_switch(topology, &self.ports)
     }
 
     /// What the queues of a port may hold together; none: only the shared buffer limits them.
@@ -341,9 +321,4 @@ impl AfqSettings {
     pub fn weight(&self, class: usize) -> f64 {
         self.class_weights.get(class).copied().unwrap_or(1.0)
     }
-}
-
-fn ports_of(topology: &Topology, switch: SwitchId) -> impl Iterator<Item = SwitchPort> {
-    let count = topology.switch(switch).ports.len() as u16;
-    (0..count).map(move |port| SwitchPort { switch, port: hitless_wire::PortId(port) })
 }

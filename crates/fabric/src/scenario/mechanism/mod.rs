@@ -2,6 +2,7 @@
 
 mod afq;
 mod linkguardian;
+mod rimm;
 mod sqr;
 
 use schemars::JsonSchema;
@@ -12,6 +13,7 @@ pub use afq::{
     AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate,
 };
 pub use linkguardian::{ActivationChange, Buffering, LinkGuardianMode, LinkGuardianSettings};
+pub use rimm::{RimmRelease, RimmSettings};
 pub use sqr::{SqrBackstop, SqrCaching, SqrRelease, SqrSettings};
 
 /// A mechanism and its parameters.
@@ -24,13 +26,15 @@ pub enum MechanismSettings {
     Sqr(SqrSettings),
     /// AFQ, approximate fair queueing, on ports of switches (Sharma et al., NSDI 2018).
     Afq(AfqSettings),
+    /// RIMM, microbursts detoured to a neighbour, on ports of switches (Lin, Hung and Wen, IEEE Access 2022).
+    Rimm(RimmSettings),
 }
 
 impl MechanismSettings {
     /// Whether it marks packets of transports that know ECN.
     pub(in crate::scenario) const fn marks(&self) -> bool {
         match self {
-            Self::LinkGuardian(_) | Self::Sqr(_) => false,
+            Self::LinkGuardian(_) | Self::Sqr(_) | Self::Rimm(_) => false,
             Self::Afq(settings) => settings.ecn_rounds.is_some(),
         }
     }

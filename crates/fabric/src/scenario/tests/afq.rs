@@ -45,7 +45,7 @@ fn every_kind_of_setting_is_read_back_the_same() {
 #[test]
 fn what_cannot_be_meant_is_refused_with_the_numbers() {
     let rows = [
-        ("ports = [\"h0\"]", "ports[0]", "'h0' is a host, and AFQ runs on switches"),
+        ("ports = [\"h0\"]", "ports[0]", "'h0' is a host, and only switches have ports with queues"),
         ("ports = [\"left\", \"left->right\"]", "ports", "left->right has AFQ already"),
         ("sketch = { bid_bits = 48 }", "sketch.bid_bits", "must be 32 or 64"),
         ("sketch = { hash = \"checksums\", rows = 5 }", "sketch.rows", "four rows at most"),

@@ -111,6 +111,7 @@ fn read<'a>(scenario: &'a Scenario, topology: &'a Topology) -> Result<Planner<'a
             MechanismSettings::LinkGuardian(settings) => planner.add_linkguardian(settings)?,
             MechanismSettings::Sqr(settings) => planner.add_sqr(settings)?,
             MechanismSettings::Afq(settings) => planner.add_afq(settings),
+            MechanismSettings::Rimm(_) => return Err("RIMM does not run yet".into()),
         }
     }
     Ok(planner)
