@@ -63,9 +63,9 @@ pub use listing::schema_text;
 pub use measure::{FlowSampling, MeasureSettings, QueueSampling, ThroughputSampling};
 pub use mechanism::{
     ActivationChange, AfqAdaptive, AfqDeficit, AfqDropAhead, AfqFlowKey, AfqHash, AfqIdleRound, AfqLate, AfqOccupancy,
-    AfqRotating, AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate, Buffering, LinkGuardianMode,
-    LinkGuardianSettings, MechanismSettings, RimmRelease, RimmSettings, SqrBackstop, SqrCaching, SqrRelease,
-    SqrSettings,
+    AfqRotating, AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate, Buffering, DibsSettings,
+    LinkGuardianMode, LinkGuardianSettings, MechanismSettings, RimmRelease, RimmSettings, SqrBackstop, SqrCaching,
+    SqrRelease, SqrSettings,
 };
 pub use quantity::QueueLength;
 pub use recovery::{

@@ -16,12 +16,13 @@ const MECHANISMS_MAX: usize = 8;
 const SQR_QUEUES: u16 = 2;
 const LINKGUARDIAN_QUEUES: u16 = 3;
 
-/// What each switch runs: SQR, LinkGuardian and RIMM once, AFQ for each entry.
+/// What each switch runs: SQR, LinkGuardian, RIMM and DIBS once, AFQ for each entry.
 #[derive(Default)]
 struct Runs {
     sqr: bool,
     linkguardian: bool,
     rimm: bool,
+    dibs: bool,
     afq: usize,
 }
 
@@ -45,6 +46,10 @@ impl Check<'_> {
                 MechanismSettings::Rimm(settings) => {
                     settings.switches(topology).into_iter().for_each(|id| switches.entry(id).or_default().rimm = true);
                 }
+                MechanismSettings::Dibs(settings) => {
+                    let named = settings.ports_by_switch(topology).into_keys();
+                    named.for_each(|id| switches.entry(id).or_default().dibs = true);
+                }
                 MechanismSettings::Afq(settings) => {
                     settings
                         .ports_by_switch(topology)
@@ -54,7 +59,8 @@ impl Check<'_> {
             }
         }
         let most = switches.into_iter().map(|(id, runs)| {
-            (runs.afq + [runs.sqr, runs.linkguardian, runs.rimm].map(usize::from).iter().sum::<usize>(), id)
+            let once = [runs.sqr, runs.linkguardian, runs.rimm, runs.dibs].map(usize::from);
+            (runs.afq + once.iter().sum::<usize>(), id)
         });
         let Some((count, id)) = most.max_by_key(|(count, _)| *count) else { return };
         self.require_else(count <= MECHANISMS_MAX, || {

@@ -1,12 +1,14 @@
 //! Which switch runs which mechanisms, and what the control plane tells them when.
 
 mod afq;
+mod dibs;
 mod linkguardian;
 mod sqr;
 
 use hitless_mechanisms::afq::config::AfqConfig;
+use hitless_mechanisms::dibs::DibsConfig;
 use hitless_mechanisms::sqr::SqrConfig;
-use hitless_mechanisms::{Afq, AnyMechanism, LinkGuardian, Sqr};
+use hitless_mechanisms::{Afq, AnyMechanism, Dibs, LinkGuardian, Sqr};
 use hitless_wire::{Bytes, Time};
 
 use super::changes::Change;
@@ -48,6 +50,7 @@ enum Kind {
 struct Draft {
     sqr: Option<SqrConfig>,
     linkguardian: Option<LinkGuardian>,
+    dibs: Option<DibsConfig>,
     /// One for each entry that names ports of the switch.
     afq: Vec<AfqConfig>,
 }
@@ -55,7 +58,7 @@ struct Draft {
 impl Draft {
     /// The kinds in the order in which their hooks run: SQR copies a packet when it leaves its queue, before
     /// LinkGuardian numbers it for the link. AFQ comes last: whoever changes the port of a packet in ingress does so before
-    /// AFQ gives it a queue there. Nobody commands it.
+    /// AFQ gives it a queue there. Nobody commands DIBS or AFQ.
     fn kinds(&self) -> impl Iterator<Item = Kind> {
         let sqr = self.sqr.is_some().then_some(Kind::Sqr);
         sqr.into_iter().chain(self.linkguardian.is_some().then_some(Kind::LinkGuardian))
@@ -64,7 +67,8 @@ impl Draft {
     fn finish(self) -> Vec<AnyMechanism> {
         let sqr = self.sqr.map(|config| AnyMechanism::from(Sqr::new(config)));
         let afq = self.afq.into_iter().map(|config| AnyMechanism::from(Afq::new(config)));
-        sqr.into_iter().chain(self.linkguardian.map(AnyMechanism::from)).chain(afq).collect()
+        let dibs = self.dibs.map(|config| AnyMechanism::from(Dibs::new(config)));
+        sqr.into_iter().chain(self.linkguardian.map(AnyMechanism::from)).chain(dibs).chain(afq).collect()
     }
 }
 
@@ -111,6 +115,7 @@ fn read<'a>(scenario: &'a Scenario, topology: &'a Topology) -> Result<Planner<'a
             MechanismSettings::LinkGuardian(settings) => planner.add_linkguardian(settings)?,
             MechanismSettings::Sqr(settings) => planner.add_sqr(settings)?,
             MechanismSettings::Afq(settings) => planner.add_afq(settings),
+            MechanismSettings::Dibs(settings) => planner.add_dibs(settings),
             MechanismSettings::Rimm(_) => return Err("RIMM does not run yet".into()),
         }
     }
