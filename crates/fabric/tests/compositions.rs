@@ -23,6 +23,7 @@ const AFQ: [&str; 6] = [
     "scheduler = { kind = \"two-groups\" }\nadaptive = {}",
     "round = \"from-occupancy\"\nscheduler = { kind = \"deficit-round-robin\" }",
 ];
+const DIBS: [&str; 3] = ["", "ports = [\"left->right\"]", "to_arrival_port = false\nports = [\"right\"]"];
 const SQR: [&str; 2] = ["links = [\"left->right\"]", "links = [\"left<->right\"]\ncaching = \"delay-queue\""];
 const LINKGUARDIAN: [&str; 2] = ["link = \"left->right\"", "link = \"right->left\"\nmode = \"non-blocking\""];
 
@@ -68,8 +69,11 @@ proptest! {
         afq in prop::option::of(prop::sample::select(&AFQ[..])),
         sqr in prop::option::of(prop::sample::select(&SQR[..])),
         linkguardian in prop::option::of(prop::sample::select(&LINKGUARDIAN[..])),
+        dibs in prop::option::of(prop::sample::select(&DIBS[..])),
     ) {
-        let mechanisms = [section("afq", afq), section("sqr", sqr), section("linkguardian", linkguardian)].concat();
+        let mechanisms =
+            [section("afq", afq), section("sqr", sqr), section("linkguardian", linkguardian), section("dibs", dibs)];
+        let mechanisms = mechanisms.concat();
         runs(&text(preset, lane, buffer, &mechanisms));
     }
 }

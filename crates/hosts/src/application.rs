@@ -132,6 +132,8 @@ pub struct FlowProgress {
     pub acknowledged_bytes: u64,
     /// Bytes handed to the receiving application.
     pub delivered_bytes: u64,
+    /// Packets that the sender has sent again.
+    pub packets_retransmitted: u64,
 }
 
 /// A flow that has ended.

@@ -60,5 +60,6 @@ impl Simulation {
             .unsigned("sequence", &rows, |(_, row)| row.progress.sent_bytes)
             .unsigned("acknowledged", &rows, |(_, row)| row.progress.acknowledged_bytes)
             .unsigned("delivered_bytes", &rows, |(_, row)| row.progress.delivered_bytes)
+            .unsigned("packets_retransmitted", &rows, |(_, row)| row.progress.packets_retransmitted)
     }
 }

@@ -263,6 +263,7 @@ impl Connection {
             sent_bytes: self.sender.sent_bytes(),
             acknowledged_bytes: self.sender.acknowledged_bytes(),
             delivered_bytes: self.receiver.delivered_bytes(),
+            packets_retransmitted: self.sender.statistics().packets_retransmitted,
         }
     }
 

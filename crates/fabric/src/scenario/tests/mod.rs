@@ -1,4 +1,5 @@
 mod afq;
+mod dibs;
 mod failures;
 mod flow_queueing;
 mod messages;
