@@ -5,6 +5,7 @@
 pub mod afq;
 pub mod dibs;
 pub mod linkguardian;
+pub mod rimm;
 pub mod sqr;
 
 use hitless_switch::{Context, DropReason, Environment, Mechanism, PortState, Report, Subscriptions, Verdict};
@@ -13,6 +14,7 @@ use hitless_wire::{PortId, QueueId, Time};
 pub use afq::Afq;
 pub use dibs::Dibs;
 pub use linkguardian::LinkGuardian;
+pub use rimm::Rimm;
 pub use sqr::Sqr;
 
 /// Makes the enum of all mechanisms, which hands every hook to the one it holds.
@@ -79,4 +81,6 @@ mechanism_list! {
     Afq,
     /// Detour-induced buffer sharing: a packet whose queue is full goes to a random neighbour.
     Dibs,
+    /// Microbursts detoured to a neighbour and released in order.
+    Rimm,
 }

@@ -268,6 +268,11 @@ impl<E: Environment> Context<'_, E> {
         (0..self.port_count()).map(PortId).filter(|&port| self.faces_switch(port))
     }
 
+    /// Whether the neighbour at `port` sends the packet back here: a table by port and destination of the control plane's.
+    pub fn returns(&self, port: PortId) -> bool {
+        self.environment.returns(self.packet, port)
+    }
+
     /// Whether the partner of a port is a switch.
     pub fn faces_switch(&self, port: PortId) -> bool {
         self.core.ports[usize::from(port.0)].config.faces_switch

@@ -28,5 +28,5 @@ pub use queueing::{
     BufferPolicy, EcnThreshold, FlowQueueing, GroupDiscipline, LatePackets, QueueConfig, QueueGroup, QueueLimit, Rounds,
 };
 pub use register::{Half, Pass, RegisterArray};
-pub use report::Report;
+pub use report::{Report, Series};
 pub use switch::{Environment, Switch, SwitchEvent};

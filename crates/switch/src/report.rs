@@ -1,6 +1,10 @@
 //! What a mechanism tells about itself at the end of a run.
 
 use hdrhistogram::Histogram;
+use hitless_wire::Time;
+
+/// Scope, quantity, and its value from each of these times on.
+pub type Series = (String, &'static str, Vec<(Time, u64)>);
 
 /// Counters and histograms of one mechanism on one switch.
 #[derive(Default)]
@@ -11,6 +15,8 @@ pub struct Report {
     pub counters: Vec<(String, &'static str, u64)>,
     /// `(scope, quantity with its unit, values)`.
     pub histograms: Vec<(String, &'static str, Histogram<u64>)>,
+    /// `(scope, quantity, its value from each of these times on)`.
+    pub series: Vec<Series>,
     /// Promises that were broken, each in one sentence.
     pub broken_promises: Vec<String>,
     /// Whether the mechanism did anything at all: one that was switched on and never acted is reported.

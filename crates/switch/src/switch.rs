@@ -30,6 +30,10 @@ pub trait Environment {
     fn service_key(&self, _packet: PacketHandle) -> ServiceKey {
         ServiceKey::default()
     }
+    /// Whether the neighbour at `port` sends the packet back to this switch, whichever of its ways it chooses.
+    fn returns(&self, _packet: PacketHandle, _port: PortId) -> bool {
+        false
+    }
     /// Calls [`Switch::handle`] with `event` at `at`.
     fn schedule(&mut self, at: Time, event: SwitchEvent);
     /// The last bit of the packet leaves the MAC of `port` at `last_bit_at`.

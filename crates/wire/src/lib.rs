@@ -10,6 +10,7 @@ pub mod link;
 pub mod linkguardian;
 pub mod packet;
 pub mod pause;
+pub mod rimm;
 pub mod shim;
 pub mod sqr;
 pub mod transport;

@@ -22,13 +22,19 @@ pub enum ShimKind {
     CheckNumber = 5,
     /// SQR's metadata of a cached packet: [`crate::sqr::CacheMetadata`].
     SqrCache = 6,
+    /// RIMM's header of a detoured packet: [`crate::rimm::DetourHeader`].
+    RimmDetour = 7,
+    /// RIMM's in-band telemetry: [`crate::rimm::TelemetryHeader`].
+    RimmTelemetry = 8,
+    /// RIMM's message packet: [`crate::rimm::MessageHeader`].
+    RimmMessage = 9,
     /// How often switches have detoured the packet: [`DetourCount`].
-    DetourCount = 20,
+    DetourCount = 10,
 }
 
 impl ShimKind {
     /// Every kind there is.
-    pub const ALL: [ShimKind; 7] = [
+    pub const ALL: [ShimKind; 10] = [
         ShimKind::LinkGuardianData,
         ShimKind::LinkGuardianAck,
         ShimKind::LinkGuardianLoss,
@@ -36,6 +42,9 @@ impl ShimKind {
         ShimKind::CheckNumber,
         ShimKind::SqrCache,
         ShimKind::DetourCount,
+        ShimKind::RimmDetour,
+        ShimKind::RimmTelemetry,
+        ShimKind::RimmMessage,
     ];
 
     /// Whether it is for checkers and counters of a simulation only: no room is counted for it on a link, and no mechanism
@@ -214,6 +223,7 @@ impl ShimStack {
 fn stored_bytes(kind: u8) -> Option<usize> {
     use crate::linkguardian::{AckHeader, DataHeader, LossNotification};
     use crate::pause::PauseFrame;
+    use crate::rimm::{DetourHeader, MessageHeader, TelemetryHeader};
     const DATA: u8 = ShimKind::LinkGuardianData as u8;
     const ACK: u8 = ShimKind::LinkGuardianAck as u8;
     const LOSS: u8 = ShimKind::LinkGuardianLoss as u8;
@@ -221,6 +231,9 @@ fn stored_bytes(kind: u8) -> Option<usize> {
     const CHECK: u8 = ShimKind::CheckNumber as u8;
     const SQR: u8 = ShimKind::SqrCache as u8;
     const DETOURS: u8 = ShimKind::DetourCount as u8;
+    const DETOUR: u8 = ShimKind::RimmDetour as u8;
+    const TELEMETRY: u8 = ShimKind::RimmTelemetry as u8;
+    const MESSAGE: u8 = ShimKind::RimmMessage as u8;
     match kind {
         DATA => Some(DataHeader::BYTES),
         ACK => Some(AckHeader::BYTES),
@@ -229,6 +242,9 @@ fn stored_bytes(kind: u8) -> Option<usize> {
         CHECK => Some(CheckNumber::BYTES),
         SQR => Some(crate::sqr::CacheMetadata::BYTES),
         DETOURS => Some(DetourCount::BYTES),
+        DETOUR => Some(DetourHeader::BYTES),
+        TELEMETRY => Some(TelemetryHeader::BYTES),
+        MESSAGE => Some(MessageHeader::BYTES),
         _ => None,
     }
 }

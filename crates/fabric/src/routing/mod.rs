@@ -61,6 +61,7 @@ pub struct Routing {
     ports: Vec<PortId>,
     salts: Vec<u32>,
     watch: detours::Watch,
+    returns: returns::Returns,
 }
 
 impl Routing {

@@ -22,7 +22,7 @@ pub(super) fn compute(topology: &Topology, choice: PathChoice, excluded: &[LinkI
     }
     // The salt is a hash of the switch's number plus one: zero would be a fixed point of the finaliser.
     let salts = topology.switch_ids().map(|switch| fmix32(switch.0 + 1)).collect();
-    Routing { choice, edges, places, sets, ports, salts, watch: Default::default() }
+    Routing { choice, edges, places, sets, ports, salts, watch: Default::default(), returns: Default::default() }
 }
 
 /// Finds every host's attachment switch and gives it a number; puts every host's port into `ports`.

@@ -49,6 +49,9 @@ impl Simulation {
         impair(&scenario, &topology, &streams, &mut medium.links, &mut changes)?;
         let recovery = Recovery::new(&scenario, &topology, &mut medium.routing, &streams)?;
         let mut plan = mechanisms::plan(&scenario, &topology)?;
+        if plan.asks_for_returns {
+            medium.routing.learn_returns(&topology);
+        }
         if let Some(is_here) = is_here {
             plan.keep(is_here);
         }

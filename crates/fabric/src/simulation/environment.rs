@@ -207,6 +207,12 @@ impl<const OUTSIDE: bool> Environment for SwitchSide<'_, OUTSIDE> {
         (packet, port)
     }
 
+    fn returns(&self, packet: PacketHandle, port: PortId) -> bool {
+        let destination = self.medium.packets[packet].destination;
+        let is_host = !OUTSIDE || destination != EVERYONE;
+        is_host && self.medium.routing.returns(SwitchId(self.switch), port, destination)
+    }
+
     fn service_key(&self, packet: PacketHandle) -> ServiceKey {
         if OUTSIDE {
             return self.medium.service_of_frame(packet);

@@ -150,6 +150,7 @@ impl Simulation {
         tables.push(self.drop_table());
         tables.push(self.mechanisms(reports));
         tables.push(self.histograms(reports));
+        tables.push(self.series(reports));
         let is_queue = |sampler: &&Sampler| matches!(sampler.subject, Subject::QueueBytes { .. });
         let (queues, links): (Vec<_>, Vec<_>) = self.samplers.iter().partition(is_queue);
         tables.push(self.flow_progress());
@@ -279,6 +280,22 @@ impl Simulation {
             .text("quantity", &rows, |row| row.2.to_owned())
             .unsigned("value", &rows, |row| row.3)
             .unsigned("count", &rows, |row| row.4)
+    }
+
+    fn series(&self, reports: &[(SwitchId, Report)]) -> Table {
+        let mut rows = Vec::new();
+        for (switch, report) in reports {
+            let name = &self.topology.switch(*switch).name;
+            for (scope, quantity, steps) in &report.series {
+                rows.extend(steps.iter().map(|&(at, value)| (name.clone(), scope.clone(), *quantity, at, value)));
+            }
+        }
+        Table::new("series")
+            .text("switch", &rows, |row| row.0.clone())
+            .text("scope", &rows, |row| row.1.clone())
+            .text("quantity", &rows, |row| row.2.to_owned())
+            .time("time_ps", &rows, |row| row.3)
+            .unsigned("value", &rows, |row| row.4)
     }
 }
 

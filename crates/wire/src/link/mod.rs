@@ -110,6 +110,7 @@ const fn code_of(kind: ShimKind) -> Option<u8> {
         ShimKind::LinkGuardianLoss => Some(3),
         ShimKind::PriorityFlowControl => Some(4),
         ShimKind::CheckNumber | ShimKind::SqrCache | ShimKind::DetourCount => None,
+        ShimKind::RimmDetour | ShimKind::RimmTelemetry | ShimKind::RimmMessage => None,
     }
 }
 

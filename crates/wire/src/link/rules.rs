@@ -19,6 +19,7 @@ pub fn take(kind: ShimKind, bytes: &[u8], stack: &mut ShimStack) -> Result<usize
         ShimKind::LinkGuardianLoss => take_as(bytes, stack, reports_a_loss, Refusal::LossNotification),
         ShimKind::PriorityFlowControl => take_as(bytes, stack, is_ours, Refusal::Pause),
         ShimKind::CheckNumber | ShimKind::SqrCache | ShimKind::DetourCount => Err(Refusal::UnknownKind),
+        ShimKind::RimmDetour | ShimKind::RimmTelemetry | ShimKind::RimmMessage => Err(Refusal::UnknownKind),
     }
 }
 

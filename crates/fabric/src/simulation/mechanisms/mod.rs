@@ -3,12 +3,14 @@
 mod afq;
 mod dibs;
 mod linkguardian;
+mod rimm;
 mod sqr;
 
 use hitless_mechanisms::afq::config::AfqConfig;
 use hitless_mechanisms::dibs::DibsConfig;
+use hitless_mechanisms::rimm::RimmConfig;
 use hitless_mechanisms::sqr::SqrConfig;
-use hitless_mechanisms::{Afq, AnyMechanism, Dibs, LinkGuardian, Sqr};
+use hitless_mechanisms::{Afq, AnyMechanism, Dibs, LinkGuardian, Rimm, Sqr};
 use hitless_wire::{Bytes, Time};
 
 use super::changes::Change;
@@ -23,6 +25,8 @@ pub(super) struct Plan {
     pub recirculation_limits: Vec<Vec<Option<Bytes>>>,
     /// Commands of the control plane.
     pub commands: Vec<(Time, Change)>,
+    /// A mechanism asks which neighbours send packets back.
+    pub asks_for_returns: bool,
 }
 
 impl Plan {
@@ -51,14 +55,16 @@ struct Draft {
     sqr: Option<SqrConfig>,
     linkguardian: Option<LinkGuardian>,
     dibs: Option<DibsConfig>,
+    rimm: Option<RimmConfig>,
     /// One for each entry that names ports of the switch.
     afq: Vec<AfqConfig>,
 }
 
 impl Draft {
     /// The kinds in the order in which their hooks run: SQR copies a packet when it leaves its queue, before
-    /// LinkGuardian numbers it for the link. AFQ comes last: whoever changes the port of a packet in ingress does so before
-    /// AFQ gives it a queue there. Nobody commands DIBS or AFQ.
+    /// LinkGuardian numbers it for the link. RIMM comes behind both: it writes the depth of the port that a packet leaves by
+    /// in the end, and nothing into copies that are kept. AFQ comes last: whoever changes the port of a packet in ingress does so before
+    /// AFQ gives it a queue there. Nobody commands RIMM, DIBS or AFQ.
     fn kinds(&self) -> impl Iterator<Item = Kind> {
         let sqr = self.sqr.is_some().then_some(Kind::Sqr);
         sqr.into_iter().chain(self.linkguardian.is_some().then_some(Kind::LinkGuardian))
@@ -68,7 +74,9 @@ impl Draft {
         let sqr = self.sqr.map(|config| AnyMechanism::from(Sqr::new(config)));
         let afq = self.afq.into_iter().map(|config| AnyMechanism::from(Afq::new(config)));
         let dibs = self.dibs.map(|config| AnyMechanism::from(Dibs::new(config)));
-        sqr.into_iter().chain(self.linkguardian.map(AnyMechanism::from)).chain(dibs).chain(afq).collect()
+        let rimm = self.rimm.map(|config| AnyMechanism::from(Rimm::new(config)));
+        let linkguardian = self.linkguardian.map(AnyMechanism::from);
+        sqr.into_iter().chain(linkguardian).chain(rimm).chain(dibs).chain(afq).collect()
     }
 }
 
@@ -116,7 +124,7 @@ fn read<'a>(scenario: &'a Scenario, topology: &'a Topology) -> Result<Planner<'a
             MechanismSettings::Sqr(settings) => planner.add_sqr(settings)?,
             MechanismSettings::Afq(settings) => planner.add_afq(settings),
             MechanismSettings::Dibs(settings) => planner.add_dibs(settings),
-            MechanismSettings::Rimm(_) => return Err("RIMM does not run yet".into()),
+            MechanismSettings::Rimm(settings) => planner.add_rimm(settings)?,
         }
     }
     Ok(planner)
@@ -136,6 +144,7 @@ impl Planner<'_> {
         });
         Plan {
             commands: commands.collect(),
+            asks_for_returns: self.drafts.iter().any(|draft| draft.rimm.is_some()),
             mechanisms: self.drafts.into_iter().map(Draft::finish).collect(),
             recirculation_limits: self.recirculation_limits,
         }

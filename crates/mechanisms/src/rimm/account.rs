@@ -1,0 +1,267 @@
+//! What RIMM counts, and what it must never break.
+
+use std::collections::BTreeMap;
+
+use hdrhistogram::Histogram;
+use hitless_switch::Report;
+use hitless_wire::{PortId, Time};
+
+use super::alarm::End;
+use super::sequencer::{ReturnTurn, Sequencer};
+
+/// Counters of one watched port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortCounters {
+    /// Times that the alarm was raised.
+    pub alarms: u64,
+    /// Alarms whose detour ended because they lasted too long.
+    pub ended_by_congestion: u64,
+    /// Alarms whose detour ended because all neighbours were full.
+    pub ended_by_full_neighbours: u64,
+    /// Message packets made.
+    pub messages: u64,
+    /// Crossings that no neighbour could have carried back: nobody was told.
+    pub messages_without_way: u64,
+    /// Message packets that the queue to the neighbour had no room for.
+    pub messages_refused: u64,
+    /// Message packets that came back.
+    pub messages_returned: u64,
+    /// Packets that were detoured.
+    pub detoured: u64,
+    /// How often, all packets together.
+    pub detours: u64,
+    /// Packets forwarded in the order of their numbers.
+    pub released: u64,
+    /// Packets forwarded before others with a lower number, which had not come back.
+    pub released_early: u64,
+    /// Packets that came back when they had been given up.
+    pub released_late: u64,
+    /// Of all forwarded packets: those that had been detoured as often as they may, or had no neighbour any more.
+    pub forced: u64,
+    /// Numbers given up.
+    pub numbers_skipped: u64,
+    /// New packets forwarded while detoured ones of their slot had not been released.
+    pub passed: u64,
+    /// New packets forwarded during an alarm because no neighbour sends them back.
+    pub without_way: u64,
+}
+
+/// Series of one watched port, for who asks for them.
+#[derive(Clone, Debug, Default)]
+struct Series {
+    alarms: Vec<(Time, u64)>,
+    choices: Vec<(Time, u64)>,
+}
+
+#[derive(Debug)]
+struct PortAccount {
+    port: PortId,
+    counters: PortCounters,
+    /// Above the threshold, as egress sees it: since when, and the deepest so far.
+    above: Option<(Time, u16)>,
+    series: Option<Series>,
+}
+
+/// The accounts of a switch.
+#[derive(Debug)]
+pub struct Account {
+    ports: Vec<PortAccount>,
+    /// By switch port: the place in `ports`.
+    places: Vec<Option<usize>>,
+    /// By slot and number: when the packet was first detoured. Packets that were lost stay.
+    away: BTreeMap<(u32, u32), Time>,
+    peak_segments: Histogram<u64>,
+    message_ns: Histogram<u64>,
+    circulations: Histogram<u64>,
+    away_ns: Histogram<u64>,
+    alarm_ns: Histogram<u64>,
+    /// Headers of other switches taken off packets for hosts, and their messages ended there.
+    pub strays: u64,
+    /// Depths written for neighbours.
+    pub depths_written: u64,
+    /// Depths that neighbours have written.
+    pub depths_read: u64,
+    /// All ports together, and by whatever port they came to leave.
+    detoured: u64,
+    forwarded: u64,
+}
+
+impl Account {
+    /// Of a switch with so many ports, these watched.
+    pub fn new(ports: usize, watched: impl Iterator<Item = PortId>, has_series: bool) -> Self {
+        let account = |port| PortAccount {
+            port,
+            counters: PortCounters::default(),
+            above: None,
+            series: has_series.then(Series::default),
+        };
+        let accounts: Vec<PortAccount> = watched.map(account).collect();
+        let mut places = vec![None; ports];
+        accounts.iter().enumerate().for_each(|(place, account)| places[usize::from(account.port.0)] = Some(place));
+        let histogram = || Histogram::new(3).expect("three digits are legal");
+        Self {
+            ports: accounts,
+            places,
+            away: BTreeMap::new(),
+            peak_segments: histogram(),
+            message_ns: histogram(),
+            circulations: histogram(),
+            away_ns: histogram(),
+            alarm_ns: histogram(),
+            strays: 0,
+            depths_written: 0,
+            depths_read: 0,
+            detoured: 0,
+            forwarded: 0,
+        }
+    }
+
+    fn of(&mut self, port: PortId) -> Option<&mut PortAccount> {
+        let place = self.places.get(usize::from(port.0)).copied().flatten()?;
+        Some(&mut self.ports[place])
+    }
+
+    /// Changes the counters of a port, if it is watched.
+    pub fn count(&mut self, port: PortId, change: impl FnOnce(&mut PortCounters)) {
+        if let Some(account) = self.of(port) {
+            change(&mut account.counters);
+        }
+    }
+
+    /// Egress has seen the depth of a watched port.
+    pub fn note_depth(&mut self, port: PortId, depth_segments: u16, threshold_segments: u16, now: Time) {
+        let Some(account) = self.of(port) else { return };
+        if depth_segments >= threshold_segments {
+            let above = account.above.get_or_insert((now, depth_segments));
+            above.1 = above.1.max(depth_segments);
+        } else if let Some((_, peak)) = account.above.take() {
+            self.peak_segments.saturating_record(peak.into());
+        }
+    }
+
+    /// A message has come back to ingress.
+    pub fn note_message(&mut self, port: PortId, is_above: bool, ended_ns: Option<u64>, now: Time) {
+        let Some(account) = self.of(port) else { return };
+        account.counters.messages_returned += 1;
+        account.counters.alarms += u64::from(is_above);
+        account.series.iter_mut().for_each(|series| series.alarms.push((now, is_above.into())));
+        let since = account.above.map(|(since, _)| since).filter(|_| is_above);
+        since.into_iter().for_each(|since| self.message_ns.saturating_record((now - since).as_ps() / 1_000));
+        ended_ns.into_iter().for_each(|ns| self.alarm_ns.saturating_record(ns));
+    }
+
+    /// The detour of a port has ended.
+    pub fn note_end(&mut self, port: PortId, end: End) {
+        self.count(port, |counters| match end {
+            End::Congestion => counters.ended_by_congestion += 1,
+            End::NeighboursFull => counters.ended_by_full_neighbours += 1,
+        });
+    }
+
+    /// A new packet has got a number.
+    pub fn note_detoured(&mut self, port: PortId, slot: usize, number: u32, now: Time) {
+        self.away.insert((slot as u32, number), now);
+        self.detoured += 1;
+        self.count(port, |counters| counters.detoured += 1);
+    }
+
+    /// A packet that was to leave by `port` goes to a neighbour, by `by`.
+    pub fn note_choice(&mut self, port: PortId, by: PortId, now: Time) {
+        let Some(account) = self.of(port) else { return };
+        account.counters.detours += 1;
+        let Some(series) = &mut account.series else { return };
+        if series.choices.last().is_none_or(|&(_, last)| last != u64::from(by.0)) {
+            series.choices.push((now, by.0.into()));
+        }
+    }
+
+    /// A packet that came back is forwarded.
+    pub fn note_forwarded(&mut self, port: PortId, turn: ReturnTurn, packet: (usize, u32), detours: u8, now: Time) {
+        self.forwarded += 1;
+        let since = self.away.remove(&(packet.0 as u32, packet.1));
+        since.into_iter().for_each(|since| self.away_ns.saturating_record((now - since).as_ps() / 1_000));
+        self.circulations.saturating_record(detours.into());
+        self.count(port, |counters| match turn {
+            ReturnTurn::Released => counters.released += 1,
+            ReturnTurn::Skipping(numbers) => {
+                counters.released_early += 1;
+                counters.numbers_skipped += u64::from(numbers);
+            }
+            ReturnTurn::Late => counters.released_late += 1,
+            ReturnTurn::Again => {}
+        });
+    }
+
+    /// Everything, with the state of the numbers at the end.
+    pub fn report(&self, sequencer: &Sequencer) -> Report {
+        let mut report = Report::new("rimm");
+        for account in &self.ports {
+            let scope = format!("port {}", account.port.0);
+            named(&account.counters).into_iter().for_each(|(name, value)| report.count(&scope, name, value));
+            if let Some(series) = &account.series {
+                report.series.push((scope.clone(), "alarm", series.alarms.clone()));
+                report.series.push((scope, "detouring port", series.choices.clone()));
+            }
+        }
+        let open: Vec<usize> = sequencer.open_slots().collect();
+        if !self.ports.is_empty() {
+            report.count("switch", "packets away", self.away.len() as u64);
+            report.count("switch", "slots open", open.len() as u64);
+        }
+        report.count("switch", "strays", self.strays);
+        report.count("switch", "depths written", self.depths_written);
+        report.count("switch", "depths read", self.depths_read);
+        report.acted = self.detoured + self.depths_written + self.depths_read > 0;
+        self.histograms(&mut report);
+        report.broken_promises = self.broken_promises(&open);
+        report
+    }
+
+    fn histograms(&self, report: &mut Report) {
+        let histograms = [
+            ("peak depth above the threshold, segments", &self.peak_segments),
+            ("message round trip, ns", &self.message_ns),
+            ("alarm, ns", &self.alarm_ns),
+            ("detours of a packet", &self.circulations),
+            ("time away, ns", &self.away_ns),
+        ];
+        let filled = histograms.into_iter().filter(|(_, histogram)| !histogram.is_empty());
+        report.histograms.extend(filled.map(|(name, histogram)| ("switch".to_owned(), name, histogram.clone())));
+    }
+
+    /// Every packet that was detoured has been forwarded once or is away, and a slot of which none is away has drained.
+    fn broken_promises(&self, open: &[usize]) -> Vec<String> {
+        let (detoured, forwarded) = (self.detoured, self.forwarded);
+        let away = self.away.len() as u64;
+        let mut broken = Vec::new();
+        if detoured > forwarded + away {
+            broken.push(format!("{detoured} packets were detoured, {forwarded} forwarded, and {away} are away"));
+        }
+        let has_away = |slot: usize| self.away.range((slot as u32, 0)..=(slot as u32, u32::MAX)).next().is_some();
+        if let Some(slot) = open.iter().find(|&&slot| !has_away(slot)) {
+            broken.push(format!("no packet of slot {slot} is away, and its S_a and S_f differ"));
+        }
+        broken
+    }
+}
+
+fn named(counters: &PortCounters) -> [(&'static str, u64); 16] {
+    [
+        ("alarms", counters.alarms),
+        ("detours ended by congestion", counters.ended_by_congestion),
+        ("detours ended by full neighbours", counters.ended_by_full_neighbours),
+        ("messages sent", counters.messages),
+        ("messages without a way", counters.messages_without_way),
+        ("messages refused", counters.messages_refused),
+        ("messages returned", counters.messages_returned),
+        ("packets detoured", counters.detoured),
+        ("detours", counters.detours),
+        ("packets released in order", counters.released),
+        ("packets released early", counters.released_early),
+        ("packets released late", counters.released_late),
+        ("packets forced", counters.forced),
+        ("numbers skipped", counters.numbers_skipped),
+        ("new packets past detoured ones", counters.passed),
+        ("packets without a way", counters.without_way),
+    ]
+}

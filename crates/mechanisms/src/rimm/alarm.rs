@@ -1,0 +1,171 @@
+//! The microburst detector (section III-A1): egress sees the depth of a queue and tells ingress of crossings; ingress keeps
+//! an alarm for each port, and ends the detour of one that lasts too long (sections III-B and V).
+
+use hitless_switch::{Half, Pass, RegisterArray};
+use hitless_wire::PortId;
+
+use super::clock::Stamp;
+
+/// What the alarm of a port asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// The queue is below the threshold.
+    Calm,
+    /// Packets are detoured.
+    Detour,
+    /// The queue is above the threshold, and packets are forwarded all the same: until it is below by itself.
+    Ended,
+}
+
+/// Why the detour of a port has ended while its queue was above the threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The alarm has lasted too long: this is congestion.
+    Congestion,
+    /// All neighbours that could take a packet are full.
+    NeighboursFull,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Alarm {
+    phase: Phase,
+    since: Stamp,
+}
+
+/// The alarms of all ports: ingress.
+#[derive(Debug)]
+pub struct Alarms {
+    alarms: RegisterArray<Alarm>,
+    congestion_after_ns: u64,
+}
+
+impl Alarms {
+    /// No alarm.
+    pub fn new(ports: usize, congestion_after_ns: u64) -> Self {
+        let calm = Alarm { phase: Phase::Calm, since: Stamp::default() };
+        Self { alarms: RegisterArray::new("alarm", Half::Ingress, 1, ports, calm), congestion_after_ns }
+    }
+
+    /// Egress has told that the queue of `port` is above the threshold, or below. Answers the alarm that this ends, by how
+    /// long it lasted in nanoseconds.
+    ///
+    /// An alarm that is raised a second time begins anew: the message that would have cleared it was lost.
+    pub fn told(&mut self, pass: &mut Pass, port: PortId, is_above: bool, now: Stamp) -> Option<u64> {
+        self.alarms.access(pass, usize::from(port.0), |alarm| {
+            let ended = (alarm.phase != Phase::Calm).then(|| alarm.since.until(now));
+            *alarm = Alarm { phase: if is_above { Phase::Detour } else { Phase::Calm }, since: now };
+            ended
+        })
+    }
+
+    /// The phase for a packet that is to leave by `port`; and why the detour ends with it, if it does. A new packet ends it
+    /// when neighbours `are_full`.
+    pub fn phase(&mut self, pass: &mut Pass, port: PortId, are_full: bool, now: Stamp) -> (Phase, Option<End>) {
+        let congestion_after_ns = self.congestion_after_ns;
+        self.alarms.access(pass, usize::from(port.0), |alarm| {
+            let end = match alarm.phase {
+                Phase::Calm | Phase::Ended => None,
+                Phase::Detour if alarm.since.until(now) >= congestion_after_ns => Some(End::Congestion),
+                Phase::Detour => are_full.then_some(End::NeighboursFull),
+            };
+            if end.is_some() {
+                alarm.phase = Phase::Ended;
+            }
+            (alarm.phase, end)
+        })
+    }
+
+    /// Whether the port has no alarm; read from outside of the pipeline.
+    pub fn is_calm(&self, port: PortId) -> bool {
+        self.alarms.peek(usize::from(port.0)).phase == Phase::Calm
+    }
+}
+
+/// The last depth of each port: egress.
+#[derive(Debug)]
+pub struct Detector {
+    depths: RegisterArray<u16>,
+    /// By port; none: it is not watched.
+    thresholds: Vec<Option<u16>>,
+}
+
+impl Detector {
+    /// Empty queues, with the threshold of each port.
+    pub fn new(thresholds: Vec<Option<u16>>) -> Self {
+        Self { depths: RegisterArray::new("depth", Half::Egress, 0, thresholds.len(), 0), thresholds }
+    }
+
+    /// The threshold of a port that is watched.
+    pub fn threshold(&self, port: PortId) -> Option<u16> {
+        self.thresholds.get(usize::from(port.0)).copied().flatten()
+    }
+
+    /// Records the depth of a port at a dequeue; answers with whether it is above the threshold now, if it was not before
+    /// or the other way round. At the threshold is above it, as in section III-B.
+    pub fn crossing(&mut self, pass: &mut Pass, port: PortId, depth_segments: u16) -> Option<bool> {
+        let threshold = self.threshold(port)?;
+        let before = self.depths.access(pass, usize::from(port.0), |depth| std::mem::replace(depth, depth_segments));
+        let is_above = depth_segments >= threshold;
+        (is_above != (before >= threshold)).then_some(is_above)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PORT: PortId = PortId(1);
+
+    fn ingress() -> Pass {
+        let mut pass = Pass::new(true);
+        pass.begin(Half::Ingress);
+        pass
+    }
+
+    fn phase(alarms: &mut Alarms, are_full: bool, at: u64) -> (Phase, Option<End>) {
+        alarms.phase(&mut ingress(), PORT, are_full, Stamp::new(at))
+    }
+
+    fn told(alarms: &mut Alarms, is_above: bool, at: u64) -> Option<u64> {
+        alarms.told(&mut ingress(), PORT, is_above, Stamp::new(at))
+    }
+
+    #[test]
+    fn an_alarm_that_lasts_too_long_ends_the_detour_until_the_queue_is_below_by_itself() {
+        let mut alarms = Alarms::new(2, 1_000);
+        assert_eq!(phase(&mut alarms, true, 5), (Phase::Calm, None));
+        assert_eq!(told(&mut alarms, true, 10), None);
+        assert_eq!(phase(&mut alarms, false, 1_009), (Phase::Detour, None));
+        assert_eq!(phase(&mut alarms, false, 1_010), (Phase::Ended, Some(End::Congestion)));
+        assert_eq!(phase(&mut alarms, false, 1_011), (Phase::Ended, None));
+        assert_eq!(told(&mut alarms, false, 1_500), Some(1_490));
+        assert_eq!(phase(&mut alarms, false, 1_501), (Phase::Calm, None));
+        told(&mut alarms, true, 1_600);
+        assert_eq!(phase(&mut alarms, false, 1_700), (Phase::Detour, None));
+        assert!(alarms.is_calm(PortId(0)) && !alarms.is_calm(PORT));
+    }
+
+    #[test]
+    fn full_neighbours_end_it_too_and_a_second_alarm_begins_anew() {
+        let mut alarms = Alarms::new(2, 1_000);
+        told(&mut alarms, true, 0);
+        assert_eq!(phase(&mut alarms, true, 1), (Phase::Ended, Some(End::NeighboursFull)));
+        assert_eq!(told(&mut alarms, true, 900), Some(900));
+        assert_eq!(phase(&mut alarms, false, 1_500), (Phase::Detour, None));
+    }
+
+    #[test]
+    fn only_crossings_are_told_and_only_of_watched_ports() {
+        let mut detector = Detector::new(vec![None, Some(100)]);
+        let mut depth = |port, segments| {
+            let mut pass = Pass::new(true);
+            pass.begin(Half::Egress);
+            detector.crossing(&mut pass, PortId(port), segments)
+        };
+        let steps = [(99, None), (100, Some(true)), (5_000, None), (100, None), (99, Some(false)), (0, None)];
+        for (segments, expected) in steps {
+            assert_eq!(depth(1, segments), expected, "{segments}");
+        }
+        assert_eq!((depth(0, 5_000), depth(2, 5_000)), (None, None));
+    }
+}

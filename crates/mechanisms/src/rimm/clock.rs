@@ -1,0 +1,39 @@
+//! Times in registers: nanoseconds of the switch's timestamp.
+
+use hitless_wire::Duration;
+
+/// Bits of a timestamp in a register.
+const BITS: u32 = 48;
+
+/// A time that a register keeps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamp(u64);
+
+impl Stamp {
+    /// Of a timestamp in nanoseconds.
+    pub const fn new(timestamp_ns: u64) -> Self {
+        Self(timestamp_ns & ((1 << BITS) - 1))
+    }
+
+    /// Nanoseconds from `self` to `now`, if that is no more than a turn of the clock (78 hours).
+    pub const fn until(self, now: Stamp) -> u64 {
+        now.0.wrapping_sub(self.0) & ((1 << BITS) - 1)
+    }
+}
+
+/// A duration in the ticks of the timestamp; at least one, so that a time above zero is never none.
+pub fn ticks(duration: Duration) -> u64 {
+    (duration.as_ps() / 1_000).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_that_has_wrapped_is_still_the_later_one() {
+        let before = Stamp::new((1 << BITS) - 5);
+        let after = Stamp::new((1 << BITS) + 10);
+        assert_eq!((before.until(after), Stamp::new(3).until(Stamp::new(3))), (15, 0));
+    }
+}

@@ -1,0 +1,339 @@
+//! RIMM, Real-time In-network Microburst Mitigation (Lin, Hung and Wen, IEEE Access 2022; sections as printed there).
+//!
+//! When the queue of a port has passed a threshold, what would leave by it is sent to the neighbouring switch with the
+//! shortest queue, which sends it back by ordinary routing; so the packet waits in the neighbour's buffer. Packets are
+//! numbered when they are first detoured, and go round until their queue is below the threshold again and it is their turn.
+//! [`alarm`] is the microburst detector, [`selector`] the detouring-port selector, [`sequencer`] the packet sequencer and the
+//! post-detour handler.
+//!
+//! Egress alone sees how deep a queue is. It tells ingress by a message packet, which makes the round trip through a
+//! neighbour as a packet that is detoured does.
+//!
+//! What the paper leaves open, and what was decided, is in docs/design/rimm.md.
+
+mod account;
+mod alarm;
+mod clock;
+pub mod config;
+mod selector;
+mod sequencer;
+
+use hitless_switch::{Context, DropReason, Environment, HookSet, Mechanism, PortState, Report, Subscriptions, Verdict};
+use hitless_wire::rimm::{DetourHeader, MessageHeader, TelemetryHeader};
+use hitless_wire::{PortId, Time};
+
+use account::Account;
+use alarm::{Alarms, Detector, Phase};
+use clock::{Stamp, ticks};
+pub use config::{Neighbour, Release, RimmConfig, WatchedPort};
+use selector::{Choice, DepthMonitor, Told};
+use sequencer::{Gate, NewTurn, ReturnTurn, Sequencer};
+
+/// A message packet of ours on its way to the neighbour.
+const MESSAGE: u8 = 1;
+
+/// Hops of a round trip through a neighbour, which a packet gets back: it is the detour's bound that keeps it from going
+/// round for ever.
+const HOPS: u8 = 2;
+
+/// RIMM on one switch.
+#[derive(Debug)]
+pub struct Rimm {
+    config: RimmConfig,
+    detector: Detector,
+    alarms: Alarms,
+    monitor: DepthMonitor,
+    sequencer: Sequencer,
+    /// By port: its link is up as far as anybody knows.
+    is_up: Vec<bool>,
+    /// By port: its partner wants to be told the depth.
+    is_told: Vec<bool>,
+    /// By port: it faces a switch.
+    faces_switch: Vec<bool>,
+    account: Account,
+}
+
+impl Rimm {
+    /// RIMM as configured, with nothing under way.
+    pub fn new(config: RimmConfig) -> Self {
+        Self::with_first_number(config, 0)
+    }
+
+    /// As [`Rimm::new`]; the first packet of each slot gets `first_number`. For tests of what wraps.
+    pub fn with_first_number(config: RimmConfig, first_number: u32) -> Self {
+        let ports = usize::from(config.line_ports);
+        let mut thresholds = vec![None; ports];
+        config.watched.iter().for_each(|watched| {
+            thresholds[usize::from(watched.port.0)] = Some(watched.threshold_segments);
+        });
+        let by_port = |wanted: fn(&Neighbour) -> bool| {
+            let is_wanted = |port| config.neighbours.iter().any(|other| other.port == PortId(port) && wanted(other));
+            (0..config.line_ports).map(is_wanted).collect::<Vec<bool>>()
+        };
+        let timeout_ns = ticks(config.predecessor_timeout).min(u64::from(u32::MAX / 2)) as u32;
+        let watched = config.watched.iter().map(|watched| watched.port);
+        Self {
+            detector: Detector::new(thresholds),
+            alarms: Alarms::new(ports, ticks(config.congestion_after)),
+            monitor: DepthMonitor::new(&config.neighbours, config.telemetry_lifetime.map(ticks)),
+            sequencer: Sequencer::new(config.release, config.hash_bits, timeout_ns, first_number),
+            is_up: vec![true; ports],
+            is_told: by_port(|neighbour| neighbour.is_told),
+            faces_switch: by_port(|_| true),
+            account: Account::new(ports, watched, config.records_choices),
+            config,
+        }
+    }
+
+    fn is_watched(&self, port: PortId) -> bool {
+        self.detector.threshold(port).is_some()
+    }
+
+    fn depth_segments<E: Environment>(&self, context: &mut Context<'_, E>) -> u16 {
+        let (port, queue) = (context.port(), context.packet().queue);
+        let segments = context.queue_bytes(port, queue) / self.config.segment_bytes;
+        segments.try_into().unwrap_or(u16::MAX)
+    }
+
+    /// Takes off what the neighbour wrote for this switch.
+    fn take_told<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Option<Told> {
+        let packet = context.packet();
+        let port = packet.ingress_port;
+        if !self.faces_switch.get(usize::from(port.0)).is_some_and(|&is_one| is_one) {
+            return None;
+        }
+        let telemetry = packet.remove_shim::<TelemetryHeader>().map(|header| header.depth_segments);
+        let depth = telemetry.or_else(|| packet.shims.get::<DetourHeader>().map(|header| header.depth_segments));
+        self.account.depths_read += u64::from(depth.is_some());
+        depth.map(|depth_segments| Told { port, depth_segments })
+    }
+
+    /// The neighbour for a packet that is to leave by `towards`.
+    fn choose<E: Environment>(
+        &mut self,
+        context: &mut Context<'_, E>,
+        towards: PortId,
+        told: Option<Told>,
+        now: Stamp,
+    ) -> Option<Choice> {
+        let (neighbours, is_up) = (&self.config.neighbours, &self.is_up);
+        let mut may_take = 0u128;
+        for (index, neighbour) in neighbours.iter().enumerate().take(128) {
+            let port = neighbour.port;
+            let may = port != towards && is_up[usize::from(port.0)] && context.returns(port);
+            may_take |= u128::from(may) << index;
+        }
+        self.monitor.choose(context.pass(), told, now, |index| index < 128 && may_take >> index & 1 == 1)
+    }
+
+    /// A packet without a number that is to leave by a watched port.
+    fn new_packet<E: Environment>(
+        &mut self,
+        context: &mut Context<'_, E>,
+        towards: PortId,
+        told: Option<Told>,
+        now: Stamp,
+    ) -> Verdict {
+        let slot = self.sequencer.slot(context.packet().flow_hash);
+        // In hardware the minimum is always there. Here it takes time, and mostly nobody asks for it.
+        let matters = !self.alarms.is_calm(towards) || self.sequencer.is_detoured(slot);
+        let choice = if matters {
+            self.choose(context, towards, told, now)
+        } else {
+            told.into_iter().for_each(|told| self.monitor.note(context.pass(), told, now));
+            None
+        };
+        let are_full = choice.is_some_and(|choice| choice.is_full);
+        let (phase, end) = self.alarms.phase(context.pass(), towards, are_full, now);
+        end.into_iter().for_each(|end| self.account.note_end(towards, end));
+        let open = choice.filter(|choice| !choice.is_full);
+        let has_waiting = self.sequencer.has_waiting(slot);
+        let turn = self.sequencer.new_packet(context.pass(), slot, phase, open.is_some(), now);
+        match (turn, open) {
+            (NewTurn::Detour(sequence), Some(choice)) => {
+                self.account.note_detoured(towards, slot, sequence, context.now());
+                let header = DetourHeader { sequence, origin: self.config.origin, detours: 0, depth_segments: 0 };
+                context.packet().push_shim(header).expect("a packet in ingress has room");
+                self.detour(context, towards, choice)
+            }
+            _ => {
+                self.account.count(towards, |counters| {
+                    counters.passed += u64::from(has_waiting);
+                    counters.without_way += u64::from(phase == Phase::Detour && choice.is_none());
+                });
+                Verdict::Continue
+            }
+        }
+    }
+
+    fn detour<E: Environment>(&mut self, context: &mut Context<'_, E>, towards: PortId, choice: Choice) -> Verdict {
+        self.account.note_choice(towards, choice.port, context.now());
+        let packet = context.packet();
+        let mut header: DetourHeader = packet.shims.get().expect("a detoured packet has its header");
+        header.detours += 1;
+        packet.shims.replace(header);
+        let class = packet.class;
+        Verdict::Forward { port: choice.port, queue: context.class_queue(choice.port, class) }
+    }
+
+    /// A packet that this switch has numbered.
+    fn returning<E: Environment>(
+        &mut self,
+        context: &mut Context<'_, E>,
+        header: DetourHeader,
+        towards: PortId,
+        told: Option<Told>,
+        now: Stamp,
+    ) -> Verdict {
+        let slot = self.sequencer.slot(context.packet().flow_hash);
+        context.packet().ttl = context.packet().ttl.saturating_add(HOPS);
+        let choice = self.choose(context, towards, told, now);
+        let (phase, end) = match self.is_watched(towards) {
+            true => self.alarms.phase(context.pass(), towards, false, now),
+            false => (Phase::Calm, None),
+        };
+        end.into_iter().for_each(|end| self.account.note_end(towards, end));
+        let is_forced = header.detours >= self.config.detours_max || choice.is_none();
+        let gate = match phase {
+            _ if is_forced => Gate::Forced,
+            Phase::Detour => Gate::Closed,
+            Phase::Calm | Phase::Ended => Gate::Open,
+        };
+        let now_ns = context.timestamp_ns() as u32;
+        let turn = self.sequencer.returning(context.pass(), slot, header.sequence, gate, now_ns);
+        match (turn, choice) {
+            (ReturnTurn::Again, Some(choice)) => self.detour(context, towards, choice),
+            _ => {
+                context.packet().remove_shim::<DetourHeader>();
+                let packet = (slot, header.sequence);
+                self.account.note_forwarded(towards, turn, packet, header.detours, context.now());
+                self.account.count(towards, |counters| counters.forced += u64::from(is_forced));
+                Verdict::Continue
+            }
+        }
+    }
+
+    /// A message packet: of this switch, or of another that this one passes on.
+    fn message<E: Environment>(&mut self, context: &mut Context<'_, E>, header: MessageHeader, now: Stamp) -> Verdict {
+        if header.origin == self.config.origin && self.is_watched(header.port) {
+            let threshold = self.detector.threshold(header.port).unwrap_or(u16::MAX);
+            let is_above = header.depth_segments >= threshold;
+            let ended_ns = self.alarms.told(context.pass(), header.port, is_above, now);
+            self.account.note_message(header.port, is_above, ended_ns, context.now());
+            return Verdict::Drop(DropReason::ControlAbsorbed);
+        }
+        let towards = context.packet().egress_port;
+        if self.faces_switch[usize::from(towards.0)] {
+            return Verdict::Continue;
+        }
+        self.account.strays += 1;
+        Verdict::Drop(DropReason::ControlAbsorbed)
+    }
+
+    /// A packet that another switch has numbered: only that one releases it. Should it come to a host from here, it goes
+    /// there without its header.
+    fn of_another<E: Environment>(&mut self, context: &mut Context<'_, E>, towards: PortId) -> Verdict {
+        if !self.faces_switch[usize::from(towards.0)] {
+            context.packet().remove_shim::<DetourHeader>();
+            self.account.strays += 1;
+        }
+        Verdict::Continue
+    }
+
+    /// Tells ingress of a crossing, through the first neighbour that sends the message back.
+    fn tell<E: Environment>(&mut self, context: &mut Context<'_, E>, depth_segments: u16) {
+        let port = context.port();
+        let is_up = &self.is_up;
+        let others = self.config.neighbours.iter().map(|neighbour| neighbour.port);
+        let way =
+            others.filter(|&other| other != port && is_up[usize::from(other.0)]).find(|&other| context.returns(other));
+        let Some(way) = way else {
+            return self.account.count(port, |counters| counters.messages_without_way += 1);
+        };
+        let header = MessageHeader { origin: self.config.origin, port, depth_segments };
+        let class = context.packet().class;
+        let queue = context.class_queue(way, class);
+        context.mirror(way, queue, MESSAGE, |copy| header.put_on_copy(copy));
+        self.account.count(port, |counters| counters.messages += 1);
+    }
+
+    /// Writes the depth of the queue that the packet has left for the switch that it goes to.
+    fn write_depth<E: Environment>(&mut self, context: &mut Context<'_, E>, depth_segments: u16) {
+        self.account.depths_written += 1;
+        let packet = context.packet();
+        match packet.shims.get::<DetourHeader>() {
+            Some(header) => {
+                packet.shims.replace(DetourHeader { depth_segments, ..header });
+            }
+            None => packet.push_shim(TelemetryHeader { depth_segments }).expect("a packet in egress has room"),
+        }
+    }
+}
+
+impl Mechanism for Rimm {
+    fn subscriptions(&mut self, _queue_counts: &[usize]) -> Subscriptions {
+        let from = self.config.neighbours.iter().map(|neighbour| (neighbour.port, HookSet::INGRESS_FROM));
+        // What another mechanism has recirculated has come by a port that faces a switch all the same.
+        let recirculated = (0..self.config.recirculation_ports)
+            .map(|number| (PortId(self.config.line_ports + number), HookSet::INGRESS_FROM));
+        let watched = self.config.watched.iter();
+        let watched = watched.map(|watched| (watched.port, HookSet::INGRESS_TOWARDS.with(HookSet::EGRESS)));
+        let told = self.config.neighbours.iter().filter(|neighbour| neighbour.is_told);
+        let told = told.map(|neighbour| (neighbour.port, HookSet::EGRESS));
+        let hooks = from.chain(recirculated).chain(watched).chain(told).collect();
+        Subscriptions { hooks, ..Subscriptions::default() }
+    }
+
+    fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+        let now = Stamp::new(context.timestamp_ns());
+        if let Some(header) = context.packet().shims.get::<MessageHeader>() {
+            return self.message(context, header, now);
+        }
+        let told = self.take_told(context);
+        let towards = context.packet().egress_port;
+        match context.packet().shims.get::<DetourHeader>() {
+            Some(header) if header.origin == self.config.origin && !self.config.watched.is_empty() => {
+                self.returning(context, header, towards, told, now)
+            }
+            None if self.is_watched(towards) => self.new_packet(context, towards, told, now),
+            of_another => {
+                told.into_iter().for_each(|told| self.monitor.note(context.pass(), told, now));
+                if of_another.is_some() { self.of_another(context, towards) } else { Verdict::Continue }
+            }
+        }
+    }
+
+    fn egress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+        if context.is_mine() || context.packet().shims.contains::<MessageHeader>() {
+            return Verdict::Continue;
+        }
+        let port = context.port();
+        let depth_segments = self.depth_segments(context);
+        if let Some(threshold_segments) = self.detector.threshold(port) {
+            self.account.note_depth(port, depth_segments, threshold_segments, context.now());
+            if self.detector.crossing(context.pass(), port, depth_segments).is_some() {
+                self.tell(context, depth_segments);
+            }
+        }
+        if self.is_told[usize::from(port.0)] {
+            self.write_depth(context, depth_segments);
+        }
+        Verdict::Continue
+    }
+
+    fn refused<E: Environment>(&mut self, _reason: DropReason, context: &mut Context<'_, E>) {
+        if let Some(header) = context.packet().shims.get::<MessageHeader>() {
+            self.account.count(header.port, |counters| counters.messages_refused += 1);
+        }
+    }
+
+    fn port_state<E: Environment>(&mut self, port: PortId, state: PortState, _context: &mut Context<'_, E>) {
+        if let Some(is_up) = self.is_up.get_mut(usize::from(port.0)) {
+            *is_up = state == PortState::Up;
+        }
+    }
+
+    fn report(&self, _now: Time) -> Report {
+        self.account.report(&self.sequencer)
+    }
+}

@@ -1,0 +1,149 @@
+//! The detouring-port selector: what the neighbours have told of their queues towards us (section III-A2, the QDM table).
+
+use hitless_switch::{Half, Pass, RegisterArray};
+use hitless_wire::PortId;
+
+use super::clock::Stamp;
+use super::config::Neighbour;
+
+/// The minimum over all entries is taken in one pass, so each is a register of its own. A pipeline does not have more.
+const NAMES: [&str; 24] = [
+    "QDM 0", "QDM 1", "QDM 2", "QDM 3", "QDM 4", "QDM 5", "QDM 6", "QDM 7", "QDM 8", "QDM 9", "QDM 10", "QDM 11",
+    "QDM 12", "QDM 13", "QDM 14", "QDM 15", "QDM 16", "QDM 17", "QDM 18", "QDM 19", "QDM 20", "QDM 21", "QDM 22",
+    "QDM 23",
+];
+
+/// What a neighbour told last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    depth_segments: u16,
+    told_at: Stamp,
+}
+
+/// A depth that came with a packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Told {
+    /// The port by which it came.
+    pub port: PortId,
+    /// The depth.
+    pub depth_segments: u16,
+}
+
+/// The port of the neighbour whose queue is the shortest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// Our port towards it.
+    pub port: PortId,
+    /// The depth that it told.
+    pub depth_segments: u16,
+    /// It is so full that it is given nothing new.
+    pub is_full: bool,
+}
+
+/// The QDM table. Ports that face hosts have no entry (NULL in the paper).
+#[derive(Debug)]
+pub struct DepthMonitor {
+    neighbours: Vec<Neighbour>,
+    /// By neighbour.
+    entries: Vec<RegisterArray<Entry>>,
+    lifetime: Option<u64>,
+}
+
+impl DepthMonitor {
+    /// Empty queues, as long as nobody tells otherwise; `lifetime` is in nanoseconds.
+    pub fn new(neighbours: &[Neighbour], lifetime: Option<u64>) -> Self {
+        let name = |index: usize| NAMES[index.min(NAMES.len() - 1)];
+        let entry = |index| RegisterArray::new(name(index), Half::Ingress, 0, 1, Entry::default());
+        Self { neighbours: neighbours.to_vec(), entries: (0..neighbours.len()).map(entry).collect(), lifetime }
+    }
+
+    /// Notes what was told.
+    pub fn note(&mut self, pass: &mut Pass, told: Told, now: Stamp) {
+        let Some(index) = self.neighbours.iter().position(|neighbour| neighbour.port == told.port) else { return };
+        self.entries[index].access(pass, 0, |entry| {
+            *entry = Entry { depth_segments: told.depth_segments, told_at: now };
+        });
+    }
+
+    /// Notes what was told, and finds the neighbour with the shortest queue among those that `may_take` the packet, the
+    /// lowest port of several. None: there is none.
+    pub fn choose(
+        &mut self,
+        pass: &mut Pass,
+        told: Option<Told>,
+        now: Stamp,
+        may_take: impl Fn(usize) -> bool,
+    ) -> Option<Choice> {
+        let mut least: Option<Choice> = None;
+        let lifetime = self.lifetime;
+        for (index, (neighbour, entry)) in self.neighbours.iter().zip(&mut self.entries).enumerate() {
+            let depth_segments = entry.access(pass, 0, |entry| {
+                if let Some(told) = told.filter(|told| told.port == neighbour.port) {
+                    *entry = Entry { depth_segments: told.depth_segments, told_at: now };
+                }
+                let is_stale = lifetime.is_some_and(|lifetime| entry.told_at.until(now) > lifetime);
+                if is_stale { 0 } else { entry.depth_segments }
+            });
+            if may_take(index) && least.is_none_or(|least| depth_segments < least.depth_segments) {
+                let is_full = depth_segments >= neighbour.full_segments;
+                least = Some(Choice { port: neighbour.port, depth_segments, is_full });
+            }
+        }
+        least
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn monitor(lifetime: Option<u64>) -> DepthMonitor {
+        let neighbour = |port| Neighbour { port: PortId(port), full_segments: 100, is_told: true };
+        DepthMonitor::new(&[1, 2, 4].map(neighbour), lifetime)
+    }
+
+    fn choose(
+        monitor: &mut DepthMonitor,
+        told: Option<(u16, u16)>,
+        at: u64,
+        may_take: [bool; 3],
+    ) -> Option<(u16, bool)> {
+        let mut pass = Pass::new(true);
+        pass.begin(Half::Ingress);
+        let told = told.map(|(port, depth_segments)| Told { port: PortId(port), depth_segments });
+        let choice = monitor.choose(&mut pass, told, Stamp::new(at), |index| may_take[index]);
+        assert_eq!(pass.violation(), None);
+        choice.map(|choice| (choice.port.0, choice.is_full))
+    }
+
+    #[test]
+    fn the_shortest_queue_of_those_that_may_take_the_packet_is_chosen() {
+        let mut monitor = monitor(None);
+        let all = [true; 3];
+        let steps = [
+            (None, all, Some((1, false))),
+            (Some((1, 7)), all, Some((2, false))),
+            (Some((2, 9)), all, Some((4, false))),
+            (Some((4, 120)), all, Some((1, false))),
+            (Some((1, 150)), all, Some((2, false))),
+            (Some((2, 100)), all, Some((2, true))),
+            (None, [true, false, false], Some((1, true))),
+            (None, [false; 3], None),
+            (Some((3, 0)), all, Some((2, true))),
+        ];
+        for (told, may_take, expected) in steps {
+            assert_eq!(choose(&mut monitor, told, 0, may_take), expected, "{told:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_told_too_long_ago_counts_as_an_empty_queue() {
+        let mut forgets = monitor(Some(1_000));
+        for port in [1, 2, 4] {
+            choose(&mut forgets, Some((port, 10 * port)), 500, [true; 3]);
+        }
+        assert_eq!(choose(&mut forgets, Some((1, 30)), 1_500, [true; 3]), Some((2, false)));
+        assert_eq!(choose(&mut forgets, None, 1_501, [true; 3]), Some((2, false)));
+        assert_eq!(choose(&mut forgets, Some((2, 5)), 1_501, [true; 3]), Some((4, false)), "port 4 counts as empty");
+    }
+}

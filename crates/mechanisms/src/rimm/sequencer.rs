@@ -1,0 +1,233 @@
+//! The packet sequencer (section III-B) and the post-detour handler (section III-C): the order of detoured packets, and when
+//! new packets of a flow are forwarded again.
+//!
+//! | stage | register | width | entries |
+//! |---|---|---|---|
+//! | 2 | detour under way, since when, last arrival | 1 + 48 + 48 | per slot |
+//! | 3 | S_f, since when packets wait for it | 32 + 32 | per slot |
+//! | 4 | S_a | 32 | per slot |
+
+use hitless_switch::{Half, Pass, RegisterArray};
+
+use super::alarm::Phase;
+use super::clock::{Stamp, ticks};
+use super::config::Release;
+
+/// What becomes of a new packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NewTurn {
+    /// It is forwarded.
+    Forward,
+    /// It is detoured, with this number.
+    Detour(u32),
+}
+
+/// What becomes of a packet that comes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReturnTurn {
+    /// It was the next, and is forwarded.
+    Released,
+    /// It is forwarded although it is not the next: those before it, so many numbers, count as lost.
+    Skipping(u32),
+    /// It is forwarded, after others that had been behind it: it had been given up, or this is a copy of it.
+    Late,
+    /// It is detoured again.
+    Again,
+}
+
+/// Whether a packet that comes back may be forwarded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gate {
+    /// Its queue is above the threshold.
+    Closed,
+    /// In its turn.
+    Open,
+    /// It has been detoured as often as it may be, or there is no neighbour for it any more.
+    Forced,
+}
+
+/// Whether the packets of a slot are being detoured.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flow {
+    state: FlowState,
+    since: Stamp,
+    arrived_at: Stamp,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum FlowState {
+    #[default]
+    Direct,
+    Detoured,
+    /// It was detoured for as long as it may be, and its queue has been above the threshold ever since.
+    Ended,
+}
+
+/// S_f, the number of the packet to be released next, and since when others have waited for it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Next {
+    number: u32,
+    /// Low bits of nanoseconds; 0: nobody waits.
+    waiting_since_ns: u32,
+}
+
+impl Next {
+    fn go_on(&mut self, number: u32) {
+        *self = Self { number, waiting_since_ns: 0 };
+    }
+
+    /// One waits; answers for how long some have.
+    fn wait(&mut self, now_ns: u32) -> u32 {
+        if self.waiting_since_ns == 0 {
+            self.waiting_since_ns = now_ns.max(1);
+        }
+        now_ns.wrapping_sub(self.waiting_since_ns)
+    }
+}
+
+/// The numbers of all slots.
+#[derive(Debug)]
+pub struct Sequencer {
+    flows: RegisterArray<Flow>,
+    next: RegisterArray<Next>,
+    attached: RegisterArray<u32>,
+    release: Release,
+    timeout_ns: u32,
+    hash_bits: u8,
+}
+
+impl Sequencer {
+    /// All numbers at `first_number`.
+    pub fn new(release: Release, hash_bits: u8, timeout_ns: u32, first_number: u32) -> Self {
+        let slots = 1 << hash_bits;
+        let next = Next { number: first_number, waiting_since_ns: 0 };
+        Self {
+            flows: RegisterArray::new("detour", Half::Ingress, 2, slots, Flow::default()),
+            next: RegisterArray::new("S_f", Half::Ingress, 3, slots, next),
+            attached: RegisterArray::new("S_a", Half::Ingress, 4, slots, first_number),
+            release,
+            timeout_ns,
+            hash_bits,
+        }
+    }
+
+    /// The slot of a flow.
+    pub fn slot(&self, flow_hash: u32) -> usize {
+        // The golden ratio's fraction; the shift would overflow for no bits at all.
+        let mixed = u64::from(flow_hash.wrapping_mul(0x9e37_79b9));
+        (mixed << self.hash_bits >> 32) as usize
+    }
+
+    /// Whether the next new packet of the slot can be detoured while its port has no alarm; read from outside of the
+    /// pipeline.
+    pub fn is_detoured(&self, slot: usize) -> bool {
+        match self.release {
+            Release::FlowletGap { .. } => self.flows.peek(slot).state == FlowState::Detoured,
+            Release::Exact => self.has_waiting(slot),
+            Release::Unordered => false,
+        }
+    }
+
+    /// Whether packets of the slot have not been released; read from outside of the pipeline.
+    pub fn has_waiting(&self, slot: usize) -> bool {
+        self.release != Release::Unordered && self.attached.peek(slot) != self.next.peek(slot).number
+    }
+
+    /// A new packet. It cannot be detoured unless `can_be_detoured`.
+    pub fn new_packet(
+        &mut self,
+        pass: &mut Pass,
+        slot: usize,
+        phase: Phase,
+        can_be_detoured: bool,
+        now: Stamp,
+    ) -> NewTurn {
+        let wants = match self.release {
+            Release::Unordered => phase == Phase::Detour && can_be_detoured,
+            Release::Exact => return self.exact(pass, slot, phase, can_be_detoured),
+            Release::FlowletGap { .. } => self.by_gap(pass, slot, phase, can_be_detoured, now),
+        };
+        if !wants {
+            return NewTurn::Forward;
+        }
+        NewTurn::Detour(self.attached.access(pass, slot, take_number))
+    }
+
+    /// All that went before have been released: S_f is read first, and S_a goes on if the packet is detoured.
+    fn exact(&mut self, pass: &mut Pass, slot: usize, phase: Phase, can_be_detoured: bool) -> NewTurn {
+        let next = self.next.access(pass, slot, |next| next.number);
+        self.attached.access(pass, slot, |attached| {
+            let wants = match phase {
+                Phase::Detour => true,
+                Phase::Calm => *attached != next,
+                Phase::Ended => false,
+            };
+            if wants && can_be_detoured { NewTurn::Detour(take_number(attached)) } else { NewTurn::Forward }
+        })
+    }
+
+    /// An idle time of chi ends the detour; so does the end of its port's, and that it has lasted for too long.
+    fn by_gap(&mut self, pass: &mut Pass, slot: usize, phase: Phase, can_be_detoured: bool, now: Stamp) -> bool {
+        let Release::FlowletGap { gap, detour_max } = self.release else {
+            unreachable!("asked of one with a gap only")
+        };
+        self.flows.access(pass, slot, |flow| {
+            let is_gap = flow.arrived_at.until(now) >= ticks(gap);
+            flow.arrived_at = now;
+            let is_over = detour_max.is_some_and(|longest| flow.since.until(now) >= ticks(longest));
+            match (flow.state, phase) {
+                (_, Phase::Ended) => flow.state = FlowState::Direct,
+                (FlowState::Direct, Phase::Calm) => {}
+                (FlowState::Direct, Phase::Detour) if can_be_detoured => {
+                    (flow.state, flow.since) = (FlowState::Detoured, now);
+                }
+                (FlowState::Direct, Phase::Detour) => {}
+                (FlowState::Detoured, Phase::Detour) if is_over => flow.state = FlowState::Ended,
+                (FlowState::Detoured, Phase::Calm) if is_over || is_gap => flow.state = FlowState::Direct,
+                (FlowState::Detoured, _) if !can_be_detoured => flow.state = FlowState::Direct,
+                (FlowState::Detoured, _) | (FlowState::Ended, Phase::Detour) => {}
+                (FlowState::Ended, Phase::Calm) => flow.state = FlowState::Direct,
+            }
+            flow.state == FlowState::Detoured
+        })
+    }
+
+    /// A packet that has come back, with its number.
+    pub fn returning(&mut self, pass: &mut Pass, slot: usize, number: u32, gate: Gate, now_ns: u32) -> ReturnTurn {
+        if self.release == Release::Unordered {
+            return if gate == Gate::Closed { ReturnTurn::Again } else { ReturnTurn::Released };
+        }
+        let timeout_ns = self.timeout_ns;
+        self.next.access(pass, slot, |next| {
+            let ahead = number.wrapping_sub(next.number) as i32;
+            match (ahead.signum(), gate) {
+                (0, Gate::Closed) => {
+                    next.waiting_since_ns = 0;
+                    ReturnTurn::Again
+                }
+                (0, Gate::Open | Gate::Forced) => {
+                    next.go_on(number.wrapping_add(1));
+                    ReturnTurn::Released
+                }
+                (-1, Gate::Open | Gate::Forced) => ReturnTurn::Late,
+                (-1, Gate::Closed) | (_, Gate::Closed) => ReturnTurn::Again,
+                (_, Gate::Open) if next.wait(now_ns) < timeout_ns => ReturnTurn::Again,
+                (_, Gate::Open | Gate::Forced) => {
+                    next.go_on(number.wrapping_add(1));
+                    ReturnTurn::Skipping(ahead as u32)
+                }
+            }
+        })
+    }
+
+    /// All slots: how many there are, and those whose S_a and S_f differ.
+    pub fn open_slots(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..1 << self.hash_bits).filter(|&slot| self.has_waiting(slot))
+    }
+}
+
+fn take_number(attached: &mut u32) -> u32 {
+    let number = *attached;
+    *attached = number.wrapping_add(1);
+    number
+}

@@ -1,0 +1,158 @@
+//! What RIMM's switches write on packets between them (Lin, Hung and Wen, IEEE Access 2022).
+//!
+//! Each header follows the Ethernet header and begins with an EtherType of its own; the packet's own type comes behind it.
+//! Those two bytes are counted in [`Shim::WIRE_BYTES`] and not kept: they say what the kind of the shim says. A packet
+//! bears one of the three at most: the depth that rides on any packet is a field of the header of a detoured one.
+
+use crate::packet::{MINIMUM_FRAME_BYTES, Packet, PortId};
+use crate::shim::{Shim, ShimKind, ShimStack};
+use crate::transport::Transport;
+
+const ETHER_TYPE_BYTES: u32 = 2;
+
+/// On a detoured packet (section III-B: 32 bits of number; what else is here, the paper leaves open).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DetourHeader {
+    /// The packet's place among the detoured packets of its slot; wraps.
+    pub sequence: u32,
+    /// The switch that gave the number. Only it may release the packet.
+    pub origin: u8,
+    /// How often it has been detoured.
+    pub detours: u8,
+    /// As [`TelemetryHeader::depth_segments`].
+    pub depth_segments: u16,
+}
+
+impl Shim for DetourHeader {
+    const KIND: ShimKind = ShimKind::RimmDetour;
+    const BYTES: usize = 8;
+    const WIRE_BYTES: u32 = Self::BYTES as u32 + ETHER_TYPE_BYTES;
+
+    #[inline]
+    fn emit(&self, bytes: &mut [u8]) {
+        bytes[0..4].copy_from_slice(&self.sequence.to_be_bytes());
+        bytes[4] = self.origin;
+        bytes[5] = self.detours;
+        bytes[6..8].copy_from_slice(&self.depth_segments.to_be_bytes());
+    }
+
+    #[inline]
+    fn parse(bytes: &[u8]) -> Self {
+        Self {
+            sequence: u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]),
+            origin: bytes[4],
+            detours: bytes[5],
+            depth_segments: u16::from_be_bytes([bytes[6], bytes[7]]),
+        }
+    }
+}
+
+/// In-band telemetry on any packet from one switch to another (section III-A, detouring-port selector).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TelemetryHeader {
+    /// Depth of the queue that the packet left, that of the port towards the switch that reads it.
+    pub depth_segments: u16,
+}
+
+impl Shim for TelemetryHeader {
+    const KIND: ShimKind = ShimKind::RimmTelemetry;
+    const BYTES: usize = 2;
+    const WIRE_BYTES: u32 = Self::BYTES as u32 + ETHER_TYPE_BYTES;
+
+    #[inline]
+    fn emit(&self, bytes: &mut [u8]) {
+        bytes.copy_from_slice(&self.depth_segments.to_be_bytes());
+    }
+
+    #[inline]
+    fn parse(bytes: &[u8]) -> Self {
+        Self { depth_segments: u16::from_be_bytes([bytes[0], bytes[1]]) }
+    }
+}
+
+/// By which the egress of a switch tells its ingress of a depth, through a neighbour (section III-A, microburst detector).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageHeader {
+    /// The switch that is to read it, which sent it.
+    pub origin: u8,
+    /// The port whose queue it is.
+    pub port: PortId,
+    /// The depth of that queue.
+    pub depth_segments: u16,
+}
+
+impl Shim for MessageHeader {
+    const KIND: ShimKind = ShimKind::RimmMessage;
+    const BYTES: usize = 5;
+    const WIRE_BYTES: u32 = Self::BYTES as u32 + ETHER_TYPE_BYTES;
+
+    fn emit(&self, bytes: &mut [u8]) {
+        bytes[0] = self.origin;
+        bytes[1..3].copy_from_slice(&self.port.0.to_be_bytes());
+        bytes[3..5].copy_from_slice(&self.depth_segments.to_be_bytes());
+    }
+
+    fn parse(bytes: &[u8]) -> Self {
+        Self {
+            origin: bytes[0],
+            port: PortId(u16::from_be_bytes([bytes[1], bytes[2]])),
+            depth_segments: u16::from_be_bytes([bytes[3], bytes[4]]),
+        }
+    }
+}
+
+impl MessageHeader {
+    /// Makes a message packet of a copy of `packet`: its headers without payload, so that it takes the same way.
+    pub fn put_on_copy(self, packet: &mut Packet) {
+        packet.transport = Transport::None;
+        packet.shims = ShimStack::default();
+        packet.frame_bytes = MINIMUM_FRAME_BYTES - Self::WIRE_BYTES;
+        packet.push_shim(self).expect("an empty stack has room");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Any bytes parse, every bit of them means something, and what they mean survives being written.
+        #[test]
+        fn emit_inverts_parse(bytes in any::<[u8; 8]>()) {
+            let mut again = [0; 8];
+            DetourHeader::parse(&bytes).emit(&mut again);
+            prop_assert_eq!(again, bytes);
+            TelemetryHeader::parse(&bytes[..2]).emit(&mut again[..2]);
+            MessageHeader::parse(&bytes[3..]).emit(&mut again[3..]);
+            prop_assert_eq!(again, bytes);
+        }
+
+        #[test]
+        fn parse_inverts_emit(sequence: u32, origin: u8, detours: u8, depth_segments: u16, port: u16) {
+            let detour = DetourHeader { sequence, origin, detours, depth_segments };
+            let telemetry = TelemetryHeader { depth_segments };
+            let message = MessageHeader { origin, port: PortId(port), depth_segments };
+            let mut packet = Packet { frame_bytes: 1_518, ..Packet::default() };
+            packet.push_shim(detour).unwrap();
+            packet.push_shim(telemetry).unwrap();
+            packet.push_shim(message).unwrap();
+            prop_assert_eq!(packet.frame_bytes, 1_518 + 10 + 4 + 7);
+            prop_assert_eq!(packet.remove_shim(), Some(detour));
+            prop_assert_eq!(packet.remove_shim(), Some(telemetry));
+            prop_assert_eq!(packet.remove_shim(), Some(message));
+            prop_assert_eq!(packet.frame_bytes, 1_518);
+        }
+    }
+
+    #[test]
+    fn a_message_has_the_headers_of_a_packet_and_nothing_else() {
+        let mut packet = Packet { frame_bytes: 1_518, flow_hash: 7, ttl: 60, ..Packet::default() };
+        packet.push_shim(DetourHeader { sequence: 1, origin: 2, detours: 3, depth_segments: 4 }).unwrap();
+        let message = MessageHeader { origin: 2, port: PortId(5), depth_segments: 20_001 };
+        message.put_on_copy(&mut packet);
+        assert_eq!((packet.frame_bytes, packet.flow_hash, packet.ttl), (64, 7, 60));
+        assert_eq!(packet.shims.iter().count(), 1);
+        assert_eq!(packet.shims.get(), Some(message));
+    }
+}
