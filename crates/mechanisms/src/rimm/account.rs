@@ -62,6 +62,20 @@ struct PortAccount {
     series: Option<Series>,
 }
 
+/// What was noted, up to [`VALUE_MAX`]; takes no room before anything is.
+#[derive(Debug, Default)]
+struct Values(Option<Histogram<u64>>);
+
+/// In nanoseconds ten seconds, longer than any packet is away.
+const VALUE_MAX: u64 = 10_000_000_000;
+
+impl Values {
+    fn note(&mut self, value: u64) {
+        let create = || Histogram::new_with_max(VALUE_MAX, 3).expect("three digits are legal");
+        self.0.get_or_insert_with(create).saturating_record(value);
+    }
+}
+
 /// The accounts of a switch.
 #[derive(Debug)]
 pub struct Account {
@@ -70,11 +84,11 @@ pub struct Account {
     places: Vec<Option<usize>>,
     /// By slot and number: when the packet was first detoured. Packets that were lost stay.
     away: BTreeMap<(u32, u32), Time>,
-    peak_segments: Histogram<u64>,
-    message_ns: Histogram<u64>,
-    circulations: Histogram<u64>,
-    away_ns: Histogram<u64>,
-    alarm_ns: Histogram<u64>,
+    peak_segments: Values,
+    message_ns: Values,
+    circulations: Values,
+    away_ns: Values,
+    alarm_ns: Values,
     /// Headers of other switches taken off packets for hosts, and their messages ended there.
     pub strays: u64,
     /// Depths written for neighbours.
@@ -88,26 +102,25 @@ pub struct Account {
 
 impl Account {
     /// Of a switch with so many ports, these watched.
-    pub fn new(ports: usize, watched: impl Iterator<Item = PortId>, has_series: bool) -> Self {
+    pub fn new(ports: usize, accounted: &[PortId], has_series: bool) -> Self {
         let account = |port| PortAccount {
             port,
             counters: PortCounters::default(),
             above: None,
             series: has_series.then(Series::default),
         };
-        let accounts: Vec<PortAccount> = watched.map(account).collect();
+        let accounts: Vec<PortAccount> = accounted.iter().map(|&port| account(port)).collect();
         let mut places = vec![None; ports];
         accounts.iter().enumerate().for_each(|(place, account)| places[usize::from(account.port.0)] = Some(place));
-        let histogram = || Histogram::new(3).expect("three digits are legal");
         Self {
             ports: accounts,
             places,
             away: BTreeMap::new(),
-            peak_segments: histogram(),
-            message_ns: histogram(),
-            circulations: histogram(),
-            away_ns: histogram(),
-            alarm_ns: histogram(),
+            peak_segments: Values::default(),
+            message_ns: Values::default(),
+            circulations: Values::default(),
+            away_ns: Values::default(),
+            alarm_ns: Values::default(),
             strays: 0,
             depths_written: 0,
             depths_read: 0,
@@ -135,7 +148,7 @@ impl Account {
             let above = account.above.get_or_insert((now, depth_segments));
             above.1 = above.1.max(depth_segments);
         } else if let Some((_, peak)) = account.above.take() {
-            self.peak_segments.saturating_record(peak.into());
+            self.peak_segments.note(peak.into());
         }
     }
 
@@ -146,8 +159,8 @@ impl Account {
         account.counters.alarms += u64::from(is_above);
         account.series.iter_mut().for_each(|series| series.alarms.push((now, is_above.into())));
         let since = account.above.map(|(since, _)| since).filter(|_| is_above);
-        since.into_iter().for_each(|since| self.message_ns.saturating_record((now - since).as_ps() / 1_000));
-        ended_ns.into_iter().for_each(|ns| self.alarm_ns.saturating_record(ns));
+        since.into_iter().for_each(|since| self.message_ns.note((now - since).as_ps() / 1_000));
+        ended_ns.into_iter().for_each(|ns| self.alarm_ns.note(ns));
     }
 
     /// The detour of a port has ended.
@@ -179,8 +192,8 @@ impl Account {
     pub fn note_forwarded(&mut self, port: PortId, turn: ReturnTurn, packet: (usize, u32), detours: u8, now: Time) {
         self.forwarded += 1;
         let since = self.away.remove(&(packet.0 as u32, packet.1));
-        since.into_iter().for_each(|since| self.away_ns.saturating_record((now - since).as_ps() / 1_000));
-        self.circulations.saturating_record(detours.into());
+        since.into_iter().for_each(|since| self.away_ns.note((now - since).as_ps() / 1_000));
+        self.circulations.note(detours.into());
         self.count(port, |counters| match turn {
             ReturnTurn::Released => counters.released += 1,
             ReturnTurn::Skipping(numbers) => {
@@ -195,7 +208,7 @@ impl Account {
     /// Everything, with the state of the numbers at the end.
     pub fn report(&self, sequencer: &Sequencer) -> Report {
         let mut report = Report::new("rimm");
-        for account in &self.ports {
+        for account in self.ports.iter().filter(|account| account.counters != PortCounters::default()) {
             let scope = format!("port {}", account.port.0);
             named(&account.counters).into_iter().for_each(|(name, value)| report.count(&scope, name, value));
             if let Some(series) = &account.series {
@@ -225,8 +238,8 @@ impl Account {
             ("detours of a packet", &self.circulations),
             ("time away, ns", &self.away_ns),
         ];
-        let filled = histograms.into_iter().filter(|(_, histogram)| !histogram.is_empty());
-        report.histograms.extend(filled.map(|(name, histogram)| ("switch".to_owned(), name, histogram.clone())));
+        let filled = histograms.into_iter().filter_map(|(name, values)| Some((name, values.0.clone()?)));
+        report.histograms.extend(filled.map(|(name, histogram)| ("switch".to_owned(), name, histogram)));
     }
 
     /// Every packet that was detoured has been forwarded once or is away, and a slot of which none is away has drained.

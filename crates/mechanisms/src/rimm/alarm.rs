@@ -100,13 +100,18 @@ impl Detector {
         self.thresholds.get(usize::from(port.0)).copied().flatten()
     }
 
-    /// Records the depth of a port at a dequeue; answers with whether it is above the threshold now, if it was not before
-    /// or the other way round. At the threshold is above it, as in section III-B.
-    pub fn crossing(&mut self, pass: &mut Pass, port: PortId, depth_segments: u16) -> Option<bool> {
-        let threshold = self.threshold(port)?;
-        let before = self.depths.access(pass, usize::from(port.0), |depth| std::mem::replace(depth, depth_segments));
-        let is_above = depth_segments >= threshold;
-        (is_above != (before >= threshold)).then_some(is_above)
+    /// Whether a dequeue with this depth is a crossing; read from outside of the pipeline. At the threshold is above it, as
+    /// in section III-B.
+    pub fn is_crossing(&self, port: PortId, depth_segments: u16) -> bool {
+        let is_above = |depth, threshold| depth >= threshold;
+        let before = self.depths.peek(usize::from(port.0));
+        self.threshold(port).is_some_and(|threshold| is_above(before, threshold) != is_above(depth_segments, threshold))
+    }
+
+    /// Records the depth of a port at a dequeue. Of a crossing that cannot be told nothing is recorded: the next packet will
+    /// see it.
+    pub fn record(&mut self, pass: &mut Pass, port: PortId, depth_segments: u16) {
+        self.depths.access(pass, usize::from(port.0), |depth| *depth = depth_segments);
     }
 }
 
@@ -160,12 +165,14 @@ mod tests {
         let mut depth = |port, segments| {
             let mut pass = Pass::new(true);
             pass.begin(Half::Egress);
-            detector.crossing(&mut pass, PortId(port), segments)
+            let is_crossing = detector.is_crossing(PortId(port), segments);
+            detector.record(&mut pass, PortId(port), segments);
+            is_crossing
         };
-        let steps = [(99, None), (100, Some(true)), (5_000, None), (100, None), (99, Some(false)), (0, None)];
+        let steps = [(99, false), (100, true), (5_000, false), (100, false), (99, true), (0, false)];
         for (segments, expected) in steps {
             assert_eq!(depth(1, segments), expected, "{segments}");
         }
-        assert_eq!((depth(0, 5_000), depth(2, 5_000)), (None, None));
+        assert!(!depth(0, 5_000));
     }
 }

@@ -34,6 +34,8 @@ pub struct Neighbour {
     pub port: PortId,
     /// From this depth on of its queue towards us it is not given new packets.
     pub full_segments: u16,
+    /// The same of our queue towards it.
+    pub own_full_segments: u16,
     /// Whether it wants to be told the depth of our queue towards it.
     pub is_told: bool,
 }

@@ -48,6 +48,8 @@ pub struct Rimm {
     is_up: Vec<bool>,
     /// By port: its partner wants to be told the depth.
     is_told: Vec<bool>,
+    /// By port: it is relieved.
+    is_watched: Vec<bool>,
     /// By port: it faces a switch.
     faces_switch: Vec<bool>,
     account: Account,
@@ -63,15 +65,23 @@ impl Rimm {
     pub fn with_first_number(config: RimmConfig, first_number: u32) -> Self {
         let ports = usize::from(config.line_ports);
         let mut thresholds = vec![None; ports];
+        let mut is_watched = vec![false; ports];
+        if !config.watched.is_empty() {
+            config.neighbours.iter().for_each(|neighbour| {
+                thresholds[usize::from(neighbour.port.0)] = Some(neighbour.own_full_segments);
+            });
+        }
         config.watched.iter().for_each(|watched| {
             thresholds[usize::from(watched.port.0)] = Some(watched.threshold_segments);
+            is_watched[usize::from(watched.port.0)] = true;
         });
         let by_port = |wanted: fn(&Neighbour) -> bool| {
             let is_wanted = |port| config.neighbours.iter().any(|other| other.port == PortId(port) && wanted(other));
             (0..config.line_ports).map(is_wanted).collect::<Vec<bool>>()
         };
         let timeout_ns = ticks(config.predecessor_timeout).min(u64::from(u32::MAX / 2)) as u32;
-        let watched = config.watched.iter().map(|watched| watched.port);
+        let accounted: Vec<PortId> =
+            (0..config.line_ports).map(PortId).filter(|port| thresholds[usize::from(port.0)].is_some()).collect();
         Self {
             detector: Detector::new(thresholds),
             alarms: Alarms::new(ports, ticks(config.congestion_after)),
@@ -79,14 +89,15 @@ impl Rimm {
             sequencer: Sequencer::new(config.release, config.hash_bits, timeout_ns, first_number),
             is_up: vec![true; ports],
             is_told: by_port(|neighbour| neighbour.is_told),
+            is_watched,
             faces_switch: by_port(|_| true),
-            account: Account::new(ports, watched, config.records_choices),
+            account: Account::new(ports, &accounted, config.records_choices),
             config,
         }
     }
 
     fn is_watched(&self, port: PortId) -> bool {
-        self.detector.threshold(port).is_some()
+        self.is_watched.get(usize::from(port.0)).is_some_and(|&is_one| is_one)
     }
 
     fn depth_segments<E: Environment>(&self, context: &mut Context<'_, E>) -> u16 {
@@ -215,10 +226,14 @@ impl Rimm {
 
     /// A message packet: of this switch, or of another that this one passes on.
     fn message<E: Environment>(&mut self, context: &mut Context<'_, E>, header: MessageHeader, now: Stamp) -> Verdict {
-        if header.origin == self.config.origin && self.is_watched(header.port) {
-            let threshold = self.detector.threshold(header.port).unwrap_or(u16::MAX);
+        let threshold = self.detector.threshold(header.port).filter(|_| header.origin == self.config.origin);
+        if let Some(threshold) = threshold {
+            self.monitor.note_own(context.pass(), header.port, header.depth_segments);
             let is_above = header.depth_segments >= threshold;
-            let ended_ns = self.alarms.told(context.pass(), header.port, is_above, now);
+            let ended_ns = match self.is_watched(header.port) {
+                true => self.alarms.told(context.pass(), header.port, is_above, now),
+                false => None,
+            };
             self.account.note_message(header.port, is_above, ended_ns, context.now());
             return Verdict::Drop(DropReason::ControlAbsorbed);
         }
@@ -240,21 +255,34 @@ impl Rimm {
         Verdict::Continue
     }
 
-    /// Tells ingress of a crossing, through the first neighbour that sends the message back.
-    fn tell<E: Environment>(&mut self, context: &mut Context<'_, E>, depth_segments: u16) {
+    /// Tells ingress of a crossing, through the first neighbour that sends the message back, through that behind the port
+    /// itself if there is no other. False: there is none.
+    fn tell<E: Environment>(&mut self, context: &mut Context<'_, E>, depth_segments: u16) -> bool {
         let port = context.port();
-        let is_up = &self.is_up;
-        let others = self.config.neighbours.iter().map(|neighbour| neighbour.port);
-        let way =
-            others.filter(|&other| other != port && is_up[usize::from(other.0)]).find(|&other| context.returns(other));
-        let Some(way) = way else {
-            return self.account.count(port, |counters| counters.messages_without_way += 1);
+        let may_carry = |way: PortId| self.is_up[usize::from(way.0)] && context.returns(way);
+        let ways = self.config.neighbours.iter().map(|neighbour| neighbour.port);
+        let others = ways.clone().filter(|&way| way != port);
+        let Some(way) = others.chain(ways.filter(|&way| way == port)).find(|&way| may_carry(way)) else {
+            self.account.count(port, |counters| counters.messages_without_way += 1);
+            return false;
         };
         let header = MessageHeader { origin: self.config.origin, port, depth_segments };
         let class = context.packet().class;
         let queue = context.class_queue(way, class);
         context.mirror(way, queue, MESSAGE, |copy| header.put_on_copy(copy));
         self.account.count(port, |counters| counters.messages += 1);
+        true
+    }
+
+    /// Looks at the depth that a packet leaves behind.
+    fn watch<E: Environment>(&mut self, context: &mut Context<'_, E>, depth_segments: u16) {
+        let port = context.port();
+        let Some(threshold_segments) = self.detector.threshold(port) else { return };
+        self.account.note_depth(port, depth_segments, threshold_segments, context.now());
+        let is_known = !self.detector.is_crossing(port, depth_segments) || self.tell(context, depth_segments);
+        if is_known {
+            self.detector.record(context.pass(), port, depth_segments);
+        }
     }
 
     /// Writes the depth of the queue that the packet has left for the switch that it goes to.
@@ -278,9 +306,10 @@ impl Mechanism for Rimm {
             .map(|number| (PortId(self.config.line_ports + number), HookSet::INGRESS_FROM));
         let watched = self.config.watched.iter();
         let watched = watched.map(|watched| (watched.port, HookSet::INGRESS_TOWARDS.with(HookSet::EGRESS)));
-        let told = self.config.neighbours.iter().filter(|neighbour| neighbour.is_told);
-        let told = told.map(|neighbour| (neighbour.port, HookSet::EGRESS));
-        let hooks = from.chain(recirculated).chain(watched).chain(told).collect();
+        let relieves = !self.config.watched.is_empty();
+        let seen = self.config.neighbours.iter().filter(|neighbour| neighbour.is_told || relieves);
+        let seen = seen.map(|neighbour| (neighbour.port, HookSet::EGRESS));
+        let hooks = from.chain(recirculated).chain(watched).chain(seen).collect();
         Subscriptions { hooks, ..Subscriptions::default() }
     }
 
@@ -309,12 +338,7 @@ impl Mechanism for Rimm {
         }
         let port = context.port();
         let depth_segments = self.depth_segments(context);
-        if let Some(threshold_segments) = self.detector.threshold(port) {
-            self.account.note_depth(port, depth_segments, threshold_segments, context.now());
-            if self.detector.crossing(context.pass(), port, depth_segments).is_some() {
-                self.tell(context, depth_segments);
-            }
-        }
+        self.watch(context, depth_segments);
         if self.is_told[usize::from(port.0)] {
             self.write_depth(context, depth_segments);
         }

@@ -13,11 +13,14 @@ const NAMES: [&str; 24] = [
     "QDM 23",
 ];
 
-/// What a neighbour told last.
+/// The two depths of a way through a neighbour (section V: "two queue-depth values for one port and its connecting switch").
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
+    /// What the neighbour told last.
     depth_segments: u16,
     told_at: Stamp,
+    /// What our egress told last of our queue towards it, at a crossing.
+    own_segments: u16,
 }
 
 /// A depth that came with a packet.
@@ -61,8 +64,14 @@ impl DepthMonitor {
     pub fn note(&mut self, pass: &mut Pass, told: Told, now: Stamp) {
         let Some(index) = self.neighbours.iter().position(|neighbour| neighbour.port == told.port) else { return };
         self.entries[index].access(pass, 0, |entry| {
-            *entry = Entry { depth_segments: told.depth_segments, told_at: now };
+            (entry.depth_segments, entry.told_at) = (told.depth_segments, now);
         });
+    }
+
+    /// Our egress has told the depth of the queue of `port` towards a neighbour.
+    pub fn note_own(&mut self, pass: &mut Pass, port: PortId, depth_segments: u16) {
+        let Some(index) = self.neighbours.iter().position(|neighbour| neighbour.port == port) else { return };
+        self.entries[index].access(pass, 0, |entry| entry.own_segments = depth_segments);
     }
 
     /// Notes what was told, and finds the neighbour with the shortest queue among those that `may_take` the packet, the
@@ -77,15 +86,18 @@ impl DepthMonitor {
         let mut least: Option<Choice> = None;
         let lifetime = self.lifetime;
         for (index, (neighbour, entry)) in self.neighbours.iter().zip(&mut self.entries).enumerate() {
-            let depth_segments = entry.access(pass, 0, |entry| {
+            let (depth_segments, is_full) = entry.access(pass, 0, |entry| {
                 if let Some(told) = told.filter(|told| told.port == neighbour.port) {
-                    *entry = Entry { depth_segments: told.depth_segments, told_at: now };
+                    (entry.depth_segments, entry.told_at) = (told.depth_segments, now);
                 }
                 let is_stale = lifetime.is_some_and(|lifetime| entry.told_at.until(now) > lifetime);
-                if is_stale { 0 } else { entry.depth_segments }
+                let theirs = if is_stale { 0 } else { entry.depth_segments };
+                // Below the threshold nobody tells how deep our own queue is.
+                let is_own_full = entry.own_segments >= neighbour.own_full_segments;
+                let depth_segments = if is_own_full { theirs.max(entry.own_segments) } else { theirs };
+                (depth_segments, is_own_full || theirs >= neighbour.full_segments)
             });
             if may_take(index) && least.is_none_or(|least| depth_segments < least.depth_segments) {
-                let is_full = depth_segments >= neighbour.full_segments;
                 least = Some(Choice { port: neighbour.port, depth_segments, is_full });
             }
         }
@@ -98,7 +110,8 @@ mod tests {
     use super::*;
 
     fn monitor(lifetime: Option<u64>) -> DepthMonitor {
-        let neighbour = |port| Neighbour { port: PortId(port), full_segments: 100, is_told: true };
+        let neighbour =
+            |port| Neighbour { port: PortId(port), full_segments: 100, own_full_segments: 200, is_told: true };
         DepthMonitor::new(&[1, 2, 4].map(neighbour), lifetime)
     }
 
@@ -134,6 +147,21 @@ mod tests {
         for (told, may_take, expected) in steps {
             assert_eq!(choose(&mut monitor, told, 0, may_take), expected, "{told:?}");
         }
+    }
+
+    #[test]
+    fn a_way_whose_own_queue_is_above_the_threshold_is_as_deep_as_that() {
+        let mut monitor = monitor(None);
+        let own = |monitor: &mut DepthMonitor, port, depth_segments| {
+            let mut pass = Pass::new(true);
+            pass.begin(Half::Ingress);
+            monitor.note_own(&mut pass, PortId(port), depth_segments);
+        };
+        own(&mut monitor, 1, 205);
+        assert_eq!(choose(&mut monitor, None, 0, [true; 3]), Some((2, false)));
+        assert_eq!(choose(&mut monitor, Some((1, 3)), 0, [true, false, false]), Some((1, true)));
+        own(&mut monitor, 1, 199);
+        assert_eq!(choose(&mut monitor, None, 0, [true, false, false]), Some((1, false)));
     }
 
     #[test]

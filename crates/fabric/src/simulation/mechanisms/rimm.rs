@@ -80,8 +80,13 @@ impl Planner<'_> {
         for (number, port) in (0..).zip(&self.topology.switch(switch).ports) {
             let Node::Switch(other) = port.peer.node else { continue };
             let theirs = SwitchPort { switch: other, port: port.peer.port };
-            let full_segments = self.rimm_threshold(settings, theirs)?;
-            neighbours.push(Neighbour { port: PortId(number), full_segments, is_told: relieved.contains(&other) });
+            let ours = SwitchPort { switch, port: PortId(number) };
+            neighbours.push(Neighbour {
+                port: ours.port,
+                full_segments: self.rimm_threshold(settings, theirs)?,
+                own_full_segments: self.rimm_threshold(settings, ours)?,
+                is_told: relieved.contains(&other),
+            });
         }
         Ok(neighbours)
     }
