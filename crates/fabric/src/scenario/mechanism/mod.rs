@@ -13,7 +13,7 @@ pub use afq::{
     AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate,
 };
 pub use linkguardian::{ActivationChange, Buffering, LinkGuardianMode, LinkGuardianSettings};
-pub use rimm::{RimmRelease, RimmSettings};
+pub use rimm::{RimmAgain, RimmMessages, RimmRelease, RimmSettings};
 pub use sqr::{SqrBackstop, SqrCaching, SqrRelease, SqrSettings};
 
 /// A mechanism and its parameters.
