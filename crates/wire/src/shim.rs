@@ -141,6 +141,9 @@ impl fmt::Display for ShimStackFull {
 impl std::error::Error for ShimStackFull {}
 
 impl ShimStack {
+    /// What all shims of a packet may have together.
+    pub const CAPACITY_BYTES: usize = CAPACITY_BYTES;
+
     /// Whether no shim is on the stack.
     #[inline]
     pub fn is_empty(&self) -> bool {

@@ -3,8 +3,8 @@
 use hitless_switch::{Half, Pass, RegisterArray};
 use hitless_wire::PortId;
 
-use super::clock::Stamp;
-use super::config::Neighbour;
+use super::clock::{Stamp, ticks};
+use super::config::{Neighbour, RimmConfig};
 
 /// The minimum over all entries is taken in one pass, so each is a register of its own. A pipeline does not have more.
 const NAMES: [&str; 24] = [
@@ -53,11 +53,15 @@ pub struct DepthMonitor {
 }
 
 impl DepthMonitor {
-    /// Empty queues, as long as nobody tells otherwise; `lifetime` is in nanoseconds.
-    pub fn new(neighbours: &[Neighbour], lifetime: Option<u64>) -> Self {
+    /// Empty queues, as long as nobody tells otherwise.
+    pub fn new(config: &RimmConfig) -> Self {
         let name = |index: usize| NAMES[index.min(NAMES.len() - 1)];
         let entry = |index| RegisterArray::new(name(index), Half::Ingress, 0, 1, Entry::default());
-        Self { neighbours: neighbours.to_vec(), entries: (0..neighbours.len()).map(entry).collect(), lifetime }
+        Self {
+            neighbours: config.neighbours.clone(),
+            entries: (0..config.neighbours.len()).map(entry).collect(),
+            lifetime: config.telemetry_lifetime.map(ticks),
+        }
     }
 
     /// Notes what was told.
@@ -84,24 +88,30 @@ impl DepthMonitor {
         may_take: impl Fn(usize) -> bool,
     ) -> Option<Choice> {
         let mut least: Option<Choice> = None;
-        let lifetime = self.lifetime;
         for (index, (neighbour, entry)) in self.neighbours.iter().zip(&mut self.entries).enumerate() {
-            let (depth_segments, is_full) = entry.access(pass, 0, |entry| {
+            let choice = entry.access(pass, 0, |entry| {
                 if let Some(told) = told.filter(|told| told.port == neighbour.port) {
                     (entry.depth_segments, entry.told_at) = (told.depth_segments, now);
                 }
-                let is_stale = lifetime.is_some_and(|lifetime| entry.told_at.until(now) > lifetime);
-                let theirs = if is_stale { 0 } else { entry.depth_segments };
-                // Below the threshold nobody tells how deep our own queue is.
-                let is_own_full = entry.own_segments >= neighbour.own_full_segments;
-                let depth_segments = if is_own_full { theirs.max(entry.own_segments) } else { theirs };
-                (depth_segments, is_own_full || theirs >= neighbour.full_segments)
+                entry.depth(neighbour, self.lifetime, now)
             });
-            if may_take(index) && least.is_none_or(|least| depth_segments < least.depth_segments) {
-                least = Some(Choice { port: neighbour.port, depth_segments, is_full });
+            if may_take(index) && least.is_none_or(|least| choice.depth_segments < least.depth_segments) {
+                least = Some(choice);
             }
         }
         least
+    }
+}
+
+impl Entry {
+    /// The depth of the way through `neighbour`.
+    fn depth(&self, neighbour: &Neighbour, lifetime: Option<u64>, now: Stamp) -> Choice {
+        let is_stale = lifetime.is_some_and(|lifetime| self.told_at.until(now) > lifetime);
+        let theirs = if is_stale { 0 } else { self.depth_segments };
+        // Below the threshold nobody tells how deep our own queue is.
+        let is_own_full = self.own_segments >= neighbour.own_full_segments;
+        let depth_segments = if is_own_full { theirs.max(self.own_segments) } else { theirs };
+        Choice { port: neighbour.port, depth_segments, is_full: is_own_full || theirs >= neighbour.full_segments }
     }
 }
 
@@ -112,7 +122,12 @@ mod tests {
     fn monitor(lifetime: Option<u64>) -> DepthMonitor {
         let neighbour =
             |port| Neighbour { port: PortId(port), full_segments: 100, own_full_segments: 200, is_told: true };
-        DepthMonitor::new(&[1, 2, 4].map(neighbour), lifetime)
+        let config = RimmConfig {
+            neighbours: [1, 2, 4].map(neighbour).to_vec(),
+            telemetry_lifetime: lifetime.map(hitless_wire::Duration::from_ns),
+            ..RimmConfig::default()
+        };
+        DepthMonitor::new(&config)
     }
 
     fn choose(

@@ -31,6 +31,11 @@ pub struct RimmSettings {
     pub segment: Bytes,
     /// What is done about the order of detoured packets, and when the detour of a flow ends.
     pub release: RimmRelease,
+    /// Which neighbour a packet gets that comes back too early and is detoured again. A new packet always gets the one with
+    /// the shortest queue.
+    pub again: RimmAgain,
+    /// The queue of message packets, here and at a neighbour on their way back.
+    pub messages: RimmMessages,
     /// chi, with release = "flowlet-gap": the idle time between two packets of a flow that ends its detour (section III-C: a
     /// few milliseconds).
     #[schemars(extend("x-default" = "1 ms"))]
@@ -78,6 +83,28 @@ pub enum RimmRelease {
     Unordered,
 }
 
+/// The queue of message packets, which the paper leaves open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RimmMessages {
+    /// One of their own, served before all others.
+    #[default]
+    First,
+    /// That of the packet that they are a copy of: behind what is detoured.
+    InOrder,
+}
+
+/// The neighbour of a packet that is detoured again, which the paper leaves open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RimmAgain {
+    /// The one that it came from: packets that went one way stay in order, and no queue grows by them.
+    #[default]
+    SameNeighbour,
+    /// The one with the shortest queue: all that come back go where the last depth told was the least.
+    LeastLoaded,
+}
+
 impl Default for RimmSettings {
     fn default() -> Self {
         Self {
@@ -85,6 +112,8 @@ impl Default for RimmSettings {
             threshold: None,
             segment: Bytes(80),
             release: RimmRelease::FlowletGap,
+            again: RimmAgain::SameNeighbour,
+            messages: RimmMessages::First,
             flowlet_gap: None,
             congestion_after: Duration::from_us(1_000),
             flow_detour_max: None,
