@@ -49,6 +49,15 @@ pub enum Again {
     LeastLoaded,
 }
 
+/// When the new packets of a flow may go to another neighbour than those before them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Whenever the queue of another is the shortest.
+    AnyTime,
+    /// When a detour of theirs begins; otherwise only if their neighbour is full or down.
+    BetweenDetours,
+}
+
 /// RIMM on one switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RimmConfig {
@@ -68,6 +77,8 @@ pub struct RimmConfig {
     pub release: Release,
     /// The neighbour of packets that are detoured again.
     pub again: Again,
+    /// When new packets get another neighbour.
+    pub change: Change,
     /// Whether message packets have a queue of their own, which is served first.
     pub messages_first: bool,
     /// How long an alarm may last until the detour ends.
@@ -96,6 +107,7 @@ impl Default for RimmConfig {
             segment_bytes: 80,
             release: Release::Exact,
             again: Again::SameNeighbour,
+            change: Change::BetweenDetours,
             messages_first: true,
             congestion_after: Duration::from_us(1_000),
             hash_bits: 12,

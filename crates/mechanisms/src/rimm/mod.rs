@@ -28,7 +28,7 @@ use hitless_wire::{PortId, QueueId, Time};
 use account::Account;
 use alarm::{Alarms, Detector, Phase};
 use clock::{Stamp, ticks};
-pub use config::{Again, Neighbour, Release, RimmConfig, WatchedPort};
+pub use config::{Again, Change, Neighbour, Release, RimmConfig, WatchedPort};
 use selector::{Choice, DepthMonitor, Told};
 use sequencer::{Gate, NewTurn, ReturnTurn, Sequencer};
 
@@ -188,11 +188,14 @@ impl Rimm {
         let has_waiting = self.sequencer.has_waiting(slot);
         let turn = self.sequencer.new_packet(context.pass(), slot, phase, open.is_some(), now);
         match (turn, open) {
-            (NewTurn::Detour(sequence), Some(choice)) => {
+            (NewTurn::Detour { number: sequence, is_first }, Some(choice)) => {
                 self.account.note_detoured(towards, slot, sequence, context.now());
+                let is_first = is_first || self.config.change == Change::AnyTime;
+                let is_open = |port| choice.is_open(port);
+                let by = self.sequencer.neighbour(context.pass(), slot, is_first, choice.port, is_open);
                 let header = DetourHeader { sequence, origin: self.config.origin, detours: 0, depth_segments: 0 };
                 context.packet().push_shim(header).expect("a packet in ingress has room");
-                self.detour(context, towards, choice.port)
+                self.detour(context, towards, by)
             }
             _ => {
                 self.account.count(towards, |counters| {

@@ -41,6 +41,20 @@ pub struct Choice {
     pub depth_segments: u16,
     /// It is so full that it is given nothing new.
     pub is_full: bool,
+    /// One bit for each port that faces a neighbour that could take the packet and is not full.
+    pub open_ports: u128,
+}
+
+impl Choice {
+    /// Whether the neighbour at `port` could take the packet instead.
+    pub fn is_open(&self, port: PortId) -> bool {
+        bit(port) & self.open_ports != 0
+    }
+}
+
+/// Ports beyond the 128th have none.
+fn bit(port: PortId) -> u128 {
+    1u128.checked_shl(port.0.into()).unwrap_or(0)
 }
 
 /// The QDM table. Ports that face hosts have no entry (NULL in the paper).
@@ -88,6 +102,7 @@ impl DepthMonitor {
         may_take: impl Fn(usize) -> bool,
     ) -> Option<Choice> {
         let mut least: Option<Choice> = None;
+        let mut open_ports = 0;
         for (index, (neighbour, entry)) in self.neighbours.iter().zip(&mut self.entries).enumerate() {
             let choice = entry.access(pass, 0, |entry| {
                 if let Some(told) = told.filter(|told| told.port == neighbour.port) {
@@ -95,11 +110,14 @@ impl DepthMonitor {
                 }
                 entry.depth(neighbour, self.lifetime, now)
             });
-            if may_take(index) && least.is_none_or(|least| choice.depth_segments < least.depth_segments) {
-                least = Some(choice);
+            if may_take(index) {
+                open_ports |= if choice.is_full { 0 } else { bit(choice.port) };
+                if least.is_none_or(|least| choice.depth_segments < least.depth_segments) {
+                    least = Some(choice);
+                }
             }
         }
-        least
+        least.map(|least| Choice { open_ports, ..least })
     }
 }
 
@@ -111,7 +129,8 @@ impl Entry {
         // Below the threshold nobody tells how deep our own queue is.
         let is_own_full = self.own_segments >= neighbour.own_full_segments;
         let depth_segments = if is_own_full { theirs.max(self.own_segments) } else { theirs };
-        Choice { port: neighbour.port, depth_segments, is_full: is_own_full || theirs >= neighbour.full_segments }
+        let is_full = is_own_full || theirs >= neighbour.full_segments;
+        Choice { port: neighbour.port, depth_segments, is_full, open_ports: 0 }
     }
 }
 

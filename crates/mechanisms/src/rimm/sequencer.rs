@@ -6,8 +6,10 @@
 //! | 2 | detour under way, since when, last arrival | 1 + 48 + 48 | per slot |
 //! | 3 | S_f, since when packets wait for it | 32 + 32 | per slot |
 //! | 4 | S_a | 32 | per slot |
+//! | 5 | neighbour of the detour under way | 16 | per slot |
 
 use hitless_switch::{Half, Pass, RegisterArray};
+use hitless_wire::PortId;
 
 use super::alarm::Phase;
 use super::clock::{Stamp, ticks};
@@ -18,8 +20,13 @@ use super::config::Release;
 pub enum NewTurn {
     /// It is forwarded.
     Forward,
-    /// It is detoured, with this number.
-    Detour(u32),
+    /// It is detoured.
+    Detour {
+        /// Its number.
+        number: u32,
+        /// A detour of its slot begins with it.
+        is_first: bool,
+    },
 }
 
 /// What becomes of a packet that comes back.
@@ -91,6 +98,7 @@ pub struct Sequencer {
     flows: RegisterArray<Flow>,
     next: RegisterArray<Next>,
     attached: RegisterArray<u32>,
+    neighbours: RegisterArray<PortId>,
     release: Release,
     timeout_ns: u32,
     hash_bits: u8,
@@ -105,6 +113,7 @@ impl Sequencer {
             flows: RegisterArray::new("detour", Half::Ingress, 2, slots, Flow::default()),
             next: RegisterArray::new("S_f", Half::Ingress, 3, slots, next),
             attached: RegisterArray::new("S_a", Half::Ingress, 4, slots, first_number),
+            neighbours: RegisterArray::new("detouring neighbour", Half::Ingress, 5, slots, PortId(u16::MAX)),
             release,
             timeout_ns,
             hash_bits,
@@ -142,15 +151,33 @@ impl Sequencer {
         can_be_detoured: bool,
         now: Stamp,
     ) -> NewTurn {
-        let wants = match self.release {
-            Release::Unordered => phase == Phase::Detour && can_be_detoured,
+        let is_first = match self.release {
+            Release::Unordered => (phase == Phase::Detour && can_be_detoured).then_some(true),
             Release::Exact => return self.exact(pass, slot, phase, can_be_detoured),
             Release::FlowletGap { .. } => self.by_gap(pass, slot, phase, can_be_detoured, now),
         };
-        if !wants {
-            return NewTurn::Forward;
+        match is_first {
+            Some(is_first) => NewTurn::Detour { number: self.attached.access(pass, slot, take_number), is_first },
+            None => NewTurn::Forward,
         }
-        NewTurn::Detour(self.attached.access(pass, slot, take_number))
+    }
+
+    /// The neighbour of a new packet that is detoured: that of the packets before it, if there are any and it is open to
+    /// more, or else `least`, which then is that of the packets to come.
+    pub fn neighbour(
+        &mut self,
+        pass: &mut Pass,
+        slot: usize,
+        is_first: bool,
+        least: PortId,
+        is_open: impl Fn(PortId) -> bool,
+    ) -> PortId {
+        self.neighbours.access(pass, slot, |kept| {
+            if is_first || !is_open(*kept) {
+                *kept = least;
+            }
+            *kept
+        })
     }
 
     /// All that went before have been released: S_f is read first, and S_a goes on if the packet is detoured.
@@ -162,16 +189,30 @@ impl Sequencer {
                 Phase::Calm => *attached != next,
                 Phase::Ended => false,
             };
-            if wants && can_be_detoured { NewTurn::Detour(take_number(attached)) } else { NewTurn::Forward }
+            let is_first = *attached == next;
+            if wants && can_be_detoured {
+                NewTurn::Detour { number: take_number(attached), is_first }
+            } else {
+                NewTurn::Forward
+            }
         })
     }
 
-    /// An idle time of chi ends the detour; so does the end of its port's, and that it has lasted for too long.
-    fn by_gap(&mut self, pass: &mut Pass, slot: usize, phase: Phase, can_be_detoured: bool, now: Stamp) -> bool {
+    /// An idle time of chi ends the detour; so does the end of its port's, and that it has lasted for too long. Answers for a
+    /// packet that is detoured whether the detour begins with it.
+    fn by_gap(
+        &mut self,
+        pass: &mut Pass,
+        slot: usize,
+        phase: Phase,
+        can_be_detoured: bool,
+        now: Stamp,
+    ) -> Option<bool> {
         let Release::FlowletGap { gap, detour_max } = self.release else {
             unreachable!("asked of one with a gap only")
         };
         self.flows.access(pass, slot, |flow| {
+            let was_detoured = flow.state == FlowState::Detoured;
             let is_gap = flow.arrived_at.until(now) >= ticks(gap);
             flow.arrived_at = now;
             let is_over = detour_max.is_some_and(|longest| flow.since.until(now) >= ticks(longest));
@@ -188,7 +229,7 @@ impl Sequencer {
                 (FlowState::Detoured, _) | (FlowState::Ended, Phase::Detour) => {}
                 (FlowState::Ended, Phase::Calm) => flow.state = FlowState::Direct,
             }
-            flow.state == FlowState::Detoured
+            (flow.state == FlowState::Detoured).then_some(!was_detoured)
         })
     }
 

@@ -1,4 +1,4 @@
-"""What RIMM knows of queues: how far one grows past the alarm, and which neighbour a detour goes to. Table 3, figure 2."""
+"""What RIMM knows of queues: how far one grows past the alarm, and where a detour goes. Table 3 and figure 2."""
 
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -56,51 +56,53 @@ def _peak(event: Event) -> float | None:
 
 
 _CONGESTION_MS = 1.0
-_LOADED_FROM_MS = 32
 _SAMPLE_US = 1
+_ANY_TIME: Mapping[str, Any] = {"mechanism": [{"kind": "rimm", "change": "any-time", "record_choices": True}]}
+_SLACK_BYTES = 40e9 / 8 * 2e-6
+"""What a queue grows by in 2 us at 40 Gbps: a depth is that old when it is used, and a sample may miss as much."""
+_SERIES = (*TABLES, "series")
 
 
 @exhibit("rimm/qdm", title="The detour follows the least-loaded neighbour, and ends when a burst is congestion")
 class QueueDepthMonitor(Exhibit):
-    """Figure 2 and section V. Two flows at a constant rate overload VM7, for as long as the event lasts.
+    """Figure 2 and section V. Two flows at a constant rate overload VM7: for half a millisecond, or for 6 ms.
 
-    *Loaded neighbour:* VM2 and VM3 send to VM8, a host more on S2-3, and VM5 and VM6 too. What they send fills the
-    queue of S1-1 to S2-3 beyond what S2-3 has detoured there, so the other neighbour is the better one.
+    With change = "any-time", as in section III-A2, each new packet gets the neighbour whose queue is the shortest.
     """
 
     def points(self, context: Context) -> Iterable[Point]:
-        self._runs = context.length("events", full=20, normal=10, quick=5)
-        for number in range(self._runs):
-            yield Point(f"overload {number}", _overload(12.0, 0.5), number, keep=(*TABLES, "series"))
-            yield Point(f"congestion {number}", _overload(18.0, 6.0), number, keep=(*TABLES, "series"))
+        self._count = context.length("events", full=20, normal=10, quick=5)
+        for number in range(self._count):
+            yield Point(f"burst {number}", _overload(0.5), number, keep=_SERIES)
+            yield Point(f"congestion {number}", _overload(6.0), number, keep=_SERIES)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        x = f"{self._runs} events"
-        overloads = [Choices(runs[f"overload {number}"]) for number in range(self._runs)]
-        changes = sum(len(choices.taken) for choices in overloads)
-        right = sum(choices.to_the_shorter() for choices in overloads)
-        share = 100 * right / changes if changes else None
-        note = f"{changes:,} choices; queues looked at every {_SAMPLE_US} us, as the neighbour last told"
-        yield Row("RIMM", x, "choices of the neighbour with the shorter queue", "%", share, 100, judge=Exact(), note=note)
-        ports = {port for choices in overloads for port in choices.ports}
-        both = Shape(len(ports) == 2, "the detour moves between both neighbours as their depths change")
-        yield Row("RIMM", x, "neighbours used", "", len(ports), judge=both)
-        yield from self._ends(runs, x)
+        x = f"{self._count} bursts"
+        found = [_Choices(runs[f"burst {number}"]) for number in range(self._count)]
+        changes = sum(choices.count for choices in found)
+        share = 100 * sum(choices.right for choices in found) / changes if changes else None
+        note = f"{changes:,} changes of the neighbour; queues looked at every {_SAMPLE_US} us"
+        metric = "changes to the neighbour with the shorter queue"
+        yield Row("RIMM", x, metric, "%", share, 100.0, judge=Exact(), note=note)
+        used = {port for choices in found for port in choices.ports}
+        both = Shape(len(used) == len(testbed.NEIGHBOUR_PORTS), "the detour moves between both neighbours")
+        yield Row("RIMM", x, "neighbours used", "", len(used), judge=both)
+        lost = sum(Event(runs[f"burst {number}"]).lost for number in range(self._count))
+        yield Row("RIMM", x, "packets lost", "", lost, 0, judge=Exact())
+        yield from self._ends(runs)
 
-    def _ends(self, runs: Runs, x: str) -> Iterator[Row]:
-        events = [Event(runs[f"congestion {number}"]) for number in range(self._runs)]
-        ended = sum(event.counter("detours ended by congestion") > 0 for event in events)
-        yield Row("RIMM", f"congestion, {x}", "detours ended", "", ended, float(len(events)), judge=Exact())
-        lengths = [length for number in range(self._runs) if (length := _detour_ms(runs[f"congestion {number}"]))]
-        if lengths:
-            mean, interval = mean_of(lengths)
-            metric = "from the alarm to the last new choice"
-            yield Row(
-                "RIMM", f"congestion, {x}", metric, "ms", mean, _CONGESTION_MS, interval=interval, judge=Exact(0.1)
-            )
+    def _ends(self, runs: Runs) -> Iterator[Row]:
+        x = f"{self._count} times congestion"
+        found = [runs[f"congestion {number}"] for number in range(self._count)]
+        ended = sum(Event(run).counter("detours ended by congestion") > 0 for run in found)
+        yield Row("RIMM", x, "detours ended", "", ended, float(len(found)), judge=Exact())
+        lengths = [length for run in found if (length := _alarm_to_end_ms(run)) is not None]
+        mean, interval = mean_of(lengths) if lengths else (None, None)
+        metric = "from the alarm to the last packet that is detoured for it"
+        yield Row("RIMM", x, metric, "ms", mean, _CONGESTION_MS, interval=interval, judge=Exact(0.1))
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
-        queues = runs["overload 0"].table("queues")
+        queues = runs["burst 0"].table("queues")
         series = []
         for port in testbed.NEIGHBOUR_PORTS:
             own = queues.filter(pl.col("port") == port)
@@ -108,21 +110,55 @@ class QueueDepthMonitor(Exhibit):
         yield Plot("Queues at the neighbours while S2-3 detours", "time (ms)", "depth (KB)", series)
 
 
-def _overload(rate_gbps: float, length_ms: float) -> Mapping[str, Any]:
-    """Two flows of UDP to VM7, of so much together."""
-    return {}
+_UDP: Mapping[str, Any] = {"kind": "udp", "rate": "8.5 Gbps"}
+_FILLS_MS = testbed.ALARM_SEGMENTS * testbed.SEGMENT_BYTES * 8 / 7e9 * 1e3
+"""Until the alarm: two flows of 8.5 Gbps are 7 Gbps too much."""
 
 
-class Choices:
-    """Which neighbours the detours of a run went to."""
+def _overload(beyond_ms: float) -> Mapping[str, Any]:
+    """Two flows of UDP to VM7, until so long after the alarm."""
+    stop = f"{round((_FILLS_MS + beyond_ms) * 1e3)} us"
+    pair = {"name": "overload", "kind": "constant-rate", "transport": "udp", "sources": ["VM1", "VM4"],
+            "destinations": ["VM7", "VM7"], "stop": stop}  # fmt: skip
+    measured = {**measure(["overload"]), "queue": [{**measure()["queue"][0], "period": f"{_SAMPLE_US} us"}]}
+    return testbed.scenario(
+        "overload", [pair], _ANY_TIME, transports={"udp": _UDP}, duration="20 ms", measure=measured, settles=False
+    )
+
+
+class _Choices:
+    """To which neighbours new packets were detoured: each change, and whether it was for the shorter queue."""
 
     def __init__(self, run: Run) -> None:
-        self.taken: Sequence[Any] = []
-        self.ports: set[int] = set()
+        series = run.table("series").filter((pl.col("quantity") == "detouring port") & (pl.col("switch") == "S2-3"))
+        self.ports: Sequence[int] = series["value"].to_list()
+        depths = [_depths(run, port) for port in testbed.NEIGHBOUR_PORTS]
+        times = depths[0][0]
+        # As they were told: from the sample before the choice.
+        places = np.searchsorted(times, series["time_ps"].to_numpy(), side="right") - 2
+        chosen = series["value"].to_numpy().astype(int) - _FIRST_NEIGHBOUR
+        by_port = np.stack([depth for _, depth in depths])[:, np.maximum(places, 0)]
+        taken = by_port[chosen, np.arange(len(chosen))]
+        self.count = len(chosen)
+        self.right = int((taken <= by_port.min(axis=0) + _SLACK_BYTES).sum())
 
-    def to_the_shorter(self) -> int:
-        return 0
+
+_FIRST_NEIGHBOUR = 1
+"""The port of S2-3 to S1-1: its links are those of VM7, S1-1 and S1-2."""
 
 
-def _detour_ms(run: Run) -> float | None:
-    return None
+def _depths(run: Run, port: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    own = run.table("queues").filter(pl.col("port") == port)
+    return own["time_ps"].to_numpy(), own["value_bytes"].to_numpy().astype(np.int64)
+
+
+def _alarm_to_end_ms(run: Run) -> float | None:
+    """From the first alarm to the last choice of a neighbour before the alarm is cleared."""
+    series = run.table("series").filter(pl.col("switch") == "S2-3")
+    alarms = series.filter((pl.col("quantity") == "alarm") & (pl.col("value") == 1))["time_ps"]
+    choices = series.filter(pl.col("quantity") == "detouring port")["time_ps"]
+    if len(alarms) == 0 or len(choices) == 0:
+        return None
+    first = int(alarms[0])
+    within = choices.filter(choices < first + 2 * round(_CONGESTION_MS * 1e9))
+    return (int(within.max()) - first) / 1e9 if len(within) else None  # type: ignore[arg-type]

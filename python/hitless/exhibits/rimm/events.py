@@ -78,7 +78,7 @@ class Event:
     def histogram_max(self, quantity: str) -> int | None:
         """The largest value of a histogram of any switch; None: it is empty."""
         found = self.run.table("histograms").filter(pl.col("quantity") == quantity)
-        return None if found.is_empty() else int(found["value"].max())  # type: ignore[call-overload]
+        return None if found.is_empty() else int(found["value"].max())  # type: ignore[arg-type]
 
 
 class Events:

@@ -1,4 +1,4 @@
-"""The release that the paper's switch could not do: the detour of a flow ends when all before are released (section V)."""
+"""The release that the paper's switch could not do: a detour ends when all before are released (section V)."""
 
 from collections.abc import Iterable
 
@@ -27,7 +27,9 @@ class ExactRelease(Exhibit):
             yield Row(scheme, x, "retransmissions, all events", "", sum(counts), note=f"at most {max(counts)}", **judge)  # type: ignore[arg-type]
             lost = sum(event.lost for event in events)
             yield Row(scheme, x, "packets lost, all events", "", lost, 0.0, judge=Exact())
-            early = sum(event.counter("packets released early") + event.counter("packets released late") for event in events)
+            early = sum(
+                event.counter("packets released early") + event.counter("packets released late") for event in events
+            )
             none = Shape(early == 0, "all numbered packets are released in their order")
             yield Row(scheme, x, "packets released out of order", "", early, judge=none)
             passed = sum(event.counter("new packets past detoured ones") for event in events)

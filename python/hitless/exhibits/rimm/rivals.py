@@ -71,7 +71,11 @@ def _metrics(scheme: str, events: list[Event]) -> Iterable[tuple[str, str, list[
         yield f"FCT of the {group}", "ms", [time for time in times if time is not None]
     yield "jitter of the burst", "us", [event.jitter_us("burst") for event in events]
     yield "deepest queue to VM7", "segments", [event.peak_segments() for event in events]
-    yield "deepest queue at a neighbour", "segments", [max(map(event.peak_segments, testbed.NEIGHBOUR_PORTS)) for event in events]
+    yield (
+        "deepest queue at a neighbour",
+        "segments",
+        [max(map(event.peak_segments, testbed.NEIGHBOUR_PORTS)) for event in events],
+    )
     if scheme == "DIBS":
         yield "packets detoured per event", "", [float(event.counter("packets detoured", "dibs")) for event in events]
         yield "most detours of a packet", "", [_most(event) for event in events]

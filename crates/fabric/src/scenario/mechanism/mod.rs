@@ -15,7 +15,7 @@ pub use afq::{
 };
 pub use dibs::DibsSettings;
 pub use linkguardian::{ActivationChange, Buffering, LinkGuardianMode, LinkGuardianSettings};
-pub use rimm::{RimmAgain, RimmMessages, RimmRelease, RimmSettings};
+pub use rimm::{RimmAgain, RimmChange, RimmMessages, RimmRelease, RimmSettings};
 pub use sqr::{SqrBackstop, SqrCaching, SqrRelease, SqrSettings};
 
 /// A mechanism and its parameters.

@@ -34,6 +34,8 @@ pub struct RimmSettings {
     /// Which neighbour a packet gets that comes back too early and is detoured again. A new packet always gets the one with
     /// the shortest queue.
     pub again: RimmAgain,
+    /// When new packets of a flow may go to another neighbour than those before them.
+    pub change: RimmChange,
     /// The queue of message packets, here and at a neighbour on their way back.
     pub messages: RimmMessages,
     /// chi, with release = "flowlet-gap": the idle time between two packets of a flow that ends its detour (section III-C: a
@@ -94,6 +96,19 @@ pub enum RimmMessages {
     InOrder,
 }
 
+/// When the new packets of a flow may go to another neighbour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RimmChange {
+    /// When a detour of theirs begins. All packets of a detour go one way, on which none overtakes another; it is left
+    /// only when the neighbour is full or the link is down.
+    #[default]
+    BetweenDetours,
+    /// Whenever the queue of another is the shortest (section III-A2). Packets that went different ways wait for each
+    /// other.
+    AnyTime,
+}
+
 /// The neighbour of a packet that is detoured again, which the paper leaves open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -113,6 +128,7 @@ impl Default for RimmSettings {
             segment: Bytes(80),
             release: RimmRelease::FlowletGap,
             again: RimmAgain::SameNeighbour,
+            change: RimmChange::BetweenDetours,
             messages: RimmMessages::First,
             flowlet_gap: None,
             congestion_after: Duration::from_us(1_000),

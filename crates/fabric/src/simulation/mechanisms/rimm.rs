@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use hitless_mechanisms::rimm::{Again, Neighbour, Release, RimmConfig, WatchedPort};
+use hitless_mechanisms::rimm::{Again, Change, Neighbour, Release, RimmConfig, WatchedPort};
 use hitless_wire::{Duration, PortId};
 
 use super::Planner;
-use crate::scenario::{RimmAgain, RimmMessages, RimmRelease, RimmSettings};
+use crate::scenario::{RimmAgain, RimmChange, RimmMessages, RimmRelease, RimmSettings};
 use crate::topology::select::SwitchPort;
 use crate::topology::{Node, SwitchId};
 
@@ -45,6 +45,10 @@ impl Planner<'_> {
             again: match settings.again {
                 RimmAgain::SameNeighbour => Again::SameNeighbour,
                 RimmAgain::LeastLoaded => Again::LeastLoaded,
+            },
+            change: match settings.change {
+                RimmChange::AnyTime => Change::AnyTime,
+                RimmChange::BetweenDetours => Change::BetweenDetours,
             },
             messages_first: settings.messages == RimmMessages::First,
             congestion_after: settings.congestion_after,
