@@ -272,3 +272,75 @@ fn take_number(attached: &mut u32) -> u32 {
     *attached = number.wrapping_add(1);
     number
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pass() -> Pass {
+        let mut pass = Pass::new(true);
+        pass.begin(Half::Ingress);
+        pass
+    }
+
+    #[test]
+    fn packets_of_a_detour_keep_their_neighbour_until_it_is_full() {
+        let mut sequencer = Sequencer::new(Release::Exact, 4, 1_000, 0);
+        // A detour begins; the shortest queue; the one that is full, if any; what the packet gets.
+        let steps = [
+            (true, 1, None, 1),
+            (false, 2, None, 1),
+            (false, 2, Some(1), 2),
+            (false, 1, None, 2),
+            (true, 1, None, 1),
+            (false, 2, Some(2), 1),
+        ];
+        for (is_first, least, full, expected) in steps {
+            let is_open = |port: PortId| Some(port.0) != full;
+            let got = sequencer.neighbour(&mut pass(), 3, is_first, PortId(least), is_open);
+            assert_eq!(got, PortId(expected), "{is_first} {least} {full:?}");
+        }
+        let other = sequencer.neighbour(&mut pass(), 4, true, PortId(7), |_| true);
+        assert_eq!(other, PortId(7), "another slot has a neighbour of its own");
+    }
+
+    /// With the exact release a detour begins whenever none of the slot is away.
+    #[test]
+    fn a_detour_begins_when_all_that_went_before_are_released() {
+        let mut sequencer = Sequencer::new(Release::Exact, 4, 1_000, u32::MAX);
+        let mut new_packet =
+            |sequencer: &mut Sequencer, phase| sequencer.new_packet(&mut pass(), 3, phase, true, Stamp::default());
+        let begins = |number, is_first| NewTurn::Detour { number, is_first };
+        assert_eq!(new_packet(&mut sequencer, Phase::Detour), begins(u32::MAX, true));
+        assert_eq!(new_packet(&mut sequencer, Phase::Calm), begins(0, false));
+        for number in [u32::MAX, 0] {
+            let turn = sequencer.returning(&mut pass(), 3, number, Gate::Open, 1);
+            assert_eq!(turn, ReturnTurn::Released);
+        }
+        assert_eq!(new_packet(&mut sequencer, Phase::Calm), NewTurn::Forward);
+        assert_eq!(new_packet(&mut sequencer, Phase::Detour), begins(1, true));
+    }
+
+    #[test]
+    fn with_a_gap_a_detour_begins_with_its_first_packet_only() {
+        let gap = hitless_wire::Duration::from_ns(100);
+        let mut sequencer = Sequencer::new(Release::FlowletGap { gap, detour_max: None }, 4, 1_000, 0);
+        let steps = [
+            (0, Phase::Calm, None),
+            (10, Phase::Detour, Some(true)),
+            (20, Phase::Detour, Some(false)),
+            (90, Phase::Calm, Some(false)),
+            (189, Phase::Calm, Some(false)),
+            (289, Phase::Calm, None),
+            (290, Phase::Detour, Some(true)),
+        ];
+        for (at_ns, phase, expected) in steps {
+            let turn = sequencer.new_packet(&mut pass(), 3, phase, true, Stamp::new(at_ns));
+            let begins = match turn {
+                NewTurn::Detour { is_first, .. } => Some(is_first),
+                NewTurn::Forward => None,
+            };
+            assert_eq!(begins, expected, "at {at_ns} ns");
+        }
+    }
+}
