@@ -8,9 +8,11 @@ use hitless_wire::shim::DetourCount;
 /// Counters of one relieved port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortCounters {
-    /// Packets that were to leave by the port and went elsewhere.
+    /// Packets that were to leave by the port.
+    pub seen: u64,
+    /// Of those, the ones that went elsewhere.
     pub detoured: u64,
-    /// Of those, the ones that went back to where they had come from.
+    /// Of the detoured ones, those that went back to where they had come from.
     pub sent_back: u64,
     /// Packets for which no other port had room either.
     pub nowhere_to_go: u64,
@@ -63,12 +65,13 @@ impl Account {
         let mut report = Report::new("dibs");
         for (port, counters) in &self.ports {
             let scope = format!("port {}", port.0);
+            report.count(&scope, "packets seen", counters.seen);
             report.count(&scope, "packets detoured", counters.detoured);
             report.count(&scope, "packets sent back to where they came from", counters.sent_back);
             report.count(&scope, "packets with nowhere to go", counters.nowhere_to_go);
-            report.acted |= counters.detoured + counters.nowhere_to_go > 0;
-            if counters.sent_back > counters.detoured {
-                report.broken_promises.push(format!("{scope} sent back more packets than it detoured"));
+            report.acted |= counters.seen > 0;
+            if counters.sent_back > counters.detoured || counters.detoured + counters.nowhere_to_go > counters.seen {
+                report.broken_promises.push(format!("the packets of {scope} do not add up: {counters:?}"));
             }
         }
         report.count("switch", "most detours of a packet", self.most_detours);

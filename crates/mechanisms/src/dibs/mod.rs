@@ -93,6 +93,7 @@ impl Mechanism for Dibs {
 
     fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
         let (port, queue) = (context.packet().egress_port, context.packet().queue);
+        self.account.port(port).seen += 1;
         if context.has_room(port, queue) {
             if !context.faces_switch(port) {
                 self.account.arrived(context.packet().remove_shim::<DetourCount>());

@@ -193,6 +193,7 @@ impl Rimm {
                 let is_first = is_first || self.config.change == Change::AnyTime;
                 let is_open = |port| choice.is_open(port);
                 let by = self.sequencer.neighbour(context.pass(), slot, is_first, choice.port, is_open);
+                self.account.note_choice(towards, by, context.now());
                 let header = DetourHeader { sequence, origin: self.config.origin, detours: 0, depth_segments: 0 };
                 context.packet().push_shim(header).expect("a packet in ingress has room");
                 self.detour(context, towards, by)
@@ -208,7 +209,7 @@ impl Rimm {
     }
 
     fn detour<E: Environment>(&mut self, context: &mut Context<'_, E>, towards: PortId, by: PortId) -> Verdict {
-        self.account.note_choice(towards, by, context.now());
+        self.account.note_detour(towards);
         let packet = context.packet();
         let mut header: DetourHeader = packet.shims.get().expect("a detoured packet has its header");
         header.detours += 1;

@@ -60,7 +60,12 @@ BASIC: Mapping[str, Any] = {}
 RIMM: Mapping[str, Any] = {"mechanism": [{"kind": "rimm"}]}
 UNORDERED: Mapping[str, Any] = {"mechanism": [{"kind": "rimm", "release": "unordered"}]}
 EXACT: Mapping[str, Any] = {"mechanism": [{"kind": "rimm", "release": "exact"}]}
-DIBS: Mapping[str, Any] = {"mechanism": [{"kind": "dibs"}], "switch": {"depth_visible": "ingress-and-egress"}}
+DIBS: Mapping[str, Any] = {
+    "mechanism": [{"kind": "dibs"}],
+    "switch": {"depth_visible": "ingress-and-egress"},
+    "host": {"time_to_live": 255},
+}
+"""Only the time to live bounds its detours; 255 as in its authors' simulations."""
 ECN: Mapping[str, Any] = {"transport": DCTCP, "switch": {"ecn": {"threshold": "65 packets"}}}
 """65 packets at 10 Gbps: the threshold of the DCTCP paper."""
 
@@ -151,7 +156,7 @@ def scenario(
         "topology": topology(hosts),
         "routing": {"choice": "by-sum"},
         "switch": switch(scheme.get("switch")),
-        "host": host(stack_us),
+        "host": {**host(stack_us), **scheme.get("host", {})},
         "transport": [{"name": title, **settings} for title, settings in named.items()],
         "flows": list(flows),
         "measure": measure or {},

@@ -43,8 +43,9 @@ pub struct RimmSettings {
     #[schemars(extend("x-default" = "1 ms"))]
     #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub flowlet_gap: Option<Duration>,
-    /// How long a queue may stay above the threshold until that is congestion and no microburst: the detour ends, until the
-    /// queue has come below the threshold by itself (sections III-B and V: typically 1 ms).
+    /// How long packets may be detoured until that is congestion and no microburst: the detour ends, until the queue has come
+    /// below the threshold by itself (sections III-B and V: typically 1 ms). Alarms that come within this time of each other
+    /// are one burst: detours hold a queue at the threshold.
     #[serde(with = "Text::<Duration>")]
     pub congestion_after: Duration,
     /// How long the packets of one flow are detoured at most, whatever its queue is like; left out: until its detour ends.
