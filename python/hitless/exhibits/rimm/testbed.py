@@ -56,6 +56,9 @@ HOSTS = {
 TCP: Mapping[str, Any] = {"kind": "tcp", "congestion": "cubic", "handshake": True}
 DCTCP: Mapping[str, Any] = {"kind": "tcp", "congestion": "dctcp", "handshake": True}
 
+NO_UNDO: Mapping[str, Any] = {**TCP, "rack_tlp": False, "eifel_undo": False}
+"""A sender that takes three duplicate acknowledgements for a loss, and never finds out that it was none."""
+
 BASIC: Mapping[str, Any] = {}
 RIMM: Mapping[str, Any] = {"mechanism": [{"kind": "rimm"}]}
 UNORDERED: Mapping[str, Any] = {"mechanism": [{"kind": "rimm", "release": "unordered"}]}
