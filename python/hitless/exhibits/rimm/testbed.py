@@ -61,7 +61,8 @@ NO_UNDO: Mapping[str, Any] = {**TCP, "rack_tlp": False, "eifel_undo": False}
 
 BASIC: Mapping[str, Any] = {}
 RIMM: Mapping[str, Any] = {"mechanism": [{"kind": "rimm"}]}
-UNORDERED: Mapping[str, Any] = {"mechanism": [{"kind": "rimm", "release": "unordered"}]}
+UNORDERED: Mapping[str, Any] = {"mechanism": [{"kind": "rimm", "release": "unordered", "congestion_after": "1 s"}]}
+"""Detours without numbers, and without RIMM's rule that a burst of 1 ms is congestion."""
 EXACT: Mapping[str, Any] = {"mechanism": [{"kind": "rimm", "release": "exact"}]}
 DIBS: Mapping[str, Any] = {
     "mechanism": [{"kind": "dibs"}],
