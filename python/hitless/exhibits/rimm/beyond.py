@@ -13,6 +13,7 @@ Flow = Mapping[str, Any]
 
 _SCHEMES = {name: testbed.SCHEMES[name] for name in ("basic forwarding", "RIMM")}
 _LENGTH_MS = 60.0
+_ANY_TIME = "5 MB, any neighbour at any time"
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,17 @@ class Variant:
 def _bursts(name: str, size_bytes: int = testbed.BURST_BYTES, stack_us: float = 50) -> Variant:
     flows = [testbed.background(_LENGTH_MS), testbed.burst(size_bytes)]
     return Variant(name, lambda scheme: testbed.scenario("beyond", flows, scheme, measure=measure(), stack_us=stack_us))
+
+
+def _any_time() -> Variant:
+    """New packets go to the neighbour with the shortest queue, also in the middle of a detour (section III-A2)."""
+    flows = [testbed.background(_LENGTH_MS), testbed.burst()]
+    changed = {"mechanism": [{"kind": "rimm", "change": "any-time"}]}
+
+    def make(scheme: Mapping[str, Any]) -> Scenario:
+        return testbed.scenario("beyond", flows, {**scheme, **changed} if scheme else scheme, measure=measure())
+
+    return Variant(_ANY_TIME, make, "packets of a flow on two ways wait for each other, and go round meanwhile")
 
 
 def _two_ports() -> Variant:
@@ -91,6 +103,7 @@ def _full_neighbours() -> Variant:
 
 _VARIANTS = (
     _bursts("5 MB"),
+    _any_time(),
     _bursts("4 MB", 4_000_000),
     _bursts("6 MB", 6_000_000),
     _bursts("8 MB", 8_000_000),
@@ -149,6 +162,11 @@ def _rows(variant: Variant, scheme: str, events: Sequence[Event]) -> Iterator[Ro
     if scheme == "RIMM":
         for name in ("packets detoured", "detours ended by congestion", "detours ended by full neighbours"):
             yield Row(scheme, x, f"{name} per event", "", mean_of([event.counter(name) for event in events])[0])
+        rounds = [event.counter("detours") / max(1, event.counter("packets detoured")) for event in events]
+        yield Row(scheme, x, "detours of a packet that is detoured", "", mean_of(rounds)[0])
+    if variant.name in ("5 MB", _ANY_TIME):
+        times = [time for event in events if (time := event.completion_ms("background")) is not None]
+        yield Row(scheme, x, "mean FCT of the background", "ms", mean_of(times)[0] if times else None)
 
 
 def _diffusion(events: Sequence[Event]) -> Iterator[Row]:
