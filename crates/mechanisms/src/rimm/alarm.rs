@@ -43,7 +43,7 @@ impl Alarms {
     /// No alarm.
     pub fn new(ports: usize, congestion_after_ns: u64) -> Self {
         let calm = Alarm { phase: Phase::Calm, since: Stamp::default() };
-        Self { alarms: RegisterArray::new("alarm", Half::Ingress, 1, ports, calm), congestion_after_ns }
+        Self { alarms: RegisterArray::new("alarm", Half::Ingress, 7, ports, calm), congestion_after_ns }
     }
 
     /// Egress has told that the queue of `port` is above the threshold, or below. Answers the alarm that this ends, by how

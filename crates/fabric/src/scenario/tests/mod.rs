@@ -2,6 +2,7 @@ mod afq;
 mod failures;
 mod flow_queueing;
 mod messages;
+mod rimm;
 mod round_trip;
 
 use super::*;
