@@ -200,10 +200,7 @@ impl Account {
         self.circulations.note(detours.into());
         self.count(port, |counters| match turn {
             ReturnTurn::Released => counters.released += 1,
-            ReturnTurn::Skipping(numbers) => {
-                counters.released_early += 1;
-                counters.numbers_skipped += u64::from(numbers);
-            }
+            ReturnTurn::Early => counters.released_early += 1,
             ReturnTurn::Late => counters.released_late += 1,
             ReturnTurn::Again => {}
         });

@@ -50,7 +50,7 @@ impl Alarms {
     pub fn new(ports: usize, congestion_after_ns: u64) -> Self {
         let never = Stamp::default();
         let calm = Alarm { phase: Phase::Calm, since: never, raised_at: never, cleared_at: None };
-        Self { alarms: RegisterArray::new("alarm", Half::Ingress, 1, ports, calm), congestion_after_ns }
+        Self { alarms: RegisterArray::new("alarm", Half::Ingress, 7, ports, calm), congestion_after_ns }
     }
 
     /// Egress has told that the queue of `port` is above the threshold, or below. Answers the alarm that this ends, by how

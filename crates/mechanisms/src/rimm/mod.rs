@@ -242,7 +242,8 @@ impl Rimm {
             Phase::Calm | Phase::Ended => Gate::Open,
         };
         let now_ns = context.timestamp_ns() as u32;
-        let turn = self.sequencer.returning(context.pass(), slot, header.sequence, gate, now_ns);
+        let (turn, given_up) = self.sequencer.returning(context.pass(), slot, header.sequence, gate, now_ns);
+        self.account.count(towards, |counters| counters.numbers_skipped += u64::from(given_up));
         match (turn, choice) {
             (ReturnTurn::Again, Some(choice)) => self.detour(context, towards, choice),
             _ => {

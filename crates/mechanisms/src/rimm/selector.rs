@@ -13,6 +13,9 @@ const NAMES: [&str; 24] = [
     "QDM 23",
 ];
 
+/// Behind the stages of LinkGuardian, with which it shares a pass.
+const FIRST_STAGE: u8 = 6;
+
 /// The two depths of a way through a neighbour (section V: "two queue-depth values for one port and its connecting switch").
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
@@ -70,7 +73,7 @@ impl DepthMonitor {
     /// Empty queues, as long as nobody tells otherwise.
     pub fn new(config: &RimmConfig) -> Self {
         let name = |index: usize| NAMES[index.min(NAMES.len() - 1)];
-        let entry = |index| RegisterArray::new(name(index), Half::Ingress, 0, 1, Entry::default());
+        let entry = |index| RegisterArray::new(name(index), Half::Ingress, FIRST_STAGE, 1, Entry::default());
         Self {
             neighbours: config.neighbours.clone(),
             entries: (0..config.neighbours.len()).map(entry).collect(),

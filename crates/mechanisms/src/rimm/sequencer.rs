@@ -3,10 +3,10 @@
 //!
 //! | stage | register | width | entries |
 //! |---|---|---|---|
-//! | 2 | detour under way, since when, last arrival | 1 + 48 + 48 | per slot |
-//! | 3 | S_f, since when packets wait for it | 32 + 32 | per slot |
-//! | 4 | S_a | 32 | per slot |
-//! | 5 | neighbour of the detour under way | 16 | per slot |
+//! | 8 | detour under way, since when, last arrival | 1 + 48 + 48 | per slot |
+//! | 9 | S_f, since when packets wait for it | 32 + 32 | per slot |
+//! | 10 | S_a | 32 | per slot |
+//! | 11 | neighbour of the detour under way | 16 | per slot |
 
 use hitless_switch::{Half, Pass, RegisterArray};
 use hitless_wire::PortId;
@@ -34,8 +34,8 @@ pub enum NewTurn {
 pub enum ReturnTurn {
     /// It was the next, and is forwarded.
     Released,
-    /// It is forwarded although it is not the next: those before it, so many numbers, count as lost.
-    Skipping(u32),
+    /// It is forwarded although it is not the next: those before it are given up.
+    Early,
     /// It is forwarded, after others that had been behind it: it had been given up, or this is a copy of it.
     Late,
     /// It is detoured again.
@@ -83,12 +83,18 @@ impl Next {
         *self = Self { number, waiting_since_ns: 0 };
     }
 
-    /// One waits; answers for how long some have.
-    fn wait(&mut self, now_ns: u32) -> u32 {
+    /// One waits. When some have for `timeout_ns` the number counts as lost, and this is true. The next number gets a
+    /// quarter of that time only, in which each packet that still exists has come by once.
+    fn gives_up(&mut self, now_ns: u32, timeout_ns: u32) -> bool {
         if self.waiting_since_ns == 0 {
             self.waiting_since_ns = now_ns.max(1);
         }
-        now_ns.wrapping_sub(self.waiting_since_ns)
+        let gives_up = now_ns.wrapping_sub(self.waiting_since_ns) >= timeout_ns;
+        if gives_up {
+            self.number = self.number.wrapping_add(1);
+            self.waiting_since_ns = now_ns.wrapping_sub(timeout_ns - timeout_ns / 4).max(1);
+        }
+        gives_up
     }
 }
 
@@ -110,10 +116,10 @@ impl Sequencer {
         let slots = 1 << hash_bits;
         let next = Next { number: first_number, waiting_since_ns: 0 };
         Self {
-            flows: RegisterArray::new("detour", Half::Ingress, 2, slots, Flow::default()),
-            next: RegisterArray::new("S_f", Half::Ingress, 3, slots, next),
-            attached: RegisterArray::new("S_a", Half::Ingress, 4, slots, first_number),
-            neighbours: RegisterArray::new("detouring neighbour", Half::Ingress, 5, slots, PortId(u16::MAX)),
+            flows: RegisterArray::new("detour", Half::Ingress, 8, slots, Flow::default()),
+            next: RegisterArray::new("S_f", Half::Ingress, 9, slots, next),
+            attached: RegisterArray::new("S_a", Half::Ingress, 10, slots, first_number),
+            neighbours: RegisterArray::new("detouring neighbour", Half::Ingress, 11, slots, PortId(u16::MAX)),
             release,
             timeout_ns,
             hash_bits,
@@ -233,30 +239,38 @@ impl Sequencer {
         })
     }
 
-    /// A packet that has come back, with its number.
-    pub fn returning(&mut self, pass: &mut Pass, slot: usize, number: u32, gate: Gate, now_ns: u32) -> ReturnTurn {
+    /// A packet that has come back, with its number; and how many numbers are given up with it.
+    pub fn returning(
+        &mut self,
+        pass: &mut Pass,
+        slot: usize,
+        number: u32,
+        gate: Gate,
+        now_ns: u32,
+    ) -> (ReturnTurn, u32) {
         if self.release == Release::Unordered {
-            return if gate == Gate::Closed { ReturnTurn::Again } else { ReturnTurn::Released };
+            return (if gate == Gate::Closed { ReturnTurn::Again } else { ReturnTurn::Released }, 0);
         }
         let timeout_ns = self.timeout_ns;
         self.next.access(pass, slot, |next| {
+            let is_ahead = |next: &Next| number.wrapping_sub(next.number) as i32 > 0;
+            let gives_up = gate == Gate::Open && is_ahead(next) && next.gives_up(now_ns, timeout_ns);
             let ahead = number.wrapping_sub(next.number) as i32;
             match (ahead.signum(), gate) {
                 (0, Gate::Closed) => {
                     next.waiting_since_ns = 0;
-                    ReturnTurn::Again
+                    (ReturnTurn::Again, 0)
                 }
                 (0, Gate::Open | Gate::Forced) => {
                     next.go_on(number.wrapping_add(1));
-                    ReturnTurn::Released
+                    (ReturnTurn::Released, gives_up.into())
                 }
-                (-1, Gate::Open | Gate::Forced) => ReturnTurn::Late,
-                (-1, Gate::Closed) | (_, Gate::Closed) => ReturnTurn::Again,
-                (_, Gate::Open) if next.wait(now_ns) < timeout_ns => ReturnTurn::Again,
-                (_, Gate::Open | Gate::Forced) => {
+                (-1, Gate::Open | Gate::Forced) => (ReturnTurn::Late, 0),
+                (1, Gate::Forced) => {
                     next.go_on(number.wrapping_add(1));
-                    ReturnTurn::Skipping(ahead as u32)
+                    (ReturnTurn::Early, ahead as u32)
                 }
+                (_, Gate::Closed | Gate::Open | Gate::Forced) => (ReturnTurn::Again, gives_up.into()),
             }
         })
     }
@@ -308,14 +322,14 @@ mod tests {
     #[test]
     fn a_detour_begins_when_all_that_went_before_are_released() {
         let mut sequencer = Sequencer::new(Release::Exact, 4, 1_000, u32::MAX);
-        let mut new_packet =
+        let new_packet =
             |sequencer: &mut Sequencer, phase| sequencer.new_packet(&mut pass(), 3, phase, true, Stamp::default());
         let begins = |number, is_first| NewTurn::Detour { number, is_first };
         assert_eq!(new_packet(&mut sequencer, Phase::Detour), begins(u32::MAX, true));
         assert_eq!(new_packet(&mut sequencer, Phase::Calm), begins(0, false));
         for number in [u32::MAX, 0] {
             let turn = sequencer.returning(&mut pass(), 3, number, Gate::Open, 1);
-            assert_eq!(turn, ReturnTurn::Released);
+            assert_eq!(turn, (ReturnTurn::Released, 0));
         }
         assert_eq!(new_packet(&mut sequencer, Phase::Calm), NewTurn::Forward);
         assert_eq!(new_packet(&mut sequencer, Phase::Detour), begins(1, true));

@@ -172,7 +172,7 @@ fn a_packet_may_go_back_to_where_it_came_from_unless_that_is_forbidden() {
 #[test]
 fn a_port_whose_link_is_known_to_be_down_is_not_chosen() {
     let mut bench = Bench::new(SETTINGS);
-    let mut set = |bench: &mut Bench, state| {
+    let set = |bench: &mut Bench, state| {
         bench.switch.port_state(Time::ZERO, NEIGHBOURS[1], state, &mut bench.world);
         (0..9).for_each(|_| bench.arrive(Time::ZERO, HOST, packet()));
         bench.run_until(Time::NEVER);

@@ -3,6 +3,7 @@ mod dibs;
 mod failures;
 mod flow_queueing;
 mod messages;
+mod rimm;
 mod round_trip;
 
 use super::*;
