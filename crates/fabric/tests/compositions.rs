@@ -23,7 +23,9 @@ const AFQ: [&str; 6] = [
     "scheduler = { kind = \"two-groups\" }\nadaptive = {}",
     "round = \"from-occupancy\"\nscheduler = { kind = \"deficit-round-robin\" }",
 ];
+const DIBS: [&str; 3] = ["", "ports = [\"left->right\"]", "to_arrival_port = false\nports = [\"right\"]"];
 const SQR: [&str; 2] = ["links = [\"left->right\"]", "links = [\"left<->right\"]\ncaching = \"delay-queue\""];
+const RIMM: [&str; 2] = ["release = \"exact\"", "ports = [\"right->h8\"]\nmessages = \"in-order\""];
 const LINKGUARDIAN: [&str; 2] = ["link = \"left->right\"", "link = \"right->left\"\nmode = \"non-blocking\""];
 
 fn section(kind: &str, lines: Option<&str>) -> String {
@@ -68,8 +70,17 @@ proptest! {
         afq in prop::option::of(prop::sample::select(&AFQ[..])),
         sqr in prop::option::of(prop::sample::select(&SQR[..])),
         linkguardian in prop::option::of(prop::sample::select(&LINKGUARDIAN[..])),
+        rimm in prop::option::of(prop::sample::select(&RIMM[..])),
+        dibs in prop::option::of(prop::sample::select(&DIBS[..])),
     ) {
-        let mechanisms = [section("afq", afq), section("sqr", sqr), section("linkguardian", linkguardian)].concat();
+        let mechanisms = [
+            section("afq", afq),
+            section("sqr", sqr),
+            section("linkguardian", linkguardian),
+            section("rimm", rimm),
+            section("dibs", dibs),
+        ]
+        .concat();
         runs(&text(preset, lane, buffer, &mechanisms));
     }
 }
@@ -79,6 +90,13 @@ fn all_mechanisms_run_together_at_one_port() {
     let mechanisms =
         [section("afq", Some("")), section("sqr", Some(SQR[0])), section("linkguardian", Some(LINKGUARDIAN[0]))];
     assert!(runs(&text("tofino-like", "", BUFFERS[0], &mechanisms.concat())));
+}
+
+#[test]
+fn rimm_and_linkguardian_run_together_at_one_port() {
+    let mechanisms = [section("rimm", Some(RIMM[0])), section("linkguardian", Some(LINKGUARDIAN[0]))];
+    assert!(runs(&text("tofino-like", "", BUFFERS[0], &mechanisms.concat())));
+    assert!(runs(&text("tofino-like", "", BUFFERS[1], &mechanisms.concat())));
 }
 
 #[test]

@@ -30,11 +30,13 @@ pub enum ShimKind {
     RimmTelemetry = 9,
     /// RIMM's message packet: [`crate::rimm::MessageHeader`].
     RimmMessage = 10,
+    /// How often switches have detoured the packet: [`DetourCount`].
+    DetourCount = 11,
 }
 
 impl ShimKind {
     /// Every kind there is.
-    pub const ALL: [ShimKind; 10] = [
+    pub const ALL: [ShimKind; 11] = [
         ShimKind::LinkGuardianData,
         ShimKind::LinkGuardianAck,
         ShimKind::LinkGuardianLoss,
@@ -42,10 +44,17 @@ impl ShimKind {
         ShimKind::CheckNumber,
         ShimKind::SqrCache,
         ShimKind::LinkLayerRetry,
+        ShimKind::DetourCount,
         ShimKind::RimmDetour,
         ShimKind::RimmTelemetry,
         ShimKind::RimmMessage,
     ];
+
+    /// Whether it is for checkers and counters of a simulation only: no room is counted for it on a link, and no mechanism
+    /// decides by it.
+    pub const fn is_for_observers(self) -> bool {
+        matches!(self, Self::CheckNumber | Self::DetourCount)
+    }
 
     fn from_slot(kind: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|&known| known as u8 == kind)
@@ -70,6 +79,27 @@ impl Shim for CheckNumber {
     #[inline]
     fn parse(bytes: &[u8]) -> Self {
         Self(u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+    }
+}
+
+/// How often switches have sent the packet to a neighbour instead of to its own full queue; for counters only: it takes no room
+/// on the wire, and no mechanism decides by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DetourCount(pub u8);
+
+impl Shim for DetourCount {
+    const KIND: ShimKind = ShimKind::DetourCount;
+    const BYTES: usize = 1;
+    const WIRE_BYTES: u32 = 0;
+
+    #[inline]
+    fn emit(&self, bytes: &mut [u8]) {
+        bytes[0] = self.0;
+    }
+
+    #[inline]
+    fn parse(bytes: &[u8]) -> Self {
+        Self(bytes[0])
     }
 }
 
@@ -114,6 +144,9 @@ impl fmt::Display for ShimStackFull {
 impl std::error::Error for ShimStackFull {}
 
 impl ShimStack {
+    /// What all shims of a packet may have together.
+    pub const CAPACITY_BYTES: usize = CAPACITY_BYTES;
+
     /// Whether no shim is on the stack.
     #[inline]
     pub fn is_empty(&self) -> bool {
@@ -204,6 +237,7 @@ fn stored_bytes(kind: u8) -> Option<usize> {
     const CHECK: u8 = ShimKind::CheckNumber as u8;
     const SQR: u8 = ShimKind::SqrCache as u8;
     const RETRY: u8 = ShimKind::LinkLayerRetry as u8;
+    const DETOURS: u8 = ShimKind::DetourCount as u8;
     const DETOUR: u8 = ShimKind::RimmDetour as u8;
     const TELEMETRY: u8 = ShimKind::RimmTelemetry as u8;
     const MESSAGE: u8 = ShimKind::RimmMessage as u8;
@@ -215,6 +249,7 @@ fn stored_bytes(kind: u8) -> Option<usize> {
         CHECK => Some(CheckNumber::BYTES),
         SQR => Some(crate::sqr::CacheMetadata::BYTES),
         RETRY => Some(crate::link_layer_retry::PreambleSequence::BYTES),
+        DETOURS => Some(DetourCount::BYTES),
         DETOUR => Some(DetourHeader::BYTES),
         TELEMETRY => Some(TelemetryHeader::BYTES),
         MESSAGE => Some(MessageHeader::BYTES),

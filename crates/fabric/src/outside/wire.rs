@@ -5,7 +5,7 @@ use hitless_wire::link::{LinkFormat, Refusal};
 use hitless_wire::linkguardian::{AckHeader, DataHeader, LossNotification};
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::pause::PauseFrame;
-use hitless_wire::shim::{CheckNumber, ShimStack};
+use hitless_wire::shim::{CheckNumber, DetourCount, ShimStack};
 use hitless_wire::{Ecn, Packet, ServiceKey, Shim};
 
 /// What was read in a frame of a host.
@@ -80,6 +80,7 @@ pub(crate) fn write_to_host<'a>(
 ) -> Result<&'a [u8], String> {
     let mut shims = packet.shims;
     shims.remove::<CheckNumber>();
+    shims.remove::<DetourCount>();
     if !shims.is_empty() {
         return Err(format!("a packet left for a host with what belongs into the fabric on it: {shims:?}"));
     }

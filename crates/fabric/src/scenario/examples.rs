@@ -35,6 +35,7 @@ embedded_examples!(
     "lossy-link",
     "cut-link",
     "afq-neighbours",
+    "microburst",
     "bench-a",
     "bench-b",
     "bench-c",

@@ -22,6 +22,9 @@ pub struct HostSettings {
     /// Timers fire at multiples of this: 1 ms or 4 ms for Linux kernels with 1000 or 250 ticks a second; 0 s: exactly.
     #[serde(with = "Text::<Duration>")]
     pub timer_tick: Duration,
+    /// Hops that packets may take: each switch takes one. (Linux: 64.)
+    #[schemars(range(min = 1, max = 255))]
+    pub time_to_live: u8,
 }
 
 /// Delays between a transport and the network card.
@@ -99,6 +102,7 @@ impl Default for HostSettings {
             hold_back_tcp: true,
             nic_queue: QueueLength::Packets(4_000),
             timer_tick: Duration::ZERO,
+            time_to_live: hitless_wire::Packet::INITIAL_TTL,
         }
     }
 }

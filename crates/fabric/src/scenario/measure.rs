@@ -11,8 +11,9 @@ use super::quantity::Text;
 #[serde(deny_unknown_fields, default)]
 pub struct MeasureSettings {
     /// Compare, packet by packet, what hosts put on their links with what arrives at the other end. The table of flows
-    /// then says how many packets the network lost, reordered and duplicated, both directions together, and the longest
-    /// time between two packets of data: columns that begin with "network". Takes time and memory.
+    /// then says how many packets the network lost, reordered and duplicated, both directions together, the longest
+    /// time between two packets of data, and the jitter of data, by how much the way of one took longer or shorter than
+    /// that of the one before it, mean (RFC 3550): columns that begin with "network". Takes time and memory.
     pub order: bool,
     /// Samples of queue depth.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -57,7 +58,7 @@ pub struct ThroughputSampling {
     pub period: Duration,
 }
 
-/// Window, sent, acknowledged and delivered bytes of each flow of a group that is under way.
+/// Window, sent, acknowledged and delivered bytes and retransmitted packets of each flow of a group that is under way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowSampling {

@@ -65,9 +65,9 @@ pub use loss::{BernoulliLoss, BitErrorLoss, ErrorCorrection, GilbertElliottLoss,
 pub use measure::{FlowSampling, MeasureSettings, QueueSampling, ThroughputSampling};
 pub use mechanism::{
     ActivationChange, AfqAdaptive, AfqDeficit, AfqDropAhead, AfqFlowKey, AfqHash, AfqIdleRound, AfqLate, AfqOccupancy,
-    AfqRotating, AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate, Buffering, LinkGuardianMode,
-    LinkGuardianSettings, MechanismSettings, RimmRelease, RimmSettings, SqrBackstop, SqrCaching, SqrRelease,
-    SqrSettings,
+    AfqRotating, AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate, Buffering, DibsSettings,
+    LinkGuardianMode, LinkGuardianSettings, MechanismSettings, RimmAgain, RimmChange, RimmMessages, RimmRelease,
+    RimmSettings, SqrBackstop, SqrCaching, SqrRelease, SqrSettings,
 };
 pub use quantity::QueueLength;
 pub use recovery::{

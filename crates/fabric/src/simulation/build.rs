@@ -184,6 +184,7 @@ fn host_config(settings: &HostSettings, topology: &Topology, host: u32, streams:
         network_card_stack: settings.network_card.into(),
         hold_back_tcp: settings.hold_back_tcp,
         timer_phase: timer_phase(settings, streams, host),
+        time_to_live: settings.time_to_live,
         ..HostConfig::with_network_card(network_card)
     }
 }

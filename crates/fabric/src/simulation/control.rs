@@ -255,7 +255,7 @@ impl Simulation {
             MechanismSettings::LinkGuardian(settings) => {
                 select_links(&self.topology, &settings.link).is_ok_and(|links| links.contains(&link))
             }
-            MechanismSettings::Sqr(_) | MechanismSettings::Afq(_) | MechanismSettings::Rimm(_) => false,
+            _ => false,
         })
     }
 

@@ -327,6 +327,7 @@ fn with_order(table: Table, rows: &[FlowRecord], order: &OrderChecker) -> Table 
         .unsigned("network_packets_reordered", &verdicts, |verdict| verdict.counts.packets_reordered)
         .unsigned("network_packets_duplicated", &verdicts, |verdict| verdict.counts.packets_duplicated)
         .unsigned("network_longest_gap_ps", &verdicts, |verdict| verdict.longest_gap.as_ps())
+        .unsigned("network_jitter_ps", &verdicts, |verdict| verdict.jitter.as_ps())
 }
 
 /// Jain's fairness index (Jain, Chiu and Hawe 1984): 1 if all have the same, 1/n if one of n has all. None for fewer than

@@ -78,13 +78,14 @@ impl Connection {
             destination: to,
             flow_hash: flow_hash(id, hash_salt, 0),
             class: config.class,
-            ttl: Packet::INITIAL_TTL,
+            ttl: source.time_to_live,
             ..Packet::default()
         };
         let answer = Packet {
             source: to,
             destination: from,
             flow_hash: flow_hash(id, hash_salt, 1),
+            ttl: destination.time_to_live,
             class: config.acknowledgement_class,
             ..data
         };

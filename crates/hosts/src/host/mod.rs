@@ -31,7 +31,7 @@ mod wiring;
 mod tests;
 
 use hitless_engine::{PacketHandle, PacketStore};
-use hitless_wire::{Duration, FlowId, HostId, Time};
+use hitless_wire::{Duration, FlowId, HostId, Packet, Time};
 
 pub use hosts::{HostTotals, Hosts};
 pub use network_card::{NetworkCard, NetworkCardConfig, QueueCapacity};
@@ -53,6 +53,8 @@ pub struct HostConfig {
     pub hold_back_tcp: bool,
     /// Where the ticks of the host's timer interrupt fall; counts only for transports whose timers tick.
     pub timer_phase: Duration,
+    /// Hops that its packets may take.
+    pub time_to_live: u8,
 }
 
 impl HostConfig {
@@ -64,6 +66,7 @@ impl HostConfig {
             network_card_stack: StackConfig::NONE,
             hold_back_tcp: true,
             timer_phase: Duration::ZERO,
+            time_to_live: Packet::INITIAL_TTL,
         }
     }
 }

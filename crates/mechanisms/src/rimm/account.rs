@@ -178,10 +178,14 @@ impl Account {
         self.count(port, |counters| counters.detoured += 1);
     }
 
-    /// A packet that was to leave by `port` goes to a neighbour, by `by`.
+    /// A packet that was to leave by `port` goes to a neighbour.
+    pub fn note_detour(&mut self, port: PortId) {
+        self.count(port, |counters| counters.detours += 1);
+    }
+
+    /// The neighbour behind `by` was chosen for a packet that was to leave by `port`.
     pub fn note_choice(&mut self, port: PortId, by: PortId, now: Time) {
         let Some(account) = self.of(port) else { return };
-        account.counters.detours += 1;
         let Some(series) = &mut account.series else { return };
         if series.choices.last().is_none_or(|&(_, last)| last != u64::from(by.0)) {
             series.choices.push((now, by.0.into()));
@@ -196,10 +200,7 @@ impl Account {
         self.circulations.note(detours.into());
         self.count(port, |counters| match turn {
             ReturnTurn::Released => counters.released += 1,
-            ReturnTurn::Skipping(numbers) => {
-                counters.released_early += 1;
-                counters.numbers_skipped += u64::from(numbers);
-            }
+            ReturnTurn::Early => counters.released_early += 1,
             ReturnTurn::Late => counters.released_late += 1,
             ReturnTurn::Again => {}
         });

@@ -29,7 +29,13 @@ pub enum End {
 #[derive(Clone, Copy, Debug)]
 struct Alarm {
     phase: Phase,
+    /// When it was raised, or the first of a row of alarms: the queue goes on coming back to the threshold as long as packets
+    /// wait elsewhere for that.
     since: Stamp,
+    raised_at: Stamp,
+    /// When the last one was cleared, if packets were detoured until then: otherwise the queue was below the threshold by
+    /// itself, and the row is over.
+    cleared_at: Option<Stamp>,
 }
 
 /// The alarms of all ports: ingress.
@@ -42,18 +48,32 @@ pub struct Alarms {
 impl Alarms {
     /// No alarm.
     pub fn new(ports: usize, congestion_after_ns: u64) -> Self {
-        let calm = Alarm { phase: Phase::Calm, since: Stamp::default() };
-        Self { alarms: RegisterArray::new("alarm", Half::Ingress, 1, ports, calm), congestion_after_ns }
+        let never = Stamp::default();
+        let calm = Alarm { phase: Phase::Calm, since: never, raised_at: never, cleared_at: None };
+        Self { alarms: RegisterArray::new("alarm", Half::Ingress, 7, ports, calm), congestion_after_ns }
     }
 
     /// Egress has told that the queue of `port` is above the threshold, or below. Answers the alarm that this ends, by how
     /// long it lasted in nanoseconds.
     ///
-    /// An alarm that is raised a second time begins anew: the message that would have cleared it was lost.
+    /// An alarm that comes within the time after which one is congestion belongs to the row of the one before it. An alarm
+    /// that is raised a second time begins anew: the message that would have cleared it was lost.
     pub fn told(&mut self, pass: &mut Pass, port: PortId, is_above: bool, now: Stamp) -> Option<u64> {
+        let congestion_after_ns = self.congestion_after_ns;
         self.alarms.access(pass, usize::from(port.0), |alarm| {
-            let ended = (alarm.phase != Phase::Calm).then(|| alarm.since.until(now));
-            *alarm = Alarm { phase: if is_above { Phase::Detour } else { Phase::Calm }, since: now };
+            let ended = (alarm.phase != Phase::Calm).then(|| alarm.raised_at.until(now));
+            if !is_above {
+                if alarm.phase != Phase::Calm {
+                    alarm.cleared_at = (alarm.phase == Phase::Detour).then_some(now);
+                }
+                alarm.phase = Phase::Calm;
+                return ended;
+            }
+            let cleared_at = alarm.cleared_at.filter(|_| ended.is_none());
+            if cleared_at.is_none_or(|cleared_at| cleared_at.until(now) >= congestion_after_ns) {
+                alarm.since = now;
+            }
+            (alarm.phase, alarm.raised_at) = (Phase::Detour, now);
             ended
         })
     }
@@ -148,6 +168,25 @@ mod tests {
         told(&mut alarms, true, 1_600);
         assert_eq!(phase(&mut alarms, false, 1_700), (Phase::Detour, None));
         assert!(alarms.is_calm(PortId(0)) && !alarms.is_calm(PORT));
+    }
+
+    /// Detours hold the queue at the threshold, so that alarms come and go while the burst lasts.
+    #[test]
+    fn alarms_in_a_row_are_one_burst_and_a_pause_ends_the_row() {
+        let mut alarms = Alarms::new(2, 1_000);
+        for at in [0, 300, 600, 900] {
+            assert_eq!(told(&mut alarms, true, at), None);
+            assert_eq!(phase(&mut alarms, false, at + 50), (Phase::Detour, None), "{at}");
+            assert_eq!(told(&mut alarms, false, at + 100), Some(100), "an alarm by itself is short");
+        }
+        told(&mut alarms, true, 1_200);
+        assert_eq!(phase(&mut alarms, false, 1_201), (Phase::Ended, Some(End::Congestion)));
+        told(&mut alarms, false, 5_000);
+        for at in [5_100, 5_300, 6_400] {
+            told(&mut alarms, true, at);
+            assert_eq!(phase(&mut alarms, false, at + 99), (Phase::Detour, None), "{at}");
+            told(&mut alarms, false, at + 100);
+        }
     }
 
     #[test]

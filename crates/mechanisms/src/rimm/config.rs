@@ -40,6 +40,24 @@ pub struct Neighbour {
     pub is_told: bool,
 }
 
+/// Which neighbour a packet gets that comes back too early and is detoured again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Again {
+    /// The one that it came from.
+    SameNeighbour,
+    /// The one with the shortest queue.
+    LeastLoaded,
+}
+
+/// When the new packets of a flow may go to another neighbour than those before them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Whenever the queue of another is the shortest.
+    AnyTime,
+    /// When a detour of theirs begins; otherwise only if their neighbour is full or down.
+    BetweenDetours,
+}
+
 /// RIMM on one switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RimmConfig {
@@ -57,6 +75,12 @@ pub struct RimmConfig {
     pub segment_bytes: u64,
     /// The order of detoured packets.
     pub release: Release,
+    /// The neighbour of packets that are detoured again.
+    pub again: Again,
+    /// When new packets get another neighbour.
+    pub change: Change,
+    /// Whether message packets have a queue of their own, which is served first.
+    pub messages_first: bool,
     /// How long an alarm may last until the detour ends.
     pub congestion_after: Duration,
     /// Bits of the hash that names a slot.
@@ -69,4 +93,28 @@ pub struct RimmConfig {
     pub telemetry_lifetime: Option<Duration>,
     /// Keep series of alarms and of the ports chosen.
     pub records_choices: bool,
+}
+
+impl Default for RimmConfig {
+    /// The paper's figures, on a switch without ports.
+    fn default() -> Self {
+        Self {
+            origin: 0,
+            line_ports: 0,
+            recirculation_ports: 0,
+            watched: Vec::new(),
+            neighbours: Vec::new(),
+            segment_bytes: 80,
+            release: Release::Exact,
+            again: Again::SameNeighbour,
+            change: Change::BetweenDetours,
+            messages_first: true,
+            congestion_after: Duration::from_us(1_000),
+            hash_bits: 12,
+            detours_max: u8::MAX,
+            predecessor_timeout: Duration::from_us(1_000),
+            telemetry_lifetime: None,
+            records_choices: false,
+        }
+    }
 }

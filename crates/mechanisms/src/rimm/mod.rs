@@ -18,14 +18,17 @@ pub mod config;
 mod selector;
 mod sequencer;
 
-use hitless_switch::{Context, DropReason, Environment, HookSet, Mechanism, PortState, Report, Subscriptions, Verdict};
+use hitless_switch::{
+    Context, DropReason, Environment, HookSet, Mechanism, PortState, QueueConfig, QueueLimit, Report, Subscriptions,
+    Verdict,
+};
 use hitless_wire::rimm::{DetourHeader, MessageHeader, TelemetryHeader};
-use hitless_wire::{PortId, Time};
+use hitless_wire::{PortId, QueueId, Time};
 
 use account::Account;
 use alarm::{Alarms, Detector, Phase};
 use clock::{Stamp, ticks};
-pub use config::{Neighbour, Release, RimmConfig, WatchedPort};
+pub use config::{Again, Change, Neighbour, Release, RimmConfig, WatchedPort};
 use selector::{Choice, DepthMonitor, Told};
 use sequencer::{Gate, NewTurn, ReturnTurn, Sequencer};
 
@@ -46,6 +49,8 @@ pub struct Rimm {
     sequencer: Sequencer,
     /// By port: its link is up as far as anybody knows.
     is_up: Vec<bool>,
+    /// By port: the queue of message packets.
+    message_queues: Vec<Option<QueueId>>,
     /// By port: its partner wants to be told the depth.
     is_told: Vec<bool>,
     /// By port: it is relieved.
@@ -85,9 +90,10 @@ impl Rimm {
         Self {
             detector: Detector::new(thresholds),
             alarms: Alarms::new(ports, ticks(config.congestion_after)),
-            monitor: DepthMonitor::new(&config.neighbours, config.telemetry_lifetime.map(ticks)),
+            monitor: DepthMonitor::new(&config),
             sequencer: Sequencer::new(config.release, config.hash_bits, timeout_ns, first_number),
             is_up: vec![true; ports],
+            message_queues: vec![None; ports],
             is_told: by_port(|neighbour| neighbour.is_told),
             is_watched,
             faces_switch: by_port(|_| true),
@@ -137,6 +143,27 @@ impl Rimm {
         self.monitor.choose(context.pass(), told, now, |index| index < 128 && may_take >> index & 1 == 1)
     }
 
+    /// The neighbour for a packet that has come back and is detoured again: one that keeps to its way keeps its place in the
+    /// order there, and adds to no queue.
+    fn choose_again<E: Environment>(
+        &mut self,
+        context: &mut Context<'_, E>,
+        towards: PortId,
+        told: Option<Told>,
+        now: Stamp,
+    ) -> Option<PortId> {
+        let arrival = context.packet().ingress_port;
+        let may_go_back = self.config.again == Again::SameNeighbour
+            && arrival != towards
+            && self.is_up.get(usize::from(arrival.0)).is_some_and(|&is_up| is_up)
+            && context.returns(arrival);
+        if may_go_back {
+            told.into_iter().for_each(|told| self.monitor.note(context.pass(), told, now));
+            return Some(arrival);
+        }
+        self.choose(context, towards, told, now).map(|choice| choice.port)
+    }
+
     /// A packet without a number that is to leave by a watched port.
     fn new_packet<E: Environment>(
         &mut self,
@@ -161,11 +188,15 @@ impl Rimm {
         let has_waiting = self.sequencer.has_waiting(slot);
         let turn = self.sequencer.new_packet(context.pass(), slot, phase, open.is_some(), now);
         match (turn, open) {
-            (NewTurn::Detour(sequence), Some(choice)) => {
+            (NewTurn::Detour { number: sequence, is_first }, Some(choice)) => {
                 self.account.note_detoured(towards, slot, sequence, context.now());
+                let is_first = is_first || self.config.change == Change::AnyTime;
+                let is_open = |port| choice.is_open(port);
+                let by = self.sequencer.neighbour(context.pass(), slot, is_first, choice.port, is_open);
+                self.account.note_choice(towards, by, context.now());
                 let header = DetourHeader { sequence, origin: self.config.origin, detours: 0, depth_segments: 0 };
                 context.packet().push_shim(header).expect("a packet in ingress has room");
-                self.detour(context, towards, choice)
+                self.detour(context, towards, by)
             }
             _ => {
                 self.account.count(towards, |counters| {
@@ -177,14 +208,14 @@ impl Rimm {
         }
     }
 
-    fn detour<E: Environment>(&mut self, context: &mut Context<'_, E>, towards: PortId, choice: Choice) -> Verdict {
-        self.account.note_choice(towards, choice.port, context.now());
+    fn detour<E: Environment>(&mut self, context: &mut Context<'_, E>, towards: PortId, by: PortId) -> Verdict {
+        self.account.note_detour(towards);
         let packet = context.packet();
         let mut header: DetourHeader = packet.shims.get().expect("a detoured packet has its header");
         header.detours += 1;
         packet.shims.replace(header);
         let class = packet.class;
-        Verdict::Forward { port: choice.port, queue: context.class_queue(choice.port, class) }
+        Verdict::Forward { port: by, queue: context.class_queue(by, class) }
     }
 
     /// A packet that this switch has numbered.
@@ -198,7 +229,7 @@ impl Rimm {
     ) -> Verdict {
         let slot = self.sequencer.slot(context.packet().flow_hash);
         context.packet().ttl = context.packet().ttl.saturating_add(HOPS);
-        let choice = self.choose(context, towards, told, now);
+        let choice = self.choose_again(context, towards, told, now);
         let (phase, end) = match self.is_watched(towards) {
             true => self.alarms.phase(context.pass(), towards, false, now),
             false => (Phase::Calm, None),
@@ -211,7 +242,8 @@ impl Rimm {
             Phase::Calm | Phase::Ended => Gate::Open,
         };
         let now_ns = context.timestamp_ns() as u32;
-        let turn = self.sequencer.returning(context.pass(), slot, header.sequence, gate, now_ns);
+        let (turn, given_up) = self.sequencer.returning(context.pass(), slot, header.sequence, gate, now_ns);
+        self.account.count(towards, |counters| counters.numbers_skipped += u64::from(given_up));
         match (turn, choice) {
             (ReturnTurn::Again, Some(choice)) => self.detour(context, towards, choice),
             _ => {
@@ -239,7 +271,8 @@ impl Rimm {
         }
         let towards = context.packet().egress_port;
         if self.faces_switch[usize::from(towards.0)] {
-            return Verdict::Continue;
+            let class = context.packet().class;
+            return Verdict::Forward { port: towards, queue: self.message_queue(context, towards, class) };
         }
         self.account.strays += 1;
         Verdict::Drop(DropReason::ControlAbsorbed)
@@ -268,10 +301,14 @@ impl Rimm {
         };
         let header = MessageHeader { origin: self.config.origin, port, depth_segments };
         let class = context.packet().class;
-        let queue = context.class_queue(way, class);
+        let queue = self.message_queue(context, way, class);
         context.mirror(way, queue, MESSAGE, |copy| header.put_on_copy(copy));
         self.account.count(port, |counters| counters.messages += 1);
         true
+    }
+
+    fn message_queue<E: Environment>(&self, context: &Context<'_, E>, port: PortId, class: u8) -> QueueId {
+        self.message_queues[usize::from(port.0)].unwrap_or_else(|| context.class_queue(port, class))
     }
 
     /// Looks at the depth that a packet leaves behind.
@@ -299,7 +336,7 @@ impl Rimm {
 }
 
 impl Mechanism for Rimm {
-    fn subscriptions(&mut self, _queue_counts: &[usize]) -> Subscriptions {
+    fn subscriptions(&mut self, queue_counts: &[usize]) -> Subscriptions {
         let from = self.config.neighbours.iter().map(|neighbour| (neighbour.port, HookSet::INGRESS_FROM));
         // What another mechanism has recirculated has come by a port that faces a switch all the same.
         let recirculated = (0..self.config.recirculation_ports)
@@ -310,7 +347,14 @@ impl Mechanism for Rimm {
         let seen = self.config.neighbours.iter().filter(|neighbour| neighbour.is_told || relieves);
         let seen = seen.map(|neighbour| (neighbour.port, HookSet::EGRESS));
         let hooks = from.chain(recirculated).chain(watched).chain(seen).collect();
-        Subscriptions { hooks, ..Subscriptions::default() }
+        let mut queues = Vec::new();
+        for port in self.config.neighbours.iter().map(|neighbour| neighbour.port).filter(|_| self.config.messages_first)
+        {
+            let first = QueueConfig::normal(QueueLimit::Unlimited).with_priority(QueueConfig::NORMAL_PRIORITY + 1);
+            self.message_queues[usize::from(port.0)] = Some(QueueId(queue_counts[usize::from(port.0)] as u8));
+            queues.push((port, first));
+        }
+        Subscriptions { hooks, queues, groups: Vec::new() }
     }
 
     fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {

@@ -3,8 +3,8 @@
 use hitless_switch::{Half, Pass, RegisterArray};
 use hitless_wire::PortId;
 
-use super::clock::Stamp;
-use super::config::Neighbour;
+use super::clock::{Stamp, ticks};
+use super::config::{Neighbour, RimmConfig};
 
 /// The minimum over all entries is taken in one pass, so each is a register of its own. A pipeline does not have more.
 const NAMES: [&str; 24] = [
@@ -12,6 +12,9 @@ const NAMES: [&str; 24] = [
     "QDM 12", "QDM 13", "QDM 14", "QDM 15", "QDM 16", "QDM 17", "QDM 18", "QDM 19", "QDM 20", "QDM 21", "QDM 22",
     "QDM 23",
 ];
+
+/// Behind the stages of LinkGuardian, with which it shares a pass.
+const FIRST_STAGE: u8 = 6;
 
 /// The two depths of a way through a neighbour (section V: "two queue-depth values for one port and its connecting switch").
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,6 +44,20 @@ pub struct Choice {
     pub depth_segments: u16,
     /// It is so full that it is given nothing new.
     pub is_full: bool,
+    /// One bit for each port that faces a neighbour that could take the packet and is not full.
+    pub open_ports: u128,
+}
+
+impl Choice {
+    /// Whether the neighbour at `port` could take the packet instead.
+    pub fn is_open(&self, port: PortId) -> bool {
+        bit(port) & self.open_ports != 0
+    }
+}
+
+/// Ports beyond the 128th have none.
+fn bit(port: PortId) -> u128 {
+    1u128.checked_shl(port.0.into()).unwrap_or(0)
 }
 
 /// The QDM table. Ports that face hosts have no entry (NULL in the paper).
@@ -53,11 +70,15 @@ pub struct DepthMonitor {
 }
 
 impl DepthMonitor {
-    /// Empty queues, as long as nobody tells otherwise; `lifetime` is in nanoseconds.
-    pub fn new(neighbours: &[Neighbour], lifetime: Option<u64>) -> Self {
+    /// Empty queues, as long as nobody tells otherwise.
+    pub fn new(config: &RimmConfig) -> Self {
         let name = |index: usize| NAMES[index.min(NAMES.len() - 1)];
-        let entry = |index| RegisterArray::new(name(index), Half::Ingress, 0, 1, Entry::default());
-        Self { neighbours: neighbours.to_vec(), entries: (0..neighbours.len()).map(entry).collect(), lifetime }
+        let entry = |index| RegisterArray::new(name(index), Half::Ingress, FIRST_STAGE, 1, Entry::default());
+        Self {
+            neighbours: config.neighbours.clone(),
+            entries: (0..config.neighbours.len()).map(entry).collect(),
+            lifetime: config.telemetry_lifetime.map(ticks),
+        }
     }
 
     /// Notes what was told.
@@ -84,24 +105,35 @@ impl DepthMonitor {
         may_take: impl Fn(usize) -> bool,
     ) -> Option<Choice> {
         let mut least: Option<Choice> = None;
-        let lifetime = self.lifetime;
+        let mut open_ports = 0;
         for (index, (neighbour, entry)) in self.neighbours.iter().zip(&mut self.entries).enumerate() {
-            let (depth_segments, is_full) = entry.access(pass, 0, |entry| {
+            let choice = entry.access(pass, 0, |entry| {
                 if let Some(told) = told.filter(|told| told.port == neighbour.port) {
                     (entry.depth_segments, entry.told_at) = (told.depth_segments, now);
                 }
-                let is_stale = lifetime.is_some_and(|lifetime| entry.told_at.until(now) > lifetime);
-                let theirs = if is_stale { 0 } else { entry.depth_segments };
-                // Below the threshold nobody tells how deep our own queue is.
-                let is_own_full = entry.own_segments >= neighbour.own_full_segments;
-                let depth_segments = if is_own_full { theirs.max(entry.own_segments) } else { theirs };
-                (depth_segments, is_own_full || theirs >= neighbour.full_segments)
+                entry.depth(neighbour, self.lifetime, now)
             });
-            if may_take(index) && least.is_none_or(|least| depth_segments < least.depth_segments) {
-                least = Some(Choice { port: neighbour.port, depth_segments, is_full });
+            if may_take(index) {
+                open_ports |= if choice.is_full { 0 } else { bit(choice.port) };
+                if least.is_none_or(|least| choice.depth_segments < least.depth_segments) {
+                    least = Some(choice);
+                }
             }
         }
-        least
+        least.map(|least| Choice { open_ports, ..least })
+    }
+}
+
+impl Entry {
+    /// The depth of the way through `neighbour`.
+    fn depth(&self, neighbour: &Neighbour, lifetime: Option<u64>, now: Stamp) -> Choice {
+        let is_stale = lifetime.is_some_and(|lifetime| self.told_at.until(now) > lifetime);
+        let theirs = if is_stale { 0 } else { self.depth_segments };
+        // Below the threshold nobody tells how deep our own queue is.
+        let is_own_full = self.own_segments >= neighbour.own_full_segments;
+        let depth_segments = if is_own_full { theirs.max(self.own_segments) } else { theirs };
+        let is_full = is_own_full || theirs >= neighbour.full_segments;
+        Choice { port: neighbour.port, depth_segments, is_full, open_ports: 0 }
     }
 }
 
@@ -112,7 +144,12 @@ mod tests {
     fn monitor(lifetime: Option<u64>) -> DepthMonitor {
         let neighbour =
             |port| Neighbour { port: PortId(port), full_segments: 100, own_full_segments: 200, is_told: true };
-        DepthMonitor::new(&[1, 2, 4].map(neighbour), lifetime)
+        let config = RimmConfig {
+            neighbours: [1, 2, 4].map(neighbour).to_vec(),
+            telemetry_lifetime: lifetime.map(hitless_wire::Duration::from_ns),
+            ..RimmConfig::default()
+        };
+        DepthMonitor::new(&config)
     }
 
     fn choose(

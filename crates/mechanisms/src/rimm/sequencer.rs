@@ -3,11 +3,13 @@
 //!
 //! | stage | register | width | entries |
 //! |---|---|---|---|
-//! | 2 | detour under way, since when, last arrival | 1 + 48 + 48 | per slot |
-//! | 3 | S_f, since when packets wait for it | 32 + 32 | per slot |
-//! | 4 | S_a | 32 | per slot |
+//! | 8 | detour under way, since when, last arrival | 1 + 48 + 48 | per slot |
+//! | 9 | S_f, since when packets wait for it | 32 + 32 | per slot |
+//! | 10 | S_a | 32 | per slot |
+//! | 11 | neighbour of the detour under way | 16 | per slot |
 
 use hitless_switch::{Half, Pass, RegisterArray};
+use hitless_wire::PortId;
 
 use super::alarm::Phase;
 use super::clock::{Stamp, ticks};
@@ -18,8 +20,13 @@ use super::config::Release;
 pub enum NewTurn {
     /// It is forwarded.
     Forward,
-    /// It is detoured, with this number.
-    Detour(u32),
+    /// It is detoured.
+    Detour {
+        /// Its number.
+        number: u32,
+        /// A detour of its slot begins with it.
+        is_first: bool,
+    },
 }
 
 /// What becomes of a packet that comes back.
@@ -27,8 +34,8 @@ pub enum NewTurn {
 pub enum ReturnTurn {
     /// It was the next, and is forwarded.
     Released,
-    /// It is forwarded although it is not the next: those before it, so many numbers, count as lost.
-    Skipping(u32),
+    /// It is forwarded although it is not the next: those before it are given up.
+    Early,
     /// It is forwarded, after others that had been behind it: it had been given up, or this is a copy of it.
     Late,
     /// It is detoured again.
@@ -76,12 +83,18 @@ impl Next {
         *self = Self { number, waiting_since_ns: 0 };
     }
 
-    /// One waits; answers for how long some have.
-    fn wait(&mut self, now_ns: u32) -> u32 {
+    /// One waits. When some have for `timeout_ns` the number counts as lost, and this is true. The next number gets a
+    /// quarter of that time only, in which each packet that still exists has come by once.
+    fn gives_up(&mut self, now_ns: u32, timeout_ns: u32) -> bool {
         if self.waiting_since_ns == 0 {
             self.waiting_since_ns = now_ns.max(1);
         }
-        now_ns.wrapping_sub(self.waiting_since_ns)
+        let gives_up = now_ns.wrapping_sub(self.waiting_since_ns) >= timeout_ns;
+        if gives_up {
+            self.number = self.number.wrapping_add(1);
+            self.waiting_since_ns = now_ns.wrapping_sub(timeout_ns - timeout_ns / 4).max(1);
+        }
+        gives_up
     }
 }
 
@@ -91,6 +104,7 @@ pub struct Sequencer {
     flows: RegisterArray<Flow>,
     next: RegisterArray<Next>,
     attached: RegisterArray<u32>,
+    neighbours: RegisterArray<PortId>,
     release: Release,
     timeout_ns: u32,
     hash_bits: u8,
@@ -102,9 +116,10 @@ impl Sequencer {
         let slots = 1 << hash_bits;
         let next = Next { number: first_number, waiting_since_ns: 0 };
         Self {
-            flows: RegisterArray::new("detour", Half::Ingress, 2, slots, Flow::default()),
-            next: RegisterArray::new("S_f", Half::Ingress, 3, slots, next),
-            attached: RegisterArray::new("S_a", Half::Ingress, 4, slots, first_number),
+            flows: RegisterArray::new("detour", Half::Ingress, 8, slots, Flow::default()),
+            next: RegisterArray::new("S_f", Half::Ingress, 9, slots, next),
+            attached: RegisterArray::new("S_a", Half::Ingress, 10, slots, first_number),
+            neighbours: RegisterArray::new("detouring neighbour", Half::Ingress, 11, slots, PortId(u16::MAX)),
             release,
             timeout_ns,
             hash_bits,
@@ -142,15 +157,33 @@ impl Sequencer {
         can_be_detoured: bool,
         now: Stamp,
     ) -> NewTurn {
-        let wants = match self.release {
-            Release::Unordered => phase == Phase::Detour && can_be_detoured,
+        let is_first = match self.release {
+            Release::Unordered => (phase == Phase::Detour && can_be_detoured).then_some(true),
             Release::Exact => return self.exact(pass, slot, phase, can_be_detoured),
             Release::FlowletGap { .. } => self.by_gap(pass, slot, phase, can_be_detoured, now),
         };
-        if !wants {
-            return NewTurn::Forward;
+        match is_first {
+            Some(is_first) => NewTurn::Detour { number: self.attached.access(pass, slot, take_number), is_first },
+            None => NewTurn::Forward,
         }
-        NewTurn::Detour(self.attached.access(pass, slot, take_number))
+    }
+
+    /// The neighbour of a new packet that is detoured: that of the packets before it, if there are any and it is open to
+    /// more, or else `least`, which then is that of the packets to come.
+    pub fn neighbour(
+        &mut self,
+        pass: &mut Pass,
+        slot: usize,
+        is_first: bool,
+        least: PortId,
+        is_open: impl Fn(PortId) -> bool,
+    ) -> PortId {
+        self.neighbours.access(pass, slot, |kept| {
+            if is_first || !is_open(*kept) {
+                *kept = least;
+            }
+            *kept
+        })
     }
 
     /// All that went before have been released: S_f is read first, and S_a goes on if the packet is detoured.
@@ -162,16 +195,30 @@ impl Sequencer {
                 Phase::Calm => *attached != next,
                 Phase::Ended => false,
             };
-            if wants && can_be_detoured { NewTurn::Detour(take_number(attached)) } else { NewTurn::Forward }
+            let is_first = *attached == next;
+            if wants && can_be_detoured {
+                NewTurn::Detour { number: take_number(attached), is_first }
+            } else {
+                NewTurn::Forward
+            }
         })
     }
 
-    /// An idle time of chi ends the detour; so does the end of its port's, and that it has lasted for too long.
-    fn by_gap(&mut self, pass: &mut Pass, slot: usize, phase: Phase, can_be_detoured: bool, now: Stamp) -> bool {
+    /// An idle time of chi ends the detour; so does the end of its port's, and that it has lasted for too long. Answers for a
+    /// packet that is detoured whether the detour begins with it.
+    fn by_gap(
+        &mut self,
+        pass: &mut Pass,
+        slot: usize,
+        phase: Phase,
+        can_be_detoured: bool,
+        now: Stamp,
+    ) -> Option<bool> {
         let Release::FlowletGap { gap, detour_max } = self.release else {
             unreachable!("asked of one with a gap only")
         };
         self.flows.access(pass, slot, |flow| {
+            let was_detoured = flow.state == FlowState::Detoured;
             let is_gap = flow.arrived_at.until(now) >= ticks(gap);
             flow.arrived_at = now;
             let is_over = detour_max.is_some_and(|longest| flow.since.until(now) >= ticks(longest));
@@ -188,34 +235,42 @@ impl Sequencer {
                 (FlowState::Detoured, _) | (FlowState::Ended, Phase::Detour) => {}
                 (FlowState::Ended, Phase::Calm) => flow.state = FlowState::Direct,
             }
-            flow.state == FlowState::Detoured
+            (flow.state == FlowState::Detoured).then_some(!was_detoured)
         })
     }
 
-    /// A packet that has come back, with its number.
-    pub fn returning(&mut self, pass: &mut Pass, slot: usize, number: u32, gate: Gate, now_ns: u32) -> ReturnTurn {
+    /// A packet that has come back, with its number; and how many numbers are given up with it.
+    pub fn returning(
+        &mut self,
+        pass: &mut Pass,
+        slot: usize,
+        number: u32,
+        gate: Gate,
+        now_ns: u32,
+    ) -> (ReturnTurn, u32) {
         if self.release == Release::Unordered {
-            return if gate == Gate::Closed { ReturnTurn::Again } else { ReturnTurn::Released };
+            return (if gate == Gate::Closed { ReturnTurn::Again } else { ReturnTurn::Released }, 0);
         }
         let timeout_ns = self.timeout_ns;
         self.next.access(pass, slot, |next| {
+            let is_ahead = |next: &Next| number.wrapping_sub(next.number) as i32 > 0;
+            let gives_up = gate == Gate::Open && is_ahead(next) && next.gives_up(now_ns, timeout_ns);
             let ahead = number.wrapping_sub(next.number) as i32;
             match (ahead.signum(), gate) {
                 (0, Gate::Closed) => {
                     next.waiting_since_ns = 0;
-                    ReturnTurn::Again
+                    (ReturnTurn::Again, 0)
                 }
                 (0, Gate::Open | Gate::Forced) => {
                     next.go_on(number.wrapping_add(1));
-                    ReturnTurn::Released
+                    (ReturnTurn::Released, gives_up.into())
                 }
-                (-1, Gate::Open | Gate::Forced) => ReturnTurn::Late,
-                (-1, Gate::Closed) | (_, Gate::Closed) => ReturnTurn::Again,
-                (_, Gate::Open) if next.wait(now_ns) < timeout_ns => ReturnTurn::Again,
-                (_, Gate::Open | Gate::Forced) => {
+                (-1, Gate::Open | Gate::Forced) => (ReturnTurn::Late, 0),
+                (1, Gate::Forced) => {
                     next.go_on(number.wrapping_add(1));
-                    ReturnTurn::Skipping(ahead as u32)
+                    (ReturnTurn::Early, ahead as u32)
                 }
+                (_, Gate::Closed | Gate::Open | Gate::Forced) => (ReturnTurn::Again, gives_up.into()),
             }
         })
     }
@@ -230,4 +285,76 @@ fn take_number(attached: &mut u32) -> u32 {
     let number = *attached;
     *attached = number.wrapping_add(1);
     number
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pass() -> Pass {
+        let mut pass = Pass::new(true);
+        pass.begin(Half::Ingress);
+        pass
+    }
+
+    #[test]
+    fn packets_of_a_detour_keep_their_neighbour_until_it_is_full() {
+        let mut sequencer = Sequencer::new(Release::Exact, 4, 1_000, 0);
+        // A detour begins; the shortest queue; the one that is full, if any; what the packet gets.
+        let steps = [
+            (true, 1, None, 1),
+            (false, 2, None, 1),
+            (false, 2, Some(1), 2),
+            (false, 1, None, 2),
+            (true, 1, None, 1),
+            (false, 2, Some(2), 1),
+        ];
+        for (is_first, least, full, expected) in steps {
+            let is_open = |port: PortId| Some(port.0) != full;
+            let got = sequencer.neighbour(&mut pass(), 3, is_first, PortId(least), is_open);
+            assert_eq!(got, PortId(expected), "{is_first} {least} {full:?}");
+        }
+        let other = sequencer.neighbour(&mut pass(), 4, true, PortId(7), |_| true);
+        assert_eq!(other, PortId(7), "another slot has a neighbour of its own");
+    }
+
+    /// With the exact release a detour begins whenever none of the slot is away.
+    #[test]
+    fn a_detour_begins_when_all_that_went_before_are_released() {
+        let mut sequencer = Sequencer::new(Release::Exact, 4, 1_000, u32::MAX);
+        let new_packet =
+            |sequencer: &mut Sequencer, phase| sequencer.new_packet(&mut pass(), 3, phase, true, Stamp::default());
+        let begins = |number, is_first| NewTurn::Detour { number, is_first };
+        assert_eq!(new_packet(&mut sequencer, Phase::Detour), begins(u32::MAX, true));
+        assert_eq!(new_packet(&mut sequencer, Phase::Calm), begins(0, false));
+        for number in [u32::MAX, 0] {
+            let turn = sequencer.returning(&mut pass(), 3, number, Gate::Open, 1);
+            assert_eq!(turn, (ReturnTurn::Released, 0));
+        }
+        assert_eq!(new_packet(&mut sequencer, Phase::Calm), NewTurn::Forward);
+        assert_eq!(new_packet(&mut sequencer, Phase::Detour), begins(1, true));
+    }
+
+    #[test]
+    fn with_a_gap_a_detour_begins_with_its_first_packet_only() {
+        let gap = hitless_wire::Duration::from_ns(100);
+        let mut sequencer = Sequencer::new(Release::FlowletGap { gap, detour_max: None }, 4, 1_000, 0);
+        let steps = [
+            (0, Phase::Calm, None),
+            (10, Phase::Detour, Some(true)),
+            (20, Phase::Detour, Some(false)),
+            (90, Phase::Calm, Some(false)),
+            (189, Phase::Calm, Some(false)),
+            (289, Phase::Calm, None),
+            (290, Phase::Detour, Some(true)),
+        ];
+        for (at_ns, phase, expected) in steps {
+            let turn = sequencer.new_packet(&mut pass(), 3, phase, true, Stamp::new(at_ns));
+            let begins = match turn {
+                NewTurn::Detour { is_first, .. } => Some(is_first),
+                NewTurn::Forward => None,
+            };
+            assert_eq!(begins, expected, "at {at_ns} ns");
+        }
+    }
 }

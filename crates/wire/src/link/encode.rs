@@ -46,7 +46,7 @@ impl LinkFormat {
     /// Writes a frame with `shims` that carries `inner`, a frame without check sequence, or nothing; answers its length,
     /// at least 60 bytes.
     ///
-    /// A [`ShimKind::CheckNumber`] is left out: it is for the checker of a simulation, and no room is counted for it.
+    /// What [`ShimKind::is_for_observers`] is left out: no room is counted for it.
     ///
     /// # Errors
     /// [`CannotEncode`]; `out` may have been written to.
@@ -75,7 +75,7 @@ impl LinkFormat {
     fn check(&self, shims: &ShimStack, inner: Option<&[u8]>) -> Result<usize, CannotEncode> {
         let mut on_link = ShimStack::default();
         let mut needed_bytes = ETHERNET_HEADER_BYTES + FIXED_BYTES;
-        for (kind, bytes) in shims.iter().filter(|&(kind, _)| kind != ShimKind::CheckNumber) {
+        for (kind, bytes) in shims.iter().filter(|(kind, _)| !kind.is_for_observers()) {
             code_of(kind).ok_or(CannotEncode::Internal(kind))?;
             needed_bytes += 1 + rules::take(kind, bytes, &mut on_link).map_err(CannotEncode::Illegal)?;
         }

@@ -7,7 +7,7 @@ use hitless_wire::link::{
 };
 use hitless_wire::linkguardian::{AckHeader, DataHeader, Era, LossNotification, PacketType, SequenceNumber};
 use hitless_wire::pause::PauseFrame;
-use hitless_wire::shim::CheckNumber;
+use hitless_wire::shim::{CheckNumber, DetourCount};
 use hitless_wire::sqr::CacheMetadata;
 use hitless_wire::{PortId, Shim, ShimKind, ShimStack};
 use proptest::prelude::*;
@@ -124,9 +124,9 @@ fn the_longest_frames_fill_the_mtu_and_no_more() {
 }
 
 #[test]
-fn the_checkers_number_stays_here_and_other_metadata_is_refused() {
+fn what_is_for_observers_stays_here_and_other_metadata_is_refused() {
     let bare = stack(&[&on(data(7))]);
-    let checked = stack(&[&on(data(7)), &on(CheckNumber(5))]);
+    let checked = stack(&[&on(data(7)), &on(CheckNumber(5)), &on(DetourCount(3))]);
     assert_eq!(encoded(&checked, Some(&INNER)), encoded(&bare, Some(&INNER)));
     let cached = CacheMetadata { tag: 1, started_ns: 2, primary: PortId(3), is_kept_back: false, skip: None };
     let refused = sending().encode(&stack(&[&on(cached)]), Some(&INNER), &mut [0; 200]);

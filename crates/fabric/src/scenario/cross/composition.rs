@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Check;
 use crate::scenario::error::Problem;
-use crate::scenario::{AfqSettings, MechanismSettings, SchedulerKind};
+use crate::scenario::{AfqSettings, MechanismSettings, RimmMessages, SchedulerKind};
 use crate::topology::select::select_links;
 use crate::topology::{Node, SwitchId, Topology};
 
@@ -15,13 +15,16 @@ const MECHANISMS_MAX: usize = 8;
 /// Queues that SQR asks for at a port, and LinkGuardian at both ends of a link.
 const SQR_QUEUES: u16 = 2;
 const LINKGUARDIAN_QUEUES: u16 = 3;
+/// The one that RIMM asks for at a port that faces a switch.
+const RIMM_QUEUES: u16 = 1;
 
-/// What each switch runs: SQR, LinkGuardian and RIMM once, AFQ for each entry.
+/// What each switch runs: SQR, LinkGuardian, RIMM and DIBS once, AFQ for each entry.
 #[derive(Default)]
 struct Runs {
     sqr: bool,
     linkguardian: bool,
     rimm: bool,
+    dibs: bool,
     afq: usize,
 }
 
@@ -45,6 +48,10 @@ impl Check<'_> {
                 MechanismSettings::Rimm(settings) => {
                     settings.switches(topology).into_iter().for_each(|id| switches.entry(id).or_default().rimm = true);
                 }
+                MechanismSettings::Dibs(settings) => {
+                    let named = settings.ports_by_switch(topology).into_keys();
+                    named.for_each(|id| switches.entry(id).or_default().dibs = true);
+                }
                 MechanismSettings::Afq(settings) => {
                     settings
                         .ports_by_switch(topology)
@@ -54,7 +61,8 @@ impl Check<'_> {
             }
         }
         let most = switches.into_iter().map(|(id, runs)| {
-            (runs.afq + [runs.sqr, runs.linkguardian, runs.rimm].map(usize::from).iter().sum::<usize>(), id)
+            let once = [runs.sqr, runs.linkguardian, runs.rimm, runs.dibs].map(usize::from);
+            (runs.afq + once.iter().sum::<usize>(), id)
         });
         let Some((count, id)) = most.max_by_key(|(count, _)| *count) else { return };
         self.require_else(count <= MECHANISMS_MAX, || {
@@ -69,12 +77,12 @@ impl Check<'_> {
     pub(super) fn queues_of_ports(&mut self) {
         let switch = &self.scenario.switch;
         let (of_switch, others) = (self.queues_of_switch(), self.queues_of_others());
-        self.require_else(of_switch + others.0 + others.1 <= QUEUES_MAX, || {
+        let (sqr, linkguardian, rimm) = others;
+        let sum = of_switch + sqr + linkguardian + rimm;
+        self.require_else(sum <= QUEUES_MAX, || {
             let rule = format!(
-                "a port has {QUEUES_MAX} queues at most: the switch {of_switch}, SQR {}, LinkGuardian {} are {}",
-                others.0,
-                others.1,
-                of_switch + others.0 + others.1
+                "a port has {QUEUES_MAX} queues at most: the switch {of_switch}, SQR {sqr}, LinkGuardian {linkguardian}, \
+                 RIMM {rimm} are {sum}"
             );
             Problem::new("switch.queues_per_port", switch.queues_per_port.to_string(), rule)
         });
@@ -82,7 +90,7 @@ impl Check<'_> {
 
     /// The same with those of AFQ.
     pub(super) fn queues_beside_afq(&mut self, settings: &AfqSettings, section: &str) {
-        let (of_switch, (sqr, linkguardian)) = (self.queues_of_switch(), self.queues_of_others());
+        let (of_switch, (sqr, linkguardian, _)) = (self.queues_of_switch(), self.queues_of_others());
         let queues = u16::from(settings.queues);
         let sum = queues + of_switch + sqr + linkguardian;
         self.require_else(sum <= QUEUES_MAX, || {
@@ -99,11 +107,14 @@ impl Check<'_> {
         if switch.scheduler == SchedulerKind::Fifo { 1 } else { u16::from(switch.queues_per_port) }
     }
 
-    /// Those of SQR and of LinkGuardian, if they run anywhere.
-    fn queues_of_others(&self) -> (u16, u16) {
+    /// Those of SQR, of LinkGuardian and of RIMM, if they run anywhere.
+    fn queues_of_others(&self) -> (u16, u16, u16) {
         let runs = |kind: fn(&MechanismSettings) -> bool| self.scenario.mechanisms.iter().any(kind);
         let sqr = runs(|mechanism| matches!(mechanism, MechanismSettings::Sqr(_)));
         let linkguardian = runs(|mechanism| matches!(mechanism, MechanismSettings::LinkGuardian(_)));
-        (SQR_QUEUES * u16::from(sqr), LINKGUARDIAN_QUEUES * u16::from(linkguardian))
+        let rimm = self.scenario.mechanisms.iter().any(|mechanism| {
+            matches!(mechanism, MechanismSettings::Rimm(settings) if settings.messages == RimmMessages::First)
+        });
+        (SQR_QUEUES * u16::from(sqr), LINKGUARDIAN_QUEUES * u16::from(linkguardian), RIMM_QUEUES * u16::from(rimm))
     }
 }

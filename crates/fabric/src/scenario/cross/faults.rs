@@ -80,6 +80,7 @@ impl Check<'_> {
         let mut with_sqr = BTreeSet::new();
         let mut with_afq = Vec::new();
         let mut with_rimm = BTreeSet::new();
+        let mut with_dibs = BTreeSet::new();
         for (index, mechanism) in self.scenario.mechanisms.iter().enumerate() {
             let section = format!("mechanism[{index}]");
             match mechanism {
@@ -93,6 +94,7 @@ impl Check<'_> {
                 MechanismSettings::Sqr(settings) => self.sqr(topology, settings, &section, &mut with_sqr),
                 MechanismSettings::Afq(settings) => self.afq(topology, settings, &section, &mut with_afq),
                 MechanismSettings::Rimm(settings) => self.rimm(topology, settings, &section, &mut with_rimm),
+                MechanismSettings::Dibs(settings) => self.dibs(topology, settings, &section, &mut with_dibs),
             }
         }
     }

@@ -3,6 +3,7 @@
 mod afq;
 mod composition;
 mod constant_rates;
+mod dibs;
 mod fabric;
 mod failures;
 mod faults;

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use hitless_wire::{Bytes, Duration};
+use hitless_wire::rimm::DetourHeader;
+use hitless_wire::sqr::CacheMetadata;
+use hitless_wire::{Bytes, Duration, Shim, ShimStack};
 
 use super::Check;
 use crate::routing::{PathChoice, Routing};
 use crate::scenario::error::Problem;
 use crate::scenario::quantity::Quantity;
-use crate::scenario::{RimmRelease, RimmSettings, SchedulerKind};
+use crate::scenario::{MechanismSettings, RimmRelease, RimmSettings, SchedulerKind};
 use crate::topology::select::{SwitchPort, select_ports};
 use crate::topology::{SwitchId, Topology};
 
@@ -35,6 +37,7 @@ impl Check<'_> {
             self.rimm_thresholds(topology, settings, section);
             self.rimm_ways_back(topology, settings, section);
             self.rimm_round_trip(topology, settings, section);
+            self.rimm_beside_others(topology, settings, section);
         }
     }
 
@@ -83,12 +86,24 @@ impl Check<'_> {
         self.require(is_plain, "switch.flow_queueing", rule);
         let is_length = settings.segment > Bytes::ZERO;
         self.require(is_length, &format!("{section}.segment"), "must be 1 B or more");
+        let is_same = self.rimm_entries().all(|other| other.segment == settings.segment);
+        let rule = "differs from that of another entry, and switches tell each other depths in segments";
+        self.require(is_same, &format!("{section}.segment"), rule);
+    }
+
+    fn rimm_entries(&self) -> impl Iterator<Item = &RimmSettings> {
+        self.scenario.mechanisms.iter().filter_map(|mechanism| match mechanism {
+            MechanismSettings::Rimm(settings) => Some(settings),
+            _ => None,
+        })
     }
 
     fn rimm_release(&mut self, settings: &RimmSettings, section: &str) {
         let has_gap = settings.release == RimmRelease::FlowletGap || settings.flowlet_gap.is_none();
         let rule = "has an effect with release = \"flowlet-gap\" only";
         self.require(has_gap, &format!("{section}.flowlet_gap"), rule);
+        let ends_by_gap = settings.release == RimmRelease::FlowletGap || settings.flow_detour_max.is_none();
+        self.require(ends_by_gap, &format!("{section}.flow_detour_max"), rule);
         let has_order = settings.release != RimmRelease::Unordered || settings.predecessor_timeout.is_none();
         let rule = "has no effect with release = \"unordered\": nothing waits for what went before";
         self.require(has_order, &format!("{section}.predecessor_timeout"), rule);
@@ -154,6 +169,37 @@ impl Check<'_> {
             Problem::new(format!("{section}.ports"), "", rule)
                 .hint("a switch needs two neighbours that reach the destination through it, or one beside a host")
         });
+    }
+
+    /// What other mechanisms do to detoured packets, or they to them.
+    fn rimm_beside_others(&mut self, topology: &Topology, settings: &RimmSettings, section: &str) {
+        let own = settings.switches(topology);
+        let name = |switch: &SwitchId| topology.switch(*switch).name.clone();
+        for mechanism in &self.scenario.mechanisms {
+            let rule = match mechanism {
+                MechanismSettings::Sqr(sqr) => sqr.switches(topology).intersection(&own).next().map(|switch| {
+                    let [sqr, detour] = [CacheMetadata::BYTES, DetourHeader::BYTES];
+                    format!(
+                        "{} runs SQR: what SQR writes on a copy, {sqr} bytes, and the header of a detoured packet, \
+                         {detour}, are more than the {} that a packet has room for",
+                        name(switch),
+                        ShimStack::CAPACITY_BYTES
+                    )
+                }),
+                MechanismSettings::Afq(afq) => {
+                    afq.ports_by_switch(topology).into_keys().find(|switch| own.contains(switch)).map(|switch| {
+                        format!(
+                            "{} runs AFQ, which takes all packets of its ports into queues of its own: RIMM would not see \
+                             them, and what it detours would pass them by",
+                            name(&switch)
+                        )
+                    })
+                }
+                MechanismSettings::LinkGuardian(_) | MechanismSettings::Rimm(_) | MechanismSettings::Dibs(_) => None,
+            };
+            let hint = "a switch runs it too where it is a neighbour of one whose ports are relieved: name fewer ports";
+            self.problems.extend(rule.map(|rule| Problem::new(format!("{section}.ports"), "", rule).hint(hint)));
+        }
     }
 
     fn rimm_round_trip(&mut self, topology: &Topology, settings: &RimmSettings, section: &str) {

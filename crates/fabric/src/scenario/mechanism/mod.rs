@@ -1,6 +1,7 @@
 //! `[[mechanism]]`: the mechanisms that switches run. A new one is a file here and a line in [`MechanismSettings`].
 
 mod afq;
+mod dibs;
 mod linkguardian;
 mod rimm;
 mod sqr;
@@ -12,8 +13,9 @@ pub use afq::{
     AfqAdaptive, AfqDeficit, AfqDropAhead, AfqFlowKey, AfqHash, AfqIdleRound, AfqLate, AfqOccupancy, AfqRotating,
     AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate,
 };
+pub use dibs::DibsSettings;
 pub use linkguardian::{ActivationChange, Buffering, LinkGuardianMode, LinkGuardianSettings};
-pub use rimm::{RimmRelease, RimmSettings};
+pub use rimm::{RimmAgain, RimmChange, RimmMessages, RimmRelease, RimmSettings};
 pub use sqr::{SqrBackstop, SqrCaching, SqrRelease, SqrSettings};
 
 /// A mechanism and its parameters.
@@ -28,13 +30,15 @@ pub enum MechanismSettings {
     Afq(AfqSettings),
     /// RIMM, microbursts detoured to a neighbour, on ports of switches (Lin, Hung and Wen, IEEE Access 2022).
     Rimm(RimmSettings),
+    /// DIBS, packets of full queues detoured to a random neighbour, on ports of switches (Zarifis et al., EuroSys 2014).
+    Dibs(DibsSettings),
 }
 
 impl MechanismSettings {
     /// Whether it marks packets of transports that know ECN.
     pub(in crate::scenario) const fn marks(&self) -> bool {
         match self {
-            Self::LinkGuardian(_) | Self::Sqr(_) | Self::Rimm(_) => false,
+            Self::LinkGuardian(_) | Self::Sqr(_) | Self::Rimm(_) | Self::Dibs(_) => false,
             Self::Afq(settings) => settings.ecn_rounds.is_some(),
         }
     }

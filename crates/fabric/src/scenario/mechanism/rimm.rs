@@ -31,13 +31,21 @@ pub struct RimmSettings {
     pub segment: Bytes,
     /// What is done about the order of detoured packets, and when the detour of a flow ends.
     pub release: RimmRelease,
+    /// Which neighbour a packet gets that comes back too early and is detoured again. A new packet always gets the one with
+    /// the shortest queue.
+    pub again: RimmAgain,
+    /// When new packets of a flow may go to another neighbour than those before them.
+    pub change: RimmChange,
+    /// The queue of message packets, here and at a neighbour on their way back.
+    pub messages: RimmMessages,
     /// chi, with release = "flowlet-gap": the idle time between two packets of a flow that ends its detour (section III-C: a
     /// few milliseconds).
     #[schemars(extend("x-default" = "1 ms"))]
     #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub flowlet_gap: Option<Duration>,
-    /// How long a queue may stay above the threshold until that is congestion and no microburst: the detour ends, until the
-    /// queue has come below the threshold by itself (sections III-B and V: typically 1 ms).
+    /// How long packets may be detoured until that is congestion and no microburst: the detour ends, until the queue has come
+    /// below the threshold by itself (sections III-B and V: typically 1 ms). Alarms that come within this time of each other
+    /// are one burst: detours hold a queue at the threshold.
     #[serde(with = "Text::<Duration>")]
     pub congestion_after: Duration,
     /// How long the packets of one flow are detoured at most, whatever its queue is like; left out: until its detour ends.
@@ -78,6 +86,41 @@ pub enum RimmRelease {
     Unordered,
 }
 
+/// The queue of message packets, which the paper leaves open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RimmMessages {
+    /// One of their own, served before all others.
+    #[default]
+    First,
+    /// That of the packet that they are a copy of: behind what is detoured.
+    InOrder,
+}
+
+/// When the new packets of a flow may go to another neighbour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RimmChange {
+    /// When a detour of theirs begins. All packets of a detour go one way, on which none overtakes another; it is left
+    /// only when the neighbour is full or the link is down.
+    #[default]
+    BetweenDetours,
+    /// Whenever the queue of another is the shortest (section III-A2). Packets that went different ways wait for each
+    /// other.
+    AnyTime,
+}
+
+/// The neighbour of a packet that is detoured again, which the paper leaves open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RimmAgain {
+    /// The one that it came from: packets that went one way stay in order, and no queue grows by them.
+    #[default]
+    SameNeighbour,
+    /// The one with the shortest queue: all that come back go where the last depth told was the least.
+    LeastLoaded,
+}
+
 impl Default for RimmSettings {
     fn default() -> Self {
         Self {
@@ -85,6 +128,9 @@ impl Default for RimmSettings {
             threshold: None,
             segment: Bytes(80),
             release: RimmRelease::FlowletGap,
+            again: RimmAgain::SameNeighbour,
+            change: RimmChange::BetweenDetours,
+            messages: RimmMessages::First,
             flowlet_gap: None,
             congestion_after: Duration::from_us(1_000),
             flow_detour_max: None,

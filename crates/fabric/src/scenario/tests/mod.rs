@@ -1,8 +1,10 @@
 mod afq;
+mod dibs;
 mod failures;
 mod flow_queueing;
 mod losses;
 mod messages;
+mod rimm;
 mod round_trip;
 
 use super::*;

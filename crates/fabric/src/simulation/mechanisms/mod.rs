@@ -1,14 +1,16 @@
 //! Which switch runs which mechanisms, and what the control plane tells them when.
 
 mod afq;
+mod dibs;
 mod linkguardian;
 mod rimm;
 mod sqr;
 
 use hitless_mechanisms::afq::config::AfqConfig;
+use hitless_mechanisms::dibs::DibsConfig;
 use hitless_mechanisms::rimm::RimmConfig;
 use hitless_mechanisms::sqr::SqrConfig;
-use hitless_mechanisms::{Afq, AnyMechanism, LinkGuardian, Rimm, Sqr};
+use hitless_mechanisms::{Afq, AnyMechanism, Dibs, LinkGuardian, Rimm, Sqr};
 use hitless_wire::{Bytes, Time};
 
 use super::changes::Change;
@@ -52,6 +54,7 @@ enum Kind {
 struct Draft {
     sqr: Option<SqrConfig>,
     linkguardian: Option<LinkGuardian>,
+    dibs: Option<DibsConfig>,
     rimm: Option<RimmConfig>,
     /// One for each entry that names ports of the switch.
     afq: Vec<AfqConfig>,
@@ -61,7 +64,7 @@ impl Draft {
     /// The kinds in the order in which their hooks run: SQR copies a packet when it leaves its queue, before
     /// LinkGuardian numbers it for the link. RIMM comes behind both: it writes the depth of the port that a packet leaves by
     /// in the end, and nothing into copies that are kept. AFQ comes last: whoever changes the port of a packet in ingress does so before
-    /// AFQ gives it a queue there. Nobody commands RIMM or AFQ.
+    /// AFQ gives it a queue there. Nobody commands RIMM, DIBS or AFQ.
     fn kinds(&self) -> impl Iterator<Item = Kind> {
         let sqr = self.sqr.is_some().then_some(Kind::Sqr);
         sqr.into_iter().chain(self.linkguardian.is_some().then_some(Kind::LinkGuardian))
@@ -70,8 +73,10 @@ impl Draft {
     fn finish(self) -> Vec<AnyMechanism> {
         let sqr = self.sqr.map(|config| AnyMechanism::from(Sqr::new(config)));
         let afq = self.afq.into_iter().map(|config| AnyMechanism::from(Afq::new(config)));
+        let dibs = self.dibs.map(|config| AnyMechanism::from(Dibs::new(config)));
         let rimm = self.rimm.map(|config| AnyMechanism::from(Rimm::new(config)));
-        sqr.into_iter().chain(self.linkguardian.map(AnyMechanism::from)).chain(rimm).chain(afq).collect()
+        let linkguardian = self.linkguardian.map(AnyMechanism::from);
+        sqr.into_iter().chain(linkguardian).chain(rimm).chain(dibs).chain(afq).collect()
     }
 }
 
@@ -118,6 +123,7 @@ fn read<'a>(scenario: &'a Scenario, topology: &'a Topology) -> Result<Planner<'a
             MechanismSettings::LinkGuardian(settings) => planner.add_linkguardian(settings)?,
             MechanismSettings::Sqr(settings) => planner.add_sqr(settings)?,
             MechanismSettings::Afq(settings) => planner.add_afq(settings),
+            MechanismSettings::Dibs(settings) => planner.add_dibs(settings),
             MechanismSettings::Rimm(settings) => planner.add_rimm(settings)?,
         }
     }

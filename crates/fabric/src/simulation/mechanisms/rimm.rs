@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use hitless_mechanisms::rimm::{Neighbour, Release, RimmConfig, WatchedPort};
+use hitless_mechanisms::rimm::{Again, Change, Neighbour, Release, RimmConfig, WatchedPort};
 use hitless_wire::{Duration, PortId};
 
 use super::Planner;
-use crate::scenario::{RimmRelease, RimmSettings};
+use crate::scenario::{RimmAgain, RimmChange, RimmMessages, RimmRelease, RimmSettings};
 use crate::topology::select::SwitchPort;
 use crate::topology::{Node, SwitchId};
 
@@ -42,6 +42,15 @@ impl Planner<'_> {
             neighbours: self.rimm_neighbours(settings, switch, relieved)?,
             segment_bytes: settings.segment.0,
             release: release(settings),
+            again: match settings.again {
+                RimmAgain::SameNeighbour => Again::SameNeighbour,
+                RimmAgain::LeastLoaded => Again::LeastLoaded,
+            },
+            change: match settings.change {
+                RimmChange::AnyTime => Change::AnyTime,
+                RimmChange::BetweenDetours => Change::BetweenDetours,
+            },
+            messages_first: settings.messages == RimmMessages::First,
             congestion_after: settings.congestion_after,
             hash_bits: settings.hash_bits,
             detours_max: settings.detours_max,

@@ -3,6 +3,7 @@
 use hitless_mechanisms::afq::config::{
     AfqPort, Charge, DropAhead, FlowKey, HashFamily, RoundSource, Scheduler, SketchConfig, UpdateRule,
 };
+use hitless_mechanisms::rimm::{self, Again, Neighbour, RimmConfig, WatchedPort};
 use hitless_mechanisms::sqr::{Backstop, Caching, Marks, Release, SqrConfig};
 use hitless_switch::QueueLimit;
 use hitless_wire::{Duration, PortId};
@@ -161,4 +162,58 @@ fn every_parameter_of_afq_reaches_its_ports() {
     assert_ne!(sw4[0].sketch.hash, hash, "each switch has hash functions of its own");
     assert_eq!(sw4[1].round, RoundSource::Occupancy { granularity_bytes: 80, refresh: Duration::from_us(1) });
     assert_eq!((sw4[1].sketch.hash, sw4[1].ports[0].limit), (HashFamily::Checksums, QueueLimit::Unlimited));
+}
+
+const RIMM: &str = r#"
+[[mechanism]]
+kind = "rimm"
+ports = ["sw4->i"]
+threshold = "100 KB"
+segment = "100 B"
+release = "flowlet-gap"
+again = "least-loaded"
+change = "any-time"
+messages = "in-order"
+flowlet_gap = "3 ms"
+flow_detour_max = "2 ms"
+congestion_after = "5 ms"
+hash_bits = 7
+detours_max = 9
+predecessor_timeout = "4 ms"
+telemetry_lifetime = "6 us"
+record_choices = true
+"#;
+
+#[test]
+fn every_parameter_of_rimm_reaches_the_relieved_switch_and_its_neighbours_tell_it_depths() {
+    let text =
+        RIMM.replace("[[mechanism]]", "[switch]\nbuffer = { kind = \"static\", per_port = \"1 MB\" }\n[[mechanism]]");
+    let configs = planner(&text, |planner| planner.drafts.iter().map(|draft| draft.rimm.clone()).collect::<Vec<_>>());
+    let [Some(sw3), Some(sw4), Some(sw5)] = configs.as_slice() else { panic!("all three take part") };
+    let neighbour =
+        |port, is_told| Neighbour { port: PortId(port), full_segments: 1_000, own_full_segments: 1_000, is_told };
+    let at_sw4 = RimmConfig {
+        origin: 0,
+        line_ports: 3,
+        recirculation_ports: 1,
+        watched: vec![WatchedPort { port: PortId(0), threshold_segments: 1_000 }],
+        neighbours: vec![neighbour(1, false), neighbour(2, false)],
+        segment_bytes: 100,
+        release: rimm::Release::FlowletGap {
+            gap: Duration::from_us(3_000),
+            detour_max: Some(Duration::from_us(2_000)),
+        },
+        again: Again::LeastLoaded,
+        change: hitless_mechanisms::rimm::Change::AnyTime,
+        messages_first: false,
+        congestion_after: Duration::from_us(5_000),
+        hash_bits: 7,
+        detours_max: 9,
+        predecessor_timeout: Duration::from_us(4_000),
+        telemetry_lifetime: Some(Duration::from_us(6)),
+        records_choices: true,
+    };
+    assert_eq!(*sw4, at_sw4);
+    assert_eq!((sw3.watched.len(), &sw3.neighbours), (0, &vec![neighbour(1, true), neighbour(2, false)]));
+    assert_eq!((sw5.watched.len(), &sw5.neighbours), (0, &vec![neighbour(0, false), neighbour(1, true)]));
 }

@@ -60,6 +60,10 @@ pub(super) struct OrderLane {
     duplicated: u64,
     last_arrival: Option<Time>,
     longest_gap: Duration,
+    /// How long the last packet that arrived was on its way.
+    last_transit: Option<Duration>,
+    /// How much that differed from one to the next, all together, and how often.
+    transit_changes: (u128, u64),
 }
 
 impl OrderLane {
@@ -72,18 +76,27 @@ impl OrderLane {
     pub fn arrived(&mut self, now: Time, transport: Transport) {
         match self.first_arrival(&transport) {
             None => self.duplicated += 1,
-            Some(number) => {
+            Some(Sent { number, at, .. }) => {
                 self.reordered += u64::from(number < self.next);
                 self.next = self.next.max(number + 1);
                 let gap = self.last_arrival.replace(now).map_or(Duration::ZERO, |before| now - before);
                 self.longest_gap = self.longest_gap.max(gap);
+                self.note_transit(now - at);
             }
+        }
+    }
+
+    fn note_transit(&mut self, transit: Duration) {
+        if let Some(before) = self.last_transit.replace(transit) {
+            let (sum_ps, count) = &mut self.transit_changes;
+            *sum_ps += u128::from(transit.as_ps().abs_diff(before.as_ps()));
+            *count += 1;
         }
     }
 
     /// Finds the packet that arrives with this header, and that has not arrived yet: the first of those not overtaken
     /// by another, or else the first of all.
-    fn first_arrival(&mut self, transport: &Transport) -> Option<u64> {
+    fn first_arrival(&mut self, transport: &Transport) -> Option<Sent> {
         let next = self.next;
         let not_overtaken = self.missing.partition_point(|packet| packet.number < next);
         self.take_missing(not_overtaken, transport)
@@ -92,18 +105,18 @@ impl OrderLane {
             .or_else(|| self.take_recent(0, transport))
     }
 
-    fn take_missing(&mut self, from: usize, transport: &Transport) -> Option<u64> {
+    fn take_missing(&mut self, from: usize, transport: &Transport) -> Option<Sent> {
         let found = self.missing[from..].iter().position(|packet| packet.transport == *transport)?;
-        Some(self.missing.remove(from + found).number)
+        Some(self.missing.remove(from + found))
     }
 
-    fn take_recent(&mut self, from: u64, transport: &Transport) -> Option<u64> {
+    fn take_recent(&mut self, from: u64, transport: &Transport) -> Option<Sent> {
         let first = self.recent.front()?.number;
         let skipped = usize::try_from(from.saturating_sub(first)).expect("a lane fits into memory");
         let mut waiting = self.recent.iter_mut().skip(skipped).filter(|packet| !packet.has_arrived);
         let found = waiting.find(|packet| packet.transport == *transport)?;
         found.has_arrived = true;
-        Some(found.number)
+        Some(*found)
     }
 
     /// Keeps of the packets sent before `time` those that have not arrived.
@@ -141,6 +154,11 @@ impl OrderLane {
 
     pub fn longest_gap(&self) -> Duration {
         self.longest_gap
+    }
+
+    pub fn jitter(&self) -> Duration {
+        let (sum_ps, count) = self.transit_changes;
+        Duration((sum_ps / u128::from(count.max(1))) as u64)
     }
 }
 
@@ -199,6 +217,19 @@ mod tests {
         assert_eq!((counts.packets_lost, counts.packets_reordered, counts.packets_duplicated), (0, 1, 1));
         assert_eq!(lane.longest_gap(), Duration::from_ms(100));
         assert_eq!((lane.recent.len(), lane.missing.len()), (0, 0));
+    }
+
+    /// On their way for 10, 40, 40, 35 and, overtaken, 90 us; a second copy does not count.
+    #[test]
+    fn jitter_is_the_mean_change_of_the_time_on_the_way() {
+        let mut lane = OrderLane::default();
+        let us = |us| Time(Duration::from_us(us).as_ps());
+        (1..=5).for_each(|number| lane.sent(us(number * 10), packet(number)));
+        for (number, transit) in [(2, 10), (3, 40), (4, 40), (5, 35), (5, 40), (1, 90)] {
+            lane.arrived(us(number * 10 + transit), packet(number));
+        }
+        assert_eq!(lane.jitter(), Duration::from_ns((30_000 + 5_000 + 55_000) / 4));
+        assert_eq!(OrderLane::default().jitter(), Duration::ZERO);
     }
 
     #[test]

@@ -34,6 +34,9 @@ pub(super) struct FlowVerdict {
     pub counts: OrderCounts,
     /// The longest time between two packets of data that arrived, each for the first time.
     pub longest_gap: Duration,
+    /// By how much the way of a packet of data took longer or shorter than that of the one that arrived before it, mean:
+    /// |D(i - 1, i)| of RFC 3550, section 6.4.1.
+    pub jitter: Duration,
 }
 
 /// Packets of all flows.
@@ -85,7 +88,7 @@ impl OrderChecker {
     pub fn verdict(&self, flow: FlowId) -> FlowVerdict {
         let Some(flow) = self.flows.get(flow.0 as usize) else { return FlowVerdict::default() };
         let counts = flow.data.counts().plus(flow.answers.counts());
-        FlowVerdict { counts, longest_gap: flow.data.longest_gap() }
+        FlowVerdict { counts, longest_gap: flow.data.longest_gap(), jitter: flow.data.jitter() }
     }
 
     /// All flows together.

@@ -1,0 +1,68 @@
+//! DIBS's settings: what is filled in, and what is refused.
+
+use super::*;
+
+fn text(switch: &str, mechanisms: &str) -> String {
+    format!(
+        "name = \"dibs\"\nduration = \"1 ms\"\n\
+         [topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n\
+         host_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\ncore_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
+         [switch]\npreset = \"ideal\"\n{switch}\n\
+         [[transport]]\nname = \"tcp\"\nkind = \"tcp\"\n\
+         [[flows]]\nname = \"long\"\nkind = \"long\"\ntransport = \"tcp\"\nsources = [\"h0\"]\n\
+         destinations = [\"h2\"]\n{mechanisms}\n"
+    )
+}
+
+const DIBS: &str = "[[mechanism]]\nkind = \"dibs\"\n";
+
+#[test]
+fn what_is_left_out_is_all_ports_and_the_way_back() {
+    let scenario = check(&text("", DIBS), "").unwrap_or_else(|error| panic!("{error}"));
+    let Some(MechanismSettings::Dibs(settings)) = scenario.mechanisms.first() else { panic!("no DIBS") };
+    assert_eq!(*settings, DibsSettings { ports: Vec::new(), to_arrival_port: true });
+    let topology = scenario.topology.build().expect("the fabric is sound");
+    let counts: Vec<usize> = settings.ports_by_switch(&topology).into_values().map(|ports| ports.len()).collect();
+    assert_eq!(counts, [4, 4, 2, 2]);
+}
+
+#[test]
+fn settings_are_read_back_the_same() {
+    for settings in ["", "to_arrival_port = false\n", "ports = [\"leaf0\", \"leaf1->h2\"]\n"] {
+        let scenario = check(&text("", &format!("{DIBS}{settings}")), "").unwrap_or_else(|error| panic!("{error}"));
+        let effective = scenario.effective_toml();
+        let again = check(&effective, "").unwrap_or_else(|error| panic!("{error}\n{effective}"));
+        assert_eq!(again, scenario);
+    }
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused() {
+    let chain = |text: String| {
+        let from = text.find("[topology]").expect("the text has a fabric");
+        let to = text.find("[switch]").expect("the text has switches");
+        let one = "[topology]\nkind = \"graph\"\nhosts = [\"h0\", \"h2\"]\nswitches = [\"alone\"]\nlinks = [\
+                   { ends = [\"h0\", \"alone\"], rate = \"10 Gbps\", delay = \"1 us\" },\
+                   { ends = [\"h2\", \"alone\"], rate = \"10 Gbps\", delay = \"1 us\" }]\n";
+        format!("{}{one}{}", &text[..from], &text[to..])
+    };
+    let twice = format!("{DIBS}ports = [\"leaf0\"]\n{DIBS}ports = [\"leaf0->h0\"]\n");
+    let beside_afq = format!("{DIBS}[[mechanism]]\nkind = \"afq\"\nports = [\"leaf0\"]\n");
+    let beside_rimm = format!("{DIBS}[[mechanism]]\nkind = \"rimm\"\n");
+    let rows = [
+        (text("", &format!("{DIBS}ports = [\"h0\"]\n")), "ports[0]", "'h0' is a host"),
+        (text("", &format!("{DIBS}ports = [\"leaf0\", \"leaf0->h0\"]\n")), "ports[1]", "names a port twice"),
+        (text("", &twice), "mechanism[1].ports", "leaf0 has DIBS by another entry"),
+        (text("checked = true\ndepth_visible = \"egress\"\n", DIBS), "mechanism[0]", "reads the depths of queues"),
+        (text("flow_queueing = { kind = \"drr\" }\n", DIBS), "switch.flow_queueing", "makes room by dropping"),
+        (text("", &beside_afq), "mechanism[0].ports", "leaf0 runs AFQ too"),
+        (text("", &beside_rimm), "mechanism[0].ports", "runs RIMM too"),
+        (chain(text("", DIBS)), "mechanism[0].ports", "has no switch that could send a packet to a neighbour"),
+    ];
+    for (text, field, rule) in rows {
+        let message = check(&text, "dibs").expect_err("this cannot be meant").to_string();
+        assert!(message.contains(field) && message.contains(rule), "{message}");
+    }
+    let sees = "checked = true\ndepth_visible = \"ingress-and-egress\"\n";
+    check(&text(sees, DIBS), "").unwrap_or_else(|error| panic!("{error}"));
+}

@@ -1,0 +1,262 @@
+//! What RIMM promises, whatever comes and whatever is lost. A random failure prints its plan; see CONTRIBUTING.md for how to
+//! run it again.
+
+mod world;
+
+use std::collections::BTreeSet;
+
+use hitless_mechanisms::Rimm;
+use hitless_mechanisms::rimm::{Again, Release, RimmConfig};
+use hitless_wire::Duration;
+use proptest::prelude::*;
+
+use world::{Burst, Plan, SINKS, middle, run};
+
+/// Packets until an alarm, and what a way through a neighbour may hold.
+const THRESHOLD: u16 = 6;
+const NEVER_FULL: u16 = 20_000;
+
+prop_compose! {
+    /// Flows that send once each, so that a number tells their order.
+    fn plan(lost: bool)(
+        neighbours in 1u16..4,
+        bursts in prop::collection::vec((0..SINKS, 0u16..4, 0u64..60_000, 1u32..50, 100u64..2_500), 1..7),
+        losses in prop::collection::btree_set(1u64..400, 0..if lost { 12 } else { 1 }),
+    ) -> Plan {
+        let burst = |(flow, (sink, from, starts_ns, packets, gap_ns)): (usize, (u16, u16, u64, u32, u64))| Burst {
+            flow: flow as u32, sink, from: from.min(neighbours), starts_ns, packets, gap_ns,
+        };
+        Plan {
+            neighbours,
+            bursts: bursts.into_iter().enumerate().map(burst).collect(),
+            lost: if lost { losses } else { BTreeSet::new() },
+            queue_packets: 100_000,
+            relay_packets: 100_000,
+        }
+    }
+}
+
+prop_compose! {
+    /// RIMM that never has to give up, with slots that many flows share.
+    fn settings()(
+        is_exact in any::<bool>(),
+        hash_bits in 0u8..4,
+        same in any::<bool>(),
+        messages_first in any::<bool>(),
+    ) -> RimmConfig {
+        let never = Duration::from_us(1_000_000);
+        RimmConfig {
+            release: if is_exact { Release::Exact } else { Release::FlowletGap { gap: never, detour_max: None } },
+            again: if same { Again::SameNeighbour } else { Again::LeastLoaded },
+            messages_first,
+            hash_bits,
+            congestion_after: never,
+            predecessor_timeout: Duration::from_us(1_000),
+            ..RimmConfig::default()
+        }
+    }
+}
+
+/// One burst at 40G into 10G, from behind the first neighbour.
+fn one_burst(packets: u32) -> Plan {
+    let burst = Burst { flow: 1, sink: 0, from: 1, starts_ns: 0, packets, gap_ns: 300 };
+    Plan { neighbours: 2, bursts: vec![burst], lost: BTreeSet::new(), queue_packets: 24, relay_packets: 1_000 }
+}
+
+fn never_gives_up() -> RimmConfig {
+    RimmConfig { congestion_after: Duration::from_us(1_000_000), ..RimmConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 700, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whoever shares a slot with whom: nothing is lost, each flow stays in order, and the registers drain.
+    #[test]
+    fn without_losses_every_flow_arrives_whole_and_in_order(plan in plan(false), settings in settings(), first: u32) {
+        let config = middle(&plan, settings, THRESHOLD, NEVER_FULL);
+        let run = run(&plan, Some(Rimm::with_first_number(config, first)));
+        prop_assert_eq!(&run.violations, &Vec::<String>::new());
+        prop_assert_eq!(&run.broken_promises, &Vec::<String>::new());
+        prop_assert_eq!(run.deliveries.len() as u64, run.sent);
+        for name in ["packets forced", "packets released early", "packets released late"] {
+            prop_assert_eq!(run.count(name), 0, "{}", name);
+        }
+        prop_assert_eq!(run.out_of_order(), 0);
+        prop_assert_eq!((run.count("packets away"), run.count("slots open")), (0, 0));
+        prop_assert_eq!(run.count("packets released in order"), run.count("packets detoured"));
+    }
+
+    /// Messages and detoured packets are lost: what was not lost arrives, nothing goes round for longer than it may, and a
+    /// flow is out of order only where RIMM says that it has given something up.
+    #[test]
+    fn with_losses_all_others_arrive_and_whoever_gives_up_says_so(
+        plan in plan(true),
+        settings in settings(),
+        detours_max in 3u8..60,
+        timeout_us in 20u64..200,
+        congestion_us in 30u64..400,
+    ) {
+        let settings = RimmConfig {
+            detours_max,
+            predecessor_timeout: Duration::from_us(timeout_us),
+            congestion_after: Duration::from_us(congestion_us),
+            ..settings
+        };
+        let run = run(&plan, Some(Rimm::new(middle(&plan, settings, THRESHOLD, NEVER_FULL))));
+        prop_assert_eq!(&run.violations, &Vec::<String>::new());
+        prop_assert_eq!(&run.broken_promises, &Vec::<String>::new());
+        prop_assert_eq!(run.deliveries.len() as u64 + run.lost, run.sent);
+        prop_assert!(run.detours_max <= detours_max);
+        prop_assert_eq!(run.count("packets away"), run.lost);
+        let gave_up = run.count("packets released late") + run.count("new packets past detoured ones");
+        prop_assert!(run.out_of_order() == 0 || gave_up > 0);
+    }
+
+    /// Queues that hold little: whatever happens, each packet is delivered once or dropped once.
+    #[test]
+    fn with_short_queues_each_packet_ends_once(
+        plan in plan(true),
+        settings in settings(),
+        is_unordered in any::<bool>(),
+        queue_packets in 4u32..30,
+        full in 2u16..20,
+    ) {
+        let plan = Plan { queue_packets, relay_packets: queue_packets, ..plan };
+        let release = if is_unordered { Release::Unordered } else { settings.release };
+        let settings = RimmConfig { release, congestion_after: Duration::from_us(100), ..settings };
+        let run = run(&plan, Some(Rimm::new(middle(&plan, settings, 3, full))));
+        prop_assert_eq!(&run.violations, &Vec::<String>::new());
+        prop_assert_eq!(&run.broken_promises, &Vec::<String>::new());
+        let mut seen = BTreeSet::new();
+        prop_assert!(run.deliveries.iter().all(|delivery| seen.insert((delivery.flow, delivery.number))));
+        prop_assert_eq!(run.deliveries.len() as u64 + run.lost + run.dropped, run.sent);
+    }
+}
+
+#[test]
+fn a_burst_that_overflows_the_queue_is_saved_and_stays_in_order() {
+    let plan = one_burst(60);
+    let basic = run(&plan, None);
+    assert!(basic.dropped >= 10, "{}", basic.dropped);
+    for release in [Release::Exact, Release::FlowletGap { gap: Duration::from_us(50), detour_max: None }] {
+        let settings = RimmConfig { release, ..never_gives_up() };
+        let run = run(&plan, Some(Rimm::new(middle(&plan, settings, THRESHOLD, NEVER_FULL))));
+        assert_eq!((run.dropped, run.out_of_order(), run.deliveries.len()), (0, 0, 60), "{release:?}");
+        assert!(run.count("packets detoured") > 10 && run.count("detours") > run.count("packets detoured"));
+        assert!(run.count("messages returned") >= 2);
+    }
+}
+
+#[test]
+fn without_numbers_the_same_burst_is_saved_too_but_in_disorder() {
+    let plan = one_burst(60);
+    let settings = RimmConfig { release: Release::Unordered, ..never_gives_up() };
+    let run = run(&plan, Some(Rimm::new(middle(&plan, settings, THRESHOLD, NEVER_FULL))));
+    assert_eq!((run.dropped, run.deliveries.len()), (0, 60));
+    assert!(run.out_of_order() > 0);
+}
+
+#[test]
+fn while_all_neighbours_are_full_the_switch_forwards_as_without_rimm() {
+    let mut plan = one_burst(60);
+    // From the host at the switch itself: on the way from a neighbour the telemetry would take time on the line.
+    plan.bursts[0].from = 0;
+    let basic = run(&plan, None);
+    let with = run(&plan, Some(Rimm::new(middle(&plan, never_gives_up(), THRESHOLD, 0))));
+    assert!(basic.dropped > 0);
+    assert_eq!((with.deliveries, with.dropped), (basic.deliveries, basic.dropped));
+    assert!(with.counters["detours ended by full neighbours"] > 0);
+    assert_eq!(with.counters["packets detoured"], 0);
+}
+
+#[test]
+fn a_detour_that_lasts_too_long_ends_and_the_queue_overflows_as_without_it() {
+    let plan = one_burst(1_000);
+    let settings = RimmConfig { congestion_after: Duration::from_us(3), ..RimmConfig::default() };
+    let run = run(&plan, Some(Rimm::new(middle(&plan, settings, THRESHOLD, NEVER_FULL))));
+    assert!(run.count("detours ended by congestion") > 0 && run.dropped > 500, "{:?}", run.counters);
+    assert_eq!(run.deliveries.len() as u64 + run.dropped, run.sent);
+}
+
+#[test]
+fn a_flow_that_never_pauses_is_detoured_until_its_limit() {
+    let plan = Plan { queue_packets: 1_000, ..one_burst(1_500) };
+    let plan = Plan {
+        bursts: vec![
+            Burst { gap_ns: 3_000, ..plan.bursts[0] },
+            Burst { flow: 2, packets: 40, starts_ns: 30_000, from: 0, ..plan.bursts[0] },
+        ],
+        ..plan
+    };
+    let detoured = |detour_max| {
+        let release = Release::FlowletGap { gap: Duration::from_us(100), detour_max };
+        let config = middle(&plan, RimmConfig { release, ..never_gives_up() }, THRESHOLD, NEVER_FULL);
+        run(&plan, Some(Rimm::new(config))).count("packets detoured")
+    };
+    let (without, with) = (detoured(None), detoured(Some(Duration::from_us(100))));
+    assert!(with < without / 2, "{with} of {without}");
+}
+
+#[test]
+fn an_idle_time_of_chi_ends_the_detour_of_a_flow() {
+    let second = |starts_us: u64| {
+        let burst = one_burst(60).bursts[0];
+        let later = Burst { starts_ns: starts_us * 1_000, packets: 5, gap_ns: 2_000, ..burst };
+        Plan { bursts: vec![burst, later], ..one_burst(60) }
+    };
+    let detoured = |starts_us: u64, chi_us: u64| {
+        let plan = second(starts_us);
+        let release = Release::FlowletGap { gap: Duration::from_us(chi_us), detour_max: None };
+        let config = middle(&plan, RimmConfig { release, ..never_gives_up() }, THRESHOLD, NEVER_FULL);
+        let run = run(&plan, Some(Rimm::new(config)));
+        assert_eq!((run.dropped, run.out_of_order()), (0, 0));
+        run.count("packets detoured")
+    };
+    // The first burst is over after 12 us on the way in, and after 50 us on the way out.
+    let of_first = detoured(500, 100);
+    assert_eq!(detoured(500, 600), of_first + 5);
+    assert_eq!(detoured(1_000, 600), of_first);
+}
+
+#[test]
+fn a_lost_predecessor_is_waited_for_as_long_as_was_said() {
+    let mut plan = one_burst(60);
+    // The first on a detour; the first message has come back before.
+    plan.lost = BTreeSet::from([4]);
+    let time = |timeout_us| {
+        let settings = RimmConfig { predecessor_timeout: Duration::from_us(timeout_us), ..never_gives_up() };
+        let run = run(&plan, Some(Rimm::new(middle(&plan, settings, THRESHOLD, NEVER_FULL))));
+        assert_eq!((run.lost, run.count("numbers skipped"), run.count("packets released early")), (1, 1, 0));
+        assert_eq!((run.deliveries.len(), run.out_of_order()), (59, 0));
+        run.deliveries.last().expect("something arrived").at.as_ps() / 1_000_000
+    };
+    let (short, long) = (time(50), time(200));
+    assert!((140..160).contains(&(long - short)), "{short} us and {long} us");
+}
+
+#[test]
+fn whoever_may_not_go_round_again_is_forwarded() {
+    let plan = one_burst(60);
+    let forced = |detours_max| {
+        let settings = RimmConfig { detours_max, ..never_gives_up() };
+        let run = run(&plan, Some(Rimm::new(middle(&plan, settings, THRESHOLD, NEVER_FULL))));
+        assert!(run.detours_max <= detours_max);
+        run.count("packets forced")
+    };
+    assert_eq!(forced(u8::MAX), 0);
+    assert!(forced(2) > 0);
+}
+
+#[test]
+fn two_flows_have_a_slot_each_if_there_are_enough() {
+    let other = Burst { flow: 2, sink: 1, ..one_burst(60).bursts[0] };
+    let slots_open = |hash_bits| {
+        let mut plan = one_burst(60);
+        plan.bursts.push(other);
+        // Everything on a detour is lost: each slot in use stays open.
+        plan.lost = (1..2_000).filter(|number| number % 2 == 0).collect();
+        let config = middle(&plan, RimmConfig { hash_bits, ..never_gives_up() }, THRESHOLD, NEVER_FULL);
+        run(&plan, Some(Rimm::new(config))).count("slots open")
+    };
+    assert!(slots_open(0) <= 1 && slots_open(12) <= 2);
+}

@@ -1,0 +1,188 @@
+"""What the paper does not measure: other flows, several bursts at once, full neighbours, and who else notices."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Shape, exhibit
+from hitless.exhibits.rimm import testbed
+from hitless.exhibits.rimm.events import TABLES, Event, mean_of, measure
+from hitless.simulation import Scenario
+
+Flow = Mapping[str, Any]
+
+_SCHEMES = {name: testbed.SCHEMES[name] for name in ("basic forwarding", "RIMM")}
+_LENGTH_MS = 60.0
+_ANY_TIME = "5 MB, any neighbour at any time"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One thing that is different from the paper's set-up; ``make`` has the scenario under a scheme."""
+
+    name: str
+    make: Callable[[Mapping[str, Any]], Scenario]
+    note: str = ""
+
+
+def _bursts(name: str, size_bytes: int = testbed.BURST_BYTES, stack_us: float = 50) -> Variant:
+    flows = [testbed.background(_LENGTH_MS), testbed.burst(size_bytes)]
+    return Variant(name, lambda scheme: testbed.scenario("beyond", flows, scheme, measure=measure(), stack_us=stack_us))
+
+
+def _any_time() -> Variant:
+    """New packets go to the neighbour with the shortest queue, also in the middle of a detour (section III-A2)."""
+    flows = [testbed.background(_LENGTH_MS), testbed.burst()]
+    changed = {"mechanism": [{"kind": "rimm", "change": "any-time"}]}
+
+    def make(scheme: Mapping[str, Any]) -> Scenario:
+        return testbed.scenario("beyond", flows, {**scheme, **changed} if scheme else scheme, measure=measure())
+
+    return Variant(_ANY_TIME, make, "packets of a flow on two ways wait for each other, and go round meanwhile")
+
+
+def _two_ports() -> Variant:
+    """Two pairs at once, VM1 and VM4 to VM7, VM2 and VM5 to VM8, whose leaf is S2-3 too."""
+    hosts = {**testbed.HOSTS, "VM8": "S2-3"}
+    flows = [
+        testbed.background(_LENGTH_MS),
+        {**testbed.background(_LENGTH_MS, "background 2"), "sources": ["VM2"], "destinations": ["VM8"]},
+        testbed.burst(),
+        {**testbed.burst(source="VM5", destination="VM8"), "name": "burst 2"},
+    ]
+    groups = ["background", "background 2", "burst", "burst 2"]
+
+    def make(scheme: Mapping[str, Any]) -> Scenario:
+        made = testbed.scenario("beyond", flows, scheme, measure=measure(groups), hosts=hosts)
+        # Both backgrounds have left slow start.
+        first = made["link"][0]
+        return {**made, "link": [first, {**first, "name": "VM2->S2-1"}]}
+
+    return Variant("two ports", make, "two backgrounds and two bursts, to VM7 and to another host of its leaf")
+
+
+def _datagrams() -> Variant:
+    """6 Gbps, and 10 Gbps more for 2.9 ms: 2.2 MB too much, of which the queue holds 1.92."""
+    rates = {"slow": {"kind": "udp", "rate": "6 Gbps"}, "fast": {"kind": "udp", "rate": "10 Gbps"}}
+    flow = {"kind": "constant-rate", "destinations": ["VM7"]}
+    flows = [
+        {**flow, "name": "background", "transport": "slow", "sources": ["VM1"], "stop": "40 ms"},
+        {**flow, "name": "burst", "transport": "fast", "sources": ["VM4"], "start": "30 ms", "stop": "32.9 ms"},
+    ]
+
+    def make(scheme: Mapping[str, Any]) -> Scenario:
+        return testbed.scenario(
+            "beyond", flows, scheme, transports=rates, duration="50 ms", measure=measure(), settles=False
+        )
+
+    return Variant("UDP", make, "6 Gbps of UDP, and for 2.9 ms another 10 Gbps")
+
+
+_BY_ONE_SPINE = (("X0", "Y0"), ("X1", "Y1"), ("X2", "Y2"), ("X3", "Y3"), ("X8", "Y4"))
+_BY_THE_OTHER = (("X4", "Y5"), ("X5", "Y6"), ("X6", "Y7"), ("X7", "Y8"))
+"""Pairs of hosts whose numbers have an odd sum, as those of the burst, and an even one, as those of the background."""
+
+
+def _full_neighbours() -> Variant:
+    """UDP to other hosts of S2-3 is 0.5 Gbps too much for each link to S2-3: at 30 ms their queues are beyond alpha."""
+    senders = {f"X{number}": "S2-1" if number < 5 else "S2-2" for number in range(9)}
+    hosts = {**testbed.HOSTS, **senders, **{f"Y{number}": "S2-3" for number in range(9)}}
+    rates = {"five": {"kind": "udp", "rate": "8.1 Gbps"}, "four": {"kind": "udp", "rate": "7.62 Gbps"}}
+    crossing = [
+        {"name": f"crossing {name}", "kind": "constant-rate", "transport": name, "sources": [a for a, _ in pairs],
+         "destinations": [b for _, b in pairs], "start": "2 ms", "spacing": "0.1 us", "stop": "60 ms"}
+        for name, pairs in (("five", _BY_ONE_SPINE), ("four", _BY_THE_OTHER))
+    ]  # fmt: skip
+    flows = [testbed.background(_LENGTH_MS), testbed.burst(), *crossing]
+
+    def make(scheme: Mapping[str, Any]) -> Scenario:
+        return testbed.scenario("beyond", flows, scheme, measure=measure(), hosts=hosts, transports=rates)
+
+    return Variant("full neighbours", make, "the queues of both spines to S2-3 are beyond alpha when the burst comes")
+
+
+_VARIANTS = (
+    _bursts("5 MB"),
+    _any_time(),
+    _bursts("4 MB", 4_000_000),
+    _bursts("6 MB", 6_000_000),
+    _bursts("8 MB", 8_000_000),
+    _bursts("5 MB, hosts with 22 us a pass", stack_us=22),
+    _bursts("5 MB, hosts with 100 us a pass", stack_us=100),
+    _two_ports(),
+    _datagrams(),
+    _full_neighbours(),
+)
+
+
+@exhibit("rimm/beyond", title="RIMM beyond the paper: UDP, several bursts, full neighbours, other bursts and hosts")
+class Beyond(Exhibit):
+    """Each variant differs in one thing from the events of section IV, under basic forwarding and under RIMM."""
+
+    def points(self, context: Context) -> Iterable[Point]:
+        self._count = context.length("events for each variant", full=20, normal=5, quick=2)
+        for variant in _VARIANTS:
+            for number in range(self._count):
+                for scheme, settings in _SCHEMES.items():
+                    yield Point(f"{variant.name} {scheme} {number}", variant.make(settings), number, keep=TABLES)
+
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        for variant in _VARIANTS:
+            lost = {}
+            for scheme in _SCHEMES:
+                events = [Event(runs[f"{variant.name} {scheme} {number}"]) for number in range(self._count)]
+                lost[scheme] = mean_of([_lost_to_hosts(event) for event in events])[0]
+                yield from _rows(variant, scheme, events)
+            basic, rimm = lost.values()
+            judge = Shape(rimm <= 1.1 * basic, "not more than with basic forwarding")
+            yield Row(
+                "RIMM", variant.name, "packets lost, of basic forwarding's", "", rimm / max(basic, 1), judge=judge
+            )
+        events = [Event(runs[f"5 MB RIMM {number}"]) for number in range(self._count)]
+        yield from _diffusion(events)
+
+
+def _lost_to_hosts(event: Event) -> int:
+    """Packets of the background and of the burst that were lost."""
+    own = event.flows.filter(event.flows["group"].str.starts_with("b"))
+    return int(own["network_packets_lost"].sum()) - event.run.summary.drops.get("corrupted on a link", 0)
+
+
+def _rows(variant: Variant, scheme: str, events: Sequence[Event]) -> Iterator[Row]:
+    x = variant.name
+    mean, interval = mean_of([_lost_to_hosts(event) for event in events])
+    yield Row(scheme, x, "packets lost per event", "", mean, interval=interval, note=variant.note)
+    if variant.name != "UDP":
+        mean, interval = mean_of([event.retransmitted for event in events])
+        yield Row(scheme, x, "retransmissions per event", "", mean, interval=interval)
+        times = [time for event in events if (time := event.completion_ms("burst")) is not None]
+        if times:
+            mean, interval = mean_of(times)
+            yield Row(scheme, x, "mean FCT of the burst", "ms", mean, interval=interval)
+    if scheme == "RIMM":
+        for name in ("packets detoured", "detours ended by congestion", "detours ended by full neighbours"):
+            yield Row(scheme, x, f"{name} per event", "", mean_of([event.counter(name) for event in events])[0])
+        rounds = [event.counter("detours") / max(1, event.counter("packets detoured")) for event in events]
+        yield Row(scheme, x, "detours of a packet that is detoured", "", mean_of(rounds)[0])
+    if variant.name in ("5 MB", _ANY_TIME):
+        times = [time for event in events if (time := event.completion_ms("background")) is not None]
+        yield Row(scheme, x, "mean FCT of the background", "ms", mean_of(times)[0] if times else None)
+
+
+def _diffusion(events: Sequence[Event]) -> Iterator[Row]:
+    """Does the burst go to the neighbours?"""
+    x = "5 MB, at the neighbours"
+    deepest = [max(event.peak_segments(port) for port in testbed.NEIGHBOUR_PORTS) for event in events]
+    mean, interval = mean_of(deepest)
+    below = Shape(
+        max(deepest) < testbed.ALARM_SEGMENTS, "below alpha, so that no neighbour has a microburst of its own"
+    )
+    yield Row("RIMM", x, "deepest queue to S2-3", "segments", mean, interval=interval, judge=below)
+    elsewhere = [_alarms_elsewhere(event) for event in events]
+    yield Row("RIMM", x, "alarms at other switches", "", sum(elsewhere), judge=Shape(sum(elsewhere) == 0, "none"))
+
+
+def _alarms_elsewhere(event: Event) -> int:
+    table = event.run.table("mechanisms")
+    others = table.filter((table["counter"] == "alarms") & (table["switch"] != "S2-3"))
+    return int(others["value"].sum())

@@ -1,0 +1,122 @@
+"""Microburst events: one run each, and what happened in it."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from hitless.analysis import Interval, mean_interval
+from hitless.exhibits import Context, Point, Runs
+from hitless.exhibits.rimm import testbed
+from hitless.simulation import Run
+
+TABLES = ("flows", "messages", "flow_progress", "queues", "mechanisms", "histograms")
+EVENTS = 20
+"""Section IV: "20 microburst events are generated in each experiment"."""
+
+_SAMPLE = "5 us"
+_PROGRESS_MS = 1
+
+
+class Event:
+    """One burst, and the background that it meets."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+    @cached_property
+    def flows(self) -> pl.DataFrame:
+        """The table of flows."""
+        return self.run.table("flows")
+
+    def of(self, group: str, column: str) -> int:
+        """A column of the flows of a group, summed."""
+        return int(self.flows.filter(pl.col("group").str.starts_with(group))[column].sum())
+
+    @property
+    def lost(self) -> int:
+        """Packets that the network lost, but for those corrupted to end the slow start of the background."""
+        return int(self.flows["network_packets_lost"].sum()) - self.run.summary.drops.get("corrupted on a link", 0)
+
+    @property
+    def retransmitted(self) -> int:
+        """Packets that the senders of all flows sent again, from `SETTLED_MS` on."""
+        progress = self.run.table("flow_progress").filter(pl.col("time_ps") <= testbed.SETTLED_MS * 10**9)
+        before = progress.group_by("flow").agg(pl.col("packets_retransmitted").max())["packets_retransmitted"].sum()
+        return int(self.flows["packets_retransmitted"].sum()) - int(before)
+
+    @property
+    def reordered(self) -> int:
+        """Packets that arrived after one sent later."""
+        return int(self.flows["network_packets_reordered"].sum())
+
+    def completion_ms(self, group: str) -> float | None:
+        """Time from the start of the flow to the delivery of its last byte; None: it did not complete."""
+        messages = self.run.table("messages").filter(pl.col("group") == group)
+        done = messages.filter(pl.col("delivered_ps") >= pl.col("started_ps"))
+        if len(done) == 0:
+            return None
+        return float((done["delivered_ps"] - done["started_ps"]).max()) / 1e9  # type: ignore[arg-type]
+
+    def jitter_us(self, group: str) -> float:
+        """Mean change of the time on the way from one packet of data to the next (RFC 3550, section 6.4.1)."""
+        own = self.flows.filter(pl.col("group") == group)
+        return float(own["network_jitter_ps"].mean() or 0.0) / 1e6  # type: ignore[arg-type]
+
+    def peak_segments(self, port: str = testbed.HOT_PORT) -> float:
+        """The deepest that the queue of a port was when looked at, in segments."""
+        samples = self.run.table("queues").filter(pl.col("port") == port)
+        return float(samples["value_bytes"].max() or 0) / testbed.SEGMENT_BYTES  # type: ignore[arg-type]
+
+    def counter(self, name: str, mechanism: str = "rimm") -> int:
+        """A counter of a mechanism, summed over switches and ports."""
+        table = self.run.table("mechanisms")
+        found = table.filter((pl.col("mechanism") == mechanism) & (pl.col("counter") == name))
+        return int(found["value"].sum())
+
+    def histogram_max(self, quantity: str) -> int | None:
+        """The largest value of a histogram of any switch; None: it is empty."""
+        found = self.run.table("histograms").filter(pl.col("quantity") == quantity)
+        return None if found.is_empty() else int(found["value"].max())  # type: ignore[arg-type]
+
+
+class Events:
+    """The events of an exhibit: the same for all schemes, each in a run of its own.
+
+    Events of one number share a seed, so that all schemes meet the same one.
+    """
+
+    def __init__(self, schemes: Mapping[str, Mapping[str, Any]]) -> None:
+        self.schemes = schemes
+        self.count = 0
+
+    def points(
+        self, context: Context, flows: Callable[[float], Sequence[Mapping[str, Any]]] | None = None
+    ) -> Iterator[Point]:
+        """Every event under every scheme; ``flows`` has those of an event that lasts so many milliseconds."""
+        self.count = context.length("events", full=EVENTS, quick=EVENTS)
+        length_ms = context.length("ms for each event", full=1_000, normal=200, quick=60)
+        made = flows or (lambda length_ms: [testbed.background(length_ms), testbed.burst()])
+        for number in range(self.count):
+            for scheme, settings in self.schemes.items():
+                scenario = testbed.scenario("event", made(length_ms), settings, measure=measure())
+                yield Point(f"{scheme} {number}", scenario, number, keep=TABLES)
+
+    def of(self, runs: Runs, scheme: str) -> list[Event]:
+        """The events under a scheme."""
+        return [Event(runs[f"{scheme} {number}"]) for number in range(self.count)]
+
+
+def measure(groups: Sequence[str] = ("background", "burst")) -> Mapping[str, Any]:
+    """What rows read."""
+    return {
+        "order": True,
+        "queue": [{"ports": [testbed.HOT_PORT, *testbed.NEIGHBOUR_PORTS], "period": _SAMPLE}],
+        "flow": [{"group": group, "period": f"{_PROGRESS_MS} ms"} for group in groups],
+    }
+
+
+def mean_of(values: Sequence[float]) -> tuple[float, Interval | None]:
+    """The mean and its interval, which a single value has none of."""
+    return sum(values) / len(values), mean_interval(values) if len(values) > 1 else None

@@ -1,0 +1,95 @@
+"""RIMM and DIBS end to end: microbursts in the testbed of figure 6, and the example that users start from."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from hitless.exhibits.rimm import testbed
+from hitless.exhibits.rimm.events import TABLES, Event, measure
+from hitless.simulation import Simulation
+
+HITLESS = Path(sys.executable).with_name("hitless")
+LENGTH_MS = 50
+SEEDS = (1, 2)
+
+
+def event(scheme, seed, size_bytes=testbed.BURST_BYTES):
+    """One microburst under a scheme."""
+    flows = [testbed.background(LENGTH_MS), testbed.burst(size_bytes)]
+    scenario = testbed.scenario("event", flows, scheme, measure=measure())
+    return Event(Simulation(scenario, file_name="event", seed=seed).run(keep=TABLES))
+
+
+@pytest.fixture(scope="module", params=SEEDS)
+def basic(request):
+    return event(testbed.BASIC, request.param)
+
+
+@pytest.fixture(scope="module", params=SEEDS)
+def rimm(request):
+    return event(testbed.RIMM, request.param)
+
+
+def test_without_rimm_the_queue_overflows_and_what_is_lost_is_sent_again(basic):
+    assert basic.lost > 20
+    assert basic.retransmitted >= basic.lost
+    assert basic.reordered == 0
+    assert basic.peak_segments() > 0.99 * testbed.QUEUE_SEGMENTS
+
+
+def test_with_rimm_nothing_is_lost_reordered_or_sent_again(rimm):
+    assert rimm.counter("packets detoured") > 100, "the burst was none: nothing was tried"
+    assert (rimm.lost, rimm.reordered, rimm.retransmitted) == (0, 0, 0)
+    assert rimm.peak_segments() < 1.04 * testbed.ALARM_SEGMENTS
+    assert rimm.completion_ms("burst") is not None
+
+
+def test_all_that_was_numbered_is_released_in_its_order(rimm):
+    assert rimm.counter("packets released in order") == rimm.counter("packets detoured")
+    for name in ("packets released early", "packets released late", "packets forced", "numbers skipped"):
+        assert rimm.counter(name) == 0, name
+
+
+def test_the_exact_release_ends_the_detour_of_the_background():
+    exact, by_gap = event(testbed.EXACT, 1), event(testbed.RIMM, 1)
+    assert (exact.lost, exact.retransmitted) == (0, 0)
+    assert exact.counter("packets detoured") < by_gap.counter("packets detoured") / 4
+
+
+def test_detours_without_numbers_cost_more_retransmissions_than_losses_do(basic):
+    unordered = event(testbed.UNORDERED, SEEDS[0])
+    assert unordered.reordered > 500
+    assert unordered.retransmitted > 3 * basic.retransmitted
+
+
+def test_dibs_loses_less_than_basic_forwarding_and_reorders(basic):
+    dibs = event(testbed.DIBS, SEEDS[0])
+    assert dibs.lost < basic.lost
+    assert dibs.reordered > 0
+    assert dibs.counter("packets detoured", "dibs") > 0
+
+
+def test_a_burst_that_fits_is_left_alone():
+    small = event(testbed.RIMM, 1, size_bytes=1_000_000)
+    assert small.counter("packets detoured") == 0
+    assert (small.lost, small.retransmitted) == (0, 0)
+
+
+def test_retransmissions_over_time_end_where_the_flow_table_does(basic):
+    progress = basic.run.table("flow_progress").sort("time_ps")
+    for flow, total in basic.flows.select("flow", "packets_retransmitted").iter_rows():
+        seen = progress.filter(pl.col("flow") == flow)["packets_retransmitted"]
+        assert seen.is_sorted()
+        assert seen.max() <= total
+
+
+def test_the_example_is_the_testbed(tmp_path):
+    text = subprocess.run([HITLESS, "scenario", "example", "microburst"], capture_output=True, text=True, check=True)
+    scenario = tmp_path / "microburst.toml"
+    scenario.write_text(text.stdout)
+    run = Event(Simulation(scenario.read_text(), file_name="microburst", seed=1).run())
+    assert run.lost == 0
+    assert run.counter("packets detoured") > 100
