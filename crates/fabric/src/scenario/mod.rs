@@ -64,7 +64,8 @@ pub use measure::{FlowSampling, MeasureSettings, QueueSampling, ThroughputSampli
 pub use mechanism::{
     ActivationChange, AfqAdaptive, AfqDeficit, AfqDropAhead, AfqFlowKey, AfqHash, AfqIdleRound, AfqLate, AfqOccupancy,
     AfqRotating, AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate, Buffering, LinkGuardianMode,
-    LinkGuardianSettings, MechanismSettings, SqrBackstop, SqrCaching, SqrRelease, SqrSettings,
+    LinkGuardianSettings, LinkLayerRetryAction, LinkLayerRetrySettings, MechanismSettings, SqrBackstop, SqrCaching,
+    SqrRelease, SqrSettings,
 };
 pub use quantity::QueueLength;
 pub use recovery::{

@@ -229,7 +229,7 @@ impl Simulation {
             MechanismSettings::LinkGuardian(settings) => {
                 select_links(&self.topology, &settings.link).is_ok_and(|links| links.contains(&link))
             }
-            MechanismSettings::Sqr(_) | MechanismSettings::Afq(_) => false,
+            _ => false,
         })
     }
 

@@ -12,16 +12,25 @@ use crate::topology::{Node, SwitchId, Topology};
 const QUEUES_MAX: u16 = 64;
 /// The most mechanisms of a switch, each of which has a bit in the hooks of a port.
 const MECHANISMS_MAX: usize = 8;
-/// Queues that SQR asks for at a port, and LinkGuardian at both ends of a link.
+/// Queues that SQR asks for at a port, and LinkGuardian at both ends of a link, and Link Layer Retry.
 const SQR_QUEUES: u16 = 2;
 const LINKGUARDIAN_QUEUES: u16 = 3;
+const LINK_LAYER_RETRY_QUEUES: u16 = 1;
 
-/// What each switch runs: SQR and LinkGuardian once, AFQ for each entry.
+/// What each switch runs: AFQ for each entry, all others once.
 #[derive(Default)]
 struct Runs {
     sqr: bool,
     linkguardian: bool,
+    link_layer_retry: bool,
     afq: usize,
+}
+
+impl Runs {
+    fn count(&self) -> usize {
+        let once = [self.sqr, self.linkguardian, self.link_layer_retry];
+        self.afq + once.into_iter().filter(|&runs| runs).count()
+    }
 }
 
 impl Check<'_> {
@@ -34,11 +43,13 @@ impl Check<'_> {
                     settings.switches(topology).into_iter().for_each(|id| switches.entry(id).or_default().sqr = true);
                 }
                 MechanismSettings::LinkGuardian(settings) => {
-                    let links = select_links(topology, &settings.link).unwrap_or_default();
-                    let ends = links.into_iter().map(|link| topology.ends(link)).flat_map(|(from, to)| [from, to]);
-                    for end in ends {
-                        let Node::Switch(id) = end.node else { continue };
+                    for id in switches_at(topology, &settings.link) {
                         switches.entry(id).or_default().linkguardian = true;
+                    }
+                }
+                MechanismSettings::LinkLayerRetry(settings) => {
+                    for id in switches_at(topology, &settings.link) {
+                        switches.entry(id).or_default().link_layer_retry = true;
                     }
                 }
                 MechanismSettings::Afq(settings) => {
@@ -49,9 +60,7 @@ impl Check<'_> {
                 }
             }
         }
-        let most = switches
-            .into_iter()
-            .map(|(id, runs)| (runs.afq + usize::from(runs.sqr) + usize::from(runs.linkguardian), id));
+        let most = switches.into_iter().map(|(id, runs)| (runs.count(), id));
         let Some((count, id)) = most.max_by_key(|(count, _)| *count) else { return };
         self.require_else(count <= MECHANISMS_MAX, || {
             let name = &topology.switch(id).name;
@@ -64,27 +73,22 @@ impl Check<'_> {
     /// What the ports have of queues, without those of AFQ.
     pub(super) fn queues_of_ports(&mut self) {
         let switch = &self.scenario.switch;
-        let (of_switch, others) = (self.queues_of_switch(), self.queues_of_others());
-        self.require_else(of_switch + others.0 + others.1 <= QUEUES_MAX, || {
-            let rule = format!(
-                "a port has {QUEUES_MAX} queues at most: the switch {of_switch}, SQR {}, LinkGuardian {} are {}",
-                others.0,
-                others.1,
-                of_switch + others.0 + others.1
-            );
+        let (of_switch, (others, named)) = (self.queues_of_switch(), self.queues_of_others());
+        let sum = of_switch + others;
+        self.require_else(sum <= QUEUES_MAX, || {
+            let rule = format!("a port has {QUEUES_MAX} queues at most: the switch {of_switch}, {named} are {sum}");
             Problem::new("switch.queues_per_port", switch.queues_per_port.to_string(), rule)
         });
     }
 
     /// The same with those of AFQ.
     pub(super) fn queues_beside_afq(&mut self, settings: &AfqSettings, section: &str) {
-        let (of_switch, (sqr, linkguardian)) = (self.queues_of_switch(), self.queues_of_others());
+        let (of_switch, (others, named)) = (self.queues_of_switch(), self.queues_of_others());
         let queues = u16::from(settings.queues);
-        let sum = queues + of_switch + sqr + linkguardian;
+        let sum = queues + of_switch + others;
         self.require_else(sum <= QUEUES_MAX, || {
             let rule = format!(
-                "a port has {QUEUES_MAX} queues at most: AFQ {queues}, the switch {of_switch}, SQR {sqr}, LinkGuardian \
-                 {linkguardian} are {sum}"
+                "a port has {QUEUES_MAX} queues at most: AFQ {queues}, the switch {of_switch}, {named} are {sum}"
             );
             Problem::new(format!("{section}.queues"), "", rule)
         });
@@ -95,11 +99,25 @@ impl Check<'_> {
         if switch.scheduler == SchedulerKind::Fifo { 1 } else { u16::from(switch.queues_per_port) }
     }
 
-    /// Those of SQR and of LinkGuardian, if they run anywhere.
-    fn queues_of_others(&self) -> (u16, u16) {
+    /// Those of other mechanisms than AFQ, if they run anywhere, and how many each has: only one of those that protect
+    /// links runs at a port.
+    fn queues_of_others(&self) -> (u16, String) {
         let runs = |kind: fn(&MechanismSettings) -> bool| self.scenario.mechanisms.iter().any(kind);
-        let sqr = runs(|mechanism| matches!(mechanism, MechanismSettings::Sqr(_)));
-        let linkguardian = runs(|mechanism| matches!(mechanism, MechanismSettings::LinkGuardian(_)));
-        (SQR_QUEUES * u16::from(sqr), LINKGUARDIAN_QUEUES * u16::from(linkguardian))
+        let of = |runs: bool, queues: u16| if runs { queues } else { 0 };
+        let sqr = of(runs(|mechanism| matches!(mechanism, MechanismSettings::Sqr(_))), SQR_QUEUES);
+        let linkguardian =
+            of(runs(|mechanism| matches!(mechanism, MechanismSettings::LinkGuardian(_))), LINKGUARDIAN_QUEUES);
+        let retry =
+            of(runs(|mechanism| matches!(mechanism, MechanismSettings::LinkLayerRetry(_))), LINK_LAYER_RETRY_QUEUES);
+        let rivals = [("LinkGuardian", linkguardian), ("Link Layer Retry", retry)];
+        let (name, queues) = rivals.into_iter().rev().max_by_key(|&(_, queues)| queues).unwrap_or_default();
+        (sqr + queues, format!("SQR {sqr}, {name} {queues}"))
     }
+}
+
+/// The switches at the ends of a link.
+fn switches_at(topology: &Topology, link: &str) -> Vec<SwitchId> {
+    let links = select_links(topology, link).unwrap_or_default();
+    let ends = links.into_iter().map(|link| topology.ends(link)).flat_map(|(from, to)| [from, to]);
+    ends.filter_map(|end| if let Node::Switch(id) = end.node { Some(id) } else { None }).collect()
 }

@@ -7,6 +7,7 @@ mod fabric;
 mod failures;
 mod faults;
 mod flow_queueing;
+mod link_protection;
 mod run;
 mod sqr;
 mod traffic;
@@ -31,6 +32,7 @@ pub(super) fn check(scenario: &Scenario, purpose: Purpose) -> Vec<Problem> {
         check.links(&topology);
         check.failures(&topology);
         check.mechanisms(&topology);
+        check.one_protection_per_link(&topology);
         check.composition(&topology);
         check.measure(&topology);
     }

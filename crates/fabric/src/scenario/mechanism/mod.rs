@@ -1,6 +1,7 @@
 //! `[[mechanism]]`: the mechanisms that switches run. A new one is a file here and a line in [`MechanismSettings`].
 
 mod afq;
+mod link_layer_retry;
 mod linkguardian;
 mod sqr;
 
@@ -11,6 +12,7 @@ pub use afq::{
     AfqAdaptive, AfqDeficit, AfqDropAhead, AfqFlowKey, AfqHash, AfqIdleRound, AfqLate, AfqOccupancy, AfqRotating,
     AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate,
 };
+pub use link_layer_retry::{LinkLayerRetryAction, LinkLayerRetrySettings};
 pub use linkguardian::{ActivationChange, Buffering, LinkGuardianMode, LinkGuardianSettings};
 pub use sqr::{SqrBackstop, SqrCaching, SqrRelease, SqrSettings};
 
@@ -20,6 +22,9 @@ pub use sqr::{SqrBackstop, SqrCaching, SqrRelease, SqrSettings};
 pub enum MechanismSettings {
     /// LinkGuardian on one link (Joshi et al., SIGCOMM 2023).
     LinkGuardian(LinkGuardianSettings),
+    /// Ultra Ethernet's Link Layer Retry on one link: go-back-N below frames.
+    #[serde(rename = "link-layer-retry")]
+    LinkLayerRetry(LinkLayerRetrySettings),
     /// SQR on the sending switches of some links (ICNP 2019).
     Sqr(SqrSettings),
     /// AFQ, approximate fair queueing, on ports of switches (Sharma et al., NSDI 2018).
@@ -30,7 +35,7 @@ impl MechanismSettings {
     /// Whether it marks packets of transports that know ECN.
     pub(in crate::scenario) const fn marks(&self) -> bool {
         match self {
-            Self::LinkGuardian(_) | Self::Sqr(_) => false,
+            Self::LinkGuardian(_) | Self::LinkLayerRetry(_) | Self::Sqr(_) => false,
             Self::Afq(settings) => settings.ecn_rounds.is_some(),
         }
     }

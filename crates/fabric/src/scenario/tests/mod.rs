@@ -1,6 +1,7 @@
 mod afq;
 mod failures;
 mod flow_queueing;
+mod link_protection;
 mod messages;
 mod round_trip;
 

@@ -1,17 +1,19 @@
 //! Which switch runs which mechanisms, and what the control plane tells them when.
 
 mod afq;
+mod link_layer_retry;
 mod linkguardian;
 mod sqr;
 
 use hitless_mechanisms::afq::config::AfqConfig;
 use hitless_mechanisms::sqr::SqrConfig;
-use hitless_mechanisms::{Afq, AnyMechanism, LinkGuardian, Sqr};
-use hitless_wire::{Bytes, Time};
+use hitless_mechanisms::{Afq, AnyMechanism, LinkGuardian, LinkLayerRetry, Sqr};
+use hitless_wire::{Bytes, PortId, Time};
 
 use super::changes::Change;
 use crate::scenario::{MechanismSettings, Scenario};
-use crate::topology::{SwitchId, Topology};
+use crate::topology::select::select_links;
+use crate::topology::{Endpoint, Node, SwitchId, Topology};
 
 /// What mechanisms need of a fabric.
 pub(super) struct Plan {
@@ -48,14 +50,15 @@ enum Kind {
 struct Draft {
     sqr: Option<SqrConfig>,
     linkguardian: Option<LinkGuardian>,
+    link_layer_retry: Option<LinkLayerRetry>,
     /// One for each entry that names ports of the switch.
     afq: Vec<AfqConfig>,
 }
 
 impl Draft {
     /// The kinds in the order in which their hooks run: SQR copies a packet when it leaves its queue, before
-    /// LinkGuardian numbers it for the link. AFQ comes last: whoever changes the port of a packet in ingress does so before
-    /// AFQ gives it a queue there. Nobody commands it.
+    /// LinkGuardian numbers it for the link. LinkGuardian's rivals stand in its place. AFQ comes last: whoever changes the
+    /// port of a packet in ingress does so before AFQ gives it a queue there. Only those of [`Kind`] are commanded.
     fn kinds(&self) -> impl Iterator<Item = Kind> {
         let sqr = self.sqr.is_some().then_some(Kind::Sqr);
         sqr.into_iter().chain(self.linkguardian.is_some().then_some(Kind::LinkGuardian))
@@ -64,7 +67,9 @@ impl Draft {
     fn finish(self) -> Vec<AnyMechanism> {
         let sqr = self.sqr.map(|config| AnyMechanism::from(Sqr::new(config)));
         let afq = self.afq.into_iter().map(|config| AnyMechanism::from(Afq::new(config)));
-        sqr.into_iter().chain(self.linkguardian.map(AnyMechanism::from)).chain(afq).collect()
+        let of_links = self.linkguardian.map(AnyMechanism::from).into_iter();
+        let of_links = of_links.chain(self.link_layer_retry.map(AnyMechanism::from));
+        sqr.into_iter().chain(of_links).chain(afq).collect()
     }
 }
 
@@ -75,6 +80,9 @@ struct Command {
     kind: Kind,
     number: u32,
 }
+
+/// A switch and one of its ports.
+type SwitchPort = (SwitchId, PortId);
 
 struct Planner<'a> {
     scenario: &'a Scenario,
@@ -109,6 +117,7 @@ fn read<'a>(scenario: &'a Scenario, topology: &'a Topology) -> Result<Planner<'a
     for settings in &scenario.mechanisms {
         match settings {
             MechanismSettings::LinkGuardian(settings) => planner.add_linkguardian(settings)?,
+            MechanismSettings::LinkLayerRetry(settings) => planner.add_link_layer_retry(settings)?,
             MechanismSettings::Sqr(settings) => planner.add_sqr(settings)?,
             MechanismSettings::Afq(settings) => planner.add_afq(settings),
         }
@@ -119,6 +128,19 @@ fn read<'a>(scenario: &'a Scenario, topology: &'a Topology) -> Result<Planner<'a
 impl Planner<'_> {
     fn draft(&mut self, switch: SwitchId) -> &mut Draft {
         &mut self.drafts[switch.0 as usize]
+    }
+
+    /// The ports at both ends of each link that `name` means.
+    fn ends_of(&self, name: &str) -> Result<Vec<(SwitchPort, SwitchPort)>, String> {
+        let links = select_links(self.topology, name)?.into_iter().map(|link| self.topology.ends(link));
+        links.map(|(from, to)| Ok((self.switch_port(from)?, self.switch_port(to)?))).collect()
+    }
+
+    fn switch_port(&self, end: Endpoint) -> Result<SwitchPort, String> {
+        match end.node {
+            Node::Switch(switch) => Ok((switch, end.port)),
+            Node::Host(_) => Err(format!("{} is a host", self.topology.name(end.node))),
+        }
     }
 
     fn finish(self) -> Plan {

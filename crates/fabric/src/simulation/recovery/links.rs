@@ -76,7 +76,7 @@ pub(super) fn failing_links(
 fn protected_by_sqr(scenario: &Scenario, topology: &Topology) -> Vec<DirectedLink> {
     let protected = scenario.mechanisms.iter().map(|mechanism| match mechanism {
         MechanismSettings::Sqr(settings) => settings.protected(topology),
-        MechanismSettings::LinkGuardian(_) | MechanismSettings::Afq(_) => Vec::new(),
+        _ => Vec::new(),
     });
     protected.flatten().collect()
 }
