@@ -26,6 +26,9 @@ const AFQ: [&str; 6] = [
 const SQR: [&str; 2] = ["links = [\"left->right\"]", "links = [\"left<->right\"]\ncaching = \"delay-queue\""];
 const LINKGUARDIAN: [&str; 2] = ["link = \"left->right\"", "link = \"right->left\"\nmode = \"non-blocking\""];
 
+const RETRY: [&str; 2] = ["link = \"left->right\"", "link = \"right->left\"\nmax_outstanding_bytes = \"3 KB\""];
+const WHARF: [&str; 2] = ["link = \"left->right\"", "link = \"right->left\"\ndata_frames = 25\nparity_frames = 5"];
+
 fn section(kind: &str, lines: Option<&str>) -> String {
     lines.map_or_else(String::new, |lines| format!("[[mechanism]]\nkind = \"{kind}\"\n{lines}\n"))
 }
@@ -68,8 +71,11 @@ proptest! {
         afq in prop::option::of(prop::sample::select(&AFQ[..])),
         sqr in prop::option::of(prop::sample::select(&SQR[..])),
         linkguardian in prop::option::of(prop::sample::select(&LINKGUARDIAN[..])),
+        retry in prop::option::of(prop::sample::select(&RETRY[..])),
+        wharf in prop::option::of(prop::sample::select(&WHARF[..])),
     ) {
-        let mechanisms = [section("afq", afq), section("sqr", sqr), section("linkguardian", linkguardian)].concat();
+        let rivals = [section("linkguardian", linkguardian), section("link-layer-retry", retry), section("wharf", wharf)];
+        let mechanisms = [section("afq", afq), section("sqr", sqr), rivals.concat()].concat();
         runs(&text(preset, lane, buffer, &mechanisms));
     }
 }

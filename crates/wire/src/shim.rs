@@ -24,11 +24,13 @@ pub enum ShimKind {
     SqrCache = 6,
     /// The number that Link Layer Retry puts into a frame's preamble: [`crate::link_layer_retry::PreambleSequence`].
     LinkLayerRetry = 7,
+    /// Wharf's header: [`crate::wharf::WharfHeader`].
+    Wharf = 8,
 }
 
 impl ShimKind {
     /// Every kind there is.
-    pub const ALL: [ShimKind; 7] = [
+    pub const ALL: [ShimKind; 8] = [
         ShimKind::LinkGuardianData,
         ShimKind::LinkGuardianAck,
         ShimKind::LinkGuardianLoss,
@@ -36,6 +38,7 @@ impl ShimKind {
         ShimKind::CheckNumber,
         ShimKind::SqrCache,
         ShimKind::LinkLayerRetry,
+        ShimKind::Wharf,
     ];
 
     fn from_slot(kind: u8) -> Option<Self> {
@@ -194,6 +197,7 @@ fn stored_bytes(kind: u8) -> Option<usize> {
     const CHECK: u8 = ShimKind::CheckNumber as u8;
     const SQR: u8 = ShimKind::SqrCache as u8;
     const RETRY: u8 = ShimKind::LinkLayerRetry as u8;
+    const WHARF: u8 = ShimKind::Wharf as u8;
     match kind {
         DATA => Some(DataHeader::BYTES),
         ACK => Some(AckHeader::BYTES),
@@ -202,6 +206,7 @@ fn stored_bytes(kind: u8) -> Option<usize> {
         CHECK => Some(CheckNumber::BYTES),
         SQR => Some(crate::sqr::CacheMetadata::BYTES),
         RETRY => Some(crate::link_layer_retry::PreambleSequence::BYTES),
+        WHARF => Some(crate::wharf::WharfHeader::BYTES),
         _ => None,
     }
 }

@@ -73,7 +73,7 @@ fn resolve(mut scenario: Scenario) -> Scenario {
         match mechanism {
             MechanismSettings::LinkGuardian(settings) => settings.expect_losses_of(&scenario, &topology),
             MechanismSettings::Sqr(settings) => settings.fill_in(&scenario, &topology),
-            MechanismSettings::LinkLayerRetry(_) | MechanismSettings::Afq(_) => {}
+            MechanismSettings::LinkLayerRetry(_) | MechanismSettings::Wharf(_) | MechanismSettings::Afq(_) => {}
         }
     }
     Scenario { mechanisms, ..scenario }

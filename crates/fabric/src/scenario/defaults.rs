@@ -7,7 +7,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-use super::{LinkGuardianSettings, LinkLayerRetrySettings, SwitchPreset, SwitchSettings, TopologySettings};
+use super::{
+    LinkGuardianSettings, LinkLayerRetrySettings, SwitchPreset, SwitchSettings, TopologySettings, WharfSettings,
+};
 use crate::topology::LinkSettings;
 use crate::topology::select::select_links;
 
@@ -45,6 +47,10 @@ fn fill_mechanisms(scenario: &mut Table) {
             Some("linkguardian") => fill_missing(mechanism, &LinkGuardianSettings::for_rate(link.rate)),
             Some("link-layer-retry") => {
                 fill_missing(mechanism, &LinkLayerRetrySettings::for_link(link.rate, link.delay));
+            }
+            Some("wharf") => {
+                let data_frames = read(mechanism.get("data_frames")).unwrap_or(WharfSettings::DATA_FRAMES);
+                fill_missing(mechanism, &WharfSettings::for_rate(link.rate, data_frames));
             }
             _ => {}
         }

@@ -65,7 +65,7 @@ pub use mechanism::{
     ActivationChange, AfqAdaptive, AfqDeficit, AfqDropAhead, AfqFlowKey, AfqHash, AfqIdleRound, AfqLate, AfqOccupancy,
     AfqRotating, AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate, Buffering, LinkGuardianMode,
     LinkGuardianSettings, LinkLayerRetryAction, LinkLayerRetrySettings, MechanismSettings, SqrBackstop, SqrCaching,
-    SqrRelease, SqrSettings,
+    SqrRelease, SqrSettings, WharfSettings,
 };
 pub use quantity::QueueLength;
 pub use recovery::{

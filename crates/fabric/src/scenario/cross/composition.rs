@@ -12,10 +12,11 @@ use crate::topology::{Node, SwitchId, Topology};
 const QUEUES_MAX: u16 = 64;
 /// The most mechanisms of a switch, each of which has a bit in the hooks of a port.
 const MECHANISMS_MAX: usize = 8;
-/// Queues that SQR asks for at a port, and LinkGuardian at both ends of a link, and Link Layer Retry.
+/// Queues that SQR asks for at a port, and LinkGuardian and its rivals at both ends of a link.
 const SQR_QUEUES: u16 = 2;
 const LINKGUARDIAN_QUEUES: u16 = 3;
 const LINK_LAYER_RETRY_QUEUES: u16 = 1;
+const WHARF_QUEUES: u16 = 1;
 
 /// What each switch runs: AFQ for each entry, all others once.
 #[derive(Default)]
@@ -23,12 +24,13 @@ struct Runs {
     sqr: bool,
     linkguardian: bool,
     link_layer_retry: bool,
+    wharf: bool,
     afq: usize,
 }
 
 impl Runs {
     fn count(&self) -> usize {
-        let once = [self.sqr, self.linkguardian, self.link_layer_retry];
+        let once = [self.sqr, self.linkguardian, self.link_layer_retry, self.wharf];
         self.afq + once.into_iter().filter(|&runs| runs).count()
     }
 }
@@ -50,6 +52,11 @@ impl Check<'_> {
                 MechanismSettings::LinkLayerRetry(settings) => {
                     for id in switches_at(topology, &settings.link) {
                         switches.entry(id).or_default().link_layer_retry = true;
+                    }
+                }
+                MechanismSettings::Wharf(settings) => {
+                    for id in switches_at(topology, &settings.link) {
+                        switches.entry(id).or_default().wharf = true;
                     }
                 }
                 MechanismSettings::Afq(settings) => {
@@ -109,7 +116,8 @@ impl Check<'_> {
             of(runs(|mechanism| matches!(mechanism, MechanismSettings::LinkGuardian(_))), LINKGUARDIAN_QUEUES);
         let retry =
             of(runs(|mechanism| matches!(mechanism, MechanismSettings::LinkLayerRetry(_))), LINK_LAYER_RETRY_QUEUES);
-        let rivals = [("LinkGuardian", linkguardian), ("Link Layer Retry", retry)];
+        let wharf = of(runs(|mechanism| matches!(mechanism, MechanismSettings::Wharf(_))), WHARF_QUEUES);
+        let rivals = [("LinkGuardian", linkguardian), ("Link Layer Retry", retry), ("Wharf", wharf)];
         let (name, queues) = rivals.into_iter().rev().max_by_key(|&(_, queues)| queues).unwrap_or_default();
         (sqr + queues, format!("SQR {sqr}, {name} {queues}"))
     }

@@ -81,6 +81,7 @@ impl Check<'_> {
                     self.linkguardian(settings, &section);
                 }
                 MechanismSettings::LinkLayerRetry(settings) => self.link_layer_retry(topology, settings, &section),
+                MechanismSettings::Wharf(settings) => self.wharf(topology, settings, &section),
                 MechanismSettings::Sqr(settings) => self.sqr(topology, settings, &section, &mut with_sqr),
                 MechanismSettings::Afq(settings) => self.afq(topology, settings, &section, &mut with_afq),
             }

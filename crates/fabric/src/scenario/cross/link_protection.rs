@@ -4,7 +4,7 @@ use hitless_wire::{Bytes, Duration};
 
 use super::Check;
 use crate::scenario::error::Problem;
-use crate::scenario::{LinkLayerRetrySettings, MechanismSettings, Purpose};
+use crate::scenario::{LinkLayerRetrySettings, MechanismSettings, Purpose, WharfSettings};
 use crate::topology::select::select_links;
 use crate::topology::{DirectedLink, Topology};
 
@@ -21,6 +21,7 @@ impl<'a> Protection<'a> {
             MechanismSettings::LinkLayerRetry(settings) => {
                 Some(Self { name: "Link Layer Retry", link: &settings.link })
             }
+            MechanismSettings::Wharf(settings) => Some(Self { name: "Wharf", link: &settings.link }),
             MechanismSettings::Sqr(_) | MechanismSettings::Afq(_) => None,
         }
     }
@@ -71,6 +72,16 @@ impl Check<'_> {
         self.require(is_spacing, &field("ctlos_spacing"), "must be from 400 B to 16384 B");
         let has_room = settings.max_outstanding_bytes > Bytes::ZERO;
         self.require(has_room, &field("max_outstanding_bytes"), "must be above zero");
+    }
+
+    pub(super) fn wharf(&mut self, topology: &Topology, settings: &WharfSettings, section: &str) {
+        let field = |name: &str| format!("{section}.{name}");
+        if self.link_between_switches(topology, &settings.link, "Wharf", &field("link")).is_none() {
+            return;
+        }
+        let why = "its coder is there for real frames, and the live data path does not use it yet";
+        self.runs_in_simulations_only("Wharf", why, section);
+        self.require(settings.flush_after > Duration::ZERO, &field("flush_after"), "must be above zero");
     }
 
     pub(super) fn link_between_switches(

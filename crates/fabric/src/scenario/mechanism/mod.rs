@@ -4,6 +4,7 @@ mod afq;
 mod link_layer_retry;
 mod linkguardian;
 mod sqr;
+mod wharf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,7 @@ pub use afq::{
 pub use link_layer_retry::{LinkLayerRetryAction, LinkLayerRetrySettings};
 pub use linkguardian::{ActivationChange, Buffering, LinkGuardianMode, LinkGuardianSettings};
 pub use sqr::{SqrBackstop, SqrCaching, SqrRelease, SqrSettings};
+pub use wharf::WharfSettings;
 
 /// A mechanism and its parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,6 +27,8 @@ pub enum MechanismSettings {
     /// Ultra Ethernet's Link Layer Retry on one link: go-back-N below frames.
     #[serde(rename = "link-layer-retry")]
     LinkLayerRetry(LinkLayerRetrySettings),
+    /// Wharf on one link: forward error correction across frames (Giesen et al., NetCompute 2018).
+    Wharf(WharfSettings),
     /// SQR on the sending switches of some links (ICNP 2019).
     Sqr(SqrSettings),
     /// AFQ, approximate fair queueing, on ports of switches (Sharma et al., NSDI 2018).
@@ -35,7 +39,7 @@ impl MechanismSettings {
     /// Whether it marks packets of transports that know ECN.
     pub(in crate::scenario) const fn marks(&self) -> bool {
         match self {
-            Self::LinkGuardian(_) | Self::LinkLayerRetry(_) | Self::Sqr(_) => false,
+            Self::LinkGuardian(_) | Self::LinkLayerRetry(_) | Self::Wharf(_) | Self::Sqr(_) => false,
             Self::Afq(settings) => settings.ecn_rounds.is_some(),
         }
     }

@@ -59,8 +59,33 @@ fn what_a_profile_of_link_layer_retry_may_be() {
 }
 
 #[test]
+fn what_wharf_may_be() {
+    let row = |lines: &str, field, rule| (rival("wharf", lines), field, rule);
+    check_rows(&[
+        row("data_frames = 51", "mechanism[0].data_frames", "must be between 1 and 50"),
+        row("data_frames = 0", "mechanism[0].data_frames", "must be between 1 and 50"),
+        row("parity_frames = 6", "mechanism[0].parity_frames", "must be between 0 and 5"),
+        row("flush_after = \"0 s\"", "mechanism[0].flush_after", "must be above zero"),
+        (
+            rival("wharf", "").replace("leaf0->spine1", "leaf0->h0"),
+            "mechanism[0].link",
+            "Wharf needs a switch at both ends, and a host is at one",
+        ),
+    ]);
+    let flush_after = |lines: &str| {
+        let scenario = check(&with(&rival("wharf", lines)), "").unwrap_or_else(|error| panic!("{error}"));
+        let MechanismSettings::Wharf(settings) = &scenario.mechanisms[0] else { panic!("no Wharf") };
+        settings.flush_after
+    };
+    // At 25G a full frame takes 492.16 ns.
+    assert_eq!(flush_after(""), hitless_wire::Duration::from_us(10));
+    assert_eq!(flush_after("data_frames = 25"), hitless_wire::Duration::from_ps(25 * 2 * 492_160));
+    assert_eq!(flush_after("flush_after = \"3 us\""), hitless_wire::Duration::from_us(3));
+}
+
+#[test]
 fn a_link_has_one_protection() {
-    let names = [("linkguardian", "LinkGuardian"), ("link-layer-retry", "Link Layer Retry")];
+    let names = [("linkguardian", "LinkGuardian"), ("link-layer-retry", "Link Layer Retry"), ("wharf", "Wharf")];
     for (first, name) in names {
         for (second, _) in names {
             let rule = if (first, second) == ("linkguardian", "linkguardian") {
@@ -84,8 +109,10 @@ fn a_link_has_one_protection() {
 
 #[test]
 fn a_live_run_has_no_rivals() {
-    let rows =
-        [("link-layer-retry", "a network interface shows neither preambles nor ordered sets", "Link Layer Retry")];
+    let rows = [
+        ("link-layer-retry", "a network interface shows neither preambles nor ordered sets", "Link Layer Retry"),
+        ("wharf", "its coder is there for real frames, and the live data path does not use it yet", "Wharf"),
+    ];
     for (kind, why, name) in rows {
         let live = check_for(&with(&rival(kind, "")), "base.toml", Purpose::Live).expect_err("should be refused");
         let message = live.to_string();

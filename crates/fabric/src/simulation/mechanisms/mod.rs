@@ -4,10 +4,11 @@ mod afq;
 mod link_layer_retry;
 mod linkguardian;
 mod sqr;
+mod wharf;
 
 use hitless_mechanisms::afq::config::AfqConfig;
 use hitless_mechanisms::sqr::SqrConfig;
-use hitless_mechanisms::{Afq, AnyMechanism, LinkGuardian, LinkLayerRetry, Sqr};
+use hitless_mechanisms::{Afq, AnyMechanism, LinkGuardian, LinkLayerRetry, Sqr, Wharf};
 use hitless_wire::{Bytes, PortId, Time};
 
 use super::changes::Change;
@@ -51,6 +52,7 @@ struct Draft {
     sqr: Option<SqrConfig>,
     linkguardian: Option<LinkGuardian>,
     link_layer_retry: Option<LinkLayerRetry>,
+    wharf: Option<Wharf>,
     /// One for each entry that names ports of the switch.
     afq: Vec<AfqConfig>,
 }
@@ -69,6 +71,7 @@ impl Draft {
         let afq = self.afq.into_iter().map(|config| AnyMechanism::from(Afq::new(config)));
         let of_links = self.linkguardian.map(AnyMechanism::from).into_iter();
         let of_links = of_links.chain(self.link_layer_retry.map(AnyMechanism::from));
+        let of_links = of_links.chain(self.wharf.map(AnyMechanism::from));
         sqr.into_iter().chain(of_links).chain(afq).collect()
     }
 }
@@ -118,6 +121,7 @@ fn read<'a>(scenario: &'a Scenario, topology: &'a Topology) -> Result<Planner<'a
         match settings {
             MechanismSettings::LinkGuardian(settings) => planner.add_linkguardian(settings)?,
             MechanismSettings::LinkLayerRetry(settings) => planner.add_link_layer_retry(settings)?,
+            MechanismSettings::Wharf(settings) => planner.add_wharf(settings)?,
             MechanismSettings::Sqr(settings) => planner.add_sqr(settings)?,
             MechanismSettings::Afq(settings) => planner.add_afq(settings),
         }

@@ -1,9 +1,7 @@
 //! Link Layer Retry on a fabric, from a scenario file: what users switch on, and what must then hold.
 
-mod rivals;
-
+use crate::testbed::{PROTECTED, counter, link_count, received, run, testbed};
 use hitless_fabric::scenario;
-use rivals::{PROTECTED, counter, link_count, received, run, testbed};
 
 const RETRY: &str = "[[mechanism]]\nkind = \"link-layer-retry\"\nlink = \"sw2->sw6\"\ninit_action = \"block\"\n";
 
