@@ -87,7 +87,9 @@ def test_table_3_shows_wharf_where_the_paper_does():
 def test_buffers_are_those_that_the_ends_report():
     cell = rivals.Cell(100, 1e-2, "Wharf")
     done = run(rivals.line_rate(cell, 20_000))
-    assert rivals.buffers_bytes(done, "Wharf") == (5 * 1_518, pytest.approx(7 * 1_518, rel=0.3))
+    sender, receiver = rivals.buffers_bytes(done, "Wharf")
+    assert sender == 5 * 1_518
+    assert sender < receiver <= 2 * sender, "the block that is open and the one before it"
     retry = run(rivals.line_rate(replace(cell, scheme="LLR"), 20_000))
     sender, receiver = rivals.buffers_bytes(retry, "LLR")
     assert (0 < sender <= 20_048 + 1_518, receiver) == (True, 0.0)
