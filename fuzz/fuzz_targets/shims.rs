@@ -4,10 +4,12 @@
 use std::fmt::Debug;
 
 use hitless_wire::Shim;
+use hitless_wire::link_layer_retry::PreambleSequence;
 use hitless_wire::linkguardian::{AckHeader, DataHeader, LossNotification};
 use hitless_wire::pause::PauseFrame;
 use hitless_wire::shim::CheckNumber;
 use hitless_wire::sqr::CacheMetadata;
+use hitless_wire::wharf::WharfHeader;
 use libfuzzer_sys::fuzz_target;
 
 fn survives<S: Shim + PartialEq + Debug>(bytes: &[u8]) {
@@ -25,4 +27,6 @@ fuzz_target!(|bytes: &[u8]| {
     survives::<PauseFrame>(bytes);
     survives::<CheckNumber>(bytes);
     survives::<CacheMetadata>(bytes);
+    survives::<PreambleSequence>(bytes);
+    survives::<WharfHeader>(bytes);
 });

@@ -28,6 +28,9 @@ const SQR: [&str; 2] = ["links = [\"left->right\"]", "links = [\"left<->right\"]
 const RIMM: [&str; 2] = ["release = \"exact\"", "ports = [\"right->h8\"]\nmessages = \"in-order\""];
 const LINKGUARDIAN: [&str; 2] = ["link = \"left->right\"", "link = \"right->left\"\nmode = \"non-blocking\""];
 
+const RETRY: [&str; 2] = ["link = \"left->right\"", "link = \"right->left\"\nmax_outstanding_bytes = \"3 KB\""];
+const WHARF: [&str; 2] = ["link = \"left->right\"", "link = \"right->left\"\ndata_frames = 25\nparity_frames = 5"];
+
 fn section(kind: &str, lines: Option<&str>) -> String {
     lines.map_or_else(String::new, |lines| format!("[[mechanism]]\nkind = \"{kind}\"\n{lines}\n"))
 }
@@ -72,15 +75,13 @@ proptest! {
         linkguardian in prop::option::of(prop::sample::select(&LINKGUARDIAN[..])),
         rimm in prop::option::of(prop::sample::select(&RIMM[..])),
         dibs in prop::option::of(prop::sample::select(&DIBS[..])),
+        retry in prop::option::of(prop::sample::select(&RETRY[..])),
+        wharf in prop::option::of(prop::sample::select(&WHARF[..])),
     ) {
-        let mechanisms = [
-            section("afq", afq),
-            section("sqr", sqr),
-            section("linkguardian", linkguardian),
-            section("rimm", rimm),
-            section("dibs", dibs),
-        ]
-        .concat();
+        let of_links =
+            [section("linkguardian", linkguardian), section("link-layer-retry", retry), section("wharf", wharf)];
+        let detours = [section("rimm", rimm), section("dibs", dibs)];
+        let mechanisms = [section("afq", afq), section("sqr", sqr), of_links.concat(), detours.concat()].concat();
         runs(&text(preset, lane, buffer, &mechanisms));
     }
 }

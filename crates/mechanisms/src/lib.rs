@@ -8,6 +8,7 @@ pub mod link_layer_retry;
 pub mod linkguardian;
 pub mod rimm;
 pub mod sqr;
+pub mod wharf;
 
 use hitless_switch::{Context, DropReason, Environment, Mechanism, PortState, Report, Subscriptions, Verdict};
 use hitless_wire::{OrderedSet, PortId, QueueId, Time};
@@ -18,6 +19,7 @@ pub use link_layer_retry::LinkLayerRetry;
 pub use linkguardian::LinkGuardian;
 pub use rimm::Rimm;
 pub use sqr::Sqr;
+pub use wharf::Wharf;
 
 /// Makes the enum of all mechanisms, which hands every hook to the one it holds.
 macro_rules! mechanism_list {
@@ -87,6 +89,8 @@ mechanism_list! {
     Sqr,
     /// Ultra Ethernet's Link Layer Retry: go-back-N between the two ends of a link.
     LinkLayerRetry,
+    /// Forward error correction across the frames of a link.
+    Wharf,
     /// Approximate fair queueing: a sketch of bids and a queue for each of the next rounds.
     Afq,
     /// Detour-induced buffer sharing: a packet whose queue is full goes to a random neighbour.

@@ -108,6 +108,15 @@ impl<E: Environment> Context<'_, E> {
         self.core.send_to_queue(self.now, Duration::ZERO, handle, self.environment);
     }
 
+    /// A packet that is nobody's enters ingress as if it had come in by `port`: one that the hardware of the port has made.
+    pub fn emit_at_ingress(&mut self, packet: Packet, port: PortId) {
+        let packet = Packet { owner: 0, role: 0, ingress_port: port, ..packet };
+        let handle = self.environment.packets().insert(packet);
+        self.core.packets_created += 1;
+        self.environment.created(handle);
+        self.environment.schedule(self.now, SwitchEvent::Loopback { port, packet: handle });
+    }
+
     /// Sends a control ordered set as soon as the line of `port` is free; what waits there leaves that much later.
     pub fn send_ordered_set(&mut self, port: PortId, set: OrderedSet) {
         let time = self.line_time(port, ORDERED_SET_BYTES);

@@ -53,7 +53,8 @@ pub trait Environment {
 /// What a switch schedules for itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SwitchEvent {
-    /// A packet enters ingress from within the switch: it is back from a recirculation port.
+    /// A packet enters ingress from within the switch: it is back from a recirculation port, or a
+    /// mechanism has made it.
     Loopback {
         /// The port by which it enters.
         port: PortId,

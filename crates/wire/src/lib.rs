@@ -17,6 +17,7 @@ pub mod shim;
 pub mod sqr;
 pub mod transport;
 pub mod units;
+pub mod wharf;
 
 pub use ordered_set::OrderedSet;
 pub use packet::{Ecn, FlowId, HostId, Packet, PortId, QueueId, ServiceKey};

@@ -135,7 +135,7 @@ mod tests {
 
         #[test]
         fn any_bits_of_a_set_mean_one_thing_or_nothing(bits in any::<u32>(), kind in 0u32..6) {
-            for set in [OrderedSet(bits), OrderedSet(kind << KIND_SHIFT | bits % SequenceNumber::RANGE)] {
+            for set in [OrderedSet(bits), OrderedSet((kind << KIND_SHIFT) | (bits % SequenceNumber::RANGE))] {
                 if let Some(control) = Control::read(set) {
                     prop_assert_eq!(control.ordered_set(), set);
                 } else {

@@ -32,11 +32,13 @@ pub enum ShimKind {
     RimmMessage = 10,
     /// How often switches have detoured the packet: [`DetourCount`].
     DetourCount = 11,
+    /// Wharf's header: [`crate::wharf::WharfHeader`].
+    Wharf = 12,
 }
 
 impl ShimKind {
     /// Every kind there is.
-    pub const ALL: [ShimKind; 11] = [
+    pub const ALL: [ShimKind; 12] = [
         ShimKind::LinkGuardianData,
         ShimKind::LinkGuardianAck,
         ShimKind::LinkGuardianLoss,
@@ -48,6 +50,7 @@ impl ShimKind {
         ShimKind::RimmDetour,
         ShimKind::RimmTelemetry,
         ShimKind::RimmMessage,
+        ShimKind::Wharf,
     ];
 
     /// Whether it is for checkers and counters of a simulation only: no room is counted for it on a link, and no mechanism
@@ -241,6 +244,7 @@ fn stored_bytes(kind: u8) -> Option<usize> {
     const DETOUR: u8 = ShimKind::RimmDetour as u8;
     const TELEMETRY: u8 = ShimKind::RimmTelemetry as u8;
     const MESSAGE: u8 = ShimKind::RimmMessage as u8;
+    const WHARF: u8 = ShimKind::Wharf as u8;
     match kind {
         DATA => Some(DataHeader::BYTES),
         ACK => Some(AckHeader::BYTES),
@@ -253,6 +257,7 @@ fn stored_bytes(kind: u8) -> Option<usize> {
         DETOUR => Some(DetourHeader::BYTES),
         TELEMETRY => Some(TelemetryHeader::BYTES),
         MESSAGE => Some(MessageHeader::BYTES),
+        WHARF => Some(crate::wharf::WharfHeader::BYTES),
         _ => None,
     }
 }

@@ -76,6 +76,7 @@ fn resolve(mut scenario: Scenario) -> Scenario {
             MechanismSettings::LinkGuardian(settings) => settings.expect_losses_of(&scenario, &topology),
             MechanismSettings::Sqr(settings) => settings.fill_in(&scenario, &topology),
             MechanismSettings::Rimm(settings) => settings.fill_in(&scenario, &topology),
+            MechanismSettings::LinkLayerRetry(_) | MechanismSettings::Wharf(_) => {}
             MechanismSettings::Afq(_) | MechanismSettings::Dibs(_) => {}
         }
     }

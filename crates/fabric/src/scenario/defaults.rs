@@ -3,12 +3,14 @@
 //! They are filled in as TOML, before the structs are read, so that the structs hold plain values. What the file
 //! says always wins.
 
-use hitless_wire::BitRate;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-use super::{LinkGuardianSettings, SwitchPreset, SwitchSettings, TopologySettings};
+use super::{
+    LinkGuardianSettings, LinkLayerRetrySettings, SwitchPreset, SwitchSettings, TopologySettings, WharfSettings,
+};
+use crate::topology::LinkSettings;
 use crate::topology::select::select_links;
 
 /// Fills them in.
@@ -38,15 +40,23 @@ fn fill_transport(transport: &mut Table) {
 fn fill_mechanisms(scenario: &mut Table) {
     let topology = read::<TopologySettings>(scenario.get("topology")).and_then(|settings| settings.build().ok());
     let Some(topology) = topology else { return };
-    let rate_of = |name: &str| -> Option<BitRate> {
+    let link_of = |name: &str| -> Option<LinkSettings> {
         let links = select_links(&topology, name).ok()?;
-        Some(topology.link(links.first()?.link).settings.rate)
+        Some(topology.link(links.first()?.link).settings)
     };
     let mechanisms = scenario.get_mut("mechanism").and_then(Value::as_array_mut);
     for mechanism in mechanisms.into_iter().flatten().filter_map(Value::as_table_mut) {
-        let rate = mechanism.get("link").and_then(Value::as_str).and_then(rate_of);
-        if let (Some("linkguardian"), Some(rate)) = (mechanism.get("kind").and_then(Value::as_str), rate) {
-            fill_missing(mechanism, &LinkGuardianSettings::for_rate(rate));
+        let Some(link) = mechanism.get("link").and_then(Value::as_str).and_then(link_of) else { continue };
+        match mechanism.get("kind").and_then(Value::as_str) {
+            Some("linkguardian") => fill_missing(mechanism, &LinkGuardianSettings::for_rate(link.rate)),
+            Some("link-layer-retry") => {
+                fill_missing(mechanism, &LinkLayerRetrySettings::for_link(link.rate, link.delay));
+            }
+            Some("wharf") => {
+                let data_frames = read(mechanism.get("data_frames")).unwrap_or(WharfSettings::DATA_FRAMES);
+                fill_missing(mechanism, &WharfSettings::for_rate(link.rate, data_frames));
+            }
+            _ => {}
         }
     }
 }

@@ -66,8 +66,9 @@ pub use measure::{FlowSampling, MeasureSettings, QueueSampling, ThroughputSampli
 pub use mechanism::{
     ActivationChange, AfqAdaptive, AfqDeficit, AfqDropAhead, AfqFlowKey, AfqHash, AfqIdleRound, AfqLate, AfqOccupancy,
     AfqRotating, AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate, Buffering, DibsSettings,
-    LinkGuardianMode, LinkGuardianSettings, MechanismSettings, RimmAgain, RimmChange, RimmMessages, RimmRelease,
-    RimmSettings, SqrBackstop, SqrCaching, SqrRelease, SqrSettings,
+    LinkGuardianMode, LinkGuardianSettings, LinkLayerRetryAction, LinkLayerRetrySettings, MechanismSettings, RimmAgain,
+    RimmChange, RimmMessages, RimmRelease, RimmSettings, SqrBackstop, SqrCaching, SqrRelease, SqrSettings,
+    WharfSettings,
 };
 pub use quantity::QueueLength;
 pub use recovery::{

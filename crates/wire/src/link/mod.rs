@@ -109,7 +109,8 @@ const fn code_of(kind: ShimKind) -> Option<u8> {
         ShimKind::LinkGuardianAck => Some(2),
         ShimKind::LinkGuardianLoss => Some(3),
         ShimKind::PriorityFlowControl => Some(4),
-        ShimKind::CheckNumber | ShimKind::SqrCache | ShimKind::LinkLayerRetry | ShimKind::DetourCount => None,
+        ShimKind::CheckNumber | ShimKind::SqrCache | ShimKind::DetourCount => None,
+        ShimKind::LinkLayerRetry | ShimKind::Wharf => None,
         ShimKind::RimmDetour | ShimKind::RimmTelemetry | ShimKind::RimmMessage => None,
     }
 }

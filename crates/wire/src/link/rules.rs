@@ -18,9 +18,8 @@ pub fn take(kind: ShimKind, bytes: &[u8], stack: &mut ShimStack) -> Result<usize
         ShimKind::LinkGuardianAck => take_as::<AckHeader>(bytes, stack, |_| true, Refusal::Acknowledgement),
         ShimKind::LinkGuardianLoss => take_as(bytes, stack, reports_a_loss, Refusal::LossNotification),
         ShimKind::PriorityFlowControl => take_as(bytes, stack, is_ours, Refusal::Pause),
-        ShimKind::CheckNumber | ShimKind::SqrCache | ShimKind::LinkLayerRetry | ShimKind::DetourCount => {
-            Err(Refusal::UnknownKind)
-        }
+        ShimKind::CheckNumber | ShimKind::SqrCache | ShimKind::DetourCount => Err(Refusal::UnknownKind),
+        ShimKind::LinkLayerRetry | ShimKind::Wharf => Err(Refusal::UnknownKind),
         ShimKind::RimmDetour | ShimKind::RimmTelemetry | ShimKind::RimmMessage => Err(Refusal::UnknownKind),
     }
 }

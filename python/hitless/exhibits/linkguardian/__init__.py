@@ -10,6 +10,7 @@
 - ``web_search``: completion times of 17-packet flows by transport: figure 11
 - ``over_time``: one long flow while the link begins to corrupt and is protected: figures 9 and 21
 - ``goodput``: CUBIC on a 10G link: table 3
+- ``rivals``: LinkGuardian beside Wharf, Link Layer Retry and end-to-end recovery (beyond the paper)
 - ``corruptd``: the monitor daemon of appendix C, on a link that corrupts and is repaired (``repair``)
 - ``fleet``: a year of 100,224 links: figures 15 and 16
 """
@@ -24,6 +25,7 @@ from hitless.exhibits.linkguardian import (
     over_time,
     recovery,
     reordering,
+    rivals,
     storage,
     stress,
     web_search,
@@ -39,6 +41,7 @@ __all__ = [
     "over_time",
     "recovery",
     "reordering",
+    "rivals",
     "storage",
     "stress",
     "web_search",

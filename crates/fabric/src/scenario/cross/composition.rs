@@ -1,10 +1,10 @@
 //! What mechanisms ask of a switch together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Check;
 use crate::scenario::error::Problem;
-use crate::scenario::{AfqSettings, MechanismSettings, RimmMessages, SchedulerKind};
+use crate::scenario::{AfqSettings, MechanismSettings, RimmMessages, RimmSettings, SchedulerKind};
 use crate::topology::select::select_links;
 use crate::topology::{Node, SwitchId, Topology};
 
@@ -12,19 +12,19 @@ use crate::topology::{Node, SwitchId, Topology};
 const QUEUES_MAX: u16 = 64;
 /// The most mechanisms of a switch, each of which has a bit in the hooks of a port.
 const MECHANISMS_MAX: usize = 8;
-/// Queues that SQR asks for at a port, and LinkGuardian at both ends of a link.
+/// Queues that SQR asks for at a port, and LinkGuardian and its rivals at both ends of a link.
 const SQR_QUEUES: u16 = 2;
 const LINKGUARDIAN_QUEUES: u16 = 3;
+const LINK_LAYER_RETRY_QUEUES: u16 = 1;
+const WHARF_QUEUES: u16 = 1;
+
 /// The one that RIMM asks for at a port that faces a switch.
 const RIMM_QUEUES: u16 = 1;
 
-/// What each switch runs: SQR, LinkGuardian, RIMM and DIBS once, AFQ for each entry.
+/// What each switch runs: AFQ for each entry, all others once.
 #[derive(Default)]
 struct Runs {
-    sqr: bool,
-    linkguardian: bool,
-    rimm: bool,
-    dibs: bool,
+    once: BTreeSet<&'static str>,
     afq: usize,
 }
 
@@ -33,37 +33,17 @@ impl Check<'_> {
     pub(super) fn composition(&mut self, topology: &Topology) {
         let mut switches: BTreeMap<SwitchId, Runs> = BTreeMap::new();
         for mechanism in &self.scenario.mechanisms {
-            match mechanism {
-                MechanismSettings::Sqr(settings) => {
-                    settings.switches(topology).into_iter().for_each(|id| switches.entry(id).or_default().sqr = true);
-                }
-                MechanismSettings::LinkGuardian(settings) => {
-                    let links = select_links(topology, &settings.link).unwrap_or_default();
-                    let ends = links.into_iter().map(|link| topology.ends(link)).flat_map(|(from, to)| [from, to]);
-                    for end in ends {
-                        let Node::Switch(id) = end.node else { continue };
-                        switches.entry(id).or_default().linkguardian = true;
-                    }
-                }
-                MechanismSettings::Rimm(settings) => {
-                    settings.switches(topology).into_iter().for_each(|id| switches.entry(id).or_default().rimm = true);
-                }
-                MechanismSettings::Dibs(settings) => {
-                    let named = settings.ports_by_switch(topology).into_keys();
-                    named.for_each(|id| switches.entry(id).or_default().dibs = true);
-                }
-                MechanismSettings::Afq(settings) => {
-                    settings
-                        .ports_by_switch(topology)
-                        .into_keys()
-                        .for_each(|id| switches.entry(id).or_default().afq += 1);
-                }
+            if let MechanismSettings::Afq(settings) = mechanism {
+                let named = settings.ports_by_switch(topology).into_keys();
+                named.for_each(|id| switches.entry(id).or_default().afq += 1);
+                continue;
+            }
+            let (kind, ids) = switches_of(mechanism, topology);
+            for id in ids {
+                switches.entry(id).or_default().once.insert(kind);
             }
         }
-        let most = switches.into_iter().map(|(id, runs)| {
-            let once = [runs.sqr, runs.linkguardian, runs.rimm, runs.dibs].map(usize::from);
-            (runs.afq + once.iter().sum::<usize>(), id)
-        });
+        let most = switches.into_iter().map(|(id, runs)| (runs.afq + runs.once.len(), id));
         let Some((count, id)) = most.max_by_key(|(count, _)| *count) else { return };
         self.require_else(count <= MECHANISMS_MAX, || {
             let name = &topology.switch(id).name;
@@ -76,27 +56,22 @@ impl Check<'_> {
     /// What the ports have of queues, without those of AFQ.
     pub(super) fn queues_of_ports(&mut self) {
         let switch = &self.scenario.switch;
-        let (of_switch, others) = (self.queues_of_switch(), self.queues_of_others());
-        let (sqr, linkguardian, rimm) = others;
-        let sum = of_switch + sqr + linkguardian + rimm;
+        let (of_switch, (others, named)) = (self.queues_of_switch(), self.queues_of_others());
+        let sum = of_switch + others;
         self.require_else(sum <= QUEUES_MAX, || {
-            let rule = format!(
-                "a port has {QUEUES_MAX} queues at most: the switch {of_switch}, SQR {sqr}, LinkGuardian {linkguardian}, \
-                 RIMM {rimm} are {sum}"
-            );
+            let rule = format!("a port has {QUEUES_MAX} queues at most: the switch {of_switch}, {named} are {sum}");
             Problem::new("switch.queues_per_port", switch.queues_per_port.to_string(), rule)
         });
     }
 
     /// The same with those of AFQ.
     pub(super) fn queues_beside_afq(&mut self, settings: &AfqSettings, section: &str) {
-        let (of_switch, (sqr, linkguardian, _)) = (self.queues_of_switch(), self.queues_of_others());
+        let (of_switch, (others, named)) = (self.queues_of_switch(), self.queues_of_others());
         let queues = u16::from(settings.queues);
-        let sum = queues + of_switch + sqr + linkguardian;
+        let sum = queues + of_switch + others;
         self.require_else(sum <= QUEUES_MAX, || {
             let rule = format!(
-                "a port has {QUEUES_MAX} queues at most: AFQ {queues}, the switch {of_switch}, SQR {sqr}, LinkGuardian \
-                 {linkguardian} are {sum}"
+                "a port has {QUEUES_MAX} queues at most: AFQ {queues}, the switch {of_switch}, {named} are {sum}"
             );
             Problem::new(format!("{section}.queues"), "", rule)
         });
@@ -107,14 +82,42 @@ impl Check<'_> {
         if switch.scheduler == SchedulerKind::Fifo { 1 } else { u16::from(switch.queues_per_port) }
     }
 
-    /// Those of SQR, of LinkGuardian and of RIMM, if they run anywhere.
-    fn queues_of_others(&self) -> (u16, u16, u16) {
+    /// Those of other mechanisms than AFQ, if they run anywhere, and how many each has: only one of those that protect
+    /// links runs at a port.
+    fn queues_of_others(&self) -> (u16, String) {
         let runs = |kind: fn(&MechanismSettings) -> bool| self.scenario.mechanisms.iter().any(kind);
-        let sqr = runs(|mechanism| matches!(mechanism, MechanismSettings::Sqr(_)));
-        let linkguardian = runs(|mechanism| matches!(mechanism, MechanismSettings::LinkGuardian(_)));
-        let rimm = self.scenario.mechanisms.iter().any(|mechanism| {
-            matches!(mechanism, MechanismSettings::Rimm(settings) if settings.messages == RimmMessages::First)
-        });
-        (SQR_QUEUES * u16::from(sqr), LINKGUARDIAN_QUEUES * u16::from(linkguardian), RIMM_QUEUES * u16::from(rimm))
+        let of = |runs: bool, queues: u16| if runs { queues } else { 0 };
+        let sqr = of(runs(|mechanism| matches!(mechanism, MechanismSettings::Sqr(_))), SQR_QUEUES);
+        let linkguardian =
+            of(runs(|mechanism| matches!(mechanism, MechanismSettings::LinkGuardian(_))), LINKGUARDIAN_QUEUES);
+        let retry =
+            of(runs(|mechanism| matches!(mechanism, MechanismSettings::LinkLayerRetry(_))), LINK_LAYER_RETRY_QUEUES);
+        let wharf = of(runs(|mechanism| matches!(mechanism, MechanismSettings::Wharf(_))), WHARF_QUEUES);
+        let rivals = [("LinkGuardian", linkguardian), ("Link Layer Retry", retry), ("Wharf", wharf)];
+        let (name, queues) = rivals.into_iter().rev().max_by_key(|&(_, queues)| queues).unwrap_or_default();
+        let asks_for_one = |settings: &RimmSettings| settings.messages == RimmMessages::First;
+        let is_rimm = |mechanism: &MechanismSettings| matches!(mechanism, MechanismSettings::Rimm(settings) if asks_for_one(settings));
+        let rimm = of(self.scenario.mechanisms.iter().any(is_rimm), RIMM_QUEUES);
+        (sqr + queues + rimm, format!("SQR {sqr}, {name} {queues}, RIMM {rimm}"))
     }
+}
+
+/// The kind of a mechanism, and the switches that run it.
+fn switches_of(mechanism: &MechanismSettings, topology: &Topology) -> (&'static str, Vec<SwitchId>) {
+    match mechanism {
+        MechanismSettings::Sqr(settings) => ("SQR", settings.switches(topology).into_iter().collect()),
+        MechanismSettings::LinkGuardian(settings) => ("LinkGuardian", switches_at(topology, &settings.link)),
+        MechanismSettings::LinkLayerRetry(settings) => ("Link Layer Retry", switches_at(topology, &settings.link)),
+        MechanismSettings::Wharf(settings) => ("Wharf", switches_at(topology, &settings.link)),
+        MechanismSettings::Rimm(settings) => ("RIMM", settings.switches(topology).into_iter().collect()),
+        MechanismSettings::Dibs(settings) => ("DIBS", settings.ports_by_switch(topology).into_keys().collect()),
+        MechanismSettings::Afq(settings) => ("AFQ", settings.ports_by_switch(topology).into_keys().collect()),
+    }
+}
+
+/// The switches at the ends of a link.
+fn switches_at(topology: &Topology, link: &str) -> Vec<SwitchId> {
+    let links = select_links(topology, link).unwrap_or_default();
+    let ends = links.into_iter().map(|link| topology.ends(link)).flat_map(|(from, to)| [from, to]);
+    ends.filter_map(|end| if let Node::Switch(id) = end.node { Some(id) } else { None }).collect()
 }

@@ -25,7 +25,7 @@ impl Check<'_> {
         })
     }
 
-    fn one_link(&mut self, topology: &Topology, name: &str, field: &str) -> Option<DirectedLink> {
+    pub(super) fn one_link(&mut self, topology: &Topology, name: &str, field: &str) -> Option<DirectedLink> {
         let links = self.links_named(topology, name, field);
         self.require(links.len() < 2, field, "must be one direction: \"a->b\"");
         links.first().copied().filter(|_| links.len() == 1)
@@ -85,31 +85,21 @@ impl Check<'_> {
             let section = format!("mechanism[{index}]");
             match mechanism {
                 MechanismSettings::LinkGuardian(settings) => {
-                    let link = self.protected_link(topology, settings, &format!("{section}.link"));
+                    let field = format!("{section}.link");
+                    let link = self.link_between_switches(topology, &settings.link, "LinkGuardian", &field);
                     let fresh = link.is_none_or(|link| !protected.contains(&link));
                     self.require(fresh, &format!("{section}.link"), "LinkGuardian protects this direction already");
                     protected.extend(link);
                     self.linkguardian(settings, &section);
                 }
+                MechanismSettings::LinkLayerRetry(settings) => self.link_layer_retry(topology, settings, &section),
+                MechanismSettings::Wharf(settings) => self.wharf(topology, settings, &section),
                 MechanismSettings::Sqr(settings) => self.sqr(topology, settings, &section, &mut with_sqr),
                 MechanismSettings::Afq(settings) => self.afq(topology, settings, &section, &mut with_afq),
                 MechanismSettings::Rimm(settings) => self.rimm(topology, settings, &section, &mut with_rimm),
                 MechanismSettings::Dibs(settings) => self.dibs(topology, settings, &section, &mut with_dibs),
             }
         }
-    }
-
-    fn protected_link(
-        &mut self,
-        topology: &Topology,
-        settings: &LinkGuardianSettings,
-        field: &str,
-    ) -> Option<DirectedLink> {
-        let link = self.one_link(topology, &settings.link, field)?;
-        let (from, to) = topology.ends(link);
-        let between_switches = from.node.is_switch() && to.node.is_switch();
-        self.require(between_switches, field, "LinkGuardian needs a switch at both ends, and a host is at one");
-        Some(link)
     }
 
     fn linkguardian(&mut self, settings: &LinkGuardianSettings, section: &str) {

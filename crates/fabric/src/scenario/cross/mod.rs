@@ -8,6 +8,7 @@ mod fabric;
 mod failures;
 mod faults;
 mod flow_queueing;
+mod link_protection;
 mod rimm;
 mod run;
 mod sqr;
@@ -33,6 +34,7 @@ pub(super) fn check(scenario: &Scenario, purpose: Purpose) -> Vec<Problem> {
         check.links(&topology);
         check.failures(&topology);
         check.mechanisms(&topology);
+        check.one_protection_per_link(&topology);
         check.composition(&topology);
         check.measure(&topology);
     }

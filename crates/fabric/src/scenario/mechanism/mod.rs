@@ -2,9 +2,11 @@
 
 mod afq;
 mod dibs;
+mod link_layer_retry;
 mod linkguardian;
 mod rimm;
 mod sqr;
+mod wharf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,9 +16,11 @@ pub use afq::{
     AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate,
 };
 pub use dibs::DibsSettings;
+pub use link_layer_retry::{LinkLayerRetryAction, LinkLayerRetrySettings};
 pub use linkguardian::{ActivationChange, Buffering, LinkGuardianMode, LinkGuardianSettings};
 pub use rimm::{RimmAgain, RimmChange, RimmMessages, RimmRelease, RimmSettings};
 pub use sqr::{SqrBackstop, SqrCaching, SqrRelease, SqrSettings};
+pub use wharf::WharfSettings;
 
 /// A mechanism and its parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,6 +28,11 @@ pub use sqr::{SqrBackstop, SqrCaching, SqrRelease, SqrSettings};
 pub enum MechanismSettings {
     /// LinkGuardian on one link (Joshi et al., SIGCOMM 2023).
     LinkGuardian(LinkGuardianSettings),
+    /// Ultra Ethernet's Link Layer Retry on one link: go-back-N below frames.
+    #[serde(rename = "link-layer-retry")]
+    LinkLayerRetry(LinkLayerRetrySettings),
+    /// Wharf on one link: forward error correction across frames (Giesen et al., NetCompute 2018).
+    Wharf(WharfSettings),
     /// SQR on the sending switches of some links (ICNP 2019).
     Sqr(SqrSettings),
     /// AFQ, approximate fair queueing, on ports of switches (Sharma et al., NSDI 2018).
@@ -38,7 +47,8 @@ impl MechanismSettings {
     /// Whether it marks packets of transports that know ECN.
     pub(in crate::scenario) const fn marks(&self) -> bool {
         match self {
-            Self::LinkGuardian(_) | Self::Sqr(_) | Self::Rimm(_) | Self::Dibs(_) => false,
+            Self::LinkGuardian(_) | Self::LinkLayerRetry(_) | Self::Wharf(_) => false,
+            Self::Sqr(_) | Self::Rimm(_) | Self::Dibs(_) => false,
             Self::Afq(settings) => settings.ecn_rounds.is_some(),
         }
     }

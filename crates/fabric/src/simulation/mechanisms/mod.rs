@@ -2,20 +2,23 @@
 
 mod afq;
 mod dibs;
+mod link_layer_retry;
 mod linkguardian;
 mod rimm;
 mod sqr;
+mod wharf;
 
 use hitless_mechanisms::afq::config::AfqConfig;
 use hitless_mechanisms::dibs::DibsConfig;
 use hitless_mechanisms::rimm::RimmConfig;
 use hitless_mechanisms::sqr::SqrConfig;
-use hitless_mechanisms::{Afq, AnyMechanism, Dibs, LinkGuardian, Rimm, Sqr};
-use hitless_wire::{Bytes, Time};
+use hitless_mechanisms::{Afq, AnyMechanism, Dibs, LinkGuardian, LinkLayerRetry, Rimm, Sqr, Wharf};
+use hitless_wire::{Bytes, PortId, Time};
 
 use super::changes::Change;
 use crate::scenario::{MechanismSettings, Scenario};
-use crate::topology::{SwitchId, Topology};
+use crate::topology::select::select_links;
+use crate::topology::{Endpoint, Node, SwitchId, Topology};
 
 /// What mechanisms need of a fabric.
 pub(super) struct Plan {
@@ -54,6 +57,8 @@ enum Kind {
 struct Draft {
     sqr: Option<SqrConfig>,
     linkguardian: Option<LinkGuardian>,
+    link_layer_retry: Option<LinkLayerRetry>,
+    wharf: Option<Wharf>,
     dibs: Option<DibsConfig>,
     rimm: Option<RimmConfig>,
     /// One for each entry that names ports of the switch.
@@ -62,9 +67,9 @@ struct Draft {
 
 impl Draft {
     /// The kinds in the order in which their hooks run: SQR copies a packet when it leaves its queue, before
-    /// LinkGuardian numbers it for the link. RIMM comes behind both: it writes the depth of the port that a packet leaves by
-    /// in the end, and nothing into copies that are kept. AFQ comes last: whoever changes the port of a packet in ingress does so before
-    /// AFQ gives it a queue there. Nobody commands RIMM, DIBS or AFQ.
+    /// LinkGuardian numbers it for the link. LinkGuardian's rivals stand in its place. RIMM comes behind them: it writes the
+    /// depth of the port that a packet leaves by in the end, and nothing into copies that are kept. AFQ comes last: whoever
+    /// changes the port of a packet in ingress does so before AFQ gives it a queue there. Only those of [`Kind`] are commanded.
     fn kinds(&self) -> impl Iterator<Item = Kind> {
         let sqr = self.sqr.is_some().then_some(Kind::Sqr);
         sqr.into_iter().chain(self.linkguardian.is_some().then_some(Kind::LinkGuardian))
@@ -75,8 +80,10 @@ impl Draft {
         let afq = self.afq.into_iter().map(|config| AnyMechanism::from(Afq::new(config)));
         let dibs = self.dibs.map(|config| AnyMechanism::from(Dibs::new(config)));
         let rimm = self.rimm.map(|config| AnyMechanism::from(Rimm::new(config)));
-        let linkguardian = self.linkguardian.map(AnyMechanism::from);
-        sqr.into_iter().chain(linkguardian).chain(rimm).chain(dibs).chain(afq).collect()
+        let of_links = self.linkguardian.map(AnyMechanism::from).into_iter();
+        let of_links = of_links.chain(self.link_layer_retry.map(AnyMechanism::from));
+        let of_links = of_links.chain(self.wharf.map(AnyMechanism::from));
+        sqr.into_iter().chain(of_links).chain(rimm).chain(dibs).chain(afq).collect()
     }
 }
 
@@ -87,6 +94,9 @@ struct Command {
     kind: Kind,
     number: u32,
 }
+
+/// A switch and one of its ports.
+type SwitchPort = (SwitchId, PortId);
 
 struct Planner<'a> {
     scenario: &'a Scenario,
@@ -121,6 +131,8 @@ fn read<'a>(scenario: &'a Scenario, topology: &'a Topology) -> Result<Planner<'a
     for settings in &scenario.mechanisms {
         match settings {
             MechanismSettings::LinkGuardian(settings) => planner.add_linkguardian(settings)?,
+            MechanismSettings::LinkLayerRetry(settings) => planner.add_link_layer_retry(settings)?,
+            MechanismSettings::Wharf(settings) => planner.add_wharf(settings)?,
             MechanismSettings::Sqr(settings) => planner.add_sqr(settings)?,
             MechanismSettings::Afq(settings) => planner.add_afq(settings),
             MechanismSettings::Dibs(settings) => planner.add_dibs(settings),
@@ -133,6 +145,19 @@ fn read<'a>(scenario: &'a Scenario, topology: &'a Topology) -> Result<Planner<'a
 impl Planner<'_> {
     fn draft(&mut self, switch: SwitchId) -> &mut Draft {
         &mut self.drafts[switch.0 as usize]
+    }
+
+    /// The ports at both ends of each link that `name` means.
+    fn ends_of(&self, name: &str) -> Result<Vec<(SwitchPort, SwitchPort)>, String> {
+        let links = select_links(self.topology, name)?.into_iter().map(|link| self.topology.ends(link));
+        links.map(|(from, to)| Ok((self.switch_port(from)?, self.switch_port(to)?))).collect()
+    }
+
+    fn switch_port(&self, end: Endpoint) -> Result<SwitchPort, String> {
+        match end.node {
+            Node::Switch(switch) => Ok((switch, end.port)),
+            Node::Host(_) => Err(format!("{} is a host", self.topology.name(end.node))),
+        }
     }
 
     fn finish(self) -> Plan {

@@ -1,0 +1,5 @@
+//! LinkGuardian's rivals on a fabric.
+
+mod link_layer_retry;
+mod testbed;
+mod wharf;

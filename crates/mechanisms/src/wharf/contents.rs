@@ -1,0 +1,69 @@
+//! What the bytes of parity frames say of the others, in a simulation, where frames have no bytes.
+//!
+//! The two ends of a link share it. The receiving end gets a lost packet out of it only where the coder could have
+//! restored it from what came ([`super::coder::can_restore`]).
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hitless_wire::{Packet, Time};
+
+use super::coder::can_restore;
+
+/// Blocks that are remembered: parity follows its block at once, so it is a few microseconds' worth.
+const BLOCKS_MAX: usize = 4_096;
+
+/// A packet of a block, and when it was sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Coded {
+    pub packet: Packet,
+    pub sent_at: Time,
+}
+
+#[derive(Debug, Default)]
+struct Blocks {
+    /// The number of the first block remembered.
+    first: u32,
+    blocks: VecDeque<Box<[Coded]>>,
+}
+
+/// The end that the sender of a link has.
+#[derive(Debug)]
+pub struct Writer(Arc<Mutex<Blocks>>);
+
+/// The end that the receiver of a link has.
+#[derive(Debug)]
+pub struct Reader(Arc<Mutex<Blocks>>);
+
+/// What the two ends of one link share.
+pub fn contents() -> (Writer, Reader) {
+    let shared = Arc::new(Mutex::new(Blocks::default()));
+    (Writer(shared.clone()), Reader(shared))
+}
+
+impl Writer {
+    /// Parity for these packets is about to be sent; answers the number of the block.
+    pub(super) fn put(&mut self, packets: &[Coded]) -> u32 {
+        let mut shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.blocks.push_back(packets.into());
+        if shared.blocks.len() > BLOCKS_MAX {
+            shared.blocks.pop_front();
+            shared.first += 1;
+        }
+        shared.first + (shared.blocks.len() - 1) as u32
+    }
+}
+
+impl Reader {
+    /// The packets of a block that are missing in `received`, one bit for each that came, if the coder could restore them.
+    pub(super) fn restore(&self, block: u32, received: u64, parity_received: usize) -> Vec<Coded> {
+        let shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = block.checked_sub(shared.first).map(|place| place as usize);
+        let Some(packets) = place.and_then(|place| shared.blocks.get(place)) else { return Vec::new() };
+        if !can_restore(packets.len(), received.count_ones() as usize, parity_received) {
+            return Vec::new();
+        }
+        let missing = packets.iter().enumerate().filter(|&(place, _)| (received >> place) & 1 == 0);
+        missing.map(|(_, coded)| *coded).collect()
+    }
+}

@@ -1,0 +1,196 @@
+//! The receiving end: passes data frames on as they come, and restores what is missing when parity allows.
+
+use hdrhistogram::Histogram;
+use hitless_switch::{Context, DropReason, Environment, HookSet, Report, Subscriptions, Verdict};
+use hitless_wire::Packet;
+use hitless_wire::shim::CheckNumber;
+use hitless_wire::wharf::WharfHeader;
+
+use super::config::EndConfig;
+use super::contents::{Coded, Reader};
+use crate::linkguardian::checker::Checker;
+
+/// What has come of a block.
+#[derive(Clone, Copy, Debug, Default)]
+struct Block {
+    /// One bit for each data frame.
+    data: u64,
+    /// One bit for each parity frame.
+    parity: u8,
+    /// Bytes of the data frames, kept until nothing is missing.
+    held_bytes: u64,
+    is_done: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counters {
+    data_frames: u64,
+    parity_frames: u64,
+    restored: u64,
+    blocks_restored: u64,
+    strays: u64,
+    peak_bytes: u64,
+}
+
+/// The state of the receiving end.
+#[derive(Debug)]
+pub struct Decoder {
+    config: EndConfig,
+    contents: Reader,
+    /// The block of the newest frame.
+    newest: u8,
+    /// That one, and the one before it: its parity may come behind a frame of the next.
+    open: [Block; 2],
+    restoration_delay_ns: Histogram<u64>,
+    checker: Checker,
+    counters: Counters,
+}
+
+impl Decoder {
+    pub fn new(config: EndConfig, contents: Reader) -> Self {
+        const HIGHEST_DELAY_NS: u64 = 1_000_000_000;
+        Self {
+            config,
+            contents,
+            newest: 0,
+            open: [Block::default(), Block { is_done: true, ..Block::default() }],
+            restoration_delay_ns: Histogram::new_with_max(HIGHEST_DELAY_NS, 3).expect("valid bounds"),
+            checker: Checker::default(),
+            counters: Counters::default(),
+        }
+    }
+
+    pub fn subscribe(&self, wanted: &mut Subscriptions) {
+        if self.config.parity_frames > 0 {
+            wanted.hooks.push((self.config.port, HookSet::LINK_RECEIVE));
+        }
+    }
+
+    /// A frame of the link.
+    pub fn take<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+        let Some(header) = context.packet().remove_shim::<WharfHeader>() else { return Verdict::Continue };
+        let check: Option<CheckNumber> = context.packet().remove_shim();
+        let (place, check) = (self.place_of(header.block), check.map_or(0, |CheckNumber(number)| number));
+        match header.index.checked_sub(self.config.data_frames) {
+            None => self.take_data(header, place, check, context),
+            Some(parity) => self.take_parity(header, parity, place, check, context),
+        }
+    }
+
+    fn take_data<E: Environment>(
+        &mut self,
+        header: WharfHeader,
+        place: Option<usize>,
+        check: u32,
+        context: &mut Context<'_, E>,
+    ) -> Verdict {
+        self.counters.data_frames += 1;
+        self.checker.deliver(check);
+        if let Some(place) = place {
+            let block = &mut self.open[place];
+            block.data |= 1 << header.index;
+            block.held_bytes += u64::from(context.packet().frame_bytes);
+            let held_bytes = self.open.iter().map(|block| block.held_bytes).sum();
+            self.counters.peak_bytes = self.counters.peak_bytes.max(held_bytes);
+        } else {
+            self.counters.strays += 1;
+        }
+        Verdict::Continue
+    }
+
+    fn take_parity<E: Environment>(
+        &mut self,
+        header: WharfHeader,
+        parity: u8,
+        place: Option<usize>,
+        number: u32,
+        context: &mut Context<'_, E>,
+    ) -> Verdict {
+        self.counters.parity_frames += 1;
+        let Some(place) = place.filter(|_| parity < self.config.parity_frames) else {
+            self.counters.strays += 1;
+            return Verdict::Drop(DropReason::ControlAbsorbed);
+        };
+        let block = &mut self.open[place];
+        block.parity |= 1 << parity;
+        let is_whole = block.data.count_ones() == u32::from(header.ether_type);
+        if !is_whole && !block.is_done {
+            let (data, parity) = (block.data, block.parity.count_ones() as usize);
+            self.restore(place, number, data, parity, context);
+        } else {
+            *block = Block { is_done: true, held_bytes: 0, ..*block };
+        }
+        Verdict::Drop(DropReason::ControlAbsorbed)
+    }
+
+    fn restore<E: Environment>(
+        &mut self,
+        place: usize,
+        number: u32,
+        data: u64,
+        parity: usize,
+        context: &mut Context<'_, E>,
+    ) {
+        let restored = self.contents.restore(number, data, parity);
+        if restored.is_empty() {
+            return;
+        }
+        self.counters.blocks_restored += 1;
+        self.counters.restored += restored.len() as u64;
+        self.open[place] = Block { is_done: true, held_bytes: 0, ..self.open[place] };
+        for Coded { packet, sent_at } in restored {
+            let delay = context.now().saturating_since(sent_at);
+            self.restoration_delay_ns.saturating_record(delay.as_ps() / 1_000);
+            self.pass_on(packet, context);
+        }
+    }
+
+    /// A restored frame enters the switch as it would have from the link.
+    fn pass_on<E: Environment>(&mut self, mut packet: Packet, context: &mut Context<'_, E>) {
+        if let Some(CheckNumber(number)) = packet.remove_shim() {
+            self.checker.deliver(number);
+        }
+        packet.ttl = packet.ttl.saturating_sub(1);
+        context.emit_at_ingress(packet, self.config.port);
+    }
+
+    /// Where the block is kept; none for one that is over. A newer one takes the place of the older of the two.
+    fn place_of(&mut self, block: u8) -> Option<usize> {
+        let ahead = block.wrapping_sub(self.newest) % WharfHeader::BLOCKS;
+        const BEHIND_BY_ONE: u8 = WharfHeader::BLOCKS - 1;
+        match ahead {
+            0 => Some(0),
+            BEHIND_BY_ONE => Some(1),
+            _ if ahead < WharfHeader::BLOCKS / 2 => {
+                let before = if ahead == 1 { self.open[0] } else { Block::default() };
+                self.open = [Block::default(), before];
+                self.newest = block;
+                Some(0)
+            }
+            _ => None,
+        }
+    }
+
+    pub fn report(&self, report: &mut Report) {
+        let scope = format!("port {} decoder", self.config.port.0);
+        let (counters, checker) = (&self.counters, &self.checker);
+        report.acted |= counters.data_frames > 0;
+        for (name, value) in [
+            ("data frames received", counters.data_frames),
+            ("parity frames received", counters.parity_frames),
+            ("frames restored", counters.restored),
+            ("blocks restored", counters.blocks_restored),
+            ("frames of blocks that were over", counters.strays),
+            ("packets delivered late", checker.reordered),
+            ("packets lost", checker.lost()),
+            ("decoder buffer peak (bytes)", counters.peak_bytes),
+        ] {
+            report.count(&scope, name, value);
+        }
+        report.histograms.push((scope.clone(), "sent until restored (ns)", self.restoration_delay_ns.clone()));
+        if checker.duplicates > 0 {
+            let promise = format!("wharf {scope}: delivered {} frames twice", checker.duplicates);
+            report.broken_promises.push(promise);
+        }
+    }
+}

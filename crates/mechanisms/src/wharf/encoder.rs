@@ -1,0 +1,162 @@
+//! The sending end: puts frames into blocks and parity behind each block.
+
+use hitless_switch::{Context, Environment, HookSet, QueueConfig, QueueLimit, Report, Subscriptions};
+use hitless_wire::shim::CheckNumber;
+use hitless_wire::wharf::WharfHeader;
+use hitless_wire::{Packet, QueueId, Shim, Time};
+
+use super::coder::parity_frame_bytes;
+use super::config::EndConfig;
+use super::contents::{Coded, Writer};
+
+/// Parity goes before all that waits: it belongs to the block that has just left.
+const PARITY_PRIORITY: u8 = u8::MAX;
+/// The only role that a packet of this mechanism has.
+const PARITY: u8 = 1;
+const CHECK_SEQUENCE_BYTES: u32 = 4;
+const ETHERNET_HEADER_BYTES: u32 = 14;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counters {
+    data_frames: u64,
+    parity_frames: u64,
+    parity_bytes: u64,
+    blocks: u64,
+    blocks_flushed: u64,
+    peak_bytes: u64,
+}
+
+/// The state of the sending end.
+#[derive(Debug)]
+pub struct Encoder {
+    config: EndConfig,
+    parity_queue: QueueId,
+    contents: Writer,
+    /// The block that is being filled.
+    block: u8,
+    coded: Vec<Coded>,
+    coded_bytes: u64,
+    /// When the next timer event comes.
+    wakes_at: Time,
+    check_number: u32,
+    counters: Counters,
+}
+
+impl Encoder {
+    pub fn new(config: EndConfig, contents: Writer) -> Self {
+        Self {
+            config,
+            parity_queue: QueueId(0),
+            contents,
+            block: 0,
+            coded: Vec::with_capacity(usize::from(config.data_frames)),
+            coded_bytes: 0,
+            wakes_at: Time::NEVER,
+            check_number: 0,
+            counters: Counters::default(),
+        }
+    }
+
+    /// Without parity frames the port is left as it is.
+    pub fn subscribe(&mut self, queue_counts: &[usize], wanted: &mut Subscriptions) {
+        if self.config.parity_frames == 0 {
+            return;
+        }
+        let port = self.config.port;
+        self.parity_queue = QueueId(queue_counts[usize::from(port.0)] as u8);
+        wanted.queues.push((port, QueueConfig::normal(QueueLimit::Unlimited).with_priority(PARITY_PRIORITY)));
+        wanted.hooks.push((port, HookSet::LINK_TRANSMIT));
+    }
+
+    /// A frame leaves at once, with its place in the block.
+    pub fn send<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        let now = context.now();
+        let (block, index) = (self.block, self.coded.len() as u8);
+        let check_number = CheckNumber(self.check_number);
+        let packet = context.packet();
+        let length = (packet.frame_bytes - CHECK_SEQUENCE_BYTES) as u16;
+        let pushed = packet.push_shim(check_number);
+        let coded = *packet;
+        let header = WharfHeader { class: 0, block, index, ether_type: 0, length };
+        let pushed = pushed.and_then(|()| packet.push_shim(header));
+        pushed.expect("a composition whose shims do not fit is refused when the scenario is read");
+        self.check_number = self.check_number.wrapping_add(1);
+        self.coded.push(Coded { packet: coded, sent_at: now });
+        self.coded_bytes += u64::from(coded.frame_bytes);
+        self.counters.data_frames += 1;
+        self.counters.peak_bytes = self.counters.peak_bytes.max(self.coded_bytes);
+        if self.coded.len() == usize::from(self.config.data_frames) {
+            self.end_block(context);
+        } else {
+            self.arm(context);
+        }
+    }
+
+    /// A block that has waited long enough is ended as it is.
+    pub fn look_at_time<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        if context.now() < self.wakes_at {
+            return;
+        }
+        self.wakes_at = Time::NEVER;
+        if self.flush_at() <= context.now() {
+            self.counters.blocks_flushed += 1;
+            self.end_block(context);
+        }
+        self.arm(context);
+    }
+
+    fn flush_at(&self) -> Time {
+        self.coded.first().map_or(Time::NEVER, |first| first.sent_at + self.config.flush_after)
+    }
+
+    fn arm<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        let flush_at = self.flush_at();
+        if flush_at < self.wakes_at {
+            self.wakes_at = flush_at;
+            context.wake_at(flush_at, u32::from(self.config.port.0));
+        }
+    }
+
+    fn end_block<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        let EndConfig { port, data_frames, parity_frames, .. } = self.config;
+        let number = self.contents.put(&self.coded);
+        let longest = self.coded.iter().map(|coded| coded.packet.frame_bytes).max().unwrap_or(0);
+        let frame_bytes = parity_frame_bytes(longest);
+        let length = frame_bytes - ETHERNET_HEADER_BYTES - WharfHeader::WIRE_BYTES - CHECK_SEQUENCE_BYTES;
+        for place in 0..parity_frames {
+            let header = WharfHeader {
+                class: 0,
+                block: self.block,
+                index: data_frames + place,
+                ether_type: self.coded.len() as u16,
+                length: length as u16,
+            };
+            let mut parity = Packet { frame_bytes: frame_bytes - WharfHeader::WIRE_BYTES, ..Packet::default() };
+            let pushed = parity.push_shim(header).and_then(|()| parity.push_shim(CheckNumber(number)));
+            pushed.expect("an empty stack has room for both");
+            context.emit_at_mac(parity, port, self.parity_queue, PARITY);
+        }
+        self.counters.blocks += 1;
+        self.counters.parity_frames += u64::from(parity_frames);
+        self.counters.parity_bytes += u64::from(frame_bytes) * u64::from(parity_frames);
+        self.block = (self.block + 1) % WharfHeader::BLOCKS;
+        self.coded.clear();
+        self.coded_bytes = 0;
+    }
+
+    pub fn report(&self, report: &mut Report) {
+        let scope = format!("port {} encoder", self.config.port.0);
+        let counters = &self.counters;
+        report.acted |= counters.data_frames > 0;
+        for (name, value) in [
+            ("data frames sent", counters.data_frames),
+            ("parity frames sent", counters.parity_frames),
+            ("parity bytes sent", counters.parity_bytes),
+            ("blocks", counters.blocks),
+            ("blocks flushed", counters.blocks_flushed),
+            ("encoder buffer peak (bytes)", counters.peak_bytes),
+        ] {
+            report.count(&scope, name, value);
+        }
+    }
+}

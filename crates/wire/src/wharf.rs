@@ -1,0 +1,79 @@
+//! Wharf's header (Giesen et al., NetCompute 2018; layout as in the published programs of Flightplan):
+//!
+//! ```text
+//! class:3 block:5 | index:8 | original EtherType:16 | length:16
+//! ```
+//!
+//! It stands behind the Ethernet addresses, in place of the EtherType, which it carries. Of a parity frame, which has no
+//! EtherType of its own, that field holds the number of data frames in the block; the published programs fill a block that
+//! is short with empty frames instead.
+
+use crate::shim::{Shim, ShimKind};
+
+/// The header of a data frame or a parity frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WharfHeader {
+    /// Traffic class, 3 bits. Each has blocks of its own.
+    pub class: u8,
+    /// The block, 5 bits that wrap.
+    pub block: u8,
+    /// Place in the block: data frames from 0 on, parity frames from the number of data frames of a whole block on.
+    pub index: u8,
+    /// EtherType of a data frame, 0 if it is not known; of a parity frame the number of data frames in its block.
+    pub ether_type: u16,
+    /// Length of a data frame without check sequence and this header; of a parity frame what is behind this header.
+    pub length: u16,
+}
+
+impl WharfHeader {
+    /// How many numbers blocks have.
+    pub const BLOCKS: u8 = 32;
+    const CLASSES: u8 = 8;
+}
+
+impl Shim for WharfHeader {
+    const KIND: ShimKind = ShimKind::Wharf;
+    const BYTES: usize = 6;
+
+    #[inline]
+    fn emit(&self, bytes: &mut [u8]) {
+        bytes[0] = ((self.class % Self::CLASSES) << 5) | (self.block % Self::BLOCKS);
+        bytes[1] = self.index;
+        bytes[2..4].copy_from_slice(&self.ether_type.to_be_bytes());
+        bytes[4..6].copy_from_slice(&self.length.to_be_bytes());
+    }
+
+    #[inline]
+    fn parse(bytes: &[u8]) -> Self {
+        Self {
+            class: bytes[0] >> 5,
+            block: bytes[0] % Self::BLOCKS,
+            index: bytes[1],
+            ether_type: u16::from_be_bytes([bytes[2], bytes[3]]),
+            length: u16::from_be_bytes([bytes[4], bytes[5]]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_layout_is_the_published_one() {
+        let header = WharfHeader { class: 5, block: 17, index: 3, ether_type: 0x0800, length: 1_514 };
+        let mut bytes = [0; WharfHeader::BYTES];
+        header.emit(&mut bytes);
+        assert_eq!(bytes, [0b1011_0001, 3, 0x08, 0x00, 0x05, 0xea]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_a_header_and_come_back(bytes in any::<[u8; 6]>()) {
+            let mut again = [0; WharfHeader::BYTES];
+            WharfHeader::parse(&bytes).emit(&mut again);
+            prop_assert_eq!(again, bytes);
+        }
+    }
+}
