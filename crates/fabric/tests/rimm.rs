@@ -101,7 +101,7 @@ fn runs_repeat_and_recording_changes_nothing() {
     let [once, again, recorded] = ["", "", "record_choices = true"].map(with);
     assert_eq!(once.summary.trace_hash, again.summary.trace_hash);
     assert_eq!(once.summary.trace_hash, recorded.summary.trace_hash);
-    let is_empty = |outcome: &Outcome| column(outcome, "series", "value").len() == 0;
+    let is_empty = |outcome: &Outcome| column(outcome, "series", "value").is_empty();
     assert!(is_empty(&once) && !is_empty(&recorded));
 }
 
