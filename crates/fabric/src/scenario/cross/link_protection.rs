@@ -22,7 +22,7 @@ impl<'a> Protection<'a> {
                 Some(Self { name: "Link Layer Retry", link: &settings.link })
             }
             MechanismSettings::Wharf(settings) => Some(Self { name: "Wharf", link: &settings.link }),
-            MechanismSettings::Sqr(_) | MechanismSettings::Afq(_) => None,
+            _ => None,
         }
     }
 }

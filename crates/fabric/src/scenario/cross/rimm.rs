@@ -195,7 +195,7 @@ impl Check<'_> {
                         )
                     })
                 }
-                MechanismSettings::LinkGuardian(_) | MechanismSettings::Rimm(_) | MechanismSettings::Dibs(_) => None,
+                _ => None,
             };
             let hint = "a switch runs it too where it is a neighbour of one whose ports are relieved: name fewer ports";
             self.problems.extend(rule.map(|rule| Problem::new(format!("{section}.ports"), "", rule).hint(hint)));
