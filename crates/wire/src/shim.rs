@@ -22,17 +22,20 @@ pub enum ShimKind {
     CheckNumber = 5,
     /// SQR's metadata of a cached packet: [`crate::sqr::CacheMetadata`].
     SqrCache = 6,
+    /// A message between the ends of a protected link: [`crate::linkguardian::ControlHeader`].
+    LinkGuardianControl = 7,
 }
 
 impl ShimKind {
     /// Every kind there is.
-    pub const ALL: [ShimKind; 6] = [
+    pub const ALL: [ShimKind; 7] = [
         ShimKind::LinkGuardianData,
         ShimKind::LinkGuardianAck,
         ShimKind::LinkGuardianLoss,
         ShimKind::PriorityFlowControl,
         ShimKind::CheckNumber,
         ShimKind::SqrCache,
+        ShimKind::LinkGuardianControl,
     ];
 
     fn from_slot(kind: u8) -> Option<Self> {
@@ -182,7 +185,7 @@ impl ShimStack {
 /// Bytes that a shim of this kind takes in the descriptor; `None` for an empty slot.
 #[inline]
 fn stored_bytes(kind: u8) -> Option<usize> {
-    use crate::linkguardian::{AckHeader, DataHeader, LossNotification};
+    use crate::linkguardian::{AckHeader, ControlHeader, DataHeader, LossNotification};
     use crate::pause::PauseFrame;
     const DATA: u8 = ShimKind::LinkGuardianData as u8;
     const ACK: u8 = ShimKind::LinkGuardianAck as u8;
@@ -190,6 +193,7 @@ fn stored_bytes(kind: u8) -> Option<usize> {
     const PFC: u8 = ShimKind::PriorityFlowControl as u8;
     const CHECK: u8 = ShimKind::CheckNumber as u8;
     const SQR: u8 = ShimKind::SqrCache as u8;
+    const CONTROL: u8 = ShimKind::LinkGuardianControl as u8;
     match kind {
         DATA => Some(DataHeader::BYTES),
         ACK => Some(AckHeader::BYTES),
@@ -197,6 +201,7 @@ fn stored_bytes(kind: u8) -> Option<usize> {
         PFC => Some(PauseFrame::BYTES),
         CHECK => Some(CheckNumber::BYTES),
         SQR => Some(crate::sqr::CacheMetadata::BYTES),
+        CONTROL => Some(ControlHeader::BYTES),
         _ => None,
     }
 }
@@ -218,7 +223,7 @@ mod tests {
     }
 
     fn ack(value: u16) -> AckHeader {
-        AckHeader { acknowledged: SequenceNumber::new(value, Era::Odd), piggybacked: true }
+        AckHeader { channel: 0, acknowledged: SequenceNumber::new(value, Era::Odd), piggybacked: true }
     }
 
     #[test]

@@ -1,15 +1,13 @@
-//! Defaults that depend on another field: a preset, a congestion control, the rate of a link.
+//! Defaults that depend on another field: a preset, a congestion control.
 //!
 //! They are filled in as TOML, before the structs are read, so that the structs hold plain values. What the file
 //! says always wins.
 
-use hitless_wire::BitRate;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-use super::{LinkGuardianSettings, SwitchPreset, SwitchSettings, TopologySettings};
-use crate::topology::select::select_links;
+use super::{SwitchPreset, SwitchSettings};
 
 /// Fills them in.
 pub(super) fn fill(scenario: &mut Table) {
@@ -21,29 +19,12 @@ pub(super) fn fill(scenario: &mut Table) {
     for transport in transports.into_iter().flatten().filter_map(Value::as_table_mut) {
         fill_transport(transport);
     }
-    fill_mechanisms(scenario);
 }
 
 fn fill_transport(transport: &mut Table) {
     // Without ECN, DCTCP is NewReno: RFC 8257 is about nothing else.
     if transport.get("congestion").and_then(Value::as_str) == Some("dctcp") {
         transport.entry("ecn").or_insert(Value::Boolean(true));
-    }
-}
-
-fn fill_mechanisms(scenario: &mut Table) {
-    let topology = read::<TopologySettings>(scenario.get("topology")).and_then(|settings| settings.build().ok());
-    let Some(topology) = topology else { return };
-    let rate_of = |name: &str| -> Option<BitRate> {
-        let links = select_links(&topology, name).ok()?;
-        Some(topology.link(links.first()?.link).settings.rate)
-    };
-    let mechanisms = scenario.get_mut("mechanism").and_then(Value::as_array_mut);
-    for mechanism in mechanisms.into_iter().flatten().filter_map(Value::as_table_mut) {
-        let rate = mechanism.get("link").and_then(Value::as_str).and_then(rate_of);
-        if let (Some("linkguardian"), Some(rate)) = (mechanism.get("kind").and_then(Value::as_str), rate) {
-            fill_missing(mechanism, &LinkGuardianSettings::for_rate(rate));
-        }
     }
 }
 

@@ -24,6 +24,7 @@ mod examples;
 mod failure;
 mod flow_queueing;
 mod flows;
+pub mod guarded;
 mod host;
 mod link;
 mod listing;
@@ -65,8 +66,8 @@ pub use loss::{BernoulliLoss, BitErrorLoss, ErrorCorrection, GilbertElliottLoss,
 pub use measure::{FlowSampling, MeasureSettings, QueueSampling, ThroughputSampling};
 pub use mechanism::{
     ActivationChange, AfqAdaptive, AfqDeficit, AfqDropAhead, AfqFlowKey, AfqHash, AfqIdleRound, AfqLate, AfqOccupancy,
-    AfqRotating, AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate, Buffering, LinkGuardianMode,
-    LinkGuardianSettings, MechanismSettings, SqrBackstop, SqrCaching, SqrRelease, SqrSettings,
+    AfqRotating, AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate, Buffering, FallbackSettings,
+    LinkGuardianMode, LinkGuardianSettings, MechanismSettings, SqrBackstop, SqrCaching, SqrRelease, SqrSettings,
 };
 pub use quantity::QueueLength;
 pub use recovery::{

@@ -217,8 +217,7 @@ fn switch(
 }
 
 fn port_config(settings: &SwitchSettings, rate: BitRate, overhead_bytes: u32) -> PortConfig {
-    // One FIFO queue may have several numbers in a scenario that varies the scheduler only.
-    let count = if settings.scheduler == SchedulerKind::Fifo { 1 } else { settings.queues_per_port };
+    let count = settings.queue_count();
     let limit = match settings.buffer {
         BufferSettings::Static(buffer) => match buffer.per_port {
             QueueLength::Packets(packets) => QueueLimit::Packets((packets as u32 / u32::from(count)).max(1)),
@@ -236,7 +235,7 @@ fn port_config(settings: &SwitchSettings, rate: BitRate, overhead_bytes: u32) ->
         }
         .with_ecn(ecn_threshold(settings))
     };
-    let class_queue = std::array::from_fn(|class| QueueId((class as u8).min(count - 1)));
+    let class_queue = std::array::from_fn(|class| QueueId(settings.queue_of_class(class as u8)));
     PortConfig {
         queues: (0..count).map(queue).collect(),
         class_queue,

@@ -31,6 +31,7 @@ pub(super) fn check(scenario: &Scenario, purpose: Purpose) -> Vec<Problem> {
         check.links(&topology);
         check.failures(&topology);
         check.mechanisms(&topology);
+        check.admission(&topology);
         check.composition(&topology);
         check.measure(&topology);
     }

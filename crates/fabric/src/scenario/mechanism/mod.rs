@@ -11,7 +11,7 @@ pub use afq::{
     AfqAdaptive, AfqDeficit, AfqDropAhead, AfqFlowKey, AfqHash, AfqIdleRound, AfqLate, AfqOccupancy, AfqRotating,
     AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate,
 };
-pub use linkguardian::{ActivationChange, Buffering, LinkGuardianMode, LinkGuardianSettings};
+pub use linkguardian::{ActivationChange, Buffering, FallbackSettings, LinkGuardianMode, LinkGuardianSettings};
 pub use sqr::{SqrBackstop, SqrCaching, SqrRelease, SqrSettings};
 
 /// A mechanism and its parameters.
