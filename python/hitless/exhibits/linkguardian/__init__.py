@@ -9,6 +9,7 @@
 - ``storage``: completion times of 2 MB flows: figure 12
 - ``goodput``: CUBIC on a 10G link: table 3
 - ``corruptd``: the monitor daemon of appendix C, on a link that corrupts and is repaired (``repair``)
+- ``future``: what section 5 leaves for later: both ways, many links, bursts, two classes, fallback, 400G
 - ``fleet``: a year of 100,224 links: figures 15 and 16
 """
 
@@ -17,6 +18,7 @@ from hitless.exhibits.linkguardian import (
     bursts,
     corruptd,
     fleet,
+    future,
     goodput,
     latency,
     recovery,
@@ -30,6 +32,7 @@ __all__ = [
     "bursts",
     "corruptd",
     "fleet",
+    "future",
     "goodput",
     "latency",
     "recovery",
