@@ -5,8 +5,15 @@
 
 local hitless = Proto("hitless", "hitless link")
 
-local KINDS = { [1] = "LinkGuardian data", [2] = "LinkGuardian acknowledgement", [3] = "LinkGuardian loss", [4] = "Pause" }
-local BYTES = { [1] = 3, [2] = 3, [3] = 4, [4] = 3 }
+local KINDS = {
+    [1] = "LinkGuardian data",
+    [2] = "LinkGuardian acknowledgement",
+    [3] = "LinkGuardian loss",
+    [4] = "Pause",
+    [5] = "LinkGuardian message",
+}
+local BYTES = { [1] = 3, [2] = 3, [3] = 4, [4] = 3, [5] = 4 }
+local MESSAGES = { [1] = "Start", [2] = "Started", [3] = "Ask for start", [4] = "Probe", [5] = "Answer", [6] = "Request" }
 local TYPES = { [0] = "data", [1] = "acknowledgement", [2] = "acknowledgement with loss", [3] = "sender's copy" }
 
 local fields = {
@@ -16,6 +23,7 @@ local fields = {
     count = ProtoField.uint8("hitless.count", "Shims", base.DEC, nil, 0x0f),
     kind = ProtoField.uint8("hitless.kind", "Kind", base.DEC, KINDS),
     data_type = ProtoField.uint8("hitless.data.type", "Type", base.DEC, TYPES, 0xc0),
+    data_channel = ProtoField.uint8("hitless.data.channel", "Channel", base.DEC, nil, 0x20),
     data_era = ProtoField.uint8("hitless.data.era", "Era", base.DEC, nil, 0x10),
     data_retransmitted = ProtoField.bool("hitless.data.retransmitted", "Retransmitted", 8, nil, 0x08),
     data_dummy = ProtoField.bool("hitless.data.dummy", "Dummy", 8, nil, 0x04),
@@ -23,12 +31,18 @@ local fields = {
     data_sequence = ProtoField.uint16("hitless.data.sequence", "Sequence number"),
     ack_piggybacked = ProtoField.bool("hitless.ack.piggybacked", "Piggybacked", 8, nil, 0x20),
     ack_era = ProtoField.uint8("hitless.ack.era", "Era", base.DEC, nil, 0x10),
+    ack_channel = ProtoField.uint8("hitless.ack.channel", "Channel", base.DEC, nil, 0x08),
     ack_number = ProtoField.uint16("hitless.ack.number", "Acknowledged"),
     loss_count = ProtoField.uint8("hitless.loss.count", "Lost in a row"),
     loss_first = ProtoField.uint16("hitless.loss.first", "First lost"),
     loss_era = ProtoField.uint8("hitless.loss.era", "Era"),
     pause_class = ProtoField.uint8("hitless.pause.class", "Class"),
     pause_quanta = ProtoField.uint16("hitless.pause.quanta", "Quanta (0 resumes)"),
+    message_kind = ProtoField.uint8("hitless.message.kind", "Message", base.DEC, MESSAGES, 0xf0),
+    message_channel = ProtoField.uint8("hitless.message.channel", "Channel", base.DEC, nil, 0x08),
+    message_era = ProtoField.uint8("hitless.message.era", "Era", base.DEC, nil, 0x04),
+    message_argument = ProtoField.uint8("hitless.message.argument", "Argument", base.DEC, nil, 0x03),
+    message_sequence = ProtoField.uint16("hitless.message.sequence", "Sequence number"),
     inner_bytes = ProtoField.uint16("hitless.inner_bytes", "Length of the frame"),
 }
 hitless.fields = fields
@@ -39,7 +53,7 @@ hitless.prefs.ether_type = Pref.uint("EtherType", 0x88b5, "The type of the link'
 
 local function data(tree, bytes)
     local flags = bytes(0, 1)
-    for _, name in ipairs({ "type", "era", "retransmitted", "dummy", "blocking" }) do
+    for _, name in ipairs({ "type", "channel", "era", "retransmitted", "dummy", "blocking" }) do
         tree:add(fields["data_" .. name], flags)
     end
     tree:add(fields.data_sequence, bytes(1, 2))
@@ -56,6 +70,7 @@ end
 local function acknowledgement(tree, bytes)
     tree:add(fields.ack_piggybacked, bytes(0, 1))
     tree:add(fields.ack_era, bytes(0, 1))
+    tree:add(fields.ack_channel, bytes(0, 1))
     tree:add(fields.ack_number, bytes(1, 2))
     return "Ack " .. bytes(1, 2):uint()
 end
@@ -73,7 +88,16 @@ local function pause(tree, bytes)
     return (bytes(1, 2):uint() == 0 and "Resume" or "Pause") .. " class " .. bytes(0, 1):uint()
 end
 
-local DISSECT = { [1] = data, [2] = acknowledgement, [3] = loss, [4] = pause }
+local function message(tree, bytes)
+    for _, name in ipairs({ "kind", "channel", "era", "argument" }) do
+        tree:add(fields["message_" .. name], bytes(0, 1))
+    end
+    tree:add(fields.message_sequence, bytes(2, 2))
+    local kind = bit.rshift(bytes(0, 1):uint(), 4)
+    return (MESSAGES[kind] or "Message") .. " " .. bytes(2, 2):uint()
+end
+
+local DISSECT = { [1] = data, [2] = acknowledgement, [3] = loss, [4] = pause, [5] = message }
 
 -- Answers where the next shim begins and what to say of this one; nil when it is unknown or cut short.
 local function shim(tree, buffer, at)

@@ -2,6 +2,7 @@
 
 use hitless_fabric::results::{Column, Table};
 use hitless_fabric::{Outcome, Progress, Simulation, scenario};
+use hitless_mechanisms::linkguardian::{LinkEnd, Mode};
 
 /// The testbed with datagrams at half the line rate for 2 ms, and one mechanism table.
 fn testbed(rate_gbps: u64, mechanism: &str) -> String {
@@ -149,4 +150,161 @@ fn both_directions_of_a_link_can_be_protected_at_once() {
     let flows = table(&outcome, "flows");
     assert_eq!(numbers(flows, "packets_sent"), numbers(flows, "packets_received"));
     assert!(counter(&outcome, "piggybacked acknowledgements") > 0);
+}
+
+/// Links of one switch, each protected; `more` is added to each.
+fn hub(links: usize, rate_gbps: u64, more: &str) -> String {
+    let names = |prefix: &str| (0..links).map(|n| format!("\"{prefix}{n}\"")).collect::<Vec<_>>().join(", ");
+    let link = format!("rate = \"{rate_gbps} Gbps\", delay = \"50 ns\"");
+    let ends = |a: &str, b: &str| format!("{{ ends = [\"{a}\", \"{b}\"], {link} }}");
+    let of = |n: usize| {
+        [
+            ends(&format!("from{n}"), "hub"),
+            ends("hub", &format!("leaf{n}")),
+            ends(&format!("leaf{n}"), &format!("to{n}")),
+        ]
+    };
+    let all = (0..links).flat_map(of).collect::<Vec<_>>().join(", ");
+    let sections = |n| {
+        format!(
+            r#"
+[[flows]]
+name = "flow{n}"
+transport = "udp"
+kind = "constant-rate"
+sources = ["from{n}"]
+destinations = ["to{n}"]
+stop = "400 us"
+[[link]]
+name = "hub->leaf{n}"
+loss = {{ kind = "bernoulli", rate = 0.001 }}
+[[mechanism]]
+kind = "linkguardian"
+link = "hub->leaf{n}"
+{more}
+"#
+        )
+    };
+    let head = format!(
+        r#"
+name = "hub"
+duration = "2 ms"
+[topology]
+kind = "graph"
+hosts = [{}, {}]
+switches = ["hub", {}]
+links = [{all}]
+[switch]
+recirculation_ports = 2
+[[transport]]
+name = "udp"
+kind = "udp"
+rate = "{rate_gbps} Gbps"
+"#,
+        names("from"),
+        names("to"),
+        names("leaf")
+    );
+    head + &(0..links).map(sections).collect::<String>()
+}
+
+#[test]
+fn as_many_links_are_admitted_as_two_recirculation_ports_can_serve() {
+    for (rate_gbps, most) in [(25, 8), (100, 2)] {
+        assert!(scenario::check(&hub(most, rate_gbps, ""), "hub").is_ok(), "{most} links of {rate_gbps}G");
+        let refusal = scenario::check(&hub(most + 1, rate_gbps, ""), "hub").unwrap_err().to_string();
+        let sum = format!("= {}.0 Gb/s, and a recirculation port has 100.0 Gb/s", (most / 2 + 1) as u64 * rate_gbps);
+        assert!(refusal.contains(&sum) && refusal.contains("recirculation0 of hub has no room"), "{refusal}");
+        let tried = hub(most + 1, rate_gbps, "admission_control = false");
+        assert!(scenario::check(&tried, "hub").is_ok());
+    }
+}
+
+#[test]
+fn all_links_that_are_admitted_to_one_switch_keep_their_promise() {
+    let outcome = run(&hub(8, 25, ""));
+    let flows = table(&outcome, "flows");
+    assert_eq!(numbers(flows, "packets_sent"), numbers(flows, "packets_received"));
+    assert!(counter(&outcome, "packets recovered") > 0);
+}
+
+#[test]
+fn a_link_that_is_not_admitted_at_run_time_is_refused_with_the_arithmetic() {
+    let dormant = "activation = [{ at = \"0 s\", active = false }]";
+    let text = hub(3, 100, dormant);
+    let checked = scenario::check(&text, "hub").unwrap_or_else(|error| panic!("{error}"));
+    let mut session = hitless_fabric::Session::new(checked).expect("the scenario can be built");
+    let ends = [LinkEnd::Receiver, LinkEnd::Sender];
+    let mut protect = |number| {
+        ends.into_iter().try_for_each(|end| session.protect(&format!("hub->leaf{number}"), end, 1, Mode::Blocking))
+    };
+    assert_eq!(protect(0), Ok(()));
+    assert_eq!(protect(1), Ok(()));
+    let refusal = protect(2).unwrap_err();
+    assert!(refusal.contains("has no room for 'hub->leaf2': 100.0 (copies of hub->leaf0) + 100.0"), "{refusal}");
+    for end in ends {
+        session.unprotect("hub->leaf0", end).expect("it was protected");
+    }
+    let mut again = |end| session.protect("hub->leaf2", end, 1, Mode::Blocking);
+    assert_eq!(ends.into_iter().try_for_each(&mut again), Ok(()), "there is room again");
+}
+
+#[test]
+fn four_protected_links_in_a_row_lose_nothing_and_keep_the_order() {
+    let text = testbed(25, PROTECT)
+        .replace("switches = [\"sw2\", \"sw6\"]", "switches = [\"sw2\", \"sw6\", \"sw7\", \"sw8\", \"sw9\"]")
+        .replace("checked = true", "checked = true\nrecirculation_ports = 2");
+    let more = |link: &str| {
+        format!("[[link]]\nname = \"{link}\"\nloss = {{ kind = \"bernoulli\", rate = 0.01 }}\n")
+            + &PROTECT.replace("sw2->sw6", link)
+    };
+    let rest: String = ["sw6->sw7", "sw7->sw8", "sw8->sw9"].into_iter().map(more).collect();
+    let outcome = run(&(text + &rest));
+    let (sent, received, reordered) = received(&outcome);
+    assert_eq!((sent - received, reordered), (0, 0));
+    assert!(counter(&outcome, "packets recovered") > 60);
+}
+
+/// With thresholds by the arithmetic of appendix B.1. At 100G the recirculation port is too slow for the copies.
+#[test]
+fn a_link_of_400g_is_protected_where_recirculation_keeps_up_and_refused_where_not() {
+    let refused = scenario::check(&testbed(400, PROTECT), "400G").unwrap_err().to_string();
+    assert!(refused.contains("400.0 (copies of sw2->sw6) = 400.0 Gb/s"), "{refused}");
+    for buffering in ["recirculation", "paused-queue"] {
+        let room = "reordering_buffer = \"400 KB\"\nsender_buffer = \"400 KB\"\n";
+        let text = testbed(400, &format!("{PROTECT}buffering = \"{buffering}\"\n{room}"));
+        let text = text.replace("checked = true", "checked = true\nrecirculation_rate = \"400 Gbps\"");
+        let outcome = run(&text.replace("2 ms", "300 us"));
+        let (sent, received, reordered) = received(&outcome);
+        assert_eq!((sent - received, reordered), (0, 0), "{buffering}");
+        assert!(counter(&outcome, "packets recovered") > 20, "{buffering}");
+    }
+}
+
+#[test]
+fn two_classes_of_one_link_are_protected_apart() {
+    let loose = testbed(25, &format!("{PROTECT}non_blocking_classes = [1]\ncopies = 2\ndeduplicate = true\n"));
+    let text = loose.replace("stop = \"2 ms\"", "stop = \"2 ms\"\nclass = 1");
+    let text = text.replace("checked = true", "checked = true\nqueues_per_port = 2");
+    let outcome = run(&text);
+    let (sent, received, reordered) = received(&outcome);
+    assert_eq!(sent, received);
+    assert!(reordered > 0 && counter(&outcome, "packets buffered") == 0, "its class asked for no order");
+}
+
+#[test]
+fn settings_that_cannot_be_are_refused_with_the_rule() {
+    let cases = [
+        ("non_blocking_classes = [8]", "a traffic class is a number from 0 to 7"),
+        ("non_blocking_classes = [1, 1]", "names a class twice"),
+        ("non_blocking_classes = [0, 1, 2, 3, 4, 5, 6, 7]", "must leave a class"),
+        ("non_blocking_classes = [1]\nmode = \"non-blocking\"", "no class is kept in order"),
+        ("fallback = { hold = \"2 ms\", hold_max = \"1 ms\" }", "must not be below hold"),
+        ("fallback = { non_blocking_above = 0.5, off_above = 0.1 }", "must not be below non_blocking_above"),
+        ("fallback = { period = \"0 s\" }", "must be above zero"),
+    ];
+    for (setting, rule) in cases {
+        let refusal = scenario::check(&testbed(25, &format!("{PROTECT}{setting}\n")), "test").unwrap_err().to_string();
+        assert!(refusal.contains(rule), "{setting}: {refusal}");
+    }
 }

@@ -7,6 +7,7 @@ use hitless_wire::{Duration, OrderedSet, Packet, PortId, QueueId, ServiceKey, Ti
 use crate::architecture::DepthVisibility;
 use crate::core::Core;
 use crate::mechanism::DropReason;
+use crate::port::MacCounters;
 use crate::queueing::Rounds;
 use crate::register::{Half, Pass};
 use crate::switch::{Environment, SwitchEvent};
@@ -181,6 +182,22 @@ impl<E: Environment> Context<'_, E> {
     pub fn resume(&mut self, port: PortId, queue: QueueId) {
         self.core.lane_mut(port).resume(queue);
         self.core.see_to_service(self.now, port, self.environment);
+    }
+
+    /// Serves no queue of a port but `open`, whoever else pauses or resumes them, until [`Self::open_queues`].
+    pub fn close_queues_but(&mut self, port: PortId, open: &[QueueId]) {
+        self.core.lane_mut(port).close_all_but(open);
+    }
+
+    /// Takes [`Self::close_queues_but`] back.
+    pub fn open_queues(&mut self, port: PortId) {
+        self.core.lane_mut(port).open_all();
+        self.core.see_to_service(self.now, port, self.environment);
+    }
+
+    /// What the MAC of a port has counted: what the control plane reads.
+    pub fn mac(&self, port: PortId) -> MacCounters {
+        self.core.ports[usize::from(port.0)].mac
     }
 
     /// Lets a queue go on after `delay`.

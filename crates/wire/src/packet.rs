@@ -142,7 +142,9 @@ mod tests {
     #[test]
     fn shims_change_the_length_of_the_frame_by_their_wire_bytes() {
         let mut packet = Packet { frame_bytes: 64, ..Packet::default() };
-        packet.push_shim(AckHeader { acknowledged: SequenceNumber::default(), piggybacked: false }).unwrap();
+        packet
+            .push_shim(AckHeader { channel: 0, acknowledged: SequenceNumber::default(), piggybacked: false })
+            .unwrap();
         packet.push_shim(LossNotification { first_lost: SequenceNumber::default(), count: 1 }).unwrap();
         assert_eq!(packet.frame_bytes, 70);
         packet.remove_shim::<AckHeader>();

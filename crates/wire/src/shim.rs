@@ -34,11 +34,13 @@ pub enum ShimKind {
     DetourCount = 11,
     /// Wharf's header: [`crate::wharf::WharfHeader`].
     Wharf = 12,
+    /// A message between the ends of a protected link: [`crate::linkguardian::ControlHeader`].
+    LinkGuardianControl = 13,
 }
 
 impl ShimKind {
     /// Every kind there is.
-    pub const ALL: [ShimKind; 12] = [
+    pub const ALL: [ShimKind; 13] = [
         ShimKind::LinkGuardianData,
         ShimKind::LinkGuardianAck,
         ShimKind::LinkGuardianLoss,
@@ -51,6 +53,7 @@ impl ShimKind {
         ShimKind::RimmTelemetry,
         ShimKind::RimmMessage,
         ShimKind::Wharf,
+        ShimKind::LinkGuardianControl,
     ];
 
     /// Whether it is for checkers and counters of a simulation only: no room is counted for it on a link, and no mechanism
@@ -230,7 +233,7 @@ impl ShimStack {
 /// Bytes that a shim of this kind takes in the descriptor; `None` for an empty slot.
 #[inline]
 fn stored_bytes(kind: u8) -> Option<usize> {
-    use crate::linkguardian::{AckHeader, DataHeader, LossNotification};
+    use crate::linkguardian::{AckHeader, ControlHeader, DataHeader, LossNotification};
     use crate::pause::PauseFrame;
     use crate::rimm::{DetourHeader, MessageHeader, TelemetryHeader};
     const DATA: u8 = ShimKind::LinkGuardianData as u8;
@@ -245,6 +248,7 @@ fn stored_bytes(kind: u8) -> Option<usize> {
     const TELEMETRY: u8 = ShimKind::RimmTelemetry as u8;
     const MESSAGE: u8 = ShimKind::RimmMessage as u8;
     const WHARF: u8 = ShimKind::Wharf as u8;
+    const CONTROL: u8 = ShimKind::LinkGuardianControl as u8;
     match kind {
         DATA => Some(DataHeader::BYTES),
         ACK => Some(AckHeader::BYTES),
@@ -258,6 +262,7 @@ fn stored_bytes(kind: u8) -> Option<usize> {
         TELEMETRY => Some(TelemetryHeader::BYTES),
         MESSAGE => Some(MessageHeader::BYTES),
         WHARF => Some(crate::wharf::WharfHeader::BYTES),
+        CONTROL => Some(ControlHeader::BYTES),
         _ => None,
     }
 }
@@ -279,7 +284,7 @@ mod tests {
     }
 
     fn ack(value: u16) -> AckHeader {
-        AckHeader { acknowledged: SequenceNumber::new(value, Era::Odd), piggybacked: true }
+        AckHeader { channel: 0, acknowledged: SequenceNumber::new(value, Era::Odd), piggybacked: true }
     }
 
     #[test]

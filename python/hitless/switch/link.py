@@ -5,7 +5,8 @@ sends. A switch of the papers answers within microseconds; a process is woken, a
 from the speed of the answer are others.
 """
 
-from dataclasses import dataclass
+import secrets
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import tomli_w
@@ -20,6 +21,8 @@ FRAME_BYTES = 9_216
 """The longest frame that buffers are made for."""
 RING_FRAMES = 4_096
 """At 1 Gb/s and full frames 50 ms: as long as a program may keep the switch from its processor."""
+RECIRCULATION_MIN_BPS = 100_000_000_000
+"""LinkGuardian, appendix B.1."""
 BUFFERS_MIN_BYTES = 200_000
 """LinkGuardian, section 4."""
 
@@ -38,6 +41,8 @@ class LinkPlan:
     target_loss_rate: float
     mode: Literal["blocking", "non-blocking"]
     is_active: bool = True
+    first_number: int = field(default_factory=lambda: secrets.randbelow(65_536))
+    """Of the first packet: a process that is started anew is told from its predecessor by it."""
 
     @property
     def interfaces(self) -> dict[str, str]:
@@ -75,7 +80,11 @@ def scenario(plan: LinkPlan) -> LiveScenario:
             "host_link": wire,
             "switch_link": wire,
         },
-        "switch": {"buffer": {"kind": "shared", "total": f"{8 * plan.buffer_bytes} B", "alpha": 1.0}},
+        "switch": {
+            "buffer": {"kind": "shared", "total": f"{8 * plan.buffer_bytes} B", "alpha": 1.0},
+            # Memory, not a port: no slower than what both directions may bring at once.
+            "recirculation_rate": f"{max(RECIRCULATION_MIN_BPS, 2 * plan.rate_bps)} bps",
+        },
         "mechanism": [_guardian("here->there", plan), _guardian("there->here", plan)],
     }
     return check_live(tomli_w.dumps(document), "the link's own scenario")
@@ -88,6 +97,8 @@ def _guardian(link: str, plan: LinkPlan) -> dict[str, Any]:
         "mode": plan.mode,
         "actual_loss_rate": plan.loss_rate,
         "target_loss_rate": plan.target_loss_rate,
+        "handshake": True,
+        "first_number": plan.first_number,
         "buffering": "paused-queue",
         "ack_no_timeout": f"{plan.answer_us:.3f} us",
         "timer_period": f"{plan.answer_us / 100:.3f} us",

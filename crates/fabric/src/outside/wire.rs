@@ -2,7 +2,7 @@
 
 use hitless_wire::frame::{FlowHashSeed, Frame, MacAddress, mark_ce};
 use hitless_wire::link::{LinkFormat, Refusal};
-use hitless_wire::linkguardian::{AckHeader, DataHeader, LossNotification};
+use hitless_wire::linkguardian::{AckHeader, ControlHeader, DataHeader, LossNotification};
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::pause::PauseFrame;
 use hitless_wire::shim::{CheckNumber, DetourCount, ShimStack};
@@ -66,6 +66,7 @@ fn wire_bytes(shims: &ShimStack) -> u32 {
         + of(shims.contains::<AckHeader>(), AckHeader::WIRE_BYTES)
         + of(shims.contains::<LossNotification>(), LossNotification::WIRE_BYTES)
         + of(shims.contains::<PauseFrame>(), PauseFrame::WIRE_BYTES)
+        + of(shims.contains::<ControlHeader>(), ControlHeader::WIRE_BYTES)
 }
 
 /// The bytes that leave for a host: those that came, with the mark of congestion when a switch has set it since.

@@ -73,7 +73,7 @@ fn resolve(mut scenario: Scenario) -> Scenario {
     let mut mechanisms = std::mem::take(&mut scenario.mechanisms);
     for mechanism in &mut mechanisms {
         match mechanism {
-            MechanismSettings::LinkGuardian(settings) => settings.expect_losses_of(&scenario, &topology),
+            MechanismSettings::LinkGuardian(settings) => settings.fill_in(&scenario, &topology),
             MechanismSettings::Sqr(settings) => settings.fill_in(&scenario, &topology),
             MechanismSettings::Rimm(settings) => settings.fill_in(&scenario, &topology),
             MechanismSettings::LinkLayerRetry(_) | MechanismSettings::Wharf(_) => {}

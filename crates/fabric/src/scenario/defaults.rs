@@ -1,4 +1,4 @@
-//! Defaults that depend on another field: a preset, a congestion control, the rate of a link.
+//! Defaults that depend on another field: a preset, a congestion control.
 //!
 //! They are filled in as TOML, before the structs are read, so that the structs hold plain values. What the file
 //! says always wins.
@@ -7,9 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-use super::{
-    LinkGuardianSettings, LinkLayerRetrySettings, SwitchPreset, SwitchSettings, TopologySettings, WharfSettings,
-};
+use super::{LinkLayerRetrySettings, SwitchPreset, SwitchSettings, TopologySettings, WharfSettings};
 use crate::topology::LinkSettings;
 use crate::topology::select::select_links;
 
@@ -48,7 +46,6 @@ fn fill_mechanisms(scenario: &mut Table) {
     for mechanism in mechanisms.into_iter().flatten().filter_map(Value::as_table_mut) {
         let Some(link) = mechanism.get("link").and_then(Value::as_str).and_then(link_of) else { continue };
         match mechanism.get("kind").and_then(Value::as_str) {
-            Some("linkguardian") => fill_missing(mechanism, &LinkGuardianSettings::for_rate(link.rate)),
             Some("link-layer-retry") => {
                 fill_missing(mechanism, &LinkLayerRetrySettings::for_link(link.rate, link.delay));
             }

@@ -24,6 +24,7 @@ mod examples;
 mod failure;
 mod flow_queueing;
 mod flows;
+pub mod guarded;
 mod host;
 mod link;
 mod listing;
@@ -66,9 +67,9 @@ pub use measure::{FlowSampling, MeasureSettings, QueueSampling, ThroughputSampli
 pub use mechanism::{
     ActivationChange, AfqAdaptive, AfqDeficit, AfqDropAhead, AfqFlowKey, AfqHash, AfqIdleRound, AfqLate, AfqOccupancy,
     AfqRotating, AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate, Buffering, DibsSettings,
-    LinkGuardianMode, LinkGuardianSettings, LinkLayerRetryAction, LinkLayerRetrySettings, MechanismSettings, RimmAgain,
-    RimmChange, RimmMessages, RimmRelease, RimmSettings, SqrBackstop, SqrCaching, SqrRelease, SqrSettings,
-    WharfSettings,
+    FallbackSettings, LinkGuardianMode, LinkGuardianSettings, LinkLayerRetryAction, LinkLayerRetrySettings,
+    MechanismSettings, RimmAgain, RimmChange, RimmMessages, RimmRelease, RimmSettings, SqrBackstop, SqrCaching,
+    SqrRelease, SqrSettings, WharfSettings,
 };
 pub use quantity::QueueLength;
 pub use recovery::{

@@ -153,6 +153,24 @@ impl Default for SwitchSettings {
 }
 
 impl SwitchSettings {
+    /// Queues of each port. One FIFO queue may have several numbers in a scenario that varies the scheduler only.
+    pub fn queue_count(&self) -> u8 {
+        if self.scheduler == SchedulerKind::Fifo { 1 } else { self.queues_per_port }
+    }
+
+    /// The queue of a traffic class.
+    pub fn queue_of_class(&self, class: u8) -> u8 {
+        class.min(self.queue_count() - 1)
+    }
+
+    /// Of `classes`, one bit each, the first in each of the queues that they use: to pause these is to pause them all.
+    pub fn classes_of_distinct_queues(&self, classes: u8) -> u8 {
+        let is_in = |class: &u8| classes >> class & 1 == 1;
+        let queues = (0..self.queue_count())
+            .filter_map(|queue| (0..8).filter(is_in).find(|&class| self.queue_of_class(class) == queue));
+        queues.fold(0, |firsts, class| firsts | 1 << class)
+    }
+
     /// The values of a preset. The figures of the hardware, with their sources, are in [`Architecture`].
     pub fn of(preset: SwitchPreset) -> Self {
         match preset {

@@ -227,8 +227,7 @@ fn switch(
 
 /// What marks by chance draws from streams of which `marking` gives the seeds.
 fn port_config(settings: &SwitchSettings, rate: BitRate, overhead_bytes: u32, mut marking: Stream) -> PortConfig {
-    // One FIFO queue may have several numbers in a scenario that varies the scheduler only.
-    let count = if settings.scheduler == SchedulerKind::Fifo { 1 } else { settings.queues_per_port };
+    let count = settings.queue_count();
     let limit = match settings.buffer {
         BufferSettings::Static(buffer) => match buffer.per_port {
             QueueLength::Packets(packets) => QueueLimit::Packets((packets as u32 / u32::from(count)).max(1)),
@@ -246,7 +245,7 @@ fn port_config(settings: &SwitchSettings, rate: BitRate, overhead_bytes: u32, mu
         }
         .with_ecn(ecn_threshold(settings.ecn, marking.next_u64()))
     };
-    let class_queue = std::array::from_fn(|class| QueueId((class as u8).min(count - 1)));
+    let class_queue = std::array::from_fn(|class| QueueId(settings.queue_of_class(class as u8)));
     let queues: Vec<_> = (0..count).map(&mut queue).collect();
     let first = queues[0];
     PortConfig { queues, class_queue, ..PortConfig::fifo(rate, overhead_bytes, first) }

@@ -8,6 +8,7 @@ use hitless_wire::{Duration, Time};
 
 use super::changes::Change;
 use super::{LiveFabric, Simulation};
+use crate::scenario::guarded::{GuardedEnd, guarded_ends, overload_of};
 use crate::scenario::{BernoulliLoss, GilbertElliottLoss, LinkState, LossModel, MechanismSettings};
 use crate::topology::select::select_links;
 use crate::topology::{DirectedLink, Endpoint, Node};
@@ -242,12 +243,38 @@ impl Simulation {
         let Node::Switch(switch) = endpoint.node else {
             return Err(format!("'{link}' ends at a host: both ends of a protected link are switches"));
         };
+        if action != Action::Deactivate {
+            self.admit(directed)?;
+        }
         let mut reports = self.switches[switch.0 as usize].reports(self.now);
         let mechanism = reports.position(|report| report.mechanism == "linkguardian");
         drop(reports);
         let mechanism = mechanism.expect("both ends of a guarded link run LinkGuardian");
         let command = Command { port: endpoint.port, end, action }.number();
         Ok(Change::Command { switch: switch.0, mechanism, command })
+    }
+
+    /// Whether the recirculation ports at both ends have room for one link more.
+    ///
+    /// # Errors
+    /// The arithmetic, when one has not.
+    fn admit(&self, link: DirectedLink) -> Result<(), String> {
+        let ends = guarded_ends(&self.scenario, &self.topology);
+        let is_active = |end: &GuardedEnd<'_>| end.link == link || self.is_protected_at(end);
+        let Some(overload) = overload_of(&self.scenario, &self.topology, &ends, is_active) else { return Ok(()) };
+        let switch = &self.topology.switch(overload.switch).name;
+        let (name, number) = (self.topology.link_name(link), overload.recirculation);
+        Err(format!("recirculation{number} of {switch} has no room for '{name}': {}", overload.reason))
+    }
+
+    /// Whether an end of a guarded link has been told to protect it.
+    fn is_protected_at(&self, end: &GuardedEnd<'_>) -> bool {
+        let role = if end.end == LinkEnd::Sender { "sender" } else { "receiver" };
+        let scope = format!("port {} {role}", end.at.port.0);
+        let mut reports = self.switches[end.switch.0 as usize].reports(self.now);
+        let of_guardian = reports.find(|report| report.mechanism == "linkguardian");
+        let is_on = |(at, name, value): &(String, &str, u64)| *at == scope && *name == "switched on" && *value == 1;
+        of_guardian.is_some_and(|report| report.counters.iter().any(is_on))
     }
 
     fn is_guarded(&self, link: DirectedLink) -> bool {

@@ -72,7 +72,7 @@ impl LiveFabric {
                 let links = select_links(topology, &settings.link).unwrap_or_default();
                 let real = links.into_iter().filter(is_real);
                 let name = |link| format!("ack_no_timeout of {}", topology.link_name(link));
-                intervals.extend(real.map(|link| (name(link), settings.ack_no_timeout)));
+                intervals.extend(real.map(|link| (name(link), settings.timeout())));
             }
         }
         intervals

@@ -2,6 +2,8 @@
 
 use hitless_wire::{Bytes, Duration, PortId};
 
+use super::fallback::FallbackConfig;
+
 /// Whether the receiving switch restores the order of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
@@ -50,6 +52,22 @@ pub struct SenderConfig {
     pub buffer: Bytes,
     /// From the start or by command.
     pub activation: Activation,
+    /// Which of the link's sequence spaces this is: 0, or 1 where two classes of traffic are protected apart.
+    pub channel: u8,
+    /// The traffic classes whose packets are numbered here, one bit each.
+    pub classes: u8,
+    /// The number of the first packet. A sender that is started anew takes another than its predecessor.
+    pub first_number: u16,
+    /// Whether the receiver is told where numbers begin, and must have confirmed it, before the first packet is numbered.
+    pub handshake: bool,
+    /// Whether the receiver may ask for less protection than is commanded, and have it back.
+    pub follows_requests: bool,
+    /// Asks the receiver what it has seen when nothing new is acknowledged for [`Self::probe_period`].
+    pub tail_probes: bool,
+    /// How often a message that wants an answer is repeated.
+    pub probe_period: Duration,
+    /// Bytes of header on each packet beside the paper's three.
+    pub header_bytes_more: u32,
 }
 
 /// What the receiving end of a protected link is told.
@@ -77,15 +95,39 @@ pub struct ReceiverConfig {
     pub buffer: Bytes,
     /// From the start or by command.
     pub activation: Activation,
+    /// Which of the link's sequence spaces this is: 0, or 1 where two classes of traffic are protected apart.
+    pub channel: u8,
+    /// The traffic classes that backpressure pauses, one bit each.
+    pub paused_classes: u8,
+    /// How often loss notifications, pause frames and messages are sent, for a reverse direction that loses them (paper,
+    /// section 5).
+    pub control_copies: u32,
+    /// Whether a second copy of a packet is dropped in non-blocking mode too.
+    pub deduplicates: bool,
+    /// Whether numbers mean nothing until the sender has said where they begin.
+    pub handshake: bool,
+    /// Changes the protection by what is lost.
+    pub fallback: Option<FallbackConfig>,
+    /// Bytes of header on each packet beside the paper's three.
+    pub header_bytes_more: u32,
 }
+
+/// 1e-4 and 1e-8 give 1 exactly; the logarithms may miss it by a rounding error.
+const ROUNDING: f64 = 1e-9;
 
 /// Equation 2 of the paper, rounded up: how many copies bring `actual_loss_rate` down to `target_loss_rate`.
 ///
 /// At least one. Both rates lie strictly between 0 and 1.
 pub fn copies_for(actual_loss_rate: f64, target_loss_rate: f64) -> u32 {
     let copies = target_loss_rate.log10() / actual_loss_rate.log10() - 1.0;
-    // 1e-4 and 1e-8 give 1 exactly; the logarithms may miss it by a rounding error.
-    const ROUNDING: f64 = 1e-9;
+    (copies - ROUNDING).ceil().max(1.0) as u32
+}
+
+/// How often a loss notification is sent: so often that a packet whose original is lost with `forward_loss_rate`, and all
+/// of whose notifications are lost with `reverse_loss_rate` each, is rarer than `target_loss_rate` (Equation 2, for the
+/// control messages of section 5). At least once. Rates lie strictly between 0 and 1.
+pub fn control_copies_for(forward_loss_rate: f64, reverse_loss_rate: f64, target_loss_rate: f64) -> u32 {
+    let copies = (target_loss_rate / forward_loss_rate).log10() / reverse_loss_rate.log10();
     (copies - ROUNDING).ceil().max(1.0) as u32
 }
 
@@ -97,6 +139,15 @@ mod tests {
     fn equation_2_gives_the_copies_of_section_4_1() {
         for (actual, copies) in [(1e-5, 1), (1e-4, 1), (1e-3, 2), (1.16e-3, 2), (1e-2, 3), (0.05, 6)] {
             assert_eq!(copies_for(actual, 1e-8), copies, "{actual}");
+        }
+    }
+
+    #[test]
+    fn notifications_are_repeated_until_losing_all_is_as_rare_as_the_target() {
+        for (forward, reverse, copies) in
+            [(1e-3, 1e-3, 2), (1e-4, 1e-4, 1), (0.05, 0.05, 6), (1e-3, 0.05, 4), (1e-9, 0.1, 1)]
+        {
+            assert_eq!(control_copies_for(forward, reverse, 1e-8), copies, "{forward} {reverse}");
         }
     }
 }

@@ -12,17 +12,25 @@
 //! - a gap longer than one notification can report is no loss: when a second frame confirms it, the numbers are taken
 //!   up where it is, and the frame that showed it is dropped.
 
+pub mod admission;
 pub mod checker;
+mod command;
 pub mod config;
 mod crossing;
+pub mod fallback;
+pub mod parameters;
 mod receiver;
+mod report;
 mod sender;
 
 use hitless_switch::{Context, DropReason, Environment, Mechanism, QueueConfig, Report, Subscriptions, Verdict};
-use hitless_wire::linkguardian::{AckHeader, DataHeader, LossNotification};
-use hitless_wire::{Packet, PortId, QueueId, Time};
+use hitless_wire::linkguardian::{AckHeader, ControlHeader, DataHeader, LossNotification, Message};
+use hitless_wire::packet::MINIMUM_FRAME_BYTES;
+use hitless_wire::{Packet, PortId, QueueId, Shim, Time};
 
-pub use config::{Activation, Buffering, Mode, ReceiverConfig, SenderConfig, copies_for};
+pub use command::{Action, Command, LinkEnd};
+pub use config::{Activation, Buffering, Mode, ReceiverConfig, SenderConfig, control_copies_for, copies_for};
+pub use fallback::{Fallback, FallbackConfig};
 use receiver::Receiver;
 use sender::Sender;
 
@@ -40,93 +48,76 @@ pub(crate) enum Role {
     Dummy,
     /// A packet in the reordering buffer.
     RxBuffered,
+    /// A second copy of one, which is to be dropped there.
+    RxDuplicate,
     /// An explicit acknowledgement.
     Acknowledgement,
     /// A loss notification.
     LossNotification,
     /// A pause frame.
     Pause,
+    /// A message to the other end.
+    Message,
 }
+
+impl Role {
+    const ALL: [Role; 9] = [
+        Role::TxBuffered,
+        Role::Repair,
+        Role::Dummy,
+        Role::RxBuffered,
+        Role::RxDuplicate,
+        Role::Acknowledgement,
+        Role::LossNotification,
+        Role::Pause,
+        Role::Message,
+    ];
+
+    /// The byte for a packet of one of the link's channels.
+    pub(crate) const fn of_channel(self, channel: u8) -> u8 {
+        self as u8 | channel << 4
+    }
+
+    /// What a packet of LinkGuardian's is.
+    pub(crate) fn of_packet(packet: &Packet) -> Option<Role> {
+        Role::ALL.get(usize::from(packet.role & 15).checked_sub(1)?).copied()
+    }
+}
+
+/// How many sequence spaces a link has at most: one for each of two classes of traffic.
+pub const CHANNELS: usize = 2;
 
 /// Which timer a token stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TimerKind {
     Backpressure,
     AckNumberTimeout,
+    /// A sender looks whether it was answered.
+    Answer,
+    /// A receiver looks at its counters.
+    Monitor,
 }
 
-pub(crate) fn timer_token(port: PortId, kind: TimerKind) -> u32 {
-    u32::from(port.0) << 1 | u32::from(kind == TimerKind::AckNumberTimeout)
+pub(crate) fn timer_token(port: PortId, channel: u8, kind: TimerKind) -> u32 {
+    u32::from(port.0) << 3 | u32::from(channel) << 2 | kind as u32
 }
 
-/// One of the two ends of a protected link, which is one direction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LinkEnd {
-    /// The switch that sends on it.
-    Sender,
-    /// The switch that receives from it.
-    Receiver,
-}
-
-/// What the control plane has one end of a link do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
-    /// Protect the link, as configured or last told.
-    Activate,
-    /// Protect the link with so many copies of each lost packet, from 1 on. What is told here decides at the sender alone.
-    Protect {
-        /// Copies retransmitted per lost packet; see [`copies_for`].
-        copies: u8,
-        /// In-order delivery or not.
-        mode: Mode,
-    },
-    /// Stop protecting it; what is buffered is still acknowledged or retransmitted.
-    Deactivate,
-}
-
-/// A command of the control plane. Of a port on which both directions are protected it reaches one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Command {
-    /// The port of the link.
-    pub port: PortId,
-    /// Which end of the link the port is.
-    pub end: LinkEnd,
-    /// What it is to do.
-    pub action: Action,
-}
-
-impl Command {
-    /// The number by which a switch passes the command on: bit 0 on or off, 16 bits of port, 8 of copies (0: as they
-    /// are), one for the mode and one for the end.
-    pub fn number(self) -> u32 {
-        let Command { port: PortId(port), end, action } = self;
-        let what = match action {
-            Action::Deactivate => 0,
-            Action::Activate => 1,
-            Action::Protect { copies, mode } => {
-                u32::from(mode == Mode::NonBlocking) << 25 | u32::from(copies) << 17 | 1
-            }
-        };
-        u32::from(end == LinkEnd::Receiver) << 26 | u32::from(port) << 1 | what
-    }
-
-    fn from_number(number: u32) -> Self {
-        let (is_active, copies) = (number & 1 == 1, (number >> 17) as u8);
-        let mode = if number >> 25 & 1 == 1 { Mode::NonBlocking } else { Mode::Blocking };
-        let action = match (is_active, copies) {
-            (false, _) => Action::Deactivate,
-            (true, 0) => Action::Activate,
-            (true, _) => Action::Protect { copies, mode },
-        };
-        let end = if number >> 26 & 1 == 1 { LinkEnd::Receiver } else { LinkEnd::Sender };
-        Command { port: PortId((number >> 1) as u16), end, action }
-    }
+/// A frame that carries a message and nothing else.
+pub(crate) fn control_frame(control: ControlHeader) -> Packet {
+    let mut frame = Packet { frame_bytes: MINIMUM_FRAME_BYTES - ControlHeader::WIRE_BYTES, ..Packet::default() };
+    frame.push_shim(control).expect("an empty stack has room");
+    frame
 }
 
 #[derive(Default)]
 struct PortRoles {
-    sender: Option<Sender>,
-    receiver: Option<Receiver>,
+    /// By channel.
+    senders: [Option<Sender>; CHANNELS],
+    receivers: [Option<Receiver>; CHANNELS],
+    /// Whether all queues but LinkGuardian's own are closed.
+    is_closed: bool,
+    /// The channel whose acknowledgement rode last.
+    rode_last: usize,
 }
 
 /// LinkGuardian on one switch.
@@ -136,16 +127,16 @@ pub struct LinkGuardian {
 }
 
 impl LinkGuardian {
-    /// Makes `config.port` the sending end of a protected link.
+    /// Makes `config.port` the sending end of a protected link, for the packets of its channel.
     pub fn add_sender(&mut self, config: SenderConfig) {
-        let port = config.port;
-        self.roles(port).sender = Some(Sender::new(config));
+        let (port, channel) = (config.port, usize::from(config.channel));
+        self.roles(port).senders[channel] = Some(Sender::new(config));
     }
 
-    /// Makes `config.port` the receiving end of a protected link.
+    /// Makes `config.port` the receiving end of a protected link, for the packets of its channel.
     pub fn add_receiver(&mut self, config: ReceiverConfig) {
-        let port = config.port;
-        self.roles(port).receiver = Some(Receiver::new(config));
+        let (port, channel) = (config.port, usize::from(config.channel));
+        self.roles(port).receivers[channel] = Some(Receiver::new(config));
     }
 
     fn roles(&mut self, port: PortId) -> &mut PortRoles {
@@ -157,37 +148,100 @@ impl LinkGuardian {
     }
 
     fn senders(&mut self) -> impl Iterator<Item = &mut Sender> {
-        self.ports.iter_mut().filter_map(|roles| roles.sender.as_mut())
+        self.ports.iter_mut().flat_map(|roles| roles.senders.iter_mut().flatten())
     }
 
     fn receivers(&mut self) -> impl Iterator<Item = &mut Receiver> {
-        self.ports.iter_mut().filter_map(|roles| roles.receiver.as_mut())
+        self.ports.iter_mut().flat_map(|roles| roles.receivers.iter_mut().flatten())
     }
 
     #[inline]
-    fn sender_at(&mut self, port: PortId) -> Option<&mut Sender> {
-        self.ports.get_mut(usize::from(port.0))?.sender.as_mut()
+    fn roles_at(&mut self, port: PortId) -> Option<&mut PortRoles> {
+        self.ports.get_mut(usize::from(port.0))
     }
 
     #[inline]
-    fn receiver_at(&mut self, port: PortId) -> Option<&mut Receiver> {
-        self.ports.get_mut(usize::from(port.0))?.receiver.as_mut()
+    fn sender_at(&mut self, port: PortId, channel: u8) -> Option<&mut Sender> {
+        self.roles_at(port)?.senders[usize::from(channel & 1)].as_mut()
+    }
+
+    #[inline]
+    fn receiver_at(&mut self, port: PortId, channel: u8) -> Option<&mut Receiver> {
+        self.roles_at(port)?.receivers[usize::from(channel & 1)].as_mut()
     }
 
     fn transmit_own<E: Environment>(&mut self, context: &mut Context<'_, E>) {
-        let (port, role) = (context.port(), context.packet().role);
-        if role == Role::Dummy as u8 {
-            if let Some(sender) = self.sender_at(port) {
-                sender.send_dummy(context);
-            }
+        let (port, channel) = (context.port(), channel_of(context.packet()));
+        let Some(role) = Role::of_packet(context.packet()) else { return };
+        let sender = match role {
+            Role::Dummy => true,
+            Role::Message => is_of_sender(context.packet()),
+            _ => false,
+        };
+        if sender {
+            let Some(sender) = self.sender_at(port, channel) else { return };
+            return if role == Role::Dummy { sender.send_dummy(context) } else { sender.stamp_message(context) };
+        }
+        let Some(receiver) = self.receiver_at(port, channel) else { return };
+        match role {
+            Role::Acknowledgement => receiver.stamp_acknowledgement(context),
+            Role::LossNotification => receiver.publish_loss(context),
+            Role::Pause => receiver.stamp_pause_frame(context),
+            _ => {}
+        }
+    }
+
+    fn take_message<E: Environment>(&mut self, control: ControlHeader, context: &mut Context<'_, E>) -> Verdict {
+        let port = context.port();
+        if control.message.is_of_sender() {
+            let Some(receiver) = self.receiver_at(port, control.channel) else {
+                return Verdict::Drop(DropReason::Mechanism);
+            };
+            return receiver.take_message(control, context);
+        }
+        if let Message::Request(level) = control.message {
+            // The receiver's losses are those of the link: they concern both channels.
+            let senders = self.roles_at(port).into_iter().flat_map(|roles| roles.senders.iter_mut().flatten());
+            senders.for_each(|sender| sender.set_level(level, context));
+            self.close_or_open(port, context);
+            return Verdict::Drop(DropReason::ControlAbsorbed);
+        }
+        let Some(sender) = self.sender_at(port, control.channel) else { return Verdict::Drop(DropReason::Mechanism) };
+        let verdict = sender.take_message(control, context);
+        self.close_or_open(port, context);
+        verdict
+    }
+
+    /// Serves nothing but LinkGuardian's own queues of a port while a sender there brings its protection to an end.
+    fn close_or_open<E: Environment>(&mut self, port: PortId, context: &mut Context<'_, E>) {
+        let Some(roles) = self.roles_at(port) else { return };
+        let is_closing = roles.senders.iter().flatten().any(Sender::is_closing);
+        if is_closing == roles.is_closed {
             return;
         }
-        let Some(receiver) = self.receiver_at(port) else { return };
-        match role {
-            _ if role == Role::Acknowledgement as u8 => receiver.stamp_acknowledgement(context),
-            _ if role == Role::LossNotification as u8 => receiver.publish_loss(context),
-            _ if role == Role::Pause as u8 => receiver.stamp_pause_frame(context),
-            _ => {}
+        roles.is_closed = is_closing;
+        if is_closing {
+            let of_senders = roles.senders.iter().flatten().flat_map(Sender::own_queues);
+            let of_receivers = roles.receivers.iter().flatten().flat_map(Receiver::own_queues);
+            let own: Vec<QueueId> = of_senders.chain(of_receivers).collect();
+            context.close_queues_but(port, &own);
+        } else {
+            context.open_queues(port);
+        }
+    }
+
+    /// One acknowledgement can ride on a packet: of the channel that has news, or of that whose turn it is.
+    fn piggyback<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        let Some(roles) = self.roles_at(context.port()) else { return };
+        let next = (roles.rode_last + 1) % CHANNELS;
+        let may_ride = |channel: &usize| roles.receivers[*channel].as_ref().is_some_and(Receiver::is_active);
+        let has_news = |channel: &usize| roles.receivers[*channel].as_ref().is_some_and(|end| end.has_news(context));
+        let turns = [next, roles.rode_last];
+        let candidates = || turns.into_iter().filter(may_ride);
+        let Some(channel) = candidates().find(has_news).or_else(|| candidates().next()) else { return };
+        roles.rode_last = channel;
+        if let Some(receiver) = &mut roles.receivers[channel] {
+            receiver.piggyback(context);
         }
     }
 }
@@ -211,14 +265,22 @@ impl Mechanism for LinkGuardian {
             return Verdict::Continue;
         }
         let port = context.port();
-        if let Some(sender) = self.sender_at(port) {
+        if let Some(control) = context.packet().shims.get::<ControlHeader>() {
+            return self.take_message(control, context);
+        }
+        if let Some(ack) = context.packet().shims.get::<AckHeader>()
+            && let Some(sender) = self.sender_at(port, ack.channel)
+        {
             let verdict = sender.take_acknowledgement(context);
             if verdict != Verdict::Continue {
                 return verdict;
             }
         }
-        let verdict = match self.receiver_at(port) {
-            Some(receiver) => receiver.take_from_link(context),
+        let verdict = match context.packet().shims.get::<DataHeader>() {
+            Some(header) => match self.receiver_at(port, header.channel) {
+                Some(receiver) => receiver.take_from_link(header, context),
+                None => Verdict::Continue,
+            },
             None => Verdict::Continue,
         };
         // The port is not the end that the header is for; nobody behind it may see it.
@@ -230,24 +292,20 @@ impl Mechanism for LinkGuardian {
 
     fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
         let packet = context.packet();
-        let (home, role) = (packet.ingress_port, packet.role);
-        if role == Role::TxBuffered as u8
-            && let Some(sender) = self.sender_at(home)
+        let (home, channel) = (packet.ingress_port, channel_of(packet));
+        if Role::of_packet(packet) == Some(Role::TxBuffered)
+            && let Some(sender) = self.sender_at(home, channel)
         {
             return sender.judge_copy(context);
         }
-        match self.receiver_at(home) {
+        match self.receiver_at(home, channel) {
             Some(receiver) => receiver.judge_buffered(context),
             None => Verdict::Continue,
         }
     }
 
     fn egress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
-        let packet = context.packet();
-        let (home, role) = (packet.ingress_port, packet.role);
-        if role == Role::RxBuffered as u8
-            && let Some(receiver) = self.receiver_at(home)
-        {
+        if let Some(receiver) = self.buffering_receiver(context) {
             receiver.note_unheld();
             receiver.watch_depth(context);
         }
@@ -255,12 +313,8 @@ impl Mechanism for LinkGuardian {
     }
 
     fn refused<E: Environment>(&mut self, _reason: DropReason, context: &mut Context<'_, E>) {
-        let packet = context.packet();
-        let (home, role) = (packet.ingress_port, packet.role);
-        if role == Role::RxBuffered as u8
-            && let Some(receiver) = self.receiver_at(home)
-        {
-            receiver.note_unheld();
+        if let Some(receiver) = self.buffering_receiver(context) {
+            receiver.note_refused();
         }
     }
 
@@ -269,105 +323,84 @@ impl Mechanism for LinkGuardian {
             self.transmit_own(context);
             return Verdict::Continue;
         }
-        let port = context.port();
-        if let Some(sender) = self.sender_at(port) {
+        let (port, class) = (context.port(), context.packet().class);
+        if let Some(roles) = self.roles_at(port)
+            && let Some(sender) = roles.senders.iter_mut().flatten().find(|sender| sender.is_for(class))
+        {
             sender.protect(context);
         }
-        if let Some(receiver) = self.receiver_at(port) {
-            receiver.piggyback(context);
-        }
+        self.piggyback(context);
         Verdict::Continue
     }
 
     fn timer<E: Environment>(&mut self, token: u32, context: &mut Context<'_, E>) {
-        let port = PortId((token >> 1) as u16);
-        let Some(receiver) = self.receiver_at(port) else { return };
-        if token & 1 == 1 { receiver.count_down(context) } else { receiver.send_pause_frame(context) }
+        let (port, channel) = (PortId((token >> 3) as u16), (token >> 2 & 1) as u8);
+        const BACKPRESSURE: u32 = TimerKind::Backpressure as u32;
+        const ACK_NUMBER_TIMEOUT: u32 = TimerKind::AckNumberTimeout as u32;
+        const MONITOR: u32 = TimerKind::Monitor as u32;
+        let kind = token & 3;
+        if kind == TimerKind::Answer as u32 {
+            if let Some(sender) = self.sender_at(port, channel) {
+                sender.look_after_answers(context);
+            }
+            return self.close_or_open(port, context);
+        }
+        let Some(receiver) = self.receiver_at(port, channel) else { return };
+        match kind {
+            BACKPRESSURE => receiver.send_pause_frame(context),
+            ACK_NUMBER_TIMEOUT => receiver.count_down(context),
+            MONITOR => receiver.watch_losses(context),
+            _ => {}
+        }
     }
 
-    fn command<E: Environment>(&mut self, command: u32, _context: &mut Context<'_, E>) {
+    fn command<E: Environment>(&mut self, command: u32, context: &mut Context<'_, E>) {
         let Command { port, end, action } = Command::from_number(command);
         let is_active = action != Action::Deactivate;
+        let Some(roles) = self.roles_at(port) else { return };
         match end {
             LinkEnd::Sender => {
-                let Some(sender) = self.sender_at(port) else { return };
-                sender.set_active(is_active);
-                if let Action::Protect { copies, mode } = action {
-                    sender.set_protection(u32::from(copies), mode);
+                for (channel, sender) in roles.senders.iter_mut().enumerate() {
+                    let Some(sender) = sender else { continue };
+                    if let Action::Protect { copies, mode } = action {
+                        // The second channel is there for packets that need no order.
+                        sender.set_protection(u32::from(copies), (channel == 0).then_some(mode));
+                    }
+                    sender.set_active(is_active, context);
                 }
+                self.close_or_open(port, context);
             }
-            LinkEnd::Receiver => {
-                if let Some(receiver) = self.receiver_at(port) {
-                    receiver.set_active(is_active);
-                }
-            }
+            LinkEnd::Receiver => roles.receivers.iter_mut().flatten().for_each(|end| end.set_active(is_active)),
         }
     }
 
     fn report(&self, now: Time) -> Report {
         let mut report = Report::new("linkguardian");
         for roles in &self.ports {
-            if let Some(sender) = &roles.sender {
-                report_sender(sender, &mut report);
-            }
-            if let Some(receiver) = &roles.receiver {
-                report_receiver(receiver, now, &mut report);
-            }
+            roles.senders.iter().flatten().for_each(|sender| report::report_sender(sender, &mut report));
+            roles.receivers.iter().flatten().for_each(|receiver| report::report_receiver(receiver, now, &mut report));
         }
         report
     }
 }
 
-fn report_sender(sender: &Sender, report: &mut Report) {
-    let scope = format!("port {} sender", sender.config.port.0);
-    let counters = &sender.counters;
-    report.acted |= counters.protected > 0;
-    for (name, value) in [
-        ("packets protected", counters.protected),
-        ("copies recirculated", counters.recirculations),
-        ("packets retransmitted", counters.retransmitted),
-        ("frames retransmitted", counters.retransmitted_frames),
-        ("dummies sent", counters.dummies),
-        ("losses reported", counters.losses_reported),
-        ("losses beyond the request registers", counters.losses_beyond_registers),
-        ("packets acknowledged", counters.acknowledged),
-        ("acknowledgements refused", counters.refused),
-        ("copies per lost packet", u64::from(sender.config.copies)),
-    ] {
-        report.count(&scope, name, value);
+impl LinkGuardian {
+    /// The receiver whose reordering buffer the packet is in.
+    fn buffering_receiver<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Option<&mut Receiver> {
+        let packet = context.packet();
+        let (home, channel) = (packet.ingress_port, channel_of(packet));
+        let is_buffered = matches!(Role::of_packet(packet), Some(Role::RxBuffered | Role::RxDuplicate));
+        if is_buffered { self.receiver_at(home, channel) } else { None }
     }
 }
 
-fn report_receiver(receiver: &Receiver, now: Time, report: &mut Report) {
-    let scope = format!("port {} receiver", receiver.config.port.0);
-    let (counters, checker) = (&receiver.counters, &receiver.checker);
-    report.acted |= counters.delivered > 0;
-    for (name, value) in [
-        ("packets delivered", counters.delivered - checker.duplicates),
-        ("packets lost", checker.lost()),
-        ("packets delivered twice", checker.duplicates),
-        ("packets delivered late", checker.reordered),
-        ("packets found missing", counters.losses),
-        ("packets recovered", counters.recovered),
-        ("ackNoTimeouts", counters.timeouts),
-        ("packets buffered", counters.buffered),
-        ("buffered packets recirculated", counters.recirculations),
-        ("duplicates removed", counters.duplicates),
-        ("explicit acknowledgements", counters.explicit_acknowledgements),
-        ("piggybacked acknowledgements", counters.piggybacked_acknowledgements),
-        ("pauses", counters.pauses),
-        ("numbers still missing", receiver.missing_numbers()),
-        ("frames refused", counters.refused),
-        ("resynchronisations", counters.resynchronisations),
-        ("loss events", counters.loss_runs.iter().sum()),
-        ("longest stall (ns)", counters.longest_stall.as_ps() / 1_000),
-        ("timer packets", now.as_ps() / receiver.config.timer_period.as_ps()),
-    ] {
-        report.count(&scope, name, value);
-    }
-    report.histograms.push((scope.clone(), "recovery delay (ns)", counters.recovery_delay_ns.clone()));
-    let broken = receiver.broken_promises(now).into_iter().chain(receiver.broken_order_promises());
-    report.broken_promises.extend(broken.map(|promise| format!("linkguardian {scope}: {promise}")));
+/// Of a packet that LinkGuardian owns.
+fn channel_of(packet: &Packet) -> u8 {
+    packet.role >> 4
+}
+
+fn is_of_sender(packet: &Packet) -> bool {
+    packet.shims.get::<ControlHeader>().is_some_and(|control| control.message.is_of_sender())
 }
 
 /// Asks for one more queue at `port`; answers its number.
@@ -386,24 +419,4 @@ fn carries_header(packet: &Packet) -> bool {
 
 fn data_header(packet: &Packet) -> DataHeader {
     packet.shims.get().expect("a packet that LinkGuardian buffers carries its header")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_command_survives_its_number() {
-        let protect = |copies, mode| Action::Protect { copies, mode };
-        let actions =
-            [Action::Activate, Action::Deactivate, protect(1, Mode::Blocking), protect(255, Mode::NonBlocking)];
-        for port in [PortId(0), PortId(1), PortId(u16::MAX)] {
-            for (end, action) in
-                actions.iter().flat_map(|&action| [(LinkEnd::Sender, action), (LinkEnd::Receiver, action)])
-            {
-                let command = Command { port, end, action };
-                assert_eq!(Command::from_number(command.number()), command);
-            }
-        }
-    }
 }

@@ -41,12 +41,12 @@ fn data(value: u16) -> Packet {
 }
 
 fn acknowledgement(value: u16) -> Packet {
-    with(blank(), AckHeader { acknowledged: number(value), piggybacked: false })
+    with(blank(), AckHeader { channel: 0, acknowledged: number(value), piggybacked: false })
 }
 
 fn loss(first_lost: u16, count: u8) -> Packet {
     let last_lost = number(first_lost).plus(u16::from(count).wrapping_sub(1));
-    let ack = with(blank(), AckHeader { acknowledged: last_lost, piggybacked: false });
+    let ack = with(blank(), AckHeader { channel: 0, acknowledged: last_lost, piggybacked: false });
     with(ack, LossNotification { first_lost: number(first_lost), count })
 }
 
@@ -125,6 +125,35 @@ fn who_takes_the_numbers_elsewhere_costs_one_packet() {
         assert_eq!(genuine(&pair), expected, "{buffering:?}");
         assert_eq!(pair.counter(now, "resynchronisations"), 2);
     }
+}
+
+/// The genuine packet is taken for the second copy of the forged one; nothing else is touched.
+#[test]
+fn a_forged_next_number_costs_the_packet_that_has_it() {
+    for buffering in BUFFERINGS {
+        let mut pair = pair(100, Mode::Blocking, 1, buffering, losing(&[60]));
+        pair.inject(0, Time::ZERO, 0, 50);
+        pair.forge(RECEIVER, microseconds(20), data(50));
+        pair.inject(0, microseconds(40), 50, 50);
+        let now = pair.run();
+        let expected: Vec<u64> = (0..100).filter(|&number| number != 50).collect();
+        assert_eq!(genuine(&pair), expected, "{buffering:?}");
+        assert_eq!(pair.counter(now, "duplicates removed"), 1, "{buffering:?}");
+    }
+}
+
+/// Copies of what is acknowledged before it has arrived are released: such a loss is not repaired, and no more than that.
+#[test]
+fn a_forged_acknowledgement_of_numbers_under_way_costs_only_what_is_lost() {
+    let mut pair = pair(100, Mode::Blocking, 1, Buffering::Recirculation, losing(&[30, 80]));
+    pair.inject(0, Time::ZERO, 0, 100);
+    for at_ns in (500..8_000).step_by(100) {
+        pair.forge(SENDER, Time(at_ns * 1_000), acknowledgement((at_ns / 124) as u16));
+    }
+    let now = pair.run();
+    let lost = 100 - genuine(&pair).len();
+    assert!(lost <= 2 && genuine(&pair).is_sorted(), "{lost} lost");
+    assert_eq!(pair.broken_promises(now), Vec::<String>::new());
 }
 
 /// A forged number a little ahead makes those before it look lost: they come all the same, in their turn.

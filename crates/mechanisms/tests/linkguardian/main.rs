@@ -1,6 +1,10 @@
 //! LinkGuardian between two switches, against losses that the test chooses.
 
+mod beyond;
+mod endurance;
+mod hardening;
 mod hostile;
+mod losses;
 mod support;
 
 use hitless_mechanisms::linkguardian::{Activation, Buffering, LinkGuardian, Mode, ReceiverConfig, SenderConfig};
@@ -20,6 +24,14 @@ fn sender(mode: Mode, copies: u32, buffering: Buffering) -> SenderConfig {
         buffering,
         buffer: Bytes::from_kilobytes(200),
         activation: Activation::FromStart,
+        channel: 0,
+        classes: u8::MAX,
+        first_number: 0,
+        handshake: false,
+        follows_requests: false,
+        tail_probes: false,
+        probe_period: Duration::from_ns(7_000),
+        header_bytes_more: 0,
     }
 }
 
@@ -36,6 +48,13 @@ fn receiver(buffering: Buffering) -> ReceiverConfig {
         buffering,
         buffer: Bytes::from_kilobytes(200),
         activation: Activation::FromStart,
+        channel: 0,
+        paused_classes: 1,
+        control_copies: 1,
+        deduplicates: false,
+        handshake: false,
+        fallback: None,
+        header_bytes_more: 0,
     }
 }
 

@@ -29,9 +29,8 @@ struct Queue {
     entries: VecDeque<Entry>,
     bytes: u64,
     peak_bytes: u64,
-    is_paused: bool,
-    /// The MAC takes no frame from it.
-    is_shut: bool,
+    /// Why it is not served, one bit for each reason: [`PAUSED`], [`CLOSED`].
+    stops: u8,
     /// Packets that are here, and count, but may not be served yet.
     held_packets: usize,
     /// Packets that may still be served; none when the queue is not scheduled by credit.
@@ -41,9 +40,14 @@ struct Queue {
 impl Queue {
     #[inline]
     fn may_be_served(&self) -> bool {
-        !self.is_paused && !self.is_shut && self.credit != Some(0) && !self.entries.is_empty()
+        self.stops == 0 && self.credit != Some(0) && !self.entries.is_empty()
     }
 }
+
+/// A queue is paused: by the link partner, or because it has nothing to say.
+const PAUSED: u8 = 1;
+/// A queue is closed by a mechanism that sees to something else first.
+const CLOSED: u8 = 2;
 
 /// Queues of one level of priority.
 #[derive(Debug)]
@@ -118,8 +122,7 @@ impl ManagedLane {
             entries: VecDeque::new(),
             bytes: 0,
             peak_bytes: 0,
-            is_paused: false,
-            is_shut: false,
+            stops: 0,
             held_packets: 0,
             credit: None,
         });
@@ -277,19 +280,38 @@ impl ManagedLane {
         while queues != 0 {
             let queue = QueueId(queues.trailing_zeros() as u8);
             queues &= queues - 1;
-            self.queues[usize::from(queue.0)].is_paused = is_paused;
+            let stops = &mut self.queues[usize::from(queue.0)].stops;
+            *stops = *stops & !PAUSED | if is_paused { PAUSED } else { 0 };
             self.refresh(queue);
         }
     }
 
-    /// Shuts all queues below `priority`, or opens them. It is apart from [`Self::pause`]: a queue is served when it is
-    /// neither paused nor shut.
+    /// Closes all queues below `priority`, or opens them, whoever else pauses or resumes them.
     pub fn gate(&mut self, priority: u8, is_shut: bool) {
         for index in 0..self.queues.len() {
             if self.queues[index].config.priority < priority {
-                self.queues[index].is_shut = is_shut;
+                let stops = &mut self.queues[index].stops;
+                *stops = *stops & !CLOSED | if is_shut { CLOSED } else { 0 };
                 self.refresh(QueueId(index as u8));
             }
+        }
+    }
+
+    /// Serves none of the queues but `open`, whoever else pauses or resumes them, until [`Self::open_all`].
+    pub fn close_all_but(&mut self, open: &[QueueId]) {
+        for index in 0..self.queues.len() as u8 {
+            if !open.contains(&QueueId(index)) {
+                self.queues[usize::from(index)].stops |= CLOSED;
+                self.refresh(QueueId(index));
+            }
+        }
+    }
+
+    /// Takes [`Self::close_all_but`] back.
+    pub fn open_all(&mut self) {
+        for index in 0..self.queues.len() as u8 {
+            self.queues[usize::from(index)].stops &= !CLOSED;
+            self.refresh(QueueId(index));
         }
     }
 
@@ -381,7 +403,7 @@ impl ManagedLane {
 
     /// Whether `queue` is paused.
     pub fn is_paused(&self, queue: QueueId) -> bool {
-        self.queues[usize::from(queue.0)].is_paused
+        self.queues[usize::from(queue.0)].stops & PAUSED != 0
     }
 
     /// Bytes waiting in `queue` (the frame in transmission has left it).

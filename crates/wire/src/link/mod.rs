@@ -109,6 +109,7 @@ const fn code_of(kind: ShimKind) -> Option<u8> {
         ShimKind::LinkGuardianAck => Some(2),
         ShimKind::LinkGuardianLoss => Some(3),
         ShimKind::PriorityFlowControl => Some(4),
+        ShimKind::LinkGuardianControl => Some(5),
         ShimKind::CheckNumber | ShimKind::SqrCache | ShimKind::DetourCount => None,
         ShimKind::LinkLayerRetry | ShimKind::Wharf => None,
         ShimKind::RimmDetour | ShimKind::RimmTelemetry | ShimKind::RimmMessage => None,

@@ -34,11 +34,13 @@ pub enum Refusal {
     Pause,
     /// Shims, or shims and an inner frame, that never come together.
     Composition,
+    /// A message between the ends of the link that this version does not have.
+    Control,
 }
 
 impl Refusal {
     /// All of them, in the order of [`RefusalCounters`].
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::OtherType,
         Self::OtherAddress,
         Self::Truncated,
@@ -53,6 +55,7 @@ impl Refusal {
         Self::LossNotification,
         Self::Pause,
         Self::Composition,
+        Self::Control,
     ];
 
     /// A short name for counters and metrics.
@@ -72,6 +75,7 @@ impl Refusal {
             Self::LossNotification => "loss_notification",
             Self::Pause => "pause",
             Self::Composition => "composition",
+            Self::Control => "control",
         }
     }
 }
@@ -92,6 +96,7 @@ impl fmt::Display for Refusal {
             Self::Acknowledgement => "an acknowledgement that no switch puts on a link",
             Self::LossNotification => "a loss notification that contradicts its acknowledgement",
             Self::Pause => "a pause frame with a class or a time that no switch asks for",
+            Self::Control => "a message that this version does not have",
             Self::Composition => "headers that never come together, or with or without an inner frame",
         })
     }

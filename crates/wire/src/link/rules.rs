@@ -3,7 +3,7 @@
 //! These are the rules that need no state. How far a number may lie from the last one is for the mechanism to judge.
 
 use super::Refusal;
-use crate::linkguardian::{AckHeader, DataHeader, LossNotification, SequenceNumber};
+use crate::linkguardian::{AckHeader, ControlHeader, DataHeader, LossNotification, Message, SequenceNumber};
 use crate::pause::PauseFrame;
 use crate::shim::{Shim, ShimKind, ShimStack};
 
@@ -18,6 +18,7 @@ pub fn take(kind: ShimKind, bytes: &[u8], stack: &mut ShimStack) -> Result<usize
         ShimKind::LinkGuardianAck => take_as::<AckHeader>(bytes, stack, |_| true, Refusal::Acknowledgement),
         ShimKind::LinkGuardianLoss => take_as(bytes, stack, reports_a_loss, Refusal::LossNotification),
         ShimKind::PriorityFlowControl => take_as(bytes, stack, is_ours, Refusal::Pause),
+        ShimKind::LinkGuardianControl => take_as(bytes, stack, is_known, Refusal::Control),
         ShimKind::CheckNumber | ShimKind::SqrCache | ShimKind::DetourCount => Err(Refusal::UnknownKind),
         ShimKind::LinkLayerRetry | ShimKind::Wharf => Err(Refusal::UnknownKind),
         ShimKind::RimmDetour | ShimKind::RimmTelemetry | ShimKind::RimmMessage => Err(Refusal::UnknownKind),
@@ -50,6 +51,10 @@ fn reports_a_loss(loss: &LossNotification) -> bool {
     loss.count > 0
 }
 
+fn is_known(header: &ControlHeader) -> bool {
+    header.message != Message::Unknown
+}
+
 fn is_ours(frame: &PauseFrame) -> bool {
     frame.class < CLASSES && (frame.is_resume() || *frame == PauseFrame::pause(frame.class))
 }
@@ -61,7 +66,7 @@ pub fn check_composition(shims: &ShimStack, has_inner: bool) -> Result<(), Refus
     let loss: Option<LossNotification> = shims.get();
     let is_alone = shims.iter().count() == 1;
     let is_known = match (data, ack, loss, has_inner) {
-        _ if shims.contains::<PauseFrame>() => is_alone && !has_inner,
+        _ if shims.contains::<PauseFrame>() || shims.contains::<ControlHeader>() => is_alone && !has_inner,
         (data, ack, None, true) => data.is_none_or(|data| !data.dummy) && ack.is_none_or(|ack| ack.piggybacked),
         (Some(data), None, None, false) => data.dummy,
         (None, Some(ack), loss, false) => {

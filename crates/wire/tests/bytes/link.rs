@@ -5,7 +5,9 @@ use hitless_wire::link::{
     ADDED_BYTES_MAX, CannotEncode, INNER_BYTES_MAX, LinkFormat, LinkFrame, Refusal, inner_mtu, link_frame_bytes,
     outer_mtu,
 };
-use hitless_wire::linkguardian::{AckHeader, DataHeader, Era, LossNotification, PacketType, SequenceNumber};
+use hitless_wire::linkguardian::{
+    AckHeader, ControlHeader, DataHeader, Era, LossNotification, Message, PacketType, SequenceNumber,
+};
 use hitless_wire::pause::PauseFrame;
 use hitless_wire::shim::{CheckNumber, DetourCount};
 use hitless_wire::sqr::CacheMetadata;
@@ -33,8 +35,12 @@ fn data(value: u16) -> DataHeader {
     DataHeader { blocking: true, ..DataHeader::new(PacketType::Data, number(value, Era::Odd)) }
 }
 
+fn control(message: Message) -> ControlHeader {
+    ControlHeader { message, channel: 0, sequence: number(7, Era::Even) }
+}
+
 fn ack(value: u16, piggybacked: bool) -> AckHeader {
-    AckHeader { acknowledged: number(value, Era::Even), piggybacked }
+    AckHeader { channel: 0, acknowledged: number(value, Era::Even), piggybacked }
 }
 
 fn loss(value: u16, count: u8) -> LossNotification {
@@ -73,6 +79,10 @@ pub fn shapes() -> Vec<(&'static str, ShimStack, bool)> {
         ("longest gap", stack(&[&on(ack(3_000, false)), &on(loss(8, 255))]), false),
         ("pause", stack(&[&on(PauseFrame::pause(7))]), false),
         ("resume", stack(&[&on(PauseFrame::resume(0))]), false),
+        ("data of the second channel", stack(&[&on(DataHeader { channel: 1, ..data(7) })]), true),
+        ("acknowledgement of the second channel", stack(&[&on(AckHeader { channel: 1, ..ack(9, false) })]), false),
+        ("start", stack(&[&on(control(Message::Start))]), false),
+        ("answer to a probe", stack(&[&on(control(Message::Answer { in_order: true }))]), false),
     ]
 }
 
@@ -195,7 +205,7 @@ fn each_violation_is_refused_for_its_reason() {
         ("half a shim", cut(good(), 18), Refusal::Truncated),
         ("padding as a shim", raw(2, &ACK), Refusal::UnknownKind),
         ("an unknown shim", raw(1, &[9, 0, 0, 0]), Refusal::UnknownKind),
-        ("the checker's number", raw(1, &[5, 0, 0, 0, 1]), Refusal::UnknownKind),
+        ("the checker's number", raw(1, &[6, 0, 0, 0, 1]), Refusal::UnknownKind),
         ("fifteen shims", raw(15, &ACK.repeat(15)), Refusal::DuplicateKind),
         ("two acknowledgements", raw(2, &ACK.repeat(2)), Refusal::DuplicateKind),
         ("no room for the length", cut(raw(0x81, &DATA), 21), Refusal::Truncated),
@@ -205,7 +215,6 @@ fn each_violation_is_refused_for_its_reason() {
         ("data of another type", carrying(&[[1, 0x42, 0, 7]]), Refusal::DataHeader),
         ("a sender's copy", carrying(&[[1, 0xc2, 0, 7]]), Refusal::DataHeader),
         ("a waiting packet", carrying(&[[1, 0x03, 0, 7]]), Refusal::DataHeader),
-        ("data with a reserved bit", carrying(&[[1, 0x22, 0, 7]]), Refusal::DataHeader),
         ("a retransmitted dummy", raw(1, &[1, 0x0e, 0, 7]), Refusal::DataHeader),
         ("a dummy with a frame", carrying(&[[1, 0x06, 0, 7]]), Refusal::Composition),
         ("data without a frame", raw(1, &DATA), Refusal::Composition),
@@ -224,6 +233,10 @@ fn each_violation_is_refused_for_its_reason() {
         ("class 8", raw(1, &[4, 8, 0xff, 0xff]), Refusal::Pause),
         ("half a pause", raw(1, &[4, 0, 0x7f, 0xff]), Refusal::Pause),
         ("pause with more", raw(2, &[&[4u8, 0, 0, 0][..], &ACK].concat()), Refusal::Composition),
+        ("a message of no kind", raw(1, &[5, 0, 0, 0, 7]), Refusal::Control),
+        ("a message of an unknown kind", raw(1, &[5, 0x70, 0, 0, 7]), Refusal::Control),
+        ("a message with a reserved byte", raw(1, &[5, 0x10, 1, 0, 7]), Refusal::Control),
+        ("a message with more", raw(2, &[&[5u8, 0x10, 0, 0, 7][..], &ACK].concat()), Refusal::Composition),
         ("pause with a frame", carrying(&[[4, 0, 0, 0]]), Refusal::Composition),
     ];
     for (name, bytes, refusal) in cases {

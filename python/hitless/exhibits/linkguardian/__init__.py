@@ -12,6 +12,7 @@
 - ``goodput``: CUBIC on a 10G link: table 3
 - ``rivals``: LinkGuardian beside Wharf, Link Layer Retry and end-to-end recovery (beyond the paper)
 - ``corruptd``: the monitor daemon of appendix C, on a link that corrupts and is repaired (``repair``)
+- ``future``: what section 5 leaves for later: both ways, many links, bursts, two classes, fallback, 400G
 - ``fleet``: a year of 100,224 links: figures 15 and 16
 """
 
@@ -20,6 +21,7 @@ from hitless.exhibits.linkguardian import (
     bursts,
     corruptd,
     fleet,
+    future,
     goodput,
     latency,
     over_time,
@@ -36,6 +38,7 @@ __all__ = [
     "bursts",
     "corruptd",
     "fleet",
+    "future",
     "goodput",
     "latency",
     "over_time",

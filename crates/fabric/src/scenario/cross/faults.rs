@@ -7,8 +7,11 @@ use hitless_wire::{Bytes, Duration, Time};
 
 use super::Check;
 use crate::scenario::error::Problem;
+use crate::scenario::guarded;
 use crate::scenario::suggest::closest;
-use crate::scenario::{Buffering, LinkGuardianSettings, LinkImpairment, LinkState, LossModel, MechanismSettings};
+use crate::scenario::{
+    Buffering, LinkGuardianMode, LinkGuardianSettings, LinkImpairment, LinkState, LossModel, MechanismSettings,
+};
 use crate::topology::select::{select_links, select_switch_ports};
 use crate::topology::{DirectedLink, Topology};
 
@@ -102,16 +105,29 @@ impl Check<'_> {
         }
     }
 
+    /// The recirculation ports that protected links share can serve them all.
+    pub(super) fn admission(&mut self, topology: &Topology) {
+        let Some(overload) = guarded::overload(self.scenario, topology) else { return };
+        let (switch, number) = (&topology.switch(overload.switch).name, overload.recirculation);
+        let from = if overload.at == Time::ZERO { String::new() } else { format!(" from {} on", overload.at) };
+        let rule = format!("recirculation{number} of {switch} has no room for it{from}: {}", overload.reason);
+        let hint = "more recirculation ports (switch.recirculation_ports) or faster ones (recirculation_rate); \
+                    admission_control = false lets it be tried";
+        let field = format!("mechanism[{}].link", overload.mechanism);
+        self.problems.push(Problem::new(field, "", rule).hint(hint));
+    }
+
     fn linkguardian(&mut self, settings: &LinkGuardianSettings, section: &str) {
         let field = |name: &str| format!("{section}.{name}");
         let both = settings.copies.is_some() && settings.actual_loss_rate.is_some();
         self.require(!both, &field("actual_loss_rate"), "has no effect when copies are given");
         self.require(settings.timer_period > Duration::ZERO, &field("timer_period"), "must be above zero");
-        let waits = settings.ack_no_timeout >= settings.timer_period;
+        let waits = settings.ack_no_timeout.is_none_or(|timeout| timeout >= settings.timer_period);
         self.require(waits, &field("ack_no_timeout"), "must be at least one timer_period");
-        let rises = settings.pause_threshold > settings.resume_threshold;
+        let pause = settings.pause_threshold;
+        let rises = pause.zip(settings.resume_threshold).is_none_or(|(pause, resume)| pause > resume);
         self.require(rises, &field("pause_threshold"), "must be above resume_threshold");
-        let holds = settings.reordering_buffer >= settings.pause_threshold || !settings.backpressure;
+        let holds = pause.is_none_or(|pause| settings.reordering_buffer >= pause) || !settings.backpressure;
         self.require(holds, &field("reordering_buffer"), "must not be below pause_threshold");
         self.require(settings.sender_buffer > Bytes::ZERO, &field("sender_buffer"), "must be above zero");
         self.times_rise(settings.activation.iter().map(|change| change.at), &field("activation"));
@@ -122,6 +138,8 @@ impl Check<'_> {
             self.require(changes, &field, "it is in this state already");
             active = change.active;
         }
+        self.second_channel(settings, section);
+        self.fallback(settings, section);
         let registers = settings.consecutive_losses_max as usize <= REQUEST_REGISTERS_MAX;
         self.require_else(registers, || {
             let rule = format!("must be at most {REQUEST_REGISTERS_MAX}: so many registers the model has");
@@ -129,6 +147,26 @@ impl Check<'_> {
         });
         let has_ports = settings.buffering != Buffering::Recirculation || self.scenario.switch.recirculation_ports > 0;
         self.require(has_ports, &field("buffering"), "needs a recirculation port: switch.recirculation_ports is 0");
+    }
+
+    fn second_channel(&mut self, settings: &LinkGuardianSettings, section: &str) {
+        let (classes, field) = (&settings.non_blocking_classes, format!("{section}.non_blocking_classes"));
+        self.require(classes.iter().all(|&class| class < 8), &field, "a traffic class is a number from 0 to 7");
+        let distinct: BTreeSet<_> = classes.iter().collect();
+        self.require(distinct.len() == classes.len(), &field, "names a class twice");
+        self.require(distinct.len() < 8, &field, "must leave a class: mode = \"non-blocking\" is for all of them");
+        let is_needed = classes.is_empty() || settings.mode == LinkGuardianMode::Blocking;
+        self.require(is_needed, &field, "has no effect with mode = \"non-blocking\": no class is kept in order");
+    }
+
+    fn fallback(&mut self, settings: &LinkGuardianSettings, section: &str) {
+        let Some(fallback) = &settings.fallback else { return };
+        let field = |name: &str| format!("{section}.fallback.{name}");
+        self.require(fallback.period > Duration::ZERO, &field("period"), "must be above zero");
+        self.require(fallback.hold > Duration::ZERO, &field("hold"), "must be above zero");
+        self.require(fallback.hold_max >= fallback.hold, &field("hold_max"), "must not be below hold");
+        let rises = fallback.off_above >= fallback.non_blocking_above;
+        self.require(rises, &field("off_above"), "must not be below non_blocking_above");
     }
 
     pub(super) fn measure(&mut self, topology: &Topology) {

@@ -35,6 +35,7 @@ pub(super) fn check(scenario: &Scenario, purpose: Purpose) -> Vec<Problem> {
         check.failures(&topology);
         check.mechanisms(&topology);
         check.one_protection_per_link(&topology);
+        check.admission(&topology);
         check.composition(&topology);
         check.measure(&topology);
     }

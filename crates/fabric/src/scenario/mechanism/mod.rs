@@ -17,7 +17,7 @@ pub use afq::{
 };
 pub use dibs::DibsSettings;
 pub use link_layer_retry::{LinkLayerRetryAction, LinkLayerRetrySettings};
-pub use linkguardian::{ActivationChange, Buffering, LinkGuardianMode, LinkGuardianSettings};
+pub use linkguardian::{ActivationChange, Buffering, FallbackSettings, LinkGuardianMode, LinkGuardianSettings};
 pub use rimm::{RimmAgain, RimmChange, RimmMessages, RimmRelease, RimmSettings};
 pub use sqr::{SqrBackstop, SqrCaching, SqrRelease, SqrSettings};
 pub use wharf::WharfSettings;

@@ -45,14 +45,18 @@ fn presets_fill_what_is_not_given() {
 
 #[test]
 fn linkguardian_takes_its_parameters_from_the_rate_of_its_link() {
-    let table =
-        [("10 Gbps", "13.5 us", 622), ("25 Gbps", "7.5 us", 497), ("100 Gbps", "7 us", 460), ("400 Gbps", "7 us", 460)];
-    for (rate, timeout, resume_cells) in table {
-        let text = BASE.replace("25 Gbps", rate);
+    let table = [
+        ("10 Gbps", "13.5 us", 49_760),
+        ("25 Gbps", "7.5 us", 39_760),
+        ("100 Gbps", "7 us", 36_800),
+        ("400 Gbps", "7 us", 35_646),
+    ];
+    for (rate, timeout, resume_bytes) in table {
+        let text = BASE.replace("25 Gbps", rate).replace("[measure]", "admission_control = false\n[measure]");
         let scenario = check(&text, "base.toml").unwrap_or_else(|error| panic!("{error}"));
         let MechanismSettings::LinkGuardian(settings) = &scenario.mechanisms[0] else { panic!("no LinkGuardian") };
-        assert_eq!(settings.ack_no_timeout, quantity::Quantity::read(timeout).unwrap(), "{rate}");
-        assert_eq!(settings.resume_threshold.0, resume_cells * 80, "{rate}");
+        assert_eq!(settings.timeout(), quantity::Quantity::read(timeout).unwrap(), "{rate}");
+        assert_eq!(settings.thresholds().0.0, resume_bytes, "{rate}");
     }
 }
 

@@ -1,16 +1,16 @@
 //! LinkGuardian on the switches at both ends of its links.
 
 use hitless_mechanisms::LinkGuardian;
-use hitless_mechanisms::linkguardian::{self, Action, Command, LinkEnd};
-use hitless_wire::{Bytes, PortId};
+use hitless_mechanisms::linkguardian::{self, Action, Command, FallbackConfig, LinkEnd};
+use hitless_wire::PortId;
 
 use super::super::build::recirculation_port_id;
 use super::{Kind, Planner};
+use crate::scenario::guarded::{GuardedEnd, guarded_ends};
 use crate::scenario::{Buffering, LinkGuardianMode, LinkGuardianSettings};
-use crate::topology::select::select_links;
-use crate::topology::{Endpoint, Node, SwitchId};
+use crate::topology::SwitchId;
 
-/// One end of a protected link, with a recirculation port of its own as far as there are enough.
+/// The ports of one end.
 struct End {
     switch: SwitchId,
     port: PortId,
@@ -18,15 +18,29 @@ struct End {
 }
 
 impl Planner<'_> {
-    pub(super) fn add_linkguardian(&mut self, settings: &LinkGuardianSettings) -> Result<(), String> {
-        for link in select_links(self.topology, &settings.link)? {
-            let (from, to) = self.topology.ends(link);
-            let sender = self.end(from, settings.sender_buffer)?;
-            let receiver = self.end(to, settings.reordering_buffer)?;
-            self.command(&sender, LinkEnd::Sender, settings);
-            self.command(&receiver, LinkEnd::Receiver, settings);
-            self.guardian(sender.switch).add_sender(sender_config(settings, &sender));
-            self.guardian(receiver.switch).add_receiver(receiver_config(settings, &receiver));
+    pub(super) fn add_linkguardians(&mut self) -> Result<(), String> {
+        for end in guarded_ends(self.scenario, self.topology) {
+            let settings = end.settings;
+            let at = self.end(&end)?;
+            self.command(&at, end.end, settings);
+            for (channel, classes) in channels(settings) {
+                match end.end {
+                    LinkEnd::Sender => {
+                        let mode = if channel == 0 { mode(settings) } else { linkguardian::Mode::NonBlocking };
+                        let config =
+                            linkguardian::SenderConfig { channel, classes, mode, ..sender_config(settings, &at) };
+                        self.guardian(at.switch).add_sender(config);
+                    }
+                    LinkEnd::Receiver => {
+                        let paused_classes = self.scenario.switch.classes_of_distinct_queues(classes);
+                        // The link's losses are judged once.
+                        let fallback = fallback(settings).filter(|_| channel == 0);
+                        let config = receiver_config(settings, &at);
+                        let config = linkguardian::ReceiverConfig { channel, paused_classes, fallback, ..config };
+                        self.guardian(at.switch).add_receiver(config);
+                    }
+                }
+            }
         }
         Ok(())
     }
@@ -35,26 +49,20 @@ impl Planner<'_> {
         self.draft(switch).linkguardian.get_or_insert_default()
     }
 
-    fn end(&mut self, endpoint: Endpoint, buffer: Bytes) -> Result<End, String> {
-        let Node::Switch(switch) = endpoint.node else {
-            return Err(format!(
-                "{} is a host: both ends of a protected link are switches",
-                self.topology.name(endpoint.node)
-            ));
-        };
-        let ports = self.scenario.switch.recirculation_ports;
-        if ports == 0 {
+    fn end(&mut self, end: &GuardedEnd<'_>) -> Result<End, String> {
+        if self.scenario.switch.recirculation_ports == 0 {
             return Err("a protected link needs recirculation ports: [switch] recirculation_ports is 0".into());
         }
-        let used = &mut self.guarded_ends[switch.0 as usize];
-        let number = *used % ports;
-        *used += 1;
-        let limit = &mut self.recirculation_limits[switch.0 as usize][usize::from(number)];
+        let buffer = match end.end {
+            LinkEnd::Sender => end.settings.sender_buffer,
+            LinkEnd::Receiver => end.settings.reordering_buffer,
+        };
+        let limit = &mut self.recirculation_limits[end.switch.0 as usize][usize::from(end.recirculation)];
         *limit = Some(limit.map_or(buffer, |limit| limit.max(buffer)));
         Ok(End {
-            switch,
-            port: endpoint.port,
-            recirculation_port: recirculation_port_id(self.topology, switch, number),
+            switch: end.switch,
+            port: end.at.port,
+            recirculation_port: recirculation_port_id(self.topology, end.switch, end.recirculation),
         })
     }
 
@@ -65,6 +73,39 @@ impl Planner<'_> {
             self.commands.push(super::Command { at: change.at, switch, kind: Kind::LinkGuardian, number });
         }
     }
+}
+
+/// The sequence spaces of a link, each with the traffic classes that it numbers, one bit each.
+fn channels(settings: &LinkGuardianSettings) -> impl Iterator<Item = (u8, u8)> {
+    let unordered = settings.non_blocking_classes.iter().fold(0, |classes: u8, class| classes | 1 << (class & 7));
+    let second = (unordered != 0).then_some((1, unordered));
+    std::iter::once((0, !unordered)).chain(second)
+}
+
+fn mode(settings: &LinkGuardianSettings) -> linkguardian::Mode {
+    match settings.mode {
+        LinkGuardianMode::Blocking => linkguardian::Mode::Blocking,
+        LinkGuardianMode::NonBlocking => linkguardian::Mode::NonBlocking,
+    }
+}
+
+fn fallback(settings: &LinkGuardianSettings) -> Option<FallbackConfig> {
+    settings.fallback.map(|fallback| FallbackConfig {
+        period: fallback.period,
+        non_blocking_above: fallback.non_blocking_above,
+        off_above: fallback.off_above,
+        recovery_share: fallback.recovery_share,
+        bad_periods: fallback.bad_periods,
+        hold: fallback.hold,
+        hold_max: fallback.hold_max,
+        frames_min: fallback.frames_min,
+    })
+}
+
+/// Bytes of header on each packet beside the paper's three.
+fn header_bytes_more(settings: &LinkGuardianSettings) -> u32 {
+    const ETHER_TYPE_BYTES: u32 = 2;
+    if settings.original_ether_type { ETHER_TYPE_BYTES } else { 0 }
 }
 
 fn activation(settings: &LinkGuardianSettings) -> linkguardian::Activation {
@@ -86,31 +127,44 @@ fn sender_config(settings: &LinkGuardianSettings, end: &End) -> linkguardian::Se
     linkguardian::SenderConfig {
         port: end.port,
         recirculation_port: end.recirculation_port,
-        mode: match settings.mode {
-            LinkGuardianMode::Blocking => linkguardian::Mode::Blocking,
-            LinkGuardianMode::NonBlocking => linkguardian::Mode::NonBlocking,
-        },
+        mode: mode(settings),
         copies: settings.copy_count(),
         dummies: if settings.tail_detection { settings.dummy_count as u8 } else { 0 },
         request_registers: settings.consecutive_losses_max as usize,
         buffering: buffering(settings),
         buffer: settings.sender_buffer,
         activation: activation(settings),
+        channel: 0,
+        classes: u8::MAX,
+        first_number: settings.first_number as u16,
+        handshake: settings.handshake,
+        follows_requests: settings.fallback.is_some(),
+        tail_probes: settings.tail_probes,
+        probe_period: settings.timeout(),
+        header_bytes_more: header_bytes_more(settings),
     }
 }
 
 fn receiver_config(settings: &LinkGuardianSettings, end: &End) -> linkguardian::ReceiverConfig {
+    let (resume_threshold, pause_threshold) = settings.thresholds();
     linkguardian::ReceiverConfig {
         port: end.port,
         recirculation_port: end.recirculation_port,
         acknowledgements: settings.ack_count as u8,
-        acknowledgement_timeout: settings.ack_no_timeout,
+        acknowledgement_timeout: settings.timeout(),
         timer_period: settings.timer_period,
-        resume_threshold: settings.resume_threshold,
-        pause_threshold: settings.pause_threshold,
+        resume_threshold,
+        pause_threshold,
         backpressure: settings.backpressure,
         buffering: buffering(settings),
         buffer: settings.reordering_buffer,
         activation: activation(settings),
+        channel: 0,
+        paused_classes: 1,
+        control_copies: settings.control_copies.unwrap_or(1),
+        deduplicates: settings.deduplicate,
+        handshake: settings.handshake,
+        fallback: fallback(settings),
+        header_bytes_more: header_bytes_more(settings),
     }
 }

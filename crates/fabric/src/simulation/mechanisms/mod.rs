@@ -103,8 +103,6 @@ struct Planner<'a> {
     topology: &'a Topology,
     /// By switch.
     drafts: Vec<Draft>,
-    /// By switch: ends of links protected by LinkGuardian.
-    guarded_ends: Vec<u16>,
     recirculation_limits: Vec<Vec<Option<Bytes>>>,
     commands: Vec<Command>,
 }
@@ -124,13 +122,12 @@ fn read<'a>(scenario: &'a Scenario, topology: &'a Topology) -> Result<Planner<'a
         scenario,
         topology,
         drafts: (0..switches).map(|_| Draft::default()).collect(),
-        guarded_ends: vec![0; switches],
         recirculation_limits: vec![vec![None; ports]; switches],
         commands: Vec::new(),
     };
     for settings in &scenario.mechanisms {
         match settings {
-            MechanismSettings::LinkGuardian(settings) => planner.add_linkguardian(settings)?,
+            MechanismSettings::LinkGuardian(_) => {}
             MechanismSettings::LinkLayerRetry(settings) => planner.add_link_layer_retry(settings)?,
             MechanismSettings::Wharf(settings) => planner.add_wharf(settings)?,
             MechanismSettings::Sqr(settings) => planner.add_sqr(settings)?,
@@ -139,6 +136,7 @@ fn read<'a>(scenario: &'a Scenario, topology: &'a Topology) -> Result<Planner<'a
             MechanismSettings::Rimm(settings) => planner.add_rimm(settings)?,
         }
     }
+    planner.add_linkguardians()?;
     Ok(planner)
 }
 

@@ -47,6 +47,22 @@ fn deficit_round_robin_shares_bytes_not_packets() {
 }
 
 #[test]
+fn a_closed_queue_stays_closed_though_its_partner_resumes_it() {
+    let mut lane = lane(&[(9, 1_500), (1, 1_500)]);
+    lane.close_all_but(&[QueueId(1)]);
+    fill(&mut lane, 0, 100, 1);
+    fill(&mut lane, 1, 100, 1);
+    lane.pause(QueueId(0));
+    lane.resume(QueueId(0));
+    assert_eq!(drain(&mut lane), [1]);
+    lane.pause(QueueId(0));
+    lane.open_all();
+    assert!(lane.is_paused(QueueId(0)) && !lane.has_ready(), "the partner has not resumed it");
+    lane.resume(QueueId(0));
+    assert_eq!(drain(&mut lane), [0]);
+}
+
+#[test]
 fn a_paused_queue_waits_and_lets_others_pass() {
     let mut lane = lane(&[(9, 1_500), (1, 1_500)]);
     fill(&mut lane, 0, 100, 1);

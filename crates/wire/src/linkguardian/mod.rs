@@ -1,14 +1,19 @@
 //! LinkGuardian's headers: three bytes in each direction (paper, section 3.5) and the loss notification (A.1).
 //!
-//! The bit layout is that of the published switch programs:
+//! The bit layout is that of the published switch programs, in which `channel` is padding: a link that protects two
+//! classes of traffic apart has two sequence spaces, 0 and 1.
 //!
 //! ```text
-//! data:  type:2 pad:1 era:1 retransmitted:1 dummy:1 blocking:1 rx_buffered:1 | sequence:16
-//! ack:   type:2 piggybacked:1 era:1 pad:4                                    | acknowledged:16
+//! data:  type:2 channel:1 era:1 retransmitted:1 dummy:1 blocking:1 rx_buffered:1 | sequence:16
+//! ack:   type:2 piggybacked:1 era:1 channel:1 pad:3                          | acknowledged:16
 //! loss:  count:8 | first_lost:16            (follows an ack header of type 2)
 //! ```
 
+mod control;
+
 use std::fmt;
+
+pub use control::{ControlHeader, Level, Message};
 
 use crate::shim::{Shim, ShimKind};
 
@@ -145,6 +150,8 @@ impl PacketType {
 pub struct DataHeader {
     /// Data on the link, or a copy in the sender's buffer.
     pub packet_type: PacketType,
+    /// Which of the link's sequence spaces the number is of: 0 or 1.
+    pub channel: u8,
     /// The packet's number on this link.
     pub sequence: SequenceNumber,
     /// A retransmitted copy.
@@ -160,7 +167,15 @@ pub struct DataHeader {
 impl DataHeader {
     /// A header of `packet_type` with all flags clear.
     pub const fn new(packet_type: PacketType, sequence: SequenceNumber) -> Self {
-        Self { packet_type, sequence, retransmitted: false, dummy: false, blocking: false, rx_buffered: false }
+        Self {
+            packet_type,
+            channel: 0,
+            sequence,
+            retransmitted: false,
+            dummy: false,
+            blocking: false,
+            rx_buffered: false,
+        }
     }
 
     /// Whether a switch puts such a header on a link: packets that wait have other types and flags, and a dummy is
@@ -177,6 +192,7 @@ impl Shim for DataHeader {
     #[inline]
     fn emit(&self, bytes: &mut [u8]) {
         bytes[0] = (self.packet_type as u8) << 6
+            | (self.channel & 1) << 5
             | self.sequence.era.bit() << 4
             | u8::from(self.retransmitted) << 3
             | u8::from(self.dummy) << 2
@@ -191,6 +207,7 @@ impl Shim for DataHeader {
         let value = u16::from_be_bytes([bytes[1], bytes[2]]);
         Self {
             packet_type: PacketType::from_bits(flags >> 6),
+            channel: flags >> 5 & 1,
             sequence: SequenceNumber::new(value, Era::from_bit(flags >> 4)),
             retransmitted: flags & 8 != 0,
             dummy: flags & 4 != 0,
@@ -203,6 +220,8 @@ impl Shim for DataHeader {
 /// The cumulative acknowledgement: the last number that the receiving switch has seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckHeader {
+    /// Which of the link's sequence spaces the number is of: 0 or 1.
+    pub channel: u8,
     /// Everything up to and including this number has been seen or reported lost.
     pub acknowledged: SequenceNumber,
     /// Rides on a packet of the reverse direction rather than on an explicit ACK packet.
@@ -215,7 +234,10 @@ impl Shim for AckHeader {
 
     #[inline]
     fn emit(&self, bytes: &mut [u8]) {
-        bytes[0] = (PacketType::Ack as u8) << 6 | u8::from(self.piggybacked) << 5 | self.acknowledged.era.bit() << 4;
+        bytes[0] = (PacketType::Ack as u8) << 6
+            | u8::from(self.piggybacked) << 5
+            | self.acknowledged.era.bit() << 4
+            | (self.channel & 1) << 3;
         bytes[1..3].copy_from_slice(&self.acknowledged.value.to_be_bytes());
     }
 
@@ -223,6 +245,7 @@ impl Shim for AckHeader {
     fn parse(bytes: &[u8]) -> Self {
         let value = u16::from_be_bytes([bytes[1], bytes[2]]);
         Self {
+            channel: bytes[0] >> 3 & 1,
             acknowledged: SequenceNumber::new(value, Era::from_bit(bytes[0] >> 4)),
             piggybacked: bytes[0] & 0x20 != 0,
         }
@@ -305,6 +328,7 @@ mod tests {
         fn parse_inverts_emit(value in any::<u16>(), era in 0u8..2, bits in any::<u8>(), kind in 0u8..4) {
             let header = DataHeader {
                 packet_type: PacketType::from_bits(kind),
+                channel: bits >> 4 & 1,
                 sequence: SequenceNumber::new(value, Era::from_bit(era)),
                 retransmitted: bits & 1 != 0,
                 dummy: bits & 2 != 0,
@@ -315,7 +339,7 @@ mod tests {
             header.emit(&mut bytes);
             prop_assert_eq!(DataHeader::parse(&bytes), header);
 
-            let ack = AckHeader { acknowledged: header.sequence, piggybacked: header.dummy };
+            let ack = AckHeader { channel: header.channel, acknowledged: header.sequence, piggybacked: header.dummy };
             ack.emit(&mut bytes);
             prop_assert_eq!(AckHeader::parse(&bytes), ack);
 

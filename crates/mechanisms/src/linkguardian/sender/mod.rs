@@ -1,15 +1,21 @@
 //! The sending end of a protected link (paper, section 3 and appendix A).
+//!
+//! - here: numbers, copies, acknowledgements and retransmissions
+//! - [`lifecycle`]: when packets are numbered
+
+mod lifecycle;
 
 use hitless_switch::{
     Context, DropReason, Environment, Half, HookSet, QueueConfig, QueueLimit, RegisterArray, Subscriptions, Verdict,
 };
-use hitless_wire::linkguardian::{AckHeader, DataHeader, LossNotification, PacketType, SequenceNumber};
+use hitless_wire::linkguardian::{AckHeader, DataHeader, Era, LossNotification, PacketType, SequenceNumber};
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::shim::CheckNumber;
 use hitless_wire::{Packet, QueueId, Shim};
 
 use super::Role;
-use super::config::{Activation, Buffering, Mode, SenderConfig};
+use super::config::{Buffering, Mode, SenderConfig};
+use lifecycle::Lifecycle;
 
 /// Above normal traffic: what repairs must not wait for what it repairs.
 pub const REPAIR_PRIORITY: u8 = 200;
@@ -37,6 +43,14 @@ pub struct SenderCounters {
     pub acknowledged: u64,
     /// Acknowledgements of numbers never sent, and reports of losses that cannot be: ignored.
     pub refused: u64,
+    /// Loss notifications that had come before: repetitions.
+    pub repeated_notifications: u64,
+    /// Times that the receiver was asked what it has seen.
+    pub probes: u64,
+    /// Times that the receiver asked for more or for less protection than before.
+    pub level_changes: u64,
+    /// Ends of protection at which the receiver did not answer.
+    pub closings_given_up: u64,
 }
 
 /// The state of the sending end.
@@ -46,7 +60,7 @@ pub struct Sender {
     repair_queue: QueueId,
     dummy_queue: QueueId,
     copy_queue: QueueId,
-    is_active: bool,
+    lifecycle: Lifecycle,
     next_sequence: RegisterArray<SequenceNumber>,
     dummies_pending: RegisterArray<u8>,
     latest_acknowledged: RegisterArray<SequenceNumber>,
@@ -92,11 +106,11 @@ fn is_outstanding(loss: LossNotification, latest: SequenceNumber, acknowledged: 
 
 impl Sender {
     pub fn new(config: SenderConfig) -> Self {
-        let first = SequenceNumber::default();
+        let first = SequenceNumber::new(config.first_number, Era::default());
         let sequence_numbers = SequenceNumber::RANGE as usize;
         let request = |name| RegisterArray::new(name, Half::Ingress, 2, sequence_numbers, false);
         Self {
-            is_active: config.activation == Activation::FromStart,
+            lifecycle: Lifecycle::new(config.activation, config.mode, config.handshake),
             repair_queue: QueueId(0),
             dummy_queue: QueueId(0),
             copy_queue: QueueId(0),
@@ -133,22 +147,26 @@ impl Sender {
         }
         context.pause(self.config.port, self.dummy_queue);
         let dummy = Packet { frame_bytes: MINIMUM_FRAME_BYTES - DataHeader::WIRE_BYTES, ..Packet::default() };
-        context.emit(dummy, self.config.port, self.dummy_queue, Role::Dummy as u8);
+        context.emit(dummy, self.config.port, self.dummy_queue, Role::Dummy.of_channel(self.config.channel));
+        if self.config.handshake {
+            self.follow_wishes(context);
+        }
     }
 
-    pub fn set_active(&mut self, is_active: bool) {
-        self.is_active = is_active;
+    /// Whether packets of a traffic class are numbered here.
+    #[inline]
+    pub fn is_for(&self, class: u8) -> bool {
+        self.config.classes >> (class & 7) & 1 == 1
     }
 
-    /// From the next packet on; a packet that is already buffered is retransmitted in the new number of copies too.
-    pub fn set_protection(&mut self, copies: u32, mode: Mode) {
-        self.config.copies = copies;
-        self.config.mode = mode;
+    /// The queues that serve the protection itself.
+    pub fn own_queues(&self) -> [QueueId; 2] {
+        [self.repair_queue, self.dummy_queue]
     }
 
     /// Numbers a packet that leaves on the protected link and keeps a copy.
     pub fn protect<E: Environment>(&mut self, context: &mut Context<'_, E>) {
-        if !self.is_active {
+        if !self.is_numbering() {
             return;
         }
         let sequence = self.next_sequence.access(context.pass(), 0, |next| {
@@ -157,24 +175,29 @@ impl Sender {
             sequence
         });
         self.latest_sent = sequence;
-        let blocking = self.config.mode == Mode::Blocking;
+        let (channel, blocking) = (self.config.channel, self.lifecycle.mode() == Mode::Blocking);
         let check_number = CheckNumber(self.check_number);
         let packet = context.packet();
-        let header = DataHeader { blocking, ..DataHeader::new(PacketType::Data, sequence) };
+        packet.frame_bytes += self.config.header_bytes_more;
+        let header = DataHeader { channel, blocking, ..DataHeader::new(PacketType::Data, sequence) };
         let pushed = packet.push_shim(header).and_then(|()| packet.push_shim(check_number));
         pushed.expect("a composition whose shims do not fit is refused when the scenario is read");
         self.check_number = self.check_number.wrapping_add(1);
         self.counters.protected += 1;
         self.keep_copy(header, context);
         self.expect_gap(context);
+        if self.config.tail_probes {
+            self.arm(context);
+        }
     }
 
     /// Stamps the dummy with the next number and puts another in its place (self-replenishing queue, section 3.2).
     pub fn send_dummy<E: Environment>(&mut self, context: &mut Context<'_, E>) {
-        context.mirror(self.config.port, self.dummy_queue, Role::Dummy as u8, |_| {});
+        let channel = self.config.channel;
+        context.mirror(self.config.port, self.dummy_queue, Role::Dummy.of_channel(channel), |_| {});
         let sequence = self.next_sequence.access(context.pass(), 0, |next| *next);
-        let blocking = self.config.mode == Mode::Blocking;
-        let header = DataHeader { dummy: true, blocking, ..DataHeader::new(PacketType::Data, sequence) };
+        let blocking = self.lifecycle.mode() == Mode::Blocking;
+        let header = DataHeader { channel, dummy: true, blocking, ..DataHeader::new(PacketType::Data, sequence) };
         context.packet().push_shim(header).expect("a dummy carries no other shim");
         self.counters.dummies += 1;
         let pending = self.dummies_pending.access(context.pass(), 0, |pending| {
@@ -190,22 +213,52 @@ impl Sender {
     pub fn take_acknowledgement<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
         let Some(ack) = context.packet().remove_shim::<AckHeader>() else { return Verdict::Continue };
         let loss = context.packet().remove_shim::<LossNotification>();
+        let (before, progress) = self.acknowledge(ack.acknowledged, context);
+        self.counters.refused += u64::from(progress.is_none());
+        if let Some(loss) = loss {
+            self.take_notification(loss, before, ack.acknowledged, context);
+        }
+        if ack.piggybacked { Verdict::Continue } else { Verdict::Drop(DropReason::ControlAbsorbed) }
+    }
+
+    /// All up to `acknowledged` has been seen or reported lost; answers what had been before, and how many numbers that
+    /// makes, `None` when they were never sent.
+    fn acknowledge<E: Environment>(
+        &mut self,
+        acknowledged: SequenceNumber,
+        context: &mut Context<'_, E>,
+    ) -> (SequenceNumber, Option<u16>) {
         let latest_sent = self.latest_sent;
         let (before, progress) = self.latest_acknowledged.access(context.pass(), 0, |latest| {
             let before = *latest;
-            let progress = progress_to(ack.acknowledged, before, latest_sent);
+            let progress = progress_to(acknowledged, before, latest_sent);
             *latest = before.plus(progress.unwrap_or(0));
             (before, progress)
         });
-        let is_answerable = loss.is_none_or(|loss| is_outstanding(loss, before, ack.acknowledged));
-        self.counters.refused += u64::from(progress.is_none() || !is_answerable);
-        let progress = u64::from(progress.unwrap_or(0));
-        self.counters.acknowledged += progress;
-        if let Some(loss) = loss.filter(|_| progress > 0 && is_answerable) {
+        let steps = u64::from(progress.unwrap_or(0));
+        self.counters.acknowledged += steps;
+        self.release_copies(steps, context);
+        (before, progress)
+    }
+
+    /// Requests what is reported lost, if it can be: repetitions report what was acknowledged before.
+    fn take_notification<E: Environment>(
+        &mut self,
+        loss: LossNotification,
+        before: SequenceNumber,
+        acknowledged: SequenceNumber,
+        context: &mut Context<'_, E>,
+    ) {
+        if self.latest_acknowledged.peek(0) == before {
+            let is_repeated =
+                acknowledged.offset_from(before) <= 0 && is_outstanding(loss, loss.first_lost.previous(), acknowledged);
+            self.counters.repeated_notifications += u64::from(is_repeated);
+            self.counters.refused += u64::from(!is_repeated);
+        } else if is_outstanding(loss, before, acknowledged) {
             self.request(loss, context);
+        } else {
+            self.counters.refused += 1;
         }
-        self.release_copies(progress, context);
-        if ack.piggybacked { Verdict::Continue } else { Verdict::Drop(DropReason::ControlAbsorbed) }
     }
 
     /// A copy has come round (paper, figure 18): wait on, retransmit or retire.
@@ -231,7 +284,8 @@ impl Sender {
     fn keep_copy<E: Environment>(&mut self, header: DataHeader, context: &mut Context<'_, E>) {
         let port = self.config.port;
         let buffered = DataHeader { packet_type: PacketType::TxBuffered, ..header };
-        context.mirror(self.config.recirculation_port, self.copy_queue, Role::TxBuffered as u8, |copy| {
+        let role = Role::TxBuffered.of_channel(self.config.channel);
+        context.mirror(self.config.recirculation_port, self.copy_queue, role, |copy| {
             copy.shims.replace(buffered);
             copy.shims.remove::<AckHeader>();
             copy.ingress_port = port;
@@ -268,11 +322,12 @@ impl Sender {
 
     /// Sends N copies ahead of everything else: this one, and N - 1 by multicast (section 3.5).
     fn retransmit<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
-        context.adopt(Role::Repair as u8);
+        let role = Role::Repair.of_channel(self.config.channel);
+        context.adopt(role);
         self.counters.retransmitted += 1;
         self.counters.retransmitted_frames += u64::from(self.config.copies);
         for _ in 1..self.config.copies {
-            context.mirror(self.config.port, self.repair_queue, Role::Repair as u8, |_| {});
+            context.mirror(self.config.port, self.repair_queue, role, |_| {});
         }
         Verdict::Forward { port: self.config.port, queue: self.repair_queue }
     }

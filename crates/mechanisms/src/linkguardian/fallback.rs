@@ -1,0 +1,142 @@
+//! Automatic fallback: how much protection a link is worth, from what its receiver counts (paper, section 5, names the
+//! choice between the two modes as the operator's; here it follows the losses).
+//!
+//! In-order delivery costs time for each loss, and at high loss rates most of the link's speed; without order it costs
+//! little; and there is a rate above which no protection is worth its frames. Going down takes as many bad periods in a
+//! row as [`FallbackConfig::bad_periods`]; coming back takes a time without them, which doubles whenever it was too short.
+
+use hitless_wire::linkguardian::Level;
+use hitless_wire::{Duration, Time};
+
+/// When to change the level.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FallbackConfig {
+    /// How often the counters are read.
+    pub period: Duration,
+    /// Above this loss rate order is not kept.
+    pub non_blocking_above: f64,
+    /// Above this loss rate nothing is protected.
+    pub off_above: f64,
+    /// A level is left for the better when the loss rate is below this share of what led to it.
+    pub recovery_share: f64,
+    /// Periods in a row above a bound until it counts.
+    pub bad_periods: u32,
+    /// How long the loss rate must have been low until the next better level is tried.
+    pub hold: Duration,
+    /// The longest that this time grows to.
+    pub hold_max: Duration,
+    /// Fewer frames than this say nothing; they are counted together with those of the next period.
+    pub frames_min: u64,
+}
+
+/// The policy, without a clock.
+#[derive(Clone, Copy, Debug)]
+pub struct Fallback {
+    config: FallbackConfig,
+    level: Level,
+    frames: u64,
+    losses: u64,
+    bad_periods: u32,
+    low_since: Option<Time>,
+    hold: Duration,
+    recovered_at: Option<Time>,
+    changes: u64,
+}
+
+impl Fallback {
+    /// At the level that the control plane has commanded.
+    pub fn new(config: FallbackConfig) -> Self {
+        Self {
+            config,
+            level: Level::AsCommanded,
+            frames: 0,
+            losses: 0,
+            bad_periods: 0,
+            low_since: None,
+            hold: config.hold,
+            recovered_at: None,
+            changes: 0,
+        }
+    }
+
+    /// The level that it has come to.
+    pub const fn level(&self) -> Level {
+        self.level
+    }
+
+    /// How often the level has changed.
+    pub const fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// A period is over: so many frames came, of which so many were lost.
+    pub fn observe(&mut self, now: Time, frames: u64, losses: u64) {
+        self.frames += frames;
+        self.losses += losses;
+        if self.frames < self.config.frames_min {
+            return;
+        }
+        let (frames, losses) = (std::mem::take(&mut self.frames), std::mem::take(&mut self.losses));
+        let is_above = |rate: f64| losses as f64 > rate * frames as f64;
+        let wanted = match (is_above(self.config.off_above), is_above(self.config.non_blocking_above)) {
+            (true, _) => Level::Off,
+            (false, true) => Level::NonBlocking,
+            (false, false) => Level::AsCommanded,
+        };
+        if wanted > self.level {
+            return self.note_bad_period(now, wanted);
+        }
+        self.bad_periods = 0;
+        if self.level == Level::AsCommanded {
+            return;
+        }
+        if is_above(self.recovery_rate()) {
+            self.low_since = None;
+            return;
+        }
+        let low_since = *self.low_since.get_or_insert(now);
+        if now.saturating_since(low_since) >= self.hold {
+            self.recover(now);
+        }
+    }
+
+    fn recovery_rate(&self) -> f64 {
+        let led_here = if self.level == Level::Off { self.config.off_above } else { self.config.non_blocking_above };
+        led_here * self.config.recovery_share
+    }
+
+    fn note_bad_period(&mut self, now: Time, wanted: Level) {
+        self.low_since = None;
+        self.bad_periods += 1;
+        if self.bad_periods < self.config.bad_periods {
+            return;
+        }
+        self.bad_periods = 0;
+        self.level = wanted;
+        self.changes += 1;
+        self.hold = match self.recovered_at {
+            Some(recovered_at) if now.saturating_since(recovered_at) < self.config.hold_max => {
+                (self.hold * 2).min(self.config.hold_max)
+            }
+            _ => self.config.hold,
+        };
+    }
+
+    fn recover(&mut self, now: Time) {
+        self.level = if self.level == Level::Off { Level::NonBlocking } else { Level::AsCommanded };
+        self.changes += 1;
+        self.low_since = None;
+        self.recovered_at = Some(now);
+    }
+
+    /// The most changes in a time `span`: after a recovery that was too early the next takes twice as long, until it takes
+    /// the longest time; and one fall is made up for by two recoveries at most.
+    pub fn changes_max(config: &FallbackConfig, span: Duration) -> u64 {
+        let doublings = u64::from((config.hold_max / config.hold).max(1).ilog2()) + 1;
+        let longest_holds = span / config.hold_max;
+        3 * (doublings + longest_holds + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,90 @@
+//! The policy against series of losses.
+
+use super::*;
+use proptest::prelude::*;
+
+fn config() -> FallbackConfig {
+    FallbackConfig {
+        period: Duration::from_us(100),
+        non_blocking_above: 5e-3,
+        off_above: 0.1,
+        recovery_share: 0.5,
+        bad_periods: 2,
+        hold: Duration::from_us(1_000),
+        hold_max: Duration::from_us(32_000),
+        frames_min: 100,
+    }
+}
+
+/// Feeds one period after the other; answers the levels.
+fn levels(series: impl IntoIterator<Item = (u64, u64)>) -> Vec<Level> {
+    let mut policy = Fallback::new(config());
+    let periods = series.into_iter().zip(1..);
+    periods
+        .map(|((frames, losses), number)| {
+            policy.observe(Time::ZERO + config().period * number, frames, losses);
+            policy.level()
+        })
+        .collect()
+}
+
+fn repeated(count: usize, losses: u64) -> impl Iterator<Item = (u64, u64)> {
+    std::iter::repeat_n((1_000, losses), count)
+}
+
+#[test]
+fn one_bad_period_is_no_reason_and_two_are() {
+    let series = repeated(1, 50).chain(repeated(1, 0)).chain(repeated(2, 50));
+    assert_eq!(levels(series), [Level::AsCommanded, Level::AsCommanded, Level::AsCommanded, Level::NonBlocking]);
+}
+
+#[test]
+fn what_is_beyond_help_is_switched_off_at_once_and_comes_back_step_by_step() {
+    let series = repeated(2, 500).chain(repeated(30, 0));
+    let levels = levels(series);
+    assert_eq!(levels[1], Level::Off);
+    let steps: Vec<_> = levels.windows(2).filter(|two| two[0] != two[1]).map(|two| two[1]).collect();
+    assert_eq!(steps, [Level::Off, Level::NonBlocking, Level::AsCommanded]);
+}
+
+#[test]
+fn between_the_bounds_the_level_stays() {
+    let series = repeated(2, 20).chain(repeated(200, 4));
+    assert!(levels(series)[1..].iter().all(|&level| level == Level::NonBlocking));
+}
+
+#[test]
+fn a_few_frames_say_nothing() {
+    let series = std::iter::repeat_n((9, 9), 10);
+    assert!(levels(series).iter().all(|&level| level == Level::AsCommanded));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
+
+    /// Whatever the losses are, the level changes a bounded number of times: no flapping.
+    #[test]
+    fn any_series_of_losses_changes_the_level_a_bounded_number_of_times(
+        runs in prop::collection::vec((1usize..400, prop_oneof![Just(0u64), 0u64..12, 0u64..300]), 1..60),
+    ) {
+        let series: Vec<_> = runs.iter().flat_map(|&(count, losses)| repeated(count, losses)).collect();
+        let span = config().period * series.len() as u64;
+        let mut policy = Fallback::new(config());
+        for (&(frames, losses), number) in series.iter().zip(1..) {
+            policy.observe(Time::ZERO + config().period * number, frames, losses);
+        }
+        prop_assert!(policy.changes() <= Fallback::changes_max(&config(), span), "{} changes", policy.changes());
+    }
+
+    /// The worst that losses can do: they come back as soon as the level has.
+    #[test]
+    fn losses_that_come_back_with_the_level_make_it_change_ever_more_slowly(periods in 1u64..20_000, high in 51u64..400) {
+        let mut policy = Fallback::new(config());
+        for number in 1..=periods {
+            let losses = if policy.level() == Level::AsCommanded { high } else { 0 };
+            policy.observe(Time::ZERO + config().period * number, 1_000, losses);
+        }
+        let most = Fallback::changes_max(&config(), config().period * periods);
+        prop_assert!(policy.changes() <= most, "{} changes, at most {most}", policy.changes());
+    }
+}

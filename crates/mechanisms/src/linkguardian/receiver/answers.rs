@@ -1,0 +1,163 @@
+//! What the receiver says to the sender: acknowledgements, loss notifications, and answers to its messages.
+
+use hitless_switch::{Context, DropReason, Environment, Verdict};
+use hitless_wire::linkguardian::{
+    AckHeader, ControlHeader, DataHeader, LossNotification, Message, PacketType, SequenceNumber,
+};
+use hitless_wire::packet::MINIMUM_FRAME_BYTES;
+use hitless_wire::{Packet, Shim};
+
+use super::super::{Role, control_frame};
+use super::Receiver;
+
+impl Receiver {
+    /// Puts the latest number on an explicit acknowledgement and another packet in its place (section 3.1).
+    pub fn stamp_acknowledgement<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        let (port, queue) = (self.config.port, self.acknowledgement_queue);
+        context.mirror(port, queue, Role::Acknowledgement.of_channel(self.config.channel), |_| {});
+        let pending = self.use_acknowledgement(context);
+        self.push_acknowledgement(false, context);
+        self.counters.explicit_acknowledgements += 1;
+        if pending == 0 {
+            context.pause(port, queue);
+            if let Some(visible_at) = self.latest_received.next_visible_at() {
+                context.resume_after(visible_at - context.now(), port, queue);
+            }
+        }
+    }
+
+    /// Whether there is something to acknowledge that no acknowledgement has told yet.
+    pub fn has_news<E: Environment>(&self, context: &Context<'_, E>) -> bool {
+        self.acknowledgements_pending.peek(0) > 0
+            || self.latest_received.next_visible_at().is_some_and(|visible_at| visible_at <= context.now())
+    }
+
+    /// Lets the latest number ride on a packet of the reverse direction.
+    pub fn piggyback<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        self.use_acknowledgement(context);
+        self.push_acknowledgement(true, context);
+        self.counters.piggybacked_acknowledgements += 1;
+    }
+
+    /// Whether packets of the reverse direction carry acknowledgements.
+    pub fn is_active(&self) -> bool {
+        self.is_active
+    }
+
+    /// A loss notification leaves: what it acknowledges may be acknowledged by others from now on, not before. Its
+    /// repetitions are right behind it, so that no other acknowledgement comes between.
+    pub fn publish_loss<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        self.latest_received.receive(context.now());
+        let ack = context.packet().shims.get::<AckHeader>().expect("a loss notification acknowledges");
+        if ack.acknowledged.ahead_of(self.latest_received.get()) > 0 {
+            self.latest_received.set(ack.acknowledged);
+        }
+        self.acknowledgements_pending.access(context.pass(), 0, |pending| *pending = 0);
+    }
+
+    /// A message of the sender.
+    pub fn take_message<E: Environment>(&mut self, control: ControlHeader, context: &mut Context<'_, E>) -> Verdict {
+        match control.message {
+            Message::Start if self.config.handshake => {
+                self.begin_at(control.sequence, context);
+                self.say(Message::Started, control.sequence, context);
+            }
+            Message::Probe if !self.knows_numbers => self.ask_for_start(context),
+            Message::Probe => {
+                let header = DataHeader::new(PacketType::Data, control.sequence);
+                let dummy = DataHeader { dummy: true, blocking: self.is_ordered, ..header };
+                if self.take_original(dummy, context).is_none() {
+                    return self.refuse();
+                }
+                let in_order = self.is_in_order();
+                self.say(Message::Answer { in_order }, self.expected.peek(0).previous(), context);
+            }
+            _ => return self.refuse(),
+        }
+        Verdict::Drop(DropReason::ControlAbsorbed)
+    }
+
+    /// Says something to the sender, as often as the reverse direction makes necessary.
+    pub(super) fn say<E: Environment>(
+        &mut self,
+        message: Message,
+        sequence: SequenceNumber,
+        context: &mut Context<'_, E>,
+    ) {
+        let channel = self.config.channel;
+        for _ in 0..self.config.control_copies {
+            let frame = control_frame(ControlHeader { message, channel, sequence });
+            context.emit(frame, self.config.port, self.notification_queue, Role::Message.of_channel(channel));
+        }
+    }
+
+    /// Asks where the sender's numbers begin, once in the time that a repair may take.
+    pub(super) fn ask_for_start<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        let now = context.now();
+        let patience = self.config.acknowledgement_timeout;
+        if self.asked_at.is_none_or(|asked_at| now.saturating_since(asked_at) >= patience) {
+            self.asked_at = Some(now);
+            self.say(Message::AskForStart, SequenceNumber::default(), context);
+        }
+    }
+
+    /// Nothing waits, and nothing that has come is still to go on.
+    fn is_in_order(&self) -> bool {
+        let waits_for_none = !self.is_ordered || self.ack_number.peek(0) == self.expected.peek(0);
+        waits_for_none && self.waiting_packets == 0
+    }
+
+    pub(super) fn notify_loss<E: Environment>(
+        &mut self,
+        first_lost: SequenceNumber,
+        count: u32,
+        seen_until: SequenceNumber,
+        context: &mut Context<'_, E>,
+    ) {
+        const TIMEOUTS_UNTIL_HOPELESS: u64 = 16;
+        let runs = &mut self.counters.loss_runs;
+        runs[(count as usize - 1).min(runs.len() - 1)] += 1;
+        self.counters.losses += u64::from(count);
+        let now = context.now();
+        self.missing.forget_older_than(self.config.acknowledgement_timeout * TIMEOUTS_UNTIL_HOPELESS, now);
+        self.missing.note(first_lost, count, now, self.is_ordered);
+        let channel = self.config.channel;
+        let ack = AckHeader { channel, acknowledged: seen_until, piggybacked: false };
+        let loss = LossNotification { first_lost, count: count.min(u32::from(u8::MAX)) as u8 };
+        let payload_bytes = MINIMUM_FRAME_BYTES - AckHeader::WIRE_BYTES - LossNotification::WIRE_BYTES;
+        let mut packet = Packet { frame_bytes: payload_bytes, ..Packet::default() };
+        packet.push_shim(ack).and_then(|()| packet.push_shim(loss)).expect("an empty stack has room for both");
+        for _ in 0..self.config.control_copies {
+            let role = Role::LossNotification.of_channel(channel);
+            context.emit(packet, self.config.port, self.notification_queue, role);
+        }
+        if self.is_ordered {
+            self.watch_for_timeout(context);
+        }
+    }
+
+    /// Sends the number of a packet received in order to egress and lets acknowledgements go.
+    pub(super) fn publish<E: Environment>(&mut self, sequence: SequenceNumber, context: &mut Context<'_, E>) {
+        let latency = context.ingress_latency();
+        self.latest_received.send(sequence, context.now() + latency);
+        if context.is_paused(self.config.port, self.acknowledgement_queue) {
+            context.resume_after(latency, self.config.port, self.acknowledgement_queue);
+        }
+    }
+
+    fn use_acknowledgement<E: Environment>(&mut self, context: &mut Context<'_, E>) -> u8 {
+        let is_news = self.latest_received.receive(context.now());
+        let reload = self.config.acknowledgements;
+        self.acknowledgements_pending.access(context.pass(), 0, |pending| {
+            *pending = if is_news { reload } else { *pending }.saturating_sub(1);
+            *pending
+        })
+    }
+
+    fn push_acknowledgement<E: Environment>(&mut self, piggybacked: bool, context: &mut Context<'_, E>) {
+        let channel = self.config.channel;
+        let header = AckHeader { channel, acknowledged: self.latest_received.get(), piggybacked };
+        let pushed = context.packet().push_shim(header);
+        pushed.expect("a composition whose shims do not fit is refused when the scenario is read");
+    }
+}

@@ -1,0 +1,72 @@
+//! Backpressure (paper, section 3.3 and algorithm 2).
+
+use hitless_switch::{Context, Environment};
+use hitless_wire::Packet;
+use hitless_wire::pause::{PAUSE_FRAME_BYTES, PauseFrame};
+
+use super::super::{Role, TimerKind, timer_token};
+use super::Receiver;
+
+/// Timer packets from one pause frame to its repetition: 1.6 us, what a pause takes to have an effect.
+const TIMER_PACKETS_BETWEEN: u64 = 16;
+/// How often a resume is repeated.
+const REPETITIONS: u8 = 3;
+
+impl Receiver {
+    /// The depth is tested when a buffered packet leaves the recirculation port.
+    pub fn watch_depth<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        if !self.config.backpressure {
+            return;
+        }
+        let depth_bytes = context.queue_bytes(self.config.recirculation_port, self.hold_queue);
+        let (pause_at, resume_at) = (self.config.pause_threshold.0, self.config.resume_threshold.0);
+        let has_changed = self.is_pausing.access(context.pass(), 0, |is_pausing| {
+            let wanted = if *is_pausing { depth_bytes > resume_at } else { depth_bytes >= pause_at };
+            std::mem::replace(is_pausing, wanted) != wanted
+        });
+        if has_changed {
+            self.pause_repetitions = if self.config.control_copies > 1 { REPETITIONS } else { 0 };
+            self.wake_for_pause(1, context);
+        }
+    }
+
+    fn wake_for_pause<E: Environment>(&mut self, timer_packets: u64, context: &mut Context<'_, E>) {
+        let is_due = std::mem::replace(&mut self.pause_is_due, true);
+        // Without repetitions each change has its own frame, as in the published programs.
+        if !is_due || self.pause_repetitions == 0 {
+            let at = self.timer_packet_after(context.now(), timer_packets);
+            context.wake_at(at, timer_token(self.config.port, self.config.channel, TimerKind::Backpressure));
+        }
+    }
+
+    /// A timer packet becomes a pause frame for each class; what it says is decided when it leaves. Where the reverse
+    /// direction loses frames it is said again: as long as the sender is to pause, and a few times when it may go on.
+    pub fn send_pause_frame<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        self.pause_is_due = false;
+        if self.pause_repetitions > 0 {
+            // The depth is tested when a packet leaves the buffer, and none may: it also counts what others keep there.
+            if self.waiting_packets == 0 {
+                self.is_pausing.poke(0, false);
+            }
+            self.pause_repetitions -= u8::from(!self.is_pausing.peek(0));
+            self.wake_for_pause(TIMER_PACKETS_BETWEEN, context);
+        }
+        for _ in 0..self.config.control_copies {
+            for class in (0..8).filter(|class| self.config.paused_classes >> class & 1 == 1) {
+                let mut frame = Packet { frame_bytes: PAUSE_FRAME_BYTES, ..Packet::default() };
+                frame.push_shim(PauseFrame::resume(class)).expect("a pause frame carries no other shim");
+                let role = Role::Pause.of_channel(self.config.channel);
+                context.emit(frame, self.config.port, self.notification_queue, role);
+            }
+        }
+    }
+
+    /// Writes the pause frame's content in egress, where the state of algorithm 2 is.
+    pub fn stamp_pause_frame<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        let is_pausing = self.is_pausing.access(context.pass(), 0, |is_pausing| *is_pausing);
+        self.counters.pauses += u64::from(is_pausing);
+        let packet = context.packet();
+        let class = packet.shims.get::<PauseFrame>().expect("the timer packet has become a pause frame").class;
+        packet.shims.replace(if is_pausing { PauseFrame::pause(class) } else { PauseFrame::resume(class) });
+    }
+}

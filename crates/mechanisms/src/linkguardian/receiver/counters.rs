@@ -1,0 +1,68 @@
+//! What the receiving end counts.
+
+use hdrhistogram::Histogram;
+use hitless_wire::Duration;
+
+/// What the receiving end counted.
+#[derive(Clone, Debug)]
+pub struct ReceiverCounters {
+    /// Packets found missing.
+    pub losses: u64,
+    /// Gaps in the sequence numbers, by length 1, 2, ...; the last counts all that are longer.
+    pub loss_runs: [u64; 8],
+    /// Missing packets that a retransmission brought.
+    pub recovered: u64,
+    /// Times that the wait for a retransmission was given up.
+    pub timeouts: u64,
+    /// Packets that waited in the reordering buffer.
+    pub buffered: u64,
+    /// Passes through the recirculation port.
+    pub recirculations: u64,
+    /// Retransmitted copies that were not needed any more.
+    pub duplicates: u64,
+    /// Explicit acknowledgements sent.
+    pub explicit_acknowledgements: u64,
+    /// Acknowledgements that rode on traffic of the reverse direction.
+    pub piggybacked_acknowledgements: u64,
+    /// Pause frames sent.
+    pub pauses: u64,
+    /// Packets that went on, repairs included.
+    pub delivered: u64,
+    /// Frames that no sender sends: flags or numbers that cannot be. Dropped.
+    pub refused: u64,
+    /// Times that the numbers were taken up at another place, after a gap too long for a loss.
+    pub resynchronisations: u64,
+    /// Times that the sender said where its numbers begin.
+    pub starts: u64,
+    /// Times that keeping order began or ended.
+    pub order_changes: u64,
+    /// From finding a packet missing to having it, in nanoseconds.
+    pub recovery_delay_ns: Histogram<u64>,
+    /// The longest that a packet in front kept others waiting.
+    pub longest_stall: Duration,
+}
+
+impl ReceiverCounters {
+    pub fn new() -> Self {
+        const HIGHEST_DELAY_NS: u64 = 1_000_000_000;
+        Self {
+            losses: 0,
+            loss_runs: [0; 8],
+            recovered: 0,
+            timeouts: 0,
+            buffered: 0,
+            recirculations: 0,
+            duplicates: 0,
+            explicit_acknowledgements: 0,
+            piggybacked_acknowledgements: 0,
+            pauses: 0,
+            delivered: 0,
+            refused: 0,
+            resynchronisations: 0,
+            starts: 0,
+            order_changes: 0,
+            recovery_delay_ns: Histogram::new_with_max(HIGHEST_DELAY_NS, 3).expect("valid bounds"),
+            longest_stall: Duration::ZERO,
+        }
+    }
+}

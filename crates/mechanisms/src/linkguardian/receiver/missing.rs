@@ -1,0 +1,104 @@
+//! The numbers that have not come although later ones have.
+
+use std::collections::VecDeque;
+
+use hitless_wire::linkguardian::SequenceNumber;
+use hitless_wire::{Duration, Time};
+
+/// More missing numbers than this at a time are no losses of a link that carries anything: a timeout gives up all that
+/// come before the last of them, and not one alone.
+const AWAITED_MAX: usize = 256;
+/// Missing numbers that are remembered at once; the oldest go first.
+const REMEMBERED_MAX: usize = 2_048;
+
+/// A number that is missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MissingNumber {
+    pub sequence: SequenceNumber,
+    /// When it was found missing.
+    pub since: Time,
+    /// Packets behind it wait for it.
+    pub is_awaited: bool,
+}
+
+/// All of them, in the order of their numbers.
+#[derive(Debug, Default)]
+pub struct Missing(VecDeque<MissingNumber>);
+
+impl Missing {
+    /// `count` numbers from `first` on are missing.
+    pub fn note(&mut self, first: SequenceNumber, count: u32, since: Time, is_awaited: bool) {
+        let entry = |offset| MissingNumber { sequence: first.plus(offset as u16), since, is_awaited };
+        self.0.extend((0..count).map(entry));
+        while self.0.len() > REMEMBERED_MAX {
+            self.0.pop_front();
+        }
+    }
+
+    /// The number has come.
+    pub fn take(&mut self, sequence: SequenceNumber) -> Option<MissingNumber> {
+        let position = self.0.iter().position(|missing| missing.sequence == sequence)?;
+        self.0.remove(position)
+    }
+
+    /// The number has come, and nothing waits for it; `None` also when something does.
+    pub fn take_unawaited(&mut self, sequence: SequenceNumber) -> Option<MissingNumber> {
+        let position = self.0.iter().position(|missing| missing.sequence == sequence && !missing.is_awaited)?;
+        self.0.remove(position)
+    }
+
+    /// The first number that others wait for.
+    pub fn first_awaited(&self) -> Option<SequenceNumber> {
+        self.awaited().next().map(|missing| missing.sequence)
+    }
+
+    /// Nothing waits any more; what is missing may still come.
+    pub fn await_none(&mut self) {
+        self.0.iter_mut().for_each(|missing| missing.is_awaited = false);
+    }
+
+    /// What was awaited before `next` has come after all, although not as a repair.
+    pub fn forget_awaited_before(&mut self, next: SequenceNumber) {
+        let is_over = |missing: &MissingNumber| missing.is_awaited && missing.sequence.offset_from(next) < 0;
+        if self.awaited().next().is_some_and(is_over) {
+            self.0.retain(|missing| !is_over(missing));
+        }
+    }
+
+    /// In non-blocking mode nobody gives a missing packet up; its entry goes when it cannot come any more.
+    pub fn forget_older_than(&mut self, patience: Duration, now: Time) {
+        while self.0.front().is_some_and(|missing| now.saturating_since(missing.since) > patience) {
+            self.0.pop_front();
+        }
+    }
+
+    /// When there are too many to be losses: the last of those that are given up together.
+    pub fn last_of_crowd(&self) -> Option<SequenceNumber> {
+        let crowd = self.awaited().count().checked_sub(AWAITED_MAX + 1)?;
+        self.awaited().nth(crowd).map(|missing| missing.sequence)
+    }
+
+    /// Nothing waits for `last` and what comes before it any more.
+    pub fn give_up_through(&mut self, last: SequenceNumber) {
+        self.forget_awaited_before(last.plus(1));
+    }
+
+    /// Nothing waits for this one any more.
+    pub fn give_up(&mut self, sequence: SequenceNumber) {
+        self.0.retain(|missing| !(missing.is_awaited && missing.sequence == sequence));
+    }
+
+    /// Nothing that is missing means anything any more.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// How many are remembered.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn awaited(&self) -> impl Iterator<Item = &MissingNumber> {
+        self.0.iter().filter(|missing| missing.is_awaited)
+    }
+}

@@ -1,0 +1,198 @@
+//! Who goes on, who waits and who is dropped (paper, algorithm 1), and the reordering buffer.
+
+use hitless_switch::{Context, DropReason, Environment, Verdict};
+use hitless_wire::linkguardian::{DataHeader, SequenceNumber};
+use hitless_wire::shim::CheckNumber;
+
+use super::super::config::Buffering;
+use super::super::{Role, data_header};
+use super::Receiver;
+use super::place::may_have_waited;
+
+impl Receiver {
+    /// A packet of the reordering buffer has come round.
+    pub fn judge_buffered<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+        self.counters.recirculations += 1;
+        let header = data_header(context.packet());
+        let role = Role::of_packet(context.packet()).unwrap_or(Role::RxBuffered);
+        let expected = self.expected.access(context.pass(), 0, |expected| *expected);
+        let verdict = if !self.is_ordered && role == Role::RxBuffered {
+            self.deliver(context)
+        } else if !self.is_ordered {
+            self.drop_duplicate()
+        } else if !may_have_waited(header.sequence, expected) {
+            // It has waited since before the numbers were taken up at another place.
+            self.refuse()
+        } else {
+            self.put_in_order(header, role, context)
+        };
+        if !matches!(verdict, Verdict::Forward { .. }) {
+            self.waiting_packets = self.waiting_packets.saturating_sub(1);
+        }
+        verdict
+    }
+
+    /// A packet leaves the queue of the reordering buffer.
+    pub fn note_unheld(&mut self) {
+        self.held_packets = self.held_packets.saturating_sub(1);
+    }
+
+    /// The reordering buffer had no room for a packet.
+    pub fn note_refused(&mut self) {
+        self.note_unheld();
+        self.waiting_packets = self.waiting_packets.saturating_sub(1);
+    }
+
+    /// Keeps packets in order from the number `first` on, or does not. Order begins when nothing waits any more that
+    /// waited before it ended: what waits then goes on as it comes round, before all that the new order sees.
+    pub(super) fn keep_order_as<E: Environment>(
+        &mut self,
+        is_ordered: bool,
+        first: SequenceNumber,
+        context: &mut Context<'_, E>,
+    ) {
+        if is_ordered == self.is_ordered || (is_ordered && self.waiting_packets > 0) {
+            return;
+        }
+        self.is_ordered = is_ordered;
+        self.counters.order_changes += 1;
+        if is_ordered {
+            self.ack_number.poke(0, first);
+            self.end_drain(context);
+            self.credited_until = first;
+        } else {
+            self.was_unordered = true;
+            self.missing.await_none();
+            self.let_all_out(context);
+        }
+    }
+
+    /// A copy of a packet that is not missing. Section 3.4 leaves its end to the number that goes on next; a copy must not
+    /// wait in a queue whose packets are counted, and where the numbers have been taken up anew, what is behind them does
+    /// not tell it from a first one. The published programs have no de-duplication in non-blocking mode.
+    pub(super) fn judge_spare<E: Environment>(&mut self, header: DataHeader, context: &mut Context<'_, E>) -> Verdict {
+        let may_leak = !header.blocking && !self.config.deduplicates;
+        if may_leak && !self.is_ordered {
+            return self.pass_through(header, context);
+        }
+        let must_be_first = self.config.buffering == Buffering::PausedQueue || self.counters.resynchronisations > 0;
+        if self.is_ordered && !must_be_first && self.counters.starts == 0 {
+            return self.put_in_order(header, Role::RxDuplicate, context);
+        }
+        self.drop_duplicate()
+    }
+
+    fn drop_duplicate(&mut self) -> Verdict {
+        self.counters.duplicates += 1;
+        Verdict::Drop(DropReason::Duplicate)
+    }
+
+    /// Algorithm 1 of the paper: forward, wait or drop.
+    pub(super) fn put_in_order<E: Environment>(
+        &mut self,
+        mut header: DataHeader,
+        role: Role,
+        context: &mut Context<'_, E>,
+    ) -> Verdict {
+        let ahead = self.ack_number.access(context.pass(), 0, |ack_number| {
+            let ahead = header.sequence.ahead_of(*ack_number);
+            *ack_number = ack_number.plus(u16::from(ahead == 0));
+            ahead
+        });
+        if ahead < 0 {
+            return self.drop_duplicate();
+        }
+        if ahead == 0 {
+            self.note_progress(context.now());
+            self.missing.forget_awaited_before(header.sequence.plus(1));
+            self.release_held(header.sequence.plus(1), context);
+            return self.deliver(context);
+        }
+        let comes_from_queue = header.rx_buffered;
+        if !comes_from_queue {
+            self.end_drain(context);
+            self.counters.buffered += 1;
+            self.waiting_packets += 1;
+            header.rx_buffered = true;
+            context.packet().shims.replace(header);
+            context.adopt(role.of_channel(self.config.channel));
+        }
+        self.held_packets += 1;
+        self.hold(comes_from_queue, context);
+        Verdict::Forward { port: self.config.recirculation_port, queue: self.hold_queue }
+    }
+
+    /// Non-blocking mode: forwards whatever comes. ackNo follows, so that blocking mode could take over.
+    pub(super) fn pass_through<E: Environment>(&mut self, header: DataHeader, context: &mut Context<'_, E>) -> Verdict {
+        self.was_unordered = true;
+        if !self.is_ordered {
+            self.ack_number.access(context.pass(), 0, |ack_number| {
+                let next = header.sequence.plus(1);
+                if next.ahead_of(*ack_number) > 0 {
+                    *ack_number = next;
+                }
+            });
+        }
+        self.deliver(context)
+    }
+
+    /// Takes LinkGuardian's headers off; the packet goes on as if there had been no protection.
+    pub(super) fn deliver<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+        self.counters.delivered += 1;
+        context.release();
+        let header_bytes_more = self.config.header_bytes_more;
+        let packet = context.packet();
+        packet.remove_shim::<DataHeader>();
+        packet.frame_bytes -= header_bytes_more;
+        packet.is_repair = false;
+        if let Some(CheckNumber(number)) = packet.remove_shim() {
+            self.checker.deliver(number);
+        }
+        Verdict::Continue
+    }
+
+    /// Paused-queue buffering: a packet that was served before its turn used a credit that another still needs.
+    fn hold<E: Environment>(&mut self, comes_from_queue: bool, context: &mut Context<'_, E>) {
+        if self.config.buffering == Buffering::PausedQueue && comes_from_queue {
+            context.grant(self.config.recirculation_port, self.hold_queue, 1);
+        }
+        self.release_held(self.ack_number.peek(0), context);
+    }
+
+    /// Paused-queue buffering, after numbers of waiting packets were stepped over: each comes out, and is dropped, or goes
+    /// round until its turn.
+    pub(super) fn let_all_out<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        if self.held_packets == 0 || self.config.buffering != Buffering::PausedQueue {
+            return;
+        }
+        let (port, queue) = (self.config.recirculation_port, self.hold_queue);
+        context.schedule_by_credit(port, queue);
+        context.grant(port, queue, self.held_packets);
+        self.is_draining = true;
+    }
+
+    /// Credit that is left over when all are out would serve packets before their turn.
+    fn end_drain<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        if self.is_draining && self.held_packets == 0 {
+            context.schedule_by_credit(self.config.recirculation_port, self.hold_queue);
+            self.credited_until = self.ack_number.peek(0);
+            self.is_draining = false;
+        }
+    }
+
+    /// Paused-queue buffering: credits all that can go out once the number before `from` has.
+    pub(super) fn release_held<E: Environment>(&mut self, from: SequenceNumber, context: &mut Context<'_, E>) {
+        if self.config.buffering != Buffering::PausedQueue {
+            return;
+        }
+        if from.ahead_of(self.credited_until) > 0 {
+            self.credited_until = from;
+        }
+        let until = self.missing.first_awaited().unwrap_or_else(|| self.expected.peek(0));
+        let packets = until.ahead_of(self.credited_until);
+        if packets > 0 {
+            self.credited_until = until;
+            context.grant(self.config.recirculation_port, self.hold_queue, packets as u64);
+        }
+    }
+}

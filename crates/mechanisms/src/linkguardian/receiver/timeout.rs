@@ -1,0 +1,83 @@
+//! ackNoTimeout: when the packet in front is given up (paper, section 3.5).
+
+use hitless_switch::{Context, Environment};
+use hitless_wire::Time;
+
+use super::super::{TimerKind, timer_token};
+use super::Receiver;
+
+impl Receiver {
+    /// The timer packets have counted down, or would have: gives the packet in front up when it has been waited for too
+    /// long.
+    pub fn count_down<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        let now = context.now();
+        let expected = self.expected.access(context.pass(), 0, |expected| *expected);
+        let is_ordered = self.is_ordered;
+        let deadline = self.timeout_deadline();
+        let last_of_crowd = self.missing.last_of_crowd();
+        let given_up = self.ack_number.access(context.pass(), 0, |ack_number| {
+            if *ack_number == expected || !is_ordered {
+                return None;
+            }
+            let is_due = now >= deadline;
+            if is_due {
+                *ack_number = last_of_crowd.unwrap_or(*ack_number).plus(1);
+            }
+            Some(is_due.then(|| ack_number.previous()))
+        });
+        let Some(given_up) = given_up else {
+            self.countdown_is_armed = false;
+            return;
+        };
+        if let Some(sequence) = given_up {
+            self.counters.timeouts += 1;
+            if let Some(last) = last_of_crowd {
+                self.missing.give_up_through(last);
+            }
+            self.missing.give_up(sequence);
+            self.note_progress(now);
+            self.release_held(sequence.plus(1), context);
+            if last_of_crowd.is_some() {
+                self.let_all_out(context);
+            }
+        }
+        self.wake_for_timeout(context);
+    }
+
+    /// Starts the countdown when packets begin to wait; it runs out lazily and is then put off.
+    pub(super) fn watch_for_timeout<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        if self.countdown_is_armed {
+            return;
+        }
+        self.countdown_is_armed = true;
+        self.countdown_from = context.now();
+        self.wake_for_timeout(context);
+    }
+
+    pub(super) fn is_waiting(&self) -> bool {
+        self.is_ordered && self.ack_number.peek(0) != self.expected.peek(0) && self.countdown_is_armed
+    }
+
+    pub(super) fn note_progress(&mut self, now: Time) {
+        if self.countdown_is_armed {
+            let stall = now.saturating_since(self.countdown_from);
+            self.counters.longest_stall = self.counters.longest_stall.max(stall);
+        }
+        self.countdown_from = now;
+    }
+
+    /// The `count`-th timer packet after `from`: the packet generator keeps its phase.
+    pub(super) fn timer_packet_after(&self, from: Time, count: u64) -> Time {
+        let period = self.config.timer_period;
+        Time(from.as_ps() / period.as_ps() * period.as_ps()) + period * count
+    }
+
+    fn timeout_deadline(&self) -> Time {
+        self.timer_packet_after(self.countdown_from, self.config.acknowledgement_timeout / self.config.timer_period)
+    }
+
+    fn wake_for_timeout<E: Environment>(&self, context: &mut Context<'_, E>) {
+        let token = timer_token(self.config.port, self.config.channel, TimerKind::AckNumberTimeout);
+        context.wake_at(self.timeout_deadline(), token);
+    }
+}

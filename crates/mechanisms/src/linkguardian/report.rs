@@ -1,0 +1,78 @@
+//! What the ends of protected links have to show.
+
+use hitless_switch::Report;
+use hitless_wire::{PortId, Time};
+
+use super::receiver::Receiver;
+use super::sender::Sender;
+
+pub fn report_sender(sender: &Sender, report: &mut Report) {
+    let scope = scope(sender.config.port, sender.config.channel, "sender");
+    let counters = &sender.counters;
+    report.acted |= counters.protected > 0;
+    for (name, value) in [
+        ("switched on", u64::from(sender.is_switched_on())),
+        ("packets protected", counters.protected),
+        ("copies recirculated", counters.recirculations),
+        ("packets retransmitted", counters.retransmitted),
+        ("frames retransmitted", counters.retransmitted_frames),
+        ("dummies sent", counters.dummies),
+        ("losses reported", counters.losses_reported),
+        ("losses beyond the request registers", counters.losses_beyond_registers),
+        ("packets acknowledged", counters.acknowledged),
+        ("acknowledgements refused", counters.refused),
+        ("repeated notifications", counters.repeated_notifications),
+        ("probes", counters.probes),
+        ("level changes obeyed", counters.level_changes),
+        ("ends of protection without an answer", counters.closings_given_up),
+        ("copies per lost packet", u64::from(sender.config.copies)),
+    ] {
+        report.count(&scope, name, value);
+    }
+}
+
+pub fn report_receiver(receiver: &Receiver, now: Time, report: &mut Report) {
+    let scope = scope(receiver.config.port, receiver.config.channel, "receiver");
+    let (counters, checker) = (&receiver.counters, &receiver.checker);
+    let (level, level_changes) = receiver.wanted_level();
+    report.acted |= counters.delivered > 0;
+    for (name, value) in [
+        ("switched on", u64::from(receiver.is_active())),
+        ("packets delivered", counters.delivered - checker.duplicates),
+        ("packets lost", checker.lost()),
+        ("packets delivered twice", checker.duplicates),
+        ("packets delivered late", checker.reordered),
+        ("packets found missing", counters.losses),
+        ("packets recovered", counters.recovered),
+        ("ackNoTimeouts", counters.timeouts),
+        ("packets buffered", counters.buffered),
+        ("buffered packets recirculated", counters.recirculations),
+        ("duplicates removed", counters.duplicates),
+        ("explicit acknowledgements", counters.explicit_acknowledgements),
+        ("piggybacked acknowledgements", counters.piggybacked_acknowledgements),
+        ("pauses", counters.pauses),
+        ("numbers still missing", receiver.missing_numbers()),
+        ("frames refused", counters.refused),
+        ("resynchronisations", counters.resynchronisations),
+        ("starts of numbers", counters.starts),
+        ("order kept or not", counters.order_changes),
+        ("level asked for", level as u64),
+        ("level changes", level_changes),
+        ("loss events", counters.loss_runs.iter().sum()),
+        ("longest stall (ns)", counters.longest_stall.as_ps() / 1_000),
+        ("timer packets", now.as_ps() / receiver.config.timer_period.as_ps()),
+    ] {
+        report.count(&scope, name, value);
+    }
+    report.histograms.push((scope.clone(), "recovery delay (ns)", counters.recovery_delay_ns.clone()));
+    let broken = receiver.broken_promises(now).into_iter().chain(receiver.broken_order_promises());
+    report.broken_promises.extend(broken.map(|promise| format!("linkguardian {scope}: {promise}")));
+}
+
+/// The name of one end: the second channel of a link says so.
+fn scope(port: PortId, channel: u8, end: &str) -> String {
+    match channel {
+        0 => format!("port {} {end}", port.0),
+        channel => format!("port {} {end}, channel {channel}", port.0),
+    }
+}

@@ -1,0 +1,225 @@
+//! When the sender numbers packets, and the messages by which it comes to begin and to end.
+//!
+//! Beginning takes nothing, or with a handshake the receiver's word that it knows the first number. Ending in order takes
+//! a pause: packets that come without numbers would pass those that wait for a repair. So nothing else is sent until the
+//! receiver has said that it has seen everything and that nothing waits.
+
+use hitless_switch::{Context, DropReason, Environment, Verdict};
+use hitless_wire::Time;
+use hitless_wire::linkguardian::{ControlHeader, Level, Message, SequenceNumber};
+
+use super::super::config::{Activation, Mode};
+use super::super::{Role, TimerKind, control_frame, timer_token};
+use super::Sender;
+
+/// A receiver that has not answered so many probes is not waited for any longer.
+const PROBES_MAX: u64 = 64;
+
+/// Whether packets are numbered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// No.
+    Off,
+    /// Not yet: the receiver is to confirm where numbers begin.
+    Starting {
+        /// The number.
+        first: SequenceNumber,
+    },
+    /// Yes.
+    On,
+    /// Yes, but nothing new is sent until the receiver has everything.
+    Closing {
+        /// When that is given up.
+        until: Time,
+    },
+}
+
+/// What has been said about protection, and what came of it.
+#[derive(Debug)]
+pub(super) struct Lifecycle {
+    pub phase: Phase,
+    /// What the control plane wants.
+    is_commanded: bool,
+    commanded_mode: Mode,
+    /// What the receiver asks for.
+    level: Level,
+    is_armed: bool,
+    /// What was acknowledged when the last probe was due.
+    seen_at_probe: Option<SequenceNumber>,
+}
+
+impl Lifecycle {
+    pub fn new(activation: Activation, mode: Mode, handshake: bool) -> Self {
+        let is_commanded = activation == Activation::FromStart;
+        let phase = if is_commanded && !handshake { Phase::On } else { Phase::Off };
+        let level = Level::AsCommanded;
+        Self { phase, is_commanded, commanded_mode: mode, level, is_armed: false, seen_at_probe: None }
+    }
+
+    /// Whether packets are to be kept in order.
+    pub fn mode(&self) -> Mode {
+        if self.level == Level::AsCommanded { self.commanded_mode } else { Mode::NonBlocking }
+    }
+
+    fn is_wanted(&self) -> bool {
+        self.is_commanded && self.level != Level::Off
+    }
+}
+
+impl Sender {
+    /// The control plane switches protection on or off.
+    pub fn set_active<E: Environment>(&mut self, is_active: bool, context: &mut Context<'_, E>) {
+        self.lifecycle.is_commanded = is_active;
+        self.follow_wishes(context);
+    }
+
+    /// From the next packet on; a packet that is already buffered is retransmitted in the new number of copies too.
+    pub fn set_protection(&mut self, copies: u32, mode: Option<Mode>) {
+        self.config.copies = copies;
+        self.lifecycle.commanded_mode = mode.unwrap_or(self.lifecycle.commanded_mode);
+    }
+
+    /// The receiver asks for a level of protection.
+    pub fn set_level<E: Environment>(&mut self, level: Level, context: &mut Context<'_, E>) {
+        if self.config.follows_requests && self.lifecycle.level != level {
+            self.lifecycle.level = level;
+            self.counters.level_changes += 1;
+            self.follow_wishes(context);
+        }
+    }
+
+    /// Whether the control plane wants protection.
+    pub fn is_switched_on(&self) -> bool {
+        self.lifecycle.is_commanded
+    }
+
+    /// Whether only what belongs to the protection itself may be sent.
+    pub fn is_closing(&self) -> bool {
+        matches!(self.lifecycle.phase, Phase::Closing { .. })
+    }
+
+    /// Whether packets are numbered.
+    pub(super) fn is_numbering(&self) -> bool {
+        matches!(self.lifecycle.phase, Phase::On | Phase::Closing { .. })
+    }
+
+    pub(super) fn follow_wishes<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        match (self.lifecycle.phase, self.lifecycle.is_wanted()) {
+            (Phase::Off, true) if self.config.handshake => self.begin(context),
+            (Phase::Off | Phase::Closing { .. }, true) => self.lifecycle.phase = Phase::On,
+            (Phase::Starting { .. }, false) => self.lifecycle.phase = Phase::Off,
+            (Phase::On, false) if self.keeps_order() => {
+                let until = context.now() + self.config.probe_period * PROBES_MAX;
+                self.lifecycle.phase = Phase::Closing { until };
+                self.say(Message::Probe, context);
+                self.arm(context);
+            }
+            (Phase::On, false) => self.lifecycle.phase = Phase::Off,
+            _ => {}
+        }
+    }
+
+    /// Whether a packet may wait for another at the receiver.
+    fn keeps_order(&self) -> bool {
+        self.lifecycle.commanded_mode == Mode::Blocking && self.counters.protected > 0
+    }
+
+    /// A message of the receiver.
+    pub fn take_message<E: Environment>(&mut self, control: ControlHeader, context: &mut Context<'_, E>) -> Verdict {
+        let phase = self.lifecycle.phase;
+        match control.message {
+            Message::Started if phase == (Phase::Starting { first: control.sequence }) => {
+                self.forget_before(control.sequence, context);
+                self.lifecycle.phase = Phase::On;
+            }
+            Message::AskForStart if self.config.handshake => match phase {
+                Phase::On => self.begin(context),
+                // It has forgotten what it should have waited for.
+                Phase::Closing { .. } => self.lifecycle.phase = Phase::Off,
+                Phase::Off | Phase::Starting { .. } => {}
+            },
+            Message::Answer { in_order } => {
+                let (_, progress) = self.acknowledge(control.sequence, context);
+                self.counters.refused += u64::from(progress.is_none());
+                let has_all = in_order && control.sequence == self.latest_sent;
+                if self.is_closing() {
+                    let until = context.now() + self.config.probe_period * PROBES_MAX;
+                    self.lifecycle.phase = if has_all { Phase::Off } else { Phase::Closing { until } };
+                }
+            }
+            Message::Request(level) => self.set_level(level, context),
+            Message::Started => {}
+            _ => {
+                self.counters.refused += 1;
+                return Verdict::Drop(DropReason::Mechanism);
+            }
+        }
+        Verdict::Drop(DropReason::ControlAbsorbed)
+    }
+
+    /// The time between two messages that want an answer has passed.
+    pub fn look_after_answers<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        self.lifecycle.is_armed = false;
+        match self.lifecycle.phase {
+            Phase::Starting { .. } => self.say(Message::Start, context),
+            Phase::Closing { until } if context.now() >= until => {
+                self.lifecycle.phase = Phase::Off;
+                self.counters.closings_given_up += 1;
+                return;
+            }
+            Phase::Closing { .. } => self.say(Message::Probe, context),
+            Phase::On if self.config.tail_probes => {
+                let latest = self.latest_acknowledged.peek(0);
+                if latest == self.latest_sent {
+                    self.lifecycle.seen_at_probe = None;
+                    return;
+                }
+                if self.lifecycle.seen_at_probe.replace(latest) == Some(latest) {
+                    self.say(Message::Probe, context);
+                }
+            }
+            Phase::Off | Phase::On => return,
+        }
+        self.arm(context);
+    }
+
+    /// Stamps a message with the next number, in wire order.
+    pub fn stamp_message<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        let sequence = self.next_sequence.access(context.pass(), 0, |next| *next);
+        let control = context.packet().shims.get::<ControlHeader>().expect("a message says what it says");
+        context.packet().shims.replace(ControlHeader { sequence, ..control });
+    }
+
+    /// Calls [`Self::look_after_answers`] once the time for an answer is over.
+    pub(super) fn arm<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        if !std::mem::replace(&mut self.lifecycle.is_armed, true) {
+            let at = context.now() + self.config.probe_period;
+            context.wake_at(at, timer_token(self.config.port, self.config.channel, TimerKind::Answer));
+        }
+    }
+
+    fn begin<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        self.lifecycle.phase = Phase::Starting { first: self.next_sequence.peek(0) };
+        self.say(Message::Start, context);
+        self.arm(context);
+    }
+
+    /// What was sent before `first` is none of the receiver's business any more.
+    fn forget_before<E: Environment>(&mut self, first: SequenceNumber, context: &mut Context<'_, E>) {
+        let last = first.previous();
+        let progress = self.latest_acknowledged.access(context.pass(), 0, |latest| {
+            let progress = last.steps_from(*latest);
+            *latest = last;
+            progress
+        });
+        self.latest_sent = last;
+        self.release_copies(u64::from(progress), context);
+    }
+
+    fn say<E: Environment>(&mut self, message: Message, context: &mut Context<'_, E>) {
+        let channel = self.config.channel;
+        self.counters.probes += u64::from(message == Message::Probe);
+        let frame = control_frame(ControlHeader { message, channel, sequence: SequenceNumber::default() });
+        context.emit(frame, self.config.port, self.repair_queue, Role::Message.of_channel(channel));
+    }
+}
