@@ -3,7 +3,7 @@
 use crate::bottleneck::{Bottleneck, Discipline};
 use hitless_engine::RandomStreams;
 use hitless_hosts::transport::Sender;
-use hitless_hosts::transport::tcp::{BbrConfig, CongestionControlConfig, TcpConfig, TcpReceiver, TcpSender};
+use hitless_hosts::transport::tcp::{BbrConfig, BbrState, CongestionControlConfig, TcpConfig, TcpReceiver, TcpSender};
 use hitless_wire::{BitRate, Duration, Packet, Time};
 use rand::{RngExt, SeedableRng};
 
@@ -140,6 +140,10 @@ fn a_window_falls_to_four_segments_when_the_round_trip_time_is_measured_and_come
     for step in 0..2_000 {
         link.run_until(at(20) + Duration::from_us(100) * step);
         low.push(link.flows[0].0.window_bytes() == 4 * MSS);
+        // Four segments in flight say nothing of the rate, however long: 5 ms are 25 round trips.
+        let model = link.flows[0].0.path_model().expect("BBR models the path");
+        let rate = model.bytes_per_second * WIRE_BYTES as f64 / MSS as f64 * 8.0 / RATE.as_bps() as f64;
+        assert!(model.state != BbrState::ProbeRtt || rate > 0.9, "{rate} of the rate in step {step}");
     }
     let probes = low.windows(2).filter(|pair| !pair[0] && pair[1]).count();
     let share = low.iter().filter(|&&is_low| is_low).count() as f64 / low.len() as f64;
