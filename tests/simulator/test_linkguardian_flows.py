@@ -117,6 +117,16 @@ def test_columns_that_cannot_be_told_apart_are_not_judged():
     assert judge.verdict(None, None, None) == "unjudged"
 
 
+def test_a_percentile_whose_interval_has_both_verdicts_is_not_judged():
+    """The 99.9th of 4,000 is the fifth largest, and these lie on either side of twice the paper's 212 us."""
+    edge = [150.0] * 3_992 + [160.0, 170.0, 180.0, 200.0, 2_300.0, 2_400.0, 2_500.0, 2_600.0]
+    verdict = {row.x: row.verdict for row in ablation._column("ReTx", 2, edge)}
+    assert verdict["99%"] == "match"
+    assert verdict["99.9%"] == verdict["99.99%"] == verdict["99.999%"] == "unjudged"
+    slow = {row.x: row.verdict for row in ablation._column("ReTx", 2, [2_000.0] * 4_000)}
+    assert slow["99.9%"] == "differs"
+
+
 class Tiny(Context):
     """Runs that are too short to say much."""
 

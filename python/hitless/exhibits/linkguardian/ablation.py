@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from hitless.analysis import (
+    Interval,
     bootstrap_interval,
     percentile,
     percentile_interval,
@@ -62,7 +63,6 @@ _EDGE = (
     f"the last packet is lost as often as 1 in {1 / testbed.MEASURED_LOSS:.0f}, which is more than 1 in 1,000; "
     "the rows of a loss of 8e-4 are below that"
 )
-_UNBOUNDED = "too few trials to bound this percentile from above"
 _CALIBRATED = "the host's stack is calibrated on this column: no evidence"
 
 
@@ -126,15 +126,23 @@ def _column(name: str, number: int, sample: Sequence[float]) -> Iterator[Row]:
     for share, paper in _PAPER_US.items():
         interval = percentile_interval(sample, share)
         note = _EDGE if share == 99.9 and name in {"ReTx", "ReTx+Order"} else calibrated
-        is_bounded = math.isfinite(interval.high)
-        note = note if is_bounded else "; ".join(filter(None, [note, _UNBOUNDED]))
-        judged = Factor() if is_bounded and not is_calibrated else Unjudged()
+        why_not = _powerless(interval, paper[number])
+        note = "; ".join(filter(None, [note, why_not]))
+        judged = Unjudged() if is_calibrated or why_not else Factor()
         measured = percentile(sample, share)
         yield Row(name, percent(share), "FCT", "us", measured, paper[number], interval, judged, note)
     deviation, interval = _deviation(sample), bootstrap_interval(sample, _deviation, resamples=_RESAMPLES)
     paper_us = _PAPER_DEVIATION_US[number]
     judge = Unjudged() if is_calibrated else Factor()
     yield Row(name, "all", "standard deviation of FCT", "us", deviation, paper_us, interval, judge, calibrated)
+
+
+def _powerless(interval: Interval, paper: float) -> str:
+    """Why the trials cannot tell whether a percentile is within the factor of the paper's; nothing where they can."""
+    if not math.isfinite(interval.high):
+        return "too few trials to bound this percentile from above"
+    ends = {Factor().verdict(end, paper, None) for end in (interval.low, interval.high)}
+    return "" if len(ends) == 1 else "the interval has both verdicts"
 
 
 def _deviation(sample: Sample) -> float:

@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from hitless.analysis import Interval, proportion_interval
-from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Shape, at_most, exhibit
+from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, at_most, exhibit
 from hitless.exhibits.linkguardian import testbed
 from hitless.exhibits.linkguardian.counters import counter
 from hitless.plot import Plot, Series
@@ -35,6 +35,8 @@ _FEW_REGISTERS = 2
 _LONG_BURST = 2.0
 _LONGEST_SHOWN = 8
 _SURE = 0.9999
+_EXPECTED_LEAST = 10.0
+"""Events that theory expects, where the count of fewer says little about it."""
 
 
 def models() -> Mapping[str, Mapping[str, Any]]:
@@ -128,7 +130,8 @@ def _lengths(name: str, model: Mapping[str, Any], found: Mapping[int, int], even
     for x, theory in shares.items():
         share, interval = counts[x] / events, proportion_interval(counts[x], events)
         sure = proportion_interval(counts[x], events, confidence=_SURE)
-        judge = Shape(theory in sure, f"theory, {theory:.3g}, lies in the interval of 99.99 %")
+        within = Shape(theory in sure, f"theory, {theory:.3g}, lies in the interval of 99.99 %")
+        judge = within if theory * events >= _EXPECTED_LEAST else Unjudged()
         note = f"{events:,} loss events"
         yield Row(name, x, "of the loss events", "", share, interval=interval, judge=judge, note=note)
 
