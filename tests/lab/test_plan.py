@@ -142,6 +142,21 @@ def test_what_may_change_becomes_commands(before, after, expected):
     assert commands(before, after) == expected
 
 
+RECORDED = """
+[[link]]
+name = "sw2->sw1"
+loss = { kind = "bit-errors", bit_error_rate = 1e-5, fec = "none" }
+"""
+
+
+def test_a_link_that_stays_as_it_is_keeps_no_other_from_changing():
+    """A loss that no command can say is refused on the link that changes, and on no other."""
+    before, after = (GUARDED.format(loss=loss, more="") + RECORDED for loss in (1e-3, 0.01))
+    assert commands(scenario(before), scenario(after)) == ["corrupt sw1->sw2 0.01", "protect sw1->sw2 3 blocking"]
+    with pytest.raises(BadInput, match=r"sw2->sw1, whose loss before is more than"):
+        commands(scenario(before), scenario(GUARDED.format(loss=1e-3, more="")))
+
+
 @pytest.mark.parametrize(
     ("after", "named"),
     [

@@ -3,7 +3,7 @@
 import pytest
 
 from hitless.analysis import Interval
-from hitless.exhibits import Exact, Factor, Row, Shape, Unjudged, close, falling, flat, rising
+from hitless.exhibits import Exact, Factor, Row, Shape, Unjudged, above_one, at_most, close, falling, flat, rising
 
 
 @pytest.mark.parametrize(
@@ -101,3 +101,25 @@ def test_every_judge_says_its_rule():
         "within a factor of 2 of the paper, or lower, on the same side of 1"
     )
     assert Row("A", "", "m", "", None, judge=Shape(holds=True, statement="A below B")).as_json()["note"] == "A below B"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (1.01, 1.02, "match"),
+        (1.2, 3.0, "match"),
+        (0.9, 1.2, "unjudged"),
+        (1.0, 1.1, "unjudged"),
+        (0.98, 1.05, "differs"),
+        (0.5, 0.9, "differs"),
+    ],
+)
+def test_an_interval_decides_whether_a_ratio_is_above_one(low, high, verdict):
+    assert above_one(Interval(low, high), "larger").verdict(None, None, None) == verdict
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"), [(0.0, 0.25, "match"), (0.2, 0.3, "unjudged"), (0.26, 0.3, "differs")]
+)
+def test_an_interval_decides_whether_a_share_is_small(low, high, verdict):
+    assert at_most(Interval(low, high), 0.25, "small").verdict(None, None, None) == verdict

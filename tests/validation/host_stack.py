@@ -1,8 +1,11 @@
-"""The host stack of LinkGuardian's testbed, fitted to the column "No Loss" of the paper's table 2: python host_stack.py
+"""The host stack of LinkGuardian's testbed, fitted to the column "No Loss" of the paper's table 2.
+
+From the root of the repository: .venv/bin/python tests/validation/host_stack.py
 
 Two numbers are free: how the 6.5 us of a pass divide into a fixed part and the median of a lognormal one, and the 99.9th
 percentile of that. What is made small is the sum of squared logarithms of measured over paper, over the five numbers of
 the column. Nothing else of the paper is looked at. `KERNEL` in hitless/exhibits/linkguardian/testbed.py is the outcome.
+Its fixed part is the least of the grid, where the misfit is flat (docs/validation.md).
 """
 
 import argparse

@@ -1,8 +1,9 @@
 //! The fabric: a scenario from a file to results.
 //!
 //! [`scenario`] reads and checks a file; [`topology`] and [`routing`] say who is joined to whom, [`workload`] which
-//! flows start when, [`link`] what happens to frames on the way and [`loss`] which of them are corrupted; [`simulation`] runs it all under the simulated
-//! clock, and [`results`] is what comes out. [`outside`] is for runs in which some nodes are real.
+//! flows start when, [`link`] what happens to frames on the way and [`loss`] which of them are corrupted; [`simulation`]
+//! runs it all under the simulated clock, and [`results`] is what comes out. [`outside`] is for runs in which some nodes
+//! are real.
 
 pub mod bench;
 pub mod link;

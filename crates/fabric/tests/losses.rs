@@ -48,18 +48,23 @@ fn runs(outcome: &Outcome) -> Vec<(u64, u64)> {
     numbers(runs, "frames").iter().copied().zip(numbers(runs, "count").iter().copied()).collect()
 }
 
-const MODELS: [(&str, f64); 4] = [
+const MODELS: [(&str, f64); 5] = [
     ("loss = { kind = \"bernoulli\", rate = 0.01 }", 0.01),
     ("loss = { kind = \"gilbert-elliott\", rate = 0.01, mean_burst_frames = 2 }", 0.01),
     // 1 + 12,207 / 5,120 codewords in a full frame, each lost with 0.561 %.
     ("loss = { kind = \"bit-errors\", bit_error_rate = 5e-4, fec = \"rs-528-514\" }", 0.018_86),
+    // 1 + 12,207 / 5,120 codewords in a full frame, each lost with 0.872 %.
+    ("loss = { kind = \"bit-errors\", bit_error_rate = 1.5e-3, fec = \"rs-544-514\" }", 0.029_2),
     // 1 + 12,207 / 64 blocks of 66 bits.
     ("loss = { kind = \"bit-errors\", bit_error_rate = 1e-6, fec = \"none\" }", 0.012_57),
 ];
 
 #[test]
 fn every_model_loses_at_its_rate_and_repeats_itself() {
-    for (model, rate) in MODELS {
+    let file = std::env::temp_dir().join(format!("hitless-rate-{}.losses", std::process::id()));
+    std::fs::write(&file, "196 1\n100 2\n1 0\n").expect("the temporary folder is writable");
+    let trace = format!("loss = {{ kind = \"trace\", file = \"{}\" }}", file.display());
+    for (model, rate) in MODELS.into_iter().chain([(trace.as_str(), 0.01)]) {
         let [first, again] = [run(model), run(model)];
         assert_eq!(first.summary.trace_hash, again.summary.trace_hash, "{model}");
         let frames = 325_000.0;
@@ -68,6 +73,7 @@ fn every_model_loses_at_its_rate_and_repeats_itself() {
         let in_rows: u64 = runs(&first).iter().map(|(length, count)| length * count).sum();
         assert!(corrupted(&first) - in_rows < 10, "{model}: all are in a row, but for one under way");
     }
+    std::fs::remove_file(file).expect("it was made here");
 }
 
 #[test]

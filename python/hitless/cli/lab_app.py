@@ -132,7 +132,9 @@ def corrupt(
     name: Name = None,
     mean_burst: Annotated[
         float | None,
-        typer.Option(min=1.0, metavar="FRAMES", help="Frames lost in a row, on average; left out: each by itself."),
+        typer.Option(
+            min=1.0, max=1e12, metavar="FRAMES", help="Frames lost in a row, on average; left out: each by itself."
+        ),
     ] = None,
 ) -> None:
     """Have a link lose frames at random, each with the same probability or in bursts (Gilbert and Elliott).

@@ -16,7 +16,7 @@ An exhibit is a class that says which runs it needs and which numbers of theirs 
 - ``pool``, ``campaign``: points on all cores, and exhibits from points to rows
 """
 
-from hitless.exhibits.judge import Exact, Factor, Shape, Unjudged, close, falling, flat, rising
+from hitless.exhibits.judge import Exact, Factor, Shape, Unjudged, above_one, at_most, close, falling, flat, rising
 from hitless.exhibits.model import Context, Exhibit, Point, Row, Runs
 from hitless.exhibits.registry import exhibit
 
@@ -30,6 +30,8 @@ __all__ = [
     "Runs",
     "Shape",
     "Unjudged",
+    "above_one",
+    "at_most",
     "close",
     "exhibit",
     "falling",

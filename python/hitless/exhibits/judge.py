@@ -121,6 +121,24 @@ class Shape:
         return _match(self.holds)
 
 
+def above_one(ratio: Interval, statement: str, apart: float = 0.1) -> Judge:
+    """Does the interval of a ratio show the first to be larger?
+
+    The statement holds where the whole interval is above 1. It fails where the interval leaves no room for a first that
+    is larger by a share of ``apart``; between the two the runs have no power, and there is no verdict.
+    """
+    if ratio.low > 1.0:
+        return Shape(holds=True, statement=statement)
+    return Shape(holds=False, statement=statement) if ratio.high < 1.0 + apart else Unjudged()
+
+
+def at_most(interval: Interval, limit: float, statement: str) -> Judge:
+    """Is a quantity at most ``limit``? No verdict where its interval holds values on both sides."""
+    if interval.high <= limit:
+        return Shape(holds=True, statement=statement)
+    return Shape(holds=False, statement=statement) if interval.low > limit else Unjudged()
+
+
 def rising(values: Sequence[float], slack: float = 0.0) -> bool:
     """Is no value below the one before it by more than ``slack`` (a share of it)?"""
     return all(after >= before - slack * abs(before) for before, after in pairwise(values))

@@ -70,7 +70,7 @@ class Corrupt(_Request):
     command: Literal["corrupt"] = "corrupt"
     link: LinkName
     rate: Annotated[float, Field(ge=0.0, le=1.0)]
-    mean_burst_frames: Annotated[float, Field(ge=1.0, allow_inf_nan=False)] | None = None
+    mean_burst_frames: Annotated[float, Field(ge=1.0, le=1e12, allow_inf_nan=False)] | None = None
 
 
 class Protect(_Request):

@@ -50,9 +50,11 @@ def _fixed_mechanisms(before: Scenario, after: Scenario) -> Iterator[str]:
 
 def _fixed_links(before: Scenario, after: Scenario) -> Iterator[str]:
     """Losses that come and go by a schedule belong to the run that has begun."""
-    for which, side in (("before", before), ("now", after)):
-        for link in side.get("link", []):
-            if before.get("link") == after.get("link"):
+    sides = {"before": before, "now": after}
+    links = {which: {link["name"]: link for link in side.get("link", [])} for which, side in sides.items()}
+    for which, other in (("before", "now"), ("now", "before")):
+        for name, link in links[which].items():
+            if link == links[other].get(name):
                 continue
             if link.get("changes") or link.get("schedule"):
                 yield f"[[link]] {link['name']}, which {which} has a schedule"

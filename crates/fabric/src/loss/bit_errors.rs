@@ -135,9 +135,7 @@ impl BitErrors {
 
     /// Draws the next spoilt unit that is not before `first`.
     fn draw_from(&mut self, first: u64, stream: &mut Stream) {
-        let good = draws::exponential(stream) * self.mean_units;
-        // Casts saturate: without errors there is none before the end of time.
-        self.next_spoilt = first.saturating_add(good as u64);
+        self.next_spoilt = first.saturating_add(good_units(draws::exponential(stream), self.mean_units));
     }
 
     /// Whether the frame touches a spoilt unit.
@@ -155,6 +153,12 @@ impl BitErrors {
         }
         self.next_spoilt <= last
     }
+}
+
+/// Good units before a spoilt one, of which there is none before the end of time where the mean is infinite.
+fn good_units(exponential: f64, mean_units: f64) -> u64 {
+    // A draw may be exactly zero, and zero times infinity is no number. The cast saturates.
+    if mean_units.is_infinite() { u64::MAX } else { (exponential * mean_units) as u64 }
 }
 
 /// -ln(1 - p), also where p is so small that 1 - p has lost it.

@@ -51,7 +51,7 @@ fn chain(rate: f64, mean_burst_frames: f64, loss_in_burst: f64, loss_between_bur
 
 fn trace(text: &str, at_end: TraceEnd) -> LossModel {
     let trace = LossTrace::parse(text).unwrap_or_else(|error| panic!("{error}"));
-    LossModel::Trace(TraceLoss { file: "test.losses".into(), at_end, trace })
+    LossModel::Trace(TraceLoss { file: "test.losses".into(), at_end, digest: None, trace })
 }
 
 #[test]
@@ -202,6 +202,12 @@ proptest! {
 }
 
 #[test]
+fn a_byte_order_mark_is_no_part_of_a_trace() {
+    assert_eq!(LossTrace::parse("\u{feff}5 1\n"), LossTrace::parse("5 1\n"));
+    assert_eq!(LossTrace::parse("\u{feff}# of a link\n5 1\n"), LossTrace::parse("5 1\n"));
+}
+
+#[test]
 fn bad_lines_of_a_trace_are_named() {
     let far = u64::MAX;
     let table = [
@@ -209,6 +215,7 @@ fn bad_lines_of_a_trace_are_named() {
         ("0 0\n# 5 1".into(), "a trace has at least one frame, as in `9812 1`"),
         ("5 1\n7".into(), "line 2: must be two whole numbers `arrived lost`, not '7'"),
         ("# x\n\n5 -1".into(), "line 3: must be two whole numbers `arrived lost`, not '5 -1'"),
+        ("+5 1".into(), "line 1: must be two whole numbers `arrived lost`, not '+5 1'"),
         ("1 2 3".into(), "line 1: must be two whole numbers `arrived lost`, not '1 2 3'"),
         (format!("1 0\n{far} 0"), "line 2: the frames of the trace are more than 64 bits can count"),
         (format!("{far} {far}"), "line 1: the frames of the trace are more than 64 bits can count"),

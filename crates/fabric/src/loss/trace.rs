@@ -7,7 +7,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use hitless_engine::TraceHash;
+
 use crate::scenario::TraceEnd;
+
+/// What some editors put before a text in UTF-8.
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Frames that arrive, and frames that are lost behind them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +56,7 @@ impl LossTrace {
     /// The first line that is not as it must be, or that there is no frame at all.
     pub fn parse(text: &str) -> Result<Self, LossTraceError> {
         let (mut runs, mut frames, mut lost) = (Vec::new(), 0_u64, 0_u64);
+        let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         for (number, line) in (1..).zip(text.lines()) {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
@@ -74,6 +80,13 @@ impl LossTrace {
         self.frames
     }
 
+    /// What tells this trace from others, as 16 digits: a hash of its numbers, which is no protection from forgery.
+    pub fn digest(&self) -> String {
+        let mut hash = TraceHash::default();
+        self.runs.iter().for_each(|run| hash.record(run.arrived, run.lost));
+        format!("{:016x}", hash.value())
+    }
+
     /// Those of them that are lost.
     pub fn lost(&self) -> u64 {
         self.lost
@@ -81,7 +94,9 @@ impl LossTrace {
 }
 
 fn read_line(line: &str) -> Result<Run, String> {
-    let numbers: Option<Vec<u64>> = line.split_whitespace().map(|word| word.parse().ok()).collect();
+    let digits = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    let number = |word: &str| word.parse().ok().filter(|_| digits(word));
+    let numbers: Option<Vec<u64>> = line.split_whitespace().map(number).collect();
     match numbers.as_deref() {
         Some(&[arrived, lost]) => Ok(Run { arrived, lost }),
         _ => Err(format!("must be two whole numbers `arrived lost`, not '{}'", shortened(line))),

@@ -157,6 +157,10 @@ pub struct TraceLoss {
     /// What comes behind its last frame.
     #[serde(default)]
     pub at_end: TraceEnd,
+    /// Digest of the file's numbers, which the effective configuration has. Given, a file with other numbers is
+    /// refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
     /// What is in the file.
     #[serde(skip)]
     pub trace: LossTrace,
@@ -186,13 +190,26 @@ impl Scenario {
             let of_changes = link.changes.iter_mut().enumerate().map(|(n, change)| (field_of(n), &mut change.loss));
             for (field, model) in std::iter::once(of_start).chain(of_changes) {
                 let LossModel::Trace(loss) = model else { continue };
-                match read_trace(&self.folder, &loss.file) {
-                    Ok(trace) => loss.trace = trace,
-                    Err(rule) => problems.push(Problem::new(format!("{field}.file"), "", rule)),
-                }
+                problems.extend(
+                    loss.read(&self.folder).err().map(|(name, rule)| Problem::new(format!("{field}.{name}"), "", rule)),
+                );
             }
         }
         problems
+    }
+}
+
+impl TraceLoss {
+    /// Reads its file; otherwise the field that is wrong and the rule.
+    fn read(&mut self, folder: &std::path::Path) -> Result<(), (&'static str, String)> {
+        self.trace = read_trace(folder, &self.file).map_err(|rule| ("file", rule))?;
+        let digest = self.trace.digest();
+        match self.digest.replace(digest.clone()) {
+            Some(given) if given != digest => {
+                Err(("digest", format!("is not \"{given}\" but \"{digest}\": the file has other numbers now")))
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -201,6 +218,13 @@ fn read_trace(folder: &std::path::Path, file: &str) -> Result<LossTrace, String>
         return Err(format!("must end in \"{TRACE_ENDING}\""));
     }
     let path = folder.join(file);
-    let text = std::fs::read_to_string(&path).map_err(|error| format!("cannot be read: {error}"))?;
+    let bytes = std::fs::read(&path).map_err(|error| {
+        format!("{} cannot be read: {error}; the path is relative to the folder of the scenario", path.display())
+    })?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + good.iter().filter(|byte| **byte == b'\n').count();
+        format!("{}, line {line}: must be text in UTF-8", path.display())
+    })?;
     LossTrace::parse(&text).map_err(|error| format!("{}, {error}", path.display()))
 }

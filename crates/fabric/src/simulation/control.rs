@@ -102,14 +102,15 @@ fn corruption_rate(text: &str) -> Result<f64, String> {
 }
 
 fn burst_length(text: &str) -> Result<f64, String> {
-    let frames = text.parse().ok().filter(|frames: &f64| frames.is_finite() && *frames >= 1.0);
-    frames.ok_or_else(|| format!("'{text}' is no mean length of a burst: a number of frames, at least 1"))
+    let frames = text.parse().ok().filter(|frames| (1.0..=1e12).contains(frames));
+    frames.ok_or_else(|| format!("'{text}' is no mean length of a burst: a number of frames from 1 to 1e12"))
 }
 
 /// Losses that come at `rate`, independently or in bursts of a mean length.
 fn loss_model(rate: f64, mean_burst_frames: Option<f64>) -> Result<LossModel, String> {
     match mean_burst_frames {
         _ if rate == 0.0 => Ok(LossModel::None),
+        Some(_) if rate == 1.0 => Err("a rate of 1 has no bursts, which are some of the frames and not all".into()),
         None => Ok(LossModel::Bernoulli(BernoulliLoss { rate, repair_rate: None })),
         Some(mean_burst_frames) => {
             let loss = GilbertElliottLoss { rate, mean_burst_frames, loss_in_burst: 1.0, loss_between_bursts: 0.0 };
@@ -333,6 +334,18 @@ mod tests {
             "protect a->b 1 fast",
         ] {
             assert!(text.parse::<LiveCommand>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_no_burst_can_be_is_refused_in_words_that_were_given() {
+        assert!(loss_model(1.0, None).is_ok());
+        assert!(loss_model(0.5, Some(4.0)).is_ok());
+        let refused = loss_model(1.0, Some(4.0)).expect_err("bursts are not all frames");
+        assert!(refused.starts_with("a rate of 1 has no bursts"), "{refused}");
+        for frames in ["0.5", "1e13", "inf", "NaN"] {
+            let refused = format!("corrupt a->b 0.1 {frames}").parse::<LiveCommand>().expect_err("out of bounds");
+            assert!(refused.contains("from 1 to 1e12"), "{refused}");
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The seeds that fuzzing starts from: fuzz/corpus holds what our encoder and the samples make, and nothing else by hand.
+//! The seeds that fuzzing starts from: fuzz/corpus holds what our encoder and the samples make. Only the
+//! seeds of loss_trace, a text that nothing here encodes, are by hand.
 
 use std::fs;
 use std::path::PathBuf;

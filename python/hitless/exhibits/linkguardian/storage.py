@@ -1,20 +1,24 @@
 """Completion times of 2 MB flows (paper, section 4.3, figure 12).
 
 2 MB is the largest flow of the Alibaba storage workload: 1,382 packets, of which some flow in five loses none. The
-paper does not say how many trials it made.
+paper does not say how many trials it made; it takes 3,688 to bound a 99.9th percentile from above.
 """
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hitless.analysis import percentile, percentile_interval, percentile_ratio, proportion_interval
-from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Row, Runs, Shape, exhibit
+from hitless.exhibits import Context, Exhibit, Factor, Point, Row, Runs, exhibit
 from hitless.exhibits.linkguardian import testbed
-from hitless.exhibits.linkguardian.latency import completion_us
+from hitless.exhibits.linkguardian.latency import completion_us, slower
 from hitless.plot import Plot, tail_series
 from hitless.simulation import Scenario
 
 _BYTES = 2_000_000
+_PACKETS = 1_382
+_NOMINAL_LOSS = 1e-3
+_APART = 0.1
+"""LG_NB and LG within a tenth of each other would be no order; the number is ours, the paper has a factor of two."""
 _PAPER_GAIN = {"LG": 4.0, "LG_NB": 2.0}
 _AFFECTED_PERCENT = 80.0
 _SCHEMES = {"no loss": ("none", 0.0), "loss": ("none", testbed.MEASURED_LOSS)} | {
@@ -37,7 +41,7 @@ class Figure12(Exhibit):
     """What LG and LG_NB gain at the 99.9th percentile, and how many flows meet a loss."""
 
     def points(self, context: Context) -> Iterable[Point]:
-        trials = context.length("trials", full=20_000, normal=5_000, quick=2_000)
+        trials = context.length("trials", full=20_000, normal=5_000, quick=4_000)
         keep = ("messages", "flows")
         for label, (scheme, loss) in _SCHEMES.items():
             yield Point(label, _storage(scheme, loss, testbed.DCTCP, trials), keep=keep)
@@ -55,10 +59,8 @@ class Figure12(Exhibit):
             judge = Factor(better="higher", winner_above=1.0)
             note = _WHY if scheme == "LG_NB" else ""
             yield Row(scheme, "DCTCP", "p99.9 FCT, loss over it", "times", gain, paper, interval, judge, note)
-        tails = {label: percentile(sample, 99.9) for label, sample in times.items()}
-        ordered = Shape(tails["LG"] <= tails["LG_NB"] <= tails["loss"], "LG before LG_NB before loss")
-        over = tails["LG_NB"] / tails["LG"]
-        yield Row("LG_NB", "DCTCP", "p99.9 FCT over LG's", "times", over, 2.0, judge=ordered)
+        over, interval, ordered = slower(times["LG_NB"], times["LG"], 99.9, _APART)
+        yield Row("LG_NB", "DCTCP", "p99.9 FCT over LG's", "times", over, 2.0, interval, ordered)
         yield self._affected(runs)
         without = completion_us(runs[_NO_UNDO])
         interval = percentile_interval(without, 99.9)
@@ -68,11 +70,10 @@ class Figure12(Exhibit):
         flows = runs["loss"].table("flows")
         lost = int((flows["packets_sent"] > flows["packets_received"]).sum())
         interval = proportion_interval(lost, len(flows)).scaled(100.0)
-        note = f"{testbed.MEASURED_LOSS:g} a packet makes 1 - (1 - p)^1382 = 79.9 %"
+        expected = [f"{100 * (1 - (1 - p) ** _PACKETS):.1f} % at {p:g}" for p in (testbed.MEASURED_LOSS, _NOMINAL_LOSS)]
+        note = f"1 - (1 - p)^{_PACKETS} is {' and '.join(expected)}, which the paper calls the rate"
         share = 100 * lost / len(flows)
-        return Row(
-            "loss", "DCTCP", "flows that lost a packet", "%", share, _AFFECTED_PERCENT, interval, Exact(0.05), note
-        )
+        return Row("loss", "DCTCP", "flows that lost a packet", "%", share, _AFFECTED_PERCENT, interval, Factor(), note)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         series = [tail_series(label, completion_us(runs[label])) for label in _SCHEMES]

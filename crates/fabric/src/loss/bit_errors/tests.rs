@@ -168,3 +168,22 @@ fn a_clean_line_and_a_dead_one() {
     };
     assert_eq!((lost(0.0), lost(1e-9), lost(0.5)), (0, 0, 10_000));
 }
+
+#[test]
+fn a_draw_of_zero_spoils_no_line_without_errors() {
+    assert_eq!((good_units(0.0, f64::INFINITY), good_units(2.0, f64::INFINITY)), (u64::MAX, u64::MAX));
+    assert_eq!((good_units(0.0, 100.0), good_units(2.0, 100.0), good_units(2.0, 1e30)), (0, 200, u64::MAX));
+}
+
+#[test]
+fn the_shortest_frames_are_lost_as_often_as_arithmetic_says() {
+    // Several share a codeword, so that what is independent is not frames but codewords: 7.6 slots of 84 bytes each.
+    let frames = 1_000_000;
+    for (fec, bit_error_rate) in [(ErrorCorrection::Rs528, 7e-4), (ErrorCorrection::Rs544, 1.7e-3)] {
+        let lost = fates(&settings(fec, bit_error_rate), &[64], frames, 3).iter().filter(|lost| **lost).count() as f64;
+        let expected = frames as f64 * unit(fec, bit_error_rate, 100).frame_loss(64);
+        let spread = 5.0 * (expected * 8.6).sqrt();
+        assert!(spread < 0.2 * expected, "{fec:?}: too few losses to tell");
+        assert!((lost - expected).abs() < spread, "{fec:?}: {lost} lost, expected {expected:.0}");
+    }
+}

@@ -56,6 +56,22 @@ fn linkguardian_expects_the_rate_of_a_trace() {
 }
 
 #[test]
+fn an_effective_configuration_knows_the_numbers_of_its_trace() {
+    let (folder, file) = folder_with("digest", "97 2\n");
+    let text = with_loss("{ kind = \"trace\", file = \"a.losses\" }");
+    let effective = check(&text, &file).expect("it is right").effective_toml();
+    assert!(effective.contains("digest = \""), "{effective}");
+    assert!(check(&effective, &file).is_ok());
+    // Other words for the same numbers are the same trace; other numbers are not.
+    std::fs::write(folder.join("a.losses"), "# of a link\n97 2\n").expect("the temporary folder is writable");
+    assert!(check(&effective, &file).is_ok());
+    std::fs::write(folder.join("a.losses"), "97 3\n").expect("the temporary folder is writable");
+    let error = check(&effective, &file).expect_err("should be refused");
+    assert_eq!(error.findings[0].field, "link[0].loss.digest");
+    std::fs::remove_dir_all(folder).expect("it was made here");
+}
+
+#[test]
 fn faults_of_a_trace_are_told_with_file_and_line() {
     let (folder, file) = folder_with("faults", "97 2\nx\n");
     let faults = |name: &str| {
@@ -68,7 +84,10 @@ fn faults_of_a_trace_are_told_with_file_and_line() {
     let path = folder.join("a.losses");
     let rule = format!("{}, line 2: must be two whole numbers `arrived lost`, not 'x'", path.display());
     assert_eq!(faults("a.losses"), rule);
-    assert!(faults("b.losses").starts_with("cannot be read: "));
+    let missing = folder.join("b.losses").display().to_string();
+    assert!(faults("b.losses").starts_with(&format!("{missing} cannot be read: ")));
+    std::fs::write(folder.join("c.losses"), b"97 2\n\n9\xff 1\n").expect("the temporary folder is writable");
+    assert!(faults("c.losses").ends_with("c.losses, line 3: must be text in UTF-8"));
     assert_eq!(faults("a.txt"), "must end in \".losses\"");
     let later = BASE.replace("{ kind = \"none\" }", "{ kind = \"trace\", file = \"a.losses\" }");
     let error = check(&later, &file).expect_err("should be refused");
