@@ -1,6 +1,6 @@
 //! Recorded exchanges, and messages over a pipe that loses packets at random.
 
-use hitless_wire::{BitRate, Duration, Ecn, Packet, RoceOpcode, Time, Transport};
+use hitless_wire::{BitRate, Duration, Ecn, Packet, RoceHeader, RoceOpcode, Time, Transport};
 use proptest::prelude::*;
 
 use super::{DcqcnConfig, LossRecovery, RoceConfig, RoceConfigError, RoceRequester, RoceResponder};
@@ -374,6 +374,21 @@ fn marked_packets_draw_notifications_that_cut_the_rate() {
     exchange.now = Time(1_448_800);
     exchange.requester.handle_timeout(exchange.now);
     assert_eq!(exchange.sent().len(), 1);
+}
+
+#[test]
+fn a_packet_that_waits_at_a_low_rate_goes_sooner_when_the_rate_rises() {
+    let mut exchange = Exchange::new(with_dcqcn());
+    exchange.now = MILLISECOND;
+    let opcode = RoceOpcode::CongestionNotification;
+    let header = RoceHeader { opcode, ..RoceHeader::default() };
+    let notification = Packet { transport: Transport::Roce(header), ..Packet::default() };
+    exchange.answer(&[notification; 20]);
+    assert_eq!(exchange.requester.rate(exchange.now), BitRate::from_bps(10_000_000));
+    exchange.write_packets(2);
+    assert_eq!(exchange.sent().len(), 1);
+    // At 10 Mb/s the next would go 898 us later; the timer raises the rate after 55 us.
+    assert_eq!(exchange.requester.next_timeout(), MILLISECOND + Duration::from_us(55));
 }
 
 #[test]
