@@ -443,6 +443,21 @@ fn a_pace_of_less_than_an_acknowledgement_per_timeout_is_no_loss() {
 }
 
 #[test]
+fn a_packet_that_waits_at_a_low_rate_goes_sooner_when_the_rate_rises() {
+    let mut exchange = Exchange::new(with_dcqcn());
+    exchange.now = MILLISECOND;
+    let opcode = RoceOpcode::CongestionNotification;
+    let header = RoceHeader { opcode, ..RoceHeader::default() };
+    let notification = Packet { transport: Transport::Roce(header), ..Packet::default() };
+    exchange.answer(&[notification; 20]);
+    assert_eq!(exchange.requester.rate(exchange.now), BitRate::from_bps(10_000_000));
+    exchange.write_packets(2);
+    assert_eq!(exchange.sent().len(), 1);
+    // At 10 Mb/s the next would go 898 us later; the timer raises the rate after 55 us.
+    assert_eq!(exchange.requester.next_timeout(), MILLISECOND + Duration::from_us(55));
+}
+
+#[test]
 fn marks_mean_nothing_without_dcqcn() {
     let mut exchange = Exchange::new(config());
     exchange.write_packets(2);
