@@ -98,7 +98,8 @@ impl Check<'_> {
         let asks_for_one = |settings: &RimmSettings| settings.messages == RimmMessages::First;
         let is_rimm = |mechanism: &MechanismSettings| matches!(mechanism, MechanismSettings::Rimm(settings) if asks_for_one(settings));
         let rimm = of(self.scenario.mechanisms.iter().any(is_rimm), RIMM_QUEUES);
-        (sqr + queues + rimm, format!("SQR {sqr}, {name} {queues}, RIMM {rimm}"))
+        let also = if rimm > 0 { format!(", RIMM {rimm}") } else { String::new() };
+        (sqr + queues + rimm, format!("SQR {sqr}, {name} {queues}{also}"))
     }
 }
 

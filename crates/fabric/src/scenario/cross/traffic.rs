@@ -58,7 +58,7 @@ impl Check<'_> {
             self.require(tcp.pacing, &field("pacing"), "BBR is paced: its window is twice what the path holds");
             let believed = tcp.bbr_rtprop_window > Duration::ZERO;
             self.require(believed, &field("bbr_rtprop_window"), "must be above zero");
-            let shorter = tcp.bbr_probe_rtt_duration < tcp.bbr_rtprop_window;
+            let shorter = !believed || tcp.bbr_probe_rtt_duration < tcp.bbr_rtprop_window;
             let rule = "must be below bbr_rtprop_window, or the flow does nothing but probe";
             self.require(shorter, &field("bbr_probe_rtt_duration"), rule);
         }

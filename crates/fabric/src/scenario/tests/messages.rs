@@ -366,6 +366,13 @@ fn traffic() {
         ),
         (
             "congestion = \"dctcp\"",
+            "congestion = \"bbr\"\nbbr_rtprop_window = \"100 ms\"",
+            "transport[0].bbr_probe_rtt_duration",
+            "must be below bbr_rtprop_window, or the flow does nothing but probe",
+            "",
+        ),
+        (
+            "congestion = \"dctcp\"",
             "congestion = \"dctcp\"\nhandshake = true\nknown_rtt = \"30 us\"",
             "transport[0].known_rtt",
             "must be above zero, and without handshake, which measures it",

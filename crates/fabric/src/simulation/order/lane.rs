@@ -81,7 +81,7 @@ impl OrderLane {
                 self.next = self.next.max(number + 1);
                 let gap = self.last_arrival.replace(now).map_or(Duration::ZERO, |before| now - before);
                 self.longest_gap = self.longest_gap.max(gap);
-                self.note_transit(now - at);
+                self.note_transit(now.saturating_since(at));
             }
         }
     }
