@@ -184,6 +184,8 @@ pub(crate) struct Outside {
     pub outbox: Vec<Departure>,
     pub counts: FrameCounts,
     pub witness: Option<Box<dyn Witness>>,
+    /// The time of the event, or of the command, that is being handled.
+    pub now: Time,
     pub hash_seed: FlowHashSeed,
     /// Frames refused at points to switches, by reason.
     pub link_refusals: RefusalCounters,
@@ -213,6 +215,7 @@ impl Outside {
             outbox: Vec::new(),
             counts: FrameCounts::default(),
             witness: None,
+            now: Time::ZERO,
             hash_seed: FlowHashSeed(seed),
             link_refusals: RefusalCounters::default(),
             violation: None,

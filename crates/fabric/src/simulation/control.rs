@@ -159,6 +159,7 @@ impl LiveFabric {
         self.handle_until(Time(at.as_ps() - 1));
         let changes = self.changes_of(command)?;
         let outside = self.simulation.medium.outside_mut();
+        outside.now = at;
         if let Some(witness) = &mut outside.witness {
             witness.command(at, &command.to_string());
         }

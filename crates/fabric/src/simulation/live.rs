@@ -146,6 +146,7 @@ impl LiveFabric {
         while self.next_event().is_some_and(|at| at <= until) {
             let event = self.simulation.medium.queue.pop_turn().expect("an event is due");
             self.simulation.now = event.time;
+            self.simulation.medium.outside_mut().now = event.time;
             self.simulation.medium.trace.record(event.time.as_ps(), event.order.as_u64());
             self.simulation.events += 1;
             match event.payload {

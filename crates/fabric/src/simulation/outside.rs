@@ -122,9 +122,9 @@ impl Medium {
 
     #[inline]
     fn tell_witness(&mut self, switch: u32, packet: PacketHandle, action: Action, port: PortId, queue: QueueId) {
-        let at = self.queue.now();
         let frame = self.packets[packet].frame;
         let outside = self.outside.as_deref_mut().expect("a live run has an outside");
+        let at = outside.now;
         let Some(witness) = &mut outside.witness else { return };
         let number = if frame == 0 { 0 } else { outside.frames.info(frame).number };
         witness.decision(Decision { at, packet: number, switch, action, port, queue });
