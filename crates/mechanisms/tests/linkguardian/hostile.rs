@@ -1,12 +1,14 @@
 //! Somebody else sends on the protected link: whatever is forged, nothing panics, nothing grows without bound, blocking
 //! mode delivers no packet twice, and when the forger stops, order comes back.
 
-use hitless_mechanisms::linkguardian::{Buffering, Mode};
-use hitless_wire::linkguardian::{AckHeader, DataHeader, Era, LossNotification, PacketType, SequenceNumber};
+use hitless_mechanisms::linkguardian::{Action, Buffering, Command, LinkEnd, Mode};
+use hitless_wire::linkguardian::{
+    AckHeader, ControlHeader, DataHeader, Era, LossNotification, Message, PacketType, SequenceNumber,
+};
 use hitless_wire::{HostId, Packet, Shim, Time, Transport, UdpHeader};
 use proptest::prelude::*;
 
-use crate::support::Pair;
+use crate::support::{LINK, Pair};
 use crate::{in_order, losing, pair, random_loss};
 
 /// Numbers of forged datagrams begin here.
@@ -14,6 +16,7 @@ const FORGED: u64 = 1 << 40;
 /// The sending switch, and the receiving one.
 const SENDER: usize = 0;
 const RECEIVER: usize = 1;
+const SENDER_OFF: Command = Command { port: LINK, end: LinkEnd::Sender, action: Action::Deactivate };
 const BUFFERINGS: [Buffering; 2] = [Buffering::Recirculation, Buffering::PausedQueue];
 
 fn blank() -> Packet {
@@ -70,6 +73,39 @@ fn an_acknowledgement_of_numbers_never_sent_releases_no_copy() {
             assert_eq!(pair.counter(now, "acknowledgements refused"), 1, "{buffering:?} {forged}");
         }
     }
+}
+
+/// The receiver's number was taken 41 ahead of the sender's, and every answer put the end of the closing off.
+#[test]
+fn a_receiver_whose_number_is_ahead_closes_the_port_for_no_longer_than_its_answer_takes() {
+    for buffering in BUFFERINGS {
+        let mut pair = pair(100, Mode::Blocking, 1, buffering, |_| false);
+        pair.inject(0, microseconds(1), 0, 60);
+        pair.forge(RECEIVER, microseconds(40), data(100));
+        pair.command(SENDER, microseconds(60), SENDER_OFF);
+        pair.inject(0, microseconds(80), 60, 100);
+        let now = pair.run_until(microseconds(2_000));
+        assert_eq!(genuine(&pair), in_order(160), "{buffering:?}");
+        assert_eq!(pair.counter(now, "ends of protection without an answer"), 1, "{buffering:?}");
+    }
+}
+
+/// One hundred answers without news used to hold the port for as long as they came.
+#[test]
+fn answers_without_news_do_not_keep_the_port_closed() {
+    let mut pair = pair(100, Mode::Blocking, 1, Buffering::Recirculation, |packet| {
+        packet.shims.get::<ControlHeader>().is_some_and(|control| control.message == Message::Probe)
+    });
+    pair.inject(0, microseconds(1), 0, 60);
+    pair.command(SENDER, microseconds(60), SENDER_OFF);
+    for turn in 0..100 {
+        let old = ControlHeader { message: Message::Answer { in_order: false }, channel: 0, sequence: number(59) };
+        pair.forge(SENDER, microseconds(70 + 20 * turn), with(blank(), old));
+    }
+    pair.inject(0, microseconds(80), 60, 100);
+    let now = pair.run_until(microseconds(1_000));
+    assert_eq!(genuine(&pair), in_order(160));
+    assert_eq!(pair.counter(now, "ends of protection without an answer"), 1);
 }
 
 #[test]

@@ -109,8 +109,7 @@ impl Sender {
             (Phase::Off | Phase::Closing { .. }, true) => self.lifecycle.phase = Phase::On,
             (Phase::Starting { .. }, false) => self.lifecycle.phase = Phase::Off,
             (Phase::On, false) if self.keeps_order() => {
-                let until = context.now() + self.config.probe_period * PROBES_MAX;
-                self.lifecycle.phase = Phase::Closing { until };
+                self.lifecycle.phase = Phase::Closing { until: self.closing_until(context) };
                 self.say(Message::Probe, context);
                 self.arm(context);
             }
@@ -138,15 +137,7 @@ impl Sender {
                 Phase::Closing { .. } => self.lifecycle.phase = Phase::Off,
                 Phase::Off | Phase::Starting { .. } => {}
             },
-            Message::Answer { in_order } => {
-                let (_, progress) = self.acknowledge(control.sequence, context);
-                self.counters.refused += u64::from(progress.is_none());
-                let has_all = in_order && control.sequence == self.latest_sent;
-                if self.is_closing() {
-                    let until = context.now() + self.config.probe_period * PROBES_MAX;
-                    self.lifecycle.phase = if has_all { Phase::Off } else { Phase::Closing { until } };
-                }
-            }
+            Message::Answer { in_order } => self.take_answer(in_order, control.sequence, context),
             Message::Request(level) => self.set_level(level, context),
             Message::Started => {}
             _ => {
@@ -157,14 +148,38 @@ impl Sender {
         Verdict::Drop(DropReason::ControlAbsorbed)
     }
 
+    /// Only what is newly acknowledged puts the end of the closing off: a receiver whose numbers are elsewhere, or who
+    /// never has everything, would answer for ever.
+    fn take_answer<E: Environment>(&mut self, in_order: bool, sequence: SequenceNumber, context: &mut Context<'_, E>) {
+        let (_, progress) = self.acknowledge(sequence, context);
+        self.counters.refused += u64::from(progress.is_none());
+        if !self.is_closing() {
+            return;
+        }
+        match progress {
+            None => self.give_closing_up(),
+            Some(_) if in_order && sequence == self.latest_sent => self.lifecycle.phase = Phase::Off,
+            Some(0) => {}
+            Some(_) => self.lifecycle.phase = Phase::Closing { until: self.closing_until(context) },
+        }
+    }
+
+    fn closing_until<E: Environment>(&self, context: &Context<'_, E>) -> Time {
+        context.now() + self.config.probe_period * PROBES_MAX
+    }
+
+    fn give_closing_up(&mut self) {
+        self.lifecycle.phase = Phase::Off;
+        self.counters.closings_given_up += 1;
+    }
+
     /// The time between two messages that want an answer has passed.
     pub fn look_after_answers<E: Environment>(&mut self, context: &mut Context<'_, E>) {
         self.lifecycle.is_armed = false;
         match self.lifecycle.phase {
             Phase::Starting { .. } => self.say(Message::Start, context),
             Phase::Closing { until } if context.now() >= until => {
-                self.lifecycle.phase = Phase::Off;
-                self.counters.closings_given_up += 1;
+                self.give_closing_up();
                 return;
             }
             Phase::Closing { .. } => self.say(Message::Probe, context),
