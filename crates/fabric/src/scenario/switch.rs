@@ -163,12 +163,18 @@ impl SwitchSettings {
         class.min(self.queue_count() - 1)
     }
 
-    /// Of `classes`, one bit each, the first in each of the queues that they use: to pause these is to pause them all.
+    /// Of `classes`, one bit each, the first in each of the queues that only they use: to pause these is to pause no other
+    /// class. Where they share every queue with others there is no such pause, and the shared queues are taken.
     pub fn classes_of_distinct_queues(&self, classes: u8) -> u8 {
-        let is_in = |class: &u8| classes >> class & 1 == 1;
-        let queues = (0..self.queue_count())
-            .filter_map(|queue| (0..8).filter(is_in).find(|&class| self.queue_of_class(class) == queue));
-        queues.fold(0, |firsts, class| firsts | 1 << class)
+        let first_in = |classes: u8, queue: u8| {
+            (0..8).find(|&class| classes >> class & 1 == 1 && self.queue_of_class(class) == queue)
+        };
+        let firsts = |is_wanted: &dyn Fn(u8) -> bool| {
+            let queues = (0..self.queue_count()).filter(|&queue| is_wanted(queue));
+            queues.filter_map(|queue| first_in(classes, queue)).fold(0, |firsts, class| firsts | 1 << class)
+        };
+        let own = firsts(&|queue| first_in(!classes, queue).is_none());
+        if own == 0 { firsts(&|_| true) } else { own }
     }
 
     /// The values of a preset. The figures of the hardware, with their sources, are in [`Architecture`].
@@ -209,6 +215,33 @@ impl SwitchSettings {
                 DepthVisibility::IngressAndEgress => DepthVisible::IngressAndEgress,
             },
             checked: hardware.checked,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_of_some_classes_spares_the_queues_of_the_others() {
+        // Queues of a port, the classes to pause, and those that a pause frame names.
+        let cases = [
+            (1, 0b1111_1111, 0b0000_0001),
+            (2, 0b1111_1111, 0b0000_0011),
+            (8, 0b1111_1111, 0b1111_1111),
+            // Class 2 is in the queue of class 1, which is not to be paused.
+            (2, 0b1111_1101, 0b0000_0001),
+            (4, 0b1111_1101, 0b0000_1101),
+            (4, 0b0111_1111, 0b0000_0111),
+            (8, 0b1111_1101, 0b1111_1101),
+            // All share one queue.
+            (1, 0b1111_1101, 0b0000_0001),
+        ];
+        for (queues_per_port, classes, expected) in cases {
+            let switch = SwitchSettings { queues_per_port, ..SwitchSettings::default() };
+            let paused = switch.classes_of_distinct_queues(classes);
+            assert_eq!(paused, expected, "{queues_per_port} queues, {classes:#010b}: {paused:#010b}");
         }
     }
 }
