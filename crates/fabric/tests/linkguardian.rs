@@ -299,6 +299,7 @@ fn settings_that_cannot_be_are_refused_with_the_rule() {
         ("non_blocking_classes = [1, 1]", "names a class twice"),
         ("non_blocking_classes = [0, 1, 2, 3, 4, 5, 6, 7]", "must leave a class"),
         ("non_blocking_classes = [1]\nmode = \"non-blocking\"", "no class is kept in order"),
+        ("first_number = 5", "needs handshake = true"),
         ("fallback = { hold = \"2 ms\", hold_max = \"1 ms\" }", "must not be below hold"),
         ("fallback = { non_blocking_above = 0.5, off_above = 0.1 }", "must not be below non_blocking_above"),
         ("fallback = { period = \"0 s\" }", "must be above zero"),

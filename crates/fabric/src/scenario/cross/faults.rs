@@ -138,6 +138,8 @@ impl Check<'_> {
             self.require(changes, &field, "it is in this state already");
             active = change.active;
         }
+        let begins_known = settings.handshake || settings.first_number == 0;
+        self.require(begins_known, &field("first_number"), "needs handshake = true: else the receiver expects 0");
         self.second_channel(settings, section);
         self.fallback(settings, section);
         let registers = settings.consecutive_losses_max as usize <= REQUEST_REGISTERS_MAX;
