@@ -130,11 +130,12 @@ impl Fallback {
     }
 
     /// The most changes in a time `span`: after a recovery that was too early the next takes twice as long, until it takes
-    /// the longest time; and one fall is made up for by two recoveries at most.
+    /// the longest time; one fall is made up for by two recoveries at most; and after a quiet time as long as the longest
+    /// hold all this may begin again.
     pub fn changes_max(config: &FallbackConfig, span: Duration) -> u64 {
         let doublings = u64::from((config.hold_max / config.hold).max(1).ilog2()) + 1;
         let longest_holds = span / config.hold_max;
-        3 * (doublings + longest_holds + 1)
+        3 * (doublings + 1) * (longest_holds + 1)
     }
 }
 

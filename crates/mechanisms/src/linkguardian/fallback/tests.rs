@@ -59,6 +59,34 @@ fn a_few_frames_say_nothing() {
     assert!(levels(series).iter().all(|&level| level == Level::AsCommanded));
 }
 
+/// After a quiet time the next hold is short again, so such a series changes the level more often than doubling alone
+/// would let it.
+#[test]
+fn losses_that_pause_for_the_longest_hold_stay_within_the_bound() {
+    let (period, rounds) = (config().period, 20);
+    let mut policy = Fallback::new(config());
+    let mut number = 0;
+    let mut observe = |policy: &mut Fallback, losses: u64| {
+        number += 1;
+        policy.observe(Time::ZERO + period * number, 1_000, losses);
+    };
+    for _ in 0..rounds {
+        for _ in 0..4 {
+            while policy.level() == Level::AsCommanded {
+                observe(&mut policy, 50);
+            }
+            while policy.level() != Level::AsCommanded {
+                observe(&mut policy, 0);
+            }
+        }
+        (0..config().hold_max / period).for_each(|_| observe(&mut policy, 0));
+    }
+    let (changes, most) = (policy.changes(), Fallback::changes_max(&config(), period * number));
+    assert_eq!(changes, 8 * rounds);
+    assert!(number < rounds * (150 + 320 + 20), "the holds were 1, 2, 4 and 8 ms: {number} periods");
+    assert!(changes <= most, "{changes} changes, at most {most}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
 
