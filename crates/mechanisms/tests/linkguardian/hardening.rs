@@ -303,6 +303,14 @@ fn a_handshake_survives_the_loss_of_its_messages() {
     }
 }
 
+/// Loses the original with this sequence number.
+fn losing_one(sequence: u16) -> impl FnMut(&Packet) -> bool {
+    move |packet| {
+        let header = packet.shims.get::<DataHeader>();
+        header.is_some_and(|header| !header.dummy && !header.retransmitted && header.sequence.value() == sequence)
+    }
+}
+
 #[test]
 fn a_resume_frame_that_is_lost_is_said_again() {
     let longest_wait = |control_copies| {
@@ -323,6 +331,26 @@ fn a_resume_frame_that_is_lost_is_said_again() {
     };
     assert!(longest_wait(1) > Duration::from_us(100), "the pause lasts as long as its frame says");
     assert!(longest_wait(2) < Duration::from_us(20), "{}", longest_wait(2));
+}
+
+/// A resume used to wait for the repetition of the pause before it, up to 1.6 us.
+#[test]
+fn a_change_of_the_pause_does_not_wait_for_a_repetition() {
+    let last_delivered_at = |control_copies, lost| {
+        let config = ReceiverConfig { control_copies, ..receiver(Buffering::Recirculation) };
+        let of_sender = sender(Mode::Blocking, 1, Buffering::Recirculation);
+        let mut pair = pair_of(of_sender, config, losing_one(lost));
+        pair.inject(0, Time::ZERO, 0, 1_500);
+        let now = pair.run();
+        assert_eq!(pair.world.delivered, in_order(1_500));
+        assert!(pair.counter(now, "pauses") > 0, "nothing was paused");
+        *pair.world.delivered_at.last().expect("packets were delivered")
+    };
+    for lost in 50..66 {
+        let (once, repeated) = (last_delivered_at(1, lost), last_delivered_at(2, lost));
+        let more = repeated.saturating_since(once);
+        assert!(more <= Duration::from_ns(200), "{lost} is lost: {more} later with repetitions");
+    }
 }
 
 #[test]

@@ -31,10 +31,10 @@ impl Receiver {
     }
 
     fn wake_for_pause<E: Environment>(&mut self, timer_packets: u64, context: &mut Context<'_, E>) {
-        let is_due = std::mem::replace(&mut self.pause_is_due, true);
+        let at = self.timer_packet_after(context.now(), timer_packets);
+        let is_due = self.pause_due_at.replace(at) == Some(at);
         // Without repetitions each change has its own frame, as in the published programs.
-        if !is_due || self.pause_repetitions == 0 {
-            let at = self.timer_packet_after(context.now(), timer_packets);
+        if !is_due || self.config.control_copies == 1 {
             context.wake_at(at, timer_token(self.config.port, self.config.channel, TimerKind::Backpressure));
         }
     }
@@ -42,7 +42,10 @@ impl Receiver {
     /// A timer packet becomes a pause frame for each class; what it says is decided when it leaves. Where the reverse
     /// direction loses frames it is said again: as long as the sender is to pause, and a few times when it may go on.
     pub fn send_pause_frame<E: Environment>(&mut self, context: &mut Context<'_, E>) {
-        self.pause_is_due = false;
+        // A change has come before the repetition that this timer packet was for.
+        if self.config.control_copies > 1 && self.pause_due_at.take_if(|at| *at == context.now()).is_none() {
+            return;
+        }
         if self.pause_repetitions > 0 {
             // The depth is tested when a packet leaves the buffer, and none may: it also counts what others keep there.
             if self.waiting_packets == 0 {

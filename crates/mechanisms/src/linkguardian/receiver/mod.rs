@@ -68,8 +68,8 @@ pub struct Receiver {
     acknowledgements_pending: RegisterArray<u8>,
     /// curr_state of algorithm 2.
     is_pausing: RegisterArray<bool>,
-    /// A timer packet is about to become a pause frame.
-    pause_is_due: bool,
+    /// When a timer packet is to become the next pause frame.
+    pause_due_at: Option<Time>,
     /// How often the last one is to be repeated.
     pause_repetitions: u8,
     /// From when the timer packets count down; meaningful while packets wait.
@@ -112,7 +112,7 @@ impl Receiver {
             latest_received: Crossing::new(first.previous()),
             acknowledgements_pending: RegisterArray::new("pendingAcks", Half::Egress, 3, 1, 0),
             is_pausing: RegisterArray::new("currState", Half::Egress, 4, 1, false),
-            pause_is_due: false,
+            pause_due_at: None,
             pause_repetitions: 0,
             countdown_from: Time::ZERO,
             countdown_is_armed: false,
