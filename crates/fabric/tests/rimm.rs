@@ -3,7 +3,8 @@
 use hitless_fabric::results::{Column, Table};
 use hitless_fabric::{Outcome, Progress, Simulation, scenario};
 
-/// 3 Gbps all the time, and 400 KB at 10 Gbps more than the queue of leaf2 can take.
+/// 3 Gbps all the time, and 400 KB at 10 Gbps more than the queue of leaf2 can take. Above the threshold it has room for
+/// 15 KB: what comes at 40 Gbps in a round trip to a spine.
 const FABRIC: &str = r#"
 name = "rimm"
 duration = "3 ms"
@@ -15,7 +16,7 @@ hosts_per_leaf = 2
 host_link = { rate = "10 Gbps", delay = "100 ns" }
 core_link = { rate = "40 Gbps", delay = "100 ns" }
 [switch]
-buffer = { kind = "static", per_port = "60 KB" }
+buffer = { kind = "static", per_port = "90 KB" }
 checked = true
 [[transport]]
 name = "background"
@@ -110,20 +111,24 @@ fn every_setting_of_what_the_switch_does_changes_something() {
     let usual = with("").summary.trace_hash;
     for settings in [
         "threshold = \"20 KB\"",
-        "segment = \"1500 B\"",
+        "segment = \"4 KB\"",
         "release = \"exact\"",
         "again = \"least-loaded\"",
+        "change = \"any-time\"",
         "messages = \"in-order\"",
         "flowlet_gap = \"2 us\"",
         "congestion_after = \"2 us\"",
         "flow_detour_max = \"20 us\"",
         "detours_max = 2",
         "hash_bits = 0",
-        "telemetry_lifetime = \"100 ns\"",
         "ports = [\"leaf0\"]",
     ] {
         assert_ne!(with(settings).summary.trace_hash, usual, "{settings}");
     }
+    // A detour keeps its neighbour, and so seldom asks for depths that their age decides nothing.
+    let any_time = "change = \"any-time\"\n";
+    let forgetful = format!("{any_time}telemetry_lifetime = \"100 ns\"");
+    assert_ne!(with(&forgetful).summary.trace_hash, with(any_time).summary.trace_hash);
 }
 
 #[test]

@@ -54,7 +54,8 @@ pub enum Again {
 pub enum Change {
     /// Whenever the queue of another is the shortest.
     AnyTime,
-    /// When a detour of theirs begins; otherwise only if their neighbour is full or down.
+    /// When a detour of theirs begins; otherwise only if the queue of their neighbour is half as deep as it may be, or the
+    /// neighbour cannot be reached.
     BetweenDetours,
 }
 

@@ -191,8 +191,8 @@ impl Rimm {
             (NewTurn::Detour { number: sequence, is_first }, Some(choice)) => {
                 self.account.note_detoured(towards, slot, sequence, context.now());
                 let is_first = is_first || self.config.change == Change::AnyTime;
-                let is_open = |port| choice.is_open(port);
-                let by = self.sequencer.neighbour(context.pass(), slot, is_first, choice.port, is_open);
+                let is_roomy = |port| choice.is_roomy(port);
+                let by = self.sequencer.neighbour(context.pass(), slot, is_first, choice.port, is_roomy);
                 self.account.note_choice(towards, by, context.now());
                 let header = DetourHeader { sequence, origin: self.config.origin, detours: 0, depth_segments: 0 };
                 context.packet().push_shim(header).expect("a packet in ingress has room");

@@ -44,14 +44,14 @@ pub struct Choice {
     pub depth_segments: u16,
     /// It is so full that it is given nothing new.
     pub is_full: bool,
-    /// One bit for each port that faces a neighbour that could take the packet and is not full.
-    pub open_ports: u128,
+    /// One bit for each port that faces a neighbour that could take the packet and is not half full.
+    pub roomy_ports: u128,
 }
 
 impl Choice {
-    /// Whether the neighbour at `port` could take the packet instead.
-    pub fn is_open(&self, port: PortId) -> bool {
-        bit(port) & self.open_ports != 0
+    /// Whether the neighbour at `port` could take the packet instead, and all that is sent there until it tells more.
+    pub fn is_roomy(&self, port: PortId) -> bool {
+        bit(port) & self.roomy_ports != 0
     }
 }
 
@@ -105,7 +105,7 @@ impl DepthMonitor {
         may_take: impl Fn(usize) -> bool,
     ) -> Option<Choice> {
         let mut least: Option<Choice> = None;
-        let mut open_ports = 0;
+        let mut roomy_ports = 0;
         for (index, (neighbour, entry)) in self.neighbours.iter().zip(&mut self.entries).enumerate() {
             let choice = entry.access(pass, 0, |entry| {
                 if let Some(told) = told.filter(|told| told.port == neighbour.port) {
@@ -114,13 +114,14 @@ impl DepthMonitor {
                 entry.depth(neighbour, self.lifetime, now)
             });
             if may_take(index) {
-                open_ports |= if choice.is_full { 0 } else { bit(choice.port) };
+                let is_roomy = !choice.is_full && choice.depth_segments < neighbour.full_segments / 2;
+                roomy_ports |= if is_roomy { bit(choice.port) } else { 0 };
                 if least.is_none_or(|least| choice.depth_segments < least.depth_segments) {
                     least = Some(choice);
                 }
             }
         }
-        least.map(|least| Choice { open_ports, ..least })
+        least.map(|least| Choice { roomy_ports, ..least })
     }
 }
 
@@ -133,7 +134,7 @@ impl Entry {
         let is_own_full = self.own_segments >= neighbour.own_full_segments;
         let depth_segments = if is_own_full { theirs.max(self.own_segments) } else { theirs };
         let is_full = is_own_full || theirs >= neighbour.full_segments;
-        Choice { port: neighbour.port, depth_segments, is_full, open_ports: 0 }
+        Choice { port: neighbour.port, depth_segments, is_full, roomy_ports: 0 }
     }
 }
 

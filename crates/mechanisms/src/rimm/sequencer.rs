@@ -168,18 +168,18 @@ impl Sequencer {
         }
     }
 
-    /// The neighbour of a new packet that is detoured: that of the packets before it, if there are any and it is open to
-    /// more, or else `least`, which then is that of the packets to come.
+    /// The neighbour of a new packet that is detoured: that of the packets before it, if there are any and it has room for
+    /// many more, or else `least`, which then is that of the packets to come.
     pub fn neighbour(
         &mut self,
         pass: &mut Pass,
         slot: usize,
         is_first: bool,
         least: PortId,
-        is_open: impl Fn(PortId) -> bool,
+        is_roomy: impl Fn(PortId) -> bool,
     ) -> PortId {
         self.neighbours.access(pass, slot, |kept| {
-            if is_first || !is_open(*kept) {
+            if is_first || !is_roomy(*kept) {
                 *kept = least;
             }
             *kept
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_of_a_detour_keep_their_neighbour_until_it_is_full() {
+    fn packets_of_a_detour_keep_their_neighbour_while_it_has_room() {
         let mut sequencer = Sequencer::new(Release::Exact, 4, 1_000, 0);
         // A detour begins; the shortest queue; the one that is full, if any; what the packet gets.
         let steps = [
@@ -310,8 +310,8 @@ mod tests {
             (false, 2, Some(2), 1),
         ];
         for (is_first, least, full, expected) in steps {
-            let is_open = |port: PortId| Some(port.0) != full;
-            let got = sequencer.neighbour(&mut pass(), 3, is_first, PortId(least), is_open);
+            let is_roomy = |port: PortId| Some(port.0) != full;
+            let got = sequencer.neighbour(&mut pass(), 3, is_first, PortId(least), is_roomy);
             assert_eq!(got, PortId(expected), "{is_first} {least} {full:?}");
         }
         let other = sequencer.neighbour(&mut pass(), 4, true, PortId(7), |_| true);

@@ -78,25 +78,34 @@ def _datagrams() -> Variant:
     return Variant("UDP", make, "6 Gbps of UDP, and for 2.9 ms another 10 Gbps")
 
 
-_BY_ONE_SPINE = (("X0", "Y0"), ("X1", "Y1"), ("X2", "Y2"), ("X3", "Y3"), ("X8", "Y4"))
-_BY_THE_OTHER = (("X4", "Y5"), ("X5", "Y6"), ("X6", "Y7"), ("X7", "Y8"))
-"""Pairs of hosts whose numbers have an odd sum, as those of the burst, and an even one, as those of the background."""
+_CROSSING = 12
+"""Pairs of hosts that fill the links from the spines to S2-3, six for each: by the sum of the hosts' numbers."""
 
 
 def _full_neighbours() -> Variant:
-    """UDP to other hosts of S2-3 is 0.5 Gbps too much for each link to S2-3: at 30 ms their queues are beyond alpha."""
-    senders = {f"X{number}": "S2-1" if number < 5 else "S2-2" for number in range(9)}
-    hosts = {**testbed.HOSTS, **senders, **{f"Y{number}": "S2-3" for number in range(9)}}
-    rates = {"five": {"kind": "udp", "rate": "8.1 Gbps"}, "four": {"kind": "udp", "rate": "7.62 Gbps"}}
-    crossing = [
-        {"name": f"crossing {name}", "kind": "constant-rate", "transport": name, "sources": [a for a, _ in pairs],
-         "destinations": [b for _, b in pairs], "start": "2 ms", "spacing": "0.1 us", "stop": "60 ms"}
-        for name, pairs in (("five", _BY_ONE_SPINE), ("four", _BY_THE_OTHER))
-    ]  # fmt: skip
-    flows = [testbed.background(_LENGTH_MS), testbed.burst(), *crossing]
+    """Background and burst come from hosts of S2-3 itself, so that the queues of both spines have no part in them.
+
+    UDP to other hosts of S2-3 is 0.5 Gbps too much for each link to it: at 30 ms the queues there are beyond alpha.
+    """
+    senders = {f"X{number}": testbed.LEAVES[number % 2] for number in range(_CROSSING)}
+    receivers = {f"Y{number}": "S2-3" for number in range(_CROSSING)}
+    hosts = {**testbed.HOSTS, "L1": "S2-3", "L2": "S2-3", **senders, **receivers}
+    half = _CROSSING // 2
+    pairs = [(number, number if number < half else half + (number + 1) % half) for number in range(_CROSSING)]
+    crossing = {
+        "name": "crossing", "kind": "constant-rate", "transport": "udp", "sources": [f"X{pair[0]}" for pair in pairs],
+        "destinations": [f"Y{pair[1]}" for pair in pairs], "start": "2 ms", "spacing": "0.1 us", "stop": "60 ms",
+    }  # fmt: skip
+    flows = [
+        {**testbed.background(_LENGTH_MS), "sources": ["L1"]},
+        {**testbed.burst(), "sources": ["L2"]},
+        crossing,
+    ]
+    rates = {"udp": {"kind": "udp", "rate": "6.75 Gbps"}}
 
     def make(scheme: Mapping[str, Any]) -> Scenario:
-        return testbed.scenario("beyond", flows, scheme, measure=measure(), hosts=hosts, transports=rates)
+        made = testbed.scenario("beyond", flows, scheme, measure=measure(), hosts=hosts, transports=rates)
+        return {**made, "link": [{**made["link"][0], "name": "L1->S2-3"}]}
 
     return Variant("full neighbours", make, "the queues of both spines to S2-3 are beyond alpha when the burst comes")
 

@@ -101,8 +101,8 @@ pub enum RimmMessages {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RimmChange {
-    /// When a detour of theirs begins. All packets of a detour go one way, on which none overtakes another; it is left
-    /// only when the neighbour is full or the link is down.
+    /// When a detour of theirs begins. All packets of a detour go one way, on which none overtakes another. It is left when
+    /// the neighbour's queue is at half of its threshold, which leaves room until it tells more, or when the link is down.
     #[default]
     BetweenDetours,
     /// Whenever the queue of another is the shortest (section III-A2). Packets that went different ways wait for each

@@ -204,7 +204,7 @@ fn every_parameter_of_rimm_reaches_the_relieved_switch_and_its_neighbours_tell_i
             detour_max: Some(Duration::from_us(2_000)),
         },
         again: Again::LeastLoaded,
-        change: hitless_mechanisms::rimm::Change::AnyTime,
+        change: rimm::Change::AnyTime,
         messages_first: false,
         congestion_after: Duration::from_us(5_000),
         hash_bits: 7,

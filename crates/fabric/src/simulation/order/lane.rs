@@ -81,6 +81,7 @@ impl OrderLane {
                 self.next = self.next.max(number + 1);
                 let gap = self.last_arrival.replace(now).map_or(Duration::ZERO, |before| now - before);
                 self.longest_gap = self.longest_gap.max(gap);
+                // An arrival may be taken for a packet of the same header that the card has not sent yet.
                 self.note_transit(now.saturating_since(at));
             }
         }
@@ -230,6 +231,19 @@ mod tests {
         }
         assert_eq!(lane.jitter(), Duration::from_ns((30_000 + 5_000 + 55_000) / 4));
         assert_eq!(OrderLane::default().jitter(), Duration::ZERO);
+    }
+
+    /// Found with copies that LinkGuardian lets through: the arrival of a second one was taken for a packet of the same
+    /// header, which the card had but not sent yet.
+    #[test]
+    fn an_arrival_before_the_packet_that_it_is_taken_for_is_no_time_on_the_way() {
+        let mut lane = OrderLane::default();
+        let us = |us| Time(Duration::from_us(us).as_ps());
+        lane.sent(us(1), packet(1));
+        lane.arrived(us(3), packet(1));
+        lane.sent(us(9), packet(1));
+        lane.arrived(us(4), packet(1));
+        assert_eq!(lane.jitter(), Duration::from_us(2));
     }
 
     #[test]
