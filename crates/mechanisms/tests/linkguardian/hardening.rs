@@ -178,6 +178,26 @@ fn four_copies_at_10g_are_waited_for() {
     assert_eq!(pair.world.delivered, in_order(100));
 }
 
+/// A gap had what the countdown for the gap before it had left, although nothing had waited in between.
+#[test]
+fn a_gap_is_waited_for_as_long_as_the_first_one() {
+    for start_ns in (4_000..9_000).step_by(100) {
+        let mut notifications = 0;
+        let second_comes_late = move |packet: &Packet| {
+            notifications += u32::from(packet.shims.contains::<LossNotification>());
+            if notifications >= 2 { Fate::Late(Duration::from_us(3)) } else { Fate::Arrives }
+        };
+        let config = receiver(Buffering::Recirculation);
+        let ends = guardians(sender(Mode::Blocking, 1, Buffering::Recirculation), config);
+        let mut pair = Pair::with_fates(100, ends, [losing_if(losing(&[5, 10])), Box::new(second_comes_late)]);
+        pair.inject(0, Time::ZERO, 0, 10);
+        pair.inject(0, Time(start_ns * 1_000), 10, 10);
+        let now = pair.run();
+        assert_eq!(pair.counter(now, "ackNoTimeouts"), 0, "the second gap is at about {start_ns} ns");
+        assert_eq!(pair.world.delivered, in_order(20), "the second gap is at about {start_ns} ns");
+    }
+}
+
 fn commands(pair: &mut Pair, at: Time, action: Action) {
     for (switch, end) in [(0, LinkEnd::Sender), (1, LinkEnd::Receiver)] {
         pair.command(switch, at, Command { port: LINK, end, action });

@@ -132,7 +132,7 @@ impl Receiver {
             context.emit(packet, self.config.port, self.notification_queue, role);
         }
         if self.is_ordered {
-            self.watch_for_timeout(context);
+            self.watch_for_timeout(first_lost, context);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use hitless_switch::{Context, Environment};
 use hitless_wire::Time;
+use hitless_wire::linkguardian::SequenceNumber;
 
 use super::super::{TimerKind, timer_token};
 use super::Receiver;
@@ -44,14 +45,19 @@ impl Receiver {
         self.wake_for_timeout(context);
     }
 
-    /// Starts the countdown when packets begin to wait; it runs out lazily and is then put off.
-    pub(super) fn watch_for_timeout<E: Environment>(&mut self, context: &mut Context<'_, E>) {
-        if self.countdown_is_armed {
-            return;
+    /// Starts the countdown when packets begin to wait for the number `first_lost`; it runs out lazily and is then put off.
+    pub(super) fn watch_for_timeout<E: Environment>(
+        &mut self,
+        first_lost: SequenceNumber,
+        context: &mut Context<'_, E>,
+    ) {
+        // A countdown that was for an earlier gap may still run although nothing has waited since.
+        if !self.countdown_is_armed || self.ack_number.peek(0) == first_lost {
+            self.countdown_from = context.now();
         }
-        self.countdown_is_armed = true;
-        self.countdown_from = context.now();
-        self.wake_for_timeout(context);
+        if !std::mem::replace(&mut self.countdown_is_armed, true) {
+            self.wake_for_timeout(context);
+        }
     }
 
     pub(super) fn is_waiting(&self) -> bool {
