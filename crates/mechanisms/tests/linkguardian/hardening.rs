@@ -286,6 +286,30 @@ fn an_end_that_is_started_anew_within_255_numbers_loses_no_packet_of_its_next_li
     }
 }
 
+/// What waits at a new start goes on as it comes round, which nobody may call blocking mode.
+#[test]
+fn packets_let_go_by_a_new_start_break_no_promise_of_order() {
+    for buffering in BUFFERINGS {
+        let of_sender =
+            move |first_number| SenderConfig { handshake: true, first_number, ..sender(Mode::Blocking, 1, buffering) };
+        let config = ReceiverConfig { handshake: true, ..receiver(buffering) };
+        let gap_for_good =
+            |packet: &Packet| packet.shims.get::<DataHeader>().is_some_and(|header| header.sequence.value() == 5);
+        let mut pair = pair_of(of_sender(0), config, gap_for_good);
+        pair.inject(0, microseconds(10), 0, 36);
+        pair.restart(0, microseconds(15), move |_| {
+            let mut end = LinkGuardian::default();
+            end.add_sender(of_sender(100));
+            end.into()
+        });
+        pair.inject(0, microseconds(30), 60, 100);
+        let now = pair.run();
+        assert!(pair.counter(now, "packets buffered") > 0 && pair.counter(now, "ackNoTimeouts") == 0, "{buffering:?}");
+        assert!(pair.world.delivered.ends_with(&(60..160).collect::<Vec<_>>()), "{buffering:?}");
+        assert_eq!(pair.broken_promises(now), Vec::<String>::new(), "{buffering:?}");
+    }
+}
+
 #[test]
 fn without_a_handshake_a_new_start_costs_up_to_255_packets() {
     let of_sender = || sender(Mode::Blocking, 1, Buffering::Recirculation);

@@ -287,6 +287,7 @@ impl Receiver {
         self.credited_until = first;
         if self.waiting_packets > 0 {
             self.is_ordered = false;
+            self.was_unordered = true;
             self.let_all_out(context);
         }
         self.publish(first.previous(), context);
