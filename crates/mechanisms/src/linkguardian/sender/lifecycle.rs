@@ -138,7 +138,6 @@ impl Sender {
                 Phase::Off | Phase::Starting { .. } => {}
             },
             Message::Answer { in_order } => self.take_answer(in_order, control.sequence, context),
-            Message::Request(level) => self.set_level(level, context),
             Message::Started => {}
             _ => {
                 self.counters.refused += 1;
