@@ -250,11 +250,12 @@ class Future(Exhibit):
         for scheme in _FALLBACK_SCHEMES:
             run = runs[f"fallback {scheme}"]
             changes = _sum(run, "level changes")
-            seconds = float(run.summary["simulated_s"])
+            seconds = testbed.packets_duration_s(self._packets * 4, 100)
             x = "100G, 1e-4, then 5e-2 for a third of the run, then 1e-4"
-            yield Row(scheme, x, "link speed", "%", _speed_percent(run, "b->right", 100, seconds))
+            note = "of what the line carries while packets are sent; second copies of non-blocking mode count too"
+            yield Row(scheme, x, "link speed", "%", _speed_percent(run, "b->right", 100, seconds), note=note)
             judge: Judge = (
-                Shape(1 <= changes <= 6, "there and back, without flapping") if scheme == "fallback" else Unjudged()
+                Shape(changes == 2, "there and back, without flapping") if scheme == "fallback" else Unjudged()
             )
             yield Row(scheme, x, "changes of level", "", changes, judge=judge)
 
