@@ -81,6 +81,11 @@ impl Witness {
         }
     }
 
+    /// Packets of which a frame has come to the receiver.
+    fn arrived(&self) -> u64 {
+        self.frames.values().filter(|&&(sent, lost)| sent > lost).count() as u64
+    }
+
     /// Packets that were lost although not all that the protection may send of them was.
     fn lost_without_excuse(&self, copies: u32) -> u64 {
         self.frames.values().filter(|&&(sent, lost)| sent == lost && sent != 1 + copies).count() as u64
@@ -177,6 +182,11 @@ fn judge(case: Case, pair: &Pair, now: Time, witness: &Witness) -> Result<(), St
     let lost = pair.counter(now, "packets lost");
     let delivered_protected = pair.counter(now, "packets delivered");
     require(delivered_protected + lost <= protected, format!("{delivered_protected} + {lost} of {protected}"))?;
+    // Whoever comes when it has been given up is dropped; so is who finds no room.
+    let undelivered = witness.arrived().saturating_sub(delivered_protected);
+    let timeouts = pair.counter(now, "ackNoTimeouts");
+    let excuses = timeouts + pair.world.ended[DropReason::QueueFull as usize];
+    require(undelivered <= excuses, format!("{undelivered} came and went no further, {excuses} excuses"))?;
     stalls(case, pair)
 }
 
