@@ -250,9 +250,9 @@ class Future(Exhibit):
         for scheme in _FALLBACK_SCHEMES:
             run = runs[f"fallback {scheme}"]
             changes = _sum(run, "level changes")
-            seconds = testbed.packets_duration_s(self._packets * 4, 100)
+            seconds = float(run.summary["simulated_s"])
             x = "100G, 1e-4, then 5e-2 for a third of the run, then 1e-4"
-            note = "of what the line carries while packets are sent; second copies of non-blocking mode count too"
+            note = "over the whole run, with the last millisecond, in which nothing is sent; second copies count too"
             yield Row(scheme, x, "link speed", "%", _speed_percent(run, "b->right", 100, seconds), note=note)
             judge: Judge = (
                 Shape(changes == 2, "there and back, without flapping") if scheme == "fallback" else Unjudged()
