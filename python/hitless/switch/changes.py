@@ -12,6 +12,8 @@ from hitless.live import linkguardian_copies
 _GUARDIAN = "linkguardian"
 _CHANGEABLE = frozenset({"mode", "copies", "activation", "actual_loss_rate", "target_loss_rate"})
 """Fields of LinkGuardian that its two ends take while they run."""
+_DERIVED = frozenset({"ack_no_timeout", "control_copies"})
+"""Fields that follow from losses and copies where a file does not give them. They stay as they were until a restart."""
 _MEANINGLESS = frozenset(
     {"name", "description", "duration", "until", "warmup", "flows", "transport", "host", "measure"}
 )
@@ -44,7 +46,8 @@ def _fixed_mechanisms(before: Scenario, after: Scenario) -> Iterator[str]:
     if old.keys() != new.keys():
         yield "the links that LinkGuardian is configured on"
     for link in sorted(old.keys() & new.keys()):
-        names = sorted({*old[link], *new[link]} - _CHANGEABLE)
+        has_others = any(old[link].get(name) != new[link].get(name) for name in ("copies", "actual_loss_rate"))
+        names = sorted({*old[link], *new[link]} - _CHANGEABLE - (_DERIVED if has_others else frozenset()))
         yield from (f"{name} of LinkGuardian on {link}" for name in names if old[link].get(name) != new[link].get(name))
 
 
