@@ -6,11 +6,11 @@ use hitless_wire::{Duration, OrderedSet, Packet, PortId, QueueId, ServiceKey, Ti
 
 use crate::architecture::DepthVisibility;
 use crate::core::Core;
+use crate::environment::{Environment, SwitchEvent};
 use crate::mechanism::DropReason;
 use crate::port::MacCounters;
 use crate::queueing::Rounds;
 use crate::register::{Half, Pass};
-use crate::switch::{Environment, SwitchEvent};
 
 /// The hook's view of the switch: the time, the packet, and requests.
 ///

@@ -5,13 +5,14 @@ use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
 
 use crate::architecture::Architecture;
 use crate::context::Context;
+use crate::environment::{Environment, SwitchEvent};
+use crate::forwarding::TwoChoices;
 use crate::mechanism::DropReason;
 use crate::port::{Backlog, Lane, Port, enter_switch};
 use crate::queueing::fifo::Admission;
 use crate::queueing::{Entry, ManagedLane, SharedBuffer};
 use crate::register::Pass;
 use crate::report::Report;
-use crate::switch::{Environment, SwitchEvent};
 
 /// Everything of a switch but its mechanisms.
 #[derive(Debug)]
@@ -24,6 +25,8 @@ pub(crate) struct Core {
     pub drops: [u64; DropReason::COUNT],
     /// How long before a packet reaches a FIFO lane the lane is told of it.
     pub lead: Duration,
+    /// Left out: packets go by their route alone.
+    pub two_choices: Option<TwoChoices>,
 }
 
 impl Core {

@@ -7,11 +7,12 @@ use hitless_engine::PacketHandle;
 use hitless_wire::{Ecn, PortId, Time};
 
 use crate::core::Core;
+use crate::environment::{Environment, SwitchEvent};
 use crate::mechanism::Mechanism;
 use crate::port::Lane;
 use crate::queueing::flow::{Arriving, FlowKey};
 use crate::queueing::{Entry, FlowLane};
-use crate::switch::{Environment, Switch, SwitchEvent};
+use crate::switch::Switch;
 
 impl Core {
     /// The lane of a port that queues by flow.

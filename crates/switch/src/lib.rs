@@ -11,7 +11,9 @@
 pub mod architecture;
 pub mod context;
 mod core;
+pub mod environment;
 mod flow_service;
+mod forwarding;
 pub mod mechanism;
 mod pause;
 pub mod port;
@@ -22,6 +24,7 @@ pub mod switch;
 
 pub use architecture::{Architecture, DepthVisibility};
 pub use context::Context;
+pub use environment::{Environment, SwitchEvent};
 pub use mechanism::{DropReason, HookSet, Mechanism, PortState, Subscriptions, Verdict};
 pub use port::{MacCounters, PortConfig};
 pub use queueing::{
@@ -30,4 +33,4 @@ pub use queueing::{
 };
 pub use register::{Half, Pass, RegisterArray};
 pub use report::{Report, Series};
-pub use switch::{Environment, Switch, SwitchEvent};
+pub use switch::Switch;

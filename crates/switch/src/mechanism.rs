@@ -3,9 +3,9 @@
 use hitless_wire::{Duration, OrderedSet, PortId, QueueId, Time};
 
 use crate::context::Context;
+use crate::environment::Environment;
 use crate::queueing::{QueueConfig, QueueGroup};
 use crate::report::Report;
-use crate::switch::Environment;
 
 /// A set of hooks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,9 +3,10 @@
 use hitless_wire::pause::PauseFrame;
 use hitless_wire::{PortId, Time};
 
+use crate::environment::{Environment, SwitchEvent};
 use crate::mechanism::Mechanism;
 use crate::port::Lane;
-use crate::switch::{Environment, Switch, SwitchEvent};
+use crate::switch::Switch;
 
 /// Until when the partner's pause frames stop each traffic class.
 #[derive(Clone, Copy, Debug, Default)]

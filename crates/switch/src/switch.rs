@@ -1,110 +1,20 @@
 //! The switch itself: the way of a packet from MAC to MAC.
 
-use hitless_engine::{PacketHandle, PacketStore};
+use hitless_engine::{PacketHandle, Stream};
 use hitless_wire::pause::PauseFrame;
-use hitless_wire::{Duration, OrderedSet, Packet, PortId, QueueId, ServiceKey, Time};
+use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
 
 use crate::architecture::Architecture;
 use crate::context::Context;
 use crate::core::Core;
+use crate::environment::{Environment, SwitchEvent};
+use crate::forwarding::TwoChoices;
 use crate::mechanism::{DropReason, Mechanism, PortState, Verdict};
 use crate::port::{Lane, MacCounters, Port, PortConfig, PortHooks, enter_switch};
 use crate::queueing::managed::Offer;
 use crate::queueing::{BufferPolicy, Entry, SharedBuffer, Taken};
 use crate::register::{Half, Pass, Violation};
 use crate::report::Report;
-
-/// What a switch asks of whoever drives it, under either clock.
-pub trait Environment {
-    /// The packet store.
-    fn packets(&mut self) -> &mut PacketStore;
-    /// The egress port for a packet, or none when its destination cannot be reached.
-    fn route(&mut self, packet: PacketHandle) -> Option<PortId>;
-    /// The packet and its egress port; for whoever can find both at one look.
-    #[inline]
-    fn packet_and_route(&mut self, packet: PacketHandle) -> (&mut Packet, Option<PortId>) {
-        let port = self.route(packet);
-        (&mut self.packets()[packet], port)
-    }
-    /// The service that the packet's flow belongs to, as a parser reads it in ports and tags.
-    fn service_key(&self, _packet: PacketHandle) -> ServiceKey {
-        ServiceKey::default()
-    }
-    /// Whether the neighbour at `port` sends the packet back to this switch, whichever of its ways it chooses.
-    fn returns(&self, _packet: PacketHandle, _port: PortId) -> bool {
-        false
-    }
-    /// Calls [`Switch::handle`] with `event` at `at`.
-    fn schedule(&mut self, at: Time, event: SwitchEvent);
-    /// The last bit of the packet leaves the MAC of `port` at `last_bit_at`.
-    fn transmit(&mut self, port: PortId, packet: PacketHandle, last_bit_at: Time);
-    /// A control ordered set leaves by `port`, its last bit at `last_bit_at`; at the other end it is to become a
-    /// [`SwitchEvent::OrderedSet`]. Where links carry frames only, it ends here.
-    fn send_ordered_set(&mut self, _port: PortId, _set: OrderedSet, _last_bit_at: Time) {}
-    /// A mechanism has made a packet: a copy of one of a flow, or one of its own.
-    fn created(&mut self, packet: PacketHandle);
-    /// The packet has ended in the switch; its slot in the store is to be freed.
-    fn ended(&mut self, packet: PacketHandle, reason: DropReason);
-    /// A hook of that half has decided otherwise than that the packet goes on: for whoever keeps a trace of decisions.
-    #[inline(always)]
-    fn decided(&mut self, _packet: PacketHandle, _half: Half, _verdict: Verdict) {}
-}
-
-/// What a switch schedules for itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SwitchEvent {
-    /// A packet enters ingress from within the switch: it is back from a recirculation port, or a
-    /// mechanism has made it.
-    Loopback {
-        /// The port by which it enters.
-        port: PortId,
-        /// The packet.
-        packet: PacketHandle,
-    },
-    /// A packet reaches the traffic manager.
-    Enqueue {
-        /// The packet; port and queue are in its descriptor.
-        packet: PacketHandle,
-    },
-    /// The traffic manager has held a packet long enough.
-    Release {
-        /// The packet; port and queue are in its descriptor.
-        packet: PacketHandle,
-    },
-    /// A port falls free.
-    Service {
-        /// The port.
-        port: PortId,
-    },
-    /// The time that a pause frame gave a traffic class may be over.
-    PauseEnds {
-        /// The port that is paused.
-        port: PortId,
-        /// The class.
-        class: u8,
-    },
-    /// A queue goes on.
-    Resume {
-        /// The port.
-        port: PortId,
-        /// The queue.
-        queue: QueueId,
-    },
-    /// A control ordered set of the partner has arrived.
-    OrderedSet {
-        /// The port.
-        port: PortId,
-        /// What it says.
-        set: OrderedSet,
-    },
-    /// A mechanism's timer.
-    Timer {
-        /// The mechanism's number.
-        mechanism: u8,
-        /// Its token.
-        token: u32,
-    },
-}
 
 /// A switch that runs the mechanisms of the list `M`.
 pub struct Switch<M> {
@@ -149,8 +59,16 @@ impl<M: Mechanism> Switch<M> {
         };
         let ports = ports.into_iter().zip(hooks).map(build).collect();
         let pass = Pass::new(architecture.checked);
-        let core = Core { architecture, ports, pass, packets_created: 0, buffer, drops: Default::default(), lead };
+        let drops = Default::default();
+        let core = Core { architecture, ports, pass, packets_created: 0, buffer, drops, lead, two_choices: None };
         Self { core, mechanisms, group_owners }
+    }
+
+    /// From now on each packet goes to the less loaded of two next hops, drawn from `stream`, and not by its route alone;
+    /// needs [`Environment::next_hops`].
+    pub fn choose_of_two(&mut self, stream: Stream) {
+        self.core.two_choices = Some(TwoChoices::new(stream));
+        self.core.ports.iter_mut().for_each(|port| port.receives_straight = false);
     }
 
     /// Lets the mechanisms start; call once, before anything else.
@@ -384,6 +302,7 @@ impl<M: Mechanism> Switch<M> {
         let Some(egress_port) = environment.route(packet) else {
             return self.core.end(packet, DropReason::NoRoute, environment);
         };
+        let egress_port = self.core.next_hop(now, packet, egress_port, environment);
         let towards = &self.core.ports[usize::from(egress_port.0)];
         let subscribed = self.core.ports[usize::from(port.0)].hooks.ingress_from | towards.hooks.ingress_towards;
         let descriptor = &mut environment.packets()[packet];

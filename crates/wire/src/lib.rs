@@ -12,6 +12,7 @@ pub mod linkguardian;
 pub mod ordered_set;
 pub mod packet;
 pub mod pause;
+pub mod priority_mark;
 pub mod rimm;
 pub mod shim;
 pub mod sqr;
@@ -21,6 +22,7 @@ pub mod wharf;
 
 pub use ordered_set::OrderedSet;
 pub use packet::{Ecn, FlowId, HostId, Packet, PortId, QueueId, ServiceKey};
+pub use priority_mark::PriorityMark;
 pub use shim::{Shim, ShimKind, ShimStack};
 pub use transport::{
     PacketPairAcknowledgement, PacketPairData, PacketPairHeader, PairPosition, RoceHeader, RoceOpcode, SackBlocks,

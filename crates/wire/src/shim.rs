@@ -36,11 +36,13 @@ pub enum ShimKind {
     Wharf = 12,
     /// A message between the ends of a protected link: [`crate::linkguardian::ControlHeader`].
     LinkGuardianControl = 13,
+    /// How urgent the sender holds the packet: [`crate::priority_mark::PriorityMark`].
+    PriorityMark = 14,
 }
 
 impl ShimKind {
     /// Every kind there is.
-    pub const ALL: [ShimKind; 13] = [
+    pub const ALL: [ShimKind; 14] = [
         ShimKind::LinkGuardianData,
         ShimKind::LinkGuardianAck,
         ShimKind::LinkGuardianLoss,
@@ -54,6 +56,7 @@ impl ShimKind {
         ShimKind::RimmMessage,
         ShimKind::Wharf,
         ShimKind::LinkGuardianControl,
+        ShimKind::PriorityMark,
     ];
 
     /// Whether it is for checkers and counters of a simulation only: no room is counted for it on a link, and no mechanism
@@ -249,6 +252,7 @@ fn stored_bytes(kind: u8) -> Option<usize> {
     const MESSAGE: u8 = ShimKind::RimmMessage as u8;
     const WHARF: u8 = ShimKind::Wharf as u8;
     const CONTROL: u8 = ShimKind::LinkGuardianControl as u8;
+    const MARK: u8 = ShimKind::PriorityMark as u8;
     match kind {
         DATA => Some(DataHeader::BYTES),
         ACK => Some(AckHeader::BYTES),
@@ -263,6 +267,7 @@ fn stored_bytes(kind: u8) -> Option<usize> {
         MESSAGE => Some(MessageHeader::BYTES),
         WHARF => Some(crate::wharf::WharfHeader::BYTES),
         CONTROL => Some(ControlHeader::BYTES),
+        MARK => Some(crate::priority_mark::PriorityMark::BYTES),
         _ => None,
     }
 }

@@ -178,6 +178,9 @@ pub enum PathRule {
     FlowHash,
     /// By (source + destination) mod number of next hops: no chance in it, the same for acknowledgements.
     BySum,
+    /// For each packet the one of two different next hops, drawn at random, whose queue has fewer bytes (Vertigo, section
+    /// 3). Packets of a flow overtake each other by it. Ingress must see depths.
+    TwoChoices,
 }
 
 impl Scenario {

@@ -122,7 +122,8 @@ fn medium(scenario: &Scenario, topology: &Topology) -> Medium {
     });
     let links = links.collect();
     let choice = match scenario.routing.choice {
-        PathRule::FlowHash => PathChoice::FlowHash,
+        // Two choices are the switch's own; what it has no say in goes by the hash.
+        PathRule::FlowHash | PathRule::TwoChoices => PathChoice::FlowHash,
         PathRule::BySum => PathChoice::BySum,
     };
     Medium {
@@ -222,7 +223,11 @@ fn switch(
     });
     let recirculation = recirculation_limits.iter().map(|limit| recirculation_port(settings, *limit));
     let ports = ports.chain(recirculation).collect();
-    Switch::new(architecture(settings), ports, buffer_policy(settings), mechanisms)
+    let mut switch = Switch::new(architecture(settings), ports, buffer_policy(settings), mechanisms);
+    if scenario.routing.choice == PathRule::TwoChoices {
+        switch.choose_of_two(streams.stream(&format!("next hops at {}", topology.switch(id).name)));
+    }
+    switch
 }
 
 /// What marks by chance draws from streams of which `marking` gives the seeds.

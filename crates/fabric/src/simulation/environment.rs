@@ -207,6 +207,14 @@ impl<const OUTSIDE: bool> Environment for SwitchSide<'_, OUTSIDE> {
         (packet, port)
     }
 
+    fn next_hops(&self, packet: PacketHandle) -> &[PortId] {
+        let destination = self.medium.packets[packet].destination;
+        if OUTSIDE && destination == EVERYONE {
+            return &[];
+        }
+        self.medium.routing.next_hops(SwitchId(self.switch), destination)
+    }
+
     fn returns(&self, packet: PacketHandle, port: PortId) -> bool {
         let destination = self.medium.packets[packet].destination;
         let is_host = !OUTSIDE || destination != EVERYONE;

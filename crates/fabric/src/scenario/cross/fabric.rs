@@ -6,8 +6,8 @@ use super::Check;
 use crate::scenario::error::Problem;
 use crate::scenario::suggest::closest;
 use crate::scenario::{
-    BufferSettings, EcnSettings, Jitter, PortSettings, QueueLength, SchedulerKind, StackSettings, SwitchSettings,
-    TopologySettings,
+    BufferSettings, DepthVisible, EcnSettings, Jitter, PathRule, PortSettings, QueueLength, RecoveryScheme,
+    SchedulerKind, StackSettings, SwitchSettings, TopologySettings,
 };
 use crate::topology::Topology;
 
@@ -67,6 +67,23 @@ impl Check<'_> {
             }
         }
         self.scheduler();
+    }
+
+    /// Two choices go by the depths of queues, which the way round a failed link knows nothing of.
+    pub(super) fn routing(&mut self) {
+        if self.scenario.routing.choice != PathRule::TwoChoices {
+            return;
+        }
+        let switch = &self.scenario.switch;
+        let sees = !switch.checked || switch.depth_visible == DepthVisible::IngressAndEgress;
+        let rule = "two-choices reads the depths of queues in ingress, where this switch does not show them: \
+                    set switch.depth_visible = \"ingress-and-egress\"";
+        self.require(sees, "routing.choice", rule);
+        let scheme = self.scenario.recovery.as_ref().map(|recovery| &recovery.scheme);
+        let reroutes = matches!(scheme, Some(RecoveryScheme::LocalReroute(_)));
+        let rule =
+            "two-choices knows no way round a failed link: choose \"flow-hash\" or recovery.scheme \"same-port\"";
+        self.require(!reroutes, "routing.choice", rule);
     }
 
     fn marking(&mut self, ecn: Option<EcnSettings>, section: &str) {

@@ -23,6 +23,7 @@ pub(super) fn check(scenario: &Scenario, purpose: Purpose) -> Vec<Problem> {
     let mut check = Check { scenario, purpose, problems: Vec::new() };
     check.run();
     check.switch();
+    check.routing();
     check.flow_queueing();
     check.queues_of_ports();
     check.host();
