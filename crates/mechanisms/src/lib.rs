@@ -3,6 +3,7 @@
 //! A new mechanism is a new folder and one line in [`mechanism_list`].
 
 pub mod afq;
+mod by_port;
 pub mod dibs;
 pub mod link_layer_retry;
 pub mod linkguardian;

@@ -132,14 +132,6 @@ impl<E: Environment> Context<'_, E> {
         self.core.ports[usize::from(port.0)].config.rate.time_for(u64::from(bytes))
     }
 
-    /// Whether the MAC of a port takes no frame from the queues below `priority`, or all as before.
-    pub fn gate(&mut self, port: PortId, priority: u8, is_shut: bool) {
-        self.core.lane_mut(port).gate(priority, is_shut);
-        if !is_shut {
-            self.core.see_to_service(self.now, port, self.environment);
-        }
-    }
-
     fn create(&mut self, mut packet: Packet, port: PortId, queue: QueueId, role: u8) -> PacketHandle {
         packet.owner = self.mechanism + 1;
         packet.role = role;

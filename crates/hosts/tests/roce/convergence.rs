@@ -54,7 +54,6 @@ fn flows_of_dcqcn_share_a_link_and_keep_its_queue_far_below_their_windows() {
         let most = RATE.bytes_in(Duration::from_ms(60)).0 as f64 * 1_024.0 / WIRE_BYTES as f64;
         let (sum, squares) = (bytes.iter().sum::<f64>(), bytes.iter().map(|bytes| bytes * bytes).sum::<f64>());
         let jain = sum * sum / (flows as f64 * squares);
-        println!("{flows} flows: {:.3} of the link, Jain {jain:.3}, at most {longest} packets", sum / most);
         assert!(sum / most > 0.9, "{flows} flows: {} of the link", sum / most);
         assert!(jain > 0.9, "{flows} flows: {bytes:?}");
         // 512 packets of each flow would wait without it.

@@ -24,6 +24,8 @@ use hitless_switch::{Context, DropReason, Environment, Mechanism, PortState, Rep
 use hitless_wire::link_layer_retry::Control;
 use hitless_wire::{OrderedSet, PortId, Time};
 
+use crate::by_port::ByPort;
+
 pub use config::{EndConfig, FrameAction, Profile};
 use receiver::Receiver;
 use transmitter::Transmitter;
@@ -48,7 +50,7 @@ struct Ends {
 /// Link Layer Retry on one switch.
 #[derive(Default)]
 pub struct LinkLayerRetry {
-    ports: Vec<Ends>,
+    ports: ByPort<Ends>,
 }
 
 impl LinkLayerRetry {
@@ -63,28 +65,24 @@ impl LinkLayerRetry {
     }
 
     fn ends(&mut self, port: PortId) -> &mut Ends {
-        let index = usize::from(port.0);
-        if self.ports.len() <= index {
-            self.ports.resize_with(index + 1, Ends::default);
-        }
-        &mut self.ports[index]
+        self.ports.entry(port)
     }
 
     #[inline]
     fn transmitter_at(&mut self, port: PortId) -> Option<&mut Transmitter> {
-        self.ports.get_mut(usize::from(port.0))?.transmitter.as_mut()
+        self.ports.get_mut(port)?.transmitter.as_mut()
     }
 
     #[inline]
     fn receiver_at(&mut self, port: PortId) -> Option<&mut Receiver> {
-        self.ports.get_mut(usize::from(port.0))?.receiver.as_mut()
+        self.ports.get_mut(port)?.receiver.as_mut()
     }
 }
 
 impl Mechanism for LinkLayerRetry {
     fn subscriptions(&mut self, queue_counts: &[usize]) -> Subscriptions {
         let mut wanted = Subscriptions::default();
-        for ends in &mut self.ports {
+        for ends in self.ports.iter_mut() {
             if let Some(transmitter) = &mut ends.transmitter {
                 transmitter.subscribe(queue_counts, &mut wanted);
             }
@@ -161,7 +159,7 @@ impl Mechanism for LinkLayerRetry {
 
     fn report(&self, _now: Time) -> Report {
         let mut report = Report::new("link-layer-retry");
-        for ends in &self.ports {
+        for ends in self.ports.iter() {
             ends.transmitter.iter().for_each(|transmitter| transmitter.report(&mut report));
             ends.receiver.iter().for_each(|receiver| receiver.report(&mut report));
         }

@@ -314,7 +314,11 @@ impl Transmitter {
         };
         if is_shut != self.is_shut {
             self.is_shut = is_shut;
-            context.gate(self.port, REPLAY_PRIORITY, is_shut);
+            if is_shut {
+                context.close_queues_but(self.port, &[self.replay_queue]);
+            } else {
+                context.open_queues(self.port);
+            }
         }
     }
 

@@ -28,6 +28,8 @@ use hitless_wire::linkguardian::{AckHeader, ControlHeader, DataHeader, LossNotif
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::{Packet, PortId, QueueId, Shim, Time};
 
+use crate::by_port::ByPort;
+
 pub use command::{Action, Command, LinkEnd};
 pub use config::{Activation, Buffering, Mode, ReceiverConfig, SenderConfig, control_copies_for, copies_for};
 pub use fallback::{Fallback, FallbackConfig};
@@ -123,7 +125,7 @@ struct PortRoles {
 /// LinkGuardian on one switch.
 #[derive(Default)]
 pub struct LinkGuardian {
-    ports: Vec<PortRoles>,
+    ports: ByPort<PortRoles>,
 }
 
 impl LinkGuardian {
@@ -140,11 +142,7 @@ impl LinkGuardian {
     }
 
     fn roles(&mut self, port: PortId) -> &mut PortRoles {
-        let index = usize::from(port.0);
-        if self.ports.len() <= index {
-            self.ports.resize_with(index + 1, PortRoles::default);
-        }
-        &mut self.ports[index]
+        self.ports.entry(port)
     }
 
     fn senders(&mut self) -> impl Iterator<Item = &mut Sender> {
@@ -157,7 +155,7 @@ impl LinkGuardian {
 
     #[inline]
     fn roles_at(&mut self, port: PortId) -> Option<&mut PortRoles> {
-        self.ports.get_mut(usize::from(port.0))
+        self.ports.get_mut(port)
     }
 
     #[inline]
@@ -376,7 +374,7 @@ impl Mechanism for LinkGuardian {
 
     fn report(&self, now: Time) -> Report {
         let mut report = Report::new("linkguardian");
-        for roles in &self.ports {
+        for roles in self.ports.iter() {
             roles.senders.iter().flatten().for_each(|sender| report::report_sender(sender, &mut report));
             roles.receivers.iter().flatten().for_each(|receiver| report::report_receiver(receiver, now, &mut report));
         }

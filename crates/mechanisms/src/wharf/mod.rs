@@ -22,6 +22,8 @@ mod encoder;
 use hitless_switch::{Context, Environment, Mechanism, Report, Subscriptions, Verdict};
 use hitless_wire::{PortId, Time};
 
+use crate::by_port::ByPort;
+
 pub use config::EndConfig;
 pub use contents::{Reader, Writer, contents};
 use decoder::Decoder;
@@ -36,7 +38,7 @@ struct Ends {
 /// Wharf on one switch.
 #[derive(Default)]
 pub struct Wharf {
-    ports: Vec<Ends>,
+    ports: ByPort<Ends>,
 }
 
 impl Wharf {
@@ -51,23 +53,19 @@ impl Wharf {
     }
 
     fn ends(&mut self, port: PortId) -> &mut Ends {
-        let index = usize::from(port.0);
-        if self.ports.len() <= index {
-            self.ports.resize_with(index + 1, Ends::default);
-        }
-        &mut self.ports[index]
+        self.ports.entry(port)
     }
 
     #[inline]
     fn encoder_at(&mut self, port: PortId) -> Option<&mut Encoder> {
-        self.ports.get_mut(usize::from(port.0))?.encoder.as_mut()
+        self.ports.get_mut(port)?.encoder.as_mut()
     }
 }
 
 impl Mechanism for Wharf {
     fn subscriptions(&mut self, queue_counts: &[usize]) -> Subscriptions {
         let mut wanted = Subscriptions::default();
-        for ends in &mut self.ports {
+        for ends in self.ports.iter_mut() {
             ends.encoder.iter_mut().for_each(|encoder| encoder.subscribe(queue_counts, &mut wanted));
             ends.decoder.iter().for_each(|decoder| decoder.subscribe(&mut wanted));
         }
@@ -75,7 +73,7 @@ impl Mechanism for Wharf {
     }
 
     fn link_receive<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
-        let port = usize::from(context.port().0);
+        let port = context.port();
         match self.ports.get_mut(port).and_then(|ends| ends.decoder.as_mut()) {
             Some(decoder) => decoder.take(context),
             None => Verdict::Continue,
@@ -98,7 +96,7 @@ impl Mechanism for Wharf {
 
     fn report(&self, _now: Time) -> Report {
         let mut report = Report::new("wharf");
-        for ends in &self.ports {
+        for ends in self.ports.iter() {
             ends.encoder.iter().for_each(|encoder| encoder.report(&mut report));
             ends.decoder.iter().for_each(|decoder| decoder.report(&mut report));
         }

@@ -286,17 +286,6 @@ impl ManagedLane {
         }
     }
 
-    /// Closes all queues below `priority`, or opens them, whoever else pauses or resumes them.
-    pub fn gate(&mut self, priority: u8, is_shut: bool) {
-        for index in 0..self.queues.len() {
-            if self.queues[index].config.priority < priority {
-                let stops = &mut self.queues[index].stops;
-                *stops = *stops & !CLOSED | if is_shut { CLOSED } else { 0 };
-                self.refresh(QueueId(index as u8));
-            }
-        }
-    }
-
     /// Serves none of the queues but `open`, whoever else pauses or resumes them, until [`Self::open_all`].
     pub fn close_all_but(&mut self, open: &[QueueId]) {
         for index in 0..self.queues.len() as u8 {

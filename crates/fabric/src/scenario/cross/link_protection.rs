@@ -4,7 +4,7 @@ use hitless_wire::{Bytes, Duration};
 
 use super::Check;
 use crate::scenario::error::Problem;
-use crate::scenario::{LinkLayerRetrySettings, MechanismSettings, Purpose, WharfSettings};
+use crate::scenario::{LinkLayerRetryAction, LinkLayerRetrySettings, MechanismSettings, Purpose, WharfSettings};
 use crate::topology::select::select_links;
 use crate::topology::{DirectedLink, Topology};
 
@@ -70,6 +70,9 @@ impl Check<'_> {
         );
         let is_spacing = (Bytes(400)..=Bytes(16_384)).contains(&settings.ctlos_spacing);
         self.require(is_spacing, &field("ctlos_spacing"), "must be from 400 B to 16384 B");
+        let goes_on = settings.re_init_on_flush || settings.flush_action != LinkLayerRetryAction::Block;
+        let rule = "with flush_action \"block\" the port would never send again after a flush";
+        self.require(goes_on, &field("re_init_on_flush"), rule);
         let has_room = settings.max_outstanding_bytes > Bytes::ZERO;
         self.require(has_room, &field("max_outstanding_bytes"), "must be above zero");
     }

@@ -40,6 +40,11 @@ fn what_a_profile_of_link_layer_retry_may_be() {
         row("ctlos_spacing = \"399 B\"", "mechanism[0].ctlos_spacing", "must be from 400 B to 16384 B"),
         row("max_outstanding_bytes = \"0 B\"", "mechanism[0].max_outstanding_bytes", "must be above zero"),
         row("max_outstanding_frames = 0", "mechanism[0].max_outstanding_frames", "must be between 1 and 524288"),
+        row(
+            "re_init_on_flush = false\nflush_action = \"block\"",
+            "mechanism[0].re_init_on_flush",
+            "with flush_action \"block\" the port would never send again after a flush",
+        ),
         row("max_replay_count = 256", "mechanism[0].max_replay_count", "must be between 1 and 255"),
         (
             rival("link-layer-retry", "").replace("leaf0->spine1", "h0->leaf0"),

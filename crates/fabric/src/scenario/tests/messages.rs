@@ -352,6 +352,20 @@ fn traffic() {
         ),
         (
             "congestion = \"dctcp\"",
+            "congestion = \"dctcp\"\nbbr_rtprop_window = \"5 s\"",
+            "transport[0].congestion",
+            "only BBR has bbr_rtprop_window and bbr_probe_rtt_duration; here they would have no effect",
+            "",
+        ),
+        (
+            "congestion = \"dctcp\"",
+            "congestion = \"cubic\"\ndctcp_gain = 0.5",
+            "transport[0].dctcp_gain",
+            "only DCTCP has it; here it would have no effect",
+            "",
+        ),
+        (
+            "congestion = \"dctcp\"",
             "congestion = \"bbr\"\npacing = false",
             "transport[0].pacing",
             "BBR is paced: its window is twice what the path holds",
