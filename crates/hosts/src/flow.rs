@@ -25,17 +25,18 @@ pub enum TransportConfig {
 
 impl TransportConfig {
     /// A new connection: its two ends. The sender sends through `card`; the timers of the two hosts tick at these phases.
-    /// What the sender draws comes from `stream`, which is only asked for if it draws.
+    /// Packets of the sender set out with `time_to_live`. What it draws comes from `stream`, which is only asked for if it draws.
     pub fn connect(
         &self,
         card: &NetworkCard,
         sender_phase: Duration,
         receiver_phase: Duration,
+        time_to_live: u8,
         stream: impl FnOnce() -> Stream,
     ) -> (SenderState, ReceiverState) {
         match self {
             TransportConfig::Tcp(config) => (
-                SenderState::Tcp(Box::new(tcp_sender(config, sender_phase, stream))),
+                SenderState::Tcp(Box::new(tcp_sender(config, sender_phase, stream).with_time_to_live(time_to_live))),
                 ReceiverState::Tcp(Box::new(TcpReceiver::new(config, receiver_phase))),
             ),
             TransportConfig::Roce(config) => (

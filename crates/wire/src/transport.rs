@@ -100,6 +100,9 @@ pub struct TcpHeader {
     pub payload_bytes: u16,
     /// Flags.
     pub flags: TcpFlags,
+    /// What a congestion control tells the other end beyond the flags. In acknowledgements for Swift: the time to live
+    /// with which the newest data packet arrived (SIGCOMM 2020, section 3.5: hops are counted by it); 0 says nothing.
+    pub congestion_option: u8,
 }
 
 /// What a RoCEv2 packet is (InfiniBand base transport header, opcode).

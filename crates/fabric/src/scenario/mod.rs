@@ -86,8 +86,8 @@ pub use switch::{
 pub use switch_ports::PortSettings;
 pub use topology::{Chain, Dumbbell, FatTree, FatTreeWiring, Graph, GraphLink, LeafSpine, LinkSpec, TopologySettings};
 pub use transport::{
-    Congestion, DcqcnSettings, PacketPairSettings, Protocol, RoceRecovery, RoceSettings, RtoFormula, TcpSettings,
-    TransportSettings, UdpSettings,
+    Congestion, DcqcnSettings, PacketPairSettings, Protocol, RoceRecovery, RoceSettings, RtoFormula, SwiftSettings,
+    TcpSettings, TransportSettings, UdpSettings,
 };
 
 /// A scenario: everything that decides a run.

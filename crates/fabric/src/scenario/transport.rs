@@ -1,6 +1,7 @@
 //! `[[transport]]`: how flows send.
 
 use hitless_hosts::transport::roce::DcqcnConfig;
+use hitless_hosts::transport::tcp::SwiftConfig;
 use hitless_wire::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -119,6 +120,9 @@ pub struct TcpSettings {
     /// How long BBR then keeps the flight at four segments (draft, section 4.3.5: ProbeRTTDuration).
     #[serde(with = "Text::<Duration>")]
     pub bbr_probe_rtt_duration: Duration,
+    /// Parameters of Swift; only with `congestion = "swift"`, where left out it is `{}`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub swift: Option<SwiftSettings>,
     /// What the receiver lets be in flight; left out: never the limit.
     #[serde(with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
     pub receive_window: Option<Bytes>,
@@ -136,6 +140,8 @@ pub enum Congestion {
     Dctcp,
     /// BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00; where that is older, Linux).
     Bbr,
+    /// Swift (Kumar et al., SIGCOMM 2020).
+    Swift,
 }
 
 /// Formula of the retransmission timeout.
@@ -180,7 +186,75 @@ impl Default for TcpSettings {
             pacing: false,
             bbr_rtprop_window: Duration::from_seconds(10),
             bbr_probe_rtt_duration: Duration::from_ms(200),
+            swift: None,
             receive_window: None,
+        }
+    }
+}
+
+/// Parameters of Swift, by its paper's names (section 3.5 and algorithm 1). The paper gives few values: defaults are those
+/// of the simulator that its authors published with Bolt, and where that has none those of htsim. Hops are counted by the
+/// time to live with which packets arrive; the delay is the whole round-trip time, both hosts' stacks included.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SwiftSettings {
+    /// Target delay of a path without switches and of a large window.
+    #[serde(with = "Text::<Duration>")]
+    pub base_target: Duration,
+    /// What each switch on the path adds to the target, h-bar.
+    #[serde(with = "Text::<Duration>")]
+    pub per_hop: Duration,
+    /// What a small window adds to the target at most: flow scaling, so that many flows share fairly.
+    #[serde(with = "Text::<Duration>")]
+    pub fs_range: Duration,
+    /// Windows up to this, in segments, add all of fs_range.
+    #[schemars(range(min = 0.000001, max = 1000000.0))]
+    pub fs_min_cwnd: f64,
+    /// Windows from this on, in segments, add nothing; above fs_min_cwnd.
+    #[schemars(range(min = 0.000001, max = 1000000.0))]
+    pub fs_max_cwnd: f64,
+    /// Segments that the window grows by in a round-trip time below the target.
+    #[schemars(range(min = 0.000001, max = 1000.0))]
+    pub ai: f64,
+    /// The part of the delay in excess of the target, of all of the delay, by which the window shrinks.
+    #[schemars(range(min = 0.000001, max = 1.0))]
+    pub beta: f64,
+    /// The largest part of the window that a decrease takes; what a loss and a timeout take.
+    #[schemars(range(min = 0.000001, max = 0.999999))]
+    pub max_mdf: f64,
+    /// Least window in segments. Below 1, a packet leaves in each round-trip time divided by the window.
+    #[schemars(range(min = 0.000001, max = 1000000.0))]
+    pub min_cwnd: f64,
+    /// Largest window in segments; left out: no bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1.0, max = 1000000.0))]
+    pub max_cwnd: Option<f64>,
+    /// Timeouts in a row that set the window to min_cwnd, RETX_RESET_THRESHOLD.
+    #[schemars(range(min = 1, max = 1000000))]
+    pub retransmit_reset_threshold: u32,
+    /// Weight of the newest sample in the round-trip time by which decreases and packets are spaced.
+    #[schemars(range(min = 0.0001, max = 1.0))]
+    pub rtt_gain: f64,
+}
+
+impl Default for SwiftSettings {
+    fn default() -> Self {
+        let SwiftConfig { base_target, per_hop, fs_range, fs_min_cwnd, fs_max_cwnd, .. } = SwiftConfig::default();
+        let SwiftConfig { additive_increase: ai, beta, max_mdf, min_cwnd, .. } = SwiftConfig::default();
+        let SwiftConfig { retransmit_reset_threshold, rtt_gain, .. } = SwiftConfig::default();
+        Self {
+            base_target,
+            per_hop,
+            fs_range,
+            fs_min_cwnd,
+            fs_max_cwnd,
+            ai,
+            beta,
+            max_mdf,
+            min_cwnd,
+            max_cwnd: None,
+            retransmit_reset_threshold,
+            rtt_gain,
         }
     }
 }

@@ -4,13 +4,14 @@ use hitless_hosts::TransportConfig;
 use hitless_hosts::transport::packet_pair::PacketPairConfig;
 use hitless_hosts::transport::roce::{DcqcnConfig, LossRecovery, RoceConfig};
 use hitless_hosts::transport::tcp::{
-    BbrConfig, CongestionControlConfig, CubicConfig, DctcpConfig, DelayedAck, RtoFormula, TcpConfig, WindowPacing,
+    BbrConfig, CongestionControlConfig, CubicConfig, DctcpConfig, DelayedAck, RtoFormula, SwiftConfig, TcpConfig,
+    WindowPacing,
 };
 use hitless_hosts::transport::udp::UdpConfig;
 
 use crate::scenario::{
     self, Congestion, DcqcnSettings, HostSettings, PacketPairSettings, Protocol, RoceRecovery, RoceSettings,
-    TcpSettings, TransportSettings, UdpSettings,
+    SwiftSettings, TcpSettings, TransportSettings, UdpSettings,
 };
 
 /// The configuration that `settings` describe, on hosts like `host` whose links add `overhead_bytes` to each frame.
@@ -35,12 +36,14 @@ fn tcp_config(settings: &TcpSettings, host: &HostSettings) -> TcpConfig {
             probe_rtt_duration: settings.bbr_probe_rtt_duration,
             ..BbrConfig::default()
         }),
+        Congestion::Swift => CongestionControlConfig::Swift(swift_config(&settings.swift.clone().unwrap_or_default())),
     };
     TcpConfig {
         mss_bytes: settings.mss.0 as u16,
         header_bytes: settings.header_bytes.0 as u32,
         ack_frame_bytes: settings.ack_bytes.0 as u32,
         initial_window_segments: settings.initial_window,
+        max_window_bytes: max_window_bytes(settings),
         segments_per_burst: settings.burst_segments,
         receive_window_bytes: settings.receive_window.map(|window| u32::try_from(window.0).unwrap_or(u32::MAX)),
         congestion_control,
@@ -64,6 +67,28 @@ fn tcp_config(settings: &TcpSettings, host: &HostSettings) -> TcpConfig {
         slow_start_after_idle: settings.slow_start_after_idle,
         tlp_max_ack_delay: settings.tlp_max_ack_delay,
         ..TcpConfig::default()
+    }
+}
+
+/// The bound of the congestion window, where the control has one.
+fn max_window_bytes(settings: &TcpSettings) -> Option<u64> {
+    let segments = settings.swift.as_ref()?.max_cwnd?;
+    Some((segments * settings.mss.0 as f64) as u64)
+}
+
+fn swift_config(settings: &SwiftSettings) -> SwiftConfig {
+    SwiftConfig {
+        base_target: settings.base_target,
+        per_hop: settings.per_hop,
+        fs_range: settings.fs_range,
+        fs_min_cwnd: settings.fs_min_cwnd,
+        fs_max_cwnd: settings.fs_max_cwnd,
+        additive_increase: settings.ai,
+        beta: settings.beta,
+        max_mdf: settings.max_mdf,
+        min_cwnd: settings.min_cwnd,
+        retransmit_reset_threshold: settings.retransmit_reset_threshold,
+        rtt_gain: settings.rtt_gain,
     }
 }
 

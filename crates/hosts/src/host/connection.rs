@@ -71,7 +71,8 @@ impl Connection {
         let FlowConfig { source: from, destination: to, hash_salt, .. } = *config;
         let (source, destination) = (&hosts[from.0 as usize], &hosts[to.0 as usize]);
         let stream = || streams.stream(&format!("flow {} transport", id.0));
-        let (sender, receiver) = transport.connect(&source.card, source.timer_phase, destination.timer_phase, stream);
+        let (phases, time_to_live) = ((source.timer_phase, destination.timer_phase), source.time_to_live);
+        let (sender, receiver) = transport.connect(&source.card, phases.0, phases.1, time_to_live, stream);
         let on_network_card = transport.is_on_network_card();
         let (data_stack, answer_stack) = (source.stack(on_network_card), destination.stack(on_network_card));
         let data = Packet {

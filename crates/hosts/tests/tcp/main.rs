@@ -1,4 +1,4 @@
-//! TCP from outside: recorded exchanges, random pipes, the square-root law, and BBR on a shared link.
+//! TCP from outside: recorded exchanges, random pipes, the square-root law, and BBR and Swift on a shared link.
 
 mod bbr;
 #[path = "../support/bottleneck.rs"]
@@ -14,4 +14,5 @@ mod receiver_exchanges;
 mod reno_without_sack;
 mod script;
 mod square_root;
+mod swift;
 mod timers;

@@ -3,8 +3,8 @@
 use crate::faults::{Faults, fate, faults};
 use crate::pipe::{Delays, Pipe, Way};
 use hitless_hosts::transport::tcp::{
-    BbrConfig, CongestionControlConfig, CubicConfig, DctcpConfig, DelayedAck, HystartConfig, RtoFormula, TcpConfig,
-    TcpReceiver, TcpSender, WindowPacing,
+    BbrConfig, CongestionControlConfig, CubicConfig, DctcpConfig, DelayedAck, HystartConfig, RtoFormula, SwiftConfig,
+    TcpConfig, TcpReceiver, TcpSender, WindowPacing,
 };
 use hitless_hosts::transport::{Receiver, Sender};
 use hitless_wire::{Duration, Packet};
@@ -28,6 +28,16 @@ fn bbr() -> impl Strategy<Value = BbrConfig> {
     })
 }
 
+/// Swift with targets around the round-trip times of the pipes, so that windows fall below a segment.
+fn swift() -> impl Strategy<Value = SwiftConfig> {
+    (1..500u64, 1..6u32).prop_map(|(target_us, retransmit_reset_threshold)| SwiftConfig {
+        base_target: Duration::from_us(target_us),
+        min_cwnd: 0.1,
+        retransmit_reset_threshold,
+        ..SwiftConfig::default()
+    })
+}
+
 fn algorithms() -> impl Strategy<Value = CongestionControlConfig> {
     let hystart = CubicConfig { hystart: Some(HystartConfig::default()), ..CubicConfig::default() };
     prop_oneof![
@@ -36,6 +46,7 @@ fn algorithms() -> impl Strategy<Value = CongestionControlConfig> {
         Just(CongestionControlConfig::Cubic(hystart)),
         Just(CongestionControlConfig::Dctcp(DctcpConfig::default())),
         bbr().prop_map(CongestionControlConfig::Bbr),
+        swift().prop_map(CongestionControlConfig::Swift),
     ]
 }
 

@@ -9,8 +9,8 @@ use crate::scenario::quantity::Quantity;
 use crate::scenario::suggest::closest;
 use crate::scenario::workload::{build_group, load_of};
 use crate::scenario::{
-    Congestion, DcqcnSettings, FlowGroup, FlowPattern, PacketPairSettings, Protocol, RoceSettings, TcpSettings,
-    UdpSettings, Until,
+    Congestion, DcqcnSettings, FlowGroup, FlowPattern, PacketPairSettings, Protocol, RoceSettings, SwiftSettings,
+    TcpSettings, UdpSettings, Until,
 };
 use crate::topology::Topology;
 use crate::topology::select::select_hosts;
@@ -68,6 +68,14 @@ impl Check<'_> {
             let rule = "must be below bbr_rtprop_window, or the flow does nothing but probe";
             self.require(shorter, &field("bbr_probe_rtt_duration"), rule);
         }
+        if let Some(swift) = &tcp.swift {
+            let is_used = tcp.congestion == Congestion::Swift;
+            self.require(is_used, &field("swift"), "has no effect without congestion = \"swift\"");
+            self.swift(swift, tcp, &field("swift"));
+        }
+        if tcp.congestion == Congestion::Swift {
+            self.require(!tcp.ecn, &field("ecn"), "has no effect: Swift goes by delay and reacts to no marks");
+        }
         if tcp.congestion == Congestion::Dctcp {
             self.require(tcp.ecn, &field("ecn"), "DCTCP reacts to nothing but marks (RFC 8257)");
             self.require_else(self.scenario.marks_somewhere(), || {
@@ -75,6 +83,17 @@ impl Check<'_> {
                     .hint("give [switch] ecn = { threshold = \"65 packets\" }, or a mechanism that marks, as afq with ecn_rounds")
             });
         }
+    }
+
+    fn swift(&mut self, swift: &SwiftSettings, tcp: &TcpSettings, section: &str) {
+        let field = |name: &str| format!("{section}.{name}");
+        self.require(swift.base_target > Duration::ZERO, &field("base_target"), "must be above zero");
+        let scales = swift.fs_max_cwnd > swift.fs_min_cwnd;
+        self.require(scales, &field("fs_max_cwnd"), "must be above fs_min_cwnd");
+        let most = swift.max_cwnd.unwrap_or(f64::INFINITY);
+        self.require(swift.min_cwnd <= most, &field("min_cwnd"), "must not be above max_cwnd");
+        let starts = f64::from(tcp.initial_window);
+        self.require(starts >= swift.min_cwnd, &field("min_cwnd"), "must not be above initial_window");
     }
 
     fn roce(&mut self, roce: &RoceSettings, section: &str) {

@@ -1,6 +1,6 @@
 //! Parameters of both ends of a TCP connection.
 
-use super::congestion::{BbrConfig, CubicConfig, DctcpConfig};
+use super::congestion::{BbrConfig, CubicConfig, DctcpConfig, SwiftConfig};
 use hitless_wire::Duration;
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 
@@ -15,12 +15,19 @@ pub enum CongestionControlConfig {
     Dctcp(DctcpConfig),
     /// BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00); paces whatever [`TcpConfig::pacing`] says.
     Bbr(BbrConfig),
+    /// Swift (Kumar et al., SIGCOMM 2020).
+    Swift(SwiftConfig),
 }
 
 impl CongestionControlConfig {
     /// Whether chance has a part in it.
     pub fn draws(&self) -> bool {
         matches!(self, Self::Bbr(_))
+    }
+
+    /// Whether it wants to know how many switches a packet passed.
+    pub(super) fn counts_hops(&self) -> bool {
+        matches!(self, Self::Swift(_))
     }
 }
 
@@ -180,6 +187,11 @@ impl TcpConfig {
     /// The defaults with BBR.
     pub fn bbr() -> Self {
         Self { congestion_control: CongestionControlConfig::Bbr(BbrConfig::default()), ..Self::default() }
+    }
+
+    /// The defaults with Swift.
+    pub fn swift() -> Self {
+        Self { congestion_control: CongestionControlConfig::Swift(SwiftConfig::default()), ..Self::default() }
     }
 
     /// The defaults with NewReno.

@@ -34,14 +34,21 @@ pub(super) struct Pacer {
     burst_bytes: u64,
     /// By how much the burst under way began late; what is made up for.
     late_by: Duration,
+    /// No packet goes before this, whatever the rate.
+    gap_ends_at: Time,
     /// Something waits for the pacing alone.
     is_waited_for: bool,
 }
 
 impl Pacer {
+    /// No packet goes before `time`; an earlier time that was set is forgotten.
+    pub fn hold_until(&mut self, time: Time) {
+        self.gap_ends_at = time;
+    }
+
     /// Whether a packet may go; remembers the answer for [`Self::wakes_at`].
     pub fn lets_go(&mut self, now: Time) -> bool {
-        self.is_waited_for = self.burst_bytes == 0 && now < self.next_burst_at;
+        self.is_waited_for = now < self.gap_ends_at || (self.burst_bytes == 0 && now < self.next_burst_at);
         !self.is_waited_for
     }
 
@@ -75,7 +82,7 @@ impl Pacer {
 
     /// When a packet that waits for the pacing alone may go.
     pub fn wakes_at(&self) -> Option<Time> {
-        self.is_waited_for.then_some(self.next_burst_at)
+        self.is_waited_for.then_some(self.next_burst_at.max(self.gap_ends_at))
     }
 }
 

@@ -36,6 +36,9 @@ pub struct TcpReceiver {
     ecn: bool,
     /// Data packets not acknowledged yet.
     unacknowledged: u32,
+    /// Time to live of the newest data packet, for a congestion control that counts hops.
+    arrived_with: u8,
+    echoes_time_to_live: bool,
     /// TS.Recent of RFC 7323.
     recent_timestamp: u32,
     /// Last acknowledgement sent (Last.ACK.sent of RFC 7323).
@@ -78,6 +81,8 @@ impl TcpReceiver {
             precise_ecn: config.precise_ecn(),
             ecn: config.ecn,
             unacknowledged: 0,
+            arrived_with: 0,
+            echoes_time_to_live: config.congestion_control.counts_hops(),
             recent_timestamp: 0,
             last_acknowledged: 0,
             deadline: Time::NEVER,
@@ -203,6 +208,7 @@ impl TcpReceiver {
             window_bytes: self.window_bytes,
             timestamp_echo: acknowledgement.timestamp,
             flags: flags.with(echo),
+            congestion_option: self.arrived_with,
             ..TcpHeader::default()
         };
         // Linux sends ECN-capable acknowledgements when the algorithm needs ECN; RFC 3168, section 6.1.4, never.
@@ -276,6 +282,9 @@ impl Receiver for TcpReceiver {
     #[inline]
     fn receive(&mut self, now: Time, packet: &Packet) {
         let Transport::Tcp(header) = &packet.transport else { return };
+        if self.echoes_time_to_live {
+            self.arrived_with = packet.ttl;
+        }
         self.take(now, header, packet.ecn == Ecn::CongestionExperienced);
     }
 

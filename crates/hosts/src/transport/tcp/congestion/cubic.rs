@@ -171,7 +171,7 @@ impl CongestionControl for Cubic {
         self.epoch = self.epoch.map(|epoch| epoch + idle);
     }
 
-    fn undone(&mut self) {
+    fn undone(&mut self, _window: &mut Window) {
         self.maximum = self.maximum.max(self.prior);
         self.epoch = None;
         self.after_timeout = false;

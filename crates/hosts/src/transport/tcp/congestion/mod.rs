@@ -1,20 +1,22 @@
 //! Congestion control: how the window grows on acknowledgements and where it falls on congestion.
 //!
 //! Most algorithms decide two things, growth and the slow start threshold. When a reduction happens, and how the
-//! window gets down to the threshold, is the sender's business. An algorithm that models the path (BBR) follows each
-//! acknowledgement with a sample of the delivery rate instead, and sets the window and the pace by itself. Dispatch is
-//! by enum, so that the compiler sees through it.
+//! window gets down to the threshold, is the sender's business. An algorithm that sets the window by itself follows each
+//! acknowledgement instead: with a sample of the delivery rate if it models the path (BBR), else with a round-trip time
+//! (Swift). Dispatch is by enum, so that the compiler sees through it.
 
 mod bbr;
 mod cubic;
 mod dctcp;
 mod hystart;
 mod newreno;
+mod swift;
 
 pub use bbr::{BbrConfig, BbrState, PathModel};
 pub use cubic::CubicConfig;
 pub use dctcp::DctcpConfig;
 pub use hystart::HystartConfig;
+pub use swift::SwiftConfig;
 
 use super::config::{CongestionControlConfig, TcpConfig};
 use super::delivery_rate::RateSample;
@@ -25,6 +27,7 @@ use dctcp::Dctcp;
 use hitless_engine::Stream;
 use hitless_wire::{BitRate, Duration, Time};
 use newreno::NewReno;
+use swift::Swift;
 
 /// The congestion window and what bounds it, all in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +57,11 @@ impl Window {
             minimum_bytes: segment_bytes * u64::from(config.minimum_window_segments),
             maximum_bytes,
         }
+    }
+
+    /// The window in segments.
+    fn segments(&self) -> f64 {
+        self.congestion_bytes as f64 / self.segment_bytes as f64
     }
 
     /// Whether the window is below the threshold.
@@ -135,7 +143,7 @@ pub(super) struct AckEvent {
     pub echo: bool,
 }
 
-/// What an acknowledgement says, for an algorithm that models the path.
+/// What an acknowledgement says, for an algorithm that sets the window by itself.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ModelEvent {
     /// Now.
@@ -144,7 +152,7 @@ pub(super) struct ModelEvent {
     pub state: CongestionState,
     /// Bytes that this acknowledgement reports delivered for the first time.
     pub delivered_bytes: u64,
-    /// The same over the life of the connection.
+    /// The same over the life of the connection; 0 without samples of the delivery rate.
     pub delivered_in_all_bytes: u64,
     /// Bytes that it shows to be lost.
     pub lost_bytes: u64,
@@ -158,6 +166,10 @@ pub(super) struct ModelEvent {
     pub smoothed_rtt: Option<Duration>,
     /// Sample of the delivery rate, if there is one.
     pub sample: Option<RateSample>,
+    /// Whether the window, or the gap between packets, had held back more than what it acknowledges.
+    pub limited: bool,
+    /// Switches that the newest data packet had passed; 0 when unknown.
+    pub hops: u8,
 }
 
 /// What every algorithm answers.
@@ -180,15 +192,17 @@ pub(super) trait CongestionControl {
     fn loss_adds_to_echo(&self) -> bool {
         false
     }
-    /// A retransmission timeout, whatever the state before it.
-    fn timed_out(&mut self) {}
+    /// A retransmission timeout, whatever the state before it; the window has room for one segment.
+    fn timed_out(&mut self, _window: &mut Window, _now: Time) {}
+    /// A loss was found without a timeout.
+    fn lost(&mut self, _window: &mut Window, _now: Time) {}
     /// The handshake took `rtt`.
     fn opened(&mut self, _window: &Window, _rtt: Duration) {}
     /// Data is sent again after `idle` without any in flight.
     fn resumed(&mut self, _window: &mut Window, _now: Time, _idle: Duration) {}
-    /// A reduction turned out to be wrong.
-    fn undone(&mut self) {}
-    /// Every acknowledgement, for an algorithm that models the path: sets the window.
+    /// A reduction turned out to be wrong; the window is what it was before it.
+    fn undone(&mut self, _window: &mut Window) {}
+    /// Every acknowledgement, for an algorithm that sets the window by itself.
     fn follow(&mut self, _window: &mut Window, _event: &ModelEvent) {}
     /// Keeps the flight down on purpose: samples of the delivery rate say no more than an application's.
     fn limits_like_an_application(&self) -> bool {
@@ -197,6 +211,14 @@ pub(super) trait CongestionControl {
     /// The rate to pace payload at; `None` when the algorithm has no opinion.
     fn pacing_rate(&self) -> Option<BitRate> {
         None
+    }
+    /// The least time from one packet to the next, for a window that holds less than a segment.
+    fn packet_gap(&self) -> Option<Duration> {
+        None
+    }
+    /// The congestion window, where it may be less than the segment that [`Window`] has room for.
+    fn window_bytes(&self, window: &Window) -> u64 {
+        window.congestion_bytes
     }
 }
 
@@ -208,6 +230,8 @@ pub(super) enum Algorithm {
     Dctcp(Dctcp),
     /// Boxed: it is many times as large as the others.
     Bbr(Box<Bbr>),
+    /// Boxed as well.
+    Swift(Box<Swift>),
 }
 
 macro_rules! dispatch {
@@ -217,6 +241,7 @@ macro_rules! dispatch {
             Algorithm::Cubic($algorithm) => $call,
             Algorithm::Dctcp($algorithm) => $call,
             Algorithm::Bbr($algorithm) => $call,
+            Algorithm::Swift($algorithm) => $call,
         }
     };
 }
@@ -229,12 +254,19 @@ impl Algorithm {
             CongestionControlConfig::Cubic(cubic) => Self::Cubic(Cubic::new(cubic)),
             CongestionControlConfig::Dctcp(dctcp) => Self::Dctcp(Dctcp::new(dctcp)),
             CongestionControlConfig::Bbr(bbr) => Self::Bbr(Box::new(Bbr::new(bbr, config))),
+            CongestionControlConfig::Swift(swift) => Self::Swift(Box::new(Swift::new(swift, config))),
         }
     }
 
-    /// Whether it models the path: it wants samples of the delivery rate, sets the window by itself, and paces.
+    /// Whether it models the path: it wants samples of the delivery rate, and paces.
     pub fn models_the_path(&self) -> bool {
         matches!(self, Self::Bbr(_))
+    }
+
+    /// Whether it sets the window by itself, which the sender's states then never shrink.
+    #[inline]
+    pub fn sets_the_window(&self) -> bool {
+        matches!(self, Self::Bbr(_) | Self::Swift(_))
     }
 
     /// What it believes of the path, if it models it.
@@ -275,6 +307,7 @@ impl CongestionControl for Algorithm {
             Self::Cubic(cubic) => cubic.increase(window, &AckEvent { ..*event }),
             Self::Dctcp(dctcp) => dctcp.increase(window, event),
             Self::Bbr(bbr) => bbr.increase(window, event),
+            Self::Swift(swift) => swift.increase(window, event),
         }
     }
 
@@ -294,8 +327,12 @@ impl CongestionControl for Algorithm {
         dispatch!(self, algorithm => algorithm.loss_adds_to_echo())
     }
 
-    fn timed_out(&mut self) {
-        dispatch!(self, algorithm => algorithm.timed_out());
+    fn timed_out(&mut self, window: &mut Window, now: Time) {
+        dispatch!(self, algorithm => algorithm.timed_out(window, now));
+    }
+
+    fn lost(&mut self, window: &mut Window, now: Time) {
+        dispatch!(self, algorithm => algorithm.lost(window, now));
     }
 
     fn opened(&mut self, window: &Window, rtt: Duration) {
@@ -306,8 +343,8 @@ impl CongestionControl for Algorithm {
         dispatch!(self, algorithm => algorithm.resumed(window, now, idle));
     }
 
-    fn undone(&mut self) {
-        dispatch!(self, algorithm => algorithm.undone());
+    fn undone(&mut self, window: &mut Window) {
+        dispatch!(self, algorithm => algorithm.undone(window));
     }
 
     fn follow(&mut self, window: &mut Window, event: &ModelEvent) {
@@ -320,5 +357,13 @@ impl CongestionControl for Algorithm {
 
     fn pacing_rate(&self) -> Option<BitRate> {
         dispatch!(self, algorithm => algorithm.pacing_rate())
+    }
+
+    fn packet_gap(&self) -> Option<Duration> {
+        dispatch!(self, algorithm => algorithm.packet_gap())
+    }
+
+    fn window_bytes(&self, window: &Window) -> u64 {
+        dispatch!(self, algorithm => algorithm.window_bytes(window))
     }
 }

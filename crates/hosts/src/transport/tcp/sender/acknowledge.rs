@@ -1,5 +1,6 @@
 //! What an acknowledgement says.
 
+use super::model::Prior;
 use super::{CongestionState, Connection, TcpSender};
 use crate::transport::tcp::congestion::{AckEvent, CongestionControl};
 use crate::transport::tcp::delivery::{Delivery, Timestamp};
@@ -103,12 +104,21 @@ impl TcpSender {
         let losses_bytes = self.scoreboard.losses_bytes();
         self.resolve(&event, &delivery, advanced);
         let further_loss = !lost_before && self.scoreboard.has_unrepaired();
-        if self.models_the_path() {
-            self.follow_model(&event, &delivery, flight_bytes, losses_bytes);
+        if self.algorithm_sets_window() {
+            let prior = Prior { acknowledged: previous, flight_bytes, losses_bytes };
+            self.follow(&event, &delivery, &prior, self.hops(header));
         } else {
             self.change_window(&event, previous, flight_bytes, advanced && !further_loss);
         }
         self.judge_order();
+    }
+
+    /// Switches that the packet which the other end answers had passed; 0 when it does not say.
+    fn hops(&self, header: &TcpHeader) -> u8 {
+        match header.congestion_option {
+            0 => 0,
+            arrived_with => self.time_to_live.saturating_sub(arrived_with),
+        }
     }
 
     #[inline]
@@ -131,7 +141,7 @@ impl TcpSender {
 
     /// Finds out which of the short ways may be taken next.
     fn judge_order(&mut self) {
-        let quiet = self.probe.is_none() && self.duplicate_acks == 0 && !self.models_the_path();
+        let quiet = self.probe.is_none() && self.duplicate_acks == 0 && !self.algorithm_sets_window();
         let clean = self.scoreboard.is_clean() && quiet;
         self.calm = clean && self.state == CongestionState::Open;
         self.orderly = clean
@@ -218,7 +228,7 @@ impl TcpSender {
             return;
         }
         self.connection = Connection::Established;
-        self.calm = !self.models_the_path();
+        self.calm = !self.algorithm_sets_window();
         self.orderly = self.calm && self.uses_rack;
         self.timer_stale = true;
         self.peer_window_bytes = header.window_bytes;

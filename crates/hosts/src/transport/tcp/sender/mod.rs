@@ -120,6 +120,8 @@ pub struct TcpSender {
     reordering_ends_at: Time,
     probe: Option<Probe>,
     undo: Option<Undo>,
+    /// The first segment found lost goes whatever the window is.
+    repair_at_once: bool,
     /// Duplicate acknowledgements in a row, without SACK.
     duplicate_acks: u32,
     dupack_threshold: u32,
@@ -128,6 +130,8 @@ pub struct TcpSender {
     /// What is left of the burst under way.
     burst_bytes: u64,
     last_sent_at: Time,
+    /// What packets of this end set out with.
+    time_to_live: u8,
     pacer: Pacer,
     /// Samples of the delivery rate, for an algorithm that models the path.
     delivery_rate: Option<Box<DeliveryRate>>,
@@ -148,10 +152,10 @@ impl TcpSender {
             rtt.sample(known_rtt);
             algorithm.opened(&window, known_rtt);
         }
+        // The short ways neither take samples nor let an algorithm follow.
+        let takes_short_ways = !config.handshake && !algorithm.sets_the_window();
         let delivery_rate = algorithm.models_the_path().then(Box::default);
         let uses_rack = config.rack_tlp && config.sack && config.fast_retransmit;
-        // The short ways take no samples.
-        let takes_short_ways = !config.handshake && delivery_rate.is_none();
         Self {
             scoreboard: Scoreboard::default(),
             window,
@@ -180,11 +184,13 @@ impl TcpSender {
             reordering_ends_at: Time::NEVER,
             probe: None,
             undo: None,
+            repair_at_once: false,
             duplicate_acks: 0,
             dupack_threshold: config.dupack_threshold,
             nagle_bytes: if config.nagle { config.mss_bytes.into() } else { 0 },
             burst_bytes: 0,
             last_sent_at: Time::ZERO,
+            time_to_live: Packet::INITIAL_TTL,
             pacer: Pacer::default(),
             delivery_rate,
             clock: TickClock::new(config.timer_tick, timer_phase),
@@ -198,9 +204,15 @@ impl TcpSender {
         self
     }
 
-    /// Congestion window, in bytes.
+    /// The same connection whose packets set out with this time to live, so that hops can be counted.
+    pub fn with_time_to_live(mut self, time_to_live: u8) -> Self {
+        self.time_to_live = time_to_live;
+        self
+    }
+
+    /// Congestion window, in bytes; with Swift it may hold less than a segment.
     pub fn window_bytes(&self) -> u64 {
-        self.window.congestion_bytes
+        self.algorithm.window_bytes(&self.window)
     }
 
     /// Slow start threshold, in bytes; `u64::MAX` before the first reduction.
@@ -252,7 +264,7 @@ impl TcpSender {
     fn resume(&mut self, now: Time) {
         let idle = now.saturating_since(self.last_sent_at);
         self.algorithm.resumed(&mut self.window, now, idle);
-        if self.config.slow_start_after_idle && !self.models_the_path() {
+        if self.config.slow_start_after_idle && !self.algorithm_sets_window() {
             self.window.restart(idle, self.rtt.timeout(), u64::from(self.config.initial_window_segments));
         }
     }

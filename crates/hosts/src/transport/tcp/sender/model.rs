@@ -1,4 +1,4 @@
-//! What an algorithm that models the path, or a pace, needs of the sender.
+//! What an algorithm that sets the window by itself, or a pace, needs of the sender.
 
 use super::TcpSender;
 use crate::transport::Outgoing;
@@ -7,10 +7,21 @@ use crate::transport::tcp::delivery::Delivery;
 use crate::transport::tcp::pacing::quantum_segments;
 use hitless_wire::{BitRate, Time, Transport};
 
+/// What was so before an acknowledgement.
+pub(super) struct Prior {
+    /// First byte not acknowledged.
+    pub acknowledged: u64,
+    /// Bytes in the network.
+    pub flight_bytes: u64,
+    /// Bytes ever believed lost.
+    pub losses_bytes: u64,
+}
+
 impl TcpSender {
-    /// Whether the window is set by a model of the path, and never shrunk by the sender's states.
-    pub(super) fn models_the_path(&self) -> bool {
-        self.delivery_rate.is_some()
+    /// Whether the algorithm sets the window by itself, so that the sender's states never shrink it.
+    #[inline]
+    pub(super) fn algorithm_sets_window(&self) -> bool {
+        self.algorithm.sets_the_window()
     }
 
     /// Segment `number` is sent.
@@ -39,39 +50,36 @@ impl TcpSender {
         }
     }
 
-    /// Lets the algorithm follow an acknowledgement; before it `prior_flight_bytes` were in flight and
-    /// `prior_losses_bytes` had ever been lost.
-    pub(super) fn follow_model(
-        &mut self,
-        event: &AckEvent,
-        delivery: &Delivery,
-        prior_flight_bytes: u64,
-        prior_losses_bytes: u64,
-    ) {
-        let Some(delivery_rate) = &mut self.delivery_rate else { return };
+    /// Lets the algorithm follow an acknowledgement, which an algorithm that sets the window by itself wants to.
+    pub(super) fn follow(&mut self, event: &AckEvent, delivery: &Delivery, prior: &Prior, hops: u8) {
         let flight_bytes = self.scoreboard.pipe_bytes();
-        let sample = delivery_rate.sample(delivery, self.rtt.minimum(), self.scoreboard.first_number());
+        let (minimum_rtt, first) = (self.rtt.minimum(), self.scoreboard.first_number());
+        let sample = self.delivery_rate.as_mut().and_then(|rate| rate.sample(delivery, minimum_rtt, first));
         let event = ModelEvent {
             now: event.now,
             state: self.state,
             delivered_bytes: event.delivered_bytes,
-            delivered_in_all_bytes: delivery_rate.delivered_bytes(),
-            lost_bytes: self.scoreboard.losses_bytes() - prior_losses_bytes,
-            prior_flight_bytes,
+            delivered_in_all_bytes: self.delivery_rate.as_ref().map_or(0, |rate| rate.delivered_bytes()),
+            lost_bytes: self.scoreboard.losses_bytes() - prior.losses_bytes,
+            prior_flight_bytes: prior.flight_bytes,
             flight_bytes,
             rtt: event.rtt,
             smoothed_rtt: self.rtt.smoothed(),
             sample,
+            limited: prior.acknowledged < self.limited_until,
+            hops,
         };
         self.algorithm.follow(&mut self.window, &event);
-        if self.algorithm.limits_like_an_application() {
+        if let Some(delivery_rate) = self.delivery_rate.as_mut().filter(|_| self.algorithm.limits_like_an_application())
+        {
             delivery_rate.limit_by_application(flight_bytes);
         }
+        self.plain &= !self.is_paced();
     }
 
     /// Whether packets are paced.
     pub(super) fn is_paced(&self) -> bool {
-        self.config.pacing.is_some() || self.models_the_path()
+        self.config.pacing.is_some() || self.delivery_rate.is_some() || self.algorithm.packet_gap().is_some()
     }
 
     /// The rate at which payload leaves; `None` as fast as the window allows.

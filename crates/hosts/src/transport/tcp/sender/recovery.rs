@@ -25,7 +25,7 @@ impl TcpSender {
     pub(super) fn reduce(&mut self, event: &AckEvent, delivered_bytes: u64) {
         let reducible = matches!(self.state, CongestionState::Open | CongestionState::Reduction);
         if reducible && self.scoreboard.has_unrepaired() {
-            self.enter_recovery(delivered_bytes);
+            self.enter_recovery(event.now, delivered_bytes);
         } else if event.echo && self.state == CongestionState::Open && event.acknowledged > self.recover {
             // RFC 3168, section 6.1.2: what was sent before the last reduction asks for no other.
             self.enter_reduction(delivered_bytes);
@@ -76,14 +76,14 @@ impl TcpSender {
         self.detect_by_rack(now);
         let reducible = matches!(self.state, CongestionState::Open | CongestionState::Reduction);
         if reducible && self.scoreboard.has_unrepaired() {
-            self.enter_recovery(0);
+            self.enter_recovery(now, 0);
         }
-        if self.state == CongestionState::Recovery && !self.models_the_path() {
+        if self.state == CongestionState::Recovery && !self.algorithm_sets_window() {
             self.shrink(0, false);
         }
     }
 
-    fn enter_recovery(&mut self, delivered_bytes: u64) {
+    fn enter_recovery(&mut self, now: Time, delivered_bytes: u64) {
         self.statistics.fast_recoveries += 1;
         if self.state == CongestionState::Open {
             self.remember_for_undo();
@@ -92,6 +92,9 @@ impl TcpSender {
             let threshold_bytes = self.algorithm.threshold_on_loss(&self.window);
             self.window.threshold_bytes = self.window.threshold_bytes.min(threshold_bytes);
         }
+        self.algorithm.lost(&mut self.window, now);
+        // RFC 6675, section 5, step 4.3. PRR and BBR make room for it by themselves.
+        self.repair_at_once = self.algorithm_sets_window() && self.delivery_rate.is_none();
         self.begin(CongestionState::Recovery, delivered_bytes);
     }
 
@@ -119,7 +122,7 @@ impl TcpSender {
 
     /// All that was in flight when the state was entered is acknowledged.
     pub(super) fn leave_state(&mut self) {
-        if self.state != CongestionState::Loss && !self.models_the_path() {
+        if self.state != CongestionState::Loss && !self.algorithm_sets_window() {
             // RFC 9937, section 6.2, last step.
             self.window.congestion_bytes = self.window.threshold_bytes;
         }
@@ -146,7 +149,6 @@ impl TcpSender {
             }
             CongestionState::Reduction | CongestionState::Recovery | CongestionState::Loss => {}
         }
-        self.algorithm.timed_out();
         self.rtt.back_off();
         self.duplicate_acks = 0;
         if !self.config.sack {
@@ -159,6 +161,7 @@ impl TcpSender {
         self.reordering_ends_at = Time::NEVER;
         self.timeout_base = now;
         self.window.congestion_bytes = self.scoreboard.pipe_bytes() + self.window.segment_bytes;
+        self.algorithm.timed_out(&mut self.window, now);
     }
 
     /// RFC 8985, section 7.4.2: what became of the tail loss probe.
@@ -173,6 +176,7 @@ impl TcpSender {
             // The probe hid a loss from congestion control.
             self.window.threshold_bytes = self.algorithm.threshold_on_loss(&self.window);
             self.window.congestion_bytes = self.window.congestion_bytes.min(self.window.threshold_bytes);
+            self.algorithm.lost(&mut self.window, event.now);
         }
         if !probe.retransmission || repaired || both_arrived {
             self.probe = None;
@@ -206,7 +210,7 @@ impl TcpSender {
     fn undo_reduction(&mut self, undo: &Undo) {
         self.window.congestion_bytes = self.window.congestion_bytes.max(undo.window_bytes);
         self.window.threshold_bytes = self.window.threshold_bytes.max(undo.threshold_bytes);
-        self.algorithm.undone();
+        self.algorithm.undone(&mut self.window);
         self.scoreboard.forget_losses();
         self.rack.widen();
         self.dupack_threshold = self.dupack_threshold.max(self.scoreboard.sacked_segments() + 1);

@@ -2,6 +2,7 @@
 
 use super::{CongestionState, Connection, Probe, TcpSender};
 use crate::transport::Outgoing;
+use crate::transport::tcp::congestion::CongestionControl;
 use crate::transport::tcp::delivery::Timestamp;
 use crate::transport::tcp::scoreboard::Segment;
 use hitless_wire::{Ecn, TcpFlags, TcpHeader, Time, Transport};
@@ -76,8 +77,16 @@ impl TcpSender {
 
     /// Whether the pacing lets a packet go; else the timer will wake the sender.
     fn pacing_lets_go(&mut self, now: Time) -> bool {
+        let gap = self.algorithm.packet_gap();
+        self.pacer.hold_until(gap.map_or(Time::ZERO, |gap| self.last_sent_at + gap));
         let lets_go = self.pacer.lets_go(now);
-        self.timer_stale |= !lets_go;
+        if !lets_go {
+            self.timer_stale = true;
+            if gap.is_some() {
+                // A window below a segment holds back by its gap.
+                self.limited_until = self.scoreboard.next();
+            }
+        }
         lets_go
     }
 
@@ -154,13 +163,15 @@ impl TcpSender {
     /// The first lost segment, if the window has room.
     fn transmit_lost(&mut self, now: Time) -> Option<Outgoing> {
         let (number, segment) = self.scoreboard.first_unrepaired()?;
-        if self.scoreboard.pipe_bytes() + u64::from(segment.payload_bytes) > self.window.congestion_bytes {
+        let has_room = self.scoreboard.pipe_bytes() + u64::from(segment.payload_bytes) <= self.window.congestion_bytes;
+        if !has_room && !self.repair_at_once {
             self.limited_until = self.scoreboard.next();
             return None;
         }
         if !self.pacing_lets_go(now) {
             return None;
         }
+        self.repair_at_once = false;
         Some(self.send_again(number, &segment, now))
     }
 

@@ -231,7 +231,7 @@ impl CongestionControl for Bbr {
         window.threshold_bytes
     }
 
-    fn timed_out(&mut self) {
+    fn timed_out(&mut self, _window: &mut Window, _now: Time) {
         self.previous_state = CongestionState::Loss;
         self.full_bytes_per_second = 0.0;
     }
@@ -247,7 +247,7 @@ impl CongestionControl for Bbr {
         }
     }
 
-    fn undone(&mut self) {
+    fn undone(&mut self, _window: &mut Window) {
         self.full_bytes_per_second = 0.0;
         self.rounds_without_growth = 0;
     }

@@ -54,6 +54,8 @@ impl Bench {
                 prior_delivered_bytes: prior,
                 app_limited: false,
             }),
+            limited: true,
+            hops: 0,
         }
     }
 

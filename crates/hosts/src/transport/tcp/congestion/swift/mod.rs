@@ -1,0 +1,223 @@
+//! Swift (Kumar et al., SIGCOMM 2020): the window follows the difference of round-trip time and a target.
+//!
+//! The target grows with the hops of the path and with how small the window is (section 3.5). Below it the window grows
+//! by so much in a round-trip time, above it it shrinks in proportion to the excess, once in a round-trip time
+//! (algorithm 1). A window may hold less than a segment: then packets leave with a gap of a round-trip time divided by
+//! the window (section 3.4).
+//!
+//! # Exceptions
+//! - Algorithm 1 notes the time of a decrease when the window is not above its last value. Read literally, each
+//!   acknowledgement above the target that may not decrease puts the next decrease off by another round-trip time. The
+//!   time is noted here when the window shrinks, as htsim has it.
+//! - The delay is the whole round-trip time. Swift takes off what the two endpoints add and controls that by a second
+//!   window (section 3.3); the stacks of our hosts delay packets, but not more of them under load, so that there is
+//!   nothing for that window to control.
+//! - An acknowledgement that tells no round-trip time (a duplicate without SACK) changes nothing; what it delivered
+//!   counts with the next one that does.
+//! - As for every control here, the window only grows while it limits the sender (RFC 7661).
+
+#[cfg(test)]
+mod tests;
+
+use super::{AckEvent, CongestionControl, ModelEvent, Window};
+use crate::transport::tcp::config::TcpConfig;
+use hitless_wire::{Duration, Time};
+
+/// Parameters of Swift, by the paper's names (section 3.5, algorithm 1). It gives few values; defaults are those of the
+/// simulator that its authors published with Bolt, or htsim's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SwiftConfig {
+    /// base_target: the target of a path without hops and of a large window (simulator: 25 us).
+    pub base_target: Duration,
+    /// h-bar: what each switch on the path adds to it (simulator: 1 us).
+    pub per_hop: Duration,
+    /// fs_range: what a small window adds at most (simulator: 100 us).
+    pub fs_range: Duration,
+    /// fs_min_cwnd: windows up to this, in segments, add all of it (0.1).
+    pub fs_min_cwnd: f64,
+    /// fs_max_cwnd: windows from this on, in segments, add nothing (htsim: 100).
+    pub fs_max_cwnd: f64,
+    /// ai: segments that the window grows by in a round-trip time (1).
+    pub additive_increase: f64,
+    /// beta: the part of the excess delay by which the window shrinks (0.8).
+    pub beta: f64,
+    /// max_mdf: the largest part of the window that a decrease takes (0.5).
+    pub max_mdf: f64,
+    /// min_cwnd, in segments (simulator: 15 bytes); max_cwnd is [`TcpConfig::max_window_bytes`].
+    pub min_cwnd: f64,
+    /// RETX_RESET_THRESHOLD: so many timeouts in a row and more set the window to its minimum (htsim: 5).
+    pub retransmit_reset_threshold: u32,
+    /// Weight of the newest sample in the round-trip time that decreases and gaps are spaced by.
+    pub rtt_gain: f64,
+}
+
+impl Default for SwiftConfig {
+    fn default() -> Self {
+        Self {
+            base_target: Duration::from_us(25),
+            per_hop: Duration::from_us(1),
+            fs_range: Duration::from_us(100),
+            fs_min_cwnd: 0.1,
+            fs_max_cwnd: 100.0,
+            additive_increase: 1.0,
+            beta: 0.8,
+            max_mdf: 0.5,
+            min_cwnd: 0.01,
+            retransmit_reset_threshold: 5,
+            rtt_gain: 0.25,
+        }
+    }
+}
+
+/// Swift's state.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Swift {
+    config: SwiftConfig,
+    /// alpha of section 3.5, in picoseconds.
+    scale_ps: f64,
+    /// beta of section 3.5, in picoseconds.
+    offset_ps: f64,
+    /// fcwnd, in segments.
+    window: f64,
+    /// fcwnd before the reduction that may have to be undone.
+    undo_window: f64,
+    /// t_last_decrease.
+    decreased_at: Option<Time>,
+    /// retransmit_cnt.
+    timeouts_in_a_row: u32,
+    /// Segments delivered by acknowledgements that told no round-trip time.
+    unmeasured_segments: f64,
+    /// Smoothed round-trip time; zero before the first sample.
+    rtt: Duration,
+}
+
+impl Swift {
+    /// Swift at the start of a connection.
+    pub fn new(swift: SwiftConfig, config: &TcpConfig) -> Self {
+        let (root_min, root_max) = (swift.fs_min_cwnd.sqrt(), swift.fs_max_cwnd.sqrt());
+        let scale_ps = swift.fs_range.as_ps() as f64 / (1.0 / root_min - 1.0 / root_max);
+        Self {
+            config: swift,
+            scale_ps,
+            offset_ps: -scale_ps / root_max,
+            window: Window::new(config).segments(),
+            undo_window: 0.0,
+            decreased_at: None,
+            timeouts_in_a_row: 0,
+            unmeasured_segments: 0.0,
+            rtt: Duration::ZERO,
+        }
+    }
+
+    /// TargetDelay of section 3.5.
+    fn target(&self, hops: u8) -> Duration {
+        let scaling_ps = (self.scale_ps / self.window.sqrt() + self.offset_ps).max(0.0);
+        let scaling = Duration((scaling_ps as u64).min(self.config.fs_range.as_ps()));
+        self.config.base_target + self.config.per_hop * u64::from(hops) + scaling
+    }
+
+    fn note_rtt(&mut self, rtt: Duration) {
+        self.rtt = if self.rtt == Duration::ZERO {
+            rtt
+        } else {
+            let (old, new) = (self.rtt.as_ps() as f64, rtt.as_ps() as f64);
+            Duration((old + self.config.rtt_gain * (new - old)) as u64)
+        };
+    }
+
+    /// can_decrease: once in a round-trip time.
+    fn may_decrease(&self, now: Time) -> bool {
+        self.decreased_at.is_none_or(|last| now.saturating_since(last) >= self.rtt)
+    }
+
+    fn increase_for(&mut self, segments: f64) {
+        let increase = self.config.additive_increase * segments;
+        self.window += if self.window >= 1.0 { increase / self.window } else { increase };
+    }
+
+    fn decrease(&mut self, now: Time, factor: f64) {
+        if !self.may_decrease(now) {
+            return;
+        }
+        let before = self.window;
+        self.window = (before * factor).max(self.config.min_cwnd);
+        if self.window < before {
+            self.decreased_at = Some(now);
+        }
+    }
+
+    /// The window that packets are counted against: at least a segment, which the gap then spaces.
+    fn set(&mut self, window: &mut Window) {
+        self.window = self.window.min(window.maximum_bytes as f64 / window.segment_bytes as f64);
+        window.congestion_bytes = ((self.window * window.segment_bytes as f64) as u64).max(window.segment_bytes);
+    }
+}
+
+impl CongestionControl for Swift {
+    fn increase(&mut self, _window: &mut Window, _event: &AckEvent) {}
+
+    /// Algorithm 1, on receiving an acknowledgement.
+    fn follow(&mut self, window: &mut Window, event: &ModelEvent) {
+        if event.delivered_bytes > 0 {
+            self.timeouts_in_a_row = 0;
+        }
+        self.unmeasured_segments += event.delivered_bytes as f64 / window.segment_bytes as f64;
+        if event.rtt == Duration::ZERO {
+            return;
+        }
+        self.note_rtt(event.rtt);
+        let segments = std::mem::take(&mut self.unmeasured_segments);
+        let target = self.target(event.hops);
+        if event.rtt >= target {
+            let excess = (event.rtt - target).as_ps() as f64 / event.rtt.as_ps() as f64;
+            self.decrease(event.now, (1.0 - self.config.beta * excess).max(1.0 - self.config.max_mdf));
+        } else if event.limited {
+            self.increase_for(segments);
+        }
+        self.set(window);
+    }
+
+    /// Algorithm 1, on fast recovery.
+    fn lost(&mut self, window: &mut Window, now: Time) {
+        self.timeouts_in_a_row = 0;
+        self.decrease(now, 1.0 - self.config.max_mdf);
+        self.set(window);
+    }
+
+    /// Algorithm 1, on retransmit timeout.
+    fn timed_out(&mut self, window: &mut Window, now: Time) {
+        self.timeouts_in_a_row = self.timeouts_in_a_row.saturating_add(1);
+        if self.timeouts_in_a_row >= self.config.retransmit_reset_threshold {
+            if self.window > self.config.min_cwnd {
+                self.decreased_at = Some(now);
+            }
+            self.window = self.config.min_cwnd;
+        } else {
+            self.decrease(now, 1.0 - self.config.max_mdf);
+        }
+        self.set(window);
+    }
+
+    /// There is no threshold. It is asked for when a reduction begins.
+    fn threshold_on_loss(&mut self, window: &Window) -> u64 {
+        self.undo_window = self.window;
+        window.threshold_bytes
+    }
+
+    fn opened(&mut self, _window: &Window, rtt: Duration) {
+        self.note_rtt(rtt);
+    }
+
+    fn undone(&mut self, window: &mut Window) {
+        self.window = self.window.max(self.undo_window);
+        self.set(window);
+    }
+
+    fn packet_gap(&self) -> Option<Duration> {
+        (self.window < 1.0).then(|| Duration((self.rtt.as_ps() as f64 / self.window) as u64))
+    }
+
+    fn window_bytes(&self, window: &Window) -> u64 {
+        if self.window < 1.0 { (self.window * window.segment_bytes as f64) as u64 } else { window.congestion_bytes }
+    }
+}
