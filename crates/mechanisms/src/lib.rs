@@ -4,7 +4,7 @@
 
 pub mod afq;
 mod by_port;
-pub mod dibs;
+pub mod deflection;
 pub mod link_layer_retry;
 pub mod linkguardian;
 pub mod rimm;
@@ -15,7 +15,7 @@ use hitless_switch::{Context, DropReason, Environment, Mechanism, PortState, Rep
 use hitless_wire::{OrderedSet, PortId, QueueId, Time};
 
 pub use afq::Afq;
-pub use dibs::Dibs;
+pub use deflection::{Dibs, PreemptiveDeflection, SimpleDeflection};
 pub use link_layer_retry::LinkLayerRetry;
 pub use linkguardian::LinkGuardian;
 pub use rimm::Rimm;
@@ -96,6 +96,10 @@ mechanism_list! {
     Afq,
     /// Detour-induced buffer sharing: a packet whose queue is full goes to a random neighbour.
     Dibs,
+    /// Packets of full queues to the next neighbour that is not full, from a random one on.
+    SimpleDeflection,
+    /// Packets of low relative priority to a neighbour before the queue is full.
+    PreemptiveDeflection,
     /// Microbursts detoured to a neighbour and released in order.
     Rimm,
 }

@@ -9,7 +9,7 @@ use crate::core::Core;
 use crate::environment::{Environment, SwitchEvent};
 use crate::mechanism::DropReason;
 use crate::port::MacCounters;
-use crate::queueing::Rounds;
+use crate::queueing::{QueueLimit, Rounds};
 use crate::register::{Half, Pass};
 
 /// The hook's view of the switch: the time, the packet, and requests.
@@ -264,6 +264,15 @@ impl<E: Environment> Context<'_, E> {
     /// What a queue may grow to for want of a limit of its own, by the policy of the buffer; none: without limit.
     pub fn queue_threshold_bytes(&self) -> Option<u64> {
         self.core.buffer.threshold_bytes()
+    }
+
+    /// The limit of a queue of a port's own, if it has one in bytes.
+    #[inline]
+    pub fn queue_limit_bytes(&self, port: PortId, queue: QueueId) -> Option<u64> {
+        match self.core.ports[usize::from(port.0)].config.queues.get(usize::from(queue.0))?.limit {
+            QueueLimit::Bytes(bytes) => Some(bytes),
+            QueueLimit::Unlimited | QueueLimit::Packets(_) => None,
+        }
     }
 
     /// Whether the half of a port's group that goes first is empty and the other is not: a signal of the scheduler.

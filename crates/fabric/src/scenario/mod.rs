@@ -69,10 +69,13 @@ pub use loss::{BernoulliLoss, BitErrorLoss, ErrorCorrection, GilbertElliottLoss,
 pub use measure::{FlowSampling, MeasureSettings, QueueSampling, ThroughputSampling};
 pub use mechanism::{
     ActivationChange, AfqAdaptive, AfqDeficit, AfqDropAhead, AfqFlowKey, AfqHash, AfqIdleRound, AfqLate, AfqOccupancy,
-    AfqRotating, AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate, Buffering, DibsSettings,
-    FallbackSettings, LinkGuardianMode, LinkGuardianSettings, LinkLayerRetryAction, LinkLayerRetrySettings,
-    MechanismSettings, RimmAgain, RimmChange, RimmMessages, RimmRelease, RimmSettings, SqrBackstop, SqrCaching,
-    SqrRelease, SqrSettings, WharfSettings,
+    AfqRotating, AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate, Buffering, ConstantCapacity,
+    CurrentThreshold, DeflectionCapacity, DeflectionDecision, DibsSettings, DistributionArithmetic, DistributionMean,
+    DistributionSettings, FallbackSettings, LinkGuardianMode, LinkGuardianSettings, LinkLayerRetryAction,
+    LinkLayerRetrySettings, MechanismSettings, PreemptiveDeflectionSettings, ProbabilisticDecision, QuantileDivisor,
+    QuantileOf, QuantileSettings, RelativePrioritySettings, RimmAgain, RimmChange, RimmMessages, RimmRelease,
+    RimmSettings, ScanStart, SimpleDeflectionSettings, SqrBackstop, SqrCaching, SqrRelease, SqrSettings, StaticLimit,
+    ThresholdDecision, WharfSettings,
 };
 pub use quantity::QueueLength;
 pub use recovery::{

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Check;
+use super::deflection::Chooser;
 use crate::scenario::error::Problem;
 use crate::scenario::{AfqSettings, MechanismSettings, RimmMessages, RimmSettings, SchedulerKind};
 use crate::topology::select::select_links;
@@ -105,14 +106,19 @@ impl Check<'_> {
 
 /// The kind of a mechanism, and the switches that run it.
 fn switches_of(mechanism: &MechanismSettings, topology: &Topology) -> (&'static str, Vec<SwitchId>) {
+    if let Some(chooser) = Chooser::of(mechanism) {
+        return (chooser.name, chooser.switches(topology).collect());
+    }
     match mechanism {
         MechanismSettings::Sqr(settings) => ("SQR", settings.switches(topology).into_iter().collect()),
         MechanismSettings::LinkGuardian(settings) => ("LinkGuardian", switches_at(topology, &settings.link)),
         MechanismSettings::LinkLayerRetry(settings) => ("Link Layer Retry", switches_at(topology, &settings.link)),
         MechanismSettings::Wharf(settings) => ("Wharf", switches_at(topology, &settings.link)),
         MechanismSettings::Rimm(settings) => ("RIMM", settings.switches(topology).into_iter().collect()),
-        MechanismSettings::Dibs(settings) => ("DIBS", settings.ports_by_switch(topology).into_keys().collect()),
         MechanismSettings::Afq(settings) => ("AFQ", settings.ports_by_switch(topology).into_keys().collect()),
+        MechanismSettings::Dibs(_)
+        | MechanismSettings::SimpleDeflection(_)
+        | MechanismSettings::PreemptiveDeflection(_) => unreachable!("these choose where packets go"),
     }
 }
 

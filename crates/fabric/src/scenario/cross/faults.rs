@@ -6,6 +6,7 @@ use hitless_mechanisms::linkguardian::REQUEST_REGISTERS_MAX;
 use hitless_wire::{Bytes, Duration, Time};
 
 use super::Check;
+use super::deflection::{Chooser, Chosen};
 use crate::scenario::error::Problem;
 use crate::scenario::guarded;
 use crate::scenario::suggest::closest;
@@ -83,7 +84,7 @@ impl Check<'_> {
         let mut with_sqr = BTreeSet::new();
         let mut with_afq = Vec::new();
         let mut with_rimm = BTreeSet::new();
-        let mut with_dibs = BTreeSet::new();
+        let mut chosen = Chosen::new();
         for (index, mechanism) in self.scenario.mechanisms.iter().enumerate() {
             let section = format!("mechanism[{index}]");
             match mechanism {
@@ -100,7 +101,11 @@ impl Check<'_> {
                 MechanismSettings::Sqr(settings) => self.sqr(topology, settings, &section, &mut with_sqr),
                 MechanismSettings::Afq(settings) => self.afq(topology, settings, &section, &mut with_afq),
                 MechanismSettings::Rimm(settings) => self.rimm(topology, settings, &section, &mut with_rimm),
-                MechanismSettings::Dibs(settings) => self.dibs(topology, settings, &section, &mut with_dibs),
+                MechanismSettings::PreemptiveDeflection(settings) => self.preemptive_deflection(settings, &section),
+                MechanismSettings::Dibs(_) | MechanismSettings::SimpleDeflection(_) => {}
+            }
+            if let Some(chooser) = Chooser::of(mechanism) {
+                self.chooser(topology, chooser, &section, &mut chosen);
             }
         }
     }

@@ -3,7 +3,7 @@
 mod afq;
 mod composition;
 mod constant_rates;
-mod dibs;
+mod deflection;
 mod fabric;
 mod failures;
 mod faults;

@@ -1,6 +1,7 @@
 //! `[[mechanism]]`: the mechanisms that switches run. A new one is a file here and a line in [`MechanismSettings`].
 
 mod afq;
+mod deflection;
 mod dibs;
 mod link_layer_retry;
 mod linkguardian;
@@ -14,6 +15,12 @@ use serde::{Deserialize, Serialize};
 pub use afq::{
     AfqAdaptive, AfqDeficit, AfqDropAhead, AfqFlowKey, AfqHash, AfqIdleRound, AfqLate, AfqOccupancy, AfqRotating,
     AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate,
+};
+pub use deflection::{
+    ConstantCapacity, CurrentThreshold, DeflectionCapacity, DeflectionDecision, DistributionArithmetic,
+    DistributionMean, DistributionSettings, PreemptiveDeflectionSettings, ProbabilisticDecision, QuantileDivisor,
+    QuantileOf, QuantileSettings, RelativePrioritySettings, ScanStart, SimpleDeflectionSettings, StaticLimit,
+    ThresholdDecision,
 };
 pub use dibs::DibsSettings;
 pub use link_layer_retry::{LinkLayerRetryAction, LinkLayerRetrySettings};
@@ -41,6 +48,12 @@ pub enum MechanismSettings {
     Rimm(RimmSettings),
     /// DIBS, packets of full queues detoured to a random neighbour, on ports of switches (Zarifis et al., EuroSys 2014).
     Dibs(DibsSettings),
+    /// Simple Deflection, DIBS as a programmable switch can do it, on ports of switches (Abdous et al., CoNEXT 2023).
+    #[serde(rename = "simple-deflection")]
+    SimpleDeflection(SimpleDeflectionSettings),
+    /// Preemptive Deflection, packets of low priority deflected early, on ports of switches (Abdous et al., CoNEXT 2023).
+    #[serde(rename = "preemptive-deflection")]
+    PreemptiveDeflection(PreemptiveDeflectionSettings),
 }
 
 impl MechanismSettings {
@@ -49,6 +62,7 @@ impl MechanismSettings {
         match self {
             Self::LinkGuardian(_) | Self::LinkLayerRetry(_) | Self::Wharf(_) => false,
             Self::Sqr(_) | Self::Rimm(_) | Self::Dibs(_) => false,
+            Self::SimpleDeflection(_) | Self::PreemptiveDeflection(_) => false,
             Self::Afq(settings) => settings.ecn_rounds.is_some(),
         }
     }

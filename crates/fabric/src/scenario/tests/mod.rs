@@ -1,4 +1,5 @@
 mod afq;
+mod deflection;
 mod dibs;
 mod failures;
 mod flow_queueing;

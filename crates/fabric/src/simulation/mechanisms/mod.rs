@@ -1,7 +1,7 @@
 //! Which switch runs which mechanisms, and what the control plane tells them when.
 
 mod afq;
-mod dibs;
+mod deflection;
 mod link_layer_retry;
 mod linkguardian;
 mod rimm;
@@ -9,10 +9,9 @@ mod sqr;
 mod wharf;
 
 use hitless_mechanisms::afq::config::AfqConfig;
-use hitless_mechanisms::dibs::DibsConfig;
 use hitless_mechanisms::rimm::RimmConfig;
 use hitless_mechanisms::sqr::SqrConfig;
-use hitless_mechanisms::{Afq, AnyMechanism, Dibs, LinkGuardian, LinkLayerRetry, Rimm, Sqr, Wharf};
+use hitless_mechanisms::{Afq, AnyMechanism, LinkGuardian, LinkLayerRetry, Rimm, Sqr, Wharf};
 use hitless_wire::{Bytes, PortId, Time};
 
 use super::changes::Change;
@@ -59,7 +58,8 @@ struct Draft {
     linkguardian: Option<LinkGuardian>,
     link_layer_retry: Option<LinkLayerRetry>,
     wharf: Option<Wharf>,
-    dibs: Option<DibsConfig>,
+    /// DIBS or another that chooses where a packet goes.
+    deflection: Option<AnyMechanism>,
     rimm: Option<RimmConfig>,
     /// One for each entry that names ports of the switch.
     afq: Vec<AfqConfig>,
@@ -78,12 +78,11 @@ impl Draft {
     fn finish(self) -> Vec<AnyMechanism> {
         let sqr = self.sqr.map(|config| AnyMechanism::from(Sqr::new(config)));
         let afq = self.afq.into_iter().map(|config| AnyMechanism::from(Afq::new(config)));
-        let dibs = self.dibs.map(|config| AnyMechanism::from(Dibs::new(config)));
         let rimm = self.rimm.map(|config| AnyMechanism::from(Rimm::new(config)));
         let of_links = self.linkguardian.map(AnyMechanism::from).into_iter();
         let of_links = of_links.chain(self.link_layer_retry.map(AnyMechanism::from));
         let of_links = of_links.chain(self.wharf.map(AnyMechanism::from));
-        sqr.into_iter().chain(of_links).chain(rimm).chain(dibs).chain(afq).collect()
+        sqr.into_iter().chain(of_links).chain(rimm).chain(self.deflection).chain(afq).collect()
     }
 }
 
@@ -133,6 +132,8 @@ fn read<'a>(scenario: &'a Scenario, topology: &'a Topology) -> Result<Planner<'a
             MechanismSettings::Sqr(settings) => planner.add_sqr(settings)?,
             MechanismSettings::Afq(settings) => planner.add_afq(settings),
             MechanismSettings::Dibs(settings) => planner.add_dibs(settings),
+            MechanismSettings::SimpleDeflection(settings) => planner.add_simple_deflection(settings),
+            MechanismSettings::PreemptiveDeflection(settings) => planner.add_preemptive_deflection(settings),
             MechanismSettings::Rimm(settings) => planner.add_rimm(settings)?,
         }
     }

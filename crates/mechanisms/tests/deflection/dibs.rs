@@ -1,139 +1,36 @@
 //! DIBS on one switch: where packets of a full queue go.
 
-use std::collections::BTreeMap;
-
-use hitless_engine::{PacketHandle, PacketStore, RandomStreams};
-use hitless_mechanisms::dibs::DibsConfig;
-use hitless_mechanisms::{AnyMechanism, Dibs};
-use hitless_switch::{
-    Architecture, BufferPolicy, DepthVisibility, DropReason, Environment, PortConfig, PortState, QueueConfig,
-    QueueLimit, Switch, SwitchEvent,
-};
+use hitless_engine::RandomStreams;
+use hitless_mechanisms::Dibs;
+use hitless_mechanisms::deflection::DibsConfig;
+use hitless_switch::{BufferPolicy, DropReason, PortState, QueueLimit};
 use hitless_wire::shim::DetourCount;
-use hitless_wire::{BitRate, Duration, Packet, PortId, Time};
+use hitless_wire::{Duration, Packet, PortId, Time};
 use proptest::prelude::*;
 
-const HOST: PortId = PortId(0);
-/// The port that routing chooses for every packet.
-const OUT: PortId = PortId(1);
-const OTHER_HOST: PortId = PortId(2);
-const NEIGHBOURS: [PortId; 3] = [PortId(3), PortId(4), PortId(5)];
-
-#[derive(Default)]
-struct World {
-    packets: PacketStore,
-    events: BTreeMap<(Time, u64), SwitchEvent>,
-    count: u64,
-    now: Time,
-    /// By port, and the detours that the packet has behind it.
-    sent: Vec<(PortId, Option<u8>)>,
-    ended: Vec<DropReason>,
-}
-
-impl Environment for World {
-    fn packets(&mut self) -> &mut PacketStore {
-        &mut self.packets
-    }
-    fn route(&mut self, _packet: PacketHandle) -> Option<PortId> {
-        Some(OUT)
-    }
-    fn schedule(&mut self, at: Time, event: SwitchEvent) {
-        self.count += 1;
-        self.events.insert((at, self.count), event);
-    }
-    fn transmit(&mut self, port: PortId, packet: PacketHandle, _last_bit_at: Time) {
-        let detours = self.packets[packet].shims.get::<DetourCount>().map(|count| count.0);
-        self.sent.push((port, detours));
-        self.packets.remove(packet);
-    }
-    fn created(&mut self, _packet: PacketHandle) {}
-    fn ended(&mut self, packet: PacketHandle, reason: DropReason) {
-        self.ended.push(reason);
-        self.packets.remove(packet);
-    }
-}
-
-struct Bench {
-    switch: Switch<AnyMechanism>,
-    world: World,
-}
+use crate::world::{Bench, HARDWARE, HOST, Hardware, NEIGHBOURS, OTHER_HOST, OUT, packet};
 
 #[derive(Clone, Copy)]
 struct Settings {
-    limit: QueueLimit,
-    buffer: BufferPolicy,
+    hardware: Hardware,
     to_arrival_port: bool,
-    out_faces_switch: bool,
     seed: u64,
 }
 
-const SETTINGS: Settings = Settings {
-    limit: QueueLimit::Packets(3),
-    buffer: BufferPolicy::Static,
-    to_arrival_port: true,
-    out_faces_switch: false,
-    seed: 1,
-};
+const SETTINGS: Settings = Settings { hardware: HARDWARE, to_arrival_port: true, seed: 1 };
 
-impl Bench {
-    fn new(settings: Settings) -> Self {
-        let port = PortConfig::fifo(BitRate::from_gbps(10), 20, QueueConfig::normal(settings.limit));
-        let faces_switch =
-            |number| NEIGHBOURS.contains(&PortId(number)) || PortId(number) == OUT && settings.out_faces_switch;
-        let ports = (0..6).map(|number| PortConfig { faces_switch: faces_switch(number), ..port.clone() }).collect();
-        let dibs = Dibs::new(DibsConfig {
-            relieved: vec![OUT],
-            to_arrival_port: settings.to_arrival_port,
-            stream: RandomStreams::new(settings.seed).stream("dibs"),
-        });
-        let architecture = Architecture {
-            checked: true,
-            depth_visibility: DepthVisibility::IngressAndEgress,
-            ..Architecture::tofino_like()
-        };
-        let switch = Switch::new(architecture, ports, settings.buffer, vec![dibs.into()]);
-        Self { switch, world: World::default() }
-    }
-
-    fn arrive(&mut self, at: Time, port: PortId, packet: Packet) {
-        self.run_until(at);
-        let handle = self.world.packets.insert(packet);
-        self.switch.receive(at, port, handle, &mut self.world);
-    }
-
-    fn run_until(&mut self, limit: Time) {
-        while let Some(entry) = self.world.events.first_entry().filter(|entry| entry.key().0 < limit) {
-            let ((at, _), event) = entry.remove_entry();
-            self.world.now = at;
-            self.switch.handle(at, event, &mut self.world);
-        }
-    }
-
-    fn finish(&mut self) {
-        self.run_until(Time::NEVER);
-        assert_eq!(self.world.packets.alive(), 0);
-        assert_eq!(self.switch.violation(), None);
-    }
-
-    fn sent_by(&self, port: PortId) -> usize {
-        self.world.sent.iter().filter(|(sent_by, _)| *sent_by == port).count()
-    }
-
-    fn counter(&self, scope: &str, name: &str) -> u64 {
-        let report = self.switch.reports(self.world.now).next().expect("DIBS reports");
-        assert!(report.broken_promises.is_empty(), "{:?}", report.broken_promises);
-        let found = report.counters.iter().find(|counter| counter.0 == scope && counter.1 == name);
-        found.unwrap_or_else(|| panic!("no {name} of {scope}")).2
-    }
-}
-
-fn packet() -> Packet {
-    Packet { frame_bytes: 1_000, ttl: 9, ..Packet::default() }
+fn bench(settings: Settings) -> Bench {
+    let dibs = Dibs::new(DibsConfig {
+        relieved: vec![OUT],
+        to_arrival_port: settings.to_arrival_port,
+        stream: RandomStreams::new(settings.seed).stream("dibs"),
+    });
+    Bench::new(settings.hardware, dibs)
 }
 
 /// So many packets at once, from `port`.
 fn burst(settings: Settings, port: PortId, count: usize) -> Bench {
-    let mut bench = Bench::new(settings);
+    let mut bench = bench(settings);
     (0..count).for_each(|_| bench.arrive(Time::ZERO, port, packet()));
     bench.finish();
     bench
@@ -171,7 +68,7 @@ fn a_packet_may_go_back_to_where_it_came_from_unless_that_is_forbidden() {
 
 #[test]
 fn a_port_whose_link_is_known_to_be_down_is_not_chosen() {
-    let mut bench = Bench::new(SETTINGS);
+    let mut bench = bench(SETTINGS);
     let set = |bench: &mut Bench, state| {
         bench.switch.port_state(Time::ZERO, NEIGHBOURS[1], state, &mut bench.world);
         (0..9).for_each(|_| bench.arrive(Time::ZERO, HOST, packet()));
@@ -189,7 +86,7 @@ fn detours_are_counted_in_the_packet_until_it_goes_to_its_host() {
     let mut detoured = packet();
     detoured.push_shim(DetourCount(4)).expect("the packet carries no other shim");
     assert_eq!(detoured.frame_bytes, 1_000, "the count takes no room on the line");
-    let mut bench = Bench::new(SETTINGS);
+    let mut bench = bench(SETTINGS);
     bench.arrive(Time::ZERO, NEIGHBOURS[0], detoured);
     (0..3).for_each(|_| bench.arrive(Time::ZERO, HOST, packet()));
     bench.arrive(Time::ZERO, NEIGHBOURS[0], detoured);
@@ -206,7 +103,7 @@ fn detours_are_counted_in_the_packet_until_it_goes_to_its_host() {
 fn a_switch_that_passes_a_packet_on_leaves_the_count_on_it() {
     let mut detoured = packet();
     detoured.push_shim(DetourCount(4)).expect("the packet carries no other shim");
-    let mut bench = Bench::new(Settings { out_faces_switch: true, ..SETTINGS });
+    let mut bench = bench(Settings { hardware: Hardware { out_faces_switch: true, ..HARDWARE }, ..SETTINGS });
     bench.arrive(Time::ZERO, NEIGHBOURS[0], detoured);
     bench.finish();
     assert_eq!(bench.world.sent, [(OUT, Some(4))]);
@@ -237,7 +134,7 @@ proptest! {
         let limit = QueueLimit::Bytes(bytes);
         let buffer = if shares { BufferPolicy::Shared { capacity_bytes: 30_000, alpha: 1.0 } } else { BufferPolicy::Static };
         let run = || {
-            let mut bench = Bench::new(Settings { limit, buffer, to_arrival_port, seed, ..SETTINGS });
+            let mut bench = bench(Settings { hardware: Hardware { limit, buffer, ..HARDWARE }, to_arrival_port, seed });
             let mut at = Time::ZERO;
             for &(gap_ns, from, frame_bytes) in &arrivals {
                 at += Duration::from_ns(gap_ns);

@@ -10,15 +10,12 @@
 //! that shows depths in ingress. A packet that is on its way to a queue counts as being there; one that will have left
 //! the queue when the next arrives is not foreseen.
 
-mod account;
-
 use hitless_engine::Stream;
-use hitless_engine::draws::below;
 use hitless_switch::{Context, Environment, HookSet, Mechanism, PortState, Report, Subscriptions, Verdict};
-use hitless_wire::shim::DetourCount;
-use hitless_wire::{PortId, Time};
+use hitless_wire::{PortId, QueueId, Time};
 
-use account::Account;
+use super::account::{Account, Kind};
+use super::neighbours::{Neighbours, take_any};
 
 /// DIBS's parameters.
 #[derive(Clone, Debug)]
@@ -36,12 +33,8 @@ pub struct DibsConfig {
 #[derive(Debug)]
 pub struct Dibs {
     relieved: Vec<PortId>,
-    to_arrival_port: bool,
     stream: Stream,
-    /// By port: whether its link works, as far as is known.
-    is_up: Vec<bool>,
-    /// The ports that may be chosen for the packet at hand.
-    candidates: Vec<PortId>,
+    neighbours: Neighbours,
     account: Account,
 }
 
@@ -49,67 +42,52 @@ impl Dibs {
     /// DIBS as configured.
     pub fn new(config: DibsConfig) -> Self {
         let DibsConfig { relieved, to_arrival_port, stream } = config;
-        let account = Account::new(&relieved);
-        Self { relieved, to_arrival_port, stream, is_up: Vec::new(), candidates: Vec::new(), account }
+        let account = Account::new("dibs", Kind::WhenFull, &relieved);
+        Self { relieved, stream, neighbours: Neighbours::new(to_arrival_port), account }
     }
 
     /// A port that has room, each with the same probability.
-    fn choose<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Option<Verdict> {
-        let (full, arrived_by) = (context.packet().egress_port, context.port());
-        let class = context.packet().class;
-        self.candidates.clear();
-        let may = |&port: &PortId| port != full && (self.to_arrival_port || port != arrived_by);
-        self.candidates.extend(context.ports_that_face_switches().filter(may));
-        while !self.candidates.is_empty() {
-            let drawn = below(&mut self.stream, self.candidates.len());
-            let port = self.candidates.swap_remove(drawn);
+    fn choose<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Option<(PortId, QueueId)> {
+        let (full, class) = (context.packet().egress_port, context.packet().class);
+        let candidates = self.neighbours.eligible(context.port(), Some(full));
+        while let Some(port) = take_any(candidates, &mut self.stream) {
             let queue = context.class_queue(port, class);
-            if self.is_up[usize::from(port.0)] && context.has_room(port, queue) {
-                return Some(Verdict::Forward { port, queue });
+            if context.has_room(port, queue) {
+                return Some((port, queue));
             }
         }
         None
     }
-
-    fn detour<E: Environment>(&mut self, towards: PortId, context: &mut Context<'_, E>) {
-        let arrived_by = context.port();
-        let packet = context.packet();
-        let port = packet.egress_port;
-        let before = packet.shims.get::<DetourCount>();
-        let count = DetourCount(before.map_or(0, |count| count.0).saturating_add(1));
-        if !packet.shims.replace(count) && packet.push_shim(count).is_err() {
-            self.account.uncounted += 1;
-        }
-        self.account.detoured(port, towards == arrived_by, count);
-    }
 }
 
 impl Mechanism for Dibs {
-    fn subscriptions(&mut self, queue_counts: &[usize]) -> Subscriptions {
-        self.is_up = vec![true; queue_counts.len()];
+    fn subscriptions(&mut self, _: &[usize]) -> Subscriptions {
         let hooks = self.relieved.iter().map(|&port| (port, HookSet::INGRESS_TOWARDS)).collect();
         Subscriptions { hooks, ..Subscriptions::default() }
+    }
+
+    fn start<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        self.neighbours.start(context);
     }
 
     fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
         let (port, queue) = (context.packet().egress_port, context.packet().queue);
         self.account.port(port).seen += 1;
         if context.has_room(port, queue) {
-            if !context.faces_switch(port) {
-                self.account.arrived(context.packet().remove_shim::<DetourCount>());
-            }
+            self.account.leaves_by(port, context);
             return Verdict::Continue;
         }
-        let Some(Verdict::Forward { port: towards, queue }) = self.choose(context) else {
+        self.account.port(port).full += 1;
+        let Some((towards, queue)) = self.choose(context) else {
             self.account.port(port).nowhere_to_go += 1;
             return Verdict::Continue;
         };
-        self.detour(towards, context);
+        self.account.detour(port, towards, context);
         Verdict::Forward { port: towards, queue }
     }
 
     fn port_state<E: Environment>(&mut self, port: PortId, state: PortState, _context: &mut Context<'_, E>) {
-        self.is_up[usize::from(port.0)] = state == PortState::Up;
+        self.neighbours.set_state(port, state);
     }
 
     fn report(&self, _now: Time) -> Report {

@@ -1,0 +1,97 @@
+//! Settings of Simple and Preemptive Deflection: what is filled in, and what is refused.
+
+use super::*;
+
+fn text(switch: &str, mechanisms: &str) -> String {
+    format!(
+        "name = \"deflection\"\nduration = \"1 ms\"\n\
+         [topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n\
+         host_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\ncore_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
+         [switch]\npreset = \"ideal\"\n{switch}\n\
+         [[transport]]\nname = \"tcp\"\nkind = \"tcp\"\n\
+         [[flows]]\nname = \"long\"\nkind = \"long\"\ntransport = \"tcp\"\nsources = [\"h0\"]\n\
+         destinations = [\"h2\"]\n{mechanisms}\n"
+    )
+}
+
+const SIMPLE: &str = "[[mechanism]]\nkind = \"simple-deflection\"\n";
+const PREEMPTIVE: &str = "[[mechanism]]\nkind = \"preemptive-deflection\"\n";
+
+fn sound(text: &str) -> Scenario {
+    check(text, "").unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn what_is_left_out_is_what_the_paper_says() {
+    let scenario = sound(&text("", PREEMPTIVE));
+    let Some(MechanismSettings::PreemptiveDeflection(settings)) = scenario.mechanisms.first() else { panic!("no PD") };
+    let RelativePrioritySettings::Quantile(quantile) = settings.relative_priority else { panic!("no quantile") };
+    assert_eq!((quantile.window, quantile.sample_every, settings.alpha), (20, 20, 0.1), "section 5.2");
+    assert_eq!((quantile.of, quantile.divide_by), (QuantileOf::Enqueued, QuantileDivisor::Fill));
+    assert_eq!((settings.candidates, settings.memory, settings.draw_own_port), (1, false, false));
+    let topology = scenario.topology.build().expect("the fabric is sound");
+    let counts: Vec<usize> = settings.ports_by_switch(&topology).into_values().map(|ports| ports.len()).collect();
+    assert_eq!(counts, [4, 4, 2, 2]);
+    let simple = sound(&text("", SIMPLE));
+    assert_eq!(simple.mechanisms, [MechanismSettings::SimpleDeflection(SimpleDeflectionSettings::default())]);
+}
+
+#[test]
+fn settings_are_read_back_the_same() {
+    let rows = [
+        (SIMPLE, "start = \"five-bit\"\nto_arrival_port = false\nports = [\"leaf0\"]\n"),
+        (PREEMPTIVE, ""),
+        (
+            PREEMPTIVE,
+            "relative_priority = { kind = \"quantile\", window = 5, of = \"evaluated\", divide_by = \"window\" }\n",
+        ),
+        (PREEMPTIVE, "relative_priority = { kind = \"distribution\", mean = \"moving-average\", gain = 0.1 }\n"),
+        (PREEMPTIVE, "relative_priority = { kind = \"distribution\", arithmetic = \"tables\" }\ncandidates = 2\n"),
+        (PREEMPTIVE, "decision = { kind = \"probabilistic\", times_alpha = true }\nmemory = true\nalpha = 0.9\n"),
+        (PREEMPTIVE, "capacity = { kind = \"constant\", size = \"100 KB\" }\ndraw_own_port = true\n"),
+    ];
+    for (mechanism, settings) in rows {
+        let scenario = sound(&text("", &format!("{mechanism}{settings}")));
+        let effective = scenario.effective_toml();
+        let again = check(&effective, "").unwrap_or_else(|error| panic!("{error}\n{effective}"));
+        assert_eq!(again, scenario);
+    }
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused() {
+    let beside = |other: &str| format!("{PREEMPTIVE}[[mechanism]]\nkind = \"{other}\"\n");
+    let with = |setting: &str| format!("{PREEMPTIVE}{setting}\n");
+    let shared = "buffer = { kind = \"shared\", total = \"1 MB\", alpha = 1.0 }\n";
+    let packets = "buffer = { kind = \"static\", per_port = \"100 packets\" }\n";
+    let of_ports = "[[switch.ports]]\nrate = \"10 Gbps\"\nbuffer = \"100 packets\"\n";
+    let rows = [
+        (text("", &with("alpha = 1.5")), "mechanism[0].alpha", "between 0 and 1"),
+        (text("", &with("candidates = 3")), "mechanism[0].candidates", "between 1 and 2"),
+        (text("", &with("relative_priority = { kind = \"quantile\", window = 0 }")), "window", "must be"),
+        (text("", &with("ports = [\"leaf0\", \"leaf0\"]")), "ports[1]", "names a port twice"),
+        (text("", &beside("preemptive-deflection")), "mechanism[1].ports", "share one set of parameters"),
+        (text("", &beside("dibs")), "mechanism[1].ports", "leaf0 has Preemptive Deflection by another entry, and both"),
+        (text("", &beside("rimm")), "mechanism[0].ports", "runs RIMM too"),
+        (text("checked = true\ndepth_visible = \"egress\"\n", SIMPLE), "mechanism[0]", "Simple Deflection reads"),
+        (text("flow_queueing = { kind = \"drr\" }\n", SIMPLE), "switch.flow_queueing", "makes room by dropping"),
+        (text(packets, PREEMPTIVE), "mechanism[0].capacity", "no limit of its own in bytes"),
+        (text(of_ports, PREEMPTIVE), "mechanism[0].capacity", "no limit of its own in bytes"),
+        (text(shared, PREEMPTIVE), "mechanism[0].capacity", "no limit of its own in bytes"),
+        (text("", &with("capacity = { kind = \"current-threshold\" }")), "mechanism[0].capacity", "is \"static\""),
+        (text("", &with("capacity = { kind = \"constant\", size = \"0 B\" }")), "capacity.size", "above zero"),
+        (
+            text("", &with("decision = { kind = \"probabilistic\", minimum_threshold = \"300 KB\" }")),
+            "decision.minimum_threshold",
+            "must be below what a queue may hold",
+        ),
+    ];
+    for (text, field, rule) in rows {
+        let message = check(&text, "deflection").expect_err("this cannot be meant").to_string();
+        assert!(message.contains(field) && message.contains(rule), "{message}");
+    }
+    sound(&text(shared, &with("capacity = { kind = \"current-threshold\" }")));
+    sound(&text(shared, &with("capacity = { kind = \"constant\", size = \"100 KB\" }")));
+    sound(&text(shared.replace("1.0 }", "1.0, queue_max = \"300 KB\" }").as_str(), PREEMPTIVE));
+    sound(&text(packets, SIMPLE));
+}

@@ -1,0 +1,32 @@
+//! Deflection: a packet that would meet a congested queue goes to a neighbouring switch instead (Abdous, Sharafzadeh, Ghorbani:
+//! "Practical Packet Deflection in Datacenters", PACMNET 1, CoNEXT3, 2023; sections as printed there). "The authors' simulator"
+//! and "the authors' programs" are what they have published with it.
+//!
+//! [`Dibs`] and [`SimpleDeflection`] deflect any packet whose queue is full. [`PreemptiveDeflection`] deflects a packet of low
+//! relative priority before that. All of them send it out of another port that faces a switch, by which the neighbour routes
+//! it by its destination as any other packet, perhaps straight back. No port of another host ever gets it. Nothing keeps
+//! order, and nothing but the time to live ends a loop.
+//!
+//! A queue is full when what is committed to it and the packet are more than its limit; the authors' simulator calls a queue
+//! full that the packet would fill to the last byte.
+
+mod account;
+mod dibs;
+mod neighbours;
+mod preemptive;
+pub mod priority;
+mod simple;
+
+use hitless_switch::{Context, Environment};
+use hitless_wire::PriorityMark;
+
+pub use dibs::{Dibs, DibsConfig};
+pub use neighbours::ScanStart;
+pub use preemptive::{Capacity, Decision, PreemptiveConfig, PreemptiveDeflection};
+pub use simple::{SimpleConfig, SimpleDeflection};
+
+/// What switches compare of the packet at hand, smaller for more urgent; a packet without a mark is as urgent as can be.
+#[inline]
+pub(crate) fn rank_of<E: Environment>(context: &mut Context<'_, E>) -> u32 {
+    context.packet().shims.get::<PriorityMark>().map_or(0, PriorityMark::urgency)
+}

@@ -1,0 +1,291 @@
+//! Preemptive Deflection: a packet that a scheme with sorted queues would take out of its queue later is not let in (section 3).
+//!
+//! A packet of relative priority R enters a queue of capacity Q that holds q unless q > Q (1 - alpha R) (equation 1), or there is
+//! no room for it. Else it is deflected: to a port that faces a switch, at random, if that port passes the same test with the
+//! packet's relative priority there. If not, it is dropped ("given up"). In the authors' simulator the less occupied of two such
+//! ports that pass is taken, and tested once more.
+
+use hitless_engine::Stream;
+use hitless_engine::draws::unit;
+use hitless_switch::{Context, DropReason, Environment, HookSet, Mechanism, PortState, Report, Subscriptions, Verdict};
+use hitless_wire::{PortId, QueueId, Time};
+
+use super::account::{Account, Kind};
+use super::neighbours::{Neighbours, take_any};
+use super::priority::{Estimator, RelativePriority};
+use super::rank_of;
+
+/// Whether a packet enters a queue that has room.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Decision {
+    /// Unless q > Q (1 - alpha R) (equation 1).
+    Threshold,
+    /// Always up to a depth; above it not with a probability of R (q - minimum) / (Q - minimum) (section 6).
+    Probabilistic {
+        /// The depth.
+        minimum_bytes: u64,
+        /// Whether the probability is multiplied by alpha (the authors' simulator).
+        times_alpha: bool,
+    },
+}
+
+/// Q: what a queue may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Capacity {
+    /// Its own limit.
+    StaticLimit,
+    /// So many bytes, whatever its limit is.
+    Bytes(u64),
+    /// What a shared buffer grants it at present, at most its own limit (section 6, future directions).
+    CurrentThreshold,
+}
+
+/// Preemptive Deflection's parameters.
+#[derive(Clone, Debug)]
+pub struct PreemptiveConfig {
+    /// Ports whose packets are deflected.
+    pub relieved: Vec<PortId>,
+    /// How relative priority is estimated.
+    pub relative_priority: RelativePriority,
+    /// How much it counts, 0 to 1 (equation 1).
+    pub alpha: f64,
+    /// Whether a packet enters a queue.
+    pub decision: Decision,
+    /// Q.
+    pub capacity: Capacity,
+    /// How many ports are drawn for a packet that is deflected.
+    pub candidates: usize,
+    /// Whether the port that was taken last time is one more candidate.
+    pub memory: bool,
+    /// Whether the port that the packet was to leave by is drawn as the others are, though it has failed.
+    pub draws_own_port: bool,
+    /// Whether a packet may be deflected to the port by which it came.
+    pub to_arrival_port: bool,
+    /// What the choices are drawn from.
+    pub stream: Stream,
+}
+
+/// How a packet fares at a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Test {
+    Passed,
+    OverThreshold,
+    Full,
+}
+
+/// A queue that a packet may go to.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    port: PortId,
+    queue: QueueId,
+}
+
+/// Preemptive Deflection on one switch.
+#[derive(Debug)]
+pub struct PreemptiveDeflection {
+    config: PreemptiveConfig,
+    neighbours: Neighbours,
+    /// Of all queues of all ports.
+    estimators: Vec<Estimator>,
+    /// By port: where its queues begin in `estimators`.
+    first: Vec<usize>,
+    /// The port taken last.
+    taken_last: Option<PortId>,
+    account: Account,
+}
+
+impl PreemptiveDeflection {
+    /// Preemptive Deflection as configured.
+    pub fn new(config: PreemptiveConfig) -> Self {
+        let account = Account::new("preemptive-deflection", Kind::Preemptive, &config.relieved);
+        let neighbours = Neighbours::new(config.to_arrival_port);
+        Self { config, neighbours, estimators: Vec::new(), first: Vec::new(), taken_last: None, account }
+    }
+
+    fn estimator(&mut self, Place { port, queue }: Place) -> &mut Estimator {
+        &mut self.estimators[self.first[usize::from(port.0)] + usize::from(queue.0)]
+    }
+
+    /// Whether the packet at hand may enter a queue.
+    fn test<E: Environment>(&mut self, place: Place, rank: u32, context: &mut Context<'_, E>) -> Test {
+        let test = if !context.has_room(place.port, place.queue) {
+            Test::Full
+        } else if self.is_over(place, rank, context) {
+            Test::OverThreshold
+        } else {
+            Test::Passed
+        };
+        self.estimator(place).evaluated(rank);
+        test
+    }
+
+    fn is_over<E: Environment>(&mut self, place: Place, rank: u32, context: &mut Context<'_, E>) -> bool {
+        let Some(capacity_bytes) = self.capacity_bytes(place, context) else { return false };
+        let depth_bytes = context.queue_bytes(place.port, place.queue);
+        let (capacity, depth, alpha) = (capacity_bytes as f64, depth_bytes as f64, self.config.alpha);
+        match self.config.decision {
+            Decision::Threshold => {
+                // No relative priority is above 1.
+                depth > capacity * (1.0 - alpha)
+                    && depth > capacity * (1.0 - alpha * self.relative_priority(place, rank, context))
+            }
+            Decision::Probabilistic { minimum_bytes, times_alpha } => {
+                if depth_bytes <= minimum_bytes {
+                    return false;
+                }
+                let minimum = minimum_bytes as f64;
+                let factor = if times_alpha { alpha } else { 1.0 };
+                let share = self.relative_priority(place, rank, context);
+                unit(&mut self.config.stream) * (capacity - minimum) < factor * share * (depth - minimum)
+            }
+        }
+    }
+
+    fn capacity_bytes<E: Environment>(&self, place: Place, context: &Context<'_, E>) -> Option<u64> {
+        let own = || context.queue_limit_bytes(place.port, place.queue);
+        match self.config.capacity {
+            Capacity::StaticLimit => own(),
+            Capacity::Bytes(bytes) => Some(bytes),
+            Capacity::CurrentThreshold => {
+                let current = context.queue_threshold_bytes();
+                own().into_iter().chain(current).min()
+            }
+        }
+    }
+
+    fn relative_priority<E: Environment>(&mut self, place: Place, rank: u32, context: &mut Context<'_, E>) -> f64 {
+        let estimator = self.estimator(place);
+        let committed_bytes = committed_bytes(estimator, place, context);
+        estimator.relative_priority(rank, committed_bytes)
+    }
+
+    /// The packet at hand goes to a queue.
+    fn enter<E: Environment>(&mut self, place: Place, rank: u32, context: &mut Context<'_, E>) {
+        let estimator = self.estimator(place);
+        let committed_bytes = committed_bytes(estimator, place, context);
+        estimator.enqueued(rank, context.packet().frame_bytes, committed_bytes);
+    }
+
+    /// A queue elsewhere that the packet at hand may enter.
+    ///
+    /// # Errors
+    /// Whether any port was drawn.
+    fn choose<E: Environment>(
+        &mut self,
+        own: PortId,
+        rank: u32,
+        context: &mut Context<'_, E>,
+    ) -> Result<Place, WithoutPlace> {
+        let candidates = self.draw(own, context.port());
+        if candidates[0].is_none() {
+            return Err(WithoutPlace::NoPort);
+        }
+        let class = context.packet().class;
+        let mut best: Option<(u64, Place)> = None;
+        for port in candidates.into_iter().flatten() {
+            let place = Place { port, queue: context.class_queue(port, class) };
+            if self.test(place, rank, context) == Test::Passed {
+                let depth_bytes = context.queue_bytes(place.port, place.queue);
+                if best.is_none_or(|(least, _)| depth_bytes < least) {
+                    best = Some((depth_bytes, place));
+                }
+            }
+        }
+        let (_, place) = best.ok_or(WithoutPlace::Congested)?;
+        let is_alone = candidates[1].is_none();
+        if is_alone || self.test(place, rank, context) == Test::Passed {
+            Ok(place)
+        } else {
+            Err(WithoutPlace::Congested)
+        }
+    }
+
+    /// Different ports for a packet that was to leave by `own`, in random order, and the one taken last.
+    fn draw(&mut self, own: PortId, arrived_by: PortId) -> [Option<PortId>; 3] {
+        let without = (!self.config.draws_own_port).then_some(own);
+        let eligible = self.neighbours.eligible(arrived_by, without);
+        let mut candidates = [None; 3];
+        for candidate in candidates.iter_mut().take(self.config.candidates) {
+            *candidate = take_any(eligible, &mut self.config.stream);
+        }
+        // What was drawn is no longer among them.
+        let remembered = self.taken_last.filter(|port| self.config.memory && eligible.contains(port));
+        let free = candidates.iter_mut().find(|candidate| candidate.is_none());
+        free.into_iter().for_each(|candidate| *candidate = remembered);
+        candidates
+    }
+
+    fn deflect<E: Environment>(&mut self, own: PortId, test: Test, rank: u32, context: &mut Context<'_, E>) -> Verdict {
+        let counters = self.account.port(own);
+        *if test == Test::Full { &mut counters.full } else { &mut counters.preempted } += 1;
+        match self.choose(own, rank, context) {
+            Ok(place) => {
+                self.taken_last = Some(place.port);
+                self.enter(place, rank, context);
+                self.account.detour(own, place.port, context);
+                Verdict::Forward { port: place.port, queue: place.queue }
+            }
+            Err(reason) => {
+                let counters = self.account.port(own);
+                *match reason {
+                    WithoutPlace::Congested => &mut counters.given_up,
+                    WithoutPlace::NoPort => &mut counters.nowhere_to_go,
+                } += 1;
+                Verdict::Drop(DropReason::Mechanism)
+            }
+        }
+    }
+}
+
+/// Why a packet cannot be deflected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WithoutPlace {
+    /// No port drawn for it may have it.
+    Congested,
+    /// There is no port to draw.
+    NoPort,
+}
+
+/// What is committed to a queue, for an estimator that must know.
+fn committed_bytes<E: Environment>(estimator: &Estimator, place: Place, context: &mut Context<'_, E>) -> u64 {
+    if estimator.asks_for_committed_bytes() { context.committed_bytes(place.port, place.queue) } else { 0 }
+}
+
+impl Mechanism for PreemptiveDeflection {
+    /// Of all ports: windows and means are of all packets that a queue gets.
+    fn subscriptions(&mut self, queue_counts: &[usize]) -> Subscriptions {
+        self.first = queue_counts.iter().scan(0, |sum, count| Some(std::mem::replace(sum, *sum + count))).collect();
+        self.estimators = vec![Estimator::new(self.config.relative_priority); queue_counts.iter().sum()];
+        let ports = (0..queue_counts.len() as u16).map(PortId);
+        let hooks = ports.map(|port| (port, HookSet::INGRESS_TOWARDS)).collect();
+        Subscriptions { hooks, ..Subscriptions::default() }
+    }
+
+    fn start<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        self.neighbours.start(context);
+    }
+
+    fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+        let rank = rank_of(context);
+        let packet = context.packet();
+        let own = Place { port: packet.egress_port, queue: packet.queue };
+        if self.account.has(own.port) {
+            self.account.port(own.port).seen += 1;
+            let test = self.test(own, rank, context);
+            if test != Test::Passed {
+                return self.deflect(own.port, test, rank, context);
+            }
+        }
+        self.enter(own, rank, context);
+        self.account.leaves_by(own.port, context);
+        Verdict::Continue
+    }
+
+    fn port_state<E: Environment>(&mut self, port: PortId, state: PortState, _context: &mut Context<'_, E>) {
+        self.neighbours.set_state(port, state);
+    }
+
+    fn report(&self, _now: Time) -> Report {
+        self.account.report()
+    }
+}

@@ -1,0 +1,86 @@
+//! The mean rank of a queue.
+
+use std::collections::VecDeque;
+
+use super::Arithmetic;
+use super::tables::tabled_change;
+
+/// The ranks of the packets that are in a FIFO queue or on their way to it, from the packets sent there and what is left of them.
+///
+/// Departures need no hook: the bytes that are still there tell how many of the last packets they are. Packets of others in the
+/// same queue make some seem to be there that have left.
+#[derive(Clone, Debug, Default)]
+pub struct QueuedRanks {
+    /// Oldest first: rank and bytes.
+    packets: VecDeque<(u32, u32)>,
+    bytes: u64,
+    rank_sum: u64,
+}
+
+impl QueuedRanks {
+    /// Only `committed_bytes` are left.
+    #[inline]
+    pub fn settle(&mut self, committed_bytes: u64) {
+        while self.bytes > committed_bytes {
+            let (rank, frame_bytes) = self.packets.pop_front().expect("its bytes are counted");
+            self.bytes -= u64::from(frame_bytes);
+            self.rank_sum -= u64::from(rank);
+        }
+    }
+
+    /// A packet comes behind the others.
+    #[inline]
+    pub fn add(&mut self, rank: u32, frame_bytes: u32) {
+        self.packets.push_back((rank, frame_bytes));
+        self.bytes += u64::from(frame_bytes);
+        self.rank_sum += u64::from(rank);
+    }
+
+    /// Their mean; 0 when there are none.
+    pub fn mean(&self) -> f64 {
+        self.rank_sum as f64 / self.packets.len().max(1) as f64
+    }
+}
+
+/// The moving average of a switch that has no fractions: M' = floor(((n - 1) M + rank) / n), with n = 50 in the authors' program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MovingAverage {
+    parts: u32,
+    arithmetic: Arithmetic,
+    mean: u32,
+}
+
+impl MovingAverage {
+    /// Of nothing yet.
+    pub fn new(parts: u32, arithmetic: Arithmetic) -> Self {
+        Self { parts: parts.max(1), arithmetic, mean: 0 }
+    }
+
+    #[cfg(test)]
+    pub(super) fn starting_at(mean: u32, parts: u32, arithmetic: Arithmetic) -> Self {
+        Self { mean, ..Self::new(parts, arithmetic) }
+    }
+
+    /// The average.
+    pub const fn mean(&self) -> u32 {
+        self.mean
+    }
+
+    /// A packet of `rank` counts.
+    #[inline]
+    pub fn add(&mut self, rank: u32) {
+        self.mean = self.with(rank);
+    }
+
+    /// What it would be with one more packet.
+    pub fn with(&self, rank: u32) -> u32 {
+        let Self { parts, mean, .. } = *self;
+        match self.arithmetic {
+            Arithmetic::Exact => {
+                let sum = u64::from(parts - 1) * u64::from(mean) + u64::from(rank);
+                (sum / u64::from(parts)) as u32
+            }
+            Arithmetic::Tables => mean.saturating_add_signed(tabled_change(mean, rank, parts)),
+        }
+    }
+}

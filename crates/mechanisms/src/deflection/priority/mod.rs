@@ -1,0 +1,127 @@
+//! Relative priority: how a packet's rank compares with those of the packets in a queue (section 3.1). 0 is that of a packet more
+//! urgent than all, 1 that of one less urgent than all.
+
+mod mean;
+mod quantile;
+mod tables;
+
+pub use mean::{MovingAverage, QueuedRanks};
+pub use quantile::{DivideBy, QuantileConfig, Window};
+pub use tables::{bucket, tabled_change, tabled_share};
+
+use hitless_engine::draws::exp;
+
+/// How relative priority is estimated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RelativePriority {
+    /// The share of recent packets of the queue with a smaller rank.
+    Quantile(QuantileConfig),
+    /// The exponential distribution with the mean rank of the queue.
+    Distribution {
+        /// Which mean.
+        mean: Mean,
+        /// How it is reckoned.
+        arithmetic: Arithmetic,
+    },
+}
+
+/// The mean rank of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mean {
+    /// Of the packets that are in the queue (section 3.1).
+    Exact,
+    /// A moving average over the packets sent there (section 4.2): the newest counts one part in `parts`.
+    MovingAverage {
+        /// Its gain is one over this.
+        parts: u32,
+    },
+}
+
+/// How distribution and moving average are reckoned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arithmetic {
+    /// With multiplication and the exponential function.
+    #[default]
+    Exact,
+    /// With look-up tables over powers of two (section 4.2).
+    Tables,
+}
+
+/// The relative priority of packets of one queue.
+#[derive(Clone, Debug)]
+pub enum Estimator {
+    /// By the share of recent packets.
+    Quantile(Window),
+    /// By the mean of the packets in the queue.
+    ExactMean(QueuedRanks, Arithmetic),
+    /// By the mean of recent packets.
+    MovingAverage(MovingAverage, Arithmetic),
+}
+
+impl Estimator {
+    /// Of a queue that has had no packet.
+    pub fn new(kind: RelativePriority) -> Self {
+        match kind {
+            RelativePriority::Quantile(config) => Self::Quantile(Window::new(config)),
+            RelativePriority::Distribution { mean: Mean::Exact, arithmetic } => {
+                Self::ExactMean(QueuedRanks::default(), arithmetic)
+            }
+            RelativePriority::Distribution { mean: Mean::MovingAverage { parts }, arithmetic } => {
+                Self::MovingAverage(MovingAverage::new(parts, arithmetic), arithmetic)
+            }
+        }
+    }
+
+    /// The relative priority of a packet of `rank`, when `committed_bytes` are in the queue or on their way there.
+    #[inline]
+    pub fn relative_priority(&mut self, rank: u32, committed_bytes: u64) -> f64 {
+        match self {
+            Self::Quantile(window) => window.share_below(rank),
+            Self::ExactMean(ranks, arithmetic) => {
+                ranks.settle(committed_bytes);
+                exponential_share(rank, ranks.mean(), *arithmetic)
+            }
+            Self::MovingAverage(average, arithmetic) => exponential_share(rank, f64::from(average.mean()), *arithmetic),
+        }
+    }
+
+    /// A packet of `rank` has been compared.
+    #[inline]
+    pub fn evaluated(&mut self, rank: u32) {
+        if let Self::Quantile(window) = self {
+            window.evaluated(rank);
+        }
+    }
+
+    /// A packet of `rank` goes to the queue, behind the `committed_bytes` that are there or on their way.
+    #[inline]
+    pub fn enqueued(&mut self, rank: u32, frame_bytes: u32, committed_bytes: u64) {
+        match self {
+            Self::Quantile(window) => window.enqueued(rank),
+            Self::ExactMean(ranks, _) => {
+                ranks.settle(committed_bytes);
+                ranks.add(rank, frame_bytes);
+            }
+            Self::MovingAverage(average, _) => average.add(rank),
+        }
+    }
+
+    /// Whether it must be told what is committed to the queue.
+    pub const fn asks_for_committed_bytes(&self) -> bool {
+        matches!(self, Self::ExactMean(..))
+    }
+}
+
+/// The part of an exponential distribution with `mean` that is below `rank` (section 3.1); none of it when nothing is known.
+pub fn exponential_share(rank: u32, mean: f64, arithmetic: Arithmetic) -> f64 {
+    if rank == 0 || mean <= 0.0 {
+        return 0.0;
+    }
+    match arithmetic {
+        Arithmetic::Exact => 1.0 - exp((-f64::from(rank) / mean).max(-700.0)),
+        Arithmetic::Tables => tabled_share(rank, mean as u32),
+    }
+}
+
+#[cfg(test)]
+mod tests;
