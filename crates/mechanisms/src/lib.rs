@@ -63,7 +63,7 @@ macro_rules! mechanism_list {
             fn drained<E: Environment>(&mut self, port: PortId, queue: QueueId, context: &mut Context<'_, E>) {
                 match self { $(Self::$name(mechanism) => mechanism.drained(port, queue, context)),+ }
             }
-            fn refused<E: Environment>(&mut self, reason: DropReason, context: &mut Context<'_, E>) {
+            fn refused<E: Environment>(&mut self, reason: DropReason, context: &mut Context<'_, E>) -> Verdict {
                 match self { $(Self::$name(mechanism) => mechanism.refused(reason, context)),+ }
             }
             fn port_state<E: Environment>(&mut self, port: PortId, state: PortState, context: &mut Context<'_, E>) {

@@ -206,8 +206,15 @@ pub trait Mechanism {
     fn drained<E: Environment>(&mut self, _port: PortId, _queue: QueueId, _context: &mut Context<'_, E>) {}
 
     /// The traffic manager has refused a packet that the mechanism owns, or any that was to leave by a port whose
-    /// refused packets it subscribed to. The packet ends after this call: egress, with the packet "deflected on drop".
-    fn refused<E: Environment>(&mut self, _reason: DropReason, _context: &mut Context<'_, E>) {}
+    /// refused packets it subscribed to; or it gives up one that it had admitted. A pass through egress, with the packet
+    /// "deflected on drop". All who subscribed are told, and the first answer other than [`Verdict::Continue`] counts.
+    ///
+    /// A packet that goes on ends here. One that is forwarded tries the other queue at once, with what the hook made of
+    /// it. That is its last try: if it is refused again the hooks are told again, [`Context::is_last_try`] is true, and
+    /// the packet ends whatever they answer. So no packet goes round within a switch.
+    fn refused<E: Environment>(&mut self, _reason: DropReason, _context: &mut Context<'_, E>) -> Verdict {
+        Verdict::Continue
+    }
 
     /// A port has changed its state.
     fn port_state<E: Environment>(&mut self, _port: PortId, _state: PortState, _context: &mut Context<'_, E>) {}

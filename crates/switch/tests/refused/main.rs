@@ -1,0 +1,4 @@
+//! Packets for which a queue has no room: what a mechanism may do with them, and what queues ordered by rank give up.
+
+mod verdicts;
+mod world;
