@@ -4,7 +4,7 @@ use hitless_wire::{Duration, OrderedSet, PortId, QueueId, Time};
 
 use crate::context::Context;
 use crate::environment::Environment;
-use crate::queueing::{QueueConfig, QueueGroup};
+use crate::queueing::{QueueConfig, QueueGroup, QueueOrder};
 use crate::report::Report;
 
 /// A set of hooks.
@@ -46,6 +46,8 @@ pub struct Subscriptions {
     /// Queues that must exist besides those of the port's own configuration. Queues are numbered in the order in
     /// which they are asked for, after those of the configuration.
     pub queues: Vec<(PortId, QueueConfig)>,
+    /// Ports of which the queues of the port's own configuration are served in that order.
+    pub orders: Vec<(PortId, QueueOrder)>,
     /// Groups of queues, one for a port at most; their queues are numbered after all others of the port.
     pub groups: Vec<(PortId, QueueGroup)>,
 }
@@ -202,7 +204,7 @@ pub trait Mechanism {
     /// A timer of [`Context::wake_at`] has run out; a pass through ingress, like that of a generated packet.
     fn timer<E: Environment>(&mut self, _token: u32, _context: &mut Context<'_, E>) {}
 
-    /// A queue has just been emptied.
+    /// A queue has just been emptied: its last packet has left it to be sent.
     fn drained<E: Environment>(&mut self, _port: PortId, _queue: QueueId, _context: &mut Context<'_, E>) {}
 
     /// The traffic manager has refused a packet that the mechanism owns, or any that was to leave by a port whose

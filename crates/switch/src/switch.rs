@@ -38,9 +38,15 @@ impl<M: Mechanism> Switch<M> {
         assert!(mechanisms.len() <= 8, "a switch runs at most eight mechanisms");
         let mut hooks = vec![PortHooks::default(); ports.len()];
         let mut group_owners = Vec::new();
+        let own_queues: Vec<usize> = ports.iter().map(|port| port.queues.len()).collect();
         for (number, mechanism) in mechanisms.iter_mut().enumerate() {
             let queue_counts: Vec<usize> = ports.iter().map(|port| port.queues.len()).collect();
             let wanted = mechanism.subscriptions(&queue_counts);
+            for &(port, order) in &wanted.orders {
+                ports[usize::from(port.0)].queues[..own_queues[usize::from(port.0)]]
+                    .iter_mut()
+                    .for_each(|queue| queue.order = order);
+            }
             wanted.hooks.iter().for_each(|&(port, set)| hooks[usize::from(port.0)].subscribe(number as u8, set));
             wanted.queues.iter().for_each(|&(port, queue)| ports[usize::from(port.0)].queues.push(queue));
             for &(port, group) in &wanted.groups {
@@ -391,6 +397,9 @@ impl<M: Mechanism> Switch<M> {
             Lane::Fifo(_) => return self.core.offer_fifo(now, packet, environment),
             Lane::Flow(_) => return self.enqueue_by_flow(now, packet, is_last_try, environment),
         };
+        if lane.is_by_rank(queue) {
+            return self.enqueue_by_rank(now, packet, is_last_try, environment);
+        }
         let depth_bytes = lane.depth_bytes(queue);
         if !self.core.buffer.has_room(depth_bytes, frame_bytes) {
             return self.refuse(now, packet, DropReason::BufferFull, is_last_try, environment);
@@ -461,7 +470,7 @@ impl<M: Mechanism> Switch<M> {
     fn release<E: Environment>(&mut self, now: Time, packet: PacketHandle, environment: &mut E) {
         let descriptor = environment.packets()[packet];
         let entry = Entry { packet, frame_bytes: descriptor.frame_bytes, enqueued_at: now };
-        self.core.managed(descriptor.egress_port).release(descriptor.queue, entry);
+        self.core.managed(descriptor.egress_port).release(descriptor.queue, descriptor.urgency(), entry);
         self.serve_when_free(now, descriptor.egress_port, environment);
     }
 

@@ -267,8 +267,8 @@ impl Mechanism for Afq {
         }
         Subscriptions {
             hooks: self.config.ports.iter().map(|port| (port.port, hooks)).collect(),
-            queues: Vec::new(),
             groups: self.config.ports.iter().map(|port| (port.port, self.group(port))).collect(),
+            ..Subscriptions::default()
         }
     }
 

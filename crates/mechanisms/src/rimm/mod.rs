@@ -354,7 +354,7 @@ impl Mechanism for Rimm {
             self.message_queues[usize::from(port.0)] = Some(QueueId(queue_counts[usize::from(port.0)] as u8));
             queues.push((port, first));
         }
-        Subscriptions { hooks, queues, groups: Vec::new() }
+        Subscriptions { hooks, queues, ..Subscriptions::default() }
     }
 
     fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {

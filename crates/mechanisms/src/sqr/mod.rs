@@ -332,7 +332,7 @@ impl Mechanism for Sqr {
         Subscriptions {
             hooks: ports.clone().map(|port| (port, HookSet::EGRESS)).collect(),
             queues: ports.flat_map(queues).collect(),
-            groups: Vec::new(),
+            ..Subscriptions::default()
         }
     }
 
