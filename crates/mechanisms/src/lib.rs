@@ -8,6 +8,7 @@ pub mod link_layer_retry;
 pub mod linkguardian;
 pub mod rimm;
 pub mod sqr;
+pub mod vertigo;
 pub mod wharf;
 
 use hitless_switch::{Context, DropReason, Environment, Mechanism, PortState, Report, Subscriptions, Verdict};
@@ -19,6 +20,7 @@ pub use link_layer_retry::LinkLayerRetry;
 pub use linkguardian::LinkGuardian;
 pub use rimm::Rimm;
 pub use sqr::Sqr;
+pub use vertigo::Vertigo;
 pub use wharf::Wharf;
 
 /// Makes the enum of all mechanisms, which hands every hook to the one it holds.
@@ -97,4 +99,6 @@ mechanism_list! {
     Dibs,
     /// Microbursts detoured to a neighbour and released in order.
     Rimm,
+    /// Queues sorted by urgency, and deflection of what has to leave them.
+    Vertigo,
 }

@@ -112,6 +112,7 @@ fn switches_of(mechanism: &MechanismSettings, topology: &Topology) -> (&'static 
         MechanismSettings::Wharf(settings) => ("Wharf", switches_at(topology, &settings.link)),
         MechanismSettings::Rimm(settings) => ("RIMM", settings.switches(topology).into_iter().collect()),
         MechanismSettings::Dibs(settings) => ("DIBS", settings.ports_by_switch(topology).into_keys().collect()),
+        MechanismSettings::Vertigo(settings) => ("Vertigo", settings.ports_by_switch(topology).into_keys().collect()),
         MechanismSettings::Afq(settings) => ("AFQ", settings.ports_by_switch(topology).into_keys().collect()),
     }
 }
