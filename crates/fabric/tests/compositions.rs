@@ -24,6 +24,7 @@ const AFQ: [&str; 6] = [
     "round = \"from-occupancy\"\nscheduler = { kind = \"deficit-round-robin\" }",
 ];
 const DIBS: [&str; 3] = ["", "ports = [\"left->right\"]", "to_arrival_port = false\nports = [\"right\"]"];
+const VERTIGO: [&str; 2] = ["", "candidates = 1\nports = [\"left\"]\nrecord_ranks = true"];
 const SQR: [&str; 2] = ["links = [\"left->right\"]", "links = [\"left<->right\"]\ncaching = \"delay-queue\""];
 const RIMM: [&str; 2] = ["release = \"exact\"", "ports = [\"right->h8\"]\nmessages = \"in-order\""];
 const LINKGUARDIAN: [&str; 2] = ["link = \"left->right\"", "link = \"right->left\"\nmode = \"non-blocking\""];
@@ -75,12 +76,13 @@ proptest! {
         linkguardian in prop::option::of(prop::sample::select(&LINKGUARDIAN[..])),
         rimm in prop::option::of(prop::sample::select(&RIMM[..])),
         dibs in prop::option::of(prop::sample::select(&DIBS[..])),
+        vertigo in prop::option::of(prop::sample::select(&VERTIGO[..])),
         retry in prop::option::of(prop::sample::select(&RETRY[..])),
         wharf in prop::option::of(prop::sample::select(&WHARF[..])),
     ) {
         let of_links =
             [section("linkguardian", linkguardian), section("link-layer-retry", retry), section("wharf", wharf)];
-        let detours = [section("rimm", rimm), section("dibs", dibs)];
+        let detours = [section("rimm", rimm), section("dibs", dibs), section("vertigo", vertigo)];
         let mechanisms = [section("afq", afq), section("sqr", sqr), of_links.concat(), detours.concat()].concat();
         runs(&text(preset, lane, buffer, &mechanisms));
     }

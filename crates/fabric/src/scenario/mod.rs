@@ -75,7 +75,7 @@ pub use mechanism::{
     LinkLayerRetrySettings, MechanismSettings, PreemptiveDeflectionSettings, ProbabilisticDecision, QuantileDivisor,
     QuantileOf, QuantileSettings, RelativePrioritySettings, RimmAgain, RimmChange, RimmMessages, RimmRelease,
     RimmSettings, ScanStart, SimpleDeflectionSettings, SqrBackstop, SqrCaching, SqrRelease, SqrSettings, StaticLimit,
-    ThresholdDecision, WharfSettings,
+    ThresholdDecision, VertigoSettings, WharfSettings,
 };
 pub use quantity::QueueLength;
 pub use recovery::{

@@ -118,7 +118,8 @@ fn switches_of(mechanism: &MechanismSettings, topology: &Topology) -> (&'static 
         MechanismSettings::Afq(settings) => ("AFQ", settings.ports_by_switch(topology).into_keys().collect()),
         MechanismSettings::Dibs(_)
         | MechanismSettings::SimpleDeflection(_)
-        | MechanismSettings::PreemptiveDeflection(_) => unreachable!("these choose where packets go"),
+        | MechanismSettings::PreemptiveDeflection(_)
+        | MechanismSettings::Vertigo(_) => unreachable!("these choose where packets go"),
     }
 }
 

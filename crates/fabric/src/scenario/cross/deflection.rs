@@ -6,7 +6,7 @@ use super::Check;
 use crate::scenario::error::Problem;
 use crate::scenario::{
     BufferSettings, DeflectionCapacity, DeflectionDecision, DepthVisible, MechanismSettings,
-    PreemptiveDeflectionSettings, QueueLength,
+    PreemptiveDeflectionSettings, QueueLength, VertigoSettings,
 };
 use crate::topology::select::{SwitchPort, select_ports, select_ports_by_switch};
 use crate::topology::{SwitchId, Topology};
@@ -20,16 +20,24 @@ pub(super) struct Chooser<'a> {
     pub ports: &'a [String],
     /// Whether it sends packets to neighbours.
     pub deflects: bool,
+    /// Whether it decides in ingress, before the queue does.
+    pub foresees: bool,
+    /// Whether it sorts the queues.
+    pub sorts: bool,
 }
 
 impl<'a> Chooser<'a> {
     /// What `mechanism` is, if it is one.
     pub fn of(mechanism: &'a MechanismSettings) -> Option<Self> {
-        let deflecting = |name, ports: &'a Vec<String>| Some(Self { name, ports, deflects: true });
+        let deflecting =
+            |name, ports: &'a Vec<String>| Some(Self { name, ports, deflects: true, foresees: true, sorts: false });
         match mechanism {
             MechanismSettings::Dibs(settings) => deflecting("DIBS", &settings.ports),
             MechanismSettings::SimpleDeflection(settings) => deflecting("Simple Deflection", &settings.ports),
             MechanismSettings::PreemptiveDeflection(settings) => deflecting("Preemptive Deflection", &settings.ports),
+            MechanismSettings::Vertigo(VertigoSettings { ports, .. }) => {
+                Some(Self { name: "Vertigo", ports, deflects: true, foresees: false, sorts: true })
+            }
             _ => None,
         }
     }
@@ -83,7 +91,7 @@ impl Check<'_> {
 
     fn switch_of_chooser(&mut self, chooser: Chooser<'_>, section: &str) {
         let (switch, name) = (&self.scenario.switch, chooser.name);
-        let sees = !switch.checked || switch.depth_visible == DepthVisible::IngressAndEgress;
+        let sees = !chooser.foresees || !switch.checked || switch.depth_visible == DepthVisible::IngressAndEgress;
         self.require_else(sees, || {
             let rule = format!("{name} reads the depths of queues in ingress, and switch.depth_visible is \"egress\"");
             Problem::new(section, "", rule)
@@ -92,10 +100,10 @@ impl Check<'_> {
         let rule = format!(
             "{name} acts when a queue is full, and a port that queues by flow makes room by dropping another packet"
         );
-        self.require(switch.flow_queueing.is_none(), "switch.flow_queueing", &rule);
+        self.require(switch.flow_queueing.is_none() || !chooser.foresees, "switch.flow_queueing", &rule);
     }
 
-    /// AFQ chooses a queue that others do not know of, and RIMM another port.
+    /// AFQ chooses a queue that others do not know of, RIMM another port, and what SQR keeps in order sorting undoes.
     fn chooser_beside_others(&mut self, topology: &Topology, chooser: Chooser<'_>, section: &str) {
         let own: BTreeSet<SwitchId> = chooser.switches(topology).collect();
         let of_others = self.scenario.mechanisms.iter().flat_map(|mechanism| match mechanism {
@@ -105,12 +113,16 @@ impl Check<'_> {
             MechanismSettings::Rimm(rimm) => {
                 rimm.switches(topology).into_iter().map(|switch| ("RIMM", switch)).collect()
             }
+            MechanismSettings::Sqr(sqr) if chooser.sorts => {
+                sqr.switches(topology).into_iter().map(|switch| ("SQR", switch)).collect()
+            }
             _ => Vec::new(),
         });
         let both = of_others.into_iter().find(|(_, switch)| own.contains(switch));
         if let Some((other, switch)) = both {
             let name = &topology.switch(switch).name;
-            let rule = format!("{name} runs {other} too, and both would choose where a packet goes");
+            let what = if chooser.sorts { "when and where a packet goes" } else { "where a packet goes" };
+            let rule = format!("{name} runs {other} too, and both would choose {what}");
             self.problems.push(Problem::new(format!("{section}.ports"), "", rule));
         }
     }

@@ -102,7 +102,8 @@ impl Check<'_> {
                 MechanismSettings::Afq(settings) => self.afq(topology, settings, &section, &mut with_afq),
                 MechanismSettings::Rimm(settings) => self.rimm(topology, settings, &section, &mut with_rimm),
                 MechanismSettings::PreemptiveDeflection(settings) => self.preemptive_deflection(settings, &section),
-                MechanismSettings::Dibs(_) | MechanismSettings::SimpleDeflection(_) => {}
+                MechanismSettings::Dibs(_) | MechanismSettings::SimpleDeflection(_) | MechanismSettings::Vertigo(_) => {
+                }
             }
             if let Some(chooser) = Chooser::of(mechanism) {
                 self.chooser(topology, chooser, &section, &mut chosen);

@@ -7,6 +7,7 @@ mod link_layer_retry;
 mod linkguardian;
 mod rimm;
 mod sqr;
+mod vertigo;
 mod wharf;
 
 use schemars::JsonSchema;
@@ -27,6 +28,7 @@ pub use link_layer_retry::{LinkLayerRetryAction, LinkLayerRetrySettings};
 pub use linkguardian::{ActivationChange, Buffering, FallbackSettings, LinkGuardianMode, LinkGuardianSettings};
 pub use rimm::{RimmAgain, RimmChange, RimmMessages, RimmRelease, RimmSettings};
 pub use sqr::{SqrBackstop, SqrCaching, SqrRelease, SqrSettings};
+pub use vertigo::VertigoSettings;
 pub use wharf::WharfSettings;
 
 /// A mechanism and its parameters.
@@ -54,6 +56,8 @@ pub enum MechanismSettings {
     /// Preemptive Deflection, packets of low priority deflected early, on ports of switches (Abdous et al., CoNEXT 2023).
     #[serde(rename = "preemptive-deflection")]
     PreemptiveDeflection(PreemptiveDeflectionSettings),
+    /// Vertigo, queues sorted by urgency whose victims go to a neighbour, on ports of switches (Abdous et al., CoNEXT 2021).
+    Vertigo(VertigoSettings),
 }
 
 impl MechanismSettings {
@@ -61,7 +65,7 @@ impl MechanismSettings {
     pub(in crate::scenario) const fn marks(&self) -> bool {
         match self {
             Self::LinkGuardian(_) | Self::LinkLayerRetry(_) | Self::Wharf(_) => false,
-            Self::Sqr(_) | Self::Rimm(_) | Self::Dibs(_) => false,
+            Self::Sqr(_) | Self::Rimm(_) | Self::Dibs(_) | Self::Vertigo(_) => false,
             Self::SimpleDeflection(_) | Self::PreemptiveDeflection(_) => false,
             Self::Afq(settings) => settings.ecn_rounds.is_some(),
         }

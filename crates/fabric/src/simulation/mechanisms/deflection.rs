@@ -22,7 +22,7 @@ fn numbers(ports: &[SwitchPort]) -> Vec<PortId> {
 }
 
 impl Planner<'_> {
-    fn stream_of(&self, switch: SwitchId, mechanism: &str) -> Stream {
+    pub(super) fn stream_of(&self, switch: SwitchId, mechanism: &str) -> Stream {
         RandomStreams::new(self.scenario.seed).stream(&format!("switch {} {mechanism}", switch.0))
     }
 

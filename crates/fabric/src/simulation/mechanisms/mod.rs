@@ -6,6 +6,7 @@ mod link_layer_retry;
 mod linkguardian;
 mod rimm;
 mod sqr;
+mod vertigo;
 mod wharf;
 
 use hitless_mechanisms::afq::config::AfqConfig;
@@ -58,7 +59,7 @@ struct Draft {
     linkguardian: Option<LinkGuardian>,
     link_layer_retry: Option<LinkLayerRetry>,
     wharf: Option<Wharf>,
-    /// DIBS or another that chooses where a packet goes.
+    /// The one that chooses where a packet goes.
     deflection: Option<AnyMechanism>,
     rimm: Option<RimmConfig>,
     /// One for each entry that names ports of the switch.
@@ -134,6 +135,7 @@ fn read<'a>(scenario: &'a Scenario, topology: &'a Topology) -> Result<Planner<'a
             MechanismSettings::Dibs(settings) => planner.add_dibs(settings),
             MechanismSettings::SimpleDeflection(settings) => planner.add_simple_deflection(settings),
             MechanismSettings::PreemptiveDeflection(settings) => planner.add_preemptive_deflection(settings),
+            MechanismSettings::Vertigo(settings) => planner.add_vertigo(settings),
             MechanismSettings::Rimm(settings) => planner.add_rimm(settings)?,
         }
     }
