@@ -218,6 +218,7 @@ impl TcpSender {
             return;
         }
         self.connection = Connection::Established;
+        self.opened_at = now;
         self.calm = !self.models_the_path();
         self.orderly = self.calm && self.uses_rack;
         self.timer_stale = true;
