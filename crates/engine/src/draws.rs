@@ -28,6 +28,18 @@ pub fn exponential(stream: &mut Stream) -> f64 {
     -ln(1.0 - unit(stream))
 }
 
+/// Standard normal, by the polar method (Marsaglia and Bray 1964): of the two that it gives the first.
+pub fn normal(stream: &mut Stream) -> f64 {
+    loop {
+        let [x, y] = [unit(stream), unit(stream)].map(|unit| 2.0 * unit - 1.0);
+        let square = x * x + y * y;
+        if square > 0.0 && square < 1.0 {
+            // The square root is exact to the bit everywhere (IEEE 754).
+            return x * (-2.0 * ln(square) / square).sqrt();
+        }
+    }
+}
+
 const LN_2: f64 = std::f64::consts::LN_2;
 
 /// Natural logarithm of a positive normal number.
@@ -78,6 +90,8 @@ mod tests {
         let mean = |total: f64| total / f64::from(count);
         assert!((mean((0..count).map(|_| unit(&mut stream)).sum()) - 0.5).abs() < 0.005);
         assert!((mean((0..count).map(|_| exponential(&mut stream)).sum()) - 1.0).abs() < 0.01);
+        assert!(mean((0..count).map(|_| normal(&mut stream)).sum()).abs() < 0.01);
+        assert!((mean((0..count).map(|_| normal(&mut stream).powi(2)).sum()) - 1.0).abs() < 0.02);
         assert!((mean((0..count).map(|_| below(&mut stream, 7) as f64).sum()) - 3.0).abs() < 0.03);
     }
 

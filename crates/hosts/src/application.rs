@@ -1,7 +1,7 @@
 //! What a flow is asked to carry, and what is recorded about it.
 //!
-//! A flow is a connection in one direction. Request/response and incast are made of flows that a driver adds when
-//! a message of another flow is complete.
+//! A flow is a connection in one direction, or the answer to a [`Request`]. Closed loops are made of flows that a driver
+//! adds when a message of another flow is complete.
 
 use hitless_wire::{Duration, FlowId, HostId, Time};
 
@@ -48,6 +48,15 @@ impl Application {
     }
 }
 
+/// What a client asks before a flow: it opens the connection, and the flow is the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Request {
+    /// Length of the request; not 0.
+    pub bytes: u64,
+    /// From the arrival of the request's last byte to the start of the answer.
+    pub think: Duration,
+}
+
 /// A flow to be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowConfig {
@@ -71,6 +80,8 @@ pub struct FlowConfig {
     pub hash_salt: u32,
     /// How its data packets are marked; `None`: not at all.
     pub marking: Option<Marking>,
+    /// The destination opens the connection and asks first, at [`Self::start`]; the flow, of one message, is the answer.
+    pub request: Option<Request>,
 }
 
 /// A message that is complete.
@@ -84,8 +95,10 @@ pub struct MessageRecord {
     pub number: u64,
     /// Length.
     pub bytes: u64,
-    /// When the application wrote it.
+    /// When the application wrote it; of the answer to a request, when the client began to open the connection.
     pub started: Time,
+    /// When the client sent the request, the connection being open; `None`: it has not, or nobody asked.
+    pub requested: Option<Time>,
     /// When its last byte was handed to the receiving application. [`Time::NEVER`] when datagrams were lost.
     pub delivered: Time,
     /// When the sender learnt that all has arrived; for datagrams, when the last was sent.
@@ -118,6 +131,12 @@ pub struct PacketCounts {
 }
 
 impl PacketCounts {
+    pub(crate) fn add(&mut self, other: PacketCounts) {
+        self.injected += other.injected;
+        self.delivered += other.delivered;
+        self.dropped += other.dropped;
+    }
+
     /// Packets between the transports; negative only when copies were not noted.
     pub fn in_flight(&self) -> i64 {
         self.injected as i64 - self.delivered as i64 - self.dropped as i64
@@ -181,10 +200,12 @@ pub struct FlowRecord {
     pub bytes_delivered: u64,
     /// Packets, as far as they are known at the end of the flow.
     pub packets: PacketCounts,
-    /// What the sending end counted.
+    /// What the sending end counted; with a request, what sent that too.
     pub sender: SenderStatistics,
-    /// What the receiving end counted.
+    /// What the receiving end counted; with a request, what received that too.
     pub receiver: ReceiverStatistics,
     /// What the ordering layer counted; `None` where there is none.
     pub ordering: Option<OrderingStatistics>,
+    /// The answer to a request, if it is not complete: not delivered, or not acknowledged ([`Time::NEVER`]).
+    pub unanswered: Option<MessageRecord>,
 }

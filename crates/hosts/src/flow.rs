@@ -53,6 +53,17 @@ impl TransportConfig {
         }
     }
 
+    /// The same transport on a connection that is open already, over which a round trip took `known_rtt`.
+    pub fn opened(&self, known_rtt: Option<Duration>) -> Self {
+        match self {
+            TransportConfig::Tcp(config) => {
+                let known_rtt = known_rtt.or(config.known_rtt);
+                TransportConfig::Tcp(TcpConfig { handshake: false, known_rtt, ..*config })
+            }
+            other => other.clone(),
+        }
+    }
+
     /// Whether every byte written arrives, unless the flow fails.
     pub fn is_reliable(&self) -> bool {
         !matches!(self, TransportConfig::Udp(_))
@@ -123,6 +134,22 @@ impl SenderState {
         match self {
             SenderState::Roce(requester) => requester.has_failed(),
             SenderState::Tcp(_) | SenderState::Udp(_) | SenderState::PacketPair(_) => false,
+        }
+    }
+
+    /// Smoothed round-trip time, where TCP has a sample.
+    pub fn smoothed_rtt(&self) -> Option<Duration> {
+        match self {
+            SenderState::Tcp(sender) => sender.smoothed_rtt(),
+            SenderState::Roce(_) | SenderState::Udp(_) | SenderState::PacketPair(_) => None,
+        }
+    }
+
+    /// When the connection was open for data: from the beginning of time where nothing opens it; `None`: it is not.
+    pub fn opened_at(&self) -> Option<Time> {
+        match self {
+            SenderState::Tcp(sender) => sender.opened_at(),
+            SenderState::Roce(_) | SenderState::Udp(_) | SenderState::PacketPair(_) => Some(Time::ZERO),
         }
     }
 

@@ -13,7 +13,7 @@ pub mod transport;
 
 pub use application::{
     Application, FlowConfig, FlowOutcome, FlowProgress, FlowRecord, MessageRecord, OrderingStatistics, PacketCounts,
-    TransportId,
+    Request, TransportId,
 };
 pub use flow::{ReceiverState, SenderState, TransportConfig};
 pub use host::{

@@ -108,6 +108,36 @@ pub struct PoissonFlows {
     /// Whether a flow may stay below one switch.
     #[serde(default)]
     pub across: Across,
+    /// The receiver opens the connection and asks, and the flow is the answer. Left out: flows start by themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<RequestSettings>,
+}
+
+/// What a client asks before a flow. It opens a connection (with the transport's handshake, if that has one) and sends
+/// this; the flow goes back on the same connection, whose round-trip time the handshake has shown. A load counts the
+/// flows only. In the table of messages `started_ps` is when the client began to open the connection, `requested_ps` when
+/// it sent the request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RequestSettings {
+    /// Payload of the request.
+    #[serde(with = "Text::<Bytes>")]
+    pub size: Bytes,
+    /// From the arrival of the request to the start of the flow.
+    #[serde(default)]
+    pub think: ThinkSettings,
+}
+
+/// How long a server thinks: normally distributed, cut at 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ThinkSettings {
+    /// Mean before the cut.
+    #[serde(with = "Text::<Duration>")]
+    pub mean: Duration,
+    /// Standard deviation before the cut; 0 s: always the mean.
+    #[serde(with = "Text::<Duration>")]
+    pub deviation: Duration,
 }
 
 /// One flow each period.
@@ -249,6 +279,10 @@ pub struct IncastFlows {
     /// Hosts that answer; `fan_in` different ones are drawn, never the client.
     #[serde(default = "all_hosts")]
     pub servers: Vec<String>,
+    /// The client opens a connection to each server and asks. Left out: all servers begin to answer by themselves at the
+    /// moment of the query.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<RequestSettings>,
 }
 
 /// One flow for each pair of hosts. The shorter of the two lists is repeated.

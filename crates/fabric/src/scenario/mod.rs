@@ -57,7 +57,8 @@ pub use failure::LinkFailure;
 pub use flow_queueing::{DrrSettings, FlowQueueingSettings, FqCodelSettings, IdealFqSettings, SfqSettings};
 pub use flows::{
     Across, CdfSizes, FixedSizes, FlowGroup, FlowPattern, FlowSizes, IncastFlows, ListedFlows, PairedFlows,
-    ParetoSizes, PermutationFlows, PoissonFlows, RequestFlows, ScheduledFlows, SequentialFlows,
+    ParetoSizes, PermutationFlows, PoissonFlows, RequestFlows, RequestSettings, ScheduledFlows, SequentialFlows,
+    ThinkSettings,
 };
 pub use host::{
     ExponentialJitter, HostSettings, Jitter, LognormalJitter, MarkingSettings, OrderingSettings, RankedBy,

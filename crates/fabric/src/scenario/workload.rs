@@ -9,7 +9,7 @@ use super::error::Problem;
 use super::suggest::closest;
 use super::{
     Across, CdfSizes, FlowGroup, FlowPattern, FlowSizes, IncastFlows, ListedFlows, PairedFlows, PermutationFlows,
-    PoissonFlows, RequestFlows, Scenario, ScheduledFlows, SequentialFlows,
+    PoissonFlows, RequestFlows, RequestSettings, Scenario, ScheduledFlows, SequentialFlows,
 };
 use crate::topology::Topology;
 use crate::topology::select::select_hosts;
@@ -18,7 +18,7 @@ use crate::workload::generators::{
 };
 use crate::workload::size::Pareto;
 use crate::workload::{
-    Cdf, FlowSpec, Generator, LoadDenominator, Messages, Sequence, SizeSampler, Workload, cdf, flow_list,
+    Asking, Cdf, FlowSpec, Generator, LoadDenominator, Messages, Sequence, SizeSampler, Workload, cdf, flow_list,
 };
 
 impl Workload {
@@ -71,6 +71,7 @@ pub(super) fn build_group(
         },
         // By name, so that a group keeps its numbers when others are added or moved.
         stream: streams.stream(&format!("flows {}", group.name)),
+        thinking: streams.stream(&format!("thinking {}", group.name)),
     };
     match &group.pattern {
         FlowPattern::Poisson(poisson) => builder.poisson(poisson),
@@ -90,6 +91,8 @@ struct Builder<'a> {
     section: String,
     template: Template,
     stream: Stream,
+    /// What think times are drawn from.
+    thinking: Stream,
 }
 
 impl Builder<'_> {
@@ -120,10 +123,20 @@ impl Builder<'_> {
             }
         };
         let pairs = self.random_pairs(sources, &settings.destinations, settings.across)?;
+        let asking = self.asking(settings.request.as_ref())?;
+        if asking.is_some() && settings.connections.is_some() {
+            return Err(self.problem("request", "opens a connection of its own: it does not go with connections"));
+        }
         let Self { template, stream, .. } = self;
         let arrivals = Arrivals::Poisson { per_second };
         let flows = PairGenerator::new(template, arrivals, settings.count, pairs, sizes, stream);
-        Ok(Generator::Pairs(Box::new(flows.on_connections(settings.connections))))
+        Ok(Generator::Pairs(Box::new(flows.on_connections(settings.connections).asked(asking))))
+    }
+
+    fn asking(&self, settings: Option<&RequestSettings>) -> Result<Option<Asking>, Problem> {
+        let Some(RequestSettings { size, think }) = settings else { return Ok(None) };
+        let bytes = self.bytes("request.size", *size)?;
+        Ok(Some(Asking::new(bytes, think.mean, think.deviation, self.thinking.clone())))
     }
 
     fn schedule(self, settings: &ScheduledFlows) -> Result<Generator, Problem> {
@@ -244,9 +257,10 @@ impl Builder<'_> {
             }
         };
         let shape = (settings.fan_in, bytes);
+        let asking = self.asking(settings.request.as_ref())?;
         let section = self.section;
         IncastGenerator::new(self.template, (arrivals, settings.count), clients, servers, shape, self.stream)
-            .map(|generator| Generator::Incast(Box::new(generator)))
+            .map(|generator| Generator::Incast(Box::new(generator.asked(asking))))
             .ok_or_else(|| {
                 let rule = "is more than there are servers beside the client";
                 Problem::new(format!("{section}.fan_in"), "", rule)

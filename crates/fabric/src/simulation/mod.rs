@@ -399,6 +399,7 @@ impl Simulation {
             acknowledgement_class: spec.class,
             hash_salt: self.scenario.seed as u32,
             marking: marking(&self.scenario, spec.group),
+            request: spec.request,
         }
     }
 

@@ -164,10 +164,13 @@ impl Simulation {
         tables
     }
 
+    /// Messages as they were completed, and then the answers that were asked for and never completed.
     fn messages(&self) -> Table {
         type Row = MessageRecord;
         let counts = |row: &&Row| row.started >= self.scenario.warmup;
-        let rows: &[Row] = &self.medium.records.messages.iter().filter(counts).copied().collect::<Vec<_>>();
+        let records = &self.medium.records;
+        let unanswered = records.flows.iter().filter_map(|flow| flow.unanswered.as_ref());
+        let rows: &[Row] = &records.messages.iter().chain(unanswered).filter(counts).copied().collect::<Vec<_>>();
         let spec = |row: &Row| &self.flow_specs[row.flow.0 as usize];
         Table::new("messages")
             .unsigned("flow", rows, |row| row.flow.0.into())
@@ -176,6 +179,7 @@ impl Simulation {
             .unsigned("query", rows, |row| spec(row).query.unwrap_or(0))
             .unsigned("bytes", rows, |row| row.bytes)
             .time("started_ps", rows, |row| row.started)
+            .time("requested_ps", rows, |row| row.requested.unwrap_or(Time::NEVER))
             .time("delivered_ps", rows, |row| row.delivered)
             .time("acknowledged_ps", rows, |row| row.acknowledged)
     }

@@ -5,14 +5,17 @@
 //! changing one group does not move another. [`Workload`] merges them. Nothing is laid out in advance: a Poisson group
 //! of millions of flows takes no more memory than one of ten.
 
+pub mod asking;
 pub mod cdf;
 pub mod flow_list;
 pub mod generators;
 pub mod load;
 pub mod size;
 
+use hitless_hosts::Request;
 use hitless_wire::{Duration, HostId, Time};
 
+pub use asking::Asking;
 pub use cdf::{Cdf, CdfError};
 pub use generators::{Generator, Sequence, Workload};
 pub use load::LoadDenominator;
@@ -66,4 +69,6 @@ pub struct FlowSpec {
     pub connection: Option<u32>,
     /// The query that it answers, counted from 0 within the group; `None` outside incast groups.
     pub query: Option<u64>,
+    /// What the destination asks first: then `start` is when it opens the connection. `None`: nothing.
+    pub request: Option<Request>,
 }

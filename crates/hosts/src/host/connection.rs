@@ -1,17 +1,19 @@
 //! A flow while it is active: both transports, their timers, and the application between them.
 
-use hitless_engine::{PacketHandle, RandomStreams};
-use hitless_wire::{FlowId, Packet, Time};
+use hitless_engine::{PacketHandle, RandomStreams, Stream};
+use hitless_wire::{Duration, FlowId, Packet, Time};
 
+use super::exchange::{Exchange, Timer};
 use super::marking::Marker;
 use super::ordering::{Arrival, Ordering};
+use super::payload::is_from_receiver;
 use super::progress::Progress;
 use super::state::HostState;
-use super::wiring::{End, Visit, Wiring};
+use super::wiring::{Asked, End, Visit, Wiring};
 use super::{HostDrop, HostEnvironment, HostEvent};
-use crate::application::{FlowConfig, FlowOutcome, FlowProgress, FlowRecord, PacketCounts};
+use crate::application::{FlowConfig, FlowOutcome, FlowProgress, FlowRecord, MessageRecord, PacketCounts, TransportId};
 use crate::flow::{ReceiverState, SenderState, TransportConfig};
-use crate::transport::{Receiver, Sender};
+use crate::transport::{Receiver, ReceiverStatistics, Sender, SenderStatistics};
 
 pub use super::wiring::Side;
 
@@ -24,6 +26,12 @@ fn flow_hash(flow: FlowId, salt: u32, direction: u32) -> u32 {
     hash ^ (hash >> 16)
 }
 
+/// What the transport of one way of a connection draws from.
+fn transport_stream(flow: FlowId, leg: Leg, streams: &RandomStreams) -> Stream {
+    let way = if leg == Leg::Flow { "" } else { "request " };
+    streams.stream(&format!("flow {} {way}transport", flow.0))
+}
+
 /// An active flow.
 #[derive(Clone, Debug)]
 pub struct Connection {
@@ -32,6 +40,19 @@ pub struct Connection {
     receiver: ReceiverState,
     started: Time,
     reliable: bool,
+    /// What comes before the flow, if it is an answer.
+    exchange: Option<Box<Exchange>>,
+    /// Which transport it is.
+    transport: TransportId,
+}
+
+/// Which way of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leg {
+    /// That of the flow.
+    Flow,
+    /// The other one, on which a client asks for it.
+    Request,
 }
 
 /// Calls an expression with whichever transport is there: once per visit, so that nothing further in has to ask.
@@ -68,18 +89,38 @@ impl Connection {
         hosts: &[HostState],
         streams: &RandomStreams,
     ) -> Self {
+        let Some(exchange) = Exchange::new(id, now, config, transport, hosts, streams) else {
+            return Self::one_way(id, Leg::Flow, now, config, transport, hosts, streams);
+        };
+        let exchange = Some(Box::new(exchange));
+        let flow = Self::one_way(id, Leg::Flow, now, config, &transport.opened(None), hosts, streams);
+        Self { exchange, ..flow }
+    }
+
+    /// One way of a connection.
+    pub fn one_way(
+        id: FlowId,
+        leg: Leg,
+        now: Time,
+        config: &FlowConfig,
+        transport: &TransportConfig,
+        hosts: &[HostState],
+        streams: &RandomStreams,
+    ) -> Self {
         let FlowConfig { source: from, destination: to, hash_salt, .. } = *config;
         let (source, destination) = (&hosts[from.0 as usize], &hosts[to.0 as usize]);
-        let stream = || streams.stream(&format!("flow {} transport", id.0));
+        let stream = || transport_stream(id, leg, streams);
         let (phases, time_to_live) = ((source.timer_phase, destination.timer_phase), source.time_to_live);
         let (sender, receiver) = transport.connect(&source.card, phases.0, phases.1, time_to_live, stream);
+        // What goes the same way has the same 5-tuple.
+        let (data_direction, answer_direction) = if leg == Leg::Flow { (0, 1) } else { (1, 0) };
         let on_network_card = transport.is_on_network_card();
         let (data_stack, answer_stack) = (source.stack(on_network_card), destination.stack(on_network_card));
         let data = Packet {
             flow: id,
             source: from,
             destination: to,
-            flow_hash: flow_hash(id, hash_salt, 0),
+            flow_hash: flow_hash(id, hash_salt, data_direction),
             class: config.class,
             ttl: source.time_to_live,
             ..Packet::default()
@@ -87,7 +128,7 @@ impl Connection {
         let answer = Packet {
             source: to,
             destination: from,
-            flow_hash: flow_hash(id, hash_salt, 1),
+            flow_hash: flow_hash(id, hash_salt, answer_direction),
             ttl: destination.time_to_live,
             class: config.acknowledgement_class,
             ..data
@@ -97,6 +138,8 @@ impl Connection {
         let ordering = |(timeout, marking)| Box::new(Ordering::new(timeout, marking, application));
         let wiring = Wiring {
             id,
+            leg,
+            asked: None,
             tag: config.tag,
             on_network_card,
             held_back: source.hold_back_tcp || !transport.is_tcp(),
@@ -110,7 +153,8 @@ impl Connection {
             sender_end: End::new(data, data_stack),
             receiver_end: End::new(answer, answer_stack),
         };
-        Self { wiring, sender, receiver, started: now, reliable: transport.is_reliable() }
+        let (reliable, transport) = (transport.is_reliable(), config.transport);
+        Self { wiring, sender, receiver, started: now, reliable, exchange: None, transport }
     }
 
     /// What does not depend on the transports.
@@ -119,9 +163,36 @@ impl Connection {
         &mut self.wiring
     }
 
-    /// The packets of the flow.
+    /// The packets of the flow, and of the request that it answers.
     pub fn counts(&self) -> PacketCounts {
-        self.wiring.counts
+        let mut counts = self.wiring.counts;
+        if let Some(way) = self.way_of_request() {
+            counts.add(way.counts());
+        }
+        counts
+    }
+
+    fn way_of_request(&self) -> Option<&Connection> {
+        self.exchange.as_ref()?.way.as_deref()
+    }
+
+    fn way_of_request_mut(&mut self) -> Option<&mut Connection> {
+        self.exchange.as_mut()?.way.as_deref_mut()
+    }
+
+    /// What both ends counted, without a request.
+    pub fn statistics(&self) -> (SenderStatistics, ReceiverStatistics) {
+        (self.sender.statistics(), self.receiver.statistics())
+    }
+
+    /// Smoothed round-trip time, where the sender has measured one.
+    pub fn smoothed_rtt(&self) -> Option<Duration> {
+        self.sender.smoothed_rtt()
+    }
+
+    /// When data could first be sent, if it could.
+    pub fn opened_at(&self) -> Option<Time> {
+        self.sender.opened_at().map(|at| at.max(self.started))
     }
 
     /// How the flow came to its end, once it has.
@@ -136,8 +207,11 @@ impl Connection {
         if packet.destination == self.wiring.host(Side::Receiver) { Side::Receiver } else { Side::Sender }
     }
 
-    /// The application starts.
+    /// The application starts: that of the client, if it has to ask.
     pub fn start<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
+        if let Some(way) = self.way_of_request_mut() {
+            return way.start(visit);
+        }
         if let Some(stop) = self.wiring.progress.start(visit.now) {
             visit.env.schedule(stop, visit.host.id, HostEvent::FlowStop(self.wiring.id));
         }
@@ -216,6 +290,90 @@ impl Connection {
         host: &mut HostState,
         env: &mut E,
     ) {
+        if self.exchange.is_some() {
+            return self.deliver_in_exchange(now, side, packet, host, env);
+        }
+        self.deliver_on_flow(now, side, packet, host, env);
+    }
+
+    /// A packet reaches one end of a connection on which a client asks and a server answers.
+    #[inline(never)]
+    fn deliver_in_exchange<E: HostEnvironment>(
+        &mut self,
+        now: Time,
+        side: Side,
+        packet: PacketHandle,
+        host: &mut HostState,
+        env: &mut E,
+    ) {
+        let Some(exchange) = &mut self.exchange else { return };
+        match (side, is_from_receiver(&env.packets()[packet].transport)) {
+            (Side::Receiver, false) => self.wiring.counts.add(exchange.end()),
+            (Side::Sender, true) => {}
+            (Side::Sender, false) | (Side::Receiver, true) => match &mut exchange.way {
+                Some(way) => {
+                    let side = if side == Side::Sender { Side::Receiver } else { Side::Sender };
+                    way.deliver_on_flow(now, side, packet, host, env);
+                    return self.follow_request(now, host, env);
+                }
+                None => {
+                    self.wiring.counts.delivered += 1;
+                    return env.packets().remove(packet);
+                }
+            },
+        }
+        self.deliver_on_flow(now, side, packet, host, env);
+    }
+
+    /// Something has happened to the request: it may have arrived, or failed.
+    fn follow_request<E: HostEnvironment>(&mut self, now: Time, host: &HostState, env: &mut E) {
+        let Some(exchange) = &mut self.exchange else { return };
+        if let Some(at) = exchange.hear(now) {
+            env.schedule(at, host.id, HostEvent::Answer(self.wiring.id));
+        }
+        let outcome = exchange.way.as_ref().and_then(|way| way.outcome());
+        if outcome == Some(FlowOutcome::Failed) {
+            self.wiring.outcome = outcome;
+        }
+    }
+
+    /// A timer event of the way of the request.
+    pub fn request_timer<E: HostEnvironment>(&mut self, timer: Timer, visit: &mut Visit<E>) {
+        let Some(way) = self.way_of_request_mut() else { return };
+        match timer {
+            Timer::Sender => way.sender_timer(visit),
+            Timer::Receiver => way.receiver_timer(visit),
+            Timer::Ordering => way.ordering_timer(visit),
+        }
+        self.follow_request(visit.now, visit.host, visit.env);
+    }
+
+    /// The sender of the answer knows what the handshake has shown, as on one connection it does.
+    pub fn learn_from_request(&mut self, transports: &[TransportConfig], hosts: &[HostState], streams: &RandomStreams) {
+        let Some(known_rtt) = self.exchange.as_ref().and_then(|exchange| exchange.known_rtt()) else { return };
+        let [source, destination] =
+            [Side::Sender, Side::Receiver].map(|side| &hosts[self.wiring.host(side).0 as usize]);
+        let transport = transports[usize::from(self.transport.0)].opened(Some(known_rtt));
+        let stream = || transport_stream(self.wiring.id, Leg::Flow, streams);
+        (self.sender, _) = transport.connect(&source.card, source.timer_phase, destination.timer_phase, stream);
+    }
+
+    /// The server begins its answer.
+    pub fn answer<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
+        let requested = self.exchange.as_ref().and_then(|exchange| exchange.sent_at());
+        self.wiring.asked = Some(Asked { started: self.started, requested });
+        self.serve_sender(visit);
+    }
+
+    #[inline]
+    fn deliver_on_flow<E: HostEnvironment>(
+        &mut self,
+        now: Time,
+        side: Side,
+        packet: PacketHandle,
+        host: &mut HostState,
+        env: &mut E,
+    ) {
         match side {
             Side::Sender => self.deliver_to_sender(now, packet, host, env),
             Side::Receiver if self.wiring.ordering.is_some() => self.deliver_in_order(now, packet, host, env),
@@ -260,7 +418,7 @@ impl Connection {
 
     fn arm_ordering<E: HostEnvironment>(&mut self, now: Time, host: &HostState, env: &mut E) {
         if let Some(at) = self.wiring.ordering.as_mut().and_then(|ordering| ordering.arm(now)) {
-            env.schedule(at, host.id, HostEvent::OrderingTimer(self.wiring.id));
+            env.schedule(at, host.id, Timer::Ordering.event(self.wiring.id, self.wiring.leg));
         }
     }
 
@@ -274,11 +432,16 @@ impl Connection {
 
     /// Packets of which the ordering layer held a copy.
     pub fn duplicates(&self) -> u64 {
-        self.wiring.ordering.as_ref().map_or(0, |ordering| ordering.statistics().duplicate_packets)
+        let of_request = self.way_of_request().map_or(0, Connection::duplicates);
+        of_request + self.wiring.ordering.as_ref().map_or(0, |ordering| ordering.statistics().duplicate_packets)
     }
 
     /// The flow is over: what its ordering layer holds is dropped. Answers how many packets that were.
     pub fn drop_held<E: HostEnvironment>(&mut self, env: &mut E) -> u64 {
+        self.way_of_request_mut().map_or(0, |way| way.drop_held(env)) + self.drop_held_of_flow(env)
+    }
+
+    fn drop_held_of_flow<E: HostEnvironment>(&mut self, env: &mut E) -> u64 {
         let Wiring { ordering: Some(ordering), counts, receiver_end, .. } = &mut self.wiring else { return 0 };
         let before = counts.dropped;
         for packet in ordering.take_held() {
@@ -323,6 +486,9 @@ impl Connection {
 
     /// The flow's turn at a card that has drained.
     pub fn take_turn<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
+        if visit.host.id != self.wiring.host(Side::Sender) {
+            return self.way_of_request_mut().into_iter().for_each(|way| way.take_turn(visit));
+        }
         let Self { wiring, sender, receiver, .. } = self;
         with!(sender, SenderState, sender => wiring.take_turn(sender, receiver, visit));
     }
@@ -356,6 +522,12 @@ impl Connection {
     /// When a reliable transport completed the flow and what was delivered is not what was written.
     pub fn record(&self, now: Time, outcome: FlowOutcome) -> FlowRecord {
         let wiring = &self.wiring;
+        let (mut sender, mut receiver) = self.statistics();
+        if let Some(exchange) = &self.exchange {
+            let of_request = exchange.statistics();
+            sender.add(&of_request.0);
+            receiver.add(&of_request.1);
+        }
         let record = FlowRecord {
             flow: wiring.id,
             tag: wiring.tag,
@@ -368,13 +540,30 @@ impl Connection {
             bytes_written: wiring.progress.written_bytes(),
             bytes_acknowledged: self.sender.acknowledged_bytes(),
             bytes_delivered: self.receiver.delivered_bytes(),
-            packets: wiring.counts,
-            sender: self.sender.statistics(),
-            receiver: self.receiver.statistics(),
+            packets: self.counts(),
+            sender,
+            receiver,
             ordering: wiring.ordering.as_ref().map(|ordering| ordering.statistics()),
+            unanswered: self.unanswered(outcome),
         };
         self.check(&record);
         record
+    }
+
+    /// The answer to a request, if the flow ends without it.
+    fn unanswered(&self, outcome: FlowOutcome) -> Option<MessageRecord> {
+        let exchange = self.exchange.as_ref().filter(|_| outcome != FlowOutcome::Completed)?;
+        let (bytes, delivered) = self.wiring.progress.message_under_way();
+        Some(MessageRecord {
+            flow: self.wiring.id,
+            tag: self.wiring.tag,
+            number: 0,
+            bytes,
+            started: self.started,
+            requested: exchange.sent_at(),
+            delivered,
+            acknowledged: Time::NEVER,
+        })
     }
 
     fn check(&self, record: &FlowRecord) {

@@ -4,10 +4,11 @@ use hitless_engine::{PacketHandle, RandomStreams, Stream};
 use hitless_wire::{FlowId, HostId, Time};
 
 use super::connection::{Connection, Side};
+use super::exchange::Timer;
 use super::state::HostState;
 use super::wiring::Visit;
 use super::{HostConfig, HostDrop, HostEnvironment, HostEvent};
-use crate::application::{Application, FlowConfig, FlowOutcome, FlowProgress, PacketCounts, TransportId};
+use crate::application::{Application, FlowConfig, FlowOutcome, FlowProgress, PacketCounts, Request, TransportId};
 use crate::flow::TransportConfig;
 
 /// A flow's place in the table: 16 bytes, whatever the flow is doing.
@@ -39,14 +40,6 @@ pub struct HostTotals {
     pub flows_completed: u64,
     /// Flows whose transport gave up.
     pub flows_failed: u64,
-}
-
-impl PacketCounts {
-    fn add(&mut self, other: PacketCounts) {
-        self.injected += other.injected;
-        self.delivered += other.delivered;
-        self.dropped += other.dropped;
-    }
 }
 
 /// All hosts of a partition and the flows between them. How to drive it: see [the module](super).
@@ -92,12 +85,13 @@ impl Hosts {
     ///
     /// # Panics
     /// When the flow makes no sense: unknown hosts or transport, both ends at one host, no messages, empty messages,
-    /// more than one message of datagrams.
+    /// more than one message of datagrams, more than one answer to a request.
     pub fn add_flow<E: HostEnvironment>(&mut self, config: FlowConfig, env: &mut E) -> FlowId {
         self.check(&config);
         let flow = FlowId(u32::try_from(self.flows.len()).expect("fewer than 2^32 flows"));
         self.flows.push(FlowSlot::Waiting(Box::new(config)));
-        env.schedule(config.start, config.source, HostEvent::FlowStart(flow));
+        let opener = if config.request.is_some() { config.destination } else { config.source };
+        env.schedule(config.start, opener, HostEvent::FlowStart(flow));
         flow
     }
 
@@ -139,6 +133,11 @@ impl Hosts {
                 count == 1 || transport.is_reliable(),
                 "a second message would wait for datagrams that may be lost"
             );
+        }
+        if let Some(Request { bytes, .. }) = config.request {
+            assert!(bytes > 0 && transport.is_reliable(), "a request that may never arrive");
+            let answer = matches!(config.application, Application::Messages { count: 1, .. });
+            assert!(answer, "a request has one answer");
         }
         let appends = config.application == Application::Appended;
         assert!(!appends || transport.is_reliable(), "a message of datagrams may never be complete");
@@ -184,6 +183,8 @@ impl Hosts {
             Event::OrderingTimer(flow) => {
                 self.visit(now, flow, Side::Receiver, env, Connection::ordering_timer);
             }
+            Event::RequestTimer(flow, timer) => self.request_timer(now, flow, timer, env),
+            Event::Answer(flow) => self.answer(now, flow, env),
             Event::FlowStart(flow) => self.start(now, flow, env),
             Event::NextMessage(flow) => {
                 self.visit(now, flow, Side::Sender, env, Connection::next_message);
@@ -209,21 +210,51 @@ impl Hosts {
     ) {
         // An event of a flow that has ended since it was scheduled means nothing.
         let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else { return };
-        let host = &mut self.hosts[connection.wiring().host(side).0 as usize];
-        act(connection, &mut Visit::new(now, host, env));
+        let host = connection.wiring().host(side);
+        self.visit_at(now, flow, host, env, act);
+    }
+
+    /// [`Self::visit`] to the end that is at `host`.
+    #[inline]
+    fn visit_at<E: HostEnvironment>(
+        &mut self,
+        now: Time,
+        flow: FlowId,
+        host: HostId,
+        env: &mut E,
+        act: impl FnOnce(&mut Connection, &mut Visit<E>),
+    ) {
+        let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else { return };
+        act(connection, &mut Visit::new(now, &mut self.hosts[host.0 as usize], env));
         if connection.outcome().is_some() {
             self.finish(now, flow, env);
         }
     }
 
+    /// A timer event of the way of a request.
+    fn request_timer<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, timer: Timer, env: &mut E) {
+        // The request goes from the receiver of the flow to its sender.
+        let side = if timer == Timer::Sender { Side::Receiver } else { Side::Sender };
+        self.visit(now, flow, side, env, |connection, visit| connection.request_timer(timer, visit));
+    }
+
+    /// A server has thought, and answers.
+    fn answer<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, env: &mut E) {
+        let Self { flows, transports, hosts, streams, .. } = self;
+        let FlowSlot::Active(connection) = &mut flows[flow.0 as usize] else { return };
+        connection.learn_from_request(transports, hosts, streams);
+        self.visit(now, flow, Side::Sender, env, Connection::answer);
+    }
+
     fn start<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, env: &mut E) {
         let slot = &mut self.flows[flow.0 as usize];
         let FlowSlot::Waiting(config) = slot else { panic!("{flow:?} starts twice") };
+        let opener = if config.request.is_some() { config.destination } else { config.source };
         let transport = &self.transports[usize::from(config.transport.0)];
         let connection = Connection::new(flow, now, config, transport, &self.hosts, &self.streams);
         *slot = FlowSlot::Active(Box::new(connection));
         self.totals.flows_started += 1;
-        self.visit(now, flow, Side::Sender, env, Connection::start);
+        self.visit_at(now, flow, opener, env, Connection::start);
     }
 
     /// A packet has passed the receive delay.
@@ -259,7 +290,7 @@ impl Hosts {
     fn card_drained<E: HostEnvironment>(&mut self, now: Time, host: HostId, env: &mut E) {
         self.hosts[host.0 as usize].drain_fired();
         while let Some(flow) = self.hosts[host.0 as usize].next_turn(now) {
-            self.visit(now, flow, Side::Sender, env, Connection::take_turn);
+            self.visit_at(now, flow, host, env, Connection::take_turn);
         }
         self.hosts[host.0 as usize].arm_drain(now, env);
     }
@@ -365,7 +396,7 @@ mod tests {
     #[test]
     fn a_million_flows_that_are_not_active_take_little_memory() {
         assert_eq!(size_of::<FlowSlot>(), 16);
-        assert!(size_of::<FlowConfig>() <= 72, "{}", size_of::<FlowConfig>());
+        assert!(size_of::<FlowConfig>() <= 112, "{}", size_of::<FlowConfig>());
         assert!(size_of::<Connection>() <= 1_024, "{}", size_of::<Connection>());
     }
 }

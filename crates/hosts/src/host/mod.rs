@@ -20,6 +20,7 @@
 
 mod appended;
 mod connection;
+mod exchange;
 mod hosts;
 mod marking;
 mod network_card;
@@ -36,6 +37,7 @@ mod tests;
 use hitless_engine::{PacketHandle, PacketStore};
 use hitless_wire::{Duration, FlowId, HostId, Packet, Time};
 
+pub use exchange::Timer;
 pub use hosts::{HostTotals, Hosts};
 pub use marking::{Marking, Rank};
 pub use network_card::{NetworkCard, NetworkCardConfig, QueueCapacity};
@@ -96,6 +98,10 @@ pub enum HostEvent {
     ReceiverTimer(FlowId),
     /// The timer of the receiving host's ordering layer.
     OrderingTimer(FlowId),
+    /// A timer of the way of the request that the flow answers.
+    RequestTimer(FlowId, Timer),
+    /// The server begins its answer.
+    Answer(FlowId),
     /// A packet has passed the receive delay.
     Deliver(PacketHandle),
     /// A packet has passed the send delay.

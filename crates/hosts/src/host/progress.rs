@@ -151,6 +151,12 @@ impl Progress {
         self.phase == Phase::Done
     }
 
+    /// Of one message: its length, and when its last byte was delivered, if it was.
+    pub fn message_under_way(&self) -> (u64, Time) {
+        let (_, bytes, _) = self.messages();
+        (bytes, if self.phase == Phase::Message { self.delivered } else { Time::NEVER })
+    }
+
     /// Messages completed.
     pub fn messages_completed(&self) -> u64 {
         self.number

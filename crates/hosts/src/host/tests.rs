@@ -1,5 +1,7 @@
 //! Hosts under a tiny event loop: two or three of them, joined by a pipe with a delay that may lose packets.
 
+mod exchanges;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -128,6 +130,7 @@ fn flow_config(source: u32, destination: u32, application: Application) -> FlowC
         acknowledgement_class: 2,
         hash_salt: 0,
         marking: None,
+        request: None,
     }
 }
 
@@ -188,8 +191,16 @@ fn a_message_takes_the_time_that_arithmetic_says() {
     assert_eq!(bench.world.departures_of(HostId(0)), [FULL, 2 * FULL, 3 * FULL]);
     let delivered = Time(3 * FULL + 1_000_000);
     let acknowledged = Time(3 * FULL + ACKNOWLEDGEMENT + 2_000_000);
-    let expected =
-        MessageRecord { flow, tag: 7, number: 0, bytes: 3_072, started: Time::ZERO, delivered, acknowledged };
+    let expected = MessageRecord {
+        flow,
+        tag: 7,
+        number: 0,
+        bytes: 3_072,
+        started: Time::ZERO,
+        requested: None,
+        delivered,
+        acknowledged,
+    };
     assert_eq!(bench.world.messages, [expected]);
     let record = bench.world.flows[0];
     assert_eq!((record.outcome, record.finished), (FlowOutcome::Completed, acknowledged));

@@ -6,6 +6,8 @@
 use hitless_engine::{PacketHandle, PacketStore};
 use hitless_wire::{FlowId, HostId, Packet, Time};
 
+use super::connection::Leg;
+use super::exchange::Timer;
 use super::marking::Marker;
 use super::ordering::Ordering;
 use super::progress::{Completion, Progress, Step};
@@ -92,10 +94,22 @@ impl End {
     }
 }
 
+/// What came before an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// When the client began to open the connection.
+    pub started: Time,
+    /// When it sent the request.
+    pub requested: Option<Time>,
+}
+
 /// An active flow without its transports.
 #[derive(Clone, Debug)]
 pub struct Wiring {
     pub id: FlowId,
+    pub leg: Leg,
+    /// Of the answer to a request, once it has begun.
+    pub asked: Option<Asked>,
     pub tag: u32,
     pub on_network_card: bool,
     pub held_back: bool,
@@ -258,7 +272,7 @@ impl Wiring {
     pub fn serve_receiver<R: Receiver, E: HostEnvironment>(&mut self, receiver: &mut R, visit: &mut Visit<E>) -> bool {
         while self.answer(receiver, visit) {}
         if let Some(at) = self.receiver_end.timers.arm(visit.now, receiver.next_timeout()) {
-            visit.env.schedule(at, self.host(Side::Receiver), HostEvent::ReceiverTimer(self.id));
+            visit.env.schedule(at, self.host(Side::Receiver), Timer::Receiver.event(self.id, self.leg));
         }
         self.progress.wants_delivered(receiver.delivered_bytes())
     }
@@ -303,7 +317,7 @@ impl Wiring {
         if self.timer_counts(sender)
             && let Some(at) = self.sender_end.timers.arm(visit.now, sender.next_timeout())
         {
-            visit.env.schedule(at, self.host(Side::Sender), HostEvent::SenderTimer(self.id));
+            visit.env.schedule(at, self.host(Side::Sender), Timer::Sender.event(self.id, self.leg));
         }
     }
 
@@ -357,8 +371,12 @@ impl Wiring {
 
     /// A message is complete.
     pub fn report<E: HostEnvironment>(&self, completion: Completion, env: &mut E) {
-        let Completion { number, bytes, started, delivered, acknowledged } = completion;
+        if self.leg == Leg::Request {
+            return;
+        }
+        let Completion { number, bytes, delivered, acknowledged, .. } = completion;
         let (flow, tag) = (self.id, self.tag);
-        env.message_completed(&MessageRecord { flow, tag, number, bytes, started, delivered, acknowledged });
+        let Asked { started, requested } = self.asked.unwrap_or(Asked { started: completion.started, requested: None });
+        env.message_completed(&MessageRecord { flow, tag, number, bytes, started, requested, delivered, acknowledged });
     }
 }

@@ -42,6 +42,18 @@ pub struct SenderStatistics {
     pub sacks: SackRecord,
 }
 
+impl SenderStatistics {
+    /// Adds what was counted on the other way of a connection; what its selective acknowledgements said is left out.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.packets_sent += other.packets_sent;
+        self.packets_retransmitted += other.packets_retransmitted;
+        self.fast_recoveries += other.fast_recoveries;
+        self.timeouts += other.timeouts;
+        self.tail_loss_probes += other.tail_loss_probes;
+        self.congestion_echoes += other.congestion_echoes;
+    }
+}
+
 /// What selective acknowledgements said to a sender (LinkGuardian, section 4.4 and figure 13).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackRecord {
@@ -66,6 +78,16 @@ pub struct ReceiverStatistics {
     pub reordered_packets: u64,
     /// Data packets with Congestion Experienced.
     pub marked_packets: u64,
+}
+
+impl ReceiverStatistics {
+    /// Adds what was counted on the other way of a connection.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.packets_received += other.packets_received;
+        self.duplicate_packets += other.duplicate_packets;
+        self.reordered_packets += other.reordered_packets;
+        self.marked_packets += other.marked_packets;
+    }
 }
 
 /// The end of a flow that has data.

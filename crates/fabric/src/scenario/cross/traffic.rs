@@ -9,8 +9,8 @@ use crate::scenario::quantity::Quantity;
 use crate::scenario::suggest::closest;
 use crate::scenario::workload::{build_group, load_of};
 use crate::scenario::{
-    Congestion, DcqcnSettings, FlowGroup, FlowPattern, PacketPairSettings, Protocol, RoceSettings, SwiftSettings,
-    TcpSettings, UdpSettings, Until,
+    Congestion, DcqcnSettings, FlowGroup, FlowPattern, IncastFlows, PacketPairSettings, PoissonFlows, Protocol,
+    RoceSettings, SwiftSettings, TcpSettings, UdpSettings, Until,
 };
 use crate::topology::Topology;
 use crate::topology::select::select_hosts;
@@ -209,6 +209,11 @@ impl Check<'_> {
             (FlowPattern::Poisson(poisson), Protocol::Udp(_)) if poisson.connections.is_some() => {
                 let rule = "needs a transport that knows when a message has arrived, not \"udp\"";
                 self.require(false, &format!("{section}.connections"), rule);
+            }
+            (FlowPattern::Poisson(PoissonFlows { request: Some(_), .. }), Protocol::Udp(_))
+            | (FlowPattern::Incast(IncastFlows { request: Some(_), .. }), Protocol::Udp(_)) => {
+                let rule = "needs a transport that repeats a request that was lost, not \"udp\"";
+                self.require(false, &format!("{section}.request"), rule);
             }
             (FlowPattern::Requests(_), Protocol::Udp(_)) => {
                 self.require(false, &field, "needs a transport that knows when a message has arrived, not \"udp\"");

@@ -4,7 +4,7 @@ use hitless_engine::Stream;
 use hitless_wire::{HostId, Time};
 
 use super::{Arrivals, Template};
-use crate::workload::FlowSpec;
+use crate::workload::{Asking, FlowSpec};
 use hitless_engine::draws::below;
 
 /// Incast queries: each has a random client and `fan_in` different random servers.
@@ -18,6 +18,7 @@ pub struct IncastGenerator {
     fan_in: usize,
     bytes: u64,
     stream: Stream,
+    asking: Option<Asking>,
     query: u64,
     start: Option<Time>,
     /// Answers of the current query that are still to be given out, last first.
@@ -44,7 +45,25 @@ impl IncastGenerator {
         }
         let answers = Vec::with_capacity(fan_in);
         let (left, query, start) = (count, 0, None);
-        Some(Self { template, arrivals, left, clients, servers, fan_in, bytes, stream, query, start, answers })
+        Some(Self {
+            template,
+            arrivals,
+            left,
+            clients,
+            servers,
+            fan_in,
+            bytes,
+            stream,
+            asking: None,
+            query,
+            start,
+            answers,
+        })
+    }
+
+    /// The client asks each server.
+    pub fn asked(self, asking: Option<Asking>) -> Self {
+        Self { asking, ..self }
     }
 
     /// Whether neither a count nor a time ends it.
@@ -80,7 +99,8 @@ impl IncastGenerator {
             let server = self.servers[position];
             if server != client {
                 let answer = self.template.sized(server, client, self.bytes, start);
-                self.answers.push(FlowSpec { query: Some(self.query), ..answer });
+                let request = self.asking.as_mut().map(Asking::request);
+                self.answers.push(FlowSpec { query: Some(self.query), request, ..answer });
             }
         }
         self.answers.reverse();

@@ -46,6 +46,7 @@ impl Template {
             group: self.group,
             connection: None,
             query: None,
+            request: None,
         }
     }
 

@@ -5,7 +5,7 @@ use hitless_wire::{HostId, Time};
 
 use super::{Arrivals, Template};
 use crate::topology::{SwitchId, Topology};
-use crate::workload::{FlowSpec, SizeSampler};
+use crate::workload::{Asking, FlowSpec, SizeSampler};
 use hitless_engine::draws::below;
 
 /// Draws a sender and a receiver.
@@ -63,6 +63,7 @@ pub struct PairGenerator {
     previous: Option<Time>,
     /// Open connections between two hosts of which a flow takes one.
     connections: Option<u32>,
+    asking: Option<Asking>,
 }
 
 impl PairGenerator {
@@ -75,12 +76,17 @@ impl PairGenerator {
         sizes: SizeSampler,
         stream: Stream,
     ) -> Self {
-        Self { template, arrivals, left: count, pairs, sizes, stream, previous: None, connections: None }
+        Self { template, arrivals, left: count, pairs, sizes, stream, previous: None, connections: None, asking: None }
     }
 
     /// Flows that are messages on open connections: each takes one at random of so many that its hosts have.
     pub fn on_connections(self, connections: Option<u32>) -> Self {
         Self { connections, ..self }
+    }
+
+    /// Flows that are answers: each receiver asks first.
+    pub fn asked(self, asking: Option<Asking>) -> Self {
+        Self { asking, ..self }
     }
 
     /// How many flows are left, if there is a limit.
@@ -111,6 +117,7 @@ impl Iterator for PairGenerator {
         let (source, destination) = self.pairs.draw(&mut self.stream);
         let bytes = self.sizes.sample(&mut self.stream);
         let connection = self.connections.map(|count| below(&mut self.stream, count as usize) as u32);
-        Some(FlowSpec { connection, ..self.template.sized(source, destination, bytes, start) })
+        let request = self.asking.as_mut().map(Asking::request);
+        Some(FlowSpec { connection, request, ..self.template.sized(source, destination, bytes, start) })
     }
 }

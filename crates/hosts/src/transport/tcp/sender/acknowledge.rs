@@ -228,6 +228,7 @@ impl TcpSender {
             return;
         }
         self.connection = Connection::Established;
+        self.opened_at = now;
         self.calm = !self.algorithm_sets_window();
         self.orderly = self.calm && self.uses_rack;
         self.timer_stale = true;

@@ -136,6 +136,8 @@ pub struct TcpSender {
     /// Samples of the delivery rate, for an algorithm that models the path.
     delivery_rate: Option<Box<DeliveryRate>>,
     clock: TickClock,
+    /// When data could flow; [`Time::NEVER`]: not yet.
+    opened_at: Time,
     config: TcpConfig,
 }
 
@@ -194,6 +196,7 @@ impl TcpSender {
             pacer: Pacer::default(),
             delivery_rate,
             clock: TickClock::new(config.timer_tick, timer_phase),
+            opened_at: if config.handshake { Time::NEVER } else { Time::ZERO },
             config: *config,
         }
     }
@@ -233,6 +236,11 @@ impl TcpSender {
     /// Smoothed round-trip time, once there was a sample.
     pub fn smoothed_rtt(&self) -> Option<Duration> {
         self.rtt.smoothed()
+    }
+
+    /// When data could flow: from the beginning of time without a handshake; `None`: not yet.
+    pub fn opened_at(&self) -> Option<Time> {
+        (self.opened_at != Time::NEVER).then_some(self.opened_at)
     }
 
     /// Retransmission timeout, with backoff.

@@ -1,0 +1,111 @@
+//! A request and its answer on one connection: the client opens it and asks, the server thinks and answers.
+//!
+//! The flow is the answer. The way of the request, with the handshake if the transport has one, is a
+//! [`Connection`] of its own in the other direction; both share the flow's number, its path and its accounts. The first
+//! data of the answer acknowledges the request, as it does where acknowledgements ride on data.
+
+use hitless_engine::RandomStreams;
+use hitless_wire::{Duration, FlowId, Time};
+
+use super::HostEvent;
+use super::connection::{Connection, Leg};
+use super::state::HostState;
+use crate::application::{Application, FlowConfig, PacketCounts, Request};
+use crate::flow::TransportConfig;
+use crate::transport::{ReceiverStatistics, SenderStatistics};
+
+/// The timers of the two ends of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timer {
+    /// Of the sending transport.
+    Sender,
+    /// Of the receiving transport.
+    Receiver,
+    /// Of the ordering layer.
+    Ordering,
+}
+
+impl Timer {
+    /// The event of this timer on one way of a flow.
+    pub fn event(self, flow: FlowId, leg: Leg) -> HostEvent {
+        match (leg, self) {
+            (Leg::Request, timer) => HostEvent::RequestTimer(flow, timer),
+            (Leg::Flow, Timer::Sender) => HostEvent::SenderTimer(flow),
+            (Leg::Flow, Timer::Receiver) => HostEvent::ReceiverTimer(flow),
+            (Leg::Flow, Timer::Ordering) => HostEvent::OrderingTimer(flow),
+        }
+    }
+}
+
+/// What a connection has before its flow, the answer, begins.
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    /// The way of the request; none when the answer has begun to arrive.
+    pub way: Option<Box<Connection>>,
+    request: Request,
+    /// The request has arrived, and the answer will come.
+    is_heard: bool,
+    /// When the client sent the request, if it has.
+    sent_at: Option<Time>,
+    /// What the way of the request had counted when it ended.
+    sender: SenderStatistics,
+    receiver: ReceiverStatistics,
+}
+
+impl Exchange {
+    /// The exchange that ends in the flow of `config`, about to be started.
+    pub fn new(
+        flow: FlowId,
+        now: Time,
+        config: &FlowConfig,
+        transport: &TransportConfig,
+        hosts: &[HostState],
+        streams: &RandomStreams,
+    ) -> Option<Self> {
+        let request = config.request?;
+        let way = FlowConfig {
+            source: config.destination,
+            destination: config.source,
+            class: config.acknowledgement_class,
+            acknowledgement_class: config.class,
+            application: Application::one_way(request.bytes),
+            request: None,
+            ..*config
+        };
+        let way = Connection::one_way(flow, Leg::Request, now, &way, transport, hosts, streams);
+        let (sender, receiver) = (SenderStatistics::default(), ReceiverStatistics::default());
+        Some(Self { way: Some(Box::new(way)), request, is_heard: false, sent_at: None, sender, receiver })
+    }
+
+    /// When the answer begins, if that has just become known.
+    pub fn hear(&mut self, now: Time) -> Option<Time> {
+        let delivered_bytes = self.way.as_ref().map_or(0, |way| way.progress().delivered_bytes);
+        if self.is_heard || delivered_bytes < self.request.bytes {
+            return None;
+        }
+        self.is_heard = true;
+        Some(now + self.request.think)
+    }
+
+    /// The round-trip time that the handshake has shown.
+    pub fn known_rtt(&self) -> Option<Duration> {
+        self.way.as_ref()?.smoothed_rtt()
+    }
+
+    /// When the client sent the request, if it has.
+    pub fn sent_at(&self) -> Option<Time> {
+        self.sent_at.or_else(|| self.way.as_ref()?.opened_at())
+    }
+
+    /// The answer has begun to arrive: ends the way of the request, and answers which packets it had.
+    pub fn end(&mut self) -> PacketCounts {
+        self.sent_at = self.sent_at();
+        (self.sender, self.receiver) = self.statistics();
+        self.way.take().map_or(PacketCounts::default(), |way| way.counts())
+    }
+
+    /// What both ends of the way of the request counted.
+    pub fn statistics(&self) -> (SenderStatistics, ReceiverStatistics) {
+        self.way.as_ref().map_or((self.sender, self.receiver), |way| way.statistics())
+    }
+}
