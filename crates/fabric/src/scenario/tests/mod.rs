@@ -3,6 +3,7 @@ mod deflection;
 mod dibs;
 mod failures;
 mod flow_queueing;
+mod layers;
 mod link_protection;
 mod losses;
 mod messages;
