@@ -11,7 +11,7 @@ mod wharf;
 use hitless_mechanisms::afq::config::AfqConfig;
 use hitless_mechanisms::rimm::RimmConfig;
 use hitless_mechanisms::sqr::SqrConfig;
-use hitless_mechanisms::{Afq, AnyMechanism, LinkGuardian, LinkLayerRetry, Rimm, Sqr, Wharf};
+use hitless_mechanisms::{Afq, AnyMechanism, LinkGuardian, LinkLayerRetry, RankGuard, Rimm, Sqr, Wharf};
 use hitless_wire::{Bytes, PortId, Time};
 
 use super::changes::Change;
@@ -60,6 +60,7 @@ struct Draft {
     wharf: Option<Wharf>,
     /// DIBS or another that chooses where a packet goes.
     deflection: Option<AnyMechanism>,
+    rank_guard: Option<RankGuard>,
     rimm: Option<RimmConfig>,
     /// One for each entry that names ports of the switch.
     afq: Vec<AfqConfig>,
@@ -69,7 +70,7 @@ impl Draft {
     /// The kinds in the order in which their hooks run: SQR copies a packet when it leaves its queue, before
     /// LinkGuardian numbers it for the link. LinkGuardian's rivals stand in its place. RIMM comes behind them: it writes the
     /// depth of the port that a packet leaves by in the end, and nothing into copies that are kept. AFQ comes last: whoever
-    /// changes the port of a packet in ingress does so before AFQ gives it a queue there. Only those of [`Kind`] are commanded.
+    /// changes the port of a packet in ingress does so before AFQ gives it a queue there. A rank guard comes before whoever goes by ranks. Only those of [`Kind`] are commanded.
     fn kinds(&self) -> impl Iterator<Item = Kind> {
         let sqr = self.sqr.is_some().then_some(Kind::Sqr);
         sqr.into_iter().chain(self.linkguardian.is_some().then_some(Kind::LinkGuardian))
@@ -82,7 +83,13 @@ impl Draft {
         let of_links = self.linkguardian.map(AnyMechanism::from).into_iter();
         let of_links = of_links.chain(self.link_layer_retry.map(AnyMechanism::from));
         let of_links = of_links.chain(self.wharf.map(AnyMechanism::from));
-        sqr.into_iter().chain(of_links).chain(rimm).chain(self.deflection).chain(afq).collect()
+        sqr.into_iter()
+            .chain(of_links)
+            .chain(rimm)
+            .chain(self.rank_guard.map(AnyMechanism::from))
+            .chain(self.deflection)
+            .chain(afq)
+            .collect()
     }
 }
 
@@ -134,6 +141,9 @@ fn read<'a>(scenario: &'a Scenario, topology: &'a Topology) -> Result<Planner<'a
             MechanismSettings::Dibs(settings) => planner.add_dibs(settings),
             MechanismSettings::SimpleDeflection(settings) => planner.add_simple_deflection(settings),
             MechanismSettings::PreemptiveDeflection(settings) => planner.add_preemptive_deflection(settings),
+            MechanismSettings::Aifo(settings) => planner.add_aifo(settings),
+            MechanismSettings::Pabo(settings) => planner.add_pabo(settings),
+            MechanismSettings::RankGuard(settings) => planner.add_rank_guard(settings),
             MechanismSettings::Rimm(settings) => planner.add_rimm(settings)?,
         }
     }
