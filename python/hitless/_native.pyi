@@ -218,6 +218,14 @@ def live_replay(path: str | PathLike[str]) -> str:
     Raises OSError, ValueError for what is no recording, and `SimulationError`.
     """
 
+def deflection_relative_priorities(ranks: list[int], window: int, queue_packets: int) -> list[tuple[float, float]]:
+    """Of packets that enter a queue one after the other: by quantile, and by the exponential distribution."""
+
+def deflection_scan_counts(
+    full_probabilities: list[float], draws: int, seed: int, start: Literal["uniform", "five-bit"]
+) -> tuple[list[int], int]:
+    """How often each port is the first that is not full from a random start on, and how often none is free."""
+
 def linkguardian_copies(actual_loss_rate: float, target_loss_rate: float) -> int:
     """Copies that LinkGuardian retransmits of each lost packet: Equation 2, rounded up."""
 

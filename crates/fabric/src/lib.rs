@@ -3,9 +3,10 @@
 //! [`scenario`] reads and checks a file; [`topology`] and [`routing`] say who is joined to whom, [`workload`] which
 //! flows start when, [`link`] what happens to frames on the way and [`loss`] which of them are corrupted; [`simulation`]
 //! runs it all under the simulated clock, and [`results`] is what comes out. [`outside`] is for runs in which some nodes
-//! are real.
+//! are real, and [`deflection`] has single steps of that mechanism.
 
 pub mod bench;
+pub mod deflection;
 pub mod link;
 pub mod loss;
 pub mod outside;

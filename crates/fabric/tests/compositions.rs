@@ -24,7 +24,18 @@ const AFQ: [&str; 6] = [
     "round = \"from-occupancy\"\nscheduler = { kind = \"deficit-round-robin\" }",
 ];
 const DIBS: [&str; 3] = ["", "ports = [\"left->right\"]", "to_arrival_port = false\nports = [\"right\"]"];
-const VERTIGO: [&str; 2] = ["", "candidates = 1\nports = [\"left\"]\nrecord_ranks = true"];
+/// Kind and settings of a mechanism that chooses where packets go, or changes their marks.
+const CHOOSERS: [(&str, &str); 9] = [
+    ("simple-deflection", "occupancy = { kind = \"update-gap\" }"),
+    ("simple-deflection", "occupancy = { kind = \"control-packets\", packets = 40 }\nports = [\"left\"]"),
+    ("preemptive-deflection", "candidates = 2\nmemory = true\nalpha = 0.9"),
+    ("preemptive-deflection", "capacity = { kind = \"current-threshold\" }"),
+    ("aifo", "capacity = { kind = \"constant\", size = \"100 KB\" }"),
+    ("pabo", "threshold = 0.1"),
+    ("rank-guard", "slots = 3"),
+    ("vertigo", ""),
+    ("vertigo", "candidates = 1\nports = [\"left\"]\nrecord_ranks = true"),
+];
 const SQR: [&str; 2] = ["links = [\"left->right\"]", "links = [\"left<->right\"]\ncaching = \"delay-queue\""];
 const RIMM: [&str; 2] = ["release = \"exact\"", "ports = [\"right->h8\"]\nmessages = \"in-order\""];
 const LINKGUARDIAN: [&str; 2] = ["link = \"left->right\"", "link = \"right->left\"\nmode = \"non-blocking\""];
@@ -76,13 +87,15 @@ proptest! {
         linkguardian in prop::option::of(prop::sample::select(&LINKGUARDIAN[..])),
         rimm in prop::option::of(prop::sample::select(&RIMM[..])),
         dibs in prop::option::of(prop::sample::select(&DIBS[..])),
-        vertigo in prop::option::of(prop::sample::select(&VERTIGO[..])),
+        chooser in prop::option::of(prop::sample::select(&CHOOSERS[..])),
         retry in prop::option::of(prop::sample::select(&RETRY[..])),
         wharf in prop::option::of(prop::sample::select(&WHARF[..])),
     ) {
         let of_links =
             [section("linkguardian", linkguardian), section("link-layer-retry", retry), section("wharf", wharf)];
-        let detours = [section("rimm", rimm), section("dibs", dibs), section("vertigo", vertigo)];
+        let (kind, lines) = chooser.unzip();
+        let chooser = section(kind.unwrap_or_default(), lines);
+        let detours = [section("rimm", rimm), section("dibs", dibs), chooser];
         let mechanisms = [section("afq", afq), section("sqr", sqr), of_links.concat(), detours.concat()].concat();
         runs(&text(preset, lane, buffer, &mechanisms));
     }

@@ -1,6 +1,6 @@
 //! Deflection in a fabric: what it saves, where packets go, and what ends their wandering.
 
-use hitless_fabric::results::Outcome;
+use hitless_fabric::results::{Column, Outcome};
 use hitless_fabric::{Progress, Simulation, scenario};
 
 /// Senders of other leaves send to h0 at once; the queues hold 20 frames.
@@ -28,7 +28,11 @@ const FIVE_BIT: &str = "[[mechanism]]\nkind = \"simple-deflection\"\nstart = \"f
 const QUANTILE: &str = "[[mechanism]]\nkind = \"preemptive-deflection\"\n";
 const DISTRIBUTION: &str = "[[mechanism]]\nkind = \"preemptive-deflection\"\ncandidates = 2\nmemory = true\n\
                             relative_priority = { kind = \"distribution\" }\n";
-const ALL: [&str; 5] = [DIBS, SIMPLE, FIVE_BIT, QUANTILE, DISTRIBUTION];
+const LATE: &str =
+    "[[mechanism]]\nkind = \"preemptive-deflection\"\noccupancy = { kind = \"update-gap\", gap = \"500 ns\" }\n";
+const NAIVE: &str = "[[mechanism]]\nkind = \"dibs\"\nto_full_ports = true\n";
+const PABO: &str = "[[mechanism]]\nkind = \"pabo\"\nthreshold = 0.5\n";
+const ALL: [&str; 8] = [DIBS, NAIVE, SIMPLE, FIVE_BIT, QUANTILE, DISTRIBUTION, LATE, PABO];
 
 fn run(text: &str) -> Outcome {
     let scenario = scenario::check(text, "dibs").unwrap_or_else(|error| panic!("{error}"));
@@ -73,7 +77,8 @@ fn the_time_to_live_ends_what_an_overload_sends_round_for_ever() {
     for mechanism in ALL {
         let outcome = run(&text(UDP, OVERLOAD, mechanism));
         // 18 Gbps to a link of 10: what is too much must end somewhere.
-        let ended = drops(&outcome, "time to live") + drops(&outcome, "given up by a mechanism");
+        let reasons = ["time to live", "given up by a mechanism", "queue full"];
+        let ended: u64 = reasons.map(|reason| drops(&outcome, reason)).into_iter().sum();
         assert!(ended > 100, "{mechanism}: {:?}", outcome.summary.drops);
         let order = outcome.summary.order.expect("the checker is on");
         assert_eq!(order.packets_under_way, 0, "15 ms after the last was sent, none is on its way any more");
@@ -105,4 +110,91 @@ fn the_random_choices_follow_the_seed_and_move_nothing_else() {
         let never = mechanism.replace(kind, &format!("{kind}\nports = [\"leaf3\"]"));
         assert_eq!(run_with(1, &never), run_with(1, ""), "a switch on which nothing is full changes nothing");
     }
+}
+
+/// Background flows to h0's leaf, and an incast of short flows to h0, of hosts that mark what remains of their flows.
+fn marked(switch: &str, mechanism: &str) -> String {
+    let background = "kind = \"long\"\nsources = [\"h4\", \"h7\", \"h10\"]\ndestinations = [\"h0\"]\n";
+    let text = text(TCP, background, mechanism);
+    let text = text.replace(
+        "[measure]",
+        "[host]\nmarking = { by = \"remaining-bytes\" }\nordering = { timeout = \"360 us\" }\n[measure]",
+    );
+    let text = text.replace("preset = \"ideal\"", &format!("preset = \"ideal\"\n{switch}"));
+    let incast = "kind = \"incast\"\nfan_in = 6\nsize = \"10 KB\"\nperiod = \"1 ms\"\ncount = 15\nclients = [\"h0\"]\n\
+                  servers = [\"h3..h11\"]\n";
+    format!("{text}\n[[flows]]\nname = \"short\"\ntransport = \"t\"\n{incast}")
+}
+
+fn column<'a>(outcome: &'a Outcome, table: &str, name: &str) -> &'a Column {
+    let table = outcome.tables.iter().find(|candidate| candidate.name == table).unwrap_or_else(|| panic!("no {table}"));
+    &table.columns.iter().find(|column| column.0 == name).unwrap_or_else(|| panic!("no {name}")).1
+}
+
+fn text_column<'a>(outcome: &'a Outcome, table: &str, name: &str) -> &'a [String] {
+    let Column::Text(values) = column(outcome, table, name) else { panic!("{name} is no text") };
+    values
+}
+
+/// The mean time that short flows took, in milliseconds; one that did not end counts until the end of the run.
+fn short_ms(outcome: &Outcome) -> f64 {
+    let times = ["started_ps", "delivered_ps"].map(|name| column(outcome, "messages", name));
+    let [Column::Signed(started), Column::Signed(delivered)] = times else { panic!("these are times") };
+    let groups = text_column(outcome, "messages", "group").iter();
+    let rows = groups.zip(started.iter().zip(delivered)).filter(|(group, _)| *group == "short");
+    let end_ps = (outcome.summary.simulated_s * 1e12) as i64;
+    let took: Vec<i64> = rows.map(|(_, (&from, &to))| if to < 0 { end_ps - from } else { to - from }).collect();
+    assert!(!took.is_empty(), "there are short flows");
+    took.iter().sum::<i64>() as f64 / took.len() as f64 / 1e9
+}
+
+/// The sum of a counter over all switches and ports.
+fn counter(outcome: &Outcome, name: &str) -> u64 {
+    let Column::Unsigned(values) = column(outcome, "mechanisms", "value") else { panic!("values are counts") };
+    let names = text_column(outcome, "mechanisms", "counter").iter();
+    names.zip(values).filter(|(counter, _)| *counter == name).map(|(_, &value)| value).sum()
+}
+
+#[test]
+fn short_flows_of_an_incast_end_earlier_with_preemptive_deflection() {
+    for mechanism in [QUANTILE, DISTRIBUTION] {
+        let [without, with] = ["", mechanism].map(|mechanism| run(&marked("", mechanism)));
+        let (before, after) = (short_ms(&without), short_ms(&with));
+        assert!(after < before, "{mechanism}: {before} ms without it, {after} ms with it");
+    }
+}
+
+/// Control packets of a switch with real latencies go round in 427 ns: an update gap as long tells ingress about the same.
+#[test]
+fn an_update_gap_stands_for_control_packets() {
+    let real = "ingress_latency = \"200 ns\"\negress_latency = \"200 ns\"\nmirror_latency = \"200 ns\"\n\
+                loopback_latency = \"20 ns\"\nrecirculation_ports = 1\n";
+    let run = |occupancy: &str| {
+        let mechanism = format!("{SIMPLE}occupancy = {{ {occupancy} }}\n");
+        let text = marked(real, &mechanism).replace("duration = \"20 ms\"", "duration = \"4 ms\"");
+        run(&text)
+    };
+    let by_packets = run("kind = \"control-packets\"");
+    let by_gap = run("kind = \"update-gap\", gap = \"427 ns\"");
+    let rounds = counter(&by_packets, "recirculations of control packets");
+    let expected = 28.0 * 4e6 / 427.36;
+    assert!((rounds as f64 / expected - 1.0).abs() < 0.01, "{rounds}, and {expected} in 4 ms for 28 queues");
+    let [packets, gap] = [&by_packets, &by_gap].map(|outcome| counter(outcome, "packets detoured") as f64);
+    assert!(packets > 50.0 && (packets / gap).ln().abs() < 0.5, "{packets} and {gap} packets deflected");
+    let [packets, gap] = [&by_packets, &by_gap].map(short_ms);
+    assert!((packets / gap).ln().abs() < 0.5, "{packets} ms and {gap} ms");
+}
+
+#[test]
+fn a_rank_guard_raises_liars_and_leaves_honest_hosts_alone() {
+    let guard = "[[mechanism]]\nkind = \"rank-guard\"\n";
+    let with_guard = format!("{QUANTILE}alpha = 0.5\n{guard}");
+    let honest = run(&marked("", &with_guard));
+    assert_eq!(counter(&honest, "packets with a rank raised"), 0);
+    assert!(counter(&honest, "packets seen") > 0);
+    let lies =
+        |mechanism: &str| marked("", mechanism).replacen("name = \"f\"", "name = \"f\"\nrank_divisor = 100000", 1);
+    let caught = run(&lies(&with_guard));
+    assert!(counter(&caught, "packets with a rank raised") > 100);
+    assert!(counter(&caught, "flows found to send more than they promised") >= 3, "each of the long flows");
 }

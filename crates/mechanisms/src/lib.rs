@@ -7,6 +7,7 @@ mod by_port;
 pub mod deflection;
 pub mod link_layer_retry;
 pub mod linkguardian;
+pub mod rank_guard;
 pub mod rimm;
 pub mod sqr;
 pub mod vertigo;
@@ -16,9 +17,10 @@ use hitless_switch::{Context, DropReason, Environment, Mechanism, PortState, Rep
 use hitless_wire::{OrderedSet, PortId, QueueId, Time};
 
 pub use afq::Afq;
-pub use deflection::{Dibs, PreemptiveDeflection, SimpleDeflection};
+pub use deflection::{Aifo, Dibs, Pabo, PreemptiveDeflection, SimpleDeflection};
 pub use link_layer_retry::LinkLayerRetry;
 pub use linkguardian::LinkGuardian;
+pub use rank_guard::RankGuard;
 pub use rimm::Rimm;
 pub use sqr::Sqr;
 pub use vertigo::Vertigo;
@@ -102,6 +104,12 @@ mechanism_list! {
     SimpleDeflection,
     /// Packets of low relative priority to a neighbour before the queue is full.
     PreemptiveDeflection,
+    /// Admission by quantile: packets that a sorted queue would not serve soon are dropped.
+    Aifo,
+    /// Packets of queues that fill up bounce back to where they came from.
+    Pabo,
+    /// A guard at the edge against hosts that lie about their priority.
+    RankGuard,
     /// Microbursts detoured to a neighbour and released in order.
     Rimm,
     /// Queues sorted by urgency, and deflection of what has to leave them.

@@ -5,6 +5,7 @@
 //!
 //! - [`simulator`]: the one file that names the simulator crate;
 //! - [`bench_live`]: what a bench of live forwarding is measured with;
+//! - [`deflection`]: single steps of that mechanism, without a network;
 //! - [`fleet`]: the classes of the fleet simulator, which is a crate of its own;
 //! - [`simulation`]: the Python class `Simulation`, one scenario from text to tables;
 //! - [`session`]: the Python class `Session`, a scenario run in steps with commands in between;
@@ -13,6 +14,7 @@
 //! - [`tables`]: columns of results as numpy arrays, without a copy.
 
 mod bench_live;
+mod deflection;
 mod fleet;
 mod live;
 mod network_interface;
@@ -132,6 +134,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SimulationError", py.get_type::<SimulationError>())?;
     module.add("Cancelled", py.get_type::<Cancelled>())?;
     module.add("FleetError", py.get_type::<fleet::FleetError>())?;
+    module.add_function(wrap_pyfunction!(deflection::deflection_relative_priorities, module)?)?;
+    module.add_function(wrap_pyfunction!(deflection::deflection_scan_counts, module)?)?;
     module.add_class::<simulation::Simulation>()?;
     module.add_class::<session::Session>()?;
     module.add_class::<live::Live>()?;

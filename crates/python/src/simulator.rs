@@ -11,6 +11,7 @@ use hitless_fabric::workload::Cdf;
 use hitless_fabric::{LinkEnd, Mode, Progress, Session, Simulation, Time, copies_for};
 use rustix::time::{ClockId, clock_gettime};
 
+pub use hitless_fabric::deflection::{ScanStart, relative_priorities, scan_counts};
 pub use hitless_fabric::results::{Column, Table};
 
 /// Why there is no result.

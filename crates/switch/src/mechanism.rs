@@ -12,6 +12,8 @@ use crate::report::Report;
 pub struct HookSet(u8);
 
 impl HookSet {
+    /// None.
+    pub const NONE: HookSet = HookSet(0);
     /// [`Mechanism::link_receive`] for packets that enter by the port.
     pub const LINK_RECEIVE: HookSet = HookSet(1);
     /// [`Mechanism::ingress`] for packets that enter by the port.

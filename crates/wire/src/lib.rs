@@ -5,6 +5,7 @@
 //! mechanisms put on a packet, and the wire formats of those headers, one module per mechanism.
 //! Nothing here knows what a switch or a host is.
 
+pub mod deflection;
 pub mod frame;
 pub mod link;
 pub mod link_layer_retry;

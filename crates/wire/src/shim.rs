@@ -38,11 +38,15 @@ pub enum ShimKind {
     LinkGuardianControl = 13,
     /// How urgent the sender holds the packet: [`crate::priority_mark::PriorityMark`].
     PriorityMark = 14,
+    /// A moving average on its way from ingress to egress: [`crate::deflection::CarriedMean`].
+    DeflectionMean = 20,
+    /// What a control packet says of a queue: [`crate::deflection::QueueState`].
+    DeflectionControl = 21,
 }
 
 impl ShimKind {
     /// Every kind there is.
-    pub const ALL: [ShimKind; 14] = [
+    pub const ALL: [ShimKind; 16] = [
         ShimKind::LinkGuardianData,
         ShimKind::LinkGuardianAck,
         ShimKind::LinkGuardianLoss,
@@ -57,10 +61,11 @@ impl ShimKind {
         ShimKind::Wharf,
         ShimKind::LinkGuardianControl,
         ShimKind::PriorityMark,
+        ShimKind::DeflectionMean,
+        ShimKind::DeflectionControl,
     ];
 
-    /// Whether it is for checkers and counters of a simulation only: no room is counted for it on a link, and no mechanism
-    /// decides by it.
+    /// Whether it is for checkers and counters of a simulation: no room is counted for it on a link.
     pub const fn is_for_observers(self) -> bool {
         matches!(self, Self::CheckNumber | Self::DetourCount)
     }
@@ -91,8 +96,8 @@ impl Shim for CheckNumber {
     }
 }
 
-/// How often switches have sent the packet to a neighbour instead of to its own full queue; for counters only: it takes no room
-/// on the wire, and no mechanism decides by it.
+/// How often switches have sent the packet to a neighbour instead of to its own full queue; for counters: it takes no room on the
+/// wire. Only PABO decides by it, whose authors count bounces in the packet too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DetourCount(pub u8);
 

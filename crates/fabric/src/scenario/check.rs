@@ -79,6 +79,7 @@ fn resolve(mut scenario: Scenario) -> Scenario {
             MechanismSettings::LinkLayerRetry(_) | MechanismSettings::Wharf(_) => {}
             MechanismSettings::Afq(_) | MechanismSettings::Dibs(_) | MechanismSettings::Vertigo(_) => {}
             MechanismSettings::SimpleDeflection(_) | MechanismSettings::PreemptiveDeflection(_) => {}
+            MechanismSettings::Aifo(_) | MechanismSettings::Pabo(_) | MechanismSettings::RankGuard(_) => {}
         }
     }
     Scenario { mechanisms, ..scenario }

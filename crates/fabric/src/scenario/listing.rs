@@ -120,7 +120,8 @@ impl<'a> Listing<'a> {
         let Some(table) = table.filter(|table| shape::kind_of(table) == "object") else { return };
         let path = format!("{prefix}{name}");
         let title = if is_list { format!("[[{path}]]") } else { format!("[{path}]") };
-        if !self.open.iter().any(|section| section.title == title) {
+        // Tables of one name in different mechanisms are different tables.
+        if !self.open.iter().any(|section| section.title == title && section.schema == table) {
             self.open.push_back(Section { title, prefix: format!("{path}."), schema: table });
         }
     }

@@ -70,13 +70,14 @@ pub use loss::{BernoulliLoss, BitErrorLoss, ErrorCorrection, GilbertElliottLoss,
 pub use measure::{FlowSampling, MeasureSettings, QueueSampling, ThroughputSampling};
 pub use mechanism::{
     ActivationChange, AfqAdaptive, AfqDeficit, AfqDropAhead, AfqFlowKey, AfqHash, AfqIdleRound, AfqLate, AfqOccupancy,
-    AfqRotating, AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate, Buffering, ConstantCapacity,
-    CurrentThreshold, DeflectionCapacity, DeflectionDecision, DibsSettings, DistributionArithmetic, DistributionMean,
-    DistributionSettings, FallbackSettings, LinkGuardianMode, LinkGuardianSettings, LinkLayerRetryAction,
-    LinkLayerRetrySettings, MechanismSettings, PreemptiveDeflectionSettings, ProbabilisticDecision, QuantileDivisor,
-    QuantileOf, QuantileSettings, RelativePrioritySettings, RimmAgain, RimmChange, RimmMessages, RimmRelease,
-    RimmSettings, ScanStart, SimpleDeflectionSettings, SqrBackstop, SqrCaching, SqrRelease, SqrSettings, StaticLimit,
-    ThresholdDecision, VertigoSettings, WharfSettings,
+    AfqRotating, AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate, AifoSettings, Buffering,
+    ConstantCapacity, ControlPackets, CurrentThreshold, DeflectionCapacity, DeflectionDecision, DeflectionOccupancy,
+    DibsSettings, DistributionArithmetic, DistributionMean, DistributionSettings, FallbackSettings, ImmediateOccupancy,
+    LinkGuardianMode, LinkGuardianSettings, LinkLayerRetryAction, LinkLayerRetrySettings, MechanismSettings,
+    PaboSettings, PreemptiveDeflectionSettings, ProbabilisticDecision, QuantileDivisor, QuantileOf, QuantileSettings,
+    RankGuardSettings, RelativePrioritySettings, RimmAgain, RimmChange, RimmMessages, RimmRelease, RimmSettings,
+    ScanStart, SimpleDeflectionSettings, SqrBackstop, SqrCaching, SqrRelease, SqrSettings, StaticLimit,
+    ThresholdDecision, UpdateGap, VertigoSettings, WharfSettings,
 };
 pub use quantity::QueueLength;
 pub use recovery::{

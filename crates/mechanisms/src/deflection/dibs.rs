@@ -25,6 +25,9 @@ pub struct DibsConfig {
     /// Whether a packet may be detoured to the port by which it came. It may in the authors' program, and in the example of
     /// section 2.
     pub to_arrival_port: bool,
+    /// Whether a packet may be detoured to a port that is full as well, whose queue then drops it: naive deflection, which DIBS
+    /// is compared with (Practical Packet Deflection, section 2).
+    pub to_full_ports: bool,
     /// What the choices are drawn from.
     pub stream: Stream,
 }
@@ -33,6 +36,7 @@ pub struct DibsConfig {
 #[derive(Debug)]
 pub struct Dibs {
     relieved: Vec<PortId>,
+    to_full_ports: bool,
     stream: Stream,
     neighbours: Neighbours,
     account: Account,
@@ -41,18 +45,18 @@ pub struct Dibs {
 impl Dibs {
     /// DIBS as configured.
     pub fn new(config: DibsConfig) -> Self {
-        let DibsConfig { relieved, to_arrival_port, stream } = config;
+        let DibsConfig { relieved, to_arrival_port, to_full_ports, stream } = config;
         let account = Account::new("dibs", Kind::WhenFull, &relieved);
-        Self { relieved, stream, neighbours: Neighbours::new(to_arrival_port), account }
+        Self { relieved, to_full_ports, stream, neighbours: Neighbours::new(to_arrival_port), account }
     }
 
-    /// A port that has room, each with the same probability.
+    /// A port that has room, or any, each with the same probability.
     fn choose<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Option<(PortId, QueueId)> {
         let (full, class) = (context.packet().egress_port, context.packet().class);
         let candidates = self.neighbours.eligible(context.port(), Some(full));
         while let Some(port) = take_any(candidates, &mut self.stream) {
             let queue = context.class_queue(port, class);
-            if context.has_room(port, queue) {
+            if self.to_full_ports || context.has_room(port, queue) {
                 return Some((port, queue));
             }
         }

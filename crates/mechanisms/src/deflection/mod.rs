@@ -11,8 +11,13 @@
 //! full that the packet would fill to the last byte.
 
 mod account;
+mod aifo;
+mod capacity;
 mod dibs;
+pub mod exercise;
 mod neighbours;
+pub mod occupancy;
+mod pabo;
 mod preemptive;
 pub mod priority;
 mod simple;
@@ -20,9 +25,13 @@ mod simple;
 use hitless_switch::{Context, Environment};
 use hitless_wire::PriorityMark;
 
+pub use aifo::{Aifo, AifoConfig};
+pub use capacity::Capacity;
 pub use dibs::{Dibs, DibsConfig};
-pub use neighbours::ScanStart;
-pub use preemptive::{Capacity, Decision, PreemptiveConfig, PreemptiveDeflection};
+pub use neighbours::{ScanStart, first_free};
+pub use occupancy::Occupancy;
+pub use pabo::{Pabo, PaboConfig, bounce_probability};
+pub use preemptive::{Decision, PreemptiveConfig, PreemptiveDeflection};
 pub use simple::{SimpleConfig, SimpleDeflection};
 
 /// What switches compare of the packet at hand, smaller for more urgent; a packet without a mark is as urgent as can be.

@@ -8,10 +8,13 @@
 use hitless_engine::Stream;
 use hitless_engine::draws::unit;
 use hitless_switch::{Context, DropReason, Environment, HookSet, Mechanism, PortState, Report, Subscriptions, Verdict};
-use hitless_wire::{PortId, QueueId, Time};
+use hitless_wire::deflection::CarriedMean;
+use hitless_wire::{PortId, Time};
 
 use super::account::{Account, Kind};
+use super::capacity::{Capacity, Place, Queues};
 use super::neighbours::{Neighbours, take_any};
+use super::occupancy::{Occupancy, View};
 use super::priority::{Estimator, RelativePriority};
 use super::rank_of;
 
@@ -29,17 +32,6 @@ pub enum Decision {
     },
 }
 
-/// Q: what a queue may hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Capacity {
-    /// Its own limit.
-    StaticLimit,
-    /// So many bytes, whatever its limit is.
-    Bytes(u64),
-    /// What a shared buffer grants it at present, at most its own limit (section 6, future directions).
-    CurrentThreshold,
-}
-
 /// Preemptive Deflection's parameters.
 #[derive(Clone, Debug)]
 pub struct PreemptiveConfig {
@@ -53,6 +45,8 @@ pub struct PreemptiveConfig {
     pub decision: Decision,
     /// Q.
     pub capacity: Capacity,
+    /// Where ingress knows from how full queues are.
+    pub occupancy: Occupancy,
     /// How many ports are drawn for a packet that is deflected.
     pub candidates: usize,
     /// Whether the port that was taken last time is one more candidate.
@@ -73,22 +67,15 @@ enum Test {
     Full,
 }
 
-/// A queue that a packet may go to.
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    port: PortId,
-    queue: QueueId,
-}
-
 /// Preemptive Deflection on one switch.
 #[derive(Debug)]
 pub struct PreemptiveDeflection {
     config: PreemptiveConfig,
     neighbours: Neighbours,
-    /// Of all queues of all ports.
+    view: View,
+    queues: Queues,
+    /// By queue.
     estimators: Vec<Estimator>,
-    /// By port: where its queues begin in `estimators`.
-    first: Vec<usize>,
     /// The port taken last.
     taken_last: Option<PortId>,
     account: Account,
@@ -99,29 +86,28 @@ impl PreemptiveDeflection {
     pub fn new(config: PreemptiveConfig) -> Self {
         let account = Account::new("preemptive-deflection", Kind::Preemptive, &config.relieved);
         let neighbours = Neighbours::new(config.to_arrival_port);
-        Self { config, neighbours, estimators: Vec::new(), first: Vec::new(), taken_last: None, account }
-    }
-
-    fn estimator(&mut self, Place { port, queue }: Place) -> &mut Estimator {
-        &mut self.estimators[self.first[usize::from(port.0)] + usize::from(queue.0)]
+        let view = View::new(config.occupancy.clone());
+        let (queues, estimators) = (Queues::default(), Vec::new());
+        Self { config, neighbours, view, queues, estimators, taken_last: None, account }
     }
 
     /// Whether the packet at hand may enter a queue.
     fn test<E: Environment>(&mut self, place: Place, rank: u32, context: &mut Context<'_, E>) -> Test {
-        let test = if !context.has_room(place.port, place.queue) {
+        let index = self.queues.index(place);
+        let test = if self.view.is_full(place, index, context) {
             Test::Full
         } else if self.is_over(place, rank, context) {
             Test::OverThreshold
         } else {
             Test::Passed
         };
-        self.estimator(place).evaluated(rank);
+        self.estimators[index].evaluated(rank);
         test
     }
 
     fn is_over<E: Environment>(&mut self, place: Place, rank: u32, context: &mut Context<'_, E>) -> bool {
-        let Some(capacity_bytes) = self.capacity_bytes(place, context) else { return false };
-        let depth_bytes = context.queue_bytes(place.port, place.queue);
+        let Some(capacity_bytes) = self.config.capacity.bytes(place, context) else { return false };
+        let depth_bytes = self.view.depth_bytes(place, self.queues.index(place), context);
         let (capacity, depth, alpha) = (capacity_bytes as f64, depth_bytes as f64, self.config.alpha);
         match self.config.decision {
             Decision::Threshold => {
@@ -141,27 +127,34 @@ impl PreemptiveDeflection {
         }
     }
 
-    fn capacity_bytes<E: Environment>(&self, place: Place, context: &Context<'_, E>) -> Option<u64> {
-        let own = || context.queue_limit_bytes(place.port, place.queue);
-        match self.config.capacity {
-            Capacity::StaticLimit => own(),
-            Capacity::Bytes(bytes) => Some(bytes),
-            Capacity::CurrentThreshold => {
-                let current = context.queue_threshold_bytes();
-                own().into_iter().chain(current).min()
+    fn relative_priority<E: Environment>(&mut self, place: Place, rank: u32, context: &mut Context<'_, E>) -> f64 {
+        let index = self.queues.index(place);
+        let estimator = &mut self.estimators[index];
+        if !self.view.is_immediate() {
+            let mean = self.view.known(index, context.now()).mean_rank;
+            if let Some(share) = estimator.by_mean(rank, mean) {
+                return share;
             }
         }
-    }
-
-    fn relative_priority<E: Environment>(&mut self, place: Place, rank: u32, context: &mut Context<'_, E>) -> f64 {
-        let estimator = self.estimator(place);
         let committed_bytes = committed_bytes(estimator, place, context);
         estimator.relative_priority(rank, committed_bytes)
     }
 
     /// The packet at hand goes to a queue.
     fn enter<E: Environment>(&mut self, place: Place, rank: u32, context: &mut Context<'_, E>) {
-        let estimator = self.estimator(place);
+        let index = self.queues.index(place);
+        let estimator = &mut self.estimators[index];
+        if !self.view.is_immediate() {
+            let mean = self.view.known(index, context.now()).mean_rank;
+            if let Some(next) = estimator.next_mean(mean, rank) {
+                // Egress stores it when the packet leaves. A packet without room for it does not count in the average.
+                let _ = context.packet().push_shim(CarriedMean(next));
+                return;
+            }
+            if estimator.asks_for_committed_bytes() && !context.has_room(place.port, place.queue) {
+                return;
+            }
+        }
         let committed_bytes = committed_bytes(estimator, place, context);
         estimator.enqueued(rank, context.packet().frame_bytes, committed_bytes);
     }
@@ -254,18 +247,23 @@ fn committed_bytes<E: Environment>(estimator: &Estimator, place: Place, context:
 impl Mechanism for PreemptiveDeflection {
     /// Of all ports: windows and means are of all packets that a queue gets.
     fn subscriptions(&mut self, queue_counts: &[usize]) -> Subscriptions {
-        self.first = queue_counts.iter().scan(0, |sum, count| Some(std::mem::replace(sum, *sum + count))).collect();
-        self.estimators = vec![Estimator::new(self.config.relative_priority); queue_counts.iter().sum()];
-        let ports = (0..queue_counts.len() as u16).map(PortId);
-        let hooks = ports.map(|port| (port, HookSet::INGRESS_TOWARDS)).collect();
+        self.queues = Queues::new(queue_counts);
+        self.estimators = vec![Estimator::new(self.config.relative_priority); self.queues.count()];
+        self.view.size(queue_counts);
+        let at_each = HookSet::INGRESS_TOWARDS.with(self.view.hooks());
+        let hooks = (0..queue_counts.len() as u16).map(|port| (PortId(port), at_each)).collect();
         Subscriptions { hooks, ..Subscriptions::default() }
     }
 
     fn start<E: Environment>(&mut self, context: &mut Context<'_, E>) {
         self.neighbours.start(context);
+        self.view.start(context);
     }
 
     fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+        if self.view.owns(context) {
+            return self.view.learn(context);
+        }
         let rank = rank_of(context);
         let packet = context.packet();
         let own = Place { port: packet.egress_port, queue: packet.queue };
@@ -281,11 +279,27 @@ impl Mechanism for PreemptiveDeflection {
         Verdict::Continue
     }
 
+    fn egress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+        if self.view.owns(context) {
+            return self.view.read(context);
+        }
+        let place = Place { port: context.port(), queue: context.packet().queue };
+        let Some(index) = self.queues.find(place) else { return Verdict::Continue };
+        let estimator = &mut self.estimators[index];
+        let committed_bytes = committed_bytes(estimator, place, context);
+        let carried = context.packet().remove_shim::<CarriedMean>().map(|mean| mean.0);
+        let mean_rank = estimator.queued_mean(committed_bytes).or(carried);
+        self.view.leaves(place, index, self.config.capacity, mean_rank, context);
+        Verdict::Continue
+    }
+
     fn port_state<E: Environment>(&mut self, port: PortId, state: PortState, _context: &mut Context<'_, E>) {
         self.neighbours.set_state(port, state);
     }
 
     fn report(&self, _now: Time) -> Report {
-        self.account.report()
+        let mut report = self.account.report();
+        self.view.report(&mut report);
+        report
     }
 }

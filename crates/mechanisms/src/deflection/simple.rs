@@ -8,7 +8,9 @@ use hitless_switch::{Context, Environment, HookSet, Mechanism, PortState, Report
 use hitless_wire::{PortId, QueueId, Time};
 
 use super::account::{Account, Kind};
+use super::capacity::{Capacity, Place, Queues};
 use super::neighbours::{Neighbours, ScanStart, first_free};
+use super::occupancy::{Occupancy, View};
 
 /// Simple Deflection's parameters.
 #[derive(Clone, Debug)]
@@ -19,6 +21,10 @@ pub struct SimpleConfig {
     pub to_arrival_port: bool,
     /// Where the scan begins.
     pub start: ScanStart,
+    /// Where ingress knows from how full queues are.
+    pub occupancy: Occupancy,
+    /// What a queue may hold, by which egress tells whether it is full. Occupancy that is immediate does not need it.
+    pub capacity: Capacity,
     /// What the choices are drawn from.
     pub stream: Stream,
 }
@@ -30,15 +36,19 @@ pub struct SimpleDeflection {
     start: ScanStart,
     stream: Stream,
     neighbours: Neighbours,
+    capacity: Capacity,
+    view: View,
+    queues: Queues,
     account: Account,
 }
 
 impl SimpleDeflection {
     /// Simple Deflection as configured.
     pub fn new(config: SimpleConfig) -> Self {
-        let SimpleConfig { relieved, to_arrival_port, start, stream } = config;
+        let SimpleConfig { relieved, to_arrival_port, start, occupancy, capacity, stream } = config;
         let account = Account::new("simple-deflection", Kind::WhenFull, &relieved);
-        Self { relieved, start, stream, neighbours: Neighbours::new(to_arrival_port), account }
+        let (neighbours, view) = (Neighbours::new(to_arrival_port), View::new(occupancy));
+        Self { relieved, start, stream, neighbours, capacity, view, queues: Queues::default(), account }
     }
 
     /// The first port that is not full. The port that the packet was to leave by is one of the circle, and full.
@@ -51,9 +61,10 @@ impl SimpleDeflection {
         let start = self.start.draw(&mut self.stream, ports.len());
         let is_free = |place: usize| {
             let port = ports[place];
+            let place = Place { port, queue: context.class_queue(port, class) };
             port != full
                 && self.neighbours.may_take(port, arrived_by)
-                && context.has_room(port, context.class_queue(port, class))
+                && !self.view.is_full(place, self.queues.index(place), context)
         };
         let port = ports[first_free(start, ports.len(), is_free)?];
         Some((port, context.class_queue(port, class)))
@@ -61,19 +72,28 @@ impl SimpleDeflection {
 }
 
 impl Mechanism for SimpleDeflection {
-    fn subscriptions(&mut self, _: &[usize]) -> Subscriptions {
-        let hooks = self.relieved.iter().map(|&port| (port, HookSet::INGRESS_TOWARDS)).collect();
+    fn subscriptions(&mut self, queue_counts: &[usize]) -> Subscriptions {
+        self.queues = Queues::new(queue_counts);
+        self.view.size(queue_counts);
+        let towards = self.relieved.iter().map(|&port| (port, HookSet::INGRESS_TOWARDS));
+        let at_each = (0..queue_counts.len() as u16).map(|port| (PortId(port), self.view.hooks()));
+        let hooks = towards.chain(at_each).collect();
         Subscriptions { hooks, ..Subscriptions::default() }
     }
 
     fn start<E: Environment>(&mut self, context: &mut Context<'_, E>) {
         self.neighbours.start(context);
+        self.view.start(context);
     }
 
     fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
-        let (port, queue) = (context.packet().egress_port, context.packet().queue);
+        if self.view.owns(context) {
+            return self.view.learn(context);
+        }
+        let place = Place { port: context.packet().egress_port, queue: context.packet().queue };
+        let port = place.port;
         self.account.port(port).seen += 1;
-        if context.has_room(port, queue) {
+        if !self.view.is_full(place, self.queues.index(place), context) {
             self.account.leaves_by(port, context);
             return Verdict::Continue;
         }
@@ -86,11 +106,24 @@ impl Mechanism for SimpleDeflection {
         Verdict::Forward { port: towards, queue }
     }
 
+    fn egress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+        if self.view.owns(context) {
+            return self.view.read(context);
+        }
+        let place = Place { port: context.port(), queue: context.packet().queue };
+        if let Some(index) = self.queues.find(place) {
+            self.view.leaves(place, index, self.capacity, None, context);
+        }
+        Verdict::Continue
+    }
+
     fn port_state<E: Environment>(&mut self, port: PortId, state: PortState, _context: &mut Context<'_, E>) {
         self.neighbours.set_state(port, state);
     }
 
     fn report(&self, _now: Time) -> Report {
-        self.account.report()
+        let mut report = self.account.report();
+        self.view.report(&mut report);
+        report
     }
 }

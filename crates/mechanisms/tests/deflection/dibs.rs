@@ -14,15 +14,17 @@ use crate::world::{Bench, HARDWARE, HOST, Hardware, NEIGHBOURS, OTHER_HOST, OUT,
 struct Settings {
     hardware: Hardware,
     to_arrival_port: bool,
+    to_full_ports: bool,
     seed: u64,
 }
 
-const SETTINGS: Settings = Settings { hardware: HARDWARE, to_arrival_port: true, seed: 1 };
+const SETTINGS: Settings = Settings { hardware: HARDWARE, to_arrival_port: true, to_full_ports: false, seed: 1 };
 
 fn bench(settings: Settings) -> Bench {
     let dibs = Dibs::new(DibsConfig {
         relieved: vec![OUT],
         to_arrival_port: settings.to_arrival_port,
+        to_full_ports: settings.to_full_ports,
         stream: RandomStreams::new(settings.seed).stream("dibs"),
     });
     Bench::new(settings.hardware, dibs)
@@ -100,6 +102,14 @@ fn detours_are_counted_in_the_packet_until_it_goes_to_its_host() {
 }
 
 #[test]
+fn naive_deflection_does_not_ask_whether_there_is_room() {
+    let bench = burst(Settings { to_full_ports: true, ..SETTINGS }, HOST, 3 + 60);
+    assert_eq!((bench.sent_by(OUT), bench.sent_to_neighbours()), (3, 9));
+    assert_eq!(bench.world.ended, [DropReason::QueueFull; 51], "the queues that were drawn drop them");
+    assert_eq!((bench.of_out("packets detoured"), bench.of_out("packets with nowhere to go")), (60, 0));
+}
+
+#[test]
 fn a_switch_that_passes_a_packet_on_leaves_the_count_on_it() {
     let mut detoured = packet();
     detoured.push_shim(DetourCount(4)).expect("the packet carries no other shim");
@@ -134,7 +144,7 @@ proptest! {
         let limit = QueueLimit::Bytes(bytes);
         let buffer = if shares { BufferPolicy::Shared { capacity_bytes: 30_000, alpha: 1.0 } } else { BufferPolicy::Static };
         let run = || {
-            let mut bench = bench(Settings { hardware: Hardware { limit, buffer, ..HARDWARE }, to_arrival_port, seed });
+            let mut bench = bench(Settings { hardware: Hardware { limit, buffer, ..HARDWARE }, to_arrival_port, to_full_ports: false, seed });
             let mut at = Time::ZERO;
             for &(gap_ns, from, frame_bytes) in &arrivals {
                 at += Duration::from_ns(gap_ns);

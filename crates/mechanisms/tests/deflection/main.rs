@@ -1,6 +1,8 @@
 //! Deflection on one switch: where packets of congested queues go.
 
+mod admission;
 mod dibs;
+mod late;
 mod preemptive;
 mod simple;
 mod world;

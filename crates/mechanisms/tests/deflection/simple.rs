@@ -2,7 +2,7 @@
 
 use hitless_engine::RandomStreams;
 use hitless_mechanisms::SimpleDeflection;
-use hitless_mechanisms::deflection::{ScanStart, SimpleConfig};
+use hitless_mechanisms::deflection::{Capacity, Occupancy, ScanStart, SimpleConfig};
 use hitless_switch::{BufferPolicy, DropReason, PortState, QueueLimit};
 use hitless_wire::{Duration, Packet, PortId, Time};
 use proptest::prelude::*;
@@ -21,7 +21,14 @@ const SETTINGS: Settings = Settings { hardware: HARDWARE, to_arrival_port: true,
 
 fn bench(Settings { hardware, to_arrival_port, start, seed }: Settings) -> Bench {
     let stream = RandomStreams::new(seed).stream("simple deflection");
-    let config = SimpleConfig { relieved: vec![OUT], to_arrival_port, start, stream };
+    let config = SimpleConfig {
+        relieved: vec![OUT],
+        to_arrival_port,
+        start,
+        occupancy: Occupancy::Immediate,
+        capacity: Capacity::StaticLimit,
+        stream,
+    };
     Bench::new(hardware, SimpleDeflection::new(config))
 }
 

@@ -64,17 +64,29 @@ pub struct Hardware {
     pub out_faces_switch: bool,
     /// Without latency in its pipelines.
     pub is_ideal: bool,
+    /// How many recirculation ports follow the others.
+    pub recirculation_ports: usize,
 }
 
-pub const HARDWARE: Hardware =
-    Hardware { limit: QueueLimit::Packets(3), buffer: BufferPolicy::Static, out_faces_switch: false, is_ideal: false };
+pub const HARDWARE: Hardware = Hardware {
+    limit: QueueLimit::Packets(3),
+    buffer: BufferPolicy::Static,
+    out_faces_switch: false,
+    is_ideal: false,
+    recirculation_ports: 0,
+};
 
 impl Bench {
     pub fn new(hardware: Hardware, mechanism: impl Into<AnyMechanism>) -> Self {
         let port = PortConfig::fifo(BitRate::from_gbps(10), 20, QueueConfig::normal(hardware.limit));
         let faces_switch =
             |number| NEIGHBOURS.contains(&PortId(number)) || PortId(number) == OUT && hardware.out_faces_switch;
-        let ports = (0..6).map(|number| PortConfig { faces_switch: faces_switch(number), ..port.clone() }).collect();
+        let ports = (0..6).map(|number| PortConfig { faces_switch: faces_switch(number), ..port.clone() });
+        let recirculation = PortConfig {
+            is_loopback: true,
+            ..PortConfig::fifo(BitRate::from_gbps(100), 20, QueueConfig::normal(QueueLimit::Unlimited))
+        };
+        let ports = ports.chain(std::iter::repeat_n(recirculation, hardware.recirculation_ports)).collect();
         let preset = if hardware.is_ideal { Architecture::ideal() } else { Architecture::tofino_like() };
         let architecture =
             Architecture { checked: true, depth_visibility: DepthVisibility::IngressAndEgress, ..preset };
@@ -101,6 +113,13 @@ impl Bench {
     pub fn finish(&mut self) {
         self.run_until(Time::NEVER);
         assert_eq!(self.world.packets.alive(), 0);
+        assert_eq!(self.switch.violation(), None);
+    }
+
+    /// As [`Self::finish`], where control packets go round for ever.
+    pub fn finish_by(&mut self, limit: Time, control_packets: usize) {
+        self.run_until(limit);
+        assert_eq!(self.world.packets.alive(), control_packets);
         assert_eq!(self.switch.violation(), None);
     }
 

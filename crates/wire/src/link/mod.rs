@@ -111,6 +111,7 @@ const fn code_of(kind: ShimKind) -> Option<u8> {
         ShimKind::PriorityFlowControl => Some(4),
         ShimKind::LinkGuardianControl => Some(5),
         ShimKind::CheckNumber | ShimKind::SqrCache | ShimKind::DetourCount => None,
+        ShimKind::DeflectionMean | ShimKind::DeflectionControl => None,
         ShimKind::LinkLayerRetry | ShimKind::Wharf | ShimKind::PriorityMark => None,
         ShimKind::RimmDetour | ShimKind::RimmTelemetry | ShimKind::RimmMessage => None,
     }

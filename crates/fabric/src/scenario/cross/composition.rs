@@ -116,8 +116,13 @@ fn switches_of(mechanism: &MechanismSettings, topology: &Topology) -> (&'static 
         MechanismSettings::Wharf(settings) => ("Wharf", switches_at(topology, &settings.link)),
         MechanismSettings::Rimm(settings) => ("RIMM", settings.switches(topology).into_iter().collect()),
         MechanismSettings::Afq(settings) => ("AFQ", settings.ports_by_switch(topology).into_keys().collect()),
+        MechanismSettings::RankGuard(settings) => {
+            ("a rank guard", settings.ports_by_switch(topology).into_keys().collect())
+        }
         MechanismSettings::Dibs(_)
         | MechanismSettings::SimpleDeflection(_)
+        | MechanismSettings::Aifo(_)
+        | MechanismSettings::Pabo(_)
         | MechanismSettings::PreemptiveDeflection(_)
         | MechanismSettings::Vertigo(_) => unreachable!("these choose where packets go"),
     }

@@ -2,11 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hitless_wire::Duration;
+
 use super::Check;
 use crate::scenario::error::Problem;
 use crate::scenario::{
-    BufferSettings, DeflectionCapacity, DeflectionDecision, DepthVisible, MechanismSettings,
-    PreemptiveDeflectionSettings, QueueLength, VertigoSettings,
+    BufferSettings, DeflectionCapacity, DeflectionDecision, DeflectionOccupancy, DepthVisible, DistributionMean,
+    MechanismSettings, PreemptiveDeflectionSettings, QueueLength, RankGuardSettings, RelativePrioritySettings,
+    SimpleDeflectionSettings,
 };
 use crate::topology::select::{SwitchPort, select_ports, select_ports_by_switch};
 use crate::topology::{SwitchId, Topology};
@@ -20,8 +23,8 @@ pub(super) struct Chooser<'a> {
     pub ports: &'a [String],
     /// Whether it sends packets to neighbours.
     pub deflects: bool,
-    /// Whether it decides in ingress, before the queue does.
-    pub foresees: bool,
+    /// Whether it must see in ingress how full queues are.
+    pub sees_queues: bool,
     /// Whether it sorts the queues.
     pub sorts: bool,
 }
@@ -29,14 +32,24 @@ pub(super) struct Chooser<'a> {
 impl<'a> Chooser<'a> {
     /// What `mechanism` is, if it is one.
     pub fn of(mechanism: &'a MechanismSettings) -> Option<Self> {
-        let deflecting =
-            |name, ports: &'a Vec<String>| Some(Self { name, ports, deflects: true, foresees: true, sorts: false });
+        let new =
+            |name, ports: &'a Vec<String>| Some(Self { name, ports, deflects: true, sees_queues: true, sorts: false });
         match mechanism {
-            MechanismSettings::Dibs(settings) => deflecting("DIBS", &settings.ports),
-            MechanismSettings::SimpleDeflection(settings) => deflecting("Simple Deflection", &settings.ports),
-            MechanismSettings::PreemptiveDeflection(settings) => deflecting("Preemptive Deflection", &settings.ports),
-            MechanismSettings::Vertigo(VertigoSettings { ports, .. }) => {
-                Some(Self { name: "Vertigo", ports, deflects: true, foresees: false, sorts: true })
+            MechanismSettings::Dibs(settings) => new("DIBS", &settings.ports),
+            MechanismSettings::Pabo(settings) => new("PABO", &settings.ports),
+            MechanismSettings::Aifo(settings) => {
+                new("AIFO", &settings.ports).map(|aifo| Self { deflects: false, ..aifo })
+            }
+            MechanismSettings::Vertigo(settings) => {
+                new("Vertigo", &settings.ports).map(|vertigo| Self { sees_queues: false, sorts: true, ..vertigo })
+            }
+            MechanismSettings::SimpleDeflection(settings) => {
+                let simple = new("Simple Deflection", &settings.ports);
+                simple.map(|simple| Self { sees_queues: sees_queues(settings.occupancy), ..simple })
+            }
+            MechanismSettings::PreemptiveDeflection(settings) => {
+                let sees_queues = sees_queues(settings.occupancy) || has_exact_mean(settings);
+                new("Preemptive Deflection", &settings.ports).map(|preemptive| Self { sees_queues, ..preemptive })
             }
             _ => None,
         }
@@ -91,7 +104,7 @@ impl Check<'_> {
 
     fn switch_of_chooser(&mut self, chooser: Chooser<'_>, section: &str) {
         let (switch, name) = (&self.scenario.switch, chooser.name);
-        let sees = !chooser.foresees || !switch.checked || switch.depth_visible == DepthVisible::IngressAndEgress;
+        let sees = !chooser.sees_queues || !switch.checked || switch.depth_visible == DepthVisible::IngressAndEgress;
         self.require_else(sees, || {
             let rule = format!("{name} reads the depths of queues in ingress, and switch.depth_visible is \"egress\"");
             Problem::new(section, "", rule)
@@ -100,7 +113,7 @@ impl Check<'_> {
         let rule = format!(
             "{name} acts when a queue is full, and a port that queues by flow makes room by dropping another packet"
         );
-        self.require(switch.flow_queueing.is_none() || !chooser.foresees, "switch.flow_queueing", &rule);
+        self.require(switch.flow_queueing.is_none() || chooser.sorts, "switch.flow_queueing", &rule);
     }
 
     /// AFQ chooses a queue that others do not know of, RIMM another port, and what SQR keeps in order sorting undoes.
@@ -127,11 +140,11 @@ impl Check<'_> {
         }
     }
 
-    /// Equation 1 needs a capacity in bytes.
-    pub(super) fn preemptive_deflection(&mut self, settings: &PreemptiveDeflectionSettings, section: &str) {
+    /// What a queue may hold must be known in bytes.
+    pub(super) fn capacity(&mut self, capacity: DeflectionCapacity, section: &str) {
         let field = format!("{section}.capacity");
         let buffers = self.buffers();
-        match settings.capacity {
+        match capacity {
             DeflectionCapacity::StaticLimit(_) => {
                 let is_known = buffers.iter().all(|buffer| limit_bytes(buffer).is_some());
                 self.require_else(is_known, || {
@@ -152,7 +165,18 @@ impl Check<'_> {
                 self.require(is_shared, &field, rule);
             }
         }
+    }
+
+    pub(super) fn preemptive_deflection(&mut self, settings: &PreemptiveDeflectionSettings, section: &str) {
+        self.capacity(settings.capacity, section);
+        self.occupancy(settings.occupancy, section);
+        let tells_means = !matches!(settings.occupancy, DeflectionOccupancy::ControlPackets(_));
+        self.require_else(tells_means || !has_exact_mean(settings), || {
+            let rule = "control packets carry a moving average: no switch knows the mean of the packets in a queue";
+            Problem::new(format!("{section}.relative_priority.mean"), "", rule).hint("take mean = \"moving-average\"")
+        });
         if let DeflectionDecision::Probabilistic(decision) = settings.decision {
+            let buffers = self.buffers();
             let capacities = match settings.capacity {
                 DeflectionCapacity::Constant(constant) => vec![constant.size.0],
                 _ => buffers.iter().filter_map(limit_bytes).collect(),
@@ -163,6 +187,55 @@ impl Check<'_> {
         }
     }
 
+    pub(super) fn simple_deflection(&mut self, settings: &SimpleDeflectionSettings, section: &str) {
+        self.occupancy(settings.occupancy, section);
+        let is_late = !matches!(settings.occupancy, DeflectionOccupancy::Immediate(_));
+        let in_packets = |buffer: &BufferSettings| matches!(buffer, BufferSettings::Static(buffer) if matches!(buffer.per_port, QueueLength::Packets(_)));
+        let in_bytes = !self.buffers().iter().any(in_packets);
+        let rule = "egress tells by bytes whether a queue is full, and what may wait at a port is given in packets";
+        self.require(in_bytes || !is_late, &format!("{section}.occupancy"), rule);
+    }
+
+    fn occupancy(&mut self, occupancy: DeflectionOccupancy, section: &str) {
+        match occupancy {
+            DeflectionOccupancy::Immediate(_) => {}
+            DeflectionOccupancy::UpdateGap(late) => {
+                self.require(late.gap > Duration::ZERO, &format!("{section}.occupancy.gap"), "must be above zero");
+            }
+            DeflectionOccupancy::ControlPackets(_) => {
+                let has_ports = self.scenario.switch.recirculation_ports > 0;
+                let rule = "control packets go round by recirculation ports, and switch.recirculation_ports is 0";
+                self.require(has_ports, &format!("{section}.occupancy"), rule);
+            }
+        }
+    }
+
+    pub(super) fn rank_guard(
+        &mut self,
+        topology: &Topology,
+        settings: &RankGuardSettings,
+        section: &str,
+        taken: &mut BTreeSet<SwitchId>,
+    ) {
+        let field = format!("{section}.ports");
+        let before = self.problems.len();
+        for (number, name) in settings.ports.iter().enumerate() {
+            let rule = select_ports(topology, name).err();
+            self.problems.extend(rule.map(|rule| Problem::new(format!("{field}[{number}]"), "", rule)));
+        }
+        let switches: BTreeSet<SwitchId> = settings.ports_by_switch(topology).into_keys().collect();
+        self.require(
+            !switches.is_empty() || self.problems.len() > before,
+            &field,
+            "has no port by which packets of a host come in",
+        );
+        if let Some(switch) = switches.iter().find(|switch| taken.contains(switch)) {
+            let name = &topology.switch(*switch).name;
+            self.problems.push(Problem::new(&field, "", format!("{name} has a rank guard by another entry")));
+        }
+        taken.extend(switches);
+    }
+
     /// That of the switches, and those of ports that differ.
     fn buffers(&self) -> Vec<BufferSettings> {
         let switch = &self.scenario.switch;
@@ -170,6 +243,20 @@ impl Check<'_> {
         let as_static = |per_port| BufferSettings::Static(crate::scenario::StaticBuffer { per_port });
         std::iter::once(switch.buffer).chain(of_ports.map(as_static)).collect()
     }
+}
+
+/// Whether ingress must see how full queues are.
+const fn sees_queues(occupancy: DeflectionOccupancy) -> bool {
+    match occupancy {
+        DeflectionOccupancy::Immediate(_) => true,
+        DeflectionOccupancy::UpdateGap(late) => late.sees_full_at_once,
+        DeflectionOccupancy::ControlPackets(_) => false,
+    }
+}
+
+fn has_exact_mean(settings: &PreemptiveDeflectionSettings) -> bool {
+    let RelativePrioritySettings::Distribution(distribution) = settings.relative_priority else { return false };
+    distribution.mean == DistributionMean::Exact
 }
 
 /// What a queue may hold at most, if that is known in bytes.

@@ -85,6 +85,7 @@ impl Check<'_> {
         let mut with_afq = Vec::new();
         let mut with_rimm = BTreeSet::new();
         let mut chosen = Chosen::new();
+        let mut guarded = BTreeSet::new();
         for (index, mechanism) in self.scenario.mechanisms.iter().enumerate() {
             let section = format!("mechanism[{index}]");
             match mechanism {
@@ -102,8 +103,11 @@ impl Check<'_> {
                 MechanismSettings::Afq(settings) => self.afq(topology, settings, &section, &mut with_afq),
                 MechanismSettings::Rimm(settings) => self.rimm(topology, settings, &section, &mut with_rimm),
                 MechanismSettings::PreemptiveDeflection(settings) => self.preemptive_deflection(settings, &section),
-                MechanismSettings::Dibs(_) | MechanismSettings::SimpleDeflection(_) | MechanismSettings::Vertigo(_) => {
-                }
+                MechanismSettings::SimpleDeflection(settings) => self.simple_deflection(settings, &section),
+                MechanismSettings::Aifo(settings) => self.capacity(settings.capacity, &section),
+                MechanismSettings::Pabo(settings) => self.capacity(settings.capacity, &section),
+                MechanismSettings::RankGuard(settings) => self.rank_guard(topology, settings, &section, &mut guarded),
+                MechanismSettings::Dibs(_) | MechanismSettings::Vertigo(_) => {}
             }
             if let Some(chooser) = Chooser::of(mechanism) {
                 self.chooser(topology, chooser, &section, &mut chosen);

@@ -1,9 +1,9 @@
-//! Parameters of Simple and Preemptive Deflection. Sections are those of the paper (Abdous et al., CoNEXT 2023); "the authors'
+//! Parameters of Simple and Preemptive Deflection, AIFO and PABO. Sections are those of the paper (Abdous et al., CoNEXT 2023); "the authors'
 //! simulator" and "program" are what they published with it. The defaults are the paper's.
 
 use std::collections::BTreeMap;
 
-use hitless_wire::Bytes;
+use hitless_wire::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +26,8 @@ pub struct SimpleDeflectionSettings {
     pub to_arrival_port: bool,
     /// Where the scan begins.
     pub start: ScanStart,
+    /// Where ingress knows from which queues are full (section 4.1).
+    pub occupancy: DeflectionOccupancy,
 }
 
 /// Where the scan for a port that is not full begins.
@@ -41,7 +43,12 @@ pub enum ScanStart {
 
 impl Default for SimpleDeflectionSettings {
     fn default() -> Self {
-        Self { ports: Vec::new(), to_arrival_port: true, start: ScanStart::default() }
+        Self {
+            ports: Vec::new(),
+            to_arrival_port: true,
+            start: ScanStart::default(),
+            occupancy: DeflectionOccupancy::default(),
+        }
     }
 }
 
@@ -71,6 +78,8 @@ pub struct PreemptiveDeflectionSettings {
     pub decision: DeflectionDecision,
     /// Q: what a queue may hold.
     pub capacity: DeflectionCapacity,
+    /// Where ingress knows depths, and means of distributions, from (section 4.2).
+    pub occupancy: DeflectionOccupancy,
     /// How many ports are drawn for a packet to be deflected to. Of two (the authors' simulator) the less occupied is taken
     /// that passes the test, and tested once more.
     #[schemars(range(min = 1, max = 2))]
@@ -92,7 +101,8 @@ impl Default for PreemptiveDeflectionSettings {
             relative_priority: RelativePrioritySettings::Quantile(QuantileSettings::default()),
             alpha: 0.1,
             decision: DeflectionDecision::Threshold(ThresholdDecision {}),
-            capacity: DeflectionCapacity::StaticLimit(StaticLimit {}),
+            capacity: DeflectionCapacity::default(),
+            occupancy: DeflectionOccupancy::default(),
             candidates: 1,
             memory: false,
             draw_own_port: false,
@@ -248,6 +258,12 @@ pub enum DeflectionCapacity {
     CurrentThreshold(CurrentThreshold),
 }
 
+impl Default for DeflectionCapacity {
+    fn default() -> Self {
+        Self::StaticLimit(StaticLimit {})
+    }
+}
+
 /// A queue's own limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -265,4 +281,126 @@ pub struct ConstantCapacity {
     /// How many.
     #[serde(with = "Text::<Bytes>")]
     pub size: Bytes,
+}
+
+/// Where ingress knows from how full queues are. Where it does not see them, egress keeps of each queue what a packet finds there
+/// that leaves, and a queue that nothing leaves keeps its last value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum DeflectionOccupancy {
+    /// It sees them as they are: Tofino 2, and the authors' simulator.
+    Immediate(ImmediateOccupancy),
+    /// It knows what egress held at the last multiple of a time (section 6, figure 14).
+    UpdateGap(UpdateGap),
+    /// It is told by control packets that go round by the recirculation ports for ever, one for each queue (section 4.1).
+    ControlPackets(ControlPackets),
+}
+
+impl Default for DeflectionOccupancy {
+    fn default() -> Self {
+        Self::Immediate(ImmediateOccupancy {})
+    }
+}
+
+/// Queues as they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ImmediateOccupancy {}
+
+/// Queues as they were at the last tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct UpdateGap {
+    /// From tick to tick.
+    #[serde(with = "Text::<Duration>")]
+    pub gap: Duration,
+    /// Whether it knows at once that a queue is full, and only depths and means are late (the authors' simulator).
+    pub sees_full_at_once: bool,
+}
+
+impl Default for UpdateGap {
+    fn default() -> Self {
+        Self { gap: Duration::from_us(2), sees_full_at_once: false }
+    }
+}
+
+/// Packets that tell ingress of queues.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ControlPackets {
+    /// How many go round at least, as if the switch had more queues (appendix D: up to 512); left out: one for each queue.
+    #[schemars(range(max = 65535))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets: Option<u16>,
+}
+
+/// AIFO on ports of switches: a queue that admits packets as if it were sorted, and drops the others (Yu et al., SIGCOMM 2021).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct AifoSettings {
+    /// The ports: "sw2->sw6" is the one that sends on this link, "sw2" all ports of a switch. A port is named by one entry
+    /// only.
+    #[schemars(extend("x-default" = "all ports of all switches"))]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<String>,
+    /// k: the headroom for bursts, a share of what a queue may hold.
+    #[schemars(range(min = 0.0, max = 0.99))]
+    pub headroom: f64,
+    /// Whether all packets are admitted while a queue is within its headroom.
+    pub admit_in_headroom: bool,
+    /// Packets in the window of a queue.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub window: u32,
+    /// One packet in so many enters the window, admitted or not. The default is that of the deflection paper's simulations.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub sample_every: u32,
+    /// C: what a queue may hold.
+    pub capacity: DeflectionCapacity,
+}
+
+impl Default for AifoSettings {
+    fn default() -> Self {
+        let capacity = DeflectionCapacity::default();
+        Self { ports: Vec::new(), headroom: 0.1, admit_in_headroom: true, window: 20, sample_every: 15, capacity }
+    }
+}
+
+impl AifoSettings {
+    /// The ports whose names mean something, in order, by switch.
+    pub fn ports_by_switch(&self, topology: &Topology) -> BTreeMap<SwitchId, Vec<SwitchPort>> {
+        select_ports_by_switch(topology, &self.ports)
+    }
+}
+
+/// PABO on ports of switches: packets of queues that fill up bounce back to the switch that they came from (Shi et al., ICC 2017).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PaboSettings {
+    /// The ports whose packets bounce: "sw2->sw6" is the one that sends on this link, "sw2" all ports of a switch. A port is
+    /// named by one entry only.
+    #[schemars(extend("x-default" = "all ports of all switches"))]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<String>,
+    /// Theta: a queue that is filled to a smaller share bounces none.
+    #[schemars(range(min = 0.0, max = 0.99))]
+    pub threshold: f64,
+    /// Lambda: a packet that has bounced n times bounces with a probability of (1 - exp(-lambda (x - theta) / (n + 1))) /
+    /// (1 - exp(-lambda (1 - theta) / (n + 1))), the queue being filled to a share x.
+    #[schemars(range(min = 0.001, max = 10_000.0))]
+    pub lambda: f64,
+    /// What a queue may hold.
+    pub capacity: DeflectionCapacity,
+}
+
+impl Default for PaboSettings {
+    fn default() -> Self {
+        Self { ports: Vec::new(), threshold: 0.8, lambda: 50.0, capacity: DeflectionCapacity::default() }
+    }
+}
+
+impl PaboSettings {
+    /// The relieved ports whose names mean something, in order, by switch.
+    pub fn ports_by_switch(&self, topology: &Topology) -> BTreeMap<SwitchId, Vec<SwitchPort>> {
+        select_ports_by_switch(topology, &self.ports)
+    }
 }

@@ -19,11 +19,14 @@ pub struct DibsSettings {
     pub ports: Vec<String>,
     /// Whether a packet may go back to the switch that it has just come from (section 2).
     pub to_arrival_port: bool,
+    /// Whether a packet may go to a port that is full as well, whose queue then drops it: naive deflection, with which DIBS is
+    /// compared (Practical Packet Deflection, section 2).
+    pub to_full_ports: bool,
 }
 
 impl Default for DibsSettings {
     fn default() -> Self {
-        Self { ports: Vec::new(), to_arrival_port: true }
+        Self { ports: Vec::new(), to_arrival_port: true, to_full_ports: false }
     }
 }
 

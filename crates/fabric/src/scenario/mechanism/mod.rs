@@ -5,6 +5,7 @@ mod deflection;
 mod dibs;
 mod link_layer_retry;
 mod linkguardian;
+mod rank_guard;
 mod rimm;
 mod sqr;
 mod vertigo;
@@ -18,14 +19,15 @@ pub use afq::{
     AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate,
 };
 pub use deflection::{
-    ConstantCapacity, CurrentThreshold, DeflectionCapacity, DeflectionDecision, DistributionArithmetic,
-    DistributionMean, DistributionSettings, PreemptiveDeflectionSettings, ProbabilisticDecision, QuantileDivisor,
-    QuantileOf, QuantileSettings, RelativePrioritySettings, ScanStart, SimpleDeflectionSettings, StaticLimit,
-    ThresholdDecision,
+    AifoSettings, ConstantCapacity, ControlPackets, CurrentThreshold, DeflectionCapacity, DeflectionDecision,
+    DeflectionOccupancy, DistributionArithmetic, DistributionMean, DistributionSettings, ImmediateOccupancy,
+    PaboSettings, PreemptiveDeflectionSettings, ProbabilisticDecision, QuantileDivisor, QuantileOf, QuantileSettings,
+    RelativePrioritySettings, ScanStart, SimpleDeflectionSettings, StaticLimit, ThresholdDecision, UpdateGap,
 };
 pub use dibs::DibsSettings;
 pub use link_layer_retry::{LinkLayerRetryAction, LinkLayerRetrySettings};
 pub use linkguardian::{ActivationChange, Buffering, FallbackSettings, LinkGuardianMode, LinkGuardianSettings};
+pub use rank_guard::RankGuardSettings;
 pub use rimm::{RimmAgain, RimmChange, RimmMessages, RimmRelease, RimmSettings};
 pub use sqr::{SqrBackstop, SqrCaching, SqrRelease, SqrSettings};
 pub use vertigo::VertigoSettings;
@@ -56,6 +58,13 @@ pub enum MechanismSettings {
     /// Preemptive Deflection, packets of low priority deflected early, on ports of switches (Abdous et al., CoNEXT 2023).
     #[serde(rename = "preemptive-deflection")]
     PreemptiveDeflection(PreemptiveDeflectionSettings),
+    /// AIFO, admission as if queues were sorted, on ports of switches (Yu et al., SIGCOMM 2021).
+    Aifo(AifoSettings),
+    /// PABO, packets of queues that fill up bounced back, on ports of switches (Shi et al., ICC 2017).
+    Pabo(PaboSettings),
+    /// A guard at the edge against hosts that lie about their priority.
+    #[serde(rename = "rank-guard")]
+    RankGuard(RankGuardSettings),
     /// Vertigo, queues sorted by urgency whose victims go to a neighbour, on ports of switches (Abdous et al., CoNEXT 2021).
     Vertigo(VertigoSettings),
 }
@@ -67,6 +76,7 @@ impl MechanismSettings {
             Self::LinkGuardian(_) | Self::LinkLayerRetry(_) | Self::Wharf(_) => false,
             Self::Sqr(_) | Self::Rimm(_) | Self::Dibs(_) | Self::Vertigo(_) => false,
             Self::SimpleDeflection(_) | Self::PreemptiveDeflection(_) => false,
+            Self::Aifo(_) | Self::Pabo(_) | Self::RankGuard(_) => false,
             Self::Afq(settings) => settings.ecn_rounds.is_some(),
         }
     }

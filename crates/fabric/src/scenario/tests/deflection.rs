@@ -16,6 +16,9 @@ fn text(switch: &str, mechanisms: &str) -> String {
 
 const SIMPLE: &str = "[[mechanism]]\nkind = \"simple-deflection\"\n";
 const PREEMPTIVE: &str = "[[mechanism]]\nkind = \"preemptive-deflection\"\n";
+const AIFO: &str = "[[mechanism]]\nkind = \"aifo\"\n";
+const PABO: &str = "[[mechanism]]\nkind = \"pabo\"\n";
+const GUARD: &str = "[[mechanism]]\nkind = \"rank-guard\"\n";
 
 fn sound(text: &str) -> Scenario {
     check(text, "").unwrap_or_else(|error| panic!("{error}"))
@@ -40,6 +43,12 @@ fn what_is_left_out_is_what_the_paper_says() {
 fn settings_are_read_back_the_same() {
     let rows = [
         (SIMPLE, "start = \"five-bit\"\nto_arrival_port = false\nports = [\"leaf0\"]\n"),
+        (SIMPLE, "occupancy = { kind = \"update-gap\", gap = \"1700 ns\", sees_full_at_once = true }\n"),
+        (SIMPLE, "occupancy = { kind = \"control-packets\", packets = 512 }\n"),
+        (PREEMPTIVE, "occupancy = { kind = \"control-packets\" }\n"),
+        (AIFO, "headroom = 0.2\nadmit_in_headroom = false\nwindow = 9\nsample_every = 20\n"),
+        (PABO, "threshold = 0.5\nlambda = 10.0\nports = [\"leaf0\"]\n"),
+        (GUARD, "ports = [\"leaf0->h0\"]\nslots = 16\nallowance = \"3 KB\"\nidle = \"1 ms\"\n"),
         (PREEMPTIVE, ""),
         (
             PREEMPTIVE,
@@ -86,6 +95,37 @@ fn what_cannot_be_meant_is_refused() {
             "must be below what a queue may hold",
         ),
     ];
+    let late = "occupancy = { kind = \"update-gap\" }";
+    let told = "occupancy = { kind = \"control-packets\" }";
+    let exact = "relative_priority = { kind = \"distribution\" }";
+    let none = "recirculation_ports = 0\n";
+    let of_egress = "checked = true\ndepth_visible = \"egress\"\n";
+    let rows = rows.into_iter().chain([
+        (text(packets, &format!("{SIMPLE}{late}")), "mechanism[0].occupancy", "is given in packets"),
+        (
+            text("", &format!("{SIMPLE}{}", late.replace("-gap\"", "-gap\", gap = \"0 s\""))),
+            "occupancy.gap",
+            "above zero",
+        ),
+        (text(none, &with(told)), "mechanism[0].occupancy", "switch.recirculation_ports is 0"),
+        (
+            text("", &with(&format!("{told}\n{exact}"))),
+            "relative_priority.mean",
+            "control packets carry a moving average",
+        ),
+        (text(of_egress, &with(&format!("{late}\n{exact}"))), "mechanism[0]", "Preemptive Deflection reads the depths"),
+        (text(of_egress, AIFO), "mechanism[0]", "AIFO reads the depths"),
+        (text(packets, AIFO), "mechanism[0].capacity", "no limit of its own in bytes"),
+        (text(packets, PABO), "mechanism[0].capacity", "no limit of its own in bytes"),
+        (text("", &format!("{AIFO}{SIMPLE}")), "mechanism[1].ports", "leaf0 has AIFO by another entry, and both"),
+        (
+            text("", &format!("{GUARD}ports = [\"leaf0->spine0\"]\n")),
+            "mechanism[0].ports",
+            "no port by which packets of a host",
+        ),
+        (text("", &format!("{GUARD}{GUARD}")), "mechanism[1].ports", "leaf0 has a rank guard by another entry"),
+        (text("", &format!("{GUARD}ports = [\"h0\"]\n")), "mechanism[0].ports[0]", "'h0' is a host"),
+    ]);
     for (text, field, rule) in rows {
         let message = check(&text, "deflection").expect_err("this cannot be meant").to_string();
         assert!(message.contains(field) && message.contains(rule), "{message}");
@@ -94,4 +134,7 @@ fn what_cannot_be_meant_is_refused() {
     sound(&text(shared, &with("capacity = { kind = \"constant\", size = \"100 KB\" }")));
     sound(&text(shared.replace("1.0 }", "1.0, queue_max = \"300 KB\" }").as_str(), PREEMPTIVE));
     sound(&text(packets, SIMPLE));
+    sound(&text(of_egress, &with(told)));
+    sound(&text(of_egress, &with(late)));
+    sound(&text("", &format!("{GUARD}{PREEMPTIVE}")));
 }

@@ -20,7 +20,7 @@ const DIBS: &str = "[[mechanism]]\nkind = \"dibs\"\n";
 fn what_is_left_out_is_all_ports_and_the_way_back() {
     let scenario = check(&text("", DIBS), "").unwrap_or_else(|error| panic!("{error}"));
     let Some(MechanismSettings::Dibs(settings)) = scenario.mechanisms.first() else { panic!("no DIBS") };
-    assert_eq!(*settings, DibsSettings { ports: Vec::new(), to_arrival_port: true });
+    assert_eq!(*settings, DibsSettings { ports: Vec::new(), to_arrival_port: true, to_full_ports: false });
     let topology = scenario.topology.build().expect("the fabric is sound");
     let counts: Vec<usize> = settings.ports_by_switch(&topology).into_values().map(|ports| ports.len()).collect();
     assert_eq!(counts, [4, 4, 2, 2]);
@@ -28,7 +28,7 @@ fn what_is_left_out_is_all_ports_and_the_way_back() {
 
 #[test]
 fn settings_are_read_back_the_same() {
-    for settings in ["", "to_arrival_port = false\n", "ports = [\"leaf0\", \"leaf1->h2\"]\n"] {
+    for settings in ["", "to_arrival_port = false\nto_full_ports = true\n", "ports = [\"leaf0\", \"leaf1->h2\"]\n"] {
         let scenario = check(&text("", &format!("{DIBS}{settings}")), "").unwrap_or_else(|error| panic!("{error}"));
         let effective = scenario.effective_toml();
         let again = check(&effective, "").unwrap_or_else(|error| panic!("{error}\n{effective}"));

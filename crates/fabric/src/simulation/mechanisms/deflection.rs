@@ -1,18 +1,21 @@
-//! DIBS, Simple and Preemptive Deflection on the switches of the ports that their entries name.
+//! DIBS, Simple and Preemptive Deflection, AIFO and PABO on the switches of the ports that their entries name.
 
 use hitless_engine::{RandomStreams, Stream};
 use hitless_mechanisms::deflection::priority::{Arithmetic, DivideBy, Mean, QuantileConfig, RelativePriority};
 use hitless_mechanisms::deflection::{
-    Capacity, Decision, DibsConfig, PreemptiveConfig, ScanStart as Start, SimpleConfig,
+    AifoConfig, Capacity, Decision, DibsConfig, Occupancy, PaboConfig, PreemptiveConfig, ScanStart as Start,
+    SimpleConfig,
 };
-use hitless_mechanisms::{Dibs, PreemptiveDeflection, SimpleDeflection};
+use hitless_mechanisms::rank_guard::RankGuardConfig;
+use hitless_mechanisms::{Aifo, Dibs, Pabo, PreemptiveDeflection, RankGuard, SimpleDeflection};
 use hitless_wire::PortId;
 
+use super::super::build::recirculation_port_id;
 use super::Planner;
 use crate::scenario::{
-    DeflectionCapacity, DeflectionDecision, DibsSettings, DistributionArithmetic, DistributionMean,
-    DistributionSettings, PreemptiveDeflectionSettings, QuantileDivisor, QuantileOf, QuantileSettings,
-    RelativePrioritySettings, ScanStart, SimpleDeflectionSettings,
+    AifoSettings, DeflectionCapacity, DeflectionDecision, DeflectionOccupancy, DibsSettings, DistributionArithmetic,
+    DistributionMean, DistributionSettings, PaboSettings, PreemptiveDeflectionSettings, QuantileDivisor, QuantileOf,
+    QuantileSettings, RankGuardSettings, RelativePrioritySettings, ScanStart, SimpleDeflectionSettings, UpdateGap,
 };
 use crate::topology::SwitchId;
 use crate::topology::select::SwitchPort;
@@ -31,6 +34,7 @@ impl Planner<'_> {
             let dibs = Dibs::new(DibsConfig {
                 relieved: numbers(&ports),
                 to_arrival_port: settings.to_arrival_port,
+                to_full_ports: settings.to_full_ports,
                 stream: self.stream_of(switch, "dibs"),
             });
             self.draft(switch).deflection = Some(dibs.into());
@@ -46,6 +50,8 @@ impl Planner<'_> {
                     ScanStart::Uniform => Start::Uniform,
                     ScanStart::FiveBit => Start::FiveBit,
                 },
+                occupancy: self.occupancy(switch, settings.occupancy),
+                capacity: Capacity::CurrentThreshold,
                 stream: self.stream_of(switch, "simple deflection"),
             });
             self.draft(switch).deflection = Some(simple.into());
@@ -60,6 +66,7 @@ impl Planner<'_> {
                 alpha: settings.alpha,
                 decision: decision(&settings.decision),
                 capacity: capacity(settings.capacity),
+                occupancy: self.occupancy(switch, settings.occupancy),
                 candidates: usize::from(settings.candidates),
                 memory: settings.memory,
                 draws_own_port: settings.draw_own_port,
@@ -67,6 +74,64 @@ impl Planner<'_> {
                 stream: self.stream_of(switch, "preemptive deflection"),
             });
             self.draft(switch).deflection = Some(preemptive.into());
+        }
+    }
+
+    pub(super) fn add_aifo(&mut self, settings: &AifoSettings) {
+        for (switch, ports) in settings.ports_by_switch(self.topology) {
+            let aifo = Aifo::new(AifoConfig {
+                ports: numbers(&ports),
+                headroom: settings.headroom,
+                admits_all_in_headroom: settings.admit_in_headroom,
+                window: settings.window as usize,
+                sample_every: settings.sample_every,
+                capacity: capacity(settings.capacity),
+            });
+            self.draft(switch).deflection = Some(aifo.into());
+        }
+    }
+
+    pub(super) fn add_pabo(&mut self, settings: &PaboSettings) {
+        for (switch, ports) in settings.ports_by_switch(self.topology) {
+            let pabo = Pabo::new(PaboConfig {
+                relieved: numbers(&ports),
+                threshold: settings.threshold,
+                lambda: settings.lambda,
+                capacity: capacity(settings.capacity),
+                stream: self.stream_of(switch, "pabo"),
+            });
+            self.draft(switch).deflection = Some(pabo.into());
+        }
+    }
+
+    pub(super) fn add_rank_guard(&mut self, settings: &RankGuardSettings) {
+        for (switch, ports) in settings.ports_by_switch(self.topology) {
+            let guard = RankGuard::new(RankGuardConfig {
+                ports: numbers(&ports),
+                slots: settings.slots as usize,
+                tolerance: settings.tolerance,
+                allowance_bytes: settings.allowance.0,
+                exempt_bytes: settings.exempt.0.try_into().unwrap_or(u32::MAX),
+                idle: settings.idle,
+            });
+            self.draft(switch).rank_guard = Some(guard);
+        }
+    }
+
+    fn occupancy(&self, switch: SwitchId, settings: DeflectionOccupancy) -> Occupancy {
+        match settings {
+            DeflectionOccupancy::Immediate(_) => Occupancy::Immediate,
+            DeflectionOccupancy::UpdateGap(UpdateGap { gap, sees_full_at_once }) => {
+                Occupancy::UpdateGap { gap, sees_full_at_once }
+            }
+            DeflectionOccupancy::ControlPackets(settings) => {
+                let numbers = 0..self.scenario.switch.recirculation_ports;
+                let port = |number| recirculation_port_id(self.topology, switch, number);
+                Occupancy::ControlPackets {
+                    packets: settings.packets.unwrap_or(0),
+                    recirculation_ports: numbers.map(port).collect(),
+                }
+            }
         }
     }
 }

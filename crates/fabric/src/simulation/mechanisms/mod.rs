@@ -12,7 +12,7 @@ mod wharf;
 use hitless_mechanisms::afq::config::AfqConfig;
 use hitless_mechanisms::rimm::RimmConfig;
 use hitless_mechanisms::sqr::SqrConfig;
-use hitless_mechanisms::{Afq, AnyMechanism, LinkGuardian, LinkLayerRetry, Rimm, Sqr, Wharf};
+use hitless_mechanisms::{Afq, AnyMechanism, LinkGuardian, LinkLayerRetry, RankGuard, Rimm, Sqr, Wharf};
 use hitless_wire::{Bytes, PortId, Time};
 
 use super::changes::Change;
@@ -61,6 +61,7 @@ struct Draft {
     wharf: Option<Wharf>,
     /// The one that chooses where a packet goes.
     deflection: Option<AnyMechanism>,
+    rank_guard: Option<RankGuard>,
     rimm: Option<RimmConfig>,
     /// One for each entry that names ports of the switch.
     afq: Vec<AfqConfig>,
@@ -70,7 +71,7 @@ impl Draft {
     /// The kinds in the order in which their hooks run: SQR copies a packet when it leaves its queue, before
     /// LinkGuardian numbers it for the link. LinkGuardian's rivals stand in its place. RIMM comes behind them: it writes the
     /// depth of the port that a packet leaves by in the end, and nothing into copies that are kept. AFQ comes last: whoever
-    /// changes the port of a packet in ingress does so before AFQ gives it a queue there. Only those of [`Kind`] are commanded.
+    /// changes the port of a packet in ingress does so before AFQ gives it a queue there. A rank guard comes before whoever goes by ranks. Only those of [`Kind`] are commanded.
     fn kinds(&self) -> impl Iterator<Item = Kind> {
         let sqr = self.sqr.is_some().then_some(Kind::Sqr);
         sqr.into_iter().chain(self.linkguardian.is_some().then_some(Kind::LinkGuardian))
@@ -83,7 +84,13 @@ impl Draft {
         let of_links = self.linkguardian.map(AnyMechanism::from).into_iter();
         let of_links = of_links.chain(self.link_layer_retry.map(AnyMechanism::from));
         let of_links = of_links.chain(self.wharf.map(AnyMechanism::from));
-        sqr.into_iter().chain(of_links).chain(rimm).chain(self.deflection).chain(afq).collect()
+        sqr.into_iter()
+            .chain(of_links)
+            .chain(rimm)
+            .chain(self.rank_guard.map(AnyMechanism::from))
+            .chain(self.deflection)
+            .chain(afq)
+            .collect()
     }
 }
 
@@ -136,6 +143,9 @@ fn read<'a>(scenario: &'a Scenario, topology: &'a Topology) -> Result<Planner<'a
             MechanismSettings::SimpleDeflection(settings) => planner.add_simple_deflection(settings),
             MechanismSettings::PreemptiveDeflection(settings) => planner.add_preemptive_deflection(settings),
             MechanismSettings::Vertigo(settings) => planner.add_vertigo(settings),
+            MechanismSettings::Aifo(settings) => planner.add_aifo(settings),
+            MechanismSettings::Pabo(settings) => planner.add_pabo(settings),
+            MechanismSettings::RankGuard(settings) => planner.add_rank_guard(settings),
             MechanismSettings::Rimm(settings) => planner.add_rimm(settings)?,
         }
     }

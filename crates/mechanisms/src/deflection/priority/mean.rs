@@ -69,12 +69,12 @@ impl MovingAverage {
     /// A packet of `rank` counts.
     #[inline]
     pub fn add(&mut self, rank: u32) {
-        self.mean = self.with(rank);
+        self.mean = self.next(self.mean, rank);
     }
 
-    /// What it would be with one more packet.
-    pub fn with(&self, rank: u32) -> u32 {
-        let Self { parts, mean, .. } = *self;
+    /// What an average of `mean` becomes with one more packet.
+    pub fn next(&self, mean: u32, rank: u32) -> u32 {
+        let parts = self.parts;
         match self.arithmetic {
             Arithmetic::Exact => {
                 let sum = u64::from(parts - 1) * u64::from(mean) + u64::from(rank);

@@ -106,6 +106,36 @@ impl Estimator {
         }
     }
 
+    /// The relative priority of a packet of `rank` when that of the queue's packets is known to have this mean; none: it does not
+    /// go by means.
+    pub fn by_mean(&self, rank: u32, mean: u32) -> Option<f64> {
+        match self {
+            Self::Quantile(_) => None,
+            Self::ExactMean(_, arithmetic) | Self::MovingAverage(_, arithmetic) => {
+                Some(exponential_share(rank, mean.into(), *arithmetic))
+            }
+        }
+    }
+
+    /// What a moving average of `mean` becomes with a packet of `rank`; none: it keeps no such average.
+    pub fn next_mean(&self, mean: u32, rank: u32) -> Option<u32> {
+        match self {
+            Self::MovingAverage(average, _) => Some(average.next(mean, rank)),
+            Self::Quantile(_) | Self::ExactMean(..) => None,
+        }
+    }
+
+    /// The mean of the packets that are in the queue, of which `committed_bytes` are left; none: it does not know them.
+    pub fn queued_mean(&mut self, committed_bytes: u64) -> Option<u32> {
+        match self {
+            Self::ExactMean(ranks, _) => {
+                ranks.settle(committed_bytes);
+                Some(ranks.mean() as u32)
+            }
+            Self::Quantile(_) | Self::MovingAverage(..) => None,
+        }
+    }
+
     /// Whether it must be told what is committed to the queue.
     pub const fn asks_for_committed_bytes(&self) -> bool {
         matches!(self, Self::ExactMean(..))

@@ -1,0 +1,311 @@
+//! What ingress knows of queues, and how old it is (sections 4.1, 4.2 and 6, appendix D).
+//!
+//! Where the hardware shows depths in egress only, egress keeps of each queue what a packet finds there when it leaves: a queue
+//! that nothing leaves keeps its last value. From there it comes to ingress in one of two ways. *Control packets*, one for each
+//! queue, go round by recirculation ports for ever; each reads its queue's registers in egress and writes them in ingress. An
+//! *update gap* is the same without the packets: ingress sees what egress held at the last multiple of the gap. It costs no event,
+//! since a register of egress remembers what it held at the last tick.
+
+use hdrhistogram::Histogram;
+use hitless_switch::{Context, Environment, HookSet, Report, Verdict};
+use hitless_wire::deflection::QueueState;
+use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
+
+use super::capacity::{Capacity, Place};
+
+/// Bytes of a control packet (section 6).
+pub const CONTROL_PACKET_BYTES: u32 = 72;
+
+/// Where ingress knows from how full queues are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Occupancy {
+    /// It sees them, as on Tofino 2 and in the authors' simulator.
+    #[default]
+    Immediate,
+    /// It sees what egress held at the last multiple of a time.
+    UpdateGap {
+        /// The time.
+        gap: Duration,
+        /// Whether it sees at once that a queue is full, and only depths and means are late (the authors' simulator).
+        sees_full_at_once: bool,
+    },
+    /// It is told by control packets.
+    ControlPackets {
+        /// How many there are at least. Each queue has one; those beyond stand for queues that the switch does not have.
+        packets: u16,
+        /// The recirculation ports on which they go round, in turn.
+        recirculation_ports: Vec<PortId>,
+    },
+}
+
+/// What egress and ingress keep of a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Known {
+    /// Whether a packet as long as the one that left last would have found no room before that, with another one like it on the
+    /// line: when a packet leaves, there is always room for one.
+    pub is_full: bool,
+    /// What the packet that left last has left behind.
+    pub depth_bytes: u64,
+    /// The mean rank.
+    pub mean_rank: u32,
+}
+
+/// A register of egress, and what it held at the last tick.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TickedRegister {
+    value: Known,
+    written_at: Time,
+    /// What it held at the last tick before it was written.
+    at_tick: Known,
+}
+
+impl TickedRegister {
+    /// Writes a value. Times never fall.
+    pub fn write(&mut self, now: Time, gap: Duration, value: Known) {
+        if self.written_at < last_tick(now, gap) {
+            self.at_tick = self.value;
+        }
+        self.value = value;
+        self.written_at = now;
+    }
+
+    /// What it held at the last tick; what was written at the tick itself came later.
+    pub fn at_last_tick(&self, now: Time, gap: Duration) -> Known {
+        if self.written_at < last_tick(now, gap) { self.value } else { self.at_tick }
+    }
+
+    /// What it holds.
+    pub const fn value(&self) -> Known {
+        self.value
+    }
+}
+
+/// The last multiple of `gap`.
+pub fn last_tick(now: Time, gap: Duration) -> Time {
+    Time(now.as_ps() - now.as_ps() % gap.as_ps())
+}
+
+/// What ingress has from a control packet.
+#[derive(Clone, Copy, Debug, Default)]
+struct Told {
+    known: Known,
+    /// When the packet read it in egress.
+    read_at: Time,
+    /// When it came; none: never.
+    told_at: Option<Time>,
+}
+
+/// What a switch knows of its queues.
+#[derive(Debug)]
+pub(crate) struct View {
+    occupancy: Occupancy,
+    /// By queue, those that control packets beyond the number of queues stand for included.
+    egress: Vec<TickedRegister>,
+    told: Vec<Told>,
+    /// By control packet: when it was last in egress.
+    control_packets: Vec<Time>,
+    recirculations: u64,
+    between_updates_ns: Histogram<u64>,
+    age_ns: Histogram<u64>,
+}
+
+impl View {
+    pub fn new(occupancy: Occupancy) -> Self {
+        let histogram = || Histogram::new_with_bounds(1, 1_000_000_000, 3).expect("these bounds are legal");
+        Self {
+            occupancy,
+            egress: Vec::new(),
+            told: Vec::new(),
+            control_packets: Vec::new(),
+            recirculations: 0,
+            between_updates_ns: histogram(),
+            age_ns: histogram(),
+        }
+    }
+
+    /// Whether ingress sees queues as they are.
+    #[inline]
+    pub const fn is_immediate(&self) -> bool {
+        matches!(self.occupancy, Occupancy::Immediate)
+    }
+
+    /// Makes room for the queues of all ports. Recirculation ports are the last of a switch.
+    pub fn size(&mut self, queue_counts: &[usize]) {
+        let queues: usize = queue_counts.iter().sum();
+        let packets = match &self.occupancy {
+            Occupancy::ControlPackets { packets, recirculation_ports } => {
+                let of_recirculation = recirculation_ports.iter().map(|port| queue_counts[usize::from(port.0)]);
+                usize::from(*packets).max(queues - of_recirculation.sum::<usize>())
+            }
+            _ => 0,
+        };
+        self.egress = vec![TickedRegister::default(); queues.max(packets)];
+        self.told = vec![Told::default(); queues.max(packets)];
+        self.control_packets = vec![Time::ZERO; packets];
+    }
+
+    /// The hooks that it needs at each port.
+    pub const fn hooks(&self) -> HookSet {
+        if self.is_immediate() { HookSet::NONE } else { HookSet::EGRESS }
+    }
+
+    /// Whether the packet at hand is a control packet.
+    #[inline]
+    pub fn owns<E: Environment>(&self, context: &mut Context<'_, E>) -> bool {
+        !self.is_immediate() && context.is_mine()
+    }
+
+    /// Injects the control packets.
+    pub fn start<E: Environment>(&self, context: &mut Context<'_, E>) {
+        let Occupancy::ControlPackets { recirculation_ports, .. } = &self.occupancy else { return };
+        for (index, &port) in (0..self.control_packets.len() as u16).zip(recirculation_ports.iter().cycle()) {
+            let mut packet = Packet { frame_bytes: CONTROL_PACKET_BYTES, ..Packet::default() };
+            let state = QueueState { index, ..QueueState::default() };
+            packet.push_shim(state).expect("it carries no other shim");
+            context.emit(packet, port, QueueId(0), 0);
+        }
+    }
+
+    /// Whether a queue has no room for the packet at hand, as far as ingress knows.
+    #[inline]
+    pub fn is_full<E: Environment>(&mut self, place: Place, index: usize, context: &mut Context<'_, E>) -> bool {
+        match self.occupancy {
+            Occupancy::Immediate | Occupancy::UpdateGap { sees_full_at_once: true, .. } => {
+                !context.has_room(place.port, place.queue)
+            }
+            _ => self.known(index, context.now()).is_full,
+        }
+    }
+
+    /// The depth of a queue, as far as ingress knows.
+    #[inline]
+    pub fn depth_bytes<E: Environment>(&mut self, place: Place, index: usize, context: &mut Context<'_, E>) -> u64 {
+        match self.occupancy {
+            Occupancy::Immediate => context.queue_bytes(place.port, place.queue),
+            _ => self.known(index, context.now()).depth_bytes,
+        }
+    }
+
+    /// What ingress knows of a queue by way of egress.
+    pub fn known(&mut self, index: usize, now: Time) -> Known {
+        match self.occupancy {
+            Occupancy::Immediate => Known::default(),
+            Occupancy::UpdateGap { gap, .. } => {
+                self.age_ns.saturating_record(ns(now - last_tick(now, gap)));
+                self.egress[index].at_last_tick(now, gap)
+            }
+            Occupancy::ControlPackets { .. } => {
+                let told = self.told[index];
+                if told.told_at.is_some() {
+                    self.age_ns.saturating_record(ns(now - told.read_at));
+                }
+                told.known
+            }
+        }
+    }
+
+    /// The packet at hand leaves a queue: egress keeps what it finds.
+    pub fn leaves<E: Environment>(
+        &mut self,
+        place: Place,
+        index: usize,
+        capacity: Capacity,
+        mean_rank: Option<u32>,
+        context: &mut Context<'_, E>,
+    ) {
+        let depth_bytes = context.queue_bytes(place.port, place.queue);
+        let frame_bytes = u64::from(context.packet().frame_bytes);
+        let capacity_bytes = capacity.bytes(place, context);
+        let register = &mut self.egress[index];
+        let known = Known {
+            is_full: capacity_bytes.is_some_and(|capacity| depth_bytes + 3 * frame_bytes > capacity),
+            depth_bytes,
+            mean_rank: mean_rank.unwrap_or(register.value.mean_rank),
+        };
+        let gap = match self.occupancy {
+            Occupancy::UpdateGap { gap, .. } => gap,
+            _ => Duration::from_ps(1),
+        };
+        register.write(context.now(), gap, known);
+    }
+
+    /// A control packet is in egress: it reads the registers of its queue.
+    pub fn read<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+        let now = context.now();
+        let index = index_of(context.packet());
+        let Known { is_full, depth_bytes, mean_rank } = self.egress[usize::from(index)].value();
+        let depth_bytes = depth_bytes.try_into().unwrap_or(u32::MAX);
+        context.packet().shims.replace(QueueState { index, is_full, depth_bytes, mean_rank });
+        self.control_packets[usize::from(index)] = now;
+        Verdict::Continue
+    }
+
+    /// A control packet is in ingress, which learns what it says; then it goes round again.
+    pub fn learn<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+        let now = context.now();
+        let state = context.packet().shims.get::<QueueState>().expect("all control packets have one");
+        let index = usize::from(state.index);
+        let QueueState { is_full, depth_bytes, mean_rank, .. } = state;
+        let known = Known { is_full, depth_bytes: depth_bytes.into(), mean_rank };
+        let told = Told { known, read_at: self.control_packets[index], told_at: Some(now) };
+        let before = std::mem::replace(&mut self.told[index], told);
+        if let Some(told_at) = before.told_at {
+            self.between_updates_ns.saturating_record(ns(now - told_at));
+        }
+        self.recirculations += 1;
+        Verdict::Continue
+    }
+
+    /// Adds how old it was.
+    pub fn report(&self, report: &mut Report) {
+        let scope = "switch";
+        if !self.control_packets.is_empty() {
+            report.count(scope, "control packets", self.control_packets.len() as u64);
+            report.count(scope, "recirculations of control packets", self.recirculations);
+            let between = self.between_updates_ns.clone();
+            report.histograms.push((scope.into(), "time between two updates of a queue (ns)", between));
+        }
+        if !self.is_immediate() {
+            report.histograms.push((scope.into(), "age of what ingress knows, at use (ns)", self.age_ns.clone()));
+        }
+    }
+}
+
+fn index_of(packet: &Packet) -> u16 {
+    packet.shims.get::<QueueState>().expect("all control packets have one").index
+}
+
+const fn ns(duration: Duration) -> u64 {
+    duration.as_ps() / 1_000
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// The slow way: all that was ever written.
+        #[test]
+        fn a_register_shows_what_it_held_at_the_last_tick(
+            steps in prop::collection::vec((0u64..500, any::<bool>()), 1..200), gap in 1u64..2_000,
+        ) {
+            let gap = Duration::from_ps(gap);
+            let mut register = TickedRegister::default();
+            let mut written: Vec<(Time, Known)> = Vec::new();
+            let mut now = Time::ZERO;
+            for (number, (step, writes)) in steps.into_iter().enumerate() {
+                now += Duration::from_ps(step);
+                if writes {
+                    let known = Known { depth_bytes: number as u64 + 1, ..Known::default() };
+                    register.write(now, gap, known);
+                    written.push((now, known));
+                }
+                let tick = last_tick(now, gap);
+                let expected = written.iter().rev().find(|(at, _)| *at < tick).map_or(Known::default(), |&(_, known)| known);
+                prop_assert_eq!(register.at_last_tick(now, gap), expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! A guard at the edge against hosts that lie about their priority (Practical Packet Deflection, section 6, names them as future
+//! work: "an adversary can starve other flows by sending high-priority packets").
+//!
+//! Senders mark packets with the bytes that remain of their flow, and switches believe them. The first switch can count what a
+//! flow has sent. By flow it keeps two numbers: the bytes sent of the message, a, and the bytes promised, p, which is what the
+//! first packet claimed. An honest message has p - a left, or more when it repeats packets, and ends when a has come to p. So:
+//!
+//! - *What is left of a promise is a lower bound of the rank.* While a is at most p, a packet gets a rank of at least p - a.
+//! - *Who sends more than it promised is ranked by what it has sent.* When a is above p by more than headers and repeated
+//!   packets explain, its packets get a rank of at least a, as under least attained service, until the flow has been silent for a
+//!   time. Whoever claims a hundredth of the truth is believed for a hundredth of its bytes.
+//! - *Urgency for repeated packets is believed for a small allowance of bytes*, then not any more.
+//! - *A packet without a mark counts as one that claims 0.* Short frames, acknowledgements above all, are let through.
+//!
+//! An honest flow is never raised by the first rule, and by the second only if it repeats more than the tolerance. A liar gains
+//! at most what it has promised, and beyond that no more than under least attained service. What nobody can see from the network
+//! is a long message that pretends to be many short ones; it gains what it would gain under least attained service, too.
+//!
+//! Flows share slots of a table by their hash. Who finds its slot taken passes unguarded, and is counted.
+
+use hitless_switch::{Context, Environment, Half, HookSet, Mechanism, RegisterArray, Report, Subscriptions, Verdict};
+use hitless_wire::{Duration, Packet, PortId, PriorityMark, Time};
+
+/// The guard's parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RankGuardConfig {
+    /// Ports by which packets of hosts come in.
+    pub ports: Vec<PortId>,
+    /// Slots of the table of flows.
+    pub slots: usize,
+    /// The part of its promise by which a flow may exceed it: headers, and packets sent again.
+    pub tolerance: f64,
+    /// And so many bytes; also how many bytes of a flow may claim the urgency of repeated packets.
+    pub allowance_bytes: u64,
+    /// Frames up to this length are let through.
+    pub exempt_bytes: u32,
+    /// A flow that is silent so long is forgotten.
+    pub idle: Duration,
+}
+
+/// What is known of a flow.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    /// Its hash; none while nobody has used the slot.
+    flow: Option<u32>,
+    last_at: Time,
+    flowlet: u16,
+    sent_bytes: u64,
+    promised_bytes: u64,
+    boosted_bytes: u64,
+    is_found_out: bool,
+}
+
+/// What the guard does with a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ruling {
+    /// It has no slot.
+    Unguarded,
+    /// Its rank is at least this; and whether its claim to be repeated is believed.
+    AtLeast { rank_bytes: u32, is_boost_believed: bool, is_newly_found_out: bool },
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counters {
+    seen: u64,
+    exempt: u64,
+    unguarded: u64,
+    raised: u64,
+    boosts_refused: u64,
+    marked_here: u64,
+    unmarkable: u64,
+    found_out: u64,
+}
+
+/// The guard on one switch.
+#[derive(Debug)]
+pub struct RankGuard {
+    config: RankGuardConfig,
+    table: RegisterArray<Slot>,
+    counters: Counters,
+}
+
+impl RankGuard {
+    /// The guard as configured.
+    pub fn new(config: RankGuardConfig) -> Self {
+        let table = RegisterArray::new("rank guard: flows", Half::Ingress, 0, config.slots, Slot::default());
+        Self { config, table, counters: Counters::default() }
+    }
+
+    fn rule<E: Environment>(&mut self, mark: PriorityMark, context: &mut Context<'_, E>) -> Ruling {
+        let now = context.now();
+        let (flow, frame_bytes) = (context.packet().flow_hash, context.packet().frame_bytes);
+        let index = flow as usize % self.config.slots;
+        let config = &self.config;
+        self.table.access(context.pass(), index, |slot| slot.rule(config, now, flow, frame_bytes, mark))
+    }
+
+    /// Writes a rank on a packet that claims to be more urgent.
+    fn raise(&mut self, packet: &mut Packet, mark: PriorityMark, rank_bytes: u32) {
+        self.counters.raised += 1;
+        let mark = PriorityMark { rank_bytes, retransmissions: 0, ..mark };
+        if packet.shims.replace(mark) {
+            return;
+        }
+        let is_marked = packet.push_shim(mark).is_ok();
+        *if is_marked { &mut self.counters.marked_here } else { &mut self.counters.unmarkable } += 1;
+    }
+}
+
+impl Slot {
+    fn rule(&mut self, config: &RankGuardConfig, now: Time, flow: u32, frame_bytes: u32, mark: PriorityMark) -> Ruling {
+        let is_free = self.flow.is_none() || now - self.last_at > config.idle;
+        if is_free {
+            *self = Self { flow: Some(flow), flowlet: mark.flowlet, ..Self::default() };
+            self.promised_bytes = mark.rank_bytes.into();
+        } else if self.flow != Some(flow) {
+            return Ruling::Unguarded;
+        } else if self.flowlet != mark.flowlet {
+            self.begin_message(mark);
+        }
+        self.last_at = now;
+        let left_bytes = self.promised_bytes.saturating_sub(self.sent_bytes);
+        let was_found_out = self.is_found_out;
+        let explained_bytes = self.promised_bytes as f64 * (1.0 + config.tolerance) + config.allowance_bytes as f64;
+        self.is_found_out |= self.sent_bytes as f64 > explained_bytes;
+        let floor_bytes = if self.is_found_out { self.sent_bytes } else { left_bytes };
+        let is_boost_believed = mark.retransmissions == 0 || self.believes_boost(config, frame_bytes);
+        self.sent_bytes += u64::from(frame_bytes);
+        let rank_bytes = floor_bytes.try_into().unwrap_or(u32::MAX);
+        Ruling::AtLeast { rank_bytes, is_boost_believed, is_newly_found_out: self.is_found_out && !was_found_out }
+    }
+
+    /// The next message of a flow. What is left of the last promise stays, and who has been found out stays so.
+    fn begin_message(&mut self, mark: PriorityMark) {
+        self.flowlet = mark.flowlet;
+        if !self.is_found_out {
+            let left_bytes = self.promised_bytes.saturating_sub(self.sent_bytes);
+            self.promised_bytes = left_bytes + u64::from(mark.rank_bytes);
+            self.sent_bytes = 0;
+        }
+    }
+
+    fn believes_boost(&mut self, config: &RankGuardConfig, frame_bytes: u32) -> bool {
+        self.boosted_bytes += u64::from(frame_bytes);
+        self.boosted_bytes <= config.allowance_bytes && !self.is_found_out
+    }
+}
+
+impl Mechanism for RankGuard {
+    fn subscriptions(&mut self, _: &[usize]) -> Subscriptions {
+        let hooks = self.config.ports.iter().map(|&port| (port, HookSet::INGRESS_FROM)).collect();
+        Subscriptions { hooks, ..Subscriptions::default() }
+    }
+
+    fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+        self.counters.seen += 1;
+        if context.packet().frame_bytes <= self.config.exempt_bytes {
+            self.counters.exempt += 1;
+            return Verdict::Continue;
+        }
+        let mark = context.packet().shims.get::<PriorityMark>().unwrap_or_default();
+        match self.rule(mark, context) {
+            Ruling::Unguarded => self.counters.unguarded += 1,
+            Ruling::AtLeast { rank_bytes, is_boost_believed, is_newly_found_out } => {
+                self.counters.found_out += u64::from(is_newly_found_out);
+                self.counters.boosts_refused += u64::from(!is_boost_believed);
+                // A packet that is believed to be repeated may be more urgent than what is left of its flow.
+                let believed = if is_boost_believed { mark } else { PriorityMark { retransmissions: 0, ..mark } };
+                let floor = rank_bytes >> believed.retransmissions;
+                if believed.urgency() < floor {
+                    self.raise(context.packet(), mark, floor);
+                } else if believed != mark {
+                    context.packet().shims.replace(believed);
+                }
+            }
+        }
+        Verdict::Continue
+    }
+
+    fn report(&self, _now: Time) -> Report {
+        let mut report = Report::new("rank-guard");
+        let Counters { seen, exempt, unguarded, raised, boosts_refused, marked_here, unmarkable, found_out } =
+            self.counters;
+        let rows = [
+            ("packets seen", seen),
+            ("short frames let through", exempt),
+            ("packets whose slot another flow had", unguarded),
+            ("packets with a rank raised", raised),
+            ("packets whose urgency as repeated was not believed", boosts_refused),
+            ("packets marked here", marked_here),
+            ("packets without room for a mark", unmarkable),
+            ("flows found to send more than they promised", found_out),
+        ];
+        rows.into_iter().for_each(|(name, value)| report.count("switch", name, value));
+        report.acted = seen > 0;
+        report
+    }
+}

@@ -1,0 +1,216 @@
+//! The guard of ranks: an honest flow keeps its claims, a liar gets the rank of what it has sent.
+
+use std::collections::BTreeMap;
+
+use hitless_engine::{PacketHandle, PacketStore};
+use hitless_mechanisms::rank_guard::RankGuardConfig;
+use hitless_mechanisms::{AnyMechanism, RankGuard};
+use hitless_switch::{
+    Architecture, BufferPolicy, DropReason, Environment, PortConfig, QueueConfig, QueueLimit, Switch, SwitchEvent,
+};
+use hitless_wire::{BitRate, Duration, Packet, PortId, PriorityMark, Time};
+use proptest::prelude::*;
+
+const HOST: PortId = PortId(0);
+const SWITCH: PortId = PortId(1);
+
+#[derive(Default)]
+struct World {
+    packets: PacketStore,
+    events: BTreeMap<(Time, u64), SwitchEvent>,
+    /// What switches go by; none: without a mark.
+    sent: Vec<Option<u32>>,
+}
+
+impl Environment for World {
+    fn packets(&mut self) -> &mut PacketStore {
+        &mut self.packets
+    }
+    fn route(&mut self, _packet: PacketHandle) -> Option<PortId> {
+        Some(SWITCH)
+    }
+    fn schedule(&mut self, at: Time, event: SwitchEvent) {
+        let count = self.events.len() as u64;
+        self.events.insert((at, count), event);
+    }
+    fn transmit(&mut self, _port: PortId, packet: PacketHandle, _last_bit_at: Time) {
+        self.sent.push(self.packets[packet].shims.get::<PriorityMark>().map(PriorityMark::urgency));
+        self.packets.remove(packet);
+    }
+    fn created(&mut self, _packet: PacketHandle) {}
+    fn ended(&mut self, _packet: PacketHandle, reason: DropReason) {
+        panic!("the guard drops nothing: {reason:?}");
+    }
+}
+
+struct Bench {
+    switch: Switch<AnyMechanism>,
+    world: World,
+    now: Time,
+}
+
+fn config() -> RankGuardConfig {
+    RankGuardConfig {
+        ports: vec![HOST],
+        slots: 1_024,
+        tolerance: 0.125,
+        allowance_bytes: 15_000,
+        exempt_bytes: 128,
+        idle: Duration::from_us(10_000),
+    }
+}
+
+impl Bench {
+    fn new(config: RankGuardConfig) -> Self {
+        let port = PortConfig::fifo(BitRate::from_gbps(10), 20, QueueConfig::normal(QueueLimit::Unlimited));
+        let ports = [false, true].map(|faces_switch| PortConfig { faces_switch, ..port.clone() });
+        let architecture = Architecture { checked: true, ..Architecture::ideal() };
+        let guard = RankGuard::new(config);
+        let switch = Switch::new(architecture, ports.to_vec(), BufferPolicy::Static, vec![guard.into()]);
+        Self { switch, world: World::default(), now: Time::ZERO }
+    }
+
+    /// The rank with which a packet goes on.
+    fn send(&mut self, flow: u32, frame_bytes: u32, mark: Option<PriorityMark>) -> Option<u32> {
+        self.now += Duration::from_us(2);
+        let mut packet = Packet { frame_bytes, flow_hash: flow, ttl: 9, ..Packet::default() };
+        if let Some(mark) = mark {
+            packet.push_shim(mark).expect("it carries no other shim");
+        }
+        let handle = self.world.packets.insert(packet);
+        self.switch.receive(self.now, HOST, handle, &mut self.world);
+        assert_eq!(self.switch.violation(), None);
+        *self.world.sent.last().expect("it was sent at once")
+    }
+
+    /// A whole message in packets of 1,460 bytes, of which `claim` is made of what remains; answers the ranks.
+    fn message(&mut self, flow: u32, flowlet: u16, total: u32, claim: impl Fn(u32) -> u32) -> Vec<u32> {
+        let offsets = (0..total).step_by(1_460);
+        let send = |offset| {
+            let payload = 1_460.min(total - offset);
+            let mark = PriorityMark { rank_bytes: claim(total - offset), flowlet, ..PriorityMark::default() };
+            self.send(flow, payload + 58, Some(mark)).expect("it has a mark")
+        };
+        offsets.map(send).collect()
+    }
+
+    fn counter(&self, name: &str) -> u64 {
+        let report = self.switch.reports(self.now).next().expect("the guard reports");
+        report.counters.iter().find(|counter| counter.1 == name).unwrap_or_else(|| panic!("no {name}")).2
+    }
+}
+
+#[test]
+fn an_honest_flow_keeps_its_claims_message_after_message() {
+    let mut bench = Bench::new(config());
+    for (flowlet, total) in [(0, 3_000_000), (1, 1_000), (2, 40_000), (3, 200_000)] {
+        let ranks = bench.message(7, flowlet, total, |remaining| remaining);
+        let expected: Vec<u32> = (0..total).step_by(1_460).map(|offset| total - offset).collect();
+        assert_eq!(ranks, expected);
+    }
+    assert_eq!(bench.counter("packets with a rank raised"), 0);
+}
+
+#[test]
+fn who_claims_a_hundredth_is_believed_for_a_hundredth_and_then_ranked_by_what_it_has_sent() {
+    let mut bench = Bench::new(config());
+    let total = 3_000_000;
+    let ranks = bench.message(7, 0, total, |remaining| remaining / 100);
+    // 30,000 promised, an eighth of it, and the allowance: 48,750 bytes are 33 packets.
+    let sent = |packet: usize| packet as u32 * 1_526;
+    let found_out = ranks.iter().enumerate().position(|(packet, &rank)| rank == sent(packet) && packet > 0);
+    assert_eq!(found_out, Some(32));
+    assert!(ranks.iter().enumerate().skip(32).all(|(packet, &rank)| rank == sent(packet)), "all later ones");
+    assert_eq!(bench.counter("flows found to send more than they promised"), 1);
+}
+
+#[test]
+fn a_large_promise_is_kept_to_by_those_who_claim_little_later() {
+    let mut bench = Bench::new(config());
+    let total = 1_000_000;
+    let ranks = bench.message(7, 0, total, |remaining| if remaining == total { total } else { 1 });
+    let floor = |packet: usize| (total - packet as u32 * 1_526).max(1);
+    assert!(ranks.iter().enumerate().take(600).all(|(packet, &rank)| rank == floor(packet)), "{:?}", &ranks[..5]);
+}
+
+#[test]
+fn packets_without_a_mark_are_marked_when_they_are_many_and_long() {
+    let mut bench = Bench::new(config());
+    let ranks: Vec<_> = (0..20).map(|_| bench.send(7, 1_500, None)).collect();
+    assert!(ranks[..10].iter().all(Option::is_none), "the allowance");
+    assert_eq!(ranks[11], Some(16_500));
+    let acks: Vec<_> = (0..1_000).map(|_| bench.send(8, 64, None)).collect();
+    assert!(acks.iter().all(Option::is_none), "short frames are let through");
+}
+
+#[test]
+fn repeated_packets_are_believed_to_be_urgent_for_a_while() {
+    let mut bench = Bench::new(config());
+    let again = PriorityMark { rank_bytes: 100_000, retransmissions: 4, ..PriorityMark::default() };
+    let ranks: Vec<_> = (0..20).map(|_| bench.send(7, 1_500, Some(again)).expect("it has a mark")).collect();
+    assert!(ranks[..9].iter().all(|&rank| rank == 100_000 / 16), "{ranks:?}");
+    assert!(ranks[9..].iter().all(|&rank| rank == 100_000), "{ranks:?}");
+    assert_eq!(bench.counter("packets whose urgency as repeated was not believed"), 11);
+}
+
+#[test]
+fn a_liar_that_has_been_found_out_stays_so_until_it_is_silent() {
+    let mut bench = Bench::new(config());
+    let last = |bench: &mut Bench, flowlet| *bench.message(7, flowlet, 100_000, |_| 1).last().expect("it has packets");
+    let first = last(&mut bench, 0);
+    let second = last(&mut bench, 1);
+    assert!(first > 90_000 && second > 190_000, "{first} {second}");
+    bench.now += Duration::from_us(10_001);
+    assert_eq!(bench.message(7, 2, 5_000, |remaining| remaining)[0], 5_000, "after a silence it begins anew");
+}
+
+#[test]
+fn who_finds_its_slot_taken_passes_unguarded_and_is_counted() {
+    let mut bench = Bench::new(config());
+    bench.message(7, 0, 10_000, |remaining| remaining);
+    let ranks = bench.message(7 + 1_024, 0, 100_000, |_| 1);
+    assert!(ranks.iter().all(|&rank| rank == 1));
+    assert_eq!(bench.counter("packets whose slot another flow had"), ranks.len() as u64);
+}
+
+proptest! {
+    /// Whatever is lost and sent again within the tolerance: an honest flow is never raised.
+    #[test]
+    fn an_honest_flow_that_repeats_packets_is_not_raised(
+        totals in prop::collection::vec(1u32..400_000, 1..6), repeats in prop::collection::vec(0usize..20, 0..8),
+    ) {
+        let mut bench = Bench::new(config());
+        for (flowlet, &total) in totals.iter().enumerate() {
+            for (number, offset) in (0..total).step_by(1_460).enumerate() {
+                let payload = 1_460.min(total - offset);
+                let mark = PriorityMark { rank_bytes: total - offset, flowlet: flowlet as u16, ..PriorityMark::default() };
+                bench.send(7, payload + 58, Some(mark));
+                if repeats.contains(&number) {
+                    bench.send(7, payload + 58, Some(PriorityMark { retransmissions: 1, ..mark }));
+                }
+            }
+        }
+        // Up to eight repeated packets in a message; the allowance is ten for the whole flow.
+        prop_assert_eq!(bench.counter("flows found to send more than they promised"), 0);
+        let raised = bench.counter("packets with a rank raised");
+        prop_assert_eq!(raised, 0);
+    }
+
+    /// Whatever it claims: once a flow has sent what it promised, the tolerance and the allowance, it has no rank below what it
+    /// has sent.
+    #[test]
+    fn no_claim_gains_more_than_its_promise_and_least_attained_service(
+        claims in prop::collection::vec((0u32..100_000, 0u8..4), 60..200),
+    ) {
+        let mut bench = Bench::new(config());
+        let (mut sent, promised) = (0u64, f64::from(claims[0].0));
+        for &(rank_bytes, retransmissions) in &claims {
+            let mark = PriorityMark { rank_bytes, retransmissions, ..PriorityMark::default() };
+            let rank = bench.send(7, 1_500, Some(mark)).expect("it has a mark");
+            if sent as f64 > promised * 1.125 + 15_000.0 {
+                prop_assert!(u64::from(rank) >= sent, "{} after {}", rank, sent);
+            }
+            sent += 1_508;
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What packets carry between the two halves of a switch that deflects (Practical Packet Deflection, sections 4.1 and 4.2).
+//!
+//! Both are metadata of one switch and never on a link. The authors' program puts the second into a packet of its own, whose 72
+//! bytes on the recirculation port have room for it.
+
+use crate::shim::{Shim, ShimKind};
+
+/// The new moving average of a queue's ranks, which a packet takes from ingress to egress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CarriedMean(pub u32);
+
+impl Shim for CarriedMean {
+    const KIND: ShimKind = ShimKind::DeflectionMean;
+    const BYTES: usize = 4;
+    const WIRE_BYTES: u32 = 0;
+
+    #[inline]
+    fn emit(&self, bytes: &mut [u8]) {
+        bytes.copy_from_slice(&self.0.to_be_bytes());
+    }
+
+    #[inline]
+    fn parse(bytes: &[u8]) -> Self {
+        Self(u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+    }
+}
+
+/// What a control packet says of one queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueState {
+    /// Which queue of the switch.
+    pub index: u16,
+    /// Whether it is full.
+    pub is_full: bool,
+    /// Its depth.
+    pub depth_bytes: u32,
+    /// The mean rank of its packets.
+    pub mean_rank: u32,
+}
+
+impl Shim for QueueState {
+    const KIND: ShimKind = ShimKind::DeflectionControl;
+    const BYTES: usize = 11;
+    const WIRE_BYTES: u32 = 0;
+
+    #[inline]
+    fn emit(&self, bytes: &mut [u8]) {
+        bytes[..2].copy_from_slice(&self.index.to_be_bytes());
+        bytes[2] = u8::from(self.is_full);
+        bytes[3..7].copy_from_slice(&self.depth_bytes.to_be_bytes());
+        bytes[7..11].copy_from_slice(&self.mean_rank.to_be_bytes());
+    }
+
+    #[inline]
+    fn parse(bytes: &[u8]) -> Self {
+        let word = |at: usize| u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        Self {
+            index: u16::from_be_bytes([bytes[0], bytes[1]]),
+            is_full: bytes[2] != 0,
+            depth_bytes: word(3),
+            mean_rank: word(7),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Packet;
+
+    #[test]
+    fn both_are_read_back_and_take_no_room_on_a_line() {
+        let state = QueueState { index: 511, is_full: true, depth_bytes: 0x0102_0304, mean_rank: 0xfffe_fdfc };
+        let mut packet = Packet { frame_bytes: 72, ..Packet::default() };
+        packet.push_shim(state).unwrap();
+        packet.push_shim(CarriedMean(0x0a0b_0c0d)).unwrap();
+        assert_eq!((packet.frame_bytes, packet.shims.get::<QueueState>()), (72, Some(state)));
+        assert_eq!(packet.remove_shim::<CarriedMean>(), Some(CarriedMean(0x0a0b_0c0d)));
+    }
+}
