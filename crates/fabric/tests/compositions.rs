@@ -36,6 +36,7 @@ const CHOOSERS: [(&str, &str); 9] = [
     ("vertigo", ""),
     ("vertigo", "candidates = 1\nports = [\"left\"]\nrecord_ranks = true"),
 ];
+const TRIMMING: [&str; 2] = ["", "headers_per_packet = 0\nports = [\"left\"]\nqueue = \"4 packets\""];
 const SQR: [&str; 2] = ["links = [\"left->right\"]", "links = [\"left<->right\"]\ncaching = \"delay-queue\""];
 const RIMM: [&str; 2] = ["release = \"exact\"", "ports = [\"right->h8\"]\nmessages = \"in-order\""];
 const LINKGUARDIAN: [&str; 2] = ["link = \"left->right\"", "link = \"right->left\"\nmode = \"non-blocking\""];
@@ -88,6 +89,7 @@ proptest! {
         rimm in prop::option::of(prop::sample::select(&RIMM[..])),
         dibs in prop::option::of(prop::sample::select(&DIBS[..])),
         chooser in prop::option::of(prop::sample::select(&CHOOSERS[..])),
+        trimming in prop::option::of(prop::sample::select(&TRIMMING[..])),
         retry in prop::option::of(prop::sample::select(&RETRY[..])),
         wharf in prop::option::of(prop::sample::select(&WHARF[..])),
     ) {
@@ -95,7 +97,7 @@ proptest! {
             [section("linkguardian", linkguardian), section("link-layer-retry", retry), section("wharf", wharf)];
         let (kind, lines) = chooser.unzip();
         let chooser = section(kind.unwrap_or_default(), lines);
-        let detours = [section("rimm", rimm), section("dibs", dibs), chooser];
+        let detours = [section("rimm", rimm), section("dibs", dibs), section("trimming", trimming), chooser];
         let mechanisms = [section("afq", afq), section("sqr", sqr), of_links.concat(), detours.concat()].concat();
         runs(&text(preset, lane, buffer, &mechanisms));
     }

@@ -10,6 +10,7 @@ pub mod linkguardian;
 pub mod rank_guard;
 pub mod rimm;
 pub mod sqr;
+pub mod trimming;
 pub mod vertigo;
 pub mod wharf;
 
@@ -23,6 +24,7 @@ pub use linkguardian::LinkGuardian;
 pub use rank_guard::RankGuard;
 pub use rimm::Rimm;
 pub use sqr::Sqr;
+pub use trimming::Trimming;
 pub use vertigo::Vertigo;
 pub use wharf::Wharf;
 
@@ -112,6 +114,8 @@ mechanism_list! {
     RankGuard,
     /// Microbursts detoured to a neighbour and released in order.
     Rimm,
+    /// Refused packets cut to their headers, which go first.
+    Trimming,
     /// Queues sorted by urgency, and deflection of what has to leave them.
     Vertigo,
 }

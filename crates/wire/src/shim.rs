@@ -38,6 +38,8 @@ pub enum ShimKind {
     LinkGuardianControl = 13,
     /// How urgent the sender holds the packet: [`crate::priority_mark::PriorityMark`].
     PriorityMark = 14,
+    /// What is left of a packet whose payload a switch has cut off: [`crate::trimmed::Trimmed`].
+    Trimmed = 18,
     /// A moving average on its way from ingress to egress: [`crate::deflection::CarriedMean`].
     DeflectionMean = 20,
     /// What a control packet says of a queue: [`crate::deflection::QueueState`].
@@ -46,7 +48,7 @@ pub enum ShimKind {
 
 impl ShimKind {
     /// Every kind there is.
-    pub const ALL: [ShimKind; 16] = [
+    pub const ALL: [ShimKind; 17] = [
         ShimKind::LinkGuardianData,
         ShimKind::LinkGuardianAck,
         ShimKind::LinkGuardianLoss,
@@ -63,6 +65,7 @@ impl ShimKind {
         ShimKind::PriorityMark,
         ShimKind::DeflectionMean,
         ShimKind::DeflectionControl,
+        ShimKind::Trimmed,
     ];
 
     /// Whether it is for checkers and counters of a simulation: no room is counted for it on a link.
@@ -258,6 +261,7 @@ fn stored_bytes(kind: u8) -> Option<usize> {
     const WHARF: u8 = ShimKind::Wharf as u8;
     const CONTROL: u8 = ShimKind::LinkGuardianControl as u8;
     const MARK: u8 = ShimKind::PriorityMark as u8;
+    const TRIMMED: u8 = ShimKind::Trimmed as u8;
     match kind {
         DATA => Some(DataHeader::BYTES),
         ACK => Some(AckHeader::BYTES),
@@ -273,6 +277,7 @@ fn stored_bytes(kind: u8) -> Option<usize> {
         WHARF => Some(crate::wharf::WharfHeader::BYTES),
         CONTROL => Some(ControlHeader::BYTES),
         MARK => Some(crate::priority_mark::PriorityMark::BYTES),
+        TRIMMED => Some(crate::trimmed::Trimmed::BYTES),
         _ => None,
     }
 }

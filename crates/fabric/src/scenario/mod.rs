@@ -77,7 +77,7 @@ pub use mechanism::{
     PaboSettings, PreemptiveDeflectionSettings, ProbabilisticDecision, QuantileDivisor, QuantileOf, QuantileSettings,
     RankGuardSettings, RelativePrioritySettings, RimmAgain, RimmChange, RimmMessages, RimmRelease, RimmSettings,
     ScanStart, SimpleDeflectionSettings, SqrBackstop, SqrCaching, SqrRelease, SqrSettings, StaticLimit,
-    ThresholdDecision, UpdateGap, VertigoSettings, WharfSettings,
+    ThresholdDecision, TrimmingSettings, UpdateGap, VertigoSettings, WharfSettings,
 };
 pub use quantity::QueueLength;
 pub use recovery::{

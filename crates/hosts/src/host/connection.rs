@@ -355,7 +355,8 @@ impl Connection {
             [Side::Sender, Side::Receiver].map(|side| &hosts[self.wiring.host(side).0 as usize]);
         let transport = transports[usize::from(self.transport.0)].opened(Some(known_rtt));
         let stream = || transport_stream(self.wiring.id, Leg::Flow, streams);
-        (self.sender, _) = transport.connect(&source.card, source.timer_phase, destination.timer_phase, stream);
+        let phases = (source.timer_phase, destination.timer_phase);
+        (self.sender, _) = transport.connect(&source.card, phases.0, phases.1, source.time_to_live, stream);
     }
 
     /// The server begins its answer.

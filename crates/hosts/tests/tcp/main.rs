@@ -16,3 +16,4 @@ mod script;
 mod square_root;
 mod swift;
 mod timers;
+mod trimmed;

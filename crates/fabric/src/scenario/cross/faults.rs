@@ -86,6 +86,7 @@ impl Check<'_> {
         let mut with_rimm = BTreeSet::new();
         let mut chosen = Chosen::new();
         let mut guarded = BTreeSet::new();
+        let mut with_trimming = BTreeSet::new();
         for (index, mechanism) in self.scenario.mechanisms.iter().enumerate() {
             let section = format!("mechanism[{index}]");
             match mechanism {
@@ -107,6 +108,9 @@ impl Check<'_> {
                 MechanismSettings::Aifo(settings) => self.capacity(settings.capacity, &section),
                 MechanismSettings::Pabo(settings) => self.capacity(settings.capacity, &section),
                 MechanismSettings::RankGuard(settings) => self.rank_guard(topology, settings, &section, &mut guarded),
+                MechanismSettings::Trimming(settings) => {
+                    self.trimming(topology, settings, &section, &mut with_trimming);
+                }
                 MechanismSettings::Dibs(_) | MechanismSettings::Vertigo(_) => {}
             }
             if let Some(chooser) = Chooser::of(mechanism) {

@@ -13,6 +13,7 @@ mod rimm;
 mod run;
 mod sqr;
 mod traffic;
+mod trimming;
 
 use super::error::Problem;
 use super::{Purpose, Scenario};

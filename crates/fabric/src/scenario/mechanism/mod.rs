@@ -8,6 +8,7 @@ mod linkguardian;
 mod rank_guard;
 mod rimm;
 mod sqr;
+mod trimming;
 mod vertigo;
 mod wharf;
 
@@ -30,6 +31,7 @@ pub use linkguardian::{ActivationChange, Buffering, FallbackSettings, LinkGuardi
 pub use rank_guard::RankGuardSettings;
 pub use rimm::{RimmAgain, RimmChange, RimmMessages, RimmRelease, RimmSettings};
 pub use sqr::{SqrBackstop, SqrCaching, SqrRelease, SqrSettings};
+pub use trimming::TrimmingSettings;
 pub use vertigo::VertigoSettings;
 pub use wharf::WharfSettings;
 
@@ -67,6 +69,8 @@ pub enum MechanismSettings {
     RankGuard(RankGuardSettings),
     /// Vertigo, queues sorted by urgency whose victims go to a neighbour, on ports of switches (Abdous et al., CoNEXT 2021).
     Vertigo(VertigoSettings),
+    /// Packet trimming, refused packets cut to headers that go first, on ports of switches (CP, NDP, Ultra Ethernet).
+    Trimming(TrimmingSettings),
 }
 
 impl MechanismSettings {
@@ -74,7 +78,7 @@ impl MechanismSettings {
     pub(in crate::scenario) const fn marks(&self) -> bool {
         match self {
             Self::LinkGuardian(_) | Self::LinkLayerRetry(_) | Self::Wharf(_) => false,
-            Self::Sqr(_) | Self::Rimm(_) | Self::Dibs(_) | Self::Vertigo(_) => false,
+            Self::Sqr(_) | Self::Rimm(_) | Self::Dibs(_) | Self::Vertigo(_) | Self::Trimming(_) => false,
             Self::SimpleDeflection(_) | Self::PreemptiveDeflection(_) => false,
             Self::Aifo(_) | Self::Pabo(_) | Self::RankGuard(_) => false,
             Self::Afq(settings) => settings.ecn_rounds.is_some(),

@@ -128,7 +128,8 @@ fn structure() {
             "kind = \"linkgardian\"",
             "mechanism[0].kind",
             "must be one of \"linkguardian\", \"link-layer-retry\", \"wharf\", \"sqr\", \"afq\", \"rimm\", \"dibs\", \
-             \"simple-deflection\", \"preemptive-deflection\", \"aifo\", \"pabo\", \"rank-guard\", \"vertigo\"",
+             \"simple-deflection\", \"preemptive-deflection\", \"aifo\", \"pabo\", \"rank-guard\", \"vertigo\", \
+             \"trimming\"",
             "did you mean \"linkguardian\"?",
         ),
         ("link = \"leaf0->spine1\"\n", "", "mechanism[0].link", "must be given", ""),

@@ -6,13 +6,14 @@ mod link_layer_retry;
 mod linkguardian;
 mod rimm;
 mod sqr;
+mod trimming;
 mod vertigo;
 mod wharf;
 
 use hitless_mechanisms::afq::config::AfqConfig;
 use hitless_mechanisms::rimm::RimmConfig;
 use hitless_mechanisms::sqr::SqrConfig;
-use hitless_mechanisms::{Afq, AnyMechanism, LinkGuardian, LinkLayerRetry, RankGuard, Rimm, Sqr, Wharf};
+use hitless_mechanisms::{Afq, AnyMechanism, LinkGuardian, LinkLayerRetry, RankGuard, Rimm, Sqr, Trimming, Wharf};
 use hitless_wire::{Bytes, PortId, Time};
 
 use super::changes::Change;
@@ -62,6 +63,7 @@ struct Draft {
     /// The one that chooses where a packet goes.
     deflection: Option<AnyMechanism>,
     rank_guard: Option<RankGuard>,
+    trimming: Option<Trimming>,
     rimm: Option<RimmConfig>,
     /// One for each entry that names ports of the switch.
     afq: Vec<AfqConfig>,
@@ -89,6 +91,7 @@ impl Draft {
             .chain(rimm)
             .chain(self.rank_guard.map(AnyMechanism::from))
             .chain(self.deflection)
+            .chain(self.trimming.map(AnyMechanism::from))
             .chain(afq)
             .collect()
     }
@@ -142,6 +145,7 @@ fn read<'a>(scenario: &'a Scenario, topology: &'a Topology) -> Result<Planner<'a
             MechanismSettings::Dibs(settings) => planner.add_dibs(settings),
             MechanismSettings::SimpleDeflection(settings) => planner.add_simple_deflection(settings),
             MechanismSettings::PreemptiveDeflection(settings) => planner.add_preemptive_deflection(settings),
+            MechanismSettings::Trimming(settings) => planner.add_trimming(settings),
             MechanismSettings::Vertigo(settings) => planner.add_vertigo(settings),
             MechanismSettings::Aifo(settings) => planner.add_aifo(settings),
             MechanismSettings::Pabo(settings) => planner.add_pabo(settings),
