@@ -5,6 +5,7 @@
 //! mechanisms put on a packet, and the wire formats of those headers, one module per mechanism.
 //! Nothing here knows what a switch or a host is.
 
+pub mod bolt;
 pub mod frame;
 pub mod link;
 pub mod link_layer_retry;
@@ -20,6 +21,7 @@ pub mod transport;
 pub mod units;
 pub mod wharf;
 
+pub use bolt::{BoltFlags, CongestionNotice};
 pub use ordered_set::OrderedSet;
 pub use packet::{Ecn, FlowId, HostId, Packet, PortId, QueueId, ServiceKey};
 pub use priority_mark::PriorityMark;

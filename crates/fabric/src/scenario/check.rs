@@ -77,7 +77,7 @@ fn resolve(mut scenario: Scenario) -> Scenario {
             MechanismSettings::Sqr(settings) => settings.fill_in(&scenario, &topology),
             MechanismSettings::Rimm(settings) => settings.fill_in(&scenario, &topology),
             MechanismSettings::LinkLayerRetry(_) | MechanismSettings::Wharf(_) => {}
-            MechanismSettings::Afq(_) | MechanismSettings::Dibs(_) => {}
+            MechanismSettings::Afq(_) | MechanismSettings::Dibs(_) | MechanismSettings::Bolt(_) => {}
         }
     }
     Scenario { mechanisms, ..scenario }

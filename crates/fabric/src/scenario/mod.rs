@@ -66,10 +66,10 @@ pub use loss::{BernoulliLoss, BitErrorLoss, ErrorCorrection, GilbertElliottLoss,
 pub use measure::{FlowSampling, MeasureSettings, QueueSampling, ThroughputSampling};
 pub use mechanism::{
     ActivationChange, AfqAdaptive, AfqDeficit, AfqDropAhead, AfqFlowKey, AfqHash, AfqIdleRound, AfqLate, AfqOccupancy,
-    AfqRotating, AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate, Buffering, DibsSettings,
-    FallbackSettings, LinkGuardianMode, LinkGuardianSettings, LinkLayerRetryAction, LinkLayerRetrySettings,
-    MechanismSettings, RimmAgain, RimmChange, RimmMessages, RimmRelease, RimmSettings, SqrBackstop, SqrCaching,
-    SqrRelease, SqrSettings, WharfSettings,
+    AfqRotating, AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate, BoltSettings, Buffering,
+    DibsSettings, FallbackSettings, LinkGuardianMode, LinkGuardianSettings, LinkLayerRetryAction,
+    LinkLayerRetrySettings, MechanismSettings, RimmAgain, RimmChange, RimmMessages, RimmRelease, RimmSettings,
+    SqrBackstop, SqrCaching, SqrRelease, SqrSettings, WharfSettings,
 };
 pub use quantity::QueueLength;
 pub use recovery::{
@@ -83,8 +83,8 @@ pub use switch::{
 pub use switch_ports::PortSettings;
 pub use topology::{Chain, Dumbbell, FatTree, FatTreeWiring, Graph, GraphLink, LeafSpine, LinkSpec, TopologySettings};
 pub use transport::{
-    Congestion, DcqcnSettings, PacketPairSettings, Protocol, RoceRecovery, RoceSettings, RtoFormula, SwiftSettings,
-    TcpSettings, TransportSettings, UdpSettings,
+    BoltReaction, BoltTransportSettings, Congestion, DcqcnSettings, PacketPairSettings, Protocol, RoceRecovery,
+    RoceSettings, RtoFormula, SwiftSettings, TcpSettings, TransportSettings, UdpSettings,
 };
 
 /// A scenario: everything that decides a run.

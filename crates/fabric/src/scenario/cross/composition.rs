@@ -20,6 +20,8 @@ const WHARF_QUEUES: u16 = 1;
 
 /// The one that RIMM asks for at a port that faces a switch.
 const RIMM_QUEUES: u16 = 1;
+/// The one that Bolt asks for.
+const BOLT_QUEUES: u16 = 1;
 
 /// What each switch runs: AFQ for each entry, all others once.
 #[derive(Default)]
@@ -98,8 +100,10 @@ impl Check<'_> {
         let asks_for_one = |settings: &RimmSettings| settings.messages == RimmMessages::First;
         let is_rimm = |mechanism: &MechanismSettings| matches!(mechanism, MechanismSettings::Rimm(settings) if asks_for_one(settings));
         let rimm = of(self.scenario.mechanisms.iter().any(is_rimm), RIMM_QUEUES);
-        let also = if rimm > 0 { format!(", RIMM {rimm}") } else { String::new() };
-        (sqr + queues + rimm, format!("SQR {sqr}, {name} {queues}{also}"))
+        let bolt = of(runs(|mechanism| matches!(mechanism, MechanismSettings::Bolt(_))), BOLT_QUEUES);
+        let named = [("RIMM", rimm), ("Bolt", bolt)].into_iter().filter(|&(_, queues)| queues > 0);
+        let also: String = named.map(|(name, queues)| format!(", {name} {queues}")).collect();
+        (sqr + queues + rimm + bolt, format!("SQR {sqr}, {name} {queues}{also}"))
     }
 }
 
@@ -112,6 +116,7 @@ fn switches_of(mechanism: &MechanismSettings, topology: &Topology) -> (&'static 
         MechanismSettings::Wharf(settings) => ("Wharf", switches_at(topology, &settings.link)),
         MechanismSettings::Rimm(settings) => ("RIMM", settings.switches(topology).into_iter().collect()),
         MechanismSettings::Dibs(settings) => ("DIBS", settings.ports_by_switch(topology).into_keys().collect()),
+        MechanismSettings::Bolt(settings) => ("Bolt", settings.ports_by_switch(topology).into_keys().collect()),
         MechanismSettings::Afq(settings) => ("AFQ", settings.ports_by_switch(topology).into_keys().collect()),
     }
 }

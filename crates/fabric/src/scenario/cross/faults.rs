@@ -84,6 +84,7 @@ impl Check<'_> {
         let mut with_afq = Vec::new();
         let mut with_rimm = BTreeSet::new();
         let mut with_dibs = BTreeSet::new();
+        let mut with_bolt = BTreeSet::new();
         for (index, mechanism) in self.scenario.mechanisms.iter().enumerate() {
             let section = format!("mechanism[{index}]");
             match mechanism {
@@ -101,6 +102,7 @@ impl Check<'_> {
                 MechanismSettings::Afq(settings) => self.afq(topology, settings, &section, &mut with_afq),
                 MechanismSettings::Rimm(settings) => self.rimm(topology, settings, &section, &mut with_rimm),
                 MechanismSettings::Dibs(settings) => self.dibs(topology, settings, &section, &mut with_dibs),
+                MechanismSettings::Bolt(settings) => self.bolt(topology, settings, &section, &mut with_bolt),
             }
         }
     }

@@ -1,6 +1,7 @@
 //! `[[mechanism]]`: the mechanisms that switches run. A new one is a file here and a line in [`MechanismSettings`].
 
 mod afq;
+mod bolt;
 mod dibs;
 mod link_layer_retry;
 mod linkguardian;
@@ -15,6 +16,7 @@ pub use afq::{
     AfqAdaptive, AfqDeficit, AfqDropAhead, AfqFlowKey, AfqHash, AfqIdleRound, AfqLate, AfqOccupancy, AfqRotating,
     AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate,
 };
+pub use bolt::BoltSettings;
 pub use dibs::DibsSettings;
 pub use link_layer_retry::{LinkLayerRetryAction, LinkLayerRetrySettings};
 pub use linkguardian::{ActivationChange, Buffering, FallbackSettings, LinkGuardianMode, LinkGuardianSettings};
@@ -41,6 +43,8 @@ pub enum MechanismSettings {
     Rimm(RimmSettings),
     /// DIBS, packets of full queues detoured to a random neighbour, on ports of switches (Zarifis et al., EuroSys 2014).
     Dibs(DibsSettings),
+    /// Bolt's switch, which tells senders of congestion, on ports of switches (Arslan et al., NSDI 2023).
+    Bolt(BoltSettings),
 }
 
 impl MechanismSettings {
@@ -48,7 +52,7 @@ impl MechanismSettings {
     pub(in crate::scenario) const fn marks(&self) -> bool {
         match self {
             Self::LinkGuardian(_) | Self::LinkLayerRetry(_) | Self::Wharf(_) => false,
-            Self::Sqr(_) | Self::Rimm(_) | Self::Dibs(_) => false,
+            Self::Sqr(_) | Self::Rimm(_) | Self::Dibs(_) | Self::Bolt(_) => false,
             Self::Afq(settings) => settings.ecn_rounds.is_some(),
         }
     }

@@ -1,4 +1,5 @@
 mod afq;
+mod bolt;
 mod dibs;
 mod failures;
 mod flow_queueing;

@@ -1,6 +1,7 @@
 //! Which switch runs which mechanisms, and what the control plane tells them when.
 
 mod afq;
+mod bolt;
 mod dibs;
 mod link_layer_retry;
 mod linkguardian;
@@ -9,10 +10,11 @@ mod sqr;
 mod wharf;
 
 use hitless_mechanisms::afq::config::AfqConfig;
+use hitless_mechanisms::bolt::BoltConfig;
 use hitless_mechanisms::dibs::DibsConfig;
 use hitless_mechanisms::rimm::RimmConfig;
 use hitless_mechanisms::sqr::SqrConfig;
-use hitless_mechanisms::{Afq, AnyMechanism, Dibs, LinkGuardian, LinkLayerRetry, Rimm, Sqr, Wharf};
+use hitless_mechanisms::{Afq, AnyMechanism, Bolt, Dibs, LinkGuardian, LinkLayerRetry, Rimm, Sqr, Wharf};
 use hitless_wire::{Bytes, PortId, Time};
 
 use super::changes::Change;
@@ -60,6 +62,7 @@ struct Draft {
     link_layer_retry: Option<LinkLayerRetry>,
     wharf: Option<Wharf>,
     dibs: Option<DibsConfig>,
+    bolt: Option<BoltConfig>,
     rimm: Option<RimmConfig>,
     /// One for each entry that names ports of the switch.
     afq: Vec<AfqConfig>,
@@ -68,7 +71,8 @@ struct Draft {
 impl Draft {
     /// The kinds in the order in which their hooks run: SQR copies a packet when it leaves its queue, before
     /// LinkGuardian numbers it for the link. LinkGuardian's rivals stand in its place. RIMM comes behind them: it writes the
-    /// depth of the port that a packet leaves by in the end, and nothing into copies that are kept. AFQ comes last: whoever
+    /// depth of the port that a packet leaves by in the end, and nothing into copies that are kept. Bolt comes before whoever
+    /// may send a packet elsewhere: it looks at the queue that routing chose, and gives its notices a queue that nobody changes. AFQ comes last: whoever
     /// changes the port of a packet in ingress does so before AFQ gives it a queue there. Only those of [`Kind`] are commanded.
     fn kinds(&self) -> impl Iterator<Item = Kind> {
         let sqr = self.sqr.is_some().then_some(Kind::Sqr);
@@ -79,11 +83,12 @@ impl Draft {
         let sqr = self.sqr.map(|config| AnyMechanism::from(Sqr::new(config)));
         let afq = self.afq.into_iter().map(|config| AnyMechanism::from(Afq::new(config)));
         let dibs = self.dibs.map(|config| AnyMechanism::from(Dibs::new(config)));
+        let bolt = self.bolt.map(|config| AnyMechanism::from(Bolt::new(config)));
         let rimm = self.rimm.map(|config| AnyMechanism::from(Rimm::new(config)));
         let of_links = self.linkguardian.map(AnyMechanism::from).into_iter();
         let of_links = of_links.chain(self.link_layer_retry.map(AnyMechanism::from));
         let of_links = of_links.chain(self.wharf.map(AnyMechanism::from));
-        sqr.into_iter().chain(of_links).chain(rimm).chain(dibs).chain(afq).collect()
+        sqr.into_iter().chain(of_links).chain(bolt).chain(rimm).chain(dibs).chain(afq).collect()
     }
 }
 
@@ -133,6 +138,7 @@ fn read<'a>(scenario: &'a Scenario, topology: &'a Topology) -> Result<Planner<'a
             MechanismSettings::Sqr(settings) => planner.add_sqr(settings)?,
             MechanismSettings::Afq(settings) => planner.add_afq(settings),
             MechanismSettings::Dibs(settings) => planner.add_dibs(settings),
+            MechanismSettings::Bolt(settings) => planner.add_bolt(settings),
             MechanismSettings::Rimm(settings) => planner.add_rimm(settings)?,
         }
     }
