@@ -3,6 +3,7 @@
 //! A new mechanism is a new folder and one line in [`mechanism_list`].
 
 pub mod afq;
+pub mod bolt;
 mod by_port;
 pub mod deflection;
 pub mod link_layer_retry;
@@ -18,6 +19,7 @@ use hitless_switch::{Context, DropReason, Environment, Mechanism, PortState, Rep
 use hitless_wire::{OrderedSet, PortId, QueueId, Time};
 
 pub use afq::Afq;
+pub use bolt::Bolt;
 pub use deflection::{Aifo, Dibs, Pabo, PreemptiveDeflection, SimpleDeflection};
 pub use link_layer_retry::LinkLayerRetry;
 pub use linkguardian::LinkGuardian;
@@ -100,6 +102,8 @@ mechanism_list! {
     Wharf,
     /// Approximate fair queueing: a sketch of bids and a queue for each of the next rounds.
     Afq,
+    /// Bolt's switch: notices to senders, and who may send more.
+    Bolt,
     /// Detour-induced buffer sharing: a packet whose queue is full goes to a random neighbour.
     Dibs,
     /// Packets of full queues to the next neighbour that is not full, from a random one on.

@@ -117,6 +117,7 @@ impl<E: Environment> Context<'_, E> {
     }
 
     /// A packet that is nobody's enters ingress as if it had come in by `port`: one that the hardware of the port has made.
+    /// Or one of a packet generator that is to be routed like any other, as a notice to a sender.
     pub fn emit_at_ingress(&mut self, packet: Packet, port: PortId) {
         let packet = Packet { owner: 0, role: 0, ingress_port: port, ..packet };
         let handle = self.environment.packets().insert(packet);

@@ -5,6 +5,7 @@
 //! mechanisms put on a packet, and the wire formats of those headers, one module per mechanism.
 //! Nothing here knows what a switch or a host is.
 
+pub mod bolt;
 pub mod deflection;
 pub mod frame;
 pub mod link;
@@ -22,6 +23,7 @@ pub mod trimmed;
 pub mod units;
 pub mod wharf;
 
+pub use bolt::{BoltFlags, CongestionNotice};
 pub use ordered_set::OrderedSet;
 pub use packet::{Ecn, FlowId, HostId, Packet, PortId, QueueId, ServiceKey};
 pub use priority_mark::PriorityMark;

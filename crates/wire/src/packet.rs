@@ -117,6 +117,13 @@ impl Packet {
         Some(shim)
     }
 
+    /// Whether a switch has made it to tell a sender of congestion. Mechanisms that send packets elsewhere leave it on its
+    /// way.
+    #[inline]
+    pub fn is_congestion_notice(&self) -> bool {
+        matches!(self.transport, Transport::CongestionNotice(_))
+    }
+
     /// Marks congestion; false when the packet is not ECN-capable.
     #[inline]
     pub fn mark_congestion(&mut self) -> bool {

@@ -3,6 +3,7 @@
 //! Sequence numbers are 64-bit offsets into the flow, so that no simulated transport has to handle a wrap; the
 //! frame's length counts the real header bytes all the same (a parameter of the host).
 
+use crate::bolt::CongestionNotice;
 use crate::units::{Duration, Time};
 
 /// The transport header of a packet.
@@ -19,6 +20,8 @@ pub enum Transport {
     Udp(UdpHeader),
     /// A packet of packet-pair flow control.
     PacketPair(PacketPairHeader),
+    /// A switch tells the sender of a flow about congestion, beside the flow's own packets.
+    CongestionNotice(CongestionNotice),
 }
 
 impl Transport {
@@ -26,7 +29,7 @@ impl Transport {
     #[inline]
     pub fn has_payload(&self) -> bool {
         match self {
-            Transport::None => false,
+            Transport::None | Transport::CongestionNotice(_) => false,
             Transport::Tcp(header) => header.payload_bytes > 0,
             Transport::Roce(header) => header.opcode == RoceOpcode::Write,
             Transport::Udp(_) => true,
@@ -120,6 +123,7 @@ pub struct TcpHeader {
     pub flags: TcpFlags,
     /// What a congestion control tells the other end beyond the flags. In acknowledgements for Swift: the time to live
     /// with which the newest data packet arrived (SIGCOMM 2020, section 3.5: hops are counted by it); 0 says nothing.
+    /// With Bolt: the [`crate::BoltFlags`] of a data packet, and how many that kept INC an acknowledgement answers.
     pub congestion_option: u8,
 }
 

@@ -80,7 +80,7 @@ fn resolve(mut scenario: Scenario) -> Scenario {
             MechanismSettings::Afq(_) | MechanismSettings::Dibs(_) | MechanismSettings::Vertigo(_) => {}
             MechanismSettings::SimpleDeflection(_) | MechanismSettings::PreemptiveDeflection(_) => {}
             MechanismSettings::Aifo(_) | MechanismSettings::Pabo(_) | MechanismSettings::RankGuard(_) => {}
-            MechanismSettings::Trimming(_) => {}
+            MechanismSettings::Trimming(_) | MechanismSettings::Bolt(_) => {}
         }
     }
     Scenario { mechanisms, ..scenario }

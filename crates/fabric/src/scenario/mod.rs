@@ -70,14 +70,14 @@ pub use loss::{BernoulliLoss, BitErrorLoss, ErrorCorrection, GilbertElliottLoss,
 pub use measure::{FlowSampling, MeasureSettings, QueueSampling, ThroughputSampling};
 pub use mechanism::{
     ActivationChange, AfqAdaptive, AfqDeficit, AfqDropAhead, AfqFlowKey, AfqHash, AfqIdleRound, AfqLate, AfqOccupancy,
-    AfqRotating, AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate, AifoSettings, Buffering,
-    ConstantCapacity, ControlPackets, CurrentThreshold, DeflectionCapacity, DeflectionDecision, DeflectionOccupancy,
-    DibsSettings, DistributionArithmetic, DistributionMean, DistributionSettings, FallbackSettings, ImmediateOccupancy,
-    LinkGuardianMode, LinkGuardianSettings, LinkLayerRetryAction, LinkLayerRetrySettings, MechanismSettings,
-    PaboSettings, PreemptiveDeflectionSettings, ProbabilisticDecision, QuantileDivisor, QuantileOf, QuantileSettings,
-    RankGuardSettings, RelativePrioritySettings, RimmAgain, RimmChange, RimmMessages, RimmRelease, RimmSettings,
-    ScanStart, SimpleDeflectionSettings, SqrBackstop, SqrCaching, SqrRelease, SqrSettings, StaticLimit,
-    ThresholdDecision, TrimmingSettings, UpdateGap, VertigoSettings, WharfSettings,
+    AfqRotating, AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate, AifoSettings, BoltSettings,
+    Buffering, ConstantCapacity, ControlPackets, CurrentThreshold, DeflectionCapacity, DeflectionDecision,
+    DeflectionOccupancy, DibsSettings, DistributionArithmetic, DistributionMean, DistributionSettings,
+    FallbackSettings, ImmediateOccupancy, LinkGuardianMode, LinkGuardianSettings, LinkLayerRetryAction,
+    LinkLayerRetrySettings, MechanismSettings, PaboSettings, PreemptiveDeflectionSettings, ProbabilisticDecision,
+    QuantileDivisor, QuantileOf, QuantileSettings, RankGuardSettings, RelativePrioritySettings, RimmAgain, RimmChange,
+    RimmMessages, RimmRelease, RimmSettings, ScanStart, SimpleDeflectionSettings, SqrBackstop, SqrCaching, SqrRelease,
+    SqrSettings, StaticLimit, ThresholdDecision, TrimmingSettings, UpdateGap, VertigoSettings, WharfSettings,
 };
 pub use quantity::QueueLength;
 pub use recovery::{
@@ -91,8 +91,8 @@ pub use switch::{
 pub use switch_ports::PortSettings;
 pub use topology::{Chain, Dumbbell, FatTree, FatTreeWiring, Graph, GraphLink, LeafSpine, LinkSpec, TopologySettings};
 pub use transport::{
-    Congestion, DcqcnSettings, PacketPairSettings, Protocol, RoceRecovery, RoceSettings, RtoFormula, SwiftSettings,
-    TcpSettings, TransportSettings, UdpSettings,
+    BoltReaction, BoltTransportSettings, Congestion, DcqcnSettings, PacketPairSettings, Protocol, RoceRecovery,
+    RoceSettings, RtoFormula, SwiftSettings, TcpSettings, TransportSettings, UdpSettings,
 };
 
 /// A scenario: everything that decides a run.

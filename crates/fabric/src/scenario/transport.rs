@@ -1,7 +1,7 @@
 //! `[[transport]]`: how flows send.
 
 use hitless_hosts::transport::roce::DcqcnConfig;
-use hitless_hosts::transport::tcp::SwiftConfig;
+use hitless_hosts::transport::tcp::{BoltConfig, SwiftConfig};
 use hitless_wire::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -123,6 +123,9 @@ pub struct TcpSettings {
     /// Parameters of Swift; only with `congestion = "swift"`, where left out it is `{}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub swift: Option<SwiftSettings>,
+    /// Parameters of Bolt's senders; only with `congestion = "bolt"`, where left out it is `{}`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bolt: Option<BoltTransportSettings>,
     /// What the receiver lets be in flight; left out: never the limit.
     #[serde(with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
     pub receive_window: Option<Bytes>,
@@ -142,6 +145,8 @@ pub enum Congestion {
     Bbr,
     /// Swift (Kumar et al., SIGCOMM 2020).
     Swift,
+    /// Bolt (Arslan et al., NSDI 2023); needs switches with the mechanism "bolt".
+    Bolt,
 }
 
 /// Formula of the retransmission timeout.
@@ -187,6 +192,7 @@ impl Default for TcpSettings {
             bbr_rtprop_window: Duration::from_seconds(10),
             bbr_probe_rtt_duration: Duration::from_ms(200),
             swift: None,
+            bolt: None,
             receive_window: None,
         }
     }
@@ -256,6 +262,46 @@ impl Default for SwiftSettings {
             retransmit_reset_threshold,
             rtt_gain,
         }
+    }
+}
+
+/// Parameters of Bolt's senders (section 3, algorithm 3). Where the paper gives no value, defaults are those of the simulator
+/// that its authors published. Notices from switches are counted as congestion echoes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct BoltTransportSettings {
+    /// Segments that the window grows by in a round-trip time, beside what switches grant.
+    #[schemars(range(min = 0.000001, max = 1000.0))]
+    pub ai: f64,
+    /// Least window in segments. Below 1, a packet leaves in each round-trip time divided by the window.
+    #[schemars(range(min = 0.000001, max = 1.0))]
+    pub min_cwnd: f64,
+    /// Largest window in segments; left out: no bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1.0, max = 1000000.0))]
+    pub max_cwnd: Option<f64>,
+    /// What of a congested queue a flow holds its own: it takes a segment off its window in each time to the switch and
+    /// back divided by so many packets.
+    pub reaction: BoltReaction,
+    /// Weight of the newest sample in the round-trip time by which the flow's rate and gaps are computed.
+    #[schemars(range(min = 0.0001, max = 1.0))]
+    pub rtt_gain: f64,
+}
+
+/// A flow's part of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BoltReaction {
+    /// The queue times the flow's part of the link's rate (algorithm 3).
+    Share,
+    /// The queue divided by it, as in the simulator of Practical Packet Deflection.
+    InverseShare,
+}
+
+impl Default for BoltTransportSettings {
+    fn default() -> Self {
+        let BoltConfig { additive_increase: ai, min_cwnd, rtt_gain, .. } = BoltConfig::default();
+        Self { ai, min_cwnd, max_cwnd: None, reaction: BoltReaction::Share, rtt_gain }
     }
 }
 

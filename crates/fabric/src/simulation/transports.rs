@@ -4,14 +4,14 @@ use hitless_hosts::TransportConfig;
 use hitless_hosts::transport::packet_pair::PacketPairConfig;
 use hitless_hosts::transport::roce::{DcqcnConfig, LossRecovery, RoceConfig};
 use hitless_hosts::transport::tcp::{
-    BbrConfig, CongestionControlConfig, CubicConfig, DctcpConfig, DelayedAck, RtoFormula, SwiftConfig, TcpConfig,
-    WindowPacing,
+    BbrConfig, BoltConfig, CongestionControlConfig, CubicConfig, DctcpConfig, DelayedAck, Reaction, RtoFormula,
+    SwiftConfig, TcpConfig, WindowPacing,
 };
 use hitless_hosts::transport::udp::UdpConfig;
 
 use crate::scenario::{
-    self, Congestion, DcqcnSettings, HostSettings, PacketPairSettings, Protocol, RoceRecovery, RoceSettings,
-    SwiftSettings, TcpSettings, TransportSettings, UdpSettings,
+    self, BoltReaction, BoltTransportSettings, Congestion, DcqcnSettings, HostSettings, PacketPairSettings, Protocol,
+    RoceRecovery, RoceSettings, SwiftSettings, TcpSettings, TransportSettings, UdpSettings,
 };
 
 /// The configuration that `settings` describe, on hosts like `host` whose links add `overhead_bytes` to each frame.
@@ -37,6 +37,7 @@ fn tcp_config(settings: &TcpSettings, host: &HostSettings) -> TcpConfig {
             ..BbrConfig::default()
         }),
         Congestion::Swift => CongestionControlConfig::Swift(swift_config(&settings.swift.clone().unwrap_or_default())),
+        Congestion::Bolt => CongestionControlConfig::Bolt(bolt_config(&settings.bolt.clone().unwrap_or_default())),
     };
     TcpConfig {
         mss_bytes: settings.mss.0 as u16,
@@ -72,7 +73,8 @@ fn tcp_config(settings: &TcpSettings, host: &HostSettings) -> TcpConfig {
 
 /// The bound of the congestion window, where the control has one.
 fn max_window_bytes(settings: &TcpSettings) -> Option<u64> {
-    let segments = settings.swift.as_ref()?.max_cwnd?;
+    let of_swift = settings.swift.as_ref().and_then(|swift| swift.max_cwnd);
+    let segments = of_swift.or(settings.bolt.as_ref().and_then(|bolt| bolt.max_cwnd))?;
     Some((segments * settings.mss.0 as f64) as u64)
 }
 
@@ -88,6 +90,18 @@ fn swift_config(settings: &SwiftSettings) -> SwiftConfig {
         max_mdf: settings.max_mdf,
         min_cwnd: settings.min_cwnd,
         retransmit_reset_threshold: settings.retransmit_reset_threshold,
+        rtt_gain: settings.rtt_gain,
+    }
+}
+
+fn bolt_config(settings: &BoltTransportSettings) -> BoltConfig {
+    BoltConfig {
+        additive_increase: settings.ai,
+        min_cwnd: settings.min_cwnd,
+        reaction: match settings.reaction {
+            BoltReaction::Share => Reaction::Share,
+            BoltReaction::InverseShare => Reaction::InverseShare,
+        },
         rtt_gain: settings.rtt_gain,
     }
 }

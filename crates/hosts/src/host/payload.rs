@@ -21,7 +21,9 @@ pub fn payload(transport: &Transport) -> Option<(Place, u32)> {
             (Place::Packets(header.packet_sequence), header.payload_bytes)
         }
         Transport::Udp(header) => (Place::Packets(header.number), header.payload_bytes),
-        Transport::PacketPair(_) | Transport::Roce(_) | Transport::None => return None,
+        Transport::PacketPair(_) | Transport::Roce(_) | Transport::CongestionNotice(_) | Transport::None => {
+            return None;
+        }
     };
     (bytes > 0).then_some((place, bytes))
 }
@@ -34,6 +36,8 @@ pub fn is_from_receiver(transport: &Transport) -> bool {
         Transport::Tcp(header) => header.window_bytes > 0,
         Transport::Roce(header) => header.opcode != RoceOpcode::Write,
         Transport::PacketPair(header) => matches!(header, PacketPairHeader::Acknowledgement(_)),
+        // What a switch says, it says to who sends data.
+        Transport::CongestionNotice(_) => true,
         Transport::Udp(_) | Transport::None => false,
     }
 }

@@ -1,6 +1,7 @@
 //! TCP from outside: recorded exchanges, random pipes, the square-root law, and BBR and Swift on a shared link.
 
 mod bbr;
+mod bolt;
 #[path = "../support/bottleneck.rs"]
 mod bottleneck;
 mod exchanges;

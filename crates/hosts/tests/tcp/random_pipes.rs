@@ -3,8 +3,8 @@
 use crate::faults::{Faults, fate, faults};
 use crate::pipe::{Delays, Pipe, Way};
 use hitless_hosts::transport::tcp::{
-    BbrConfig, CongestionControlConfig, CubicConfig, DctcpConfig, DelayedAck, HystartConfig, RtoFormula, SwiftConfig,
-    TcpConfig, TcpReceiver, TcpSender, WindowPacing,
+    BbrConfig, BoltConfig, CongestionControlConfig, CubicConfig, DctcpConfig, DelayedAck, HystartConfig, RtoFormula,
+    SwiftConfig, TcpConfig, TcpReceiver, TcpSender, WindowPacing,
 };
 use hitless_hosts::transport::{Receiver, Sender};
 use hitless_wire::{Duration, Packet};
@@ -47,6 +47,7 @@ fn algorithms() -> impl Strategy<Value = CongestionControlConfig> {
         Just(CongestionControlConfig::Dctcp(DctcpConfig::default())),
         bbr().prop_map(CongestionControlConfig::Bbr),
         swift().prop_map(CongestionControlConfig::Swift),
+        Just(CongestionControlConfig::Bolt(BoltConfig::default())),
     ]
 }
 

@@ -76,6 +76,9 @@ impl Mechanism for Aifo {
     }
 
     fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+        if context.packet().is_congestion_notice() {
+            return Verdict::Continue;
+        }
         let rank = rank_of(context);
         let place = Place { port: context.packet().egress_port, queue: context.packet().queue };
         let has_room = context.has_room(place.port, place.queue);

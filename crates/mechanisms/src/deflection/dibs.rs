@@ -4,7 +4,7 @@
 //! When the queue of the port that routing has chosen has no room for a packet, the switch sends it out of another port that
 //! faces a switch and has room, chosen at random and anew for each packet (section 2). The neighbour routes it by its
 //! destination as any other packet, perhaps straight back. No port of another host ever gets it. If no such port has
-//! room, the packet is dropped by its own queue. Nothing keeps order, and nothing but the time to live ends a loop.
+//! room, the packet is dropped by its own queue. Notices of congestion to senders stay on their way. Nothing keeps order, and nothing but the time to live ends a loop.
 //!
 //! Ingress decides, so it must know there which queues are full: exactly, as in the authors' simulations, which needs hardware
 //! that shows depths in ingress. A packet that is on its way to a queue counts as being there; one that will have left
@@ -76,6 +76,9 @@ impl Mechanism for Dibs {
 
     fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
         let (port, queue) = (context.packet().egress_port, context.packet().queue);
+        if context.packet().is_congestion_notice() {
+            return Verdict::Continue;
+        }
         self.account.port(port).seen += 1;
         if context.has_room(port, queue) {
             self.account.leaves_by(port, context);

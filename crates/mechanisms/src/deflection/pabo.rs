@@ -84,6 +84,9 @@ impl Mechanism for Pabo {
     }
 
     fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+        if context.packet().is_congestion_notice() {
+            return Verdict::Continue;
+        }
         let place = Place { port: context.packet().egress_port, queue: context.packet().queue };
         self.account.port(place.port).seen += 1;
         let has_room = context.has_room(place.port, place.queue);

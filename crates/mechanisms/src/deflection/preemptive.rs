@@ -264,6 +264,9 @@ impl Mechanism for PreemptiveDeflection {
         if self.view.owns(context) {
             return self.view.learn(context);
         }
+        if context.packet().is_congestion_notice() {
+            return Verdict::Continue;
+        }
         let rank = rank_of(context);
         let packet = context.packet();
         let own = Place { port: packet.egress_port, queue: packet.queue };

@@ -90,6 +90,9 @@ impl Mechanism for SimpleDeflection {
         if self.view.owns(context) {
             return self.view.learn(context);
         }
+        if context.packet().is_congestion_notice() {
+            return Verdict::Continue;
+        }
         let place = Place { port: context.packet().egress_port, queue: context.packet().queue };
         let port = place.port;
         self.account.port(port).seen += 1;

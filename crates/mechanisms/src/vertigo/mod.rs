@@ -155,6 +155,9 @@ impl Mechanism for Vertigo {
 
     fn refused<E: Environment>(&mut self, reason: DropReason, context: &mut Context<'_, E>) -> Verdict {
         let port = context.port();
+        if context.packet().is_congestion_notice() {
+            return Verdict::Continue;
+        }
         if context.is_last_try() {
             self.account.port(port).given_up += 1;
             return Verdict::Continue;

@@ -5,7 +5,7 @@ use hitless_mechanisms::Dibs;
 use hitless_mechanisms::deflection::DibsConfig;
 use hitless_switch::{BufferPolicy, DropReason, PortState, QueueLimit};
 use hitless_wire::shim::DetourCount;
-use hitless_wire::{Duration, Packet, PortId, Time};
+use hitless_wire::{BitRate, CongestionNotice, Duration, Packet, PortId, Time, Transport};
 use proptest::prelude::*;
 
 use crate::world::{Bench, HARDWARE, HOST, Hardware, NEIGHBOURS, OTHER_HOST, OUT, packet};
@@ -56,6 +56,18 @@ fn what_the_full_queue_cannot_take_fills_the_neighbours_and_only_then_is_lost() 
     assert_eq!(bench.counter("port 1", "packets detoured"), 9);
     assert_eq!(bench.counter("port 1", "packets with nowhere to go"), 8);
     assert_eq!(bench.counter("switch", "most detours of a packet"), 1);
+}
+
+#[test]
+fn a_notice_to_a_sender_stays_on_its_way() {
+    let mut bench = bench(SETTINGS);
+    (0..3).for_each(|_| bench.arrive(Time::ZERO, HOST, packet()));
+    let notice = CongestionNotice { sequence: 0, rate: BitRate::from_gbps(10), queue_bytes: 9_000 };
+    let transport = Transport::CongestionNotice(notice);
+    bench.arrive(Time::ZERO, HOST, Packet { transport, ..packet() });
+    bench.finish();
+    assert_eq!((bench.sent_by(OUT), bench.world.sent.len()), (3, 3));
+    assert_eq!(bench.world.ended, [DropReason::QueueFull]);
 }
 
 #[test]

@@ -21,6 +21,8 @@ const WHARF_QUEUES: u16 = 1;
 
 /// The one that RIMM asks for at a port that faces a switch.
 const RIMM_QUEUES: u16 = 1;
+/// The one that Bolt asks for.
+const BOLT_QUEUES: u16 = 1;
 
 /// The one that packet trimming asks for.
 const TRIMMING_QUEUES: u16 = 1;
@@ -102,10 +104,12 @@ impl Check<'_> {
         let asks_for_one = |settings: &RimmSettings| settings.messages == RimmMessages::First;
         let is_rimm = |mechanism: &MechanismSettings| matches!(mechanism, MechanismSettings::Rimm(settings) if asks_for_one(settings));
         let rimm = of(self.scenario.mechanisms.iter().any(is_rimm), RIMM_QUEUES);
-        let also = if rimm > 0 { format!(", RIMM {rimm}") } else { String::new() };
         let trimming = of(runs(|mechanism| matches!(mechanism, MechanismSettings::Trimming(_))), TRIMMING_QUEUES);
-        let also = if trimming > 0 { format!("{also}, packet trimming {trimming}") } else { also };
-        (sqr + queues + rimm + trimming, format!("SQR {sqr}, {name} {queues}{also}"))
+        let bolt = of(runs(|mechanism| matches!(mechanism, MechanismSettings::Bolt(_))), BOLT_QUEUES);
+        let named = [("RIMM", rimm), ("Bolt", bolt), ("packet trimming", trimming)];
+        let named = named.into_iter().filter(|&(_, queues)| queues > 0);
+        let also: String = named.map(|(name, queues)| format!(", {name} {queues}")).collect();
+        (sqr + queues + rimm + bolt + trimming, format!("SQR {sqr}, {name} {queues}{also}"))
     }
 }
 
@@ -123,6 +127,7 @@ fn switches_of(mechanism: &MechanismSettings, topology: &Topology) -> (&'static 
         MechanismSettings::Trimming(settings) => {
             ("packet trimming", settings.ports_by_switch(topology).into_keys().collect())
         }
+        MechanismSettings::Bolt(settings) => ("Bolt", settings.ports_by_switch(topology).into_keys().collect()),
         MechanismSettings::Afq(settings) => ("AFQ", settings.ports_by_switch(topology).into_keys().collect()),
         MechanismSettings::RankGuard(settings) => {
             ("a rank guard", settings.ports_by_switch(topology).into_keys().collect())

@@ -87,6 +87,7 @@ impl Check<'_> {
         let mut chosen = Chosen::new();
         let mut guarded = BTreeSet::new();
         let mut with_trimming = BTreeSet::new();
+        let mut with_bolt = BTreeSet::new();
         for (index, mechanism) in self.scenario.mechanisms.iter().enumerate() {
             let section = format!("mechanism[{index}]");
             match mechanism {
@@ -111,6 +112,7 @@ impl Check<'_> {
                 MechanismSettings::Trimming(settings) => {
                     self.trimming(topology, settings, &section, &mut with_trimming);
                 }
+                MechanismSettings::Bolt(settings) => self.bolt(topology, settings, &section, &mut with_bolt),
                 MechanismSettings::Dibs(_) | MechanismSettings::Vertigo(_) => {}
             }
             if let Some(chooser) = Chooser::of(mechanism) {

@@ -1,6 +1,7 @@
 //! Cross checks: what only holds between fields. Every refusal gives the reason.
 
 mod afq;
+mod bolt;
 mod composition;
 mod constant_rates;
 mod deflection;

@@ -76,6 +76,7 @@ impl Check<'_> {
         if tcp.congestion == Congestion::Swift {
             self.require(!tcp.ecn, &field("ecn"), "has no effect: Swift goes by delay and reacts to no marks");
         }
+        self.bolt_transport(tcp, section);
         if tcp.congestion == Congestion::Dctcp {
             self.require(tcp.ecn, &field("ecn"), "DCTCP reacts to nothing but marks (RFC 8257)");
             self.require_else(self.scenario.marks_somewhere(), || {

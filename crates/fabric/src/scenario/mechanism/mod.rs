@@ -1,6 +1,7 @@
 //! `[[mechanism]]`: the mechanisms that switches run. A new one is a file here and a line in [`MechanismSettings`].
 
 mod afq;
+mod bolt;
 mod deflection;
 mod dibs;
 mod link_layer_retry;
@@ -19,6 +20,7 @@ pub use afq::{
     AfqAdaptive, AfqDeficit, AfqDropAhead, AfqFlowKey, AfqHash, AfqIdleRound, AfqLate, AfqOccupancy, AfqRotating,
     AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate,
 };
+pub use bolt::BoltSettings;
 pub use deflection::{
     AifoSettings, ConstantCapacity, ControlPackets, CurrentThreshold, DeflectionCapacity, DeflectionDecision,
     DeflectionOccupancy, DistributionArithmetic, DistributionMean, DistributionSettings, ImmediateOccupancy,
@@ -71,6 +73,8 @@ pub enum MechanismSettings {
     Vertigo(VertigoSettings),
     /// Packet trimming, refused packets cut to headers that go first, on ports of switches (CP, NDP, Ultra Ethernet).
     Trimming(TrimmingSettings),
+    /// Bolt's switch, which tells senders of congestion, on ports of switches (Arslan et al., NSDI 2023).
+    Bolt(BoltSettings),
 }
 
 impl MechanismSettings {
@@ -80,7 +84,7 @@ impl MechanismSettings {
             Self::LinkGuardian(_) | Self::LinkLayerRetry(_) | Self::Wharf(_) => false,
             Self::Sqr(_) | Self::Rimm(_) | Self::Dibs(_) | Self::Vertigo(_) | Self::Trimming(_) => false,
             Self::SimpleDeflection(_) | Self::PreemptiveDeflection(_) => false,
-            Self::Aifo(_) | Self::Pabo(_) | Self::RankGuard(_) => false,
+            Self::Aifo(_) | Self::Pabo(_) | Self::RankGuard(_) | Self::Bolt(_) => false,
             Self::Afq(settings) => settings.ecn_rounds.is_some(),
         }
     }

@@ -1,4 +1,5 @@
 mod afq;
+mod bolt;
 mod deflection;
 mod dibs;
 mod failures;

@@ -1,6 +1,7 @@
 //! Which switch runs which mechanisms, and what the control plane tells them when.
 
 mod afq;
+mod bolt;
 mod deflection;
 mod link_layer_retry;
 mod linkguardian;
@@ -13,7 +14,9 @@ mod wharf;
 use hitless_mechanisms::afq::config::AfqConfig;
 use hitless_mechanisms::rimm::RimmConfig;
 use hitless_mechanisms::sqr::SqrConfig;
-use hitless_mechanisms::{Afq, AnyMechanism, LinkGuardian, LinkLayerRetry, RankGuard, Rimm, Sqr, Trimming, Wharf};
+use hitless_mechanisms::{
+    Afq, AnyMechanism, Bolt, LinkGuardian, LinkLayerRetry, RankGuard, Rimm, Sqr, Trimming, Wharf,
+};
 use hitless_wire::{Bytes, PortId, Time};
 
 use super::changes::Change;
@@ -64,6 +67,7 @@ struct Draft {
     deflection: Option<AnyMechanism>,
     rank_guard: Option<RankGuard>,
     trimming: Option<Trimming>,
+    bolt: Option<Bolt>,
     rimm: Option<RimmConfig>,
     /// One for each entry that names ports of the switch.
     afq: Vec<AfqConfig>,
@@ -72,8 +76,10 @@ struct Draft {
 impl Draft {
     /// The kinds in the order in which their hooks run: SQR copies a packet when it leaves its queue, before
     /// LinkGuardian numbers it for the link. LinkGuardian's rivals stand in its place. RIMM comes behind them: it writes the
-    /// depth of the port that a packet leaves by in the end, and nothing into copies that are kept. AFQ comes last: whoever
-    /// changes the port of a packet in ingress does so before AFQ gives it a queue there. A rank guard comes before whoever goes by ranks. Only those of [`Kind`] are commanded.
+    /// depth of the port that a packet leaves by in the end, and nothing into copies that are kept. Bolt comes before whoever may
+    /// send a packet elsewhere: it looks at the queue that routing chose, and gives its notices a queue that nobody changes. A
+    /// rank guard comes before whoever goes by ranks. AFQ comes last: whoever changes the port of a packet in ingress does so
+    /// before AFQ gives it a queue there. Only those of [`Kind`] are commanded.
     fn kinds(&self) -> impl Iterator<Item = Kind> {
         let sqr = self.sqr.is_some().then_some(Kind::Sqr);
         sqr.into_iter().chain(self.linkguardian.is_some().then_some(Kind::LinkGuardian))
@@ -88,6 +94,7 @@ impl Draft {
         let of_links = of_links.chain(self.wharf.map(AnyMechanism::from));
         sqr.into_iter()
             .chain(of_links)
+            .chain(self.bolt.map(AnyMechanism::from))
             .chain(rimm)
             .chain(self.rank_guard.map(AnyMechanism::from))
             .chain(self.deflection)
@@ -150,6 +157,7 @@ fn read<'a>(scenario: &'a Scenario, topology: &'a Topology) -> Result<Planner<'a
             MechanismSettings::Aifo(settings) => planner.add_aifo(settings),
             MechanismSettings::Pabo(settings) => planner.add_pabo(settings),
             MechanismSettings::RankGuard(settings) => planner.add_rank_guard(settings),
+            MechanismSettings::Bolt(settings) => planner.add_bolt(settings),
             MechanismSettings::Rimm(settings) => planner.add_rimm(settings)?,
         }
     }

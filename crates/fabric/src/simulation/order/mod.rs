@@ -6,7 +6,7 @@
 
 mod lane;
 
-use hitless_wire::{Duration, FlowId, HostId, Packet, Time, Transport};
+use hitless_wire::{Duration, FlowId, HostId, Packet, TcpHeader, Time, Transport};
 
 pub use lane::OrderCounts;
 use lane::OrderLane;
@@ -45,6 +45,15 @@ pub(super) struct OrderChecker {
     flows: Vec<FlowOrder>,
 }
 
+/// What a packet is known by: its transport header without what switches change. No host has sent what a switch makes.
+fn name_of(packet: &Packet) -> Option<Transport> {
+    match packet.transport {
+        Transport::None | Transport::CongestionNotice(_) => None,
+        Transport::Tcp(header) => Some(Transport::Tcp(TcpHeader { congestion_option: 0, ..header })),
+        other => Some(other),
+    }
+}
+
 impl OrderChecker {
     fn flow(&mut self, flow: FlowId) -> &mut FlowOrder {
         let index = flow.0 as usize;
@@ -57,16 +66,16 @@ impl OrderChecker {
     /// A host puts a packet on its link.
     #[inline(never)]
     pub fn sent(&mut self, now: Time, packet: &Packet) {
-        if packet.transport != Transport::None {
-            self.flow(packet.flow).lane(packet).sent(now, packet.transport);
+        if let Some(name) = name_of(packet) {
+            self.flow(packet.flow).lane(packet).sent(now, name);
         }
     }
 
     /// A packet arrives at a host. One that comes without its payload is lost.
     #[inline(never)]
     pub fn arrived(&mut self, now: Time, packet: &Packet) {
-        if packet.transport != Transport::None && !packet.is_trimmed() {
-            self.flow(packet.flow).lane(packet).arrived(now, packet.transport);
+        if let Some(name) = name_of(packet).filter(|_| !packet.is_trimmed()) {
+            self.flow(packet.flow).lane(packet).arrived(now, name);
         }
     }
 
@@ -79,8 +88,8 @@ impl OrderChecker {
 
     /// A packet that exists at the end of the run: it is not lost.
     pub fn still_exists(&mut self, packet: &Packet) {
-        if packet.transport != Transport::None {
-            self.flow(packet.flow).lane(packet).still_exists(packet.transport);
+        if let Some(name) = name_of(packet) {
+            self.flow(packet.flow).lane(packet).still_exists(name);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Parameters of both ends of a TCP connection.
 
-use super::congestion::{BbrConfig, CubicConfig, DctcpConfig, SwiftConfig};
+use super::congestion::{BbrConfig, BoltConfig, CubicConfig, DctcpConfig, SwiftConfig};
 use hitless_wire::Duration;
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 
@@ -17,6 +17,8 @@ pub enum CongestionControlConfig {
     Bbr(BbrConfig),
     /// Swift (Kumar et al., SIGCOMM 2020).
     Swift(SwiftConfig),
+    /// Bolt (Arslan et al., NSDI 2023); wants switches that know it.
+    Bolt(BoltConfig),
 }
 
 impl CongestionControlConfig {
@@ -25,10 +27,30 @@ impl CongestionControlConfig {
         matches!(self, Self::Bbr(_))
     }
 
-    /// Whether it wants to know how many switches a packet passed.
-    pub(super) fn counts_hops(&self) -> bool {
-        matches!(self, Self::Swift(_))
+    /// What the receiver answers beyond TCP's own fields.
+    pub(super) fn reflection(&self) -> Reflection {
+        match self {
+            Self::Swift(_) => Reflection::TimeToLive,
+            Self::Bolt(_) => Reflection::Increases,
+            Self::NewReno | Self::Cubic(_) | Self::Dctcp(_) | Self::Bbr(_) => Reflection::Nothing,
+        }
     }
+
+    /// Whether data packets tell switches something.
+    pub(super) fn tells_switches(&self) -> bool {
+        matches!(self, Self::Bolt(_))
+    }
+}
+
+/// What a receiver answers for the congestion control ([`hitless_wire::TcpHeader::congestion_option`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reflection {
+    /// Nothing.
+    Nothing,
+    /// The time to live of the newest data packet.
+    TimeToLive,
+    /// How many data packets that kept INC it answers.
+    Increases,
 }
 
 /// How long the receiver may hold an acknowledgement back (RFC 5681, section 4.2).
@@ -192,6 +214,11 @@ impl TcpConfig {
     /// The defaults with Swift.
     pub fn swift() -> Self {
         Self { congestion_control: CongestionControlConfig::Swift(SwiftConfig::default()), ..Self::default() }
+    }
+
+    /// The defaults with Bolt.
+    pub fn bolt() -> Self {
+        Self { congestion_control: CongestionControlConfig::Bolt(BoltConfig::default()), ..Self::default() }
     }
 
     /// The defaults with NewReno.

@@ -1,9 +1,9 @@
-//! TCP: NewReno, CUBIC, DCTCP, BBR and Swift over SACK with RACK-TLP, or over the classic duplicate acknowledgements.
+//! TCP: NewReno, CUBIC, DCTCP, BBR, Swift and Bolt over SACK with RACK-TLP, or over the classic duplicate acknowledgements.
 //!
 //! [`TcpSender`] and [`TcpReceiver`] are the two ends of a connection that carries data one way; [`TcpConfig`]
 //! configures both. From the bottom: `ticks` (when timers fire), `rto` (RFC 6298), `ring` and `scoreboard` (what is in
 //! flight), `delivery` (what an acknowledgement says of it), `rack` (what of it is lost, RFC 8985), `congestion`
-//! (RFC 5681, 9438, 8257; BBR; Swift), `delivery_rate` (its samples), `prr` (RFC 9937), `pacing`, `reassembly` (RFC 2018), and
+//! (RFC 5681, 9438, 8257; BBR; Swift; Bolt), `delivery_rate` (its samples), `prr` (RFC 9937), `pacing`, `reassembly` (RFC 2018), and
 //! the two ends.
 //!
 //! An application may write several times over the life of a connection: window, round-trip time and DCTCP's alpha
@@ -53,6 +53,8 @@ mod sender;
 mod ticks;
 
 pub use config::{CongestionControlConfig, DelayedAck, RtoFormula, TcpConfig, WindowPacing};
-pub use congestion::{BbrConfig, BbrState, CubicConfig, DctcpConfig, HystartConfig, PathModel, SwiftConfig};
+pub use congestion::{
+    BbrConfig, BbrState, BoltConfig, CubicConfig, DctcpConfig, HystartConfig, PathModel, Reaction, SwiftConfig,
+};
 pub use receiver::TcpReceiver;
 pub use sender::{CongestionState, TcpSender};

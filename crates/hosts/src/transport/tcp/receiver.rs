@@ -1,11 +1,11 @@
 //! The end of a connection that takes data.
 
-use super::config::{DelayedAck, TcpConfig};
+use super::config::{DelayedAck, Reflection, TcpConfig};
 use super::delivery::Timestamp;
 use super::reassembly::Reassembly;
 use super::ticks::TickClock;
 use crate::transport::{Outgoing, Receiver, ReceiverStatistics};
-use hitless_wire::{Duration, Ecn, Packet, SackBlocks, TcpFlags, TcpHeader, Time, Transport};
+use hitless_wire::{BoltFlags, Duration, Ecn, Packet, SackBlocks, TcpFlags, TcpHeader, Time, Transport};
 
 /// A SYN-ACK is due.
 const SYN_ACK: u8 = 1;
@@ -38,9 +38,9 @@ pub struct TcpReceiver {
     ecn: bool,
     /// Data packets not acknowledged yet.
     unacknowledged: u32,
-    /// Time to live of the newest data packet, for a congestion control that counts hops.
-    arrived_with: u8,
-    echoes_time_to_live: bool,
+    /// What the next acknowledgement answers for the congestion control.
+    congestion_option: u8,
+    reflection: Reflection,
     /// TS.Recent of RFC 7323.
     recent_timestamp: u32,
     /// Last acknowledgement sent (Last.ACK.sent of RFC 7323).
@@ -85,8 +85,8 @@ impl TcpReceiver {
             precise_ecn: config.precise_ecn(),
             ecn: config.ecn,
             unacknowledged: 0,
-            arrived_with: 0,
-            echoes_time_to_live: config.congestion_control.counts_hops(),
+            congestion_option: 0,
+            reflection: config.congestion_control.reflection(),
             recent_timestamp: 0,
             last_acknowledged: 0,
             deadline: Time::NEVER,
@@ -109,6 +109,18 @@ impl TcpReceiver {
     /// Bytes received above a gap.
     pub fn out_of_order_bytes(&self) -> u64 {
         self.reassembly.bytes()
+    }
+
+    /// What the congestion control wants to know of a packet.
+    fn note_option(&mut self, time_to_live: u8, header: &TcpHeader) {
+        match self.reflection {
+            Reflection::Nothing => {}
+            Reflection::TimeToLive => self.congestion_option = time_to_live,
+            Reflection::Increases => {
+                let asks = BoltFlags(header.congestion_option).contains(BoltFlags::INC);
+                self.congestion_option = self.congestion_option.saturating_add(u8::from(asks));
+            }
+        }
     }
 
     /// Counts a data packet and takes its timestamp.
@@ -241,7 +253,7 @@ impl TcpReceiver {
             window_bytes: self.window_bytes,
             timestamp_echo: acknowledgement.timestamp,
             flags: flags.with(echo),
-            congestion_option: self.arrived_with,
+            congestion_option: self.congestion_option,
             ..TcpHeader::default()
         };
         // Linux sends ECN-capable acknowledgements when the algorithm needs ECN; RFC 3168, section 6.1.4, never.
@@ -256,7 +268,11 @@ impl TcpReceiver {
         self.unacknowledged = 0;
         self.deadline = Time::NEVER;
         self.last_acknowledged = self.next;
-        self.packet(&self.acknowledgement(sack), TcpFlags::ACK, frame_bytes)
+        let packet = self.packet(&self.acknowledgement(sack), TcpFlags::ACK, frame_bytes);
+        if self.reflection == Reflection::Increases {
+            self.congestion_option = 0;
+        }
+        packet
     }
 
     #[inline]
@@ -321,8 +337,8 @@ impl Receiver for TcpReceiver {
         if packet.is_trimmed() {
             return self.receive_trimmed(header);
         }
-        if self.echoes_time_to_live {
-            self.arrived_with = packet.ttl;
+        if self.reflection != Reflection::Nothing {
+            self.note_option(packet.ttl, header);
         }
         self.take(now, header, packet.ecn == Ecn::CongestionExperienced);
     }

@@ -178,6 +178,12 @@ impl Scoreboard {
         self.segments.grow();
     }
 
+    /// When the segment in flight that begins at `sequence` was last sent.
+    pub fn sent_at(&self, sequence: u64) -> Option<Time> {
+        let number = self.segments.partition_point(|segment| segment.start() < sequence);
+        self.segments.get(number).filter(|segment| segment.start() == sequence).map(|segment| segment.sent_at)
+    }
+
     /// Adds a segment of `payload_bytes` at the end, sent at `now`.
     #[inline]
     pub fn push(&mut self, payload_bytes: u16, now: Time) {

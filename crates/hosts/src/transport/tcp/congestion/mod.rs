@@ -3,9 +3,10 @@
 //! Most algorithms decide two things, growth and the slow start threshold. When a reduction happens, and how the
 //! window gets down to the threshold, is the sender's business. An algorithm that sets the window by itself follows each
 //! acknowledgement instead: with a sample of the delivery rate if it models the path (BBR), else with a round-trip time
-//! (Swift). Dispatch is by enum, so that the compiler sees through it.
+//! (Swift, Bolt). Dispatch is by enum, so that the compiler sees through it.
 
 mod bbr;
+mod bolt;
 mod cubic;
 mod dctcp;
 mod hystart;
@@ -13,6 +14,7 @@ mod newreno;
 mod swift;
 
 pub use bbr::{BbrConfig, BbrState, PathModel};
+pub use bolt::{BoltConfig, Reaction};
 pub use cubic::CubicConfig;
 pub use dctcp::DctcpConfig;
 pub use hystart::HystartConfig;
@@ -22,10 +24,11 @@ use super::config::{CongestionControlConfig, TcpConfig};
 use super::delivery_rate::RateSample;
 use super::sender::CongestionState;
 use bbr::Bbr;
+use bolt::Bolt;
 use cubic::Cubic;
 use dctcp::Dctcp;
 use hitless_engine::Stream;
-use hitless_wire::{BitRate, Duration, Time};
+use hitless_wire::{BitRate, CongestionNotice, Duration, Time};
 use newreno::NewReno;
 use swift::Swift;
 
@@ -170,6 +173,12 @@ pub(super) struct ModelEvent {
     pub limited: bool,
     /// Switches that the newest data packet had passed; 0 when unknown.
     pub hops: u8,
+    /// Packets that switches let ask for a larger window.
+    pub increases: u8,
+    /// First byte not acknowledged in order.
+    pub acknowledged: u64,
+    /// First byte not sent yet.
+    pub next: u64,
 }
 
 /// What every algorithm answers.
@@ -212,6 +221,12 @@ pub(super) trait CongestionControl {
     fn pacing_rate(&self) -> Option<BitRate> {
         None
     }
+    /// A switch tells of congestion; the packet that met it was sent `ago`.
+    fn notified(&mut self, _window: &mut Window, _now: Time, _notice: &CongestionNotice, _ago: Duration) {}
+    /// What a data packet tells switches; of new data, `remaining_bytes` are to be sent from its first byte on.
+    fn data_option(&self, _window: &Window, _remaining_bytes: Option<u64>) -> u8 {
+        0
+    }
     /// The least time from one packet to the next, for a window that holds less than a segment.
     fn packet_gap(&self) -> Option<Duration> {
         None
@@ -232,6 +247,8 @@ pub(super) enum Algorithm {
     Bbr(Box<Bbr>),
     /// Boxed as well.
     Swift(Box<Swift>),
+    /// Boxed as well.
+    Bolt(Box<Bolt>),
 }
 
 macro_rules! dispatch {
@@ -242,6 +259,7 @@ macro_rules! dispatch {
             Algorithm::Dctcp($algorithm) => $call,
             Algorithm::Bbr($algorithm) => $call,
             Algorithm::Swift($algorithm) => $call,
+            Algorithm::Bolt($algorithm) => $call,
         }
     };
 }
@@ -255,6 +273,7 @@ impl Algorithm {
             CongestionControlConfig::Dctcp(dctcp) => Self::Dctcp(Dctcp::new(dctcp)),
             CongestionControlConfig::Bbr(bbr) => Self::Bbr(Box::new(Bbr::new(bbr, config))),
             CongestionControlConfig::Swift(swift) => Self::Swift(Box::new(Swift::new(swift, config))),
+            CongestionControlConfig::Bolt(bolt) => Self::Bolt(Box::new(Bolt::new(bolt, config))),
         }
     }
 
@@ -266,7 +285,7 @@ impl Algorithm {
     /// Whether it sets the window by itself, which the sender's states then never shrink.
     #[inline]
     pub fn sets_the_window(&self) -> bool {
-        matches!(self, Self::Bbr(_) | Self::Swift(_))
+        matches!(self, Self::Bbr(_) | Self::Swift(_) | Self::Bolt(_))
     }
 
     /// What it believes of the path, if it models it.
@@ -308,6 +327,7 @@ impl CongestionControl for Algorithm {
             Self::Dctcp(dctcp) => dctcp.increase(window, event),
             Self::Bbr(bbr) => bbr.increase(window, event),
             Self::Swift(swift) => swift.increase(window, event),
+            Self::Bolt(bolt) => bolt.increase(window, event),
         }
     }
 
@@ -357,6 +377,14 @@ impl CongestionControl for Algorithm {
 
     fn pacing_rate(&self) -> Option<BitRate> {
         dispatch!(self, algorithm => algorithm.pacing_rate())
+    }
+
+    fn notified(&mut self, window: &mut Window, now: Time, notice: &CongestionNotice, ago: Duration) {
+        dispatch!(self, algorithm => algorithm.notified(window, now, notice, ago));
+    }
+
+    fn data_option(&self, window: &Window, remaining_bytes: Option<u64>) -> u8 {
+        dispatch!(self, algorithm => algorithm.data_option(window, remaining_bytes))
     }
 
     fn packet_gap(&self) -> Option<Duration> {

@@ -108,20 +108,12 @@ impl TcpSender {
         let further_loss = !lost_before && self.scoreboard.has_unrepaired();
         if self.algorithm_sets_window() {
             let prior = Prior { acknowledged: previous, flight_bytes, losses_bytes };
-            self.follow(&event, &delivery, &prior, self.hops(header));
+            self.follow(&event, &delivery, &prior, header.congestion_option);
         } else {
             self.change_window(&event, previous, flight_bytes, advanced && !further_loss);
         }
         self.go_on_after_loss(header);
         self.judge_order();
-    }
-
-    /// Switches that the packet which the other end answers had passed; 0 when it does not say.
-    fn hops(&self, header: &TcpHeader) -> u8 {
-        match header.congestion_option {
-            0 => 0,
-            arrived_with => self.time_to_live.saturating_sub(arrived_with),
-        }
     }
 
     #[inline]

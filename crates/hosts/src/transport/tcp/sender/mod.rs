@@ -131,6 +131,8 @@ pub struct TcpSender {
     /// What is left of the burst under way.
     burst_bytes: u64,
     last_sent_at: Time,
+    /// Data packets tell switches something.
+    tells_switches: bool,
     /// What packets of this end set out with.
     time_to_live: u8,
     pacer: Pacer,
@@ -193,6 +195,7 @@ impl TcpSender {
             nagle_bytes: if config.nagle { config.mss_bytes.into() } else { 0 },
             burst_bytes: 0,
             last_sent_at: Time::ZERO,
+            tells_switches: config.congestion_control.tells_switches(),
             time_to_live: Packet::INITIAL_TTL,
             pacer: Pacer::default(),
             delivery_rate,
@@ -324,8 +327,11 @@ impl Sender for TcpSender {
 
     #[inline]
     fn receive(&mut self, now: Time, packet: &Packet) {
-        let Transport::Tcp(header) = &packet.transport else { return };
-        self.process(now, header);
+        match &packet.transport {
+            Transport::Tcp(header) => self.process(now, header),
+            Transport::CongestionNotice(notice) => self.heed(now, notice),
+            _ => {}
+        }
     }
 
     #[inline]

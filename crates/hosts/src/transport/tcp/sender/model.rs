@@ -5,7 +5,7 @@ use crate::transport::Outgoing;
 use crate::transport::tcp::congestion::{AckEvent, CongestionControl, ModelEvent};
 use crate::transport::tcp::delivery::Delivery;
 use crate::transport::tcp::pacing::quantum_segments;
-use hitless_wire::{BitRate, Time, Transport};
+use hitless_wire::{BitRate, CongestionNotice, Time, Transport};
 
 /// What was so before an acknowledgement.
 pub(super) struct Prior {
@@ -51,10 +51,11 @@ impl TcpSender {
     }
 
     /// Lets the algorithm follow an acknowledgement, which an algorithm that sets the window by itself wants to.
-    pub(super) fn follow(&mut self, event: &AckEvent, delivery: &Delivery, prior: &Prior, hops: u8) {
+    pub(super) fn follow(&mut self, event: &AckEvent, delivery: &Delivery, prior: &Prior, option: u8) {
         let flight_bytes = self.scoreboard.pipe_bytes();
         let (minimum_rtt, first) = (self.rtt.minimum(), self.scoreboard.first_number());
         let sample = self.delivery_rate.as_mut().and_then(|rate| rate.sample(delivery, minimum_rtt, first));
+        let (hops, increases) = (self.hops(option), option);
         let event = ModelEvent {
             now: event.now,
             state: self.state,
@@ -68,12 +69,32 @@ impl TcpSender {
             sample,
             limited: prior.acknowledged < self.limited_until,
             hops,
+            increases,
+            acknowledged: event.acknowledged,
+            next: event.next,
         };
         self.algorithm.follow(&mut self.window, &event);
         if let Some(delivery_rate) = self.delivery_rate.as_mut().filter(|_| self.algorithm.limits_like_an_application())
         {
             delivery_rate.limit_by_application(flight_bytes);
         }
+        self.plain &= !self.is_paced();
+    }
+
+    /// Switches that the packet which the other end answers had passed; 0 when it does not say.
+    fn hops(&self, option: u8) -> u8 {
+        match option {
+            0 => 0,
+            arrived_with => self.time_to_live.saturating_sub(arrived_with),
+        }
+    }
+
+    /// A switch tells of congestion. What it says of a packet that has been acknowledged since is out of date.
+    #[cold]
+    pub(super) fn heed(&mut self, now: Time, notice: &CongestionNotice) {
+        self.statistics.congestion_echoes += 1;
+        let Some(sent_at) = self.scoreboard.sent_at(notice.sequence) else { return };
+        self.algorithm.notified(&mut self.window, now, notice, now.saturating_since(sent_at));
         self.plain &= !self.is_paced();
     }
 

@@ -144,19 +144,30 @@ impl TcpSender {
             flags = flags.with(TcpFlags::CWR);
         }
         let ecn = if self.config.ecn { Ecn::Capable } else { Ecn::NotCapable };
-        self.segment(sequence, payload_bytes as u16, flags, ecn, now)
+        let remaining_bytes = Some(self.unsent_bytes + payload_bytes);
+        self.segment(sequence, payload_bytes as u16, flags, ecn, now, remaining_bytes)
     }
 
-    /// The packet of a data segment.
+    /// The packet of a data segment; of new data, `remaining_bytes` are to be sent from its first byte on.
     #[inline]
-    fn segment(&mut self, sequence: u64, payload_bytes: u16, flags: TcpFlags, ecn: Ecn, now: Time) -> Outgoing {
+    fn segment(
+        &mut self,
+        sequence: u64,
+        payload_bytes: u16,
+        flags: TcpFlags,
+        ecn: Ecn,
+        now: Time,
+        remaining_bytes: Option<u64>,
+    ) -> Outgoing {
         self.statistics.packets_sent += 1;
         self.last_sent_at = now;
         self.timer_stale = true;
         self.prr.sent(u64::from(payload_bytes));
         let frame_bytes = self.config.data_frame_bytes(payload_bytes);
         let timestamp = Timestamp::at(now).0;
-        let header = TcpHeader { sequence, timestamp, payload_bytes, flags, ..TcpHeader::default() };
+        let congestion_option =
+            if self.tells_switches { self.algorithm.data_option(&self.window, remaining_bytes) } else { 0 };
+        let header = TcpHeader { sequence, timestamp, payload_bytes, flags, congestion_option, ..TcpHeader::default() };
         Outgoing { transport: Transport::Tcp(header), frame_bytes, ecn }
     }
 
@@ -187,7 +198,7 @@ impl TcpSender {
         }
         // RFC 3168, section 6.1.5: retransmissions are not ECN-capable; with DCTCP everything is, as in Linux.
         let ecn = if self.config.precise_ecn() { Ecn::Capable } else { Ecn::NotCapable };
-        self.segment(segment.start(), segment.payload_bytes, TcpFlags::ACK, ecn, now)
+        self.segment(segment.start(), segment.payload_bytes, TcpFlags::ACK, ecn, now, None)
     }
 
     /// A tail loss probe (RFC 8985, section 7.3): new data if there is any, else the last segment.

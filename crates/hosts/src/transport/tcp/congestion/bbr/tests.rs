@@ -56,6 +56,9 @@ impl Bench {
             }),
             limited: true,
             hops: 0,
+            increases: 0,
+            acknowledged: 0,
+            next: 0,
         }
     }
 

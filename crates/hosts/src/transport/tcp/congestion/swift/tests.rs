@@ -36,6 +36,9 @@ fn event(time_us: u64, rtt_us: f64, segments: u64, hops: u8) -> ModelEvent {
         sample: None,
         limited: true,
         hops,
+        increases: 0,
+        acknowledged: 0,
+        next: 0,
     }
 }
 

@@ -1,0 +1,200 @@
+//! Bolt (Arslan et al., NSDI 2023): switches tell the sender what to do with its window.
+//!
+//! A switch with a long queue tells the sender at once, by a packet of its own, and the window shrinks by a segment, as
+//! often as the flow's part of the queue asks for (section 3.1). A switch with bandwidth to spare, or that knows of flows
+//! about to end, leaves INC on a packet, and the window grows by a segment when it comes back (sections 3.2 and 3.3).
+//! Beside that it grows by a segment in a round-trip time. [`hitless_wire::bolt`] has what is said.
+//!
+//! # Exceptions
+//! - When the packet that met the queue was sent, the sender looks up instead of having it echoed: a notice about a packet
+//!   that has been acknowledged meanwhile is passed over.
+//! - Losses are found and repaired by TCP, not by going back to the first.
+//! - As for every control here, the window only grows while it limits the sender (RFC 7661).
+
+#[cfg(test)]
+mod tests;
+
+use super::{AckEvent, CongestionControl, ModelEvent, Window};
+use crate::transport::tcp::config::TcpConfig;
+use hitless_wire::{BoltFlags, CongestionNotice, Duration, Time};
+
+/// How a flow's part of the queue follows from its part of the link's rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reaction {
+    /// The queue times the share: each flow drains its part (algorithm 3).
+    Share,
+    /// The queue divided by the share: as in the simulator of Practical Packet Deflection.
+    InverseShare,
+}
+
+/// Parameters of Bolt's senders.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BoltConfig {
+    /// Segments that the window grows by in a round-trip time (section 3.1: 1).
+    pub additive_increase: f64,
+    /// Least window, in segments (the authors' simulator: 15 bytes); the largest is [`TcpConfig::max_window_bytes`].
+    pub min_cwnd: f64,
+    /// What of the queue a flow holds its own.
+    pub reaction: Reaction,
+    /// Weight of the newest sample in the round-trip time by which the rate and gaps are computed.
+    pub rtt_gain: f64,
+}
+
+impl Default for BoltConfig {
+    fn default() -> Self {
+        Self { additive_increase: 1.0, min_cwnd: 0.01, reaction: Reaction::Share, rtt_gain: 0.25 }
+    }
+}
+
+/// Bolt's state.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Bolt {
+    config: BoltConfig,
+    /// cwnd, in segments.
+    window: f64,
+    /// The window before the reduction that may have to be undone.
+    undo_window: f64,
+    /// last_dec_time: of a notice.
+    decremented_at: Option<Time>,
+    /// When a loss was last answered.
+    halved_at: Option<Time>,
+    /// seq_no_at_last_ai: the window grows when this has been acknowledged.
+    grows_after: u64,
+    /// Smoothed round-trip time; zero before the first acknowledgement.
+    rtt: Duration,
+    /// An acknowledgement has come.
+    has_seen_ack: bool,
+}
+
+impl Bolt {
+    /// Bolt at the start of a connection.
+    pub fn new(bolt: BoltConfig, config: &TcpConfig) -> Self {
+        Self {
+            config: bolt,
+            window: Window::new(config).segments(),
+            undo_window: 0.0,
+            decremented_at: None,
+            halved_at: None,
+            grows_after: 0,
+            rtt: Duration::ZERO,
+            has_seen_ack: false,
+        }
+    }
+
+    fn note_rtt(&mut self, rtt: Duration) {
+        self.rtt = if self.rtt == Duration::ZERO {
+            rtt
+        } else {
+            let (old, new) = (self.rtt.as_ps() as f64, rtt.as_ps() as f64);
+            Duration((old + self.config.rtt_gain * (new - old)) as u64)
+        };
+    }
+
+    /// The part of the queue that is this flow's to drain, in segments; not above all of it where shares are shares.
+    fn target(&self, notice: &CongestionNotice, segment_bytes: u64, ago: Duration) -> f64 {
+        let queued = f64::from(notice.queue_bytes) / segment_bytes as f64;
+        // Before the first acknowledgement the time to the switch and back is all that is known.
+        let rtt = if self.rtt == Duration::ZERO { ago } else { self.rtt };
+        let bytes_per_second = self.window * segment_bytes as f64 / rtt.as_seconds();
+        let share = (bytes_per_second * 8.0 / notice.rate.as_bps() as f64).min(1.0);
+        match self.config.reaction {
+            Reaction::Share => queued * share,
+            Reaction::InverseShare => queued / share,
+        }
+    }
+
+    /// A loss takes half, once in a round-trip time.
+    fn halve(&mut self, window: &mut Window, now: Time) {
+        if self.halved_at.is_none_or(|last| now.saturating_since(last) >= self.rtt) {
+            self.halved_at = Some(now);
+            self.window /= 2.0;
+        }
+        self.set(window);
+    }
+
+    /// The window that packets are counted against: at least a segment, which the gap then spaces.
+    fn set(&mut self, window: &mut Window) {
+        let most = window.maximum_bytes as f64 / window.segment_bytes as f64;
+        self.window = self.window.max(self.config.min_cwnd).min(most);
+        window.congestion_bytes = ((self.window * window.segment_bytes as f64) as u64).max(window.segment_bytes);
+    }
+}
+
+impl CongestionControl for Bolt {
+    fn increase(&mut self, _window: &mut Window, _event: &AckEvent) {}
+
+    /// Algorithm 3, HandleAck.
+    fn follow(&mut self, window: &mut Window, event: &ModelEvent) {
+        if event.rtt != Duration::ZERO {
+            self.note_rtt(event.rtt);
+        }
+        self.has_seen_ack |= event.delivered_bytes > 0;
+        if event.limited {
+            self.window += f64::from(event.increases);
+        }
+        if event.acknowledged > self.grows_after {
+            self.grows_after = event.next;
+            self.window += if event.limited { self.config.additive_increase } else { 0.0 };
+        }
+        self.set(window);
+    }
+
+    /// Algorithm 3, HandleSrc; a window of a segment or less is halved, as in the authors' simulator.
+    fn notified(&mut self, window: &mut Window, now: Time, notice: &CongestionNotice, ago: Duration) {
+        if self.window <= 1.0 {
+            self.window /= 2.0;
+        } else {
+            let interval_ps = ago.as_ps() as f64 / self.target(notice, window.segment_bytes, ago);
+            let is_due = |last: Time| now.saturating_since(last).as_ps() as f64 >= interval_ps;
+            if self.decremented_at.is_none_or(is_due) {
+                self.decremented_at = Some(now);
+                self.window -= 1.0;
+            }
+        }
+        self.set(window);
+    }
+
+    /// Section 3.2: FIRST until an acknowledgement has come, LAST when the rest fits the window, which asks for no more.
+    fn data_option(&self, window: &Window, remaining_bytes: Option<u64>) -> u8 {
+        let first = if self.has_seen_ack { BoltFlags::default() } else { BoltFlags::FIRST };
+        let flags = BoltFlags::BOLT.with(first);
+        let asks = match remaining_bytes {
+            // A repetition asks for nothing: what it was the first time has been answered.
+            None => BoltFlags::default(),
+            Some(bytes) if bytes <= window.congestion_bytes => BoltFlags::LAST,
+            Some(_) => BoltFlags::INC,
+        };
+        flags.with(asks).0
+    }
+
+    fn lost(&mut self, window: &mut Window, now: Time) {
+        self.halve(window, now);
+    }
+
+    fn timed_out(&mut self, window: &mut Window, now: Time) {
+        self.halve(window, now);
+    }
+
+    /// There is no threshold. It is asked for when a reduction begins.
+    fn threshold_on_loss(&mut self, window: &Window) -> u64 {
+        self.undo_window = self.window;
+        window.threshold_bytes
+    }
+
+    fn opened(&mut self, _window: &Window, rtt: Duration) {
+        self.note_rtt(rtt);
+    }
+
+    fn undone(&mut self, window: &mut Window) {
+        self.window = self.window.max(self.undo_window);
+        self.set(window);
+    }
+
+    fn packet_gap(&self) -> Option<Duration> {
+        (self.window < 1.0).then(|| Duration((self.rtt.as_ps() as f64 / self.window) as u64))
+    }
+
+    fn window_bytes(&self, window: &Window) -> u64 {
+        if self.window < 1.0 { (self.window * window.segment_bytes as f64) as u64 } else { window.congestion_bytes }
+    }
+}

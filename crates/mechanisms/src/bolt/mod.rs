@@ -1,0 +1,186 @@
+//! Bolt's switch (Arslan, Li, Kumar, Dukkipati; NSDI 2023; sections and algorithms as printed there).
+//!
+//! For each data packet of a sender that runs Bolt, by the queue that it is about to join (algorithm 1): at a queue of
+//! `threshold` or more the switch tells the sender at once by a packet of its own, unless another switch has (DEC), and
+//! takes back what the packet asks for (INC). Otherwise a packet of a flow's last window leaves a token for the bandwidth
+//! that will be free a round-trip time later (proactive ramp-up), and a packet that asks for more gets it for such a
+//! token, or for a segment's worth of bandwidth that the link had and nobody used (supply matching, algorithm 2); else it
+//! loses what it asks for.
+//!
+//! Notices have a queue of their own at every port, which goes first, and are routed like any packet. The queue is what
+//! is committed to it when the packet is in ingress, which needs hardware that shows depths there.
+
+mod account;
+mod tokens;
+
+use hitless_switch::{
+    Context, Environment, HookSet, Mechanism, QueueConfig, QueueLimit, Report, Subscriptions, Verdict,
+};
+use hitless_wire::{BitRate, BoltFlags, CongestionNotice, HostId, Packet, PortId, QueueId, Time, Transport};
+
+use account::Account;
+use tokens::Tokens;
+
+/// A port whose packets are looked at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BoltPort {
+    /// The port.
+    pub port: PortId,
+    /// Its line rate.
+    pub rate: BitRate,
+    /// Bytes that each frame costs on the line beyond itself.
+    pub overhead_bytes: u32,
+}
+
+/// Parameters of Bolt's switch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoltConfig {
+    /// The ports whose packets are looked at.
+    pub ports: Vec<BoltPort>,
+    /// CC_THRESH: a queue of so many bytes is congested.
+    pub threshold_bytes: u64,
+    /// What a packet must find unused to keep INC for it.
+    pub segment_bytes: u32,
+    /// What of unused bandwidth is remembered at most.
+    pub supply_bytes: u32,
+    /// How many flows' ends are remembered at most.
+    pub ramp_up_tokens: u32,
+    /// Length of the frame of a notice.
+    pub notice_bytes: u32,
+}
+
+/// What notices may take of a buffer at most: more is a fault.
+const NOTICE_QUEUE_PACKETS: u32 = 4_096;
+
+/// What of a queue is told: the field has 32 bits.
+fn saturated(bytes: u64) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}
+
+/// Bolt on one switch.
+#[derive(Debug)]
+pub struct Bolt {
+    config: BoltConfig,
+    /// By port: its tokens, where its packets are looked at.
+    tokens: Vec<Option<Tokens>>,
+    /// By port: the queue of notices.
+    notice_queues: Vec<QueueId>,
+    account: Account,
+}
+
+impl Bolt {
+    /// Bolt as configured.
+    pub fn new(config: BoltConfig) -> Self {
+        let account = Account::new(config.ports.iter().map(|port| port.port));
+        Self { config, tokens: Vec::new(), notice_queues: Vec::new(), account }
+    }
+
+    fn rate_of(&self, port: PortId) -> BitRate {
+        let found = self.config.ports.iter().find(|known| known.port == port);
+        found.expect("only packets of its ports are looked at").rate
+    }
+
+    /// The packet that tells the sender of `data`, which meets a queue of `queue_bytes` before `port`.
+    fn notice(&self, data: &Packet, sequence: u64, port: PortId, queue_bytes: u64) -> Packet {
+        let (source, destination): (HostId, HostId) = (data.destination, data.source);
+        let rate = self.rate_of(port);
+        let notice = CongestionNotice { sequence, rate, queue_bytes: saturated(queue_bytes) };
+        Packet {
+            frame_bytes: self.config.notice_bytes,
+            flow: data.flow,
+            source,
+            destination,
+            flow_hash: data.flow_hash,
+            ttl: Packet::INITIAL_TTL,
+            transport: Transport::CongestionNotice(notice),
+            ..Packet::default()
+        }
+    }
+
+    /// Algorithm 1 for a data packet that is to leave by `port`; answers its new flags.
+    fn judge<E: Environment>(&mut self, context: &mut Context<'_, E>, port: PortId, flags: BoltFlags) -> BoltFlags {
+        let queue = context.packet().queue;
+        let queue_bytes = context.committed_bytes(port, queue);
+        if queue_bytes >= self.config.threshold_bytes {
+            self.tell_of_congestion(context, port, flags, queue_bytes);
+            return flags.with(BoltFlags::DEC).without(BoltFlags::INC);
+        }
+        let Some(tokens) = self.tokens[usize::from(port.0)].as_mut() else { return flags };
+        let counters = self.account.port(port);
+        if flags.contains(BoltFlags::LAST) {
+            tokens.flow_ends(!flags.contains(BoltFlags::FIRST));
+        } else if flags.contains(BoltFlags::INC) {
+            let granted = tokens.grant(self.config.segment_bytes);
+            counters.note_request(granted);
+            if granted.is_none() {
+                return flags.without(BoltFlags::INC);
+            }
+        }
+        flags
+    }
+
+    fn tell_of_congestion<E: Environment>(
+        &mut self,
+        context: &mut Context<'_, E>,
+        port: PortId,
+        flags: BoltFlags,
+        queue_bytes: u64,
+    ) {
+        let counters = self.account.port(port);
+        counters.congested += 1;
+        if flags.contains(BoltFlags::DEC) {
+            return;
+        }
+        counters.notices += 1;
+        let arrived_by = context.port();
+        let data = *context.packet();
+        let Transport::Tcp(header) = data.transport else { return };
+        let notice = self.notice(&data, header.sequence, port, queue_bytes);
+        context.emit_at_ingress(notice, arrived_by);
+    }
+}
+
+impl Mechanism for Bolt {
+    fn subscriptions(&mut self, queue_counts: &[usize]) -> Subscriptions {
+        self.tokens = vec![None; queue_counts.len()];
+        for port in &self.config.ports {
+            let tokens =
+                Tokens::new(port.rate, port.overhead_bytes, self.config.supply_bytes, self.config.ramp_up_tokens);
+            self.tokens[usize::from(port.port.0)] = Some(tokens);
+        }
+        self.notice_queues = queue_counts.iter().map(|&count| QueueId(count as u8)).collect();
+        let first = QueueConfig::normal(QueueLimit::Packets(NOTICE_QUEUE_PACKETS))
+            .with_priority(QueueConfig::NORMAL_PRIORITY + 1);
+        let ports = || (0..queue_counts.len() as u16).map(PortId);
+        Subscriptions {
+            hooks: ports().map(|port| (port, HookSet::INGRESS_TOWARDS)).collect(),
+            queues: ports().map(|port| (port, first)).collect(),
+            ..Subscriptions::default()
+        }
+    }
+
+    fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+        let (now, port) = (context.now(), context.packet().egress_port);
+        if context.packet().is_congestion_notice() {
+            return Verdict::Forward { port, queue: self.notice_queues[usize::from(port.0)] };
+        }
+        let frame_bytes = context.packet().frame_bytes;
+        let Some(tokens) = self.tokens[usize::from(port.0)].as_mut() else { return Verdict::Continue };
+        tokens.packet(now, frame_bytes);
+        let Transport::Tcp(header) = &context.packet().transport else { return Verdict::Continue };
+        let flags = BoltFlags(header.congestion_option);
+        if header.payload_bytes == 0 || !flags.contains(BoltFlags::BOLT) {
+            return Verdict::Continue;
+        }
+        self.account.port(port).seen += 1;
+        let judged = self.judge(context, port, flags);
+        if let Transport::Tcp(header) = &mut context.packet().transport {
+            header.congestion_option = judged.0;
+        }
+        Verdict::Continue
+    }
+
+    fn report(&self, _now: Time) -> Report {
+        self.account.report()
+    }
+}

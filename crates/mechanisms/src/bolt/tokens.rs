@@ -1,0 +1,134 @@
+//! What a port has to give: bandwidth that nobody used, and bandwidth that is about to fall free.
+
+use hitless_wire::{BitRate, Duration, Time};
+
+/// Why a packet may ask for more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grant {
+    /// A flow is about to end (proactive ramp-up).
+    RampUp,
+    /// The link had time that nobody used (supply matching).
+    Supply,
+}
+
+/// The tokens of one port.
+#[derive(Clone, Debug)]
+pub struct Tokens {
+    rate: BitRate,
+    overhead_bytes: u32,
+    /// sm_token of algorithm 2, as time of the line: exact for every rate.
+    supply_ps: i64,
+    supply_most_ps: i64,
+    /// last_sm_time.
+    last: Time,
+    /// pru_token of algorithm 1.
+    ramp_up: u32,
+    ramp_up_most: u32,
+}
+
+impl Tokens {
+    /// Of a port that has been idle: it has as much to give as it remembers.
+    pub fn new(rate: BitRate, overhead_bytes: u32, supply_bytes: u32, ramp_up_most: u32) -> Self {
+        let supply_most_ps = time_of(rate, supply_bytes);
+        Self {
+            rate,
+            overhead_bytes,
+            supply_ps: supply_most_ps,
+            supply_most_ps,
+            last: Time::ZERO,
+            ramp_up: 0,
+            ramp_up_most,
+        }
+    }
+
+    /// Algorithm 2: what the line could have sent since the last packet, less what this one takes.
+    #[inline]
+    pub fn packet(&mut self, now: Time, frame_bytes: u32) {
+        let supplied: Duration = now.saturating_since(self.last);
+        self.last = now;
+        let demand = time_of(self.rate, frame_bytes + self.overhead_bytes);
+        let supplied = i64::try_from(supplied.as_ps()).unwrap_or(i64::MAX);
+        self.supply_ps = self.supply_ps.saturating_add(supplied).saturating_sub(demand).min(self.supply_most_ps);
+    }
+
+    /// A packet of a flow's last window; what a flow took that has been there for less than a round-trip time was never
+    /// the others' to miss.
+    pub fn flow_ends(&mut self, had_its_share: bool) {
+        if had_its_share && self.ramp_up < self.ramp_up_most {
+            self.ramp_up += 1;
+        }
+    }
+
+    /// A packet asks for `segment_bytes` more in each round-trip time.
+    pub fn grant(&mut self, segment_bytes: u32) -> Option<Grant> {
+        let segment_ps = time_of(self.rate, segment_bytes + self.overhead_bytes);
+        if self.ramp_up > 0 {
+            self.ramp_up -= 1;
+            Some(Grant::RampUp)
+        } else if self.supply_ps >= segment_ps {
+            self.supply_ps -= segment_ps;
+            Some(Grant::Supply)
+        } else {
+            None
+        }
+    }
+}
+
+fn time_of(rate: BitRate, bytes: u32) -> i64 {
+    i64::try_from(rate.time_for(u64::from(bytes)).as_ps()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A byte in a nanosecond.
+    const RATE: BitRate = BitRate::from_gbps(8);
+
+    fn at(ns: u64) -> Time {
+        Time::ZERO + Duration::from_ns(ns)
+    }
+
+    #[test]
+    fn what_the_line_did_not_send_is_granted_once() {
+        let mut tokens = Tokens::new(RATE, 20, 2_000, 256);
+        // 2,000 bytes are there; packets of 1,000 bytes take 1,020, and a segment's worth is as much.
+        let table = [(0, None), (1_020, None), (2_080, Some(Grant::Supply)), (3_100, None), (3_139, None)];
+        for (time_ns, expected) in table {
+            tokens.packet(at(time_ns), 1_000);
+            assert_eq!(tokens.grant(1_000), expected, "at {time_ns} ns");
+        }
+        // Idle for long: no more than 2,000.
+        tokens.packet(at(1_000_000), 1_000);
+        assert_eq!((tokens.grant(1_000), tokens.grant(1_000)), (Some(Grant::Supply), None));
+    }
+
+    #[test]
+    fn flows_that_end_leave_tokens_that_go_first() {
+        let mut tokens = Tokens::new(RATE, 20, 2_000, 2);
+        [true, false, true, true].into_iter().for_each(|had_its_share| tokens.flow_ends(had_its_share));
+        let granted: Vec<_> = (0..4).map(|_| tokens.grant(1_000)).collect();
+        assert_eq!(granted, [Some(Grant::RampUp), Some(Grant::RampUp), Some(Grant::Supply), None]);
+    }
+
+    proptest! {
+        /// Algorithm 2 in bytes, with fractions.
+        #[test]
+        fn the_supply_is_that_of_algorithm_2(
+            packets in prop::collection::vec((0..5_000u64, 64..1_518u32, any::<bool>()), 1..200),
+        ) {
+            let mut tokens = Tokens::new(RATE, 20, 3_000, 0);
+            let (mut supply, mut now) = (3_000.0f64, 0);
+            for (elapsed_ns, frame_bytes, asks) in packets {
+                now += elapsed_ns;
+                tokens.packet(at(now), frame_bytes);
+                supply = (supply + elapsed_ns as f64 - f64::from(frame_bytes + 20)).min(3_000.0);
+                if asks {
+                    prop_assert_eq!(tokens.grant(1_480).is_some(), supply >= 1_500.0);
+                    supply -= if supply >= 1_500.0 { 1_500.0 } else { 0.0 };
+                }
+            }
+        }
+    }
+}

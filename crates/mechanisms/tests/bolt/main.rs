@@ -1,0 +1,228 @@
+//! Bolt on one switch: whom it tells, and which packets keep their wish.
+
+use std::collections::BTreeMap;
+
+use hitless_engine::{PacketHandle, PacketStore};
+use hitless_mechanisms::bolt::{BoltConfig, BoltPort};
+use hitless_mechanisms::{AnyMechanism, Bolt};
+use hitless_switch::{
+    Architecture, BufferPolicy, DepthVisibility, DropReason, Environment, PortConfig, QueueConfig, QueueLimit, Report,
+    Switch, SwitchEvent,
+};
+use hitless_wire::{
+    BitRate, BoltFlags, CongestionNotice, Duration, FlowId, HostId, Packet, PortId, TcpHeader, Time, Transport,
+};
+
+const SENDERS: PortId = PortId(0);
+const OUT: PortId = PortId(1);
+const SENDER: HostId = HostId(3);
+const RECEIVER: HostId = HostId(4);
+const RATE: BitRate = BitRate::from_gbps(10);
+const FRAME_BYTES: u32 = 1_480;
+
+#[derive(Default)]
+struct World {
+    packets: PacketStore,
+    events: BTreeMap<(Time, u64), SwitchEvent>,
+    count: u64,
+    /// When each left, by which port.
+    sent: Vec<(Time, PortId, Packet)>,
+    created: u64,
+}
+
+impl Environment for World {
+    fn packets(&mut self) -> &mut PacketStore {
+        &mut self.packets
+    }
+    fn route(&mut self, packet: PacketHandle) -> Option<PortId> {
+        Some(if self.packets[packet].destination == SENDER { SENDERS } else { OUT })
+    }
+    fn schedule(&mut self, at: Time, event: SwitchEvent) {
+        self.count += 1;
+        self.events.insert((at, self.count), event);
+    }
+    fn transmit(&mut self, port: PortId, packet: PacketHandle, last_bit_at: Time) {
+        self.sent.push((last_bit_at, port, self.packets[packet]));
+        self.packets.remove(packet);
+    }
+    fn created(&mut self, _packet: PacketHandle) {
+        self.created += 1;
+    }
+    fn ended(&mut self, packet: PacketHandle, _reason: DropReason) {
+        self.packets.remove(packet);
+    }
+}
+
+struct Bench {
+    switch: Switch<AnyMechanism>,
+    world: World,
+}
+
+impl Bench {
+    /// A queue of three packets is congested.
+    fn new() -> Self {
+        let port = PortConfig::fifo(RATE, 20, QueueConfig::normal(QueueLimit::Packets(100)));
+        let bolt = Bolt::new(BoltConfig {
+            ports: [SENDERS, OUT].map(|port| BoltPort { port, rate: RATE, overhead_bytes: 20 }).to_vec(),
+            threshold_bytes: 3 * u64::from(FRAME_BYTES),
+            segment_bytes: FRAME_BYTES,
+            supply_bytes: 3_000,
+            ramp_up_tokens: 2,
+            notice_bytes: 64,
+        });
+        let architecture = Architecture {
+            checked: true,
+            depth_visibility: DepthVisibility::IngressAndEgress,
+            ..Architecture::tofino_like()
+        };
+        let switch = Switch::new(architecture, vec![port.clone(), port], BufferPolicy::Static, vec![bolt.into()]);
+        Self { switch, world: World::default() }
+    }
+
+    fn arrive(&mut self, time_ns: u64, packet: Packet) {
+        let at = Time::ZERO + Duration::from_ns(time_ns);
+        self.run_until(at);
+        let handle = self.world.packets.insert(packet);
+        let port = if packet.destination == SENDER { OUT } else { SENDERS };
+        self.switch.receive(at, port, handle, &mut self.world);
+    }
+
+    fn run_until(&mut self, limit: Time) {
+        while let Some(entry) = self.world.events.first_entry().filter(|entry| entry.key().0 < limit) {
+            let ((at, _), event) = entry.remove_entry();
+            self.switch.handle(at, event, &mut self.world);
+        }
+    }
+
+    /// The flags with which data left, in order, and the notices.
+    fn end(&mut self) -> (Vec<u8>, Vec<(Packet, CongestionNotice)>) {
+        self.run_until(Time::NEVER);
+        let (mut flags, mut notices) = (Vec::new(), Vec::new());
+        for (_, port, packet) in &self.world.sent {
+            match packet.transport {
+                Transport::Tcp(header) if *port == OUT => flags.push(header.congestion_option),
+                Transport::CongestionNotice(notice) if *port == SENDERS => notices.push((*packet, notice)),
+                _ => {}
+            }
+        }
+        (flags, notices)
+    }
+
+    fn report(&self) -> Report {
+        self.switch.reports(Time::ZERO).next().expect("one mechanism runs")
+    }
+
+    fn counter(&self, name: &str) -> u64 {
+        self.report().counters.iter().filter(|(_, counter, _)| *counter == name).map(|(_, _, value)| value).sum()
+    }
+}
+
+fn data(number: u64, flags: BoltFlags) -> Packet {
+    let header = TcpHeader {
+        sequence: number * 1_400,
+        payload_bytes: 1_400,
+        congestion_option: flags.0,
+        ..TcpHeader::default()
+    };
+    Packet {
+        frame_bytes: FRAME_BYTES,
+        flow: FlowId(7),
+        source: SENDER,
+        destination: RECEIVER,
+        flow_hash: 99,
+        ttl: 60,
+        transport: Transport::Tcp(header),
+        ..Packet::default()
+    }
+}
+
+const ASKS: BoltFlags = BoltFlags::BOLT.with(BoltFlags::INC);
+const TOLD: u8 = BoltFlags::BOLT.with(BoltFlags::DEC).0;
+
+#[test]
+fn the_sender_of_a_packet_that_meets_a_long_queue_is_told_once_by_all_switches() {
+    let mut bench = Bench::new();
+    // Six at once: the first three find less than three before them, what has been decided for the queue included.
+    (0..6).for_each(|number| bench.arrive(1_000, data(number, ASKS)));
+    // Another switch has told of this one.
+    bench.arrive(1_000, data(6, ASKS.with(BoltFlags::DEC).without(BoltFlags::INC)));
+    let (flags, notices) = bench.end();
+    assert_eq!(flags[3..], [TOLD; 4]);
+    let told: Vec<_> = notices.iter().map(|(_, notice)| (notice.sequence / 1_400, notice.queue_bytes)).collect();
+    assert_eq!(told, [(3, 4_440), (4, 5_920), (5, 7_400)]);
+    let (packet, notice) = &notices[0];
+    assert_eq!((packet.source, packet.destination, packet.flow), (RECEIVER, SENDER, FlowId(7)));
+    assert_eq!((packet.frame_bytes, notice.rate), (64, RATE));
+    assert!(packet.is_congestion_notice());
+    assert_eq!(bench.world.created, 3);
+    assert_eq!((bench.counter("notices sent"), bench.counter("packets that met a congested queue")), (3, 4));
+}
+
+#[test]
+fn notices_go_before_all_that_waits() {
+    let mut bench = Bench::new();
+    let back = Packet { source: RECEIVER, destination: SENDER, ..data(0, BoltFlags::default()) };
+    (0..20).for_each(|_| bench.arrive(1_000, back));
+    (0..5).for_each(|number| bench.arrive(1_000, data(number, ASKS)));
+    bench.run_until(Time::NEVER);
+    let left: Vec<_> = bench.world.sent.iter().filter(|(_, port, _)| *port == SENDERS).collect();
+    let places: Vec<_> = left
+        .iter()
+        .enumerate()
+        .filter(|(_, (.., packet))| packet.is_congestion_notice())
+        .map(|(place, _)| place)
+        .collect();
+    assert_eq!(left.len(), 22);
+    assert!(places.iter().all(|&place| place <= 4), "{places:?}");
+}
+
+#[test]
+fn a_wish_is_granted_for_bandwidth_that_nobody_used() {
+    let mut bench = Bench::new();
+    // A frame takes 1,200 ns. After 10 us of idling 3,000 bytes are there: two wishes of 1,500. Then nothing is left, as
+    // packets come as fast as the line takes them; the last comes 1,200 ns later than that.
+    for (number, time_ns) in [10_000, 11_200, 12_400, 13_600, 16_000].into_iter().enumerate() {
+        bench.arrive(time_ns, data(number as u64, ASKS));
+    }
+    let (flags, notices) = bench.end();
+    let kept: Vec<bool> = flags.iter().map(|&flags| BoltFlags(flags).contains(BoltFlags::INC)).collect();
+    assert_eq!((kept, notices.len()), (vec![true, true, false, false, true], 0));
+    assert_eq!((bench.counter("increases for unused bandwidth"), bench.counter("increases denied")), (3, 2));
+}
+
+#[test]
+fn a_wish_is_granted_for_a_packet_of_a_flow_about_to_end() {
+    let mut bench = Bench::new();
+    let last = BoltFlags::BOLT.with(BoltFlags::LAST);
+    // What was there at the start is used up.
+    let flags = [ASKS, ASKS, last, last.with(BoltFlags::FIRST), ASKS, ASKS, last, last, last, ASKS, ASKS, ASKS];
+    for (number, flags) in flags.into_iter().enumerate() {
+        bench.arrive(10_000 + 1_200 * number as u64, data(number as u64, flags));
+    }
+    let (left, _) = bench.end();
+    let kept: Vec<bool> = left.iter().map(|&flags| BoltFlags(flags).contains(BoltFlags::INC)).collect();
+    // One token for the first LAST, none for the one of a new flow; of three tokens two are remembered.
+    let expected = [true, true, false, false, true, false, false, false, false, true, true, false];
+    assert_eq!(kept, expected);
+    assert_eq!(bench.counter("increases for flows about to end"), 3);
+    assert!(bench.report().broken_promises.is_empty());
+}
+
+#[test]
+fn packets_of_others_are_left_alone_but_use_bandwidth() {
+    let mut bench = Bench::new();
+    for number in 0..8 {
+        bench.arrive(10_000 + 1_200 * number, data(number, if number < 7 { BoltFlags::default() } else { ASKS }));
+    }
+    let (flags, notices) = bench.end();
+    assert_eq!(flags[..7], [0; 7]);
+    // 3,000 bytes are still there: the line was fully used, but nobody asked.
+    assert_eq!((flags[7], notices.len()), (ASKS.0, 0));
+    assert_eq!(bench.counter("packets seen"), 1);
+    let mut bench = Bench::new();
+    // Twice as fast as the line.
+    for number in 0..4 {
+        bench.arrive(10_000 + 600 * number, data(number, if number < 3 { BoltFlags::default() } else { ASKS }));
+    }
+    assert_eq!(bench.end().0[3], BoltFlags::BOLT.0, "what came too fast used up the supply");
+}
