@@ -8,6 +8,8 @@ pub mod link_layer_retry;
 pub mod linkguardian;
 pub mod rimm;
 pub mod sqr;
+pub mod trimming;
+pub mod vertigo;
 pub mod wharf;
 
 use hitless_switch::{Context, DropReason, Environment, Mechanism, PortState, Report, Subscriptions, Verdict};
@@ -19,6 +21,8 @@ pub use link_layer_retry::LinkLayerRetry;
 pub use linkguardian::LinkGuardian;
 pub use rimm::Rimm;
 pub use sqr::Sqr;
+pub use trimming::Trimming;
+pub use vertigo::Vertigo;
 pub use wharf::Wharf;
 
 /// Makes the enum of all mechanisms, which hands every hook to the one it holds.
@@ -63,7 +67,7 @@ macro_rules! mechanism_list {
             fn drained<E: Environment>(&mut self, port: PortId, queue: QueueId, context: &mut Context<'_, E>) {
                 match self { $(Self::$name(mechanism) => mechanism.drained(port, queue, context)),+ }
             }
-            fn refused<E: Environment>(&mut self, reason: DropReason, context: &mut Context<'_, E>) {
+            fn refused<E: Environment>(&mut self, reason: DropReason, context: &mut Context<'_, E>) -> Verdict {
                 match self { $(Self::$name(mechanism) => mechanism.refused(reason, context)),+ }
             }
             fn port_state<E: Environment>(&mut self, port: PortId, state: PortState, context: &mut Context<'_, E>) {
@@ -97,4 +101,8 @@ mechanism_list! {
     Dibs,
     /// Microbursts detoured to a neighbour and released in order.
     Rimm,
+    /// Refused packets cut to their headers, which go first.
+    Trimming,
+    /// Queues sorted by urgency, and deflection of what has to leave them.
+    Vertigo,
 }

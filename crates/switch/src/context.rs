@@ -23,6 +23,7 @@ pub struct Context<'a, E> {
     pub(crate) port: PortId,
     pub(crate) packet: PacketHandle,
     pub(crate) enqueued_at: Time,
+    pub(crate) is_last_try: bool,
 }
 
 impl<E: Environment> Context<'_, E> {
@@ -53,6 +54,12 @@ impl<E: Environment> Context<'_, E> {
     /// When the packet was enqueued (egress hooks only).
     pub fn enqueued_at(&self) -> Time {
         self.enqueued_at
+    }
+
+    /// Of a refused packet: whether it ends whatever the hook answers. So it is with a packet that another queue of this
+    /// switch has refused before, and with one that was evicted for such a packet.
+    pub fn is_last_try(&self) -> bool {
+        self.is_last_try
     }
 
     /// Whether the packet belongs to the mechanism that asks.

@@ -39,7 +39,8 @@ impl Core {
         enqueued_at: Time,
         environment: &'a mut E,
     ) -> Context<'a, E> {
-        Context { core: self, environment, now, mechanism: number as u8, port, packet, enqueued_at }
+        let mechanism = number as u8;
+        Context { core: self, environment, now, mechanism, port, packet, enqueued_at, is_last_try: false }
     }
 
     /// Takes a plain packet from one line to another where nobody else has a say: no mechanism, no shims, a FIFO lane.
@@ -100,7 +101,20 @@ impl Core {
         };
         port.underway(queue).add(frame_bytes);
         self.buffer.announce(frame_bytes);
-        environment.schedule(now + delay, SwitchEvent::Enqueue { packet });
+        environment.schedule(now + delay, SwitchEvent::Enqueue { packet, is_last_try: false });
+    }
+
+    /// Has the traffic manager try the queue named in the descriptor of a packet that another queue has refused: no time
+    /// passes, but nothing else is interrupted. A FIFO lane takes it in its turn, as it does with packets from ingress.
+    pub fn try_another_queue<E: Environment>(&mut self, now: Time, packet: PacketHandle, environment: &mut E) {
+        let &mut Packet { egress_port, queue, frame_bytes, .. } = &mut environment.packets()[packet];
+        let port = &mut self.ports[usize::from(egress_port.0)];
+        if let Lane::Fifo(_) = port.lane {
+            return self.offer_fifo(now, packet, environment);
+        }
+        port.underway(queue).add(frame_bytes);
+        self.buffer.announce(frame_bytes);
+        environment.schedule(now, SwitchEvent::Enqueue { packet, is_last_try: true });
     }
 
     /// A packet that [`Self::send_to_queue`] has sent on its way is there.

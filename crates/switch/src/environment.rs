@@ -61,6 +61,8 @@ pub enum SwitchEvent {
     Enqueue {
         /// The packet; port and queue are in its descriptor.
         packet: PacketHandle,
+        /// A queue of this switch has refused it before.
+        is_last_try: bool,
     },
     /// The traffic manager has held a packet long enough.
     Release {

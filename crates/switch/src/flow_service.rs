@@ -35,7 +35,13 @@ impl Core {
 
 impl<M: Mechanism> Switch<M> {
     /// A packet reaches a port that queues by flow.
-    pub(crate) fn enqueue_by_flow<E: Environment>(&mut self, now: Time, packet: PacketHandle, environment: &mut E) {
+    pub(crate) fn enqueue_by_flow<E: Environment>(
+        &mut self,
+        now: Time,
+        packet: PacketHandle,
+        is_last_try: bool,
+        environment: &mut E,
+    ) {
         let descriptor = &mut environment.packets()[packet];
         let port = descriptor.egress_port;
         let arriving = Arriving {
@@ -48,7 +54,7 @@ impl<M: Mechanism> Switch<M> {
         if self.core.flow_lane(port).offer(&arriving) {
             descriptor.mark_congestion();
         }
-        self.end_given_up(now, port, environment);
+        self.refuse_given_up(now, port, is_last_try, environment);
         self.serve_flows_when_free(now, port, environment);
     }
 
@@ -68,7 +74,7 @@ impl<M: Mechanism> Switch<M> {
             return self.core.see_to_flow_service(now, port, environment);
         }
         let taken = lane.take(now);
-        self.end_given_up(now, port, environment);
+        self.refuse_given_up(now, port, false, environment);
         let Some((entry, mark)) = taken else { return };
         if mark {
             environment.packets()[entry.packet].mark_congestion();
@@ -80,13 +86,13 @@ impl<M: Mechanism> Switch<M> {
     }
 
     #[inline]
-    fn end_given_up<E: Environment>(&mut self, now: Time, port: PortId, environment: &mut E) {
+    fn refuse_given_up<E: Environment>(&mut self, now: Time, port: PortId, is_last_try: bool, environment: &mut E) {
         let lane = self.core.flow_lane(port);
         if lane.has_ended() {
             let list = lane.take_ended();
             for ended in &list {
                 self.core.buffer.give_back(ended.frame_bytes);
-                self.refuse(now, ended.packet, ended.reason, environment);
+                self.refuse(now, ended.packet, ended.reason, is_last_try, environment);
             }
             self.core.flow_lane(port).put_back(list);
         }

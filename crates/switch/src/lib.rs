@@ -18,6 +18,7 @@ pub mod mechanism;
 mod pause;
 pub mod port;
 pub mod queueing;
+mod rank_service;
 pub mod register;
 pub mod report;
 pub mod switch;
@@ -29,7 +30,7 @@ pub use mechanism::{DropReason, HookSet, Mechanism, PortState, Subscriptions, Ve
 pub use port::{MacCounters, PortConfig};
 pub use queueing::{
     BufferPolicy, DepthUnit, EcnRamp, EcnThreshold, FlowQueueing, GroupDiscipline, LatePackets, QueueConfig,
-    QueueGroup, QueueLimit, Rounds,
+    QueueGroup, QueueLimit, QueueOrder, Rounds,
 };
 pub use register::{Half, Pass, RegisterArray};
 pub use report::{Report, Series};

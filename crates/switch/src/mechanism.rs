@@ -4,7 +4,7 @@ use hitless_wire::{Duration, OrderedSet, PortId, QueueId, Time};
 
 use crate::context::Context;
 use crate::environment::Environment;
-use crate::queueing::{QueueConfig, QueueGroup};
+use crate::queueing::{QueueConfig, QueueGroup, QueueOrder};
 use crate::report::Report;
 
 /// A set of hooks.
@@ -46,6 +46,8 @@ pub struct Subscriptions {
     /// Queues that must exist besides those of the port's own configuration. Queues are numbered in the order in
     /// which they are asked for, after those of the configuration.
     pub queues: Vec<(PortId, QueueConfig)>,
+    /// Ports of which the queues of the port's own configuration are served in that order.
+    pub orders: Vec<(PortId, QueueOrder)>,
     /// Groups of queues, one for a port at most; their queues are numbered after all others of the port.
     pub groups: Vec<(PortId, QueueGroup)>,
 }
@@ -202,12 +204,19 @@ pub trait Mechanism {
     /// A timer of [`Context::wake_at`] has run out; a pass through ingress, like that of a generated packet.
     fn timer<E: Environment>(&mut self, _token: u32, _context: &mut Context<'_, E>) {}
 
-    /// A queue has just been emptied.
+    /// A queue has just been emptied: its last packet has left it to be sent.
     fn drained<E: Environment>(&mut self, _port: PortId, _queue: QueueId, _context: &mut Context<'_, E>) {}
 
     /// The traffic manager has refused a packet that the mechanism owns, or any that was to leave by a port whose
-    /// refused packets it subscribed to. The packet ends after this call: egress, with the packet "deflected on drop".
-    fn refused<E: Environment>(&mut self, _reason: DropReason, _context: &mut Context<'_, E>) {}
+    /// refused packets it subscribed to; or it gives up one that it had admitted. A pass through egress, with the packet
+    /// "deflected on drop". All who subscribed are told, and the first answer other than [`Verdict::Continue`] counts.
+    ///
+    /// A packet that goes on ends here. One that is forwarded tries the other queue at once, with what the hook made of
+    /// it. That is its last try: if it is refused again the hooks are told again, [`Context::is_last_try`] is true, and
+    /// the packet ends whatever they answer. So no packet goes round within a switch.
+    fn refused<E: Environment>(&mut self, _reason: DropReason, _context: &mut Context<'_, E>) -> Verdict {
+        Verdict::Continue
+    }
 
     /// A port has changed its state.
     fn port_state<E: Environment>(&mut self, _port: PortId, _state: PortState, _context: &mut Context<'_, E>) {}

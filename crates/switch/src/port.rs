@@ -4,7 +4,7 @@ use hitless_wire::{BitRate, Duration, Packet, PortId, QueueId};
 
 use crate::mechanism::HookSet;
 use crate::pause::Pauses;
-use crate::queueing::{FifoLane, FlowLane, FlowQueueing, ManagedLane, QueueConfig, QueueGroup};
+use crate::queueing::{FifoLane, FlowLane, FlowQueueing, ManagedLane, QueueConfig, QueueGroup, QueueOrder};
 
 /// What a MAC counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -124,8 +124,9 @@ impl Lane {
             let lane = FlowLane::new(flow_queueing, queue.limit, queue.ecn, config.rate, config.overhead_bytes);
             return Lane::Flow(Box::new(lane));
         }
-        let is_plain =
-            config.queues.len() == 1 && config.group.is_none() && !hooks.acts_after_queueing() && !buffer_is_shared;
+        let is_fifo =
+            config.queues.len() == 1 && config.group.is_none() && config.queues[0].order == QueueOrder::ByArrival;
+        let is_plain = is_fifo && !hooks.acts_after_queueing() && !buffer_is_shared;
         if is_plain {
             Lane::Fifo(FifoLane::new(&config.queues[0]))
         } else {

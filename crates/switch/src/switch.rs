@@ -38,9 +38,15 @@ impl<M: Mechanism> Switch<M> {
         assert!(mechanisms.len() <= 8, "a switch runs at most eight mechanisms");
         let mut hooks = vec![PortHooks::default(); ports.len()];
         let mut group_owners = Vec::new();
+        let own_queues: Vec<usize> = ports.iter().map(|port| port.queues.len()).collect();
         for (number, mechanism) in mechanisms.iter_mut().enumerate() {
             let queue_counts: Vec<usize> = ports.iter().map(|port| port.queues.len()).collect();
             let wanted = mechanism.subscriptions(&queue_counts);
+            for &(port, order) in &wanted.orders {
+                ports[usize::from(port.0)].queues[..own_queues[usize::from(port.0)]]
+                    .iter_mut()
+                    .for_each(|queue| queue.order = order);
+            }
             wanted.hooks.iter().for_each(|&(port, set)| hooks[usize::from(port.0)].subscribe(number as u8, set));
             wanted.queues.iter().for_each(|&(port, queue)| ports[usize::from(port.0)].queues.push(queue));
             for &(port, group) in &wanted.groups {
@@ -135,9 +141,9 @@ impl<M: Mechanism> Switch<M> {
     pub fn handle<E: Environment>(&mut self, now: Time, event: SwitchEvent, environment: &mut E) {
         match event {
             SwitchEvent::Loopback { port, packet } => self.ingress(now, port, packet, environment),
-            SwitchEvent::Enqueue { packet } => {
+            SwitchEvent::Enqueue { packet, is_last_try } => {
                 self.core.end_way_to_queue(packet, environment);
-                self.enqueue(now, packet, environment);
+                self.enqueue(now, packet, is_last_try, environment);
             }
             SwitchEvent::Release { packet } => self.release(now, packet, environment),
             SwitchEvent::Service { port } => match &mut self.core.ports[usize::from(port.0)].lane {
@@ -324,7 +330,7 @@ impl<M: Mechanism> Switch<M> {
     fn leave_ingress<E: Environment>(&mut self, now: Time, packet: PacketHandle, environment: &mut E) {
         let port = environment.packets()[packet].egress_port;
         if self.core.ports[usize::from(port.0)].queues_at_once {
-            return self.enqueue(now, packet, environment);
+            return self.enqueue(now, packet, false, environment);
         }
         self.core.send_to_queue(now, self.core.architecture.ingress_latency, packet, environment);
     }
@@ -382,23 +388,26 @@ impl<M: Mechanism> Switch<M> {
     }
 
     #[inline]
-    fn enqueue<E: Environment>(&mut self, now: Time, packet: PacketHandle, environment: &mut E) {
+    fn enqueue<E: Environment>(&mut self, now: Time, packet: PacketHandle, is_last_try: bool, environment: &mut E) {
         // Not the whole descriptor, which would be a copy of several cache lines.
         let &mut Packet { egress_port: port, queue, round, frame_bytes, .. } = &mut environment.packets()[packet];
         let state = &mut self.core.ports[usize::from(port.0)];
         let lane = match &mut state.lane {
             Lane::Managed(lane) => lane,
             Lane::Fifo(_) => return self.core.offer_fifo(now, packet, environment),
-            Lane::Flow(_) => return self.enqueue_by_flow(now, packet, environment),
+            Lane::Flow(_) => return self.enqueue_by_flow(now, packet, is_last_try, environment),
         };
+        if lane.is_by_rank(queue) {
+            return self.enqueue_by_rank(now, packet, is_last_try, environment);
+        }
         let depth_bytes = lane.depth_bytes(queue);
         if !self.core.buffer.has_room(depth_bytes, frame_bytes) {
-            return self.refuse(now, packet, DropReason::BufferFull, environment);
+            return self.refuse(now, packet, DropReason::BufferFull, is_last_try, environment);
         }
         let entry = Entry { packet, frame_bytes, enqueued_at: now };
         match lane.offer(queue, round, entry) {
-            Offer::Full => return self.refuse(now, packet, DropReason::QueueFull, environment),
-            Offer::GroupFull => return self.refuse(now, packet, DropReason::BufferFull, environment),
+            Offer::Full => return self.refuse(now, packet, DropReason::QueueFull, is_last_try, environment),
+            Offer::GroupFull => return self.refuse(now, packet, DropReason::BufferFull, is_last_try, environment),
             Offer::Queued { mark: true } => {
                 environment.packets()[packet].mark_congestion();
             }
@@ -408,35 +417,60 @@ impl<M: Mechanism> Switch<M> {
         self.serve_when_free(now, port, environment);
     }
 
-    /// Ends a packet for which the traffic manager has no room; its owner is told, or who subscribed to it.
+    /// Asks what becomes of a packet for which the traffic manager has no room; with nobody to say it ends.
     #[cold]
     pub(crate) fn refuse<E: Environment>(
         &mut self,
         now: Time,
         packet: PacketHandle,
         reason: DropReason,
+        is_last_try: bool,
         environment: &mut E,
     ) {
-        let descriptor = environment.packets()[packet];
-        let port = usize::from(descriptor.egress_port.0);
-        let mut told = match descriptor.owner {
-            0 => self.core.ports[port].hooks.refused,
-            owner => 1 << (owner - 1),
-        };
+        match self.run_refused(now, packet, reason, is_last_try, environment) {
+            Verdict::Forward { port, queue } if !is_last_try => {
+                environment.decided(packet, Half::Egress, Verdict::Forward { port, queue });
+                let descriptor = &mut environment.packets()[packet];
+                descriptor.egress_port = port;
+                descriptor.queue = queue;
+                self.core.try_another_queue(now, packet, environment);
+            }
+            Verdict::Drop(reason) => self.core.end(packet, reason, environment),
+            Verdict::Continue | Verdict::Forward { .. } => self.core.end(packet, reason, environment),
+            Verdict::Hold { .. } => unreachable!("a queue that holds packets back is no place for a refused one"),
+        }
+    }
+
+    /// Tells a packet's owner, or who subscribed to it, that it was refused; answers the first decision.
+    fn run_refused<E: Environment>(
+        &mut self,
+        now: Time,
+        packet: PacketHandle,
+        reason: DropReason,
+        is_last_try: bool,
+        environment: &mut E,
+    ) -> Verdict {
+        let &mut Packet { egress_port, owner, .. } = &mut environment.packets()[packet];
+        let hooks = self.core.ports[usize::from(egress_port.0)].hooks;
+        let mut told = if owner == 0 { hooks.refused } else { 1 << (owner - 1) };
+        let mut decided = Verdict::Continue;
         while told != 0 {
             let number = told.trailing_zeros() as usize;
             told &= told - 1;
             self.core.pass.begin(Half::Egress);
-            let mut context = self.core.context(number, now, descriptor.egress_port, packet, now, environment);
-            self.mechanisms[number].refused(reason, &mut context);
+            let context = self.core.context(number, now, egress_port, packet, now, environment);
+            let verdict = self.mechanisms[number].refused(reason, &mut Context { is_last_try, ..context });
+            if decided == Verdict::Continue {
+                decided = verdict;
+            }
         }
-        self.core.end(packet, reason, environment);
+        decided
     }
 
     fn release<E: Environment>(&mut self, now: Time, packet: PacketHandle, environment: &mut E) {
         let descriptor = environment.packets()[packet];
         let entry = Entry { packet, frame_bytes: descriptor.frame_bytes, enqueued_at: now };
-        self.core.managed(descriptor.egress_port).release(descriptor.queue, entry);
+        self.core.managed(descriptor.egress_port).release(descriptor.queue, descriptor.urgency(), entry);
         self.serve_when_free(now, descriptor.egress_port, environment);
     }
 
@@ -529,7 +563,7 @@ impl<M: Mechanism> Switch<M> {
             return self.core.send_to_queue(now, self.core.architecture.mirror_latency, packet, environment);
         };
         if let Err(reason) = self.core.hold(now, packet, duration, environment) {
-            self.refuse(now, packet, reason, environment);
+            self.refuse(now, packet, reason, false, environment);
         }
     }
 

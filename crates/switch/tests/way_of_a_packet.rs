@@ -182,8 +182,9 @@ impl Mechanism for Scribe {
         context.adopt(1);
         verdict
     }
-    fn refused<E: Environment>(&mut self, reason: DropReason, context: &mut Context<'_, E>) {
+    fn refused<E: Environment>(&mut self, reason: DropReason, context: &mut Context<'_, E>) -> Verdict {
         self.note(&format!("refused {reason:?} of role {}", context.packet().role));
+        Verdict::Continue
     }
     fn link_transmit<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
         self.note("link_transmit");

@@ -4,6 +4,7 @@
 //! their flow (Practical Packet Deflection, section 3; Vertigo, CoNEXT 2021, section 3.1), or with those already sent (least
 //! attained service, appendix A). Neither paper gives a format; this one is 8 bytes between IP and the transport.
 
+use crate::packet::Packet;
 use crate::shim::{Shim, ShimKind};
 
 /// What a marking layer has written on a packet.
@@ -27,6 +28,15 @@ impl PriorityMark {
     #[inline]
     pub const fn urgency(self) -> u32 {
         self.rank_bytes >> self.retransmissions
+    }
+}
+
+impl Packet {
+    /// How urgent its sender holds it: [`PriorityMark::urgency`], and 0, the most urgent, without a mark. So acknowledgements
+    /// and control packets go first, as in Vertigo's published code.
+    #[inline]
+    pub fn urgency(&self) -> u32 {
+        self.shims.get::<PriorityMark>().map_or(0, PriorityMark::urgency)
     }
 }
 
@@ -66,7 +76,10 @@ mod tests {
         assert_eq!(bytes, [1, 2, 3, 4, 0xa1, 0xb2, 0x9f, 0]);
         assert_eq!(PriorityMark::parse(&bytes), mark);
         let mut packet = Packet { frame_bytes: 1_518, ..Packet::default() };
-        packet.push_shim(mark).unwrap();
+        assert_eq!(packet.urgency(), 0);
+        packet.push_shim(PriorityMark { retransmissions: 0, ..mark }).unwrap();
+        assert_eq!(packet.urgency(), 0x0102_0304);
+        packet.shims.replace(mark);
         assert_eq!((packet.frame_bytes, packet.remove_shim::<PriorityMark>()), (1_526, Some(mark)));
     }
 

@@ -78,6 +78,7 @@ fn resolve(mut scenario: Scenario) -> Scenario {
             MechanismSettings::Rimm(settings) => settings.fill_in(&scenario, &topology),
             MechanismSettings::LinkLayerRetry(_) | MechanismSettings::Wharf(_) => {}
             MechanismSettings::Afq(_) | MechanismSettings::Dibs(_) => {}
+            MechanismSettings::Vertigo(_) | MechanismSettings::Trimming(_) => {}
         }
     }
     Scenario { mechanisms, ..scenario }

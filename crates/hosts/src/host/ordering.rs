@@ -114,6 +114,10 @@ impl Ordering {
 
     /// `packet`, which is at `handle`, has arrived.
     pub fn arrive(&mut self, now: Time, handle: PacketHandle, packet: &Packet) -> Arrival {
+        if packet.is_trimmed() {
+            // What it was about is still missing, and the transport is to know at once.
+            return Arrival::Passes;
+        }
         let Some(mark) = packet.shims.get::<PriorityMark>() else { return Arrival::Passes };
         let Some((place, bytes)) = payload(&packet.transport) else { return Arrival::Passes };
         let ahead = mark.flowlet.wrapping_sub(self.flowlet) as i16;

@@ -78,6 +78,8 @@ pub struct ReceiverStatistics {
     pub reordered_packets: u64,
     /// Data packets with Congestion Experienced.
     pub marked_packets: u64,
+    /// Data packets that came without their payload, which was missing; they are not among those received.
+    pub trimmed_packets: u64,
 }
 
 impl ReceiverStatistics {
@@ -87,6 +89,7 @@ impl ReceiverStatistics {
         self.duplicate_packets += other.duplicate_packets;
         self.reordered_packets += other.reordered_packets;
         self.marked_packets += other.marked_packets;
+        self.trimmed_packets += other.trimmed_packets;
     }
 }
 

@@ -212,6 +212,29 @@ impl Afq {
             idle_round_time: port.idle_round_time,
         }
     }
+
+    /// The traffic manager has left out a packet that was charged.
+    fn count_refused<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+        let packet = Facts::of(context.packet());
+        let place = self.place(packet.egress_port);
+        let rounds = context.rounds(packet.egress_port).expect("AFQ's ports have its group of queues");
+        // What another mechanism sends to other queues of the port was never charged here.
+        if context.packet().queue.0.wrapping_sub(rounds.first.0) >= self.config.queues {
+            return;
+        }
+        self.ports[place].counters.refused += 1;
+        if self.config.charge_refused {
+            return;
+        }
+        let request = self.request(&packet, rounds, self.config.queues);
+        let flow = self.flow(&packet);
+        let state = &mut self.ports[place];
+        state.counters.refunded += 1;
+        state.sketch.refund(context.pass(), &request);
+        if let Some(exact) = &mut state.exact {
+            exact.refund(flow, request.charge_bytes);
+        }
+    }
 }
 
 impl PortState {
@@ -244,8 +267,8 @@ impl Mechanism for Afq {
         }
         Subscriptions {
             hooks: self.config.ports.iter().map(|port| (port.port, hooks)).collect(),
-            queues: Vec::new(),
             groups: self.config.ports.iter().map(|port| (port.port, self.group(port))).collect(),
+            ..Subscriptions::default()
         }
     }
 
@@ -297,26 +320,9 @@ impl Mechanism for Afq {
         }
     }
 
-    fn refused<E: Environment>(&mut self, _reason: DropReason, context: &mut Context<'_, E>) {
-        let packet = Facts::of(context.packet());
-        let place = self.place(packet.egress_port);
-        let rounds = context.rounds(packet.egress_port).expect("AFQ's ports have its group of queues");
-        // What another mechanism sends to other queues of the port was never charged here.
-        if context.packet().queue.0.wrapping_sub(rounds.first.0) >= self.config.queues {
-            return;
-        }
-        self.ports[place].counters.refused += 1;
-        if self.config.charge_refused {
-            return;
-        }
-        let request = self.request(&packet, rounds, self.config.queues);
-        let flow = self.flow(&packet);
-        let state = &mut self.ports[place];
-        state.counters.refunded += 1;
-        state.sketch.refund(context.pass(), &request);
-        if let Some(exact) = &mut state.exact {
-            exact.refund(flow, request.charge_bytes);
-        }
+    fn refused<E: Environment>(&mut self, _reason: DropReason, context: &mut Context<'_, E>) -> Verdict {
+        self.count_refused(context);
+        Verdict::Continue
     }
 
     fn report(&self, _now: Time) -> Report {

@@ -118,11 +118,12 @@ impl Mechanism for LinkLayerRetry {
         }
     }
 
-    fn refused<E: Environment>(&mut self, _reason: DropReason, context: &mut Context<'_, E>) {
+    fn refused<E: Environment>(&mut self, _reason: DropReason, context: &mut Context<'_, E>) -> Verdict {
         let port = context.port();
         if let Some(transmitter) = self.transmitter_at(port).filter(|_| context.is_mine()) {
             transmitter.refused(context);
         }
+        Verdict::Continue
     }
 
     fn timer<E: Environment>(&mut self, token: u32, context: &mut Context<'_, E>) {

@@ -312,10 +312,11 @@ impl Mechanism for LinkGuardian {
         Verdict::Continue
     }
 
-    fn refused<E: Environment>(&mut self, _reason: DropReason, context: &mut Context<'_, E>) {
+    fn refused<E: Environment>(&mut self, _reason: DropReason, context: &mut Context<'_, E>) -> Verdict {
         if let Some(receiver) = self.buffering_receiver(context) {
             receiver.note_refused();
         }
+        Verdict::Continue
     }
 
     fn link_transmit<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {

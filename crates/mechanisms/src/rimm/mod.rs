@@ -354,7 +354,7 @@ impl Mechanism for Rimm {
             self.message_queues[usize::from(port.0)] = Some(QueueId(queue_counts[usize::from(port.0)] as u8));
             queues.push((port, first));
         }
-        Subscriptions { hooks, queues, groups: Vec::new() }
+        Subscriptions { hooks, queues, ..Subscriptions::default() }
     }
 
     fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
@@ -389,10 +389,11 @@ impl Mechanism for Rimm {
         Verdict::Continue
     }
 
-    fn refused<E: Environment>(&mut self, _reason: DropReason, context: &mut Context<'_, E>) {
+    fn refused<E: Environment>(&mut self, _reason: DropReason, context: &mut Context<'_, E>) -> Verdict {
         if let Some(header) = context.packet().shims.get::<MessageHeader>() {
             self.account.count(header.port, |counters| counters.messages_refused += 1);
         }
+        Verdict::Continue
     }
 
     fn port_state<E: Environment>(&mut self, port: PortId, state: PortState, _context: &mut Context<'_, E>) {

@@ -332,7 +332,7 @@ impl Mechanism for Sqr {
         Subscriptions {
             hooks: ports.clone().map(|port| (port, HookSet::EGRESS)).collect(),
             queues: ports.flat_map(queues).collect(),
-            groups: Vec::new(),
+            ..Subscriptions::default()
         }
     }
 
@@ -340,13 +340,14 @@ impl Mechanism for Sqr {
         if context.is_mine() { self.judge_cached(context) } else { self.judge_original(context) }
     }
 
-    fn refused<E: Environment>(&mut self, _reason: DropReason, context: &mut Context<'_, E>) {
+    fn refused<E: Environment>(&mut self, _reason: DropReason, context: &mut Context<'_, E>) -> Verdict {
         let cached: CacheMetadata = context.packet().shims.get().expect("a cached packet has its metadata");
         self.order.withdraw(context.pass(), &cached);
         self.account.cached.remove(context.now(), context.packet().frame_bytes);
         let counters = self.account.port(cached.primary);
         let refused = if cached.is_kept_back { &mut counters.kept_back_refused } else { &mut counters.copies_refused };
         *refused += 1;
+        Verdict::Continue
     }
 
     fn port_state<E: Environment>(&mut self, port: PortId, state: PortState, context: &mut Context<'_, E>) {

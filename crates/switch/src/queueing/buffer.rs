@@ -41,6 +41,11 @@ impl SharedBuffer {
         self.has_room_with(self.used_bytes + self.underway_bytes, queue_bytes, arriving_bytes)
     }
 
+    /// [`Self::has_room`] if the queue, which holds `queue_bytes`, gave up `freed_bytes` of them.
+    pub fn has_room_without(&self, freed_bytes: u64, queue_bytes: u64, arriving_bytes: u32) -> bool {
+        self.has_room_with(self.used_bytes - freed_bytes, queue_bytes - freed_bytes, arriving_bytes)
+    }
+
     #[inline]
     fn has_room_with(&self, used_bytes: u64, queue_bytes: u64, arriving_bytes: u32) -> bool {
         let BufferPolicy::Shared { capacity_bytes, alpha } = self.policy else { return true };

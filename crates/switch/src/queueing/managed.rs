@@ -1,15 +1,18 @@
 //! Several queues before one server: strict priority between levels, deficit round robin within one, pause, and a
 //! group of queues with a discipline of its own, which to the others is one queue.
 
-use std::collections::VecDeque;
-
 use hitless_engine::PacketHandle;
 use hitless_wire::{Duration, QueueId, Time};
 
 use super::deficit::DeficitRoundRobin;
 use super::group::{Choice, Group, GroupCounters, QueueGroup, Rounds};
 use super::marking::EcnMarker;
-use super::{QueueConfig, QueueLimit};
+use super::waiting::Waiting;
+use super::{QueueConfig, QueueLimit, QueueOrder};
+
+mod by_rank;
+
+pub use by_rank::Claim;
 
 /// A packet in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +29,7 @@ pub struct Entry {
 struct Queue {
     config: QueueConfig,
     marker: EcnMarker,
-    entries: VecDeque<Entry>,
+    waiting: Waiting,
     bytes: u64,
     peak_bytes: u64,
     /// Why it is not served, one bit for each reason: [`PAUSED`], [`CLOSED`].
@@ -40,7 +43,7 @@ struct Queue {
 impl Queue {
     #[inline]
     fn may_be_served(&self) -> bool {
-        self.stops == 0 && self.credit != Some(0) && !self.entries.is_empty()
+        self.stops == 0 && self.credit != Some(0) && !self.waiting.is_empty()
     }
 }
 
@@ -68,6 +71,10 @@ pub struct ManagedLane {
     ready: u64,
     /// Queues that have a packet.
     occupied: u64,
+    /// Queues that are served by rank.
+    by_rank: u64,
+    /// Packets that had to go since somebody last asked.
+    evicted: Vec<Entry>,
     group: Option<Box<Group>>,
     /// Where the frame last served came from, and its length: until `busy_until` it counts as being there.
     serving: (QueueId, u32),
@@ -106,7 +113,7 @@ impl ManagedLane {
     /// Empty queues, and a group of more that are numbered after them.
     ///
     /// # Panics
-    /// With no queue or more than 64.
+    /// With no queue or more than 64, or a group whose queues are served by rank.
     pub fn new(queues: &[QueueConfig], group: Option<QueueGroup>) -> Self {
         let of_group = group.map_or(0, |group| usize::from(group.queues));
         let grouped = group.map(|group| Box::new(Group::new(group, queues.len() as u8)));
@@ -116,10 +123,16 @@ impl ManagedLane {
             .chain(group.into_iter().flat_map(|group| std::iter::repeat_n(group.queue, of_group)))
             .collect();
         assert!((1..=64).contains(&configs.len()), "a port has between 1 and 64 queues, not {}", configs.len());
+        assert!(
+            group.is_none_or(|group| group.queue.order == QueueOrder::ByArrival),
+            "the queues of a group are served in the order of arrival"
+        );
+        let of_rank = configs.iter().enumerate().filter(|(_, config)| config.order == QueueOrder::ByRank);
+        let by_rank = of_rank.fold(0, |mask, (number, _)| mask | 1 << number);
         let queues = configs.iter().map(|&config| Queue {
             config,
             marker: EcnMarker::new(config.ecn),
-            entries: VecDeque::new(),
+            waiting: Waiting::new(config.order),
             bytes: 0,
             peak_bytes: 0,
             stops: 0,
@@ -131,6 +144,8 @@ impl ManagedLane {
             levels: levels_of(&configs, grouped.as_deref()),
             ready: 0,
             occupied: 0,
+            by_rank,
+            evicted: Vec::new(),
             group: grouped,
             serving: (QueueId(0), 0),
             busy_until: Time::ZERO,
@@ -138,7 +153,7 @@ impl ManagedLane {
         }
     }
 
-    /// Puts a packet into `queue`; `round` has the low bits of the round that it is meant for, if the queue is one of
+    /// Puts a packet into `queue`, which is served in the order of arrival; `round` has the low bits of the round that it is meant for, if the queue is one of
     /// the group.
     #[inline]
     pub fn offer(&mut self, queue: QueueId, round: u8, entry: Entry) -> Offer {
@@ -161,21 +176,28 @@ impl ManagedLane {
 
     #[inline(always)]
     fn offer_to(&mut self, queue: QueueId, entry: Entry) -> Offer {
+        let (packets, bytes) = self.backlog(queue, entry.enqueued_at);
+        if !self.limit(queue).has_room(packets, bytes, entry.frame_bytes) {
+            return Offer::Full;
+        }
+        Offer::Queued { mark: self.put_in(queue, 0, entry) }
+    }
+
+    /// Puts a packet that has been admitted into its place; whether the depth before it asks for a congestion mark.
+    #[inline(always)]
+    fn put_in(&mut self, queue: QueueId, rank: u32, entry: Entry) -> bool {
         let index = usize::from(queue.0);
         let (packets, bytes) = self.backlog(queue, entry.enqueued_at);
         let queue = &mut self.queues[index];
-        if !queue.config.limit.has_room(packets, bytes, entry.frame_bytes) {
-            return Offer::Full;
-        }
         let mark = queue.marker.marks(packets, bytes);
-        queue.entries.push_back(entry);
+        queue.waiting.push(entry, rank);
         queue.bytes += u64::from(entry.frame_bytes);
         queue.peak_bytes = queue.peak_bytes.max(queue.bytes);
         self.occupied |= 1 << index;
         if queue.may_be_served() {
             self.ready |= 1 << index;
         }
-        Offer::Queued { mark }
+        mark
     }
 
     /// Counts a packet in without making it ready; false when the queue's own limit is reached.
@@ -185,7 +207,7 @@ impl ManagedLane {
     pub fn hold(&mut self, queue: QueueId, entry: Entry) -> bool {
         assert!(!self.is_grouped(queue), "the queues of a group hold no packet back");
         let queue = &mut self.queues[usize::from(queue.0)];
-        let packets = queue.entries.len() + queue.held_packets;
+        let packets = queue.waiting.len() + queue.held_packets;
         if !queue.config.limit.has_room(packets, queue.bytes, entry.frame_bytes) {
             return false;
         }
@@ -195,11 +217,11 @@ impl ManagedLane {
         true
     }
 
-    /// Makes a packet ready that [`Self::hold`] counted in.
-    pub fn release(&mut self, queue: QueueId, entry: Entry) {
+    /// Makes a packet of that rank ready that [`Self::hold`] counted in.
+    pub fn release(&mut self, queue: QueueId, rank: u32, entry: Entry) {
         let held = &mut self.queues[usize::from(queue.0)];
         held.held_packets -= 1;
-        held.entries.push_back(entry);
+        held.waiting.push(entry, rank);
         self.occupied |= 1 << queue.0;
         self.refresh(queue);
     }
@@ -356,7 +378,7 @@ impl ManagedLane {
     pub fn group_packets(&self) -> usize {
         let mask = self.group.as_ref().map_or(0, |group| group.mask());
         let of_group = self.queues.iter().enumerate().filter(|(index, _)| mask >> index & 1 == 1);
-        of_group.map(|(_, queue)| queue.entries.len()).sum()
+        of_group.map(|(_, queue)| queue.waiting.len()).sum()
     }
 
     /// Bytes waiting in all queues of the group.
@@ -395,7 +417,7 @@ impl ManagedLane {
         let mut demoted = group.first_half() & self.occupied;
         let mut left_behind = 0;
         while demoted != 0 {
-            left_behind += self.queues[demoted.trailing_zeros() as usize].entries.len();
+            left_behind += self.queues[demoted.trailing_zeros() as usize].waiting.len();
             demoted &= demoted - 1;
         }
         group.swap_halves(left_behind);
@@ -418,7 +440,7 @@ impl ManagedLane {
         let is_serving_it = self.busy_until > now && self.serving.0 == queue;
         let serving_bytes = if is_serving_it { u64::from(self.serving.1) } else { 0 };
         let queue = &self.queues[usize::from(queue.0)];
-        let packets = queue.entries.len() + queue.held_packets + usize::from(is_serving_it);
+        let packets = queue.waiting.len() + queue.held_packets + usize::from(is_serving_it);
         (packets, queue.bytes + serving_bytes)
     }
 
@@ -439,23 +461,23 @@ impl ManagedLane {
 
     /// Packets waiting in all queues.
     pub fn packets(&self) -> usize {
-        self.queues.iter().map(|queue| queue.entries.len() + queue.held_packets).sum()
+        self.queues.iter().map(|queue| queue.waiting.len() + queue.held_packets).sum()
     }
 
     /// Calls `look` for each packet that could be served.
     pub fn each_waiting(&self, look: impl FnMut(PacketHandle)) {
-        self.queues.iter().flat_map(|queue| queue.entries.iter().map(|entry| entry.packet)).for_each(look);
+        self.queues.iter().flat_map(|queue| queue.waiting.iter().map(|entry| entry.packet)).for_each(look);
     }
 
     #[inline]
     fn take_from(&mut self, index: usize, level: usize) -> Entry {
         let queue = &mut self.queues[index];
-        let entry = queue.entries.pop_front().expect("a ready queue has a packet");
+        let entry = queue.waiting.pop_first().expect("a ready queue has a packet");
         queue.bytes -= u64::from(entry.frame_bytes);
         if let Some(credit) = &mut queue.credit {
             *credit -= 1;
         }
-        let is_empty = queue.entries.is_empty();
+        let is_empty = queue.waiting.is_empty();
         if !queue.may_be_served() {
             self.ready &= !(1 << index);
         }
@@ -476,7 +498,7 @@ impl ManagedLane {
 
 #[inline]
 fn first_bytes(queue: &Queue) -> u32 {
-    queue.entries.front().map_or(0, |entry| entry.frame_bytes)
+    queue.waiting.first().map_or(0, |entry| entry.frame_bytes)
 }
 
 fn levels_of(configs: &[QueueConfig], group: Option<&Group>) -> Vec<Level> {

@@ -2,8 +2,8 @@
 //!
 //! Three lanes exist. A [`fifo::FifoLane`] is one FIFO queue that nobody pauses: the departure of a packet is known
 //! when it arrives, so it costs one event per hop. A [`managed::ManagedLane`] has any number of queues, strict
-//! priority between levels and deficit round robin within one, pause, shared buffers, and a [`group`] of queues that
-//! are served in rounds; it decides when the port falls free. A [`flow::FlowLane`] queues by flow, with the disciplines
+//! priority between levels and deficit round robin within one, pause, shared buffers, queues sorted by rank, and a
+//! [`group`] of queues that are served in rounds; it decides when the port falls free. A [`flow::FlowLane`] queues by flow, with the disciplines
 //! that others are measured against. Which of them a port needs follows from its configuration.
 
 pub mod buffer;
@@ -13,12 +13,13 @@ pub mod flow;
 pub mod group;
 pub mod managed;
 mod marking;
+mod waiting;
 
 pub use buffer::{BufferPolicy, SharedBuffer};
 pub use fifo::FifoLane;
 pub use flow::{FlowLane, FlowQueueing};
 pub use group::{GroupCounters, GroupDiscipline, LatePackets, QueueGroup, Rounds};
-pub use managed::{Entry, ManagedLane, Taken};
+pub use managed::{Claim, Entry, ManagedLane, Taken};
 pub use marking::{DepthUnit, EcnRamp, EcnThreshold};
 
 /// How much a queue may hold.
@@ -60,6 +61,20 @@ pub struct QueueConfig {
     pub limit: QueueLimit,
     /// Its ECN threshold.
     pub ecn: EcnThreshold,
+    /// Which of its packets is served first.
+    pub order: QueueOrder,
+}
+
+/// In which order the packets of one queue are served.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum QueueOrder {
+    /// First come, first served.
+    #[default]
+    ByArrival,
+    /// Smallest [`hitless_wire::Packet::urgency`] first, and those of the same rank as they came: a priority queue like
+    /// pFabric's (SIGCOMM 2013, section 4.1). When it is full, a packet that arrives may drive out packets of strictly
+    /// larger rank from the end. The frame in transmission is never one of them.
+    ByRank,
 }
 
 impl QueueConfig {
@@ -68,12 +83,23 @@ impl QueueConfig {
 
     /// A queue for normal traffic with `limit`.
     pub const fn normal(limit: QueueLimit) -> Self {
-        Self { priority: Self::NORMAL_PRIORITY, quantum_bytes: 1_518, limit, ecn: EcnThreshold::Off }
+        Self {
+            priority: Self::NORMAL_PRIORITY,
+            quantum_bytes: 1_518,
+            limit,
+            ecn: EcnThreshold::Off,
+            order: QueueOrder::ByArrival,
+        }
     }
 
     /// The same queue on another level.
     pub const fn with_priority(self, priority: u8) -> Self {
         Self { priority, ..self }
+    }
+
+    /// The same queue, served in that order.
+    pub const fn with_order(self, order: QueueOrder) -> Self {
+        Self { order, ..self }
     }
 
     /// The same queue with an ECN threshold.

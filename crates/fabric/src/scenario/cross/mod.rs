@@ -13,6 +13,8 @@ mod rimm;
 mod run;
 mod sqr;
 mod traffic;
+mod trimming;
+mod vertigo;
 
 use super::error::Problem;
 use super::{Purpose, Scenario};

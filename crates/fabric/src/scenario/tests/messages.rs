@@ -127,7 +127,8 @@ fn structure() {
             "kind = \"linkguardian\"",
             "kind = \"linkgardian\"",
             "mechanism[0].kind",
-            "must be one of \"linkguardian\", \"link-layer-retry\", \"wharf\", \"sqr\", \"afq\", \"rimm\", \"dibs\"",
+            "must be one of \"linkguardian\", \"link-layer-retry\", \"wharf\", \"sqr\", \"afq\", \"rimm\", \"dibs\", \
+             \"vertigo\", \"trimming\"",
             "did you mean \"linkguardian\"?",
         ),
         ("link = \"leaf0->spine1\"\n", "", "mechanism[0].link", "must be given", ""),

@@ -8,6 +8,8 @@ mod losses;
 mod messages;
 mod rimm;
 mod round_trip;
+mod trimming;
+mod vertigo;
 
 use super::*;
 

@@ -91,6 +91,20 @@ fn what_has_no_payload_or_no_mark_passes() {
     assert_eq!(layer.statistics(), OrderingStatistics::default());
 }
 
+/// A switch has cut the payload off: the transport is told at once, and the payload is still waited for.
+#[test]
+fn a_packet_without_its_payload_passes_and_fills_no_gap() {
+    let mut layer = layer(Rank::RemainingBytes);
+    let arrive = |layer: &mut Ordering, number, packet: &Packet| layer.arrive(Time(1), PacketHandle(number), packet);
+    assert_eq!(arrive(&mut layer, 0, &packet(Rank::RemainingBytes, 0, 0, MSS)), Arrival::Passes);
+    let mut header = Packet { frame_bytes: 1_078, ..packet(Rank::RemainingBytes, 0, 1, MSS) };
+    assert!(header.trim(70));
+    assert_eq!(arrive(&mut layer, 1, &header), Arrival::Passes);
+    assert_eq!(arrive(&mut layer, 2, &packet(Rank::RemainingBytes, 0, 2, MSS)), Arrival::IsHeld);
+    assert_eq!(arrive(&mut layer, 3, &packet(Rank::RemainingBytes, 0, 1, MSS)), Arrival::Releases);
+    assert_eq!(layer.ready, [PacketHandle(3), PacketHandle(2)]);
+}
+
 #[test]
 fn a_newer_message_ends_the_wait_and_an_older_one_passes() {
     for rank in RANKS {

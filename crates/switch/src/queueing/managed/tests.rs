@@ -96,7 +96,7 @@ fn a_held_packet_counts_but_is_served_only_when_released() {
     assert_eq!((lane.depth_bytes(QueueId(0)), lane.packets(), lane.take()), (100, 1, Taken::Nothing));
     fill(&mut lane, 0, 100, 1);
     assert_eq!(drain(&mut lane), [0]);
-    lane.release(QueueId(0), entry);
+    lane.release(QueueId(0), 0, entry);
     assert_eq!(lane.take(), Taken::Packet(QueueId(0), entry));
     assert_eq!((lane.depth_bytes(QueueId(0)), lane.packets()), (0, 0));
 }

@@ -1,0 +1,145 @@
+//! What Vertigo counts.
+
+use hdrhistogram::Histogram;
+use hitless_switch::Report;
+use hitless_wire::PortId;
+use hitless_wire::shim::DetourCount;
+
+/// Counters of one port with sorted queues.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortCounters {
+    /// Packets that routing sent there.
+    pub seen: u64,
+    /// Packets that had to leave the port: they met a full queue and were not urgent enough, or were driven out of it.
+    pub victims: u64,
+    /// Of the victims, those that had been queued and were driven out.
+    pub driven_out: u64,
+    /// Of the victims, those that went to another port.
+    pub deflected: u64,
+    /// Of the deflected ones, those that went back to where they had come from.
+    pub sent_back: u64,
+    /// Of the victims, those for which there was no other port.
+    pub nowhere_to_go: u64,
+    /// Packets that ended here when victims of other ports were put into the full queue, those victims included.
+    pub given_up: u64,
+}
+
+/// Counters of one switch.
+#[derive(Debug)]
+pub struct Account {
+    /// In the order of the configuration.
+    ports: Vec<(PortId, PortCounters)>,
+    /// By port: its place in `ports`.
+    places: Vec<Option<u16>>,
+    /// The ranks of the packets that arrived, by place; none are recorded where it is empty.
+    ranks: Vec<Histogram<u64>>,
+    /// The most deflections that a packet has had in the whole fabric when it was deflected here.
+    most_detours: u64,
+    /// Deflections of packets that had been deflected and left for their host.
+    detours: Histogram<u64>,
+    /// Deflections that the packet has no room to be counted in.
+    pub uncounted: u64,
+}
+
+impl Account {
+    /// Of these ports, nothing yet.
+    pub fn new(sorted: &[PortId], records_ranks: bool) -> Self {
+        let histogram = || Histogram::new(3).expect("three digits are legal");
+        let count = sorted.iter().map(|port| usize::from(port.0) + 1).max().unwrap_or(0);
+        let mut places = vec![None; count];
+        sorted.iter().zip(0..).for_each(|(port, place)| places[usize::from(port.0)] = Some(place));
+        Self {
+            ports: sorted.iter().map(|&port| (port, PortCounters::default())).collect(),
+            places,
+            ranks: if records_ranks { sorted.iter().map(|_| histogram()).collect() } else { Vec::new() },
+            most_detours: 0,
+            detours: histogram(),
+            uncounted: 0,
+        }
+    }
+
+    #[inline]
+    fn place(&self, port: PortId) -> usize {
+        usize::from(self.places[usize::from(port.0)].expect("only packets of sorted ports are looked at"))
+    }
+
+    /// The counters of a port.
+    pub fn port(&mut self, port: PortId) -> &mut PortCounters {
+        let place = self.place(port);
+        &mut self.ports[place].1
+    }
+
+    /// Routing has sent a packet to the port, of that rank if ranks are recorded.
+    #[inline]
+    pub fn seen(&mut self, port: PortId, rank: Option<u32>) {
+        let place = self.place(port);
+        self.ports[place].1.seen += 1;
+        if let Some(rank) = rank {
+            self.ranks[place].saturating_record(u64::from(rank));
+        }
+    }
+
+    /// A packet has to leave the port.
+    pub fn victim(&mut self, port: PortId, was_queued: bool) {
+        let counters = self.port(port);
+        counters.victims += 1;
+        counters.driven_out += u64::from(was_queued);
+    }
+
+    /// It goes to another.
+    pub fn deflected(&mut self, port: PortId, is_sent_back: bool, count: DetourCount) {
+        let counters = self.port(port);
+        counters.deflected += 1;
+        counters.sent_back += u64::from(is_sent_back);
+        self.most_detours = self.most_detours.max(u64::from(count.0));
+    }
+
+    /// A packet leaves for its host.
+    #[inline]
+    pub fn arrived(&mut self, count: Option<DetourCount>) {
+        if let Some(DetourCount(count)) = count {
+            self.detours.saturating_record(u64::from(count));
+        }
+    }
+
+    /// All of it.
+    pub fn report(&self) -> Report {
+        let mut report = Report::new("vertigo");
+        for (place, (port, counters)) in self.ports.iter().enumerate() {
+            let scope = format!("port {}", port.0);
+            for (name, value) in named(counters) {
+                report.count(&scope, name, value);
+            }
+            report.acted |= counters.seen > 0;
+            let PortCounters { victims, driven_out, deflected, sent_back, nowhere_to_go, .. } = *counters;
+            if deflected + nowhere_to_go != victims || sent_back > deflected || driven_out > victims {
+                report.broken_promises.push(format!("the packets of {scope} do not add up: {counters:?}"));
+            }
+            if let Some(ranks) = self.ranks.get(place).filter(|ranks| !ranks.is_empty()) {
+                report.histograms.push((scope, "rank of packets that arrive", ranks.clone()));
+            }
+        }
+        report.count("switch", "most deflections of a packet", self.most_detours);
+        report.count("switch", "deflections not counted in their packet", self.uncounted);
+        if !self.detours.is_empty() {
+            report.histograms.push((
+                "switch".into(),
+                "deflections of a packet that was deflected",
+                self.detours.clone(),
+            ));
+        }
+        report
+    }
+}
+
+fn named(counters: &PortCounters) -> [(&'static str, u64); 7] {
+    [
+        ("packets seen", counters.seen),
+        ("packets that had to leave", counters.victims),
+        ("packets driven out of the queue", counters.driven_out),
+        ("packets deflected", counters.deflected),
+        ("packets sent back to where they came from", counters.sent_back),
+        ("packets with nowhere to go", counters.nowhere_to_go),
+        ("packets given up for a deflected one", counters.given_up),
+    ]
+}

@@ -1,0 +1,323 @@
+//! Vertigo on one switch: who leaves a full queue, and where to.
+
+use std::collections::BTreeMap;
+
+use hitless_engine::{PacketHandle, PacketStore, RandomStreams};
+use hitless_mechanisms::vertigo::{SortedPort, VertigoConfig};
+use hitless_mechanisms::{AnyMechanism, Vertigo};
+use hitless_switch::{
+    Architecture, BufferPolicy, DropReason, Environment, PortConfig, PortState, QueueConfig, QueueLimit, Switch,
+    SwitchEvent,
+};
+use hitless_wire::shim::DetourCount;
+use hitless_wire::{BitRate, Duration, HostId, Packet, PortId, PriorityMark, Time};
+use proptest::prelude::*;
+
+const HOST: PortId = PortId(0);
+/// The port that routing chooses for every packet.
+const OUT: PortId = PortId(1);
+const OTHER_HOST: PortId = PortId(2);
+const NEIGHBOURS: [PortId; 3] = [PortId(3), PortId(4), PortId(5)];
+
+#[derive(Default)]
+struct World {
+    packets: PacketStore,
+    events: BTreeMap<(Time, u64), SwitchEvent>,
+    count: u64,
+    now: Time,
+    /// By port, with the packet's number and its deflections.
+    sent: Vec<(PortId, u32, Option<u8>)>,
+    ended: Vec<(u32, DropReason)>,
+}
+
+impl Environment for World {
+    fn packets(&mut self) -> &mut PacketStore {
+        &mut self.packets
+    }
+    fn route(&mut self, _packet: PacketHandle) -> Option<PortId> {
+        Some(OUT)
+    }
+    fn schedule(&mut self, at: Time, event: SwitchEvent) {
+        self.count += 1;
+        self.events.insert((at, self.count), event);
+    }
+    fn transmit(&mut self, port: PortId, packet: PacketHandle, _last_bit_at: Time) {
+        let descriptor = &self.packets[packet];
+        let detours = descriptor.shims.get::<DetourCount>().map(|count| count.0);
+        self.sent.push((port, descriptor.source.0, detours));
+        self.packets.remove(packet);
+    }
+    fn created(&mut self, _packet: PacketHandle) {}
+    fn ended(&mut self, packet: PacketHandle, reason: DropReason) {
+        self.ended.push((self.packets[packet].source.0, reason));
+        self.packets.remove(packet);
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Settings {
+    limit: QueueLimit,
+    buffer: BufferPolicy,
+    candidates: u8,
+    to_arrival_port: bool,
+    records_ranks: bool,
+    /// Sorted ports; the others have plain queues.
+    sorted: usize,
+    out_faces_switch: bool,
+    seed: u64,
+}
+
+const SETTINGS: Settings = Settings {
+    limit: QueueLimit::Packets(3),
+    buffer: BufferPolicy::Static,
+    candidates: 2,
+    to_arrival_port: true,
+    records_ranks: false,
+    sorted: 6,
+    out_faces_switch: false,
+    seed: 1,
+};
+
+struct Bench {
+    switch: Switch<AnyMechanism>,
+    world: World,
+    count: u32,
+}
+
+impl Bench {
+    fn new(settings: Settings) -> Self {
+        let port = PortConfig::fifo(BitRate::from_gbps(10), 20, QueueConfig::normal(settings.limit));
+        let faces_switch =
+            |number| NEIGHBOURS.contains(&PortId(number)) || PortId(number) == OUT && settings.out_faces_switch;
+        let ports = (0..6).map(|number| PortConfig { faces_switch: faces_switch(number), ..port.clone() }).collect();
+        let sorted = |number| SortedPort { port: PortId(number), faces_host: !faces_switch(number) };
+        let order = [1, 3, 4, 5, 0, 2];
+        let vertigo = Vertigo::new(VertigoConfig {
+            ports: order[..settings.sorted].iter().map(|&number| sorted(number)).collect(),
+            candidates: settings.candidates,
+            to_arrival_port: settings.to_arrival_port,
+            records_ranks: settings.records_ranks,
+            stream: RandomStreams::new(settings.seed).stream("vertigo"),
+        });
+        let architecture = Architecture { checked: true, ..Architecture::tofino_like() };
+        let mut switch = Switch::new(architecture, ports, settings.buffer, vec![vertigo.into()]);
+        let mut world = World::default();
+        switch.start(Time::ZERO, &mut world);
+        Self { switch, world, count: 0 }
+    }
+
+    fn arrive(&mut self, at: Time, port: PortId, packet: Packet) {
+        self.run_until(at);
+        let handle = self.world.packets.insert(Packet { source: HostId(self.count), ..packet });
+        self.count += 1;
+        self.switch.receive(at, port, handle, &mut self.world);
+    }
+
+    fn run_until(&mut self, limit: Time) {
+        while let Some(entry) = self.world.events.first_entry().filter(|entry| entry.key().0 < limit) {
+            let ((at, _), event) = entry.remove_entry();
+            self.world.now = at;
+            self.switch.handle(at, event, &mut self.world);
+        }
+    }
+
+    fn finish(&mut self) {
+        self.run_until(Time::NEVER);
+        assert_eq!((self.world.packets.alive(), self.switch.buffer_bytes()), (0, 0));
+        assert_eq!(self.switch.violation(), None, "on a switch that shows depths in egress only");
+    }
+
+    /// The numbers of the packets that left by a port.
+    fn sent_by(&self, port: PortId) -> Vec<u32> {
+        self.world.sent.iter().filter(|sent| sent.0 == port).map(|sent| sent.1).collect()
+    }
+
+    fn counter(&self, scope: &str, name: &str) -> u64 {
+        let report = self.switch.reports(self.world.now).next().expect("Vertigo reports");
+        assert!(report.broken_promises.is_empty(), "{:?}", report.broken_promises);
+        let found = report.counters.iter().find(|counter| counter.0 == scope && counter.1 == name);
+        found.unwrap_or_else(|| panic!("no {name} of {scope}")).2
+    }
+}
+
+fn packet(rank_bytes: u32, frame_bytes: u32) -> Packet {
+    let mut packet = Packet { frame_bytes, ttl: 9, ..Packet::default() };
+    packet
+        .shims
+        .push(PriorityMark { rank_bytes, ..PriorityMark::default() })
+        .expect("the packet carries no other shim");
+    packet
+}
+
+/// Packets of these ranks at once, from `port`.
+fn burst(settings: Settings, port: PortId, ranks: &[u32]) -> Bench {
+    let mut bench = Bench::new(settings);
+    ranks.iter().for_each(|&rank| bench.arrive(Time::ZERO, port, packet(rank, 1_000)));
+    bench.finish();
+    bench
+}
+
+#[test]
+fn the_most_urgent_stay_and_leave_in_the_order_of_their_urgency() {
+    let bench = burst(SETTINGS, HOST, &[9, 8, 7, 2, 5, 1, 3]);
+    // The first is in transmission.
+    assert_eq!(bench.sent_by(OUT), [0, 5, 3]);
+    let mut deflected: Vec<_> = NEIGHBOURS.iter().flat_map(|&port| bench.sent_by(port)).collect();
+    deflected.sort_unstable();
+    assert_eq!(deflected, [1, 2, 4, 6]);
+    assert_eq!((bench.sent_by(HOST), bench.sent_by(OTHER_HOST)), (vec![], vec![]), "no other host gets a packet");
+    assert_eq!(bench.world.ended, []);
+    let names = ["packets seen", "packets that had to leave", "packets driven out of the queue", "packets deflected"];
+    // 2 drives out 8, 5 drives out 7, 1 drives out 5, and 3 is refused.
+    assert_eq!(names.map(|name| bench.counter("port 1", name)), [7, 4, 3, 4]);
+}
+
+#[test]
+fn a_victim_is_put_into_a_full_queue_whose_worst_packet_ends() {
+    let settings = Settings { limit: QueueLimit::Packets(2), sorted: 6, ..SETTINGS };
+    let mut bench = Bench::new(settings);
+    // All but one neighbour are down, so that the place of each victim is known.
+    for port in &NEIGHBOURS[1..] {
+        bench.switch.port_state(Time::ZERO, *port, PortState::Down, &mut bench.world);
+    }
+    [9, 4, 4, 8, 6, 7, 5].iter().for_each(|&rank| bench.arrive(Time::ZERO, HOST, packet(rank, 1_000)));
+    bench.finish();
+    assert_eq!(bench.sent_by(OUT), [0, 1]);
+    // The first victim is in transmission; 8, 6 and 7 gave way to 5.
+    assert_eq!(bench.sent_by(NEIGHBOURS[0]), [2, 6]);
+    let reasons = [(3, DropReason::Evicted), (5, DropReason::QueueFull), (4, DropReason::Evicted)];
+    assert_eq!(bench.world.ended, reasons);
+    assert_eq!(bench.counter("port 3", "packets given up for a deflected one"), 3);
+    assert_eq!(bench.counter("port 3", "packets that had to leave"), 0, "nobody is deflected twice in one switch");
+}
+
+#[test]
+fn of_two_random_neighbours_the_less_loaded_gets_the_victim() {
+    // One neighbour is full, another takes what comes: of two candidates one is never the full one.
+    for (candidates, least) in [(1, 1), (2, 0)] {
+        let mut reached_full = 0;
+        for seed in 0..200 {
+            let mut bench = Bench::new(Settings { candidates, seed, limit: QueueLimit::Packets(2), ..SETTINGS });
+            bench.switch.port_state(Time::ZERO, NEIGHBOURS[2], PortState::Down, &mut bench.world);
+            // Two to the host stay; the third is a victim, and goes to either neighbour; the fourth to the other.
+            [0, 0, 3, 3].iter().for_each(|&rank| bench.arrive(Time::ZERO, HOST, packet(rank, 1_000)));
+            bench.finish();
+            reached_full += u32::from(bench.sent_by(NEIGHBOURS[0]).len() != 1);
+        }
+        assert_eq!(reached_full > 50, least == 1, "{candidates} candidates, {reached_full} times the loaded one");
+        assert!(candidates == 1 || reached_full == 0);
+    }
+}
+
+#[test]
+fn a_packet_may_go_back_to_where_it_came_from_unless_that_is_forbidden() {
+    for to_arrival_port in [true, false] {
+        let bench = burst(Settings { to_arrival_port, ..SETTINGS }, NEIGHBOURS[0], &[1; 12]);
+        let back = bench.counter("port 1", "packets sent back to where they came from");
+        assert_eq!((back > 0, bench.sent_by(NEIGHBOURS[0]).is_empty()), (to_arrival_port, !to_arrival_port));
+    }
+}
+
+#[test]
+fn a_victim_without_a_neighbour_ends() {
+    let mut bench = Bench::new(SETTINGS);
+    for port in NEIGHBOURS {
+        bench.switch.port_state(Time::ZERO, port, PortState::Down, &mut bench.world);
+    }
+    [5, 5, 5, 3, 7].iter().for_each(|&rank| bench.arrive(Time::ZERO, HOST, packet(rank, 1_000)));
+    bench.finish();
+    assert_eq!(bench.world.ended, [(2, DropReason::Evicted), (4, DropReason::QueueFull)]);
+    assert_eq!(bench.counter("port 1", "packets with nowhere to go"), 2);
+}
+
+#[test]
+fn a_neighbour_whose_queue_is_not_sorted_takes_what_it_has_room_for() {
+    let bench = burst(Settings { sorted: 1, ..SETTINGS }, HOST, &[1; 20]);
+    assert_eq!(bench.sent_by(OUT).len(), 3);
+    let deflected: Vec<_> = NEIGHBOURS.iter().map(|&port| bench.sent_by(port).len()).collect();
+    assert!(deflected.iter().all(|&count| count <= 3) && bench.world.ended.len() >= 8, "{deflected:?}");
+}
+
+#[test]
+fn deflections_are_counted_in_the_packet_until_it_leaves_for_its_host() {
+    let mut wanderer = packet(1, 1_000);
+    wanderer.shims.push(DetourCount(4)).expect("there is room for another shim");
+    let mut bench = Bench::new(SETTINGS);
+    bench.arrive(Time::ZERO, NEIGHBOURS[0], wanderer);
+    [0; 3].iter().for_each(|&rank| bench.arrive(Time::ZERO, HOST, packet(rank, 1_000)));
+    let last = Packet { source: HostId(9), ..wanderer };
+    bench.arrive(Time::ZERO, NEIGHBOURS[0], last);
+    bench.finish();
+    let counts: Vec<_> = bench.world.sent.iter().filter_map(|&(port, _, count)| Some((port == OUT, count?))).collect();
+    assert!(counts.contains(&(false, 5)) && !counts.iter().any(|&(is_out, _)| is_out), "{counts:?}");
+    assert_eq!(bench.counter("switch", "most deflections of a packet"), 5);
+    let report = bench.switch.reports(Time::ZERO).next().expect("Vertigo reports");
+    let (_, _, detours) = &report.histograms[0];
+    assert_eq!((detours.len(), detours.max()), (1, 4), "the first has arrived after four");
+}
+
+#[test]
+fn ranks_are_recorded_where_that_is_asked_for() {
+    for records_ranks in [true, false] {
+        let bench = burst(Settings { records_ranks, ..SETTINGS }, HOST, &[0, 1_000, 1_000, 250]);
+        let report = bench.switch.reports(Time::ZERO).next().expect("Vertigo reports");
+        let of_out = report.histograms.iter().find(|(scope, name, _)| scope == "port 1" && name.starts_with("rank"));
+        let values = of_out.map(|(_, _, ranks)| [0, 250, 1_000].map(|rank| ranks.count_at(rank)));
+        assert_eq!(values, records_ranks.then_some([1, 1, 2]));
+    }
+}
+
+/// Where the first victim goes, for many seeds: chi-square with two degrees of freedom, 99.9 % below 13.8.
+#[test]
+fn each_neighbour_with_the_same_load_is_as_likely_as_the_others() {
+    for candidates in [1, 2] {
+        let mut counts = [0u32; 3];
+        for seed in 0..3_000 {
+            let bench = burst(Settings { seed, candidates, ..SETTINGS }, HOST, &[1; 4]);
+            let chosen = NEIGHBOURS.iter().position(|&port| bench.sent_by(port).len() == 1);
+            counts[chosen.expect("one was deflected")] += 1;
+        }
+        let chi_square: f64 = counts.iter().map(|&count| (f64::from(count) - 1_000.0).powi(2) / 1_000.0).sum();
+        assert!(chi_square < 13.8, "{counts:?}");
+    }
+}
+
+proptest! {
+    /// Whatever arrives when: every packet leaves once or ends once, none goes to another host, the counters say where
+    /// it went, and the same seed gives the same run.
+    #[test]
+    fn packets_leave_by_their_port_or_to_a_neighbour_or_end(
+        arrivals in proptest::collection::vec((0u64..1_500, 0usize..4, 0u32..9, 64u32..=1_518), 1..200),
+        bytes in 1_518u64..20_000, shares in any::<bool>(), to_arrival_port in any::<bool>(), seed in any::<u64>(),
+        candidates in 1u8..3, sorted in 1usize..7,
+    ) {
+        let limit = QueueLimit::Bytes(bytes);
+        let buffer = if shares { BufferPolicy::Shared { capacity_bytes: 30_000, alpha: 1.0 } } else { BufferPolicy::Static };
+        let run = || {
+            let settings = Settings { limit, buffer, to_arrival_port, seed, candidates, sorted, ..SETTINGS };
+            let mut bench = Bench::new(settings);
+            let mut at = Time::ZERO;
+            for &(gap_ns, from, rank, frame_bytes) in &arrivals {
+                at += Duration::from_ns(gap_ns);
+                let port = NEIGHBOURS.get(from).copied().unwrap_or(HOST);
+                bench.arrive(at, port, packet(rank, frame_bytes));
+            }
+            bench.finish();
+            bench
+        };
+        let bench = run();
+        let mut all: Vec<u32> = bench.world.sent.iter().map(|sent| sent.1).collect();
+        all.extend(bench.world.ended.iter().map(|&(number, _)| number));
+        all.sort_unstable();
+        prop_assert_eq!(all, (0..arrivals.len() as u32).collect::<Vec<_>>());
+        prop_assert_eq!(bench.sent_by(HOST).len() + bench.sent_by(OTHER_HOST).len(), 0);
+        let elsewhere: usize = NEIGHBOURS.iter().map(|&port| bench.sent_by(port).len()).sum();
+        let deflected = bench.counter("port 1", "packets deflected");
+        if sorted >= 4 {
+            let given_up: u64 = (3..6).map(|port| bench.counter(&format!("port {port}"), "packets given up for a deflected one")).sum();
+            prop_assert_eq!(elsewhere as u64 + given_up, deflected);
+            prop_assert_eq!(bench.world.ended.len() as u64, given_up + bench.counter("port 1", "packets with nowhere to go"));
+        }
+        prop_assert_eq!(&run().world.sent, &bench.world.sent, "the same seed, the same way");
+    }
+}
