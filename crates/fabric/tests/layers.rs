@@ -40,8 +40,12 @@ fn large(text: &str) -> String {
 
 /// The sum of a column of the table of flows.
 fn sum(outcome: &Outcome, name: &str) -> u64 {
-    let flows = outcome.tables.iter().find(|table| table.name == "flows").expect("the table of flows");
-    match flows.columns.iter().find(|(known, _)| *known == name) {
+    sum_of(outcome, "flows", name)
+}
+
+fn sum_of(outcome: &Outcome, table: &str, name: &str) -> u64 {
+    let table = outcome.tables.iter().find(|known| known.name == table).expect("there is such a table");
+    match table.columns.iter().find(|(known, _)| *known == name) {
         Some((_, Column::Unsigned(values))) => values.iter().sum(),
         found => panic!("{name}: {found:?}"),
     }
@@ -52,6 +56,8 @@ fn the_transport_gets_its_packets_in_order_and_repeats_none() {
     let bare = run(&large(&text(REMAINING, TCP, FLOWS)));
     let harm = ["packets_reordered", "packets_retransmitted"].map(|name| sum(&bare, name));
     assert!(harm[0] > 100 && harm[1] > 20, "{harm:?}");
+    assert_eq!(sum_of(&bare, "groups", "packets_arrived_late"), harm[0], "nothing lies between");
+    assert_eq!(sum(&bare, "message_bytes"), 200 * 200_000);
     let liars = format!("{FLOWS}rank_divisor = 100\n");
     let fixed = format!("{FLOWS}rank = 45\n");
     for (host, group) in [(REMAINING, FLOWS), (ATTAINED, FLOWS), (REMAINING, liars.as_str()), ("", fixed.as_str())] {
@@ -61,6 +67,9 @@ fn the_transport_gets_its_packets_in_order_and_repeats_none() {
             assert_eq!(seen.map(|name| sum(&outcome, name)), [0; 4], "{host}{transport}{group}");
             let late = sum(&outcome, "packets_arrived_late");
             let held = sum(&outcome, "packets_held");
+            for name in ["packets_arrived_late", "packets_held", "packets_received", "packets_reordered"] {
+                assert_eq!(sum_of(&outcome, "groups", name), sum(&outcome, name), "{name}");
+            }
             assert!(late > 50 && held >= late / 4, "{host}{transport}{group}: {late} late, {held} held");
         }
     }

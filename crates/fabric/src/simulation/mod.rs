@@ -14,6 +14,7 @@ mod event;
 mod flow_queueing;
 mod flow_sampling;
 mod group_sampling;
+mod groups;
 mod live;
 mod mechanisms;
 mod occupancy;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hitless_hosts::{FlowOutcome, FlowRecord, MessageRecord};
 use hitless_switch::{DropReason, Report};
-use hitless_wire::{PortId, Time};
+use hitless_wire::{FlowId, PortId, Time};
 
 use super::order::{FlowVerdict, OrderChecker};
 use super::sampling::{Sampler, Subject};
@@ -12,6 +12,7 @@ use super::{End, Simulation};
 use crate::link::Link;
 use crate::results::{FlowTotals, Outcome, Summary, Table};
 use crate::topology::{DirectedLink, SwitchId};
+use crate::workload::{FlowSize, FlowSpec};
 
 impl Simulation {
     pub(super) fn into_outcome(mut self, end: End, ended_at: Time) -> Outcome {
@@ -149,6 +150,7 @@ impl Simulation {
 
     fn tables(&self, reports: &[(SwitchId, Report)]) -> Vec<Table> {
         let mut tables = vec![self.messages(), self.flows(), self.links(), self.ports(), self.failures()];
+        tables.push(self.groups());
         tables.push(self.corrupted_runs());
         tables.push(self.drop_table());
         tables.push(self.mechanisms(reports));
@@ -197,6 +199,7 @@ impl Simulation {
             .time("finished_ps", rows, |row| row.finished)
             .text("outcome", rows, |row| outcome_name(row.outcome).to_owned())
             .unsigned("messages_completed", rows, |row| row.messages_completed)
+            .unsigned("message_bytes", rows, |row| self.message_bytes(row.flow))
             .unsigned("delivered_bytes", rows, |row| row.bytes_delivered)
             .unsigned("packets_sent", rows, |row| row.sender.packets_sent)
             .unsigned("packets_retransmitted", rows, |row| row.sender.packets_retransmitted)
@@ -218,6 +221,14 @@ impl Simulation {
         match &self.medium.order {
             None => table,
             Some(order) => with_order(table, rows, order),
+        }
+    }
+
+    /// Length of each message of a flow; 0 where they differ or there is none.
+    fn message_bytes(&self, flow: FlowId) -> u64 {
+        match self.flow_specs[flow.0 as usize] {
+            FlowSpec { size: FlowSize::Bytes(bytes), connection: None, .. } => bytes,
+            _ => 0,
         }
     }
 

@@ -89,6 +89,7 @@ impl ReceiverStatistics {
         self.duplicate_packets += other.duplicate_packets;
         self.reordered_packets += other.reordered_packets;
         self.marked_packets += other.marked_packets;
+        self.trimmed_packets += other.trimmed_packets;
     }
 }
 

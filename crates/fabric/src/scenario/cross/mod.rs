@@ -29,6 +29,7 @@ pub(super) fn check(scenario: &Scenario, purpose: Purpose) -> Vec<Problem> {
     check.flow_queueing();
     check.queues_of_ports();
     check.host();
+    check.room_for_marks();
     check.transports();
     // What follows speaks of nodes and links by name: without a fabric each name would be an error of its own.
     if let Some(topology) = check.topology() {

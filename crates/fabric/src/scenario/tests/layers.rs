@@ -45,3 +45,10 @@ fn who_lies_must_have_something_to_lie_about() {
     let error = with(MARKING, "rank_divisor = 0").expect_err("a division by zero");
     assert!(error.contains("rank_divisor"), "{error}");
 }
+
+#[test]
+fn sqr_leaves_no_room_for_marks() {
+    let text = include_str!("failures.toml").replace("[topology]", &format!("[host]\n{MARKING}\n[topology]"));
+    let error = check(&text, "failures.toml").expect_err("19 B and 8 B are more than 23 B").to_string();
+    assert!(error.contains("the marks of hosts have no room"), "{error}");
+}
