@@ -9,7 +9,8 @@ fn text(switch: &str, transport: &str, mechanisms: &str) -> String {
          host_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\ncore_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
          [switch]\npreset = \"ideal\"\n{switch}\n\
          [[transport]]\nname = \"t\"\nkind = \"{transport}\"\n\
-         [[flows]]\nname = \"f\"\nkind = \"poisson\"\ntransport = \"t\"\nload = 0.1\nsize = \"10 KB\"\n{mechanisms}\n"
+         [[flows]]\nname = \"long\"\nkind = \"long\"\ntransport = \"t\"\nsources = [\"h0\"]\n\
+         destinations = [\"h2\"]\n{mechanisms}\n"
     )
 }
 
