@@ -25,6 +25,7 @@ const AFQ: [&str; 6] = [
 ];
 const DIBS: [&str; 3] = ["", "ports = [\"left->right\"]", "to_arrival_port = false\nports = [\"right\"]"];
 const VERTIGO: [&str; 2] = ["", "candidates = 1\nports = [\"left\"]\nrecord_ranks = true"];
+const TRIMMING: [&str; 2] = ["", "headers_per_packet = 0\nports = [\"left\"]\nqueue = \"4 packets\""];
 const SQR: [&str; 2] = ["links = [\"left->right\"]", "links = [\"left<->right\"]\ncaching = \"delay-queue\""];
 const RIMM: [&str; 2] = ["release = \"exact\"", "ports = [\"right->h8\"]\nmessages = \"in-order\""];
 const LINKGUARDIAN: [&str; 2] = ["link = \"left->right\"", "link = \"right->left\"\nmode = \"non-blocking\""];
@@ -77,12 +78,13 @@ proptest! {
         rimm in prop::option::of(prop::sample::select(&RIMM[..])),
         dibs in prop::option::of(prop::sample::select(&DIBS[..])),
         vertigo in prop::option::of(prop::sample::select(&VERTIGO[..])),
+        trimming in prop::option::of(prop::sample::select(&TRIMMING[..])),
         retry in prop::option::of(prop::sample::select(&RETRY[..])),
         wharf in prop::option::of(prop::sample::select(&WHARF[..])),
     ) {
         let of_links =
             [section("linkguardian", linkguardian), section("link-layer-retry", retry), section("wharf", wharf)];
-        let detours = [section("rimm", rimm), section("dibs", dibs), section("vertigo", vertigo)];
+        let detours = [section("rimm", rimm), section("dibs", dibs), section("vertigo", vertigo), section("trimming", trimming)];
         let mechanisms = [section("afq", afq), section("sqr", sqr), of_links.concat(), detours.concat()].concat();
         runs(&text(preset, lane, buffer, &mechanisms));
     }

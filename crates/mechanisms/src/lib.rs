@@ -8,6 +8,7 @@ pub mod link_layer_retry;
 pub mod linkguardian;
 pub mod rimm;
 pub mod sqr;
+pub mod trimming;
 pub mod vertigo;
 pub mod wharf;
 
@@ -20,6 +21,7 @@ pub use link_layer_retry::LinkLayerRetry;
 pub use linkguardian::LinkGuardian;
 pub use rimm::Rimm;
 pub use sqr::Sqr;
+pub use trimming::Trimming;
 pub use vertigo::Vertigo;
 pub use wharf::Wharf;
 
@@ -99,6 +101,8 @@ mechanism_list! {
     Dibs,
     /// Microbursts detoured to a neighbour and released in order.
     Rimm,
+    /// Refused packets cut to their headers, which go first.
+    Trimming,
     /// Queues sorted by urgency, and deflection of what has to leave them.
     Vertigo,
 }

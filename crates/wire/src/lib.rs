@@ -17,6 +17,7 @@ pub mod rimm;
 pub mod shim;
 pub mod sqr;
 pub mod transport;
+pub mod trimmed;
 pub mod units;
 pub mod wharf;
 

@@ -38,11 +38,13 @@ pub enum ShimKind {
     LinkGuardianControl = 13,
     /// How urgent the sender holds the packet: [`crate::priority_mark::PriorityMark`].
     PriorityMark = 14,
+    /// What is left of a packet whose payload a switch has cut off: [`crate::trimmed::Trimmed`].
+    Trimmed = 18,
 }
 
 impl ShimKind {
     /// Every kind there is.
-    pub const ALL: [ShimKind; 14] = [
+    pub const ALL: [ShimKind; 15] = [
         ShimKind::LinkGuardianData,
         ShimKind::LinkGuardianAck,
         ShimKind::LinkGuardianLoss,
@@ -57,6 +59,7 @@ impl ShimKind {
         ShimKind::Wharf,
         ShimKind::LinkGuardianControl,
         ShimKind::PriorityMark,
+        ShimKind::Trimmed,
     ];
 
     /// Whether it is for checkers and counters of a simulation only: no room is counted for it on a link, and no mechanism
@@ -253,6 +256,7 @@ fn stored_bytes(kind: u8) -> Option<usize> {
     const WHARF: u8 = ShimKind::Wharf as u8;
     const CONTROL: u8 = ShimKind::LinkGuardianControl as u8;
     const MARK: u8 = ShimKind::PriorityMark as u8;
+    const TRIMMED: u8 = ShimKind::Trimmed as u8;
     match kind {
         DATA => Some(DataHeader::BYTES),
         ACK => Some(AckHeader::BYTES),
@@ -268,6 +272,7 @@ fn stored_bytes(kind: u8) -> Option<usize> {
         WHARF => Some(crate::wharf::WharfHeader::BYTES),
         CONTROL => Some(ControlHeader::BYTES),
         MARK => Some(crate::priority_mark::PriorityMark::BYTES),
+        TRIMMED => Some(crate::trimmed::Trimmed::BYTES),
         _ => None,
     }
 }

@@ -22,6 +22,18 @@ pub enum Transport {
 }
 
 impl Transport {
+    /// Whether it carries data of a flow: it is no acknowledgement, and opens no connection.
+    #[inline]
+    pub fn has_payload(&self) -> bool {
+        match self {
+            Transport::None => false,
+            Transport::Tcp(header) => header.payload_bytes > 0,
+            Transport::Roce(header) => header.opcode == RoceOpcode::Write,
+            Transport::Udp(_) => true,
+            Transport::PacketPair(header) => matches!(header, PacketPairHeader::Data(_)),
+        }
+    }
+
     /// The network card of the receiving host takes the packet off the link, and writes down when: what programs read
     /// as a hardware timestamp. Only transports that use it keep it.
     #[inline]
@@ -49,6 +61,12 @@ impl TcpFlags {
     pub const CWR: TcpFlags = TcpFlags(16);
     /// Push: the last segment of an application's write.
     pub const PSH: TcpFlags = TcpFlags(32);
+    /// An acknowledgement that tells of a segment which came without its payload: the segment that begins at `sequence`,
+    /// and that was sent with `timestamp`. It stands for an option of [`Self::LOSS_OPTION_BYTES`].
+    pub const LOSS: TcpFlags = TcpFlags(64);
+
+    /// An experimental option (RFC 6994): kind, length, identifier of 2 bytes, sequence number and timestamp.
+    pub const LOSS_OPTION_BYTES: u32 = 12;
 
     /// Both sets together.
     pub const fn with(self, other: TcpFlags) -> TcpFlags {

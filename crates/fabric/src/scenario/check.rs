@@ -77,7 +77,8 @@ fn resolve(mut scenario: Scenario) -> Scenario {
             MechanismSettings::Sqr(settings) => settings.fill_in(&scenario, &topology),
             MechanismSettings::Rimm(settings) => settings.fill_in(&scenario, &topology),
             MechanismSettings::LinkLayerRetry(_) | MechanismSettings::Wharf(_) => {}
-            MechanismSettings::Afq(_) | MechanismSettings::Dibs(_) | MechanismSettings::Vertigo(_) => {}
+            MechanismSettings::Afq(_) | MechanismSettings::Dibs(_) => {}
+            MechanismSettings::Vertigo(_) | MechanismSettings::Trimming(_) => {}
         }
     }
     Scenario { mechanisms, ..scenario }

@@ -69,7 +69,7 @@ pub use mechanism::{
     AfqRotating, AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, AfqUpdate, Buffering, DibsSettings,
     FallbackSettings, LinkGuardianMode, LinkGuardianSettings, LinkLayerRetryAction, LinkLayerRetrySettings,
     MechanismSettings, RimmAgain, RimmChange, RimmMessages, RimmRelease, RimmSettings, SqrBackstop, SqrCaching,
-    SqrRelease, SqrSettings, VertigoSettings, WharfSettings,
+    SqrRelease, SqrSettings, TrimmingSettings, VertigoSettings, WharfSettings,
 };
 pub use quantity::QueueLength;
 pub use recovery::{

@@ -205,6 +205,7 @@ impl Simulation {
             .unsigned("packets_duplicate", rows, |row| row.receiver.duplicate_packets)
             .unsigned("packets_reordered", rows, |row| row.receiver.reordered_packets)
             .unsigned("packets_marked", rows, |row| row.receiver.marked_packets)
+            .unsigned("packets_trimmed", rows, |row| row.receiver.trimmed_packets)
             .unsigned("frames_lost_to_failures", rows, |row| self.medium.records.lost_to_failures(row.flow))
             .unsigned("frames_dropped", rows, |row| self.medium.drops.of_flow(row.flow).packets)
             .unsigned("dropped_bytes", rows, |row| self.medium.drops.of_flow(row.flow).bytes);

@@ -66,6 +66,8 @@ pub struct ReceiverStatistics {
     pub reordered_packets: u64,
     /// Data packets with Congestion Experienced.
     pub marked_packets: u64,
+    /// Data packets that came without their payload, which was missing; they are not among those received.
+    pub trimmed_packets: u64,
 }
 
 /// The end of a flow that has data.

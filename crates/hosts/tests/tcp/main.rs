@@ -15,3 +15,4 @@ mod reno_without_sack;
 mod script;
 mod square_root;
 mod timers;
+mod trimmed;

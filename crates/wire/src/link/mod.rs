@@ -111,7 +111,7 @@ const fn code_of(kind: ShimKind) -> Option<u8> {
         ShimKind::PriorityFlowControl => Some(4),
         ShimKind::LinkGuardianControl => Some(5),
         ShimKind::CheckNumber | ShimKind::SqrCache | ShimKind::DetourCount => None,
-        ShimKind::LinkLayerRetry | ShimKind::Wharf | ShimKind::PriorityMark => None,
+        ShimKind::LinkLayerRetry | ShimKind::Wharf | ShimKind::PriorityMark | ShimKind::Trimmed => None,
         ShimKind::RimmDetour | ShimKind::RimmTelemetry | ShimKind::RimmMessage => None,
     }
 }

@@ -20,7 +20,8 @@ pub fn take(kind: ShimKind, bytes: &[u8], stack: &mut ShimStack) -> Result<usize
         ShimKind::PriorityFlowControl => take_as(bytes, stack, is_ours, Refusal::Pause),
         ShimKind::LinkGuardianControl => take_as(bytes, stack, is_known, Refusal::Control),
         ShimKind::CheckNumber | ShimKind::SqrCache | ShimKind::DetourCount => Err(Refusal::UnknownKind),
-        ShimKind::LinkLayerRetry | ShimKind::Wharf | ShimKind::PriorityMark => Err(Refusal::UnknownKind),
+        ShimKind::LinkLayerRetry | ShimKind::Wharf => Err(Refusal::UnknownKind),
+        ShimKind::PriorityMark | ShimKind::Trimmed => Err(Refusal::UnknownKind),
         ShimKind::RimmDetour | ShimKind::RimmTelemetry | ShimKind::RimmMessage => Err(Refusal::UnknownKind),
     }
 }

@@ -21,6 +21,9 @@ const WHARF_QUEUES: u16 = 1;
 /// The one that RIMM asks for at a port that faces a switch.
 const RIMM_QUEUES: u16 = 1;
 
+/// The one that packet trimming asks for.
+const TRIMMING_QUEUES: u16 = 1;
+
 /// What each switch runs: AFQ for each entry, all others once.
 #[derive(Default)]
 struct Runs {
@@ -99,7 +102,9 @@ impl Check<'_> {
         let is_rimm = |mechanism: &MechanismSettings| matches!(mechanism, MechanismSettings::Rimm(settings) if asks_for_one(settings));
         let rimm = of(self.scenario.mechanisms.iter().any(is_rimm), RIMM_QUEUES);
         let also = if rimm > 0 { format!(", RIMM {rimm}") } else { String::new() };
-        (sqr + queues + rimm, format!("SQR {sqr}, {name} {queues}{also}"))
+        let trimming = of(runs(|mechanism| matches!(mechanism, MechanismSettings::Trimming(_))), TRIMMING_QUEUES);
+        let also = if trimming > 0 { format!("{also}, packet trimming {trimming}") } else { also };
+        (sqr + queues + rimm + trimming, format!("SQR {sqr}, {name} {queues}{also}"))
     }
 }
 
@@ -113,6 +118,9 @@ fn switches_of(mechanism: &MechanismSettings, topology: &Topology) -> (&'static 
         MechanismSettings::Rimm(settings) => ("RIMM", settings.switches(topology).into_iter().collect()),
         MechanismSettings::Dibs(settings) => ("DIBS", settings.ports_by_switch(topology).into_keys().collect()),
         MechanismSettings::Vertigo(settings) => ("Vertigo", settings.ports_by_switch(topology).into_keys().collect()),
+        MechanismSettings::Trimming(settings) => {
+            ("packet trimming", settings.ports_by_switch(topology).into_keys().collect())
+        }
         MechanismSettings::Afq(settings) => ("AFQ", settings.ports_by_switch(topology).into_keys().collect()),
     }
 }

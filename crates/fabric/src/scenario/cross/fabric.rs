@@ -12,14 +12,14 @@ use crate::scenario::{
 use crate::topology::Topology;
 
 /// What a queue may hold: something, and not more packets than 32 bits can count.
-fn is_length(length: QueueLength) -> bool {
+pub(super) fn is_length(length: QueueLength) -> bool {
     match length {
         QueueLength::Packets(packets) => (1..=u64::from(u32::MAX)).contains(&packets),
         QueueLength::Bytes(bytes) => bytes > Bytes::ZERO,
     }
 }
 
-const LENGTH_RULE: &str = "must be above zero, and at most 4294967295 packets";
+pub(super) const LENGTH_RULE: &str = "must be above zero, and at most 4294967295 packets";
 
 /// Whether `a` is above `b`; lengths in different units cannot be compared.
 fn is_above(a: QueueLength, b: QueueLength) -> bool {

@@ -85,6 +85,7 @@ impl Check<'_> {
         let mut with_rimm = BTreeSet::new();
         let mut with_dibs = BTreeSet::new();
         let mut with_vertigo = BTreeSet::new();
+        let mut with_trimming = BTreeSet::new();
         for (index, mechanism) in self.scenario.mechanisms.iter().enumerate() {
             let section = format!("mechanism[{index}]");
             match mechanism {
@@ -101,6 +102,9 @@ impl Check<'_> {
                 MechanismSettings::Sqr(settings) => self.sqr(topology, settings, &section, &mut with_sqr),
                 MechanismSettings::Afq(settings) => self.afq(topology, settings, &section, &mut with_afq),
                 MechanismSettings::Rimm(settings) => self.rimm(topology, settings, &section, &mut with_rimm),
+                MechanismSettings::Trimming(settings) => {
+                    self.trimming(topology, settings, &section, &mut with_trimming);
+                }
                 MechanismSettings::Vertigo(settings) => {
                     self.vertigo(topology, settings, &section, &mut with_vertigo);
                 }

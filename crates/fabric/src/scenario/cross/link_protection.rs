@@ -98,7 +98,7 @@ impl Check<'_> {
         Some(link)
     }
 
-    fn runs_in_simulations_only(&mut self, mechanism: &str, why: &str, section: &str) {
+    pub(super) fn runs_in_simulations_only(&mut self, mechanism: &str, why: &str, section: &str) {
         let rule = format!("{mechanism} runs in simulations only: {why}");
         self.require(self.purpose == Purpose::Simulation, &format!("{section}.kind"), &rule);
     }

@@ -13,6 +13,7 @@ mod rimm;
 mod run;
 mod sqr;
 mod traffic;
+mod trimming;
 mod vertigo;
 
 use super::error::Problem;

@@ -6,6 +6,7 @@ mod link_layer_retry;
 mod linkguardian;
 mod rimm;
 mod sqr;
+mod trimming;
 mod vertigo;
 mod wharf;
 
@@ -21,6 +22,7 @@ pub use link_layer_retry::{LinkLayerRetryAction, LinkLayerRetrySettings};
 pub use linkguardian::{ActivationChange, Buffering, FallbackSettings, LinkGuardianMode, LinkGuardianSettings};
 pub use rimm::{RimmAgain, RimmChange, RimmMessages, RimmRelease, RimmSettings};
 pub use sqr::{SqrBackstop, SqrCaching, SqrRelease, SqrSettings};
+pub use trimming::TrimmingSettings;
 pub use vertigo::VertigoSettings;
 pub use wharf::WharfSettings;
 
@@ -45,6 +47,8 @@ pub enum MechanismSettings {
     Dibs(DibsSettings),
     /// Vertigo, queues sorted by urgency whose victims go to a neighbour, on ports of switches (Abdous et al., CoNEXT 2021).
     Vertigo(VertigoSettings),
+    /// Packet trimming, refused packets cut to headers that go first, on ports of switches (CP, NDP, Ultra Ethernet).
+    Trimming(TrimmingSettings),
 }
 
 impl MechanismSettings {
@@ -52,7 +56,7 @@ impl MechanismSettings {
     pub(in crate::scenario) const fn marks(&self) -> bool {
         match self {
             Self::LinkGuardian(_) | Self::LinkLayerRetry(_) | Self::Wharf(_) => false,
-            Self::Sqr(_) | Self::Rimm(_) | Self::Dibs(_) | Self::Vertigo(_) => false,
+            Self::Sqr(_) | Self::Rimm(_) | Self::Dibs(_) | Self::Vertigo(_) | Self::Trimming(_) => false,
             Self::Afq(settings) => settings.ecn_rounds.is_some(),
         }
     }

@@ -128,7 +128,7 @@ fn structure() {
             "kind = \"linkgardian\"",
             "mechanism[0].kind",
             "must be one of \"linkguardian\", \"link-layer-retry\", \"wharf\", \"sqr\", \"afq\", \"rimm\", \"dibs\", \
-             \"vertigo\"",
+             \"vertigo\", \"trimming\"",
             "did you mean \"linkguardian\"?",
         ),
         ("link = \"leaf0->spine1\"\n", "", "mechanism[0].link", "must be given", ""),

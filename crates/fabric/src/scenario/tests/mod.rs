@@ -7,6 +7,7 @@ mod losses;
 mod messages;
 mod rimm;
 mod round_trip;
+mod trimming;
 mod vertigo;
 
 use super::*;

@@ -6,6 +6,7 @@ mod link_layer_retry;
 mod linkguardian;
 mod rimm;
 mod sqr;
+mod trimming;
 mod vertigo;
 mod wharf;
 
@@ -13,8 +14,9 @@ use hitless_mechanisms::afq::config::AfqConfig;
 use hitless_mechanisms::dibs::DibsConfig;
 use hitless_mechanisms::rimm::RimmConfig;
 use hitless_mechanisms::sqr::SqrConfig;
+use hitless_mechanisms::trimming::TrimmingConfig;
 use hitless_mechanisms::vertigo::VertigoConfig;
-use hitless_mechanisms::{Afq, AnyMechanism, Dibs, LinkGuardian, LinkLayerRetry, Rimm, Sqr, Vertigo, Wharf};
+use hitless_mechanisms::{Afq, AnyMechanism, Dibs, LinkGuardian, LinkLayerRetry, Rimm, Sqr, Trimming, Vertigo, Wharf};
 use hitless_wire::{Bytes, PortId, Time};
 
 use super::changes::Change;
@@ -63,6 +65,7 @@ struct Draft {
     wharf: Option<Wharf>,
     dibs: Option<DibsConfig>,
     vertigo: Option<VertigoConfig>,
+    trimming: Option<TrimmingConfig>,
     rimm: Option<RimmConfig>,
     /// One for each entry that names ports of the switch.
     afq: Vec<AfqConfig>,
@@ -83,11 +86,12 @@ impl Draft {
         let afq = self.afq.into_iter().map(|config| AnyMechanism::from(Afq::new(config)));
         let dibs = self.dibs.map(|config| AnyMechanism::from(Dibs::new(config)));
         let vertigo = self.vertigo.map(|config| AnyMechanism::from(Vertigo::new(config)));
+        let trimming = self.trimming.map(|config| AnyMechanism::from(Trimming::new(config)));
         let rimm = self.rimm.map(|config| AnyMechanism::from(Rimm::new(config)));
         let of_links = self.linkguardian.map(AnyMechanism::from).into_iter();
         let of_links = of_links.chain(self.link_layer_retry.map(AnyMechanism::from));
         let of_links = of_links.chain(self.wharf.map(AnyMechanism::from));
-        sqr.into_iter().chain(of_links).chain(rimm).chain(dibs).chain(vertigo).chain(afq).collect()
+        sqr.into_iter().chain(of_links).chain(rimm).chain(dibs).chain(vertigo).chain(trimming).chain(afq).collect()
     }
 }
 
@@ -137,6 +141,7 @@ fn read<'a>(scenario: &'a Scenario, topology: &'a Topology) -> Result<Planner<'a
             MechanismSettings::Sqr(settings) => planner.add_sqr(settings)?,
             MechanismSettings::Afq(settings) => planner.add_afq(settings),
             MechanismSettings::Dibs(settings) => planner.add_dibs(settings),
+            MechanismSettings::Trimming(settings) => planner.add_trimming(settings),
             MechanismSettings::Vertigo(settings) => planner.add_vertigo(settings),
             MechanismSettings::Rimm(settings) => planner.add_rimm(settings)?,
         }

@@ -62,10 +62,10 @@ impl OrderChecker {
         }
     }
 
-    /// A packet arrives at a host.
+    /// A packet arrives at a host. One that comes without its payload is lost.
     #[inline(never)]
     pub fn arrived(&mut self, now: Time, packet: &Packet) {
-        if packet.transport != Transport::None {
+        if packet.transport != Transport::None && !packet.is_trimmed() {
             self.flow(packet.flow).lane(packet).arrived(now, packet.transport);
         }
     }

@@ -25,6 +25,12 @@ impl ProportionalRateReduction {
         self.sent += bytes;
     }
 
+    /// Data left the network that was not delivered: only its header came. For the conservation of packets, which is what
+    /// PRR is about, that is the same.
+    pub fn left(&mut self, bytes: u64) {
+        self.delivered += bytes;
+    }
+
     /// The congestion window after an acknowledgement (RFC 9937, section 6.2).
     ///
     /// `safe`: it advanced in order and showed no further loss (SafeACK).

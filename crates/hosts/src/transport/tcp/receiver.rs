@@ -13,6 +13,8 @@ const SYN_ACK: u8 = 1;
 const EARLIER: u8 = 2;
 /// An acknowledgement is due.
 const ACK: u8 = 4;
+/// A segment came without its payload, of which the sender is to be told.
+const LOSS: u8 = 8;
 
 /// What is acknowledged with which flags.
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,6 +49,8 @@ pub struct TcpReceiver {
     highest: u64,
     earlier: Acknowledgement,
     reassembly: Reassembly,
+    /// Sequence and timestamp of each segment that came without its payload, and that the sender has not been told of.
+    trimmed: Vec<(u64, u32)>,
     quickacks_left: u32,
     clock: TickClock,
     /// Packets that one delayed acknowledgement answers.
@@ -85,6 +89,7 @@ impl TcpReceiver {
             highest: 0,
             earlier: Acknowledgement::default(),
             reassembly: Reassembly::default(),
+            trimmed: Vec::new(),
             quickacks_left,
             clock: TickClock::new(config.timer_tick, timer_phase),
             delayed_segments,
@@ -179,6 +184,34 @@ impl TcpReceiver {
         }
     }
 
+    /// A segment came without its payload: the sender is told at once, unless all of it had come before.
+    #[cold]
+    fn receive_trimmed(&mut self, header: &TcpHeader) {
+        let (start, end) = (header.sequence, header.sequence + u64::from(header.payload_bytes));
+        if end <= self.next || self.reassembly.contains(start, end) {
+            self.due |= ACK;
+            return;
+        }
+        self.statistics.trimmed_packets += 1;
+        self.trimmed.push((start, header.timestamp));
+        self.due |= LOSS;
+    }
+
+    /// The acknowledgement that tells of the first of [`Self::trimmed`]. It has room for one SACK block only: with the
+    /// timestamps and the notice these are 36 of the 40 bytes of options.
+    fn loss_notice(&mut self) -> Outgoing {
+        let (sequence, timestamp) = self.trimmed.remove(0);
+        if self.trimmed.is_empty() {
+            self.due &= !LOSS;
+        }
+        let SackBlocks([first, ..]) = self.blocks();
+        let sack = SackBlocks([first, (0, 0), (0, 0)]);
+        let outgoing = self.current(sack, self.frame_bytes(&sack) + TcpFlags::LOSS_OPTION_BYTES);
+        let Transport::Tcp(header) = outgoing.transport else { unreachable!("acknowledgements are TCP") };
+        let header = TcpHeader { sequence, timestamp, flags: header.flags.with(TcpFlags::LOSS), ..header };
+        Outgoing { transport: Transport::Tcp(header), ..outgoing }
+    }
+
     /// Acknowledges now, or waits for more data.
     #[inline]
     fn schedule_ack(&mut self, now: Time) {
@@ -238,6 +271,9 @@ impl TcpReceiver {
             self.due &= !EARLIER;
             return self.packet(&self.earlier, TcpFlags::ACK, self.frame_bytes(&self.earlier.sack));
         }
+        if self.due & LOSS != 0 {
+            return self.loss_notice();
+        }
         let sack = self.blocks();
         self.current(sack, self.frame_bytes(&sack))
     }
@@ -276,6 +312,9 @@ impl Receiver for TcpReceiver {
     #[inline]
     fn receive(&mut self, now: Time, packet: &Packet) {
         let Transport::Tcp(header) = &packet.transport else { return };
+        if packet.is_trimmed() {
+            return self.receive_trimmed(header);
+        }
         self.take(now, header, packet.ecn == Ecn::CongestionExperienced);
     }
 

@@ -3,7 +3,7 @@
 //! Segments lie in a ring in order of sequence and carry running numbers. Each keeps the length it was first sent
 //! with. `pipe` (RFC 6675) is kept as a sum: outstanding - sacked - lost + retransmitted.
 
-use super::delivery::Delivery;
+use super::delivery::{Delivery, Timestamp};
 use super::rack::Rack;
 use super::ring::Ring;
 use hitless_wire::{Duration, SackBlocks, Time};
@@ -328,6 +328,29 @@ impl Scoreboard {
             self.mark_lost(self.segments.first());
             self.assume_sacked(sacked_bytes);
         }
+    }
+
+    /// The receiver says that the segment which begins at `sequence` and was sent at `timestamp` came without its payload.
+    /// Answers the bytes that left the network by it: none if that segment has arrived meanwhile, or another copy of it is on
+    /// its way.
+    pub fn mark_named_lost(&mut self, sequence: u64, timestamp: Timestamp) -> u64 {
+        let number = self.segments.partition_point(|segment| segment.start() < sequence);
+        let Some(&segment) = self.segments.get(number) else { return 0 };
+        let is_meant = segment.start() == sequence && Timestamp::at(segment.sent_at) == timestamp;
+        let is_in_flight = !segment.is(SACKED) && segment.flags & (LOST | RETRANSMITTED) != LOST;
+        if !is_meant || !is_in_flight {
+            return 0;
+        }
+        // What was counted for duplicate acknowledgements, without SACK, is no more than fits beside what is lost.
+        let counted_bytes = if self.sacked_segments == 0 { self.sacked_bytes } else { 0 };
+        if counted_bytes > 0 {
+            self.forget_duplicates();
+        }
+        self.mark_lost(number);
+        if counted_bytes > 0 {
+            self.assume_sacked(counted_bytes);
+        }
+        segment.bytes()
     }
 
     /// A retransmission timeout: believes lost the first segment and every other that `rack` gives up.

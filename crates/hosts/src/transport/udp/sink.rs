@@ -135,6 +135,7 @@ impl Receiver for UdpSink {
             duplicate_packets: duplicates,
             reordered_packets: reordered,
             marked_packets: self.marked_packets,
+            trimmed_packets: 0,
         }
     }
 }

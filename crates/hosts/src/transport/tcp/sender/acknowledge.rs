@@ -33,6 +33,7 @@ impl TcpSender {
         }
         // An acknowledgement overtaken by a later one says nothing new.
         if header.acknowledgement < previous || header.acknowledgement > self.scoreboard.next() {
+            self.note_overtaken_loss(now, header);
             return;
         }
         self.peer_window_bytes = header.window_bytes;
@@ -101,6 +102,7 @@ impl TcpSender {
         self.algorithm.acknowledged(&event);
         let lost_before = self.scoreboard.has_unrepaired();
         let losses_bytes = self.scoreboard.losses_bytes();
+        self.note_loss(header);
         self.resolve(&event, &delivery, advanced);
         let further_loss = !lost_before && self.scoreboard.has_unrepaired();
         if self.models_the_path() {
@@ -108,6 +110,7 @@ impl TcpSender {
         } else {
             self.change_window(&event, previous, flight_bytes, advanced && !further_loss);
         }
+        self.go_on_after_loss(header);
         self.judge_order();
     }
 
@@ -130,7 +133,7 @@ impl TcpSender {
     }
 
     /// Finds out which of the short ways may be taken next.
-    fn judge_order(&mut self) {
+    pub(super) fn judge_order(&mut self) {
         let quiet = self.probe.is_none() && self.duplicate_acks == 0 && !self.models_the_path();
         let clean = self.scoreboard.is_clean() && quiet;
         self.calm = clean && self.state == CongestionState::Open;
@@ -157,7 +160,7 @@ impl TcpSender {
             if self.state != CongestionState::Recovery {
                 self.duplicate_acks = 0;
             }
-        } else if self.scoreboard.segments() > 0 {
+        } else if self.scoreboard.segments() > 0 && !header.flags.contains(TcpFlags::LOSS) {
             // RFC 5681: it repeats the last one and so stands for a segment above a gap.
             self.duplicate_acks += 1;
             delivery.bytes += self.scoreboard.count_duplicate(self.window.segment_bytes);

@@ -8,6 +8,7 @@ mod model;
 mod recovery;
 mod timers;
 mod transmit;
+mod trimmed;
 
 use super::config::TcpConfig;
 use super::congestion::{Algorithm, CongestionControl, PathModel, Window};

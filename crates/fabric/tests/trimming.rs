@@ -1,0 +1,67 @@
+//! Packet trimming in a fabric: what its notices save, and what they do not change.
+
+use hitless_fabric::results::{Column, Outcome};
+use hitless_fabric::{Progress, Simulation, scenario};
+
+/// Senders of other leaves send to h0 at once; the queues hold 20 frames.
+fn text(transport: &str, mechanism: &str) -> String {
+    format!(
+        "name = \"trimming\"\nduration = \"60 ms\"\n\
+         [topology]\nkind = \"leaf-spine\"\nleaves = 4\nspines = 2\nhosts_per_leaf = 3\n\
+         host_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\ncore_link = {{ rate = \"40 Gbps\", delay = \"1 us\" }}\n\
+         [switch]\npreset = \"ideal\"\nbuffer = {{ kind = \"static\", per_port = \"30 KB\" }}\nchecked = true\n\
+         [measure]\norder = true\n\
+         [[transport]]\nname = \"t\"\nkind = \"tcp\"\n{transport}\n\
+         [[flows]]\nname = \"f\"\ntransport = \"t\"\nkind = \"incast\"\nfan_in = 9\nsize = \"15 KB\"\nperiod = \"2 ms\"\n\
+         count = 15\nclients = [\"h0\"]\nservers = [\"h3..h11\"]\n{mechanism}\n"
+    )
+}
+
+const NEWRENO: &str = "congestion = \"newreno\"\nrto_min = \"1 ms\"\n";
+const WITHOUT_SACK: &str = "congestion = \"newreno\"\nrto_min = \"1 ms\"\nsack = false\nrack_tlp = false\n";
+const TRIMMING: &str = "[[mechanism]]\nkind = \"trimming\"\n";
+
+fn run(text: &str) -> Outcome {
+    let scenario = scenario::check(text, "trimming").unwrap_or_else(|error| panic!("{error}"));
+    let simulation = Simulation::new(scenario).unwrap_or_else(|error| panic!("{error}"));
+    let outcome = simulation.run(&Progress::default());
+    assert!(outcome.violations.is_empty(), "{:?}", outcome.violations);
+    outcome
+}
+
+/// The sum of a column of the flows.
+fn sum(outcome: &Outcome, column: &str) -> u64 {
+    let flows = outcome.tables.iter().find(|table| table.name == "flows").expect("there are flows");
+    let (_, column) = flows.columns.iter().find(|found| found.0 == column).expect("such a column");
+    let Column::Unsigned(values) = column else { panic!("counts are unsigned") };
+    values.iter().sum()
+}
+
+#[test]
+fn an_incast_that_overflows_its_queue_is_repaired_without_timeouts() {
+    for transport in [NEWRENO, WITHOUT_SACK] {
+        let without = run(&text(transport, ""));
+        let with = run(&text(transport, TRIMMING));
+        assert!(without.summary.drops.contains_key("queue full"), "{:?}", without.summary.drops);
+        assert!(sum(&without, "timeouts") > 0);
+        let trimmed = sum(&with, "packets_trimmed");
+        assert!(trimmed > 50 && sum(&with, "timeouts") == 0, "{trimmed} trimmed, {} timeouts", sum(&with, "timeouts"));
+        assert_eq!(with.summary.drops.get("queue full"), None, "{:?}", with.summary.drops);
+        assert_eq!(with.summary.flows.completed, 15 * 9);
+        assert!(sum(&with, "packets_retransmitted") >= trimmed);
+    }
+}
+
+#[test]
+fn what_was_cut_counts_as_lost_and_nothing_arrives_twice() {
+    let outcome = run(&text(NEWRENO, TRIMMING));
+    let order = outcome.summary.order.as_ref().expect("the checker is on");
+    assert_eq!((order.packets_lost, order.packets_duplicated), (sum(&outcome, "packets_trimmed"), 0));
+}
+
+#[test]
+fn headers_that_find_their_queue_full_are_lost_and_repaired_all_the_same() {
+    let outcome = run(&text(NEWRENO, &format!("{TRIMMING}queue = \"2 packets\"\ncontrol_too = false\n")));
+    assert!(outcome.summary.drops["queue full"] > 0, "{:?}", outcome.summary.drops);
+    assert_eq!(outcome.summary.flows.completed, 15 * 9);
+}

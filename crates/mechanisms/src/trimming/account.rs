@@ -1,0 +1,70 @@
+//! What packet trimming counts.
+
+use hitless_switch::Report;
+use hitless_wire::PortId;
+
+/// Counters of one port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortCounters {
+    /// Packets that routing sent there.
+    pub seen: u64,
+    /// Of those, headers that another switch had cut.
+    pub headers_passed: u64,
+    /// Refused packets that were cut here.
+    pub trimmed: u64,
+    /// Refused packets that could not be cut, and ended.
+    pub uncut: u64,
+    /// Headers for which the queue of the headers had no room.
+    pub headers_lost: u64,
+}
+
+/// Counters of one switch.
+#[derive(Debug)]
+pub struct Account {
+    /// By port.
+    ports: Vec<Option<PortCounters>>,
+}
+
+impl Account {
+    /// Of these ports, nothing yet.
+    pub fn new(ports: &[PortId]) -> Self {
+        let count = ports.iter().map(|port| usize::from(port.0) + 1).max().unwrap_or(0);
+        let mut counters = vec![None; count];
+        ports.iter().for_each(|port| counters[usize::from(port.0)] = Some(PortCounters::default()));
+        Self { ports: counters }
+    }
+
+    /// The counters of a port.
+    #[inline]
+    pub fn port(&mut self, port: PortId) -> &mut PortCounters {
+        self.ports[usize::from(port.0)].as_mut().expect("only packets of subscribed ports are looked at")
+    }
+
+    /// A packet is to leave by the port.
+    #[inline]
+    pub fn seen(&mut self, port: PortId, is_header: bool) {
+        let counters = self.port(port);
+        counters.seen += 1;
+        counters.headers_passed += u64::from(is_header);
+    }
+
+    /// All of it.
+    pub fn report(&self) -> Report {
+        let mut report = Report::new("trimming");
+        for (port, counters) in self.ports.iter().enumerate() {
+            let Some(counters) = counters else { continue };
+            let scope = format!("port {port}");
+            let PortCounters { seen, headers_passed, trimmed, uncut, headers_lost } = *counters;
+            report.count(&scope, "packets seen", seen);
+            report.count(&scope, "headers passed on", headers_passed);
+            report.count(&scope, "packets trimmed", trimmed);
+            report.count(&scope, "packets refused and not trimmed", uncut);
+            report.count(&scope, "headers lost", headers_lost);
+            report.acted |= seen > 0;
+            if headers_lost > headers_passed + trimmed {
+                report.broken_promises.push(format!("the headers of {scope} do not add up: {counters:?}"));
+            }
+        }
+        report
+    }
+}
