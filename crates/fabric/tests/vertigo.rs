@@ -26,6 +26,9 @@ const OVERLOAD: &str =
     "kind = \"constant-rate\"\nsources = [\"h3\", \"h6\"]\ndestinations = [\"h0\", \"h0\"]\nstop = \"5 ms\"\n";
 const VERTIGO: &str = "[[mechanism]]\nkind = \"vertigo\"\n";
 
+const MARKED: &str = "marking = { by = \"remaining-bytes\" }\n";
+const LAYERS: &str = "marking = { by = \"remaining-bytes\" }\nordering = { timeout = \"360 us\" }\n";
+
 fn run(text: &str) -> Outcome {
     let scenario = scenario::check(text, "vertigo").unwrap_or_else(|error| panic!("{error}"));
     let simulation = Simulation::new(scenario).unwrap_or_else(|error| panic!("{error}"));
@@ -39,15 +42,38 @@ fn drops(outcome: &Outcome, reason: &str) -> u64 {
     outcome.summary.drops.get(reason).copied().unwrap_or(0)
 }
 
-/// The most that any switch has seen of one packet.
-fn most_deflections(outcome: &Outcome) -> u64 {
+/// What all switches have counted by this name.
+fn counted(outcome: &Outcome, name: &str) -> Vec<u64> {
     let counters = outcome.tables.iter().find(|table| table.name == "mechanisms").expect("mechanisms have counters");
     let column = |name: &str| &counters.columns.iter().find(|column| column.0 == name).expect("such a column").1;
     let (Column::Text(names), Column::Unsigned(values)) = (column("counter"), column("value")) else {
         panic!("counters have names and values")
     };
-    let of_all = names.iter().zip(values).filter(|(name, _)| *name == "most deflections of a packet");
-    of_all.map(|(_, &value)| value).max().expect("Vertigo runs")
+    names.iter().zip(values).filter(|(found, _)| *found == name).map(|(_, &value)| value).collect()
+}
+
+/// The most that any switch has seen of one packet.
+fn most_deflections(outcome: &Outcome) -> u64 {
+    counted(outcome, "most deflections of a packet").into_iter().max().expect("Vertigo runs")
+}
+
+fn driven_out(outcome: &Outcome) -> u64 {
+    counted(outcome, "packets driven out of the queue").iter().sum()
+}
+
+/// The time of the slowest flow of the group "short"; of one that has not completed, the time until the end of the run.
+fn slowest_flow_us(outcome: &Outcome) -> u64 {
+    let flows = outcome.tables.iter().find(|table| table.name == "flows").expect("there are flows");
+    let column = |name: &str| &flows.columns.iter().find(|column| column.0 == name).expect("such a column").1;
+    let (Column::Text(groups), Column::Text(outcomes)) = (column("group"), column("outcome")) else {
+        panic!("groups and outcomes are text")
+    };
+    let (Column::Signed(started), Column::Signed(finished)) = (column("started_ps"), column("finished_ps")) else {
+        panic!("times are signed")
+    };
+    let short = || (0..groups.len()).filter(|&row| groups[row] == "short");
+    let end = |row: usize| if outcomes[row] == "completed" { finished[row] } else { 20_000_000_000 };
+    short().map(|row| (end(row) - started[row]) as u64 / 1_000_000).max().expect("there are short flows")
 }
 
 #[test]
@@ -69,6 +95,22 @@ fn what_an_overload_sends_round_ends_by_its_time_to_live_or_for_a_better_packet(
     assert_eq!(order.packets_under_way, 0, "15 ms after the last was sent, none is on its way any more");
 }
 
+/// Of an overload of long flows and an incast of short ones, the queues keep the short ones.
+#[test]
+fn what_is_almost_done_stays_and_what_has_long_to_go_is_driven_out() {
+    let long = "kind = \"long\"\nsources = [\"h3\", \"h6\", \"h9\"]\ndestinations = [\"h0\", \"h0\", \"h0\"]\n";
+    let short = format!("[[flows]]\nname = \"short\"\ntransport = \"t\"\n{INCAST}");
+    let slowest = |host: &str| {
+        let host = format!("[host]\n{host}[measure]\n");
+        let outcome = run(&text(1, TCP, &format!("{long}{short}"), VERTIGO).replace("[measure]\n", &host));
+        (driven_out(&outcome), slowest_flow_us(&outcome))
+    };
+    let ((unmarked_out, unmarked_us), (out, us)) = (slowest(""), slowest(LAYERS));
+    // Without marks all packets are the same, and nobody is driven out.
+    assert!(unmarked_out == 0 && out > 50, "{unmarked_out} and {out} packets were driven out");
+    assert!(us * 2 < unmarked_us, "the slowest of the short flows took {us} us, without marks {unmarked_us} us");
+}
+
 #[test]
 fn the_random_choices_follow_the_seed() {
     let hash = |seed| run(&text(seed, TCP, INCAST, VERTIGO)).summary.trace_hash;
@@ -85,10 +127,11 @@ proptest! {
     fn each_packet_arrives_at_its_host_or_is_lost_once(
         seed in 1u64..1_000, fan_in in 2u32..9, size_kb in 1u32..60, time_to_live in prop::sample::select(vec![4u8, 16, 64, 250]),
         candidates in 1u8..3, to_arrival_port in any::<bool>(), mechanism in prop::sample::select(vec!["", "ports = [\"leaf0\", \"leaf2\"]\n"]),
+        marking in prop::sample::select(vec!["", MARKED, LAYERS]),
     ) {
         let flows = INCAST.replace("fan_in = 6", &format!("fan_in = {fan_in}")).replace("15 KB", &format!("{size_kb} KB"));
         let settings = format!("{VERTIGO}candidates = {candidates}\nto_arrival_port = {to_arrival_port}\n{mechanism}");
-        let host = format!("[host]\ntime_to_live = {time_to_live}\n[measure]\n");
+        let host = format!("[host]\ntime_to_live = {time_to_live}\n{marking}[measure]\n");
         let outcome = run(&text(seed, TCP, &flows, &settings).replace("[measure]\n", &host));
         prop_assert_eq!(drops(&outcome, "arrived at the wrong host"), 0);
         let order = outcome.summary.order.as_ref().expect("the checker is on");

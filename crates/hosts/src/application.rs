@@ -5,6 +5,7 @@
 
 use hitless_wire::{Duration, FlowId, HostId, Time};
 
+use crate::host::Marking;
 use crate::transport::{ReceiverStatistics, SenderStatistics};
 
 /// Names a transport that was made known with [`crate::Hosts::add_transport`].
@@ -68,6 +69,8 @@ pub struct FlowConfig {
     pub acknowledgement_class: u8,
     /// Goes into the hash of the 5-tuple together with the flow's number: stands for addresses and ports.
     pub hash_salt: u32,
+    /// How its data packets are marked; `None`: not at all.
+    pub marking: Option<Marking>,
 }
 
 /// A message that is complete.
@@ -121,6 +124,21 @@ impl PacketCounts {
     }
 }
 
+/// What the ordering layer of the receiving host counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OrderingStatistics {
+    /// Packets that had to wait for others.
+    pub packets_held: u64,
+    /// The most that were held at once.
+    pub held_peak_packets: u64,
+    /// Packets that were dropped because a copy was held already.
+    pub duplicate_packets: u64,
+    /// Times that a gap was given up.
+    pub timeouts: u64,
+    /// Packets that arrived after one that belongs behind them: reordered on the way, or sent again.
+    pub packets_reordered: u64,
+}
+
 /// How far a flow has got: what a probe in its two hosts would see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowProgress {
@@ -167,4 +185,6 @@ pub struct FlowRecord {
     pub sender: SenderStatistics,
     /// What the receiving end counted.
     pub receiver: ReceiverStatistics,
+    /// What the ordering layer counted; `None` where there is none.
+    pub ordering: Option<OrderingStatistics>,
 }

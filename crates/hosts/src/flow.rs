@@ -67,6 +67,15 @@ impl TransportConfig {
         matches!(self, TransportConfig::Roce(_))
     }
 
+    /// Payload of a full packet, of a transport that counts packets and not bytes.
+    pub fn counted_packet_bytes(&self) -> Option<u64> {
+        match self {
+            TransportConfig::Roce(config) => Some(config.payload_bytes.into()),
+            TransportConfig::Udp(config) => Some(config.payload_bytes().into()),
+            TransportConfig::Tcp(_) | TransportConfig::PacketPair(_) => None,
+        }
+    }
+
     /// How long the receiving end is kept after the sending end is done.
     pub fn linger(&self) -> Duration {
         match self {

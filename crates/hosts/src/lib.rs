@@ -12,8 +12,12 @@ pub mod stack;
 pub mod transport;
 
 pub use application::{
-    Application, FlowConfig, FlowOutcome, FlowProgress, FlowRecord, MessageRecord, PacketCounts, TransportId,
+    Application, FlowConfig, FlowOutcome, FlowProgress, FlowRecord, MessageRecord, OrderingStatistics, PacketCounts,
+    TransportId,
 };
 pub use flow::{ReceiverState, SenderState, TransportConfig};
-pub use host::{HostConfig, HostDrop, HostEnvironment, HostEvent, HostTotals, Hosts, NetworkCardConfig, QueueCapacity};
+pub use host::{
+    HostConfig, HostDrop, HostEnvironment, HostEvent, HostTotals, Hosts, Marking, NetworkCardConfig, QueueCapacity,
+    Rank,
+};
 pub use stack::{DelayConfig, Jitter, StackConfig};

@@ -1,6 +1,6 @@
 //! Bounds that follow from a scenario: how long a frame flies, how long a failure lasts.
 
-use hitless_wire::{Bytes, Duration};
+use hitless_wire::{Bytes, Duration, PriorityMark, Shim};
 
 use super::{BufferSettings, Detection, LinkFailure, Protocol, QueueLength, RecoveryScheme, Scenario, StaticBuffer};
 use crate::topology::select::{SwitchPort, select_links};
@@ -12,7 +12,7 @@ fn sum(a: Duration, b: Duration) -> Duration {
 }
 
 impl Scenario {
-    /// The length of the longest frame that any transport sends.
+    /// The length of the longest frame that any host sends: its transport's, with the mark if there is one.
     pub fn frame_max(&self) -> Bytes {
         let longest = |protocol: &Protocol| match protocol {
             Protocol::Tcp(tcp) => tcp.mss.0.saturating_add(tcp.header_bytes.0).max(tcp.ack_bytes.0),
@@ -20,7 +20,14 @@ impl Scenario {
             Protocol::Udp(udp) => udp.frame_bytes.0,
             Protocol::PacketPair(pair) => pair.mss.0.saturating_add(pair.header_bytes.0).max(pair.ack_bytes.0),
         };
-        Bytes(self.transports.iter().map(|transport| longest(&transport.protocol)).max().unwrap_or(0))
+        let unmarked = self.transports.iter().map(|transport| longest(&transport.protocol)).max().unwrap_or(0);
+        let mark = if self.marks_packets() { u64::from(PriorityMark::WIRE_BYTES) } else { 0 };
+        Bytes(unmarked.saturating_add(mark))
+    }
+
+    /// Whether any data packet has a mark of its urgency.
+    pub fn marks_packets(&self) -> bool {
+        self.host.marking.is_some() || self.flows.iter().any(|group| group.rank.is_some())
     }
 
     /// The time that a bit needs from one end of a link to the other, coding included.

@@ -1,5 +1,7 @@
 //! `[[flows]]`: groups of flows, one generator each.
 
+use std::num::NonZeroU32;
+
 use hitless_wire::{Bytes, Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,9 +33,20 @@ pub struct FlowGroup {
     /// When it ends: no flow starts at or after it, and flows without a size of their own stop. Left out: never.
     #[serde(default, with = "Optional::<Time>", skip_serializing_if = "Option::is_none")]
     pub stop: Option<Time>,
+    /// Rank on the marks of all its data packets, whatever `host.marking` says (a priority as testbeds give it; lower is
+    /// more urgent). Left out: as `host.marking` says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
+    /// Hosts that lie: the rank that `host.marking` gives is divided by this. 1: they tell the truth.
+    #[serde(default = "honest")]
+    pub rank_divisor: NonZeroU32,
     /// Which flows.
     #[serde(flatten)]
     pub pattern: FlowPattern,
+}
+
+fn honest() -> NonZeroU32 {
+    NonZeroU32::MIN
 }
 
 /// Which flows a group has.

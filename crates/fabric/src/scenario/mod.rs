@@ -59,7 +59,10 @@ pub use flows::{
     Across, CdfSizes, FixedSizes, FlowGroup, FlowPattern, FlowSizes, IncastFlows, ListedFlows, PairedFlows,
     ParetoSizes, PermutationFlows, PoissonFlows, RequestFlows, ScheduledFlows, SequentialFlows,
 };
-pub use host::{ExponentialJitter, HostSettings, Jitter, LognormalJitter, StackSettings};
+pub use host::{
+    ExponentialJitter, HostSettings, Jitter, LognormalJitter, MarkingSettings, OrderingSettings, RankedBy,
+    StackSettings,
+};
 pub use link::{LinkImpairment, LinkState, LossChange, StateChange};
 pub use listing::schema_text;
 pub use loss::{BernoulliLoss, BitErrorLoss, ErrorCorrection, GilbertElliottLoss, LossModel, TraceEnd, TraceLoss};

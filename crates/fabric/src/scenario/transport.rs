@@ -81,6 +81,12 @@ pub struct TcpSettings {
     /// Duplicate acknowledgements that start a fast retransmit when RACK is off (RFC 5681: 3).
     #[schemars(range(min = 1, max = 255))]
     pub duplicate_acks: u32,
+    /// Find losses by acknowledgements. Otherwise duplicate and selective ones start nothing, and there are no tail loss
+    /// probes: only the timeout repairs (as the code of Practical Packet Deflection has it for DIBS and simple deflection).
+    pub fast_retransmit: bool,
+    /// Nagle's algorithm: the last segment of a message waits, unless it is full, until all before it is acknowledged (RFC
+    /// 896; INET's default, and that of sockets without TCP_NODELAY).
+    pub nagle: bool,
     /// Acknowledge every n-th segment; 1: each at once (RFC 1122 allows 2).
     #[schemars(range(min = 1, max = 64))]
     pub delayed_ack_segments: u32,
@@ -161,6 +167,8 @@ impl Default for TcpSettings {
             sack: true,
             rack_tlp: true,
             duplicate_acks: 3,
+            fast_retransmit: true,
+            nagle: false,
             delayed_ack_segments: 1,
             delayed_ack_timeout: Duration::from_ms(40),
             quick_acks: 0,

@@ -186,6 +186,7 @@ fn host_config(settings: &HostSettings, topology: &Topology, host: u32, streams:
         hold_back_tcp: settings.hold_back_tcp,
         timer_phase: timer_phase(settings, streams, host),
         time_to_live: settings.time_to_live,
+        ordering_timeout: settings.ordering.map(|ordering| ordering.timeout),
         ..HostConfig::with_network_card(network_card)
     }
 }

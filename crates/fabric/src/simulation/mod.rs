@@ -30,7 +30,7 @@ mod view;
 use std::iter::Peekable;
 
 use hitless_engine::{PacketHandle, Progress, Turn};
-use hitless_hosts::{Application, FlowConfig, Hosts, TransportId};
+use hitless_hosts::{Application, FlowConfig, Hosts, Marking, Rank, TransportId};
 use hitless_mechanisms::AnyMechanism;
 use hitless_switch::{Switch, SwitchEvent};
 use hitless_wire::{Duration, OrderedSet, PortId, Time, Transport};
@@ -38,7 +38,7 @@ use hitless_wire::{Duration, OrderedSet, PortId, Time, Transport};
 use crate::link::Fate;
 use crate::loss::ArrivingFrame;
 use crate::results::Outcome;
-use crate::scenario::{Scenario, Until};
+use crate::scenario::{RankedBy, Scenario, Until};
 use crate::topology::{Node, SwitchId, Topology};
 use crate::workload::{FlowSize, FlowSpec};
 use changes::Change;
@@ -103,6 +103,17 @@ pub struct Simulation {
     group_samplers: Vec<GroupSampler>,
     events: u64,
     now: Time,
+}
+
+/// How data packets of a group of flows are marked.
+fn marking(scenario: &Scenario, group: usize) -> Option<Marking> {
+    let group = &scenario.flows[group];
+    let by = scenario.host.marking.map(|marking| match marking.by {
+        RankedBy::RemainingBytes => Rank::RemainingBytes,
+        RankedBy::AttainedService => Rank::AttainedService,
+    });
+    let rank = group.rank.map(Rank::Fixed).or(by)?;
+    Some(Marking { rank, divisor: group.rank_divisor })
 }
 
 /// How long the network may take to empty after the last flow is done.
@@ -387,6 +398,7 @@ impl Simulation {
             class: spec.class,
             acknowledgement_class: spec.class,
             hash_salt: self.scenario.seed as u32,
+            marking: marking(&self.scenario, spec.group),
         }
     }
 

@@ -122,6 +122,7 @@ impl Simulation {
         let totals = self.hosts.totals();
         add("network card full", totals.dropped_by_network_card);
         add("arrived after the end of the flow", totals.strays);
+        add("copy of a packet held for order", totals.duplicates);
         drops
     }
 
@@ -209,6 +210,7 @@ impl Simulation {
             .unsigned("frames_lost_to_failures", rows, |row| self.medium.records.lost_to_failures(row.flow))
             .unsigned("frames_dropped", rows, |row| self.medium.drops.of_flow(row.flow).packets)
             .unsigned("dropped_bytes", rows, |row| self.medium.drops.of_flow(row.flow).bytes);
+        let table = if self.scenario.host.ordering.is_some() { with_ordering_layer(table, rows) } else { table };
         match &self.medium.order {
             None => table,
             Some(order) => with_order(table, rows, order),
@@ -317,6 +319,17 @@ impl Simulation {
             .time("time_ps", &rows, |row| row.3)
             .unsigned("value", &rows, |row| row.4)
     }
+}
+
+/// What the ordering layers of hosts did.
+fn with_ordering_layer(table: Table, rows: &[FlowRecord]) -> Table {
+    let of = |row: &FlowRecord| row.ordering.unwrap_or_default();
+    table
+        .unsigned("packets_held", rows, |row| of(row).packets_held)
+        .unsigned("packets_held_peak", rows, |row| of(row).held_peak_packets)
+        .unsigned("packets_held_twice", rows, |row| of(row).duplicate_packets)
+        .unsigned("ordering_timeouts", rows, |row| of(row).timeouts)
+        .unsigned("packets_arrived_late", rows, |row| of(row).packets_reordered)
 }
 
 /// The table of flows with what the order checker says of each.

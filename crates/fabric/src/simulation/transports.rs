@@ -49,6 +49,8 @@ fn tcp_config(settings: &TcpSettings, host: &HostSettings) -> TcpConfig {
         sack: settings.sack,
         rack_tlp: settings.rack_tlp,
         dupack_threshold: settings.duplicate_acks,
+        fast_retransmit: settings.fast_retransmit,
+        nagle: settings.nagle,
         delayed_ack: delayed_ack(settings),
         rto_formula: rto_formula(settings.rto_formula),
         rto_min: settings.rto_min,

@@ -3,10 +3,12 @@
 use hitless_engine::{PacketHandle, RandomStreams};
 use hitless_wire::{FlowId, Packet, Time};
 
+use super::marking::Marker;
+use super::ordering::{Arrival, Ordering};
 use super::progress::Progress;
 use super::state::HostState;
 use super::wiring::{End, Visit, Wiring};
-use super::{HostEnvironment, HostEvent};
+use super::{HostDrop, HostEnvironment, HostEvent};
 use crate::application::{FlowConfig, FlowOutcome, FlowProgress, FlowRecord, PacketCounts};
 use crate::flow::{ReceiverState, SenderState, TransportConfig};
 use crate::transport::{Receiver, Sender};
@@ -89,6 +91,9 @@ impl Connection {
             class: config.acknowledgement_class,
             ..data
         };
+        let application = config.application;
+        let marker = |marking| Box::new(Marker::new(marking, application, transport.counted_packet_bytes()));
+        let ordering = |(timeout, marking)| Box::new(Ordering::new(timeout, marking, application));
         let wiring = Wiring {
             id,
             tag: config.tag,
@@ -99,6 +104,8 @@ impl Connection {
             outcome: None,
             counts: PacketCounts::default(),
             progress: Progress::new(config.application, transport.is_reliable(), transport.linger()),
+            marker: config.marking.map(marker),
+            ordering: destination.ordering_timeout.zip(config.marking).map(ordering),
             sender_end: End::new(data, data_stack),
             receiver_end: End::new(answer, answer_stack),
         };
@@ -210,8 +217,74 @@ impl Connection {
     ) {
         match side {
             Side::Sender => self.deliver_to_sender(now, packet, host, env),
+            Side::Receiver if self.wiring.ordering.is_some() => self.deliver_in_order(now, packet, host, env),
             Side::Receiver => self.deliver_to_receiver(now, packet, host, env),
         }
+    }
+
+    /// A packet reaches the ordering layer.
+    #[inline(never)]
+    fn deliver_in_order<E: HostEnvironment>(
+        &mut self,
+        now: Time,
+        packet: PacketHandle,
+        host: &mut HostState,
+        env: &mut E,
+    ) {
+        let Some(ordering) = &mut self.wiring.ordering else { return };
+        env.packets()[packet].transport.note_arrival(now);
+        match ordering.arrive(now, packet, &env.packets()[packet]) {
+            Arrival::Passes => return self.deliver_to_receiver(now, packet, host, env),
+            Arrival::IsHeld => {}
+            Arrival::Releases => self.deliver_ready(now, host, env),
+            Arrival::Duplicates(copy) => {
+                self.wiring.counts.dropped += 1;
+                env.drop_packet(host.id, copy, HostDrop::Duplicate);
+            }
+        }
+        self.arm_ordering(now, host, env);
+    }
+
+    fn deliver_ready<E: HostEnvironment>(&mut self, now: Time, host: &mut HostState, env: &mut E) {
+        let ready = |wiring: &mut Wiring| wiring.ordering.as_mut().map(|ordering| std::mem::take(&mut ordering.ready));
+        let mut packets = ready(&mut self.wiring).unwrap_or_default();
+        for packet in packets.drain(..) {
+            self.deliver_to_receiver(now, packet, host, env);
+        }
+        if let Some(ordering) = &mut self.wiring.ordering {
+            // The room that it had is used again.
+            ordering.ready = packets;
+        }
+    }
+
+    fn arm_ordering<E: HostEnvironment>(&mut self, now: Time, host: &HostState, env: &mut E) {
+        if let Some(at) = self.wiring.ordering.as_mut().and_then(|ordering| ordering.arm(now)) {
+            env.schedule(at, host.id, HostEvent::OrderingTimer(self.wiring.id));
+        }
+    }
+
+    /// A timer event of the ordering layer.
+    pub fn ordering_timer<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
+        let Some(ordering) = &mut self.wiring.ordering else { return };
+        ordering.expire(visit.now);
+        self.deliver_ready(visit.now, visit.host, visit.env);
+        self.arm_ordering(visit.now, visit.host, visit.env);
+    }
+
+    /// Packets of which the ordering layer held a copy.
+    pub fn duplicates(&self) -> u64 {
+        self.wiring.ordering.as_ref().map_or(0, |ordering| ordering.statistics().duplicate_packets)
+    }
+
+    /// The flow is over: what its ordering layer holds is dropped. Answers how many packets that were.
+    pub fn drop_held<E: HostEnvironment>(&mut self, env: &mut E) -> u64 {
+        let Wiring { ordering: Some(ordering), counts, receiver_end, .. } = &mut self.wiring else { return 0 };
+        let before = counts.dropped;
+        for packet in ordering.take_held() {
+            counts.dropped += 1;
+            env.drop_packet(receiver_end.host(), packet, HostDrop::FlowEnded);
+        }
+        counts.dropped - before
     }
 
     #[inline(never)]
@@ -297,6 +370,7 @@ impl Connection {
             packets: wiring.counts,
             sender: self.sender.statistics(),
             receiver: self.receiver.statistics(),
+            ordering: wiring.ordering.as_ref().map(|ordering| ordering.statistics()),
         };
         self.check(&record);
         record

@@ -29,8 +29,10 @@ pub struct HostTotals {
     pub packets: PacketCounts,
     /// Packets that a network card had no room for.
     pub dropped_by_network_card: u64,
-    /// Packets that arrived after their flow had ended.
+    /// Packets that arrived after their flow had ended, or were held back until then.
     pub strays: u64,
+    /// Packets of which the ordering layer held a copy.
+    pub duplicates: u64,
     /// Flows that started.
     pub flows_started: u64,
     /// Flows that were completed.
@@ -179,6 +181,9 @@ impl Hosts {
             Event::ReceiverTimer(flow) => {
                 self.visit(now, flow, Side::Receiver, env, Connection::receiver_timer);
             }
+            Event::OrderingTimer(flow) => {
+                self.visit(now, flow, Side::Receiver, env, Connection::ordering_timer);
+            }
             Event::FlowStart(flow) => self.start(now, flow, env),
             Event::NextMessage(flow) => {
                 self.visit(now, flow, Side::Sender, env, Connection::next_message);
@@ -264,8 +269,12 @@ impl Hosts {
         let slot = &mut self.flows[flow.0 as usize];
         let FlowSlot::Active(connection) = slot else { return };
         let outcome = connection.outcome_of_run();
+        if outcome != FlowOutcome::Unfinished {
+            self.totals.strays += connection.drop_held(env);
+        }
         env.flow_finished(&connection.record(now, outcome));
         self.totals.packets.add(connection.counts());
+        self.totals.duplicates += connection.duplicates();
         *slot = FlowSlot::Ended { packets_in_flight: connection.counts().in_flight() };
         match outcome {
             FlowOutcome::Completed => self.totals.flows_completed += 1,
@@ -341,6 +350,7 @@ impl Hosts {
         for slot in &self.flows {
             if let FlowSlot::Active(connection) = slot {
                 totals.packets.add(connection.counts());
+                totals.duplicates += connection.duplicates();
             }
         }
         totals.dropped_by_network_card = self.hosts.iter().map(|host| host.dropped_packets).sum();

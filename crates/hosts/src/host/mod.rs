@@ -5,11 +5,11 @@
 //! [`HostEnvironment`]. A packet goes
 //!
 //! ```text
-//! application -> transport -> [send delay] -> network card -> HostEnvironment::transmit
-//! application <- transport <- [receive delay] <- Hosts::receive
+//! application -> transport -> [marking] -> [send delay] -> network card -> HostEnvironment::transmit
+//! application <- transport <- [ordering] <- [receive delay] <- Hosts::receive
 //! ```
 //!
-//! where a delay of zero takes no event. A sender that could go on is held back while its card has a backlog, and
+//! where a delay of zero takes no event, and the layers of marking and ordering are there only if asked for. A sender that could go on is held back while its card has a backlog, and
 //! all that wait are served in turn, a packet each, when it has drained.
 //!
 //! Both ends of a flow live in the same `Hosts`, in one allocation that exists from the flow's start to its end. The
@@ -21,7 +21,10 @@
 mod appended;
 mod connection;
 mod hosts;
+mod marking;
 mod network_card;
+mod ordering;
+mod payload;
 mod progress;
 mod state;
 mod timers;
@@ -34,6 +37,7 @@ use hitless_engine::{PacketHandle, PacketStore};
 use hitless_wire::{Duration, FlowId, HostId, Packet, Time};
 
 pub use hosts::{HostTotals, Hosts};
+pub use marking::{Marking, Rank};
 pub use network_card::{NetworkCard, NetworkCardConfig, QueueCapacity};
 
 use crate::application::{FlowRecord, MessageRecord};
@@ -55,6 +59,9 @@ pub struct HostConfig {
     pub timer_phase: Duration,
     /// Hops that its packets may take.
     pub time_to_live: u8,
+    /// The ordering layer puts marked packets back into order, and waits so long for one that is missing. `None`: there
+    /// is no such layer.
+    pub ordering_timeout: Option<Duration>,
 }
 
 impl HostConfig {
@@ -67,6 +74,7 @@ impl HostConfig {
             hold_back_tcp: true,
             timer_phase: Duration::ZERO,
             time_to_live: Packet::INITIAL_TTL,
+            ordering_timeout: None,
         }
     }
 }
@@ -86,6 +94,8 @@ pub enum HostEvent {
     SenderTimer(FlowId),
     /// The receiver's timer.
     ReceiverTimer(FlowId),
+    /// The timer of the receiving host's ordering layer.
+    OrderingTimer(FlowId),
     /// A packet has passed the receive delay.
     Deliver(PacketHandle),
     /// A packet has passed the send delay.
@@ -101,6 +111,8 @@ pub enum HostDrop {
     NetworkCardFull,
     /// Its flow has ended: a late duplicate, as a rule.
     FlowEnded,
+    /// The ordering layer held a copy of it.
+    Duplicate,
 }
 
 /// What a driver does for hosts. No method may call back into [`Hosts`].

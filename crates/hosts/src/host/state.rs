@@ -31,6 +31,7 @@ pub struct HostState {
     pub hold_back_tcp: bool,
     pub timer_phase: Duration,
     pub time_to_live: u8,
+    pub ordering_timeout: Option<Duration>,
     kernel_stack: Stack,
     network_card_stack: Stack,
     /// Flows whose sender would go on if the card had room, in the order in which they take turns.
@@ -49,6 +50,7 @@ impl HostState {
             hold_back_tcp: config.hold_back_tcp,
             timer_phase: config.timer_phase,
             time_to_live: config.time_to_live,
+            ordering_timeout: config.ordering_timeout,
             kernel_stack: Stack::new(&config.kernel_stack),
             network_card_stack: Stack::new(&config.network_card_stack),
             waiting: VecDeque::new(),

@@ -6,6 +6,8 @@
 use hitless_engine::{PacketHandle, PacketStore};
 use hitless_wire::{FlowId, HostId, Packet, Time};
 
+use super::marking::Marker;
+use super::ordering::Ordering;
 use super::progress::{Completion, Progress, Step};
 use super::state::{HostState, Stack};
 use super::timers::PendingTimers;
@@ -72,6 +74,11 @@ impl End {
         }
     }
 
+    /// The host that it is at.
+    pub fn host(&self) -> HostId {
+        self.host
+    }
+
     /// Puts a packet into a slot: the spare one if there is one.
     #[inline]
     fn put(&self, outgoing: &Outgoing, spare: Option<PacketHandle>, packets: &mut PacketStore) -> PacketHandle {
@@ -100,6 +107,10 @@ pub struct Wiring {
     pub outcome: Option<FlowOutcome>,
     pub counts: PacketCounts,
     pub progress: Progress,
+    /// The marking layer below the sender.
+    pub marker: Option<Box<Marker>>,
+    /// The ordering layer below the receiver.
+    pub ordering: Option<Box<Ordering>>,
     pub sender_end: End,
     pub receiver_end: End,
 }
@@ -220,8 +231,13 @@ impl Wiring {
     fn send<S: Sender, E: HostEnvironment>(&mut self, sender: &mut S, visit: &mut Visit<E>) -> bool {
         let (end, spare, packets) = (&self.sender_end, visit.spare, visit.env.packets());
         let put = move |outgoing: &Outgoing| (end.put(outgoing, spare, packets), outgoing.frame_bytes);
-        let Some((packet, frame_bytes)) = sender.transmit_into(visit.now, put) else { return false };
+        let Some((packet, mut frame_bytes)) = sender.transmit_into(visit.now, put) else { return false };
         visit.spare = None;
+        if let Some(marker) = &mut self.marker {
+            let packet = &mut visit.env.packets()[packet];
+            marker.mark(packet, sender.acknowledged_bytes());
+            frame_bytes = packet.frame_bytes;
+        }
         self.inject(Side::Sender, packet, frame_bytes, visit);
         true
     }
@@ -316,6 +332,9 @@ impl Wiring {
         let mut wrote = false;
         while let Some(step) = self.progress.advance(now, acknowledged, delivered) {
             if let Step::Write(bytes) = step {
+                if let Some(marker) = &mut self.marker {
+                    marker.wrote(bytes, acknowledged);
+                }
                 sender.write(now, bytes);
                 wrote = true;
             }

@@ -160,6 +160,12 @@ impl Check<'_> {
         self.require(is_length(host.nic_queue), "host.nic_queue", LENGTH_RULE);
         self.stack(&host.kernel, "host.kernel");
         self.stack(&host.network_card, "host.network_card");
+        let Some(ordering) = host.ordering else { return };
+        self.require(ordering.timeout > Duration::ZERO, "host.ordering.timeout", "must be above zero");
+        self.require_else(self.scenario.marks_packets(), || {
+            Problem::new("host.ordering", "", "orders packets by their marks, and none has one")
+                .hint("give [host] marking = { by = \"remaining-bytes\" }")
+        });
     }
 
     fn stack(&mut self, stack: &StackSettings, section: &str) {

@@ -153,6 +153,11 @@ impl Check<'_> {
             let rule = format!("is a class of its own only with more queues: switch.queues_per_port is {queues}");
             Problem::new(field("class"), "", rule).hint("classes are counted from 0, one queue for each")
         });
+        if group.rank_divisor.get() > 1 {
+            let divides = group.rank.is_none() && self.scenario.host.marking.is_some();
+            let rule = "divides the ranks that host.marking gives: give that, and no rank";
+            self.require(divides, &field("rank_divisor"), rule);
+        }
     }
 
     fn protocol_fits(&mut self, group: &FlowGroup, section: &str, topology: &Topology) {

@@ -2,6 +2,7 @@ mod afq;
 mod dibs;
 mod failures;
 mod flow_queueing;
+mod layers;
 mod link_protection;
 mod losses;
 mod messages;

@@ -98,6 +98,11 @@ pub struct TcpConfig {
     pub rack_tlp: bool,
     /// Duplicate acknowledgements, or selectively acknowledged segments, that mean loss (RFC 5681: 3).
     pub dupack_threshold: u32,
+    /// Losses are found before the retransmission timer runs out. Otherwise duplicate and selective acknowledgements start
+    /// nothing, and there are no tail loss probes: only the timeout repairs.
+    pub fast_retransmit: bool,
+    /// A segment that is not full waits until all before it is acknowledged (RFC 896, RFC 1122, section 4.2.3.4).
+    pub nagle: bool,
     /// Restore the window when timestamps show that a retransmission was spurious (RFC 3522 and 4015).
     pub eifel_undo: bool,
     /// Shrink the window after an idle time longer than the retransmission timeout (RFC 2861).
@@ -146,6 +151,8 @@ impl Default for TcpConfig {
             sack: true,
             rack_tlp: true,
             dupack_threshold: 3,
+            fast_retransmit: true,
+            nagle: false,
             eifel_undo: true,
             slow_start_after_idle: false,
             delayed_ack: DelayedAck::Off,

@@ -160,7 +160,10 @@ impl TcpSender {
             if self.state != CongestionState::Recovery {
                 self.duplicate_acks = 0;
             }
-        } else if self.scoreboard.segments() > 0 && !header.flags.contains(TcpFlags::LOSS) {
+        } else if self.scoreboard.segments() > 0
+            && self.config.fast_retransmit
+            && !header.flags.contains(TcpFlags::LOSS)
+        {
             // RFC 5681: it repeats the last one and so stands for a segment above a gap.
             self.duplicate_acks += 1;
             delivery.bytes += self.scoreboard.count_duplicate(self.window.segment_bytes);

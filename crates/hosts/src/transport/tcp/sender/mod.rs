@@ -124,6 +124,8 @@ pub struct TcpSender {
     /// Duplicate acknowledgements in a row, without SACK.
     duplicate_acks: u32,
     dupack_threshold: u32,
+    /// Segments below this many bytes wait for the acknowledgement of all before (RFC 896); 0: none waits.
+    nagle_bytes: u64,
     /// What is left of the burst under way.
     burst_bytes: u64,
     last_sent_at: Time,
@@ -148,6 +150,7 @@ impl TcpSender {
             algorithm.opened(&window, known_rtt);
         }
         let delivery_rate = algorithm.models_the_path().then(Box::default);
+        let uses_rack = config.rack_tlp && config.sack && config.fast_retransmit;
         // The short ways take no samples.
         let takes_short_ways = !config.handshake && delivery_rate.is_none();
         Self {
@@ -164,9 +167,9 @@ impl TcpSender {
             connection: if config.handshake { Connection::Closed } else { Connection::Established },
             state: CongestionState::Open,
             timer: TimerKind::None,
-            uses_rack: config.rack_tlp && config.sack,
+            uses_rack,
             calm: takes_short_ways,
-            orderly: takes_short_ways && config.rack_tlp && config.sack,
+            orderly: takes_short_ways && uses_rack,
             // Found out when the first packet is asked for.
             plain: false,
             timer_stale: false,
@@ -180,6 +183,7 @@ impl TcpSender {
             undo: None,
             duplicate_acks: 0,
             dupack_threshold: config.dupack_threshold,
+            nagle_bytes: if config.nagle { config.mss_bytes.into() } else { 0 },
             burst_bytes: 0,
             last_sent_at: Time::ZERO,
             pacer: Pacer::default(),

@@ -34,6 +34,9 @@ impl TcpSender {
 
     /// Marks what is lost by now.
     fn detect_losses(&mut self, now: Time, advanced: bool) {
+        if !self.config.fast_retransmit {
+            return;
+        }
         if self.uses_rack {
             self.detect_by_rack(now);
         } else if self.config.sack {

@@ -81,9 +81,12 @@ impl TcpSender {
         lets_go
     }
 
-    /// Whether both windows have room for a new segment.
+    /// Whether both windows have room for a new segment, and it need not wait for acknowledgements.
     #[inline]
     fn windows_have_room(&mut self, payload_bytes: u64) -> bool {
+        if payload_bytes < self.nagle_bytes && self.scoreboard.segments() > 0 {
+            return false;
+        }
         if self.scoreboard.pipe_bytes() + payload_bytes > self.window.congestion_bytes {
             self.limited_until = self.scoreboard.next();
             return false;

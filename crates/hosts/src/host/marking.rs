@@ -1,0 +1,249 @@
+//! The marking layer of a sending host: it lies below the transport and writes on each data packet how urgent it is
+//! (Practical Packet Deflection, section 3; Vertigo, CoNEXT 2021, section 3.1).
+
+use std::collections::{BTreeMap, VecDeque};
+use std::num::NonZeroU32;
+
+use hitless_wire::{Packet, PriorityMark};
+
+use super::payload::{Place, payload};
+use crate::application::Application;
+
+/// What the rank in a mark says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rank {
+    /// Bytes of the message that remain to be sent, this packet's first: shortest remaining first. Of a flow without an
+    /// end more remain than the field can say.
+    RemainingBytes,
+    /// Bytes of the message before this packet: least attained service first.
+    AttainedService,
+    /// Always the same.
+    Fixed(u32),
+}
+
+/// How the packets of a flow are marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Marking {
+    /// What the rank says.
+    pub rank: Rank,
+    /// What a host that lies divides a rank by; 1: it tells the truth. A fixed rank is written as it is.
+    pub divisor: NonZeroU32,
+}
+
+impl Marking {
+    /// Marks that tell the truth.
+    pub const fn honest(rank: Rank) -> Self {
+        Self { rank, divisor: NonZeroU32::MIN }
+    }
+}
+
+/// A message that is not known to have arrived.
+#[derive(Clone, Copy, Debug)]
+struct Message {
+    start_bytes: u64,
+    end_bytes: u64,
+    /// Packets of the flow before it, where the transport counts packets.
+    start_packets: u64,
+    flowlet: u16,
+}
+
+/// Marks the packets of one flow.
+#[derive(Clone, Debug)]
+pub struct Marker {
+    marking: Marking,
+    /// Payload of a full packet, where the transport counts packets.
+    packet_bytes: u64,
+    /// Oldest first; never empty after the first write.
+    messages: VecDeque<Message>,
+    next: Message,
+    /// End of what has been sent.
+    sent_bytes: u64,
+    /// How often packets were sent again, by the offset of their first byte.
+    repeats: BTreeMap<u64, u8>,
+}
+
+impl Marker {
+    /// Marks for a flow of `application`; a transport that counts packets fills them with `packet_bytes`.
+    pub fn new(marking: Marking, application: Application, packet_bytes: Option<u64>) -> Self {
+        let next = Message { start_bytes: 0, end_bytes: 0, start_packets: 0, flowlet: 0 };
+        let endless = Message { end_bytes: u64::MAX, ..next };
+        let messages = match application {
+            Application::Unlimited { .. } => VecDeque::from([endless]),
+            Application::Messages { .. } | Application::Appended => VecDeque::new(),
+        };
+        let packet_bytes = packet_bytes.unwrap_or(1).max(1);
+        Self { marking, packet_bytes, messages, next, sent_bytes: 0, repeats: BTreeMap::new() }
+    }
+
+    /// The application has handed over a message; the first `acknowledged_bytes` of the flow have arrived.
+    pub fn wrote(&mut self, bytes: u64, acknowledged_bytes: u64) {
+        if self.messages.front().is_some_and(|message| message.end_bytes == u64::MAX) {
+            return;
+        }
+        while self.messages.front().is_some_and(|message| message.end_bytes <= acknowledged_bytes) {
+            self.messages.pop_front();
+        }
+        let message = Message { end_bytes: self.next.start_bytes + bytes, ..self.next };
+        self.messages.push_back(message);
+        self.next = Message {
+            start_bytes: message.end_bytes,
+            end_bytes: message.end_bytes,
+            start_packets: message.start_packets + bytes.div_ceil(self.packet_bytes),
+            flowlet: message.flowlet.wrapping_add(1),
+        };
+    }
+
+    /// Marks `packet` if it carries data; the first `acknowledged_bytes` of the flow have arrived.
+    pub fn mark(&mut self, packet: &mut Packet, acknowledged_bytes: u64) {
+        let Some((place, bytes)) = payload(&packet.transport) else { return };
+        let begins_before = |message: &&Message| match place {
+            Place::Bytes(offset) => message.start_bytes <= offset,
+            Place::Packets(number) => message.start_packets <= number,
+        };
+        let Some(&message) = self.messages.iter().rev().find(begins_before) else { return };
+        let offset = match place {
+            Place::Bytes(offset) => offset,
+            Place::Packets(number) => message.start_bytes + (number - message.start_packets) * self.packet_bytes,
+        };
+        let mark = PriorityMark {
+            rank_bytes: self.rank(&message, offset),
+            flowlet: message.flowlet,
+            is_first: offset == message.start_bytes,
+            retransmissions: self.count(offset, u64::from(bytes), acknowledged_bytes),
+        };
+        packet.push_shim(mark).expect("a packet fresh from its transport has no shims");
+    }
+
+    fn rank(&self, message: &Message, offset: u64) -> u32 {
+        let bytes = match self.marking.rank {
+            Rank::Fixed(rank) => return rank,
+            Rank::RemainingBytes => message.end_bytes.saturating_sub(offset),
+            Rank::AttainedService => offset - message.start_bytes,
+        };
+        u32::try_from(bytes / u64::from(self.marking.divisor.get())).unwrap_or(u32::MAX)
+    }
+
+    /// How often what begins at `offset` was sent before.
+    fn count(&mut self, offset: u64, bytes: u64, acknowledged_bytes: u64) -> u8 {
+        if offset >= self.sent_bytes {
+            self.sent_bytes = offset + bytes;
+            return 0;
+        }
+        self.repeats = self.repeats.split_off(&acknowledged_bytes);
+        let count = self.repeats.entry(offset).or_default();
+        *count = (*count + 1).min(PriorityMark::MOST_RETRANSMISSIONS);
+        *count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hitless_wire::{TcpHeader, Transport, UdpHeader};
+
+    const MSS: u64 = 1_000;
+
+    fn segment(sequence: u64, payload_bytes: u16) -> Packet {
+        let header = TcpHeader { sequence, payload_bytes, ..TcpHeader::default() };
+        Packet { frame_bytes: 70 + u32::from(payload_bytes), transport: Transport::Tcp(header), ..Packet::default() }
+    }
+
+    fn datagram(number: u64, payload_bytes: u32) -> Packet {
+        let header = UdpHeader { number, payload_bytes, ..UdpHeader::default() };
+        Packet { transport: Transport::Udp(header), ..Packet::default() }
+    }
+
+    fn mark_of(marker: &mut Marker, mut packet: Packet, acknowledged: u64) -> Option<PriorityMark> {
+        marker.mark(&mut packet, acknowledged);
+        packet.shims.get::<PriorityMark>()
+    }
+
+    fn marker(marking: Marking) -> Marker {
+        let mut marker = Marker::new(marking, Application::Appended, None);
+        marker.wrote(2_500, 0);
+        marker
+    }
+
+    #[test]
+    fn ranks_count_down_what_remains_or_up_what_was_sent() {
+        let liar = Marking { rank: Rank::RemainingBytes, divisor: NonZeroU32::new(100).unwrap() };
+        let table = [
+            (Marking::honest(Rank::RemainingBytes), [2_500, 1_500, 500]),
+            (Marking::honest(Rank::AttainedService), [0, 1_000, 2_000]),
+            (Marking::honest(Rank::Fixed(45)), [45, 45, 45]),
+            (liar, [25, 15, 5]),
+        ];
+        for (marking, ranks) in table {
+            let mut marker = marker(marking);
+            for (number, rank) in (0..3).zip(ranks) {
+                let mark = mark_of(&mut marker, segment(number * MSS, 500), 0).unwrap();
+                let expected = PriorityMark { rank_bytes: rank, is_first: number == 0, ..PriorityMark::default() };
+                assert_eq!(mark, expected, "{marking:?}, packet {number}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_mark_makes_the_frame_longer_and_only_data_has_one() {
+        let mut marker = marker(Marking::honest(Rank::RemainingBytes));
+        let mut data = segment(0, 1_000);
+        marker.mark(&mut data, 0);
+        assert_eq!(data.frame_bytes, 1_078);
+        for transport in [segment(0, 0).transport, Transport::None] {
+            let mut other = Packet { transport, ..Packet::default() };
+            marker.mark(&mut other, 0);
+            assert!(!other.shims.contains::<PriorityMark>());
+        }
+    }
+
+    #[test]
+    fn each_message_is_a_flowlet_that_counts_by_itself() {
+        let mut marker = marker(Marking::honest(Rank::RemainingBytes));
+        marker.wrote(700, 0);
+        let ranks = |marker: &mut Marker, offset| {
+            let mark = mark_of(marker, segment(offset, 500), 0).unwrap();
+            (mark.flowlet, mark.rank_bytes, mark.is_first)
+        };
+        assert_eq!(ranks(&mut marker, 2_000), (0, 500, false));
+        assert_eq!(ranks(&mut marker, 2_500), (1, 700, true));
+        assert_eq!(ranks(&mut marker, 3_000), (1, 200, false));
+        // The first is forgotten, and still the second is counted right.
+        marker.wrote(100, 2_500);
+        assert_eq!(marker.messages.len(), 2);
+        assert_eq!(ranks(&mut marker, 3_200), (2, 100, true));
+    }
+
+    #[test]
+    fn what_is_sent_again_is_counted_by_segment() {
+        let mut marker = marker(Marking::honest(Rank::RemainingBytes));
+        let mut count =
+            |offset, acknowledged| mark_of(&mut marker, segment(offset, 1_000), acknowledged).unwrap().retransmissions;
+        let sent = [(0, 0), (1_000, 0), (0, 0), (0, 0), (1_000, 0), (2_000, 1_000), (1_000, 1_000), (2_000, 1_000)];
+        assert_eq!(sent.map(|(offset, acknowledged)| count(offset, acknowledged)), [0, 0, 1, 2, 1, 0, 2, 1]);
+        assert!(marker.repeats.keys().all(|&offset| offset >= 1_000), "what has arrived is forgotten");
+    }
+
+    #[test]
+    fn numbered_packets_are_full_but_the_last_of_each_message() {
+        let mut marker = Marker::new(Marking::honest(Rank::RemainingBytes), Application::Appended, Some(MSS));
+        marker.wrote(2_500, 0);
+        marker.wrote(1_200, 0);
+        let packets = [1_000, 1_000, 500, 1_000, 200];
+        let marks = (0..).zip(packets).map(|(number, bytes)| mark_of(&mut marker, datagram(number, bytes), 0).unwrap());
+        let marks: Vec<_> = marks.map(|mark| (mark.flowlet, mark.rank_bytes)).collect();
+        assert_eq!(marks, [(0, 2_500), (0, 1_500), (0, 500), (1, 1_200), (1, 200)]);
+    }
+
+    #[test]
+    fn more_remains_of_a_flow_without_an_end_than_can_be_said() {
+        let until = Application::until(hitless_wire::Time(1));
+        let mut marker = Marker::new(Marking::honest(Rank::RemainingBytes), until, None);
+        marker.wrote(4_000, 0);
+        marker.wrote(4_000, 4_000);
+        let mark = mark_of(&mut marker, segment(6_000, 1_000), 0).unwrap();
+        assert_eq!((mark.rank_bytes, mark.flowlet, mark.is_first), (u32::MAX, 0, false));
+        let mut attained = Marker::new(Marking::honest(Rank::AttainedService), until, None);
+        attained.wrote(4_000, 0);
+        assert_eq!(mark_of(&mut attained, segment(6_000, 1_000), 0).unwrap().rank_bytes, 6_000);
+    }
+}
