@@ -114,7 +114,7 @@ fn the_random_choices_follow_the_seed_and_move_nothing_else() {
 
 /// Background flows to h0's leaf, and an incast of short flows to h0, of hosts that mark what remains of their flows.
 fn marked(switch: &str, mechanism: &str) -> String {
-    let background = "kind = \"long\"\nsources = [\"h4\", \"h7\", \"h10\"]\ndestinations = [\"h0\"]\n";
+    let background = "kind = \"long\"\nsources = [\"h4\", \"h7\", \"h10\"]\ndestinations = [\"h0\", \"h0\", \"h0\"]\n";
     let text = text(TCP, background, mechanism);
     let text = text.replace(
         "[measure]",
