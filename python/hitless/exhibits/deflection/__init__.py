@@ -5,6 +5,14 @@
 - the others: figures and tables
 """
 
-from hitless.exhibits.deflection import load_sweep, small
+from hitless.exhibits.deflection import (
+    beyond,
+    incasts,
+    load_sweep,
+    networks,
+    parameters,
+    side_effects,
+    small,
+)
 
-__all__ = ["load_sweep", "small"]
+__all__ = ["beyond", "incasts", "load_sweep", "networks", "parameters", "side_effects", "small"]

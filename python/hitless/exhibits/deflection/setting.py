@@ -8,7 +8,7 @@ The load is in percent of the links from leaves to spines, one way, payload only
 second at 10/40G. Of the links to the hosts it is 2.5 times less. The background is the cache-follower workload.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -20,7 +20,7 @@ from hitless.simulation import Scenario
 TransportName = Literal["Reno", "DCTCP", "Swift", "Bolt"]
 TABLES = ("messages", "flows", "drops")
 
-BACKGROUND, QUERIES = "background", "queries"
+BACKGROUND, QUERIES, LIARS = "background", "queries", "liars"
 """The groups of flows."""
 TIME_TO_LIVE = 250
 DURATION_MS = 1_200
@@ -76,8 +76,10 @@ class Case:
     replica: int = 0
     switch: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the switches that differ."""
-    groups: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Settings of groups of flows that differ, by their names."""
+    lie_divisor: int = 1
+    """Above 1 half of the background claims to be more urgent by this factor: the group `LIARS`."""
+    further: Sequence[Mapping[str, Any]] = ()
+    """Mechanisms beside that of the scheme."""
     sizes: str = "facebook_cachefollower_intracluster_homa"
     label: str = ""
     """What else is special, for the key."""
@@ -153,22 +155,15 @@ class Case:
 
     def _mechanisms(self, scheme: Scheme) -> list[Mapping[str, Any]]:
         bolt: list[Mapping[str, Any]] = [{"kind": "bolt"}] if self.transport == "Bolt" else []
+        others = [*self.further, *bolt]
         if scheme.mechanism is None:
-            return bolt
+            return others
         remembers = scheme.mechanism["kind"] == "preemptive-deflection" and self.transport in {"Swift", "Bolt"}
-        return [*bolt, {**scheme.mechanism, **({"memory": True} if remembers else {})}]
+        return [*others, {**scheme.mechanism, **({"memory": True} if remembers else {})}]
 
     def _flows(self) -> list[Mapping[str, Any]]:
         incast = self.incast
         common = {"transport": "transport", "request": _REQUEST}
-        background = {
-            "name": BACKGROUND,
-            "kind": "poisson",
-            **common,
-            "sizes": {"kind": "cdf", "table": self.sizes},
-            "load": self.background_percent / 100,
-            "load_of": "leaf-spine-links",
-        }
         queries = {
             "name": QUERIES,
             "kind": "incast",
@@ -177,5 +172,16 @@ class Case:
             "size": f"{incast.answer_bytes} B",
             "queries_per_second": incast.queries_per_second,
         }
-        groups = [background] if self.background_percent else []
-        return [{**group, **self.groups.get(str(group["name"]), {})} for group in [*groups, queries]]
+        return [*self._background(common), queries]
+
+    def _background(self, common: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        groups = {BACKGROUND: 1} if self.lie_divisor == 1 else {BACKGROUND: 1, LIARS: self.lie_divisor}
+        shared = {
+            "kind": "poisson",
+            **common,
+            "sizes": {"kind": "cdf", "table": self.sizes},
+            "load": self.background_percent / 100 / len(groups),
+            "load_of": "leaf-spine-links",
+        }
+        lies = {name: {"rank_divisor": divisor} if divisor > 1 else {} for name, divisor in groups.items()}
+        return [{"name": name, **shared, **lies[name]} for name in groups]

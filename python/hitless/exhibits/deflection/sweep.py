@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, TypeAlias
 
 from hitless.exhibits import Context, Exhibit, Factor, Point, Row, Runs, Shape
@@ -31,22 +31,13 @@ class Claim:
 
     def row(self, measured: Measured) -> Row:
         """The quotient that was measured, judged."""
-        value = measured.ratio(self.metric, self.above, self.below)
-        interval = measured.ratio_interval(self.metric, self.above, self.below)
-        judge = Factor(better=self.better, winner_above=1.0)
-        metric = f"{self.metric.name}, over {self._other}"
-        return Row(self.above.title, self.above.x, metric, "times", value, self.paper, interval, judge, self.note)
+        row = quotient(measured, self.metric, self.above, self.below, self._other)
+        return replace(row, paper=self.paper, judge=Factor(better=self.better, winner_above=1.0), note=self.note)
 
     def whole_row(self, measured: Measured) -> Row | None:
         """The same with unfinished queries counted, beside the paper's and not judged by it."""
         metric = metrics.WHOLE.get(self.metric.name)
-        if metric is None:
-            return None
-        value = measured.ratio(metric, self.above, self.below)
-        interval = measured.ratio_interval(metric, self.above, self.below)
-        return Row(
-            self.above.title, self.above.x, f"{metric.name}, over {self._other}", "times", value, interval=interval
-        )
+        return None if metric is None else quotient(measured, metric, self.above, self.below, self._other)
 
     @property
     def _other(self) -> str:
@@ -121,13 +112,24 @@ class Sweep(Exhibit):
                 yield Plot(title, self.axis, f"{metric.name} ({metric.unit})", series, y_scale="log")
 
 
+def quotient(measured: Measured, metric: Metric, above: Case, below: Case, name: str) -> Row:
+    """A metric of ``above`` over that of ``below``, as a row of ``above`` that nobody judges."""
+    value = measured.ratio(metric, above, below)
+    interval = measured.ratio_interval(metric, above, below)
+    return Row(above.title, above.x, f"{metric.name}, over {name}", "times", value, interval=interval)
+
+
+def near_one(row: Row, slack: float, statement: str) -> Row:
+    """The row, judged by whether its number is 1 but for a share of ``slack``."""
+    return replace(row, judge=Shape(row.measured is not None and abs(row.measured - 1) <= slack, statement))
+
+
 def before(measured: Measured, metric: Metric, better: Case, worse: Case) -> Row:
     """Is one case faster than another? The paper shows so."""
-    value = measured.ratio(metric, worse, better)
-    judge = Shape(value is not None and value > 1, f"{better.title} is before {worse.title}")
-    interval = measured.ratio_interval(metric, worse, better)
-    name = f"{metric.name} of {worse.title} over it"
-    return Row(better.title, better.x, name, "times", value, interval=interval, judge=judge)
+    row = quotient(measured, metric, worse, better, better.title)
+    return replace(
+        row, judge=Shape(row.measured is not None and row.measured > 1, f"{better.title} is before {worse.title}")
+    )
 
 
 def _series(measured: Measured, metric: Metric, cases: Sequence[Case], position: Position) -> Iterator[Series]:
