@@ -15,7 +15,7 @@ _QUICK = (schemes.ECMP, schemes.SIMPLE, schemes.QUANTILE)
 
 SCALES = (50, 150, 250, 319)
 """Answers to a query. The paper goes on to 450, with servers that answer twice; here each answers once."""
-SIZES_KB = (1, 20, 60, 100, 140, 180)
+SIZES_KB = (1, 10, 20, 60, 100, 140, 160, 180)
 
 
 def _scale(scheme: Scheme, fan_in: int) -> Case:
@@ -39,7 +39,7 @@ class Figure9(Sweep):
             scales = [_scale(scheme, fan_in) for scheme in _QUICK for fan_in in (50, SCALES[-1])]
             return [*scales, *(_size(scheme, size) for scheme in _QUICK for size in (20, 180))]
         scales = [_scale(scheme, fan_in) for scheme in _SCHEMES for fan_in in SCALES]
-        sizes = SIZES_KB if context.effort == "full" else (1, 100, 180)
+        sizes = SIZES_KB if context.effort == "full" else (20, 100, 180)
         return [*scales, *(_size(scheme, size) for scheme in _SCHEMES for size in sizes)]
 
     def claims(self) -> Iterable[Claim]:
