@@ -22,7 +22,11 @@ _SHARED = {"buffer": {"kind": "shared", "total": f"{_LEAF_PORTS * 300} KB", "alp
 def shared(scheme: Scheme, *, dynamic: bool) -> Case:
     """A scheme with static queues, or with dynamic thresholds over a shared buffer."""
     case = at(scheme, _LOAD, preset=FAIR)
-    return replace(case, switch=_SHARED, label="shared buffer") if dynamic else case
+    if not dynamic:
+        return case
+    preemptive = (scheme.mechanism or {}).get("kind") == "preemptive-deflection"
+    adapted = scheme.with_mechanism(scheme.name, capacity={"kind": "current-threshold"}) if preemptive else scheme
+    return replace(case, scheme=adapted, switch=_SHARED, label="shared buffer")
 
 
 def lying(scheme: Scheme, *, guarded: bool) -> Case:

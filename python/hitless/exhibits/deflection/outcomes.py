@@ -60,9 +60,13 @@ def elephant_goodput_bps(run: Run) -> float | None:
 
 
 def reordered_percent(run: Run) -> float:
-    """Packets that reached their host behind a later one of their flow, in percent of all that came."""
+    """Packets that reached their host behind a later one of their flow, in percent of all that came.
+
+    What was sent again counts too. Where there is an ordering layer, it is what sees them.
+    """
     flows = run.table("flows")
-    return 100 * float(flows["packets_reordered"].sum()) / max(1, int(flows["packets_received"].sum()))
+    late = "packets_arrived_late" if "packets_arrived_late" in flows.columns else "packets_reordered"
+    return 100 * float(flows[late].sum()) / max(1, int(flows["packets_received"].sum()))
 
 
 def dropped_percent(run: Run) -> float:

@@ -83,8 +83,8 @@ class Figure12(Sweep):
 
 
 def probabilistic(load: int) -> Case:
-    """The variant inspired by Random Early Detection (section 6)."""
-    decision = {"kind": "probabilistic", "minimum_threshold": MINIMUM_THRESHOLD}
+    """The variant inspired by Random Early Detection (section 6). In the authors' simulator alpha is a factor of it."""
+    decision = {"kind": "probabilistic", "minimum_threshold": MINIMUM_THRESHOLD, "times_alpha": True}
     return at(QUANTILE.with_mechanism("probabilistic PD", decision=decision), load)
 
 

@@ -64,6 +64,7 @@ QUANTILE = Scheme(
         "relative_priority": quantile(),
         "alpha": ALPHA,
         "candidates": 2,
+        "draw_own_port": True,
         "to_arrival_port": True,
     },
     "remaining-bytes",

@@ -1,8 +1,8 @@
 """One run of section 5: a network, a scheme, a transport, background flows and incast queries.
 
 Where a number comes from, if not from section 5.2: the authors' simulator (hopnets/practical_deflection) for segments
-of 1,452 bytes with the 12 of timestamps in them, windows of 65,535 bytes at most, no SACK, TTL 250, requests of 250
-bytes that a server thinks about for 20 +- 3 us, and its initial windows of one segment for Swift and Bolt.
+of 1,452 bytes with the 12 of timestamps in them, Nagle, windows of 65,535 bytes at most, no SACK, TTL 250, requests of
+250 bytes that a server thinks about for 20 +- 3 us, and the initial windows of one segment for Swift and Bolt.
 
 The load is in percent of the links from leaves to spines, one way, payload only: 5 % of incast are 2,000 queries a
 second at 10/40G. Of the links to the hosts it is 2.5 times less. The background is the cache-follower workload.
@@ -32,6 +32,7 @@ _TCP = {
     "receive_window": "65535 B",
     "initial_window": 10,
     "handshake": True,
+    "nagle": True,
     "sack": False,
     "rack_tlp": False,
     "eifel_undo": False,
