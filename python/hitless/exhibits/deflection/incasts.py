@@ -61,7 +61,7 @@ class Figure9(Sweep):
         ]
         for better, worse in orders:
             if better.key in ran and worse.key in ran:
-                yield before(measured, metrics.P99_QCT, better, worse)
+                yield before(measured, metrics.WHOLE_MEAN_QCT, better, worse)
 
     def panel(self, case: Case) -> str:
         return "by size of answers" if case.label.endswith("KB") else "by scale"

@@ -49,6 +49,11 @@ class Durations:
         return float(self.is_complete.mean()) if self.is_complete.size else 1.0
 
     @property
+    def unfinished_share(self) -> float:
+        """The estimated share that lasts longer than anything seen."""
+        return float(_survival(self.lasted_s, self.is_complete)[1][-1]) if self.lasted_s.size else 0.0
+
+    @property
     def mean_s(self) -> float | None:
         """As the authors compute it: of complete ones."""
         return float(self.complete_s.mean()) if self.complete_s.size else None

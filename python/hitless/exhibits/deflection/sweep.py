@@ -5,13 +5,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, TypeAlias
 
-from hitless.exhibits import Context, Exhibit, Factor, Point, Row, Runs, Shape
+from hitless.exhibits import Context, Exhibit, Factor, Point, Row, Runs, Shape, Unjudged
 from hitless.exhibits.deflection import metrics
 from hitless.exhibits.deflection.metrics import Measured, Metric
 from hitless.exhibits.deflection.setting import DURATION_MS, Case
 from hitless.plot import Plot, Series
 
 Position: TypeAlias = Callable[[Case], float | str]
+
+_LIGHT_PERCENT, _LIGHT_FACTOR = 60, 3
+"""Loads up to which runs are so many times longer, but for full ones."""
 
 QCT: Sequence[Metric] = (metrics.MEAN_QCT, metrics.P99_QCT)
 
@@ -29,15 +32,26 @@ class Claim:
     better: Literal["lower", "higher"] | None = None
     """Which direction is better for the paper's own scheme."""
 
-    def row(self, measured: Measured) -> Row:
-        """The quotient that was measured, judged."""
-        row = quotient(measured, self.metric, self.above, self.below, self._other)
-        return replace(row, paper=self.paper, judge=Factor(better=self.better, winner_above=1.0), note=self.note)
+    def rows(self, measured: Measured) -> Iterator[Row]:
+        """The quotient that was measured, and that with unfinished queries counted.
 
-    def whole_row(self, measured: Measured) -> Row | None:
-        """The same with unfinished queries counted, beside the paper's and not judged by it."""
-        metric = metrics.WHOLE.get(self.metric.name)
-        return None if metric is None else quotient(measured, metric, self.above, self.below, self._other)
+        The first is judged where most queries were complete. In shorter runs it says little: what has finished then was
+        quick. The other one is judged instead, where the run was long enough for it.
+        """
+        row = quotient(measured, self.metric, self.above, self.below, self._other)
+        judge = Factor(better=self.better, winner_above=1.0)
+        judged = replace(row, paper=self.paper, judge=judge, note=self.note)
+        whole = metrics.WHOLE.get(self.metric.name)
+        if whole is None:
+            yield judged
+            return
+        other = quotient(measured, whole, self.above, self.below, self._other)
+        if all(measured.is_mostly_complete(case) for case in (self.above, self.below)):
+            yield from (judged, other)
+            return
+        yield replace(judged, judge=Unjudged(), note="; ".join(filter(None, [self.note, "few queries are complete"])))
+        reaches = all(measured.reaches(whole, case) for case in (self.above, self.below))
+        yield replace(other, paper=self.paper, judge=judge) if reaches else replace(other, note="longer than the run")
 
     @property
     def _other(self) -> str:
@@ -67,20 +81,22 @@ class Sweep(Exhibit):
         return ()
 
     def points(self, context: Context) -> Iterable[Point]:
-        length_ms = context.length("ms of traffic", full=DURATION_MS, normal=self.normal_ms, quick=self.quick_ms)
         self._ran = {case.key: case for case in self.cases(context)}
         # The longest first, so that all cores have work to the end.
         for case in sorted(self._ran.values(), key=lambda case: -case.percent):
-            yield case.point(length_ms)
+            yield case.point(self._length_ms(case, context))
+
+    def _length_ms(self, case: Case, context: Context) -> int:
+        """A light load costs less to simulate, and is simulated for longer."""
+        factor = _LIGHT_FACTOR if case.percent <= _LIGHT_PERCENT else 1
+        quick, normal = factor * self.quick_ms, min(DURATION_MS, factor * self.normal_ms)
+        return context.length("ms of traffic", full=DURATION_MS, normal=normal, quick=quick)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         measured = self._measured = Measured(runs)
         for claim in self.claims():
             if claim.above.key in self._ran and claim.below.key in self._ran:
-                yield claim.row(measured)
-                whole = claim.whole_row(measured)
-                if whole is not None:
-                    yield whole
+                yield from claim.rows(measured)
         yield from self.further_rows(measured, self._ran)
         for case in self._ran.values():
             yield from self._values(measured, case)
