@@ -156,15 +156,26 @@ def test_under_paper_each_scheme_has_what_the_authors_gave_it():
 @pytest.mark.parametrize("sweep", SWEEPS)
 def test_every_claim_is_judged_in_a_full_run_and_each_quick_run_judges_something(sweep: type[Sweep]):
     exhibit = sweep()
-    full = [case.key for case in exhibit.cases(Context(effort="full"))]
-    assert len(set(full)) == len(full)
+    cases = exhibit.cases(Context(effort="full"))
+    full = {case.key for case in cases}
+    scenarios = {case.key: case.scenario(10) for case in cases}
+    assert all(case.scenario(10) == scenarios[case.key] for case in cases), "a key stands for one scenario"
     for claim in exhibit.claims():
-        assert {claim.above.key, claim.below.key} <= set(full), claim
+        assert {claim.above.key, claim.below.key} <= full, claim
     normal = {case.key for case in exhibit.cases(Context(effort="normal"))}
     quick = {case.key for case in exhibit.cases(Context(effort="quick"))}
-    assert quick <= normal <= set(full)
+    assert quick <= normal <= full
     claims = list(exhibit.claims())
     assert not claims or any({claim.above.key, claim.below.key} <= quick for claim in claims)
+
+
+def test_flows_under_way_at_the_end_are_counted():
+    messages = pl.DataFrame({"flow": [1], "group": ["background"], "started_ps": [0], "requested_ps": [10**11],
+                             "delivered_ps": [3 * 10**11]})  # fmt: skip
+    flows = pl.DataFrame({"flow": [1, 2], "group": ["background"] * 2, "started_ps": [0, 4 * 10**11]})
+    found = outcomes.flows(Run("", Summary({"simulated_s": 1.0}), {"messages": messages, "flows": flows}))
+    assert found.lasted_s.tolist() == pytest.approx([0.2, 0.6])
+    assert found.is_complete.tolist() == [True, False]
 
 
 def _run(answers, *, simulated_s=1.0):

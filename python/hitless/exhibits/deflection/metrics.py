@@ -54,13 +54,20 @@ WHOLE_MEAN_QCT = Timed("mean QCT, unfinished queries counted", _queries, statist
 WHOLE_P99_QCT = Timed("p99 QCT, unfinished queries counted", _queries, statistics.whole_p99)
 MEAN_FCT = Timed("mean FCT of the background", _background, statistics.mean)
 P99_FCT = Timed("p99 FCT of the background", _background, statistics.p99)
+WHOLE_MEAN_FCT = Timed("mean FCT of the background, unfinished flows counted", _background, statistics.whole_mean)
+WHOLE_P99_FCT = Timed("p99 FCT of the background, unfinished flows counted", _background, statistics.whole_p99)
 P99_ANSWER = Timed("p99 FCT of answers", _answers, statistics.p99)
 DROPPED = Counted("packets dropped, of those sent", "%", outcomes.dropped_percent)
 REORDERED = Counted("packets out of order", "%", outcomes.reordered_percent)
 ELEPHANT_GOODPUT = Counted("goodput of elephants", "Gbps", lambda run: _giga(outcomes.elephant_goodput_bps(run)))
 
-WHOLE = {MEAN_QCT.name: WHOLE_MEAN_QCT, P99_QCT.name: WHOLE_P99_QCT}
-"""What has a form with unfinished queries counted."""
+WHOLE = {
+    MEAN_QCT.name: WHOLE_MEAN_QCT,
+    P99_QCT.name: WHOLE_P99_QCT,
+    MEAN_FCT.name: WHOLE_MEAN_FCT,
+    P99_FCT.name: WHOLE_P99_FCT,
+}
+"""What has a form with unfinished ones counted."""
 
 
 _MOSTLY = 0.8
@@ -101,14 +108,14 @@ class Measured:
         found = self.sample(metric, case).interval(metric.statistic)
         return None if found is None else found.scaled(1e3)
 
-    def is_mostly_complete(self, case: Case) -> bool:
-        """Is what the authors compute, of complete queries, about most of them?"""
-        return self.sample(MEAN_QCT, case).complete_share >= _MOSTLY
+    def is_mostly_complete(self, metric: Timed, case: Case) -> bool:
+        """Is what the authors compute, of complete queries or flows, about most of them?"""
+        return self.sample(metric, case).complete_share >= _MOSTLY
 
     def reaches(self, metric: Timed, case: Case) -> bool:
         """Is a statistic with unfinished queries counted more than a lower bound, as far as the estimate comes down?"""
         left = self.sample(metric, case).unfinished_share
-        return left < (_LEFT_OF_MEAN if metric is WHOLE_MEAN_QCT else 0.01)
+        return left < (_LEFT_OF_MEAN if metric.statistic is statistics.whole_mean else 0.01)
 
     def ratio(self, metric: Metric, above: Case, below: Case) -> float | None:
         """A metric of a run over that of another one."""

@@ -9,8 +9,6 @@ from hitless.exhibits.deflection.setting import BACKGROUND, QUERIES
 from hitless.exhibits.deflection.statistics import Durations
 from hitless.simulation import Run
 
-MOUSE_BYTES = 10_000
-"""Background flows up to this size are mice (the authors' scripts)."""
 ELEPHANT_BYTES = 1_000_000
 """Background flows from this size on count as elephants here. The paper's are above 10 MB, of which the public table of
 cache-follower sizes has none: it ends at 3.8 MB."""
@@ -27,12 +25,10 @@ def _times(table: pl.DataFrame, end_s: float) -> Durations:
 
 
 def _messages(run: Run, group: str) -> pl.DataFrame:
-    """The messages of a group whose request was sent."""
-    return (
-        run.table("messages")
-        .filter(pl.col("group") == group)
-        .with_columns(requested_ps=pl.col("started_ps"), is_complete=pl.col("delivered_ps") >= 0)
-    )
+    """The messages of a group whose request was sent; where nothing is requested, that began."""
+    asked = "requested_ps" if "requested_ps" in run.table("messages").columns else "started_ps"
+    found = run.table("messages").filter((pl.col("group") == group) & (pl.col(asked) >= 0))
+    return found.with_columns(requested_ps=pl.col(asked), is_complete=pl.col("delivered_ps") >= 0)
 
 
 def queries(run: Run, fan_in: int) -> Durations:
@@ -44,10 +40,14 @@ def queries(run: Run, fan_in: int) -> Durations:
     return _times(of_query, run.summary["simulated_s"])
 
 
-def flows(run: Run, group: str = BACKGROUND, above: int = 0, up_to: int | None = None) -> Durations:
-    """Of the flows of a group with sizes in a range: from the request to the last byte."""
-    found = _messages(run, group).filter(pl.col("bytes") > above)
-    return _times(found if up_to is None else found.filter(pl.col("bytes") <= up_to), run.summary["simulated_s"])
+def flows(run: Run, group: str = BACKGROUND) -> Durations:
+    """Of the flows of a group: from the request to the last byte; unfinished ones count from their start."""
+    done = _messages(run, group).filter("is_complete")
+    flow = run.table("flows").filter(pl.col("group") == group)
+    under_way = flow.join(done.select("flow"), on="flow", how="anti").select(
+        requested_ps=pl.col("started_ps"), delivered_ps=pl.lit(-1, pl.Int64), is_complete=pl.lit(value=False)
+    )
+    return _times(pl.concat([done.select(under_way.columns), under_way]), run.summary["simulated_s"])
 
 
 def elephant_goodput_bps(run: Run) -> float | None:

@@ -13,7 +13,7 @@ from hitless.plot import Plot, Series
 
 Position: TypeAlias = Callable[[Case], float | str]
 
-_LIGHT_PERCENT, _LIGHT_FACTOR = 60, 3
+_LIGHT_PERCENT, _LIGHT_FACTOR = 60, 2
 """Loads up to which runs are so many times longer, but for full ones."""
 
 QCT: Sequence[Metric] = (metrics.MEAN_QCT, metrics.P99_QCT)
@@ -46,7 +46,7 @@ class Claim:
             yield judged
             return
         other = quotient(measured, whole, self.above, self.below, self._other)
-        if all(measured.is_mostly_complete(case) for case in (self.above, self.below)):
+        if all(measured.is_mostly_complete(whole, case) for case in (self.above, self.below)):
             yield from (judged, other)
             return
         yield replace(judged, judge=Unjudged(), note="; ".join(filter(None, [self.note, "few queries are complete"])))
