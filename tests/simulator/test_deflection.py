@@ -181,11 +181,11 @@ def test_flows_under_way_at_the_end_are_counted():
 def _run(answers, *, simulated_s=1.0):
     """A run with a query of three answers for each tuple of delivery times in seconds; None for what never came."""
     rows = [
-        ("queries", query, 1_000, int(1e11 * query), -1 if at is None else int(1e12 * at))
+        ("queries", query, 1_000, 0, int(1e11 * query), -1 if at is None else int(1e12 * at))
         for query, times in enumerate(answers)
         for at in times
     ]
-    names = ["group", "query", "bytes", "started_ps", "delivered_ps"]
+    names = ["group", "query", "bytes", "started_ps", "requested_ps", "delivered_ps"]
     messages = pl.DataFrame(rows, schema=names, orient="row")
     return Run("", Summary({"simulated_s": simulated_s}), {"messages": messages})
 

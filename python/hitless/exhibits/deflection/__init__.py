@@ -7,6 +7,7 @@
 
 from hitless.exhibits.deflection import (
     beyond,
+    fair,
     incasts,
     load_sweep,
     networks,
@@ -15,4 +16,4 @@ from hitless.exhibits.deflection import (
     small,
 )
 
-__all__ = ["beyond", "incasts", "load_sweep", "networks", "parameters", "side_effects", "small"]
+__all__ = ["beyond", "fair", "incasts", "load_sweep", "networks", "parameters", "side_effects", "small"]

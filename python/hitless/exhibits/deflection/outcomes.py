@@ -25,10 +25,10 @@ def _times(table: pl.DataFrame, end_s: float) -> Durations:
 
 
 def _messages(run: Run, group: str) -> pl.DataFrame:
-    """The messages of a group whose request was sent; where nothing is requested, that began."""
-    asked = "requested_ps" if "requested_ps" in run.table("messages").columns else "started_ps"
-    found = run.table("messages").filter((pl.col("group") == group) & (pl.col(asked) >= 0))
-    return found.with_columns(requested_ps=pl.col(asked), is_complete=pl.col("delivered_ps") >= 0)
+    """The messages of a group; where nothing was requested, a message counts from its start."""
+    found = run.table("messages").filter(pl.col("group") == group)
+    requested = pl.when(pl.col("requested_ps") >= 0).then("requested_ps").otherwise("started_ps")
+    return found.with_columns(requested_ps=requested, is_complete=pl.col("delivered_ps") >= 0)
 
 
 def queries(run: Run, fan_in: int) -> Durations:
