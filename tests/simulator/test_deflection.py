@@ -169,19 +169,26 @@ def test_every_claim_is_judged_in_a_full_run_and_each_quick_run_judges_something
     assert not claims or any({claim.above.key, claim.below.key} <= quick for claim in claims)
 
 
-def test_flows_under_way_at_the_end_are_counted():
-    messages = pl.DataFrame({"flow": [1], "group": ["background"], "started_ps": [0], "requested_ps": [10**11],
-                             "delivered_ps": [3 * 10**11]})  # fmt: skip
-    flows = pl.DataFrame({"flow": [1, 2], "group": ["background"] * 2, "started_ps": [0, 4 * 10**11]})
-    found = outcomes.flows(Run("", Summary({"simulated_s": 1.0}), {"messages": messages, "flows": flows}))
-    assert found.lasted_s.tolist() == pytest.approx([0.2, 0.6])
-    assert found.is_complete.tolist() == [True, False]
+def test_flows_under_way_at_the_end_are_counted_and_their_queries_from_the_first_request():
+    second = 10**12
+    rows = [
+        ("queries", 1, 0, second // 10, second // 2),
+        ("queries", 1, 0, -1, -1),
+        ("queries", 2, second // 2, -1, -1),
+    ]
+    names = ["group", "query", "started_ps", "requested_ps", "delivered_ps"]
+    run = Run("", Summary({"simulated_s": 1.0}), {"messages": pl.DataFrame(rows, schema=names, orient="row")})
+    answers = outcomes.flows(run, "queries")
+    assert answers.lasted_s.tolist() == pytest.approx([0.4, 1.0, 0.5])
+    assert answers.is_complete.tolist() == [True, False, False]
+    # The second query has sent nothing, and the first is not complete.
+    assert outcomes.queries(run, 2).lasted_s.tolist() == pytest.approx([0.9])
 
 
 def _run(answers, *, simulated_s=1.0):
     """A run with a query of three answers for each tuple of delivery times in seconds; None for what never came."""
     rows = [
-        ("queries", query, 1_000, 0, int(1e11 * query), -1 if at is None else int(1e12 * at))
+        ("queries", query, 1_000, int(1e11 * query), int(1e11 * query), -1 if at is None else int(1e12 * at))
         for query, times in enumerate(answers)
         for at in times
     ]

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import polars as pl
 import pytest
 
 from hitless.exhibits import Context
@@ -38,9 +39,9 @@ def test_simple_deflection_drops_less_than_none_while_its_neighbours_have_room(r
 
 
 def test_a_query_begins_with_its_request_and_not_with_the_handshake(runs):
-    messages = runs["ECMP"].table("messages")
-    # A connection opens in a round trip, which takes some ten microseconds at least.
-    assert (messages["requested_ps"] - messages["started_ps"]).min() > 10_000_000
+    messages = runs["ECMP"].table("messages").filter(pl.col("requested_ps") >= 0)
+    # A connection opens in a round trip of four links of 1 us at least.
+    assert (messages["requested_ps"] - messages["started_ps"]).min() > 4_000_000
 
 
 def test_order_is_measured_where_packets_spread_and_where_they_do_not(runs):

@@ -25,29 +25,26 @@ def _times(table: pl.DataFrame, end_s: float) -> Durations:
 
 
 def _messages(run: Run, group: str) -> pl.DataFrame:
-    """The messages of a group; where nothing was requested, a message counts from its start."""
+    """The messages of a group; where nothing is ever requested, a message counts from its start."""
     found = run.table("messages").filter(pl.col("group") == group)
-    requested = pl.when(pl.col("requested_ps") >= 0).then("requested_ps").otherwise("started_ps")
-    return found.with_columns(requested_ps=requested, is_complete=pl.col("delivered_ps") >= 0)
+    begins = "requested_ps" if found["requested_ps"].max() not in {None, -1} else "started_ps"
+    return found.with_columns(requested_ps=pl.col(begins), is_complete=pl.col("delivered_ps") >= 0)
 
 
 def queries(run: Run, fan_in: int) -> Durations:
     """Of each query of which a request was sent: from the first request to the last byte of the last answer."""
-    answers = _messages(run, QUERIES)
-    of_query = answers.group_by("query", maintain_order=True).agg(
+    sent = _messages(run, QUERIES).filter(pl.col("requested_ps") >= 0)
+    of_query = sent.group_by("query", maintain_order=True).agg(
         pl.col("requested_ps").min(), pl.col("delivered_ps").max(), is_complete=pl.col("is_complete").sum() == fan_in
     )
     return _times(of_query, run.summary["simulated_s"])
 
 
 def flows(run: Run, group: str = BACKGROUND) -> Durations:
-    """Of the flows of a group: from the request to the last byte; unfinished ones count from their start."""
-    done = _messages(run, group).filter("is_complete")
-    flow = run.table("flows").filter(pl.col("group") == group)
-    under_way = flow.join(done.select("flow"), on="flow", how="anti").select(
-        requested_ps=pl.col("started_ps"), delivered_ps=pl.lit(-1, pl.Int64), is_complete=pl.lit(value=False)
-    )
-    return _times(pl.concat([done.select(under_way.columns), under_way]), run.summary["simulated_s"])
+    """Of the flows of a group: from the request, or where that was never sent, from the start; to the last byte."""
+    found = _messages(run, group)
+    begins = pl.when(pl.col("requested_ps") >= 0).then("requested_ps").otherwise("started_ps")
+    return _times(found.with_columns(requested_ps=begins), run.summary["simulated_s"])
 
 
 def elephant_goodput_bps(run: Run) -> float | None:
