@@ -2,7 +2,7 @@
 
 Where a number comes from, if not from section 5.2: the authors' simulator (hopnets/practical_deflection) for segments
 of 1,452 bytes with the 12 of timestamps in them, Nagle, windows of 65,535 bytes at most, no SACK, TTL 250, requests of
-250 bytes that a server thinks about for 20 +- 3 us, and the initial windows of one segment for Swift and Bolt.
+250 bytes that a server thinks about for 20 +- 3 us, and all parameters of Swift and Bolt, which begin with one segment.
 
 The load is in percent of the links from leaves to spines, one way, payload only: 5 % of incast are 2,000 queries a
 second at 10/40G. Of the links to the hosts it is 2.5 times less. The background is the cache-follower workload.
@@ -45,9 +45,21 @@ _TCP = {
 _CONGESTION: Mapping[TransportName, Mapping[str, Any]] = {
     "Reno": {"congestion": "newreno"},
     "DCTCP": {"congestion": "dctcp"},
-    "Swift": {"congestion": "swift", "initial_window": 1},
-    "Bolt": {"congestion": "bolt", "initial_window": 1},
+    "Swift": {
+        "congestion": "swift",
+        "initial_window": 1,
+        "swift": {
+            "base_target": "60 us",
+            "per_hop": "30 us",
+            "fs_range": "300 us",
+            "min_cwnd": 0.001,
+            "max_cwnd": 43,
+            "retransmit_reset_threshold": 100,
+        },
+    },
+    "Bolt": {"congestion": "bolt", "initial_window": 1, "bolt": {"reaction": "inverse-share"}},
 }
+_BOLT_SWITCH = {"kind": "bolt", "threshold": "10 KB", "segment": "1452 B"}
 _REQUEST = {"size": "250 B", "think": {"mean": "20 us", "deviation": "3 us"}}
 
 
@@ -155,7 +167,7 @@ class Case:
         return made if scheme.fast_retransmit else {**made, "fast_retransmit": False}
 
     def _mechanisms(self, scheme: Scheme) -> list[Mapping[str, Any]]:
-        bolt: list[Mapping[str, Any]] = [{"kind": "bolt"}] if self.transport == "Bolt" else []
+        bolt: list[Mapping[str, Any]] = [_BOLT_SWITCH] if self.transport == "Bolt" else []
         others = [*self.further, *bolt]
         if scheme.mechanism is None:
             return others
