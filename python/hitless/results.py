@@ -7,6 +7,7 @@
         summary.json     the rows, as --json prints them
         report.html      opens offline
         lg-fig8/         tables in Parquet, and the effective scenario of each point
+    results/points/      finished points of longer campaigns, which need not be run again (`exhibits.keeping`)
 """
 
 import json
@@ -25,6 +26,9 @@ from hitless.exhibits.campaign import Result
 from hitless.machine import describe_machine
 from hitless.simulation import Run
 
+RESULTS = Path("results")
+"""Where folders are made when the user names none."""
+
 
 class ResultsFolder:
     """A new folder, filled as results arrive: what was written stays, whatever comes after.
@@ -34,7 +38,7 @@ class ResultsFolder:
 
     def __init__(self, what: str, out: Path | None = None) -> None:
         self._began = datetime.now(UTC)
-        self.path = out or _unused(Path("results") / f"{self._began:%Y%m%d-%H%M%S}-{file_name(what)}")
+        self.path = out or _unused(RESULTS / f"{self._began:%Y%m%d-%H%M%S}-{file_name(what)}")
         self._is_new = not self.path.exists()
         try:
             self.path.mkdir(parents=True, exist_ok=True)

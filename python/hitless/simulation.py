@@ -4,11 +4,14 @@ The native module is reached through this module alone (besides the benchmark), 
 package's in one place.
 """
 
+import functools
+import hashlib
 import json
 import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import polars as pl
@@ -106,12 +109,16 @@ class PacketSimulation:
         """The simulation with this seed, or with the scenario's own."""
         return Simulation(self.scenario, file_name=file_name, seed=seed)
 
+    def identity(self, file_name: str) -> str:
+        """Everything that the results depend on but seed and program: every setting, and digests of files."""
+        return check_scenario(_text(self.scenario), file_name)
+
 
 class Simulation:
     """A simulation that is about to run, running, or done. ``progress`` and ``cancel`` are for other threads."""
 
     def __init__(self, scenario: Scenario | str, *, file_name: str, seed: int | None = None) -> None:
-        text = scenario if isinstance(scenario, str) else tomli_w.dumps(scenario)
+        text = _text(scenario)
         try:
             self._native = _native.Simulation(text, file_name, seed)
         except _native.ScenarioError as refused:
@@ -151,7 +158,7 @@ class Session:
     """
 
     def __init__(self, scenario: Scenario | str, *, file_name: str, seed: int | None = None) -> None:
-        text = scenario if isinstance(scenario, str) else tomli_w.dumps(scenario)
+        text = _text(scenario)
         self._effective = check_scenario(text, file_name)
         self._native = _native.Session(text, file_name, seed)
         self._file_name = file_name
@@ -196,6 +203,10 @@ class Session:
         )
 
 
+def _text(scenario: Scenario | str) -> str:
+    return scenario if isinstance(scenario, str) else tomli_w.dumps(scenario)
+
+
 @contextmanager
 def _faults_explained(file_name: str) -> Iterator[None]:
     """A broken check of the simulator as an error for people."""
@@ -223,6 +234,14 @@ def size_table(name: str) -> list[tuple[float, float]]:
     if points is None:
         raise KeyError(f"no table of flow sizes is called {name!r}")
     return points
+
+
+@functools.cache
+def program_identity() -> str:
+    """The version of the program and the digest of its native module: two builds have two."""
+    built = _native.__file__
+    digest = hashlib.sha256(Path(built).read_bytes()).hexdigest() if built else "none"
+    return f"{_native.version()} {digest}"
 
 
 def check_scenario(text: str, file_name: str) -> str:

@@ -61,6 +61,19 @@ class Slow(Exhibit):
             yield Row("none", str(number), "messages", "", float(runs[f"point {number}"].table("messages").height))
 
 
+@exhibit("demo/long", title="Points that each take a while, in a campaign that may be interrupted")
+class Long(Exhibit):
+    def points(self, context):
+        for number in range(6):
+            yield Point(f"point {number}", {"scheme": f"s{number}", "seconds": 0.5}, replica=number, keep=("messages",))
+
+    def rows(self, runs, context):
+        for number in range(6):
+            times = _times_us(runs[f"point {number}"])
+            yield Row(f"s{number}", "", "mean FCT", "us", sum(times) / len(times))
+        yield Row("all", "", "drops", "", float(sum(runs[key].summary.drops["corruption"] for key in runs)))
+
+
 @exhibit("demo/failing", title="A run that fails beside one that does not")
 class Failing(Exhibit):
     def points(self, context):

@@ -1,9 +1,11 @@
 """A stand-in for `hitless._native` that simulates nothing, with every way out that the real one has."""
 
 import json
+import os
 import threading
 import time
 import tomllib
+from pathlib import Path
 
 import numpy as np
 import tomli_w
@@ -61,6 +63,7 @@ class Simulation:
         self._cancelled.set()
 
     def run(self):
+        _log(self._scenario)
         for step in range(10):
             self.progress = step / 10
             if self._cancelled.wait(self._scenario["seconds"] / 10):
@@ -77,6 +80,13 @@ class Simulation:
             },
         }
         self.summary = json.dumps(_summary(self._scenario))
+
+
+def _log(scenario):
+    """Tell a test which simulations were run."""
+    if "HITLESS_FAKE_LOG" in os.environ:
+        with Path(os.environ["HITLESS_FAKE_LOG"]).open("a") as log:
+            log.write(f"{scenario['scheme']} {scenario['seed']}\n")
 
 
 def _messages(scenario):

@@ -54,7 +54,7 @@ def execute(campaign: Campaign, folder: ResultsFolder, what: str, **more: Any) -
     results: list[Result] = []
     described: list[dict[str, Any]] = []
     with on_interrupt(campaign.stop), ProgressDisplay(what) as display:
-        for result in campaign.results(display.look):
+        for result in campaign.results(lambda tasks: display.look([task for task in tasks if not task.was_there])):
             results.append(result)
             described += write_exhibit(folder, result)
     results.sort(key=lambda result: campaign.order[result.entry.id])

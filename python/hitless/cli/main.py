@@ -105,6 +105,9 @@ def reproduce(
         int | None,
         typer.Option("--jobs", "-j", min=1, help="Simulations at a time.", show_default="one a core"),
     ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Forget what earlier runs have finished, and run every point again.")
+    ] = False,
     list_only: Annotated[bool, typer.Option("--list", help="List the exhibits.")] = False,
 ) -> None:
     """Regenerate figures and tables of papers, each number beside the paper's.
@@ -115,19 +118,22 @@ def reproduce(
       hitless reproduce lg/fig8 lg/fig10 -j 1  two exhibits, one simulation at a time
       hitless reproduce lg --quick --json      all of LinkGuardian's, for a program
 
-    A verdict is match, differs, or unjudged where the paper has no number. Ctrl-C keeps what is done.
+    A verdict is match, differs, or unjudged where the paper has no number. Ctrl-C keeps what is done, and but for
+    --quick the same command goes on from there: finished points are kept in results/points, or in points of --out.
     """
     from hitless.cli import reproduce as command
     from hitless.cli import show
 
     if quick and full:
         raise BadInput("--quick and --full exclude each other")
+    if quick and fresh:
+        raise BadInput("--fresh has nothing to forget", hint="--quick keeps no points")
     if list_only:
         show.print_exhibits(json=json)
         return
     effort: Effort = "quick" if quick else "full" if full else "normal"
     code = command.reproduce(
-        ids or [], effort=effort, seed=seed, out=out, json=json, jobs=jobs, debug=bool(context.obj)
+        ids or [], effort=effort, seed=seed, out=out, json=json, jobs=jobs, fresh=fresh, debug=bool(context.obj)
     )
     raise typer.Exit(code)
 

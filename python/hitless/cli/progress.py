@@ -54,6 +54,8 @@ class ProgressDisplay:
 
     def look(self, parts: Sequence[Watched]) -> None:
         """Show how far the parts have come; called often."""
+        if not parts:
+            return
         now = time.monotonic()
         if now - self._began < _SHOW_AFTER_S:
             return

@@ -13,7 +13,7 @@ An exhibit is a class that says which runs it needs and which numbers of theirs 
             yield Row("LG", "100G 1e-3", "link speed", "%", 100 * speed, paper=92, judge=Exact())
 
 - ``model``: points, rows, exhibits; ``judge``: verdicts; ``registry``: the list of papers
-- ``pool``, ``campaign``: points on all cores, and exhibits from points to rows
+- ``pool``, ``campaign``, ``keeping``: points on all cores, exhibits from points to rows, points that are done already
 """
 
 from hitless.exhibits.judge import Exact, Factor, Shape, Unjudged, above_one, at_most, close, falling, flat, rising

@@ -1,12 +1,13 @@
 """Exhibits from points to rows: what `hitless reproduce` does, without any output of its own."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
 
 from hitless.errors import HitlessError
+from hitless.exhibits.keeping import KeptPoints, KeptWork
 from hitless.exhibits.model import Context, Effort, Exhibit, MissingRun, Row, Runs
 from hitless.exhibits.pool import Pool, Task
 from hitless.exhibits.registry import Entry
@@ -113,11 +114,17 @@ class Campaign:
         seed: int | None = 1,
         effort: Effort = "normal",
         jobs: int | None = None,
+        kept: KeptPoints | None = None,
+        fresh: bool = False,
     ) -> None:
+        """Points that are in ``kept`` are not run again, unless all is to be ``fresh``; others are put there."""
         self._pool = Pool(jobs)
         self._works = [_Work(entry, Context(seed, effort)) for entry in entries]
         self.order = {entry.id: number for number, entry in enumerate(entries)}
         self.interrupted = False
+        if kept is not None:
+            for task in self.tasks:
+                _keep(task, kept, fresh=fresh)
 
     @property
     def tasks(self) -> list[Task]:
@@ -135,6 +142,17 @@ class Campaign:
         """End early: `results` then yields every exhibit as far as it came. For a signal handler, too."""
         self.interrupted = True
         self._pool.stop()
+
+
+def _keep(task: Task, kept: KeptPoints, *, fresh: bool) -> None:
+    """Have a task use what is kept of its point, and keep it otherwise."""
+    digest = kept.digest(task.point, task.seed, task.name)
+    if digest is None:
+        return
+    if fresh:
+        kept.forget(digest)
+    task.was_there = digest in kept
+    task.point = replace(task.point, what=KeptWork(task.point.work, kept, digest))
 
 
 def _collect_finished(waiting: list[_Work]) -> Iterator[Result]:

@@ -28,6 +28,8 @@ class Task:
     job: Job | None = field(default=None, repr=False)
     run: Run | None = field(default=None, repr=False)
     failure: HitlessError | None = None
+    was_there: bool = False
+    """Was it done before, in another run of the program, so that it only has to be read?"""
     began_s: float | None = None
     """By the monotonic clock, as ``ended_s``; None for a task that was stopped before it began."""
     ended_s: float | None = None

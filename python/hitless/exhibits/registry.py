@@ -26,6 +26,7 @@ PAPERS: tuple[Paper, ...] = (
     Paper("lg", "LinkGuardian: masking corruption losses (SIGCOMM 2023)", "hitless.exhibits.linkguardian"),
     Paper("afq", "AFQ: approximate fair queueing (NSDI 2018)", "hitless.exhibits.afq"),
     Paper("sqr", "SQR: no packet lost when a link fails (ICNP 2019)", "hitless.exhibits.sqr"),
+    Paper("pd", "Simple and Preemptive Deflection (CoNEXT 2023)", "hitless.exhibits.deflection"),
     Paper("rimm", "RIMM: microbursts detoured to a neighbour (IEEE Access 2022)", "hitless.exhibits.rimm"),
 )
 

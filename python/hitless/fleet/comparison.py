@@ -7,6 +7,7 @@ kept, so that a hundred years fit into memory.
 import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -14,7 +15,7 @@ import tomli_w
 
 from hitless.errors import BadInput
 from hitless.fleet import statistics
-from hitless.fleet.year import Finished, Hazard, Topology, Trace, Year
+from hitless.fleet.year import Finished, Hazard, Topology, Trace, Year, read_text
 from hitless.simulation import Run, RunCancelled, Summary
 
 BASELINE, PROTECTED = "corropt", "lg+corropt"
@@ -50,6 +51,12 @@ class Comparison:
     def job(self, *, file_name: str, seed: int | None) -> "ComparisonJob":
         """The comparison for one seed, about to run."""
         return ComparisonJob(self, 1 if seed is None else seed)
+
+    def identity(self, file_name: str) -> str:
+        """Everything that the results depend on but seed and native module: settings, and the code that averages."""
+        shape = "" if not Path(self.topology).is_file() else read_text(Path(self.topology))
+        sources = "".join(path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.py")))
+        return "\n".join((self.describe(0), shape, sources))
 
     def describe(self, seed: int) -> str:
         """As TOML, for the results folder."""

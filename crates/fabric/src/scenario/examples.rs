@@ -28,6 +28,7 @@ embedded_examples!(
     "dumbbell",
     "leaf-spine-websearch",
     "incast",
+    "incast-deflection",
     "fat-tree-permutation",
     "linkguardian-testbed",
     "link-failure",

@@ -1,0 +1,84 @@
+"""What section 6 names as future work: buffers that ports share, and hosts that lie about their priority."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from hitless.exhibits import Context, Row, exhibit
+from hitless.exhibits.deflection import metrics, outcomes, schemes, statistics
+from hitless.exhibits.deflection.load_sweep import at
+from hitless.exhibits.deflection.metrics import Measured
+from hitless.exhibits.deflection.schemes import FAIR, Scheme
+from hitless.exhibits.deflection.setting import BACKGROUND, LIARS, Case
+from hitless.exhibits.deflection.sweep import Sweep, quotient
+
+_LOAD = 95
+_LEAF_PORTS = 44
+LIE = 100
+"""What liars divide their remaining bytes by."""
+_SHARED = {"buffer": {"kind": "shared", "total": f"{_LEAF_PORTS * 300} KB", "alpha": 1.0}}
+"""As much as the ports of a leaf have each for itself together; every switch has this much."""
+
+
+def shared(scheme: Scheme, *, dynamic: bool) -> Case:
+    """A scheme with static queues, or with dynamic thresholds over a shared buffer."""
+    case = at(scheme, _LOAD, preset=FAIR)
+    if not dynamic:
+        return case
+    preemptive = (scheme.mechanism or {}).get("kind") == "preemptive-deflection"
+    adapted = scheme.with_mechanism(scheme.name, capacity={"kind": "current-threshold"}) if preemptive else scheme
+    return replace(case, scheme=adapted, switch=_SHARED, label="shared buffer")
+
+
+def lying(scheme: Scheme, *, guarded: bool) -> Case:
+    """Half of the background claims to be a hundred times more urgent."""
+    guard = ({"kind": "rank-guard"},) if guarded else ()
+    label = "liars, guarded" if guarded else "liars"
+    return replace(at(scheme, _LOAD), lie_divisor=LIE, further=guard, label=label)
+
+
+@exhibit("pd/future", title="Shared buffers, and hosts that lie about their priority")
+class Future(Sweep):
+    """DCTCP at 95 %; shared buffers under preset "fair", lies under preset "paper"."""
+
+    quick_ms = 15
+
+    def cases(self, context: Context) -> Sequence[Case]:
+        few = (schemes.ECMP, schemes.QUANTILE)
+        compared = few if context.effort == "quick" else (*few, schemes.SIMPLE, schemes.VERTIGO, schemes.DISTRIBUTION)
+        buffers = [shared(scheme, dynamic=dynamic) for scheme in compared for dynamic in (False, True)]
+        lies = [case for scheme in self._marked(context) for case in self._lies(scheme)]
+        return [*buffers, *lies]
+
+    def further_rows(self, measured: Measured, ran: Mapping[str, Case]) -> Iterable[Row]:
+        for case in ran.values():
+            if case.lie_divisor > 1:
+                yield _gain(measured, case)
+            if case.label == "shared buffer":
+                fixed = shared(case.scheme, dynamic=False)
+                yield quotient(measured, metrics.MEAN_QCT, case, fixed, "that with static queues")
+
+    @staticmethod
+    def _marked(context: Context) -> Sequence[Scheme]:
+        return (schemes.QUANTILE,) if context.effort == "quick" else (schemes.QUANTILE, schemes.VERTIGO)
+
+    @staticmethod
+    def _lies(scheme: Scheme) -> Sequence[Case]:
+        return (lying(scheme, guarded=False), lying(scheme, guarded=True))
+
+    def panel(self, case: Case) -> str:
+        return case.preset.note or "liars"
+
+    def position(self, case: Case) -> float | str:
+        return case.label or "static queues"
+
+
+def _gain(measured: Measured, case: Case) -> Row:
+    """What lying is worth: FCT of the honest half of the background over that of liars, whose sizes are alike."""
+    run = measured.runs[case.key]
+    honest, liars = (outcomes.flows(run, group) for group in (BACKGROUND, LIARS))
+    value = statistics.ratio(honest.mean_s, liars.mean_s)
+    interval = statistics.ratio_interval(honest, liars, statistics.mean)
+    metric = "mean FCT of honest background flows over that of liars"
+    return Row(
+        case.title, case.x, metric, "times", value, interval=interval, note=f"liars claim 1/{LIE} of what is left"
+    )

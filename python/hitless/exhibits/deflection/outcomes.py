@@ -1,0 +1,93 @@
+"""What a run says: completion of queries and flows, goodput of large flows, reordering, drops, and the load it had."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from hitless.exhibits.deflection.setting import BACKGROUND, QUERIES
+from hitless.exhibits.deflection.statistics import Durations
+from hitless.simulation import Run
+
+ELEPHANT_BYTES = 1_000_000
+"""Background flows from this size on count as elephants here. The paper's are above 10 MB, of which the public table of
+cache-follower sizes has none: it ends at 3.8 MB."""
+
+_PS = 1e12
+
+
+def _times(table: pl.DataFrame, end_s: float) -> Durations:
+    """Of rows with ``requested_ps``, ``delivered_ps`` and ``is_complete``."""
+    requested = table["requested_ps"].to_numpy().astype(np.float64) / _PS
+    delivered = table["delivered_ps"].to_numpy().astype(np.float64) / _PS
+    complete = table["is_complete"].to_numpy()
+    return Durations(requested, np.where(complete, delivered, end_s) - requested, complete)
+
+
+def _messages(run: Run, group: str) -> pl.DataFrame:
+    """The messages of a group; where nothing is ever requested, a message counts from its start."""
+    found = run.table("messages").filter(pl.col("group") == group)
+    begins = "requested_ps" if found["requested_ps"].max() not in {None, -1} else "started_ps"
+    return found.with_columns(requested_ps=pl.col(begins), is_complete=pl.col("delivered_ps") >= 0)
+
+
+def queries(run: Run, fan_in: int) -> Durations:
+    """Of each query of which a request was sent: from the first request to the last byte of the last answer."""
+    sent = _messages(run, QUERIES).filter(pl.col("requested_ps") >= 0)
+    of_query = sent.group_by("query", maintain_order=True).agg(
+        pl.col("requested_ps").min(), pl.col("delivered_ps").max(), is_complete=pl.col("is_complete").sum() == fan_in
+    )
+    return _times(of_query, run.summary["simulated_s"])
+
+
+def flows(run: Run, group: str = BACKGROUND) -> Durations:
+    """Of the flows of a group: from the request, or where that was never sent, from the start; to the last byte."""
+    found = _messages(run, group)
+    begins = pl.when(pl.col("requested_ps") >= 0).then("requested_ps").otherwise("started_ps")
+    return _times(found.with_columns(requested_ps=begins), run.summary["simulated_s"])
+
+
+def elephant_goodput_bps(run: Run) -> float | None:
+    """Mean over the complete elephants of size over completion time."""
+    found = _messages(run, BACKGROUND).filter((pl.col("bytes") >= ELEPHANT_BYTES) & pl.col("is_complete"))
+    if found.is_empty():
+        return None
+    times = (found["delivered_ps"] - found["requested_ps"]).to_numpy() / _PS
+    return float(np.mean(found["bytes"].to_numpy() * 8 / times))
+
+
+def reordered_percent(run: Run) -> float:
+    """Packets that reached their host behind a later one of their flow, in percent of all that came.
+
+    What was sent again counts too. Where there is an ordering layer, it is what sees them.
+    """
+    flows = run.table("flows")
+    late = "packets_arrived_late" if "packets_arrived_late" in flows.columns else "packets_reordered"
+    return 100 * float(flows[late].sum()) / max(1, int(flows["packets_received"].sum()))
+
+
+def dropped_percent(run: Run) -> float:
+    """Packets dropped in switches, in percent of those that hosts sent."""
+    sent = int(run.table("flows")["packets_sent"].sum())
+    return 100 * sum(run.summary.drops.values()) / max(1, sent)
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What was asked of the network, payload only."""
+
+    offered_bps: float
+    """Sizes of the flows that began, over the simulated time."""
+    delivered_bps: float
+
+    def percent(self, capacity_bps: float) -> float:
+        """The offered load."""
+        return 100 * self.offered_bps / capacity_bps
+
+
+def load(run: Run) -> Load:
+    """The load that a run had."""
+    seconds = run.summary["simulated_s"]
+    offered = int(run.table("messages")["bytes"].sum())
+    delivered = int(run.table("flows")["delivered_bytes"].sum())
+    return Load(offered * 8 / seconds, delivered * 8 / seconds)

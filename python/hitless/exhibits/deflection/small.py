@@ -1,0 +1,114 @@
+"""The authors' small run at 1 Gbps: the only series of their evaluation that is published in numbers."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+
+from hitless.exhibits import Context, Exhibit, Factor, Point, Row, Runs, Shape, exhibit
+from hitless.exhibits.deflection import outcomes, published, schemes, statistics
+from hitless.exhibits.deflection.fabrics import LEAF_SPINE_1G
+from hitless.exhibits.deflection.setting import DURATION_MS, Case, Incast
+from hitless.exhibits.deflection.statistics import Durations
+from hitless.plot import Plot, Series
+
+SCHEMES = (
+    schemes.ECMP,
+    schemes.DIBS,
+    schemes.SIMPLE,
+    schemes.VERTIGO,
+    schemes.QUANTILE,
+    schemes.DISTRIBUTION,
+)
+MULTIPLIERS = (1, 0.33, 0.2, 0.14, 0.11)
+"""Of the time between queries, of which there are 244 a second with 1: the authors' configuration."""
+FAN_IN, ANSWER_BYTES = 40, 20_000
+_LIMIT = 2.0
+_ASKED = 50
+
+
+def case(scheme: schemes.Scheme, load: int) -> Case:
+    """The run of a scheme at a load."""
+    multiplier = MULTIPLIERS[published.LOADS.index(load)]
+    return Case(scheme, Incast(244 / multiplier, FAN_IN, ANSWER_BYTES), LEAF_SPINE_1G)
+
+
+@exhibit("pd/small", title="The authors' table at 1 Gbps: QCT of six schemes at five loads", headline=True)
+class Small(Exhibit):
+    """Every number of the authors' table, within a factor of 2."""
+
+    def points(self, context: Context) -> Iterable[Point]:
+        length_ms = context.length("ms of traffic", full=DURATION_MS, quick=300)
+        # The longest first, so that both cores have work to the end.
+        for load in reversed(published.LOADS):
+            for scheme in SCHEMES:
+                yield case(scheme, load).point(length_ms)
+
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        times = self._times(runs)
+        judged = [row for key in times for row in _judged(*key, times[key])]
+        yield _near(judged)
+        yield from judged
+        for key, of in times.items():
+            yield from _beside(*key, of)
+        for scheme in SCHEMES:
+            for load in published.LOADS:
+                yield from _network(runs, case(scheme, load), load)
+
+    def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
+        times = self._times(runs)
+        for title, statistic, paper in (
+            ("Mean QCT", statistics.mean, published.MEAN_S),
+            ("p99 QCT", statistics.p99, published.P99_S),
+        ):
+            series = [_series(scheme.name, statistic, times) for scheme in SCHEMES]
+            series += [_paper_series(scheme.name, paper) for scheme in SCHEMES]
+            caption = "Hollow: the authors' numbers."
+            yield Plot(title, "load (%)", "QCT (s)", series, y_scale="log", caption=caption)
+
+    def _times(self, runs: Runs) -> Mapping[tuple[str, int], Durations]:
+        found = {}
+        for scheme in SCHEMES:
+            for load in published.LOADS:
+                found[scheme.name, load] = outcomes.queries(runs[case(scheme, load).key], FAN_IN)
+        return found
+
+
+def _judged(scheme: str, load: int, times: Durations) -> Iterator[Row]:
+    index = published.LOADS.index(load)
+    row = partial(Row, scheme, f"{load} %", unit="s", judge=Factor(_LIMIT))
+    mean, p99 = times.mean_s, times.percentile_s(99)
+    paper = published.MEAN_S[scheme][index]
+    yield row(metric="mean QCT", measured=mean, paper=paper, interval=times.interval(statistics.mean))
+    paper = published.P99_S[scheme][index]
+    yield row(metric="p99 QCT", measured=p99, paper=paper, interval=times.interval(statistics.p99))
+
+
+def _near(judged: list[Row]) -> Row:
+    near = sum(row.verdict == "match" for row in judged)
+    statement = f"at least {_ASKED} of the {len(judged)} numbers lie within a factor of {_LIMIT:g}"
+    metric = f"numbers within a factor of {_LIMIT:g}"
+    return Row("all", "all loads", metric, "", float(near), judge=Shape(near >= _ASKED, statement))
+
+
+def _beside(scheme: str, load: int, times: Durations) -> Iterator[Row]:
+    """What the authors' statistics leave out."""
+    row = partial(Row, scheme, f"{load} %")
+    yield row("queries complete", "%", 100 * times.complete_share, note=f"of {times.is_complete.size:,}")
+    for metric, statistic in (("mean QCT", statistics.whole_mean), ("p99 QCT", statistics.whole_p99)):
+        interval = times.interval(statistic)
+        yield row(f"{metric}, unfinished queries counted", "s", statistic(times), interval=interval)
+
+
+def _network(runs: Runs, of: Case, load: int) -> Iterator[Row]:
+    run, row = runs[of.key], partial(Row, of.scheme.name, f"{load} %")
+    measured = outcomes.load(run).percent(of.fabric.core_bps)
+    note = f"payload asked for, of {of.fabric.core_bps / 1e9:g} Gbps from leaves to spines"
+    yield row("load", "%", measured, note=note)
+    yield row("packets dropped", "%", outcomes.dropped_percent(run), note="of those that hosts sent")
+
+
+def _series(name: str, statistic: statistics.Statistic, times: Mapping[tuple[str, int], Durations]) -> Series:
+    return Series(name, [float(load) for load in published.LOADS], [statistic(times[name, x]) for x in published.LOADS])
+
+
+def _paper_series(name: str, paper: Mapping[str, tuple[float, ...]]) -> Series:
+    return Series(f"{name} (paper)", [float(load) for load in published.LOADS], list(paper[name]), paper=True)

@@ -1,0 +1,158 @@
+"""Completion times of queries and flows, as the authors compute them and with what is unfinished at the end.
+
+**As the authors compute them** (their simulator's scripts): from the sending of the first request to the last byte of
+the last answer, without handshakes, over the queries of which every answer came before the run ended; percentiles
+interpolate. A scheme that leaves its slowest queries unfinished looks better by it.
+
+**With unfinished queries**: what is unfinished has lasted until the end of the run at least; it is censored there. The
+share that lasts longer than a time is estimated by Kaplan and Meier (1958), percentiles are those of the estimate, and
+the mean is the area below it, up to the longest time seen. Where unfinished queries leave more above that time, both
+are lower bounds.
+
+Intervals come from resampling slices of time, since queries that are under way together wait for each other.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hitless.analysis import Interval
+from hitless.analysis.intervals import central_interval
+
+Numbers: TypeAlias = NDArray[np.float64]
+
+_SLICES = 20
+_RESAMPLES = 400
+_CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class Durations:
+    """How long queries or flows took, and how long those have lasted that were under way at the end."""
+
+    started_s: Numbers
+    lasted_s: Numbers
+    is_complete: NDArray[np.bool_]
+
+    @property
+    def complete_s(self) -> Numbers:
+        """Of those that were complete."""
+        return self.lasted_s[self.is_complete]
+
+    @property
+    def complete_share(self) -> float:
+        """Complete ones over those that began; 1 where none began."""
+        return float(self.is_complete.mean()) if self.is_complete.size else 1.0
+
+    @property
+    def unfinished_share(self) -> float:
+        """The estimated share that lasts longer than anything seen."""
+        return float(_survival(self.lasted_s, self.is_complete)[1][-1]) if self.lasted_s.size else 0.0
+
+    @property
+    def mean_s(self) -> float | None:
+        """As the authors compute it: of complete ones."""
+        return float(self.complete_s.mean()) if self.complete_s.size else None
+
+    def percentile_s(self, percent: float) -> float | None:
+        """As the authors compute it: of complete ones, interpolated."""
+        return float(np.percentile(self.complete_s, percent)) if self.complete_s.size else None
+
+    @property
+    def whole_mean_s(self) -> float | None:
+        """With unfinished ones, up to the longest time seen."""
+        return _restricted_mean(self.lasted_s, self.is_complete) if self.lasted_s.size else None
+
+    def whole_percentile_s(self, percent: float) -> float | None:
+        """With unfinished ones; the longest time seen where they leave more above it."""
+        return _survival_percentile(self.lasted_s, self.is_complete, percent) if self.lasted_s.size else None
+
+    def interval(self, statistic: "Statistic") -> Interval | None:
+        """Of any of these, by slices of time; None where there is too little for one."""
+        values = self.resampled(statistic, np.random.Generator(np.random.PCG64(1)))
+        found = np.array([value for value in values if value is not None])
+        return central_interval(found, _CONFIDENCE) if found.size else None
+
+    def resampled(self, statistic: "Statistic", random: np.random.Generator) -> "list[float | None]":
+        """A statistic of resampled slices of time; none where too few slices hold anything."""
+        slices = self._slices
+        if len(slices) < _SLICES // 2:
+            return []
+        picks = random.integers(0, len(slices), (_RESAMPLES, len(slices)))
+        return [statistic(self._picked([slices[number] for number in pick])) for pick in picks]
+
+    @cached_property
+    def _slices(self) -> list[NDArray[np.int64]]:
+        """Indices of those that began in each slice; slices without any are left out."""
+        if self.started_s.size == 0:
+            return []
+        length = (self.started_s.max() - self.started_s.min()) / _SLICES or 1.0
+        number = np.minimum((self.started_s - self.started_s.min()) / length, _SLICES - 1).astype(np.int64)
+        found = [np.flatnonzero(number == index) for index in range(_SLICES)]
+        return [indices for indices in found if indices.size]
+
+    def _picked(self, slices: list[NDArray[np.int64]]) -> "Durations":
+        chosen = np.concatenate(slices)
+        return Durations(self.started_s[chosen], self.lasted_s[chosen], self.is_complete[chosen])
+
+
+Statistic: TypeAlias = Callable[[Durations], float | None]
+"""A number of a sample, None where it has none."""
+
+
+def mean(of: Durations) -> float | None:
+    """`Durations.mean_s`, as a statistic."""
+    return of.mean_s
+
+
+def p99(of: Durations) -> float | None:
+    """The 99th percentile of complete ones, as a statistic."""
+    return of.percentile_s(99)
+
+
+def whole_mean(of: Durations) -> float | None:
+    """`Durations.whole_mean_s`, as a statistic."""
+    return of.whole_mean_s
+
+
+def whole_p99(of: Durations) -> float | None:
+    """The 99th percentile with unfinished ones, as a statistic."""
+    return of.whole_percentile_s(99)
+
+
+def ratio_interval(above: Durations, below: Durations, statistic: Statistic) -> Interval | None:
+    """Interval of the statistic of one run over that of another, independent one."""
+    random = np.random.Generator(np.random.PCG64(1))
+    pairs = zip(above.resampled(statistic, random), below.resampled(statistic, random), strict=False)
+    found = np.array([value for value in (ratio(*pair) for pair in pairs) if value is not None])
+    return central_interval(found, _CONFIDENCE) if found.size else None
+
+
+def ratio(above: float | None, below: float | None) -> float | None:
+    """One over the other, where both are there."""
+    return above / below if above is not None and below else None
+
+
+def _survival(lasted: Numbers, is_complete: NDArray[np.bool_]) -> tuple[Numbers, Numbers]:
+    """Times at which something was completed, and the estimated share that lasts longer than each."""
+    times, index = np.unique(lasted, return_inverse=True)
+    ended = np.bincount(index, weights=is_complete.astype(np.float64), minlength=times.size)
+    left = np.bincount(index, minlength=times.size)
+    at_risk = lasted.size - np.concatenate([[0], np.cumsum(left)[:-1]])
+    return times, np.cumprod(1.0 - ended / at_risk)
+
+
+def _restricted_mean(lasted: Numbers, is_complete: NDArray[np.bool_]) -> float:
+    times, share = _survival(lasted, is_complete)
+    widths = np.diff(np.concatenate([[0.0], times]))
+    return float(np.sum(widths * np.concatenate([[1.0], share[:-1]])))
+
+
+def _survival_percentile(lasted: Numbers, is_complete: NDArray[np.bool_], percent: float) -> float:
+    times, share = _survival(lasted, is_complete)
+    below = np.flatnonzero(share <= 1.0 - percent / 100 + 1e-12)
+    return float(times[below[0]] if below.size else times[-1])

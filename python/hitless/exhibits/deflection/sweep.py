@@ -1,0 +1,154 @@
+"""Exhibits of several cases along an axis, with the paper's sentences about them as rows."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, TypeAlias
+
+from hitless.exhibits import Context, Exhibit, Factor, Point, Row, Runs, Shape, Unjudged
+from hitless.exhibits.deflection import metrics
+from hitless.exhibits.deflection.metrics import Measured, Metric
+from hitless.exhibits.deflection.setting import DURATION_MS, Case
+from hitless.plot import Plot, Series
+
+Position: TypeAlias = Callable[[Case], float | str]
+
+_LIGHT_PERCENT, _LIGHT_FACTOR = 60, 2
+"""Loads up to which runs are so many times longer, but for full ones."""
+
+QCT: Sequence[Metric] = (metrics.MEAN_QCT, metrics.P99_QCT)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A sentence of the paper: by how much a metric of one case is above that of another."""
+
+    metric: Metric
+    above: Case
+    below: Case
+    paper: float
+    """The quotient that the sentence gives, above 1 where ``above`` is the larger."""
+    note: str = ""
+    better: Literal["lower", "higher"] | None = None
+    """Which direction is better for the paper's own scheme."""
+
+    def rows(self, measured: Measured) -> Iterator[Row]:
+        """The quotient that was measured, and that with unfinished queries counted.
+
+        The first is judged where most queries were complete. In shorter runs it says little: what has finished then was
+        quick. The other one is judged instead, where the run was long enough for it.
+        """
+        row = quotient(measured, self.metric, self.above, self.below, self._other)
+        judge = Factor(better=self.better, winner_above=1.0)
+        judged = replace(row, paper=self.paper, judge=judge, note=self.note)
+        whole = metrics.WHOLE.get(self.metric.name)
+        if whole is None:
+            yield judged
+            return
+        other = quotient(measured, whole, self.above, self.below, self._other)
+        if all(measured.is_mostly_complete(whole, case) for case in (self.above, self.below)):
+            yield from (judged, other)
+            return
+        yield replace(judged, judge=Unjudged(), note="; ".join(filter(None, [self.note, "few queries are complete"])))
+        reaches = all(measured.reaches(whole, case) for case in (self.above, self.below))
+        yield replace(other, paper=self.paper, judge=judge) if reaches else replace(other, note="longer than the run")
+
+    @property
+    def _other(self) -> str:
+        """What the two cases differ in."""
+        return self.below.title if self.below.title != self.above.title else f"{self.below.title} at {self.below.x}"
+
+
+class Sweep(Exhibit):
+    """Cases by effort; claims about those that ran; values of all."""
+
+    quick_ms: ClassVar[int] = 25
+    normal_ms: ClassVar[int] = 100
+    shown: ClassVar[Sequence[Metric]] = QCT
+    """What is plotted, and has a row for each case."""
+    axis: ClassVar[str] = "load (%)"
+
+    @abstractmethod
+    def cases(self, context: Context) -> Sequence[Case]:
+        """The runs."""
+
+    def claims(self) -> Iterable[Claim]:
+        """What the paper says of them."""
+        return ()
+
+    def further_rows(self, measured: Measured, ran: Mapping[str, Case]) -> Iterable[Row]:
+        """Shapes, and what else there is to say."""
+        return ()
+
+    def points(self, context: Context) -> Iterable[Point]:
+        self._ran = {case.key: case for case in self.cases(context)}
+        # The longest first, so that all cores have work to the end.
+        for case in sorted(self._ran.values(), key=lambda case: -case.percent):
+            yield case.point(self._length_ms(case, context))
+
+    def _length_ms(self, case: Case, context: Context) -> int:
+        """A light load costs less to simulate, and is simulated for longer."""
+        factor = _LIGHT_FACTOR if case.percent <= _LIGHT_PERCENT else 1
+        quick, normal = factor * self.quick_ms, min(DURATION_MS, factor * self.normal_ms)
+        return context.length("ms of traffic", full=DURATION_MS, normal=normal, quick=quick)
+
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        measured = self._measured = Measured(runs)
+        for claim in self.claims():
+            if claim.above.key in self._ran and claim.below.key in self._ran:
+                yield from claim.rows(measured)
+        yield from self.further_rows(measured, self._ran)
+        for case in self._ran.values():
+            yield from self._values(measured, case)
+
+    def _values(self, measured: Measured, case: Case) -> Iterator[Row]:
+        for metric in (*self.shown, *(metrics.WHOLE[m.name] for m in self.shown if m.name in metrics.WHOLE)):
+            value, interval = measured.value(metric, case), measured.interval(metric, case)
+            yield Row(case.title, case.x, metric.name, metric.unit, value, interval=interval)
+        queries = measured.sample(metrics.MEAN_QCT, case)
+        note = f"of {queries.is_complete.size:,}"
+        yield Row(case.title, case.x, "queries complete", "%", 100 * queries.complete_share, note=note)
+        yield Row(case.title, case.x, metrics.DROPPED.name, "%", measured.value(metrics.DROPPED, case))
+
+    def position(self, case: Case) -> float | str:
+        """Where a case is on the axis."""
+        return float(case.percent)
+
+    def panel(self, case: Case) -> str:
+        """Which plot a case is in."""
+        return " ".join(part for part in (case.transport, case.fabric.name, case.preset.note) if part)
+
+    def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
+        measured = self._measured
+        for panel in dict.fromkeys(self.panel(case) for case in self._ran.values()):
+            cases = [case for case in self._ran.values() if self.panel(case) == panel]
+            for metric in self.shown:
+                series = list(_series(measured, metric, cases, self.position))
+                title = f"{metric.name[0].upper()}{metric.name[1:]}, {panel}"
+                yield Plot(title, self.axis, f"{metric.name} ({metric.unit})", series, y_scale="log")
+
+
+def quotient(measured: Measured, metric: Metric, above: Case, below: Case, name: str) -> Row:
+    """A metric of ``above`` over that of ``below``, as a row of ``above`` that nobody judges."""
+    value = measured.ratio(metric, above, below)
+    interval = measured.ratio_interval(metric, above, below)
+    return Row(above.title, above.x, f"{metric.name}, over {name}", "times", value, interval=interval)
+
+
+def near_one(row: Row, slack: float, statement: str) -> Row:
+    """The row, judged by whether its number is 1 but for a share of ``slack``."""
+    return replace(row, judge=Shape(row.measured is not None and abs(row.measured - 1) <= slack, statement))
+
+
+def before(measured: Measured, metric: Metric, better: Case, worse: Case) -> Row:
+    """Is one case faster than another? The paper shows so."""
+    row = quotient(measured, metric, worse, better, better.title)
+    return replace(
+        row, judge=Shape(row.measured is not None and row.measured > 1, f"{better.title} is before {worse.title}")
+    )
+
+
+def _series(measured: Measured, metric: Metric, cases: Sequence[Case], position: Position) -> Iterator[Series]:
+    for name in dict.fromkeys(case.scheme.name for case in cases):
+        of = [case for case in cases if case.scheme.name == name]
+        yield Series(name, [position(case) for case in of], [measured.value(metric, case) for case in of])

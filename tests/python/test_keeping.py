@@ -1,0 +1,164 @@
+"""Campaigns that go on where they were interrupted, and what makes a kept point another one."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from hitless.exhibits import Point, keeping
+from hitless.exhibits.keeping import KeptPoints
+from hitless.exhibits.pool import Pool, Task
+from hitless.fleet.comparison import Comparison
+from hitless.simulation import PacketSimulation, Run, Summary
+
+FAKE = [sys.executable, str(Path(__file__).parent / "fake_hitless.py")]
+RUN = Run(
+    "a = 1\n",
+    Summary({"seed": 3, "share": 0.1, "drops": {"loss": 2}}),
+    {"t": pl.DataFrame({"x": pl.Series([1, 2**63], dtype=pl.UInt64), "name": ["a", "b"], "y": [0.1, 1e-300]})},
+    1.5,
+)
+
+
+def _start(folder, *more):
+    command = [*FAKE, "reproduce", "demo/long", "--json", "--jobs", "1", *more]
+    environment = os.environ | {"HITLESS_FAKE_LOG": str(folder / "log")}
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder, env=environment
+    )
+
+
+def _rows(stdout):
+    [exhibit] = json.loads(stdout)["exhibits"]
+    return exhibit["rows"]
+
+
+def _wait_for_points(folder, count):
+    for _ in range(400):
+        if len(list(folder.glob("results/points/*/run.json"))) >= count:
+            return
+        time.sleep(0.05)
+    raise AssertionError("no points came")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
+def test_an_interrupted_campaign_goes_on_where_it_was(tmp_path, number, code):
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    whole.mkdir()
+    broken.mkdir()
+    expected, _ = _start(whole).communicate(timeout=60)
+
+    first = _start(broken)
+    _wait_for_points(broken, 2)
+    first.send_signal(number)
+    first.communicate(timeout=30)
+    assert first.returncode == code
+    there = len(list(broken.glob("results/points/*/run.json")))
+    begun = (broken / "log").read_text().splitlines()
+    assert 2 <= there < 6
+    (broken / "log").unlink()
+
+    second = _start(broken)
+    stdout, stderr = second.communicate(timeout=60)
+    assert second.returncode == 0
+    assert f"{there} of 6 points are there already" in stderr
+    again = (broken / "log").read_text().splitlines()
+    assert len(again) == 6 - there
+    assert not set(again) & set(begun[:there])
+    assert _rows(stdout) == _rows(expected)
+    assert len(_rows(stdout)) == 7
+
+
+def test_fresh_runs_every_point_again(tmp_path):
+    for more, count in (((), 6), ((), 0), (("--fresh",), 6), (("--seed", "2"), 6)):
+        (tmp_path / "log").write_text("")
+        process = _start(tmp_path, *more)
+        _, stderr = process.communicate(timeout=60)
+        assert len((tmp_path / "log").read_text().splitlines()) == count
+        assert ("6 of 6 points are there already" in stderr) == (count == 0)
+
+
+def test_quick_keeps_nothing_and_refuses_to_forget(tmp_path):
+    _start(tmp_path, "--quick").communicate(timeout=60)
+    assert not (tmp_path / "results/points").exists()
+    process = _start(tmp_path, "--quick", "--fresh")
+    assert "--quick keeps no points" in process.communicate(timeout=60)[1]
+    assert process.returncode == 2
+
+
+def test_a_folder_of_the_users_keeps_its_own_points(tmp_path):
+    _start(tmp_path, "--out", "mine").communicate(timeout=60)
+    assert len(list(tmp_path.glob("mine/points/*/run.json"))) == 6
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_run_is_read_as_it_was_kept(tmp_path):
+    points = KeptPoints(tmp_path / "points")
+    points.keep("d", RUN)
+    assert "d" in points
+    read = points.load("d")
+    assert (read.effective, read.summary, read.wall_s) == (RUN.effective, RUN.summary, RUN.wall_s)
+    assert read.tables["t"].equals(RUN.tables["t"])
+    assert read.tables["t"].schema == RUN.tables["t"].schema
+    points.keep("d", Run("b = 2\n", Summary({})))
+    assert points.load("d").effective == "b = 2\n"
+    points.forget("d")
+    assert "d" not in points
+    assert points.load("d") is None
+
+
+@pytest.mark.parametrize("damaged", ["run.json", "t.parquet", "effective.toml"])
+def test_a_damaged_point_is_run_again_and_replaced(tmp_path, damaged):
+    points = KeptPoints(tmp_path)
+    point = Point("p", PacketSimulation({"messages": 10}))
+    digest = points.digest(point, 1, "p")
+    points.keep(digest, RUN)
+    (tmp_path / digest / damaged).write_bytes(b"\xff{")
+    assert points.load(digest) is None
+    task = Task("demo", Point("p", keeping.KeptWork(point.work, points, digest)), 1)
+    list(Pool(1).run([task], lambda _: None))
+    assert task.failure is None
+    assert points.load(digest).summary == task.run.summary
+
+
+def test_what_changes_results_changes_the_digest(tmp_path, monkeypatch):
+    points = KeptPoints(tmp_path)
+    base = Point("p", {"messages": 10}, keep=("messages",))
+    digest = points.digest(base, 1, "p")
+    same = (Point("other key", {"messages": 10}, keep=["messages"]), Point("p", "messages = 10\n", keep={"messages"}))
+    assert {points.digest(point, 1, "p") for point in same} == {digest}
+    others = [
+        points.digest(Point("p", {"messages": 11}, keep=("messages",)), 1, "p"),
+        points.digest(Point("p", {"messages": 10}, keep=("messages", "queues")), 1, "p"),
+        points.digest(Point("p", {"messages": 10}), 1, "p"),
+        points.digest(base, 2, "p"),
+        points.digest(base, None, "p"),
+        points.digest(Point("p", Comparison(("lg",), (1.0,))), 1, "p"),
+        points.digest(Point("p", Comparison(("lg",), (0.5,))), 1, "p"),
+    ]
+    monkeypatch.setattr(keeping, "program_identity", lambda: "another build")
+    others.append(points.digest(base, 1, "p"))
+    assert len({digest, *others}) == len(others) + 1
+
+
+def test_work_that_cannot_say_what_it_depends_on_is_not_kept(tmp_path):
+    class Anything:
+        def job(self, *, file_name, seed):
+            raise NotImplementedError
+
+    assert KeptPoints(tmp_path).digest(Point("p", Anything()), 1, "p") is None
+
+
+def test_a_folder_that_takes_nothing_costs_no_run(tmp_path):
+    (tmp_path / "points").write_text("a file where the folder should be")
+    process = _start(tmp_path, "--out", str(tmp_path))
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert len(_rows(stdout)) == 7
+    assert "points could not be kept" in stderr

@@ -1,0 +1,80 @@
+"""Deflection end to end: the small network for a few milliseconds, and every scenario that an exhibit asks for."""
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from hitless.exhibits import Context
+from hitless.exhibits.deflection import beyond, incasts, load_sweep, networks, outcomes, parameters, schemes, small
+from hitless.exhibits.deflection.load_sweep import TRANSPORTS
+from hitless.exhibits.deflection.schemes import FAIR, PAPER
+from hitless.exhibits.deflection.setting import TABLES
+from hitless.simulation import Simulation, check_scenario
+
+LENGTH_MS = 60
+ALL = (*schemes.COMPARED, schemes.NAIVE, schemes.PABO, schemes.TRIMMING, schemes.LAS)
+
+
+@pytest.fixture(scope="module")
+def runs():
+    made = {}
+    for scheme in (schemes.ECMP, schemes.DIBS, schemes.VERTIGO, schemes.QUANTILE):
+        scenario = small.case(scheme, 75).scenario(LENGTH_MS)
+        made[scheme.name] = Simulation(scenario, file_name=scheme.name, seed=1).run(keep=TABLES)
+    return made
+
+
+def dropped(run):
+    return sum(run.summary.drops.values())
+
+
+def test_the_load_is_that_which_was_asked_for(runs):
+    loads = [outcomes.load(run).percent(32e9) for run in runs.values()]
+    assert all(40 < load < 100 for load in loads), loads
+
+
+def test_simple_deflection_drops_less_than_none_while_its_neighbours_have_room(runs):
+    assert 0 < dropped(runs["DIBS"]) < dropped(runs["ECMP"]) / 2
+
+
+def test_a_query_begins_with_its_request_and_not_with_the_handshake(runs):
+    messages = runs["ECMP"].table("messages").filter(pl.col("requested_ps") >= 0)
+    # A connection opens in a round trip of four links of 1 us at least.
+    assert (messages["requested_ps"] - messages["started_ps"]).min() > 4_000_000
+
+
+def test_order_is_measured_where_packets_spread_and_where_they_do_not(runs):
+    shares = {name: outcomes.reordered_percent(run) for name, run in runs.items()}
+    assert shares["Quantile-PD"] > 0
+    assert shares["ECMP"] < shares["Vertigo"]
+
+
+def test_the_same_seed_gives_the_same_run():
+    scenario = small.case(schemes.QUANTILE, 95).scenario(5)
+    first, second = (Simulation(scenario, file_name="q", seed=3).run(keep=()) for _ in range(2))
+    assert first.summary["trace_hash"] == second.summary["trace_hash"]
+
+
+@pytest.mark.parametrize("scheme", ALL, ids=lambda scheme: scheme.name)
+@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("preset", [PAPER, FAIR], ids=lambda preset: preset.name)
+def test_every_scheme_is_a_sound_scenario_with_every_transport(scheme, transport, preset):
+    case = replace(load_sweep.at(scheme, 95, transport), preset=preset)
+    effective = check_scenario(_text(case), case.key)
+    assert ("mechanism" in effective) == (scheme.mechanism is not None or transport == "Bolt")
+
+
+SWEEPS = [networks.Figure10, networks.Figure11, parameters.Figure12, parameters.Figure13, parameters.Figure14]
+
+
+@pytest.mark.parametrize("sweep", [*SWEEPS, incasts.Figure9, beyond.Future])
+def test_every_case_of_an_exhibit_is_a_sound_scenario(sweep):
+    for case in sweep().cases(Context(effort="full")):
+        check_scenario(_text(case), case.key)
+
+
+def _text(case):
+    import tomli_w
+
+    return tomli_w.dumps(case.scenario(10))
