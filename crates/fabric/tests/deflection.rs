@@ -108,7 +108,10 @@ fn the_random_choices_follow_the_seed_and_move_nothing_else() {
         assert_ne!(run_with(1, mechanism), run_with(2, mechanism), "{mechanism}");
         let kind = mechanism.lines().nth(1).expect("a line with its kind");
         let never = mechanism.replace(kind, &format!("{kind}\nports = [\"leaf3\"]"));
-        assert_eq!(run_with(1, &never), run_with(1, ""), "a switch on which nothing is full changes nothing");
+        // Ports with an egress hook have managed queues, and so other events.
+        if mechanism != LATE {
+            assert_eq!(run_with(1, &never), run_with(1, ""), "a switch on which nothing is full changes nothing");
+        }
     }
 }
 
@@ -192,9 +195,16 @@ fn a_rank_guard_raises_liars_and_leaves_honest_hosts_alone() {
     let honest = run(&marked("", &with_guard));
     assert_eq!(counter(&honest, "packets with a rank raised"), 0);
     assert!(counter(&honest, "packets seen") > 0);
-    let lies =
-        |mechanism: &str| marked("", mechanism).replacen("name = \"f\"", "name = \"f\"\nrank_divisor = 100000", 1);
+    // Of a flow without an end a part has no end either: liars send 2 MB.
+    let lies = |mechanism: &str| {
+        let large =
+            "rank_divisor = 1000\nkind = \"sequence\"\nsizes = { kind = \"fixed\", bytes = \"2 MB\" }\ncount = 1";
+        let text = marked("", mechanism).replacen("kind = \"long\"", large, 1);
+        let hosts = "sources = [\"h4\", \"h7\", \"h10\"]\ndestinations = [\"h0\", \"h0\", \"h0\"]";
+        text.replacen(hosts, "sources = [\"h4\"]\ndestinations = [\"h0\"]", 1)
+    };
     let caught = run(&lies(&with_guard));
-    assert!(counter(&caught, "packets with a rank raised") > 100);
-    assert!(counter(&caught, "flows found to send more than they promised") >= 3, "each of the long flows");
+    let names = ["packets with a rank raised", "flows found to send more than they promised"];
+    let [raised, found_out] = names.map(|name| counter(&caught, name));
+    assert!(raised > 100 && found_out == 1, "{raised} raised, {found_out} flows found out");
 }
