@@ -36,7 +36,7 @@ class Small(Exhibit):
     """Every number of the authors' table, within a factor of 2."""
 
     def points(self, context: Context) -> Iterable[Point]:
-        length_ms = context.length("ms of traffic", full=DURATION_MS, quick=300)
+        length_ms = context.length("ms of traffic", full=DURATION_MS, quick=200)
         # The longest first, so that both cores have work to the end.
         for load in reversed(published.LOADS):
             for scheme in SCHEMES:
