@@ -3,10 +3,12 @@
 - ``percentiles``: percentiles by nearest rank, their order-statistic intervals, ratios of percentiles, CDFs
 - ``intervals``: exact intervals of counts (Poisson, Clopper-Pearson), of means, and the bootstrap
 - ``fairness``: Jain's index, of anything and over time
+- ``goodness``: the chi-square test
 - ``special``: the two incomplete functions that the intervals rest on
 """
 
 from hitless.analysis.fairness import fairness_over_time, jain_index
+from hitless.analysis.goodness import chi_square_p_value
 from hitless.analysis.intervals import (
     Interval,
     bootstrap_interval,
@@ -25,6 +27,7 @@ __all__ = [
     "Interval",
     "bootstrap_interval",
     "cdf",
+    "chi_square_p_value",
     "fairness_over_time",
     "jain_index",
     "mean_interval",

@@ -2,18 +2,39 @@
 
 - ``fabrics``, ``schemes``, ``setting``: networks, what switches do, and one run
 - ``outcomes``, ``statistics``: what a run says, and how it is averaged
+- ``testbed``: the testbed of figure 5; ``response_times``, ``bursts``: its two experiments
+- ``fits``: densities and how far they are from a sample
 - the others: figures and tables
 """
 
 from hitless.exhibits.deflection import (
     beyond,
+    control_packets,
+    example,
     fair,
     incasts,
     load_sweep,
     networks,
     parameters,
+    port_choice,
+    priorities,
+    prototype,
     side_effects,
     small,
 )
 
-__all__ = ["beyond", "fair", "incasts", "load_sweep", "networks", "parameters", "side_effects", "small"]
+__all__ = [
+    "beyond",
+    "control_packets",
+    "example",
+    "fair",
+    "incasts",
+    "load_sweep",
+    "networks",
+    "parameters",
+    "port_choice",
+    "priorities",
+    "prototype",
+    "side_effects",
+    "small",
+]

@@ -1,0 +1,19 @@
+"""Does a sample look as a distribution says? Pearson's chi-square test."""
+
+from collections.abc import Sequence
+
+from hitless.analysis.special import incomplete_gamma
+
+
+def chi_square_p_value(counts: Sequence[int], expected: Sequence[float] | None = None) -> float:
+    """The probability of counts at least as far from ``expected`` by chance (Pearson 1900).
+
+    ``expected`` are shares in any unit, all of them positive; left out: the same for all. Below about five counts
+    expected in a cell it is not to be trusted.
+    """
+    shares = [1.0] * len(counts) if expected is None else list(expected)
+    if len(shares) != len(counts) or len(counts) < 2 or min(shares) <= 0.0 or sum(counts) <= 0:
+        raise ValueError("a chi-square test needs two cells or more, some counts, and a positive share for each cell")
+    unit = sum(counts) / sum(shares)
+    distance = sum((count - unit * share) ** 2 / (unit * share) for count, share in zip(counts, shares, strict=True))
+    return 1.0 - incomplete_gamma(0.5 * (len(counts) - 1), 0.5 * distance)

@@ -1,0 +1,204 @@
+"""Figure 5b: response times of a key-value store, on a link to the client that is full of bulk data."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from hitless.analysis import Interval, mean_interval
+from hitless.exhibits import Context, Factor, Point, Row, Runs, Unjudged
+from hitless.exhibits.deflection import testbed
+from hitless.exhibits.deflection.statistics import Durations
+from hitless.exhibits.deflection.testbed import Scheme
+from hitless.exhibits.judge import Judge
+from hitless.plot import Plot, tail_series
+from hitless.simulation import Run
+
+REQUESTS_PER_SECOND = 500_000
+REQUEST_BYTES, ANSWER_BYTES = 100, 1_000
+"""Section 5.1 has neither: a key of some tens of bytes with what the protocol adds, and a value of a common size."""
+THINK = {"mean": "10 us", "deviation": "2 us"}
+"""An assumption."""
+STREAMS = 8
+"""Flows of each of the two Iperf instances: one for each core of the servers' processor. **Calibrated** on "totaling up
+to 35 Gbps" in section 5.1: with a single one each, 80 KB at the port leave 27 Gbps."""
+BACKGROUND_MS = 100
+"""How long the background has been sending when the requests begin."""
+TIMEOUT_MS = 200
+"""The least timeout of Linux: whoever waited so long lost a packet, and there was none behind it to show that."""
+RUNS = 5
+"""Section 5.1: "averaged over 5 runs"."""
+
+SCHEMES = (*testbed.COMPARED, testbed.ALONE)
+TABLES = ("messages", "flows", "throughput", "mechanisms")
+
+_RATIOS: Sequence[tuple[Scheme, Scheme, float]] = (
+    (testbed.DROP_TAIL, testbed.QUANTILE, 425),
+    (testbed.SIMPLE, testbed.QUANTILE, 51),
+    (testbed.LARGE, testbed.QUANTILE, 199),
+    (testbed.DROP_TAIL, testbed.DISTRIBUTION, 437),
+    (testbed.DROP_TAIL, testbed.SIMPLE, 8),
+)
+"""p99 of the first over that of the second, in the paper."""
+_ONE_STREAM = Scheme("no deflection, 2 bulk flows")
+"""Fewer flows lose fewer packets: what decides whether p99 is a timeout."""
+_NONE = Unjudged()
+_X = f"{REQUESTS_PER_SECOND:,} requests/s"
+
+
+def scenario(scheme: Scheme, requests_ms: float, streams: int = STREAMS) -> Mapping[str, Any]:
+    """Bulk flows of two servers to the busy one, and answers of the third to its requests."""
+    return testbed.scenario(
+        scheme,
+        BACKGROUND_MS + requests_ms,
+        {"tcp": testbed.TCP},
+        [_background(streams), _requests()],
+        measure={"throughput": [{"links": [testbed.BUSY_PORT], "period": "10 ms"}]},
+    )
+
+
+def _background(streams: int) -> Mapping[str, Any]:
+    """Flows that take what they can get, as Iperf does."""
+    return {
+        "name": testbed.LOW,
+        "transport": "tcp",
+        "kind": "long",
+        "sources": list(testbed.SENDERS) * streams,
+        "destinations": [testbed.BUSY] * len(testbed.SENDERS) * streams,
+        "rank": testbed.LOW_RANK,
+    }
+
+
+def _requests() -> Mapping[str, Any]:
+    """Each request alone on its connection, which is open, as of clients that wait for each answer.
+
+    The answers, not the requests, share a link with the background: so the background gets what the paper says.
+    """
+    return {
+        "name": testbed.HIGH,
+        "transport": "tcp",
+        "kind": "poisson",
+        "start": f"{BACKGROUND_MS} ms",
+        "flows_per_second": REQUESTS_PER_SECOND,
+        "sources": [testbed.THIRD],
+        "destinations": [testbed.BUSY],
+        "sizes": {"kind": "fixed", "bytes": f"{ANSWER_BYTES} B"},
+        "request": {"size": f"{REQUEST_BYTES} B", "think": THINK},
+        "rank": testbed.HIGH_RANK,
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class Responses:
+    """What one run has to say."""
+
+    run: Run
+
+    @cached_property
+    def times(self) -> Durations:
+        """From a request to the last byte of its answer."""
+        is_sent = (pl.col("group") == testbed.HIGH) & (pl.col("requested_ps") >= 0)
+        found = self.run.table("messages").filter(is_sent)
+        started = found["requested_ps"].to_numpy().astype(np.float64) / 1e12
+        delivered = found["delivered_ps"].to_numpy().astype(np.float64) / 1e12
+        is_complete = delivered >= 0.0
+        end_s = float(self.run.summary["simulated_s"])
+        return Durations(started, np.where(is_complete, delivered, end_s) - started, is_complete)
+
+    @property
+    def p99_us(self) -> float:
+        """What 1 % of the requests exceed; those without an answer at the end have waited until then at least."""
+        return 1e6 * (self.times.whole_percentile_s(99) or float("nan"))
+
+    @property
+    def median_us(self) -> float:
+        """What half of them exceed."""
+        return 1e6 * (self.times.whole_percentile_s(50) or float("nan"))
+
+    @property
+    def timed_out_percent(self) -> float:
+        """Requests that took `TIMEOUT_MS` or more, answered or not."""
+        return 100 * float(np.mean(self.times.lasted_s >= TIMEOUT_MS / 1e3))
+
+    @property
+    def background_gbps(self) -> float:
+        """What of the background was delivered while there were requests, payload."""
+        flows = self.run.table("flows").filter(pl.col("group") == testbed.LOW)
+        return float(flows["delivered_bytes"].sum()) * 8 / 1e9 / float(self.run.summary["simulated_s"])
+
+
+class ResponseTimes:
+    """Its runs and rows."""
+
+    def points(self, context: Context) -> Iterator[Point]:
+        """Each scheme, in runs that share their arrivals with those of the other schemes."""
+        self._runs = context.length("runs", full=RUNS, normal=RUNS, quick=2)
+        requests_ms = context.length("ms of requests", full=5_000, normal=1_000, quick=250)
+        for replica in range(self._runs):
+            for scheme in SCHEMES:
+                yield Point(_key(scheme, replica), scenario(scheme, requests_ms), replica, keep=TABLES)
+            made = scenario(testbed.DROP_TAIL, requests_ms, streams=1)
+            yield Point(_key(_ONE_STREAM, replica), made, replica, keep=TABLES)
+
+    def rows(self, runs: Runs) -> Iterator[Row]:
+        """The paper's quotients, then each scheme."""
+        p99 = {scheme.name: [of.p99_us for of in self._of(runs, scheme)] for scheme in SCHEMES}
+        for above, below, paper in _RATIOS:
+            judge = Factor(better="higher", winner_above=1.0)
+            yield _ratio((above, below), p99, paper, judge)
+        yield _ratio((testbed.QUANTILE, testbed.ALONE), p99, 1.0059, Factor(better="lower"))
+        yield _ratio((testbed.DISTRIBUTION, testbed.ALONE), p99)
+        yield _ratio((testbed.DROP_TAIL, testbed.QUANTILE_1), p99)
+        yield _ratio((testbed.QUANTILE_1, testbed.ALONE), p99)
+        yield _ratio((testbed.DROP_TAIL, testbed.PUBLISHED), p99)
+        yield _ratio((testbed.PUBLISHED, testbed.ALONE), p99)
+        for scheme in (*SCHEMES, _ONE_STREAM):
+            yield from self._scheme(scheme, self._of(runs, scheme))
+
+    def plots(self, runs: Runs) -> Iterator[Plot]:
+        """The tails of the first run."""
+        series = [tail_series(scheme.name, 1e6 * self._of(runs, scheme)[0].times.lasted_s) for scheme in SCHEMES]
+        yield Plot("Response times", "time (us)", "share of requests above", series, x_scale="log", y_scale="log")
+
+    def _scheme(self, scheme: Scheme, runs: Sequence[Responses]) -> Iterator[Row]:
+        yield _mean_row(scheme, "p99 response time", "us", [run.p99_us for run in runs])
+        yield _mean_row(scheme, "median response time", "us", [run.median_us for run in runs])
+        metric = f"requests that took {TIMEOUT_MS} ms or more"
+        yield _mean_row(scheme, metric, "%", [run.timed_out_percent for run in runs])
+        yield _mean_row(scheme, "requests answered", "%", [100 * run.times.complete_share for run in runs])
+        if scheme.has_background:
+            note = "paper: up to 35 Gbps" if scheme is testbed.DROP_TAIL else ""
+            yield _mean_row(scheme, "background", "Gbps", [run.background_gbps for run in runs], note)
+
+    def _of(self, runs: Runs, scheme: Scheme) -> list[Responses]:
+        return [Responses(runs[_key(scheme, replica)]) for replica in range(self._runs)]
+
+
+def _key(scheme: Scheme, replica: int) -> str:
+    return f"requests {scheme.name} {replica}"
+
+
+def _ratio(
+    pair: tuple[Scheme, Scheme],
+    values: Mapping[str, Sequence[float]],
+    paper: float | None = None,
+    judge: Judge = _NONE,
+) -> Row:
+    above, below = pair
+    ratios = [first / second for first, second in zip(values[above.name], values[below.name], strict=True)]
+    metric = f"p99 response time over that of {below.name}"
+    value, interval = mean_of(ratios)
+    return Row(above.name, _X, metric, "times", value, paper=paper, interval=interval, judge=judge)
+
+
+def _mean_row(scheme: Scheme, metric: str, unit: str, values: Sequence[float], note: str = "") -> Row:
+    value, interval = mean_of(values)
+    return Row(scheme.name, _X, metric, unit, value, interval=interval, note=note)
+
+
+def mean_of(values: Sequence[float]) -> tuple[float, Interval | None]:
+    """The mean over runs and its interval, which a single run has none of."""
+    return sum(values) / len(values), mean_interval(values) if len(values) > 1 else None
