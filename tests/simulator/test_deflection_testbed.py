@@ -50,13 +50,13 @@ def test_requests_are_answered(responses):
 @pytest.mark.parametrize("load", bursts.LOADS)
 def test_bursts_of_high_priority_arrive_with_preemptive_deflection(load):
     share = {}
-    for scheme in (testbed.DROP_TAIL, testbed.QUANTILE_1, testbed.PUBLISHED):
+    for scheme in (testbed.DROP_TAIL, testbed.QUANTILE, testbed.DISTRIBUTION):
         run = simulated(bursts.scenario(scheme, load, 5), keep=("flows",))
         sent = run.table("flows").filter(pl.col("group") == testbed.HIGH)["packets_sent"].to_list()
         assert sent == [bursts.PACKETS] * bursts.BURSTS
         share[scheme] = bursts.delivered_percent(run)
     assert share[testbed.DROP_TAIL] < 95
-    assert min(share[testbed.QUANTILE_1], share[testbed.PUBLISHED]) > 99
+    assert min(share[testbed.QUANTILE], share[testbed.DISTRIBUTION]) > 99
 
 
 @pytest.mark.parametrize("spines", port_choice.PORTS)
