@@ -262,6 +262,8 @@ fn stored_bytes(kind: u8) -> Option<usize> {
     const CONTROL: u8 = ShimKind::LinkGuardianControl as u8;
     const MARK: u8 = ShimKind::PriorityMark as u8;
     const TRIMMED: u8 = ShimKind::Trimmed as u8;
+    const MEAN: u8 = ShimKind::DeflectionMean as u8;
+    const STATE: u8 = ShimKind::DeflectionControl as u8;
     match kind {
         DATA => Some(DataHeader::BYTES),
         ACK => Some(AckHeader::BYTES),
@@ -278,6 +280,8 @@ fn stored_bytes(kind: u8) -> Option<usize> {
         CONTROL => Some(ControlHeader::BYTES),
         MARK => Some(crate::priority_mark::PriorityMark::BYTES),
         TRIMMED => Some(crate::trimmed::Trimmed::BYTES),
+        MEAN => Some(crate::deflection::CarriedMean::BYTES),
+        STATE => Some(crate::deflection::QueueState::BYTES),
         _ => None,
     }
 }

@@ -41,7 +41,9 @@ impl Transport {
     /// as a hardware timestamp. Only transports that use it keep it.
     #[inline]
     pub fn note_arrival(&mut self, now: Time) {
-        if let Transport::PacketPair(PacketPairHeader::Data(data)) = self {
+        if let Transport::PacketPair(PacketPairHeader::Data(data)) = self
+            && data.arrived_at == Time::ZERO
+        {
             data.arrived_at = now;
         }
     }

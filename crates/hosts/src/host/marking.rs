@@ -45,6 +45,8 @@ struct Message {
     /// Packets of the flow before it, where the transport counts packets.
     start_packets: u64,
     flowlet: u16,
+    /// Where the first packet of it begins that was sent: a segment that begins in the message before may have its first bytes.
+    first_offset: Option<u64>,
 }
 
 /// Marks the packets of one flow.
@@ -65,7 +67,7 @@ pub struct Marker {
 impl Marker {
     /// Marks for a flow of `application`; a transport that counts packets fills them with `packet_bytes`.
     pub fn new(marking: Marking, application: Application, packet_bytes: Option<u64>) -> Self {
-        let next = Message { start_bytes: 0, end_bytes: 0, start_packets: 0, flowlet: 0 };
+        let next = Message { start_bytes: 0, end_bytes: 0, start_packets: 0, flowlet: 0, first_offset: None };
         let endless = Message { end_bytes: u64::MAX, ..next };
         let messages = match application {
             Application::Unlimited { .. } => VecDeque::from([endless]),
@@ -90,6 +92,7 @@ impl Marker {
             end_bytes: message.end_bytes,
             start_packets: message.start_packets + bytes.div_ceil(self.packet_bytes),
             flowlet: message.flowlet.wrapping_add(1),
+            first_offset: None,
         };
     }
 
@@ -100,15 +103,20 @@ impl Marker {
             Place::Bytes(offset) => message.start_bytes <= offset,
             Place::Packets(number) => message.start_packets <= number,
         };
-        let Some(&message) = self.messages.iter().rev().find(begins_before) else { return };
+        let Some(place_of_message) = self.messages.iter().rposition(|message| begins_before(&message)) else { return };
+        let message = &mut self.messages[place_of_message];
         let offset = match place {
             Place::Bytes(offset) => offset,
             Place::Packets(number) => message.start_bytes + (number - message.start_packets) * self.packet_bytes,
         };
+        if offset == message.start_bytes || offset == self.sent_bytes {
+            message.first_offset.get_or_insert(offset);
+        }
+        let message = *message;
         let mark = PriorityMark {
             rank_bytes: self.rank(&message, offset),
             flowlet: message.flowlet,
-            is_first: offset == message.start_bytes,
+            is_first: message.first_offset == Some(offset),
             retransmissions: self.count(offset, u64::from(bytes), acknowledged_bytes),
         };
         packet.push_shim(mark).expect("a packet fresh from its transport has no shims");
@@ -211,6 +219,18 @@ mod tests {
         marker.wrote(100, 2_500);
         assert_eq!(marker.messages.len(), 2);
         assert_eq!(ranks(&mut marker, 3_200), (2, 100, true));
+    }
+
+    /// Else the ordering layer would wait for a first packet that never comes.
+    #[test]
+    fn the_first_packet_of_a_message_is_the_first_that_begins_in_it() {
+        let mut marker = Marker::new(Marking::honest(Rank::RemainingBytes), Application::Appended, None);
+        marker.wrote(2_000, 0);
+        marker.wrote(3_000, 0);
+        let mut first =
+            |offset| mark_of(&mut marker, segment(offset, 1_448), 0).map(|mark| (mark.flowlet, mark.is_first));
+        let marks = [0, 1_448, 2_896, 4_344, 2_896, 1_448].map(|offset| first(offset).unwrap());
+        assert_eq!(marks, [(0, true), (0, false), (1, true), (1, false), (1, true), (0, false)]);
     }
 
     #[test]

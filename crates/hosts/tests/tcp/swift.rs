@@ -68,6 +68,31 @@ fn a_window_of_a_quarter_of_a_segment_sends_one_in_four_round_trip_times() {
     script.expect(240, &[(240, 2)]);
 }
 
+/// While the gap is waited for nothing is in the network, and so nothing times out.
+#[test]
+fn a_loss_that_waits_for_its_gap_is_timed_out_once() {
+    let swift = SwiftConfig {
+        base_target: Duration::from_us(1),
+        fs_range: Duration::ZERO,
+        min_cwnd: 0.001,
+        ..SwiftConfig::default()
+    };
+    let rto_min = Duration::from_ms(10);
+    let config = TcpConfig { initial_window_segments: 1, rto_min, sack: false, rack_tlp: false, ..with(swift) };
+    let mut script = Script::new(&config);
+    script.write(0, 20 * MSS);
+    let mut sent_at = script.sent_until(0)[0].0;
+    for segment in 1..=6 {
+        script.receive(sent_at + 1_000, acknowledgement(segment, 0));
+        sent_at = script.sent_until(sent_at + 1_000 * (1 << segment)).last().expect("the gap is over").0;
+    }
+    // The seventh is lost. A sixty-fourth of a segment: 64 ms from one to the next; with the timeout 128.
+    let sent = script.sent_until(sent_at + 127_999);
+    assert_eq!((sent, script.sender.statistics().timeouts), (vec![], 1));
+    assert_eq!(script.sent_until(sent_at + 128_001).len(), 1, "it is sent again");
+    assert_eq!(script.sender.statistics().timeouts, 1);
+}
+
 #[test]
 fn a_window_that_has_grown_again_waits_no_longer() {
     let swift = SwiftConfig { base_target: Duration::from_us(30), fs_range: Duration::ZERO, ..SwiftConfig::default() };

@@ -34,7 +34,9 @@ impl TcpSender {
         }
         // An acknowledgement overtaken by a later one says nothing new.
         if header.acknowledgement < previous || header.acknowledgement > self.scoreboard.next() {
-            self.note_overtaken_loss(now, header);
+            if header.flags.contains(TcpFlags::LOSS) {
+                self.note_overtaken_loss(now, header);
+            }
             return;
         }
         self.peer_window_bytes = header.window_bytes;

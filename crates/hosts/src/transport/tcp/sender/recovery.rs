@@ -162,6 +162,8 @@ impl TcpSender {
         self.timeout_base = now;
         self.window.congestion_bytes = self.scoreboard.pipe_bytes() + self.window.segment_bytes;
         self.algorithm.timed_out(&mut self.window, now);
+        // RFC 6298, section 5.4: the first segment goes again, whatever window the algorithm has set.
+        self.repair_at_once = self.algorithm_sets_window() && self.delivery_rate.is_none();
     }
 
     /// RFC 8985, section 7.4.2: what became of the tail loss probe.

@@ -1,6 +1,7 @@
 //! The sender's one timer: SYN, retransmission, tail loss probe, reordering or pacing, whichever comes first.
 
 use super::{CongestionState, Connection, TcpSender};
+use crate::transport::tcp::congestion::CongestionControl;
 use hitless_wire::{Duration, Time};
 
 /// What the timer is set for.
@@ -37,7 +38,9 @@ impl TcpSender {
     #[inline(never)]
     fn set_timer_unusual(&mut self, now: Time) {
         (self.timer, self.deadline) = self.next_timer(now);
-        if let Some(wakes_at) = self.pacer.wakes_at().filter(|&wakes_at| wakes_at < self.deadline) {
+        // With nothing in the network nothing can be late: only the gap is waited for.
+        let only_waits = self.scoreboard.pipe_bytes() == 0 && self.algorithm.packet_gap().is_some();
+        if let Some(wakes_at) = self.pacer.wakes_at().filter(|&wakes_at| only_waits || wakes_at < self.deadline) {
             (self.timer, self.deadline) = (TimerKind::Pacing, wakes_at);
         }
     }
