@@ -152,6 +152,14 @@ def test_a_scheme_that_wins_where_the_papers_loses_differs():
     assert row.verdict == "differs"
 
 
+@pytest.mark.parametrize(("quotient", "verdict"), [(1.0059, "match"), (1.05, "match"), (1.16, "differs")])
+def test_bulk_flows_that_requests_notice_are_no_match(quotient, verdict):
+    rows = rows_of(ResponseTimes(), lambda key: responses(1.0 if testbed.ALONE.name in key else quotient))
+    row = rows[testbed.QUANTILE.name, "500,000 requests/s", f"p99 response time over that of {testbed.ALONE.name}"]
+    assert row.measured == pytest.approx(quotient)
+    assert row.verdict == verdict
+
+
 def test_a_packet_in_fifty_that_is_lost_is_no_100_percent():
     def made(key):
         lost = 1_001 if testbed.QUANTILE.name in key else 25_000

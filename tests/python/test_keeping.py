@@ -6,12 +6,14 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from hitless.exhibits import Point, keeping
+from hitless.exhibits import Point, campaign, keeping
 from hitless.exhibits.keeping import KeptPoints
 from hitless.exhibits.pool import Pool, Task
 from hitless.fleet.comparison import Comparison
@@ -145,6 +147,84 @@ def test_what_changes_results_changes_the_digest(tmp_path, monkeypatch):
     monkeypatch.setattr(keeping, "program_identity", lambda: "another build")
     others.append(points.digest(base, 1, "p"))
     assert len({digest, *others}) == len(others) + 1
+
+
+def _short(run):
+    return replace(run, tables={name: table.head(1) for name, table in run.tables.items()})
+
+
+def test_a_run_is_reduced_before_it_is_kept(tmp_path):
+    point = Point("p", PacketSimulation({"messages": 10}), reduce=_short)
+    task = Task("demo", point, 1)
+    list(Pool(1).run([task], lambda _: None))
+    assert task.run.table("messages").height == 1
+
+    points = KeptPoints(tmp_path)
+    assert points.digest(point, 1, "p") != points.digest(replace(point, reduce=None), 1, "p")
+    for _ in range(2):
+        task = Task("demo", point, 1)
+        campaign._keep(task, points, fresh=False)
+        list(Pool(1).run([task], lambda _: None))
+        assert task.run.table("messages").height == 1
+    [kept] = tmp_path.iterdir()
+    assert points.load(kept.name).table("messages").height == 1
+
+
+def test_two_threads_with_one_point_run_it_once(tmp_path, monkeypatch):
+    monkeypatch.setenv("HITLESS_FAKE_LOG", str(tmp_path / "log"))
+    points = KeptPoints(tmp_path / "points")
+    tasks = [Task("demo", Point(key, PacketSimulation({"messages": 10, "seconds": 0.3})), 1) for key in ("a", "b")]
+    for task in tasks:
+        campaign._keep(task, points, fresh=False)
+    list(Pool(2).run(tasks, lambda _: None))
+    assert points.trouble is None
+    assert len((tmp_path / "log").read_text().splitlines()) == 1
+    first, second = (task.run for task in tasks)
+    assert first.summary == second.summary
+    assert first.table("messages").equals(second.table("messages"))
+    assert len(list((tmp_path / "points").iterdir())) == 1
+
+
+def test_threads_that_write_one_point_do_not_disturb_each_other(tmp_path):
+    points = KeptPoints(tmp_path)
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda _: points.keep("d", RUN), range(64)))
+    assert points.trouble is None
+    assert points.load("d").summary == RUN.summary
+    assert [path.name for path in tmp_path.iterdir()] == ["d"]
+
+
+def test_what_a_process_left_that_is_no_more_is_removed(tmp_path):
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    (tmp_path / f".d.{ended.pid}.1").mkdir()
+    (tmp_path / f".d.{os.getpid()}.1").mkdir()
+    KeptPoints(tmp_path).tidy()
+    assert [path.name for path in tmp_path.iterdir()] == [f".d.{os.getpid()}.1"]
+
+
+def test_a_refused_scenario_fails_its_own_point(tmp_path):
+    points = KeptPoints(tmp_path)
+    tasks = [Task("demo", Point("bad", {"nonsense": 1}), 1), Task("demo", Point("good", {"messages": 10}), 1)]
+    for task in tasks:
+        campaign._keep(task, points, fresh=False)
+    list(Pool(1).run(tasks, lambda _: None))
+    assert "unknown field" in str(tasks[0].failure)
+    assert tasks[1].run is not None
+
+
+def test_a_damaged_point_is_shown_as_it_runs(tmp_path):
+    points = KeptPoints(tmp_path)
+    shown = []
+    for damaged in (False, False, True):
+        task = Task("demo", Point("p", {"messages": 10}), 1)
+        campaign._keep(task, points, fresh=False)
+        if damaged:
+            [path] = tmp_path.glob("*/effective.toml")
+            path.unlink()
+        list(Pool(1).run([task], lambda _: None))
+        shown.append(task.was_there)
+    assert shown == [False, True, False]
 
 
 def test_work_that_cannot_say_what_it_depends_on_is_not_kept(tmp_path):

@@ -123,6 +123,7 @@ class Campaign:
         self.order = {entry.id: number for number, entry in enumerate(entries)}
         self.interrupted = False
         if kept is not None:
+            kept.tidy()
             for task in self.tasks:
                 _keep(task, kept, fresh=fresh)
 
@@ -146,13 +147,21 @@ class Campaign:
 
 def _keep(task: Task, kept: KeptPoints, *, fresh: bool) -> None:
     """Have a task use what is kept of its point, and keep it otherwise."""
-    digest = kept.digest(task.point, task.seed, task.name)
+    try:
+        digest = kept.digest(task.point, task.seed, task.name)
+    except HitlessError:
+        return  # what is refused here is refused again when the task begins, and fails it alone
     if digest is None:
         return
     if fresh:
         kept.forget(digest)
     task.was_there = digest in kept
-    task.point = replace(task.point, what=KeptWork(task.point.work, kept, digest))
+
+    def is_missing() -> None:
+        task.was_there = False
+
+    work = KeptWork(task.point.work, kept, digest, task.point.reduce, is_missing)
+    task.point = replace(task.point, what=work, reduce=None)
 
 
 def _collect_finished(waiting: list[_Work]) -> Iterator[Result]:

@@ -8,22 +8,24 @@
             effective.toml
             messages.parquet
 
-A folder appears whole or not at all: it is written under another name and renamed. What cannot be read is not there.
-The folder may be deleted at any time.
+A folder appears whole or not at all: it is written under another name, ``.digest.process.thread``, and renamed. What
+cannot be read is not there. The folder may be deleted at any time. Several threads, and several processes, may use it.
 """
 
 import hashlib
+import inspect
 import json
 import os
 import shutil
-from collections.abc import Collection
+import threading
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import polars as pl
 
-from hitless.exhibits.model import Point
+from hitless.exhibits.model import Point, Reduction
 from hitless.simulation import Job, Run, Summary, Work, program_identity
 
 _FORMAT = 1
@@ -45,6 +47,18 @@ class KeptPoints:
     folder: Path
     trouble: OSError | None = field(default=None, init=False)
     """Why the last point that could not be kept was not."""
+    _locks: dict[str, threading.RLock] = field(default_factory=dict, init=False, repr=False)
+
+    def lock(self, digest: str) -> threading.RLock:
+        """Held by the thread that works a point out or writes it, so that another one of this process reads it then."""
+        return self._locks.setdefault(digest, threading.RLock())
+
+    def tidy(self) -> None:
+        """Remove what processes left that ended while they wrote."""
+        for path in self.folder.glob(".*.*.*"):
+            process = path.name.split(".")[2]
+            if process.isdecimal() and not Path("/proc", process).exists():
+                shutil.rmtree(path, ignore_errors=True)
 
     def digest(self, point: Point, seed: int | None, file_name: str) -> str | None:
         """What the results of a point depend on, as a short name; None for work that cannot say.
@@ -56,6 +70,8 @@ class KeptPoints:
             return None
         tables = "all" if point.keep is None else sorted(point.keep)
         parts = [_FORMAT, program_identity(), type(work).__name__, work.identity(file_name), seed, tables]
+        if point.reduce is not None:
+            parts.append(_source(point.reduce))
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
     def __contains__(self, digest: object) -> bool:
@@ -75,15 +91,17 @@ class KeptPoints:
     def keep(self, digest: str, run: Run) -> None:
         """Write a run; where that is refused, `trouble` has the reason, and the run is only not kept."""
         path = self.folder / digest
-        unfinished = self.folder / f".{digest}.{os.getpid()}"
-        try:
-            unfinished.mkdir(parents=True, exist_ok=True)
-            _write(unfinished, run)
-            shutil.rmtree(path, ignore_errors=True)
-            unfinished.rename(path)
-        except OSError as refused:
-            self.trouble = refused
-            shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished = self.folder / f".{digest}.{os.getpid()}.{threading.get_ident()}"
+        with self.lock(digest):
+            try:
+                unfinished.mkdir(parents=True, exist_ok=True)
+                _write(unfinished, run)
+                shutil.rmtree(path, ignore_errors=True)
+                unfinished.rename(path)
+            except OSError as refused:
+                if digest not in self:  # another process may have written the same
+                    self.trouble = refused
+                shutil.rmtree(unfinished, ignore_errors=True)
 
     def forget(self, digest: str) -> None:
         """Remove a point."""
@@ -97,12 +115,17 @@ class KeptWork:
     work: Work
     points: KeptPoints
     digest: str
+    reduce: Reduction | None = None
+    """What is done to a run before it is written."""
+    is_missing: Callable[[], None] = lambda: None
+    """Called where nothing that can be read is there."""
 
     def job(self, *, file_name: str, seed: int | None) -> Job:
         """The reading of what is there, or else the work."""
         run = self.points.load(self.digest)
         if run is not None:
             return _Reading(run)
+        self.is_missing()
         return _Keeping(self.work.job(file_name=file_name, seed=seed), self)
 
 
@@ -126,7 +149,7 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class _Keeping:
-    """A job whose results are written when it is done."""
+    """A job whose results are written when it is done, unless another thread has done the same meanwhile."""
 
     job: Job
     to: KeptWork
@@ -139,9 +162,22 @@ class _Keeping:
         self.job.cancel()
 
     def run(self, keep: Collection[str] | None = None) -> Run:
-        run = self.job.run(keep)
-        self.to.points.keep(self.to.digest, run)
-        return run
+        points, digest = self.to.points, self.to.digest
+        with points.lock(digest):
+            there = points.load(digest) if digest in points else None
+            if there is not None:
+                return there
+            run = self.job.run(keep)
+            run = self.to.reduce(run) if self.to.reduce else run
+            points.keep(digest, run)
+            return run
+
+
+def _source(reduction: Reduction) -> str:
+    """What a reduction does: its name, and the text of its module."""
+    module = inspect.getmodule(reduction)
+    text = inspect.getsource(module) if module else ""
+    return f"{reduction.__qualname__} {hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def _write(folder: Path, run: Run) -> None:

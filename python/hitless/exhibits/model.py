@@ -3,7 +3,7 @@
 import hashlib
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -15,6 +15,8 @@ from hitless.plot import Plot
 from hitless.simulation import PacketSimulation, Run, Scenario, Work
 
 Effort: TypeAlias = Literal["quick", "normal", "full"]
+Reduction: TypeAlias = Callable[[Run], Run]
+"""A function of a module, which depends on nothing but the run and that module."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,8 @@ class Point:
     """Points of one replica share one seed, so that schemes meet the same arrivals; others are independent."""
     keep: Collection[str] | None = None
     """The tables that the rows need; None for all. What is not kept takes no memory."""
+    reduce: Reduction | None = None
+    """Makes a finished run smaller, before it waits for the others and before it is kept on disk."""
 
     @property
     def work(self) -> Work:

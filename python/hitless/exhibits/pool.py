@@ -108,7 +108,8 @@ class Pool:
         # A stop between the check above and here has seen no job to cancel.
         if self._stopped.is_set():
             raise RunCancelled
-        return task.job.run(keep=task.point.keep)
+        run = task.job.run(keep=task.point.keep)
+        return task.point.reduce(run) if task.point.reduce else run
 
 
 def default_jobs() -> int:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from hitless.exhibits import Context, Row, exhibit
+from hitless.exhibits import Context, Row, Unjudged, exhibit
 from hitless.exhibits.deflection import metrics, schemes
 from hitless.exhibits.deflection.metrics import Measured
 from hitless.exhibits.deflection.schemes import Scheme
@@ -45,10 +45,11 @@ class Figure9(Sweep):
     def claims(self) -> Iterable[Claim]:
         most = SCALES[-1]
         quantile = _scale(schemes.QUANTILE, most)
-        note = f"the paper's with 450 answers, here {most}"
-        yield Claim(metrics.P99_ANSWER, _scale(schemes.ECMP, most), quantile, 2.0, note, "higher")
-        yield Claim(metrics.P99_ANSWER, _scale(schemes.DIBS, most), quantile, 4.0, note, "higher")
-        yield Claim(metrics.MEAN_QCT, _scale(schemes.DISTRIBUTION, most), quantile, 1 / 0.66, f"34 % less; {note}")
+        note, beyond = f"the paper's with 450 answers, here {most}", Unjudged()
+        yield Claim(metrics.P99_ANSWER, _scale(schemes.ECMP, most), quantile, 2.0, note, "higher", beyond)
+        yield Claim(metrics.P99_ANSWER, _scale(schemes.DIBS, most), quantile, 4.0, note, "higher", beyond)
+        above = _scale(schemes.DISTRIBUTION, most)
+        yield Claim(metrics.MEAN_QCT, above, quantile, 1 / 0.66, f"34 % less; {note}", judge=beyond)
         quantile = _size(schemes.QUANTILE, 100)
         yield Claim(metrics.P99_QCT, _size(schemes.ECMP, 100), quantile, 1 / 0.72, "text: 28 % less", "higher")
         yield Claim(metrics.P99_QCT, _size(schemes.DIBS, 100), quantile, 1 / 0.76, "text: 24 % less", "higher")

@@ -10,7 +10,7 @@ from hitless.exhibits.deflection.fabrics import LEAF_SPINE, LEAF_SPINE_100G, Fab
 from hitless.exhibits.deflection.metrics import Measured
 from hitless.exhibits.deflection.schemes import FAIR, PAPER, Preset, Scheme, under
 from hitless.exhibits.deflection.setting import Case, Incast, TransportName
-from hitless.exhibits.deflection.sweep import QCT, Claim, Sweep, before
+from hitless.exhibits.deflection.sweep import QCT, Claim, Sweep, before, of_complete_ones
 
 QUERIES_PER_SECOND = {55: 2_000, 65: 6_000, 75: 10_000, 85: 14_000, 95: 18_000}
 """Beside 50 % of background, at 10/40G: load and queries."""
@@ -157,18 +157,23 @@ class Table1(Sweep):
                 continue
             index = tuple(QUERIES_PER_SECOND).index(load)
             paper = [TABLE_1[case.scheme.name][index] for case in cases]
-            found = [measured.value(metrics.P99_QCT, case) or 0.0 for case in cases]
+            values = [measured.value(metrics.P99_QCT, case) for case in cases]
+            found = [value for value in values if value is not None]
+            if len(found) < len(cases):
+                continue
             agree, pairs = _agreeing_pairs(paper, found)
             statement = "two schemes of which one is twice the other in the paper's table are in the same order"
             judge = Shape(agree == pairs, statement)
-            yield Row("all", f"{load} %", "pairs in the paper's order", "", float(agree), float(pairs), judge=judge)
+            row = Row("all", f"{load} %", "pairs in the paper's order", "", float(agree), float(pairs), judge=judge)
+            yield of_complete_ones(row, measured, metrics.P99_QCT, *cases)
 
 
 def _table_row(measured: Measured, case: Case, paper_ms: float) -> Row:
     value, interval = measured.value(metrics.P99_QCT, case), measured.interval(metrics.P99_QCT, case)
     is_pd = case.scheme in (schemes.QUANTILE, schemes.LAS)
     row = Row(case.scheme.name, case.x, "p99 QCT, beside table 1", "ms", value, paper_ms, interval)
-    return replace(row, judge=Factor(better="lower")) if is_pd else row
+    judged = replace(row, judge=Factor(better="lower")) if is_pd else row
+    return of_complete_ones(judged, measured, metrics.P99_QCT, case)
 
 
 def _agreeing_pairs(paper: Sequence[float], found: Sequence[float]) -> tuple[int, int]:

@@ -47,6 +47,13 @@ def flows(run: Run, group: str = BACKGROUND) -> Durations:
     return _times(found.with_columns(requested_ps=begins), run.summary["simulated_s"])
 
 
+def elephants(run: Run) -> Durations:
+    """Of the large background flows that were requested."""
+    found = _messages(run, BACKGROUND)
+    is_asked = (pl.col("bytes") >= ELEPHANT_BYTES) & (pl.col("requested_ps") >= 0)
+    return _times(found.filter(is_asked), run.summary["simulated_s"])
+
+
 def elephant_goodput_bps(run: Run) -> float | None:
     """Mean over the complete elephants of size over completion time."""
     found = _messages(run, BACKGROUND).filter((pl.col("bytes") >= ELEPHANT_BYTES) & pl.col("is_complete"))

@@ -10,7 +10,7 @@ from hitless.exhibits.deflection.load_sweep import QUERIES_PER_SECOND, at
 from hitless.exhibits.deflection.metrics import Measured
 from hitless.exhibits.deflection.schemes import DISTRIBUTION, MINIMUM_THRESHOLD, QUANTILE, Scheme, quantile
 from hitless.exhibits.deflection.setting import Case
-from hitless.exhibits.deflection.sweep import Claim, Sweep, near_one, quotient
+from hitless.exhibits.deflection.sweep import Claim, Sweep, near_one, of_complete_ones, quotient
 
 ALPHAS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 WINDOWS = (1, 5, 20, 50, 200)
@@ -73,7 +73,8 @@ class Figure12(Sweep):
         few, many = sampling(1, 95), sampling(500, 95)
         for metric in (metrics.MEAN_QCT, metrics.P99_QCT):
             row = quotient(measured, metric, many, few, "that with every packet")
-            yield near_one(row, _NEAR, "the sampling rate has a marginal effect")
+            row = near_one(row, _NEAR, "the sampling rate has a marginal effect")
+            yield of_complete_ones(row, measured, metric, many, few)
 
     def panel(self, case: Case) -> str:
         return f"{case.label.split()[0]} at {case.percent} %"
@@ -103,8 +104,10 @@ class Figure13(Sweep):
         yield Claim(metrics.P99_QCT, probabilistic(95), at(QUANTILE, 95), 2.3)
 
     def further_rows(self, measured: Measured, ran: Mapping[str, Case]) -> Iterable[Row]:
-        row = quotient(measured, metrics.MEAN_QCT, probabilistic(55), at(QUANTILE, 55), "the deterministic one")
-        yield near_one(row, _NEAR, "similar under low load")
+        pair = probabilistic(55), at(QUANTILE, 55)
+        row = quotient(measured, metrics.MEAN_QCT, *pair, "the deterministic one")
+        row = near_one(row, _NEAR, "similar under low load")
+        yield of_complete_ones(row, measured, metrics.MEAN_QCT, *pair)
 
 
 def stale(scheme: Scheme, gap_us: float) -> Case:
@@ -133,8 +136,9 @@ class Figure14(Sweep):
                 if case.key not in ran:
                     continue
                 row = quotient(measured, metrics.MEAN_QCT, case, fresh, "that with 0.1 us")
-                is_judged = gap <= _STEADY_US
-                yield near_one(row, _NEAR, "steady while the gap is at most 2 us") if is_judged else row
+                if gap <= _STEADY_US:
+                    row = near_one(row, _NEAR, "steady while the gap is at most 2 us")
+                yield of_complete_ones(row, measured, metrics.MEAN_QCT, case, fresh)
 
     def panel(self, case: Case) -> str:
         return "by update gap"

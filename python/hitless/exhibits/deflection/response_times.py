@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from hitless.analysis import Interval, mean_interval
-from hitless.exhibits import Context, Factor, Point, Row, Runs, Unjudged
+from hitless.exhibits import Context, Exact, Factor, Point, Row, Runs, Unjudged
 from hitless.exhibits.deflection import testbed
+from hitless.exhibits.deflection.reduction import reduced
 from hitless.exhibits.deflection.statistics import Durations
 from hitless.exhibits.deflection.testbed import Scheme
 from hitless.exhibits.judge import Judge
@@ -43,6 +44,8 @@ _RATIOS: Sequence[tuple[Scheme, Scheme, float]] = (
     (testbed.DROP_TAIL, testbed.SIMPLE, 8),
 )
 """p99 of the first over that of the second, in the paper."""
+_NOTHING = 0.05
+"""How near the paper's 1.0059, bulk flows beside requests as if there were none, another number has to be."""
 _ONE_STREAM = Scheme("no deflection, 2 bulk flows")
 """Fewer flows lose fewer packets: what decides whether p99 is a timeout."""
 _NONE = Unjudged()
@@ -139,9 +142,10 @@ class ResponseTimes:
         requests_ms = context.length("ms of requests", full=5_000, normal=1_000, quick=250)
         for replica in range(self._runs):
             for scheme in SCHEMES:
-                yield Point(_key(scheme, replica), scenario(scheme, requests_ms), replica, keep=TABLES)
+                made = scenario(scheme, requests_ms)
+                yield Point(_key(scheme, replica), made, replica, keep=TABLES, reduce=reduced)
             made = scenario(testbed.DROP_TAIL, requests_ms, streams=1)
-            yield Point(_key(_ONE_STREAM, replica), made, replica, keep=TABLES)
+            yield Point(_key(_ONE_STREAM, replica), made, replica, keep=TABLES, reduce=reduced)
 
     def rows(self, runs: Runs) -> Iterator[Row]:
         """The paper's quotients, then each scheme."""
@@ -149,7 +153,7 @@ class ResponseTimes:
         for above, below, paper in _RATIOS:
             judge = Factor(better="higher", winner_above=1.0)
             yield _ratio((above, below), p99, paper, judge)
-        yield _ratio((testbed.QUANTILE, testbed.ALONE), p99, 1.0059, Factor(better="lower"))
+        yield _ratio((testbed.QUANTILE, testbed.ALONE), p99, 1.0059, Exact(_NOTHING))
         yield _ratio((testbed.DISTRIBUTION, testbed.ALONE), p99)
         yield _ratio((testbed.DROP_TAIL, testbed.QUANTILE_TENTH), p99)
         yield _ratio((testbed.QUANTILE_TENTH, testbed.ALONE), p99)

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from hitless.exhibits import Point
 from hitless.exhibits.deflection.fabrics import LEAF_SPINE, Fabric
+from hitless.exhibits.deflection.reduction import reduced
 from hitless.exhibits.deflection.schemes import PAPER, Preset, Scheme, under
 from hitless.simulation import Scenario
 
@@ -126,7 +127,8 @@ class Case:
 
     def point(self, duration_ms: float, keep: Iterable[str] = ()) -> Point:
         """Its run of this length."""
-        return Point(self.key, self.scenario(duration_ms), self.replica, keep=(*TABLES, *keep))
+        made = self.scenario(duration_ms)
+        return Point(self.key, made, self.replica, keep=(*TABLES, *keep), reduce=reduced)
 
     def scenario(self, duration_ms: float) -> Scenario:
         """The run as a scenario."""

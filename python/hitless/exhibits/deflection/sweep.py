@@ -9,6 +9,7 @@ from hitless.exhibits import Context, Exhibit, Factor, Point, Row, Runs, Shape, 
 from hitless.exhibits.deflection import metrics
 from hitless.exhibits.deflection.metrics import Measured, Metric
 from hitless.exhibits.deflection.setting import DURATION_MS, Case
+from hitless.exhibits.judge import Judge, above_one
 from hitless.plot import Plot, Series
 
 Position: TypeAlias = Callable[[Case], float | str]
@@ -31,6 +32,8 @@ class Claim:
     note: str = ""
     better: Literal["lower", "higher"] | None = None
     """Which direction is better for the paper's own scheme."""
+    judge: Judge | None = None
+    """Another judge than that of quotients."""
 
     def rows(self, measured: Measured) -> Iterator[Row]:
         """The quotient that was measured, and that with unfinished queries counted.
@@ -39,17 +42,16 @@ class Claim:
         quick. The other one is judged instead, where the run was long enough for it.
         """
         row = quotient(measured, self.metric, self.above, self.below, self._other)
-        judge = Factor(better=self.better, winner_above=1.0)
+        judge = self.judge or Factor(better=self.better, winner_above=1.0)
         judged = replace(row, paper=self.paper, judge=judge, note=self.note)
         whole = metrics.WHOLE.get(self.metric.name)
+        yield of_complete_ones(judged, measured, self.metric, self.above, self.below)
         if whole is None:
-            yield judged
             return
         other = quotient(measured, whole, self.above, self.below, self._other)
-        if all(measured.is_mostly_complete(whole, case) for case in (self.above, self.below)):
-            yield from (judged, other)
+        if _are_mostly_complete(measured, whole, (self.above, self.below)):
+            yield other
             return
-        yield replace(judged, judge=Unjudged(), note="; ".join(filter(None, [self.note, "few queries are complete"])))
         reaches = all(measured.reaches(whole, case) for case in (self.above, self.below))
         yield replace(other, paper=self.paper, judge=judge) if reaches else replace(other, note="longer than the run")
 
@@ -143,9 +145,21 @@ def near_one(row: Row, slack: float, statement: str) -> Row:
 def before(measured: Measured, metric: Metric, better: Case, worse: Case) -> Row:
     """Is one case faster than another? The paper shows so."""
     row = quotient(measured, metric, worse, better, better.title)
-    return replace(
-        row, judge=Shape(row.measured is not None and row.measured > 1, f"{better.title} is before {worse.title}")
-    )
+    statement = f"{better.title} is before {worse.title}"
+    if row.interval is not None:
+        return replace(row, judge=above_one(row.interval, statement))
+    return replace(row, judge=Shape(row.measured is not None and row.measured > 1, statement))
+
+
+def of_complete_ones(row: Row, measured: Measured, metric: Metric, *cases: Case) -> Row:
+    """The row, without a verdict where the metric sees too few of the queries or flows of any of the cases."""
+    if _are_mostly_complete(measured, metric, cases):
+        return row
+    return replace(row, judge=Unjudged(), note="; ".join(filter(None, [row.note, "few queries are complete"])))
+
+
+def _are_mostly_complete(measured: Measured, metric: Metric, cases: Sequence[Case]) -> bool:
+    return all(measured.is_mostly_complete(metric, case) for case in cases)
 
 
 def _series(measured: Measured, metric: Metric, cases: Sequence[Case], position: Position) -> Iterator[Series]:

@@ -1,0 +1,184 @@
+"""What decides whether a number of deflection's exhibits is judged, on samples written by hand."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from hitless.exhibits import Context, Row, Runs, Shape
+from hitless.exhibits.deflection import (
+    beyond,
+    incasts,
+    load_sweep,
+    metrics,
+    networks,
+    outcomes,
+    parameters,
+    schemes,
+    side_effects,
+)
+from hitless.exhibits.deflection.load_sweep import at
+from hitless.exhibits.deflection.metrics import Measured
+from hitless.exhibits.deflection.reduction import reduced
+from hitless.exhibits.deflection.sweep import Claim, before, of_complete_ones
+from hitless.simulation import Run, Summary
+
+SWEEPS = [
+    load_sweep.Figure1,
+    load_sweep.Figure6,
+    load_sweep.Table1,
+    side_effects.Figure7,
+    side_effects.Figure8,
+    incasts.Figure9,
+    networks.Figure10,
+    networks.Figure11,
+    networks.Figure17,
+    parameters.Figure12,
+    parameters.Figure13,
+    parameters.Figure14,
+    beyond.Future,
+]
+ECMP, SIMPLE, QUANTILE, VERTIGO, DIBS = (
+    at(scheme, 95) for scheme in (schemes.ECMP, schemes.SIMPLE, schemes.QUANTILE, schemes.VERTIGO, schemes.DIBS)
+)
+PS = 1e12
+SIMULATED_S = 1.0
+
+
+def run(mean_s, *, complete=1.0, queries=200, spread=0.0, fan_in=100, background=40):
+    """Queries that all take about as long, and background flows that take as long too; a share of both completes."""
+    random = np.random.default_rng(7)
+    rows = []
+    for group, count, answers, size in (("queries", queries, fan_in, 40_000), ("background", background, 1, 2_000_000)):
+        for number in range(count):
+            begin = 0.5 * number / count
+            took = mean_s * (1 + spread * random.standard_normal())
+            end = int(PS * (begin + took)) if number % 10 < 10 * complete else -1
+            row = (group, number, size, int(PS * begin), int(PS * begin), end)
+            rows += [row] * answers
+    names = ["group", "query", "bytes", "started_ps", "requested_ps", "delivered_ps"]
+    messages = pl.DataFrame(rows, schema=names, orient="row")
+    flows = messages.select(
+        "group",
+        delivered_bytes="bytes",
+        packets_sent=pl.lit(30),
+        packets_received=pl.lit(28),
+        packets_reordered=pl.col("query") % 3,
+    )
+    return Run("", Summary({"simulated_s": SIMULATED_S, "drops": {"full": 11}}), {"messages": messages, "flows": flows})
+
+
+def measured(**runs):
+    cases = {"ecmp": ECMP, "simple": SIMPLE, "quantile": QUANTILE, "vertigo": VERTIGO, "dibs": DIBS}
+    return Measured(Runs({cases[name].key: made for name, made in runs.items()}))
+
+
+@pytest.mark.parametrize("sweep", SWEEPS)
+def test_a_claim_names_the_larger_first(sweep):
+    """A quotient below 1, or of 1, would be on the wrong side for its judge."""
+    assert all(claim.paper > 1 for claim in sweep().claims())
+
+
+def test_goodput_that_parallels_is_near_one_on_either_side():
+    assert _parallel(simple=0.10, dibs=0.11).verdict == "match"
+    assert _parallel(simple=0.11, dibs=0.10).verdict == "match"
+    assert _parallel(simple=0.20, dibs=0.10).verdict == "differs"
+    assert _parallel(simple=0.10, dibs=0.10, complete=0.5).verdict == "unjudged"
+
+
+def _parallel(simple, dibs, complete=1.0):
+    [row] = side_effects.Figure7().further_rows(measured(simple=run(simple), dibs=run(dibs, complete=complete)), {})
+    assert row.measured == pytest.approx(dibs / simple, rel=1e-6)
+    return row
+
+
+@pytest.mark.parametrize("metric", [metrics.MEAN_QCT, metrics.P99_ANSWER, metrics.ELEPHANT_GOODPUT])
+def test_a_claim_about_complete_ones_is_not_judged_where_few_are(metric):
+    above, below = (SIMPLE, ECMP) if metric is metrics.ELEPHANT_GOODPUT else (ECMP, SIMPLE)
+    claim = Claim(metric, above, below, 2.0)
+    first, *_ = claim.rows(measured(ecmp=run(0.2), simple=run(0.1)))
+    assert (first.measured, first.verdict) == (pytest.approx(2.0, rel=1e-6), "match")
+    first, *others = claim.rows(measured(ecmp=run(0.2), simple=run(0.1, complete=0.5)))
+    assert first.verdict == "unjudged"
+    assert "few queries are complete" in first.note
+    assert all(row.verdict == "unjudged" for row in others)
+
+
+def test_a_number_of_complete_queries_alone_is_not_judged():
+    row = Row("x", "", "m", "", 1.0, judge=Shape(holds=True, statement="s"))
+    of = measured(ecmp=run(0.1), simple=run(0.1, complete=0.7))
+    assert of_complete_ones(row, of, metrics.MEAN_QCT, ECMP) == row
+    assert of_complete_ones(row, of, metrics.MEAN_QCT, ECMP, SIMPLE).verdict == "unjudged"
+    assert of_complete_ones(row, of, metrics.REORDERED, ECMP, SIMPLE) == row
+
+
+def _table_1(complete):
+    cases = [at(scheme, 95) for scheme in load_sweep._TABLE_1_SCHEMES]
+    seconds = {case.key: load_sweep.TABLE_1[case.scheme.name][-1] for case in cases}
+    short = cases[-1].key
+    runs = {key: run(paper_s, complete=complete if key == short else 1.0) for key, paper_s in seconds.items()}
+    rows = load_sweep.Table1().further_rows(Measured(Runs(runs)), {case.key: case for case in cases})
+    return {row.series: row for row in rows}
+
+
+def test_table_1_judges_runs_in_which_most_queries_are_complete():
+    rows = _table_1(1.0)
+    assert {rows[name].verdict for name in ("all", schemes.QUANTILE.name, schemes.LAS.name)} == {"match"}
+    rows = _table_1(0.5)
+    assert (rows["all"].verdict, rows[schemes.LAS.name].verdict) == ("unjudged", "unjudged")
+    assert rows[schemes.QUANTILE.name].verdict == "match"
+
+
+def test_a_scheme_that_completes_nothing_is_not_the_fastest():
+    rows = _table_1(0.0)
+    assert "all" not in rows
+    assert rows[schemes.LAS.name].measured is None
+
+
+def test_who_is_before_whom_is_what_the_interval_shows():
+    def verdict(worse_s, spread):
+        of = measured(ecmp=run(worse_s, spread=spread), quantile=run(0.1, spread=spread))
+        return before(of, metrics.WHOLE_MEAN_QCT, QUANTILE, ECMP).verdict
+
+    assert verdict(0.13, 0.05) == "match"
+    assert verdict(0.102, 0.9) == "unjudged"
+    assert verdict(0.08, 0.05) == "differs"
+
+
+def test_an_order_without_an_interval_is_judged_by_its_number():
+    of = measured(quantile=run(0.1, fan_in=40), vertigo=run(0.1, background=0))
+    row = before(of, metrics.REORDERED, QUANTILE, VERTIGO)
+    assert row.interval is None
+    assert row.verdict == ("match" if row.measured > 1 else "differs")
+
+
+def test_a_larger_incast_in_the_paper_is_shown_and_not_judged():
+    figure = incasts.Figure9()
+    far = [claim for claim in figure.claims() if "450" in claim.note]
+    assert len(far) == 3
+    for claim in far:
+        runs = {of.key: run(0.1, fan_in=of.incast.fan_in, queries=20) for of in (claim.above, claim.below)}
+        assert {row.verdict for row in claim.rows(Measured(Runs(runs)))} == {"unjudged"}
+
+
+@pytest.mark.parametrize("complete", [1.0, 0.6])
+def test_a_reduced_run_says_the_same(complete):
+    whole = run(0.1, complete=complete, spread=0.2)
+    small = reduced(whole)
+    assert small.table("flows").height == 2
+    assert small.table("messages").estimated_size() < whole.table("messages").estimated_size()
+    for number in (
+        outcomes.load,
+        outcomes.dropped_percent,
+        outcomes.reordered_percent,
+        outcomes.elephant_goodput_bps,
+        lambda of: outcomes.queries(of, 100).whole_mean_s,
+        lambda of: outcomes.flows(of, "queries").percentile_s(99),
+        lambda of: outcomes.flows(of).mean_s,
+    ):
+        assert number(small) == number(whole)
+    assert reduced(small).table("flows").equals(small.table("flows"))
+
+
+def test_points_of_a_sweep_are_reduced():
+    points = list(load_sweep.Figure6().points(Context(effort="quick")))
+    assert all(point.reduce is reduced for point in points)
