@@ -15,6 +15,7 @@ from hitless.exhibits.deflection import (
     parameters,
     schemes,
     side_effects,
+    statistics,
 )
 from hitless.exhibits.deflection.load_sweep import at
 from hitless.exhibits.deflection.metrics import Measured
@@ -182,3 +183,56 @@ def test_a_reduced_run_says_the_same(complete):
 def test_points_of_a_sweep_are_reduced():
     points = list(load_sweep.Figure6().points(Context(effort="quick")))
     assert all(point.reduce is reduced for point in points)
+
+
+def test_the_panel_of_one_forwarding_has_the_schemes_that_always_had_it():
+    figure = load_sweep.Figure6()
+    points = list(figure.points(Context(effort="normal")))
+    made = run(0.1, queries=20)
+    runs = Runs({point.key: made for point in points})
+    list(figure.rows(runs, Context(effort="normal")))
+    panels = {plot.title: {series.name for series in plot.series} for plot in figure.plots(runs, Context())}
+    compared = {scheme.name for scheme in schemes.COMPARED}
+    assert panels["Mean QCT, DCTCP 10/40G"] == compared
+    assert panels[f"Mean QCT, DCTCP 10/40G {schemes.FAIR.note}"] == {*compared, schemes.TRIMMING.name}
+
+
+def test_shared_buffers_and_liars_have_a_panel_each():
+    figure = beyond.Future()
+    by_panel = {}
+    for case in figure.cases(Context(effort="full")):
+        by_panel.setdefault(figure.panel(case), []).append(case)
+    assert {case.lie_divisor for case in by_panel.pop("liars")} == {beyond.LIE}
+    [others] = by_panel.values()
+    assert {case.lie_divisor for case in others} == {1}
+
+
+def _lies(honest_s, liars_s):
+    """Background of honest flows and of liars in turn, with a swing of the network that both meet."""
+    rows = []
+    for number in range(2_000):
+        begin = number / 2_000
+        swing = 1 + 0.9 * np.sin(7 * begin)
+        for group, took in (("background", honest_s), ("liars", liars_s)):
+            rows.append((group, number, 1, int(PS * begin), int(PS * begin), int(PS * (begin + took * swing))))
+    names = ["group", "query", "bytes", "started_ps", "requested_ps", "delivered_ps"]
+    return Run("", Summary({"simulated_s": 2.0}), {"messages": pl.DataFrame(rows, schema=names, orient="row")})
+
+
+@pytest.mark.parametrize(("guarded_s", "verdict"), [(0.01, "match"), (0.02, "match"), (0.005, "differs")])
+def test_a_guard_that_leaves_liars_a_gain_differs(guarded_s, verdict):
+    cases = {guarded: beyond.lying(schemes.QUANTILE, guarded=guarded) for guarded in (False, True)}
+    runs = {cases[False].key: _lies(0.01, 0.002), cases[True].key: _lies(0.01, guarded_s)}
+    ran = {case.key: case for case in cases.values()}
+    plain, with_guard, share = beyond.Future().further_rows(Measured(Runs(runs)), ran)
+    assert (plain.measured, plain.verdict) == (pytest.approx(5.0), "unjudged")
+    assert (with_guard.measured, with_guard.verdict) == (pytest.approx(0.01 / guarded_s), verdict)
+    assert share.measured == pytest.approx(5 * guarded_s / 0.01)
+
+
+def test_samples_of_one_run_are_resampled_together():
+    honest, liars = (outcomes.flows(_lies(0.01, 0.005), group) for group in ("background", "liars"))
+    together = statistics.ratio_interval_within(honest, liars, statistics.mean)
+    apart = statistics.ratio_interval(honest, liars, statistics.mean)
+    assert together.low == pytest.approx(2.0, rel=1e-6)
+    assert together.high - together.low < 0.01 < apart.high - apart.low

@@ -4,11 +4,12 @@ import pytest
 
 from hitless.deflection import RelativePriorities, ScanCounts
 from hitless.errors import BadInput
+from hitless.exhibits.deflection.example import EARLIER, LAST, QUEUE, WINDOW
 from hitless.simulation import Work
 
 
 def test_the_last_packet_of_figure_15_has_these_two_relative_priorities():
-    step = RelativePriorities(ranks=(5, 1, 2, 4, 3, 2), window=4, queue_packets=6)
+    step = RelativePriorities(ranks=(*EARLIER, LAST), window=WINDOW, queue_packets=QUEUE)
     assert isinstance(step, Work)
     last = step.job(file_name="figure 15", seed=1).run().table("relative_priorities").row(-1, named=True)
     assert last == {"rank": 2, "quantile": 0.25, "distribution": pytest.approx(0.486583, abs=1e-6)}

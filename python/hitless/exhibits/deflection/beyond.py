@@ -1,6 +1,6 @@
 """What section 6 names as future work: buffers that ports share, and hosts that lie about their priority."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from hitless.exhibits import Context, Row, exhibit
@@ -10,11 +10,14 @@ from hitless.exhibits.deflection.metrics import Measured
 from hitless.exhibits.deflection.schemes import FAIR, Scheme
 from hitless.exhibits.deflection.setting import BACKGROUND, LIARS, Case
 from hitless.exhibits.deflection.sweep import Sweep, quotient
+from hitless.exhibits.judge import at_most
 
 _LOAD = 95
 _LEAF_PORTS = 44
 LIE = 100
 """What liars divide their remaining bytes by."""
+_NO_GAIN = 1.1
+"""Up to this, the gain of liars is about 1."""
 _SHARED = {"buffer": {"kind": "shared", "total": f"{_LEAF_PORTS * 300} KB", "alpha": 1.0}}
 """As much as the ports of a leaf have each for itself together; every switch has this much."""
 
@@ -50,9 +53,11 @@ class Future(Sweep):
         return [*buffers, *lies]
 
     def further_rows(self, measured: Measured, ran: Mapping[str, Case]) -> Iterable[Row]:
+        for scheme in (schemes.QUANTILE, schemes.VERTIGO):
+            plain, guarded = (lying(scheme, guarded=is_guarded) for is_guarded in (False, True))
+            if plain.key in ran and guarded.key in ran:
+                yield from _gains(_gain(measured, plain), _gain(measured, guarded))
         for case in ran.values():
-            if case.lie_divisor > 1:
-                yield _gain(measured, case)
             if case.label == "shared buffer":
                 fixed = shared(case.scheme, dynamic=False)
                 yield quotient(measured, metrics.MEAN_QCT, case, fixed, "that with static queues")
@@ -66,7 +71,7 @@ class Future(Sweep):
         return (lying(scheme, guarded=False), lying(scheme, guarded=True))
 
     def panel(self, case: Case) -> str:
-        return case.preset.note or "liars"
+        return "liars" if case.lie_divisor > 1 else FAIR.note
 
     def position(self, case: Case) -> float | str:
         return case.label or "static queues"
@@ -76,9 +81,21 @@ def _gain(measured: Measured, case: Case) -> Row:
     """What lying is worth: FCT of the honest half of the background over that of liars, whose sizes are alike."""
     run = measured.runs[case.key]
     honest, liars = (outcomes.flows(run, group) for group in (BACKGROUND, LIARS))
-    value = statistics.ratio(honest.mean_s, liars.mean_s)
-    interval = statistics.ratio_interval(honest, liars, statistics.mean)
-    metric = "mean FCT of honest background flows over that of liars"
+    value = statistics.ratio(honest.whole_mean_s, liars.whole_mean_s)
+    interval = statistics.ratio_interval_within(honest, liars, statistics.whole_mean)
+    metric = "mean FCT of honest background flows over that of liars, unfinished flows counted"
     return Row(
         case.title, case.x, metric, "times", value, interval=interval, note=f"liars claim 1/{LIE} of what is left"
     )
+
+
+def _gains(plain: Row, guarded: Row) -> Iterator[Row]:
+    """What lying is worth without the guard and with it, which should leave nothing of it."""
+    yield plain
+    if guarded.interval is None:
+        yield guarded
+        return
+    yield replace(guarded, judge=at_most(guarded.interval, _NO_GAIN, "with the guard lying is worth nothing"))
+    metric = "what lying is worth without the guard, over with it"
+    value = statistics.ratio(plain.measured, guarded.measured)
+    yield Row(guarded.series, guarded.x, metric, "times", value)

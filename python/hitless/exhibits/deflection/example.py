@@ -7,7 +7,7 @@ four are 1, 2, 4 and 5. Their order decides nothing, unless 1 comes first and is
 
 from collections.abc import Iterable
 
-from hitless import _native
+from hitless.deflection import RelativePriorities
 from hitless.exhibits import Context, Exact, Exhibit, Point, Row, Runs, exhibit
 
 EARLIER = (4, 1, 5, 2, 3)
@@ -15,6 +15,7 @@ LAST = 2
 WINDOW = 4
 QUEUE = 6
 """Packets that fit in the queue."""
+_KEY = "six packets"
 
 
 @exhibit("pd/fig15", title="Relative priority of a packet, by quantile and by distribution")
@@ -22,12 +23,12 @@ class Figure15(Exhibit):
     """By the code that decides about packets in a switch."""
 
     def points(self, context: Context) -> Iterable[Point]:
-        return ()
+        yield Point(_KEY, RelativePriorities((*EARLIER, LAST), WINDOW, QUEUE))
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         x = f"packet {LAST} behind {', '.join(map(str, EARLIER))}"
         ideal = sum(rank < LAST for rank in EARLIER) / len(EARLIER)
-        quantile, distribution = _native.deflection_relative_priorities([*EARLIER, LAST], WINDOW, QUEUE)[-1]
+        _, quantile, distribution = runs[_KEY].table("relative_priorities").row(-1)
         metric = "relative priority"
         yield Row("quantile", x, metric, "", quantile, paper=0.25, judge=Exact(), note=f"window of {WINDOW}")
         yield Row("distribution", x, metric, "", distribution, paper=0.49, judge=Exact(), note="exact mean")

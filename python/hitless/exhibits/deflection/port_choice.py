@@ -12,8 +12,8 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
-from hitless import _native
 from hitless.analysis import chi_square_p_value
+from hitless.deflection import ScanCounts
 from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Shape, exhibit
 from hitless.plot import Plot, Series
 from hitless.simulation import Run
@@ -31,8 +31,8 @@ Chances: TypeAlias = Callable[[Sequence[bool]], list[float]]
 
 def counts(full: Sequence[float], draws: int, seed: int, start: Start = "uniform") -> list[int]:
     """How often each port was chosen in so many draws, some of which find no free port."""
-    chosen, _ = _native.deflection_scan_counts(list(full), draws, seed, start)
-    return chosen
+    table = ScanCounts(full, draws, start).job(file_name="port choice", seed=seed).run().table("scan")
+    return table.filter(pl.col("port") >= 0)["chosen"].to_list()
 
 
 def circular_shares(full: Sequence[float]) -> list[float]:

@@ -83,7 +83,7 @@ class Durations:
         if len(slices) < _SLICES // 2:
             return []
         picks = random.integers(0, len(slices), (_RESAMPLES, len(slices)))
-        return [statistic(self._picked([slices[number] for number in pick])) for pick in picks]
+        return [statistic(self.picked([slices[number] for number in pick])) for pick in picks]
 
     @cached_property
     def _slices(self) -> list[NDArray[np.int64]]:
@@ -91,11 +91,10 @@ class Durations:
         if self.started_s.size == 0:
             return []
         length = (self.started_s.max() - self.started_s.min()) / _SLICES or 1.0
-        number = np.minimum((self.started_s - self.started_s.min()) / length, _SLICES - 1).astype(np.int64)
-        found = [np.flatnonzero(number == index) for index in range(_SLICES)]
-        return [indices for indices in found if indices.size]
+        return [indices for indices in _numbered(self, self.started_s.min(), length) if indices.size]
 
-    def _picked(self, slices: list[NDArray[np.int64]]) -> "Durations":
+    def picked(self, slices: list[NDArray[np.int64]]) -> "Durations":
+        """Those with these indices, each as often as it is named."""
         chosen = np.concatenate(slices)
         return Durations(self.started_s[chosen], self.lasted_s[chosen], self.is_complete[chosen])
 
@@ -130,6 +129,38 @@ def ratio_interval(above: Durations, below: Durations, statistic: Statistic) -> 
     pairs = zip(above.resampled(statistic, random), below.resampled(statistic, random), strict=False)
     found = np.array([value for value in (ratio(*pair) for pair in pairs) if value is not None])
     return central_interval(found, _CONFIDENCE) if found.size else None
+
+
+def ratio_interval_within(above: Durations, below: Durations, statistic: Statistic) -> Interval | None:
+    """Interval of the statistic of one sample over that of another of the same run.
+
+    Both meet the same network at the same time: slices of time are drawn for both together.
+    """
+    started = np.concatenate([above.started_s, below.started_s])
+    if started.size == 0:
+        return None
+    begin, length = started.min(), np.ptp(started) / _SLICES or 1.0
+    pairs = [
+        pair
+        for pair in zip(*(_numbered(of, begin, length) for of in (above, below)), strict=True)
+        if any(map(len, pair))
+    ]
+    if len(pairs) < _SLICES // 2:
+        return None
+    random = np.random.Generator(np.random.PCG64(1))
+    picks = random.integers(0, len(pairs), (_RESAMPLES, len(pairs)))
+    ratios = [
+        ratio(*(statistic(of.picked([pairs[n][side] for n in pick])) for side, of in enumerate((above, below))))
+        for pick in picks
+    ]
+    found = np.array([value for value in ratios if value is not None])
+    return central_interval(found, _CONFIDENCE) if found.size else None
+
+
+def _numbered(of: Durations, begin: float, length: float) -> list[NDArray[np.int64]]:
+    """Indices of those that began in each slice of this length."""
+    number = np.minimum((of.started_s - begin) / length, _SLICES - 1).astype(np.int64)
+    return [np.flatnonzero(number == index) for index in range(_SLICES)]
 
 
 def ratio(above: float | None, below: float | None) -> float | None:

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, TypeAlias
 from hitless.exhibits import Context, Exhibit, Factor, Point, Row, Runs, Shape, Unjudged
 from hitless.exhibits.deflection import metrics
 from hitless.exhibits.deflection.metrics import Measured, Metric
+from hitless.exhibits.deflection.schemes import FAIR, PAPER, under
 from hitless.exhibits.deflection.setting import DURATION_MS, Case
 from hitless.exhibits.judge import Judge, above_one
 from hitless.plot import Plot, Series
@@ -120,10 +121,15 @@ class Sweep(Exhibit):
         """Which plot a case is in."""
         return " ".join(part for part in (case.transport, case.fabric.name, case.preset.note) if part)
 
+    def _panels(self, case: Case) -> set[str]:
+        """Its own, and that of preset "fair", which leaves some schemes as they are."""
+        is_fair = case.preset is PAPER and under(case.scheme, FAIR) == case.scheme
+        return {self.panel(case), self.panel(replace(case, preset=FAIR))} if is_fair else {self.panel(case)}
+
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         measured = self._measured
         for panel in dict.fromkeys(self.panel(case) for case in self._ran.values()):
-            cases = [case for case in self._ran.values() if self.panel(case) == panel]
+            cases = [case for case in self._ran.values() if panel in self._panels(case)]
             for metric in self.shown:
                 series = list(_series(measured, metric, cases, self.position))
                 title = f"{metric.name[0].upper()}{metric.name[1:]}, {panel}"
