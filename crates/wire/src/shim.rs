@@ -332,6 +332,13 @@ mod tests {
     }
 
     #[test]
+    fn every_kind_has_a_length() {
+        for kind in ShimKind::ALL {
+            assert!(stored_bytes(kind as u8).is_some_and(|bytes| (1..=CAPACITY_BYTES).contains(&bytes)), "{kind:?}");
+        }
+    }
+
+    #[test]
     fn a_full_stack_refuses_and_stays_as_it_was() {
         let mut stack = ShimStack::default();
         stack.push(data(1)).unwrap();

@@ -51,6 +51,8 @@ pub struct BoltConfig {
 
 /// What notices may take of a buffer at most: more is a fault.
 const NOTICE_QUEUE_PACKETS: u32 = 4_096;
+/// Above all classes, whatever the scheduler; headers of trimmed packets alone go before them.
+const NOTICE_PRIORITY: u8 = 198;
 
 /// What of a queue is told: the field has 32 bits.
 fn saturated(bytes: u64) -> u32 {
@@ -149,8 +151,7 @@ impl Mechanism for Bolt {
             self.tokens[usize::from(port.port.0)] = Some(tokens);
         }
         self.notice_queues = queue_counts.iter().map(|&count| QueueId(count as u8)).collect();
-        let first = QueueConfig::normal(QueueLimit::Packets(NOTICE_QUEUE_PACKETS))
-            .with_priority(QueueConfig::NORMAL_PRIORITY + 1);
+        let first = QueueConfig::normal(QueueLimit::Packets(NOTICE_QUEUE_PACKETS)).with_priority(NOTICE_PRIORITY);
         let ports = || (0..queue_counts.len() as u16).map(PortId);
         Subscriptions {
             hooks: ports().map(|port| (port, HookSet::INGRESS_TOWARDS)).collect(),

@@ -151,9 +151,9 @@ impl PreemptiveDeflection {
                 let _ = context.packet().push_shim(CarriedMean(next));
                 return;
             }
-            if estimator.asks_for_committed_bytes() && !context.has_room(place.port, place.queue) {
-                return;
-            }
+        }
+        if estimator.asks_for_committed_bytes() && !context.has_room(place.port, place.queue) {
+            return;
         }
         let committed_bytes = committed_bytes(estimator, place, context);
         estimator.enqueued(rank, context.packet().frame_bytes, committed_bytes);
@@ -178,7 +178,7 @@ impl PreemptiveDeflection {
         for port in candidates.into_iter().flatten() {
             let place = Place { port, queue: context.class_queue(port, class) };
             if self.test(place, rank, context) == Test::Passed {
-                let depth_bytes = context.queue_bytes(place.port, place.queue);
+                let depth_bytes = self.view.depth_bytes(place, self.queues.index(place), context);
                 if best.is_none_or(|(least, _)| depth_bytes < least) {
                     best = Some((depth_bytes, place));
                 }
@@ -287,10 +287,10 @@ impl Mechanism for PreemptiveDeflection {
             return self.view.read(context);
         }
         let place = Place { port: context.port(), queue: context.packet().queue };
+        let carried = context.packet().remove_shim::<CarriedMean>().map(|mean| mean.0);
         let Some(index) = self.queues.find(place) else { return Verdict::Continue };
         let estimator = &mut self.estimators[index];
         let committed_bytes = committed_bytes(estimator, place, context);
-        let carried = context.packet().remove_shim::<CarriedMean>().map(|mean| mean.0);
         let mean_rank = estimator.queued_mean(committed_bytes).or(carried);
         self.view.leaves(place, index, self.config.capacity, mean_rank, context);
         Verdict::Continue

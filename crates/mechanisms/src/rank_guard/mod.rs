@@ -115,11 +115,14 @@ impl Slot {
             self.promised_bytes = mark.rank_bytes.into();
         } else if self.flow != Some(flow) {
             return Ruling::Unguarded;
-        } else if self.flowlet != mark.flowlet {
+        }
+        let ahead = mark.flowlet.wrapping_sub(self.flowlet) as i16;
+        if ahead > 0 {
             self.begin_message(mark);
         }
         self.last_at = now;
-        let left_bytes = self.promised_bytes.saturating_sub(self.sent_bytes);
+        // What is repeated of an earlier message is no part of this one's promise.
+        let left_bytes = if ahead < 0 { 0 } else { self.promised_bytes.saturating_sub(self.sent_bytes) };
         let was_found_out = self.is_found_out;
         let explained_bytes = self.promised_bytes as f64 * (1.0 + config.tolerance) + config.allowance_bytes as f64;
         self.is_found_out |= self.sent_bytes as f64 > explained_bytes;

@@ -4,14 +4,19 @@ use hitless_engine::RandomStreams;
 use hitless_mechanisms::deflection::priority::{Arithmetic, Mean, RelativePriority};
 use hitless_mechanisms::deflection::{Capacity, Decision, Occupancy, PreemptiveConfig, ScanStart, SimpleConfig};
 use hitless_mechanisms::{PreemptiveDeflection, SimpleDeflection};
-use hitless_switch::{DropReason, QueueLimit};
+use hitless_switch::{DepthVisibility, DropReason, QueueLimit};
 use hitless_wire::{Duration, PortId, Time};
 
 use crate::world::{Bench, HARDWARE, HOST, Hardware, OUT, packet, ranked};
 
 const TEN: Hardware = Hardware { limit: QueueLimit::Bytes(10_000), is_ideal: true, ..HARDWARE };
-/// With one recirculation port, and the latencies of a Tofino.
-const REAL: Hardware = Hardware { limit: QueueLimit::Bytes(10_000), recirculation_ports: 1, ..HARDWARE };
+/// With one recirculation port, the latencies of a Tofino, and depths that only egress sees.
+const REAL: Hardware = Hardware {
+    limit: QueueLimit::Bytes(10_000),
+    recirculation_ports: 1,
+    depth_visibility: DepthVisibility::Egress,
+    ..HARDWARE
+};
 const US: u64 = 1_000_000;
 
 fn gap(microseconds: u64) -> Occupancy {

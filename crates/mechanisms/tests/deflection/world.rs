@@ -66,6 +66,7 @@ pub struct Hardware {
     pub is_ideal: bool,
     /// How many recirculation ports follow the others.
     pub recirculation_ports: usize,
+    pub depth_visibility: DepthVisibility,
 }
 
 pub const HARDWARE: Hardware = Hardware {
@@ -74,6 +75,7 @@ pub const HARDWARE: Hardware = Hardware {
     out_faces_switch: false,
     is_ideal: false,
     recirculation_ports: 0,
+    depth_visibility: DepthVisibility::IngressAndEgress,
 };
 
 impl Bench {
@@ -88,8 +90,7 @@ impl Bench {
         };
         let ports = ports.chain(std::iter::repeat_n(recirculation, hardware.recirculation_ports)).collect();
         let preset = if hardware.is_ideal { Architecture::ideal() } else { Architecture::tofino_like() };
-        let architecture =
-            Architecture { checked: true, depth_visibility: DepthVisibility::IngressAndEgress, ..preset };
+        let architecture = Architecture { checked: true, depth_visibility: hardware.depth_visibility, ..preset };
         let mut switch = Switch::new(architecture, ports, hardware.buffer, vec![mechanism.into()]);
         let mut world = World::default();
         switch.start(Time::ZERO, &mut world);

@@ -112,6 +112,22 @@ fn an_honest_flow_keeps_its_claims_message_after_message() {
 }
 
 #[test]
+fn a_packet_repeated_of_an_earlier_message_begins_none() {
+    let mut bench = Bench::new(config());
+    bench.message(7, 0, 100_000, |remaining| remaining);
+    let half = 50 * 1_460;
+    let next = |bench: &mut Bench, remaining: u32| {
+        let mark = PriorityMark { rank_bytes: remaining, flowlet: 1, ..PriorityMark::default() };
+        bench.send(7, 1_518, Some(mark))
+    };
+    (0..50).for_each(|packet| assert_eq!(next(&mut bench, 100_000 - packet * 1_460), Some(100_000 - packet * 1_460)));
+    let late = PriorityMark { rank_bytes: 1_460, flowlet: 0, retransmissions: 1, ..PriorityMark::default() };
+    assert_eq!(bench.send(7, 1_518, Some(late)), Some(730), "its own rank, halved");
+    assert_eq!(next(&mut bench, 100_000 - half), Some(100_000 - half));
+    assert_eq!(bench.counter("packets with a rank raised"), 0);
+}
+
+#[test]
 fn who_claims_a_hundredth_is_believed_for_a_hundredth_and_then_ranked_by_what_it_has_sent() {
     let mut bench = Bench::new(config());
     let total = 3_000_000;

@@ -9,7 +9,6 @@ use crate::scenario::error::Problem;
 use crate::scenario::{
     BoltSettings, BoltTransportSettings, Congestion, DepthVisible, MechanismSettings, Protocol, Purpose, TcpSettings,
 };
-use crate::topology::select::{SwitchPort, select_ports};
 use crate::topology::{SwitchId, Topology};
 
 impl Check<'_> {
@@ -69,14 +68,7 @@ impl Check<'_> {
         taken: &mut BTreeSet<SwitchId>,
     ) {
         let field = format!("{section}.ports");
-        let mut seen: Vec<SwitchPort> = Vec::new();
-        for (number, name) in settings.ports.iter().enumerate() {
-            let ports = select_ports(topology, name);
-            let twice = ports.iter().flatten().any(|port| seen.contains(port));
-            let rule = ports.as_ref().err().cloned().or(twice.then(|| "names a port twice".into()));
-            self.problems.extend(rule.map(|rule| Problem::new(format!("{field}[{number}]"), "", rule)));
-            seen.extend(ports.unwrap_or_default());
-        }
+        self.ports_named_once(topology, &settings.ports, &field);
         let by_switch = settings.ports_by_switch(topology);
         if let Some(switch) = by_switch.keys().find(|switch| taken.contains(switch)) {
             let name = &topology.switch(*switch).name;

@@ -75,14 +75,7 @@ impl Check<'_> {
     fn ports_of_chooser(&mut self, topology: &Topology, chooser: Chooser<'_>, section: &str, taken: &mut Chosen) {
         let field = format!("{section}.ports");
         let before = self.problems.len();
-        let mut seen: Vec<SwitchPort> = Vec::new();
-        for (number, name) in chooser.ports.iter().enumerate() {
-            let ports = select_ports(topology, name);
-            let twice = ports.iter().flatten().any(|port| seen.contains(port));
-            let rule = ports.as_ref().err().cloned().or(twice.then(|| "names a port twice".into()));
-            self.problems.extend(rule.map(|rule| Problem::new(format!("{field}[{number}]"), "", rule)));
-            seen.extend(ports.unwrap_or_default());
-        }
+        self.ports_named_once(topology, chooser.ports, &field);
         let by_switch = select_ports_by_switch(topology, chooser.ports);
         if let Some((switch, other)) = by_switch.keys().find_map(|switch| Some((switch, taken.get(switch)?))) {
             let name = &topology.switch(*switch).name;
@@ -234,6 +227,12 @@ impl Check<'_> {
             self.problems.push(Problem::new(&field, "", format!("{name} has a rank guard by another entry")));
         }
         taken.extend(switches);
+        let fixed = self.scenario.flows.iter().position(|group| group.rank.is_some());
+        self.require_else(fixed.is_none(), || {
+            let rule =
+                "a rank guard takes the first rank of a flow for the bytes that it promises, and this one is fixed";
+            Problem::new(format!("flows[{}].rank", fixed.unwrap_or(0)), "", rule)
+        });
     }
 
     /// That of the switches, and those of ports that differ.

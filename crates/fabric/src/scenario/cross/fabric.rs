@@ -10,6 +10,7 @@ use crate::scenario::{
     SchedulerKind, StackSettings, SwitchSettings, TopologySettings,
 };
 use crate::topology::Topology;
+use crate::topology::select::{SwitchPort, select_ports};
 
 /// What a queue may hold: something, and not more packets than 32 bits can count.
 pub(super) fn is_length(length: QueueLength) -> bool {
@@ -67,6 +68,18 @@ impl Check<'_> {
             }
         }
         self.scheduler();
+    }
+
+    /// Each of `names` says a port, or all of a switch, and no port is said twice.
+    pub(super) fn ports_named_once(&mut self, topology: &Topology, names: &[String], field: &str) {
+        let mut seen: Vec<SwitchPort> = Vec::new();
+        for (number, name) in names.iter().enumerate() {
+            let ports = select_ports(topology, name);
+            let twice = ports.iter().flatten().any(|port| seen.contains(port));
+            let rule = ports.as_ref().err().cloned().or(twice.then(|| "names a port twice".into()));
+            self.problems.extend(rule.map(|rule| Problem::new(format!("{field}[{number}]"), "", rule)));
+            seen.extend(ports.unwrap_or_default());
+        }
     }
 
     /// Two choices go by the depths of queues, which the way round a failed link knows nothing of.

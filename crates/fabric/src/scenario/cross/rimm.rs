@@ -11,7 +11,7 @@ use crate::routing::{PathChoice, Routing};
 use crate::scenario::error::Problem;
 use crate::scenario::quantity::Quantity;
 use crate::scenario::{MechanismSettings, RimmRelease, RimmSettings, SchedulerKind};
-use crate::topology::select::{SwitchPort, select_ports};
+use crate::topology::select::SwitchPort;
 use crate::topology::{SwitchId, Topology};
 
 /// A depth has so many bits (section V).
@@ -49,14 +49,7 @@ impl Check<'_> {
         taken: &mut BTreeSet<SwitchId>,
     ) {
         let field = format!("{section}.ports");
-        let mut seen = Vec::new();
-        for (number, name) in settings.ports.iter().enumerate() {
-            let ports = select_ports(topology, name);
-            let twice = ports.iter().flatten().any(|port| seen.contains(port));
-            let rule = ports.as_ref().err().cloned().or(twice.then(|| "names a port twice".into()));
-            self.problems.extend(rule.map(|rule| Problem::new(format!("{field}[{number}]"), "", rule)));
-            seen.extend(ports.unwrap_or_default());
-        }
+        self.ports_named_once(topology, &settings.ports, &field);
         let own: BTreeSet<SwitchId> = settings.ports_by_switch(topology).into_keys().collect();
         if let Some(&switch) = own.intersection(taken).next() {
             let name = &topology.switch(switch).name;

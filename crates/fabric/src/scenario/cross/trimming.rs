@@ -8,7 +8,7 @@ use super::Check;
 use super::fabric::{LENGTH_RULE, is_length};
 use crate::scenario::error::Problem;
 use crate::scenario::{MechanismSettings, Protocol, SchedulerKind, TrimmingSettings};
-use crate::topology::select::{SwitchPort, select_links, select_ports};
+use crate::topology::select::select_links;
 use crate::topology::{Node, SwitchId, Topology};
 
 impl Check<'_> {
@@ -35,14 +35,7 @@ impl Check<'_> {
         taken: &mut BTreeSet<SwitchId>,
     ) {
         let field = format!("{section}.ports");
-        let mut seen: Vec<SwitchPort> = Vec::new();
-        for (number, name) in settings.ports.iter().enumerate() {
-            let ports = select_ports(topology, name);
-            let twice = ports.iter().flatten().any(|port| seen.contains(port));
-            let rule = ports.as_ref().err().cloned().or(twice.then(|| "names a port twice".into()));
-            self.problems.extend(rule.map(|rule| Problem::new(format!("{field}[{number}]"), "", rule)));
-            seen.extend(ports.unwrap_or_default());
-        }
+        self.ports_named_once(topology, &settings.ports, &field);
         let by_switch = settings.ports_by_switch(topology);
         if let Some(switch) = by_switch.keys().find(|switch| taken.contains(switch)) {
             let name = &topology.switch(*switch).name;
@@ -89,6 +82,7 @@ impl Check<'_> {
 /// A mechanism that cannot share a switch with trimming, why, and the switches that run it.
 fn rival(mechanism: &MechanismSettings, topology: &Topology) -> Option<(&'static str, &'static str, Vec<SwitchId>)> {
     const ORDER: &str = "which keeps packets in an order that headers do not";
+    const EARLY: &str = "which gives packets up before a queue could refuse them";
     match mechanism {
         MechanismSettings::Afq(afq) => {
             let why = "whose queues take the packets of a port in an order of their own";
@@ -97,6 +91,12 @@ fn rival(mechanism: &MechanismSettings, topology: &Topology) -> Option<(&'static
         MechanismSettings::Vertigo(vertigo) => {
             let why = "and both would decide what becomes of a refused packet";
             Some(("Vertigo", why, vertigo.ports_by_switch(topology).into_keys().collect()))
+        }
+        MechanismSettings::PreemptiveDeflection(settings) => {
+            Some(("Preemptive Deflection", EARLY, settings.ports_by_switch(topology).into_keys().collect()))
+        }
+        MechanismSettings::Aifo(settings) => {
+            Some(("AIFO", EARLY, settings.ports_by_switch(topology).into_keys().collect()))
         }
         MechanismSettings::LinkGuardian(settings) => {
             let why = "which pauses the queues of data, and headers have one of their own";

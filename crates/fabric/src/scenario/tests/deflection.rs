@@ -123,6 +123,11 @@ fn what_cannot_be_meant_is_refused() {
             "mechanism[0].ports",
             "no port by which packets of a host",
         ),
+        (
+            text("", GUARD).replace("name = \"long\"\n", "name = \"long\"\nrank = 45\n"),
+            "flows[0].rank",
+            "takes the first rank of a flow for the bytes that it promises",
+        ),
         (text("", &format!("{GUARD}{GUARD}")), "mechanism[1].ports", "leaf0 has a rank guard by another entry"),
         (text("", &format!("{GUARD}ports = [\"h0\"]\n")), "mechanism[0].ports[0]", "'h0' is a host"),
     ]);

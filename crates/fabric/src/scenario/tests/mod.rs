@@ -8,6 +8,7 @@ mod layers;
 mod link_protection;
 mod losses;
 mod messages;
+mod refused_traffic;
 mod rimm;
 mod round_trip;
 mod trimming;

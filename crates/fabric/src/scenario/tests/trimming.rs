@@ -45,6 +45,8 @@ fn what_cannot_be_meant_is_refused() {
         (beside("kind = \"afq\""), "mechanism[0].ports", "runs AFQ too"),
         (beside("kind = \"rimm\""), "mechanism[0].ports", "runs RIMM too"),
         (beside("kind = \"vertigo\""), "mechanism[0].ports", "runs Vertigo too"),
+        (beside("kind = \"preemptive-deflection\""), "mechanism[0].ports", "gives packets up before a queue"),
+        (beside("kind = \"aifo\""), "mechanism[0].ports", "gives packets up before a queue"),
         (beside("kind = \"linkguardian\"\nlink = \"leaf0->spine0\""), "mechanism[0].ports", "runs LinkGuardian too"),
     ];
     for (text, field, rule) in rows {

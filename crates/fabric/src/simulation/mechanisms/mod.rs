@@ -78,7 +78,7 @@ impl Draft {
     /// LinkGuardian numbers it for the link. LinkGuardian's rivals stand in its place. RIMM comes behind them: it writes the
     /// depth of the port that a packet leaves by in the end, and nothing into copies that are kept. Bolt comes before whoever may
     /// send a packet elsewhere: it looks at the queue that routing chose, and gives its notices a queue that nobody changes. A
-    /// rank guard comes before whoever goes by ranks. AFQ comes last: whoever changes the port of a packet in ingress does so
+    /// rank guard comes before whoever goes by ranks, and trimming before whoever would deflect its headers. AFQ comes last: whoever changes the port of a packet in ingress does so
     /// before AFQ gives it a queue there. Only those of [`Kind`] are commanded.
     fn kinds(&self) -> impl Iterator<Item = Kind> {
         let sqr = self.sqr.is_some().then_some(Kind::Sqr);
@@ -97,8 +97,8 @@ impl Draft {
             .chain(self.bolt.map(AnyMechanism::from))
             .chain(rimm)
             .chain(self.rank_guard.map(AnyMechanism::from))
-            .chain(self.deflection)
             .chain(self.trimming.map(AnyMechanism::from))
+            .chain(self.deflection)
             .chain(afq)
             .collect()
     }
