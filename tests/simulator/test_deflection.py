@@ -208,3 +208,8 @@ def test_a_sample_is_worked_out_once_and_in_milliseconds():
     measured = Measured(Runs({case.key: _run([(0.2, 0.3, 0.1)])}))
     assert measured.value(metrics.MEAN_QCT, case) == pytest.approx(300)
     assert measured.sample(metrics.MEAN_QCT, case) is measured.sample(metrics.P99_QCT, case)
+
+
+def test_what_hosts_discard_was_not_dropped_in_switches():
+    drops = {"queue full": 5, "given up by a mechanism": 2, "arrived after the end of the flow": 70}
+    assert outcomes.dropped_in_switches(drops) == 7
