@@ -68,7 +68,8 @@ def entries() -> list[Entry]:
     """All exhibits, paper by paper, in the order of their modules."""
     for paper in PAPERS:
         importlib.import_module(paper.module)
-    return list(_entries.values())
+    names = {paper.name for paper in PAPERS}
+    return [entry for entry in _entries.values() if entry.paper in names]
 
 
 def select(ids: Sequence[str]) -> list[Entry]:
