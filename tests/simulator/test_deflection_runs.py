@@ -78,3 +78,14 @@ def _text(case):
     import tomli_w
 
     return tomli_w.dumps(case.scenario(10))
+
+
+def test_a_shared_buffer_is_small_enough_for_schemes_to_differ():
+    runs = {}
+    for scheme in (schemes.ECMP, schemes.QUANTILE):
+        scenario = beyond.shared(scheme, dynamic=True).scenario(3)
+        runs[scheme.name] = Simulation(scenario, file_name=scheme.name, seed=1).run(keep=["mechanisms"])
+    assert runs["ECMP"].summary.drops["shared buffer full"] > 1_000
+    assert runs["Quantile-PD"].summary["trace_hash"] != runs["ECMP"].summary["trace_hash"]
+    table = runs["Quantile-PD"].table("mechanisms")
+    assert table.filter(pl.col("counter") == "packets over their threshold")["value"].sum() > 1_000

@@ -18,8 +18,9 @@ LIE = 100
 """What liars divide their remaining bytes by."""
 _NO_GAIN = 1.1
 """Up to this, the gain of liars is about 1."""
-_SHARED = {"buffer": {"kind": "shared", "total": f"{_LEAF_PORTS * 300} KB", "alpha": 1.0}}
-"""As much as the ports of a leaf have each for itself together; every switch has this much."""
+_SHARED = {"buffer": {"kind": "shared", "total": f"{_LEAF_PORTS * 75} KB", "alpha": 1.0}}
+"""A quarter of what the ports of a leaf have each for itself together; every switch has this much. With all of it a
+query of 4 MB fits into what is free, no queue reaches its threshold, and all schemes do the same."""
 
 
 def shared(scheme: Scheme, *, dynamic: bool) -> Case:
