@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::support::{TRIANGLE, lost, numbers, of_link, run, texts, times};
+use super::support::{TRIANGLE, lost, numbers, of_link, run, texts, times};
 use hitless_fabric::Outcome;
 use hitless_fabric::results::OrderCounts;
 

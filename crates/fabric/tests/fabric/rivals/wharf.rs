@@ -1,6 +1,6 @@
 //! Wharf on a fabric, from a scenario file: what users switch on, and what must then hold.
 
-use crate::testbed::{counter, received, run, testbed};
+use super::testbed::{counter, received, run, testbed};
 
 fn wharf(data_frames: u8, parity_frames: u8) -> String {
     format!(

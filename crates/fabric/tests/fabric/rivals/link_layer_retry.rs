@@ -1,6 +1,6 @@
 //! Link Layer Retry on a fabric, from a scenario file: what users switch on, and what must then hold.
 
-use crate::testbed::{PROTECTED, counter, link_count, received, run, testbed};
+use super::testbed::{PROTECTED, counter, link_count, received, run, testbed};
 use hitless_fabric::scenario;
 
 const RETRY: &str = "[[mechanism]]\nkind = \"link-layer-retry\"\nlink = \"sw2->sw6\"\ninit_action = \"block\"\n";

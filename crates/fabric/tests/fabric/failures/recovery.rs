@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::support::{TRIANGLE, lost, numbers, of_link, run, texts, times};
+use super::support::{TRIANGLE, lost, numbers, of_link, run, texts, times};
 
 /// A failure of the link between sw3 and sw4 at 5 ms.
 fn failing(more: &str, recovery: &str) -> String {
@@ -191,7 +191,7 @@ fn a_probed_backup_is_the_least_loaded_one() {
 /// In the testbed of SQR's figure 2: sw9, by which sw5 passes its broken link round, would send every other flow back.
 #[test]
 fn a_detour_over_three_links_is_not_sent_back_to_where_it_came_from() {
-    let testbed = include_str!("../../src/scenario/tests/failures.toml");
+    let testbed = include_str!("../../../src/scenario/tests/failures.toml");
     let testbed = &testbed[..testbed.find("[[mechanism]]").expect("SQR comes last")];
     let text = testbed
         .replace("name = \"failures\"\n", "name = \"failures\"\n[routing]\nchoice = \"by-sum\"\n")
