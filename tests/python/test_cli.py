@@ -65,6 +65,17 @@ def test_reproduce_json_is_one_document(hitless):
     assert "3,000 messages instead of 300,000" in document["exhibits"][1]["rows"][0]["note"]
 
 
+def test_some_points_of_an_exhibit(hitless):
+    done = hitless("reproduce", "demo/long", "--points", "point 0", "--points", "point 2", "--json")
+    assert done.returncode == 0, done.stderr
+    [made] = json.loads(done.stdout)["exhibits"]
+    assert [row["note"] for row in made["rows"]] == ["2 of 6 points"]
+    refused = hitless("reproduce", "demo/long", "--points", "nothing")
+    assert refused.returncode == 2
+    assert "'point 0', 'point 1'" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
 def test_a_failed_run_is_exit_1_with_the_rest_intact(hitless):
     done = hitless("reproduce", "demo/failing", "demo/broken", "demo/tab2", "--json")
     assert done.returncode == 1

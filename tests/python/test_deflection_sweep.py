@@ -197,6 +197,17 @@ def test_the_panel_of_one_forwarding_has_the_schemes_that_always_had_it():
     assert panels[f"Mean QCT, DCTCP 10/40G {schemes.FAIR.note}"] == {*compared, schemes.TRIMMING.name}
 
 
+def test_points_that_did_not_run_cost_the_others_no_row():
+    figure = load_sweep.Figure1()
+    context = Context(effort="quick")
+    points = list(figure.points(context))
+    ran = {point.key for point in points if point.key.startswith("ECMP")}
+    rows = list(figure.rows(Runs({key: run(0.1, queries=20) for key in ran}), context))
+    assert {(row.series, row.metric) for row in rows} >= {("ECMP DCTCP", "mean QCT"), ("ECMP DCTCP", "p99 QCT")}
+    assert len({row.x for row in rows}) == len(ran) == 2
+    assert list(figure.plots(Runs({}), context))
+
+
 def test_shared_buffers_and_liars_have_a_panel_each():
     figure = beyond.Future()
     by_panel = {}

@@ -136,6 +136,31 @@ def test_stopping_early_keeps_what_is_done():
     assert campaign.interrupted
 
 
+def test_chosen_points_run_alone():
+    results = _results(["demo/slow", "demo/tab2", "demo/long"], patterns=["point 0", "* 1"], jobs=8)
+    assert {name: [task.point.key for task in result.tasks] for name, result in results.items()} == {
+        "demo/slow": ["point 0", "point 1"],
+        "demo/long": ["point 0", "point 1"],
+    }
+    assert [row.x for row in results["demo/slow"].rows] == ["0", "1"]
+    assert not results["demo/slow"].complete
+    assert results["demo/slow"].shortened == ["2 of 8 points"]
+
+
+def test_a_chosen_point_has_the_seed_that_it_has_among_all():
+    [alone] = Campaign(select(["demo/long"]), patterns=["point 3"]).tasks
+    assert alone.seed == Campaign(select(["demo/long"])).tasks[3].seed
+
+
+def test_what_matches_no_point_is_refused_with_the_points_there_are():
+    with pytest.raises(BadInput, match="no point matches 'Point 0'") as refused:
+        Campaign(select(["demo/slow"]), patterns=["Point 0"])
+    assert "'point 0', 'point 1'" in refused.value.hint
+    with pytest.raises(BadInput) as refused:
+        Campaign(select(["demo/tab2"]), patterns=["*"])
+    assert "arithmetic" in refused.value.hint
+
+
 def test_progress_is_seen_while_points_run():
     seen = []
     campaign = Campaign(select(["demo/slow"]), jobs=8)

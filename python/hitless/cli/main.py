@@ -108,6 +108,10 @@ def reproduce(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Forget what earlier runs have finished, and run every point again.")
     ] = False,
+    points: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="Only runs of this name, such as '*DCTCP 10/40G 95 %'; may be repeated."),
+    ] = None,
     list_only: Annotated[bool, typer.Option("--list", help="List the exhibits.")] = False,
 ) -> None:
     """Regenerate figures and tables of papers, each number beside the paper's.
@@ -133,7 +137,15 @@ def reproduce(
         return
     effort: Effort = "quick" if quick else "full" if full else "normal"
     code = command.reproduce(
-        ids or [], effort=effort, seed=seed, out=out, json=json, jobs=jobs, fresh=fresh, debug=bool(context.obj)
+        ids or [],
+        effort=effort,
+        seed=seed,
+        out=out,
+        json=json,
+        jobs=jobs,
+        fresh=fresh,
+        patterns=points or [],
+        debug=bool(context.obj),
     )
     raise typer.Exit(code)
 

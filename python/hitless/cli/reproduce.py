@@ -23,9 +23,10 @@ def reproduce(
     json: bool,
     jobs: int | None,
     fresh: bool,
+    patterns: Sequence[str],
     debug: bool,
 ) -> int:
-    """Run the exhibits named, or the headlines; return the exit code.
+    """Run the exhibits named, or the headlines; return the exit code. ``patterns`` choose among their points.
 
     Points are kept but for quick runs, which are those that are done again sooner than looked for.
     """
@@ -33,7 +34,7 @@ def reproduce(
     if not chosen:
         raise BadInput("no exhibit of the papers is built into this version yet")
     kept = None if effort == "quick" else KeptPoints((out or RESULTS) / "points")
-    campaign = Campaign(chosen, seed=seed, effort=effort, jobs=jobs, kept=kept, fresh=fresh)
+    campaign = Campaign(chosen, seed=seed, effort=effort, jobs=jobs, kept=kept, fresh=fresh, patterns=patterns)
     _tell_what_is_there(campaign, kept)
     execution = execute(campaign, ResultsFolder("reproduce", out), "simulating", seed=seed, effort=effort)
     if kept is not None and kept.trouble is not None:

@@ -1,17 +1,21 @@
 """Exhibits from points to rows: what `hitless reproduce` does, without any output of its own."""
 
+import fnmatch
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
 
-from hitless.errors import HitlessError
+from hitless.errors import BadInput, HitlessError
 from hitless.exhibits.keeping import KeptPoints, KeptWork
-from hitless.exhibits.model import Context, Effort, Exhibit, MissingRun, Row, Runs
+from hitless.exhibits.model import Context, Effort, Exhibit, MissingRun, Point, Row, Runs
 from hitless.exhibits.pool import Pool, Task
 from hitless.exhibits.registry import Entry
 from hitless.plot import Plot
+
+_KEYS_SHOWN = 8
+"""Of an error message about points."""
 
 
 @dataclass(slots=True)
@@ -55,14 +59,18 @@ class Result:
 class _Work:
     """An exhibit under way."""
 
-    def __init__(self, entry: Entry, context: Context) -> None:
+    def __init__(self, entry: Entry, context: Context, patterns: Sequence[str]) -> None:
         self._exhibit: Exhibit = entry.make()
         self._context = context
         points = list(self._exhibit.points(context))
         keys = [point.key for point in points]
         if len(set(keys)) != len(keys):
             raise ValueError(f"{entry.id} has two points of one key")
-        tasks = [Task(entry.id, point, point.seed(context.seed)) for point in points]
+        chosen = [point for point in points if _is_chosen(point, patterns)]
+        if len(chosen) < len(points):
+            context.shortened.append(f"{len(chosen)} of {len(points)} points")
+        self.keys: Sequence[str] = keys
+        tasks = [Task(entry.id, point, point.seed(context.seed)) for point in chosen]
         self.result = Result(entry, context.seed, context.shortened, tasks=tasks)
 
     @property
@@ -116,10 +124,19 @@ class Campaign:
         jobs: int | None = None,
         kept: KeptPoints | None = None,
         fresh: bool = False,
+        patterns: Sequence[str] = (),
     ) -> None:
-        """Points that are in ``kept`` are not run again, unless all is to be ``fresh``; others are put there."""
+        """Points that are in ``kept`` are not run again, unless all is to be ``fresh``; others are put there.
+
+        Where there are ``patterns``, only the points run whose keys match one of them, as the names of files do.
+
+        Raises `BadInput` where no point matches.
+        """
         self._pool = Pool(jobs)
-        self._works = [_Work(entry, Context(seed, effort)) for entry in entries]
+        works = [_Work(entry, Context(seed, effort), patterns) for entry in entries]
+        self._works = [work for work in works if work.result.tasks] if patterns else works
+        if patterns and not self._works:
+            raise _nothing_matches(patterns, [key for work in works for key in work.keys])
         self.order = {entry.id: number for number, entry in enumerate(entries)}
         self.interrupted = False
         if kept is not None:
@@ -143,6 +160,17 @@ class Campaign:
         """End early: `results` then yields every exhibit as far as it came. For a signal handler, too."""
         self.interrupted = True
         self._pool.stop()
+
+
+def _is_chosen(point: Point, patterns: Sequence[str]) -> bool:
+    return not patterns or any(fnmatch.fnmatchcase(point.key, pattern) for pattern in patterns)
+
+
+def _nothing_matches(patterns: Sequence[str], keys: Sequence[str]) -> BadInput:
+    shown = ", ".join(f"{key!r}" for key in keys[:_KEYS_SHOWN])
+    more = f", and {len(keys) - _KEYS_SHOWN} more" if len(keys) > _KEYS_SHOWN else ""
+    hint = f"points are {shown}{more}" if keys else "what was named is arithmetic, and has no points"
+    return BadInput(f"no point matches {' or '.join(map(repr, patterns))}", hint=hint)
 
 
 def _keep(task: Task, kept: KeptPoints, *, fresh: bool) -> None:

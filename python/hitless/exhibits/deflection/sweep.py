@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, TypeAlias
 
@@ -11,6 +12,7 @@ from hitless.exhibits.deflection.metrics import Measured, Metric
 from hitless.exhibits.deflection.schemes import FAIR, PAPER, under
 from hitless.exhibits.deflection.setting import DURATION_MS, Case
 from hitless.exhibits.judge import Judge, above_one
+from hitless.exhibits.model import MissingRun
 from hitless.plot import Plot, Series
 
 Position: TypeAlias = Callable[[Case], float | str]
@@ -63,7 +65,7 @@ class Claim:
 
 
 class Sweep(Exhibit):
-    """Cases by effort; claims about those that ran; values of all."""
+    """Cases by effort; claims about those that ran; values of all of them."""
 
     quick_ms: ClassVar[int] = 25
     normal_ms: ClassVar[int] = 100
@@ -97,10 +99,12 @@ class Sweep(Exhibit):
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         measured = self._measured = Measured(runs)
+        self._ran = {key: case for key, case in self._ran.items() if key in runs}
         for claim in self.claims():
             if claim.above.key in self._ran and claim.below.key in self._ran:
                 yield from claim.rows(measured)
-        yield from self.further_rows(measured, self._ran)
+        with suppress(MissingRun):  # of a comparison with a point that was not chosen, or was stopped
+            yield from self.further_rows(measured, self._ran)
         for case in self._ran.values():
             yield from self._values(measured, case)
 
