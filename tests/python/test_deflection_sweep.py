@@ -190,7 +190,7 @@ def test_the_panel_of_one_forwarding_has_the_schemes_that_always_had_it():
     points = list(figure.points(Context(effort="normal")))
     made = run(0.1, queries=20)
     runs = Runs({point.key: made for point in points})
-    list(figure.rows(runs, Context(effort="normal")))
+    next(iter(figure.rows(runs, Context(effort="normal"))))  # plots are of what the rows have measured
     panels = {plot.title: {series.name for series in plot.series} for plot in figure.plots(runs, Context())}
     compared = {scheme.name for scheme in schemes.COMPARED}
     assert panels["Mean QCT, DCTCP 10/40G"] == compared

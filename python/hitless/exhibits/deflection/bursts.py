@@ -82,7 +82,7 @@ class Bursts:
     def points(self, context: Context) -> Iterator[Point]:
         """Each scheme at each load."""
         self._runs = context.length("runs", full=RUNS, normal=RUNS, quick=2)
-        period_ms = context.length("ms for each burst", full=1_000, normal=100, quick=40)
+        period_ms = context.length("ms for each burst", full=1_000, normal=100, quick=25)
         for replica in range(self._runs):
             for load in LOADS:
                 for scheme in testbed.COMPARED:

@@ -1,7 +1,7 @@
 """Other networks and other mixes: figures 10, 11 and 17."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hitless.exhibits import Context, Row, exhibit
 from hitless.exhibits.deflection import metrics, schemes
@@ -9,7 +9,7 @@ from hitless.exhibits.deflection.fabrics import FAT_TREE, LEAF_SPINE, LEAF_SPINE
 from hitless.exhibits.deflection.metrics import Measured
 from hitless.exhibits.deflection.schemes import Scheme
 from hitless.exhibits.deflection.setting import Case, Incast, TransportName
-from hitless.exhibits.deflection.sweep import Claim, Sweep, before
+from hitless.exhibits.deflection.sweep import Claim, Sweep, before, quotient
 
 _ANSWERS_BITS = 100 * 40_000 * 8
 
@@ -37,7 +37,7 @@ _TREE = {load: Mix(FAT_TREE, 50, load - 50) for load in (55, 75, 95)}
 class Figure10(Sweep):
     """128 hosts, all links at 10 Gbps, DCTCP. Loads are of the links above the edge switches, as those to the hosts."""
 
-    quick_ms = 30
+    quick_ms = 24
     normal_ms = 200
 
     def cases(self, context: Context) -> Sequence[Case]:
@@ -67,12 +67,20 @@ _FAST_SCHEMES = (
 _FAST = {55: Mix(LEAF_SPINE_100G, 50, 5), 85: Mix(LEAF_SPINE_100G, 50, 35)}
 _TWO: Sequence[TransportName] = ("DCTCP", "Swift")
 
+WEB_SEARCH = "websearch_dctcp_pias"
+"""The other background of section 5.2; the paper does not say which figures have it."""
+
+
+def web_search(case: Case) -> Case:
+    """The same run beside flows of web search, of which the largest have 29 MB."""
+    return replace(case, sizes=WEB_SEARCH, label=f"{case.label} web search")
+
 
 @exhibit("pd/fig11", title="Links of 100 Gbps")
 class Figure11(Sweep):
     """DCTCP and Swift, 50 % of background."""
 
-    quick_ms = 4
+    quick_ms = 12
     normal_ms = 20
 
     def cases(self, context: Context) -> Sequence[Case]:
@@ -104,16 +112,18 @@ nearest."""
 
 @exhibit("pd/fig17", title="Other mixes of background and queries")
 class Figure17(Sweep):
-    """25 % and 75 % of background at both speeds, DCTCP and Swift."""
+    """25 % and 75 % of background at both speeds, DCTCP and Swift; web search beside cache followers."""
 
-    quick_ms = 10
+    quick_ms = 15
     normal_ms = 50
 
     def cases(self, context: Context) -> Sequence[Case]:
         if context.effort == "quick":
             few = (schemes.ECMP, schemes.VERTIGO, schemes.QUANTILE)
-            return [_MIXES[0].case(scheme, transport) for transport in _TWO for scheme in few]
-        return [mix.case(scheme, transport) for mix in _MIXES for transport in _TWO for scheme in _FAST_SCHEMES]
+            searching = [web_search(_MIXES[0].case(scheme)) for scheme in (schemes.ECMP, schemes.QUANTILE)]
+            return [*(_MIXES[0].case(scheme, transport) for transport in _TWO for scheme in few), *searching]
+        cases = [mix.case(scheme, transport) for mix in _MIXES for transport in _TWO for scheme in _FAST_SCHEMES]
+        return [*cases, *(web_search(_MIXES[0].case(scheme)) for scheme in _FAST_SCHEMES)]
 
     def claims(self) -> Iterable[Claim]:
         slow, fast = _MIXES[0], _MIXES[3]
@@ -125,3 +135,11 @@ class Figure17(Sweep):
         pair = fast.case(schemes.QUANTILE), fast.case(schemes.QUANTILE, "Swift")
         yield Claim(metrics.MEAN_QCT, *pair, 1 / 0.83, "text: 17 % less with Swift")
         yield Claim(metrics.P99_QCT, *pair, 1 / 0.7, "text: 30 % less with Swift")
+
+    def further_rows(self, measured: Measured, ran: Mapping[str, Case]) -> Iterable[Row]:
+        pair = [_MIXES[0].case(scheme) for scheme in (schemes.ECMP, schemes.QUANTILE)]
+        for ecmp, quantile in (pair, [web_search(case) for case in pair]):
+            yield quotient(measured, metrics.WHOLE_MEAN_QCT, ecmp, quantile, quantile.title)
+
+    def panel(self, case: Case) -> str:
+        return super().panel(case) + (", web search" if case.sizes == WEB_SEARCH else "")

@@ -139,7 +139,7 @@ class ResponseTimes:
     def points(self, context: Context) -> Iterator[Point]:
         """Each scheme, in runs that share their arrivals with those of the other schemes."""
         self._runs = context.length("runs", full=RUNS, normal=RUNS, quick=2)
-        requests_ms = context.length("ms of requests", full=5_000, normal=1_000, quick=250)
+        requests_ms = context.length("ms of requests", full=5_000, normal=1_000, quick=220)
         for replica in range(self._runs):
             for scheme in SCHEMES:
                 made = scenario(scheme, requests_ms)
