@@ -5,6 +5,7 @@
 pub mod afq;
 pub mod bolt;
 mod by_port;
+mod configured_ports;
 pub mod deflection;
 pub mod link_layer_retry;
 pub mod linkguardian;

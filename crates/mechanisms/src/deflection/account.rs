@@ -5,6 +5,8 @@ use hitless_switch::{Context, Environment, Report};
 use hitless_wire::PortId;
 use hitless_wire::shim::DetourCount;
 
+use crate::configured_ports::ConfiguredPorts;
+
 /// Counters of one relieved port. Each packet that is to go elsewhere is detoured, given up, or has nowhere to go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PortCounters {
@@ -38,10 +40,7 @@ pub(crate) enum Kind {
 pub(crate) struct Account {
     name: &'static str,
     kind: Kind,
-    /// In the order of the configuration.
-    ports: Vec<(PortId, PortCounters)>,
-    /// By port: its place in `ports`.
-    places: Vec<Option<u16>>,
+    ports: ConfiguredPorts<PortCounters>,
     /// The most detours that a packet has had in the whole fabric when it was detoured here.
     most_detours: u64,
     /// Detours of packets that had been detoured and were forwarded to a host.
@@ -54,17 +53,14 @@ impl Account {
     /// Of these ports, nothing yet.
     pub fn new(name: &'static str, kind: Kind, relieved: &[PortId]) -> Self {
         let detours = Histogram::new_with_bounds(1, u64::from(u8::MAX), 3).expect("these bounds are legal");
-        let last = relieved.iter().map(|port| usize::from(port.0)).max().unwrap_or(0);
-        let mut places = vec![None; last + 1];
-        relieved.iter().enumerate().for_each(|(place, port)| places[usize::from(port.0)] = Some(place as u16));
-        let ports = relieved.iter().map(|&port| (port, PortCounters::default())).collect();
-        Self { name, kind, ports, places, most_detours: 0, detours, uncounted: 0 }
+        let ports = ConfiguredPorts::new(relieved.iter().copied(), |_| PortCounters::default());
+        Self { name, kind, ports, most_detours: 0, detours, uncounted: 0 }
     }
 
     /// Whether packets of the port are relieved.
     #[inline]
     pub fn has(&self, port: PortId) -> bool {
-        self.places.get(usize::from(port.0)).is_some_and(Option::is_some)
+        self.ports.has(port)
     }
 
     /// The counters of a relieved port.
@@ -73,8 +69,7 @@ impl Account {
     /// When the port is not relieved.
     #[inline]
     pub fn port(&mut self, port: PortId) -> &mut PortCounters {
-        let place = self.places[usize::from(port.0)].expect("only packets of relieved ports are looked at");
-        &mut self.ports[usize::from(place)].1
+        self.ports.of(port)
     }
 
     /// The packet at hand, which was to leave by `port`, goes to `towards` instead.
@@ -105,7 +100,7 @@ impl Account {
     /// All of it.
     pub fn report(&self) -> Report {
         let mut report = Report::new(self.name);
-        for (port, counters) in &self.ports {
+        for (port, counters) in self.ports.iter() {
             let scope = format!("port {}", port.0);
             self.report_port(&scope, counters, &mut report);
             report.acted |= counters.seen > 0;

@@ -5,6 +5,8 @@ use hitless_switch::Report;
 use hitless_wire::PortId;
 use hitless_wire::shim::DetourCount;
 
+use crate::configured_ports::ConfiguredPorts;
+
 /// Counters of one port with sorted queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortCounters {
@@ -24,15 +26,18 @@ pub struct PortCounters {
     pub given_up: u64,
 }
 
+/// What is kept for one port.
+#[derive(Debug)]
+struct PortAccount {
+    counters: PortCounters,
+    /// The ranks of the packets that routing sent there, if they are recorded.
+    ranks: Option<Histogram<u64>>,
+}
+
 /// Counters of one switch.
 #[derive(Debug)]
 pub struct Account {
-    /// In the order of the configuration.
-    ports: Vec<(PortId, PortCounters)>,
-    /// By port: its place in `ports`.
-    places: Vec<Option<u16>>,
-    /// The ranks of the packets that arrived, by place; none are recorded where it is empty.
-    ranks: Vec<Histogram<u64>>,
+    ports: ConfiguredPorts<PortAccount>,
     /// The most deflections that a packet has had in the whole fabric when it was deflected here.
     most_detours: u64,
     /// Deflections of packets that had been deflected and left for their host.
@@ -45,37 +50,23 @@ impl Account {
     /// Of these ports, nothing yet.
     pub fn new(sorted: &[PortId], records_ranks: bool) -> Self {
         let histogram = || Histogram::new(3).expect("three digits are legal");
-        let count = sorted.iter().map(|port| usize::from(port.0) + 1).max().unwrap_or(0);
-        let mut places = vec![None; count];
-        sorted.iter().zip(0..).for_each(|(port, place)| places[usize::from(port.0)] = Some(place));
-        Self {
-            ports: sorted.iter().map(|&port| (port, PortCounters::default())).collect(),
-            places,
-            ranks: if records_ranks { sorted.iter().map(|_| histogram()).collect() } else { Vec::new() },
-            most_detours: 0,
-            detours: histogram(),
-            uncounted: 0,
-        }
-    }
-
-    #[inline]
-    fn place(&self, port: PortId) -> usize {
-        usize::from(self.places[usize::from(port.0)].expect("only packets of sorted ports are looked at"))
+        let account = |_| PortAccount { counters: PortCounters::default(), ranks: records_ranks.then(histogram) };
+        let ports = ConfiguredPorts::new(sorted.iter().copied(), account);
+        Self { ports, most_detours: 0, detours: histogram(), uncounted: 0 }
     }
 
     /// The counters of a port.
     pub fn port(&mut self, port: PortId) -> &mut PortCounters {
-        let place = self.place(port);
-        &mut self.ports[place].1
+        &mut self.ports.of(port).counters
     }
 
-    /// Routing has sent a packet to the port, of that rank if ranks are recorded.
+    /// Routing has sent a packet of that rank to the port.
     #[inline]
-    pub fn seen(&mut self, port: PortId, rank: Option<u32>) {
-        let place = self.place(port);
-        self.ports[place].1.seen += 1;
-        if let Some(rank) = rank {
-            self.ranks[place].saturating_record(u64::from(rank));
+    pub fn seen(&mut self, port: PortId, rank: impl FnOnce() -> u32) {
+        let account = self.ports.of(port);
+        account.counters.seen += 1;
+        if let Some(ranks) = &mut account.ranks {
+            ranks.saturating_record(u64::from(rank()));
         }
     }
 
@@ -105,7 +96,7 @@ impl Account {
     /// All of it.
     pub fn report(&self) -> Report {
         let mut report = Report::new("vertigo");
-        for (place, (port, counters)) in self.ports.iter().enumerate() {
+        for (port, PortAccount { counters, ranks }) in self.ports.iter() {
             let scope = format!("port {}", port.0);
             for (name, value) in named(counters) {
                 report.count(&scope, name, value);
@@ -115,7 +106,7 @@ impl Account {
             if deflected + nowhere_to_go != victims || sent_back > deflected || driven_out > victims {
                 report.broken_promises.push(format!("the packets of {scope} do not add up: {counters:?}"));
             }
-            if let Some(ranks) = self.ranks.get(place).filter(|ranks| !ranks.is_empty()) {
+            if let Some(ranks) = ranks.as_ref().filter(|ranks| !ranks.is_empty()) {
                 report.histograms.push((scope, "rank of packets that arrive", ranks.clone()));
             }
         }

@@ -54,7 +54,6 @@ pub struct Vertigo {
     ports: Vec<SortedPort>,
     candidates: u8,
     to_arrival_port: bool,
-    records_ranks: bool,
     stream: Stream,
     /// By port: whether its link works, as far as is known.
     is_up: Vec<bool>,
@@ -79,7 +78,6 @@ impl Vertigo {
             ports,
             candidates,
             to_arrival_port,
-            records_ranks,
             stream,
             is_up: Vec::new(),
             neighbours: Vec::new(),
@@ -140,10 +138,8 @@ impl Mechanism for Vertigo {
     }
 
     fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
-        let records_ranks = self.records_ranks;
         let packet = context.packet();
-        let rank = records_ranks.then(|| packet.urgency());
-        self.account.seen(packet.egress_port, rank);
+        self.account.seen(packet.egress_port, || packet.urgency());
         Verdict::Continue
     }
 
