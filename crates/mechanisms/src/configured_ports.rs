@@ -10,10 +10,17 @@ pub(crate) struct ConfiguredPorts<T> {
     places: Vec<Option<u16>>,
 }
 
+impl<T: Default> ConfiguredPorts<T> {
+    /// These ports, each with the default.
+    pub fn with_default(ports: impl IntoIterator<Item = PortId>) -> Self {
+        Self::new(ports.into_iter().map(|port| (port, T::default())))
+    }
+}
+
 impl<T> ConfiguredPorts<T> {
-    /// These ports, each with what `make` answers.
-    pub fn new(ports: impl IntoIterator<Item = PortId>, make: impl Fn(PortId) -> T) -> Self {
-        let entries: Vec<_> = ports.into_iter().map(|port| (port, make(port))).collect();
+    /// These ports with their entries.
+    pub fn new(entries: impl IntoIterator<Item = (PortId, T)>) -> Self {
+        let entries: Vec<_> = entries.into_iter().collect();
         let count = entries.iter().map(|(port, _)| usize::from(port.0) + 1).max().unwrap_or(0);
         let mut places = vec![None; count];
         for (place, (port, _)) in entries.iter().enumerate() {
@@ -61,13 +68,13 @@ mod tests {
 
     #[test]
     fn an_entry_is_found_by_its_port_whatever_the_order() {
-        let mut ports = ConfiguredPorts::new([5, 0, 3].map(PortId), |port| u32::from(port.0) * 10);
+        let mut ports = ConfiguredPorts::new([5, 0, 3].map(|port| (PortId(port), u32::from(port) * 10)));
         *ports.of(PortId(0)) += 1;
         assert_eq!(
             [0, 1, 3, 4, 5, 6].map(|port| ports.get_mut(PortId(port)).copied()),
             [Some(1), None, Some(30), None, Some(50), None]
         );
         assert_eq!(ports.iter().map(|(port, &entry)| (port.0, entry)).collect::<Vec<_>>(), [(5, 50), (0, 1), (3, 30)]);
-        assert!(!ConfiguredPorts::new([], |_| 0).has(PortId(0)));
+        assert!(!ConfiguredPorts::<u32>::with_default([]).has(PortId(0)));
     }
 }

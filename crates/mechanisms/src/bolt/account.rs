@@ -40,7 +40,7 @@ pub struct Account {
 impl Account {
     /// Of these ports, nothing yet.
     pub fn new(ports: impl Iterator<Item = PortId>) -> Self {
-        Self { ports: ConfiguredPorts::new(ports, |_| PortCounters::default()) }
+        Self { ports: ConfiguredPorts::with_default(ports) }
     }
 
     /// The counters of a port.

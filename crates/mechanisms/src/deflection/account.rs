@@ -1,11 +1,10 @@
 //! What deflection counts.
 
-use hdrhistogram::Histogram;
 use hitless_switch::{Context, Environment, Report};
 use hitless_wire::PortId;
-use hitless_wire::shim::DetourCount;
 
 use crate::configured_ports::ConfiguredPorts;
+use crate::detours::{Detours, Names};
 
 /// Counters of one relieved port. Each packet that is to go elsewhere is detoured, given up, or has nowhere to go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,26 +34,26 @@ pub(crate) enum Kind {
     Preemptive,
 }
 
+const NAMES: Names = Names {
+    most: "most detours of a packet",
+    uncounted: "detours not counted in their packet",
+    of_packet: "detours of a packet that was detoured",
+};
+
 /// Counters of one switch.
 #[derive(Debug)]
 pub(crate) struct Account {
     name: &'static str,
     kind: Kind,
     ports: ConfiguredPorts<PortCounters>,
-    /// The most detours that a packet has had in the whole fabric when it was detoured here.
-    most_detours: u64,
-    /// Detours of packets that had been detoured and were forwarded to a host.
-    detours: Histogram<u64>,
-    /// Detours that the packet has no room to be counted in.
-    uncounted: u64,
+    detours: Detours,
 }
 
 impl Account {
     /// Of these ports, nothing yet.
     pub fn new(name: &'static str, kind: Kind, relieved: &[PortId]) -> Self {
-        let detours = Histogram::new_with_bounds(1, u64::from(u8::MAX), 3).expect("these bounds are legal");
-        let ports = ConfiguredPorts::new(relieved.iter().copied(), |_| PortCounters::default());
-        Self { name, kind, ports, most_detours: 0, detours, uncounted: 0 }
+        let ports = ConfiguredPorts::with_default(relieved.iter().copied());
+        Self { name, kind, ports, detours: Detours::new() }
     }
 
     /// Whether packets of the port are relieved.
@@ -75,13 +74,7 @@ impl Account {
     /// The packet at hand, which was to leave by `port`, goes to `towards` instead.
     pub fn detour<E: Environment>(&mut self, port: PortId, towards: PortId, context: &mut Context<'_, E>) {
         let is_sent_back = towards == context.port();
-        let packet = context.packet();
-        let before = packet.shims.get::<DetourCount>();
-        let count = DetourCount(before.map_or(0, |count| count.0).saturating_add(1));
-        if !packet.shims.replace(count) && packet.push_shim(count).is_err() {
-            self.uncounted += 1;
-        }
-        self.most_detours = self.most_detours.max(u64::from(count.0));
+        self.detours.once_more(context.packet());
         let counters = self.port(port);
         counters.detoured += 1;
         counters.sent_back += u64::from(is_sent_back);
@@ -90,10 +83,8 @@ impl Account {
     /// The packet at hand leaves by `port` as it was to: if a host is there, its detours are over.
     #[inline]
     pub fn leaves_by<E: Environment>(&mut self, port: PortId, context: &mut Context<'_, E>) {
-        if !context.faces_switch(port)
-            && let Some(DetourCount(count)) = context.packet().remove_shim::<DetourCount>()
-        {
-            self.detours.saturating_record(u64::from(count));
+        if !context.faces_switch(port) {
+            self.detours.end(context.packet());
         }
     }
 
@@ -108,11 +99,7 @@ impl Account {
                 report.broken_promises.push(format!("the packets of {scope} do not add up: {counters:?}"));
             }
         }
-        report.count("switch", "most detours of a packet", self.most_detours);
-        report.count("switch", "detours not counted in their packet", self.uncounted);
-        if !self.detours.is_empty() {
-            report.histograms.push(("switch".into(), "detours of a packet that was detoured", self.detours.clone()));
-        }
+        self.detours.report(NAMES, &mut report);
         report
     }
 

@@ -8,7 +8,6 @@ use hitless_wire::{PortId, Time};
 
 use super::capacity::{Capacity, Place, Queues};
 use super::priority::{DivideBy, QuantileConfig, Window};
-use super::rank_of;
 use crate::configured_ports::ConfiguredPorts;
 
 /// AIFO's parameters.
@@ -48,7 +47,7 @@ pub struct Aifo {
 impl Aifo {
     /// AIFO as configured.
     pub fn new(config: AifoConfig) -> Self {
-        let ports = ConfiguredPorts::new(config.ports.iter().copied(), |_| PortCounters::default());
+        let ports = ConfiguredPorts::with_default(config.ports.iter().copied());
         Self { config, queues: Queues::default(), windows: Vec::new(), ports }
     }
 
@@ -79,7 +78,7 @@ impl Mechanism for Aifo {
         if context.packet().is_congestion_notice() {
             return Verdict::Continue;
         }
-        let rank = rank_of(context);
+        let rank = context.packet().urgency();
         let place = Place { port: context.packet().egress_port, queue: context.packet().queue };
         let has_room = context.has_room(place.port, place.queue);
         let is_admitted = !has_room || self.admits(place, rank, context);

@@ -101,13 +101,10 @@ pub struct Account {
 impl Account {
     /// Of a switch of which these ports are watched.
     pub fn new(watched: impl IntoIterator<Item = PortId>, has_series: bool) -> Self {
-        let account = |_| PortAccount {
-            counters: PortCounters::default(),
-            above: None,
-            series: has_series.then(Series::default),
-        };
+        let account =
+            || PortAccount { counters: PortCounters::default(), above: None, series: has_series.then(Series::default) };
         Self {
-            ports: ConfiguredPorts::new(watched, account),
+            ports: ConfiguredPorts::new(watched.into_iter().map(|port| (port, account()))),
             away: BTreeMap::new(),
             peak_segments: Values::default(),
             message_ns: Values::default(),

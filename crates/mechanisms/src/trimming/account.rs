@@ -29,7 +29,7 @@ pub struct Account {
 impl Account {
     /// Of these ports, nothing yet.
     pub fn new(ports: &[PortId]) -> Self {
-        Self { ports: ConfiguredPorts::new(ports.iter().copied(), |_| PortCounters::default()) }
+        Self { ports: ConfiguredPorts::with_default(ports.iter().copied()) }
     }
 
     /// The counters of a port.

@@ -3,9 +3,9 @@
 use hdrhistogram::Histogram;
 use hitless_switch::Report;
 use hitless_wire::PortId;
-use hitless_wire::shim::DetourCount;
 
 use crate::configured_ports::ConfiguredPorts;
+use crate::detours::{Detours, Names};
 
 /// Counters of one port with sorted queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,6 +26,12 @@ pub struct PortCounters {
     pub given_up: u64,
 }
 
+const NAMES: Names = Names {
+    most: "most deflections of a packet",
+    uncounted: "deflections not counted in their packet",
+    of_packet: "deflections of a packet that was deflected",
+};
+
 /// What is kept for one port.
 #[derive(Debug)]
 struct PortAccount {
@@ -38,21 +44,17 @@ struct PortAccount {
 #[derive(Debug)]
 pub struct Account {
     ports: ConfiguredPorts<PortAccount>,
-    /// The most deflections that a packet has had in the whole fabric when it was deflected here.
-    most_detours: u64,
-    /// Deflections of packets that had been deflected and left for their host.
-    detours: Histogram<u64>,
-    /// Deflections that the packet has no room to be counted in.
-    pub uncounted: u64,
+    /// Deflections, by packet.
+    pub detours: Detours,
 }
 
 impl Account {
     /// Of these ports, nothing yet.
     pub fn new(sorted: &[PortId], records_ranks: bool) -> Self {
         let histogram = || Histogram::new(3).expect("three digits are legal");
-        let account = |_| PortAccount { counters: PortCounters::default(), ranks: records_ranks.then(histogram) };
-        let ports = ConfiguredPorts::new(sorted.iter().copied(), account);
-        Self { ports, most_detours: 0, detours: histogram(), uncounted: 0 }
+        let account = || PortAccount { counters: PortCounters::default(), ranks: records_ranks.then(histogram) };
+        let ports = ConfiguredPorts::new(sorted.iter().map(|&port| (port, account())));
+        Self { ports, detours: Detours::new() }
     }
 
     /// The counters of a port.
@@ -78,19 +80,10 @@ impl Account {
     }
 
     /// It goes to another.
-    pub fn deflected(&mut self, port: PortId, is_sent_back: bool, count: DetourCount) {
+    pub fn deflected(&mut self, port: PortId, is_sent_back: bool) {
         let counters = self.port(port);
         counters.deflected += 1;
         counters.sent_back += u64::from(is_sent_back);
-        self.most_detours = self.most_detours.max(u64::from(count.0));
-    }
-
-    /// A packet leaves for its host.
-    #[inline]
-    pub fn arrived(&mut self, count: Option<DetourCount>) {
-        if let Some(DetourCount(count)) = count {
-            self.detours.saturating_record(u64::from(count));
-        }
     }
 
     /// All of it.
@@ -110,15 +103,7 @@ impl Account {
                 report.histograms.push((scope, "rank of packets that arrive", ranks.clone()));
             }
         }
-        report.count("switch", "most deflections of a packet", self.most_detours);
-        report.count("switch", "deflections not counted in their packet", self.uncounted);
-        if !self.detours.is_empty() {
-            report.histograms.push((
-                "switch".into(),
-                "deflections of a packet that was deflected",
-                self.detours.clone(),
-            ));
-        }
+        self.detours.report(NAMES, &mut report);
         report
     }
 }
