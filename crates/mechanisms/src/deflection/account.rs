@@ -6,7 +6,8 @@ use hitless_wire::PortId;
 use crate::configured_ports::ConfiguredPorts;
 use crate::detours::{Detours, Names};
 
-/// Counters of one relieved port. Each packet that is to go elsewhere is detoured, given up, or has nowhere to go.
+/// Counters of one relieved port. Each packet that is to go elsewhere is detoured, stays after all, is given up, or has nowhere to
+/// go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PortCounters {
     /// Packets that were to leave by the port.
@@ -19,6 +20,8 @@ pub(crate) struct PortCounters {
     pub detoured: u64,
     /// Of the detoured ones, those that went back to where they had come from.
     pub sent_back: u64,
+    /// Packets for which their own port was drawn and that entered it, though it had just refused them.
+    pub stayed: u64,
     /// Packets that were dropped because the ports drawn for them were congested as well.
     pub given_up: u64,
     /// Packets for which there was no other port.
@@ -80,6 +83,12 @@ impl Account {
         counters.sent_back += u64::from(is_sent_back);
     }
 
+    /// The packet at hand, which was to go elsewhere, has drawn the port that it was to leave by.
+    pub fn stay<E: Environment>(&mut self, port: PortId, context: &mut Context<'_, E>) {
+        self.port(port).stayed += 1;
+        self.leaves_by(port, context);
+    }
+
     /// The packet at hand leaves by `port` as it was to: if a host is there, its detours are over.
     #[inline]
     pub fn leaves_by<E: Environment>(&mut self, port: PortId, context: &mut Context<'_, E>) {
@@ -109,6 +118,7 @@ impl Account {
             report.count(scope, "packets over their threshold", counters.preempted);
             report.count(scope, "packets of a full queue", counters.full);
             report.count(scope, "packets given up at their deflection port", counters.given_up);
+            report.count(scope, "packets that drew their own port", counters.stayed);
         }
         report.count(scope, "packets detoured", counters.detoured);
         report.count(scope, "packets sent back to where they came from", counters.sent_back);
@@ -116,8 +126,8 @@ impl Account {
     }
 
     fn adds_up(&self, counters: &PortCounters) -> bool {
-        let PortCounters { seen, preempted, full, detoured, sent_back, given_up, nowhere_to_go } = *counters;
+        let PortCounters { seen, preempted, full, detoured, sent_back, stayed, given_up, nowhere_to_go } = *counters;
         let wanted = preempted + full;
-        wanted <= seen && sent_back <= detoured && detoured + given_up + nowhere_to_go == wanted
+        wanted <= seen && sent_back <= detoured && detoured + stayed + given_up + nowhere_to_go == wanted
     }
 }

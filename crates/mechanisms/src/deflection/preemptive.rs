@@ -214,7 +214,11 @@ impl PreemptiveDeflection {
             Ok(place) => {
                 self.taken_last = Some(place.port);
                 self.enter(place, rank, context);
-                self.account.detour(own, place.port, context);
+                if place.port == own {
+                    self.account.stay(own, context);
+                } else {
+                    self.account.detour(own, place.port, context);
+                }
                 Verdict::Forward { port: place.port, queue: place.queue }
             }
             Err(reason) => {

@@ -136,6 +136,23 @@ fn a_remembered_port_is_a_candidate_more() {
 }
 
 #[test]
+fn a_packet_that_draws_its_own_port_and_stays_is_not_detoured() {
+    let quantile = QuantileConfig { of_evaluated: true, ..QUANTILE };
+    let relative_priority = RelativePriority::Quantile(quantile);
+    let preemptive =
+        PreemptiveDeflection::new(PreemptiveConfig { relative_priority, draws_own_port: true, ..config() });
+    let mut bench = Bench::new(Hardware { out_faces_switch: true, ..TEN }, preemptive);
+    for port in NEIGHBOURS {
+        bench.switch.port_state(Time::ZERO, port, PortState::Down, &mut bench.world);
+    }
+    // Of 10, 20, 30 and 40 all are below 99, of 20, 30, 40 and 99 three: the threshold is five packets, and then 6.25.
+    arrive(&mut bench, [0, 0, 10, 20, 30, 40, 99]);
+    bench.finish();
+    assert_eq!((decisions(&bench), bench.of_out("packets that drew their own port")), ([1, 0, 0, 0], 1));
+    assert_eq!(bench.world.sent, [(OUT, None); 7], "none has a detour behind it");
+}
+
+#[test]
 fn no_port_by_which_a_packet_came_no_host_and_no_port_that_is_down() {
     let mut bench = bench(PreemptiveConfig { alpha: 0.0, to_arrival_port: false, ..config() });
     bench.switch.port_state(Time::ZERO, NEIGHBOURS[1], PortState::Down, &mut bench.world);
@@ -306,6 +323,7 @@ proptest! {
         prop_assert_eq!(bench.of_out("packets seen") as usize, arrivals.len() - expired);
         let detoured = bench.of_out("packets detoured") as usize;
         prop_assert!(detoured == bench.sent_to_neighbours() || !knows_what_fits && detoured > bench.sent_to_neighbours());
+        prop_assert!(draws_own_port && out_faces_switch || bench.of_out("packets that drew their own port") == 0);
         let given_up = bench.of_out("packets given up at their deflection port") + bench.of_out("packets with nowhere to go");
         prop_assert_eq!(count(DropReason::Mechanism), given_up as usize);
         prop_assert_eq!(&run().world.sent, &bench.world.sent, "the same seed, the same way");
