@@ -5,9 +5,12 @@
 pub mod afq;
 pub mod bolt;
 mod by_port;
+mod configured_ports;
 pub mod deflection;
+mod detours;
 pub mod link_layer_retry;
 pub mod linkguardian;
+mod neighbours;
 pub mod rank_guard;
 pub mod rimm;
 pub mod sqr;

@@ -14,6 +14,7 @@ mod core;
 pub mod environment;
 mod flow_service;
 mod forwarding;
+mod inspection;
 pub mod mechanism;
 mod pause;
 pub mod port;

@@ -10,18 +10,17 @@ use crate::core::Core;
 use crate::environment::{Environment, SwitchEvent};
 use crate::forwarding::TwoChoices;
 use crate::mechanism::{DropReason, Mechanism, PortState, Verdict};
-use crate::port::{Lane, MacCounters, Port, PortConfig, PortHooks, enter_switch};
+use crate::port::{Lane, Port, PortConfig, PortHooks, enter_switch};
 use crate::queueing::managed::Offer;
 use crate::queueing::{BufferPolicy, Entry, SharedBuffer, Taken};
-use crate::register::{Half, Pass, Violation};
-use crate::report::Report;
+use crate::register::{Half, Pass};
 
 /// A switch that runs the mechanisms of the list `M`.
 pub struct Switch<M> {
     pub(crate) core: Core,
-    mechanisms: Vec<M>,
+    pub(crate) mechanisms: Vec<M>,
     /// Ports with a group of queues, and the mechanism that asked for it.
-    group_owners: Vec<(PortId, u8)>,
+    pub(crate) group_owners: Vec<(PortId, u8)>,
 }
 
 impl<M: Mechanism> Switch<M> {
@@ -185,95 +184,6 @@ impl<M: Mechanism> Switch<M> {
     /// A command of the control plane for the mechanism of that number.
     pub fn command<E: Environment>(&mut self, now: Time, mechanism: usize, command: u32, environment: &mut E) {
         self.tell(mechanism, now, environment, |mechanism, context| mechanism.command(command, context));
-    }
-
-    /// The MAC counters of a port.
-    pub fn mac(&self, port: PortId) -> MacCounters {
-        self.core.ports[usize::from(port.0)].mac
-    }
-
-    /// How many ports there are, recirculation ports included.
-    pub fn port_count(&self) -> usize {
-        self.core.ports.len()
-    }
-
-    /// Bytes waiting in a queue of a port: what the control plane polls.
-    pub fn queue_bytes(&mut self, now: Time, port: PortId, queue: QueueId) -> u64 {
-        self.core.queue_bytes(now, port, queue)
-    }
-
-    /// Bytes waiting in all queues of a port.
-    pub fn port_bytes(&mut self, now: Time, port: PortId) -> u64 {
-        match &mut self.core.ports[usize::from(port.0)].lane {
-            Lane::Fifo(lane) => lane.depth_bytes(now),
-            Lane::Managed(lane) => (0..lane.queue_count()).map(|queue| lane.depth_bytes(QueueId(queue as u8))).sum(),
-            Lane::Flow(lane) => lane.depth_bytes(),
-        }
-    }
-
-    /// Calls `look` for each packet that waits at a port, unless it has a FIFO lane, whose packets are handed over when
-    /// they come.
-    pub fn each_waiting(&self, port: PortId, mut look: impl FnMut(PacketHandle)) {
-        match &self.core.ports[usize::from(port.0)].lane {
-            Lane::Fifo(_) => {}
-            Lane::Managed(lane) => lane.each_waiting(look),
-            Lane::Flow(lane) => lane.each_waiting(|waiting| look(waiting.entry.packet)),
-        }
-    }
-
-    /// How many of the frames that a port has handed over ([`Environment::transmit`]) have not left its queue, or the
-    /// line before it: the last so many.
-    pub fn frames_not_left(&mut self, now: Time, port: PortId) -> usize {
-        match &mut self.core.ports[usize::from(port.0)].lane {
-            Lane::Fifo(lane) => lane.packets(now),
-            Lane::Managed(lane) => usize::from(lane.busy_until > now),
-            Lane::Flow(lane) => usize::from(lane.busy_until > now),
-        }
-    }
-
-    /// Packets that ended here, by reason.
-    pub const fn drops(&self) -> &[u64; DropReason::COUNT] {
-        &self.core.drops
-    }
-
-    /// Packets that mechanisms made here: copies and generated packets.
-    pub const fn packets_created(&self) -> u64 {
-        self.core.packets_created
-    }
-
-    /// Bytes in the packet buffer, all ports but those with a FIFO lane together.
-    pub const fn buffer_bytes(&self) -> u64 {
-        self.core.buffer.used_bytes()
-    }
-
-    /// Packets waiting at all ports but those with a FIFO lane.
-    pub fn packets_queued(&self) -> usize {
-        let queued = |port: &Port| match &port.lane {
-            Lane::Managed(lane) => lane.packets(),
-            Lane::Flow(lane) => lane.packets(),
-            Lane::Fifo(_) => 0,
-        };
-        self.core.ports.iter().map(queued).sum()
-    }
-
-    /// The first thing a mechanism did that the hardware cannot do (checked mode).
-    pub const fn violation(&self) -> Option<&Violation> {
-        self.core.pass.violation()
-    }
-
-    /// The reports of all mechanisms.
-    pub fn reports(&self, now: Time) -> impl Iterator<Item = Report> + '_ {
-        self.mechanisms.iter().enumerate().map(move |(number, mechanism)| {
-            let mut report = mechanism.report(now);
-            let own = self.group_owners.iter().filter(|(_, owner)| usize::from(*owner) == number);
-            own.for_each(|&(port, _)| self.core.report_group(port, &mut report));
-            report
-        })
-    }
-
-    /// The hardware.
-    pub const fn architecture(&self) -> &Architecture {
-        &self.core.architecture
     }
 
     #[inline]

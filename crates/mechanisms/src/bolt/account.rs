@@ -4,6 +4,7 @@ use hitless_switch::Report;
 use hitless_wire::PortId;
 
 use super::tokens::Grant;
+use crate::configured_ports::ConfiguredPorts;
 
 /// Counters of one port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,34 +34,24 @@ impl PortCounters {
 /// Counters of one switch.
 #[derive(Debug)]
 pub struct Account {
-    /// In the order of the configuration.
-    ports: Vec<(PortId, PortCounters)>,
-    /// By port: its place in `ports`.
-    places: Vec<u16>,
+    ports: ConfiguredPorts<PortCounters>,
 }
 
 impl Account {
     /// Of these ports, nothing yet.
     pub fn new(ports: impl Iterator<Item = PortId>) -> Self {
-        let ports: Vec<_> = ports.map(|port| (port, PortCounters::default())).collect();
-        let most = ports.iter().map(|(port, _)| usize::from(port.0)).max().unwrap_or(0);
-        let mut places = vec![u16::MAX; most + 1];
-        for (place, (port, _)) in ports.iter().enumerate() {
-            places[usize::from(port.0)] = place as u16;
-        }
-        Self { ports, places }
+        Self { ports: ConfiguredPorts::with_default(ports) }
     }
 
     /// The counters of a port.
     pub fn port(&mut self, port: PortId) -> &mut PortCounters {
-        let place = self.places[usize::from(port.0)];
-        &mut self.ports[usize::from(place)].1
+        self.ports.of(port)
     }
 
     /// All of it.
     pub fn report(&self) -> Report {
         let mut report = Report::new("bolt");
-        for (port, counters) in &self.ports {
+        for (port, counters) in self.ports.iter() {
             let scope = format!("port {}", port.0);
             report.count(&scope, "packets seen", counters.seen);
             report.count(&scope, "packets that met a congested queue", counters.congested);

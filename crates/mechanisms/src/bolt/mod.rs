@@ -18,6 +18,7 @@ use hitless_switch::{
 };
 use hitless_wire::{BitRate, BoltFlags, CongestionNotice, HostId, Packet, PortId, QueueId, Time, Transport};
 
+use crate::configured_ports::ConfiguredPorts;
 use account::Account;
 use tokens::Tokens;
 
@@ -63,8 +64,8 @@ fn saturated(bytes: u64) -> u32 {
 #[derive(Debug)]
 pub struct Bolt {
     config: BoltConfig,
-    /// By port: its tokens, where its packets are looked at.
-    tokens: Vec<Option<Tokens>>,
+    /// Of the ports whose packets are looked at.
+    tokens: ConfiguredPorts<Tokens>,
     /// By port: the queue of notices.
     notice_queues: Vec<QueueId>,
     account: Account,
@@ -74,18 +75,16 @@ impl Bolt {
     /// Bolt as configured.
     pub fn new(config: BoltConfig) -> Self {
         let account = Account::new(config.ports.iter().map(|port| port.port));
-        Self { config, tokens: Vec::new(), notice_queues: Vec::new(), account }
+        let tokens = config
+            .ports
+            .iter()
+            .map(|of| (of.port, Tokens::new(of.rate, of.overhead_bytes, config.supply_bytes, config.ramp_up_tokens)));
+        Self { tokens: ConfiguredPorts::new(tokens), config, notice_queues: Vec::new(), account }
     }
 
-    fn rate_of(&self, port: PortId) -> BitRate {
-        let found = self.config.ports.iter().find(|known| known.port == port);
-        found.expect("only packets of its ports are looked at").rate
-    }
-
-    /// The packet that tells the sender of `data`, which meets a queue of `queue_bytes` before `port`.
-    fn notice(&self, data: &Packet, sequence: u64, port: PortId, queue_bytes: u64) -> Packet {
+    /// The packet that tells the sender of `data`, which meets a queue of `queue_bytes` before a line of `rate`.
+    fn notice(&self, data: &Packet, sequence: u64, rate: BitRate, queue_bytes: u64) -> Packet {
         let (source, destination): (HostId, HostId) = (data.destination, data.source);
-        let rate = self.rate_of(port);
         let notice = CongestionNotice { sequence, rate, queue_bytes: saturated(queue_bytes) };
         Packet {
             frame_bytes: self.config.notice_bytes,
@@ -107,7 +106,7 @@ impl Bolt {
             self.tell_of_congestion(context, port, flags, queue_bytes);
             return flags.with(BoltFlags::DEC).without(BoltFlags::INC);
         }
-        let Some(tokens) = self.tokens[usize::from(port.0)].as_mut() else { return flags };
+        let tokens = self.tokens.of(port);
         let counters = self.account.port(port);
         if flags.contains(BoltFlags::LAST) {
             tokens.flow_ends(!flags.contains(BoltFlags::FIRST));
@@ -137,19 +136,14 @@ impl Bolt {
         let arrived_by = context.port();
         let data = *context.packet();
         let Transport::Tcp(header) = data.transport else { return };
-        let notice = self.notice(&data, header.sequence, port, queue_bytes);
+        let rate = self.tokens.of(port).rate();
+        let notice = self.notice(&data, header.sequence, rate, queue_bytes);
         context.emit_at_ingress(notice, arrived_by);
     }
 }
 
 impl Mechanism for Bolt {
     fn subscriptions(&mut self, queue_counts: &[usize]) -> Subscriptions {
-        self.tokens = vec![None; queue_counts.len()];
-        for port in &self.config.ports {
-            let tokens =
-                Tokens::new(port.rate, port.overhead_bytes, self.config.supply_bytes, self.config.ramp_up_tokens);
-            self.tokens[usize::from(port.port.0)] = Some(tokens);
-        }
         self.notice_queues = queue_counts.iter().map(|&count| QueueId(count as u8)).collect();
         let first = QueueConfig::normal(QueueLimit::Packets(NOTICE_QUEUE_PACKETS)).with_priority(NOTICE_PRIORITY);
         let ports = || (0..queue_counts.len() as u16).map(PortId);
@@ -166,7 +160,7 @@ impl Mechanism for Bolt {
             return Verdict::Forward { port, queue: self.notice_queues[usize::from(port.0)] };
         }
         let frame_bytes = context.packet().frame_bytes;
-        let Some(tokens) = self.tokens[usize::from(port.0)].as_mut() else { return Verdict::Continue };
+        let Some(tokens) = self.tokens.get_mut(port) else { return Verdict::Continue };
         tokens.packet(now, frame_bytes);
         let Transport::Tcp(header) = &context.packet().transport else { return Verdict::Continue };
         let flags = BoltFlags(header.congestion_option);

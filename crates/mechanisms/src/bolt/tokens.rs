@@ -41,6 +41,11 @@ impl Tokens {
         }
     }
 
+    /// The rate of the line.
+    pub const fn rate(&self) -> BitRate {
+        self.rate
+    }
+
     /// Algorithm 2: what the line could have sent since the last packet, less what this one takes.
     #[inline]
     pub fn packet(&mut self, now: Time, frame_bytes: u32) {

@@ -1,11 +1,13 @@
 //! What deflection counts.
 
-use hdrhistogram::Histogram;
 use hitless_switch::{Context, Environment, Report};
 use hitless_wire::PortId;
-use hitless_wire::shim::DetourCount;
 
-/// Counters of one relieved port. Each packet that is to go elsewhere is detoured, given up, or has nowhere to go.
+use crate::configured_ports::ConfiguredPorts;
+use crate::detours::{Detours, Names};
+
+/// Counters of one relieved port. Each packet that is to go elsewhere is detoured, stays after all, is given up, or has nowhere to
+/// go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PortCounters {
     /// Packets that were to leave by the port.
@@ -18,6 +20,8 @@ pub(crate) struct PortCounters {
     pub detoured: u64,
     /// Of the detoured ones, those that went back to where they had come from.
     pub sent_back: u64,
+    /// Packets for which their own port was drawn and that entered it, though it had just refused them.
+    pub stayed: u64,
     /// Packets that were dropped because the ports drawn for them were congested as well.
     pub given_up: u64,
     /// Packets for which there was no other port.
@@ -33,38 +37,32 @@ pub(crate) enum Kind {
     Preemptive,
 }
 
+const NAMES: Names = Names {
+    most: "most detours of a packet",
+    uncounted: "detours not counted in their packet",
+    of_packet: "detours of a packet that was detoured",
+};
+
 /// Counters of one switch.
 #[derive(Debug)]
 pub(crate) struct Account {
     name: &'static str,
     kind: Kind,
-    /// In the order of the configuration.
-    ports: Vec<(PortId, PortCounters)>,
-    /// By port: its place in `ports`.
-    places: Vec<Option<u16>>,
-    /// The most detours that a packet has had in the whole fabric when it was detoured here.
-    most_detours: u64,
-    /// Detours of packets that had been detoured and were forwarded to a host.
-    detours: Histogram<u64>,
-    /// Detours that the packet has no room to be counted in.
-    uncounted: u64,
+    ports: ConfiguredPorts<PortCounters>,
+    detours: Detours,
 }
 
 impl Account {
     /// Of these ports, nothing yet.
     pub fn new(name: &'static str, kind: Kind, relieved: &[PortId]) -> Self {
-        let detours = Histogram::new_with_bounds(1, u64::from(u8::MAX), 3).expect("these bounds are legal");
-        let last = relieved.iter().map(|port| usize::from(port.0)).max().unwrap_or(0);
-        let mut places = vec![None; last + 1];
-        relieved.iter().enumerate().for_each(|(place, port)| places[usize::from(port.0)] = Some(place as u16));
-        let ports = relieved.iter().map(|&port| (port, PortCounters::default())).collect();
-        Self { name, kind, ports, places, most_detours: 0, detours, uncounted: 0 }
+        let ports = ConfiguredPorts::with_default(relieved.iter().copied());
+        Self { name, kind, ports, detours: Detours::new() }
     }
 
     /// Whether packets of the port are relieved.
     #[inline]
     pub fn has(&self, port: PortId) -> bool {
-        self.places.get(usize::from(port.0)).is_some_and(Option::is_some)
+        self.ports.has(port)
     }
 
     /// The counters of a relieved port.
@@ -73,39 +71,36 @@ impl Account {
     /// When the port is not relieved.
     #[inline]
     pub fn port(&mut self, port: PortId) -> &mut PortCounters {
-        let place = self.places[usize::from(port.0)].expect("only packets of relieved ports are looked at");
-        &mut self.ports[usize::from(place)].1
+        self.ports.of(port)
     }
 
     /// The packet at hand, which was to leave by `port`, goes to `towards` instead.
     pub fn detour<E: Environment>(&mut self, port: PortId, towards: PortId, context: &mut Context<'_, E>) {
         let is_sent_back = towards == context.port();
-        let packet = context.packet();
-        let before = packet.shims.get::<DetourCount>();
-        let count = DetourCount(before.map_or(0, |count| count.0).saturating_add(1));
-        if !packet.shims.replace(count) && packet.push_shim(count).is_err() {
-            self.uncounted += 1;
-        }
-        self.most_detours = self.most_detours.max(u64::from(count.0));
+        self.detours.once_more(context.packet());
         let counters = self.port(port);
         counters.detoured += 1;
         counters.sent_back += u64::from(is_sent_back);
     }
 
+    /// The packet at hand, which was to go elsewhere, has drawn the port that it was to leave by.
+    pub fn stay<E: Environment>(&mut self, port: PortId, context: &mut Context<'_, E>) {
+        self.port(port).stayed += 1;
+        self.leaves_by(port, context);
+    }
+
     /// The packet at hand leaves by `port` as it was to: if a host is there, its detours are over.
     #[inline]
     pub fn leaves_by<E: Environment>(&mut self, port: PortId, context: &mut Context<'_, E>) {
-        if !context.faces_switch(port)
-            && let Some(DetourCount(count)) = context.packet().remove_shim::<DetourCount>()
-        {
-            self.detours.saturating_record(u64::from(count));
+        if !context.faces_switch(port) {
+            self.detours.end(context.packet());
         }
     }
 
     /// All of it.
     pub fn report(&self) -> Report {
         let mut report = Report::new(self.name);
-        for (port, counters) in &self.ports {
+        for (port, counters) in self.ports.iter() {
             let scope = format!("port {}", port.0);
             self.report_port(&scope, counters, &mut report);
             report.acted |= counters.seen > 0;
@@ -113,11 +108,7 @@ impl Account {
                 report.broken_promises.push(format!("the packets of {scope} do not add up: {counters:?}"));
             }
         }
-        report.count("switch", "most detours of a packet", self.most_detours);
-        report.count("switch", "detours not counted in their packet", self.uncounted);
-        if !self.detours.is_empty() {
-            report.histograms.push(("switch".into(), "detours of a packet that was detoured", self.detours.clone()));
-        }
+        self.detours.report(NAMES, &mut report);
         report
     }
 
@@ -127,6 +118,7 @@ impl Account {
             report.count(scope, "packets over their threshold", counters.preempted);
             report.count(scope, "packets of a full queue", counters.full);
             report.count(scope, "packets given up at their deflection port", counters.given_up);
+            report.count(scope, "packets that drew their own port", counters.stayed);
         }
         report.count(scope, "packets detoured", counters.detoured);
         report.count(scope, "packets sent back to where they came from", counters.sent_back);
@@ -134,8 +126,8 @@ impl Account {
     }
 
     fn adds_up(&self, counters: &PortCounters) -> bool {
-        let PortCounters { seen, preempted, full, detoured, sent_back, given_up, nowhere_to_go } = *counters;
+        let PortCounters { seen, preempted, full, detoured, sent_back, stayed, given_up, nowhere_to_go } = *counters;
         let wanted = preempted + full;
-        wanted <= seen && sent_back <= detoured && detoured + given_up + nowhere_to_go == wanted
+        wanted <= seen && sent_back <= detoured && detoured + stayed + given_up + nowhere_to_go == wanted
     }
 }

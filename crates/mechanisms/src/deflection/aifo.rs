@@ -8,7 +8,7 @@ use hitless_wire::{PortId, Time};
 
 use super::capacity::{Capacity, Place, Queues};
 use super::priority::{DivideBy, QuantileConfig, Window};
-use super::rank_of;
+use crate::configured_ports::ConfiguredPorts;
 
 /// AIFO's parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,14 +41,14 @@ pub struct Aifo {
     config: AifoConfig,
     queues: Queues,
     windows: Vec<Window>,
-    /// By port.
-    counters: Vec<PortCounters>,
+    ports: ConfiguredPorts<PortCounters>,
 }
 
 impl Aifo {
     /// AIFO as configured.
     pub fn new(config: AifoConfig) -> Self {
-        Self { config, queues: Queues::default(), windows: Vec::new(), counters: Vec::new() }
+        let ports = ConfiguredPorts::with_default(config.ports.iter().copied());
+        Self { config, queues: Queues::default(), windows: Vec::new(), ports }
     }
 
     fn admits<E: Environment>(&self, place: Place, rank: u32, context: &mut Context<'_, E>) -> bool {
@@ -70,7 +70,6 @@ impl Mechanism for Aifo {
             Window::new(QuantileConfig { window, sample_every, of_evaluated: true, divide_by: DivideBy::Fill });
         self.queues = Queues::new(queue_counts);
         self.windows = vec![window; self.queues.count()];
-        self.counters = vec![PortCounters::default(); queue_counts.len()];
         let hooks = self.config.ports.iter().map(|&port| (port, HookSet::INGRESS_TOWARDS)).collect();
         Subscriptions { hooks, ..Subscriptions::default() }
     }
@@ -79,12 +78,12 @@ impl Mechanism for Aifo {
         if context.packet().is_congestion_notice() {
             return Verdict::Continue;
         }
-        let rank = rank_of(context);
+        let rank = context.packet().urgency();
         let place = Place { port: context.packet().egress_port, queue: context.packet().queue };
         let has_room = context.has_room(place.port, place.queue);
         let is_admitted = !has_room || self.admits(place, rank, context);
         self.windows[self.queues.index(place)].offer(rank);
-        let counters = &mut self.counters[usize::from(place.port.0)];
+        let counters = self.ports.of(place.port);
         counters.seen += 1;
         // What finds no room, its own queue drops.
         counters.full += u64::from(!has_room);
@@ -94,8 +93,7 @@ impl Mechanism for Aifo {
 
     fn report(&self, _now: Time) -> Report {
         let mut report = Report::new("aifo");
-        for &port in &self.config.ports {
-            let PortCounters { seen, full, dropped } = self.counters[usize::from(port.0)];
+        for (port, &PortCounters { seen, full, dropped }) in self.ports.iter() {
             let scope = format!("port {}", port.0);
             report.count(&scope, "packets seen", seen);
             report.count(&scope, "packets of a full queue", full);

@@ -15,7 +15,7 @@ use hitless_switch::{Context, Environment, HookSet, Mechanism, PortState, Report
 use hitless_wire::{PortId, QueueId, Time};
 
 use super::account::{Account, Kind};
-use super::neighbours::{Neighbours, take_any};
+use crate::neighbours::{Neighbours, take_any};
 
 /// DIBS's parameters.
 #[derive(Clone, Debug)]

@@ -3,8 +3,8 @@
 use hitless_engine::RandomStreams;
 use hitless_engine::draws::unit;
 
-use super::neighbours::{ScanStart, first_free};
 use super::priority::{Arithmetic, DivideBy, QuantileConfig, QueuedRanks, Window, exponential_share};
+use super::scan::{ScanStart, first_free};
 
 /// Two estimates of a packet's relative priority.
 #[derive(Clone, Copy, Debug, PartialEq)]

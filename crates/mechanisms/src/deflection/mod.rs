@@ -15,27 +15,18 @@ mod aifo;
 mod capacity;
 mod dibs;
 pub mod exercise;
-mod neighbours;
 pub mod occupancy;
 mod pabo;
 mod preemptive;
 pub mod priority;
+mod scan;
 mod simple;
-
-use hitless_switch::{Context, Environment};
-use hitless_wire::PriorityMark;
 
 pub use aifo::{Aifo, AifoConfig};
 pub use capacity::Capacity;
 pub use dibs::{Dibs, DibsConfig};
-pub use neighbours::{ScanStart, first_free};
 pub use occupancy::Occupancy;
 pub use pabo::{Pabo, PaboConfig, bounce_probability};
 pub use preemptive::{Decision, PreemptiveConfig, PreemptiveDeflection};
+pub use scan::{ScanStart, first_free};
 pub use simple::{SimpleConfig, SimpleDeflection};
-
-/// What switches compare of the packet at hand, smaller for more urgent; a packet without a mark is as urgent as can be.
-#[inline]
-pub(crate) fn rank_of<E: Environment>(context: &mut Context<'_, E>) -> u32 {
-    context.packet().shims.get::<PriorityMark>().map_or(0, PriorityMark::urgency)
-}

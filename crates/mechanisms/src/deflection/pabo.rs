@@ -14,7 +14,7 @@ use hitless_wire::{PortId, Time};
 
 use super::account::{Account, Kind};
 use super::capacity::{Capacity, Place};
-use super::neighbours::Neighbours;
+use crate::neighbours::Neighbours;
 
 /// PABO's parameters.
 #[derive(Clone, Debug)]

@@ -13,10 +13,9 @@ use hitless_wire::{PortId, Time};
 
 use super::account::{Account, Kind};
 use super::capacity::{Capacity, Place, Queues};
-use super::neighbours::{Neighbours, take_any};
 use super::occupancy::{Occupancy, View};
 use super::priority::{Estimator, RelativePriority};
-use super::rank_of;
+use crate::neighbours::{Neighbours, take_any};
 
 /// Whether a packet enters a queue that has room.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -215,7 +214,11 @@ impl PreemptiveDeflection {
             Ok(place) => {
                 self.taken_last = Some(place.port);
                 self.enter(place, rank, context);
-                self.account.detour(own, place.port, context);
+                if place.port == own {
+                    self.account.stay(own, context);
+                } else {
+                    self.account.detour(own, place.port, context);
+                }
                 Verdict::Forward { port: place.port, queue: place.queue }
             }
             Err(reason) => {
@@ -267,7 +270,7 @@ impl Mechanism for PreemptiveDeflection {
         if context.packet().is_congestion_notice() {
             return Verdict::Continue;
         }
-        let rank = rank_of(context);
+        let rank = context.packet().urgency();
         let packet = context.packet();
         let own = Place { port: packet.egress_port, queue: packet.queue };
         if self.account.has(own.port) {

@@ -9,8 +9,9 @@ use hitless_wire::{PortId, QueueId, Time};
 
 use super::account::{Account, Kind};
 use super::capacity::{Capacity, Place, Queues};
-use super::neighbours::{Neighbours, ScanStart, first_free};
 use super::occupancy::{Occupancy, View};
+use super::scan::{ScanStart, first_free};
+use crate::neighbours::Neighbours;
 
 /// Simple Deflection's parameters.
 #[derive(Clone, Debug)]

@@ -8,6 +8,7 @@ use hitless_wire::{PortId, Time};
 
 use super::alarm::End;
 use super::sequencer::{ReturnTurn, Sequencer};
+use crate::configured_ports::ConfiguredPorts;
 
 /// Counters of one watched port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,7 +56,6 @@ struct Series {
 
 #[derive(Debug)]
 struct PortAccount {
-    port: PortId,
     counters: PortCounters,
     /// Above the threshold, as egress sees it: since when, and the deepest so far.
     above: Option<(Time, u16)>,
@@ -79,9 +79,7 @@ impl Values {
 /// The accounts of a switch.
 #[derive(Debug)]
 pub struct Account {
-    ports: Vec<PortAccount>,
-    /// By switch port: the place in `ports`.
-    places: Vec<Option<usize>>,
+    ports: ConfiguredPorts<PortAccount>,
     /// By slot and number: when the packet was first detoured. Packets that were lost stay.
     away: BTreeMap<(u32, u32), Time>,
     peak_segments: Values,
@@ -101,20 +99,12 @@ pub struct Account {
 }
 
 impl Account {
-    /// Of a switch with so many ports, these watched.
-    pub fn new(ports: usize, accounted: &[PortId], has_series: bool) -> Self {
-        let account = |port| PortAccount {
-            port,
-            counters: PortCounters::default(),
-            above: None,
-            series: has_series.then(Series::default),
-        };
-        let accounts: Vec<PortAccount> = accounted.iter().map(|&port| account(port)).collect();
-        let mut places = vec![None; ports];
-        accounts.iter().enumerate().for_each(|(place, account)| places[usize::from(account.port.0)] = Some(place));
+    /// Of a switch of which these ports are watched.
+    pub fn new(watched: impl IntoIterator<Item = PortId>, has_series: bool) -> Self {
+        let account =
+            || PortAccount { counters: PortCounters::default(), above: None, series: has_series.then(Series::default) };
         Self {
-            ports: accounts,
-            places,
+            ports: ConfiguredPorts::new(watched.into_iter().map(|port| (port, account()))),
             away: BTreeMap::new(),
             peak_segments: Values::default(),
             message_ns: Values::default(),
@@ -129,21 +119,16 @@ impl Account {
         }
     }
 
-    fn of(&mut self, port: PortId) -> Option<&mut PortAccount> {
-        let place = self.places.get(usize::from(port.0)).copied().flatten()?;
-        Some(&mut self.ports[place])
-    }
-
     /// Changes the counters of a port, if it is watched.
     pub fn count(&mut self, port: PortId, change: impl FnOnce(&mut PortCounters)) {
-        if let Some(account) = self.of(port) {
+        if let Some(account) = self.ports.get_mut(port) {
             change(&mut account.counters);
         }
     }
 
     /// Egress has seen the depth of a watched port.
     pub fn note_depth(&mut self, port: PortId, depth_segments: u16, threshold_segments: u16, now: Time) {
-        let Some(account) = self.of(port) else { return };
+        let Some(account) = self.ports.get_mut(port) else { return };
         if depth_segments >= threshold_segments {
             let above = account.above.get_or_insert((now, depth_segments));
             above.1 = above.1.max(depth_segments);
@@ -154,7 +139,7 @@ impl Account {
 
     /// A message has come back to ingress.
     pub fn note_message(&mut self, port: PortId, is_above: bool, ended_ns: Option<u64>, now: Time) {
-        let Some(account) = self.of(port) else { return };
+        let Some(account) = self.ports.get_mut(port) else { return };
         account.counters.messages_returned += 1;
         account.counters.alarms += u64::from(is_above);
         account.series.iter_mut().for_each(|series| series.alarms.push((now, is_above.into())));
@@ -185,7 +170,7 @@ impl Account {
 
     /// The neighbour behind `by` was chosen for a packet that was to leave by `port`.
     pub fn note_choice(&mut self, port: PortId, by: PortId, now: Time) {
-        let Some(account) = self.of(port) else { return };
+        let Some(account) = self.ports.get_mut(port) else { return };
         let Some(series) = &mut account.series else { return };
         if series.choices.last().is_none_or(|&(_, last)| last != u64::from(by.0)) {
             series.choices.push((now, by.0.into()));
@@ -209,8 +194,8 @@ impl Account {
     /// Everything, with the state of the numbers at the end.
     pub fn report(&self, sequencer: &Sequencer) -> Report {
         let mut report = Report::new("rimm");
-        for account in self.ports.iter().filter(|account| account.counters != PortCounters::default()) {
-            let scope = format!("port {}", account.port.0);
+        for (port, account) in self.ports.iter().filter(|(_, account)| account.counters != PortCounters::default()) {
+            let scope = format!("port {}", port.0);
             named(&account.counters).into_iter().for_each(|(name, value)| report.count(&scope, name, value));
             if let Some(series) = &account.series {
                 report.series.push((scope.clone(), "alarm", series.alarms.clone()));
@@ -218,7 +203,7 @@ impl Account {
             }
         }
         let open: Vec<usize> = sequencer.open_slots().collect();
-        if !self.ports.is_empty() {
+        if self.ports.iter().next().is_some() {
             report.count("switch", "packets away", self.away.len() as u64);
             report.count("switch", "slots open", open.len() as u64);
         }

@@ -85,8 +85,8 @@ impl Rimm {
             (0..config.line_ports).map(is_wanted).collect::<Vec<bool>>()
         };
         let timeout_ns = ticks(config.predecessor_timeout).min(u64::from(u32::MAX / 2)) as u32;
-        let accounted: Vec<PortId> =
-            (0..config.line_ports).map(PortId).filter(|port| thresholds[usize::from(port.0)].is_some()).collect();
+        let accounted = (0..config.line_ports).map(PortId).filter(|port| thresholds[usize::from(port.0)].is_some());
+        let account = Account::new(accounted, config.records_choices);
         Self {
             detector: Detector::new(thresholds),
             alarms: Alarms::new(ports, ticks(config.congestion_after)),
@@ -97,7 +97,7 @@ impl Rimm {
             is_told: by_port(|neighbour| neighbour.is_told),
             is_watched,
             faces_switch: by_port(|_| true),
-            account: Account::new(ports, &accounted, config.records_choices),
+            account,
             config,
         }
     }

@@ -3,6 +3,8 @@
 use hitless_switch::Report;
 use hitless_wire::PortId;
 
+use crate::configured_ports::ConfiguredPorts;
+
 /// Counters of one port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortCounters {
@@ -21,23 +23,19 @@ pub struct PortCounters {
 /// Counters of one switch.
 #[derive(Debug)]
 pub struct Account {
-    /// By port.
-    ports: Vec<Option<PortCounters>>,
+    ports: ConfiguredPorts<PortCounters>,
 }
 
 impl Account {
     /// Of these ports, nothing yet.
     pub fn new(ports: &[PortId]) -> Self {
-        let count = ports.iter().map(|port| usize::from(port.0) + 1).max().unwrap_or(0);
-        let mut counters = vec![None; count];
-        ports.iter().for_each(|port| counters[usize::from(port.0)] = Some(PortCounters::default()));
-        Self { ports: counters }
+        Self { ports: ConfiguredPorts::with_default(ports.iter().copied()) }
     }
 
     /// The counters of a port.
     #[inline]
     pub fn port(&mut self, port: PortId) -> &mut PortCounters {
-        self.ports[usize::from(port.0)].as_mut().expect("only packets of subscribed ports are looked at")
+        self.ports.of(port)
     }
 
     /// A packet is to leave by the port.
@@ -51,9 +49,8 @@ impl Account {
     /// All of it.
     pub fn report(&self) -> Report {
         let mut report = Report::new("trimming");
-        for (port, counters) in self.ports.iter().enumerate() {
-            let Some(counters) = counters else { continue };
-            let scope = format!("port {port}");
+        for (port, counters) in self.ports.iter() {
+            let scope = format!("port {}", port.0);
             let PortCounters { seen, headers_passed, trimmed, uncut, headers_lost } = *counters;
             report.count(&scope, "packets seen", seen);
             report.count(&scope, "headers passed on", headers_passed);

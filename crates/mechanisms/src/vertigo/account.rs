@@ -3,7 +3,9 @@
 use hdrhistogram::Histogram;
 use hitless_switch::Report;
 use hitless_wire::PortId;
-use hitless_wire::shim::DetourCount;
+
+use crate::configured_ports::ConfiguredPorts;
+use crate::detours::{Detours, Names};
 
 /// Counters of one port with sorted queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,58 +26,49 @@ pub struct PortCounters {
     pub given_up: u64,
 }
 
+const NAMES: Names = Names {
+    most: "most deflections of a packet",
+    uncounted: "deflections not counted in their packet",
+    of_packet: "deflections of a packet that was deflected",
+};
+
+/// What is kept for one port.
+#[derive(Debug)]
+struct PortAccount {
+    counters: PortCounters,
+    /// The ranks of the packets that routing sent there, if they are recorded.
+    ranks: Option<Histogram<u64>>,
+}
+
 /// Counters of one switch.
 #[derive(Debug)]
 pub struct Account {
-    /// In the order of the configuration.
-    ports: Vec<(PortId, PortCounters)>,
-    /// By port: its place in `ports`.
-    places: Vec<Option<u16>>,
-    /// The ranks of the packets that arrived, by place; none are recorded where it is empty.
-    ranks: Vec<Histogram<u64>>,
-    /// The most deflections that a packet has had in the whole fabric when it was deflected here.
-    most_detours: u64,
-    /// Deflections of packets that had been deflected and left for their host.
-    detours: Histogram<u64>,
-    /// Deflections that the packet has no room to be counted in.
-    pub uncounted: u64,
+    ports: ConfiguredPorts<PortAccount>,
+    /// Deflections, by packet.
+    pub detours: Detours,
 }
 
 impl Account {
     /// Of these ports, nothing yet.
     pub fn new(sorted: &[PortId], records_ranks: bool) -> Self {
         let histogram = || Histogram::new(3).expect("three digits are legal");
-        let count = sorted.iter().map(|port| usize::from(port.0) + 1).max().unwrap_or(0);
-        let mut places = vec![None; count];
-        sorted.iter().zip(0..).for_each(|(port, place)| places[usize::from(port.0)] = Some(place));
-        Self {
-            ports: sorted.iter().map(|&port| (port, PortCounters::default())).collect(),
-            places,
-            ranks: if records_ranks { sorted.iter().map(|_| histogram()).collect() } else { Vec::new() },
-            most_detours: 0,
-            detours: histogram(),
-            uncounted: 0,
-        }
-    }
-
-    #[inline]
-    fn place(&self, port: PortId) -> usize {
-        usize::from(self.places[usize::from(port.0)].expect("only packets of sorted ports are looked at"))
+        let account = || PortAccount { counters: PortCounters::default(), ranks: records_ranks.then(histogram) };
+        let ports = ConfiguredPorts::new(sorted.iter().map(|&port| (port, account())));
+        Self { ports, detours: Detours::new() }
     }
 
     /// The counters of a port.
     pub fn port(&mut self, port: PortId) -> &mut PortCounters {
-        let place = self.place(port);
-        &mut self.ports[place].1
+        &mut self.ports.of(port).counters
     }
 
-    /// Routing has sent a packet to the port, of that rank if ranks are recorded.
+    /// Routing has sent a packet of that rank to the port.
     #[inline]
-    pub fn seen(&mut self, port: PortId, rank: Option<u32>) {
-        let place = self.place(port);
-        self.ports[place].1.seen += 1;
-        if let Some(rank) = rank {
-            self.ranks[place].saturating_record(u64::from(rank));
+    pub fn seen(&mut self, port: PortId, rank: impl FnOnce() -> u32) {
+        let account = self.ports.of(port);
+        account.counters.seen += 1;
+        if let Some(ranks) = &mut account.ranks {
+            ranks.saturating_record(u64::from(rank()));
         }
     }
 
@@ -87,25 +80,16 @@ impl Account {
     }
 
     /// It goes to another.
-    pub fn deflected(&mut self, port: PortId, is_sent_back: bool, count: DetourCount) {
+    pub fn deflected(&mut self, port: PortId, is_sent_back: bool) {
         let counters = self.port(port);
         counters.deflected += 1;
         counters.sent_back += u64::from(is_sent_back);
-        self.most_detours = self.most_detours.max(u64::from(count.0));
-    }
-
-    /// A packet leaves for its host.
-    #[inline]
-    pub fn arrived(&mut self, count: Option<DetourCount>) {
-        if let Some(DetourCount(count)) = count {
-            self.detours.saturating_record(u64::from(count));
-        }
     }
 
     /// All of it.
     pub fn report(&self) -> Report {
         let mut report = Report::new("vertigo");
-        for (place, (port, counters)) in self.ports.iter().enumerate() {
+        for (port, PortAccount { counters, ranks }) in self.ports.iter() {
             let scope = format!("port {}", port.0);
             for (name, value) in named(counters) {
                 report.count(&scope, name, value);
@@ -115,19 +99,11 @@ impl Account {
             if deflected + nowhere_to_go != victims || sent_back > deflected || driven_out > victims {
                 report.broken_promises.push(format!("the packets of {scope} do not add up: {counters:?}"));
             }
-            if let Some(ranks) = self.ranks.get(place).filter(|ranks| !ranks.is_empty()) {
+            if let Some(ranks) = ranks.as_ref().filter(|ranks| !ranks.is_empty()) {
                 report.histograms.push((scope, "rank of packets that arrive", ranks.clone()));
             }
         }
-        report.count("switch", "most deflections of a packet", self.most_detours);
-        report.count("switch", "deflections not counted in their packet", self.uncounted);
-        if !self.detours.is_empty() {
-            report.histograms.push((
-                "switch".into(),
-                "deflections of a packet that was deflected",
-                self.detours.clone(),
-            ));
-        }
+        self.detours.report(NAMES, &mut report);
         report
     }
 }

@@ -19,9 +19,9 @@ use hitless_engine::draws::below;
 use hitless_switch::{
     Context, DropReason, Environment, HookSet, Mechanism, PortState, QueueOrder, Report, Subscriptions, Verdict,
 };
-use hitless_wire::shim::DetourCount;
-use hitless_wire::{PortId, Time};
+use hitless_wire::{Packet, PortId, Time};
 
+use crate::neighbours::Neighbours;
 use account::Account;
 
 /// A port whose queues are sorted.
@@ -53,15 +53,8 @@ pub struct VertigoConfig {
 pub struct Vertigo {
     ports: Vec<SortedPort>,
     candidates: u8,
-    to_arrival_port: bool,
-    records_ranks: bool,
     stream: Stream,
-    /// By port: whether its link works, as far as is known.
-    is_up: Vec<bool>,
-    /// The ports that face switches.
-    neighbours: Vec<PortId>,
-    /// Those of them that the victim at hand may go to.
-    eligible: Vec<PortId>,
+    neighbours: Neighbours,
     account: Account,
 }
 
@@ -78,34 +71,26 @@ impl Vertigo {
             account: Account::new(&sorted, records_ranks),
             ports,
             candidates,
-            to_arrival_port,
-            records_ranks,
             stream,
-            is_up: Vec::new(),
-            neighbours: Vec::new(),
-            eligible: Vec::new(),
+            neighbours: Neighbours::new(to_arrival_port),
         }
     }
 
     /// The port for the victim at hand, which was to leave by `full`.
     fn choose<E: Environment>(&mut self, full: PortId, context: &mut Context<'_, E>) -> Option<PortId> {
-        let &mut hitless_wire::Packet { ingress_port: arrived_by, class, .. } = context.packet();
-        let (is_up, to_arrival_port) = (&self.is_up, self.to_arrival_port);
-        let may =
-            |port: &&PortId| is_up[usize::from(port.0)] && **port != full && (to_arrival_port || **port != arrived_by);
-        self.eligible.clear();
-        self.eligible.extend(self.neighbours.iter().filter(may));
-        let count = self.eligible.len();
+        let &mut Packet { ingress_port: arrived_by, class, .. } = context.packet();
+        let eligible = self.neighbours.eligible(arrived_by, Some(full));
+        let count = eligible.len();
         if count == 0 {
             return None;
         }
         let first = below(&mut self.stream, count);
         if self.candidates == 1 || count == 1 {
-            return Some(self.eligible[first]);
+            return Some(eligible[first]);
         }
         // The first is as random as the second, so that a tie is broken by chance.
         let second = (first + 1 + below(&mut self.stream, count - 1)) % count;
-        let [first, second] = [first, second].map(|place| self.eligible[place]);
+        let [first, second] = [first, second].map(|place| eligible[place]);
         let mut load = |port| context.committed_bytes(port, context.class_queue(port, class));
         Some(if load(second) < load(first) { second } else { first })
     }
@@ -113,19 +98,13 @@ impl Vertigo {
     /// The packet at hand leaves `port` for `towards`.
     fn count_deflected<E: Environment>(&mut self, port: PortId, towards: PortId, context: &mut Context<'_, E>) {
         let packet = context.packet();
-        let is_sent_back = packet.ingress_port == towards;
-        let before = packet.shims.get::<DetourCount>();
-        let count = DetourCount(before.map_or(0, |count| count.0).saturating_add(1));
-        if !packet.shims.replace(count) && packet.push_shim(count).is_err() {
-            self.account.uncounted += 1;
-        }
-        self.account.deflected(port, is_sent_back, count);
+        self.account.detours.once_more(packet);
+        self.account.deflected(port, packet.ingress_port == towards);
     }
 }
 
 impl Mechanism for Vertigo {
-    fn subscriptions(&mut self, queue_counts: &[usize]) -> Subscriptions {
-        self.is_up = vec![true; queue_counts.len()];
+    fn subscriptions(&mut self, _: &[usize]) -> Subscriptions {
         let common = HookSet::INGRESS_TOWARDS.with(HookSet::REFUSED);
         let hooks_of = |at: &SortedPort| if at.faces_host { common.with(HookSet::EGRESS) } else { common };
         Subscriptions {
@@ -136,20 +115,18 @@ impl Mechanism for Vertigo {
     }
 
     fn start<E: Environment>(&mut self, context: &mut Context<'_, E>) {
-        self.neighbours = context.ports_that_face_switches().collect();
+        self.neighbours.start(context);
     }
 
     fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
-        let records_ranks = self.records_ranks;
         let packet = context.packet();
-        let rank = records_ranks.then(|| packet.urgency());
-        self.account.seen(packet.egress_port, rank);
+        self.account.seen(packet.egress_port, || packet.urgency());
         Verdict::Continue
     }
 
     /// Of ports that face hosts: the wanderings of the packet are over.
     fn egress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
-        self.account.arrived(context.packet().remove_shim::<DetourCount>());
+        self.account.detours.end(context.packet());
         Verdict::Continue
     }
 
@@ -173,7 +150,7 @@ impl Mechanism for Vertigo {
     }
 
     fn port_state<E: Environment>(&mut self, port: PortId, state: PortState, _context: &mut Context<'_, E>) {
-        self.is_up[usize::from(port.0)] = state == PortState::Up;
+        self.neighbours.set_state(port, state);
     }
 
     fn report(&self, _now: Time) -> Report {

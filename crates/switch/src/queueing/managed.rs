@@ -153,8 +153,8 @@ impl ManagedLane {
         }
     }
 
-    /// Puts a packet into `queue`, which is served in the order of arrival; `round` has the low bits of the round that it is meant for, if the queue is one of
-    /// the group.
+    /// Puts a packet into `queue`, which is served in the order of arrival; `round` has the low bits of the round that it is
+    /// meant for, if the queue is one of the group.
     #[inline]
     pub fn offer(&mut self, queue: QueueId, round: u8, entry: Entry) -> Offer {
         match &mut self.group {
@@ -180,14 +180,14 @@ impl ManagedLane {
         if !self.limit(queue).has_room(packets, bytes, entry.frame_bytes) {
             return Offer::Full;
         }
-        Offer::Queued { mark: self.put_in(queue, 0, entry) }
+        Offer::Queued { mark: self.put_in(queue, 0, entry, (packets, bytes)) }
     }
 
-    /// Puts a packet that has been admitted into its place; whether the depth before it asks for a congestion mark.
+    /// Puts a packet that has been admitted into its place; whether the backlog before it, in packets and bytes, asks for a
+    /// congestion mark.
     #[inline(always)]
-    fn put_in(&mut self, queue: QueueId, rank: u32, entry: Entry) -> bool {
+    fn put_in(&mut self, queue: QueueId, rank: u32, entry: Entry, (packets, bytes): (usize, u64)) -> bool {
         let index = usize::from(queue.0);
-        let (packets, bytes) = self.backlog(queue, entry.enqueued_at);
         let queue = &mut self.queues[index];
         let mark = queue.marker.marks(packets, bytes);
         queue.waiting.push(entry, rank);

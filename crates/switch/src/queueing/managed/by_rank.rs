@@ -45,7 +45,8 @@ impl ManagedLane {
             return Err(reason);
         }
         buffer.take(entry.frame_bytes);
-        Ok(self.put_in(queue, rank, entry))
+        let backlog = self.backlog(queue, entry.enqueued_at);
+        Ok(self.put_in(queue, rank, entry, backlog))
     }
 
     /// How many of the last packets, all of larger rank, would have to go for one that arrives, and what it would lack all

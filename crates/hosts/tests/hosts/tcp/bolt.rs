@@ -1,0 +1,100 @@
+//! Bolt from outside: what its packets say, what its receiver reflects, and what a notice does.
+
+use super::script::{MSS, Script, at, config, header_of};
+use hitless_hosts::transport::tcp::{BoltConfig, CongestionControlConfig, DelayedAck, TcpConfig, TcpReceiver};
+use hitless_hosts::transport::{Receiver, Sender};
+use hitless_wire::{BitRate, BoltFlags, CongestionNotice, Duration, Packet, TcpFlags, TcpHeader, Transport};
+
+fn bolt() -> TcpConfig {
+    TcpConfig { congestion_control: CongestionControlConfig::Bolt(BoltConfig::default()), ..config() }
+}
+
+fn acknowledgement(segments: u64, increases: u8) -> TcpHeader {
+    TcpHeader {
+        acknowledgement: segments * MSS,
+        window_bytes: u32::MAX,
+        flags: TcpFlags::ACK,
+        congestion_option: increases,
+        ..TcpHeader::default()
+    }
+}
+
+fn notify(script: &mut Script, time_us: u64, segment: u64, queued: u64) {
+    let notice =
+        CongestionNotice { sequence: segment * MSS, rate: BitRate::from_gbps(10), queue_bytes: (queued * MSS) as u32 };
+    let packet = Packet { transport: Transport::CongestionNotice(notice), ..Packet::default() };
+    script.sent_until(time_us);
+    script.sender.receive(at(time_us), &packet);
+}
+
+#[test]
+fn packets_say_which_of_their_flow_they_are() {
+    let mut script = Script::new(&TcpConfig { initial_window_segments: 2, ..bolt() });
+    script.write(0, 6 * MSS);
+    script.receive(40, acknowledgement(1, 0));
+    script.receive(41, acknowledgement(2, 0));
+    script.receive(80, acknowledgement(4, 0));
+    script.sent_until(200);
+    let said: Vec<u8> = script.headers.iter().map(|header| header.congestion_option & !BoltFlags::BOLT.0).collect();
+    let (first, inc, last) = (BoltFlags::FIRST.0, BoltFlags::INC.0, BoltFlags::LAST.0);
+    // A window of two before the first acknowledgement, of three after it: the last three fit it. The probe at the end
+    // repeats the last, and asks for nothing.
+    assert_eq!(said, [first | inc, first | inc, inc, last, last, last, 0]);
+    assert!(script.headers.iter().all(|header| BoltFlags(header.congestion_option).contains(BoltFlags::BOLT)));
+}
+
+#[test]
+fn the_receiver_answers_how_many_packets_kept_their_wish() {
+    let delayed = DelayedAck::On { segments: 3, timeout: Duration::from_us(500), quickack_segments: 0 };
+    let mut receiver = TcpReceiver::new(&TcpConfig { delayed_ack: delayed, ..bolt() }, Duration::ZERO);
+    let mut answers = Vec::new();
+    let flags = [BoltFlags::INC, BoltFlags::DEC, BoltFlags::INC, BoltFlags::DEC, BoltFlags::LAST, BoltFlags::DEC];
+    for (number, flags) in flags.into_iter().enumerate() {
+        let data = TcpHeader {
+            sequence: number as u64 * MSS,
+            payload_bytes: MSS as u16,
+            flags: TcpFlags::ACK,
+            congestion_option: BoltFlags::BOLT.with(flags).0,
+            ..TcpHeader::default()
+        };
+        receiver.receive(at(10), &Packet { transport: Transport::Tcp(data), ..Packet::default() });
+        answers.extend(receiver.poll_transmit(at(10)).map(|answer| header_of(&answer).congestion_option));
+    }
+    assert_eq!(answers, [2, 0]);
+}
+
+#[test]
+fn a_notice_takes_a_segment_off_the_window_before_any_acknowledgement() {
+    let mut script = Script::new(&bolt());
+    script.write(0, 40 * MSS);
+    script.sent_until(1);
+    notify(&mut script, 5, 3, 8);
+    assert_eq!(script.sender.window_bytes(), 9 * MSS);
+    // What is not in flight any more says nothing.
+    script.receive(40, acknowledgement(5, 0));
+    let before = script.sender.window_bytes();
+    notify(&mut script, 45, 3, 8);
+    assert_eq!(script.sender.window_bytes(), before);
+    notify(&mut script, 45, 7, 8);
+    assert_eq!(script.sender.window_bytes(), before - MSS);
+}
+
+#[test]
+fn increases_that_come_back_send_more_at_once() {
+    let mut script = Script::new(&bolt());
+    script.write(0, 40 * MSS);
+    script.sent_until(39);
+    // One segment for the one acknowledged, one for the round trip, two for what switches granted.
+    script.receive(40, acknowledgement(1, 2));
+    let sent = script.sent_until(41);
+    assert_eq!(sent, (10..14).map(|segment| (40, segment)).collect::<Vec<_>>());
+}
+
+#[test]
+fn notices_to_a_control_that_knows_none_mean_nothing() {
+    let mut script = Script::new(&config());
+    script.write(0, 40 * MSS);
+    script.sent_until(1);
+    notify(&mut script, 5, 3, 8);
+    assert_eq!(script.sender.window_bytes(), 10 * MSS);
+}

@@ -1,0 +1,38 @@
+//! Pacing of a control that knows a window only.
+
+use super::script::{MSS, Script, config};
+use hitless_hosts::transport::tcp::{TcpConfig, WindowPacing};
+
+#[test]
+fn a_paced_window_leaves_at_twice_its_rate_in_slow_start() {
+    let mut script = Script::warm(&TcpConfig { pacing: Some(WindowPacing::default()), ..config() });
+    // The first ten of the connection go at once, one of which was sent before.
+    script.write(100, 40 * MSS);
+    let unpaced = (1..=9).map(|segment| (100, segment));
+    // A window of 10 segments in a round trip of 40 us, twice.
+    let expected: Vec<(u64, u64)> = unpaced.chain([(102, 10)]).collect();
+    assert_eq!(script.sent_until(139), expected);
+    // Of 20 segments: one in a microsecond, although 20 - 1 may go at once.
+    script.acknowledge(140, 11, &[]);
+    let sent = script.sent_until(159);
+    assert_eq!(sent, (0..20).map(|index| (140 + index, 11 + index)).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_window_that_is_not_paced_leaves_at_once() {
+    let mut script = Script::warm(&config());
+    script.write(100, 40 * MSS);
+    let expected: Vec<(u64, u64)> = (1..=10).map(|segment| (100, segment)).collect();
+    assert_eq!(script.sent_until(139), expected);
+}
+
+#[test]
+fn retransmissions_are_paced_too() {
+    let mut script = Script::warm(&TcpConfig { pacing: Some(WindowPacing::default()), ..config() });
+    script.write(100, 11 * MSS);
+    script.sent_until(139);
+    script.acknowledge(140, 1, &[(6, 12)]);
+    let sent = script.sent_until(179);
+    assert_eq!(sent.iter().map(|&(_, segment)| segment).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+    assert!(sent.windows(2).all(|pair| pair[1].0 > pair[0].0), "{sent:?}");
+}

@@ -1,0 +1,121 @@
+//! Recorded exchanges of the receiver: what arrives, and what is acknowledged.
+
+use super::script::{MSS, at, header_of};
+use hitless_hosts::transport::Receiver;
+use hitless_hosts::transport::tcp::{DelayedAck, TcpConfig, TcpReceiver};
+use hitless_wire::{Duration, Ecn, Packet, TcpFlags, TcpHeader, Time, Transport};
+
+/// An acknowledgement: segments in order, ECN-Echo.
+type Ack = (u64, bool);
+
+fn data(segment: u64, marked: bool, flags: TcpFlags) -> Packet {
+    let header = TcpHeader { sequence: segment * MSS, payload_bytes: MSS as u16, flags, ..TcpHeader::default() };
+    let ecn = if marked { Ecn::CongestionExperienced } else { Ecn::Capable };
+    Packet { transport: Transport::Tcp(header), ecn, ..Packet::default() }
+}
+
+fn acks(receiver: &mut TcpReceiver, now: Time) -> Vec<Ack> {
+    let headers = std::iter::from_fn(|| receiver.poll_transmit(now)).map(|outgoing| header_of(&outgoing));
+    headers.map(|header| (header.acknowledgement / MSS, header.flags.contains(TcpFlags::ECE))).collect()
+}
+
+fn feed(receiver: &mut TcpReceiver, packets: &[(u64, bool)]) -> Vec<Vec<Ack>> {
+    let mut answers = Vec::new();
+    for &(segment, marked) in packets {
+        receiver.receive(at(segment), &data(segment, marked, TcpFlags::ACK));
+        answers.push(acks(receiver, at(segment)));
+    }
+    answers
+}
+
+fn delayed(base: TcpConfig, quickack_segments: u32) -> TcpReceiver {
+    let delayed_ack = DelayedAck::On { segments: 2, timeout: Duration::from_ms(40), quickack_segments };
+    TcpReceiver::new(&TcpConfig { delayed_ack, ..base }, Duration::ZERO)
+}
+
+#[test]
+fn every_second_packet_is_acknowledged_after_the_quick_ones() {
+    let mut receiver = delayed(TcpConfig::default(), 2);
+    let answers = feed(&mut receiver, &[(0, false), (1, false), (2, false), (3, false), (4, false)]);
+    assert_eq!(answers, [vec![(1, false)], vec![(2, false)], vec![], vec![(4, false)], vec![]]);
+    assert_eq!(receiver.next_timeout(), at(40_004));
+    receiver.handle_timeout(at(40_003));
+    assert_eq!(acks(&mut receiver, at(40_003)), []);
+    receiver.handle_timeout(at(40_004));
+    assert_eq!(acks(&mut receiver, at(40_004)), [(5, false)]);
+    assert_eq!(receiver.next_timeout(), Time::NEVER);
+}
+
+/// RFC 5681, section 4.2: out of order, repeated, or filling a gap: acknowledged at once.
+#[test]
+fn gaps_are_reported_at_once() {
+    let mut receiver = delayed(TcpConfig::default(), 0);
+    let answers = feed(&mut receiver, &[(0, false), (2, false), (1, false), (1, false), (3, false)]);
+    assert_eq!(answers, [vec![], vec![(1, false)], vec![(3, false)], vec![(3, false)], vec![]]);
+    let statistics = receiver.statistics();
+    assert_eq!((statistics.packets_received, statistics.duplicate_packets, statistics.reordered_packets), (5, 1, 1));
+}
+
+/// RFC 8257, section 3.2: a change of marking acknowledges what waits with the old echo, then the packet with the new.
+#[test]
+fn dctcp_echoes_each_run_of_marks_exactly() {
+    let mut receiver = delayed(TcpConfig::dctcp(), 0);
+    let packets =
+        [(0, false), (1, false), (2, false), (3, true), (4, true), (5, true), (6, true), (7, false), (8, false)];
+    let answers = feed(&mut receiver, &packets);
+    let expected = [
+        vec![],
+        vec![(2, false)],
+        vec![],
+        vec![(3, false), (4, true)],
+        vec![],
+        vec![(6, true)],
+        vec![],
+        vec![(7, true), (8, false)],
+        vec![],
+    ];
+    assert_eq!(answers, expected);
+    assert_eq!(receiver.statistics().marked_packets, 4);
+}
+
+#[test]
+fn dctcp_without_delay_echoes_packet_by_packet() {
+    let mut receiver = TcpReceiver::new(&TcpConfig::dctcp(), Duration::ZERO);
+    let answers = feed(&mut receiver, &[(0, false), (1, true), (2, false), (3, true)]);
+    assert_eq!(answers, [vec![(1, false)], vec![(2, true)], vec![(3, false)], vec![(4, true)]]);
+}
+
+/// RFC 3168, section 6.1.3: the echo stays until the sender reports its reduction.
+#[test]
+fn classic_ecn_echoes_until_the_window_is_reduced() {
+    let mut receiver = TcpReceiver::new(&TcpConfig { ecn: true, ..TcpConfig::default() }, Duration::ZERO);
+    let answers = feed(&mut receiver, &[(0, false), (1, true), (2, false)]);
+    assert_eq!(answers, [vec![(1, false)], vec![(2, true)], vec![(3, true)]]);
+    receiver.receive(at(3), &data(3, false, TcpFlags::ACK.with(TcpFlags::CWR)));
+    assert_eq!(acks(&mut receiver, at(3)), [(4, false)]);
+}
+
+#[test]
+fn a_syn_is_answered_each_time_it_comes() {
+    let mut receiver = TcpReceiver::new(&TcpConfig::default(), Duration::ZERO);
+    for time_us in [1, 1_000_001] {
+        let header = TcpHeader { flags: TcpFlags::SYN, timestamp: 7, ..TcpHeader::default() };
+        receiver.receive(at(time_us), &Packet { transport: Transport::Tcp(header), ..Packet::default() });
+        let answer = receiver.poll_transmit(at(time_us)).unwrap();
+        let header = header_of(&answer);
+        assert!(header.flags.contains(TcpFlags::SYN.with(TcpFlags::ACK)));
+        assert_eq!((header.timestamp_echo, answer.frame_bytes), (7, 78));
+        assert_eq!(receiver.poll_transmit(at(time_us)), None);
+    }
+}
+
+#[test]
+fn frames_have_their_length_on_the_wire() {
+    let mut receiver = TcpReceiver::new(&TcpConfig::default(), Duration::ZERO);
+    let mut lengths = Vec::new();
+    for segment in [0, 2, 4, 6, 8] {
+        receiver.receive(at(segment), &data(segment, false, TcpFlags::ACK));
+        lengths.push(receiver.poll_transmit(at(segment)).unwrap().frame_bytes);
+    }
+    assert_eq!(lengths, [70, 82, 90, 98, 98]);
+}

@@ -1,0 +1,192 @@
+//! Swift from outside: hops that are echoed, windows below a segment, and flows that share a link.
+
+use super::script::{MSS, Script, at, config};
+use crate::bottleneck::{Bottleneck, Discipline};
+use hitless_hosts::transport::tcp::{CongestionControlConfig, SwiftConfig, TcpConfig, TcpReceiver, TcpSender};
+use hitless_hosts::transport::{Receiver, Sender};
+use hitless_wire::{BitRate, Duration, Packet, TcpFlags, TcpHeader, Time, Transport};
+
+fn with(swift: SwiftConfig) -> TcpConfig {
+    TcpConfig { congestion_control: CongestionControlConfig::Swift(swift), ..config() }
+}
+
+fn acknowledgement(segments: u64, arrived_with: u8) -> TcpHeader {
+    TcpHeader {
+        acknowledgement: segments * MSS,
+        window_bytes: u32::MAX,
+        flags: TcpFlags::ACK,
+        congestion_option: arrived_with,
+        ..TcpHeader::default()
+    }
+}
+
+#[test]
+fn the_receiver_echoes_the_time_to_live_that_came() {
+    let data = TcpHeader { payload_bytes: MSS as u16, flags: TcpFlags::ACK, ..TcpHeader::default() };
+    let packet = Packet { ttl: 61, transport: Transport::Tcp(data), ..Packet::default() };
+    for (config, expected) in [(with(SwiftConfig::default()), 61), (config(), 0)] {
+        let mut receiver = TcpReceiver::new(&config, Duration::ZERO);
+        receiver.receive(at(10), &packet);
+        let answer = receiver.poll_transmit(at(10)).expect("an acknowledgement");
+        assert_eq!(super::script::header_of(&answer).congestion_option, expected);
+    }
+}
+
+#[test]
+fn hops_raise_the_target() {
+    // A round-trip time of 40 us against a target of 30 us, and 5 us more for each hop.
+    let swift = SwiftConfig {
+        base_target: Duration::from_us(30),
+        per_hop: Duration::from_us(5),
+        fs_range: Duration::ZERO,
+        ..SwiftConfig::default()
+    };
+    for (time_to_live, arrived_with, grows) in [(64, 64, false), (64, 63, false), (64, 61, true), (250, 247, true)] {
+        let mut script = Script::new(&with(swift));
+        script.sender = TcpSender::new(&with(swift), Duration::ZERO).with_time_to_live(time_to_live);
+        script.write(0, 20 * MSS);
+        script.receive(40, acknowledgement(1, arrived_with));
+        let window_bytes = script.sender.window_bytes();
+        assert_eq!(window_bytes > 10 * MSS, grows, "from {time_to_live} to {arrived_with}: {window_bytes}");
+    }
+}
+
+#[test]
+fn a_window_of_a_quarter_of_a_segment_sends_one_in_four_round_trip_times() {
+    // Always above the target, so that each acknowledgement halves the window.
+    let swift = SwiftConfig { base_target: Duration::from_us(1), fs_range: Duration::ZERO, ..SwiftConfig::default() };
+    let mut script = Script::new(&TcpConfig { initial_window_segments: 1, ..with(swift) });
+    script.write(0, 10 * MSS);
+    script.expect(0, &[(0, 0)]);
+    // 0.5 of a segment: 80 us after the last one; then 0.25: 160 us.
+    script.receive(40, acknowledgement(1, 0));
+    script.expect(79, &[]);
+    script.expect(80, &[(80, 1)]);
+    script.receive(120, acknowledgement(2, 0));
+    assert_eq!(script.sender.window_bytes(), MSS / 4);
+    script.expect(239, &[]);
+    script.expect(240, &[(240, 2)]);
+}
+
+/// While the gap is waited for nothing is in the network, and so nothing times out.
+#[test]
+fn a_loss_that_waits_for_its_gap_is_timed_out_once() {
+    let swift = SwiftConfig {
+        base_target: Duration::from_us(1),
+        fs_range: Duration::ZERO,
+        min_cwnd: 0.001,
+        ..SwiftConfig::default()
+    };
+    let rto_min = Duration::from_ms(10);
+    let config = TcpConfig { initial_window_segments: 1, rto_min, sack: false, rack_tlp: false, ..with(swift) };
+    let mut script = Script::new(&config);
+    script.write(0, 20 * MSS);
+    let mut sent_at = script.sent_until(0)[0].0;
+    for segment in 1..=6 {
+        script.receive(sent_at + 1_000, acknowledgement(segment, 0));
+        sent_at = script.sent_until(sent_at + 1_000 * (1 << segment)).last().expect("the gap is over").0;
+    }
+    // The seventh is lost. A sixty-fourth of a segment: 64 ms from one to the next; with the timeout 128.
+    let sent = script.sent_until(sent_at + 127_999);
+    assert_eq!((sent, script.sender.statistics().timeouts), (vec![], 1));
+    assert_eq!(script.sent_until(sent_at + 128_001).len(), 1, "it is sent again");
+    assert_eq!(script.sender.statistics().timeouts, 1);
+}
+
+#[test]
+fn a_window_that_has_grown_again_waits_no_longer() {
+    let swift = SwiftConfig { base_target: Duration::from_us(30), fs_range: Duration::ZERO, ..SwiftConfig::default() };
+    let config = TcpConfig { initial_window_segments: 1, rto_min: Duration::from_ms(50), ..with(swift) };
+    let mut script = Script::new(&config);
+    script.write(0, 10 * MSS);
+    // By half at most, as 3,000 us are far above the target; the gap is 6,000 us.
+    script.receive(3_000, acknowledgement(1, 0));
+    assert_eq!(script.sender.window_bytes(), MSS / 2);
+    script.sent_until(3_000);
+    script.expect(6_000, &[(6_000, 1)]);
+    // Below the target: half a segment becomes one and a half.
+    script.receive(6_020, acknowledgement(2, 0));
+    script.expect(6_020, &[(6_020, 2)]);
+}
+
+#[test]
+fn a_recovery_halves_the_window_once_and_repairs_the_loss() {
+    let mut script = Script::new(&with(SwiftConfig { base_target: Duration::from_ms(1), ..SwiftConfig::default() }));
+    script.write(0, 30 * MSS);
+    script.sent_until(39);
+    (2..=4).for_each(|end| script.acknowledge(38 + end, 0, &[(1, end)]));
+    let sent = script.sent_until(42);
+    assert!(sent.contains(&(42, 0)), "{sent:?}");
+    assert_eq!(script.sender.statistics().fast_recoveries, 1);
+    // Ten, and what the two acknowledgements before it added; nothing restores it at the end of the recovery.
+    let window_bytes = script.sender.window_bytes();
+    assert!((5 * MSS..6 * MSS).contains(&window_bytes), "{window_bytes}");
+    script.acknowledge(82, 12, &[]);
+    assert!(script.sender.window_bytes() < 8 * MSS, "{}", script.sender.window_bytes());
+}
+
+const FRAME_BYTES: u64 = 1_448 + 70 + 20;
+const RATE: BitRate = BitRate::from_gbps(10);
+const ONE_WAY: Duration = Duration::from_us(5);
+
+/// `flows` flows on a link of 10 Gb/s, 11.2 us without queue: (share of the link, mean delay, least and most of a flow).
+fn shared(flows: usize, swift: SwiftConfig) -> (f64, Duration, f64, f64) {
+    let config = TcpConfig {
+        congestion_control: CongestionControlConfig::Swift(swift),
+        rto_min: Duration::from_ms(10),
+        ..TcpConfig::swift()
+    };
+    let ends = || (TcpSender::new(&config, Duration::ZERO), TcpReceiver::new(&config, Duration::ZERO));
+    let mut link = Bottleneck::new((0..flows).map(|_| ends()).collect(), Discipline::Fifo, RATE, ONE_WAY, |_, _| true);
+    (0..flows).for_each(|flow| link.write(flow, u64::MAX / 2));
+    let (start, end) = (Duration::from_ms(30), Duration::from_ms(90));
+    link.run_until(Time::ZERO + start);
+    let before = link.delivered();
+    let (mut queued, looks) = (0, 3_000);
+    for look in 0..looks {
+        link.run_until(Time::ZERO + start + Duration::from_us(20) * look);
+        queued += link.queued();
+    }
+    link.run_until(Time::ZERO + end);
+    let most = RATE.bytes_in(end - start).0 as f64 * 1_448.0 / FRAME_BYTES as f64;
+    let parts: Vec<f64> =
+        link.delivered().iter().zip(before).map(|(after, before)| (after - before) as f64 / most).collect();
+    let waiting = RATE.time_for(FRAME_BYTES * queued as u64) / looks;
+    let delay = ONE_WAY * 2 + RATE.time_for(FRAME_BYTES) + waiting;
+    let fold = |pick: fn(f64, f64) -> f64| parts.iter().copied().reduce(pick).expect("there are flows");
+    (parts.iter().sum(), delay, fold(f64::min), fold(f64::max))
+}
+
+#[test]
+fn the_delay_settles_near_the_target_whatever_the_number_of_flows() {
+    let swift = SwiftConfig { base_target: Duration::from_us(50), fs_range: Duration::ZERO, ..SwiftConfig::default() };
+    for flows in [1, 2, 8, 20] {
+        let (sum, delay, least, most) = shared(flows, swift);
+        assert!(sum > 0.98, "{flows} flows: {sum} of the link");
+        let delay_us = delay.as_ps() as f64 / 1e6;
+        assert!((40.0..60.0).contains(&delay_us), "{flows} flows: {delay_us} us");
+        assert!(most < 2.0 * least, "{flows} flows: from {least} to {most}");
+    }
+}
+
+#[test]
+fn more_flows_than_segments_in_flight_are_spaced_and_share_by_flow_scaling() {
+    // The path holds 41 segments at a delay of 50 us; 200 flows have a fifth of one each, or half of one at 100 us.
+    let flat = SwiftConfig { base_target: Duration::from_us(50), fs_range: Duration::ZERO, ..SwiftConfig::default() };
+    let (sum, delay, least, most) = shared(200, flat);
+    assert!(sum > 0.99, "{sum} of the link");
+    // One segment of each would be 246 us.
+    assert!(delay < Duration::from_us(80), "{delay}");
+    let (scaled_sum, scaled_delay, scaled_least, scaled_most) = shared(200, SwiftConfig::default());
+    assert!(scaled_sum > 0.99 && scaled_delay < Duration::from_us(125), "{scaled_sum} of the link, {scaled_delay}");
+    let (unfairness, scaled) = (most / least, scaled_most / scaled_least);
+    assert!(scaled < 3.0 && unfairness > 10.0 * scaled, "{unfairness} without flow scaling, {scaled} with it");
+}
+
+#[test]
+fn small_windows_have_larger_targets() {
+    let scaled = SwiftConfig { base_target: Duration::from_us(25), ..SwiftConfig::default() };
+    let (_, few, ..) = shared(2, scaled);
+    let (_, many, ..) = shared(40, scaled);
+    assert!(many > few + Duration::from_us(10), "{few} with 2 flows, {many} with 40");
+}

@@ -1,0 +1,7 @@
+//! Live fabrics between interfaces in memory. One program, since each would instantiate the fabric anew.
+
+mod accounts;
+mod lab;
+mod replay;
+mod turns;
+mod two_boxes;

@@ -1,0 +1,207 @@
+//! The loop over interfaces in memory, under a clock that the test moves.
+
+use super::lab::{Lab, frame, station};
+use hitless_live::{Control, Options, Request};
+use std::sync::mpsc::channel;
+
+const US: u64 = 1_000;
+
+#[test]
+fn a_frame_for_a_known_station_goes_to_it_alone_and_arrives_when_the_model_says() {
+    let mut lab = Lab::new(&["h0", "h1", "h2"], Options::default());
+    lab.know_stations();
+    let bytes = frame(station(0), station(1), 1_000);
+    lab.send(0, &bytes);
+    // Two links of 1 us and 1,024 bytes at 1 Gbps each, and the switch's 0.4 us and more.
+    lab.run_for(10 * US);
+    assert_eq!(lab.received(), [vec![], vec![], Vec::<Vec<u8>>::new()]);
+    lab.run_for(20 * US);
+    assert_eq!(lab.received(), [vec![], vec![bytes], vec![]]);
+    lab.finish();
+}
+
+#[test]
+fn what_nobody_knows_and_what_is_for_all_goes_to_all_others() {
+    let mut lab = Lab::new(&["h0", "h1", "h2"], Options::default());
+    let [unknown, broadcast] = [station(9), [0xff; 6]].map(|to| frame(station(0), to, 60));
+    lab.send(0, &unknown);
+    lab.send(0, &broadcast);
+    lab.run_for(100 * US);
+    let both = || vec![unknown.clone(), broadcast.clone()];
+    assert_eq!(lab.received(), [vec![], both(), both()]);
+    let status = lab.finish();
+    assert_eq!((status.frames_entered, status.frames_copied, status.frames_left, status.frames_inside), (2, 2, 4, 0));
+}
+
+#[test]
+fn a_station_is_learned_and_followed_when_it_moves() {
+    let mut lab = Lab::new(&["h0", "h1", "h2"], Options::default());
+    let to_station = frame(station(0), station(7), 60);
+    for place in [1, 2] {
+        lab.send(place, &frame(station(7), [0xff; 6], 60));
+        lab.run_for(100 * US);
+        lab.received();
+        lab.send(0, &to_station);
+        lab.run_for(100 * US);
+        let mut expected = [vec![], vec![], Vec::<Vec<u8>>::new()];
+        expected[place] = vec![to_station.clone()];
+        assert_eq!(lab.received(), expected, "behind h{place}");
+    }
+    // From where it is itself there is nowhere to go.
+    lab.send(2, &to_station);
+    lab.run_for(100 * US);
+    let status = lab.finish();
+    assert_eq!(status.retired["destination is where it comes from"], 1);
+}
+
+#[test]
+fn a_pool_without_room_drops_arrivals_and_says_so() {
+    let mut lab = Lab::with_frames(&["h0", "h1"], Options::default(), 4);
+    lab.know_stations();
+    (0..10).for_each(|_| lab.send(0, &frame(station(0), station(1), 60)));
+    lab.run_for(200 * US);
+    assert_eq!(lab.received()[1].len(), 4);
+    lab.send(0, &frame(station(0), station(1), 60));
+    lab.run_for(200 * US);
+    assert_eq!(lab.received()[1].len(), 1, "the places are free again");
+    let status = lab.finish();
+    assert_eq!(status.drops["no room for a frame"], 6);
+}
+
+#[test]
+fn frames_that_are_no_frames_are_counted() {
+    let mut lab = Lab::new(&["h0", "h1"], Options::default());
+    lab.send(0, &[1, 2, 3]);
+    lab.send(0, &[0; 3_000]);
+    lab.run_for(100 * US);
+    let status = lab.finish();
+    assert_eq!((status.drops["no Ethernet header"], status.drops["frame too long"]), (1, 1));
+}
+
+#[test]
+fn a_loop_that_sleeps_too_long_is_overloaded_and_its_packets_go_where_they_would() {
+    let mut lab = Lab::new(&["h0", "h1"], Options { slack_ns: 100 * US, ..Options::default() });
+    lab.know_stations();
+    let bytes = frame(station(0), station(1), 1_000);
+    lab.send(0, &bytes);
+    lab.turn();
+    lab.stall(5_000 * US);
+    lab.turn();
+    assert_eq!(lab.received()[1], [bytes]);
+    let status = lab.finish();
+    assert!(status.is_overloaded);
+    assert_eq!((status.ports[1].departures.misses, status.ports[0].departures.misses), (1, 0));
+    assert!((4_900_000..5_010_000).contains(&status.ports[1].departures.worst_ns), "{:?}", status.ports[1]);
+    assert!(
+        status.warnings[0].starts_with("1 of 1 departures to h1 (memory1) were more than 100 us late"),
+        "{status:?}"
+    );
+}
+
+#[test]
+fn a_frame_after_a_long_silence_is_handled_at_its_own_time() {
+    let mut lab = Lab::new(&["a", "b"], Options::default());
+    lab.know_stations();
+    lab.stall(4_000_000);
+    lab.send(0, &frame(station(0), station(1), 1_000));
+    lab.run_for(100_000);
+    assert_eq!(lab.received()[1].len(), 1);
+    let status = lab.finish();
+    assert!(!status.is_overloaded, "{:?}", status.warnings);
+}
+
+#[test]
+fn what_is_due_at_the_start_is_not_late_because_the_run_began_later() {
+    let change = "[[link]]\nname = \"a->sw\"\nchanges = [{ at = \"1 us\", loss = { kind = \"none\" } }]\n";
+    let text = format!("{}{change}", super::lab::star(&["a", "b"]));
+    let options = Options { spin_ns: 0, ..Options::default() };
+    let mut lab = Lab::build(&text, &["a", "b"], options, 256, 1_024);
+    lab.stall(50_000_000);
+    lab.driver().run(&Control::default(), Some(1_000_000));
+    let status = lab.status();
+    assert!(status.timers.count > 0 && !status.is_overloaded, "{status:?}");
+}
+
+#[test]
+fn a_full_transmit_ring_is_a_drop_with_a_reason_and_an_overload() {
+    let mut lab = Lab::with_ring(&["h0", "h1"], Options::default(), 2);
+    lab.know_stations();
+    (0..5).for_each(|_| lab.send(0, &frame(station(0), station(1), 60)));
+    lab.turn();
+    // All five leave in one turn, and the ring holds two.
+    lab.stall(900 * US);
+    lab.turn();
+    assert_eq!(lab.received()[1].len(), 2);
+    let status = lab.finish();
+    assert_eq!((status.is_overloaded, status.drops["transmit refused"]), (true, 3));
+}
+
+#[test]
+fn overruns_of_the_receive_ring_are_an_overload() {
+    let mut lab = Lab::new(&["h0", "h1"], Options::default());
+    lab.far_end(0).overrun(7);
+    lab.run_for(100 * US);
+    let status = lab.finish();
+    assert_eq!((status.is_overloaded, status.drops["receive ring overrun"]), (true, 7));
+}
+
+#[test]
+fn a_flood_at_one_port_does_not_keep_others_waiting() {
+    let mut lab = Lab::new(&["h0", "h1", "h2"], Options { arrivals_per_turn: 8, ..Options::default() });
+    lab.know_stations();
+    (0..1_000).for_each(|_| lab.send(0, &frame(station(0), station(1), 60)));
+    lab.send(2, &frame(station(2), station(1), 60));
+    lab.turn();
+    let status = lab.status();
+    // One each was there before.
+    assert_eq!((status.ports[0].frames_received, status.ports[2].frames_received), (1 + 8, 1 + 1));
+}
+
+#[test]
+fn an_interface_that_is_gone_ends_neither_the_run_nor_the_others() {
+    let mut lab = Lab::new(&["h0", "h1", "h2"], Options::default());
+    lab.know_stations();
+    lab.far_end(2).unplug();
+    lab.send(0, &frame(station(0), station(1), 60));
+    lab.send(0, &frame(station(0), station(2), 60));
+    lab.run_for(100 * US);
+    assert_eq!(lab.received()[1].len(), 1);
+    let status = lab.finish();
+    assert!(status.is_overloaded && status.ports[2].failed.is_some(), "{status:?}");
+}
+
+#[test]
+fn a_link_fails_and_is_repaired_on_command() {
+    let mut lab = Lab::new(&["h0", "h1"], Options::default());
+    lab.know_stations();
+    let bytes = frame(station(0), station(1), 60);
+    for (command, arrive) in
+        [("fail sw->h1", 0), ("repair sw->h1", 1), ("corrupt h0<->sw 1", 0), ("corrupt h0->sw 0", 1)]
+    {
+        assert_eq!(lab.command(command), Ok(()));
+        lab.send(0, &bytes);
+        lab.run_for(100 * US);
+        assert_eq!(lab.received()[1].len(), arrive, "{command}");
+    }
+    for (command, message) in [
+        ("fail sw->h9", "there is no node called 'h9'"),
+        ("protect h0->sw 1 blocking", "no LinkGuardian is configured on 'h0->sw'"),
+    ] {
+        assert_eq!(lab.command(command), Err(message.to_owned()), "{command}");
+    }
+    let status = lab.finish();
+    assert_eq!((status.drops["lost on a link that was down"], status.drops["corrupted on a link"]), (1, 1));
+}
+
+#[test]
+fn requests_are_answered() {
+    let mut lab = Lab::new(&["h0", "h1"], Options::default());
+    let (reply, answer) = channel();
+    lab.driver().answer(Request::Status(reply));
+    let status = answer.recv().expect("an answer");
+    assert_eq!(status.ports.iter().map(|port| port.mode.as_str()).collect::<Vec<_>>(), ["memory", "memory"]);
+    assert_eq!(
+        status.links.iter().map(|link| link.link.as_str()).collect::<Vec<_>>(),
+        ["h0->sw", "sw->h0", "h1->sw", "sw->h1"]
+    );
+}

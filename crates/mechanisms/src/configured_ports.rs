@@ -1,0 +1,80 @@
+//! What a mechanism keeps for the ports that it was configured for: mostly counters.
+
+use hitless_wire::PortId;
+
+/// An entry for each of some ports, in the order in which they were named; one is found by its port in one step.
+#[derive(Clone, Debug)]
+pub(crate) struct ConfiguredPorts<T> {
+    entries: Vec<(PortId, T)>,
+    /// By port: its place in `entries`.
+    places: Vec<Option<u16>>,
+}
+
+impl<T: Default> ConfiguredPorts<T> {
+    /// These ports, each with the default.
+    pub fn with_default(ports: impl IntoIterator<Item = PortId>) -> Self {
+        Self::new(ports.into_iter().map(|port| (port, T::default())))
+    }
+}
+
+impl<T> ConfiguredPorts<T> {
+    /// These ports with their entries.
+    pub fn new(entries: impl IntoIterator<Item = (PortId, T)>) -> Self {
+        let entries: Vec<_> = entries.into_iter().collect();
+        let count = entries.iter().map(|(port, _)| usize::from(port.0) + 1).max().unwrap_or(0);
+        let mut places = vec![None; count];
+        for (place, (port, _)) in entries.iter().enumerate() {
+            places[usize::from(port.0)] = Some(place as u16);
+        }
+        Self { entries, places }
+    }
+
+    #[inline]
+    fn place(&self, port: PortId) -> Option<usize> {
+        self.places.get(usize::from(port.0)).copied().flatten().map(usize::from)
+    }
+
+    /// Whether the port is one of them.
+    #[inline]
+    pub fn has(&self, port: PortId) -> bool {
+        self.place(port).is_some()
+    }
+
+    /// The entry of a port, if it is one of them.
+    #[inline]
+    pub fn get_mut(&mut self, port: PortId) -> Option<&mut T> {
+        let place = self.place(port)?;
+        Some(&mut self.entries[place].1)
+    }
+
+    /// The entry of a port.
+    ///
+    /// # Panics
+    /// When the port is not one of them.
+    #[inline]
+    pub fn of(&mut self, port: PortId) -> &mut T {
+        self.get_mut(port).expect("only packets of configured ports are looked at")
+    }
+
+    /// All, in the order in which they were named.
+    pub fn iter(&self) -> impl Iterator<Item = (PortId, &T)> {
+        self.entries.iter().map(|(port, entry)| (*port, entry))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_is_found_by_its_port_whatever_the_order() {
+        let mut ports = ConfiguredPorts::new([5, 0, 3].map(|port| (PortId(port), u32::from(port) * 10)));
+        *ports.of(PortId(0)) += 1;
+        assert_eq!(
+            [0, 1, 3, 4, 5, 6].map(|port| ports.get_mut(PortId(port)).copied()),
+            [Some(1), None, Some(30), None, Some(50), None]
+        );
+        assert_eq!(ports.iter().map(|(port, &entry)| (port.0, entry)).collect::<Vec<_>>(), [(5, 50), (0, 1), (3, 30)]);
+        assert!(!ConfiguredPorts::<u32>::with_default([]).has(PortId(0)));
+    }
+}

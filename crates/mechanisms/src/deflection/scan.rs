@@ -1,0 +1,30 @@
+//! The scan for a port that is not congested, in a circle.
+
+use hitless_engine::Stream;
+use hitless_engine::draws::below;
+
+/// Where the scan for a port that is not congested begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ScanStart {
+    /// At each port that faces a switch with the same probability (section 4.1 and appendix E).
+    #[default]
+    Uniform,
+    /// At a number of five bits, and at the first port where it is beyond the last: the authors' program.
+    FiveBit,
+}
+
+impl ScanStart {
+    /// A place among `count`.
+    pub fn draw(self, stream: &mut Stream, count: usize) -> usize {
+        match self {
+            Self::Uniform => below(stream, count),
+            Self::FiveBit => Some(below(stream, 32)).filter(|&place| place < count).unwrap_or(0),
+        }
+    }
+}
+
+/// The first place from `start` on that is free, in a circle of `count`: "the first 0 in the bitmap after the r'th bit"
+/// (appendix E, whose example begins with the r'th itself).
+pub fn first_free(start: usize, count: usize, mut is_free: impl FnMut(usize) -> bool) -> Option<usize> {
+    (start..count).chain(0..start).find(|&place| is_free(place))
+}

@@ -1,0 +1,61 @@
+//! The ports that face switches, and which of them may get a packet that is not to leave by its own.
+
+use hitless_engine::Stream;
+use hitless_engine::draws::below;
+use hitless_switch::{Context, Environment, PortState};
+use hitless_wire::PortId;
+
+/// The ports of a switch that face switches.
+#[derive(Debug)]
+pub(crate) struct Neighbours {
+    /// Whether a packet may go to the port by which it came.
+    to_arrival_port: bool,
+    /// In their order.
+    ports: Vec<PortId>,
+    /// By port: whether its link works, as far as is known.
+    is_up: Vec<bool>,
+    /// The ports that may be drawn for the packet at hand.
+    eligible: Vec<PortId>,
+}
+
+impl Neighbours {
+    pub const fn new(to_arrival_port: bool) -> Self {
+        Self { to_arrival_port, ports: Vec::new(), is_up: Vec::new(), eligible: Vec::new() }
+    }
+
+    /// The switch has been built.
+    pub fn start<E: Environment>(&mut self, context: &Context<'_, E>) {
+        self.ports = context.ports_that_face_switches().collect();
+        self.is_up = vec![true; usize::from(context.port_count())];
+    }
+
+    /// A port's link works, or does not.
+    pub fn set_state(&mut self, port: PortId, state: PortState) {
+        self.is_up[usize::from(port.0)] = state == PortState::Up;
+    }
+
+    /// All of them, in order.
+    pub fn all(&self) -> &[PortId] {
+        &self.ports
+    }
+
+    /// Whether a packet that came by `arrived_by` may go to `port`.
+    pub fn may_take(&self, port: PortId, arrived_by: PortId) -> bool {
+        (self.to_arrival_port || port != arrived_by) && self.is_up[usize::from(port.0)]
+    }
+
+    /// Those to which a packet that came by `arrived_by` may go, but for `without`; for the caller to take from.
+    pub fn eligible(&mut self, arrived_by: PortId, without: Option<PortId>) -> &mut Vec<PortId> {
+        let mut eligible = std::mem::take(&mut self.eligible);
+        eligible.clear();
+        let may = |&port: &PortId| Some(port) != without && self.may_take(port, arrived_by);
+        eligible.extend(self.ports.iter().copied().filter(may));
+        self.eligible = eligible;
+        &mut self.eligible
+    }
+}
+
+/// Takes one of `ports`, each with the same probability.
+pub(crate) fn take_any(ports: &mut Vec<PortId>, stream: &mut Stream) -> Option<PortId> {
+    (!ports.is_empty()).then(|| ports.swap_remove(below(stream, ports.len())))
+}

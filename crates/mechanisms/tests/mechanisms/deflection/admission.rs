@@ -1,0 +1,148 @@
+//! AIFO and PABO: who is let in, and who is sent back.
+
+use hitless_engine::RandomStreams;
+use hitless_mechanisms::deflection::{AifoConfig, Capacity, PaboConfig, bounce_probability};
+use hitless_mechanisms::{Aifo, Pabo};
+use hitless_switch::{DropReason, PortState, QueueLimit};
+use hitless_wire::shim::DetourCount;
+use hitless_wire::{Duration, Packet, Time};
+use proptest::prelude::*;
+
+use super::world::{Bench, HARDWARE, HOST, Hardware, NEIGHBOURS, OTHER_HOST, OUT, packet, ranked};
+
+/// Queues hold ten packets of 1,000 bytes, in switches without latency.
+const TEN: Hardware = Hardware { limit: QueueLimit::Bytes(10_000), is_ideal: true, ..HARDWARE };
+
+fn aifo() -> AifoConfig {
+    AifoConfig {
+        ports: vec![OUT],
+        headroom: 0.1,
+        admits_all_in_headroom: true,
+        window: 4,
+        sample_every: 1,
+        capacity: Capacity::StaticLimit,
+    }
+}
+
+fn admit(config: AifoConfig, ranks: &[u32]) -> Bench {
+    let mut bench = Bench::new(TEN, Aifo::new(config));
+    ranks.iter().for_each(|&rank| bench.arrive(Time::ZERO, HOST, ranked(rank)));
+    bench.finish();
+    bench
+}
+
+#[test]
+fn aifo_admits_by_quantile_and_what_is_left_of_the_queue() {
+    // The last meets six packets and the window 20, 10, 5 and 4: its quantile may be (10 - 6) / (10 * 0.9) = 0.44.
+    let in_order = |rank| admit(aifo(), &[40, 30, 20, 10, 5, 4, rank]).sent_by(OUT);
+    assert_eq!((in_order(4), in_order(5), in_order(6), in_order(99)), (7, 7, 6, 6));
+}
+
+#[test]
+fn aifo_lets_all_in_while_the_queue_is_within_its_headroom() {
+    let ranks = [1, 1, 1, 1, 9];
+    assert_eq!(admit(AifoConfig { headroom: 0.4, ..aifo() }, &ranks).sent_by(OUT), 5);
+    let strict = AifoConfig { headroom: 0.0, admits_all_in_headroom: false, ..aifo() };
+    assert_eq!(admit(strict, &ranks).sent_by(OUT), 4, "a quantile of 1 needs an empty queue");
+}
+
+#[test]
+fn the_window_of_aifo_takes_in_what_is_dropped_too() {
+    // Nines take the places of 20, 10 and 5: only then one of four is smaller, and not two.
+    let bench = admit(aifo(), &[40, 30, 20, 10, 5, 4, 9, 9, 9, 9]);
+    assert_eq!((bench.sent_by(OUT), bench.of_out("packets not admitted")), (7, 3));
+    assert_eq!(bench.world.ended, [DropReason::Mechanism; 3]);
+}
+
+#[test]
+fn what_finds_no_room_is_dropped_by_the_queue_under_aifo() {
+    let bench = admit(aifo(), &[0; 12]);
+    assert_eq!((bench.sent_by(OUT), bench.of_out("packets of a full queue")), (10, 2));
+    assert_eq!(bench.world.ended, [DropReason::QueueFull; 2]);
+}
+
+#[test]
+fn the_probability_of_a_bounce_rises_from_the_threshold_to_a_full_queue() {
+    let probability = |share, bounces| bounce_probability(share, 0.8, 50.0, bounces);
+    assert_eq!(
+        (probability(0.5, 0), probability(0.8, 0), probability(1.0, 0), probability(1.0, 9)),
+        (0.0, 0.0, 1.0, 1.0)
+    );
+    // (1 - exp(-5)) / (1 - exp(-10)), and with n = 4: (1 - exp(-1)) / (1 - exp(-2)).
+    assert!((probability(0.9, 0) - 0.993_307).abs() < 1e-6);
+    assert!((probability(0.9, 4) - 0.731_059).abs() < 1e-6, "who has bounced bounces less");
+}
+
+fn pabo() -> PaboConfig {
+    let stream = RandomStreams::new(1).stream("pabo");
+    PaboConfig { relieved: vec![OUT], threshold: 0.8, lambda: 50.0, capacity: Capacity::StaticLimit, stream }
+}
+
+#[test]
+fn a_packet_bounces_to_the_switch_that_it_came_from_or_stays() {
+    let mut bench = Bench::new(TEN, Pabo::new(pabo()));
+    (0..10).for_each(|_| bench.arrive(Time::ZERO, HOST, packet()));
+    (0..5).for_each(|_| bench.arrive(Time::ZERO, NEIGHBOURS[1], packet()));
+    bench.finish();
+    assert_eq!(NEIGHBOURS.map(|port| bench.sent_by(port)), [0, 5, 0]);
+    assert_eq!((bench.sent_by(OUT), bench.sent_by(HOST)), (10, 0), "no host gets its packets back");
+    assert!(bench.world.sent.iter().all(|&(port, count)| (port == OUT) == count.is_none()));
+}
+
+#[test]
+fn nothing_bounces_over_a_link_that_is_down_or_to_where_it_is_to_go() {
+    let hardware = Hardware { out_faces_switch: true, ..TEN };
+    let mut bench = Bench::new(hardware, Pabo::new(pabo()));
+    bench.switch.port_state(Time::ZERO, NEIGHBOURS[1], PortState::Down, &mut bench.world);
+    (0..10).for_each(|_| bench.arrive(Time::ZERO, HOST, packet()));
+    [NEIGHBOURS[1], OUT].into_iter().for_each(|port| bench.arrive(Time::ZERO, port, packet()));
+    bench.finish();
+    assert_eq!((bench.sent_by(OUT), bench.sent_to_neighbours()), (10, 0));
+    assert_eq!(bench.world.ended, [DropReason::QueueFull; 2]);
+}
+
+#[test]
+fn between_threshold_and_full_packets_bounce_by_chance_and_less_with_each_bounce() {
+    let bounced = |count| {
+        let mut bounced = 0;
+        for seed in 0..1_000 {
+            let stream = RandomStreams::new(seed).stream("pabo");
+            let mut bench = Bench::new(TEN, Pabo::new(PaboConfig { stream, ..pabo() }));
+            (0..9).for_each(|_| bench.arrive(Time::ZERO, HOST, packet()));
+            let mut again = packet();
+            again.push_shim(DetourCount(count)).expect("it carries no other shim");
+            bench.arrive(Time::ZERO, NEIGHBOURS[0], again);
+            bench.finish();
+            bounced += bench.sent_by(NEIGHBOURS[0]);
+        }
+        bounced as f64 / 1_000.0
+    };
+    // Standard deviations below 0.015.
+    assert!((bounced(0) - 0.993).abs() < 0.02 && (bounced(4) - 0.731).abs() < 0.06, "{} {}", bounced(0), bounced(4));
+}
+
+proptest! {
+    #[test]
+    fn under_aifo_and_pabo_no_packet_is_lost_from_the_books(
+        arrivals in prop::collection::vec((0u64..1_500, 0usize..4, 0u32..1_000, 64u32..=1_518, 0u8..4), 1..200),
+        is_pabo in any::<bool>(), is_ideal in any::<bool>(),
+    ) {
+        let hardware = Hardware { is_ideal, ..TEN };
+        let mut bench =
+            if is_pabo { Bench::new(hardware, Pabo::new(pabo())) } else { Bench::new(hardware, Aifo::new(aifo())) };
+        let mut at = Time::ZERO;
+        for &(gap_ns, from, rank, frame_bytes, ttl) in &arrivals {
+            at += Duration::from_ns(gap_ns);
+            let port = NEIGHBOURS.get(from).copied().unwrap_or(HOST);
+            bench.arrive(at, port, Packet { frame_bytes, ttl, ..ranked(rank) });
+        }
+        bench.finish();
+        prop_assert_eq!(bench.world.sent.len() + bench.world.ended.len(), arrivals.len());
+        prop_assert_eq!(bench.sent_by(HOST) + bench.sent_by(OTHER_HOST), 0);
+        let expired = arrivals.iter().filter(|arrival| arrival.4 <= 1).count();
+        let ended_so = bench.world.ended.iter().filter(|&&reason| reason == DropReason::TimeToLive).count();
+        prop_assert_eq!(ended_so, expired);
+        prop_assert_eq!(bench.of_out("packets seen") as usize, arrivals.len() - expired);
+        prop_assert!(is_pabo || bench.sent_to_neighbours() == 0);
+    }
+}

@@ -1,0 +1,173 @@
+//! What ingress knows late: by an update gap, and by control packets.
+
+use hitless_engine::RandomStreams;
+use hitless_mechanisms::deflection::priority::{Arithmetic, Mean, RelativePriority};
+use hitless_mechanisms::deflection::{Capacity, Decision, Occupancy, PreemptiveConfig, ScanStart, SimpleConfig};
+use hitless_mechanisms::{PreemptiveDeflection, SimpleDeflection};
+use hitless_switch::{DepthVisibility, DropReason, QueueLimit};
+use hitless_wire::{Duration, PortId, Time};
+
+use super::world::{Bench, HARDWARE, HOST, Hardware, OUT, packet, ranked};
+
+const TEN: Hardware = Hardware { limit: QueueLimit::Bytes(10_000), is_ideal: true, ..HARDWARE };
+/// With one recirculation port, the latencies of a Tofino, and depths that only egress sees.
+const REAL: Hardware = Hardware {
+    limit: QueueLimit::Bytes(10_000),
+    recirculation_ports: 1,
+    depth_visibility: DepthVisibility::Egress,
+    ..HARDWARE
+};
+const US: u64 = 1_000_000;
+
+fn gap(microseconds: u64) -> Occupancy {
+    Occupancy::UpdateGap { gap: Duration::from_us(microseconds), sees_full_at_once: false }
+}
+
+fn control_packets(packets: u16) -> Occupancy {
+    Occupancy::ControlPackets { packets, recirculation_ports: vec![PortId(6)] }
+}
+
+fn simple(hardware: Hardware, occupancy: Occupancy) -> Bench {
+    let stream = RandomStreams::new(1).stream("simple deflection");
+    let config = SimpleConfig {
+        relieved: vec![OUT],
+        to_arrival_port: true,
+        start: ScanStart::Uniform,
+        occupancy,
+        capacity: Capacity::StaticLimit,
+        stream,
+    };
+    Bench::new(hardware, SimpleDeflection::new(config))
+}
+
+fn preemptive(hardware: Hardware, occupancy: Occupancy, mean: Mean) -> Bench {
+    let stream = RandomStreams::new(1).stream("preemptive deflection");
+    let config = PreemptiveConfig {
+        relieved: vec![OUT],
+        relative_priority: RelativePriority::Distribution { mean, arithmetic: Arithmetic::Exact },
+        alpha: 0.5,
+        decision: Decision::Threshold,
+        capacity: Capacity::StaticLimit,
+        occupancy,
+        candidates: 1,
+        memory: false,
+        draws_own_port: false,
+        to_arrival_port: true,
+        stream,
+    };
+    Bench::new(hardware, PreemptiveDeflection::new(config))
+}
+
+/// Twelve packets at once fill a queue of ten, and one more every 816 ns, the time of a packet, keeps it full.
+fn keep_full(bench: &mut Bench, until_us: u64) {
+    (0..12).for_each(|_| bench.arrive(Time::ZERO, HOST, packet()));
+    let mut at = Time(816_000);
+    while at < Time(until_us * US) {
+        bench.arrive(at, HOST, packet());
+        at += Duration::from_ns(816);
+    }
+}
+
+#[test]
+fn until_the_next_tick_a_queue_that_has_filled_up_seems_empty() {
+    let mut bench = simple(TEN, gap(10));
+    keep_full(&mut bench, 12);
+    bench.finish();
+    // Two of the twelve and what comes before the tick find no room; what comes after it is deflected.
+    let refused = bench.world.ended.len();
+    assert!(refused >= 2 && bench.world.ended.iter().all(|&reason| reason == DropReason::QueueFull), "{refused}");
+    assert!(bench.of_out("packets detoured") >= 1);
+    let mut blind = simple(TEN, gap(1_000));
+    keep_full(&mut blind, 12);
+    blind.finish();
+    assert_eq!(blind.of_out("packets detoured"), 0);
+}
+
+#[test]
+fn egress_keeps_the_last_value_of_a_queue_that_nothing_leaves() {
+    let mut bench = simple(TEN, gap(10));
+    keep_full(&mut bench, 12);
+    // The queue runs empty, and the last packet that leaves tells so.
+    bench.arrive(Time(40 * US), HOST, packet());
+    let before = bench.of_out("packets detoured");
+    bench.arrive(Time(60 * US), HOST, packet());
+    bench.finish();
+    assert_eq!(bench.of_out("packets detoured"), before);
+}
+
+#[test]
+fn whether_a_queue_is_full_may_be_known_at_once_while_its_depth_is_late() {
+    let occupancy = Occupancy::UpdateGap { gap: Duration::from_us(1_000), sees_full_at_once: true };
+    let mut bench = preemptive(TEN, occupancy, Mean::Exact);
+    (0..12).for_each(|_| bench.arrive(Time::ZERO, HOST, ranked(9)));
+    bench.finish();
+    assert_eq!((bench.of_out("packets over their threshold"), bench.of_out("packets of a full queue")), (0, 2));
+    assert_eq!(bench.world.ended, []);
+}
+
+#[test]
+fn depth_and_mean_come_with_the_tick() {
+    for mean in [Mean::Exact, Mean::MovingAverage { parts: 50 }] {
+        let over = |microseconds| {
+            let mut bench = preemptive(TEN, gap(microseconds), mean);
+            (0..9).for_each(|_| bench.arrive(Time::ZERO, HOST, ranked(100)));
+            // At 1 us seven of the nine wait: the threshold of a rank far above the mean is five packets.
+            (0..3).for_each(|number| bench.arrive(Time(US + 500_000 + number), HOST, ranked(1_000_000)));
+            bench.finish();
+            bench.of_out("packets over their threshold")
+        };
+        assert_eq!((over(1), over(1_000)), (3, 0), "{mean:?}");
+    }
+}
+
+#[test]
+fn control_packets_go_round_in_the_time_that_the_hardware_takes() {
+    let mut bench = simple(REAL, control_packets(0));
+    bench.finish_by(Time(1_000 * US), 6);
+    // 200 + 200 + 20 ns of latency and 92 bytes at 100 Gbps, 7.36 ns.
+    let report = bench.report();
+    let (_, name, between) = &report.histograms[0];
+    assert_eq!((*name, between.min(), between.max()), ("time between two updates of a queue (ns)", 427, 427));
+    assert_eq!(bench.counter("switch", "control packets"), 6, "one for each queue");
+    let rounds = bench.counter("switch", "recirculations of control packets");
+    assert!((rounds as i64 - 6 * 1_000_000 / 427).abs() < 20, "{rounds}");
+}
+
+#[test]
+fn too_many_control_packets_queue_at_their_recirculation_port() {
+    let between = |packets, recirculation_ports: usize| {
+        let ports = (6..6 + recirculation_ports as u16).map(PortId).collect();
+        let occupancy = Occupancy::ControlPackets { packets, recirculation_ports: ports };
+        let mut bench = simple(Hardware { recirculation_ports, ..REAL }, occupancy);
+        bench.finish_by(Time(100 * US), usize::from(packets));
+        bench.report().histograms[0].2.mean()
+    };
+    assert!((between(50, 1) - 427.0).abs() < 1.0);
+    // 512 times 7.36 ns; on two ports half of it.
+    assert!((between(512, 1) - 3_768.0).abs() < 10.0, "{}", between(512, 1));
+    assert!((between(512, 2) - 1_884.0).abs() < 10.0, "{}", between(512, 2));
+}
+
+#[test]
+fn ingress_learns_of_a_full_queue_by_a_control_packet() {
+    let mut bench = simple(REAL, control_packets(0));
+    keep_full(&mut bench, 12);
+    bench.finish_by(Time(100 * US), 6);
+    let (refused, detoured) = (bench.world.ended.len(), bench.of_out("packets detoured"));
+    assert!(refused >= 2 && detoured >= 1, "{refused} refused, {detoured} deflected");
+    let report = bench.report();
+    let ages = &report.histograms.iter().find(|histogram| histogram.1.starts_with("age")).expect("it is measured").2;
+    // From the read in egress it takes 20 ns and 200 ns and 7 ns to ingress; the next comes 427 ns later.
+    assert!(ages.min() >= 227 && ages.max() <= 227 + 428, "{} to {}", ages.min(), ages.max());
+}
+
+#[test]
+fn a_moving_average_goes_to_egress_with_its_packet_and_back_with_a_control_packet() {
+    let mut bench = preemptive(REAL, control_packets(0), Mean::MovingAverage { parts: 1 });
+    (0..9).for_each(|_| bench.arrive(Time::ZERO, HOST, ranked(100)));
+    // Known by then: seven packets and a mean of 100. For rank 1 the threshold is 9.95 packets, for rank 1,000,000 it is five.
+    bench.arrive(Time(2 * US), HOST, ranked(1));
+    bench.arrive(Time(2 * US), HOST, ranked(1_000_000));
+    bench.finish_by(Time(100 * US), 6);
+    assert_eq!(bench.of_out("packets over their threshold"), 1);
+}

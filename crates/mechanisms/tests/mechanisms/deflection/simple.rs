@@ -1,0 +1,137 @@
+//! Simple Deflection: the first neighbour that is not full, from a random one on.
+
+use hitless_engine::RandomStreams;
+use hitless_mechanisms::SimpleDeflection;
+use hitless_mechanisms::deflection::{Capacity, Occupancy, ScanStart, SimpleConfig};
+use hitless_switch::{BufferPolicy, DropReason, PortState, QueueLimit};
+use hitless_wire::{Duration, Packet, PortId, Time};
+use proptest::prelude::*;
+
+use super::world::{Bench, HARDWARE, HOST, Hardware, NEIGHBOURS, OTHER_HOST, OUT, packet};
+
+#[derive(Clone, Copy)]
+struct Settings {
+    hardware: Hardware,
+    to_arrival_port: bool,
+    start: ScanStart,
+    seed: u64,
+}
+
+const SETTINGS: Settings = Settings { hardware: HARDWARE, to_arrival_port: true, start: ScanStart::Uniform, seed: 1 };
+
+fn bench(Settings { hardware, to_arrival_port, start, seed }: Settings) -> Bench {
+    let stream = RandomStreams::new(seed).stream("simple deflection");
+    let config = SimpleConfig {
+        relieved: vec![OUT],
+        to_arrival_port,
+        start,
+        occupancy: Occupancy::Immediate,
+        capacity: Capacity::StaticLimit,
+        stream,
+    };
+    Bench::new(hardware, SimpleDeflection::new(config))
+}
+
+/// So many packets at once, from `port`.
+fn burst(settings: Settings, port: PortId, count: usize) -> Bench {
+    let mut bench = bench(settings);
+    (0..count).for_each(|_| bench.arrive(Time::ZERO, port, packet()));
+    bench.finish();
+    bench
+}
+
+#[test]
+fn what_the_full_queue_cannot_take_fills_the_neighbours_and_then_stays_with_its_queue() {
+    let bench = burst(SETTINGS, HOST, 20);
+    assert_eq!(bench.sent_by(OUT), 3);
+    assert_eq!(NEIGHBOURS.map(|port| bench.sent_by(port)), [3, 3, 3]);
+    assert_eq!(bench.world.ended, [DropReason::QueueFull; 8], "its own queue drops it");
+    assert_eq!((bench.of_out("packets detoured"), bench.of_out("packets with nowhere to go")), (9, 8));
+}
+
+#[test]
+fn a_packet_may_go_back_to_where_it_came_from_unless_that_is_forbidden() {
+    for (to_arrival_port, expected) in [(true, 3), (false, 0)] {
+        let bench = burst(Settings { to_arrival_port, ..SETTINGS }, NEIGHBOURS[0], 20);
+        assert_eq!(bench.sent_by(NEIGHBOURS[0]), expected);
+        assert_eq!(bench.of_out("packets sent back to where they came from"), expected as u64);
+    }
+}
+
+#[test]
+fn a_port_whose_link_is_known_to_be_down_counts_as_full() {
+    let mut bench = bench(SETTINGS);
+    bench.switch.port_state(Time::ZERO, NEIGHBOURS[1], PortState::Down, &mut bench.world);
+    (0..20).for_each(|_| bench.arrive(Time::ZERO, HOST, packet()));
+    bench.finish();
+    assert_eq!(NEIGHBOURS.map(|port| bench.sent_by(port)), [3, 0, 3]);
+}
+
+/// Where the first packet beyond the full queue goes, for many seeds.
+fn first_choices(settings: Settings) -> [u32; 3] {
+    let mut counts = [0; 3];
+    for seed in 0..3_200 {
+        let bench = burst(Settings { seed, ..settings }, HOST, 4);
+        let chosen = NEIGHBOURS.iter().position(|&port| bench.sent_by(port) == 1).expect("one was deflected");
+        counts[chosen] += 1;
+    }
+    counts
+}
+
+/// Chi-square with two degrees of freedom: 99.9 % below 13.8.
+fn chi_square(counts: [u32; 3], expected: [f64; 3]) -> f64 {
+    counts.into_iter().zip(expected).map(|(count, expected)| (f64::from(count) - expected).powi(2) / expected).sum()
+}
+
+#[test]
+fn a_uniform_start_makes_free_ports_equally_likely() {
+    let counts = first_choices(SETTINGS);
+    assert!(chi_square(counts, [3_200.0 / 3.0; 3]) < 13.8, "{counts:?}");
+}
+
+#[test]
+fn five_bits_beyond_the_last_port_all_mean_the_first() {
+    let counts = first_choices(Settings { start: ScanStart::FiveBit, ..SETTINGS });
+    assert!(chi_square(counts, [3_000.0, 100.0, 100.0]) < 13.8, "{counts:?}");
+}
+
+#[test]
+fn a_port_behind_a_full_one_is_taken_in_its_place_too() {
+    // The port that is full faces a switch itself: a scan that begins there goes on to the first neighbour.
+    let hardware = Hardware { out_faces_switch: true, ..HARDWARE };
+    let counts = first_choices(Settings { hardware, ..SETTINGS });
+    assert!(chi_square(counts, [1_600.0, 800.0, 800.0]) < 13.8, "{counts:?}");
+}
+
+proptest! {
+    #[test]
+    fn packets_leave_by_their_port_or_to_a_neighbour_or_are_lost_for_want_of_room(
+        arrivals in proptest::collection::vec((0u64..1_500, 0usize..4, 64u32..=1_518, 0u8..4), 1..200),
+        bytes in 1_518u64..20_000, shares in any::<bool>(), to_arrival_port in any::<bool>(), seed in any::<u64>(),
+        is_ideal in any::<bool>(), five_bit in any::<bool>(),
+    ) {
+        let buffer = if shares { BufferPolicy::Shared { capacity_bytes: 30_000, alpha: 1.0 } } else { BufferPolicy::Static };
+        let hardware = Hardware { limit: QueueLimit::Bytes(bytes), buffer, is_ideal, ..HARDWARE };
+        let start = if five_bit { ScanStart::FiveBit } else { ScanStart::Uniform };
+        let run = || {
+            let mut bench = bench(Settings { hardware, to_arrival_port, start, seed });
+            let mut at = Time::ZERO;
+            for &(gap_ns, from, frame_bytes, ttl) in &arrivals {
+                at += Duration::from_ns(gap_ns);
+                let port = NEIGHBOURS.get(from).copied().unwrap_or(HOST);
+                bench.arrive(at, port, Packet { frame_bytes, ttl, ..packet() });
+            }
+            bench.finish();
+            bench
+        };
+        let bench = run();
+        prop_assert_eq!(bench.world.sent.len() + bench.world.ended.len(), arrivals.len());
+        prop_assert_eq!(bench.sent_by(HOST) + bench.sent_by(OTHER_HOST), 0);
+        let expired = arrivals.iter().filter(|arrival| arrival.3 <= 1).count();
+        let ended_so = bench.world.ended.iter().filter(|&&reason| reason == DropReason::TimeToLive).count();
+        prop_assert_eq!(ended_so, expired, "a packet whose time to live is over is never deflected");
+        prop_assert_eq!(bench.of_out("packets seen") as usize, arrivals.len() - expired);
+        prop_assert_eq!(bench.of_out("packets detoured") as usize, bench.sent_to_neighbours());
+        prop_assert_eq!(&run().world.sent, &bench.world.sent, "the same seed, the same way");
+    }
+}

@@ -1,0 +1,319 @@
+//! Link Layer Retry: in order, exactly once, whatever is lost.
+
+use hitless_mechanisms::link_layer_retry::{EndConfig, FrameAction, LinkLayerRetry, Profile};
+use hitless_switch::{DropReason, PortState};
+use hitless_wire::link_layer_retry::{Control, PreambleSequence};
+use hitless_wire::{Bytes, Duration, OrderedSet, Packet, Time};
+use proptest::prelude::*;
+
+use super::world::{Fate, LINK, Pair, chances};
+
+/// SONiC's sample profile for 400G and 40 m.
+fn profile() -> Profile {
+    Profile {
+        max_outstanding_frames: 133,
+        max_outstanding_bytes: Bytes(67_760),
+        max_replay_count: 3,
+        max_replay_timer: Duration::from_ns(5_500),
+        pcs_lost_timeout: Some(Duration::from_us(55)),
+        data_age_timeout: Some(Duration::from_us(24)),
+        ctlos_spacing: Bytes(2_048),
+        init_action: FrameAction::Block,
+        flush_action: FrameAction::Block,
+        re_init_on_flush: true,
+    }
+}
+
+fn pair_with(
+    rate_gbps: u64,
+    profile: Profile,
+    fate: impl FnMut(usize, &Packet) -> Fate + 'static,
+    loses_set: impl FnMut(usize, OrderedSet) -> bool + 'static,
+) -> Pair {
+    let mut ends = [LinkLayerRetry::default(), LinkLayerRetry::default()];
+    ends[0].add_transmitter(EndConfig { port: LINK, profile });
+    ends[1].add_receiver(EndConfig { port: LINK, profile });
+    Pair::new(rate_gbps, ends.map(Into::into), fate, loses_set)
+}
+
+fn number_of(packet: &Packet) -> Option<u32> {
+    packet.shims.get::<PreambleSequence>().map(|PreambleSequence(number)| number.value())
+}
+
+/// Gives the first `times` frames with each of these numbers that fate.
+fn first_times(numbers: &'static [u32], times: usize, fate: Fate) -> impl FnMut(usize, &Packet) -> Fate {
+    let mut seen = vec![0; numbers.len()];
+    move |_, packet| {
+        let place = number_of(packet).and_then(|number| numbers.iter().position(|&lost| lost == number));
+        let Some(place) = place else { return Fate::Arrives };
+        seen[place] += 1;
+        if seen[place] <= times { fate } else { Fate::Arrives }
+    }
+}
+
+fn in_order(count: u64) -> Vec<u64> {
+    (0..count).collect()
+}
+
+#[test]
+fn a_clean_link_carries_the_same_frames_at_the_same_times() {
+    let clean = |profile| {
+        let mut pair = pair_with(100, profile, |_, _| Fate::Arrives, |_, _| false);
+        pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 100);
+        let now = pair.run();
+        (pair, now)
+    };
+    let (pair, now) = clean(profile());
+    assert_eq!(pair.numbers(1), in_order(100));
+    assert_eq!((pair.world.frames_sent, pair.world.bytes_sent[0]), ([100, 0], 100 * 1_518), "numbers take no room");
+    let (first, last) = (pair.world.delivered[1][0].at, pair.world.delivered[1][99].at);
+    assert_eq!(last - first, Duration::from_ps(99 * 123_040));
+    for (counter, value) in [("tx_ok", 100), ("rx_expected_seq_good", 100), ("tx_replay", 0), ("rx_nack_ctl_os", 0)] {
+        assert_eq!(pair.counter(now, counter), value, "{counter}");
+    }
+    // 100 frames are 153,800 bytes of line time: an ACK for each 2,048 of them, and one for what is left.
+    assert!((74..=77).contains(&pair.counter(now, "rx_ack_ctl_os")), "{}", pair.counter(now, "rx_ack_ctl_os"));
+}
+
+#[test]
+fn a_corrupted_frame_is_replayed_with_all_behind_it() {
+    for rate_gbps in [25, 100, 400] {
+        let mut pair = pair_with(rate_gbps, profile(), first_times(&[5, 200], 1, Fate::Corrupted), |_, _| false);
+        pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 300);
+        let now = pair.run();
+        assert_eq!(pair.numbers(1), in_order(300), "{rate_gbps}G");
+        let frames = |counter| pair.counter(now, counter);
+        assert_eq!((frames("tx_replay"), frames("rx_replay"), frames("rx_bad")), (2, 2, 2), "{rate_gbps}G");
+        assert_eq!((frames("rx_nack_ctl_os"), frames("replays by timer")), (2, 0));
+        assert_eq!(frames("frames replayed"), pair.world.frames_sent[0] - 300);
+        assert_eq!(frames("rx_missing_seq") + frames("rx_bad"), frames("frames replayed"), "go-back-N");
+        assert_eq!(pair.world.ended[DropReason::OutOfSequence as usize], frames("rx_missing_seq"));
+        assert_eq!(pair.broken_promises(now), Vec::<String>::new());
+    }
+}
+
+/// From the end of the bad frame: a NACK of 8 bytes, the link twice, a frame under way, egress, and the frame itself.
+#[test]
+fn a_retry_takes_the_round_trip_of_the_link() {
+    let mut pair = pair_with(100, profile(), first_times(&[50], 1, Fate::Corrupted), |_, _| false);
+    pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 100);
+    let now = pair.run();
+    let delay_ns = pair.counter(now, "longest stall (ns)");
+    let (least, most) = (330 * 2 + 200 + 123, 330 * 2 + 200 + 123 * 2 + 164 + 2);
+    assert!((least..=most).contains(&delay_ns), "{delay_ns} ns, not {least} to {most}");
+}
+
+#[test]
+fn a_frame_that_vanishes_is_noticed_by_the_next_and_a_last_one_by_the_timer() {
+    let mut pair = pair_with(100, profile(), first_times(&[5, 59], 1, Fate::Vanishes), |_, _| false);
+    pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 60);
+    let now = pair.run();
+    assert_eq!(pair.numbers(1), in_order(60));
+    assert_eq!((pair.counter(now, "rx_nack_ctl_os"), pair.counter(now, "replays by timer")), (1, 1));
+}
+
+#[test]
+fn a_lost_nack_and_a_frame_lost_twice_wait_for_the_timer() {
+    let loses_first_nack = {
+        let mut is_lost = false;
+        move |_, set| matches!(Control::read(set), Some(Control::Nack(_))) && !std::mem::replace(&mut is_lost, true)
+    };
+    let mut pair = pair_with(100, profile(), first_times(&[5], 1, Fate::Corrupted), loses_first_nack);
+    pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 60);
+    let now = pair.run();
+    assert_eq!((pair.numbers(1), pair.counter(now, "replays by timer")), (in_order(60), 1));
+
+    let mut pair = pair_with(100, profile(), first_times(&[5], 2, Fate::Corrupted), |_, _| false);
+    pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 60);
+    let now = pair.run();
+    assert_eq!((pair.numbers(1), pair.counter(now, "replays by timer")), (in_order(60), 1));
+    assert!(pair.counter(now, "longest stall (ns)") > 5_500);
+}
+
+#[test]
+fn after_as_many_replays_as_allowed_the_transmitter_gives_up_and_begins_anew() {
+    let mut pair = pair_with(100, profile(), first_times(&[5], 4, Fate::Corrupted), |_, _| false);
+    pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 400);
+    let now = pair.run();
+    let delivered = pair.numbers(1);
+    assert_eq!((pair.counter(now, "flushes"), pair.counter(now, "tx_init_ctl_os")), (1, 2));
+    assert!(pair.counter(now, "tx_replay") <= 3);
+    let flushed = pair.counter(now, "frames flushed");
+    assert_eq!(delivered.len() as u64, 400 - flushed);
+    assert!(flushed >= 1 && !delivered.contains(&5), "{flushed}");
+    assert_eq!(pair.counter(now, "packets lost"), flushed);
+    assert!(delivered.windows(2).all(|two| two[0] < two[1]));
+
+    let stays = Profile { re_init_on_flush: false, flush_action: FrameAction::BestEffort, ..profile() };
+    let mut pair = pair_with(100, stays, first_times(&[5], 4, Fate::Corrupted), |_, _| false);
+    pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 400);
+    let now = pair.run();
+    assert_eq!(pair.counter(now, "tx_init_ctl_os"), 1);
+    assert_eq!(pair.counter(now, "frames sent unnumbered") + pair.counter(now, "frames numbered"), 400);
+}
+
+#[test]
+fn what_a_profile_does_with_frames_before_it_numbers_them() {
+    let expected = [(FrameAction::BestEffort, 50, 0), (FrameAction::Block, 50, 0), (FrameAction::Discard, 0, 50)];
+    for (action, delivered, discarded) in expected {
+        let loses_early_init = {
+            let mut count = 0;
+            move |switch: usize, _| {
+                count += u32::from(switch == 0);
+                switch == 0 && count <= 3
+            }
+        };
+        let mut pair =
+            pair_with(100, Profile { init_action: action, ..profile() }, |_, _| Fate::Arrives, loses_early_init);
+        // All 50 are sent within the 16.5 us that it takes to be heard at the fourth time.
+        pair.inject(0, Time::ZERO, 0, 50);
+        let now = pair.run();
+        assert_eq!(pair.numbers(1), in_order(delivered), "{action:?}");
+        assert_eq!(pair.counter(now, "tx_discard"), discarded, "{action:?}");
+        assert_eq!(pair.world.ended[DropReason::Mechanism as usize], discarded, "{action:?}");
+        assert_eq!(pair.counter(now, "tx_init_ctl_os"), 4, "{action:?}");
+        let numbered = if action == FrameAction::Block { 50 } else { 0 };
+        assert_eq!(pair.counter(now, "frames numbered"), numbered, "{action:?}");
+    }
+}
+
+#[test]
+fn a_full_replay_buffer_throttles_and_loses_nothing() {
+    let small = Profile { max_outstanding_bytes: Bytes(6_000), ..profile() };
+    let mut pair = pair_with(100, small, |_, _| Fate::Arrives, |_, _| false);
+    pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 500);
+    let now = pair.run();
+    assert_eq!(pair.numbers(1), in_order(500));
+    assert_eq!(pair.counter(now, "replay buffer peak (bytes)"), 4 * 1_518);
+    assert!(now > Time(Duration::from_us(2 + 100).as_ps()), "at full rate 500 frames take 62 us: {now}");
+
+    let few = Profile { max_outstanding_frames: 1, ..profile() };
+    let mut pair = pair_with(100, few, first_times(&[7], 1, Fate::Corrupted), |_, _| false);
+    pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 50);
+    let now = pair.run();
+    assert_eq!((pair.numbers(1), pair.counter(now, "replay buffer peak (frames)")), (in_order(50), 1));
+}
+
+#[test]
+fn what_is_too_old_is_given_up() {
+    let patient = Profile { max_replay_count: 255, ..profile() };
+    let mut pair = pair_with(100, patient, first_times(&[5], 1_000, Fate::Corrupted), |_, _| false);
+    pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 400);
+    let now = pair.run();
+    assert_eq!(pair.counter(now, "flushes"), 1);
+    assert!((3..=4).contains(&pair.counter(now, "tx_replay")), "as many as 24 us allow");
+    assert!(!pair.numbers(1).contains(&5));
+}
+
+#[test]
+fn a_link_that_stays_down_is_given_up_until_it_is_up_again() {
+    let from_us = |us| Time(Duration::from_us(us).as_ps());
+    let patient = Profile { data_age_timeout: None, max_replay_count: 255, ..profile() };
+    for (up_at, flushes) in [(50, 0), (200, 1)] {
+        let is_down = std::rc::Rc::new(std::cell::Cell::new(false));
+        let seen = is_down.clone();
+        let mut pair =
+            pair_with(100, patient, move |_, _| if seen.get() { Fate::Vanishes } else { Fate::Arrives }, |_, _| false);
+        pair.inject(0, from_us(2), 0, 50);
+        pair.tell_state(0, from_us(5), PortState::Down);
+        pair.tell_state(0, from_us(up_at), PortState::Up);
+        pair.run_until(from_us(5));
+        is_down.set(true);
+        pair.run_until(from_us(up_at));
+        is_down.set(false);
+        pair.inject(0, from_us(up_at + 50), 50, 50);
+        let now = pair.run();
+        assert_eq!(pair.counter(now, "flushes"), flushes, "up at {up_at} us");
+        let delivered = pair.numbers(1);
+        assert_eq!(delivered.len() as u64 + pair.counter(now, "frames flushed"), 100, "up at {up_at} us");
+        assert!(delivered.ends_with(&(50..100).collect::<Vec<_>>()));
+    }
+}
+
+#[test]
+fn numbers_wrap_without_a_trace() {
+    const COUNT: u64 = (1 << 20) + 2_000;
+    let mut pair = pair_with(400, profile(), first_times(&[0xf_ffff, 0, 1, 1_500], 2, Fate::Corrupted), |_, _| false);
+    pair.inject_sized(0, Time(Duration::from_us(2).as_ps()), 0, (0..COUNT).map(|_| 64));
+    let now = pair.run();
+    assert!(pair.numbers(1) == in_order(COUNT));
+    assert_eq!((pair.counter(now, "flushes"), pair.counter(now, "rx_ack_nack_seq_error")), (0, 0));
+}
+
+#[test]
+fn both_directions_of_a_link_retry_side_by_side() {
+    let mut ends = [LinkLayerRetry::default(), LinkLayerRetry::default()];
+    for end in &mut ends {
+        end.add_transmitter(EndConfig { port: LINK, profile: profile() });
+        end.add_receiver(EndConfig { port: LINK, profile: profile() });
+    }
+    let mut chance = chances(7);
+    let fate = move |_, _: &Packet| if chance(20) { Fate::Corrupted } else { Fate::Arrives };
+    let mut chance = chances(8);
+    let mut pair = Pair::new(100, ends.map(Into::into), fate, move |_, _| chance(20));
+    for from in 0..2 {
+        pair.inject(from, Time(Duration::from_us(20).as_ps()), 0, 3_000);
+    }
+    let now = pair.run();
+    assert_eq!(pair.counter(now, "flushes"), 0);
+    assert_eq!((pair.numbers(0), pair.numbers(1)), (in_order(3_000), in_order(3_000)));
+}
+
+/// How long the expected frame may be missing: each of the replays allowed waits for the timer and then for all that is
+/// held, and the first frame of the last of them comes through.
+fn stall_max(rate_gbps: u64, profile: &Profile) -> Duration {
+    let held_ns = (profile.max_outstanding_bytes.0 + 2 * 1_538) * 8 / rate_gbps;
+    (profile.max_replay_timer + Duration::from_ns(held_ns + 2 * 330 + 400)) * u64::from(profile.max_replay_count + 1)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    /// Whatever is lost, of frames and of control ordered sets, in both directions: what is delivered is in order, nothing
+    /// comes twice, nothing is missing that was not flushed, no stall is longer than the profile allows, and the switches
+    /// come to rest empty.
+    #[test]
+    fn in_order_exactly_once(
+        seed in any::<u64>(),
+        frame_loss in 0u64..200,
+        set_loss in 0u64..300,
+        vanishing in 0u64..1_000,
+        rate in prop::sample::select(vec![10u64, 25, 100, 400]),
+        max_replay_count in 1u32..9,
+        outstanding_bytes in 2_000u64..80_000,
+        sizes in prop::collection::vec(64u32..1_519, 20..400),
+        gaps_ns in prop::collection::vec(0u64..30_000, 1..4),
+    ) {
+        let profile = Profile {
+            max_replay_count,
+            max_outstanding_bytes: Bytes(outstanding_bytes),
+            data_age_timeout: None,
+            ..profile()
+        };
+        let mut chance = chances(seed);
+        let fate = move |_, _: &Packet| match chance(frame_loss) {
+            false => Fate::Arrives,
+            true if chance(vanishing) => Fate::Vanishes,
+            true => Fate::Corrupted,
+        };
+        let mut chance = chances(!seed);
+        let mut pair = pair_with(rate, profile, fate, move |_, _| chance(set_loss));
+        let (mut first, mut start) = (0, Time::ZERO);
+        for gap_ns in gaps_ns {
+            start = pair.inject_sized(0, start, first, sizes.iter().copied()) + Duration::from_ns(gap_ns);
+            first += sizes.len() as u64;
+        }
+        let now = pair.run();
+        let delivered = pair.numbers(1);
+        prop_assert!(delivered.windows(2).all(|two| two[0] < two[1]), "out of order or twice");
+        let missing = first - delivered.len() as u64;
+        prop_assert!(missing <= pair.counter(now, "frames flushed"), "{missing} missing that were not flushed");
+        prop_assert!(missing == 0 || pair.counter(now, "flushes") > 0);
+        if pair.counter(now, "flushes") == 0 {
+            let (stall_ns, most) = (pair.counter(now, "longest stall (ns)"), stall_max(rate, &profile));
+            prop_assert!(Duration::from_ns(stall_ns) <= most, "{stall_ns} ns, more than {most}");
+        }
+        prop_assert_eq!(pair.broken_promises(now), Vec::<String>::new());
+        prop_assert_eq!(pair.world.packets.alive(), 0);
+    }
+}

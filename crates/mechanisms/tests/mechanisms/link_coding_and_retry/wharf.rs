@@ -1,0 +1,217 @@
+//! Wharf: what is restored, when, and that it is what the coder restores from real frames.
+
+use std::collections::BTreeSet;
+
+use hitless_mechanisms::wharf::coder::{encode, parity_frame_bytes, restore};
+use hitless_mechanisms::wharf::{EndConfig, Wharf, contents};
+use hitless_wire::wharf::WharfHeader;
+use hitless_wire::{Duration, Packet, Time};
+use proptest::prelude::*;
+
+use super::world::{Fate, LINK, LINK_DELAY, Pair, chances};
+
+fn config(data_frames: u8, parity_frames: u8) -> EndConfig {
+    EndConfig { port: LINK, data_frames, parity_frames, flush_after: Duration::from_us(50) }
+}
+
+fn pair(rate_gbps: u64, config: EndConfig, fate: impl FnMut(usize, &Packet) -> Fate + 'static) -> Pair {
+    let mut ends = [Wharf::default(), Wharf::default()];
+    let (writer, reader) = contents();
+    ends[0].add_encoder(config, writer);
+    ends[1].add_decoder(config, reader);
+    Pair::new(rate_gbps, ends.map(Into::into), fate, |_, _| false)
+}
+
+/// The place of a frame among all of the link: its block, and its index in that.
+fn place_of(packet: &Packet) -> Option<(u8, u8)> {
+    packet.shims.get::<WharfHeader>().map(|header| (header.block, header.index))
+}
+
+/// Loses the frames at these places of blocks.
+fn losing(places: &'static [(u8, u8)]) -> impl FnMut(usize, &Packet) -> Fate {
+    move |_, packet| match place_of(packet) {
+        Some(place) if places.contains(&place) => Fate::Vanishes,
+        _ => Fate::Arrives,
+    }
+}
+
+fn in_order(count: u64) -> Vec<u64> {
+    (0..count).collect()
+}
+
+fn sorted(mut numbers: Vec<u64>) -> Vec<u64> {
+    numbers.sort_unstable();
+    numbers
+}
+
+#[test]
+fn a_clean_link_pays_header_and_parity_and_keeps_order() {
+    let mut pair = pair(100, config(5, 1), |_, _| Fate::Arrives);
+    pair.inject(0, Time::ZERO, 0, 100);
+    let now = pair.run();
+    assert_eq!(pair.numbers(1), in_order(100));
+    let data_bytes = 100 * (1_518 + 6);
+    let parity_bytes = 20 * u64::from(parity_frame_bytes(1_518));
+    assert_eq!((pair.world.frames_sent[0], pair.world.bytes_sent[0]), (120, data_bytes + parity_bytes));
+    assert_eq!((pair.counter(now, "blocks"), pair.counter(now, "blocks flushed")), (20, 0));
+    assert_eq!((pair.counter(now, "frames restored"), pair.counter(now, "packets delivered late")), (0, 0));
+}
+
+/// Parity frames of a block, the places of frames that are lost, and the packets that are gone for good.
+type Row = (u8, &'static [(u8, u8)], &'static [u64]);
+
+#[test]
+fn as_many_losses_of_a_block_are_restored_as_it_has_parity() {
+    let rows: [Row; 6] = [
+        (1, &[(0, 0), (1, 4), (3, 2)], &[]),
+        (1, &[(0, 0), (0, 1)], &[0, 1]),
+        (1, &[(2, 3), (2, 5)], &[13]),
+        (2, &[(0, 0), (0, 1), (1, 0), (1, 6)], &[]),
+        (2, &[(0, 0), (0, 1), (0, 2)], &[0, 1, 2]),
+        (2, &[(0, 0), (0, 5), (0, 6)], &[0]),
+    ];
+    for (parity_frames, lost, gone) in rows {
+        let mut pair = pair(100, config(5, parity_frames), losing(lost));
+        pair.inject(0, Time::ZERO, 0, 40);
+        let now = pair.run();
+        let expected: Vec<u64> = (0..40).filter(|number| !gone.contains(number)).collect();
+        assert_eq!(sorted(pair.numbers(1)), expected, "{lost:?}");
+        assert_eq!(pair.counter(now, "packets lost"), gone.len() as u64, "{lost:?}");
+        assert_eq!(pair.broken_promises(now), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_restored_frame_comes_when_the_parity_has() {
+    let mut pair = pair(100, config(5, 1), losing(&[(0, 1)]));
+    pair.inject(0, Time::ZERO, 0, 10);
+    let now = pair.run();
+    // Parity is behind frame 4 and before frame 5; frames 2 to 4 have gone on.
+    assert_eq!(pair.numbers(1)[..6], [0, 2, 3, 4, 1, 5]);
+    assert_eq!(pair.counter(now, "packets delivered late"), 1);
+    let delay = pair.world.delivered[1][4].at - pair.world.delivered[1][0].at;
+    let frame = |bytes: u64| Duration::from_ps((bytes + 20) * 80);
+    // Frames 1 to 4 and parity take the line; at the edge frame 4 is still leaving when frame 1 is there.
+    assert!(delay >= frame(1_524) * 4 + frame(1_540), "{delay}");
+    assert!(delay <= frame(1_524) * 5 + frame(1_540) * 2, "{delay}");
+}
+
+#[test]
+fn a_block_that_is_not_full_is_flushed_after_its_time() {
+    let mut pair = pair(100, config(25, 2), losing(&[(0, 0), (0, 2)]));
+    pair.inject(0, Time::ZERO, 0, 3);
+    let now = pair.run();
+    assert_eq!(sorted(pair.numbers(1)), in_order(3));
+    assert_eq!((pair.counter(now, "blocks flushed"), pair.world.frames_sent[0]), (1, 3 + 2));
+    let restored_at = pair.world.delivered[1][1].at;
+    let flushed_at = Time::ZERO + Duration::from_us(50);
+    assert!(restored_at > flushed_at + LINK_DELAY && restored_at < flushed_at + Duration::from_us(3), "{restored_at}");
+}
+
+#[test]
+fn parity_is_as_long_as_the_longest_frame_of_its_block() {
+    let mut pair = pair(100, config(3, 1), |_, _| Fate::Arrives);
+    pair.inject_sized(0, Time::ZERO, 0, [64, 900, 65, 64, 64, 64].into_iter());
+    pair.run();
+    let data = 64 + 900 + 65 + 3 * 64 + 6 * 6;
+    assert_eq!(pair.world.bytes_sent[0], data + u64::from(parity_frame_bytes(900) + parity_frame_bytes(64)));
+}
+
+#[test]
+fn without_parity_nothing_is_touched() {
+    let mut pair = pair(100, config(5, 0), |_, packet| {
+        assert!(packet.shims.is_empty());
+        Fate::Arrives
+    });
+    pair.inject(0, Time::ZERO, 0, 20);
+    pair.run();
+    assert_eq!((pair.numbers(1), pair.world.bytes_sent[0]), (in_order(20), 20 * 1_518));
+}
+
+#[test]
+fn blocks_wrap_and_an_outage_of_many_blocks_spoils_no_later_one() {
+    let mut count = 0;
+    // Frames 600 to 799 of the line: 33 blocks of six, more than there are numbers.
+    let fate = move |_, _: &Packet| {
+        count += 1;
+        if (600..800).contains(&count) || count % 60 == 7 { Fate::Vanishes } else { Fate::Arrives }
+    };
+    let mut pair = pair(400, config(5, 1), fate);
+    pair.inject_sized(0, Time::ZERO, 0, (0..2_000).map(|number| 64 + number % 200));
+    let now = pair.run();
+    let delivered: BTreeSet<u64> = pair.numbers(1).into_iter().collect();
+    assert_eq!(delivered.len(), pair.numbers(1).len(), "nothing comes twice");
+    let gone: Vec<u64> = (0..2_000).filter(|number| !delivered.contains(number)).collect();
+    assert!(gone.iter().all(|number| (490..680).contains(number)), "{gone:?}");
+    assert_eq!(pair.broken_promises(now), Vec::<String>::new());
+    assert_eq!(pair.world.packets.alive(), 0);
+}
+
+/// The bytes that a datagram of this number and size would have, without check sequence.
+fn real_frame(number: u64, frame_bytes: u32) -> Vec<u8> {
+    (0..u64::from(frame_bytes) - 4).map(|place| (number * 31 + place * 7 + (place >> 3)) as u8).collect()
+}
+
+/// What comes out of the real coder, when these frames of a block and of its parity are lost.
+fn restored_by_the_coder(block: &[(u64, u32)], parity_frames: usize, is_lost: impl Fn(usize) -> bool) -> Vec<u64> {
+    let frames: Vec<_> = block.iter().map(|&(number, bytes)| real_frame(number, bytes)).collect();
+    let views: Vec<&[u8]> = frames.iter().map(Vec::as_slice).collect();
+    let parity = encode(&views, parity_frames).expect("a legal block");
+    let left: Vec<_> = views.iter().enumerate().map(|(place, view)| (!is_lost(place)).then_some(*view)).collect();
+    let parity_left: Vec<_> = parity
+        .iter()
+        .enumerate()
+        .map(|(place, parity)| (!is_lost(block.len() + place)).then_some(parity.as_slice()))
+        .collect();
+    let restored = restore(&left, &parity_left).unwrap_or_default();
+    assert!(restored.iter().all(|(place, frame)| *frame == frames[*place]), "bit by bit");
+    restored.into_iter().map(|(place, _)| block[place].0).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    /// The same erasures through the coder, on real frames, and through the mechanism, on descriptors, give the same
+    /// packets back, whatever the blocks.
+    #[test]
+    fn the_mechanism_restores_what_the_coder_does(
+        data_frames in 1u8..=50,
+        parity_frames in 1u8..=5,
+        sizes in prop::collection::vec(64u32..1_519, 1..300),
+        loss_permille in 0u64..300,
+        seed in any::<u64>(),
+        rate in prop::sample::select(vec![10u64, 100, 400]),
+    ) {
+        let mut chance = chances(seed);
+        let lost: std::rc::Rc<std::cell::RefCell<Vec<bool>>> = Default::default();
+        let noted = lost.clone();
+        let fate = move |_, _: &Packet| {
+            let is_lost = chance(loss_permille);
+            noted.borrow_mut().push(is_lost);
+            if is_lost { Fate::Corrupted } else { Fate::Arrives }
+        };
+        let mut pair = pair(rate, config(data_frames, parity_frames), fate);
+        pair.inject_sized(0, Time::ZERO, 0, sizes.iter().copied());
+        let now = pair.run();
+
+        // Frames take the line in order, each block's parity behind it; the last block is flushed.
+        let numbered: Vec<(u64, u32)> = (0..).zip(sizes.iter().copied()).collect();
+        let (lost, mut on_line) = (lost.borrow(), 0);
+        let (mut expected, mut restored) = (Vec::new(), 0);
+        for block in numbered.chunks(usize::from(data_frames)) {
+            let is_lost = |place: usize| lost[on_line + place];
+            let back = restored_by_the_coder(block, usize::from(parity_frames), is_lost);
+            restored += back.len() as u64;
+            expected.extend(block.iter().enumerate().filter(|&(place, _)| !is_lost(place)).map(|(_, frame)| frame.0));
+            expected.extend(back);
+            on_line += block.len() + usize::from(parity_frames);
+        }
+        prop_assert_eq!(on_line, lost.len());
+        prop_assert_eq!(sorted(pair.numbers(1)), sorted(expected));
+        prop_assert_eq!(pair.counter(now, "frames restored"), restored);
+        let sizes_kept = pair.world.delivered[1].iter().all(|delivery| delivery.frame_bytes == sizes[delivery.number as usize]);
+        prop_assert!(sizes_kept);
+        prop_assert_eq!(pair.broken_promises(now), Vec::<String>::new());
+        prop_assert_eq!(pair.world.packets.alive(), 0);
+    }
+}

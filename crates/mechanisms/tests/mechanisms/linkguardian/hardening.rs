@@ -1,0 +1,435 @@
+//! What the published programs lack: each test is named after what would go wrong.
+
+use hitless_mechanisms::AnyMechanism;
+use hitless_mechanisms::linkguardian::{
+    Action, Buffering, Command, LinkEnd, LinkGuardian, Mode, ReceiverConfig, SenderConfig, parameters,
+};
+use hitless_wire::linkguardian::{AckHeader, DataHeader, LossNotification};
+use hitless_wire::pause::PauseFrame;
+use hitless_wire::{BitRate, Duration, Packet, Time};
+
+use super::losses::{Bursts, Random, delaying, is_dummy, losing as losing_if};
+use super::support::{Fate, Fates, LINK, Pair};
+use super::{in_order, losing, receiver, sender};
+
+const BUFFERINGS: [Buffering; 2] = [Buffering::Recirculation, Buffering::PausedQueue];
+
+fn microseconds(count: u64) -> Time {
+    Time(count * 1_000_000)
+}
+
+fn guardians(sender: SenderConfig, receiver: ReceiverConfig) -> [AnyMechanism; 2] {
+    let mut ends = [LinkGuardian::default(), LinkGuardian::default()];
+    ends[0].add_sender(sender);
+    ends[1].add_receiver(receiver);
+    ends.map(Into::into)
+}
+
+fn pair_of(sender: SenderConfig, receiver: ReceiverConfig, lose: impl FnMut(&Packet) -> bool + 'static) -> Pair {
+    Pair::new(100, guardians(sender, receiver), lose)
+}
+
+fn clean() -> Fates {
+    Box::new(|_| Fate::Arrives)
+}
+
+#[test]
+fn a_second_copy_reaches_the_host_in_non_blocking_mode_unless_it_is_told_apart() {
+    for (deduplicates, expected) in [(false, 102), (true, 100)] {
+        let config = ReceiverConfig { deduplicates, ..receiver(Buffering::Recirculation) };
+        let mut pair = pair_of(sender(Mode::NonBlocking, 3, Buffering::Recirculation), config, losing(&[5]));
+        pair.inject(0, Time::ZERO, 0, 100);
+        let now = pair.run();
+        assert_eq!(pair.world.delivered.len(), expected, "{deduplicates}");
+        assert_eq!(pair.counter(now, "duplicates removed"), 102 - expected as u64);
+    }
+}
+
+#[test]
+fn the_loss_of_a_loss_notification_loses_no_packet_when_it_is_repeated() {
+    let is_notification = |packet: &Packet| packet.shims.contains::<LossNotification>();
+    for (control_copies, lost) in [(1, 1), (2, 0)] {
+        let mut notifications = 0;
+        let first_notification = move |packet: &Packet| {
+            notifications += u32::from(is_notification(packet));
+            is_notification(packet) && notifications == 1
+        };
+        let config = ReceiverConfig { control_copies, ..receiver(Buffering::Recirculation) };
+        let ends = guardians(sender(Mode::Blocking, 1, Buffering::Recirculation), config);
+        let mut pair = Pair::with_fates(100, ends, [losing_if(losing(&[50])), losing_if(first_notification)]);
+        pair.inject(0, Time::ZERO, 0, 300);
+        let now = pair.run();
+        assert_eq!(300 - pair.world.delivered.len(), lost, "{control_copies} copies");
+        assert_eq!(pair.counter(now, "acknowledgements refused"), 0);
+        assert_eq!(pair.broken_promises(now), Vec::<String>::new());
+    }
+}
+
+/// Five per cent both ways used to deliver 296 of 300.
+#[test]
+fn five_per_cent_both_ways_delivers_all_of_300() {
+    for buffering in BUFFERINGS {
+        let config = ReceiverConfig { control_copies: 6, ..receiver(buffering) };
+        let of_sender =
+            SenderConfig { tail_probes: true, request_registers: 8, ..sender(Mode::Blocking, 5, buffering) };
+        let losses = |seed| {
+            let mut bursts = Bursts::new(seed, 50_000, 1);
+            losing_if(move |_: &Packet| bursts.lose())
+        };
+        for seed in 0..20 {
+            let ends = guardians(of_sender.clone(), config.clone());
+            let mut pair = Pair::with_fates(100, ends, [losses(2 * seed), losses(2 * seed + 1)]);
+            pair.inject(0, Time::ZERO, 0, 300);
+            let now = pair.run();
+            assert_eq!(pair.world.delivered, in_order(300), "{buffering:?}, seed {seed}");
+            assert_eq!(pair.broken_promises(now), Vec::<String>::new());
+        }
+    }
+}
+
+/// The parallel instance of section 5: data, acknowledgements and notifications of both directions on one lossy link.
+#[test]
+fn both_directions_are_protected_although_both_are_corrupted() {
+    let of_sender = SenderConfig { tail_probes: true, ..sender(Mode::Blocking, 3, Buffering::Recirculation) };
+    let rate = BitRate::from_gbps(25);
+    let acknowledgement_timeout = parameters::acknowledgement_timeout(rate, 3);
+    let config = ReceiverConfig { control_copies: 3, acknowledgement_timeout, ..receiver(Buffering::Recirculation) };
+    let both = |_| {
+        let mut end = LinkGuardian::default();
+        end.add_sender(of_sender.clone());
+        end.add_receiver(config.clone());
+        end.into()
+    };
+    let losses = |seed| {
+        let mut random = Random::new(seed);
+        losing_if(move |_: &Packet| random.chance(10_000))
+    };
+    let mut pair = Pair::with_fates(25, [both(0), both(1)], [losses(5), losses(6)]);
+    pair.inject(0, Time::ZERO, 0, 20_000);
+    pair.inject(1, Time::ZERO, 0, 20_000);
+    let now = pair.run();
+    assert!(pair.world.lost > 300, "{} frames were lost", pair.world.lost);
+    let out = (pair.world.delivered.len(), pair.world.returned.len());
+    assert_eq!(
+        out,
+        (20_000, 20_000),
+        "beyond the registers: {}",
+        pair.counter(now, "losses beyond the request registers")
+    );
+    assert!(pair.world.delivered == in_order(20_000) && pair.world.returned == in_order(20_000));
+    assert_eq!(pair.broken_promises(now), Vec::<String>::new());
+}
+
+#[test]
+fn a_lost_tail_whose_dummies_are_all_lost_is_found_by_a_probe() {
+    let lose = |packet: &Packet| is_dummy(packet) || losing(&[9])(packet);
+    for (tail_probes, delivered) in [(false, 9), (true, 10)] {
+        let config = SenderConfig { tail_probes, ..sender(Mode::Blocking, 1, Buffering::PausedQueue) };
+        let mut pair = pair_of(config, receiver(Buffering::PausedQueue), lose);
+        pair.inject(0, Time::ZERO, 0, 10);
+        let now = pair.run();
+        assert_eq!(pair.world.delivered, in_order(delivered), "{tail_probes}");
+        assert_eq!(pair.counter(now, "probes") > 0, tail_probes);
+    }
+}
+
+#[test]
+fn acknowledgements_that_are_all_lost_leave_no_copy_behind_with_probes() {
+    let mut acknowledgements = 0;
+    let lose_four = move |packet: &Packet| {
+        let is_acknowledgement = packet.shims.contains::<AckHeader>();
+        acknowledgements += u32::from(is_acknowledgement);
+        is_acknowledgement && acknowledgements <= 4
+    };
+    let config = SenderConfig { tail_probes: true, ..sender(Mode::Blocking, 1, Buffering::Recirculation) };
+    let ends = guardians(config, receiver(Buffering::Recirculation));
+    let mut pair = Pair::with_fates(100, ends, [clean(), losing_if(lose_four)]);
+    pair.inject(0, Time::ZERO, 0, 1);
+    let now = pair.run();
+    assert_eq!(pair.counter(now, "packets acknowledged"), 1);
+    assert_eq!(pair.world.packets.alive(), 2);
+}
+
+/// The last copy of the second of two losses in a row comes after the paper's 13.5 us, which are for two copies.
+#[test]
+fn four_copies_at_10g_are_waited_for() {
+    let rate = BitRate::from_gbps(10);
+    let mut repairs = 0;
+    let all_but_the_last_copies = move |packet: &Packet| {
+        let Some(header) = packet.shims.get::<DataHeader>() else { return false };
+        repairs += u32::from(header.retransmitted);
+        let is_lost_copy = header.retransmitted && repairs != 4 && repairs != 8;
+        is_lost_copy || losing(&[20, 21])(packet)
+    };
+    let (resume_threshold, pause_threshold) = parameters::thresholds(rate, BitRate::from_gbps(100));
+    let config = ReceiverConfig {
+        acknowledgement_timeout: parameters::acknowledgement_timeout(rate, 4),
+        resume_threshold,
+        pause_threshold,
+        ..receiver(Buffering::Recirculation)
+    };
+    let ends = guardians(sender(Mode::Blocking, 4, Buffering::Recirculation), config);
+    let mut pair = Pair::with_fates(10, ends, [losing_if(all_but_the_last_copies), clean()]);
+    // Full frames of the reverse direction, so that the notification waits as long as it can.
+    pair.inject(0, Time::ZERO, 0, 100);
+    pair.inject(1, Time::ZERO, 0, 100);
+    let now = pair.run();
+    assert_eq!(pair.counter(now, "ackNoTimeouts"), 0, "longest stall: {} ns", pair.counter(now, "longest stall (ns)"));
+    assert_eq!(pair.world.delivered, in_order(100));
+}
+
+/// A gap had what the countdown for the gap before it had left, although nothing had waited in between.
+#[test]
+fn a_gap_is_waited_for_as_long_as_the_first_one() {
+    for start_ns in (4_000..9_000).step_by(100) {
+        let mut notifications = 0;
+        let second_comes_late = move |packet: &Packet| {
+            notifications += u32::from(packet.shims.contains::<LossNotification>());
+            if notifications >= 2 { Fate::Late(Duration::from_us(3)) } else { Fate::Arrives }
+        };
+        let config = receiver(Buffering::Recirculation);
+        let ends = guardians(sender(Mode::Blocking, 1, Buffering::Recirculation), config);
+        let mut pair = Pair::with_fates(100, ends, [losing_if(losing(&[5, 10])), Box::new(second_comes_late)]);
+        pair.inject(0, Time::ZERO, 0, 10);
+        pair.inject(0, Time(start_ns * 1_000), 10, 10);
+        let now = pair.run();
+        assert_eq!(pair.counter(now, "ackNoTimeouts"), 0, "the second gap is at about {start_ns} ns");
+        assert_eq!(pair.world.delivered, in_order(20), "the second gap is at about {start_ns} ns");
+    }
+}
+
+fn commands(pair: &mut Pair, at: Time, action: Action) {
+    for (switch, end) in [(0, LinkEnd::Sender), (1, LinkEnd::Receiver)] {
+        pair.command(switch, at, Command { port: LINK, end, action });
+    }
+}
+
+/// Switching back and forth 380 times at a loss of 1e-2 used to lose 25 packets.
+#[test]
+fn changing_the_mode_under_traffic_loses_nothing_that_is_buffered() {
+    for buffering in BUFFERINGS {
+        let mut random = Random::new(7);
+        let lose = move |packet: &Packet| !is_dummy(packet) && random.chance(10_000);
+        let mut pair = pair_of(sender(Mode::Blocking, 3, buffering), receiver(buffering), lose);
+        pair.inject(0, Time::ZERO, 0, 30_000);
+        for turn in 0..380 {
+            let mode = if turn % 2 == 0 { Mode::NonBlocking } else { Mode::Blocking };
+            commands(&mut pair, microseconds(9 * turn + 5), Action::Protect { copies: 3, mode });
+        }
+        let now = pair.run();
+        let mut delivered = pair.world.delivered.clone();
+        delivered.sort_unstable();
+        delivered.dedup();
+        let lost = 30_000 - delivered.len();
+        assert_eq!(lost as u64, pair.counter(now, "losses beyond the request registers"), "{buffering:?}");
+        assert!(pair.counter(now, "order kept or not") > 200, "{buffering:?}");
+        assert_eq!(pair.world.packets.alive(), 2, "{buffering:?}");
+    }
+}
+
+#[test]
+fn protection_that_ends_while_packets_wait_keeps_their_order() {
+    for buffering in BUFFERINGS {
+        for end_ns in (3_000..9_000).step_by(100) {
+            let mut pair = pair_of(sender(Mode::Blocking, 1, buffering), receiver(buffering), losing(&[20, 30]));
+            pair.inject(0, Time::ZERO, 0, 600);
+            commands(&mut pair, Time(end_ns * 1_000), Action::Deactivate);
+            commands(&mut pair, microseconds(60), Action::Activate);
+            let now = pair.run();
+            let delivered = &pair.world.delivered;
+            assert!(delivered.windows(2).all(|two| two[0] < two[1]), "{buffering:?} {end_ns} ns: {delivered:?}");
+            assert_eq!(pair.counter(now, "packets lost"), 0, "{buffering:?} {end_ns} ns");
+            let protected = pair.counter(now, "packets protected");
+            assert!(protected < 600, "{protected}: protection has ended for a while");
+        }
+    }
+}
+
+#[test]
+fn a_receiver_that_does_not_answer_ends_protection_all_the_same() {
+    let lose_answers = |packet: &Packet| packet.shims.contains::<hitless_wire::linkguardian::ControlHeader>();
+    let ends = guardians(sender(Mode::Blocking, 1, Buffering::Recirculation), receiver(Buffering::Recirculation));
+    let mut pair = Pair::with_fates(100, ends, [clean(), losing_if(lose_answers)]);
+    pair.inject(0, Time::ZERO, 0, 100);
+    commands(&mut pair, microseconds(5), Action::Deactivate);
+    let now = pair.run();
+    assert_eq!(pair.world.delivered, in_order(100));
+    assert_eq!(pair.counter(now, "ends of protection without an answer"), 1);
+}
+
+/// What the restarted switch itself held is gone; the other end must lose nothing for it.
+#[test]
+fn an_end_that_is_started_anew_within_255_numbers_loses_no_packet_of_its_next_life() {
+    for switch in [0, 1] {
+        let of_sender = |first_number| SenderConfig {
+            handshake: true,
+            first_number,
+            ..sender(Mode::Blocking, 1, Buffering::Recirculation)
+        };
+        let of_receiver = || ReceiverConfig { handshake: true, ..receiver(Buffering::Recirculation) };
+        let ends = guardians(of_sender(0), of_receiver());
+        let mut pair = Pair::with_fates(100, ends, [losing_if(losing(&[5])), clean()]);
+        pair.inject(0, microseconds(10), 0, 120);
+        pair.restart(switch, microseconds(60), move |number| {
+            let mut end = LinkGuardian::default();
+            if number == 0 {
+                end.add_sender(of_sender(100))
+            } else {
+                end.add_receiver(of_receiver())
+            }
+            end.into()
+        });
+        pair.inject(0, microseconds(100), 120, 150);
+        pair.inject(0, microseconds(200), 270, 1_000);
+        pair.run();
+        assert_eq!(pair.world.delivered, in_order(1_270), "switch {switch} was started anew");
+    }
+}
+
+/// What waits at a new start goes on as it comes round, which nobody may call blocking mode.
+#[test]
+fn packets_let_go_by_a_new_start_break_no_promise_of_order() {
+    for buffering in BUFFERINGS {
+        let of_sender =
+            move |first_number| SenderConfig { handshake: true, first_number, ..sender(Mode::Blocking, 1, buffering) };
+        let config = ReceiverConfig { handshake: true, ..receiver(buffering) };
+        let gap_for_good =
+            |packet: &Packet| packet.shims.get::<DataHeader>().is_some_and(|header| header.sequence.value() == 5);
+        let mut pair = pair_of(of_sender(0), config, gap_for_good);
+        pair.inject(0, microseconds(10), 0, 36);
+        pair.restart(0, microseconds(15), move |_| {
+            let mut end = LinkGuardian::default();
+            end.add_sender(of_sender(100));
+            end.into()
+        });
+        pair.inject(0, microseconds(30), 60, 100);
+        let now = pair.run();
+        assert!(pair.counter(now, "packets buffered") > 0 && pair.counter(now, "ackNoTimeouts") == 0, "{buffering:?}");
+        assert!(pair.world.delivered.ends_with(&(60..160).collect::<Vec<_>>()), "{buffering:?}");
+        assert_eq!(pair.broken_promises(now), Vec::<String>::new(), "{buffering:?}");
+    }
+}
+
+#[test]
+fn without_a_handshake_a_new_start_costs_up_to_255_packets() {
+    let of_sender = || sender(Mode::Blocking, 1, Buffering::Recirculation);
+    let ends = guardians(of_sender(), receiver(Buffering::Recirculation));
+    let mut pair = Pair::with_fates(100, ends, [clean(), clean()]);
+    pair.inject(0, microseconds(10), 0, 120);
+    pair.restart(0, microseconds(60), move |_| {
+        let mut end = LinkGuardian::default();
+        end.add_sender(of_sender());
+        end.into()
+    });
+    pair.inject(0, microseconds(100), 120, 500);
+    pair.run();
+    assert_eq!(pair.world.delivered.len(), 500, "the first 120 of the new life were taken for old ones");
+}
+
+#[test]
+fn a_handshake_survives_the_loss_of_its_messages() {
+    for seed in 0..50 {
+        let of_sender =
+            SenderConfig { handshake: true, first_number: 65_530, ..sender(Mode::Blocking, 2, BUFFERINGS[1]) };
+        let config = ReceiverConfig { handshake: true, control_copies: 2, ..receiver(BUFFERINGS[1]) };
+        let losses = |seed| {
+            let mut random = Random::new(seed);
+            losing_if(move |packet: &Packet| {
+                packet.shims.contains::<hitless_wire::linkguardian::ControlHeader>() && random.chance(500_000)
+            })
+        };
+        let ends = guardians(of_sender, config);
+        let mut pair = Pair::with_fates(100, ends, [losses(seed), losses(seed + 1_000)]);
+        pair.inject(0, microseconds(1_000), 0, 100);
+        let now = pair.run();
+        assert_eq!(pair.world.delivered, in_order(100));
+        assert_eq!(pair.counter(now, "packets protected"), 100, "seed {seed}");
+    }
+}
+
+/// Loses the original with this sequence number.
+fn losing_one(sequence: u16) -> impl FnMut(&Packet) -> bool {
+    move |packet| {
+        let header = packet.shims.get::<DataHeader>();
+        header.is_some_and(|header| !header.dummy && !header.retransmitted && header.sequence.value() == sequence)
+    }
+}
+
+#[test]
+fn a_resume_frame_that_is_lost_is_said_again() {
+    let longest_wait = |control_copies| {
+        let mut resumes = 0;
+        let lose_resumes = move |packet: &Packet| {
+            let is_resume = packet.shims.get::<PauseFrame>().is_some_and(|frame| frame.is_resume());
+            resumes += u32::from(is_resume);
+            is_resume && resumes <= control_copies
+        };
+        let config = ReceiverConfig { control_copies, ..receiver(Buffering::Recirculation) };
+        let ends = guardians(sender(Mode::Blocking, 1, Buffering::Recirculation), config);
+        let mut pair = Pair::with_fates(100, ends, [losing_if(losing(&[50])), losing_if(lose_resumes)]);
+        pair.inject(0, Time::ZERO, 0, 1_500);
+        pair.run();
+        assert_eq!(pair.world.delivered, in_order(1_500));
+        let gaps = pair.world.delivered_at.windows(2).map(|two| two[1].saturating_since(two[0]));
+        gaps.max().expect("packets were delivered")
+    };
+    assert!(longest_wait(1) > Duration::from_us(100), "the pause lasts as long as its frame says");
+    assert!(longest_wait(2) < Duration::from_us(20), "{}", longest_wait(2));
+}
+
+/// A resume used to wait for the repetition of the pause before it, up to 1.6 us.
+#[test]
+fn a_change_of_the_pause_does_not_wait_for_a_repetition() {
+    let last_delivered_at = |control_copies, lost| {
+        let config = ReceiverConfig { control_copies, ..receiver(Buffering::Recirculation) };
+        let of_sender = sender(Mode::Blocking, 1, Buffering::Recirculation);
+        let mut pair = pair_of(of_sender, config, losing_one(lost));
+        pair.inject(0, Time::ZERO, 0, 1_500);
+        let now = pair.run();
+        assert_eq!(pair.world.delivered, in_order(1_500));
+        assert!(pair.counter(now, "pauses") > 0, "nothing was paused");
+        *pair.world.delivered_at.last().expect("packets were delivered")
+    };
+    for lost in 50..66 {
+        let (once, repeated) = (last_delivered_at(1, lost), last_delivered_at(2, lost));
+        let more = repeated.saturating_since(once);
+        assert!(more <= Duration::from_ns(200), "{lost} is lost: {more} later with repetitions");
+    }
+}
+
+#[test]
+fn acknowledgements_that_come_late_and_out_of_order_change_nothing() {
+    for seed in 0..20 {
+        let config = sender(Mode::Blocking, 1, Buffering::Recirculation);
+        let ends = guardians(config, receiver(Buffering::Recirculation));
+        let late = delaying(seed, 300_000, Duration::from_us(5));
+        let mut only_acknowledgements = late;
+        let back = move |packet: &Packet| match packet.shims.contains::<LossNotification>() {
+            true => Fate::Arrives,
+            false => only_acknowledgements(packet),
+        };
+        // An acknowledgement that overtakes no notification: losses come when none is late.
+        let mut pair = Pair::with_fates(100, ends, [clean(), Box::new(back)]);
+        pair.inject(0, Time::ZERO, 0, 2_000);
+        let now = pair.run();
+        assert_eq!(pair.world.delivered, in_order(2_000), "seed {seed}");
+        assert_eq!(pair.counter(now, "acknowledgements refused"), 0);
+        assert_eq!(pair.world.packets.alive(), 2);
+    }
+}
+
+#[test]
+fn the_original_ether_type_costs_two_bytes_and_leaves_with_the_header() {
+    let of_sender = SenderConfig { header_bytes_more: 2, ..sender(Mode::Blocking, 2, Buffering::Recirculation) };
+    let config = ReceiverConfig { header_bytes_more: 2, ..receiver(Buffering::Recirculation) };
+    let mut pair = pair_of(of_sender, config, move |packet| {
+        if packet.shims.contains::<DataHeader>() && !is_dummy(packet) {
+            assert_eq!(packet.frame_bytes, 1_518 + 3 + 2);
+        }
+        losing(&[5])(packet)
+    });
+    pair.inject(0, Time::ZERO, 0, 50);
+    pair.run();
+    assert_eq!(pair.world.delivered, in_order(50));
+    assert!(pair.world.delivered_bytes.iter().all(|&bytes| bytes == 1_518));
+}

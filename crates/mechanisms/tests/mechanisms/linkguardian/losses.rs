@@ -1,0 +1,84 @@
+//! Losses by a small generator, so that a case replays from its seed.
+
+use hitless_wire::linkguardian::{AckHeader, DataHeader, LossNotification};
+use hitless_wire::pause::PauseFrame;
+use hitless_wire::{Duration, Packet};
+
+use super::support::{Fate, Fates};
+
+/// Numbers that look random: the generator of Knuth's MMIX.
+#[derive(Clone, Copy, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        let mut random = Self(seed ^ 0x9e37_79b9_7f4a_7c15);
+        random.next();
+        random
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 >> 33
+    }
+
+    /// One of `0..bound`.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+
+    /// True in so many cases of a million.
+    pub fn chance(&mut self, per_million: u64) -> bool {
+        self.below(1_000_000) < per_million
+    }
+}
+
+/// Two states, good and bad, as Gilbert and Elliott have them: in the bad one every frame is lost.
+#[derive(Clone, Copy, Debug)]
+pub struct Bursts {
+    random: Random,
+    is_bad: bool,
+    begins_per_million: u64,
+    ends_per_million: u64,
+}
+
+impl Bursts {
+    /// Losses at this rate, in bursts of this mean length.
+    pub fn new(seed: u64, loss_per_million: u64, mean_length: u64) -> Self {
+        let ends_per_million = 1_000_000 / mean_length.max(1);
+        let begins_per_million = loss_per_million * ends_per_million / (1_000_000 - loss_per_million);
+        Self { random: Random::new(seed), is_bad: false, begins_per_million, ends_per_million }
+    }
+
+    /// Whether the next frame is lost.
+    pub fn lose(&mut self) -> bool {
+        let turn = if self.is_bad { self.ends_per_million } else { self.begins_per_million };
+        self.is_bad ^= self.random.chance(turn);
+        self.is_bad
+    }
+}
+
+pub fn is_dummy(packet: &Packet) -> bool {
+    packet.shims.get::<DataHeader>().is_some_and(|header| header.dummy)
+}
+
+/// Whether the frame goes from the receiving end to the sending one for the protection's sake alone.
+pub fn is_control(packet: &Packet) -> bool {
+    packet.shims.contains::<LossNotification>()
+        || packet.shims.contains::<PauseFrame>()
+        || packet.shims.get::<AckHeader>().is_some_and(|ack| !ack.piggybacked)
+}
+
+/// Loses frames for which `lose` is true.
+pub fn losing(mut lose: impl FnMut(&Packet) -> bool + 'static) -> Fates {
+    Box::new(move |packet| if lose(packet) { Fate::Lost } else { Fate::Arrives })
+}
+
+/// Control frames come late by up to `by`, in so many cases of a million.
+pub fn delaying(seed: u64, per_million: u64, by: Duration) -> Fates {
+    let mut random = Random::new(seed);
+    Box::new(move |packet| {
+        let is_late = is_control(packet) && random.chance(per_million);
+        if is_late { Fate::Late(Duration(random.below(by.as_ps().max(1)))) } else { Fate::Arrives }
+    })
+}

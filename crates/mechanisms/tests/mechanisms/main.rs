@@ -1,0 +1,13 @@
+//! Each mechanism on one switch or between two, run and looked at from outside. One program, since each would instantiate
+//! the switch with all mechanisms anew.
+
+mod afq;
+mod bolt;
+mod deflection;
+mod link_coding_and_retry;
+mod linkguardian;
+mod rank_guard;
+mod rimm;
+mod sqr;
+mod trimming;
+mod vertigo;

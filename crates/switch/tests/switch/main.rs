@@ -1,0 +1,7 @@
+//! The switch, run and looked at from outside: packets, queues, and its disciplines against slow oracles.
+
+mod bit_by_bit;
+mod flow_queueing;
+mod refused;
+mod room_in_queues;
+mod way_of_a_packet;

@@ -1,0 +1,110 @@
+//! A port whose queue is served by rank, in a switch: what is driven out may go elsewhere, and all accounts close.
+
+use hitless_switch::{
+    Architecture, BufferPolicy, Context, DropReason, Environment, HookSet, Mechanism, PortConfig, QueueConfig,
+    QueueLimit, QueueOrder, Report, Subscriptions, Switch, Verdict,
+};
+use hitless_wire::{BitRate, Duration, Packet, PortId, PriorityMark, QueueId, Time};
+use proptest::prelude::*;
+
+use super::world::{ELSEWHERE, OUT, World, packet};
+
+/// Has the queues of some ports served by rank, and sends what they refuse to another port.
+struct Deflector {
+    by_rank: Vec<PortId>,
+}
+
+impl Mechanism for Deflector {
+    fn subscriptions(&mut self, _: &[usize]) -> Subscriptions {
+        Subscriptions {
+            hooks: [OUT, ELSEWHERE].map(|port| (port, HookSet::REFUSED)).to_vec(),
+            orders: self.by_rank.iter().map(|&port| (port, QueueOrder::ByRank)).collect(),
+            ..Subscriptions::default()
+        }
+    }
+    fn report(&self, _: Time) -> Report {
+        Report::new("deflector")
+    }
+    fn refused<E: Environment>(&mut self, _reason: DropReason, context: &mut Context<'_, E>) -> Verdict {
+        if context.is_last_try() {
+            return Verdict::Continue;
+        }
+        Verdict::Forward { port: ELSEWHERE, queue: QueueId(0) }
+    }
+}
+
+fn ranked(number: u32, rank_bytes: u32, frame_bytes: u32) -> Packet {
+    let mut packet = packet(number, frame_bytes);
+    packet.push_shim(PriorityMark { rank_bytes, ..PriorityMark::default() }).expect("the packet carries no other shim");
+    packet
+}
+
+/// Packets of these ranks and lengths, each so many nanoseconds after the last, for a port beside another like it.
+fn run(arrivals: &[(u64, u32, u32)], limit: QueueLimit, buffer: BufferPolicy, by_rank: &[PortId]) -> World {
+    let port = PortConfig::fifo(BitRate::from_gbps(10), 20, QueueConfig::normal(limit));
+    let mechanisms = vec![Deflector { by_rank: by_rank.to_vec() }];
+    let mut switch = Switch::new(Architecture::tofino_like(), vec![port; 3], buffer, mechanisms);
+    let mut world = World::default();
+    let mut at = Time::ZERO;
+    for (number, &(gap_ns, rank, frame_bytes)) in (0..).zip(arrivals) {
+        at += Duration::from_ns(gap_ns);
+        world.arrive(&mut switch, at, ranked(number, rank, frame_bytes));
+    }
+    world.finish(&mut switch);
+    world
+}
+
+#[test]
+fn what_is_driven_out_goes_elsewhere_and_drives_out_the_worst_there_for_good() {
+    let arrivals: Vec<_> = [9, 9, 5, 8, 3, 9, 2].map(|rank| (0, rank, 1_000)).to_vec();
+    let world = run(&arrivals, QueueLimit::Packets(2), BufferPolicy::Static, &[OUT, ELSEWHERE]);
+    // Packet 0 is in transmission. 2 drives out 1, 3 is refused, 4 drives out 2, 5 is refused, 6 drives out 4.
+    assert_eq!(world.sent_by(OUT), [0, 6]);
+    // 1 is in transmission there; 3 gives way to 2, 5 to nobody, 2 to 4.
+    assert_eq!(world.sent_by(ELSEWHERE), [1, 4]);
+    let lost = [(3, DropReason::Evicted), (5, DropReason::QueueFull), (2, DropReason::Evicted)];
+    assert_eq!(world.ended, lost);
+}
+
+#[test]
+fn a_packet_without_a_mark_is_as_urgent_as_can_be() {
+    let port = PortConfig::fifo(BitRate::from_gbps(10), 20, QueueConfig::normal(QueueLimit::Packets(3)));
+    let mechanisms = vec![Deflector { by_rank: vec![OUT] }];
+    let mut switch = Switch::new(Architecture::tofino_like(), vec![port; 3], BufferPolicy::Static, mechanisms);
+    let mut world = World::default();
+    for packet in [ranked(0, 1, 100), ranked(1, 1, 100), packet(2, 100), ranked(3, 0, 100)] {
+        world.arrive(&mut switch, Time::ZERO, packet);
+    }
+    world.finish(&mut switch);
+    assert_eq!((world.sent_by(OUT), world.sent_by(ELSEWHERE)), (vec![0, 2, 3], vec![1]));
+}
+
+proptest! {
+    /// Whatever comes, every packet is sent once or ends once, and the buffer gets its bytes back.
+    #[test]
+    fn every_packet_leaves_or_ends_once(
+        arrivals in prop::collection::vec((0u64..1_500, 0u32..9, 64u32..1_519), 1..200),
+        limit in prop_oneof![(1u32..9).prop_map(QueueLimit::Packets), (1_518u64..9_000).prop_map(QueueLimit::Bytes)],
+        shares in any::<bool>(), both in any::<bool>(),
+    ) {
+        let buffer = if shares { BufferPolicy::Shared { capacity_bytes: 12_000, alpha: 1.0 } } else { BufferPolicy::Static };
+        let by_rank: &[PortId] = if both { &[OUT, ELSEWHERE] } else { &[OUT] };
+        let world = run(&arrivals, limit, buffer, by_rank);
+        let mut all: Vec<u32> = world.sent.iter().map(|&(_, number)| number).collect();
+        all.extend(world.ended.iter().map(|&(number, _)| number));
+        all.sort_unstable();
+        prop_assert_eq!(all, (0..arrivals.len() as u32).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn of_equal_frames_that_come_at_once_the_most_urgent_are_sent_in_the_order_of_their_ranks(
+        ranks in prop::collection::vec(0u32..9, 1..60), most in 2u32..9,
+    ) {
+        let arrivals: Vec<_> = ranks.iter().map(|&rank| (0, rank, 1_000)).collect();
+        let world = run(&arrivals, QueueLimit::Packets(most), BufferPolicy::Static, &[OUT, ELSEWHERE]);
+        let mut expected: Vec<_> = ranks.iter().zip(0u32..).skip(1).collect();
+        expected.sort();
+        let sent: Vec<_> = std::iter::once(0).chain(expected.into_iter().map(|(_, number)| number)).collect();
+        prop_assert_eq!(world.sent_by(OUT), &sent[..sent.len().min(most as usize)]);
+    }
+}
