@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use hitless_wire::Bytes;
 
 use super::Check;
+use super::fabric::Taken;
 use crate::scenario::error::Problem;
 use crate::scenario::{
     BoltSettings, BoltTransportSettings, Congestion, DepthVisible, MechanismSettings, Protocol, Purpose, TcpSettings,
@@ -32,15 +33,11 @@ impl Check<'_> {
     }
 
     /// The switches' side. `taken` are the switches that another entry has named.
-    pub(super) fn bolt(
-        &mut self,
-        topology: &Topology,
-        settings: &BoltSettings,
-        section: &str,
-        taken: &mut BTreeSet<SwitchId>,
-    ) {
-        self.bolt_ports(topology, settings, section, taken);
+    pub(super) fn bolt(&mut self, topology: &Topology, settings: &BoltSettings, section: &str, taken: &mut Taken) {
         let field = |name: &str| format!("{section}.{name}");
+        self.ports_named_once(topology, &settings.ports, &field("ports"));
+        let own = settings.ports_by_switch(topology).into_keys().collect();
+        self.one_entry_per_switch(topology, "Bolt", &own, (section, "ports"), taken);
         self.require(settings.threshold > Bytes::ZERO, &field("threshold"), "must be above zero");
         let parts = [("segment", settings.segment), ("notice_bytes", settings.notice_bytes)];
         for (name, bytes) in parts {
@@ -57,25 +54,7 @@ impl Check<'_> {
                 .hint("give a [[transport]] of kind = \"tcp\" congestion = \"bolt\"")
         });
         self.bolt_switch(section);
-        self.bolt_beside_others(topology, settings, section);
-    }
-
-    fn bolt_ports(
-        &mut self,
-        topology: &Topology,
-        settings: &BoltSettings,
-        section: &str,
-        taken: &mut BTreeSet<SwitchId>,
-    ) {
-        let field = format!("{section}.ports");
-        self.ports_named_once(topology, &settings.ports, &field);
-        let by_switch = settings.ports_by_switch(topology);
-        if let Some(switch) = by_switch.keys().find(|switch| taken.contains(switch)) {
-            let name = &topology.switch(*switch).name;
-            let rule = format!("{name} has Bolt by another entry, and its ports share one set of parameters");
-            self.problems.push(Problem::new(&field, "", rule));
-        }
-        taken.extend(by_switch.keys());
+        self.bolt_beside_others(topology, &own, section);
     }
 
     fn bolt_switch(&mut self, section: &str) {
@@ -93,8 +72,7 @@ impl Check<'_> {
     }
 
     /// AFQ chooses a queue that Bolt does not look at; what protects a link takes a notice for a frame of the link.
-    fn bolt_beside_others(&mut self, topology: &Topology, settings: &BoltSettings, section: &str) {
-        let own: BTreeSet<SwitchId> = settings.ports_by_switch(topology).into_keys().collect();
+    fn bolt_beside_others(&mut self, topology: &Topology, own: &BTreeSet<SwitchId>, section: &str) {
         let others = self.scenario.mechanisms.iter().find_map(|mechanism| match mechanism {
             MechanismSettings::Afq(afq) => {
                 let both = afq.ports_by_switch(topology).into_keys().any(|switch| own.contains(&switch));

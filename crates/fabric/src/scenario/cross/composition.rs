@@ -34,7 +34,31 @@ struct Runs {
     afq: usize,
 }
 
+/// A mechanism that cannot share a switch with another.
+pub(super) struct Rival<Why> {
+    /// The switch that would run both.
+    pub switch: String,
+    /// The mechanism, as messages call it.
+    pub name: &'static str,
+    pub why: Why,
+}
+
 impl Check<'_> {
+    /// The first mechanism of the scenario that runs on one of the switches `own` and has a reason not to.
+    pub(super) fn rival_on<Why>(
+        &self,
+        topology: &Topology,
+        own: &BTreeSet<SwitchId>,
+        why_not: impl Fn(&MechanismSettings) -> Option<Why>,
+    ) -> Option<Rival<Why>> {
+        self.scenario.mechanisms.iter().find_map(|mechanism| {
+            let why = why_not(mechanism)?;
+            let (name, switches) = switches_of(mechanism, topology);
+            let both = switches.into_iter().find(|switch| own.contains(switch))?;
+            Some(Rival { switch: topology.switch(both).name.clone(), name, why })
+        })
+    }
+
     /// What a switch can run at once.
     pub(super) fn composition(&mut self, topology: &Topology) {
         let mut switches: BTreeMap<SwitchId, Runs> = BTreeMap::new();

@@ -1,10 +1,12 @@
 //! Mechanisms that send packets elsewhere than to their port: whether there is somewhere to go, and whether their switch can tell.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use hitless_wire::Duration;
 
 use super::Check;
+use super::composition::Rival;
+use super::fabric::Taken;
 use crate::scenario::error::Problem;
 use crate::scenario::{
     BufferSettings, DeflectionCapacity, DeflectionDecision, DeflectionOccupancy, DepthVisible, DistributionMean,
@@ -61,32 +63,21 @@ impl<'a> Chooser<'a> {
     }
 }
 
-/// By switch, the mechanism of an earlier entry that chooses where packets go.
-pub(super) type Chosen = BTreeMap<SwitchId, &'static str>;
-
 impl Check<'_> {
     /// `taken` are the switches that another entry has named.
-    pub(super) fn chooser(&mut self, topology: &Topology, chooser: Chooser<'_>, section: &str, taken: &mut Chosen) {
+    pub(super) fn chooser(&mut self, topology: &Topology, chooser: Chooser<'_>, section: &str, taken: &mut Taken) {
         self.ports_of_chooser(topology, chooser, section, taken);
         self.switch_of_chooser(chooser, section);
         self.chooser_beside_others(topology, chooser, section);
     }
 
-    fn ports_of_chooser(&mut self, topology: &Topology, chooser: Chooser<'_>, section: &str, taken: &mut Chosen) {
+    fn ports_of_chooser(&mut self, topology: &Topology, chooser: Chooser<'_>, section: &str, taken: &mut Taken) {
         let field = format!("{section}.ports");
         let before = self.problems.len();
         self.ports_named_once(topology, chooser.ports, &field);
         let by_switch = select_ports_by_switch(topology, chooser.ports);
-        if let Some((switch, other)) = by_switch.keys().find_map(|switch| Some((switch, taken.get(switch)?))) {
-            let name = &topology.switch(*switch).name;
-            let why = if *other == chooser.name {
-                "its ports share one set of parameters"
-            } else {
-                "both would choose where a packet goes"
-            };
-            self.problems.push(Problem::new(&field, "", format!("{name} has {other} by another entry, and {why}")));
-        }
-        taken.extend(by_switch.keys().map(|&switch| (switch, chooser.name)));
+        let own = by_switch.keys().copied().collect();
+        self.one_entry_per_switch(topology, chooser.name, &own, (section, "ports"), taken);
         let can_deflect = by_switch.into_values().flatten().any(|port| has_other_neighbour(topology, port));
         self.require(
             can_deflect || !chooser.deflects || self.problems.len() > before,
@@ -112,23 +103,14 @@ impl Check<'_> {
     /// AFQ chooses a queue that others do not know of, RIMM another port, and what SQR keeps in order sorting undoes.
     fn chooser_beside_others(&mut self, topology: &Topology, chooser: Chooser<'_>, section: &str) {
         let own: BTreeSet<SwitchId> = chooser.switches(topology).collect();
-        let of_others = self.scenario.mechanisms.iter().flat_map(|mechanism| match mechanism {
-            MechanismSettings::Afq(afq) => {
-                afq.ports_by_switch(topology).into_keys().map(|switch| ("AFQ", switch)).collect::<Vec<_>>()
-            }
-            MechanismSettings::Rimm(rimm) => {
-                rimm.switches(topology).into_iter().map(|switch| ("RIMM", switch)).collect()
-            }
-            MechanismSettings::Sqr(sqr) if chooser.sorts => {
-                sqr.switches(topology).into_iter().map(|switch| ("SQR", switch)).collect()
-            }
-            _ => Vec::new(),
-        });
-        let both = of_others.into_iter().find(|(_, switch)| own.contains(switch));
-        if let Some((other, switch)) = both {
-            let name = &topology.switch(switch).name;
+        let chooses_too = |mechanism: &MechanismSettings| match mechanism {
+            MechanismSettings::Afq(_) | MechanismSettings::Rimm(_) => Some(()),
+            MechanismSettings::Sqr(_) if chooser.sorts => Some(()),
+            _ => None,
+        };
+        if let Some(Rival { switch, name, .. }) = self.rival_on(topology, &own, chooses_too) {
             let what = if chooser.sorts { "when and where a packet goes" } else { "where a packet goes" };
-            let rule = format!("{name} runs {other} too, and both would choose {what}");
+            let rule = format!("{switch} runs {name} too, and both would choose {what}");
             self.problems.push(Problem::new(format!("{section}.ports"), "", rule));
         }
     }
@@ -208,7 +190,7 @@ impl Check<'_> {
         topology: &Topology,
         settings: &RankGuardSettings,
         section: &str,
-        taken: &mut BTreeSet<SwitchId>,
+        taken: &mut Taken,
     ) {
         let field = format!("{section}.ports");
         let before = self.problems.len();
@@ -222,11 +204,7 @@ impl Check<'_> {
             &field,
             "has no port by which packets of a host come in",
         );
-        if let Some(switch) = switches.iter().find(|switch| taken.contains(switch)) {
-            let name = &topology.switch(*switch).name;
-            self.problems.push(Problem::new(&field, "", format!("{name} has a rank guard by another entry")));
-        }
-        taken.extend(switches);
+        self.one_entry_per_switch(topology, "a rank guard", &switches, (section, "ports"), taken);
         let fixed = self.scenario.flows.iter().position(|group| group.rank.is_some());
         self.require_else(fixed.is_none(), || {
             let rule =

@@ -1,5 +1,7 @@
 //! The fabric: names of nodes, switches, hosts.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use hitless_wire::{Bytes, Duration};
 
 use super::Check;
@@ -9,8 +11,11 @@ use crate::scenario::{
     BufferSettings, DepthVisible, EcnSettings, Jitter, PathRule, PortSettings, QueueLength, RecoveryScheme,
     SchedulerKind, StackSettings, SwitchSettings, TopologySettings,
 };
-use crate::topology::Topology;
 use crate::topology::select::{SwitchPort, select_ports};
+use crate::topology::{SwitchId, Topology};
+
+/// By switch, the mechanism that an earlier entry has put on it, of those that exclude each other.
+pub(super) type Taken = BTreeMap<SwitchId, &'static str>;
 
 /// What a queue may hold: something, and not more packets than 32 bits can count.
 pub(super) fn is_length(length: QueueLength) -> bool {
@@ -80,6 +85,28 @@ impl Check<'_> {
             self.problems.extend(rule.map(|rule| Problem::new(format!("{field}[{number}]"), "", rule)));
             seen.extend(ports.unwrap_or_default());
         }
+    }
+
+    /// An entry puts `mechanism` on switches that no earlier one has put it on, nor anything else of `taken`. `parts` are its
+    /// ports or links, and the name of the field.
+    pub(super) fn one_entry_per_switch(
+        &mut self,
+        topology: &Topology,
+        mechanism: &'static str,
+        switches: &BTreeSet<SwitchId>,
+        (section, parts): (&str, &str),
+        taken: &mut Taken,
+    ) {
+        if let Some((switch, other)) = switches.iter().find_map(|switch| Some((switch, *taken.get(switch)?))) {
+            let why = if other == mechanism {
+                format!("its {parts} share one set of parameters")
+            } else {
+                "both would choose where a packet goes".to_owned()
+            };
+            let rule = format!("{} has {other} by another entry, and {why}", topology.switch(*switch).name);
+            self.problems.push(Problem::new(format!("{section}.{parts}"), "", rule));
+        }
+        taken.extend(switches.iter().map(|&switch| (switch, mechanism)));
     }
 
     /// Two choices go by the depths of queues, which the way round a failed link knows nothing of.

@@ -6,7 +6,8 @@ use hitless_mechanisms::linkguardian::REQUEST_REGISTERS_MAX;
 use hitless_wire::{Bytes, Duration, Time};
 
 use super::Check;
-use super::deflection::{Chooser, Chosen};
+use super::deflection::Chooser;
+use super::fabric::Taken;
 use crate::scenario::error::Problem;
 use crate::scenario::guarded;
 use crate::scenario::suggest::closest;
@@ -81,13 +82,13 @@ impl Check<'_> {
 
     pub(super) fn mechanisms(&mut self, topology: &Topology) {
         let mut protected = Vec::new();
-        let mut with_sqr = BTreeSet::new();
+        let mut with_sqr = Taken::new();
         let mut with_afq = Vec::new();
-        let mut with_rimm = BTreeSet::new();
-        let mut chosen = Chosen::new();
-        let mut guarded = BTreeSet::new();
-        let mut with_trimming = BTreeSet::new();
-        let mut with_bolt = BTreeSet::new();
+        let mut with_rimm = Taken::new();
+        let mut chosen = Taken::new();
+        let mut guarded = Taken::new();
+        let mut with_trimming = Taken::new();
+        let mut with_bolt = Taken::new();
         for (index, mechanism) in self.scenario.mechanisms.iter().enumerate() {
             let section = format!("mechanism[{index}]");
             match mechanism {

@@ -1,18 +1,18 @@
 //! RIMM: whether its numbers fit together, and whether a detour can come back.
 
-use std::collections::BTreeSet;
-
 use hitless_wire::rimm::DetourHeader;
 use hitless_wire::sqr::CacheMetadata;
 use hitless_wire::{Bytes, Duration, Shim, ShimStack};
 
 use super::Check;
+use super::composition::Rival;
+use super::fabric::Taken;
 use crate::routing::{PathChoice, Routing};
 use crate::scenario::error::Problem;
 use crate::scenario::quantity::Quantity;
 use crate::scenario::{MechanismSettings, RimmRelease, RimmSettings, SchedulerKind};
+use crate::topology::Topology;
 use crate::topology::select::SwitchPort;
-use crate::topology::{SwitchId, Topology};
 
 /// A depth has so many bits (section V).
 const DEPTH_BITS: u32 = 16;
@@ -21,13 +21,7 @@ const ORIGINS_MAX: usize = 256;
 
 impl Check<'_> {
     /// `taken` are the switches that another entry has named.
-    pub(super) fn rimm(
-        &mut self,
-        topology: &Topology,
-        settings: &RimmSettings,
-        section: &str,
-        taken: &mut BTreeSet<SwitchId>,
-    ) {
+    pub(super) fn rimm(&mut self, topology: &Topology, settings: &RimmSettings, section: &str, taken: &mut Taken) {
         let before = self.problems.len();
         self.rimm_ports(topology, settings, section, taken);
         self.rimm_switch(settings, section);
@@ -41,22 +35,11 @@ impl Check<'_> {
         }
     }
 
-    fn rimm_ports(
-        &mut self,
-        topology: &Topology,
-        settings: &RimmSettings,
-        section: &str,
-        taken: &mut BTreeSet<SwitchId>,
-    ) {
+    fn rimm_ports(&mut self, topology: &Topology, settings: &RimmSettings, section: &str, taken: &mut Taken) {
         let field = format!("{section}.ports");
         self.ports_named_once(topology, &settings.ports, &field);
-        let own: BTreeSet<SwitchId> = settings.ports_by_switch(topology).into_keys().collect();
-        if let Some(&switch) = own.intersection(taken).next() {
-            let name = &topology.switch(switch).name;
-            let rule = format!("{name} has RIMM by another entry, and its ports share one set of parameters");
-            self.problems.push(Problem::new(&field, "", rule));
-        }
-        taken.extend(own);
+        let own = settings.ports_by_switch(topology).into_keys().collect();
+        self.one_entry_per_switch(topology, "RIMM", &own, (section, "ports"), taken);
         self.require_else(taken.len() <= ORIGINS_MAX, || {
             let rule = format!(
                 "{} switches would detour packets, and a detoured packet names one of {ORIGINS_MAX} in 8 bits",
@@ -167,32 +150,21 @@ impl Check<'_> {
     /// What other mechanisms do to detoured packets, or they to them.
     fn rimm_beside_others(&mut self, topology: &Topology, settings: &RimmSettings, section: &str) {
         let own = settings.switches(topology);
-        let name = |switch: &SwitchId| topology.switch(*switch).name.clone();
-        for mechanism in &self.scenario.mechanisms {
-            let rule = match mechanism {
-                MechanismSettings::Sqr(sqr) => sqr.switches(topology).intersection(&own).next().map(|switch| {
-                    let [sqr, detour] = [CacheMetadata::BYTES, DetourHeader::BYTES];
-                    format!(
-                        "{} runs SQR: what SQR writes on a copy, {sqr} bytes, and the header of a detoured packet, \
-                         {detour}, are more than the {} that a packet has room for",
-                        name(switch),
-                        ShimStack::CAPACITY_BYTES
-                    )
-                }),
-                MechanismSettings::Afq(afq) => {
-                    afq.ports_by_switch(topology).into_keys().find(|switch| own.contains(switch)).map(|switch| {
-                        format!(
-                            "{} runs AFQ, which takes all packets of its ports into queues of its own: RIMM would not see \
-                             them, and what it detours would pass them by",
-                            name(&switch)
-                        )
-                    })
-                }
-                _ => None,
-            };
-            let hint = "a switch runs it too where it is a neighbour of one whose ports are relieved: name fewer ports";
-            self.problems.extend(rule.map(|rule| Problem::new(format!("{section}.ports"), "", rule).hint(hint)));
-        }
+        let [copied, detoured] = [CacheMetadata::BYTES, DetourHeader::BYTES];
+        let sqr = format!(
+            "SQR: what SQR writes on a copy, {copied} bytes, and the header of a detoured packet, {detoured}, are more \
+             than the {} that a packet has room for",
+            ShimStack::CAPACITY_BYTES
+        );
+        let afq = "AFQ, which takes all packets of its ports into queues of its own: RIMM would not see them, and what \
+                   it detours would pass them by";
+        let is_sqr = |mechanism: &MechanismSettings| matches!(mechanism, MechanismSettings::Sqr(_)).then_some(&*sqr);
+        let is_afq = |mechanism: &MechanismSettings| matches!(mechanism, MechanismSettings::Afq(_)).then_some(afq);
+        let rivals = [self.rival_on(topology, &own, is_sqr), self.rival_on(topology, &own, is_afq)];
+        let hint = "a switch runs it too where it is a neighbour of one whose ports are relieved: name fewer ports";
+        self.problems.extend(rivals.into_iter().flatten().map(|Rival { switch, why, .. }| {
+            Problem::new(format!("{section}.ports"), "", format!("{switch} runs {why}")).hint(hint)
+        }));
     }
 
     fn rimm_round_trip(&mut self, topology: &Topology, settings: &RimmSettings, section: &str) {

@@ -1,27 +1,20 @@
 //! SQR: whether it can keep what it promises. The paper's equation 1 and its kin, with the numbers.
 
-use std::collections::BTreeSet;
-
 use hitless_mechanisms::sqr::Clock;
 use hitless_wire::{Bytes, Duration};
 
 use super::Check;
+use super::fabric::Taken;
 use crate::routing::{PathChoice, Routing};
 use crate::scenario::error::Problem;
 use crate::scenario::quantity::Quantity;
 use crate::scenario::{BufferSettings, Purpose, SqrCaching, SqrSettings};
 use crate::topology::select::select_switch_ports;
-use crate::topology::{DirectedLink, Node, SwitchId, Topology};
+use crate::topology::{DirectedLink, Node, Topology};
 
 impl Check<'_> {
     /// `taken` are the switches that another entry has named.
-    pub(super) fn sqr(
-        &mut self,
-        topology: &Topology,
-        settings: &SqrSettings,
-        section: &str,
-        taken: &mut BTreeSet<SwitchId>,
-    ) {
+    pub(super) fn sqr(&mut self, topology: &Topology, settings: &SqrSettings, section: &str, taken: &mut Taken) {
         let before = self.problems.len();
         let links = self.sqr_links(topology, settings, section, taken);
         self.sqr_ports(topology, settings, section);
@@ -41,7 +34,7 @@ impl Check<'_> {
         topology: &Topology,
         settings: &SqrSettings,
         section: &str,
-        taken: &mut BTreeSet<SwitchId>,
+        taken: &mut Taken,
     ) -> Vec<DirectedLink> {
         let mut links = Vec::new();
         for (number, name) in settings.links.iter().enumerate() {
@@ -53,14 +46,7 @@ impl Check<'_> {
                 links.push(link);
             }
         }
-        let own = settings.switches(topology);
-        let twice = own.iter().find(|switch| taken.contains(switch));
-        if let Some(&switch) = twice {
-            let name = &topology.switch(switch).name;
-            let rule = format!("{name} has SQR by another entry, and its links share one set of parameters");
-            self.problems.push(Problem::new(format!("{section}.links"), "", rule));
-        }
-        taken.extend(own);
+        self.one_entry_per_switch(topology, "SQR", &settings.switches(topology), (section, "links"), taken);
         links
     }
 

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 
 use super::Check;
-use super::fabric::{LENGTH_RULE, is_length};
+use super::composition::Rival;
+use super::fabric::{LENGTH_RULE, Taken, is_length};
 use crate::scenario::error::Problem;
 use crate::scenario::{MechanismSettings, Protocol, SchedulerKind, TrimmingSettings};
-use crate::topology::select::select_links;
-use crate::topology::{Node, SwitchId, Topology};
+use crate::topology::{SwitchId, Topology};
 
 impl Check<'_> {
     /// `taken` are the switches that another entry has named.
@@ -18,31 +18,15 @@ impl Check<'_> {
         topology: &Topology,
         settings: &TrimmingSettings,
         section: &str,
-        taken: &mut BTreeSet<SwitchId>,
+        taken: &mut Taken,
     ) {
-        self.trimming_ports(topology, settings, section, taken);
+        self.ports_named_once(topology, &settings.ports, &format!("{section}.ports"));
+        let own = settings.ports_by_switch(topology).into_keys().collect();
+        self.one_entry_per_switch(topology, "packet trimming", &own, (section, "ports"), taken);
         self.trimming_parameters(settings, section);
-        self.trimming_beside_others(topology, settings, section);
+        self.trimming_beside_others(topology, &own, section);
         let why = "it needs hosts whose TCP can tell of a packet that came without its payload";
         self.runs_in_simulations_only("packet trimming", why, section);
-    }
-
-    fn trimming_ports(
-        &mut self,
-        topology: &Topology,
-        settings: &TrimmingSettings,
-        section: &str,
-        taken: &mut BTreeSet<SwitchId>,
-    ) {
-        let field = format!("{section}.ports");
-        self.ports_named_once(topology, &settings.ports, &field);
-        let by_switch = settings.ports_by_switch(topology);
-        if let Some(switch) = by_switch.keys().find(|switch| taken.contains(switch)) {
-            let name = &topology.switch(*switch).name;
-            let rule = format!("{name} trims packets by another entry, and its ports share one set of parameters");
-            self.problems.push(Problem::new(&field, "", rule));
-        }
-        taken.extend(by_switch.keys());
     }
 
     fn trimming_parameters(&mut self, settings: &TrimmingSettings, section: &str) {
@@ -64,49 +48,28 @@ impl Check<'_> {
         });
     }
 
-    fn trimming_beside_others(&mut self, topology: &Topology, settings: &TrimmingSettings, section: &str) {
-        let own: BTreeSet<SwitchId> = settings.ports_by_switch(topology).into_keys().collect();
-        let both = self.scenario.mechanisms.iter().find_map(|mechanism| {
-            let (other, why, switches) = rival(mechanism, topology)?;
-            let switch = switches.into_iter().find(|switch| own.contains(switch))?;
-            Some((other, why, switch))
-        });
-        if let Some((other, why, switch)) = both {
-            let name = &topology.switch(switch).name;
-            let rule = format!("{name} runs {other} too, {why}");
+    fn trimming_beside_others(&mut self, topology: &Topology, own: &BTreeSet<SwitchId>, section: &str) {
+        if let Some(Rival { switch, name, why }) = self.rival_on(topology, own, why_not_beside) {
+            let rule = format!("{switch} runs {name} too, {why}");
             self.problems.push(Problem::new(format!("{section}.ports"), "", rule));
         }
     }
 }
 
-/// A mechanism that cannot share a switch with trimming, why, and the switches that run it.
-fn rival(mechanism: &MechanismSettings, topology: &Topology) -> Option<(&'static str, &'static str, Vec<SwitchId>)> {
-    const ORDER: &str = "which keeps packets in an order that headers do not";
-    const EARLY: &str = "which gives packets up before a queue could refuse them";
+/// Why `mechanism` cannot share a switch with trimming, if it cannot.
+fn why_not_beside(mechanism: &MechanismSettings) -> Option<&'static str> {
     match mechanism {
-        MechanismSettings::Afq(afq) => {
-            let why = "whose queues take the packets of a port in an order of their own";
-            Some(("AFQ", why, afq.ports_by_switch(topology).into_keys().collect()))
+        MechanismSettings::Afq(_) => Some("whose queues take the packets of a port in an order of their own"),
+        MechanismSettings::Vertigo(_) => Some("and both would decide what becomes of a refused packet"),
+        MechanismSettings::PreemptiveDeflection(_) | MechanismSettings::Aifo(_) => {
+            Some("which gives packets up before a queue could refuse them")
         }
-        MechanismSettings::Vertigo(vertigo) => {
-            let why = "and both would decide what becomes of a refused packet";
-            Some(("Vertigo", why, vertigo.ports_by_switch(topology).into_keys().collect()))
+        MechanismSettings::LinkGuardian(_) => {
+            Some("which pauses the queues of data, and headers have one of their own")
         }
-        MechanismSettings::PreemptiveDeflection(settings) => {
-            Some(("Preemptive Deflection", EARLY, settings.ports_by_switch(topology).into_keys().collect()))
+        MechanismSettings::Sqr(_) | MechanismSettings::Rimm(_) => {
+            Some("which keeps packets in an order that headers do not")
         }
-        MechanismSettings::Aifo(settings) => {
-            Some(("AIFO", EARLY, settings.ports_by_switch(topology).into_keys().collect()))
-        }
-        MechanismSettings::LinkGuardian(settings) => {
-            let why = "which pauses the queues of data, and headers have one of their own";
-            let links = select_links(topology, &settings.link).unwrap_or_default();
-            let ends = links.into_iter().map(|link| topology.ends(link)).flat_map(|(from, to)| [from, to]);
-            let switches = ends.filter_map(|end| if let Node::Switch(id) = end.node { Some(id) } else { None });
-            Some(("LinkGuardian", why, switches.collect()))
-        }
-        MechanismSettings::Sqr(sqr) => Some(("SQR", ORDER, sqr.switches(topology).into_iter().collect())),
-        MechanismSettings::Rimm(rimm) => Some(("RIMM", ORDER, rimm.switches(topology).into_iter().collect())),
         _ => None,
     }
 }

@@ -38,7 +38,7 @@ fn what_cannot_be_meant_is_refused() {
         (
             with(&format!("ports = [\"leaf0\"]\n{TRIMMING}")),
             "mechanism[1].ports",
-            "leaf0 trims packets by another entry",
+            "leaf0 has packet trimming by another entry, and its ports share one set of parameters",
         ),
         (text(strict, "tcp", TRIMMING), "mechanism[0].headers_per_packet", "the scheduler is \"strict\""),
         (text("", "roce", TRIMMING), "mechanism[0]", "no transport is TCP"),

@@ -9,6 +9,7 @@ mod bbr;
 mod bolt;
 mod cubic;
 mod dctcp;
+mod fractional;
 mod hystart;
 mod newreno;
 mod swift;

@@ -14,6 +14,7 @@
 #[cfg(test)]
 mod tests;
 
+use super::fractional::FractionalWindow;
 use super::{AckEvent, CongestionControl, ModelEvent, Window};
 use crate::transport::tcp::config::TcpConfig;
 use hitless_wire::{BoltFlags, CongestionNotice, Duration, Time};
@@ -50,18 +51,14 @@ impl Default for BoltConfig {
 #[derive(Clone, Debug)]
 pub(in super::super) struct Bolt {
     config: BoltConfig,
-    /// cwnd, in segments.
-    window: f64,
-    /// The window before the reduction that may have to be undone.
-    undo_window: f64,
+    /// cwnd.
+    window: FractionalWindow,
     /// last_dec_time: of a notice.
     decremented_at: Option<Time>,
     /// When a loss was last answered.
     halved_at: Option<Time>,
     /// seq_no_at_last_ai: the window grows when this has been acknowledged.
     grows_after: u64,
-    /// Smoothed round-trip time; zero before the first acknowledgement.
-    rtt: Duration,
     /// An acknowledgement has come.
     has_seen_ack: bool,
 }
@@ -71,31 +68,20 @@ impl Bolt {
     pub fn new(bolt: BoltConfig, config: &TcpConfig) -> Self {
         Self {
             config: bolt,
-            window: Window::new(config).segments(),
-            undo_window: 0.0,
+            window: FractionalWindow::new(config, bolt.min_cwnd, bolt.rtt_gain),
             decremented_at: None,
             halved_at: None,
             grows_after: 0,
-            rtt: Duration::ZERO,
             has_seen_ack: false,
         }
-    }
-
-    fn note_rtt(&mut self, rtt: Duration) {
-        self.rtt = if self.rtt == Duration::ZERO {
-            rtt
-        } else {
-            let (old, new) = (self.rtt.as_ps() as f64, rtt.as_ps() as f64);
-            Duration((old + self.config.rtt_gain * (new - old)) as u64)
-        };
     }
 
     /// The part of the queue that is this flow's to drain, in segments; not above all of it where shares are shares.
     fn target(&self, notice: &CongestionNotice, segment_bytes: u64, ago: Duration) -> f64 {
         let queued = f64::from(notice.queue_bytes) / segment_bytes as f64;
         // Before the first acknowledgement the time to the switch and back is all that is known.
-        let rtt = if self.rtt == Duration::ZERO { ago } else { self.rtt };
-        let bytes_per_second = self.window * segment_bytes as f64 / rtt.as_seconds();
+        let rtt = if self.window.rtt == Duration::ZERO { ago } else { self.window.rtt };
+        let bytes_per_second = self.window.segments * segment_bytes as f64 / rtt.as_seconds();
         let share = (bytes_per_second * 8.0 / notice.rate.as_bps() as f64).min(1.0);
         match self.config.reaction {
             Reaction::Share => queued * share,
@@ -105,18 +91,11 @@ impl Bolt {
 
     /// A loss takes half, once in a round-trip time.
     fn halve(&mut self, window: &mut Window, now: Time) {
-        if self.halved_at.is_none_or(|last| now.saturating_since(last) >= self.rtt) {
+        if self.window.is_round_over(self.halved_at, now) {
             self.halved_at = Some(now);
-            self.window /= 2.0;
+            self.window.segments /= 2.0;
         }
-        self.set(window);
-    }
-
-    /// The window that packets are counted against: at least a segment, which the gap then spaces.
-    fn set(&mut self, window: &mut Window) {
-        let most = window.maximum_bytes as f64 / window.segment_bytes as f64;
-        self.window = self.window.max(self.config.min_cwnd).min(most);
-        window.congestion_bytes = ((self.window * window.segment_bytes as f64) as u64).max(window.segment_bytes);
+        self.window.bound(window);
     }
 }
 
@@ -126,32 +105,32 @@ impl CongestionControl for Bolt {
     /// Algorithm 3, HandleAck.
     fn follow(&mut self, window: &mut Window, event: &ModelEvent) {
         if event.rtt != Duration::ZERO {
-            self.note_rtt(event.rtt);
+            self.window.note_rtt(event.rtt);
         }
         self.has_seen_ack |= event.delivered_bytes > 0;
         if event.limited {
-            self.window += f64::from(event.increases);
+            self.window.segments += f64::from(event.increases);
         }
         if event.acknowledged > self.grows_after {
             self.grows_after = event.next;
-            self.window += if event.limited { self.config.additive_increase } else { 0.0 };
+            self.window.segments += if event.limited { self.config.additive_increase } else { 0.0 };
         }
-        self.set(window);
+        self.window.bound(window);
     }
 
     /// Algorithm 3, HandleSrc; a window of a segment or less is halved, as in the authors' simulator.
     fn notified(&mut self, window: &mut Window, now: Time, notice: &CongestionNotice, ago: Duration) {
-        if self.window <= 1.0 {
-            self.window /= 2.0;
+        if self.window.segments <= 1.0 {
+            self.window.segments /= 2.0;
         } else {
             let interval_ps = ago.as_ps() as f64 / self.target(notice, window.segment_bytes, ago);
             let is_due = |last: Time| now.saturating_since(last).as_ps() as f64 >= interval_ps;
             if self.decremented_at.is_none_or(is_due) {
                 self.decremented_at = Some(now);
-                self.window -= 1.0;
+                self.window.segments -= 1.0;
             }
         }
-        self.set(window);
+        self.window.bound(window);
     }
 
     /// Section 3.2: FIRST until an acknowledgement has come, LAST when the rest fits the window, which asks for no more.
@@ -177,24 +156,23 @@ impl CongestionControl for Bolt {
 
     /// There is no threshold. It is asked for when a reduction begins.
     fn threshold_on_loss(&mut self, window: &Window) -> u64 {
-        self.undo_window = self.window;
+        self.window.remember();
         window.threshold_bytes
     }
 
     fn opened(&mut self, _window: &Window, rtt: Duration) {
-        self.note_rtt(rtt);
+        self.window.note_rtt(rtt);
     }
 
     fn undone(&mut self, window: &mut Window) {
-        self.window = self.window.max(self.undo_window);
-        self.set(window);
+        self.window.undo(window);
     }
 
     fn packet_gap(&self) -> Option<Duration> {
-        (self.window < 1.0).then(|| Duration((self.rtt.as_ps() as f64 / self.window) as u64))
+        self.window.packet_gap()
     }
 
     fn window_bytes(&self, window: &Window) -> u64 {
-        if self.window < 1.0 { (self.window * window.segment_bytes as f64) as u64 } else { window.congestion_bytes }
+        self.window.bytes(window)
     }
 }

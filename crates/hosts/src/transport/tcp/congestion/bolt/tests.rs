@@ -47,8 +47,8 @@ fn running(window: f64, reaction: Reaction) -> (Bolt, Window) {
     let mut bolt = Bolt::new(BoltConfig { reaction, ..BoltConfig::default() }, &tcp());
     let mut counted = Window::new(&tcp());
     bolt.follow(&mut counted, &ModelEvent { limited: false, ..event(0, 1, 11, 0) });
-    bolt.window = window;
-    bolt.set(&mut counted);
+    bolt.window.segments = window;
+    bolt.window.bound(&mut counted);
     (bolt, counted)
 }
 
@@ -66,11 +66,11 @@ fn a_window_grows_by_one_in_a_round_trip_time_and_by_one_for_each_packet_that_ke
     ];
     for (acknowledged, next, increases, expected) in table {
         bolt.follow(&mut window, &event(acknowledged * 100, acknowledged, next, increases));
-        assert_eq!(bolt.window, expected, "{acknowledged} acknowledged");
+        assert_eq!(bolt.window.segments, expected, "{acknowledged} acknowledged");
         assert_eq!(window.congestion_bytes, expected as u64 * MSS);
     }
     bolt.follow(&mut window, &ModelEvent { limited: false, ..event(9_000, 26, 27, 2) });
-    assert_eq!(bolt.window, 16.0, "it did not limit the sender");
+    assert_eq!(bolt.window.segments, 16.0, "it did not limit the sender");
 }
 
 #[test]
@@ -81,18 +81,18 @@ fn a_flow_takes_off_its_part_of_the_queue_in_the_time_to_the_switch_and_back() {
     let mut expected = 5.0;
     for (time_ns, takes) in table {
         // The share follows the window; the test holds it.
-        bolt.window = 5.0;
+        bolt.window.segments = 5.0;
         bolt.notified(&mut window, at(20_000 + time_ns), &notice(8), Duration::from_us(2));
         expected = if takes { 4.0 } else { 5.0 };
-        assert_eq!(bolt.window, expected, "after {time_ns} ns");
+        assert_eq!(bolt.window.segments, expected, "after {time_ns} ns");
     }
     assert_eq!(window.congestion_bytes, expected as u64 * MSS);
     // Divided by the share the part is 16 segments: one each 125 ns.
     let (mut bolt, mut window) = running(5.0, Reaction::InverseShare);
     for (time_ns, takes) in [(0, true), (124, false), (126, true)] {
-        bolt.window = 5.0;
+        bolt.window.segments = 5.0;
         bolt.notified(&mut window, at(20_000 + time_ns), &notice(8), Duration::from_us(2));
-        assert_eq!(bolt.window < 5.0, takes, "after {time_ns} ns");
+        assert_eq!(bolt.window.segments < 5.0, takes, "after {time_ns} ns");
     }
 }
 
@@ -102,7 +102,7 @@ fn a_window_of_a_segment_is_halved_by_each_notice_down_to_the_least() {
     let expected = [0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.01, 0.01];
     for (index, expected) in expected.into_iter().enumerate() {
         bolt.notified(&mut window, at(100_000 * (index as u64 + 1)), &notice(3), Duration::from_us(2));
-        assert_eq!(bolt.window, expected);
+        assert_eq!(bolt.window.segments, expected);
     }
     assert_eq!(bolt.packet_gap(), Some(Duration::from_ms(1)));
     assert_eq!((window.congestion_bytes, bolt.window_bytes(&window)), (1_000, 10));
@@ -127,11 +127,11 @@ fn losses_and_timeouts_take_half_once_in_a_round_trip_time() {
     bolt.threshold_on_loss(&window);
     bolt.lost(&mut window, at(50_000));
     bolt.timed_out(&mut window, at(59_999));
-    assert_eq!((bolt.window, window.congestion_bytes), (4.0, 4_000));
+    assert_eq!((bolt.window.segments, window.congestion_bytes), (4.0, 4_000));
     bolt.timed_out(&mut window, at(60_000));
-    assert_eq!(bolt.window, 2.0);
+    assert_eq!(bolt.window.segments, 2.0);
     bolt.undone(&mut window);
-    assert_eq!((bolt.window, window.congestion_bytes), (8.0, 8_000));
+    assert_eq!((bolt.window.segments, window.congestion_bytes), (8.0, 8_000));
 }
 
 proptest! {
@@ -155,7 +155,7 @@ proptest! {
                 expected = (expected - 1.0).max(0.01);
             }
             bolt.notified(&mut window, at(now_ns), &notice(queued), Duration::from_ns(ago_ns));
-            prop_assert!((bolt.window - expected).abs() < 1e-9, "{} against {expected}", bolt.window);
+            prop_assert!((bolt.window.segments - expected).abs() < 1e-9, "{} against {expected}", bolt.window.segments);
         }
     }
 }

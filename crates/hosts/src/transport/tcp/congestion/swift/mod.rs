@@ -19,6 +19,7 @@
 #[cfg(test)]
 mod tests;
 
+use super::fractional::FractionalWindow;
 use super::{AckEvent, CongestionControl, ModelEvent, Window};
 use crate::transport::tcp::config::TcpConfig;
 use hitless_wire::{Duration, Time};
@@ -77,18 +78,14 @@ pub(in super::super) struct Swift {
     scale_ps: f64,
     /// beta of section 3.5, in picoseconds.
     offset_ps: f64,
-    /// fcwnd, in segments.
-    window: f64,
-    /// fcwnd before the reduction that may have to be undone.
-    undo_window: f64,
+    /// fcwnd.
+    window: FractionalWindow,
     /// t_last_decrease.
     decreased_at: Option<Time>,
     /// retransmit_cnt.
     timeouts_in_a_row: u32,
     /// Segments delivered by acknowledgements that told no round-trip time.
     unmeasured_segments: f64,
-    /// Smoothed round-trip time; zero before the first sample.
-    rtt: Duration,
 }
 
 impl Swift {
@@ -100,56 +97,36 @@ impl Swift {
             config: swift,
             scale_ps,
             offset_ps: -scale_ps / root_max,
-            window: Window::new(config).segments(),
-            undo_window: 0.0,
+            window: FractionalWindow::new(config, swift.min_cwnd, swift.rtt_gain),
             decreased_at: None,
             timeouts_in_a_row: 0,
             unmeasured_segments: 0.0,
-            rtt: Duration::ZERO,
         }
     }
 
     /// TargetDelay of section 3.5.
     fn target(&self, hops: u8) -> Duration {
-        let scaling_ps = (self.scale_ps / self.window.sqrt() + self.offset_ps).max(0.0);
+        let scaling_ps = (self.scale_ps / self.window.segments.sqrt() + self.offset_ps).max(0.0);
         let scaling = Duration((scaling_ps as u64).min(self.config.fs_range.as_ps()));
         self.config.base_target + self.config.per_hop * u64::from(hops) + scaling
     }
 
-    fn note_rtt(&mut self, rtt: Duration) {
-        self.rtt = if self.rtt == Duration::ZERO {
-            rtt
-        } else {
-            let (old, new) = (self.rtt.as_ps() as f64, rtt.as_ps() as f64);
-            Duration((old + self.config.rtt_gain * (new - old)) as u64)
-        };
-    }
-
-    /// can_decrease: once in a round-trip time.
-    fn may_decrease(&self, now: Time) -> bool {
-        self.decreased_at.is_none_or(|last| now.saturating_since(last) >= self.rtt)
-    }
-
     fn increase_for(&mut self, segments: f64) {
         let increase = self.config.additive_increase * segments;
-        self.window += if self.window >= 1.0 { increase / self.window } else { increase };
+        let before = self.window.segments;
+        self.window.segments += if before >= 1.0 { increase / before } else { increase };
     }
 
+    /// can_decrease of algorithm 1: once in a round-trip time.
     fn decrease(&mut self, now: Time, factor: f64) {
-        if !self.may_decrease(now) {
+        if !self.window.is_round_over(self.decreased_at, now) {
             return;
         }
-        let before = self.window;
-        self.window = (before * factor).max(self.config.min_cwnd);
-        if self.window < before {
+        let before = self.window.segments;
+        self.window.segments = (before * factor).max(self.config.min_cwnd);
+        if self.window.segments < before {
             self.decreased_at = Some(now);
         }
-    }
-
-    /// The window that packets are counted against: at least a segment, which the gap then spaces.
-    fn set(&mut self, window: &mut Window) {
-        self.window = self.window.min(window.maximum_bytes as f64 / window.segment_bytes as f64);
-        window.congestion_bytes = ((self.window * window.segment_bytes as f64) as u64).max(window.segment_bytes);
     }
 }
 
@@ -165,7 +142,7 @@ impl CongestionControl for Swift {
         if event.rtt == Duration::ZERO {
             return;
         }
-        self.note_rtt(event.rtt);
+        self.window.note_rtt(event.rtt);
         let segments = std::mem::take(&mut self.unmeasured_segments);
         let target = self.target(event.hops);
         if event.rtt >= target {
@@ -174,50 +151,49 @@ impl CongestionControl for Swift {
         } else if event.limited {
             self.increase_for(segments);
         }
-        self.set(window);
+        self.window.bound(window);
     }
 
     /// Algorithm 1, on fast recovery.
     fn lost(&mut self, window: &mut Window, now: Time) {
         self.timeouts_in_a_row = 0;
         self.decrease(now, 1.0 - self.config.max_mdf);
-        self.set(window);
+        self.window.bound(window);
     }
 
     /// Algorithm 1, on retransmit timeout.
     fn timed_out(&mut self, window: &mut Window, now: Time) {
         self.timeouts_in_a_row = self.timeouts_in_a_row.saturating_add(1);
         if self.timeouts_in_a_row >= self.config.retransmit_reset_threshold {
-            if self.window > self.config.min_cwnd {
+            if self.window.segments > self.config.min_cwnd {
                 self.decreased_at = Some(now);
             }
-            self.window = self.config.min_cwnd;
+            self.window.segments = self.config.min_cwnd;
         } else {
             self.decrease(now, 1.0 - self.config.max_mdf);
         }
-        self.set(window);
+        self.window.bound(window);
     }
 
     /// There is no threshold. It is asked for when a reduction begins.
     fn threshold_on_loss(&mut self, window: &Window) -> u64 {
-        self.undo_window = self.window;
+        self.window.remember();
         window.threshold_bytes
     }
 
     fn opened(&mut self, _window: &Window, rtt: Duration) {
-        self.note_rtt(rtt);
+        self.window.note_rtt(rtt);
     }
 
     fn undone(&mut self, window: &mut Window) {
-        self.window = self.window.max(self.undo_window);
-        self.set(window);
+        self.window.undo(window);
     }
 
     fn packet_gap(&self) -> Option<Duration> {
-        (self.window < 1.0).then(|| Duration((self.rtt.as_ps() as f64 / self.window) as u64))
+        self.window.packet_gap()
     }
 
     fn window_bytes(&self, window: &Window) -> u64 {
-        if self.window < 1.0 { (self.window * window.segment_bytes as f64) as u64 } else { window.congestion_bytes }
+        self.window.bytes(window)
     }
 }

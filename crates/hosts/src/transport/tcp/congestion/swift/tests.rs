@@ -65,7 +65,7 @@ fn the_target_grows_with_hops_and_with_how_small_the_window_is() {
         (1_000.0, 1, 90.0),
     ];
     for (window, hops, expected) in table {
-        swift.window = window;
+        swift.window.segments = window;
         let target = swift.target(hops).as_ps() as f64 / 1e6;
         assert!((target - expected).abs() < 1e-3, "window {window}, {hops} hops: {target} against {expected}");
     }
@@ -77,22 +77,22 @@ fn a_window_grows_by_a_segment_for_each_window_acknowledged() {
     // (segments acknowledged, window after it), from ten.
     for (segments, expected) in [(1, 10.1), (10, 10.1 + 10.0 / 10.1), (0, 10.1 + 10.0 / 10.1)] {
         swift.follow(&mut window, &event(100, 20.0, segments, 0));
-        assert!((swift.window - expected).abs() < 1e-9, "{segments}: {}", swift.window);
+        assert!((swift.window.segments - expected).abs() < 1e-9, "{segments}: {}", swift.window.segments);
         assert_eq!(window.congestion_bytes, (expected * MSS as f64) as u64);
     }
     // Below a segment, by a segment for each.
-    swift.window = 0.25;
+    swift.window.segments = 0.25;
     swift.follow(&mut window, &event(200, 20.0, 1, 0));
-    assert_eq!(swift.window, 1.25);
+    assert_eq!(swift.window.segments, 1.25);
 }
 
 #[test]
 fn what_was_not_held_back_by_the_window_does_not_make_it_grow() {
     let (mut swift, mut window) = (Swift::new(SwiftConfig::default(), &tcp()), Window::new(&tcp()));
     swift.follow(&mut window, &ModelEvent { limited: false, ..event(100, 20.0, 5, 0) });
-    assert_eq!(swift.window, 10.0);
+    assert_eq!(swift.window.segments, 10.0);
     swift.follow(&mut window, &event(100, 20.0, 1, 0));
-    assert_eq!(swift.window, 10.1, "and is not remembered either");
+    assert_eq!(swift.window.segments, 10.1, "and is not remembered either");
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn a_delay_above_the_target_takes_a_part_of_the_excess_once_in_a_round_trip_time
     let table = [(100, 50.0, 6.0), (120, 50.0, 6.0), (149, 50.0, 6.0), (150, 50.0, 3.6), (2_150, 1_000.0, 1.8)];
     for (time_us, rtt_us, expected) in table {
         swift.follow(&mut window, &event(time_us, rtt_us, 1, 0));
-        assert!((swift.window - expected).abs() < 1e-9, "at {time_us} us: {}", swift.window);
+        assert!((swift.window.segments - expected).abs() < 1e-9, "at {time_us} us: {}", swift.window.segments);
     }
 }
 
@@ -113,9 +113,9 @@ fn acknowledgements_that_may_not_decrease_do_not_put_the_next_decrease_off() {
     let (mut swift, mut window) = (Swift::new(config, &tcp()), Window::new(&tcp()));
     let mut decreases = 0;
     for time_us in (0..10_000).step_by(10) {
-        let before = swift.window;
+        let before = swift.window.segments;
         swift.follow(&mut window, &event(time_us, 1_000.0, 1, 0));
-        decreases += u32::from(swift.window < before);
+        decreases += u32::from(swift.window.segments < before);
     }
     // One in each 1,000 us, until the window is at its minimum: 10 / 2^n.
     assert_eq!(decreases, 10);
@@ -126,8 +126,8 @@ fn a_window_of_less_than_a_segment_is_a_gap() {
     let (mut swift, mut window) = (Swift::new(SwiftConfig::default(), &tcp()), Window::new(&tcp()));
     swift.follow(&mut window, &event(0, 20.0, 1, 0));
     assert_eq!(swift.packet_gap(), None);
-    swift.window = 0.25;
-    swift.set(&mut window);
+    swift.window.segments = 0.25;
+    swift.window.bound(&mut window);
     assert_eq!(swift.packet_gap(), Some(Duration::from_us(80)));
     assert_eq!((window.congestion_bytes, swift.window_bytes(&window)), (1_000, 250));
 }
@@ -139,14 +139,14 @@ fn timeouts_take_half_and_too_many_in_a_row_everything() {
     swift.follow(&mut window, &event(0, 20.0, 0, 0));
     for (time_ms, expected) in [(1, 5.0), (2, 2.5), (4, 0.01)] {
         swift.timed_out(&mut window, Time::ZERO + Duration::from_ms(time_ms));
-        assert_eq!(swift.window, expected, "after {time_ms} ms");
+        assert_eq!(swift.window.segments, expected, "after {time_ms} ms");
     }
     assert_eq!(swift.packet_gap(), Some(Duration::from_ms(2)));
     // An acknowledgement begins the count anew.
-    swift.window = 8.0;
+    swift.window.segments = 8.0;
     swift.follow(&mut window, &ModelEvent { limited: false, ..event(5_000, 20.0, 1, 0) });
     swift.timed_out(&mut window, Time::ZERO + Duration::from_ms(6));
-    assert_eq!(swift.window, 4.0);
+    assert_eq!(swift.window.segments, 4.0);
 }
 
 #[test]
@@ -155,31 +155,31 @@ fn a_loss_takes_the_largest_decrease_unless_there_was_one_within_a_round_trip_ti
     let at = |time_us| Time::ZERO + Duration::from_us(time_us);
     swift.follow(&mut window, &event(0, 20.0, 0, 0));
     swift.lost(&mut window, at(100));
-    assert_eq!((swift.window, window.congestion_bytes), (5.0, 5_000));
+    assert_eq!((swift.window.segments, window.congestion_bytes), (5.0, 5_000));
     swift.lost(&mut window, at(119));
-    assert_eq!(swift.window, 5.0);
+    assert_eq!(swift.window.segments, 5.0);
     swift.lost(&mut window, at(120));
-    assert_eq!(swift.window, 2.5);
+    assert_eq!(swift.window.segments, 2.5);
 }
 
 #[test]
 fn a_reduction_that_was_wrong_is_undone_to_the_fraction() {
     let (mut swift, mut window) = (Swift::new(SwiftConfig::default(), &tcp()), Window::new(&tcp()));
-    swift.window = 0.5;
+    swift.window.segments = 0.5;
     swift.threshold_on_loss(&window);
     swift.lost(&mut window, Time::ZERO + Duration::from_ms(1));
-    assert_eq!(swift.window, 0.25);
+    assert_eq!(swift.window.segments, 0.25);
     swift.undone(&mut window);
-    assert_eq!((swift.window, swift.window_bytes(&window)), (0.5, 500));
+    assert_eq!((swift.window.segments, swift.window_bytes(&window)), (0.5, 500));
 }
 
 #[test]
 fn deliveries_without_a_round_trip_time_count_with_the_next_that_has_one() {
     let (mut swift, mut window) = (Swift::new(SwiftConfig::default(), &tcp()), Window::new(&tcp()));
     swift.follow(&mut window, &event(100, 0.0, 4, 0));
-    assert_eq!(swift.window, 10.0);
+    assert_eq!(swift.window.segments, 10.0);
     swift.follow(&mut window, &event(101, 20.0, 1, 0));
-    assert_eq!(swift.window, 10.5);
+    assert_eq!(swift.window.segments, 10.5);
 }
 
 proptest! {
@@ -216,7 +216,7 @@ proptest! {
             if expected < before {
                 last_us = Some(time_us);
             }
-            prop_assert!((swift.window / expected - 1.0).abs() < 1e-6, "{} against {expected}", swift.window);
+            prop_assert!((swift.window.segments / expected - 1.0).abs() < 1e-6, "{} against {expected}", swift.window.segments);
         }
     }
 }

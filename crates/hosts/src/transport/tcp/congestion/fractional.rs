@@ -1,0 +1,75 @@
+//! A window that may hold less than a segment: then packets leave with a gap of a round-trip time divided by it (Swift,
+//! section 3.4).
+
+use super::Window;
+use crate::transport::tcp::config::TcpConfig;
+use hitless_wire::{Duration, Time};
+
+/// The window of Swift and of Bolt, and the round-trip time by which it is spaced.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FractionalWindow {
+    /// cwnd, in segments.
+    pub segments: f64,
+    /// Smoothed round-trip time; zero before the first sample.
+    pub rtt: Duration,
+    /// What it was before the reduction that may have to be undone.
+    undo_segments: f64,
+    minimum_segments: f64,
+    /// Weight of the newest sample of the round-trip time.
+    rtt_gain: f64,
+}
+
+impl FractionalWindow {
+    /// The window of a new connection, never below `minimum_segments`.
+    pub fn new(config: &TcpConfig, minimum_segments: f64, rtt_gain: f64) -> Self {
+        let segments = Window::new(config).segments();
+        Self { segments, rtt: Duration::ZERO, undo_segments: 0.0, minimum_segments, rtt_gain }
+    }
+
+    pub fn note_rtt(&mut self, rtt: Duration) {
+        self.rtt = if self.rtt == Duration::ZERO {
+            rtt
+        } else {
+            let (old, new) = (self.rtt.as_ps() as f64, rtt.as_ps() as f64);
+            Duration((old + self.rtt_gain * (new - old)) as u64)
+        };
+    }
+
+    /// Whether a round-trip time has passed since `last`.
+    pub fn is_round_over(&self, last: Option<Time>, now: Time) -> bool {
+        last.is_none_or(|last| now.saturating_since(last) >= self.rtt)
+    }
+
+    /// A reduction begins that may have to be undone.
+    pub fn remember(&mut self) {
+        self.undo_segments = self.segments;
+    }
+
+    /// Takes it back, unless the window has grown beyond that.
+    pub fn undo(&mut self, window: &mut Window) {
+        self.segments = self.segments.max(self.undo_segments);
+        self.bound(window);
+    }
+
+    /// Keeps it between its bounds, and gives it to `window`, which packets are counted against: at least a segment,
+    /// which the gap then spaces.
+    pub fn bound(&mut self, window: &mut Window) {
+        let most = window.maximum_bytes as f64 / window.segment_bytes as f64;
+        self.segments = self.segments.max(self.minimum_segments).min(most);
+        window.congestion_bytes = self.whole_bytes(window).max(window.segment_bytes);
+    }
+
+    /// The least time from one packet to the next.
+    pub fn packet_gap(&self) -> Option<Duration> {
+        (self.segments < 1.0).then(|| Duration((self.rtt.as_ps() as f64 / self.segments) as u64))
+    }
+
+    /// The window as it is, also below a segment.
+    pub fn bytes(&self, window: &Window) -> u64 {
+        if self.segments < 1.0 { self.whole_bytes(window) } else { window.congestion_bytes }
+    }
+
+    fn whole_bytes(&self, window: &Window) -> u64 {
+        (self.segments * window.segment_bytes as f64) as u64
+    }
+}
