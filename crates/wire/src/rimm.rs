@@ -75,8 +75,10 @@ impl Shim for TelemetryHeader {
 pub struct MessageHeader {
     /// The switch that is to read it, which sent it.
     pub origin: u8,
-    /// The port whose queue it is.
+    /// The port whose queue it is, below [`Self::PORTS`].
     pub port: PortId,
+    /// It says once more that the queue is above its threshold, and tells of no crossing.
+    pub is_repeated: bool,
     /// The depth of that queue.
     pub depth_segments: u16,
 }
@@ -88,20 +90,24 @@ impl Shim for MessageHeader {
 
     fn emit(&self, bytes: &mut [u8]) {
         bytes[0] = self.origin;
-        bytes[1..3].copy_from_slice(&self.port.0.to_be_bytes());
+        bytes[1..3].copy_from_slice(&(self.port.0 | u16::from(self.is_repeated) << 15).to_be_bytes());
         bytes[3..5].copy_from_slice(&self.depth_segments.to_be_bytes());
     }
 
     fn parse(bytes: &[u8]) -> Self {
         Self {
             origin: bytes[0],
-            port: PortId(u16::from_be_bytes([bytes[1], bytes[2]])),
+            port: PortId(u16::from_be_bytes([bytes[1] & 0x7f, bytes[2]])),
+            is_repeated: bytes[1] & 0x80 != 0,
             depth_segments: u16::from_be_bytes([bytes[3], bytes[4]]),
         }
     }
 }
 
 impl MessageHeader {
+    /// How many ports the field can tell apart.
+    pub const PORTS: u16 = 1 << 15;
+
     /// Makes a message packet of a copy of `packet`: its headers without payload, so that it takes the same way.
     pub fn put_on_copy(self, packet: &mut Packet) {
         packet.transport = Transport::None;
@@ -129,10 +135,10 @@ mod tests {
         }
 
         #[test]
-        fn parse_inverts_emit(sequence: u32, origin: u8, detours: u8, depth_segments: u16, port: u16) {
+        fn parse_inverts_emit(sequence: u32, origin: u8, detours: u8, depth_segments: u16, port: u16, is_repeated: bool) {
             let detour = DetourHeader { sequence, origin, detours, depth_segments };
             let telemetry = TelemetryHeader { depth_segments };
-            let message = MessageHeader { origin, port: PortId(port), depth_segments };
+            let message = MessageHeader { origin, port: PortId(port % MessageHeader::PORTS), is_repeated, depth_segments };
             let mut packet = Packet { frame_bytes: 1_518, ..Packet::default() };
             packet.push_shim(detour).unwrap();
             packet.push_shim(telemetry).unwrap();
@@ -149,7 +155,7 @@ mod tests {
     fn a_message_has_the_headers_of_a_packet_and_nothing_else() {
         let mut packet = Packet { frame_bytes: 1_518, flow_hash: 7, ttl: 60, ..Packet::default() };
         packet.push_shim(DetourHeader { sequence: 1, origin: 2, detours: 3, depth_segments: 4 }).unwrap();
-        let message = MessageHeader { origin: 2, port: PortId(5), depth_segments: 20_001 };
+        let message = MessageHeader { origin: 2, port: PortId(5), is_repeated: false, depth_segments: 20_001 };
         message.put_on_copy(&mut packet);
         assert_eq!((packet.frame_bytes, packet.flow_hash, packet.ttl), (64, 7, 60));
         assert_eq!(packet.shims.iter().count(), 1);

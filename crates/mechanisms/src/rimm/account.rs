@@ -21,6 +21,8 @@ pub struct PortCounters {
     pub ended_by_full_neighbours: u64,
     /// Message packets made.
     pub messages: u64,
+    /// Of those, the ones that told again of a queue that stayed above its threshold.
+    pub messages_repeated: u64,
     /// Crossings that no neighbour could have carried back: nobody was told.
     pub messages_without_way: u64,
     /// Message packets that the queue to the neighbour had no room for.
@@ -244,12 +246,13 @@ impl Account {
     }
 }
 
-fn named(counters: &PortCounters) -> [(&'static str, u64); 16] {
+fn named(counters: &PortCounters) -> [(&'static str, u64); 17] {
     [
         ("alarms", counters.alarms),
         ("detours ended by congestion", counters.ended_by_congestion),
         ("detours ended by full neighbours", counters.ended_by_full_neighbours),
         ("messages sent", counters.messages),
+        ("messages repeated", counters.messages_repeated),
         ("messages without a way", counters.messages_without_way),
         ("messages refused", counters.messages_refused),
         ("messages returned", counters.messages_returned),

@@ -1,4 +1,5 @@
-//! The microburst detector (section III-A1): egress sees the depth of a queue and tells ingress of crossings; ingress keeps
+//! The microburst detector (section III-A1): egress sees the depth of a queue and tells ingress of crossings, and again and again
+//! of a queue towards a neighbour that stays above its threshold, since what was told may be lost; ingress keeps
 //! an alarm for each port, and ends the detour of one that lasts too long (sections III-B and V).
 
 use hitless_switch::{Half, Pass, RegisterArray};
@@ -101,18 +102,36 @@ impl Alarms {
     }
 }
 
+/// What ingress is to be told of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// It has passed its threshold, one way or the other.
+    Crossing,
+    /// It is above its threshold, as was told before.
+    StillAbove,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Depth {
+    segments: u16,
+    told_at: Stamp,
+}
+
 /// The last depth of each port: egress.
 #[derive(Debug)]
 pub struct Detector {
-    depths: RegisterArray<u16>,
+    depths: RegisterArray<Depth>,
     /// By port; none: it is not watched.
     thresholds: Vec<Option<u16>>,
+    /// By port: after what time it is told again that the queue is above its threshold; none: never.
+    repeat_after_ns: Vec<Option<u64>>,
 }
 
 impl Detector {
-    /// Empty queues, with the threshold of each port.
-    pub fn new(thresholds: Vec<Option<u16>>) -> Self {
-        Self { depths: RegisterArray::new("depth", Half::Egress, 0, thresholds.len(), 0), thresholds }
+    /// Empty queues, with the threshold of each port, and after what time is told again that it is above.
+    pub fn new(thresholds: Vec<Option<u16>>, repeat_after_ns: Vec<Option<u64>>) -> Self {
+        let depths = RegisterArray::new("depth", Half::Egress, 0, thresholds.len(), Depth::default());
+        Self { depths, thresholds, repeat_after_ns }
     }
 
     /// The threshold of a port that is watched.
@@ -120,18 +139,25 @@ impl Detector {
         self.thresholds.get(usize::from(port.0)).copied().flatten()
     }
 
-    /// Whether a dequeue with this depth is a crossing; read from outside of the pipeline. At the threshold is above it, as
-    /// in section III-B.
-    pub fn is_crossing(&self, port: PortId, depth_segments: u16) -> bool {
-        let is_above = |depth, threshold| depth >= threshold;
+    /// What a dequeue with this depth has to tell; read from outside of the pipeline. At the threshold is above it, as in
+    /// section III-B.
+    pub fn news(&self, port: PortId, depth_segments: u16, now: Stamp) -> Option<News> {
+        let threshold = self.threshold(port)?;
         let before = self.depths.peek(usize::from(port.0));
-        self.threshold(port).is_some_and(|threshold| is_above(before, threshold) != is_above(depth_segments, threshold))
+        let is_above = depth_segments >= threshold;
+        if is_above != (before.segments >= threshold) {
+            return Some(News::Crossing);
+        }
+        let repeat_after_ns = self.repeat_after_ns[usize::from(port.0)].filter(|_| is_above)?;
+        (before.told_at.until(now) >= repeat_after_ns).then_some(News::StillAbove)
     }
 
-    /// Records the depth of a port at a dequeue. Of a crossing that cannot be told nothing is recorded: the next packet will
-    /// see it.
-    pub fn record(&mut self, pass: &mut Pass, port: PortId, depth_segments: u16) {
-        self.depths.access(pass, usize::from(port.0), |depth| *depth = depth_segments);
+    /// Records the depth of a port at a dequeue, and when ingress is told of it, if it is. Of news that cannot be told nothing is
+    /// recorded: the next packet will see them.
+    pub fn record(&mut self, pass: &mut Pass, port: PortId, depth_segments: u16, told_at: Option<Stamp>) {
+        self.depths.access(pass, usize::from(port.0), |depth| {
+            *depth = Depth { segments: depth_segments, told_at: told_at.unwrap_or(depth.told_at) };
+        });
     }
 }
 
@@ -199,19 +225,29 @@ mod tests {
     }
 
     #[test]
-    fn only_crossings_are_told_and_only_of_watched_ports() {
-        let mut detector = Detector::new(vec![None, Some(100)]);
-        let mut depth = |port, segments| {
-            let mut pass = Pass::new(true);
+    fn only_crossings_are_told_and_only_of_watched_ports_and_what_stays_above_towards_neighbours_again() {
+        let mut detector = Detector::new(vec![None, Some(100), Some(100)], vec![None, None, Some(1_000)]);
+        let mut depth = |port, segments, at_ns| {
+            let (mut pass, now) = (Pass::new(true), Stamp::new(at_ns));
             pass.begin(Half::Egress);
-            let is_crossing = detector.is_crossing(PortId(port), segments);
-            detector.record(&mut pass, PortId(port), segments);
-            is_crossing
+            let news = detector.news(PortId(port), segments, now);
+            detector.record(&mut pass, PortId(port), segments, news.is_some().then_some(now));
+            news
         };
-        let steps = [(99, false), (100, true), (5_000, false), (100, false), (99, true), (0, false)];
-        for (segments, expected) in steps {
-            assert_eq!(depth(1, segments), expected, "{segments}");
+        let (crossing, again) = (Some(News::Crossing), Some(News::StillAbove));
+        let steps = [
+            (99, 0, [None, None]),
+            (100, 5_000, [crossing, crossing]),
+            (5_000, 5_999, [None, None]),
+            (100, 6_000, [None, again]),
+            (200, 6_999, [None, None]),
+            (200, 9_000, [None, again]),
+            (99, 9_001, [crossing, crossing]),
+            (0, 99_000, [None, None]),
+        ];
+        for (segments, at_ns, expected) in steps {
+            assert_eq!([1, 2].map(|port| depth(port, segments, at_ns)), expected, "{segments} at {at_ns}");
         }
-        assert!(!depth(0, 5_000));
+        assert_eq!(depth(0, 5_000, 100_000), None);
     }
 }

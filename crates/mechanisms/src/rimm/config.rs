@@ -90,6 +90,9 @@ pub struct RimmConfig {
     pub detours_max: u8,
     /// How long packets wait for one before them.
     pub predecessor_timeout: Duration,
+    /// Until when a queue of ours towards a neighbour counts as above its threshold of which nothing more was told. Of one that stays
+    /// above it is told again each quarter of this time, so that two messages in a row may be lost.
+    pub crossing_lifetime: Duration,
     /// Until when a depth that a neighbour has told counts.
     pub telemetry_lifetime: Option<Duration>,
     /// Keep series of alarms and of the ports chosen.
@@ -114,6 +117,7 @@ impl Default for RimmConfig {
             hash_bits: 12,
             detours_max: u8::MAX,
             predecessor_timeout: Duration::from_us(1_000),
+            crossing_lifetime: Duration::from_us(20_000),
             telemetry_lifetime: None,
             records_choices: false,
         }

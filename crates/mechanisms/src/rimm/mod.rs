@@ -26,7 +26,7 @@ use hitless_wire::rimm::{DetourHeader, MessageHeader, TelemetryHeader};
 use hitless_wire::{PortId, QueueId, Time};
 
 use account::Account;
-use alarm::{Alarms, Detector, Phase};
+use alarm::{Alarms, Detector, News, Phase};
 use clock::{Stamp, ticks};
 pub use config::{Again, Change, Neighbour, Release, RimmConfig, WatchedPort};
 use selector::{Choice, DepthMonitor, Told};
@@ -34,6 +34,9 @@ use sequencer::{Gate, NewTurn, ReturnTurn, Sequencer};
 
 /// A message packet of ours on its way to the neighbour.
 const MESSAGE: u8 = 1;
+
+/// How often in its lifetime a crossing is told again of a queue that stays above its threshold.
+const REPETITIONS: u64 = 4;
 
 /// Hops of a round trip through a neighbour, which a packet gets back: it is the detour's bound that keeps it from going
 /// round for ever.
@@ -70,10 +73,12 @@ impl Rimm {
     pub fn with_first_number(config: RimmConfig, first_number: u32) -> Self {
         let ports = usize::from(config.line_ports);
         let mut thresholds = vec![None; ports];
+        let mut repeat_after_ns = vec![None; ports];
         let mut is_watched = vec![false; ports];
         if !config.watched.is_empty() {
             config.neighbours.iter().for_each(|neighbour| {
                 thresholds[usize::from(neighbour.port.0)] = Some(neighbour.own_full_segments);
+                repeat_after_ns[usize::from(neighbour.port.0)] = Some(ticks(config.crossing_lifetime) / REPETITIONS);
             });
         }
         config.watched.iter().for_each(|watched| {
@@ -88,7 +93,7 @@ impl Rimm {
         let accounted = (0..config.line_ports).map(PortId).filter(|port| thresholds[usize::from(port.0)].is_some());
         let account = Account::new(accounted, config.records_choices);
         Self {
-            detector: Detector::new(thresholds),
+            detector: Detector::new(thresholds, repeat_after_ns),
             alarms: Alarms::new(ports, ticks(config.congestion_after)),
             monitor: DepthMonitor::new(&config),
             sequencer: Sequencer::new(config.release, config.hash_bits, timeout_ns, first_number),
@@ -260,7 +265,11 @@ impl Rimm {
     fn message<E: Environment>(&mut self, context: &mut Context<'_, E>, header: MessageHeader, now: Stamp) -> Verdict {
         let threshold = self.detector.threshold(header.port).filter(|_| header.origin == self.config.origin);
         if let Some(threshold) = threshold {
-            self.monitor.note_own(context.pass(), header.port, header.depth_segments);
+            self.monitor.note_own(context.pass(), header.port, header.depth_segments, now);
+            if header.is_repeated {
+                self.account.count(header.port, |counters| counters.messages_returned += 1);
+                return Verdict::Drop(DropReason::ControlAbsorbed);
+            }
             let is_above = header.depth_segments >= threshold;
             let ended_ns = match self.is_watched(header.port) {
                 true => self.alarms.told(context.pass(), header.port, is_above, now),
@@ -288,22 +297,25 @@ impl Rimm {
         Verdict::Continue
     }
 
-    /// Tells ingress of a crossing, through the first neighbour that sends the message back, through that behind the port
+    /// Tells ingress of a depth, through the first neighbour that sends the message back, through that behind the port
     /// itself if there is no other. False: there is none.
-    fn tell<E: Environment>(&mut self, context: &mut Context<'_, E>, depth_segments: u16) -> bool {
-        let port = context.port();
+    fn tell<E: Environment>(&mut self, context: &mut Context<'_, E>, depth_segments: u16, news: News) -> bool {
+        let (port, is_repeated) = (context.port(), news == News::StillAbove);
         let may_carry = |way: PortId| self.is_up[usize::from(way.0)] && context.returns(way);
         let ways = self.config.neighbours.iter().map(|neighbour| neighbour.port);
         let others = ways.clone().filter(|&way| way != port);
         let Some(way) = others.chain(ways.filter(|&way| way == port)).find(|&way| may_carry(way)) else {
-            self.account.count(port, |counters| counters.messages_without_way += 1);
+            self.account.count(port, |counters| counters.messages_without_way += u64::from(!is_repeated));
             return false;
         };
-        let header = MessageHeader { origin: self.config.origin, port, depth_segments };
+        let header = MessageHeader { origin: self.config.origin, port, is_repeated, depth_segments };
         let class = context.packet().class;
         let queue = self.message_queue(context, way, class);
         context.mirror(way, queue, MESSAGE, |copy| header.put_on_copy(copy));
-        self.account.count(port, |counters| counters.messages += 1);
+        self.account.count(port, |counters| {
+            counters.messages += 1;
+            counters.messages_repeated += u64::from(is_repeated);
+        });
         true
     }
 
@@ -316,10 +328,12 @@ impl Rimm {
         let port = context.port();
         let Some(threshold_segments) = self.detector.threshold(port) else { return };
         self.account.note_depth(port, depth_segments, threshold_segments, context.now());
-        let is_known = !self.detector.is_crossing(port, depth_segments) || self.tell(context, depth_segments);
-        if is_known {
-            self.detector.record(context.pass(), port, depth_segments);
-        }
+        let now = Stamp::new(context.timestamp_ns());
+        let told_at = match self.detector.news(port, depth_segments, now) {
+            Some(news) if !self.tell(context, depth_segments, news) => return,
+            news => news.map(|_| now),
+        };
+        self.detector.record(context.pass(), port, depth_segments, told_at);
     }
 
     /// Writes the depth of the queue that the packet has left for the switch that it goes to.

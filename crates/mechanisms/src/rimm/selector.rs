@@ -22,8 +22,9 @@ struct Entry {
     /// What the neighbour told last.
     depth_segments: u16,
     told_at: Stamp,
-    /// What our egress told last of our queue towards it, at a crossing.
+    /// What our egress told last of our queue towards it, at a crossing or once more.
     own_segments: u16,
+    own_told_at: Stamp,
 }
 
 /// A depth that came with a packet.
@@ -67,6 +68,7 @@ pub struct DepthMonitor {
     /// By neighbour.
     entries: Vec<RegisterArray<Entry>>,
     lifetime: Option<u64>,
+    own_lifetime: u64,
 }
 
 impl DepthMonitor {
@@ -78,6 +80,7 @@ impl DepthMonitor {
             neighbours: config.neighbours.clone(),
             entries: (0..config.neighbours.len()).map(entry).collect(),
             lifetime: config.telemetry_lifetime.map(ticks),
+            own_lifetime: ticks(config.crossing_lifetime),
         }
     }
 
@@ -90,9 +93,9 @@ impl DepthMonitor {
     }
 
     /// Our egress has told the depth of the queue of `port` towards a neighbour.
-    pub fn note_own(&mut self, pass: &mut Pass, port: PortId, depth_segments: u16) {
+    pub fn note_own(&mut self, pass: &mut Pass, port: PortId, depth_segments: u16, now: Stamp) {
         let Some(index) = self.neighbours.iter().position(|neighbour| neighbour.port == port) else { return };
-        self.entries[index].access(pass, 0, |entry| entry.own_segments = depth_segments);
+        self.entries[index].access(pass, 0, |entry| (entry.own_segments, entry.own_told_at) = (depth_segments, now));
     }
 
     /// Notes what was told, and finds the neighbour with the shortest queue among those that `may_take` the packet, the
@@ -111,7 +114,7 @@ impl DepthMonitor {
                 if let Some(told) = told.filter(|told| told.port == neighbour.port) {
                     (entry.depth_segments, entry.told_at) = (told.depth_segments, now);
                 }
-                entry.depth(neighbour, self.lifetime, now)
+                entry.depth(neighbour, self.lifetime, self.own_lifetime, now)
             });
             if may_take(index) {
                 let is_roomy = !choice.is_full && choice.depth_segments < neighbour.full_segments / 2;
@@ -127,11 +130,12 @@ impl DepthMonitor {
 
 impl Entry {
     /// The depth of the way through `neighbour`.
-    fn depth(&self, neighbour: &Neighbour, lifetime: Option<u64>, now: Stamp) -> Choice {
+    fn depth(&self, neighbour: &Neighbour, lifetime: Option<u64>, own_lifetime: u64, now: Stamp) -> Choice {
         let is_stale = lifetime.is_some_and(|lifetime| self.told_at.until(now) > lifetime);
         let theirs = if is_stale { 0 } else { self.depth_segments };
-        // Below the threshold nobody tells how deep our own queue is.
-        let is_own_full = self.own_segments >= neighbour.own_full_segments;
+        // Below the threshold nobody tells how deep our own queue is; above it somebody does again and again.
+        let is_own_known = self.own_told_at.until(now) <= own_lifetime;
+        let is_own_full = is_own_known && self.own_segments >= neighbour.own_full_segments;
         let depth_segments = if is_own_full { theirs.max(self.own_segments) } else { theirs };
         let is_full = is_own_full || theirs >= neighbour.full_segments;
         Choice { port: neighbour.port, depth_segments, is_full, roomy_ports: 0 }
@@ -148,6 +152,7 @@ mod tests {
         let config = RimmConfig {
             neighbours: [1, 2, 4].map(neighbour).to_vec(),
             telemetry_lifetime: lifetime.map(hitless_wire::Duration::from_ns),
+            crossing_lifetime: hitless_wire::Duration::from_ns(5_000),
             ..RimmConfig::default()
         };
         DepthMonitor::new(&config)
@@ -193,13 +198,16 @@ mod tests {
         let own = |monitor: &mut DepthMonitor, port, depth_segments| {
             let mut pass = Pass::new(true);
             pass.begin(Half::Ingress);
-            monitor.note_own(&mut pass, PortId(port), depth_segments);
+            monitor.note_own(&mut pass, PortId(port), depth_segments, Stamp::new(0));
         };
         own(&mut monitor, 1, 205);
         assert_eq!(choose(&mut monitor, None, 0, [true; 3]), Some((2, false)));
         assert_eq!(choose(&mut monitor, Some((1, 3)), 0, [true, false, false]), Some((1, true)));
         own(&mut monitor, 1, 199);
         assert_eq!(choose(&mut monitor, None, 0, [true, false, false]), Some((1, false)));
+        own(&mut monitor, 1, 205);
+        assert_eq!(choose(&mut monitor, None, 5_000, [true, false, false]), Some((1, true)));
+        assert_eq!(choose(&mut monitor, None, 5_001, [true, false, false]), Some((1, false)), "nobody has told again");
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod bolt;
 mod deflection;
 mod link_coding_and_retry;
 mod linkguardian;
+mod one_switch;
 mod rank_guard;
 mod rimm;
 mod sqr;

@@ -1,51 +1,18 @@
 //! The guard of ranks: an honest flow keeps its claims, a liar gets the rank of what it has sent.
 
-use std::collections::BTreeMap;
-
-use hitless_engine::{PacketHandle, PacketStore};
+use hitless_mechanisms::RankGuard;
 use hitless_mechanisms::rank_guard::RankGuardConfig;
-use hitless_mechanisms::{AnyMechanism, RankGuard};
-use hitless_switch::{
-    Architecture, BufferPolicy, DropReason, Environment, PortConfig, QueueConfig, QueueLimit, Switch, SwitchEvent,
-};
+use hitless_switch::{Architecture, BufferPolicy, PortConfig, QueueConfig, QueueLimit, Switch};
 use hitless_wire::{BitRate, Duration, Packet, PortId, PriorityMark, Time};
 use proptest::prelude::*;
+
+use crate::one_switch::OneSwitch;
 
 const HOST: PortId = PortId(0);
 const SWITCH: PortId = PortId(1);
 
-#[derive(Default)]
-struct World {
-    packets: PacketStore,
-    events: BTreeMap<(Time, u64), SwitchEvent>,
-    /// What switches go by; none: without a mark.
-    sent: Vec<Option<u32>>,
-}
-
-impl Environment for World {
-    fn packets(&mut self) -> &mut PacketStore {
-        &mut self.packets
-    }
-    fn route(&mut self, _packet: PacketHandle) -> Option<PortId> {
-        Some(SWITCH)
-    }
-    fn schedule(&mut self, at: Time, event: SwitchEvent) {
-        let count = self.events.len() as u64;
-        self.events.insert((at, count), event);
-    }
-    fn transmit(&mut self, _port: PortId, packet: PacketHandle, _last_bit_at: Time) {
-        self.sent.push(self.packets[packet].shims.get::<PriorityMark>().map(PriorityMark::urgency));
-        self.packets.remove(packet);
-    }
-    fn created(&mut self, _packet: PacketHandle) {}
-    fn ended(&mut self, _packet: PacketHandle, reason: DropReason) {
-        panic!("the guard drops nothing: {reason:?}");
-    }
-}
-
 struct Bench {
-    switch: Switch<AnyMechanism>,
-    world: World,
+    one: OneSwitch,
     now: Time,
 }
 
@@ -67,7 +34,7 @@ impl Bench {
         let architecture = Architecture { checked: true, ..Architecture::ideal() };
         let guard = RankGuard::new(config);
         let switch = Switch::new(architecture, ports.to_vec(), BufferPolicy::Static, vec![guard.into()]);
-        Self { switch, world: World::default(), now: Time::ZERO }
+        Self { one: OneSwitch::new(switch, |_| SWITCH), now: Time::ZERO }
     }
 
     /// The rank with which a packet goes on.
@@ -77,10 +44,11 @@ impl Bench {
         if let Some(mark) = mark {
             packet.push_shim(mark).expect("it carries no other shim");
         }
-        let handle = self.world.packets.insert(packet);
-        self.switch.receive(self.now, HOST, handle, &mut self.world);
-        assert_eq!(self.switch.violation(), None);
-        *self.world.sent.last().expect("it was sent at once")
+        self.one.arrive(self.now, HOST, packet);
+        assert_eq!(self.one.switch.violation(), None);
+        assert_eq!(self.one.reasons(), [], "the guard drops nothing");
+        let sent = self.one.world.sent.pop().expect("it was sent at once");
+        sent.packet.shims.get::<PriorityMark>().map(PriorityMark::urgency)
     }
 
     /// A whole message in packets of 1,460 bytes, of which `claim` is made of what remains; answers the ranks.
@@ -95,7 +63,7 @@ impl Bench {
     }
 
     fn counter(&self, name: &str) -> u64 {
-        let report = self.switch.reports(self.now).next().expect("the guard reports");
+        let report = self.one.report();
         report.counters.iter().find(|counter| counter.1 == name).unwrap_or_else(|| panic!("no {name}")).2
     }
 }

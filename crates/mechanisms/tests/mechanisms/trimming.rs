@@ -1,58 +1,16 @@
 //! Packet trimming on one switch: what is cut, and in which order headers and data leave.
 
-use std::collections::BTreeMap;
-
-use hitless_engine::{PacketHandle, PacketStore};
+use hitless_mechanisms::Trimming;
 use hitless_mechanisms::trimming::{Share, TrimmingConfig};
-use hitless_mechanisms::{AnyMechanism, Trimming};
-use hitless_switch::{
-    Architecture, BufferPolicy, DropReason, Environment, PortConfig, QueueConfig, QueueLimit, Switch, SwitchEvent,
-};
+use hitless_switch::{Architecture, BufferPolicy, DropReason, PortConfig, QueueConfig, QueueLimit, Switch};
 use hitless_wire::trimmed::Trimmed;
-use hitless_wire::{BitRate, Duration, HostId, Packet, PortId, TcpHeader, Time, Transport, UdpHeader};
+use hitless_wire::{BitRate, Duration, Packet, PortId, TcpHeader, Time, Transport, UdpHeader};
 use proptest::prelude::*;
+
+use crate::one_switch::OneSwitch;
 
 const IN: PortId = PortId(0);
 const OUT: PortId = PortId(1);
-
-#[derive(Default)]
-struct World {
-    packets: PacketStore,
-    events: BTreeMap<(Time, u64), SwitchEvent>,
-    count: u64,
-    now: Time,
-    /// In the order in which they left.
-    sent: Vec<Packet>,
-    ended: Vec<(u32, DropReason)>,
-}
-
-impl Environment for World {
-    fn packets(&mut self) -> &mut PacketStore {
-        &mut self.packets
-    }
-    fn route(&mut self, _packet: PacketHandle) -> Option<PortId> {
-        Some(OUT)
-    }
-    fn schedule(&mut self, at: Time, event: SwitchEvent) {
-        self.count += 1;
-        self.events.insert((at, self.count), event);
-    }
-    fn transmit(&mut self, _port: PortId, packet: PacketHandle, _last_bit_at: Time) {
-        self.sent.push(self.packets[packet]);
-        self.packets.remove(packet);
-    }
-    fn created(&mut self, _packet: PacketHandle) {}
-    fn ended(&mut self, packet: PacketHandle, reason: DropReason) {
-        self.ended.push((self.packets[packet].source.0, reason));
-        self.packets.remove(packet);
-    }
-}
-
-struct Bench {
-    switch: Switch<AnyMechanism>,
-    world: World,
-    count: u32,
-}
 
 #[derive(Clone, Copy)]
 struct Settings {
@@ -71,52 +29,22 @@ const SETTINGS: Settings = Settings {
     control_too: true,
 };
 
-impl Bench {
-    fn new(settings: Settings) -> Self {
-        let port = PortConfig::fifo(BitRate::from_gbps(10), 20, QueueConfig::normal(settings.limit));
-        let trimming = Trimming::new(TrimmingConfig {
-            ports: vec![OUT],
-            trimmed_frame_bytes: 70,
-            queue: settings.queue,
-            share: settings.share,
-            control_too: settings.control_too,
-        });
-        let architecture = Architecture { checked: true, ..Architecture::tofino_like() };
-        let switch = Switch::new(architecture, vec![port; 2], settings.buffer, vec![trimming.into()]);
-        Self { switch, world: World::default(), count: 0 }
-    }
+fn bench(settings: Settings) -> OneSwitch {
+    let port = PortConfig::fifo(BitRate::from_gbps(10), 20, QueueConfig::normal(settings.limit));
+    let trimming = Trimming::new(TrimmingConfig {
+        ports: vec![OUT],
+        trimmed_frame_bytes: 70,
+        queue: settings.queue,
+        share: settings.share,
+        control_too: settings.control_too,
+    });
+    let architecture = Architecture { checked: true, ..Architecture::tofino_like() };
+    let switch = Switch::new(architecture, vec![port; 2], settings.buffer, vec![trimming.into()]);
+    OneSwitch::new(switch, |_| OUT)
+}
 
-    fn arrive(&mut self, at: Time, packet: Packet) {
-        self.run_until(at);
-        let handle = self.world.packets.insert(Packet { source: HostId(self.count), ..packet });
-        self.count += 1;
-        self.switch.receive(at, IN, handle, &mut self.world);
-    }
-
-    fn run_until(&mut self, limit: Time) {
-        while let Some(entry) = self.world.events.first_entry().filter(|entry| entry.key().0 < limit) {
-            let ((at, _), event) = entry.remove_entry();
-            self.world.now = at;
-            self.switch.handle(at, event, &mut self.world);
-        }
-    }
-
-    fn finish(&mut self) {
-        self.run_until(Time::NEVER);
-        assert_eq!((self.world.packets.alive(), self.switch.buffer_bytes()), (0, 0));
-        assert_eq!(self.switch.violation(), None);
-    }
-
-    fn sent(&self) -> Vec<u32> {
-        self.world.sent.iter().map(|packet| packet.source.0).collect()
-    }
-
-    fn counter(&self, name: &str) -> u64 {
-        let report = self.switch.reports(self.world.now).next().expect("trimming reports");
-        assert!(report.broken_promises.is_empty(), "{:?}", report.broken_promises);
-        let found = report.counters.iter().find(|counter| counter.1 == name);
-        found.unwrap_or_else(|| panic!("no {name}")).2
-    }
+fn counter(bench: &OneSwitch, name: &str) -> u64 {
+    bench.counter("port 1", name)
 }
 
 fn data(frame_bytes: u32) -> Packet {
@@ -128,9 +56,9 @@ fn acknowledgement() -> Packet {
     Packet { frame_bytes: 70, ttl: 9, transport: Transport::Tcp(TcpHeader::default()), ..Packet::default() }
 }
 
-fn burst(settings: Settings, packets: &[Packet]) -> Bench {
-    let mut bench = Bench::new(settings);
-    packets.iter().for_each(|packet| bench.arrive(Time::ZERO, *packet));
+fn burst(settings: Settings, packets: &[Packet]) -> OneSwitch {
+    let mut bench = bench(settings);
+    packets.iter().for_each(|packet| bench.arrive(Time::ZERO, IN, *packet));
     bench.finish();
     bench
 }
@@ -139,19 +67,19 @@ fn burst(settings: Settings, packets: &[Packet]) -> Bench {
 fn what_the_queue_refuses_leaves_as_a_header_before_the_data() {
     let bench = burst(SETTINGS, &[data(1_000); 6]);
     assert_eq!(bench.sent(), [0, 3, 4, 5, 1, 2]);
-    let lengths: Vec<_> = bench.world.sent.iter().map(|packet| packet.frame_bytes).collect();
+    let lengths: Vec<_> = bench.world.sent.iter().map(|sent| sent.packet.frame_bytes).collect();
     assert_eq!(lengths, [1_000, 70, 70, 70, 1_000, 1_000]);
-    let header = &bench.world.sent[1];
+    let header = &bench.world.sent[1].packet;
     assert_eq!(header.shims.get::<Trimmed>(), Some(Trimmed { frame_bytes: 1_000 }));
     assert_eq!(header.transport, data(1_000).transport, "the receiver reads which data is missing");
-    assert_eq!((bench.world.ended.len(), bench.counter("packets trimmed")), (0, 3));
+    assert_eq!((bench.world.ended.len(), counter(&bench, "packets trimmed")), (0, 3));
 }
 
 #[test]
 fn a_header_for_which_there_is_no_room_ends() {
     let bench = burst(Settings { queue: QueueLimit::Packets(2), ..SETTINGS }, &[data(1_000); 7]);
-    assert_eq!(bench.world.ended, [(5, DropReason::QueueFull), (6, DropReason::QueueFull)]);
-    assert_eq!((bench.counter("packets trimmed"), bench.counter("headers lost")), (4, 2));
+    assert_eq!(bench.ended(), [(5, DropReason::QueueFull), (6, DropReason::QueueFull)]);
+    assert_eq!((counter(&bench, "packets trimmed"), counter(&bench, "headers lost")), (4, 2));
 }
 
 #[test]
@@ -163,7 +91,7 @@ fn packets_that_cannot_be_cut_end_as_without_trimming() {
         &[data(1_000), data(1_000), data(1_000), datagram, acknowledgement()],
     );
     assert_eq!(bench.sent(), [0, 1, 2]);
-    assert_eq!((bench.world.ended.len(), bench.counter("packets refused and not trimmed")), (2, 2));
+    assert_eq!((bench.world.ended.len(), counter(&bench, "packets refused and not trimmed")), (2, 2));
 }
 
 #[test]
@@ -174,7 +102,7 @@ fn headers_of_other_switches_and_acknowledgements_go_first() {
         let packets = [data(1_000), data(1_000), header, acknowledgement()];
         let bench = burst(Settings { limit: QueueLimit::Packets(9), control_too, ..SETTINGS }, &packets);
         assert_eq!(bench.sent(), expected);
-        assert_eq!(bench.counter("headers passed on"), 1);
+        assert_eq!(counter(&bench, "headers passed on"), 1);
     }
 }
 
@@ -183,7 +111,7 @@ fn ten_headers_leave_for_each_full_frame_while_both_wait() {
     let share = Share::HeadersPerPacket(10);
     let settings = Settings { share, limit: QueueLimit::Packets(5), ..SETTINGS };
     let bench = burst(settings, &[data(1_518); 45]);
-    let order: Vec<bool> = bench.world.sent.iter().map(Packet::is_trimmed).collect();
+    let order: Vec<bool> = bench.world.sent.iter().map(|sent| sent.packet.is_trimmed()).collect();
     // In between lie whole turns of headers, until none is left.
     let runs: Vec<usize> = order.split(|is_header| !is_header).map(<[bool]>::len).collect();
     assert_eq!(runs.iter().sum::<usize>(), 40);
@@ -195,7 +123,7 @@ fn a_shared_buffer_without_room_for_a_frame_may_have_room_for_its_header() {
     let buffer = BufferPolicy::Shared { capacity_bytes: 2_200, alpha: 8.0 };
     let bench = burst(Settings { limit: QueueLimit::Unlimited, buffer, ..SETTINGS }, &[data(1_000); 4]);
     // One is in transmission, two fill the buffer up to 200 bytes.
-    assert_eq!((bench.sent(), bench.counter("packets trimmed")), (vec![0, 3, 1, 2], 1));
+    assert_eq!((bench.sent(), counter(&bench, "packets trimmed")), (vec![0, 3, 1, 2], 1));
 }
 
 proptest! {
@@ -208,22 +136,22 @@ proptest! {
         let buffer = if shares { BufferPolicy::Shared { capacity_bytes: 12_000, alpha: 1.0 } } else { BufferPolicy::Static };
         let share = if headers == 0 { Share::HeadersFirst } else { Share::HeadersPerPacket(headers) };
         let (limit, queue) = (QueueLimit::Packets(limit), QueueLimit::Packets(queue));
-        let mut bench = Bench::new(Settings { limit, queue, buffer, share, control_too: true });
+        let mut bench = bench(Settings { limit, queue, buffer, share, control_too: true });
         let mut at = Time::ZERO;
         for &(gap_ns, frame_bytes) in &arrivals {
             at += Duration::from_ns(gap_ns);
-            bench.arrive(at, if frame_bytes > 70 { data(frame_bytes) } else { acknowledgement() });
+            bench.arrive(at, IN, if frame_bytes > 70 { data(frame_bytes) } else { acknowledgement() });
         }
         bench.finish();
         let of = |is_whole: bool| {
-            let chosen = bench.world.sent.iter().filter(move |packet| {
+            let chosen = bench.world.sent.iter().map(|sent| sent.packet).filter(move |packet| {
                 packet.transport.has_payload() && packet.is_trimmed() != is_whole
             });
-            chosen.map(|packet| packet.source.0).collect::<Vec<_>>()
+            chosen.map(|packet| packet.frame).collect::<Vec<_>>()
         };
         prop_assert!(of(true).is_sorted() && of(false).is_sorted());
         let mut all = bench.sent();
-        all.extend(bench.world.ended.iter().map(|&(number, _)| number));
+        all.extend(bench.ended().iter().map(|&(number, _)| number));
         all.sort_unstable();
         prop_assert_eq!(all, (0..arrivals.len() as u32).collect::<Vec<_>>());
     }

@@ -1,58 +1,20 @@
 //! Vertigo on one switch: who leaves a full queue, and where to.
 
-use std::collections::BTreeMap;
-
-use hitless_engine::{PacketHandle, PacketStore, RandomStreams};
+use hitless_engine::RandomStreams;
+use hitless_mechanisms::Vertigo;
 use hitless_mechanisms::vertigo::{SortedPort, VertigoConfig};
-use hitless_mechanisms::{AnyMechanism, Vertigo};
-use hitless_switch::{
-    Architecture, BufferPolicy, DropReason, Environment, PortConfig, PortState, QueueConfig, QueueLimit, Switch,
-    SwitchEvent,
-};
+use hitless_switch::{Architecture, BufferPolicy, DropReason, PortConfig, PortState, QueueConfig, QueueLimit, Switch};
 use hitless_wire::shim::DetourCount;
-use hitless_wire::{BitRate, Duration, HostId, Packet, PortId, PriorityMark, Time};
+use hitless_wire::{BitRate, Duration, Packet, PortId, PriorityMark, Time};
 use proptest::prelude::*;
+
+use crate::one_switch::OneSwitch;
 
 const HOST: PortId = PortId(0);
 /// The port that routing chooses for every packet.
 const OUT: PortId = PortId(1);
 const OTHER_HOST: PortId = PortId(2);
 const NEIGHBOURS: [PortId; 3] = [PortId(3), PortId(4), PortId(5)];
-
-#[derive(Default)]
-struct World {
-    packets: PacketStore,
-    events: BTreeMap<(Time, u64), SwitchEvent>,
-    count: u64,
-    now: Time,
-    /// By port, with the packet's number and its deflections.
-    sent: Vec<(PortId, u32, Option<u8>)>,
-    ended: Vec<(u32, DropReason)>,
-}
-
-impl Environment for World {
-    fn packets(&mut self) -> &mut PacketStore {
-        &mut self.packets
-    }
-    fn route(&mut self, _packet: PacketHandle) -> Option<PortId> {
-        Some(OUT)
-    }
-    fn schedule(&mut self, at: Time, event: SwitchEvent) {
-        self.count += 1;
-        self.events.insert((at, self.count), event);
-    }
-    fn transmit(&mut self, port: PortId, packet: PacketHandle, _last_bit_at: Time) {
-        let descriptor = &self.packets[packet];
-        let detours = descriptor.shims.get::<DetourCount>().map(|count| count.0);
-        self.sent.push((port, descriptor.source.0, detours));
-        self.packets.remove(packet);
-    }
-    fn created(&mut self, _packet: PacketHandle) {}
-    fn ended(&mut self, packet: PacketHandle, reason: DropReason) {
-        self.ended.push((self.packets[packet].source.0, reason));
-        self.packets.remove(packet);
-    }
-}
 
 #[derive(Clone, Copy)]
 struct Settings {
@@ -78,66 +40,22 @@ const SETTINGS: Settings = Settings {
     seed: 1,
 };
 
-struct Bench {
-    switch: Switch<AnyMechanism>,
-    world: World,
-    count: u32,
-}
-
-impl Bench {
-    fn new(settings: Settings) -> Self {
-        let port = PortConfig::fifo(BitRate::from_gbps(10), 20, QueueConfig::normal(settings.limit));
-        let faces_switch =
-            |number| NEIGHBOURS.contains(&PortId(number)) || PortId(number) == OUT && settings.out_faces_switch;
-        let ports = (0..6).map(|number| PortConfig { faces_switch: faces_switch(number), ..port.clone() }).collect();
-        let sorted = |number| SortedPort { port: PortId(number), faces_host: !faces_switch(number) };
-        let order = [1, 3, 4, 5, 0, 2];
-        let vertigo = Vertigo::new(VertigoConfig {
-            ports: order[..settings.sorted].iter().map(|&number| sorted(number)).collect(),
-            candidates: settings.candidates,
-            to_arrival_port: settings.to_arrival_port,
-            records_ranks: settings.records_ranks,
-            stream: RandomStreams::new(settings.seed).stream("vertigo"),
-        });
-        let architecture = Architecture { checked: true, ..Architecture::tofino_like() };
-        let mut switch = Switch::new(architecture, ports, settings.buffer, vec![vertigo.into()]);
-        let mut world = World::default();
-        switch.start(Time::ZERO, &mut world);
-        Self { switch, world, count: 0 }
-    }
-
-    fn arrive(&mut self, at: Time, port: PortId, packet: Packet) {
-        self.run_until(at);
-        let handle = self.world.packets.insert(Packet { source: HostId(self.count), ..packet });
-        self.count += 1;
-        self.switch.receive(at, port, handle, &mut self.world);
-    }
-
-    fn run_until(&mut self, limit: Time) {
-        while let Some(entry) = self.world.events.first_entry().filter(|entry| entry.key().0 < limit) {
-            let ((at, _), event) = entry.remove_entry();
-            self.world.now = at;
-            self.switch.handle(at, event, &mut self.world);
-        }
-    }
-
-    fn finish(&mut self) {
-        self.run_until(Time::NEVER);
-        assert_eq!((self.world.packets.alive(), self.switch.buffer_bytes()), (0, 0));
-        assert_eq!(self.switch.violation(), None, "on a switch that shows depths in egress only");
-    }
-
-    /// The numbers of the packets that left by a port.
-    fn sent_by(&self, port: PortId) -> Vec<u32> {
-        self.world.sent.iter().filter(|sent| sent.0 == port).map(|sent| sent.1).collect()
-    }
-
-    fn counter(&self, scope: &str, name: &str) -> u64 {
-        let report = self.switch.reports(self.world.now).next().expect("Vertigo reports");
-        assert!(report.broken_promises.is_empty(), "{:?}", report.broken_promises);
-        let found = report.counters.iter().find(|counter| counter.0 == scope && counter.1 == name);
-        found.unwrap_or_else(|| panic!("no {name} of {scope}")).2
-    }
+fn bench(settings: Settings) -> OneSwitch {
+    let port = PortConfig::fifo(BitRate::from_gbps(10), 20, QueueConfig::normal(settings.limit));
+    let faces_switch =
+        |number| NEIGHBOURS.contains(&PortId(number)) || PortId(number) == OUT && settings.out_faces_switch;
+    let ports = (0..6).map(|number| PortConfig { faces_switch: faces_switch(number), ..port.clone() }).collect();
+    let sorted = |number| SortedPort { port: PortId(number), faces_host: !faces_switch(number) };
+    let order = [1, 3, 4, 5, 0, 2];
+    let vertigo = Vertigo::new(VertigoConfig {
+        ports: order[..settings.sorted].iter().map(|&number| sorted(number)).collect(),
+        candidates: settings.candidates,
+        to_arrival_port: settings.to_arrival_port,
+        records_ranks: settings.records_ranks,
+        stream: RandomStreams::new(settings.seed).stream("vertigo"),
+    });
+    let architecture = Architecture { checked: true, ..Architecture::tofino_like() };
+    OneSwitch::new(Switch::new(architecture, ports, settings.buffer, vec![vertigo.into()]), |_| OUT)
 }
 
 fn packet(rank_bytes: u32, frame_bytes: u32) -> Packet {
@@ -150,8 +68,8 @@ fn packet(rank_bytes: u32, frame_bytes: u32) -> Packet {
 }
 
 /// Packets of these ranks at once, from `port`.
-fn burst(settings: Settings, port: PortId, ranks: &[u32]) -> Bench {
-    let mut bench = Bench::new(settings);
+fn burst(settings: Settings, port: PortId, ranks: &[u32]) -> OneSwitch {
+    let mut bench = bench(settings);
     ranks.iter().for_each(|&rank| bench.arrive(Time::ZERO, port, packet(rank, 1_000)));
     bench.finish();
     bench
@@ -166,7 +84,7 @@ fn the_most_urgent_stay_and_leave_in_the_order_of_their_urgency() {
     deflected.sort_unstable();
     assert_eq!(deflected, [1, 2, 4, 6]);
     assert_eq!((bench.sent_by(HOST), bench.sent_by(OTHER_HOST)), (vec![], vec![]), "no other host gets a packet");
-    assert_eq!(bench.world.ended, []);
+    assert_eq!(bench.ended(), []);
     let names = ["packets seen", "packets that had to leave", "packets driven out of the queue", "packets deflected"];
     // 2 drives out 8, 5 drives out 7, 1 drives out 5, and 3 is refused.
     assert_eq!(names.map(|name| bench.counter("port 1", name)), [7, 4, 3, 4]);
@@ -175,10 +93,10 @@ fn the_most_urgent_stay_and_leave_in_the_order_of_their_urgency() {
 #[test]
 fn a_victim_is_put_into_a_full_queue_whose_worst_packet_ends() {
     let settings = Settings { limit: QueueLimit::Packets(2), sorted: 6, ..SETTINGS };
-    let mut bench = Bench::new(settings);
+    let mut bench = bench(settings);
     // All but one neighbour are down, so that the place of each victim is known.
     for port in &NEIGHBOURS[1..] {
-        bench.switch.port_state(Time::ZERO, *port, PortState::Down, &mut bench.world);
+        bench.port_state(*port, PortState::Down);
     }
     [9, 4, 4, 8, 6, 7, 5].iter().for_each(|&rank| bench.arrive(Time::ZERO, HOST, packet(rank, 1_000)));
     bench.finish();
@@ -186,7 +104,7 @@ fn a_victim_is_put_into_a_full_queue_whose_worst_packet_ends() {
     // The first victim is in transmission; 8, 6 and 7 gave way to 5.
     assert_eq!(bench.sent_by(NEIGHBOURS[0]), [2, 6]);
     let reasons = [(3, DropReason::Evicted), (5, DropReason::QueueFull), (4, DropReason::Evicted)];
-    assert_eq!(bench.world.ended, reasons);
+    assert_eq!(bench.ended(), reasons);
     assert_eq!(bench.counter("port 3", "packets given up for a deflected one"), 3);
     assert_eq!(bench.counter("port 3", "packets that had to leave"), 0, "nobody is deflected twice in one switch");
 }
@@ -197,8 +115,8 @@ fn of_two_random_neighbours_the_less_loaded_gets_the_victim() {
     for (candidates, least) in [(1, 1), (2, 0)] {
         let mut reached_full = 0;
         for seed in 0..200 {
-            let mut bench = Bench::new(Settings { candidates, seed, limit: QueueLimit::Packets(2), ..SETTINGS });
-            bench.switch.port_state(Time::ZERO, NEIGHBOURS[2], PortState::Down, &mut bench.world);
+            let mut bench = bench(Settings { candidates, seed, limit: QueueLimit::Packets(2), ..SETTINGS });
+            bench.port_state(NEIGHBOURS[2], PortState::Down);
             // Two to the host stay; the third is a victim, and goes to either neighbour; the fourth to the other.
             [0, 0, 3, 3].iter().for_each(|&rank| bench.arrive(Time::ZERO, HOST, packet(rank, 1_000)));
             bench.finish();
@@ -220,13 +138,13 @@ fn a_packet_may_go_back_to_where_it_came_from_unless_that_is_forbidden() {
 
 #[test]
 fn a_victim_without_a_neighbour_ends() {
-    let mut bench = Bench::new(SETTINGS);
+    let mut bench = bench(SETTINGS);
     for port in NEIGHBOURS {
-        bench.switch.port_state(Time::ZERO, port, PortState::Down, &mut bench.world);
+        bench.port_state(port, PortState::Down);
     }
     [5, 5, 5, 3, 7].iter().for_each(|&rank| bench.arrive(Time::ZERO, HOST, packet(rank, 1_000)));
     bench.finish();
-    assert_eq!(bench.world.ended, [(2, DropReason::Evicted), (4, DropReason::QueueFull)]);
+    assert_eq!(bench.ended(), [(2, DropReason::Evicted), (4, DropReason::QueueFull)]);
     assert_eq!(bench.counter("port 1", "packets with nowhere to go"), 2);
 }
 
@@ -242,16 +160,15 @@ fn a_neighbour_whose_queue_is_not_sorted_takes_what_it_has_room_for() {
 fn deflections_are_counted_in_the_packet_until_it_leaves_for_its_host() {
     let mut wanderer = packet(1, 1_000);
     wanderer.shims.push(DetourCount(4)).expect("there is room for another shim");
-    let mut bench = Bench::new(SETTINGS);
+    let mut bench = bench(SETTINGS);
     bench.arrive(Time::ZERO, NEIGHBOURS[0], wanderer);
     [0; 3].iter().for_each(|&rank| bench.arrive(Time::ZERO, HOST, packet(rank, 1_000)));
-    let last = Packet { source: HostId(9), ..wanderer };
-    bench.arrive(Time::ZERO, NEIGHBOURS[0], last);
+    bench.arrive(Time::ZERO, NEIGHBOURS[0], wanderer);
     bench.finish();
-    let counts: Vec<_> = bench.world.sent.iter().filter_map(|&(port, _, count)| Some((port == OUT, count?))).collect();
+    let counts: Vec<_> = bench.world.sent.iter().filter_map(|sent| Some((sent.port == OUT, sent.detours()?))).collect();
     assert!(counts.contains(&(false, 5)) && !counts.iter().any(|&(is_out, _)| is_out), "{counts:?}");
     assert_eq!(bench.counter("switch", "most deflections of a packet"), 5);
-    let report = bench.switch.reports(Time::ZERO).next().expect("Vertigo reports");
+    let report = bench.report();
     let (_, _, detours) = &report.histograms[0];
     assert_eq!((detours.len(), detours.max()), (1, 4), "the first has arrived after four");
 }
@@ -260,7 +177,7 @@ fn deflections_are_counted_in_the_packet_until_it_leaves_for_its_host() {
 fn ranks_are_recorded_where_that_is_asked_for() {
     for records_ranks in [true, false] {
         let bench = burst(Settings { records_ranks, ..SETTINGS }, HOST, &[0, 1_000, 1_000, 250]);
-        let report = bench.switch.reports(Time::ZERO).next().expect("Vertigo reports");
+        let report = bench.report();
         let of_out = report.histograms.iter().find(|(scope, name, _)| scope == "port 1" && name.starts_with("rank"));
         let values = of_out.map(|(_, _, ranks)| [0, 250, 1_000].map(|rank| ranks.count_at(rank)));
         assert_eq!(values, records_ranks.then_some([1, 1, 2]));
@@ -295,7 +212,7 @@ proptest! {
         let buffer = if shares { BufferPolicy::Shared { capacity_bytes: 30_000, alpha: 1.0 } } else { BufferPolicy::Static };
         let run = || {
             let settings = Settings { limit, buffer, to_arrival_port, seed, candidates, sorted, ..SETTINGS };
-            let mut bench = Bench::new(settings);
+            let mut bench = bench(settings);
             let mut at = Time::ZERO;
             for &(gap_ns, from, rank, frame_bytes) in &arrivals {
                 at += Duration::from_ns(gap_ns);
@@ -306,8 +223,8 @@ proptest! {
             bench
         };
         let bench = run();
-        let mut all: Vec<u32> = bench.world.sent.iter().map(|sent| sent.1).collect();
-        all.extend(bench.world.ended.iter().map(|&(number, _)| number));
+        let mut all: Vec<u32> = bench.sent();
+        all.extend(bench.ended().iter().map(|&(number, _)| number));
         all.sort_unstable();
         prop_assert_eq!(all, (0..arrivals.len() as u32).collect::<Vec<_>>());
         prop_assert_eq!(bench.sent_by(HOST).len() + bench.sent_by(OTHER_HOST).len(), 0);

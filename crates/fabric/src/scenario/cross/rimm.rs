@@ -91,6 +91,7 @@ impl Check<'_> {
             ("congestion_after", Some(settings.congestion_after)),
             ("flow_detour_max", settings.flow_detour_max),
             ("predecessor_timeout", settings.predecessor_timeout),
+            ("crossing_lifetime", Some(settings.crossing_lifetime)),
             ("telemetry_lifetime", settings.telemetry_lifetime),
         ];
         for (name, time) in times {

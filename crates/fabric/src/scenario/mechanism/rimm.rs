@@ -61,6 +61,11 @@ pub struct RimmSettings {
     #[schemars(extend("x-default" = "four times the longest round trip through a neighbour whose queue is at the threshold"))]
     #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub predecessor_timeout: Option<Duration>,
+    /// Until when a queue towards a neighbour counts as above its threshold of which the switch's egress has told nothing more:
+    /// its message that the queue is below again may have been lost. Of one that stays above, egress tells again each quarter
+    /// of this time. The default is far above what a microburst lasts, so that only a lost message ever makes a difference.
+    #[serde(with = "Text::<Duration>")]
+    pub crossing_lifetime: Duration,
     /// Until when a depth that a neighbour has told counts; later its queue counts as empty, as before it told any. Left
     /// out: until it tells another.
     #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
@@ -137,6 +142,7 @@ impl Default for RimmSettings {
             hash_bits: 12,
             detours_max: 255,
             predecessor_timeout: None,
+            crossing_lifetime: Duration::from_us(20_000),
             telemetry_lifetime: None,
             record_choices: false,
         }

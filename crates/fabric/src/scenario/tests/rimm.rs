@@ -52,7 +52,8 @@ fn settings_are_read_back_the_same() {
         "",
         "ports = [\"leaf0\", \"leaf1->h2\"]\nthreshold = \"1 MB\"\nrelease = \"exact\"\nagain = \"least-loaded\"",
         "release = \"unordered\"\nmessages = \"in-order\"\nhash_bits = 0\ndetours_max = 3\nrecord_choices = true",
-        "flowlet_gap = \"3 ms\"\nflow_detour_max = \"1 ms\"\ntelemetry_lifetime = \"10 us\"\ncongestion_after = \"2 ms\"",
+        "flowlet_gap = \"3 ms\"\nflow_detour_max = \"1 ms\"\ntelemetry_lifetime = \"10 us\"\ncongestion_after = \"2 ms\"\n\
+         crossing_lifetime = \"5 ms\"",
     ] {
         let (scenario, _) = rimm(settings);
         let effective = scenario.effective_toml();

@@ -55,6 +55,7 @@ impl Planner<'_> {
             hash_bits: settings.hash_bits,
             detours_max: settings.detours_max,
             predecessor_timeout: settings.predecessor_timeout.unwrap_or(Duration::ZERO),
+            crossing_lifetime: settings.crossing_lifetime,
             telemetry_lifetime: settings.telemetry_lifetime,
             records_choices: settings.record_choices,
         })

@@ -180,6 +180,7 @@ congestion_after = "5 ms"
 hash_bits = 7
 detours_max = 9
 predecessor_timeout = "4 ms"
+crossing_lifetime = "7 ms"
 telemetry_lifetime = "6 us"
 record_choices = true
 "#;
@@ -210,6 +211,7 @@ fn every_parameter_of_rimm_reaches_the_relieved_switch_and_its_neighbours_tell_i
         hash_bits: 7,
         detours_max: 9,
         predecessor_timeout: Duration::from_us(4_000),
+        crossing_lifetime: Duration::from_us(7_000),
         telemetry_lifetime: Some(Duration::from_us(6)),
         records_choices: true,
     };

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use hitless_engine::{PacketHandle, PacketStore};
+use hitless_mechanisms::Afq;
 use hitless_mechanisms::afq::config::{
     AfqConfig, AfqPort, DropAhead, FlowKey, HashFamily, RoundSource, Scheduler, SketchConfig, UpdateRule,
 };
-use hitless_mechanisms::{Afq, AnyMechanism};
 use hitless_switch::{
-    Architecture, BufferPolicy, DropReason, Environment, LatePackets, PortConfig, QueueConfig, QueueLimit, Switch,
-    SwitchEvent,
+    Architecture, BufferPolicy, DropReason, LatePackets, PortConfig, QueueConfig, QueueLimit, Switch,
 };
 use hitless_wire::{BitRate, Duration, Ecn, FlowId, HostId, Packet, PortId, Time};
+
+use crate::one_switch::{OneSwitch, Sent};
 
 const IN: PortId = PortId(0);
 pub const OUT: PortId = PortId(1);
@@ -112,45 +112,6 @@ impl Run {
     }
 }
 
-#[derive(Default)]
-struct World {
-    packets: PacketStore,
-    events: BTreeMap<(Time, u64), SwitchEvent>,
-    count: u64,
-    departures: Vec<Departure>,
-    drops: BTreeMap<DropReason, usize>,
-}
-
-impl Environment for World {
-    fn packets(&mut self) -> &mut PacketStore {
-        &mut self.packets
-    }
-    fn route(&mut self, _packet: PacketHandle) -> Option<PortId> {
-        Some(OUT)
-    }
-    fn schedule(&mut self, at: Time, event: SwitchEvent) {
-        self.count += 1;
-        self.events.insert((at, self.count), event);
-    }
-    fn transmit(&mut self, _port: PortId, packet: PacketHandle, last_bit_at: Time) {
-        let Packet { flow, frame_bytes, frame, ecn, .. } = self.packets[packet];
-        let is_marked = ecn == Ecn::CongestionExperienced;
-        self.departures.push(Departure {
-            arrival: frame as usize,
-            flow: flow.0,
-            bytes: frame_bytes,
-            ends_at: last_bit_at,
-            is_marked,
-        });
-        self.packets.remove(packet);
-    }
-    fn created(&mut self, _packet: PacketHandle) {}
-    fn ended(&mut self, packet: PacketHandle, reason: DropReason) {
-        *self.drops.entry(reason).or_default() += 1;
-        self.packets.remove(packet);
-    }
-}
-
 /// A switch without latency, in which everything is visible.
 pub fn ideal() -> Architecture {
     Architecture { checked: false, ..Architecture::ideal() }
@@ -159,52 +120,51 @@ pub fn ideal() -> Architecture {
 /// Runs `schedule`, which is in order of time, to its end.
 pub fn run(architecture: Architecture, config: AfqConfig, buffer: BufferPolicy, schedule: &[Arrival]) -> Run {
     let port = PortConfig::fifo(RATE, 0, QueueConfig::normal(QueueLimit::Unlimited));
-    let mechanisms = vec![AnyMechanism::from(Afq::new(config))];
-    let mut switch = Switch::new(architecture, vec![port.clone(), port], buffer, mechanisms);
-    let mut world = World::default();
-    switch.start(Time::ZERO, &mut world);
-    for (number, arrival) in schedule.iter().enumerate() {
-        handle_until(&mut switch, &mut world, arrival.at);
-        let packet = world.packets.insert(Packet {
-            frame_bytes: arrival.bytes,
-            flow: FlowId(arrival.flow),
-            source: HostId(arrival.flow),
-            flow_hash: arrival.flow.wrapping_mul(0x9e37_79b9),
-            frame: number as u32,
-            class: arrival.flow as u8,
-            ecn: Ecn::Capable,
-            ttl: Packet::INITIAL_TTL,
-            ..Packet::default()
-        });
-        switch.receive(arrival.at, IN, packet, &mut world);
+    let switch = Switch::new(architecture, vec![port.clone(), port], buffer, vec![Afq::new(config).into()]);
+    let mut one = OneSwitch::new(switch, |_| OUT);
+    for arrival in schedule {
+        one.arrive(arrival.at, IN, packet(arrival));
     }
-    handle_until(&mut switch, &mut world, Time::NEVER);
-    let report = switch.reports(Time::NEVER).next().expect("AFQ reports");
-    let counters = report.counters.iter().map(|&(_, name, value)| (name, value)).collect();
-    let violation = switch.violation().map(ToString::to_string);
-    assert_eq!(switch.packets_queued(), 0, "a packet is left in a queue that nobody serves");
-    assert_eq!(world.packets.alive(), 0);
-    assert_eq!(world.departures.len() + world.drops.values().sum::<usize>(), schedule.len());
+    one.run_until(Time::NEVER);
+    let report = one.switch.reports(Time::NEVER).next().expect("AFQ reports");
+    let mut drops = BTreeMap::new();
+    one.reasons().into_iter().for_each(|reason| *drops.entry(reason).or_default() += 1);
+    assert_eq!(one.switch.packets_queued(), 0, "a packet is left in a queue that nobody serves");
+    assert_eq!(one.world.packets.alive(), 0);
+    assert_eq!(one.world.sent.len() + one.world.ended.len(), schedule.len());
     Run {
-        departures: world.departures,
-        drops: world.drops,
-        counters,
+        departures: one.world.sent.iter().map(departure).collect(),
+        drops,
+        counters: report.counters.iter().map(|&(_, name, value)| (name, value)).collect(),
         broken_promises: report.broken_promises,
-        violation,
+        violation: one.switch.violation().map(ToString::to_string),
+    }
+}
+
+fn packet(arrival: &Arrival) -> Packet {
+    Packet {
+        frame_bytes: arrival.bytes,
+        flow: FlowId(arrival.flow),
+        source: HostId(arrival.flow),
+        flow_hash: arrival.flow.wrapping_mul(0x9e37_79b9),
+        class: arrival.flow as u8,
+        ecn: Ecn::Capable,
+        ttl: Packet::INITIAL_TTL,
+        ..Packet::default()
+    }
+}
+
+fn departure(sent: &Sent) -> Departure {
+    Departure {
+        arrival: sent.packet.frame as usize,
+        flow: sent.packet.flow.0,
+        bytes: sent.packet.frame_bytes,
+        ends_at: sent.at,
+        is_marked: sent.packet.ecn == Ecn::CongestionExperienced,
     }
 }
 
 /// As [`run`], on a switch without latency and with a buffer that is not shared.
 pub fn run_ideal(config: AfqConfig, schedule: &[Arrival]) -> Run {
     run(ideal(), config, BufferPolicy::Static, schedule)
-}
-
-fn handle_until(switch: &mut Switch<AnyMechanism>, world: &mut World, limit: Time) {
-    while let Some(entry) = world.events.first_entry() {
-        if entry.key().0 >= limit {
-            break;
-        }
-        let ((at, _), event) = entry.remove_entry();
-        switch.handle(at, event, world);
-    }
 }

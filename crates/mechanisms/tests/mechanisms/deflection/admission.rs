@@ -8,7 +8,10 @@ use hitless_wire::shim::DetourCount;
 use hitless_wire::{Duration, Packet, Time};
 use proptest::prelude::*;
 
-use super::world::{Bench, HARDWARE, HOST, Hardware, NEIGHBOURS, OTHER_HOST, OUT, packet, ranked};
+use super::world::{
+    HARDWARE, HOST, Hardware, NEIGHBOURS, OTHER_HOST, OUT, detours, of_out, packet, ranked, switch_with,
+};
+use crate::one_switch::OneSwitch;
 
 /// Queues hold ten packets of 1,000 bytes, in switches without latency.
 const TEN: Hardware = Hardware { limit: QueueLimit::Bytes(10_000), is_ideal: true, ..HARDWARE };
@@ -24,8 +27,8 @@ fn aifo() -> AifoConfig {
     }
 }
 
-fn admit(config: AifoConfig, ranks: &[u32]) -> Bench {
-    let mut bench = Bench::new(TEN, Aifo::new(config));
+fn admit(config: AifoConfig, ranks: &[u32]) -> OneSwitch {
+    let mut bench = switch_with(TEN, Aifo::new(config));
     ranks.iter().for_each(|&rank| bench.arrive(Time::ZERO, HOST, ranked(rank)));
     bench.finish();
     bench
@@ -34,31 +37,31 @@ fn admit(config: AifoConfig, ranks: &[u32]) -> Bench {
 #[test]
 fn aifo_admits_by_quantile_and_what_is_left_of_the_queue() {
     // The last meets six packets and the window 20, 10, 5 and 4: its quantile may be (10 - 6) / (10 * 0.9) = 0.44.
-    let in_order = |rank| admit(aifo(), &[40, 30, 20, 10, 5, 4, rank]).sent_by(OUT);
+    let in_order = |rank| admit(aifo(), &[40, 30, 20, 10, 5, 4, rank]).count_sent_by(&[OUT]);
     assert_eq!((in_order(4), in_order(5), in_order(6), in_order(99)), (7, 7, 6, 6));
 }
 
 #[test]
 fn aifo_lets_all_in_while_the_queue_is_within_its_headroom() {
     let ranks = [1, 1, 1, 1, 9];
-    assert_eq!(admit(AifoConfig { headroom: 0.4, ..aifo() }, &ranks).sent_by(OUT), 5);
+    assert_eq!(admit(AifoConfig { headroom: 0.4, ..aifo() }, &ranks).count_sent_by(&[OUT]), 5);
     let strict = AifoConfig { headroom: 0.0, admits_all_in_headroom: false, ..aifo() };
-    assert_eq!(admit(strict, &ranks).sent_by(OUT), 4, "a quantile of 1 needs an empty queue");
+    assert_eq!(admit(strict, &ranks).count_sent_by(&[OUT]), 4, "a quantile of 1 needs an empty queue");
 }
 
 #[test]
 fn the_window_of_aifo_takes_in_what_is_dropped_too() {
     // Nines take the places of 20, 10 and 5: only then one of four is smaller, and not two.
     let bench = admit(aifo(), &[40, 30, 20, 10, 5, 4, 9, 9, 9, 9]);
-    assert_eq!((bench.sent_by(OUT), bench.of_out("packets not admitted")), (7, 3));
-    assert_eq!(bench.world.ended, [DropReason::Mechanism; 3]);
+    assert_eq!((bench.count_sent_by(&[OUT]), of_out(&bench, "packets not admitted")), (7, 3));
+    assert_eq!(bench.reasons(), [DropReason::Mechanism; 3]);
 }
 
 #[test]
 fn what_finds_no_room_is_dropped_by_the_queue_under_aifo() {
     let bench = admit(aifo(), &[0; 12]);
-    assert_eq!((bench.sent_by(OUT), bench.of_out("packets of a full queue")), (10, 2));
-    assert_eq!(bench.world.ended, [DropReason::QueueFull; 2]);
+    assert_eq!((bench.count_sent_by(&[OUT]), of_out(&bench, "packets of a full queue")), (10, 2));
+    assert_eq!(bench.reasons(), [DropReason::QueueFull; 2]);
 }
 
 #[test]
@@ -80,25 +83,25 @@ fn pabo() -> PaboConfig {
 
 #[test]
 fn a_packet_bounces_to_the_switch_that_it_came_from_or_stays() {
-    let mut bench = Bench::new(TEN, Pabo::new(pabo()));
+    let mut bench = switch_with(TEN, Pabo::new(pabo()));
     (0..10).for_each(|_| bench.arrive(Time::ZERO, HOST, packet()));
     (0..5).for_each(|_| bench.arrive(Time::ZERO, NEIGHBOURS[1], packet()));
     bench.finish();
-    assert_eq!(NEIGHBOURS.map(|port| bench.sent_by(port)), [0, 5, 0]);
-    assert_eq!((bench.sent_by(OUT), bench.sent_by(HOST)), (10, 0), "no host gets its packets back");
-    assert!(bench.world.sent.iter().all(|&(port, count)| (port == OUT) == count.is_none()));
+    assert_eq!(NEIGHBOURS.map(|port| bench.count_sent_by(&[port])), [0, 5, 0]);
+    assert_eq!((bench.count_sent_by(&[OUT]), bench.count_sent_by(&[HOST])), (10, 0), "no host gets its packets back");
+    assert!(detours(&bench).iter().all(|&(port, count)| (port == OUT) == count.is_none()));
 }
 
 #[test]
 fn nothing_bounces_over_a_link_that_is_down_or_to_where_it_is_to_go() {
     let hardware = Hardware { out_faces_switch: true, ..TEN };
-    let mut bench = Bench::new(hardware, Pabo::new(pabo()));
-    bench.switch.port_state(Time::ZERO, NEIGHBOURS[1], PortState::Down, &mut bench.world);
+    let mut bench = switch_with(hardware, Pabo::new(pabo()));
+    bench.port_state(NEIGHBOURS[1], PortState::Down);
     (0..10).for_each(|_| bench.arrive(Time::ZERO, HOST, packet()));
     [NEIGHBOURS[1], OUT].into_iter().for_each(|port| bench.arrive(Time::ZERO, port, packet()));
     bench.finish();
-    assert_eq!((bench.sent_by(OUT), bench.sent_to_neighbours()), (10, 0));
-    assert_eq!(bench.world.ended, [DropReason::QueueFull; 2]);
+    assert_eq!((bench.count_sent_by(&[OUT]), bench.count_sent_by(&NEIGHBOURS)), (10, 0));
+    assert_eq!(bench.reasons(), [DropReason::QueueFull; 2]);
 }
 
 #[test]
@@ -107,13 +110,13 @@ fn between_threshold_and_full_packets_bounce_by_chance_and_less_with_each_bounce
         let mut bounced = 0;
         for seed in 0..1_000 {
             let stream = RandomStreams::new(seed).stream("pabo");
-            let mut bench = Bench::new(TEN, Pabo::new(PaboConfig { stream, ..pabo() }));
+            let mut bench = switch_with(TEN, Pabo::new(PaboConfig { stream, ..pabo() }));
             (0..9).for_each(|_| bench.arrive(Time::ZERO, HOST, packet()));
             let mut again = packet();
             again.push_shim(DetourCount(count)).expect("it carries no other shim");
             bench.arrive(Time::ZERO, NEIGHBOURS[0], again);
             bench.finish();
-            bounced += bench.sent_by(NEIGHBOURS[0]);
+            bounced += bench.count_sent_by(&[NEIGHBOURS[0]]);
         }
         bounced as f64 / 1_000.0
     };
@@ -129,7 +132,7 @@ proptest! {
     ) {
         let hardware = Hardware { is_ideal, ..TEN };
         let mut bench =
-            if is_pabo { Bench::new(hardware, Pabo::new(pabo())) } else { Bench::new(hardware, Aifo::new(aifo())) };
+            if is_pabo { switch_with(hardware, Pabo::new(pabo())) } else { switch_with(hardware, Aifo::new(aifo())) };
         let mut at = Time::ZERO;
         for &(gap_ns, from, rank, frame_bytes, ttl) in &arrivals {
             at += Duration::from_ns(gap_ns);
@@ -138,11 +141,11 @@ proptest! {
         }
         bench.finish();
         prop_assert_eq!(bench.world.sent.len() + bench.world.ended.len(), arrivals.len());
-        prop_assert_eq!(bench.sent_by(HOST) + bench.sent_by(OTHER_HOST), 0);
+        prop_assert_eq!(bench.count_sent_by(&[HOST]) + bench.count_sent_by(&[OTHER_HOST]), 0);
         let expired = arrivals.iter().filter(|arrival| arrival.4 <= 1).count();
-        let ended_so = bench.world.ended.iter().filter(|&&reason| reason == DropReason::TimeToLive).count();
+        let ended_so = bench.reasons().iter().filter(|&&reason| reason == DropReason::TimeToLive).count();
         prop_assert_eq!(ended_so, expired);
-        prop_assert_eq!(bench.of_out("packets seen") as usize, arrivals.len() - expired);
-        prop_assert!(is_pabo || bench.sent_to_neighbours() == 0);
+        prop_assert_eq!(of_out(&bench, "packets seen") as usize, arrivals.len() - expired);
+        prop_assert!(is_pabo || bench.count_sent_by(&NEIGHBOURS) == 0);
     }
 }

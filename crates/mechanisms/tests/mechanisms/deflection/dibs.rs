@@ -8,7 +8,8 @@ use hitless_wire::shim::DetourCount;
 use hitless_wire::{BitRate, CongestionNotice, Duration, Packet, PortId, Time, Transport};
 use proptest::prelude::*;
 
-use super::world::{Bench, HARDWARE, HOST, Hardware, NEIGHBOURS, OTHER_HOST, OUT, packet};
+use super::world::{HARDWARE, HOST, Hardware, NEIGHBOURS, OTHER_HOST, OUT, detours, of_out, packet, switch_with};
+use crate::one_switch::OneSwitch;
 
 #[derive(Clone, Copy)]
 struct Settings {
@@ -20,18 +21,18 @@ struct Settings {
 
 const SETTINGS: Settings = Settings { hardware: HARDWARE, to_arrival_port: true, to_full_ports: false, seed: 1 };
 
-fn bench(settings: Settings) -> Bench {
+fn bench(settings: Settings) -> OneSwitch {
     let dibs = Dibs::new(DibsConfig {
         relieved: vec![OUT],
         to_arrival_port: settings.to_arrival_port,
         to_full_ports: settings.to_full_ports,
         stream: RandomStreams::new(settings.seed).stream("dibs"),
     });
-    Bench::new(settings.hardware, dibs)
+    switch_with(settings.hardware, dibs)
 }
 
 /// So many packets at once, from `port`.
-fn burst(settings: Settings, port: PortId, count: usize) -> Bench {
+fn burst(settings: Settings, port: PortId, count: usize) -> OneSwitch {
     let mut bench = bench(settings);
     (0..count).for_each(|_| bench.arrive(Time::ZERO, port, packet()));
     bench.finish();
@@ -41,18 +42,22 @@ fn burst(settings: Settings, port: PortId, count: usize) -> Bench {
 #[test]
 fn nothing_is_detoured_while_the_queue_has_room() {
     let bench = burst(SETTINGS, HOST, 3);
-    assert_eq!((bench.sent_by(OUT), bench.world.sent.len()), (3, 3));
-    assert!(bench.world.sent.iter().all(|(_, detours)| detours.is_none()));
+    assert_eq!((bench.count_sent_by(&[OUT]), bench.world.sent.len()), (3, 3));
+    assert!(detours(&bench).iter().all(|(_, detours)| detours.is_none()));
     assert_eq!(bench.counter("port 1", "packets detoured"), 0);
 }
 
 #[test]
 fn what_the_full_queue_cannot_take_fills_the_neighbours_and_only_then_is_lost() {
     let bench = burst(SETTINGS, HOST, 20);
-    assert_eq!(bench.sent_by(OUT), 3);
-    assert_eq!(NEIGHBOURS.map(|port| bench.sent_by(port)), [3, 3, 3]);
-    assert_eq!((bench.sent_by(HOST), bench.sent_by(OTHER_HOST)), (0, 0), "no other host gets a packet");
-    assert_eq!(bench.world.ended, [DropReason::QueueFull; 8]);
+    assert_eq!(bench.count_sent_by(&[OUT]), 3);
+    assert_eq!(NEIGHBOURS.map(|port| bench.count_sent_by(&[port])), [3, 3, 3]);
+    assert_eq!(
+        (bench.count_sent_by(&[HOST]), bench.count_sent_by(&[OTHER_HOST])),
+        (0, 0),
+        "no other host gets a packet"
+    );
+    assert_eq!(bench.reasons(), [DropReason::QueueFull; 8]);
     assert_eq!(bench.counter("port 1", "packets detoured"), 9);
     assert_eq!(bench.counter("port 1", "packets with nowhere to go"), 8);
     assert_eq!(bench.counter("switch", "most detours of a packet"), 1);
@@ -66,8 +71,8 @@ fn a_notice_to_a_sender_stays_on_its_way() {
     let transport = Transport::CongestionNotice(notice);
     bench.arrive(Time::ZERO, HOST, Packet { transport, ..packet() });
     bench.finish();
-    assert_eq!((bench.sent_by(OUT), bench.world.sent.len()), (3, 3));
-    assert_eq!(bench.world.ended, [DropReason::QueueFull]);
+    assert_eq!((bench.count_sent_by(&[OUT]), bench.world.sent.len()), (3, 3));
+    assert_eq!(bench.reasons(), [DropReason::QueueFull]);
 }
 
 #[test]
@@ -75,7 +80,7 @@ fn a_packet_may_go_back_to_where_it_came_from_unless_that_is_forbidden() {
     for to_arrival_port in [true, false] {
         let bench = burst(Settings { to_arrival_port, ..SETTINGS }, NEIGHBOURS[0], 20);
         let expected = if to_arrival_port { 3 } else { 0 };
-        assert_eq!(bench.sent_by(NEIGHBOURS[0]), expected);
+        assert_eq!(bench.count_sent_by(&[NEIGHBOURS[0]]), expected);
         assert_eq!(bench.counter("port 1", "packets sent back to where they came from"), expected as u64);
     }
 }
@@ -83,11 +88,11 @@ fn a_packet_may_go_back_to_where_it_came_from_unless_that_is_forbidden() {
 #[test]
 fn a_port_whose_link_is_known_to_be_down_is_not_chosen() {
     let mut bench = bench(SETTINGS);
-    let set = |bench: &mut Bench, state| {
-        bench.switch.port_state(Time::ZERO, NEIGHBOURS[1], state, &mut bench.world);
+    let set = |bench: &mut OneSwitch, state| {
+        bench.port_state(NEIGHBOURS[1], state);
         (0..9).for_each(|_| bench.arrive(Time::ZERO, HOST, packet()));
         bench.run_until(Time::NEVER);
-        bench.sent_by(NEIGHBOURS[1])
+        bench.count_sent_by(&[NEIGHBOURS[1]])
     };
     assert_eq!(set(&mut bench, PortState::Down), 0);
     assert_eq!(set(&mut bench, PortState::Rerouted { backup: NEIGHBOURS[0] }), 0);
@@ -105,7 +110,7 @@ fn detours_are_counted_in_the_packet_until_it_goes_to_its_host() {
     (0..3).for_each(|_| bench.arrive(Time::ZERO, HOST, packet()));
     bench.arrive(Time::ZERO, NEIGHBOURS[0], detoured);
     bench.finish();
-    let counts: Vec<_> = bench.world.sent.iter().filter_map(|&(port, count)| Some((port == OUT, count?))).collect();
+    let counts: Vec<_> = detours(&bench).iter().filter_map(|&(port, count)| Some((port == OUT, count?))).collect();
     assert!(counts.contains(&(false, 5)) && !counts.iter().any(|&(is_out, _)| is_out), "{counts:?}");
     assert_eq!(bench.counter("switch", "most detours of a packet"), 5);
     let report = bench.switch.reports(Time::ZERO).next().expect("DIBS reports");
@@ -116,9 +121,9 @@ fn detours_are_counted_in_the_packet_until_it_goes_to_its_host() {
 #[test]
 fn naive_deflection_does_not_ask_whether_there_is_room() {
     let bench = burst(Settings { to_full_ports: true, ..SETTINGS }, HOST, 3 + 60);
-    assert_eq!((bench.sent_by(OUT), bench.sent_to_neighbours()), (3, 9));
-    assert_eq!(bench.world.ended, [DropReason::QueueFull; 51], "the queues that were drawn drop them");
-    assert_eq!((bench.of_out("packets detoured"), bench.of_out("packets with nowhere to go")), (60, 0));
+    assert_eq!((bench.count_sent_by(&[OUT]), bench.count_sent_by(&NEIGHBOURS)), (3, 9));
+    assert_eq!(bench.reasons(), [DropReason::QueueFull; 51], "the queues that were drawn drop them");
+    assert_eq!((of_out(&bench, "packets detoured"), of_out(&bench, "packets with nowhere to go")), (60, 0));
 }
 
 #[test]
@@ -128,7 +133,7 @@ fn a_switch_that_passes_a_packet_on_leaves_the_count_on_it() {
     let mut bench = bench(Settings { hardware: Hardware { out_faces_switch: true, ..HARDWARE }, ..SETTINGS });
     bench.arrive(Time::ZERO, NEIGHBOURS[0], detoured);
     bench.finish();
-    assert_eq!(bench.world.sent, [(OUT, Some(4))]);
+    assert_eq!(detours(&bench), [(OUT, Some(4))]);
 }
 
 /// Where the first packet beyond the full queue goes, for many seeds: chi-square with two degrees of freedom, 99.9 % below
@@ -138,7 +143,7 @@ fn each_neighbour_with_room_is_as_likely_as_the_others() {
     let mut counts = [0u32; 3];
     for seed in 0..3_000 {
         let bench = burst(Settings { seed, ..SETTINGS }, HOST, 4);
-        let chosen = NEIGHBOURS.iter().position(|&port| bench.sent_by(port) == 1).expect("one was detoured");
+        let chosen = NEIGHBOURS.iter().position(|&port| bench.count_sent_by(&[port]) == 1).expect("one was detoured");
         counts[chosen] += 1;
     }
     let chi_square: f64 = counts.iter().map(|&count| (f64::from(count) - 1_000.0).powi(2) / 1_000.0).sum();
@@ -168,8 +173,8 @@ proptest! {
         };
         let bench = run();
         prop_assert_eq!(bench.world.sent.len() + bench.world.ended.len(), arrivals.len());
-        prop_assert_eq!(bench.sent_by(HOST) + bench.sent_by(OTHER_HOST), 0);
-        let detoured: usize = NEIGHBOURS.iter().map(|&port| bench.sent_by(port)).sum();
+        prop_assert_eq!(bench.count_sent_by(&[HOST]) + bench.count_sent_by(&[OTHER_HOST]), 0);
+        let detoured: usize = NEIGHBOURS.iter().map(|&port| bench.count_sent_by(&[port])).sum();
         prop_assert_eq!(bench.counter("port 1", "packets detoured"), detoured as u64, "a detoured packet was lost here");
         prop_assert!(bench.counter("port 1", "packets with nowhere to go") >= bench.world.ended.len() as u64);
         prop_assert_eq!(&run().world.sent, &bench.world.sent, "the same seed, the same way");

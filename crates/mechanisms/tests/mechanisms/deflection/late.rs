@@ -7,7 +7,8 @@ use hitless_mechanisms::{PreemptiveDeflection, SimpleDeflection};
 use hitless_switch::{DepthVisibility, DropReason, QueueLimit};
 use hitless_wire::{Duration, PortId, Time};
 
-use super::world::{Bench, HARDWARE, HOST, Hardware, OUT, packet, ranked};
+use super::world::{HARDWARE, HOST, Hardware, OUT, of_out, packet, ranked, switch_with};
+use crate::one_switch::OneSwitch;
 
 const TEN: Hardware = Hardware { limit: QueueLimit::Bytes(10_000), is_ideal: true, ..HARDWARE };
 /// With one recirculation port, the latencies of a Tofino, and depths that only egress sees.
@@ -27,7 +28,7 @@ fn control_packets(packets: u16) -> Occupancy {
     Occupancy::ControlPackets { packets, recirculation_ports: vec![PortId(6)] }
 }
 
-fn simple(hardware: Hardware, occupancy: Occupancy) -> Bench {
+fn simple(hardware: Hardware, occupancy: Occupancy) -> OneSwitch {
     let stream = RandomStreams::new(1).stream("simple deflection");
     let config = SimpleConfig {
         relieved: vec![OUT],
@@ -37,10 +38,10 @@ fn simple(hardware: Hardware, occupancy: Occupancy) -> Bench {
         capacity: Capacity::StaticLimit,
         stream,
     };
-    Bench::new(hardware, SimpleDeflection::new(config))
+    switch_with(hardware, SimpleDeflection::new(config))
 }
 
-fn preemptive(hardware: Hardware, occupancy: Occupancy, mean: Mean) -> Bench {
+fn preemptive(hardware: Hardware, occupancy: Occupancy, mean: Mean) -> OneSwitch {
     let stream = RandomStreams::new(1).stream("preemptive deflection");
     let config = PreemptiveConfig {
         relieved: vec![OUT],
@@ -55,11 +56,11 @@ fn preemptive(hardware: Hardware, occupancy: Occupancy, mean: Mean) -> Bench {
         to_arrival_port: true,
         stream,
     };
-    Bench::new(hardware, PreemptiveDeflection::new(config))
+    switch_with(hardware, PreemptiveDeflection::new(config))
 }
 
 /// Twelve packets at once fill a queue of ten, and one more every 816 ns, the time of a packet, keeps it full.
-fn keep_full(bench: &mut Bench, until_us: u64) {
+fn keep_full(bench: &mut OneSwitch, until_us: u64) {
     (0..12).for_each(|_| bench.arrive(Time::ZERO, HOST, packet()));
     let mut at = Time(816_000);
     while at < Time(until_us * US) {
@@ -75,12 +76,12 @@ fn until_the_next_tick_a_queue_that_has_filled_up_seems_empty() {
     bench.finish();
     // Two of the twelve and what comes before the tick find no room; what comes after it is deflected.
     let refused = bench.world.ended.len();
-    assert!(refused >= 2 && bench.world.ended.iter().all(|&reason| reason == DropReason::QueueFull), "{refused}");
-    assert!(bench.of_out("packets detoured") >= 1);
+    assert!(refused >= 2 && bench.reasons().iter().all(|&reason| reason == DropReason::QueueFull), "{refused}");
+    assert!(of_out(&bench, "packets detoured") >= 1);
     let mut blind = simple(TEN, gap(1_000));
     keep_full(&mut blind, 12);
     blind.finish();
-    assert_eq!(blind.of_out("packets detoured"), 0);
+    assert_eq!(of_out(&blind, "packets detoured"), 0);
 }
 
 #[test]
@@ -89,10 +90,10 @@ fn egress_keeps_the_last_value_of_a_queue_that_nothing_leaves() {
     keep_full(&mut bench, 12);
     // The queue runs empty, and the last packet that leaves tells so.
     bench.arrive(Time(40 * US), HOST, packet());
-    let before = bench.of_out("packets detoured");
+    let before = of_out(&bench, "packets detoured");
     bench.arrive(Time(60 * US), HOST, packet());
     bench.finish();
-    assert_eq!(bench.of_out("packets detoured"), before);
+    assert_eq!(of_out(&bench, "packets detoured"), before);
 }
 
 #[test]
@@ -101,8 +102,8 @@ fn whether_a_queue_is_full_may_be_known_at_once_while_its_depth_is_late() {
     let mut bench = preemptive(TEN, occupancy, Mean::Exact);
     (0..12).for_each(|_| bench.arrive(Time::ZERO, HOST, ranked(9)));
     bench.finish();
-    assert_eq!((bench.of_out("packets over their threshold"), bench.of_out("packets of a full queue")), (0, 2));
-    assert_eq!(bench.world.ended, []);
+    assert_eq!((of_out(&bench, "packets over their threshold"), of_out(&bench, "packets of a full queue")), (0, 2));
+    assert_eq!(bench.reasons(), []);
 }
 
 #[test]
@@ -114,7 +115,7 @@ fn depth_and_mean_come_with_the_tick() {
             // At 1 us seven of the nine wait: the threshold of a rank far above the mean is five packets.
             (0..3).for_each(|number| bench.arrive(Time(US + 500_000 + number), HOST, ranked(1_000_000)));
             bench.finish();
-            bench.of_out("packets over their threshold")
+            of_out(&bench, "packets over their threshold")
         };
         assert_eq!((over(1), over(1_000)), (3, 0), "{mean:?}");
     }
@@ -153,7 +154,7 @@ fn ingress_learns_of_a_full_queue_by_a_control_packet() {
     let mut bench = simple(REAL, control_packets(0));
     keep_full(&mut bench, 12);
     bench.finish_by(Time(100 * US), 6);
-    let (refused, detoured) = (bench.world.ended.len(), bench.of_out("packets detoured"));
+    let (refused, detoured) = (bench.world.ended.len(), of_out(&bench, "packets detoured"));
     assert!(refused >= 2 && detoured >= 1, "{refused} refused, {detoured} deflected");
     let report = bench.report();
     let ages = &report.histograms.iter().find(|histogram| histogram.1.starts_with("age")).expect("it is measured").2;
@@ -169,5 +170,5 @@ fn a_moving_average_goes_to_egress_with_its_packet_and_back_with_a_control_packe
     bench.arrive(Time(2 * US), HOST, ranked(1));
     bench.arrive(Time(2 * US), HOST, ranked(1_000_000));
     bench.finish_by(Time(100 * US), 6);
-    assert_eq!(bench.of_out("packets over their threshold"), 1);
+    assert_eq!(of_out(&bench, "packets over their threshold"), 1);
 }

@@ -8,7 +8,10 @@ use hitless_switch::{BufferPolicy, DropReason, PortState, QueueLimit};
 use hitless_wire::{Duration, Packet, PortId, PriorityMark, Time};
 use proptest::prelude::*;
 
-use super::world::{Bench, HARDWARE, HOST, Hardware, NEIGHBOURS, OTHER_HOST, OUT, packet, ranked};
+use super::world::{
+    HARDWARE, HOST, Hardware, NEIGHBOURS, OTHER_HOST, OUT, detours, of_out, packet, ranked, switch_with,
+};
+use crate::one_switch::OneSwitch;
 
 const QUANTILE: QuantileConfig =
     QuantileConfig { window: 4, sample_every: 1, of_evaluated: false, divide_by: DivideBy::Fill };
@@ -36,23 +39,23 @@ fn config() -> PreemptiveConfig {
     }
 }
 
-fn bench(config: PreemptiveConfig) -> Bench {
-    Bench::new(TEN, PreemptiveDeflection::new(config))
+fn bench(config: PreemptiveConfig) -> OneSwitch {
+    switch_with(TEN, PreemptiveDeflection::new(config))
 }
 
-fn arrive(bench: &mut Bench, ranks: impl IntoIterator<Item = u32>) {
+fn arrive(bench: &mut OneSwitch, ranks: impl IntoIterator<Item = u32>) {
     ranks.into_iter().for_each(|rank| bench.arrive(Time::ZERO, HOST, ranked(rank)));
 }
 
 /// Packets over their threshold, of a full queue, given up, deflected.
-fn decisions(bench: &Bench) -> [u64; 4] {
+fn decisions(bench: &OneSwitch) -> [u64; 4] {
     [
         "packets over their threshold",
         "packets of a full queue",
         "packets given up at their deflection port",
         "packets detoured",
     ]
-    .map(|name| bench.of_out(name))
+    .map(|name| of_out(bench, name))
 }
 
 #[test]
@@ -82,7 +85,7 @@ fn what_a_full_queue_cannot_take_is_deflected_whatever_its_rank() {
     let mut bench = bench(config());
     arrive(&mut bench, [0; 12]);
     bench.finish();
-    assert_eq!((decisions(&bench), bench.sent_by(OUT)), ([0, 2, 0, 2], 10));
+    assert_eq!((decisions(&bench), bench.count_sent_by(&[OUT])), ([0, 2, 0, 2], 10));
 }
 
 #[test]
@@ -90,7 +93,7 @@ fn with_alpha_zero_only_a_full_queue_deflects() {
     let mut bench = bench(PreemptiveConfig { alpha: 0.0, ..config() });
     arrive(&mut bench, 0..13);
     bench.finish();
-    assert_eq!((decisions(&bench), bench.sent_by(OUT)), ([0, 3, 0, 3], 10));
+    assert_eq!((decisions(&bench), bench.count_sent_by(&[OUT])), ([0, 3, 0, 3], 10));
 }
 
 #[test]
@@ -101,8 +104,12 @@ fn a_packet_that_its_deflection_port_does_not_let_in_is_given_up_there() {
     bench.finish();
     let [over, full, given_up, deflected] = decisions(&bench);
     assert_eq!((over, full, given_up + deflected), (0, 190, 190));
-    assert_eq!((bench.sent_to_neighbours() as u64, deflected), (30, 30), "one port is drawn, so some wait for room");
-    assert_eq!(bench.world.ended, vec![DropReason::Mechanism; given_up as usize]);
+    assert_eq!(
+        (bench.count_sent_by(&NEIGHBOURS) as u64, deflected),
+        (30, 30),
+        "one port is drawn, so some wait for room"
+    );
+    assert_eq!(bench.reasons(), vec![DropReason::Mechanism; given_up as usize]);
 }
 
 #[test]
@@ -119,7 +126,7 @@ fn the_less_occupied_of_two_ports_is_taken() {
     let mut bench = bench(PreemptiveConfig { alpha: 0.0, candidates: 2, ..config() });
     arrive(&mut bench, [0; 10 + 15]);
     bench.finish();
-    let counts = NEIGHBOURS.map(|port| bench.sent_by(port));
+    let counts = NEIGHBOURS.map(|port| bench.count_sent_by(&[port]));
     assert_eq!(counts.iter().sum::<usize>(), 15);
     assert!(counts.iter().all(|count| (4..=6).contains(count)), "{counts:?}");
 }
@@ -141,30 +148,30 @@ fn a_packet_that_draws_its_own_port_and_stays_is_not_detoured() {
     let relative_priority = RelativePriority::Quantile(quantile);
     let preemptive =
         PreemptiveDeflection::new(PreemptiveConfig { relative_priority, draws_own_port: true, ..config() });
-    let mut bench = Bench::new(Hardware { out_faces_switch: true, ..TEN }, preemptive);
+    let mut bench = switch_with(Hardware { out_faces_switch: true, ..TEN }, preemptive);
     for port in NEIGHBOURS {
-        bench.switch.port_state(Time::ZERO, port, PortState::Down, &mut bench.world);
+        bench.port_state(port, PortState::Down);
     }
     // Of 10, 20, 30 and 40 all are below 99, of 20, 30, 40 and 99 three: the threshold is five packets, and then 6.25.
     arrive(&mut bench, [0, 0, 10, 20, 30, 40, 99]);
     bench.finish();
-    assert_eq!((decisions(&bench), bench.of_out("packets that drew their own port")), ([1, 0, 0, 0], 1));
-    assert_eq!(bench.world.sent, [(OUT, None); 7], "none has a detour behind it");
+    assert_eq!((decisions(&bench), of_out(&bench, "packets that drew their own port")), ([1, 0, 0, 0], 1));
+    assert_eq!(detours(&bench), [(OUT, None); 7], "none has a detour behind it");
 }
 
 #[test]
 fn no_port_by_which_a_packet_came_no_host_and_no_port_that_is_down() {
     let mut bench = bench(PreemptiveConfig { alpha: 0.0, to_arrival_port: false, ..config() });
-    bench.switch.port_state(Time::ZERO, NEIGHBOURS[1], PortState::Down, &mut bench.world);
+    bench.port_state(NEIGHBOURS[1], PortState::Down);
     (0..20).for_each(|_| bench.arrive(Time::ZERO, NEIGHBOURS[0], ranked(5)));
     bench.finish();
-    assert_eq!(NEIGHBOURS.map(|port| bench.sent_by(port)), [0, 0, 10]);
+    assert_eq!(NEIGHBOURS.map(|port| bench.count_sent_by(&[port])), [0, 0, 10]);
     for port in NEIGHBOURS {
-        bench.switch.port_state(Time::ZERO, port, PortState::Down, &mut bench.world);
+        bench.port_state(port, PortState::Down);
     }
     (0..11).for_each(|_| bench.arrive(Time(1_000_000_000), HOST, ranked(5)));
     bench.finish();
-    assert_eq!((bench.of_out("packets with nowhere to go"), bench.sent_by(HOST)), (1, 0));
+    assert_eq!((of_out(&bench, "packets with nowhere to go"), bench.count_sent_by(&[HOST])), (1, 0));
 }
 
 #[test]
@@ -247,7 +254,7 @@ fn the_capacity_is_the_queues_own_or_any_number_or_what_the_shared_buffer_grants
     // Own limit 10,000; the buffer of 12,000 grants a queue what is free.
     let hardware = Hardware { buffer: BufferPolicy::Shared { capacity_bytes: 12_000, alpha: 1.0 }, ..TEN };
     let run = |count: u64, capacity| {
-        let mut bench = Bench::new(hardware, PreemptiveDeflection::new(PreemptiveConfig { capacity, ..config() }));
+        let mut bench = switch_with(hardware, PreemptiveDeflection::new(PreemptiveConfig { capacity, ..config() }));
         // A nanosecond apart. The first goes on the line at once.
         (0..=count).for_each(|number| bench.arrive(Time(number * 1_000), HOST, ranked(1)));
         bench.arrive(Time(100_000), HOST, ranked(9));
@@ -300,7 +307,7 @@ proptest! {
                 relieved: vec![OUT], relative_priority, alpha, decision, capacity, occupancy: occupancy.clone(),
                 candidates, memory, draws_own_port, to_arrival_port, stream,
             };
-            let mut bench = Bench::new(hardware, PreemptiveDeflection::new(config));
+            let mut bench = switch_with(hardware, PreemptiveDeflection::new(config));
             let mut at = Time::ZERO;
             for &(gap_ns, from, rank, frame_bytes, ttl) in &arrivals {
                 at += Duration::from_ns(gap_ns);
@@ -311,20 +318,20 @@ proptest! {
             bench
         };
         let bench = run();
-        let count = |reason| bench.world.ended.iter().filter(|&&ended| ended == reason).count();
+        let count = |reason| bench.reasons().iter().filter(|&&ended| ended == reason).count();
         prop_assert_eq!(bench.world.sent.len() + bench.world.ended.len(), arrivals.len());
         let hosts: Vec<PortId> = vec![HOST, OTHER_HOST];
-        prop_assert!(bench.world.sent.iter().all(|(port, _)| !hosts.contains(port)));
+        prop_assert!(detours(&bench).iter().all(|(port, _)| !hosts.contains(port)));
         let expired = arrivals.iter().filter(|arrival| arrival.4 <= 1).count();
         prop_assert_eq!(count(DropReason::TimeToLive), expired);
         let knows_what_fits = gap_ns.is_none_or(|(_, sees_full_at_once)| sees_full_at_once);
         let refused = count(DropReason::QueueFull) + count(DropReason::BufferFull);
         prop_assert!(refused == 0 || !knows_what_fits, "{} refused", refused);
-        prop_assert_eq!(bench.of_out("packets seen") as usize, arrivals.len() - expired);
-        let detoured = bench.of_out("packets detoured") as usize;
-        prop_assert!(detoured == bench.sent_to_neighbours() || !knows_what_fits && detoured > bench.sent_to_neighbours());
-        prop_assert!(draws_own_port && out_faces_switch || bench.of_out("packets that drew their own port") == 0);
-        let given_up = bench.of_out("packets given up at their deflection port") + bench.of_out("packets with nowhere to go");
+        prop_assert_eq!(of_out(&bench, "packets seen") as usize, arrivals.len() - expired);
+        let detoured = of_out(&bench, "packets detoured") as usize;
+        prop_assert!(detoured == bench.count_sent_by(&NEIGHBOURS) || !knows_what_fits && detoured > bench.count_sent_by(&NEIGHBOURS));
+        prop_assert!(draws_own_port && out_faces_switch || of_out(&bench, "packets that drew their own port") == 0);
+        let given_up = of_out(&bench, "packets given up at their deflection port") + of_out(&bench, "packets with nowhere to go");
         prop_assert_eq!(count(DropReason::Mechanism), given_up as usize);
         prop_assert_eq!(&run().world.sent, &bench.world.sent, "the same seed, the same way");
     }

@@ -7,7 +7,8 @@ use hitless_switch::{BufferPolicy, DropReason, PortState, QueueLimit};
 use hitless_wire::{Duration, Packet, PortId, Time};
 use proptest::prelude::*;
 
-use super::world::{Bench, HARDWARE, HOST, Hardware, NEIGHBOURS, OTHER_HOST, OUT, packet};
+use super::world::{HARDWARE, HOST, Hardware, NEIGHBOURS, OTHER_HOST, OUT, of_out, packet, switch_with};
+use crate::one_switch::OneSwitch;
 
 #[derive(Clone, Copy)]
 struct Settings {
@@ -19,7 +20,7 @@ struct Settings {
 
 const SETTINGS: Settings = Settings { hardware: HARDWARE, to_arrival_port: true, start: ScanStart::Uniform, seed: 1 };
 
-fn bench(Settings { hardware, to_arrival_port, start, seed }: Settings) -> Bench {
+fn bench(Settings { hardware, to_arrival_port, start, seed }: Settings) -> OneSwitch {
     let stream = RandomStreams::new(seed).stream("simple deflection");
     let config = SimpleConfig {
         relieved: vec![OUT],
@@ -29,11 +30,11 @@ fn bench(Settings { hardware, to_arrival_port, start, seed }: Settings) -> Bench
         capacity: Capacity::StaticLimit,
         stream,
     };
-    Bench::new(hardware, SimpleDeflection::new(config))
+    switch_with(hardware, SimpleDeflection::new(config))
 }
 
 /// So many packets at once, from `port`.
-fn burst(settings: Settings, port: PortId, count: usize) -> Bench {
+fn burst(settings: Settings, port: PortId, count: usize) -> OneSwitch {
     let mut bench = bench(settings);
     (0..count).for_each(|_| bench.arrive(Time::ZERO, port, packet()));
     bench.finish();
@@ -43,28 +44,28 @@ fn burst(settings: Settings, port: PortId, count: usize) -> Bench {
 #[test]
 fn what_the_full_queue_cannot_take_fills_the_neighbours_and_then_stays_with_its_queue() {
     let bench = burst(SETTINGS, HOST, 20);
-    assert_eq!(bench.sent_by(OUT), 3);
-    assert_eq!(NEIGHBOURS.map(|port| bench.sent_by(port)), [3, 3, 3]);
-    assert_eq!(bench.world.ended, [DropReason::QueueFull; 8], "its own queue drops it");
-    assert_eq!((bench.of_out("packets detoured"), bench.of_out("packets with nowhere to go")), (9, 8));
+    assert_eq!(bench.count_sent_by(&[OUT]), 3);
+    assert_eq!(NEIGHBOURS.map(|port| bench.count_sent_by(&[port])), [3, 3, 3]);
+    assert_eq!(bench.reasons(), [DropReason::QueueFull; 8], "its own queue drops it");
+    assert_eq!((of_out(&bench, "packets detoured"), of_out(&bench, "packets with nowhere to go")), (9, 8));
 }
 
 #[test]
 fn a_packet_may_go_back_to_where_it_came_from_unless_that_is_forbidden() {
     for (to_arrival_port, expected) in [(true, 3), (false, 0)] {
         let bench = burst(Settings { to_arrival_port, ..SETTINGS }, NEIGHBOURS[0], 20);
-        assert_eq!(bench.sent_by(NEIGHBOURS[0]), expected);
-        assert_eq!(bench.of_out("packets sent back to where they came from"), expected as u64);
+        assert_eq!(bench.count_sent_by(&[NEIGHBOURS[0]]), expected);
+        assert_eq!(of_out(&bench, "packets sent back to where they came from"), expected as u64);
     }
 }
 
 #[test]
 fn a_port_whose_link_is_known_to_be_down_counts_as_full() {
     let mut bench = bench(SETTINGS);
-    bench.switch.port_state(Time::ZERO, NEIGHBOURS[1], PortState::Down, &mut bench.world);
+    bench.port_state(NEIGHBOURS[1], PortState::Down);
     (0..20).for_each(|_| bench.arrive(Time::ZERO, HOST, packet()));
     bench.finish();
-    assert_eq!(NEIGHBOURS.map(|port| bench.sent_by(port)), [3, 0, 3]);
+    assert_eq!(NEIGHBOURS.map(|port| bench.count_sent_by(&[port])), [3, 0, 3]);
 }
 
 /// Where the first packet beyond the full queue goes, for many seeds.
@@ -72,7 +73,7 @@ fn first_choices(settings: Settings) -> [u32; 3] {
     let mut counts = [0; 3];
     for seed in 0..3_200 {
         let bench = burst(Settings { seed, ..settings }, HOST, 4);
-        let chosen = NEIGHBOURS.iter().position(|&port| bench.sent_by(port) == 1).expect("one was deflected");
+        let chosen = NEIGHBOURS.iter().position(|&port| bench.count_sent_by(&[port]) == 1).expect("one was deflected");
         counts[chosen] += 1;
     }
     counts
@@ -126,12 +127,12 @@ proptest! {
         };
         let bench = run();
         prop_assert_eq!(bench.world.sent.len() + bench.world.ended.len(), arrivals.len());
-        prop_assert_eq!(bench.sent_by(HOST) + bench.sent_by(OTHER_HOST), 0);
+        prop_assert_eq!(bench.count_sent_by(&[HOST]) + bench.count_sent_by(&[OTHER_HOST]), 0);
         let expired = arrivals.iter().filter(|arrival| arrival.3 <= 1).count();
-        let ended_so = bench.world.ended.iter().filter(|&&reason| reason == DropReason::TimeToLive).count();
+        let ended_so = bench.reasons().iter().filter(|&&reason| reason == DropReason::TimeToLive).count();
         prop_assert_eq!(ended_so, expired, "a packet whose time to live is over is never deflected");
-        prop_assert_eq!(bench.of_out("packets seen") as usize, arrivals.len() - expired);
-        prop_assert_eq!(bench.of_out("packets detoured") as usize, bench.sent_to_neighbours());
+        prop_assert_eq!(of_out(&bench, "packets seen") as usize, arrivals.len() - expired);
+        prop_assert_eq!(of_out(&bench, "packets detoured") as usize, bench.count_sent_by(&NEIGHBOURS));
         prop_assert_eq!(&run().world.sent, &bench.world.sent, "the same seed, the same way");
     }
 }

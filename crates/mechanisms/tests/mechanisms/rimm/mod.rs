@@ -6,7 +6,7 @@ mod world;
 use std::collections::BTreeSet;
 
 use hitless_mechanisms::Rimm;
-use hitless_mechanisms::rimm::{Again, Release, RimmConfig};
+use hitless_mechanisms::rimm::{Again, Neighbour, Release, RimmConfig};
 use hitless_wire::Duration;
 use proptest::prelude::*;
 
@@ -30,6 +30,7 @@ prop_compose! {
             neighbours,
             bursts: bursts.into_iter().enumerate().map(burst).collect(),
             lost: if lost { losses } else { BTreeSet::new() },
+            lost_below_segments: 0,
             queue_packets: 100_000,
             relay_packets: 100_000,
         }
@@ -60,7 +61,14 @@ prop_compose! {
 /// One burst at 40G into 10G, from behind the first neighbour.
 fn one_burst(packets: u32) -> Plan {
     let burst = Burst { flow: 1, sink: 0, from: 1, starts_ns: 0, packets, gap_ns: 300 };
-    Plan { neighbours: 2, bursts: vec![burst], lost: BTreeSet::new(), queue_packets: 24, relay_packets: 1_000 }
+    Plan {
+        neighbours: 2,
+        bursts: vec![burst],
+        lost: BTreeSet::new(),
+        lost_below_segments: 0,
+        queue_packets: 24,
+        relay_packets: 1_000,
+    }
 }
 
 fn never_gives_up() -> RimmConfig {
@@ -259,4 +267,55 @@ fn two_flows_have_a_slot_each_if_there_are_enough() {
         run(&plan, Some(Rimm::new(config))).count("slots open")
     };
     assert_eq!([slots_open(0), slots_open(12)], [1, 2]);
+}
+
+#[test]
+fn a_lost_message_that_a_queue_is_below_its_threshold_closes_the_way_for_the_lifetime_of_a_crossing_and_not_for_ever() {
+    // At 100G from the host at the switch: the only neighbour's 40G fill up, and the second burst finds them empty.
+    let detoured = |second_us: u64, is_lost: bool| {
+        let burst = Burst { flow: 1, sink: 0, from: 0, starts_ns: 0, packets: 60, gap_ns: 120 };
+        let second = Burst { flow: 2, starts_ns: second_us * 1_000, ..burst };
+        let plan = Plan {
+            neighbours: 1,
+            bursts: vec![burst, second],
+            lost_below_segments: if is_lost { 10 * 3 } else { 0 },
+            queue_packets: 1_000,
+            ..one_burst(0)
+        };
+        let settings = RimmConfig { crossing_lifetime: Duration::from_us(1_000), ..never_gives_up() };
+        let run = run(&plan, Some(Rimm::new(middle(&plan, settings, THRESHOLD, 10))));
+        assert_eq!((run.dropped, run.deliveries.len()), (0, 120));
+        assert!(run.count("detours ended by full neighbours") > 0);
+        run.count("packets detoured")
+    };
+    let of_first = detoured(500, true);
+    assert_eq!(detoured(500, false), 2 * of_first, "the second burst is like the first");
+    assert_eq!(detoured(900, true), of_first, "the way counts as full");
+    assert_eq!(detoured(1_200, true), 2 * of_first, "its crossing is forgotten");
+}
+
+#[test]
+fn that_a_queue_is_still_above_its_threshold_raises_no_alarm() {
+    // 12 Gbps into 10: once the detour has ended by congestion, the queue stays above its threshold.
+    let run = |crossing_lifetime| {
+        let burst = Burst { gap_ns: 1_000, ..one_burst(1_500).bursts[0] };
+        let plan = Plan { bursts: vec![burst], queue_packets: 1_000, ..one_burst(0) };
+        let settings = RimmConfig { crossing_lifetime, congestion_after: Duration::from_us(100), ..never_gives_up() };
+        let mut config = middle(&plan, settings, THRESHOLD, NEVER_FULL);
+        // The port is one towards a neighbour as well, which sends nothing back.
+        config.neighbours.push(Neighbour {
+            port: config.watched[0].port,
+            full_segments: u16::MAX,
+            own_full_segments: config.watched[0].threshold_segments,
+            is_told: false,
+        });
+        run(&plan, Some(Rimm::new(config)))
+    };
+    let [without, with] = [100_000, 400].map(|lifetime_us| run(Duration::from_us(lifetime_us)));
+    assert_eq!(without.count("messages repeated"), 0);
+    assert!(with.count("messages repeated") > 0);
+    for name in ["alarms", "detours ended by congestion", "packets detoured"] {
+        assert_eq!(with.count(name), without.count(name), "{name}");
+    }
+    assert_eq!(with.deliveries, without.deliveries);
 }

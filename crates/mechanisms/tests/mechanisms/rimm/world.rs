@@ -43,6 +43,8 @@ pub struct Plan {
     pub bursts: Vec<Burst>,
     /// Of the packets with a header of a detour, or messages, that are put on links between switches: those that are lost.
     pub lost: BTreeSet<u64>,
+    /// Lost are messages, too, that a queue towards a neighbour is below so many segments.
+    pub lost_below_segments: u16,
     /// What the queue to a host that receives holds.
     pub queue_packets: u32,
     /// What each other queue holds.
@@ -121,7 +123,10 @@ impl World<'_> {
             return false;
         }
         self.on_detour += 1;
-        self.plan.lost.contains(&self.on_detour)
+        let is_lost_news = shims.get::<MessageHeader>().is_some_and(|header| {
+            header.port.0 >= FIRST_NEIGHBOUR && header.depth_segments < self.plan.lost_below_segments
+        });
+        is_lost_news || self.plan.lost.contains(&self.on_detour)
     }
 }
 
