@@ -75,6 +75,10 @@ class Run:
             raise KeyError(f"the run has no table {name!r}; it has: {known}")
         return self.tables[name]
 
+    def completed_messages(self) -> pl.DataFrame:
+        """The rows of ``messages`` that were delivered and acknowledged: not those that were under way at the end."""
+        return self.table("messages").filter((pl.col("delivered_ps") >= 0) & (pl.col("acknowledged_ps") >= 0))
+
 
 class Job(Protocol):
     """Work under way. ``progress`` and ``cancel`` are for other threads."""

@@ -6,18 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitless.exhibits import Context, Runs
+from hitless.exhibits import Context, Runs, registry
 from hitless.exhibits.deflection import (
-    beyond,
-    incasts,
     load_sweep,
     metrics,
-    networks,
     outcomes,
-    parameters,
     published,
     schemes,
-    side_effects,
     small,
     statistics,
 )
@@ -29,21 +24,7 @@ from hitless.exhibits.deflection.statistics import Durations
 from hitless.exhibits.deflection.sweep import Sweep
 from hitless.simulation import Run, Summary
 
-SWEEPS = [
-    load_sweep.Figure1,
-    load_sweep.Figure6,
-    load_sweep.Table1,
-    side_effects.Figure7,
-    side_effects.Figure8,
-    incasts.Figure9,
-    networks.Figure10,
-    networks.Figure11,
-    networks.Figure17,
-    parameters.Figure12,
-    parameters.Figure13,
-    parameters.Figure14,
-    beyond.Future,
-]
+SWEEPS = [entry.make for entry in registry.select(["pd"]) if issubclass(entry.make, Sweep)]
 
 
 def durations(lasted, complete):

@@ -9,7 +9,7 @@ from hitless.exhibits import Context
 from hitless.exhibits.deflection import beyond, incasts, load_sweep, networks, outcomes, parameters, schemes, small
 from hitless.exhibits.deflection.load_sweep import TRANSPORTS
 from hitless.exhibits.deflection.schemes import FAIR, PAPER
-from hitless.exhibits.deflection.setting import TABLES
+from hitless.exhibits.deflection.setting import QUERIES, TABLES
 from hitless.simulation import Simulation, check_scenario
 
 LENGTH_MS = 60
@@ -30,8 +30,19 @@ def dropped(run):
 
 
 def test_the_load_is_that_which_was_asked_for(runs):
-    loads = [outcomes.load(run).percent(32e9) for run in runs.values()]
-    assert all(40 < load < 100 for load in loads), loads
+    case = small.case(schemes.ECMP, 75)
+    asked = case.background_percent + case.incast.percent(case.fabric)
+    (load,) = {outcomes.load(run).percent(case.fabric.core_bps) for run in runs.values()}
+    assert abs(load - asked) < 2 * _deviation_percent(runs["ECMP"], case), (load, asked)
+
+
+def _deviation_percent(run, case):
+    """The standard deviation of the load: arrivals are Poisson, so the variance of a sum is the sum of squares."""
+    messages = run.table("messages").with_columns(pl.col("bytes").cast(pl.Float64))
+    is_query = pl.col("group") == QUERIES
+    queries = messages.filter(is_query).group_by("query").agg(pl.col("bytes").sum())["bytes"]
+    squares = (queries**2).sum() + (messages.filter(~is_query)["bytes"] ** 2).sum()
+    return 100 * 8 * squares**0.5 / run.summary["simulated_s"] / case.fabric.core_bps
 
 
 def test_simple_deflection_drops_less_than_none_while_its_neighbours_have_room(runs):

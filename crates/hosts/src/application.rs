@@ -84,7 +84,7 @@ pub struct FlowConfig {
     pub request: Option<Request>,
 }
 
-/// A message that is complete.
+/// A message that is complete, or that its flow or the run ended with: then what did not happen is at [`Time::NEVER`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageRecord {
     /// The flow it was sent on.
@@ -158,6 +158,17 @@ pub struct OrderingStatistics {
     pub packets_reordered: u64,
 }
 
+impl OrderingStatistics {
+    /// Adds what was counted on the other way of a connection.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.packets_held += other.packets_held;
+        self.held_peak_packets = self.held_peak_packets.max(other.held_peak_packets);
+        self.duplicate_packets += other.duplicate_packets;
+        self.timeouts += other.timeouts;
+        self.packets_reordered += other.packets_reordered;
+    }
+}
+
 /// How far a flow has got: what a probe in its two hosts would see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowProgress {
@@ -204,8 +215,6 @@ pub struct FlowRecord {
     pub sender: SenderStatistics,
     /// What the receiving end counted; with a request, what received that too.
     pub receiver: ReceiverStatistics,
-    /// What the ordering layer counted; `None` where there is none.
+    /// What the ordering layer counted; with a request, on both ways; `None` where there is none.
     pub ordering: Option<OrderingStatistics>,
-    /// The answer to a request, if it is not complete: not delivered, or not acknowledged ([`Time::NEVER`]).
-    pub unanswered: Option<MessageRecord>,
 }

@@ -163,6 +163,8 @@ impl std::error::Error for ShimStackFull {}
 impl ShimStack {
     /// What all shims of a packet may have together.
     pub const CAPACITY_BYTES: usize = CAPACITY_BYTES;
+    /// How many shims a packet may have.
+    pub const CAPACITY_SHIMS: usize = SLOTS;
 
     /// Whether no shim is on the stack.
     #[inline]

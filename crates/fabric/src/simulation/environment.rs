@@ -98,6 +98,8 @@ impl SwitchLinks {
 #[derive(Default)]
 pub(super) struct Records {
     pub messages: Vec<MessageRecord>,
+    /// Messages that were under way when their flow ended, or the run.
+    pub unfinished: Vec<MessageRecord>,
     pub flows: Vec<FlowRecord>,
     pub flows_ended: u64,
     /// By group of flows: the sequence that it is, if any. Empty when none is.
@@ -318,6 +320,10 @@ impl HostEnvironment for HostSide<'_> {
 
     fn message_completed(&mut self, record: &MessageRecord) {
         self.medium.records.messages.push(*record);
+    }
+
+    fn message_unfinished(&mut self, record: &MessageRecord) {
+        self.medium.records.unfinished.push(*record);
     }
 
     fn flow_finished(&mut self, record: &FlowRecord) {

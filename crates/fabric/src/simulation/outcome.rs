@@ -166,13 +166,13 @@ impl Simulation {
         tables
     }
 
-    /// Messages as they were completed, and then the answers that were asked for and never completed.
+    /// Messages as they were completed, and then those that had begun and were not when their flow or the run ended.
     fn messages(&self) -> Table {
         type Row = MessageRecord;
         let counts = |row: &&Row| row.started >= self.scenario.warmup;
         let records = &self.medium.records;
-        let unanswered = records.flows.iter().filter_map(|flow| flow.unanswered.as_ref());
-        let rows: &[Row] = &records.messages.iter().chain(unanswered).filter(counts).copied().collect::<Vec<_>>();
+        let begun = records.messages.iter().chain(&records.unfinished);
+        let rows: &[Row] = &begun.filter(counts).copied().collect::<Vec<_>>();
         let spec = |row: &Row| &self.flow_specs[row.flow.0 as usize];
         Table::new("messages")
             .unsigned("flow", rows, |row| row.flow.0.into())

@@ -1,14 +1,8 @@
 //! AFQ in whole fabrics: shares, accounts, and that its schedulers agree.
 
-use hitless_fabric::results::{Column, Table};
-use hitless_fabric::{Outcome, Progress, Simulation, scenario};
+use hitless_fabric::{Outcome, scenario};
 
-fn run(text: &str) -> Outcome {
-    let scenario = scenario::check(text, "test").unwrap_or_else(|error| panic!("{error}"));
-    let outcome = Simulation::new(scenario).expect("the scenario can be built").run(&Progress::default());
-    assert_eq!(outcome.violations, Vec::<String>::new());
-    outcome
-}
+use crate::support::{counter, numbers, run};
 
 fn example() -> String {
     scenario::example("afq-neighbours")
@@ -21,23 +15,8 @@ fn with(settings: &str) -> String {
     example().replace("measure_estimation = true", &format!("measure_estimation = true\n{settings}"))
 }
 
-fn column<'a>(outcome: &'a Outcome, table: &str, name: &str) -> &'a Column {
-    let table: &Table = outcome.tables.iter().find(|known| known.name == table).expect("the table exists");
-    let column = table.columns.iter().find(|(known, _)| *known == name);
-    &column.unwrap_or_else(|| panic!("{} has no {name}", table.name)).1
-}
-
 fn delivered(outcome: &Outcome) -> Vec<u64> {
-    let Column::Unsigned(bytes) = column(outcome, "flows", "delivered_bytes") else { panic!("bytes are numbers") };
-    bytes.clone()
-}
-
-/// A counter of AFQ, summed over all ports.
-fn counter(outcome: &Outcome, name: &str) -> u64 {
-    let Column::Text(names) = column(outcome, "mechanisms", "counter") else { panic!("counters have names") };
-    let Column::Unsigned(values) = column(outcome, "mechanisms", "value") else { panic!("counters are numbers") };
-    assert!(names.iter().any(|known| known == name), "no counter {name}");
-    names.iter().zip(values).filter(|(known, _)| *known == name).map(|(_, value)| value).sum()
+    numbers(outcome, "flows", "delivered_bytes").to_vec()
 }
 
 /// Jain's index of what flows got (Jain, Chiu and Hawe 1984).

@@ -1,14 +1,8 @@
 //! Bolt's senders and switches together, and beside DCTCP and Swift under incast.
 
-use hitless_fabric::results::Column;
-use hitless_fabric::{Outcome, Progress, Simulation, scenario};
+use hitless_fabric::Outcome;
 
-fn run(text: &str) -> Outcome {
-    let scenario = scenario::check(text, "bolt").unwrap_or_else(|error| panic!("{error}"));
-    let outcome = Simulation::new(scenario).expect("it can be built").run(&Progress::default());
-    assert_eq!(outcome.violations, Vec::<String>::new());
-    outcome
-}
+use crate::support::{counter, numbers, run, times};
 
 const BOLT: &str = "congestion = \"bolt\"\n";
 const SWITCHES: &str = "[[mechanism]]\nkind = \"bolt\"\nthreshold = \"10 KB\"\n";
@@ -35,13 +29,6 @@ fn long_dumbbell(delay: &str, senders: usize, transport: &str, rest: &str) -> Ou
     ))
 }
 
-fn numbers(outcome: &Outcome, name: &str, column: &str) -> Vec<u64> {
-    let table = outcome.tables.iter().find(|table| table.name == name).expect("the table exists");
-    let column = table.columns.iter().find(|(name, _)| *name == column).map(|(_, column)| column);
-    let Some(Column::Unsigned(values)) = column else { panic!("no numbers in {name}") };
-    values.clone()
-}
-
 /// The queue and the share of the link in the second half of the run.
 fn second_half(outcome: &Outcome) -> (f64, f64) {
     let mean = |values: &[u64]| values.iter().sum::<u64>() as f64 / values.len() as f64;
@@ -50,16 +37,6 @@ fn second_half(outcome: &Outcome) -> (f64, f64) {
     let delivered: u64 = goodput[goodput.len() / 2..].iter().sum();
     let possible = 10e9 / 8.0 * 5e-3 * 1_448.0 / 1_538.0;
     (mean(&queue[queue.len() / 2..]), delivered as f64 / possible)
-}
-
-fn counter(outcome: &Outcome, counter: &str) -> u64 {
-    let table = outcome.tables.iter().find(|table| table.name == "mechanisms").expect("mechanisms count");
-    let text = |name: &str| match table.columns.iter().find(|(column, _)| *column == name) {
-        Some((_, Column::Text(values))) => values.clone(),
-        _ => panic!("no texts"),
-    };
-    let values = numbers(outcome, "mechanisms", "value");
-    text("counter").iter().zip(values).filter(|(name, _)| *name == counter).map(|(_, value)| value).sum()
 }
 
 #[test]
@@ -120,18 +97,11 @@ fn incast(transport: &str, switch: &str, rest: &str) -> (u64, f64) {
          clients = [\"h0\"]\n{rest}\n\
          [measure]\nqueue = [{{ ports = [\"leaf0->h0\"], period = \"5 us\" }}]\n"
     ));
-    let longest = numbers(&outcome, "queues", "value_bytes").into_iter().max().expect("it was sampled");
-    let (delivered, started) = (times(&outcome, "delivered_ps"), times(&outcome, "started_ps"));
-    let sum: i64 = delivered.iter().zip(&started).map(|(delivered, started)| delivered - started).sum();
-    (longest, sum as f64 / started.len() as f64)
-}
-
-fn times(outcome: &Outcome, column: &str) -> Vec<i64> {
-    let table = outcome.tables.iter().find(|table| table.name == "messages").expect("answers were recorded");
-    match table.columns.iter().find(|(name, _)| *name == column) {
-        Some((_, Column::Signed(values))) => values.clone(),
-        _ => panic!("no times"),
-    }
+    let longest = *numbers(&outcome, "queues", "value_bytes").iter().max().expect("it was sampled");
+    let (delivered, started) = (times(&outcome, "messages", "delivered_ps"), times(&outcome, "messages", "started_ps"));
+    let rows = delivered.iter().zip(started).filter(|(delivered, _)| **delivered >= 0);
+    let waits: Vec<i64> = rows.map(|(delivered, started)| delivered - started).collect();
+    (longest, waits.iter().sum::<i64>() as f64 / waits.len() as f64)
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! BBR, selective repeat, DCQCN and marking by chance in a whole fabric, and goodput over time.
 
-use hitless_fabric::results::Column;
-use hitless_fabric::{Outcome, Progress, Simulation, scenario};
+use hitless_fabric::Outcome;
+
+use crate::support::{self, numbers};
 
 /// Two senders towards one port of 10 Gb/s for 20 ms.
 fn run(switch: &str, transport: &str, link: &str) -> Outcome {
@@ -16,17 +17,7 @@ fn run(switch: &str, transport: &str, link: &str) -> Outcome {
          [[measure.goodput]]\ngroup = \"two\"\nperiod = \"1 ms\"\n\
          [[measure.queue]]\nports = [\"left->right\"]\nperiod = \"10 us\"\n"
     );
-    let scenario = scenario::check(&text, "congestion").unwrap_or_else(|error| panic!("{error}"));
-    let outcome = Simulation::new(scenario).expect("it can be built").run(&Progress::default());
-    assert_eq!(outcome.violations, Vec::<String>::new());
-    outcome
-}
-
-fn numbers(outcome: &Outcome, name: &str, column: &str) -> Vec<u64> {
-    let table = outcome.tables.iter().find(|table| table.name == name).expect("the table exists");
-    let column = table.columns.iter().find(|(name, _)| *name == column).map(|(_, column)| column);
-    let Some(Column::Unsigned(values)) = column else { panic!("no numbers in {name}") };
-    values.clone()
+    support::run(&text)
 }
 
 fn sum(values: &[u64]) -> u64 {
@@ -49,18 +40,18 @@ fn goodput_over_time_adds_up_to_what_flows_report() {
     for (over_time, of_flows) in columns {
         let (parts, whole) = (numbers(&outcome, "goodput", over_time), numbers(&outcome, "flows", of_flows));
         // The last sample is at the end of the run: nothing comes after it.
-        assert_eq!(sum(&parts), sum(&whole), "{over_time}");
+        assert_eq!(sum(parts), sum(whole), "{over_time}");
         assert_eq!(parts.len(), 20);
     }
     let again = numbers(&outcome, "goodput", "packets_retransmitted");
-    assert!(sum(&again) > 100);
-    assert_eq!(sum(&again), sum(&numbers(&outcome, "flows", "packets_retransmitted")));
+    assert!(sum(again) > 100);
+    assert_eq!(sum(again), sum(numbers(&outcome, "flows", "packets_retransmitted")));
 }
 
 #[test]
 fn dcqcn_under_marking_by_chance_holds_the_queue_where_marks_begin() {
     let outcome = run(RAMP, "kind = \"roce\"\ndcqcn = {}", "");
-    let echoes = sum(&numbers(&outcome, "goodput", "congestion_echoes"));
+    let echoes = sum(numbers(&outcome, "goodput", "congestion_echoes"));
     assert!(echoes > 20, "{echoes} notifications");
     let depths = numbers(&outcome, "queues", "value_bytes");
     let late = &depths[depths.len() / 2..];
@@ -68,7 +59,7 @@ fn dcqcn_under_marking_by_chance_holds_the_queue_where_marks_begin() {
     assert!(mean < 240_000, "{mean} bytes");
     assert!(goodput_bps(&outcome) > 0.75 * 10e9, "{}", goodput_bps(&outcome));
     let without = run(RAMP, "kind = \"roce\"", "");
-    let most = numbers(&without, "queues", "value_bytes").into_iter().max().unwrap_or(0);
+    let most = numbers(&without, "queues", "value_bytes").iter().copied().max().unwrap_or(0);
     assert!(most > 900_000, "two windows of 512 packets, but the queue has {most} bytes");
 }
 
@@ -77,8 +68,8 @@ fn selective_repeat_sends_less_again_than_go_back_n() {
     let of = |recovery: &str| run("", &format!("kind = \"roce\"\nrecovery = \"{recovery}\""), LOSS);
     let (selective, back) = (of("selective-repeat"), of("go-back-n"));
     let share = |outcome: &Outcome| {
-        let again = sum(&numbers(outcome, "goodput", "packets_retransmitted"));
-        again as f64 / sum(&numbers(outcome, "goodput", "packets_sent")) as f64
+        let again = sum(numbers(outcome, "goodput", "packets_retransmitted"));
+        again as f64 / sum(numbers(outcome, "goodput", "packets_sent")) as f64
     };
     // One packet in a hundred is lost, and a loss costs go-back-N about a round trip of them.
     assert!((0.008..0.02).contains(&share(&selective)), "{}", share(&selective));

@@ -1,7 +1,8 @@
 //! Deflection in a fabric: what it saves, where packets go, and what ends their wandering.
 
-use hitless_fabric::results::{Column, Outcome};
-use hitless_fabric::{Progress, Simulation, scenario};
+use hitless_fabric::Outcome;
+
+use crate::support::{counter, drops, run, texts, times};
 
 /// Senders of other leaves send to h0 at once; the queues hold 20 frames.
 fn text(transport: &str, flows: &str, mechanism: &str) -> String {
@@ -33,19 +34,6 @@ const LATE: &str =
 const NAIVE: &str = "[[mechanism]]\nkind = \"dibs\"\nto_full_ports = true\n";
 const PABO: &str = "[[mechanism]]\nkind = \"pabo\"\nthreshold = 0.5\n";
 const ALL: [&str; 8] = [DIBS, NAIVE, SIMPLE, FIVE_BIT, QUANTILE, DISTRIBUTION, LATE, PABO];
-
-fn run(text: &str) -> Outcome {
-    let scenario = scenario::check(text, "dibs").unwrap_or_else(|error| panic!("{error}"));
-    let simulation = Simulation::new(scenario).unwrap_or_else(|error| panic!("{error}"));
-    let outcome = simulation.run(&Progress::default());
-    assert!(outcome.violations.is_empty(), "{:?}", outcome.violations);
-    outcome
-}
-
-/// By reason.
-fn drops(outcome: &Outcome, reason: &str) -> u64 {
-    outcome.summary.drops.get(reason).copied().unwrap_or(0)
-}
 
 #[test]
 fn an_incast_that_overflows_one_queue_loses_nothing_when_what_is_too_much_goes_elsewhere() {
@@ -129,33 +117,15 @@ fn marked(switch: &str, mechanism: &str) -> String {
     format!("{text}\n[[flows]]\nname = \"short\"\ntransport = \"t\"\n{incast}")
 }
 
-fn column<'a>(outcome: &'a Outcome, table: &str, name: &str) -> &'a Column {
-    let table = outcome.tables.iter().find(|candidate| candidate.name == table).unwrap_or_else(|| panic!("no {table}"));
-    &table.columns.iter().find(|column| column.0 == name).unwrap_or_else(|| panic!("no {name}")).1
-}
-
-fn text_column<'a>(outcome: &'a Outcome, table: &str, name: &str) -> &'a [String] {
-    let Column::Text(values) = column(outcome, table, name) else { panic!("{name} is no text") };
-    values
-}
-
 /// The mean time that short flows took, in milliseconds; one that did not end counts until the end of the run.
 fn short_ms(outcome: &Outcome) -> f64 {
-    let times = ["started_ps", "delivered_ps"].map(|name| column(outcome, "messages", name));
-    let [Column::Signed(started), Column::Signed(delivered)] = times else { panic!("these are times") };
-    let groups = text_column(outcome, "messages", "group").iter();
+    let [started, delivered] = ["started_ps", "delivered_ps"].map(|name| times(outcome, "messages", name));
+    let groups = texts(outcome, "messages", "group").iter();
     let rows = groups.zip(started.iter().zip(delivered)).filter(|(group, _)| *group == "short");
     let end_ps = (outcome.summary.simulated_s * 1e12) as i64;
     let took: Vec<i64> = rows.map(|(_, (&from, &to))| if to < 0 { end_ps - from } else { to - from }).collect();
     assert!(!took.is_empty(), "there are short flows");
     took.iter().sum::<i64>() as f64 / took.len() as f64 / 1e9
-}
-
-/// The sum of a counter over all switches and ports.
-fn counter(outcome: &Outcome, name: &str) -> u64 {
-    let Column::Unsigned(values) = column(outcome, "mechanisms", "value") else { panic!("values are counts") };
-    let names = text_column(outcome, "mechanisms", "counter").iter();
-    names.zip(values).filter(|(counter, _)| *counter == name).map(|(_, &value)| value).sum()
 }
 
 #[test]

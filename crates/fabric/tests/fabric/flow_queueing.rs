@@ -1,7 +1,8 @@
 //! Queueing by flow in a fabric: long flows share, and every run's accounts close.
 
-use hitless_fabric::results::Column;
-use hitless_fabric::{Outcome, Progress, Simulation, scenario};
+use hitless_fabric::Outcome;
+
+use crate::support::{self, numbers};
 
 /// Two senders, one of which opens ten times as many connections, and one that floods without asking.
 fn run(queueing: &str) -> Outcome {
@@ -17,22 +18,14 @@ fn run(queueing: &str) -> Outcome {
          [[flows]]\nname = \"flood\"\nkind = \"constant-rate\"\ntransport = \"udp\"\n\
          sources = [\"h2\"]\ndestinations = [\"h5\"]\n"
     );
-    let scenario = scenario::check(&text, "shares").unwrap_or_else(|error| panic!("{error}"));
-    Simulation::new(scenario).expect("it can be built").run(&Progress::default())
-}
-
-fn column(outcome: &Outcome, table: &str, name: &str) -> Vec<u64> {
-    let table = outcome.tables.iter().find(|found| found.name == table).expect("the table exists");
-    let column = table.columns.iter().find(|(column, _)| *column == name).map(|(_, column)| column);
-    let Some(Column::Unsigned(values)) = column else { panic!("no numbers {name}") };
-    values.clone()
+    support::run(&text)
 }
 
 /// Delivered by each of the four connections and, last, by the flood.
 fn shares(outcome: &Outcome) -> Vec<f64> {
-    let (flows, bytes) = (column(outcome, "flows", "flow"), column(outcome, "flows", "delivered_bytes"));
+    let (flows, bytes) = (numbers(outcome, "flows", "flow"), numbers(outcome, "flows", "delivered_bytes"));
     let mut shares = [0.0; 5];
-    flows.iter().zip(&bytes).for_each(|(&flow, &bytes)| shares[flow as usize] = bytes as f64);
+    flows.iter().zip(bytes).for_each(|(&flow, &bytes)| shares[flow as usize] = bytes as f64);
     let total: f64 = shares.iter().sum();
     shares.iter().map(|share| share / total).collect()
 }
@@ -79,11 +72,8 @@ fn weights_divide_the_line_among_classes() {
          [[flows]]\nname = \"heavy\"\nclass = 1\nkind = \"constant-rate\"\ntransport = \"udp\"\n\
          sources = [\"h1\"]\ndestinations = [\"h3\"]\n";
     for kind in ["ideal-fq", "drr"] {
-        let scenario =
-            scenario::check(&text.replace("KIND", kind), "weights").unwrap_or_else(|error| panic!("{error}"));
-        let outcome = Simulation::new(scenario).expect("it can be built").run(&Progress::default());
-        assert_eq!(outcome.violations, Vec::<String>::new());
-        let sent = column(&outcome, "flows", "delivered_bytes");
+        let outcome = support::run(&text.replace("KIND", kind));
+        let sent = numbers(&outcome, "flows", "delivered_bytes");
         let ratio = sent[1] as f64 / sent[0] as f64;
         assert!((2.9..3.1).contains(&ratio), "{kind}: {ratio}");
     }

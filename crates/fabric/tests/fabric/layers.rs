@@ -1,7 +1,8 @@
 //! The layers below the transports of hosts: marks of urgency at the sender, order at the receiver.
 
-use hitless_fabric::results::{Column, Outcome};
-use hitless_fabric::{Progress, Simulation, scenario};
+use hitless_fabric::Outcome;
+
+use crate::support::{self, sum, times};
 
 /// Four hosts of one leaf send to four of the other, each packet over the less loaded of two spines: out of order.
 fn text(host: &str, transport: &str, group: &str) -> String {
@@ -26,10 +27,7 @@ const ATTAINED: &str = "marking = { by = \"attained-service\" }\n";
 const ORDERING: &str = "ordering = { timeout = \"500 us\" }\n";
 
 fn run(text: &str) -> Outcome {
-    let scenario = scenario::check(text, "layers").unwrap_or_else(|error| panic!("{error}"));
-    let simulation = Simulation::new(scenario).unwrap_or_else(|error| panic!("{error}"));
-    let outcome = simulation.run(&Progress::default());
-    assert!(outcome.violations.is_empty(), "{:?}", outcome.violations);
+    let outcome = support::run(text);
     assert_eq!(outcome.summary.flows.unfinished, 0);
     outcome
 }
@@ -38,37 +36,24 @@ fn large(text: &str) -> String {
     text.replace("BUFFER", "2 MB")
 }
 
-/// The sum of a column of the table of flows.
-fn sum(outcome: &Outcome, name: &str) -> u64 {
-    sum_of(outcome, "flows", name)
-}
-
-fn sum_of(outcome: &Outcome, table: &str, name: &str) -> u64 {
-    let table = outcome.tables.iter().find(|known| known.name == table).expect("there is such a table");
-    match table.columns.iter().find(|(known, _)| *known == name) {
-        Some((_, Column::Unsigned(values))) => values.iter().sum(),
-        found => panic!("{name}: {found:?}"),
-    }
-}
-
 #[test]
 fn the_transport_gets_its_packets_in_order_and_repeats_none() {
     let bare = run(&large(&text(REMAINING, TCP, FLOWS)));
-    let harm = ["packets_reordered", "packets_retransmitted"].map(|name| sum(&bare, name));
+    let harm = ["packets_reordered", "packets_retransmitted"].map(|name| sum(&bare, "flows", name));
     assert!(harm[0] > 100 && harm[1] > 20, "{harm:?}");
-    assert_eq!(sum_of(&bare, "groups", "packets_arrived_late"), harm[0], "nothing lies between");
-    assert_eq!(sum(&bare, "message_bytes"), 200 * 200_000);
+    assert_eq!(sum(&bare, "groups", "packets_arrived_late"), harm[0], "nothing lies between");
+    assert_eq!(sum(&bare, "flows", "message_bytes"), 200 * 200_000);
     let liars = format!("{FLOWS}rank_divisor = 100\n");
     let fixed = format!("{FLOWS}rank = 45\n");
     for (host, group) in [(REMAINING, FLOWS), (ATTAINED, FLOWS), (REMAINING, liars.as_str()), ("", fixed.as_str())] {
         for transport in [TCP, "kind = \"packet-pair\"\nrto_min = \"1 ms\"\n"] {
             let outcome = run(&large(&text(&format!("{host}{ORDERING}"), transport, group)));
             let seen = ["packets_reordered", "packets_retransmitted", "ordering_timeouts", "packets_held_twice"];
-            assert_eq!(seen.map(|name| sum(&outcome, name)), [0; 4], "{host}{transport}{group}");
-            let late = sum(&outcome, "packets_arrived_late");
-            let held = sum(&outcome, "packets_held");
+            assert_eq!(seen.map(|name| sum(&outcome, "flows", name)), [0; 4], "{host}{transport}{group}");
+            let late = sum(&outcome, "flows", "packets_arrived_late");
+            let held = sum(&outcome, "flows", "packets_held");
             for name in ["packets_arrived_late", "packets_held", "packets_received", "packets_reordered"] {
-                assert_eq!(sum_of(&outcome, "groups", name), sum(&outcome, name), "{name}");
+                assert_eq!(sum(&outcome, "groups", name), sum(&outcome, "flows", name), "{name}");
             }
             assert!(late > 50 && held >= late / 4, "{host}{transport}{group}: {late} late, {held} held");
         }
@@ -80,7 +65,7 @@ fn accounts_close_when_packets_are_lost_and_the_layer_gives_up_gaps() {
     for transport in [TCP, "kind = \"tcp\"\nrto_min = \"1 ms\"\n", "kind = \"roce\"\n", "kind = \"packet-pair\"\n"] {
         let outcome = run(&text(&format!("{REMAINING}{ORDERING}"), transport, FLOWS).replace("BUFFER", "25 KB"));
         assert!(outcome.summary.drops["queue full"] > 100, "{transport}");
-        assert!(sum(&outcome, "ordering_timeouts") > 0, "{transport}");
+        assert!(sum(&outcome, "flows", "ordering_timeouts") > 0, "{transport}");
     }
 }
 
@@ -88,10 +73,7 @@ fn accounts_close_when_packets_are_lost_and_the_layer_gives_up_gaps() {
 fn a_run_that_is_cut_short_holds_packets_that_are_still_under_way() {
     let text = text(&format!("{REMAINING}{ORDERING}"), TCP, FLOWS).replace("BUFFER", "25 KB");
     let text = text.replace("until = \"all-flows-done\"", "duration = \"6 ms\"");
-    let scenario = scenario::check(&text, "layers").unwrap_or_else(|error| panic!("{error}"));
-    let simulation = Simulation::new(scenario).unwrap_or_else(|error| panic!("{error}"));
-    let outcome = simulation.run(&Progress::default());
-    assert!(outcome.summary.flows.unfinished > 0 && outcome.violations.is_empty(), "{:?}", outcome.violations);
+    assert!(support::run(&text).summary.flows.unfinished > 0);
 }
 
 #[test]
@@ -101,12 +83,20 @@ fn without_fast_retransmit_only_timeouts_repair() {
         let transport = TCP.replace("sack = false\nrack_tlp = false\n", &detection);
         let text = text("", &transport, FLOWS);
         let reordered = run(&large(&text));
-        assert!(sum(&reordered, "packets_reordered") > 100, "{}", sum(&reordered, "packets_reordered"));
+        assert!(
+            sum(&reordered, "flows", "packets_reordered") > 100,
+            "{}",
+            sum(&reordered, "flows", "packets_reordered")
+        );
         let started = ["fast_recoveries", "tail_loss_probes", "packets_retransmitted", "timeouts"];
-        assert_eq!(started.map(|name| sum(&reordered, name)), [0; 4], "{transport}");
+        assert_eq!(started.map(|name| sum(&reordered, "flows", name)), [0; 4], "{transport}");
         let lossy = run(&text.replace("BUFFER", "25 KB"));
-        assert_eq!((sum(&lossy, "fast_recoveries"), sum(&lossy, "tail_loss_probes")), (0, 0), "{transport}");
-        assert!(sum(&lossy, "timeouts") > 0, "{transport}");
+        assert_eq!(
+            (sum(&lossy, "flows", "fast_recoveries"), sum(&lossy, "flows", "tail_loss_probes")),
+            (0, 0),
+            "{transport}"
+        );
+        assert!(sum(&lossy, "flows", "timeouts") > 0, "{transport}");
     }
 }
 
@@ -116,11 +106,7 @@ fn nagle_keeps_the_last_segment_back_for_a_round_trip() {
                  destinations = [\"h4\"]\n";
     let finished = |nagle: &str| {
         let outcome = run(&large(&text("", &format!("{TCP}{nagle}"), flows)));
-        let messages = outcome.tables.iter().find(|table| table.name == "messages").expect("the table of messages");
-        match messages.columns.iter().find(|(name, _)| *name == "delivered_ps") {
-            Some((_, Column::Signed(values))) => values[0],
-            found => panic!("{found:?}"),
-        }
+        times(&outcome, "messages", "delivered_ps")[0]
     };
     // Six full segments and one of 1,312 bytes; three links of 1 us each way.
     let extra_ps = finished("nagle = true\n") - finished("");

@@ -1,8 +1,9 @@
 //! LinkGuardian on a fabric, from a scenario file: what users switch on, and what must then hold.
 
-use hitless_fabric::results::{Column, Table};
-use hitless_fabric::{Outcome, Progress, Simulation, scenario};
+use hitless_fabric::{Outcome, scenario};
 use hitless_mechanisms::linkguardian::{LinkEnd, Mode};
+
+use crate::support::{counter, numbers, run};
 
 /// The testbed with datagrams at half the line rate for 2 ms, and one mechanism table.
 fn testbed(rate_gbps: u64, mechanism: &str) -> String {
@@ -39,42 +40,10 @@ loss = {{ kind = "bernoulli", rate = 0.01 }}
     )
 }
 
-fn run(text: &str) -> Outcome {
-    let scenario = scenario::check(text, "test").unwrap_or_else(|error| panic!("{error}"));
-    let outcome = Simulation::new(scenario).expect("the scenario can be built").run(&Progress::default());
-    assert_eq!(outcome.violations, Vec::<String>::new());
-    outcome
-}
-
-fn table<'a>(outcome: &'a Outcome, name: &str) -> &'a Table {
-    outcome.tables.iter().find(|table| table.name == name).expect("the table exists")
-}
-
-fn numbers<'a>(table: &'a Table, name: &str) -> &'a [u64] {
-    match table.columns.iter().find(|(column, _)| *column == name) {
-        Some((_, Column::Unsigned(values))) => values,
-        other => panic!("{name}: {other:?}"),
-    }
-}
-
-fn texts<'a>(table: &'a Table, name: &str) -> &'a [String] {
-    match table.columns.iter().find(|(column, _)| *column == name) {
-        Some((_, Column::Text(values))) => values,
-        other => panic!("{name}: {other:?}"),
-    }
-}
-
-fn counter(outcome: &Outcome, name: &str) -> u64 {
-    let mechanisms = table(outcome, "mechanisms");
-    let rows = texts(mechanisms, "counter").iter().zip(numbers(mechanisms, "value"));
-    rows.filter(|(counter, _)| *counter == name).map(|(_, value)| value).sum()
-}
-
 /// Packets sent, and received, duplicates and reordered ones at the far host.
 fn received(outcome: &Outcome) -> (u64, u64, u64) {
-    let flows = table(outcome, "flows");
-    let sent = numbers(flows, "packets_sent")[0];
-    (sent, numbers(flows, "packets_received")[0], numbers(flows, "packets_reordered")[0])
+    let of = |column| numbers(outcome, "flows", column)[0];
+    (of("packets_sent"), of("packets_received"), of("packets_reordered"))
 }
 
 const PROTECT: &str = "[[mechanism]]\nkind = \"linkguardian\"\nlink = \"sw2->sw6\"\n";
@@ -101,8 +70,7 @@ fn blocking_mode_loses_and_reorders_nothing_at_any_rate_and_with_either_bufferin
 #[test]
 fn non_blocking_mode_loses_nothing_and_says_that_it_reorders() {
     let outcome = run(&testbed(25, &format!("{PROTECT}mode = \"non-blocking\"\ncopies = 3\n")));
-    let flows = table(&outcome, "flows");
-    let duplicates = numbers(flows, "packets_duplicate")[0];
+    let duplicates = numbers(&outcome, "flows", "packets_duplicate")[0];
     let (sent, received, reordered) = received(&outcome);
     assert_eq!(received - duplicates, sent);
     assert!(reordered > 0);
@@ -147,8 +115,7 @@ fn both_directions_of_a_link_can_be_protected_at_once() {
         "sources = [\"h4\", \"h8\"]\ndestinations = [\"h8\", \"h4\"]",
     );
     let outcome = run(&both);
-    let flows = table(&outcome, "flows");
-    assert_eq!(numbers(flows, "packets_sent"), numbers(flows, "packets_received"));
+    assert_eq!(numbers(&outcome, "flows", "packets_sent"), numbers(&outcome, "flows", "packets_received"));
     assert!(counter(&outcome, "piggybacked acknowledgements") > 0);
 }
 
@@ -223,8 +190,7 @@ fn as_many_links_are_admitted_as_two_recirculation_ports_can_serve() {
 #[test]
 fn all_links_that_are_admitted_to_one_switch_keep_their_promise() {
     let outcome = run(&hub(8, 25, ""));
-    let flows = table(&outcome, "flows");
-    assert_eq!(numbers(flows, "packets_sent"), numbers(flows, "packets_received"));
+    assert_eq!(numbers(&outcome, "flows", "packets_sent"), numbers(&outcome, "flows", "packets_received"));
     assert!(counter(&outcome, "packets recovered") > 0);
 }
 

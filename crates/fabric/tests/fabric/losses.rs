@@ -1,7 +1,8 @@
 //! Loss models on a fabric, from a scenario file: what links count, and that runs repeat themselves.
 
-use hitless_fabric::results::{Column, Table};
 use hitless_fabric::{Outcome, Progress, Simulation, scenario};
+
+use crate::support::{self, numbers, sum};
 
 /// Full frames at line rate over a link with `link`'s settings, for 40 ms: 325,000 frames at 100G.
 fn text(link: &str) -> String {
@@ -20,32 +21,18 @@ name = "sw2->sw6"
 }
 
 fn run(link: &str) -> Outcome {
-    let scenario = scenario::check(&text(link), "losses").unwrap_or_else(|error| panic!("{error}"));
-    let outcome = Simulation::new(scenario).expect("the scenario can be built").run(&Progress::default());
-    assert_eq!(outcome.violations, Vec::<String>::new());
-    outcome
-}
-
-fn table<'a>(outcome: &'a Outcome, name: &str) -> &'a Table {
-    outcome.tables.iter().find(|table| table.name == name).expect("the table exists")
-}
-
-fn numbers<'a>(table: &'a Table, name: &str) -> &'a [u64] {
-    match table.columns.iter().find(|(column, _)| *column == name) {
-        Some((_, Column::Unsigned(values))) => values,
-        other => panic!("{name}: {other:?}"),
-    }
+    support::run(&text(link))
 }
 
 /// Frames that arrived corrupted on all links.
 fn corrupted(outcome: &Outcome) -> u64 {
-    numbers(table(outcome, "links"), "frames_corrupted").iter().sum()
+    sum(outcome, "links", "frames_corrupted")
 }
 
 /// How often frames were lost in rows of one, two, ...
 fn runs(outcome: &Outcome) -> Vec<(u64, u64)> {
-    let runs = table(outcome, "corrupted_runs");
-    numbers(runs, "frames").iter().copied().zip(numbers(runs, "count").iter().copied()).collect()
+    let of = |column| numbers(outcome, "corrupted_runs", column).iter().copied();
+    of("frames").zip(of("count")).collect()
 }
 
 const MODELS: [(&str, f64); 5] = [

@@ -19,6 +19,7 @@ mod rimm;
 mod rivals;
 mod sequence;
 mod session;
+mod support;
 mod swift;
 mod switch_ports;
 mod trimming;

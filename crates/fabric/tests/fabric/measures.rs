@@ -1,7 +1,8 @@
 //! What a run says of drops, of packets in buffers, and of fairness.
 
-use hitless_fabric::results::{Column, Table};
-use hitless_fabric::{Outcome, Progress, Simulation, scenario};
+use hitless_fabric::Outcome;
+
+use crate::support::{self, numbers, texts};
 
 const FRAME_BYTES: u64 = 1_518;
 
@@ -24,26 +25,7 @@ fn run_with(switch: &str, per_flow: bool) -> Outcome {
          sources = [\"h1\", \"h1\"]\ndestinations = [\"h3\", \"h3\"]\n\
          [[measure.queue]]\nports = [\"left->right\"]\nperiod = \"10 us\"\nper_flow = {per_flow}\n"
     );
-    let scenario = scenario::check(&text, "measures").unwrap_or_else(|error| panic!("{error}"));
-    let outcome = Simulation::new(scenario).expect("it can be built").run(&Progress::default());
-    assert_eq!(outcome.violations, Vec::<String>::new());
-    outcome
-}
-
-fn table<'a>(outcome: &'a Outcome, name: &str) -> &'a Table {
-    outcome.tables.iter().find(|table| table.name == name).expect("the table exists")
-}
-
-fn numbers(outcome: &Outcome, name: &str, column: &str) -> Vec<u64> {
-    let column = table(outcome, name).columns.iter().find(|(name, _)| *name == column).map(|(_, column)| column);
-    let Some(Column::Unsigned(values)) = column else { panic!("no numbers in {name}") };
-    values.clone()
-}
-
-fn texts(outcome: &Outcome, name: &str, column: &str) -> Vec<String> {
-    let column = table(outcome, name).columns.iter().find(|(name, _)| *name == column).map(|(_, column)| column);
-    let Some(Column::Text(values)) = column else { panic!("no text in {name}") };
-    values.clone()
+    support::run(&text)
 }
 
 const LANES: [(&str, &[&str]); 5] = [
@@ -78,7 +60,7 @@ fn packets_of_flows_add_up_to_the_depth_of_the_queue() {
         let outcome = run(lane);
         let depth: u64 = numbers(&outcome, "queues", "value_bytes").iter().sum();
         let (packets, count) = (numbers(&outcome, "queue_flows", "packets"), numbers(&outcome, "queue_flows", "count"));
-        let counted: u64 = packets.iter().zip(&count).map(|(packets, count)| packets * count).sum();
+        let counted: u64 = packets.iter().zip(count).map(|(packets, count)| packets * count).sum();
         // Of all lanes but the FIFO lane the frame in transmission has left the queue, but not the port.
         let samples = numbers(&outcome, "queues", "value_bytes").len() as u64;
         let in_transmission = counted - depth / FRAME_BYTES;

@@ -1,7 +1,8 @@
 //! Flows that are asked for: the client opens a connection and sends a request, the flow is the answer.
 
-use hitless_fabric::results::{Column, Table};
-use hitless_fabric::{Outcome, Progress, Simulation, scenario};
+use hitless_fabric::{Outcome, scenario};
+
+use crate::support::{self, run, sum};
 
 const REQUEST: &str = "request = { size = \"250 B\", think = { mean = \"20 us\", deviation = \"3 us\" } }\n";
 const INET: &str = "kind = \"tcp\"\ncongestion = \"newreno\"\nhandshake = true\nsack = false\nrack_tlp = false\n\
@@ -23,32 +24,14 @@ fn text(end: &str, transport: &str, group: &str) -> String {
     )
 }
 
-fn run(text: &str) -> Outcome {
-    let scenario = scenario::check(text, "requests").unwrap_or_else(|error| panic!("{error}"));
-    let simulation = Simulation::new(scenario).unwrap_or_else(|error| panic!("{error}"));
-    let outcome = simulation.run(&Progress::default());
-    assert!(outcome.violations.is_empty(), "{:?}", outcome.violations);
-    outcome
-}
-
 const ALL: &str = "until = \"all-flows-done\"";
 
-fn messages(outcome: &Outcome) -> &Table {
-    outcome.tables.iter().find(|table| table.name == "messages").expect("the table of messages")
-}
-
 fn times(outcome: &Outcome, name: &str) -> Vec<i64> {
-    match messages(outcome).columns.iter().find(|(known, _)| *known == name) {
-        Some((_, Column::Signed(values))) => values.clone(),
-        found => panic!("{name}: {found:?}"),
-    }
+    support::times(outcome, "messages", name).to_vec()
 }
 
 fn numbers(outcome: &Outcome, name: &str) -> Vec<u64> {
-    match messages(outcome).columns.iter().find(|(known, _)| *known == name) {
-        Some((_, Column::Unsigned(values))) => values.clone(),
-        found => panic!("{name}: {found:?}"),
-    }
+    support::numbers(outcome, "messages", name).to_vec()
 }
 
 #[test]
@@ -92,6 +75,37 @@ fn answers_that_never_came_are_in_the_table() {
 }
 
 #[test]
+fn messages_that_the_end_finds_under_way_are_in_the_table() {
+    // (transport, group): one message a flow, messages on open connections, datagrams; the oracle is the run to its end.
+    let tcp = "kind = \"tcp\"\n";
+    let connections = format!("{POISSON}connections = 2\n");
+    let requests = "kind = \"requests\"\nsize = \"30 KB\"\ncount = 20\nsources = [\"h0\"]\ndestinations = [\"h4\"]\n";
+    for (transport, group) in [
+        (tcp, POISSON),
+        (tcp, INCAST),
+        (tcp, &connections),
+        (tcp, requests),
+        ("kind = \"roce\"\n", POISSON),
+        ("kind = \"packet-pair\"\nrto_min = \"1 ms\"\n", POISSON),
+        ("kind = \"udp\"\nrate = \"1 Gbps\"\n", POISSON),
+    ] {
+        let ended_at = 251_000_000;
+        let (whole, cut) = (run(&text(ALL, transport, group)), run(&text("duration = \"251 us\"", transport, group)));
+        let columns = ["started_ps", "delivered_ps", "acknowledged_ps"].map(|name| times(&whole, name));
+        let until = |at: i64| if at < ended_at { at } else { -1 };
+        let row = |row: usize| columns.each_ref().map(|column| until(column[row]));
+        let mut expected: Vec<_> = (0..columns[0].len()).map(row).filter(|row| row[0] >= 0).collect();
+        let columns = ["started_ps", "delivered_ps", "acknowledged_ps"].map(|name| times(&cut, name));
+        let mut found: Vec<_> = (0..columns[0].len()).map(|row| columns.each_ref().map(|column| column[row])).collect();
+        expected.sort_unstable();
+        found.sort_unstable();
+        assert_eq!(found, expected, "{transport}{group}");
+        let under_way = found.iter().filter(|row| row[1] < 0).count();
+        assert!(under_way > 0, "{transport}{group}: none was under way");
+    }
+}
+
+#[test]
 fn a_load_counts_answers_only_and_thinking_moves_no_other_draw() {
     let sorted = |request: &str| {
         let outcome = run(&text(ALL, INET, &format!("{POISSON}{request}")));
@@ -108,12 +122,29 @@ fn a_load_counts_answers_only_and_thinking_moves_no_other_draw() {
 
 #[test]
 fn marks_and_order_hold_for_both_ways() {
-    let host = "[host]\nmarking = { by = \"remaining-bytes\" }\nordering = { timeout = \"100 us\" }\n\
-                [routing]\nchoice = \"two-choices\"\n[topology]";
-    let request = REQUEST.replace("250 B", "10 KB");
-    let text = text(ALL, INET, &format!("{POISSON}{request}")).replace("[topology]", host);
-    let outcome = run(&text);
-    assert_eq!(outcome.summary.flows.completed, outcome.summary.flows.started);
+    // One of the ways is a segment, which arrives alone; the packets of the other overtake each other.
+    for (answer, request) in [("1 KB", "60 KB"), ("60 KB", "1 KB")] {
+        let group = format!(
+            "kind = \"poisson\"\nsizes = {{ kind = \"fixed\", bytes = \"{answer}\" }}\nflows_per_second = 90000.0\n\
+             stop = \"6 ms\"\nrequest = {{ size = \"{request}\" }}\n"
+        );
+        let with = |host: &str| {
+            let sections = format!(
+                "[host]\nmarking = {{ by = \"remaining-bytes\" }}\n{host}\n[routing]\nchoice = \"two-choices\"\n[topology]"
+            );
+            let slow = text(ALL, INET, &group).replace("40 Gbps", "10 Gbps").replace("40 KB", "1 MB");
+            let outcome = run(&slow.replace("[topology]", &sections));
+            assert_eq!(outcome.summary.flows.completed, outcome.summary.flows.started);
+            outcome
+        };
+        let bare = sum(&with(""), "flows", "packets_reordered");
+        let outcome = with("ordering = { timeout = \"1 ms\" }");
+        let of = |column: &str| sum(&outcome, "flows", column);
+        let (late, held) = (of("packets_arrived_late"), of("packets_held"));
+        assert!(bare > 20 && late > 20 && held > 20, "{request}: {bare} out of order; {late} late, {held} held");
+        assert_eq!(of("ordering_timeouts"), 0, "{request}: every gap was filled");
+        assert_eq!(of("packets_reordered"), 0, "{request}: the transports got all in order");
+    }
 }
 
 #[test]

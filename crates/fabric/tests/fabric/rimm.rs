@@ -1,7 +1,8 @@
 //! RIMM in a whole fabric: figure 6's leaf-spine, a burst that its leaf cannot hold, and what becomes of it.
 
-use hitless_fabric::results::{Column, Table};
-use hitless_fabric::{Outcome, Progress, Simulation, scenario};
+use hitless_fabric::Outcome;
+
+use crate::support::{self, counter, numbers, texts};
 
 /// 3 Gbps all the time, and 400 KB at 10 Gbps more than the queue of leaf2 can take. Above the threshold it has room for
 /// 15 KB: what comes at 40 Gbps in a round trip to a spine.
@@ -46,31 +47,17 @@ order = true
 "#;
 
 fn run(mechanism: &str) -> Outcome {
-    let scenario = scenario::check(&format!("{FABRIC}{mechanism}"), "rimm").unwrap_or_else(|error| panic!("{error}"));
-    let outcome = Simulation::new(scenario).expect("the scenario can be built").run(&Progress::default());
-    assert_eq!(outcome.violations, Vec::<String>::new());
-    outcome
+    support::run(&format!("{FABRIC}{mechanism}"))
 }
 
 fn with(settings: &str) -> Outcome {
     run(&format!("[[mechanism]]\nkind = \"rimm\"\n{settings}\n"))
 }
 
-fn column<'a>(outcome: &'a Outcome, table: &str, name: &str) -> &'a Column {
-    let table: &Table = outcome.tables.iter().find(|known| known.name == table).expect("the table exists");
-    let column = table.columns.iter().find(|(known, _)| *known == name);
-    &column.unwrap_or_else(|| panic!("{} has no {name}", table.name)).1
-}
-
 /// Rows of a table whose column `by` is `name`: the sum of their values.
 fn sum(outcome: &Outcome, table: &str, by: &str, name: &str, value: &str) -> u64 {
-    let Column::Text(names) = column(outcome, table, by) else { panic!("{by} is text") };
-    let Column::Unsigned(values) = column(outcome, table, value) else { panic!("{value} are numbers") };
+    let (names, values) = (texts(outcome, table, by), numbers(outcome, table, value));
     names.iter().zip(values).filter(|(known, _)| *known == name).map(|(_, value)| value).sum()
-}
-
-fn counter(outcome: &Outcome, name: &str) -> u64 {
-    sum(outcome, "mechanisms", "counter", name, "value")
 }
 
 fn lost_and_reordered(outcome: &Outcome) -> (u64, u64) {
@@ -102,7 +89,7 @@ fn runs_repeat_and_recording_changes_nothing() {
     let [once, again, recorded] = ["", "", "record_choices = true"].map(with);
     assert_eq!(once.summary.trace_hash, again.summary.trace_hash);
     assert_eq!(once.summary.trace_hash, recorded.summary.trace_hash);
-    let is_empty = |outcome: &Outcome| column(outcome, "series", "value").is_empty();
+    let is_empty = |outcome: &Outcome| numbers(outcome, "series", "value").is_empty();
     assert!(is_empty(&once) && !is_empty(&recorded));
 }
 

@@ -1,7 +1,8 @@
 //! Swift through a fabric: hops come from the switches, settings reach the hosts.
 
-use hitless_fabric::results::Column;
-use hitless_fabric::{Outcome, Progress, Simulation, scenario};
+use hitless_fabric::Outcome;
+
+use crate::support;
 
 /// Two hosts send to two of the other leaf for 20 ms, through three switches and one link of 10 Gb/s.
 fn run(transport: &str) -> Outcome {
@@ -15,17 +16,12 @@ fn run(transport: &str) -> Outcome {
          destinations = [\"h2\", \"h3\"]\n\
          [[measure.queue]]\nports = [\"leaf0->spine0\"]\nperiod = \"10 us\"\n"
     );
-    let scenario = scenario::check(&text, "swift").unwrap_or_else(|error| panic!("{error}"));
-    let outcome = Simulation::new(scenario).expect("it can be built").run(&Progress::default());
-    assert_eq!(outcome.violations, Vec::<String>::new());
-    outcome
+    support::run(&text)
 }
 
 /// Bytes in the queue of the bottleneck in the second half of the run, on average.
 fn queue_bytes(outcome: &Outcome) -> f64 {
-    let table = outcome.tables.iter().find(|table| table.name == "queues").expect("the queue was sampled");
-    let column = table.columns.iter().find(|(name, _)| *name == "value_bytes").map(|(_, column)| column);
-    let Some(Column::Unsigned(depths)) = column else { panic!("no depths") };
+    let depths = support::numbers(outcome, "queues", "value_bytes");
     let later = &depths[depths.len() / 2..];
     later.iter().sum::<u64>() as f64 / later.len() as f64
 }

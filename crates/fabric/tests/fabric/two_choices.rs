@@ -1,7 +1,8 @@
 //! The power of two choices among next hops: load is spread by the packet, at the price of order.
 
-use hitless_fabric::results::Outcome;
-use hitless_fabric::{Progress, Simulation, scenario};
+use hitless_fabric::{Outcome, scenario};
+
+use crate::support::run;
 
 /// Four hosts of one leaf send to four of the other over four spines, as fast as one link of a spine each.
 fn text(routing: &str) -> String {
@@ -15,12 +16,6 @@ fn text(routing: &str) -> String {
          [[flows]]\nname = \"f\"\ntransport = \"t\"\nkind = \"constant-rate\"\nsources = [\"h0..h3\"]\n\
          destinations = [\"h4..h7\"]\nspacing = \"310 ns\"\nstop = \"4 ms\"\n"
     )
-}
-
-fn run(text: &str) -> Outcome {
-    let scenario = scenario::check(text, "two-choices").unwrap_or_else(|error| panic!("{error}"));
-    let simulation = Simulation::new(scenario).unwrap_or_else(|error| panic!("{error}"));
-    simulation.run(&Progress::default())
 }
 
 const TWO: &str = "choice = \"two-choices\"";

@@ -1,8 +1,9 @@
 //! Vertigo in a fabric: where packets go, what ends their wandering, and that none is counted twice.
 
-use hitless_fabric::results::{Column, Outcome};
-use hitless_fabric::{Progress, Simulation, scenario};
+use hitless_fabric::Outcome;
 use proptest::prelude::*;
+
+use crate::support::{counters, drops, run, texts, times};
 
 /// Senders of other leaves send to h0 at once; the queues hold 20 frames.
 fn text(seed: u64, transport: &str, flows: &str, mechanism: &str) -> String {
@@ -29,48 +30,19 @@ const VERTIGO: &str = "[[mechanism]]\nkind = \"vertigo\"\n";
 const MARKED: &str = "marking = { by = \"remaining-bytes\" }\n";
 const LAYERS: &str = "marking = { by = \"remaining-bytes\" }\nordering = { timeout = \"360 us\" }\n";
 
-fn run(text: &str) -> Outcome {
-    let scenario = scenario::check(text, "vertigo").unwrap_or_else(|error| panic!("{error}"));
-    let simulation = Simulation::new(scenario).unwrap_or_else(|error| panic!("{error}"));
-    let outcome = simulation.run(&Progress::default());
-    assert!(outcome.violations.is_empty(), "{:?}", outcome.violations);
-    outcome
-}
-
-/// By reason.
-fn drops(outcome: &Outcome, reason: &str) -> u64 {
-    outcome.summary.drops.get(reason).copied().unwrap_or(0)
-}
-
-/// What all switches have counted by this name.
-fn counted(outcome: &Outcome, name: &str) -> Vec<u64> {
-    let counters = outcome.tables.iter().find(|table| table.name == "mechanisms").expect("mechanisms have counters");
-    let column = |name: &str| &counters.columns.iter().find(|column| column.0 == name).expect("such a column").1;
-    let (Column::Text(names), Column::Unsigned(values)) = (column("counter"), column("value")) else {
-        panic!("counters have names and values")
-    };
-    names.iter().zip(values).filter(|(found, _)| *found == name).map(|(_, &value)| value).collect()
-}
-
 /// The most that any switch has seen of one packet.
 fn most_deflections(outcome: &Outcome) -> u64 {
-    counted(outcome, "most deflections of a packet").into_iter().max().expect("Vertigo runs")
+    counters(outcome, "most deflections of a packet").into_iter().max().expect("Vertigo runs")
 }
 
 fn driven_out(outcome: &Outcome) -> u64 {
-    counted(outcome, "packets driven out of the queue").iter().sum()
+    counters(outcome, "packets driven out of the queue").iter().sum()
 }
 
 /// The time of the slowest flow of the group "short"; of one that has not completed, the time until the end of the run.
 fn slowest_flow_us(outcome: &Outcome) -> u64 {
-    let flows = outcome.tables.iter().find(|table| table.name == "flows").expect("there are flows");
-    let column = |name: &str| &flows.columns.iter().find(|column| column.0 == name).expect("such a column").1;
-    let (Column::Text(groups), Column::Text(outcomes)) = (column("group"), column("outcome")) else {
-        panic!("groups and outcomes are text")
-    };
-    let (Column::Signed(started), Column::Signed(finished)) = (column("started_ps"), column("finished_ps")) else {
-        panic!("times are signed")
-    };
+    let [groups, outcomes] = ["group", "outcome"].map(|name| texts(outcome, "flows", name));
+    let [started, finished] = ["started_ps", "finished_ps"].map(|name| times(outcome, "flows", name));
     let short = || (0..groups.len()).filter(|&row| groups[row] == "short");
     let end = |row: usize| if outcomes[row] == "completed" { finished[row] } else { 20_000_000_000 };
     short().map(|row| (end(row) - started[row]) as u64 / 1_000_000).max().expect("there are short flows")

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 
 use hitless_wire::Time;
 
-use super::progress::Completion;
+use super::progress::Message;
 
 /// A message that is not complete.
 #[derive(Clone, Copy, Debug)]
-struct Message {
+struct Appended {
     bytes: u64,
     /// Bytes of the connection up to its end.
     end_bytes: u64,
@@ -21,7 +21,7 @@ struct Message {
 #[derive(Clone, Debug, Default)]
 pub struct AppendedMessages {
     /// Not acknowledged, oldest first.
-    messages: VecDeque<Message>,
+    messages: VecDeque<Appended>,
     /// How many of them are delivered.
     delivered: usize,
     /// Completed before.
@@ -34,7 +34,7 @@ impl AppendedMessages {
     /// One more message, from `now` on.
     pub fn append(&mut self, now: Time, bytes: u64) {
         self.appended_bytes += bytes;
-        let message = Message { bytes, end_bytes: self.appended_bytes, started: now, delivered: Time::NEVER };
+        let message = Appended { bytes, end_bytes: self.appended_bytes, started: now, delivered: Time::NEVER };
         self.messages.push_back(message);
     }
 
@@ -57,13 +57,24 @@ impl AppendedMessages {
     }
 
     /// The oldest message, if it has been acknowledged by `now`.
-    pub fn take_acknowledged(&mut self, now: Time, acknowledged_bytes: u64) -> Option<Completion> {
+    pub fn take_acknowledged(&mut self, now: Time, acknowledged_bytes: u64) -> Option<Message> {
         self.messages.front().filter(|message| message.end_bytes <= acknowledged_bytes)?;
-        let Message { bytes, started, delivered, .. } = self.messages.pop_front()?;
+        let Appended { bytes, started, delivered, .. } = self.messages.pop_front()?;
         assert!(delivered <= now, "a message was acknowledged that had not been delivered");
         self.delivered -= 1;
         self.completed += 1;
-        Some(Completion { number: self.completed - 1, bytes, started, delivered, acknowledged: now })
+        Some(Message { number: self.completed - 1, bytes, started, delivered, acknowledged: now })
+    }
+
+    /// Those that are not complete, oldest first.
+    pub fn under_way(&self) -> impl Iterator<Item = Message> {
+        (self.completed..).zip(&self.messages).map(|(number, &Appended { bytes, started, delivered, .. })| Message {
+            number,
+            bytes,
+            started,
+            delivered,
+            acknowledged: Time::NEVER,
+        })
     }
 
     /// Whether no message is under way.
@@ -94,6 +105,10 @@ mod tests {
         let mut appended = AppendedMessages::default();
         appended.append(Time(1), 100);
         appended.append(Time(2), 50);
+        let numbers = |appended: &AppendedMessages| {
+            appended.under_way().map(|it| (it.number, it.bytes, it.delivered, it.acknowledged)).collect::<Vec<_>>()
+        };
+        assert_eq!(numbers(&appended), [(0, 100, Time::NEVER, Time::NEVER), (1, 50, Time::NEVER, Time::NEVER)]);
         assert_eq!((appended.acknowledged_goal(), appended.delivered_goal()), (0, 100));
         assert_eq!((appended.take_unwritten(), appended.take_unwritten()), (150, 0));
         assert_eq!((appended.acknowledged_goal(), appended.delivered_goal()), (100, 100));
@@ -101,11 +116,13 @@ mod tests {
         assert_eq!(appended.delivered_goal(), 150);
         assert_eq!(appended.take_acknowledged(Time(6), 99), None);
         let (number, bytes, started, delivered, acknowledged) = (0, 100, Time(1), Time(5), Time(6));
-        let first = Completion { number, bytes, started, delivered, acknowledged };
+        let first = Message { number, bytes, started, delivered, acknowledged };
         assert_eq!(appended.take_acknowledged(Time(6), 149), Some(first));
         assert_eq!(appended.take_acknowledged(Time(6), 149), None);
+        assert_eq!(numbers(&appended), [(1, 50, Time::NEVER, Time::NEVER)]);
         appended.note_delivered(Time(8), 150);
-        let last = Completion { number: 1, bytes: 50, started: Time(2), delivered: Time(8), acknowledged: Time(9) };
+        assert_eq!(numbers(&appended), [(1, 50, Time(8), Time::NEVER)]);
+        let last = Message { number: 1, bytes: 50, started: Time(2), delivered: Time(8), acknowledged: Time(9) };
         assert_eq!(appended.take_acknowledged(Time(9), 150), Some(last));
         assert!(appended.is_empty());
         assert_eq!((appended.acknowledged_goal(), appended.delivered_goal()), (u64::MAX, u64::MAX));

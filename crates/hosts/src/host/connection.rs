@@ -11,7 +11,9 @@ use super::progress::Progress;
 use super::state::HostState;
 use super::wiring::{Asked, End, Visit, Wiring};
 use super::{HostDrop, HostEnvironment, HostEvent};
-use crate::application::{FlowConfig, FlowOutcome, FlowProgress, FlowRecord, MessageRecord, PacketCounts, TransportId};
+use crate::application::{
+    FlowConfig, FlowOutcome, FlowProgress, FlowRecord, MessageRecord, OrderingStatistics, PacketCounts, TransportId,
+};
 use crate::flow::{ReceiverState, SenderState, TransportConfig};
 use crate::transport::{Receiver, ReceiverStatistics, Sender, SenderStatistics};
 
@@ -253,8 +255,8 @@ impl Connection {
 
     /// Late datagrams are waited for no more.
     pub fn stop_lingering<E: HostEnvironment>(&mut self, env: &mut E) {
-        if let Some(completion) = self.wiring.progress.stop_lingering() {
-            self.wiring.report(completion, env);
+        if let Some(message) = self.wiring.progress.stop_lingering() {
+            self.wiring.report(message, env);
         }
         self.wiring.outcome = Some(FlowOutcome::Completed);
     }
@@ -361,9 +363,14 @@ impl Connection {
 
     /// The server begins its answer.
     pub fn answer<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
-        let requested = self.exchange.as_ref().and_then(|exchange| exchange.sent_at());
-        self.wiring.asked = Some(Asked { started: self.started, requested });
+        self.wiring.asked = self.asked();
         self.serve_sender(visit);
+    }
+
+    /// What is known of what came before an answer; `None`: nobody asks.
+    fn asked(&self) -> Option<Asked> {
+        let exchange = self.exchange.as_ref()?;
+        Some(Asked { started: self.started, requested: exchange.sent_at() })
     }
 
     #[inline]
@@ -433,8 +440,16 @@ impl Connection {
 
     /// Packets of which the ordering layer held a copy.
     pub fn duplicates(&self) -> u64 {
-        let of_request = self.way_of_request().map_or(0, Connection::duplicates);
-        of_request + self.wiring.ordering.as_ref().map_or(0, |ordering| ordering.statistics().duplicate_packets)
+        self.ordering().map_or(0, |ordering| ordering.duplicate_packets)
+    }
+
+    /// What the ordering layers of both ways counted, if there are any.
+    pub fn ordering(&self) -> Option<OrderingStatistics> {
+        let mut ordering = self.wiring.ordering.as_ref()?.statistics();
+        if let Some(of_request) = self.exchange.as_ref().and_then(|exchange| exchange.ordering()) {
+            ordering.add(&of_request);
+        }
+        Some(ordering)
     }
 
     /// The flow is over: what its ordering layer holds is dropped. Answers how many packets that were.
@@ -544,27 +559,16 @@ impl Connection {
             packets: self.counts(),
             sender,
             receiver,
-            ordering: wiring.ordering.as_ref().map(|ordering| ordering.statistics()),
-            unanswered: self.unanswered(outcome),
+            ordering: self.ordering(),
         };
         self.check(&record);
         record
     }
 
-    /// The answer to a request, if the flow ends without it.
-    fn unanswered(&self, outcome: FlowOutcome) -> Option<MessageRecord> {
-        let exchange = self.exchange.as_ref().filter(|_| outcome != FlowOutcome::Completed)?;
-        let (bytes, delivered) = self.wiring.progress.message_under_way();
-        Some(MessageRecord {
-            flow: self.wiring.id,
-            tag: self.wiring.tag,
-            number: 0,
-            bytes,
-            started: self.started,
-            requested: exchange.sent_at(),
-            delivered,
-            acknowledged: Time::NEVER,
-        })
+    /// What is recorded of the messages that have begun and are not complete, were the flow to end now.
+    pub fn messages_under_way(&self) -> impl Iterator<Item = MessageRecord> {
+        let asked = self.asked();
+        self.wiring.progress.under_way().map(move |message| self.wiring.record_of(message, asked))
     }
 
     fn check(&self, record: &FlowRecord) {

@@ -10,7 +10,7 @@ use hitless_wire::{Duration, FlowId, Time};
 use super::HostEvent;
 use super::connection::{Connection, Leg};
 use super::state::HostState;
-use crate::application::{Application, FlowConfig, PacketCounts, Request};
+use crate::application::{Application, FlowConfig, OrderingStatistics, PacketCounts, Request};
 use crate::flow::TransportConfig;
 use crate::transport::{ReceiverStatistics, SenderStatistics};
 
@@ -50,6 +50,7 @@ pub struct Exchange {
     /// What the way of the request had counted when it ended.
     sender: SenderStatistics,
     receiver: ReceiverStatistics,
+    ordering: Option<OrderingStatistics>,
 }
 
 impl Exchange {
@@ -74,7 +75,8 @@ impl Exchange {
         };
         let way = Connection::one_way(flow, Leg::Request, now, &way, transport, hosts, streams);
         let (sender, receiver) = (SenderStatistics::default(), ReceiverStatistics::default());
-        Some(Self { way: Some(Box::new(way)), request, is_heard: false, sent_at: None, sender, receiver })
+        let way = Some(Box::new(way));
+        Some(Self { way, request, is_heard: false, sent_at: None, sender, receiver, ordering: None })
     }
 
     /// When the answer begins, if that has just become known.
@@ -101,11 +103,17 @@ impl Exchange {
     pub fn end(&mut self) -> PacketCounts {
         self.sent_at = self.sent_at();
         (self.sender, self.receiver) = self.statistics();
+        self.ordering = self.ordering();
         self.way.take().map_or(PacketCounts::default(), |way| way.counts())
     }
 
     /// What both ends of the way of the request counted.
     pub fn statistics(&self) -> (SenderStatistics, ReceiverStatistics) {
         self.way.as_ref().map_or((self.sender, self.receiver), |way| way.statistics())
+    }
+
+    /// What the ordering layer counted on the way of the request.
+    pub fn ordering(&self) -> Option<OrderingStatistics> {
+        self.way.as_ref().map_or(self.ordering, |way| way.ordering())
     }
 }

@@ -303,6 +303,7 @@ impl Hosts {
         if outcome != FlowOutcome::Unfinished {
             self.totals.strays += connection.drop_held(env);
         }
+        connection.messages_under_way().for_each(|message| env.message_unfinished(&message));
         env.flow_finished(&connection.record(now, outcome));
         self.totals.packets.add(connection.counts());
         self.totals.duplicates += connection.duplicates();

@@ -141,6 +141,10 @@ pub trait HostEnvironment {
     /// A message is complete.
     fn message_completed(&mut self, record: &MessageRecord);
 
+    /// The flow of a message ends, or the run, and the message is not complete: what did not happen to it is at
+    /// [`Time::NEVER`].
+    fn message_unfinished(&mut self, record: &MessageRecord);
+
     /// A flow has ended.
     fn flow_finished(&mut self, record: &FlowRecord);
 

@@ -27,9 +27,9 @@ enum Phase {
     Done,
 }
 
-/// A message that has just been completed.
+/// A message and what is known of it; what has not happened is at [`Time::NEVER`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Completion {
+pub struct Message {
     pub number: u64,
     pub bytes: u64,
     pub started: Time,
@@ -42,8 +42,8 @@ pub struct Completion {
 pub enum Step {
     /// Hand bytes to the sender.
     Write(u64),
-    /// Report a message.
-    Report(Completion),
+    /// Report a message that is complete.
+    Report(Message),
     /// Call [`Progress::next_message`] at a time.
     NextMessageAt(Time),
     /// Call [`Progress::stop_lingering`] at a time.
@@ -140,7 +140,7 @@ impl Progress {
     }
 
     /// Late datagrams are waited for no more; answers the message that has to be reported, if it was one.
-    pub fn stop_lingering(&mut self) -> Option<Completion> {
+    pub fn stop_lingering(&mut self) -> Option<Message> {
         self.phase = Phase::Done;
         matches!(self.application, Application::Messages { .. }).then(|| self.complete_message())
     }
@@ -151,10 +151,16 @@ impl Progress {
         self.phase == Phase::Done
     }
 
-    /// Of one message: its length, and when its last byte was delivered, if it was.
-    pub fn message_under_way(&self) -> (u64, Time) {
-        let (_, bytes, _) = self.messages();
-        (bytes, if self.phase == Phase::Message { self.delivered } else { Time::NEVER })
+    /// The messages that have begun and are not complete, oldest first; the first one of a flow begins with it.
+    pub fn under_way(&self) -> impl Iterator<Item = Message> {
+        let current = match self.phase {
+            Phase::Due => Some(Message { delivered: Time::NEVER, acknowledged: Time::NEVER, ..self.message() }),
+            Phase::Message => Some(Message { acknowledged: Time::NEVER, ..self.message() }),
+            // Sent datagrams of which not all have arrived; without messages there is none to tell of.
+            Phase::Lingering => matches!(self.application, Application::Messages { .. }).then(|| self.message()),
+            Phase::Pause | Phase::Gap | Phase::Streaming | Phase::Open | Phase::Draining | Phase::Done => None,
+        };
+        current.into_iter().chain(self.appended.iter().flat_map(|appended| appended.under_way()))
     }
 
     /// Messages completed.
@@ -264,13 +270,20 @@ impl Progress {
         Step::NextMessageAt(now + gap)
     }
 
+    /// The latest message, where all have the same length.
+    fn message(&self) -> Message {
+        let (_, bytes, _) = self.messages();
+        let Self { number, started, delivered, acknowledged, .. } = *self;
+        Message { number, bytes, started, delivered, acknowledged }
+    }
+
     fn message_acknowledged(&mut self, now: Time) -> Step {
         self.acknowledged = now;
         if !self.reliable {
             return self.begin_lingering(now);
         }
         assert!(self.delivered <= now, "a message was acknowledged that had not been delivered");
-        let completion = self.complete_message();
+        let complete = self.complete_message();
         let (count, _, gap) = self.messages();
         self.phase = if self.number == count {
             Phase::Done
@@ -279,14 +292,13 @@ impl Progress {
         } else {
             Phase::Pause
         };
-        Step::Report(completion)
+        Step::Report(complete)
     }
 
-    fn complete_message(&mut self) -> Completion {
-        let (_, bytes, _) = self.messages();
-        let number = self.number;
+    fn complete_message(&mut self) -> Message {
+        let message = self.message();
         self.number += 1;
-        Completion { number, bytes, started: self.started, delivered: self.delivered, acknowledged: self.acknowledged }
+        message
     }
 
     fn begin_lingering(&mut self, now: Time) -> Step {

@@ -1,6 +1,7 @@
 //! Hosts under a tiny event loop: two or three of them, joined by a pipe with a delay that may lose packets.
 
 mod exchanges;
+mod unfinished;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -40,6 +41,7 @@ struct World {
     departures: Vec<(HostId, FlowId, Time)>,
     drops: Vec<HostDrop>,
     messages: Vec<MessageRecord>,
+    unfinished: Vec<MessageRecord>,
     flows: Vec<FlowRecord>,
     delays: Vec<Duration>,
     host_events: u64,
@@ -86,6 +88,10 @@ impl HostEnvironment for World {
 
     fn message_completed(&mut self, record: &MessageRecord) {
         self.messages.push(*record);
+    }
+
+    fn message_unfinished(&mut self, record: &MessageRecord) {
+        self.unfinished.push(*record);
     }
 
     fn flow_finished(&mut self, record: &FlowRecord) {
@@ -156,8 +162,22 @@ impl Bench {
     }
 
     fn run_until(&mut self, end: Time) {
-        while let Some(Reverse((now, number))) = self.world.queue.pop() {
-            assert!(now <= end, "the queue does not run empty");
+        self.handle_until(end);
+        assert!(self.world.queue.is_empty(), "the queue does not run empty");
+    }
+
+    /// The run ends with what happens at `end`, whatever would follow.
+    fn stop_at(&mut self, end: Time) {
+        self.handle_until(end);
+        self.hosts.end_run(end, &mut self.world);
+    }
+
+    fn handle_until(&mut self, end: Time) {
+        while let Some(&Reverse((now, number))) = self.world.queue.peek() {
+            if now > end {
+                break;
+            }
+            self.world.queue.pop();
             match self.world.happenings[number as usize] {
                 Happening::Host(event) => self.hosts.handle(now, event, &mut self.world),
                 Happening::Arrival(host, packet) => self.hosts.receive(now, host, packet, &mut self.world),

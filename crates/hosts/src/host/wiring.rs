@@ -10,7 +10,7 @@ use super::connection::Leg;
 use super::exchange::Timer;
 use super::marking::Marker;
 use super::ordering::Ordering;
-use super::progress::{Completion, Progress, Step};
+use super::progress::{Message, Progress, Step};
 use super::state::{HostState, Stack};
 use super::timers::PendingTimers;
 use super::{HostEnvironment, HostEvent};
@@ -363,20 +363,24 @@ impl Wiring {
     fn take_step<E: HostEnvironment>(&mut self, step: Step, env: &mut E) {
         match step {
             Step::Write(_) => {}
-            Step::Report(completion) => self.report(completion, env),
+            Step::Report(message) => self.report(message, env),
             Step::NextMessageAt(at) => env.schedule(at, self.host(Side::Sender), HostEvent::NextMessage(self.id)),
             Step::LingerUntil(at) => env.schedule(at, self.host(Side::Receiver), HostEvent::FlowEnd(self.id)),
         }
     }
 
     /// A message is complete.
-    pub fn report<E: HostEnvironment>(&self, completion: Completion, env: &mut E) {
-        if self.leg == Leg::Request {
-            return;
+    pub fn report<E: HostEnvironment>(&self, message: Message, env: &mut E) {
+        if self.leg == Leg::Flow {
+            env.message_completed(&self.record_of(message, self.asked));
         }
-        let Completion { number, bytes, delivered, acknowledged, .. } = completion;
+    }
+
+    /// What is recorded of a message; of the answer to a request with what came before it.
+    pub fn record_of(&self, message: Message, asked: Option<Asked>) -> MessageRecord {
+        let Message { number, bytes, delivered, acknowledged, .. } = message;
         let (flow, tag) = (self.id, self.tag);
-        let Asked { started, requested } = self.asked.unwrap_or(Asked { started: completion.started, requested: None });
-        env.message_completed(&MessageRecord { flow, tag, number, bytes, started, requested, delivered, acknowledged });
+        let Asked { started, requested } = asked.unwrap_or(Asked { started: message.started, requested: None });
+        MessageRecord { flow, tag, number, bytes, started, requested, delivered, acknowledged }
     }
 }

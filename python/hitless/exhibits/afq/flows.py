@@ -37,9 +37,8 @@ def idle_us(size_bytes: Times, rates_gbps: Sequence[float], fixed_us: float) -> 
 
 def delivered(run: Run) -> pl.DataFrame:
     """The flows that finished: ``flow``, ``bytes``, ``started_ps``, ``fct_us``."""
-    done = run.table("messages").filter(pl.col("delivered_ps") >= pl.col("started_ps"))
     fct = (pl.col("delivered_ps") - pl.col("started_ps")) / 1e6
-    return done.select("flow", "bytes", "started_ps", fct_us=fct)
+    return run.completed_messages().select("flow", "bytes", "started_ps", fct_us=fct)
 
 
 class Compared:

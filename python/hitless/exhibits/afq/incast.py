@@ -88,8 +88,9 @@ def ideal_ms(senders: int) -> float:
 
 
 def completion_ms(run: Run) -> Numbers:
-    """From the moment of each query to the last byte of its last answer."""
-    queries = run.table("messages").group_by("query").agg(pl.col("delivered_ps").max(), pl.col("started_ps").min())
+    """From the moment of each query to the last byte of its last answer that came."""
+    of_query = run.completed_messages().group_by("query")
+    queries = of_query.agg(pl.col("delivered_ps").max(), pl.col("started_ps").min())
     times: Numbers = ((queries["delivered_ps"] - queries["started_ps"]) / 1e9).to_numpy()
     return times
 
@@ -185,7 +186,8 @@ def _retransmitted(run: Run) -> int:
 
 
 def _for_each_query(run: Run, count: int) -> float:
-    return count / run.table("messages")["query"].n_unique()
+    """Over the queries that had an answer."""
+    return count / run.completed_messages()["query"].n_unique()
 
 
 def _orderings(drops: dict[tuple[str, int], float]) -> Iterator[Row]:

@@ -91,9 +91,9 @@ def _same_schedule(of: Mapping[str, Run]) -> Iterator[Row]:
 
 
 def differing_flows(first: Run, second: Run) -> tuple[int, int]:
-    """Messages whose delivery or acknowledgement differs, or that only one of the runs has; and all messages."""
+    """Complete messages whose delivery or acknowledgement differs, or that one of the runs lacks; and all of them."""
     columns = ["flow", "number", "started_ps", "delivered_ps", "acknowledged_ps"]
-    tables = [run.table("messages").select(columns) for run in (first, second)]
+    tables = [run.completed_messages().select(columns) for run in (first, second)]
     same = len(tables[0].join(tables[1], on=columns, how="inner"))
     every = len(pl.concat(tables).select("flow", "number").unique())
     return every - same, every

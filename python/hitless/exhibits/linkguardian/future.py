@@ -60,8 +60,8 @@ def _chain(
 
 
 def _late(run: Run) -> int:
-    """Messages that took longer than a repair by the link."""
-    messages = run.table("messages")
+    """Messages that took longer than a repair by the link, of those that are complete."""
+    messages = run.completed_messages()
     return int((((messages["delivered_ps"] - messages["started_ps"]) / 1e6) > _LATE_US).sum())
 
 
@@ -192,7 +192,7 @@ class Future(Exhibit):
         for length in (1, 2, 4, 8):
             for label in _TAILS:
                 run = runs[f"burst {length} {label}"]
-                late, count = _late(run), len(run.table("messages"))
+                late, count = _late(run), len(run.completed_messages())
                 with_three = _late(runs[f"burst {length} 3 dummies"])
                 better = Shape(late <= with_three, "no more than with three dummies")
                 judge: Judge = better if label == "12 and probes" else Unjudged()

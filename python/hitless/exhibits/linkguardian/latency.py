@@ -33,8 +33,8 @@ _SCHEMES = {"no loss": ("none", 0.0), "loss": ("none", testbed.MEASURED_LOSS)} |
 
 
 def completion_us(run: Run) -> list[float]:
-    """Microseconds from the application's write to the sender's knowledge that all has arrived."""
-    messages = run.table("messages")
+    """Microseconds from the write of each complete message to the sender's knowledge that all has arrived."""
+    messages = run.completed_messages()
     times: list[float] = ((messages["acknowledged_ps"] - messages["started_ps"]) / 1e6).to_list()
     return times
 

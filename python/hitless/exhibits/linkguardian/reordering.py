@@ -38,14 +38,14 @@ CLASSES = {
 
 
 def affected(run: Run) -> pl.DataFrame:
-    """The flows that received a selective acknowledgement, with their class and completion time."""
+    """The complete flows that received a selective acknowledgement, with their class and completion time."""
     in_tail = pl.col("sack_gap_offset_bytes") >= (testbed.WEB_SEARCH_PACKETS - _TAIL_PACKETS) * _MSS_BYTES
     tolerated = pl.col("sacked_peak_bytes") <= _TOLERATED_BYTES
     without_pending = pl.col("sack_pending_bytes") == 0
     of_tolerated = pl.when(in_tail).then(pl.lit("B")).otherwise(pl.lit("A"))
     of_others = pl.when(without_pending).then(pl.lit("C")).otherwise(pl.lit("D"))
     classified = run.table("flows").filter(pl.col("sacked_peak_bytes") > 0)
-    times = run.table("messages").select("flow", fct_us=(pl.col("acknowledged_ps") - pl.col("started_ps")) / 1e6)
+    times = run.completed_messages().select("flow", fct_us=(pl.col("acknowledged_ps") - pl.col("started_ps")) / 1e6)
     return classified.with_columns(
         group_of=pl.when(tolerated).then(of_tolerated).otherwise(of_others),
         pending_mss=pl.col("sack_pending_bytes") / _MSS_BYTES,

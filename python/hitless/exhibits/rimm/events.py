@@ -53,8 +53,7 @@ class Event:
 
     def completion_ms(self, group: str) -> float | None:
         """Time from the start of the flow to the delivery of its last byte; None: it did not complete."""
-        messages = self.run.table("messages").filter(pl.col("group") == group)
-        done = messages.filter(pl.col("delivered_ps") >= pl.col("started_ps"))
+        done = self.run.completed_messages().filter(pl.col("group") == group)
         if len(done) == 0:
             return None
         return float((done["delivered_ps"] - done["started_ps"]).max()) / 1e9  # type: ignore[arg-type]

@@ -190,7 +190,8 @@ def _row(variant: Variant, run: Run) -> Iterable[Row]:
         note = ""
     died = int(protected(run)["frames_lost_to_failures"].sum())
     yield Row(variant.name, x, "frames that died on links", "", died)
-    messages = run.table("messages").filter(~run.table("messages")["group"].str.starts_with("background"))
+    messages = run.completed_messages()
+    messages = messages.filter(~messages["group"].str.starts_with("background"))
     longest_us = float((messages["delivered_ps"] - messages["started_ps"]).max()) / 1e6  # type: ignore[arg-type]
     yield Row(variant.name, x, "largest FCT", "us", longest_us)
     if variant.sqr is None:

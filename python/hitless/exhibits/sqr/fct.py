@@ -110,7 +110,7 @@ def points(cases: Iterable[Case], count: int) -> Iterable[Point]:
 
 def flows(run: Run, *, holds_back: bool) -> pl.DataFrame:
     """The measured flows that completed and did not start in a failure, with ``fct_us``, ``bytes`` and ``is_hit``."""
-    sizes = run.table("messages").select("flow", "bytes", "delivered_ps")
+    sizes = run.completed_messages().select("flow", "bytes", "delivered_ps")
     table = protected(run).join(sizes, on="flow")
     outages = Outages(run.table("failures"))
     started, delivered = table["started_ps"].to_numpy(), table["delivered_ps"].to_numpy()

@@ -83,21 +83,6 @@ impl Check<'_> {
         });
     }
 
-    /// Marks of urgency take 8 of the 23 B and one of the 4 places that a packet has for headers of this kind.
-    pub(super) fn room_for_marks(&mut self) {
-        if !self.scenario.marks_packets() {
-            return;
-        }
-        let runs = |is_it: fn(&MechanismSettings) -> bool| self.scenario.mechanisms.iter().any(is_it);
-        let sqr = runs(|mechanism| matches!(mechanism, MechanismSettings::Sqr(_)));
-        let rimm = runs(|mechanism| matches!(mechanism, MechanismSettings::Rimm(_)));
-        let guarded = runs(|mechanism| matches!(mechanism, MechanismSettings::LinkGuardian(_)));
-        let rule = "SQR's copies have metadata of 19 B, beside which the marks of hosts have no room";
-        self.require(!sqr, "mechanism", rule);
-        let rule = "detoured packets of RIMM on links of LinkGuardian have no room for the marks of hosts";
-        self.require(!(rimm && guarded), "mechanism", rule);
-    }
-
     /// What the ports have of queues, without those of AFQ.
     pub(super) fn queues_of_ports(&mut self) {
         let switch = &self.scenario.switch;

@@ -9,6 +9,7 @@ mod fabric;
 mod failures;
 mod faults;
 mod flow_queueing;
+mod headers;
 mod link_protection;
 mod rimm;
 mod run;
@@ -29,7 +30,6 @@ pub(super) fn check(scenario: &Scenario, purpose: Purpose) -> Vec<Problem> {
     check.flow_queueing();
     check.queues_of_ports();
     check.host();
-    check.room_for_marks();
     check.transports();
     // What follows speaks of nodes and links by name: without a fabric each name would be an error of its own.
     if let Some(topology) = check.topology() {
@@ -41,6 +41,7 @@ pub(super) fn check(scenario: &Scenario, purpose: Purpose) -> Vec<Problem> {
         check.one_protection_per_link(&topology);
         check.admission(&topology);
         check.composition(&topology);
+        check.room_for_headers(&topology);
         check.measure(&topology);
     }
     check.problems

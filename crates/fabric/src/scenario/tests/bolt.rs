@@ -4,15 +4,7 @@ use super::*;
 use hitless_wire::Bytes;
 
 fn text(switch: &str, transport: &str, mechanisms: &str) -> String {
-    format!(
-        "name = \"bolt\"\nduration = \"1 ms\"\n\
-         [topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n\
-         host_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\ncore_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
-         [switch]\npreset = \"ideal\"\n{switch}\n\
-         [[transport]]\nname = \"tcp\"\nkind = \"tcp\"\n{transport}\n\
-         [[flows]]\nname = \"long\"\nkind = \"long\"\ntransport = \"tcp\"\nsources = [\"h0\"]\n\
-         destinations = [\"h2\"]\n{mechanisms}\n"
-    )
+    leaf_spine(switch, &format!("{TCP}{transport}"), mechanisms)
 }
 
 const SENDERS: &str = "congestion = \"bolt\"\n";
@@ -20,7 +12,7 @@ const SWITCHES: &str = "[[mechanism]]\nkind = \"bolt\"\n";
 
 #[test]
 fn what_is_left_out_is_all_ports_and_the_authors_values() {
-    let scenario = check(&text("", SENDERS, SWITCHES), "").unwrap_or_else(|error| panic!("{error}"));
+    let scenario = sound(&text("", SENDERS, SWITCHES));
     let Some(MechanismSettings::Bolt(settings)) = scenario.mechanisms.first() else { panic!("no Bolt") };
     assert_eq!((settings.threshold, settings.supply_max, settings.ramp_up_max), (Bytes(62_000), Bytes(30_000), 256));
     let topology = scenario.topology.build().expect("the fabric is sound");
@@ -33,11 +25,7 @@ fn settings_are_read_back_the_same() {
     let senders =
         ["", "bolt = {}\n", "bolt = { ai = 0.5, min_cwnd = 0.1, max_cwnd = 43.0, reaction = \"inverse-share\" }\n"];
     for (sender, switches) in senders.into_iter().zip(["", "ports = [\"leaf0\"]\n", "threshold = \"10 KB\"\n"]) {
-        let text = text("", &format!("{SENDERS}{sender}"), &format!("{SWITCHES}{switches}"));
-        let scenario = check(&text, "").unwrap_or_else(|error| panic!("{error}"));
-        let effective = scenario.effective_toml();
-        let again = check(&effective, "").unwrap_or_else(|error| panic!("{error}\n{effective}"));
-        assert_eq!(again, scenario);
+        assert_reads_back_the_same(&text("", &format!("{SENDERS}{sender}"), &format!("{SWITCHES}{switches}")));
     }
 }
 
@@ -72,10 +60,7 @@ fn what_cannot_be_meant_is_refused() {
             "Bolt 1 are 65",
         ),
     ];
-    for (text, field, rule) in rows {
-        let message = check(&text, "bolt").expect_err("this cannot be meant").to_string();
-        assert!(message.contains(field) && message.contains(rule), "{message}");
-    }
+    assert_refused(rows);
     let live = check_for(&text("", SENDERS, SWITCHES), "bolt", Purpose::Live).expect_err("only hosts of ours send it");
     assert!(live.to_string().contains("has no effect live"), "{live}");
 }

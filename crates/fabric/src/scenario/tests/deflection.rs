@@ -3,15 +3,7 @@
 use super::*;
 
 fn text(switch: &str, mechanisms: &str) -> String {
-    format!(
-        "name = \"deflection\"\nduration = \"1 ms\"\n\
-         [topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n\
-         host_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\ncore_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
-         [switch]\npreset = \"ideal\"\n{switch}\n\
-         [[transport]]\nname = \"tcp\"\nkind = \"tcp\"\n\
-         [[flows]]\nname = \"long\"\nkind = \"long\"\ntransport = \"tcp\"\nsources = [\"h0\"]\n\
-         destinations = [\"h2\"]\n{mechanisms}\n"
-    )
+    leaf_spine(switch, TCP, mechanisms)
 }
 
 const SIMPLE: &str = "[[mechanism]]\nkind = \"simple-deflection\"\n";
@@ -19,10 +11,6 @@ const PREEMPTIVE: &str = "[[mechanism]]\nkind = \"preemptive-deflection\"\n";
 const AIFO: &str = "[[mechanism]]\nkind = \"aifo\"\n";
 const PABO: &str = "[[mechanism]]\nkind = \"pabo\"\n";
 const GUARD: &str = "[[mechanism]]\nkind = \"rank-guard\"\n";
-
-fn sound(text: &str) -> Scenario {
-    check(text, "").unwrap_or_else(|error| panic!("{error}"))
-}
 
 #[test]
 fn what_is_left_out_is_what_the_paper_says() {
@@ -60,10 +48,7 @@ fn settings_are_read_back_the_same() {
         (PREEMPTIVE, "capacity = { kind = \"constant\", size = \"100 KB\" }\ndraw_own_port = true\n"),
     ];
     for (mechanism, settings) in rows {
-        let scenario = sound(&text("", &format!("{mechanism}{settings}")));
-        let effective = scenario.effective_toml();
-        let again = check(&effective, "").unwrap_or_else(|error| panic!("{error}\n{effective}"));
-        assert_eq!(again, scenario);
+        assert_reads_back_the_same(&text("", &format!("{mechanism}{settings}")));
     }
 }
 
@@ -131,10 +116,7 @@ fn what_cannot_be_meant_is_refused() {
         (text("", &format!("{GUARD}{GUARD}")), "mechanism[1].ports", "leaf0 has a rank guard by another entry"),
         (text("", &format!("{GUARD}ports = [\"h0\"]\n")), "mechanism[0].ports[0]", "'h0' is a host"),
     ]);
-    for (text, field, rule) in rows {
-        let message = check(&text, "deflection").expect_err("this cannot be meant").to_string();
-        assert!(message.contains(field) && message.contains(rule), "{message}");
-    }
+    assert_refused(rows);
     sound(&text(shared, &with("capacity = { kind = \"current-threshold\" }")));
     sound(&text(shared, &with("capacity = { kind = \"constant\", size = \"100 KB\" }")));
     sound(&text(shared.replace("1.0 }", "1.0, queue_max = \"300 KB\" }").as_str(), PREEMPTIVE));

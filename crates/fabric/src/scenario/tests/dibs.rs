@@ -3,22 +3,14 @@
 use super::*;
 
 fn text(switch: &str, mechanisms: &str) -> String {
-    format!(
-        "name = \"dibs\"\nduration = \"1 ms\"\n\
-         [topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n\
-         host_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\ncore_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
-         [switch]\npreset = \"ideal\"\n{switch}\n\
-         [[transport]]\nname = \"tcp\"\nkind = \"tcp\"\n\
-         [[flows]]\nname = \"long\"\nkind = \"long\"\ntransport = \"tcp\"\nsources = [\"h0\"]\n\
-         destinations = [\"h2\"]\n{mechanisms}\n"
-    )
+    leaf_spine(switch, TCP, mechanisms)
 }
 
 const DIBS: &str = "[[mechanism]]\nkind = \"dibs\"\n";
 
 #[test]
 fn what_is_left_out_is_all_ports_and_the_way_back() {
-    let scenario = check(&text("", DIBS), "").unwrap_or_else(|error| panic!("{error}"));
+    let scenario = sound(&text("", DIBS));
     let Some(MechanismSettings::Dibs(settings)) = scenario.mechanisms.first() else { panic!("no DIBS") };
     assert_eq!(*settings, DibsSettings { ports: Vec::new(), to_arrival_port: true, to_full_ports: false });
     let topology = scenario.topology.build().expect("the fabric is sound");
@@ -29,10 +21,7 @@ fn what_is_left_out_is_all_ports_and_the_way_back() {
 #[test]
 fn settings_are_read_back_the_same() {
     for settings in ["", "to_arrival_port = false\nto_full_ports = true\n", "ports = [\"leaf0\", \"leaf1->h2\"]\n"] {
-        let scenario = check(&text("", &format!("{DIBS}{settings}")), "").unwrap_or_else(|error| panic!("{error}"));
-        let effective = scenario.effective_toml();
-        let again = check(&effective, "").unwrap_or_else(|error| panic!("{error}\n{effective}"));
-        assert_eq!(again, scenario);
+        assert_reads_back_the_same(&text("", &format!("{DIBS}{settings}")));
     }
 }
 
@@ -59,10 +48,7 @@ fn what_cannot_be_meant_is_refused() {
         (text("", &beside_rimm), "mechanism[0].ports", "runs RIMM too"),
         (chain(text("", DIBS)), "mechanism[0].ports", "has no switch that could send a packet to a neighbour"),
     ];
-    for (text, field, rule) in rows {
-        let message = check(&text, "dibs").expect_err("this cannot be meant").to_string();
-        assert!(message.contains(field) && message.contains(rule), "{message}");
-    }
+    assert_refused(rows);
     let sees = "checked = true\ndepth_visible = \"ingress-and-egress\"\n";
-    check(&text(sees, DIBS), "").unwrap_or_else(|error| panic!("{error}"));
+    sound(&text(sees, DIBS));
 }

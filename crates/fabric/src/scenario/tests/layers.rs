@@ -50,5 +50,26 @@ fn who_lies_must_have_something_to_lie_about() {
 fn sqr_leaves_no_room_for_marks() {
     let text = include_str!("failures.toml").replace("[topology]", &format!("[host]\n{MARKING}\n[topology]"));
     let error = check(&text, "failures.toml").expect_err("19 B and 8 B are more than 23 B").to_string();
-    assert!(error.contains("the marks of hosts have no room"), "{error}");
+    assert!(error.contains("the marks of hosts (8 B)"), "{error}");
+}
+
+#[test]
+fn what_does_not_fit_a_packet_together_is_refused() {
+    let sqr = "[[mechanism]]\nkind = \"sqr\"\nlinks = [\"leaf0->spine0\"]\n";
+    let guard = "[[mechanism]]\nkind = \"rank-guard\"\n";
+    let mean = "[[mechanism]]\nkind = \"preemptive-deflection\"\noccupancy = { kind = \"control-packets\" }\n\
+                relative_priority = { kind = \"distribution\", mean = \"moving-average\" }\n";
+    let dibs = "[[mechanism]]\nkind = \"dibs\"\n";
+    let one_way = "[[mechanism]]\nkind = \"linkguardian\"\nlink = \"leaf0->spine0\"\n";
+    let both_ways = format!("{one_way}[[mechanism]]\nkind = \"linkguardian\"\nlink = \"spine0->leaf0\"\n");
+    let marked = |mechanisms: &str| {
+        let host = format!("[host]\n{MARKING}\n[topology]");
+        leaf_spine("", TCP, mechanisms).replace("[topology]", &host)
+    };
+    assert_refused([
+        (leaf_spine("", TCP, &format!("{guard}{sqr}")), "mechanism", "SQR's copies (19 B) would be 2 of 27 B"),
+        (leaf_spine("", TCP, &format!("{mean}{sqr}")), "mechanism", "SQR's copies (19 B) would be 3 of 24 B"),
+        (marked(&format!("{dibs}{both_ways}")), "mechanism", "LinkGuardian both ways (10 B) would be 5 of 19 B"),
+    ]);
+    sound(&marked(&format!("{dibs}{one_way}")));
 }

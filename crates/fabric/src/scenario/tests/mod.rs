@@ -23,6 +23,38 @@ fn base() -> Scenario {
     check(BASE, "base.toml").unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// A flow from one leaf to the other over two spines, and the lines of the switch, of the transport, and of mechanisms.
+fn leaf_spine(switch: &str, transport: &str, mechanisms: &str) -> String {
+    format!(
+        "name = \"test\"\nduration = \"1 ms\"\n\
+         [topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n\
+         host_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\ncore_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
+         [switch]\npreset = \"ideal\"\n{switch}\n\
+         [[transport]]\nname = \"t\"\n{transport}\n\
+         [[flows]]\nname = \"long\"\nkind = \"long\"\ntransport = \"t\"\nsources = [\"h0\"]\n\
+         destinations = [\"h2\"]\n{mechanisms}\n"
+    )
+}
+
+const TCP: &str = "kind = \"tcp\"\n";
+
+fn sound(text: &str) -> Scenario {
+    check(text, "").unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn assert_reads_back_the_same(text: &str) {
+    let scenario = sound(text);
+    assert_eq!(sound(&scenario.effective_toml()), scenario);
+}
+
+/// Texts, each with the field that is refused and a part of the rule.
+fn assert_refused<'a>(rows: impl IntoIterator<Item = (String, &'a str, &'a str)>) {
+    for (text, field, rule) in rows {
+        let message = check(&text, "").expect_err(rule).to_string();
+        assert!(message.contains(field) && message.contains(rule), "{message}");
+    }
+}
+
 #[test]
 fn every_example_is_a_legal_scenario_and_says_what_it_shows() {
     for Example { name, text } in EXAMPLES {

@@ -3,26 +3,17 @@
 use super::*;
 
 fn text(switch: &str, transport: &str, mechanisms: &str) -> String {
-    format!(
-        "name = \"trimming\"\nduration = \"1 ms\"\n\
-         [topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n\
-         host_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\ncore_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
-         [switch]\npreset = \"ideal\"\n{switch}\n\
-         [[transport]]\nname = \"t\"\nkind = \"{transport}\"\n\
-         [[flows]]\nname = \"long\"\nkind = \"long\"\ntransport = \"t\"\nsources = [\"h0\"]\n\
-         destinations = [\"h2\"]\n{mechanisms}\n"
-    )
+    leaf_spine(switch, &format!("kind = \"{transport}\""), mechanisms)
 }
 
 const TRIMMING: &str = "[[mechanism]]\nkind = \"trimming\"\n";
 
 #[test]
 fn what_is_left_out_is_as_in_ndp() {
-    let scenario = check(&text("", "tcp", TRIMMING), "").unwrap_or_else(|error| panic!("{error}"));
+    let scenario = sound(&text("", "tcp", TRIMMING));
     let Some(MechanismSettings::Trimming(settings)) = scenario.mechanisms.first() else { panic!("no trimming") };
     assert_eq!((settings.headers_per_packet, settings.control_too, settings.trimmed_frame.0), (10, true, 70));
-    let again = check(&scenario.effective_toml(), "").unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(again, scenario);
+    assert_reads_back_the_same(&text("", "tcp", TRIMMING));
 }
 
 #[test]
@@ -49,10 +40,7 @@ fn what_cannot_be_meant_is_refused() {
         (beside("kind = \"aifo\""), "mechanism[0].ports", "gives packets up before a queue"),
         (beside("kind = \"linkguardian\"\nlink = \"leaf0->spine0\""), "mechanism[0].ports", "runs LinkGuardian too"),
     ];
-    for (text, field, rule) in rows {
-        let message = check(&text, "trimming").expect_err("this cannot be meant").to_string();
-        assert!(message.contains(field) && message.contains(rule), "{message}");
-    }
+    assert_refused(rows);
     let strict = text(strict, "tcp", &format!("{TRIMMING}headers_per_packet = 0\n"));
-    check(&strict, "").unwrap_or_else(|error| panic!("{error}"));
+    sound(&strict);
 }

@@ -3,22 +3,14 @@
 use super::*;
 
 fn text(switch: &str, mechanisms: &str) -> String {
-    format!(
-        "name = \"vertigo\"\nduration = \"1 ms\"\n\
-         [topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n\
-         host_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\ncore_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
-         [switch]\npreset = \"ideal\"\n{switch}\n\
-         [[transport]]\nname = \"tcp\"\nkind = \"tcp\"\n\
-         [[flows]]\nname = \"long\"\nkind = \"long\"\ntransport = \"tcp\"\nsources = [\"h0\"]\n\
-         destinations = [\"h2\"]\n{mechanisms}\n"
-    )
+    leaf_spine(switch, TCP, mechanisms)
 }
 
 const VERTIGO: &str = "[[mechanism]]\nkind = \"vertigo\"\n";
 
 #[test]
 fn what_is_left_out_is_all_ports_two_candidates_and_the_way_back() {
-    let scenario = check(&text("", VERTIGO), "").unwrap_or_else(|error| panic!("{error}"));
+    let scenario = sound(&text("", VERTIGO));
     let Some(MechanismSettings::Vertigo(settings)) = scenario.mechanisms.first() else { panic!("no Vertigo") };
     let expected = VertigoSettings { ports: Vec::new(), candidates: 2, to_arrival_port: true, record_ranks: false };
     assert_eq!(*settings, expected);
@@ -30,10 +22,7 @@ fn what_is_left_out_is_all_ports_two_candidates_and_the_way_back() {
 #[test]
 fn settings_are_read_back_the_same() {
     for settings in ["", "candidates = 1\nto_arrival_port = false\nrecord_ranks = true\n", "ports = [\"leaf0\"]\n"] {
-        let scenario = check(&text("", &format!("{VERTIGO}{settings}")), "").unwrap_or_else(|error| panic!("{error}"));
-        let effective = scenario.effective_toml();
-        let again = check(&effective, "").unwrap_or_else(|error| panic!("{error}\n{effective}"));
-        assert_eq!(again, scenario);
+        assert_reads_back_the_same(&text("", &format!("{VERTIGO}{settings}")));
     }
 }
 
@@ -51,10 +40,7 @@ fn what_cannot_be_meant_is_refused() {
         (text("", &beside("dibs")), "mechanism[1].ports", "leaf0 has Vertigo by another entry, and both would choose"),
         (text("flow_queueing = { kind = \"drr\" }\n", VERTIGO), "switch.flow_queueing", "leave out [[mechanism]]"),
     ];
-    for (text, field, rule) in rows {
-        let message = check(&text, "vertigo").expect_err("this cannot be meant").to_string();
-        assert!(message.contains(field) && message.contains(rule), "{message}");
-    }
+    assert_refused(rows);
     let sees_in_egress_only = "checked = true\ndepth_visible = \"egress\"\n";
-    check(&text(sees_in_egress_only, VERTIGO), "").unwrap_or_else(|error| panic!("{error}"));
+    sound(&text(sees_in_egress_only, VERTIGO));
 }

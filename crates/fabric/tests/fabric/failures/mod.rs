@@ -3,4 +3,4 @@
 mod order;
 mod recovery;
 mod sqr;
-mod support;
+mod triangle;

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::support::{TRIANGLE, lost, numbers, of_link, run, texts, times};
+use super::triangle::{TRIANGLE, lost};
+use crate::support::{numbers, of_link, run, texts, times};
 use hitless_fabric::Outcome;
 use hitless_fabric::results::OrderCounts;
 

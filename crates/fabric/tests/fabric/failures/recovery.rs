@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::support::{TRIANGLE, lost, numbers, of_link, run, texts, times};
+use super::triangle::{TRIANGLE, lost};
+use crate::support::{numbers, of_link, run, texts, times};
 
 /// A failure of the link between sw3 and sw4 at 5 ms.
 fn failing(more: &str, recovery: &str) -> String {

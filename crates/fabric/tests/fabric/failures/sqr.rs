@@ -1,6 +1,7 @@
 //! SQR through a scenario: whatever the recovery scheme, nothing is lost and nothing reordered.
 
-use super::support::{TRIANGLE, of_link, run};
+use super::triangle::TRIANGLE;
+use crate::support::{of_link, run};
 use hitless_fabric::results::OrderCounts;
 use hitless_fabric::{Outcome, scenario};
 

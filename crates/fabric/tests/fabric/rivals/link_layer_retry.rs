@@ -1,6 +1,7 @@
 //! Link Layer Retry on a fabric, from a scenario file: what users switch on, and what must then hold.
 
-use super::testbed::{PROTECTED, counter, link_count, received, run, testbed};
+use super::testbed::{PROTECTED, received, testbed};
+use crate::support::{counter, of_link, run};
 use hitless_fabric::scenario;
 
 const RETRY: &str = "[[mechanism]]\nkind = \"link-layer-retry\"\nlink = \"sw2->sw6\"\ninit_action = \"block\"\n";
@@ -25,8 +26,8 @@ fn everything_arrives_in_order_at_every_rate() {
 fn frames_do_not_grow_and_the_way_back_carries_no_frames() {
     let outcome = run(&testbed(100, 50, 0.0, RETRY));
     let plain = run(&testbed(100, 50, 0.0, ""));
-    assert_eq!(link_count(&outcome, PROTECTED, "arrived_bytes"), link_count(&plain, PROTECTED, "arrived_bytes"));
-    assert_eq!(link_count(&outcome, "sw6->sw2", "frames_sent"), 0);
+    assert_eq!(of_link(&outcome, PROTECTED, "arrived_bytes"), of_link(&plain, PROTECTED, "arrived_bytes"));
+    assert_eq!(of_link(&outcome, "sw6->sw2", "frames_sent"), 0);
     assert!(counter(&outcome, "rx_ack_ctl_os") > 1_000);
 }
 

@@ -1,6 +1,7 @@
 //! Wharf on a fabric, from a scenario file: what users switch on, and what must then hold.
 
-use super::testbed::{counter, received, run, testbed};
+use super::testbed::{received, testbed};
+use crate::support::{counter, run};
 
 fn wharf(data_frames: u8, parity_frames: u8) -> String {
     format!(

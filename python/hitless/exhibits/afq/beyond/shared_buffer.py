@@ -72,7 +72,7 @@ def _scenario(scheme: Scheme, duration_ms: int) -> Scenario:
 
 def _rows(scheme: Scheme, run: Run) -> Iterator[Row]:
     x = f"{_TOTAL} for {_HOSTS} ports"
-    answers = run.table("messages").filter((pl.col("group") == "incast") & (pl.col("delivered_ps") >= 0))
+    answers = run.completed_messages().filter(pl.col("group") == "incast")
     times = ((answers["delivered_ps"] - answers["started_ps"]) / 1e6).to_numpy()
     for percent in (50, 99):
         interval = percentile_interval(times, percent)
