@@ -1,49 +1,14 @@
 //! LinkGuardian on a fabric, from a scenario file: what users switch on, and what must then hold.
 
-use hitless_fabric::{Outcome, scenario};
+use hitless_fabric::scenario;
 use hitless_mechanisms::linkguardian::{LinkEnd, Mode};
 
 use crate::support::{counter, numbers, run};
+use crate::testbed::{self, received};
 
-/// The testbed with datagrams at half the line rate for 2 ms, and one mechanism table.
+/// The testbed at half the line rate, with a link that loses one frame in a hundred.
 fn testbed(rate_gbps: u64, mechanism: &str) -> String {
-    let load_mbps = rate_gbps * 500;
-    format!(
-        r#"
-name = "test"
-duration = "3 ms"
-[topology]
-kind = "chain"
-hosts_left = ["h4"]
-switches = ["sw2", "sw6"]
-hosts_right = ["h8"]
-host_link = {{ rate = "{rate_gbps} Gbps", delay = "50 ns" }}
-switch_link = {{ rate = "{rate_gbps} Gbps", delay = "50 ns" }}
-[switch]
-checked = true
-[[transport]]
-name = "udp"
-kind = "udp"
-rate = "{load_mbps} Mbps"
-[[flows]]
-name = "datagrams"
-transport = "udp"
-kind = "constant-rate"
-sources = ["h4"]
-destinations = ["h8"]
-stop = "2 ms"
-[[link]]
-name = "sw2->sw6"
-loss = {{ kind = "bernoulli", rate = 0.01 }}
-{mechanism}
-"#
-    )
-}
-
-/// Packets sent, and received, duplicates and reordered ones at the far host.
-fn received(outcome: &Outcome) -> (u64, u64, u64) {
-    let of = |column| numbers(outcome, "flows", column)[0];
-    (of("packets_sent"), of("packets_received"), of("packets_reordered"))
+    testbed::testbed(rate_gbps, 50, 0.01, mechanism)
 }
 
 const PROTECT: &str = "[[mechanism]]\nkind = \"linkguardian\"\nlink = \"sw2->sw6\"\n";

@@ -22,6 +22,7 @@ mod session;
 mod support;
 mod swift;
 mod switch_ports;
+mod testbed;
 mod trimming;
 mod two_choices;
 mod vertigo;

@@ -1,7 +1,7 @@
 //! Link Layer Retry on a fabric, from a scenario file: what users switch on, and what must then hold.
 
-use super::testbed::{PROTECTED, received, testbed};
 use crate::support::{counter, of_link, run};
+use crate::testbed::{PROTECTED, received, testbed};
 use hitless_fabric::scenario;
 
 const RETRY: &str = "[[mechanism]]\nkind = \"link-layer-retry\"\nlink = \"sw2->sw6\"\ninit_action = \"block\"\n";

@@ -1,5 +1,4 @@
 //! LinkGuardian's rivals on a fabric.
 
 mod link_layer_retry;
-mod testbed;
 mod wharf;

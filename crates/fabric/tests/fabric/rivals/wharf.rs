@@ -1,7 +1,7 @@
 //! Wharf on a fabric, from a scenario file: what users switch on, and what must then hold.
 
-use super::testbed::{received, testbed};
 use crate::support::{counter, run};
+use crate::testbed::{received, testbed};
 
 fn wharf(data_frames: u8, parity_frames: u8) -> String {
     format!(

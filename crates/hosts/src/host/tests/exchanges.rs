@@ -86,6 +86,19 @@ fn a_lost_request_is_repeated_and_counts() {
 }
 
 #[test]
+fn what_the_ordering_layer_holds_of_a_request_is_in_the_record_of_the_flow() {
+    let config = HostConfig { ordering_timeout: Some(Duration::from_us(50)), ..ethernet() };
+    let mut bench = Bench::new(&config, 2, tcp(true));
+    // SYN, SYN-ACK, and then the second segment of four: two wait for it. The answer is one.
+    bench.world.losses = vec![3];
+    let request = Some(Request { bytes: 4 * 1_448, ..REQUEST });
+    let marking = Some(Marking::honest(Rank::RemainingBytes));
+    let bench = exchange(bench, FlowConfig { request, marking, ..asked(1_000) });
+    let ordering = bench.world.flows[0].ordering.expect("there is a layer");
+    assert_eq!((ordering.packets_held, ordering.held_peak_packets, ordering.timeouts), (2, 2, 1));
+}
+
+#[test]
 fn data_of_the_answer_acknowledges_the_request() {
     // The acknowledgement of the request is lost: nothing is sent again for that.
     let mut bench = bench(tcp(true));

@@ -1,4 +1,4 @@
-//! The testbed of LinkGuardian's figure 7 with datagrams, for its rivals.
+//! The testbed of LinkGuardian's figure 7 with datagrams, for it and its rivals.
 
 use hitless_fabric::Outcome;
 
