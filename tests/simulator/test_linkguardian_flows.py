@@ -33,7 +33,9 @@ def flow(number, *, peak, gap=0, pending=0):
 )
 def test_affected_flows_are_classified_as_figure_13_does(record, expected):
     flows = pl.DataFrame([flow(1, **record)])
-    messages = pl.DataFrame({"flow": [1], "started_ps": [0], "acknowledged_ps": [99_000_000]})
+    messages = pl.DataFrame(
+        {"flow": [1], "started_ps": [0], "delivered_ps": [98_000_000], "acknowledged_ps": [99_000_000]}
+    )
     run = Run("", Summary({}), {"flows": flows, "messages": messages})
     assert reordering.affected(run)["group_of"].to_list() == expected
 
