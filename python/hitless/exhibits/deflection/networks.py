@@ -114,7 +114,7 @@ nearest."""
 class Figure17(Sweep):
     """25 % and 75 % of background at both speeds, DCTCP and Swift; web search beside cache followers."""
 
-    quick_ms = 15
+    quick_ms = 20
     normal_ms = 50
 
     def cases(self, context: Context) -> Sequence[Case]:
