@@ -121,6 +121,7 @@ def reproduce(
       hitless reproduce                        the headline exhibits of every paper
       hitless reproduce lg/fig8 lg/fig10 -j 1  two exhibits, one simulation at a time
       hitless reproduce lg --quick --json      all of LinkGuardian's, for a program
+      hitless reproduce pd/fig6 --points '*Swift*'  some runs of one exhibit
 
     A verdict is match, differs, or unjudged where the paper has no number. Ctrl-C keeps what is done, and but for
     --quick the same command goes on from there: finished points are kept in results/points, or in points of --out.

@@ -16,7 +16,6 @@ use super::Check;
 use super::deflection::Chooser;
 use crate::scenario::error::Problem;
 use crate::scenario::{DeflectionOccupancy, MechanismSettings, PreemptiveDeflectionSettings, RelativePrioritySettings};
-
 use crate::topology::Topology;
 use crate::topology::select::select_links;
 
