@@ -25,7 +25,7 @@ class Variant:
     note: str = ""
 
 
-def _bursts(name: str, size_bytes: int = testbed.BURST_BYTES, stack_us: float = 50) -> Variant:
+def _bursts(name: str, size_bytes: int = testbed.BURST_BYTES, stack_us: float = testbed.STACK_US) -> Variant:
     flows = [testbed.background(_LENGTH_MS), testbed.burst(size_bytes)]
     return Variant(name, lambda scheme: testbed.scenario("beyond", flows, scheme, measure=measure(), stack_us=stack_us))
 
@@ -129,7 +129,7 @@ class Beyond(Exhibit):
     """Each variant differs in one thing from the events of section IV, under basic forwarding and under RIMM."""
 
     def points(self, context: Context) -> Iterable[Point]:
-        self._count = context.length("events for each variant", full=20, normal=5, quick=2)
+        self._count = context.length("events for each variant", full=20, quick=5)
         for variant in _VARIANTS:
             for number in range(self._count):
                 for scheme, settings in _SCHEMES.items():

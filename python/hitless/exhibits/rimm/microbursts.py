@@ -1,9 +1,10 @@
 """20 microbursts, one after the other: what is lost, sent again and delayed. Table 1, figures 7 and 8."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
-from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Row, Runs, Shape, exhibit
+from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Row, Runs, Shape, Unjudged, exhibit
+from hitless.exhibits.judge import Judge
 from hitless.exhibits.rimm import testbed
 from hitless.exhibits.rimm.events import Event, Events, mean_of
 from hitless.plot import Plot, Series, cdf_series
@@ -23,12 +24,9 @@ class Loss(Exhibit):
         x = f"{self._events.count} events"
         basic = self._events.of(runs, "basic forwarding")
         mean, interval = mean_of([event.lost for event in basic])
-        note = "the stack delay of the hosts is chosen so that the queue overflows for tens of microseconds"
-        yield Row(
-            "basic forwarding", x, "packets lost per event", "", mean, 31, interval=interval, judge=Factor(), note=note
-        )
-        hit = sum(event.lost > 0 for event in basic)
-        yield Row("basic forwarding", x, "events that lose packets", "", hit, float(len(basic)), judge=Exact())
+        note = "the stack delay of the hosts is calibrated on these 31"
+        yield Row("basic forwarding", x, "packets lost per event", "", mean, 31, interval=interval, note=note)
+        yield Row("basic forwarding", x, "events that lose packets", "", sum(event.lost > 0 for event in basic))
         rimm = self._events.of(runs, "RIMM")
         lost = sum(event.lost for event in rimm)
         detoured = sum(event.counter("packets detoured") for event in rimm)
@@ -73,11 +71,12 @@ class Table1(Exhibit):
     are measured with an older one too.
     """
 
-    _PAPER: ClassVar[Mapping[str, tuple[float, float | None, Literal["lower", "higher"] | None]]] = {
-        "basic forwarding": (30.0, 150.0, None),
-        "detour-based forwarding": (1_000.0, None, "higher"),
-        "RIMM": (1.0, 3.0, "lower"),
+    _PAPER: ClassVar[Mapping[str, tuple[float, float | None, Judge]]] = {
+        "basic forwarding": (30.0, 150.0, Unjudged()),
+        "detour-based forwarding": (1_000.0, None, Factor(better="higher")),
+        "RIMM": (1.0, 3.0, Factor(better="lower")),
     }
+    """From, to, and how the measured number is judged: what basic forwarding loses the hosts are calibrated on."""
 
     def points(self, context: Context) -> Iterable[Point]:
         older = {_older(name): {**testbed.SCHEMES[name], "transport": testbed.NO_UNDO} for name in _WITH_OLDER}
@@ -87,14 +86,13 @@ class Table1(Exhibit):
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         x = f"{self._events.count} events"
         means = {}
-        for scheme, (low, high, better) in self._PAPER.items():
+        for scheme, (low, high, judge) in self._PAPER.items():
             events = self._events.of(runs, scheme)
             counts = [event.retransmitted for event in events]
             means[scheme], interval = mean_of(counts)
             middle = low if high is None else (low + high) / 2
             says = f"more than {low:g}" if high is None else f"{low:g} to {high:g}"
             note = f"paper: {says}; here {min(counts)} to {max(counts)}"
-            judge = Factor(better=better)
             metric = "retransmissions per event"
             yield Row(scheme, x, metric, "", means[scheme], middle, interval=interval, judge=judge, note=note)
             yield Row(scheme, x, "packets reordered per event", "", mean_of([e.reordered for e in events])[0])

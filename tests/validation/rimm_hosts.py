@@ -1,0 +1,77 @@
+"""The stack delay of the hosts in RIMM's testbed, fitted to the 31 packets that basic forwarding loses in an event.
+
+From the root of the repository: .venv/bin/python tests/validation/rimm_hosts.py
+
+One number is free: the delay of a host's kernel in one direction, to the microsecond. What is made small is the
+distance of the mean loss from the paper's (section IV-A); nothing else of the paper is looked at. `STACK_US` in
+hitless/exhibits/rimm/testbed.py is the outcome. How long the queue stays full in an event that loses some is printed
+beside it, because the paper speaks of tens of microseconds.
+"""
+
+import argparse
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import polars as pl
+
+from hitless.exhibits.rimm import testbed
+from hitless.exhibits.rimm.events import TABLES, Event, mean_of, measure
+from hitless.simulation import Simulation
+
+LOST = 31.0
+STACKS_US = (34.0, 36.0, 38.0, 40.0, 41.0, 42.0, 43.0, 44.0, 46.0, 50.0, 55.0)
+_LENGTH_MS = 60.0
+_SAMPLE_US = 5
+"""That of `measure`."""
+_FULL_SEGMENTS = testbed.QUEUE_SEGMENTS - 20
+"""A frame of full length, 20 segments, has no room above this."""
+
+
+def events(stack_us: float, seed: int, count: int) -> list[Event]:
+    """Like those of `rimm/loss` with basic forwarding."""
+    flows = [testbed.background(_LENGTH_MS), testbed.burst()]
+    made = testbed.scenario("event", flows, measure=measure(), stack_us=stack_us)
+    seeds = range(seed * count, (seed + 1) * count)
+    return [Event(Simulation(made, file_name="rimm_hosts", seed=own).run(keep=TABLES)) for own in seeds]
+
+
+def overflow_us(event: Event) -> int:
+    """How long the queue to VM7 was found full."""
+    table = event.run.table("queues").filter(pl.col("port") == testbed.HOT_PORT)
+    full = table["value_bytes"] >= _FULL_SEGMENTS * testbed.SEGMENT_BYTES
+    return int(full.sum()) * _SAMPLE_US
+
+
+def mean_lost(found: Sequence[Event]) -> float:
+    """Packets per event."""
+    return mean_of([event.lost for event in found])[0]
+
+
+def describe(stack_us: float, found: Sequence[Event]) -> str:
+    """One line of the table."""
+    mean, interval = mean_of([event.lost for event in found])
+    spread = f"[{interval.low:5.1f}, {interval.high:5.1f}]" if interval else ""
+    overflows = [overflow_us(event) for event in found if event.lost > 0]
+    full_us = f"{mean_of(overflows)[0]:8.1f}" if overflows else "-"
+    return f"{stack_us:8g} {mean:8.1f} {spread}  {len(overflows):4}/{len(found)} {full_us:>8}"
+
+
+def main() -> None:
+    """Try all, then run the best with another seed, as a check that it is not chance."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--events", type=int, default=100, help="events at each delay")
+    options = parser.parse_args()
+    print(f"us a pass; packets lost per event (paper: {LOST:g}); events that lose some; us that the queue is full then")
+    with ThreadPoolExecutor(2) as executor:
+        runs = executor.map(lambda stack_us: events(stack_us, 1, options.events), STACKS_US)
+        tried = dict(zip(STACKS_US, runs, strict=True))
+    for stack_us, found in tried.items():
+        print(describe(stack_us, found))
+    best = min(tried, key=lambda stack_us: abs(mean_lost(tried[stack_us]) - LOST))
+    print("best, again with another seed")
+    print(describe(best, events(best, 2, options.events)))
+    print(f"testbed.STACK_US {'is' if best == testbed.STACK_US else 'is not'} this one")
+
+
+if __name__ == "__main__":
+    main()
