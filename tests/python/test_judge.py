@@ -46,6 +46,20 @@ def test_factor(judge, measured, paper, verdict):
     assert judge.verdict(measured, paper, None) == verdict
 
 
+@pytest.mark.parametrize(
+    ("measured", "low", "high", "verdict"),
+    [
+        (1.1, 1.05, 1.15, "match"),
+        (1.1, 0.95, 1.3, "unjudged"),
+        (1.1, 1.0, 1.3, "unjudged"),
+        (0.9, 0.7, 1.1, "differs"),
+        (3.0, 0.9, 5.0, "differs"),
+    ],
+)
+def test_who_wins_must_be_seen_for_a_match(measured, low, high, verdict):
+    assert Factor(winner_above=1.0).verdict(measured, 1.2, Interval(low, high)) == verdict
+
+
 @pytest.mark.parametrize(("high", "verdict"), [(3e-9, "unjudged"), (1e-11, "differs")])
 def test_a_rare_event_never_seen_is_judged_only_when_its_interval_excludes_the_paper(high, verdict):
     assert Factor(3.0).verdict(0.0, 1e-9, Interval(0.0, high)) == verdict
@@ -98,7 +112,7 @@ def test_a_row_as_json_has_the_fields_that_programs_read():
 def test_every_judge_says_its_rule():
     assert Exact().rule == "within 2% of the paper"
     assert Factor(better="lower", winner_above=1.0).rule == (
-        "within a factor of 2 of the paper, or lower, on the same side of 1"
+        "within a factor of 2 of the paper, or lower, on the same side of 1, with all of the interval"
     )
     assert Row("A", "", "m", "", None, judge=Shape(holds=True, statement="A below B")).as_json()["note"] == "A below B"
 

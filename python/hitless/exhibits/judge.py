@@ -65,7 +65,8 @@ class Factor:
     """Within a factor ``limit`` of the paper's.
 
     ``better`` says which direction counts as better than the paper, and so as a match however far it goes;
-    ``winner_above`` asks that both lie on the same side of that value (1 for a ratio: the same scheme wins).
+    ``winner_above`` asks that both lie on the same side of that value (1 for a ratio: the same scheme wins). There is
+    no match where the interval has values on both sides: who wins was not seen.
     """
 
     limit: float = 2.0
@@ -80,7 +81,7 @@ class Factor:
         if self.better:
             parts.append(f"or {self.better}")
         if self.winner_above is not None:
-            parts.append(f"on the same side of {self.winner_above:g}")
+            parts.append(f"on the same side of {self.winner_above:g}, with all of the interval")
         return ", ".join(parts)
 
     def verdict(self, measured: float | None, paper: float | None, interval: Interval | None) -> Verdict:
@@ -90,7 +91,7 @@ class Factor:
         if not self._same_winner(measured, paper):
             return "differs"
         if self._is_better(measured, paper) or paper / self.limit <= measured <= paper * self.limit:
-            return "match"
+            return "match" if self._winner_is_seen(interval) else "unjudged"
         if measured == 0.0 and interval is not None and interval.high >= paper / self.limit:
             return "unjudged"
         return "differs"
@@ -98,6 +99,10 @@ class Factor:
     def _same_winner(self, measured: float, paper: float) -> bool:
         edge = self.winner_above
         return edge is None or (measured > edge) == (paper > edge)
+
+    def _winner_is_seen(self, interval: Interval | None) -> bool:
+        edge = self.winner_above
+        return edge is None or interval is None or not interval.low <= edge <= interval.high
 
     def _is_better(self, measured: float, paper: float) -> bool:
         return (self.better == "lower" and measured <= paper) or (self.better == "higher" and measured >= paper)
