@@ -2,6 +2,7 @@
 
 use super::model::Prior;
 use super::{CongestionState, Connection, TcpSender};
+use crate::transport::tcp::config::WindowGrowth;
 use crate::transport::tcp::congestion::{AckEvent, CongestionControl};
 use crate::transport::tcp::delivery::{Delivery, Timestamp};
 use hitless_wire::{Duration, TcpFlags, TcpHeader, Time};
@@ -106,12 +107,14 @@ impl TcpSender {
         let lost_before = self.scoreboard.has_unrepaired();
         let losses_bytes = self.scoreboard.losses_bytes();
         self.note_loss(header);
+        let deflates = advanced && self.is_inflated();
         self.resolve(&event, &delivery, advanced);
         let further_loss = !lost_before && self.scoreboard.has_unrepaired();
         if self.algorithm_sets_window() {
             let prior = Prior { acknowledged: previous, flight_bytes, losses_bytes };
             self.follow(&event, &delivery, &prior, header.congestion_option);
-        } else {
+        } else if !deflates {
+            // What ends Reno's recovery sets the window to the threshold and adds nothing (RFC 5681, section 3.2, step 6).
             self.change_window(&event, previous, flight_bytes, advanced && !further_loss);
         }
         self.go_on_after_loss(header);
@@ -132,6 +135,8 @@ impl TcpSender {
             // RFC 3168, section 6.1.2: an echo never grows the window.
             CongestionState::Open | CongestionState::Loss if event.echo => {}
             CongestionState::Open | CongestionState::Loss => self.grow(event, previous, flight_bytes),
+            // Only duplicates change it.
+            CongestionState::Recovery if self.inflates_window() => {}
             CongestionState::Reduction | CongestionState::Recovery => self.shrink(event.delivered_bytes, safe),
         }
     }
@@ -170,7 +175,11 @@ impl TcpSender {
         {
             // RFC 5681: it repeats the last one and so stands for a segment above a gap.
             self.duplicate_acks += 1;
-            delivery.bytes += self.scoreboard.count_duplicate(self.window.segment_bytes);
+            if !self.inflates_window() {
+                delivery.bytes += self.scoreboard.count_duplicate(self.window.segment_bytes);
+            } else if self.state == CongestionState::Recovery {
+                self.inflate();
+            }
         }
         delivery
     }
@@ -215,6 +224,9 @@ impl TcpSender {
     /// In slow start half a window is enough, as in Linux: the flight doubles with the window.
     #[inline]
     fn grow(&mut self, event: &AckEvent, previous: u64, flight_bytes: u64) {
+        if self.window.growth == WindowGrowth::PerAck && event.acknowledged == previous {
+            return;
+        }
         let limited = previous < self.limited_until;
         if limited || (self.window.in_slow_start() && 2 * flight_bytes > self.window.congestion_bytes) {
             self.algorithm.increase(&mut self.window, event);
