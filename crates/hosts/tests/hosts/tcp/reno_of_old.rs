@@ -148,6 +148,28 @@ fn dctcp_grows_by_the_acknowledgement_and_answers_loss_as_reno() {
 }
 
 #[test]
+fn an_acknowledgement_that_was_overtaken_interrupts_the_duplicates() {
+    for (recovery, expected) in [(Recovery::Reno, 0), (Recovery::NewReno, 1)] {
+        let mut script = full(&TcpConfig { recovery, ..reno() });
+        script.acknowledge(140, 2, &[]);
+        duplicates(&mut script, 141, 2, 2);
+        script.acknowledge(143, 1, &[]);
+        duplicates(&mut script, 144, 2, 1);
+        assert_eq!(script.sender.statistics().fast_recoveries, expected, "{recovery:?}");
+    }
+}
+
+#[test]
+fn what_a_retransmission_fills_is_timed_by_its_echo() {
+    let mut script = full(&reno());
+    script.sent_until(1_100);
+    // Segment 1 goes again at 1,100 us and fills the gap below the others, which had arrived a millisecond ago.
+    script.acknowledge(1_140, 12, &[]);
+    let smoothed = script.sender.smoothed_rtt().unwrap();
+    assert!((39..=41).contains(&smoothed.as_ps().div_ceil(1_000_000)), "{smoothed:?}");
+}
+
+#[test]
 fn an_undone_recovery_deflates_the_window() {
     let mut script = full(&TcpConfig { eifel_undo: true, ..reno() });
     duplicates(&mut script, 140, 1, 8);

@@ -35,6 +35,7 @@ impl TcpSender {
         }
         // An acknowledgement overtaken by a later one says nothing new.
         if header.acknowledgement < previous || header.acknowledgement > self.scoreboard.next() {
+            self.interrupt_duplicates();
             if header.flags.contains(TcpFlags::LOSS) {
                 self.note_overtaken_loss(now, header);
             }
@@ -201,7 +202,10 @@ impl TcpSender {
     /// Takes the round-trip sample and tells RACK; answers what congestion control needs to know.
     fn measure(&mut self, delivery: &Delivery, echo: bool) -> AckEvent {
         let now = delivery.now;
-        if delivery.oldest_sent_at != Time::NEVER {
+        // Without SACK an original may have arrived long before the gap below it was filled; the echo is of what filled it
+        // (RFC 7323, section 4.3).
+        let filled = delivery.repeated && self.is_reno();
+        if delivery.oldest_sent_at != Time::NEVER && !filled {
             self.rtt.sample(now.saturating_since(delivery.oldest_sent_at));
         } else if delivery.repeated {
             // Karn's rule does not hold with timestamps (RFC 6298, section 3).

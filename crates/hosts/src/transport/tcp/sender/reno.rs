@@ -32,6 +32,13 @@ impl TcpSender {
         window
     }
 
+    /// An acknowledgement that another has overtaken stands between duplicates: the count begins anew, as in 4.4BSD.
+    pub(super) fn interrupt_duplicates(&mut self) {
+        if self.is_reno() && self.state != CongestionState::Recovery {
+            self.duplicate_acks = 0;
+        }
+    }
+
     /// RFC 5681, section 3.2, steps 2 and 3: the first segment goes again, even if it did so before; nothing tells old
     /// duplicates from new ones.
     pub(super) fn recover_by_duplicates(&mut self, now: Time) {
