@@ -92,7 +92,7 @@ pub use switch_ports::PortSettings;
 pub use topology::{Chain, Dumbbell, FatTree, FatTreeWiring, Graph, GraphLink, LeafSpine, LinkSpec, TopologySettings};
 pub use transport::{
     BoltReaction, BoltTransportSettings, Congestion, DcqcnSettings, PacketPairSettings, Protocol, RoceRecovery,
-    RoceSettings, RtoFormula, SwiftSettings, TcpSettings, TransportSettings, UdpSettings,
+    RoceSettings, RtoFormula, SwiftSettings, TcpRecovery, TcpSettings, TransportSettings, UdpSettings, WindowGrowth,
 };
 
 /// A scenario: everything that decides a run.

@@ -85,6 +85,10 @@ pub struct TcpSettings {
     /// Find losses by acknowledgements. Otherwise duplicate and selective ones start nothing, and there are no tail loss
     /// probes: only the timeout repairs (as the code of Practical Packet Deflection has it for DIBS and simple deflection).
     pub fast_retransmit: bool,
+    /// Loss recovery without `sack`.
+    pub recovery: TcpRecovery,
+    /// What an acknowledgement adds to the congestion window; only with "newreno" and "dctcp" other than the default.
+    pub window_growth: WindowGrowth,
     /// Nagle's algorithm: the last segment of a message waits, unless it is full, until all before it is acknowledged (RFC
     /// 896; INET's default, and that of sockets without TCP_NODELAY).
     pub nagle: bool,
@@ -149,6 +153,31 @@ pub enum Congestion {
     Bolt,
 }
 
+/// Loss recovery of TCP without selective acknowledgements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TcpRecovery {
+    /// One recovery for each window: each acknowledgement of a part of it sends a segment again, and duplicates for what
+    /// was sent again start nothing (RFC 6582). The first timeout of a window halves it, as in Linux.
+    Newreno,
+    /// Without RFC 6582, as in RFC 2001 and in INET's TcpReno: any acknowledgement of new data ends a recovery, any
+    /// `duplicate_acks` in a row start one, and each of them and each timeout sets the threshold to half of the window,
+    /// which counts at most as what the receiver lets be in flight. Needs `sack = false`.
+    Reno,
+}
+
+/// What an acknowledgement adds to the congestion window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WindowGrowth {
+    /// All bytes that it delivers in slow start, a segment for each window of them afterwards (RFC 3465 without its limit
+    /// L), as in Linux.
+    ByteCounting,
+    /// If it acknowledges new data: in slow start that, but at most a segment, and afterwards mss * mss / window (RFC 5681,
+    /// equations 2 and 3).
+    PerAck,
+}
+
 /// Formula of the retransmission timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -179,6 +208,8 @@ impl Default for TcpSettings {
             rack_tlp: true,
             duplicate_acks: 3,
             fast_retransmit: true,
+            recovery: TcpRecovery::Newreno,
+            window_growth: WindowGrowth::ByteCounting,
             nagle: false,
             delayed_ack_segments: 1,
             delayed_ack_timeout: Duration::from_ms(40),

@@ -4,8 +4,8 @@ use hitless_hosts::TransportConfig;
 use hitless_hosts::transport::packet_pair::PacketPairConfig;
 use hitless_hosts::transport::roce::{DcqcnConfig, LossRecovery, RoceConfig};
 use hitless_hosts::transport::tcp::{
-    BbrConfig, BoltConfig, CongestionControlConfig, CubicConfig, DctcpConfig, DelayedAck, Reaction, RtoFormula,
-    SwiftConfig, TcpConfig, WindowPacing,
+    BbrConfig, BoltConfig, CongestionControlConfig, CubicConfig, DctcpConfig, DelayedAck, Reaction, Recovery,
+    RtoFormula, SwiftConfig, TcpConfig, WindowGrowth, WindowPacing,
 };
 use hitless_hosts::transport::udp::UdpConfig;
 
@@ -54,6 +54,14 @@ fn tcp_config(settings: &TcpSettings, host: &HostSettings) -> TcpConfig {
         rack_tlp: settings.rack_tlp,
         dupack_threshold: settings.duplicate_acks,
         fast_retransmit: settings.fast_retransmit,
+        recovery: match settings.recovery {
+            scenario::TcpRecovery::Newreno => Recovery::NewReno,
+            scenario::TcpRecovery::Reno => Recovery::Reno,
+        },
+        window_growth: match settings.window_growth {
+            scenario::WindowGrowth::ByteCounting => WindowGrowth::ByteCounting,
+            scenario::WindowGrowth::PerAck => WindowGrowth::PerAck,
+        },
         nagle: settings.nagle,
         delayed_ack: delayed_ack(settings),
         rto_formula: rto_formula(settings.rto_formula),

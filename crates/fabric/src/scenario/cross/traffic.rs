@@ -10,7 +10,7 @@ use crate::scenario::suggest::closest;
 use crate::scenario::workload::{build_group, load_of};
 use crate::scenario::{
     Congestion, DcqcnSettings, FlowGroup, FlowPattern, IncastFlows, PacketPairSettings, PoissonFlows, Protocol,
-    RoceSettings, SwiftSettings, TcpSettings, UdpSettings, Until,
+    RoceSettings, SwiftSettings, TcpRecovery, TcpSettings, UdpSettings, Until, WindowGrowth,
 };
 use crate::topology::Topology;
 use crate::topology::select::select_hosts;
@@ -37,6 +37,21 @@ impl Check<'_> {
         self.require(fits, field, "must be from 1 to 9216 B: it is part of an Ethernet frame");
     }
 
+    /// What today's TCP has other rules for.
+    fn tcp_of_old(&mut self, tcp: &TcpSettings, section: &str) {
+        let recovers = tcp.recovery == TcpRecovery::Newreno || !tcp.sack;
+        self.require_else(recovers, || {
+            let rule = "needs sack = false: RFC 6675 recovers what is acknowledged selectively";
+            Problem::new(format!("{section}.recovery"), "\"reno\"", rule).hint("set sack = false and rack_tlp = false")
+        });
+        let grows = tcp.window_growth == WindowGrowth::ByteCounting
+            || matches!(tcp.congestion, Congestion::Newreno | Congestion::Dctcp);
+        self.require_else(grows, || {
+            let rule = "only NewReno and DCTCP have it; here it would have no effect";
+            Problem::new(format!("{section}.window_growth"), "\"per-ack\"", rule).hint("leave it out")
+        });
+    }
+
     fn tcp(&mut self, tcp: &TcpSettings, section: &str) {
         let field = |name: &str| format!("{section}.{name}");
         self.frame_part(tcp.mss, &field("mss"));
@@ -48,6 +63,7 @@ impl Check<'_> {
         self.require(tcp.rto_max >= tcp.rto_initial, &field("rto_max"), "must not be below rto_initial");
         self.require(tcp.syn_timeout > Duration::ZERO, &field("syn_timeout"), "must be above zero");
         self.require(tcp.sack || !tcp.rack_tlp, &field("rack_tlp"), "needs sack = true (RFC 8985, section 3)");
+        self.tcp_of_old(tcp, section);
         let window_fits = tcp.receive_window.is_none_or(|window| window >= tcp.mss);
         self.require(window_fits, &field("receive_window"), "must hold at least one segment (mss)");
         let delay_fits = tcp.delayed_ack_segments == 1 || tcp.delayed_ack_timeout > Duration::ZERO;

@@ -49,6 +49,20 @@ fn traffic() {
         ),
         (
             "congestion = \"dctcp\"",
+            "congestion = \"dctcp\"\nrecovery = \"reno\"",
+            "transport[0].recovery",
+            "needs sack = false: RFC 6675 recovers what is acknowledged selectively",
+            "set sack = false and rack_tlp = false",
+        ),
+        (
+            "congestion = \"dctcp\"",
+            "congestion = \"cubic\"\nwindow_growth = \"per-ack\"",
+            "transport[0].window_growth",
+            "only NewReno and DCTCP have it; here it would have no effect",
+            "leave it out",
+        ),
+        (
+            "congestion = \"dctcp\"",
             "congestion = \"dctcp\"\nrto_max = \"500 ms\"",
             "transport[0].rto_max",
             "must not be below rto_initial",

@@ -94,6 +94,29 @@ pub enum RtoFormula {
     Linux,
 }
 
+/// What a sender without SACK does about duplicate acknowledgements and timeouts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// RFC 6582: a recovery lasts until all that was in flight is acknowledged, each partial acknowledgement sends a
+    /// segment again, and duplicates for what was sent again start nothing. One reduction for each window, as in Linux.
+    NewReno,
+    /// RFC 5681 without RFC 6582, as in RFC 2001: any acknowledgement of new data ends a recovery, and the next three
+    /// duplicates start another, after a timeout as well. Each of them and each timeout sets the threshold to half of
+    /// the smaller of the congestion window and the receiver's (RFC 2001, section 3, where RFC 5681 has the flight). No
+    /// limited transmit (RFC 3042), and a fast retransmit leaves the retransmission timer running.
+    Reno,
+}
+
+/// What an acknowledgement adds to the window of NewReno and DCTCP, and in slow start to CUBIC's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowGrowth {
+    /// By the bytes that it delivers, however many (RFC 3465 without its limit L), as in Linux.
+    ByteCounting,
+    /// By at most one segment in slow start and by SMSS * SMSS / cwnd in congestion avoidance, if it acknowledges new
+    /// data (RFC 5681, equations 2 and 3).
+    PerAck,
+}
+
 /// Parameters of a connection; one value configures both ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TcpConfig {
@@ -123,13 +146,17 @@ pub struct TcpConfig {
     /// Both ends use selective acknowledgements (RFC 2018).
     pub sack: bool,
     /// Losses are found by RACK-TLP (RFC 8985). Otherwise by [`Self::dupack_threshold`]: RFC 6675 with SACK,
-    /// RFC 6582 without. Has no effect without SACK, which RACK needs.
+    /// [`Self::recovery`] without. Has no effect without SACK, which RACK needs.
     pub rack_tlp: bool,
     /// Duplicate acknowledgements, or selectively acknowledged segments, that mean loss (RFC 5681: 3).
     pub dupack_threshold: u32,
     /// Losses are found before the retransmission timer runs out. Otherwise duplicate and selective acknowledgements start
     /// nothing, and there are no tail loss probes: only the timeout repairs.
     pub fast_retransmit: bool,
+    /// Loss recovery without SACK; has no effect with it.
+    pub recovery: Recovery,
+    /// How acknowledgements make the window grow.
+    pub window_growth: WindowGrowth,
     /// A segment that is not full waits until all before it is acknowledged (RFC 896, RFC 1122, section 4.2.3.4).
     pub nagle: bool,
     /// Restore the window when timestamps show that a retransmission was spurious (RFC 3522 and 4015).
@@ -181,6 +208,8 @@ impl Default for TcpConfig {
             rack_tlp: true,
             dupack_threshold: 3,
             fast_retransmit: true,
+            recovery: Recovery::NewReno,
+            window_growth: WindowGrowth::ByteCounting,
             nagle: false,
             eifel_undo: true,
             slow_start_after_idle: false,

@@ -52,7 +52,7 @@ mod scoreboard;
 mod sender;
 mod ticks;
 
-pub use config::{CongestionControlConfig, DelayedAck, RtoFormula, TcpConfig, WindowPacing};
+pub use config::{CongestionControlConfig, DelayedAck, Recovery, RtoFormula, TcpConfig, WindowGrowth, WindowPacing};
 pub use congestion::{
     BbrConfig, BbrState, BoltConfig, CubicConfig, DctcpConfig, HystartConfig, PathModel, Reaction, SwiftConfig,
 };

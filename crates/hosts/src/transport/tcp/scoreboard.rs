@@ -339,6 +339,13 @@ impl Scoreboard {
         }
     }
 
+    /// Believes the first segment lost, retransmission included.
+    pub fn mark_first_lost(&mut self) {
+        if self.segments.len() > 0 {
+            self.mark_lost(self.segments.first());
+        }
+    }
+
     /// The receiver says that the segment which begins at `sequence` and was sent at `timestamp` came without its payload.
     /// Answers the bytes that left the network by it: none if that segment has arrived meanwhile, or another copy of it is on
     /// its way.

@@ -6,6 +6,7 @@ mod exchanges;
 mod pacing;
 mod random_pipes;
 mod receiver_exchanges;
+mod reno_of_old;
 mod reno_without_sack;
 mod script;
 mod square_root;

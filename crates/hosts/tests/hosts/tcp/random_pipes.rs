@@ -3,8 +3,8 @@
 use crate::faults::{Faults, fate, faults};
 use crate::pipe::{Delays, Pipe, Way};
 use hitless_hosts::transport::tcp::{
-    BbrConfig, BoltConfig, CongestionControlConfig, CubicConfig, DctcpConfig, DelayedAck, HystartConfig, RtoFormula,
-    SwiftConfig, TcpConfig, TcpReceiver, TcpSender, WindowPacing,
+    BbrConfig, BoltConfig, CongestionControlConfig, CubicConfig, DctcpConfig, DelayedAck, HystartConfig, Recovery,
+    RtoFormula, SwiftConfig, TcpConfig, TcpReceiver, TcpSender, WindowGrowth, WindowPacing,
 };
 use hitless_hosts::transport::{Receiver, Sender};
 use hitless_wire::{Duration, Packet};
@@ -56,14 +56,17 @@ fn configs() -> impl Strategy<Value = TcpConfig> {
         (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     let caps = (prop::option::of(3_000..40_000u32), prop::option::of(3_000..40_000u64), prop::option::of(1..40u32));
     let timers = (prop_oneof![Just(0u64), Just(100), Just(1_000)], any::<bool>());
-    (switches, caps, timers, algorithms(), delayed_acks()).prop_map(
-        |(switches, caps, timers, algorithm, delayed_ack)| {
+    let old = (any::<bool>(), any::<bool>());
+    (switches, caps, timers, algorithms(), delayed_acks(), old).prop_map(
+        |(switches, caps, timers, algorithm, delayed_ack, old)| {
             let (ecn, sack, rack_tlp, eifel_undo, slow_start_after_idle, handshake, paced) = switches;
             TcpConfig {
                 congestion_control: algorithm,
                 ecn,
                 sack,
                 rack_tlp,
+                recovery: if old.0 { Recovery::Reno } else { Recovery::NewReno },
+                window_growth: if old.1 { WindowGrowth::PerAck } else { WindowGrowth::ByteCounting },
                 eifel_undo,
                 slow_start_after_idle,
                 pacing: paced.then(WindowPacing::default),

@@ -21,7 +21,7 @@ pub use dctcp::DctcpConfig;
 pub use hystart::HystartConfig;
 pub use swift::SwiftConfig;
 
-use super::config::{CongestionControlConfig, TcpConfig};
+use super::config::{CongestionControlConfig, TcpConfig, WindowGrowth};
 use super::delivery_rate::RateSample;
 use super::sender::CongestionState;
 use bbr::Bbr;
@@ -46,6 +46,8 @@ pub(super) struct Window {
     pub minimum_bytes: u64,
     /// The window never grows above this.
     pub maximum_bytes: u64,
+    /// How acknowledgements make it grow.
+    pub growth: WindowGrowth,
 }
 
 impl Window {
@@ -60,6 +62,7 @@ impl Window {
             segment_bytes,
             minimum_bytes: segment_bytes * u64::from(config.minimum_window_segments),
             maximum_bytes,
+            growth: config.window_growth,
         }
     }
 
@@ -76,10 +79,14 @@ impl Window {
 
     /// Grows by up to `bytes`, not beyond the threshold; answers what is left for congestion avoidance.
     ///
-    /// RFC 5681 counts at most a segment per acknowledgement (equation 2); like Linux, and RFC 3465 with no limit,
-    /// this counts all that was delivered.
+    /// RFC 5681 counts at most a segment per acknowledgement (equation 2), which then is not left for congestion
+    /// avoidance even above the threshold; byte counting counts all that was delivered.
     #[inline]
     fn slow_start(&mut self, bytes: u64) -> u64 {
+        if self.growth == WindowGrowth::PerAck {
+            self.grow(bytes.min(self.segment_bytes));
+            return 0;
+        }
         let room = self.threshold_bytes.saturating_sub(self.congestion_bytes);
         let growth = bytes.min(room);
         self.grow(growth);
@@ -108,7 +115,8 @@ impl Window {
     }
 }
 
-/// Grows a window by a segment for each window of bytes acknowledged (RFC 3465, section 2.1, without a limit).
+/// Grows a window by a segment for each window of bytes acknowledged (RFC 3465, section 2.1), or by RFC 5681's equation 3
+/// for each acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
 struct AdditiveIncrease {
     acknowledged_bytes: u64,
@@ -117,6 +125,13 @@ struct AdditiveIncrease {
 impl AdditiveIncrease {
     #[inline]
     fn grow(&mut self, window: &mut Window, bytes: u64) {
+        if window.growth == WindowGrowth::PerAck {
+            if bytes > 0 {
+                // Equation 3; a result of 0 counts as 1.
+                window.grow((window.segment_bytes * window.segment_bytes / window.congestion_bytes).max(1));
+            }
+            return;
+        }
         if self.acknowledged_bytes >= window.congestion_bytes {
             // Credit from before a reduction counts for one segment, as in Linux.
             self.acknowledged_bytes = 0;

@@ -28,7 +28,7 @@ impl CongestionControl for NewReno {
 mod tests {
     use super::super::AckEvent;
     use super::*;
-    use crate::transport::tcp::config::TcpConfig;
+    use crate::transport::tcp::config::{TcpConfig, WindowGrowth};
     use hitless_wire::{Duration, Time};
 
     fn delivered(bytes: u64) -> AckEvent {
@@ -45,6 +45,25 @@ mod tests {
         assert_eq!(window.congestion_bytes, 20 * 1_448);
         (0..20).for_each(|_| reno.increase(&mut window, &delivered(1_448)));
         assert_eq!(window.congestion_bytes, 21 * 1_448);
+    }
+
+    /// RFC 5681, section 3.1, equations 2 and 3: an acknowledgement counts once, whatever it acknowledges.
+    #[test]
+    fn by_the_acknowledgement_slow_start_adds_a_segment_and_avoidance_its_part_of_the_window() {
+        let config = TcpConfig { window_growth: WindowGrowth::PerAck, mss_bytes: 1_000, ..TcpConfig::default() };
+        let mut window = Window::new(&config);
+        let mut reno = NewReno::default();
+        window.threshold_bytes = 11_500;
+        // (bytes acknowledged, window afterwards); slow start may pass the threshold by less than a segment.
+        let table = [(400, 10_400), (5_000, 11_400), (1_000, 12_400), (1_000, 12_480), (9_000, 12_560), (0, 12_560)];
+        for (bytes, after) in table {
+            reno.increase(&mut window, &delivered(bytes));
+            assert_eq!(window.congestion_bytes, after, "after {bytes}");
+        }
+        // Of a window of more bytes than the square of a segment has, one byte is added.
+        (window.congestion_bytes, window.threshold_bytes) = (2_000_000, 0);
+        reno.increase(&mut window, &delivered(1_000));
+        assert_eq!(window.congestion_bytes, 2_000_001);
     }
 
     #[test]

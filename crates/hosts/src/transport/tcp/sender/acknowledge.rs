@@ -2,6 +2,7 @@
 
 use super::model::Prior;
 use super::{CongestionState, Connection, TcpSender};
+use crate::transport::tcp::config::WindowGrowth;
 use crate::transport::tcp::congestion::{AckEvent, CongestionControl};
 use crate::transport::tcp::delivery::{Delivery, Timestamp};
 use hitless_wire::{Duration, TcpFlags, TcpHeader, Time};
@@ -34,6 +35,7 @@ impl TcpSender {
         }
         // An acknowledgement overtaken by a later one says nothing new.
         if header.acknowledgement < previous || header.acknowledgement > self.scoreboard.next() {
+            self.interrupt_duplicates();
             if header.flags.contains(TcpFlags::LOSS) {
                 self.note_overtaken_loss(now, header);
             }
@@ -106,12 +108,14 @@ impl TcpSender {
         let lost_before = self.scoreboard.has_unrepaired();
         let losses_bytes = self.scoreboard.losses_bytes();
         self.note_loss(header);
+        let deflates = advanced && self.is_inflated();
         self.resolve(&event, &delivery, advanced);
         let further_loss = !lost_before && self.scoreboard.has_unrepaired();
         if self.algorithm_sets_window() {
             let prior = Prior { acknowledged: previous, flight_bytes, losses_bytes };
             self.follow(&event, &delivery, &prior, header.congestion_option);
-        } else {
+        } else if !deflates {
+            // What ends Reno's recovery sets the window to the threshold and adds nothing (RFC 5681, section 3.2, step 6).
             self.change_window(&event, previous, flight_bytes, advanced && !further_loss);
         }
         self.go_on_after_loss(header);
@@ -132,6 +136,8 @@ impl TcpSender {
             // RFC 3168, section 6.1.2: an echo never grows the window.
             CongestionState::Open | CongestionState::Loss if event.echo => {}
             CongestionState::Open | CongestionState::Loss => self.grow(event, previous, flight_bytes),
+            // Only duplicates change it.
+            CongestionState::Recovery if self.inflates_window() => {}
             CongestionState::Reduction | CongestionState::Recovery => self.shrink(event.delivered_bytes, safe),
         }
     }
@@ -170,7 +176,11 @@ impl TcpSender {
         {
             // RFC 5681: it repeats the last one and so stands for a segment above a gap.
             self.duplicate_acks += 1;
-            delivery.bytes += self.scoreboard.count_duplicate(self.window.segment_bytes);
+            if !self.inflates_window() {
+                delivery.bytes += self.scoreboard.count_duplicate(self.window.segment_bytes);
+            } else if self.state == CongestionState::Recovery {
+                self.inflate();
+            }
         }
         delivery
     }
@@ -192,7 +202,10 @@ impl TcpSender {
     /// Takes the round-trip sample and tells RACK; answers what congestion control needs to know.
     fn measure(&mut self, delivery: &Delivery, echo: bool) -> AckEvent {
         let now = delivery.now;
-        if delivery.oldest_sent_at != Time::NEVER {
+        // Without SACK an original may have arrived long before the gap below it was filled; the echo is of what filled it
+        // (RFC 7323, section 4.3).
+        let filled = delivery.repeated && self.is_reno();
+        if delivery.oldest_sent_at != Time::NEVER && !filled {
             self.rtt.sample(now.saturating_since(delivery.oldest_sent_at));
         } else if delivery.repeated {
             // Karn's rule does not hold with timestamps (RFC 6298, section 3).
@@ -215,6 +228,9 @@ impl TcpSender {
     /// In slow start half a window is enough, as in Linux: the flight doubles with the window.
     #[inline]
     fn grow(&mut self, event: &AckEvent, previous: u64, flight_bytes: u64) {
+        if self.window.growth == WindowGrowth::PerAck && event.acknowledged == previous {
+            return;
+        }
         let limited = previous < self.limited_until;
         if limited || (self.window.in_slow_start() && 2 * flight_bytes > self.window.congestion_bytes) {
             self.algorithm.increase(&mut self.window, event);

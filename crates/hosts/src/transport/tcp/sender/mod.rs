@@ -1,11 +1,12 @@
 //! The end of a connection that has data.
 //!
 //! [`TcpSender`] holds the state; its work lies in the submodules: `transmit` (what to send), `acknowledge` (what an
-//! acknowledgement says), `recovery` (the congestion states), `model` (delivery rates and pacing) and `timers`.
+//! acknowledgement says), `recovery` (the congestion states), `reno` (those of old), `model` (delivery rates and pacing) and `timers`.
 
 mod acknowledge;
 mod model;
 mod recovery;
+mod reno;
 mod timers;
 mod transmit;
 mod trimmed;

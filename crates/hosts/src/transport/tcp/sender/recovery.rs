@@ -12,7 +12,9 @@ impl TcpSender {
         if advanced {
             self.detect_spurious(delivery);
         }
-        if self.state != CongestionState::Open && event.acknowledged >= self.recover {
+        // RFC 5681, section 3.2, step 6: with Reno the first acknowledgement of new data ends it.
+        let deflates = advanced && self.state == CongestionState::Recovery && self.is_reno();
+        if self.state != CongestionState::Open && (event.acknowledged >= self.recover || deflates) {
             self.leave_state();
         }
         self.resolve_probe(event, delivery, advanced);
@@ -41,6 +43,8 @@ impl TcpSender {
             self.detect_by_rack(now);
         } else if self.config.sack {
             self.scoreboard.detect_by_count(self.dupack_threshold);
+        } else if self.is_reno() {
+            self.recover_by_duplicates(now);
         } else {
             self.detect_by_duplicates(advanced);
         }
@@ -83,11 +87,13 @@ impl TcpSender {
         }
     }
 
-    fn enter_recovery(&mut self, now: Time, delivered_bytes: u64) {
+    pub(super) fn enter_recovery(&mut self, now: Time, delivered_bytes: u64) {
         self.statistics.fast_recoveries += 1;
         if self.state == CongestionState::Open {
             self.remember_for_undo();
-            self.window.threshold_bytes = self.algorithm.threshold_on_loss(&self.window);
+            self.window.threshold_bytes = self.algorithm.threshold_on_loss(&self.window_at_loss());
+        } else if self.is_reno() {
+            self.window.threshold_bytes = self.algorithm.threshold_on_loss(&self.window_at_loss());
         } else if self.algorithm.loss_adds_to_echo() {
             let threshold_bytes = self.algorithm.threshold_on_loss(&self.window);
             self.window.threshold_bytes = self.window.threshold_bytes.min(threshold_bytes);
@@ -96,6 +102,9 @@ impl TcpSender {
         // RFC 6675, section 5, step 4.3. PRR and BBR make room for it by themselves.
         self.repair_at_once = self.algorithm_sets_window() && self.delivery_rate.is_none();
         self.begin(CongestionState::Recovery, delivered_bytes);
+        if self.inflates_window() {
+            self.inflate_at_start();
+        }
     }
 
     fn enter_reduction(&mut self, delivered_bytes: u64) {
@@ -126,7 +135,9 @@ impl TcpSender {
             // RFC 9937, section 6.2, last step.
             self.window.congestion_bytes = self.window.threshold_bytes;
         }
-        self.state = CongestionState::Open;
+        // With Reno a fast recovery may end while more waits to be sent again after a timeout.
+        let goes_back = self.scoreboard.acknowledged() < self.recover && self.scoreboard.has_unrepaired();
+        self.state = if goes_back { CongestionState::Loss } else { CongestionState::Open };
         self.undo = None;
         self.duplicate_acks = 0;
         if !self.config.sack {
@@ -140,7 +151,11 @@ impl TcpSender {
         match self.state {
             CongestionState::Open => {
                 self.remember_for_undo();
-                self.window.threshold_bytes = self.algorithm.threshold_on_timeout(&self.window);
+                self.window.threshold_bytes = self.algorithm.threshold_on_timeout(&self.window_at_loss());
+            }
+            // RFC 2001, section 2: every timeout, which RFC 5681, section 3.1, rules out for the same segment.
+            _ if self.is_reno() => {
+                self.window.threshold_bytes = self.algorithm.threshold_on_timeout(&self.window_at_loss());
             }
             // One reduction per window, as in Linux, except for an echo that asked for less than a loss does.
             CongestionState::Reduction if self.algorithm.loss_adds_to_echo() => {
@@ -210,6 +225,9 @@ impl TcpSender {
 
     /// RFC 4015, section 3.2: as if the reduction had not happened; losses are found more slowly from now on.
     fn undo_reduction(&mut self, undo: &Undo) {
+        if self.is_inflated() {
+            self.window.congestion_bytes = self.window.threshold_bytes;
+        }
         self.window.congestion_bytes = self.window.congestion_bytes.max(undo.window_bytes);
         self.window.threshold_bytes = self.window.threshold_bytes.max(undo.threshold_bytes);
         self.algorithm.undone(&mut self.window);

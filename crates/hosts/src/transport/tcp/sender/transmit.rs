@@ -187,7 +187,9 @@ impl TcpSender {
     }
 
     fn send_again(&mut self, number: u64, segment: &Segment, now: Time) -> Outgoing {
-        if self.scoreboard.is_first(number) {
+        // RFC 6582, section 3.2, and RFC 6675, section 5, restart the timer at a fast retransmit; RFC 5681 does not.
+        let keeps_timer = self.is_reno() && self.state == CongestionState::Recovery;
+        if self.scoreboard.is_first(number) && !keeps_timer {
             self.timeout_base = now;
         }
         self.note_sent(number, now);

@@ -1,0 +1,181 @@
+//! Reno without the rules of RFC 6582: recorded exchanges, step by step as in RFC 5681, section 3.2, and RFC 2001.
+
+use super::script::{MSS, Script, at, config};
+use hitless_hosts::transport::Sender;
+use hitless_hosts::transport::tcp::CongestionControlConfig::Dctcp;
+use hitless_hosts::transport::tcp::{CongestionState, DctcpConfig, Recovery, TcpConfig, WindowGrowth};
+use hitless_wire::{TcpFlags, TcpHeader};
+
+fn reno() -> TcpConfig {
+    TcpConfig {
+        sack: false,
+        rack_tlp: false,
+        eifel_undo: false,
+        recovery: Recovery::Reno,
+        window_growth: WindowGrowth::PerAck,
+        initial_window_segments: 11,
+        ..config()
+    }
+}
+
+/// A warm sender whose window, 11 segments, is full: 1 to 11 were sent at 100 us and more waits.
+fn full(config: &TcpConfig) -> Script {
+    let mut script = Script::warm(config);
+    script.write(100, 40 * MSS);
+    script.expect(100, &(1..=11).map(|segment| (100, segment)).collect::<Vec<_>>());
+    script
+}
+
+/// Duplicates of the acknowledgement of `segments`, one each microsecond from `time_us` on.
+fn duplicates(script: &mut Script, time_us: u64, segments: u64, count: u64) {
+    (0..count).for_each(|index| script.acknowledge(time_us + index, segments, &[]));
+}
+
+/// (window, threshold) in bytes.
+fn windows(script: &Script) -> (u64, u64) {
+    (script.sender.window_bytes(), script.sender.threshold_bytes())
+}
+
+#[test]
+fn the_third_duplicate_starts_a_recovery_that_any_new_acknowledgement_ends() {
+    let mut script = full(&reno());
+    // Segment 1 is lost. No limited transmit: the first two duplicates send nothing.
+    duplicates(&mut script, 140, 1, 2);
+    script.expect(141, &[]);
+    assert_eq!(windows(&script), (11 * MSS, u64::MAX));
+    duplicates(&mut script, 142, 1, 1);
+    script.expect(142, &[(142, 1)]);
+    assert_eq!(windows(&script), (5_500 + 3 * MSS, 5_500));
+    // Each further duplicate is a segment more; 11 are out, so that 8.5 + 4 have room for the next.
+    duplicates(&mut script, 143, 1, 5);
+    script.expect(147, &[(146, 12), (147, 13)]);
+    assert_eq!(windows(&script), (13_500, 5_500));
+    // Segment 5 is lost as well. The acknowledgement of a part ends the recovery: nothing goes again.
+    script.acknowledge(182, 5, &[]);
+    script.expect(183, &[]);
+    assert_eq!(script.sender.congestion_state(), CongestionState::Open);
+    assert_eq!(windows(&script), (5_500, 5_500));
+    // Its own three duplicates start the next recovery, which lowers the threshold once more.
+    duplicates(&mut script, 185, 5, 3);
+    script.expect(187, &[(187, 5)]);
+    assert_eq!(windows(&script), (2_750 + 3 * MSS, 2_750));
+    assert_eq!(script.sender.statistics().fast_recoveries, 2);
+}
+
+#[test]
+fn the_receive_window_bounds_what_the_threshold_is_half_of() {
+    let mut script = full(&TcpConfig { receive_window_bytes: Some(6_000), ..reno() });
+    assert_eq!(windows(&script).0, 11 * MSS);
+    for time_us in 140..143 {
+        let header = TcpHeader {
+            acknowledgement: MSS,
+            window_bytes: 6_000,
+            timestamp_echo: (at(100).as_ps() >> 20) as u32,
+            flags: TcpFlags::ACK,
+            ..TcpHeader::default()
+        };
+        script.receive(time_us, header);
+    }
+    assert_eq!(windows(&script), (6 * MSS, 3 * MSS));
+}
+
+#[test]
+fn every_timeout_halves_and_goes_back() {
+    let mut script = full(&reno());
+    // RTO: 1 ms from the last acknowledgement of new data, at 100 us from the first segment sent.
+    script.expect(1_100, &[(1_100, 1)]);
+    assert_eq!(windows(&script), (MSS, 5_500));
+    // Twice as long, and the threshold is that of a window of one segment.
+    script.expect(3_100, &[(3_100, 1)]);
+    assert_eq!(windows(&script), (MSS, 2 * MSS));
+    // Only 1 was lost, but nothing tells: all goes again, two for each acknowledgement in slow start.
+    script.acknowledge(3_140, 2, &[]);
+    script.expect(3_140, &[(3_140, 2), (3_140, 3)]);
+    assert_eq!(windows(&script), (2 * MSS, 2 * MSS));
+}
+
+#[test]
+fn a_timeout_in_a_recovery_halves_the_inflated_window() {
+    let mut script = full(&reno());
+    duplicates(&mut script, 140, 1, 3);
+    assert_eq!(windows(&script), (8_500, 5_500));
+    // The fast retransmit left the timer of 100 us running.
+    assert_eq!(script.sent_until(1_100), [(142, 1), (1_100, 1)]);
+    assert_eq!(windows(&script), (MSS, 4_250));
+}
+
+#[test]
+fn duplicates_for_what_a_timeout_sent_again_start_a_recovery() {
+    let mut script = full(&reno());
+    script.sent_until(1_100);
+    script.acknowledge(1_140, 3, &[]);
+    script.expect(1_140, &[(1_140, 3), (1_140, 4)]);
+    // RFC 6582, section 3.2, step 2, would take no notice of them: segment 11 has not been acknowledged.
+    duplicates(&mut script, 1_180, 3, 3);
+    // Window 2 + 3 = 5 segments: 3 goes once more, then the others that the timeout gave up, 5, 6 and 7.
+    script.expect(1_182, &[(1_182, 3), (1_182, 5), (1_182, 6), (1_182, 7)]);
+    assert_eq!(windows(&script), (5 * MSS, 2 * MSS));
+    // The end of this recovery is not that of going back.
+    script.acknowledge(1_220, 4, &[]);
+    assert_eq!(script.sender.congestion_state(), CongestionState::Loss);
+    assert_eq!(windows(&script), (2 * MSS, 2 * MSS));
+    script.acknowledge(1_230, 12, &[]);
+    assert_eq!(script.sender.congestion_state(), CongestionState::Open);
+}
+
+#[test]
+fn duplicates_do_not_grow_the_window_by_the_acknowledgement() {
+    for recovery in [Recovery::Reno, Recovery::NewReno] {
+        let mut script = full(&TcpConfig { recovery, ..reno() });
+        duplicates(&mut script, 140, 1, 2);
+        assert_eq!(windows(&script).0, 11 * MSS, "{recovery:?}");
+        script.acknowledge(142, 5, &[]);
+        assert_eq!(windows(&script).0, 12 * MSS, "{recovery:?}");
+    }
+}
+
+#[test]
+fn dctcp_grows_by_the_acknowledgement_and_answers_loss_as_reno() {
+    let mut script = full(&TcpConfig { congestion_control: Dctcp(DctcpConfig::default()), ecn: true, ..reno() });
+    script.acknowledge(140, 5, &[]);
+    assert_eq!(windows(&script), (12 * MSS, u64::MAX));
+    duplicates(&mut script, 141, 5, 3);
+    assert_eq!(windows(&script), (9 * MSS, 6 * MSS));
+    script.acknowledge(183, 8, &[]);
+    assert_eq!(windows(&script), (6 * MSS, 6 * MSS));
+    script.acknowledge(184, 9, &[]);
+    assert_eq!(windows(&script), (6_166, 6 * MSS));
+}
+
+#[test]
+fn an_acknowledgement_that_was_overtaken_interrupts_the_duplicates() {
+    for (recovery, expected) in [(Recovery::Reno, 0), (Recovery::NewReno, 1)] {
+        let mut script = full(&TcpConfig { recovery, ..reno() });
+        script.acknowledge(140, 2, &[]);
+        duplicates(&mut script, 141, 2, 2);
+        script.acknowledge(143, 1, &[]);
+        duplicates(&mut script, 144, 2, 1);
+        assert_eq!(script.sender.statistics().fast_recoveries, expected, "{recovery:?}");
+    }
+}
+
+#[test]
+fn what_a_retransmission_fills_is_timed_by_its_echo() {
+    let mut script = full(&reno());
+    script.sent_until(1_100);
+    // Segment 1 goes again at 1,100 us and fills the gap below the others, which had arrived a millisecond ago.
+    script.acknowledge(1_140, 12, &[]);
+    let smoothed = script.sender.smoothed_rtt().unwrap();
+    assert!((39..=41).contains(&smoothed.as_ps().div_ceil(1_000_000)), "{smoothed:?}");
+}
+
+#[test]
+fn an_undone_recovery_deflates_the_window() {
+    let mut script = full(&TcpConfig { eifel_undo: true, ..reno() });
+    duplicates(&mut script, 140, 1, 8);
+    assert_eq!(windows(&script), (13_500, 5_500));
+    // It echoes the original: segment 1 was late, not lost.
+    script.acknowledge_echoing(150, 9, &[], 100, TcpFlags::ACK);
+    assert_eq!(windows(&script), (11 * MSS, u64::MAX));
+    assert_eq!(script.sender.congestion_state(), CongestionState::Open);
+}
