@@ -113,6 +113,8 @@ pub struct TcpSettings {
     /// Weight of the newest window in DCTCP's estimate of marking, g (RFC 8257, section 3.3: 1/16).
     #[schemars(range(min = 0.0001, max = 1.0))]
     pub dctcp_gain: f64,
+    /// When DCTCP's estimate of marking moves.
+    pub dctcp_estimate: DctcpEstimate,
     /// Send at a pace, not as fast as the window allows: for controls with a window twice the window per round-trip time
     /// in slow start and 1.2 times afterwards, as Linux does with the `fq` queueing discipline; BBR sets its own.
     #[schemars(extend("x-default" = "true for BBR, else false"))]
@@ -178,6 +180,17 @@ pub enum WindowGrowth {
     PerAck,
 }
 
+/// When DCTCP's estimate of the fraction of marked bytes moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DctcpEstimate {
+    /// At the end of each window (RFC 8257, section 3.3).
+    EachWindow,
+    /// At the first echo after the end of a window, so that a time without marks leaves it as it is: as in the simulators of
+    /// Vertigo and of Practical Packet Deflection.
+    AtEchoes,
+}
+
 /// Formula of the retransmission timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -219,6 +232,7 @@ impl Default for TcpSettings {
             slow_start_after_idle: false,
             ecn: false,
             dctcp_gain: 1.0 / 16.0,
+            dctcp_estimate: DctcpEstimate::EachWindow,
             pacing: false,
             bbr_rtprop_window: Duration::from_seconds(10),
             bbr_probe_rtt_duration: Duration::from_ms(200),

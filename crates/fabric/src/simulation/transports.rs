@@ -4,8 +4,8 @@ use hitless_hosts::TransportConfig;
 use hitless_hosts::transport::packet_pair::PacketPairConfig;
 use hitless_hosts::transport::roce::{DcqcnConfig, LossRecovery, RoceConfig};
 use hitless_hosts::transport::tcp::{
-    BbrConfig, BoltConfig, CongestionControlConfig, CubicConfig, DctcpConfig, DelayedAck, Reaction, Recovery,
-    RtoFormula, SwiftConfig, TcpConfig, WindowGrowth, WindowPacing,
+    BbrConfig, BoltConfig, CongestionControlConfig, CubicConfig, DctcpConfig, DctcpEstimate, DelayedAck, Reaction,
+    Recovery, RtoFormula, SwiftConfig, TcpConfig, WindowGrowth, WindowPacing,
 };
 use hitless_hosts::transport::udp::UdpConfig;
 
@@ -29,7 +29,12 @@ fn tcp_config(settings: &TcpSettings, host: &HostSettings) -> TcpConfig {
         Congestion::Newreno => CongestionControlConfig::NewReno,
         Congestion::Cubic => CongestionControlConfig::Cubic(CubicConfig::default()),
         Congestion::Dctcp => {
-            CongestionControlConfig::Dctcp(DctcpConfig { gain: settings.dctcp_gain, ..DctcpConfig::default() })
+            let estimate = match settings.dctcp_estimate {
+                scenario::DctcpEstimate::EachWindow => DctcpEstimate::EachWindow,
+                scenario::DctcpEstimate::AtEchoes => DctcpEstimate::AtEchoes,
+            };
+            let marking = DctcpConfig { gain: settings.dctcp_gain, estimate, ..DctcpConfig::default() };
+            CongestionControlConfig::Dctcp(marking)
         }
         Congestion::Bbr => CongestionControlConfig::Bbr(BbrConfig {
             rtprop_window: settings.bbr_rtprop_window,
@@ -133,7 +138,7 @@ fn rto_formula(settings: scenario::RtoFormula) -> RtoFormula {
 }
 
 fn packet_pair_config(settings: &PacketPairSettings, host: &HostSettings) -> PacketPairConfig {
-    let marking = DctcpConfig { gain: settings.ecn_gain, initial_alpha: 0.0 };
+    let marking = DctcpConfig { gain: settings.ecn_gain, initial_alpha: 0.0, ..DctcpConfig::default() };
     PacketPairConfig {
         recovery: TcpConfig {
             mss_bytes: settings.mss.0 as u16,

@@ -70,12 +70,17 @@ impl Check<'_> {
         self.require(delay_fits, &field("delayed_ack_timeout"), "must be above zero");
         let knows = tcp.known_rtt.is_none_or(|rtt| rtt > Duration::ZERO && !tcp.handshake);
         self.require(knows, &field("known_rtt"), "must be above zero, and without handshake, which measures it");
-        let TcpSettings { dctcp_gain, bbr_rtprop_window, bbr_probe_rtt_duration, .. } = TcpSettings::default();
+        let TcpSettings { dctcp_gain, dctcp_estimate, bbr_rtprop_window, bbr_probe_rtt_duration, .. } =
+            TcpSettings::default();
         let bbr = tcp.bbr_rtprop_window == bbr_rtprop_window && tcp.bbr_probe_rtt_duration == bbr_probe_rtt_duration;
         let rule = "only BBR has bbr_rtprop_window and bbr_probe_rtt_duration; here they would have no effect";
         self.require(bbr || tcp.congestion == Congestion::Bbr, &field("congestion"), rule);
-        let dctcp = tcp.dctcp_gain == dctcp_gain || tcp.congestion == Congestion::Dctcp;
-        self.require(dctcp, &field("dctcp_gain"), "only DCTCP has it; here it would have no effect");
+        for (name, is_left) in
+            [("dctcp_gain", tcp.dctcp_gain == dctcp_gain), ("dctcp_estimate", tcp.dctcp_estimate == dctcp_estimate)]
+        {
+            let dctcp = is_left || tcp.congestion == Congestion::Dctcp;
+            self.require(dctcp, &field(name), "only DCTCP has it; here it would have no effect");
+        }
         if tcp.congestion == Congestion::Bbr {
             self.require(tcp.pacing, &field("pacing"), "BBR is paced: its window is twice what the path holds");
             let believed = tcp.bbr_rtprop_window > Duration::ZERO;

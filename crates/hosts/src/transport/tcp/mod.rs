@@ -54,7 +54,8 @@ mod ticks;
 
 pub use config::{CongestionControlConfig, DelayedAck, Recovery, RtoFormula, TcpConfig, WindowGrowth, WindowPacing};
 pub use congestion::{
-    BbrConfig, BbrState, BoltConfig, CubicConfig, DctcpConfig, HystartConfig, PathModel, Reaction, SwiftConfig,
+    BbrConfig, BbrState, BoltConfig, CubicConfig, DctcpConfig, DctcpEstimate, HystartConfig, PathModel, Reaction,
+    SwiftConfig,
 };
 pub use receiver::TcpReceiver;
 pub use sender::{CongestionState, TcpSender};

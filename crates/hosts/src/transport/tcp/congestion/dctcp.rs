@@ -2,6 +2,17 @@
 
 use super::{AckEvent, AdditiveIncrease, CongestionControl, Window};
 
+/// When DCTCP's estimate of the fraction of marked bytes moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DctcpEstimate {
+    /// At the end of each window (RFC 8257, section 3.3, step 4).
+    EachWindow,
+    /// At the first echo after the end of a window: the windows in between count as one, and a time without marks
+    /// leaves the estimate as it is. So it is in the simulators of Vertigo (Abdous et al., CoNEXT 2021) and of
+    /// Practical Packet Deflection, where the estimate hardly leaves its first value and each echo halves the window.
+    AtEchoes,
+}
+
 /// Parameters of DCTCP.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DctcpConfig {
@@ -9,11 +20,13 @@ pub struct DctcpConfig {
     pub gain: f64,
     /// The fraction assumed before the first window (RFC 8257, section 4.2: 1).
     pub initial_alpha: f64,
+    /// When the estimate moves.
+    pub estimate: DctcpEstimate,
 }
 
 impl Default for DctcpConfig {
     fn default() -> Self {
-        Self { gain: 1.0 / 16.0, initial_alpha: 1.0 }
+        Self { gain: 1.0 / 16.0, initial_alpha: 1.0, estimate: DctcpEstimate::EachWindow }
     }
 }
 
@@ -30,6 +43,7 @@ pub(in super::super) struct Dctcp {
     /// DCTCP.Alpha.
     alpha: f64,
     gain: f64,
+    estimate: DctcpEstimate,
 }
 
 impl Dctcp {
@@ -42,6 +56,7 @@ impl Dctcp {
             window_end: 0,
             alpha: config.initial_alpha,
             gain: config.gain,
+            estimate: config.estimate,
         }
     }
 
@@ -69,7 +84,8 @@ impl CongestionControl for Dctcp {
             self.marked_bytes += event.delivered_bytes;
         }
         // Step 4. A window of nothing delivered says nothing.
-        if event.acknowledged > self.window_end && self.acknowledged_bytes > 0 {
+        let is_due = event.echo || self.estimate == DctcpEstimate::EachWindow;
+        if is_due && event.acknowledged > self.window_end && self.acknowledged_bytes > 0 {
             self.end_window(event.next);
         }
     }
@@ -125,6 +141,23 @@ mod tests {
             }
             assert!((dctcp.alpha() - alpha).abs() < 1e-5, "window {window}: {} against {alpha}", dctcp.alpha());
         }
+    }
+
+    #[test]
+    fn an_estimate_at_echoes_counts_the_windows_since_the_last_one_together() {
+        let mut dctcp = Dctcp::new(DctcpConfig { estimate: DctcpEstimate::AtEchoes, ..DctcpConfig::default() });
+        acknowledge(&mut dctcp, 1_000, true);
+        assert!((dctcp.alpha() - 1.0).abs() < 1e-9);
+        // Three windows without marks: nothing moves.
+        (2..=30).for_each(|packet| acknowledge(&mut dctcp, packet * 1_000, false));
+        assert!((dctcp.alpha() - 1.0).abs() < 1e-9);
+        // One of thirty packets was marked.
+        acknowledge(&mut dctcp, 31_000, true);
+        let expected = 15.0 / 16.0 + 1.0 / 16.0 / 30.0;
+        assert!((dctcp.alpha() - expected).abs() < 1e-9, "{} against {expected}", dctcp.alpha());
+        // A second echo of the same window waits for its end.
+        acknowledge(&mut dctcp, 32_000, true);
+        assert!((dctcp.alpha() - expected).abs() < 1e-9);
     }
 
     #[test]

@@ -17,7 +17,7 @@ mod swift;
 pub use bbr::{BbrConfig, BbrState, PathModel};
 pub use bolt::{BoltConfig, Reaction};
 pub use cubic::CubicConfig;
-pub use dctcp::DctcpConfig;
+pub use dctcp::{DctcpConfig, DctcpEstimate};
 pub use hystart::HystartConfig;
 pub use swift::SwiftConfig;
 
