@@ -1,4 +1,4 @@
-"""The settings of TCP of old in a whole scenario: an incast that overflows buffers, without selective acknowledgements."""
+"""TCP of old in a whole scenario: an incast that overflows buffers, without selective acknowledgements."""
 
 import json
 
