@@ -89,6 +89,9 @@ pub struct TcpSettings {
     pub recovery: TcpRecovery,
     /// What an acknowledgement adds to the congestion window; only with "newreno" and "dctcp" other than the default.
     pub window_growth: WindowGrowth,
+    /// Grow the congestion window only while it is what limits the sender (RFC 7661). Otherwise each acknowledgement grows
+    /// it, beyond what the receiver lets be in flight (RFC 5681 as written, and INET); not with "bbr", "swift" and "bolt".
+    pub window_validation: bool,
     /// Nagle's algorithm: the last segment of a message waits, unless it is full, until all before it is acknowledged (RFC
     /// 896; INET's default, and that of sockets without TCP_NODELAY).
     pub nagle: bool,
@@ -223,6 +226,7 @@ impl Default for TcpSettings {
             fast_retransmit: true,
             recovery: TcpRecovery::Newreno,
             window_growth: WindowGrowth::ByteCounting,
+            window_validation: true,
             nagle: false,
             delayed_ack_segments: 1,
             delayed_ack_timeout: Duration::from_ms(40),

@@ -63,6 +63,7 @@ fn tcp_config(settings: &TcpSettings, host: &HostSettings) -> TcpConfig {
             scenario::TcpRecovery::Newreno => Recovery::NewReno,
             scenario::TcpRecovery::Reno => Recovery::Reno,
         },
+        window_validation: settings.window_validation,
         window_growth: match settings.window_growth {
             scenario::WindowGrowth::ByteCounting => WindowGrowth::ByteCounting,
             scenario::WindowGrowth::PerAck => WindowGrowth::PerAck,

@@ -50,6 +50,11 @@ impl Check<'_> {
             let rule = "only NewReno and DCTCP have it; here it would have no effect";
             Problem::new(format!("{section}.window_growth"), "\"per-ack\"", rule).hint("leave it out")
         });
+        let sets_window = matches!(tcp.congestion, Congestion::Bbr | Congestion::Swift | Congestion::Bolt);
+        self.require_else(tcp.window_validation || !sets_window, || {
+            let rule = "BBR, Swift and Bolt set the window by themselves; here it would have no effect";
+            Problem::new(format!("{section}.window_validation"), "false", rule).hint("leave it out")
+        });
     }
 
     fn tcp(&mut self, tcp: &TcpSettings, section: &str) {

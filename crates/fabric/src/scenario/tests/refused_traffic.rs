@@ -56,6 +56,13 @@ fn traffic() {
         ),
         (
             "congestion = \"dctcp\"",
+            "congestion = \"swift\"\nwindow_validation = false",
+            "transport[0].window_validation",
+            "BBR, Swift and Bolt set the window by themselves; here it would have no effect",
+            "leave it out",
+        ),
+        (
+            "congestion = \"dctcp\"",
             "congestion = \"cubic\"\nwindow_growth = \"per-ack\"",
             "transport[0].window_growth",
             "only NewReno and DCTCP have it; here it would have no effect",

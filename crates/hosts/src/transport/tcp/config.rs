@@ -157,6 +157,9 @@ pub struct TcpConfig {
     pub recovery: Recovery,
     /// How acknowledgements make the window grow.
     pub window_growth: WindowGrowth,
+    /// The window only grows while it is what limits the sender (RFC 7661). Otherwise every acknowledgement grows it, far
+    /// beyond what the receiver's window or the application lets be in flight (RFC 5681 as written).
+    pub window_validation: bool,
     /// A segment that is not full waits until all before it is acknowledged (RFC 896, RFC 1122, section 4.2.3.4).
     pub nagle: bool,
     /// Restore the window when timestamps show that a retransmission was spurious (RFC 3522 and 4015).
@@ -210,6 +213,7 @@ impl Default for TcpConfig {
             fast_retransmit: true,
             recovery: Recovery::NewReno,
             window_growth: WindowGrowth::ByteCounting,
+            window_validation: true,
             nagle: false,
             eifel_undo: true,
             slow_start_after_idle: false,

@@ -28,8 +28,13 @@
 //!   rule 4), no F-RTO (RFC 5682).
 //! - Round-trip samples are exact; RTTVAR is that of RFC 6298, not Linux's maximum over a round trip.
 //! - Thresholds are computed from the congestion window, not from the flight (RFC 5681, equation 4), as in Linux; to
-//!   make up for it the window only grows while it limits the sender (RFC 7661).
-//! - The window also grows for what the duplicate acknowledgements before a recovery deliver. RFC 3042 sends new data
+//!   make up for it the window only grows while it limits the sender (RFC 7661), unless [`TcpConfig::window_validation`]
+//!   is off.
+//! - Without SACK, [`Recovery::Reno`] leaves RFC 6582 out. It has no limited transmit, does not restart the timer at a fast
+//!   retransmit, takes a round-trip sample of what a retransmission fills from the timestamp, and counts duplicates anew
+//!   after an acknowledgement that another has overtaken, as 4.4BSD did.
+//! - With [`Recovery::NewReno`] and [`WindowGrowth::ByteCounting`] the window also grows for what the duplicate
+//!   acknowledgements before a recovery deliver. RFC 3042 sends new data
 //!   for the first two without changing the window, and Linux grows it for acknowledgements that advance only.
 //! - After an echo of congestion the window shrinks over one round trip by PRR and does not grow meanwhile, as in
 //!   Linux; RFC 8257 cuts it at once.

@@ -56,7 +56,7 @@ fn configs() -> impl Strategy<Value = TcpConfig> {
         (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     let caps = (prop::option::of(3_000..40_000u32), prop::option::of(3_000..40_000u64), prop::option::of(1..40u32));
     let timers = (prop_oneof![Just(0u64), Just(100), Just(1_000)], any::<bool>());
-    let old = (any::<bool>(), any::<bool>());
+    let old = (any::<bool>(), any::<bool>(), any::<bool>());
     (switches, caps, timers, algorithms(), delayed_acks(), old).prop_map(
         |(switches, caps, timers, algorithm, delayed_ack, old)| {
             let (ecn, sack, rack_tlp, eifel_undo, slow_start_after_idle, handshake, paced) = switches;
@@ -67,6 +67,7 @@ fn configs() -> impl Strategy<Value = TcpConfig> {
                 rack_tlp,
                 recovery: if old.0 { Recovery::Reno } else { Recovery::NewReno },
                 window_growth: if old.1 { WindowGrowth::PerAck } else { WindowGrowth::ByteCounting },
+                window_validation: old.2,
                 eifel_undo,
                 slow_start_after_idle,
                 pacing: paced.then(WindowPacing::default),

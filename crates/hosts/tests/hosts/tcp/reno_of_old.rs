@@ -31,6 +31,12 @@ fn duplicates(script: &mut Script, time_us: u64, segments: u64, count: u64) {
     (0..count).for_each(|index| script.acknowledge(time_us + index, segments, &[]));
 }
 
+/// An acknowledgement of nothing that lets `window_bytes` be in flight and answers what was sent at 100 us.
+fn advertising(window_bytes: u32) -> TcpHeader {
+    let timestamp_echo = (at(100).as_ps() >> 20) as u32;
+    TcpHeader { window_bytes, timestamp_echo, flags: TcpFlags::ACK, ..TcpHeader::default() }
+}
+
 /// (window, threshold) in bytes.
 fn windows(script: &Script) -> (u64, u64) {
     (script.sender.window_bytes(), script.sender.threshold_bytes())
@@ -67,16 +73,25 @@ fn the_receive_window_bounds_what_the_threshold_is_half_of() {
     let mut script = full(&TcpConfig { receive_window_bytes: Some(6_000), ..reno() });
     assert_eq!(windows(&script).0, 11 * MSS);
     for time_us in 140..143 {
-        let header = TcpHeader {
-            acknowledgement: MSS,
-            window_bytes: 6_000,
-            timestamp_echo: (at(100).as_ps() >> 20) as u32,
-            flags: TcpFlags::ACK,
-            ..TcpHeader::default()
-        };
-        script.receive(time_us, header);
+        script.receive(time_us, TcpHeader { acknowledgement: MSS, ..advertising(6_000) });
     }
     assert_eq!(windows(&script), (6 * MSS, 3 * MSS));
+}
+
+/// The receiver lets six segments be in flight. Slow start doubles them, validation or not.
+#[test]
+fn only_validation_keeps_the_window_near_what_the_receiver_lets_be_in_flight() {
+    for (window_validation, window) in [(true, 12), (false, 14)] {
+        let config = TcpConfig { receive_window_bytes: Some(6_000), window_validation, ..reno() };
+        let mut script = Script::new(&config);
+        script.write(100, 40 * MSS);
+        script.expect(100, &(0..6).map(|segment| (100, segment)).collect::<Vec<_>>());
+        for segments in 1..4 {
+            let header = TcpHeader { acknowledgement: segments * MSS, ..advertising(6_000) };
+            script.receive(139 + segments, header);
+        }
+        assert_eq!(windows(&script).0, window * MSS, "{window_validation}");
+    }
 }
 
 #[test]

@@ -223,7 +223,7 @@ impl TcpSender {
         }
     }
 
-    /// Grows the window if what was acknowledged had filled it.
+    /// Grows the window if what was acknowledged had filled it, or however it is without validation.
     ///
     /// In slow start half a window is enough, as in Linux: the flight doubles with the window.
     #[inline]
@@ -231,7 +231,7 @@ impl TcpSender {
         if self.window.growth == WindowGrowth::PerAck && event.acknowledged == previous {
             return;
         }
-        let limited = previous < self.limited_until;
+        let limited = previous < self.limited_until || !self.config.window_validation;
         if limited || (self.window.in_slow_start() && 2 * flight_bytes > self.window.congestion_bytes) {
             self.algorithm.increase(&mut self.window, event);
         }
