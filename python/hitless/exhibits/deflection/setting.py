@@ -3,8 +3,8 @@
 Where a number comes from, if not from section 5.2: the authors' simulator (hopnets/practical_deflection) for segments
 of 1,452 bytes with the 12 of timestamps in them, Nagle, windows of 65,535 bytes at most, no SACK, TTL 250, requests of
 250 bytes that a server thinks about for 20 +- 3 us, and all parameters of Swift and Bolt, which begin with one segment.
-Its TCP is INET's Reno, which knows nothing of RFC 6582 and grows by the acknowledgement, whatever the receiver's window;
-its DCTCP is that of the same group's vertigo_simulations.
+Its TCP is INET's Reno, which knows nothing of RFC 6582 and grows by the acknowledgement, whatever the receiver's
+window; its DCTCP is that of the same group's hopnets/vertigo_simulations.
 
 The load is in percent of the links from leaves to spines, one way, payload only: 5 % of incast are 2,000 queries a
 second at 10/40G. Of the links to the hosts it is 2.5 times less. The background is the cache-follower workload.

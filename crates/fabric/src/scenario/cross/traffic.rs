@@ -37,8 +37,8 @@ impl Check<'_> {
         self.require(fits, field, "must be from 1 to 9216 B: it is part of an Ethernet frame");
     }
 
-    /// What today's TCP has other rules for.
-    fn tcp_of_old(&mut self, tcp: &TcpSettings, section: &str) {
+    /// What TCP had before RFC 6582 and RFC 3465.
+    fn classic_tcp(&mut self, tcp: &TcpSettings, section: &str) {
         let recovers = tcp.recovery == TcpRecovery::Newreno || !tcp.sack;
         self.require_else(recovers, || {
             let rule = "needs sack = false: RFC 6675 recovers what is acknowledged selectively";
@@ -68,7 +68,7 @@ impl Check<'_> {
         self.require(tcp.rto_max >= tcp.rto_initial, &field("rto_max"), "must not be below rto_initial");
         self.require(tcp.syn_timeout > Duration::ZERO, &field("syn_timeout"), "must be above zero");
         self.require(tcp.sack || !tcp.rack_tlp, &field("rack_tlp"), "needs sack = true (RFC 8985, section 3)");
-        self.tcp_of_old(tcp, section);
+        self.classic_tcp(tcp, section);
         let window_fits = tcp.receive_window.is_none_or(|window| window >= tcp.mss);
         self.require(window_fits, &field("receive_window"), "must hold at least one segment (mss)");
         let delay_fits = tcp.delayed_ack_segments == 1 || tcp.delayed_ack_timeout > Duration::ZERO;

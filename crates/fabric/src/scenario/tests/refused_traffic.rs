@@ -112,6 +112,13 @@ fn traffic() {
         ),
         (
             "congestion = \"dctcp\"",
+            "congestion = \"cubic\"\ndctcp_estimate = \"at-echoes\"",
+            "transport[0].dctcp_estimate",
+            "only DCTCP has it; here it would have no effect",
+            "",
+        ),
+        (
+            "congestion = \"dctcp\"",
             "congestion = \"bbr\"\npacing = false",
             "transport[0].pacing",
             "BBR is paced: its window is twice what the path holds",

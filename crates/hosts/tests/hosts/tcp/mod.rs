@@ -2,11 +2,11 @@
 
 mod bbr;
 mod bolt;
+mod classic_reno;
 mod exchanges;
 mod pacing;
 mod random_pipes;
 mod receiver_exchanges;
-mod reno_of_old;
 mod reno_without_sack;
 mod script;
 mod square_root;
