@@ -38,6 +38,8 @@ pub struct TcpReceiver {
     ecn: bool,
     /// Data packets not acknowledged yet.
     unacknowledged: u32,
+    /// How many packets the one being received was on the link.
+    frames: u32,
     /// What the next acknowledgement answers for the congestion control.
     congestion_option: u8,
     reflection: Reflection,
@@ -85,6 +87,7 @@ impl TcpReceiver {
             precise_ecn: config.precise_ecn(),
             ecn: config.ecn,
             unacknowledged: 0,
+            frames: 1,
             congestion_option: 0,
             reflection: config.congestion_control.reflection(),
             recent_timestamp: 0,
@@ -126,8 +129,9 @@ impl TcpReceiver {
     /// Counts a data packet and takes its timestamp.
     #[inline]
     fn count(&mut self, header: &TcpHeader, marked: bool) {
-        self.statistics.packets_received += 1;
-        self.statistics.marked_packets += u64::from(marked);
+        let frames = u64::from(self.frames);
+        self.statistics.packets_received += frames;
+        self.statistics.marked_packets += if marked { frames } else { 0 };
         // RFC 7323, section 4.3, step 2: the echo belongs to the packet that the acknowledgement is due to.
         let newer = !Timestamp(header.timestamp).is_before(Timestamp(self.recent_timestamp));
         if header.sequence <= self.last_acknowledged && newer {
@@ -189,10 +193,10 @@ impl TcpReceiver {
         // RFC 5681, section 4.2: acknowledged at once.
         self.due |= ACK;
         if end <= self.next || self.reassembly.contains(start, end) {
-            self.statistics.duplicate_packets += 1;
+            self.statistics.duplicate_packets += u64::from(self.frames);
             return;
         }
-        self.statistics.reordered_packets += u64::from(start < self.highest);
+        self.statistics.reordered_packets += if start < self.highest { u64::from(self.frames) } else { 0 };
         self.highest = self.highest.max(end);
         if start > self.next {
             self.reassembly.insert(start, end);
@@ -232,13 +236,14 @@ impl TcpReceiver {
     /// Acknowledges now, or waits for more data.
     #[inline]
     fn schedule_ack(&mut self, now: Time) {
-        self.unacknowledged += 1;
+        let is_first = self.unacknowledged == 0;
+        self.unacknowledged += self.frames;
         if self.unacknowledged >= self.delayed_segments {
             self.due |= ACK;
         } else if self.quickacks_left > 0 {
             self.quickacks_left -= 1;
             self.due |= ACK;
-        } else if self.unacknowledged == 1 {
+        } else if is_first {
             self.deadline = self.clock.deadline(now, self.delayed_timeout);
         }
     }
@@ -333,6 +338,15 @@ impl TcpReceiver {
 impl Receiver for TcpReceiver {
     #[inline]
     fn receive(&mut self, now: Time, packet: &Packet) {
+        self.receive_merged(now, packet, 1);
+    }
+
+    /// Linux acknowledges at once what is longer than one full segment (tcp_input.c, the check before an ACK is sent);
+    /// here the packets of `frames` count as if they had come one by one, which is the same for all settings of delayed
+    /// acknowledgements with up to two segments.
+    #[inline]
+    fn receive_merged(&mut self, now: Time, packet: &Packet, frames: u32) {
+        self.frames = frames;
         let Transport::Tcp(header) = &packet.transport else { return };
         if packet.is_trimmed() {
             return self.receive_trimmed(header);
