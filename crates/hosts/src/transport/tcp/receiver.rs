@@ -62,6 +62,9 @@ pub struct TcpReceiver {
     delayed_segments: u32,
     delayed_timeout: Duration,
     sack: bool,
+    reports_duplicates: bool,
+    /// First byte and length of a segment that came twice, to be reported.
+    duplicate: Option<(u64, u32)>,
     window_bytes: u32,
     /// Frames of acknowledgements with 0 to 3 blocks, and of a SYN-ACK.
     ack_frame_bytes: [u32; 4],
@@ -103,6 +106,8 @@ impl TcpReceiver {
             delayed_segments,
             delayed_timeout,
             sack: config.sack,
+            reports_duplicates: config.sack && config.dsack_undo,
+            duplicate: None,
             window_bytes: config.receive_window_bytes.unwrap_or(u32::MAX),
             ack_frame_bytes: [0, 1, 2, 3].map(|blocks| config.ack_frame_bytes(blocks)),
             syn_frame_bytes: config.syn_frame_bytes(),
@@ -194,6 +199,7 @@ impl TcpReceiver {
         self.due |= ACK;
         if end <= self.next || self.reassembly.contains(start, end) {
             self.statistics.duplicate_packets += u64::from(self.frames);
+            self.duplicate = self.reports_duplicates.then_some((start, (end - start) as u32));
             return;
         }
         self.statistics.reordered_packets += if start < self.highest { u64::from(self.frames) } else { 0 };
@@ -302,7 +308,21 @@ impl TcpReceiver {
             return self.loss_notice();
         }
         let sack = self.blocks();
-        self.current(sack, self.frame_bytes(&sack))
+        match self.duplicate.take() {
+            Some(duplicate) => self.duplicate_report(duplicate, sack),
+            None => self.current(sack, self.frame_bytes(&sack)),
+        }
+    }
+
+    /// RFC 2883, section 4: the first block is what came twice. With timestamps there is room for two others.
+    fn duplicate_report(&mut self, (sequence, bytes): (u64, u32), sack: SackBlocks) -> Outgoing {
+        let SackBlocks([first, second, _]) = sack;
+        let sack = SackBlocks([first, second, (0, 0)]);
+        let blocks = sack.absolute(0).count() + 1;
+        let outgoing = self.current(sack, self.ack_frame_bytes[blocks]);
+        let Transport::Tcp(header) = outgoing.transport else { unreachable!("acknowledgements are TCP") };
+        let header = TcpHeader { sequence, timestamp: bytes, flags: header.flags.with(TcpFlags::DSACK), ..header };
+        Outgoing { transport: Transport::Tcp(header), ..outgoing }
     }
 
     fn blocks(&self) -> SackBlocks {
@@ -366,7 +386,7 @@ impl Receiver for TcpReceiver {
         if self.due == 0 {
             return None;
         }
-        if self.due == ACK && self.reassembly.is_empty() {
+        if self.due == ACK && self.reassembly.is_empty() && self.duplicate.is_none() {
             return Some(put(&self.current(SackBlocks::default(), self.ack_frame_bytes[0])));
         }
         Some(put(&self.transmit_unusual()))

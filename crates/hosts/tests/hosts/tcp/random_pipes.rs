@@ -65,6 +65,7 @@ fn configs() -> impl Strategy<Value = TcpConfig> {
                 sack,
                 rack_tlp,
                 eifel_undo,
+                dsack_undo: !eifel_undo,
                 slow_start_after_idle,
                 pacing: paced.then(WindowPacing::default),
                 handshake,

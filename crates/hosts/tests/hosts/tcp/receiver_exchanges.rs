@@ -120,6 +120,32 @@ fn frames_have_their_length_on_the_wire() {
     assert_eq!(lengths, [70, 82, 90, 98, 98]);
 }
 
+/// RFC 2883: a segment that came twice is named once, in an acknowledgement longer by a block.
+#[test]
+fn what_came_twice_is_reported_if_asked_for() {
+    let reports = |dsack_undo, segments: &[u64]| {
+        let mut receiver = TcpReceiver::new(&TcpConfig { dsack_undo, ..TcpConfig::default() }, Duration::ZERO);
+        let mut reports = Vec::new();
+        for &segment in segments {
+            receiver.receive(at(segment), &data(segment, false, TcpFlags::ACK));
+            let answer = receiver.poll_transmit(at(segment)).unwrap();
+            let header = header_of(&answer);
+            if header.flags.contains(TcpFlags::DSACK) {
+                reports.push((
+                    header.sequence / MSS,
+                    header.timestamp,
+                    header.acknowledgement / MSS,
+                    answer.frame_bytes,
+                ));
+            }
+        }
+        reports
+    };
+    assert_eq!(reports(true, &[0, 1, 0, 2]), [(0, 1_000, 2, 82)]);
+    assert_eq!(reports(true, &[0, 2, 2, 1, 2]), [(2, 1_000, 1, 90), (2, 1_000, 3, 82)]);
+    assert_eq!(reports(false, &[0, 1, 0, 2, 2]), []);
+}
+
 /// So many segments from `first` on that receive offload has put together, and what is answered.
 fn merged(receiver: &mut TcpReceiver, first: u64, frames: u64, marked: bool) -> Vec<Ack> {
     let mut packet = data(first, marked, TcpFlags::ACK);

@@ -106,6 +106,7 @@ impl TcpSender {
         let lost_before = self.scoreboard.has_unrepaired();
         let losses_bytes = self.scoreboard.losses_bytes();
         self.note_loss(header);
+        self.note_duplicate(header);
         self.resolve(&event, &delivery, advanced);
         let further_loss = !lost_before && self.scoreboard.has_unrepaired();
         if self.algorithm_sets_window() {
