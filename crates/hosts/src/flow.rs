@@ -236,6 +236,11 @@ impl Receiver for ReceiverState {
     }
 
     #[inline]
+    fn receive_merged(&mut self, now: Time, packet: &Packet, frames: u32) {
+        dispatch!(self, ReceiverState, end => end.receive_merged(now, packet, frames));
+    }
+
+    #[inline]
     fn poll_transmit(&mut self, now: Time) -> Option<Outgoing> {
         dispatch!(self, ReceiverState, end => end.poll_transmit(now))
     }

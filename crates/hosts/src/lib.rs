@@ -18,6 +18,6 @@ pub use application::{
 pub use flow::{ReceiverState, SenderState, TransportConfig};
 pub use host::{
     HostConfig, HostDrop, HostEnvironment, HostEvent, HostTotals, Hosts, Marking, NetworkCardConfig, QueueCapacity,
-    Rank,
+    Rank, ReceiveOffloadConfig,
 };
 pub use stack::{DelayConfig, Jitter, StackConfig};

@@ -136,7 +136,8 @@ impl StackDelay {
         (!is_zero).then_some(Self { fixed: config.fixed, draw })
     }
 
-    fn draw(&self, stream: &mut Stream) -> Duration {
+    /// One delay.
+    pub(crate) fn draw(&self, stream: &mut Stream) -> Duration {
         let jitter_ps = match self.draw {
             Draw::Nothing => return self.fixed,
             Draw::Exponential { mean_ps } => {

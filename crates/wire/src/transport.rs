@@ -70,6 +70,9 @@ impl TcpFlags {
     /// and that was sent with `timestamp`. It stands for an option of [`Self::LOSS_OPTION_BYTES`].
     pub const LOSS: TcpFlags = TcpFlags(64);
 
+    /// An acknowledgement whose first SACK block is a DSACK (RFC 2883): `timestamp` bytes from `sequence` on have come twice.
+    pub const DSACK: TcpFlags = TcpFlags(128);
+
     /// An experimental option (RFC 6994): kind, length, identifier of 2 bytes, sequence number and timestamp.
     pub const LOSS_OPTION_BYTES: u32 = 12;
 

@@ -11,7 +11,7 @@ use super::quantity::{QueueLength, Text};
 #[serde(deny_unknown_fields, default)]
 pub struct HostSettings {
     /// Delays of packets whose transport is in the kernel or in a program: TCP, UDP.
-    pub kernel: StackSettings,
+    pub kernel: KernelSettings,
     /// Delays of packets whose transport is in the network card: RoCE.
     pub network_card: StackSettings,
     /// Whether the card's backlog holds TCP back (Linux: TCP small queues). Without it TCP sends what its window allows.
@@ -80,6 +80,58 @@ pub struct StackSettings {
     pub jitter: Jitter,
 }
 
+/// Delays between a transport in the kernel and the network card, and how the kernel takes packets from the card.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct KernelSettings {
+    /// From the transport handing over a packet to the card.
+    #[serde(with = "Text::<Duration>")]
+    pub send: Duration,
+    /// From the last bit of a frame to the transport; with `receive_offload` from an interrupt to the poll.
+    #[serde(with = "Text::<Duration>")]
+    pub receive: Duration,
+    /// What comes on top of both, drawn anew for packets that enter at different moments; a flow's packets keep their
+    /// order. With `receive_offload` one draw is for all packets of a poll.
+    pub jitter: Jitter,
+    /// Packets wait in the card until the kernel polls it, and consecutive data of a TCP flow is merged (Linux: NAPI and
+    /// generic receive offload). Left out: each packet goes to its transport by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receive_offload: Option<ReceiveOffloadSettings>,
+}
+
+/// Interrupt moderation and generic receive offload, as in Linux (Documentation/networking/napi.rst, net/core/gro.c,
+/// net/ipv4/tcp_offload.c). The first packet in an empty ring leads to an interrupt, after the kernel's receive delay to a
+/// poll, and the poll takes what has come by then; each end of a flow has a ring of its own. Of TCP, data of consecutive
+/// sequence numbers becomes one segment below 64 KB, which the receiver counts by its packets and answers by one
+/// acknowledgement. Not merged are: another ECN field, time to live, flags, acknowledgement, window or timestamp (by the
+/// millisecond, as before Linux 6.7); CWR; a longer segment than the first; packets with Bolt's option, with a mark or cut
+/// by a switch. PSH, and a shorter segment, end what is merged. Acknowledgements, UDP and packet pair are polled, but not
+/// merged; RoCE is not in the kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReceiveOffloadSettings {
+    /// From the first packet to the interrupt (ethtool: rx-usecs).
+    #[serde(with = "Text::<Duration>")]
+    pub interrupt_delay: Duration,
+    /// So many packets in the ring raise the interrupt at once (ethtool: rx-frames). Left out: only time does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub interrupt_packets: Option<u32>,
+}
+
+impl From<KernelSettings> for StackSettings {
+    fn from(KernelSettings { send, receive, jitter, .. }: KernelSettings) -> Self {
+        Self { send, receive, jitter }
+    }
+}
+
+impl From<ReceiveOffloadSettings> for hitless_hosts::ReceiveOffloadConfig {
+    fn from(settings: ReceiveOffloadSettings) -> Self {
+        let ReceiveOffloadSettings { interrupt_delay, interrupt_packets } = settings;
+        Self { interrupt_delay, interrupt_packets }
+    }
+}
+
 impl From<StackSettings> for hitless_hosts::StackConfig {
     fn from(settings: StackSettings) -> Self {
         let jitter = settings.jitter.into();
@@ -135,7 +187,7 @@ pub struct LognormalJitter {
 impl Default for HostSettings {
     fn default() -> Self {
         Self {
-            kernel: StackSettings::default(),
+            kernel: KernelSettings::default(),
             network_card: StackSettings::default(),
             hold_back_tcp: true,
             nic_queue: QueueLength::Packets(4_000),

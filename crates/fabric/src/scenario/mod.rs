@@ -61,8 +61,8 @@ pub use flows::{
     ThinkSettings,
 };
 pub use host::{
-    ExponentialJitter, HostSettings, Jitter, LognormalJitter, MarkingSettings, OrderingSettings, RankedBy,
-    StackSettings,
+    ExponentialJitter, HostSettings, Jitter, KernelSettings, LognormalJitter, MarkingSettings, OrderingSettings,
+    RankedBy, ReceiveOffloadSettings, StackSettings,
 };
 pub use link::{LinkImpairment, LinkState, LossChange, StateChange};
 pub use listing::schema_text;

@@ -108,6 +108,10 @@ pub struct TcpSettings {
     pub tlp_max_ack_delay: Duration,
     /// Restore the window when timestamps show that a retransmission was spurious (RFC 3522, RFC 4015).
     pub eifel_undo: bool,
+    /// The receiver reports what came twice (RFC 2883), and a sender whose retransmissions have all been reported restores
+    /// the window: a round trip later than by timestamps. This is how Linux finds them while its timestamps tick by the
+    /// millisecond, before version 6.7. Needs `sack`.
+    pub dsack_undo: bool,
     /// Shrink the window after a pause longer than the retransmission timeout (RFC 2861).
     pub slow_start_after_idle: bool,
     /// Send ECN-capable packets and react to marks (RFC 3168; with DCTCP RFC 8257).
@@ -233,6 +237,7 @@ impl Default for TcpSettings {
             quick_acks: 0,
             tlp_max_ack_delay: Duration::from_ms(200),
             eifel_undo: true,
+            dsack_undo: false,
             slow_start_after_idle: false,
             ecn: false,
             dctcp_gain: 1.0 / 16.0,

@@ -25,7 +25,7 @@ use crate::link::Link;
 use crate::routing::{PathChoice, Routing};
 use crate::scenario::{
     BufferSettings, DepthVisible, EcnSettings, HostSettings, LossChange, PathRule, QueueLength, Scenario,
-    SchedulerKind, SwitchSettings,
+    SchedulerKind, StackSettings, SwitchSettings,
 };
 use crate::topology::select::{SwitchPort, select_links, select_switch_ports};
 use crate::topology::{DirectedLink, Node, SwitchId, Topology};
@@ -181,7 +181,8 @@ pub(super) fn network_card(settings: &HostSettings, topology: &Topology, host: u
 fn host_config(settings: &HostSettings, topology: &Topology, host: u32, streams: &RandomStreams) -> HostConfig {
     let network_card = network_card(settings, topology, host);
     HostConfig {
-        kernel_stack: settings.kernel.into(),
+        kernel_stack: StackSettings::from(settings.kernel).into(),
+        receive_offload: settings.kernel.receive_offload.map(Into::into),
         network_card_stack: settings.network_card.into(),
         hold_back_tcp: settings.hold_back_tcp,
         timer_phase: timer_phase(settings, streams, host),

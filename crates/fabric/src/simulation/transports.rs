@@ -79,6 +79,7 @@ fn tcp_config(settings: &TcpSettings, host: &HostSettings) -> TcpConfig {
         handshake: settings.handshake,
         known_rtt: settings.known_rtt,
         eifel_undo: settings.eifel_undo,
+        dsack_undo: settings.dsack_undo,
         slow_start_after_idle: settings.slow_start_after_idle,
         tlp_max_ack_delay: settings.tlp_max_ack_delay,
         ..TcpConfig::default()

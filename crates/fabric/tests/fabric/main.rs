@@ -14,6 +14,7 @@ mod live_cuts;
 mod losses;
 mod measures;
 mod open_connections;
+mod receive_offload;
 mod requests;
 mod rimm;
 mod rivals;

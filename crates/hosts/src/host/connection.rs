@@ -1,6 +1,6 @@
 //! A flow while it is active: both transports, their timers, and the application between them.
 
-use hitless_engine::{PacketHandle, RandomStreams, Stream};
+use hitless_engine::{RandomStreams, Stream};
 use hitless_wire::{Duration, FlowId, Packet, Time};
 
 use super::exchange::{Exchange, Timer};
@@ -8,6 +8,7 @@ use super::marking::Marker;
 use super::ordering::{Arrival, Ordering};
 use super::payload::is_from_receiver;
 use super::progress::Progress;
+use super::receive_offload::Segment;
 use super::state::HostState;
 use super::wiring::{Asked, End, Visit, Wiring};
 use super::{HostDrop, HostEnvironment, HostEvent};
@@ -117,7 +118,6 @@ impl Connection {
         // What goes the same way has the same 5-tuple.
         let (data_direction, answer_direction) = if leg == Leg::Flow { (0, 1) } else { (1, 0) };
         let on_network_card = transport.is_on_network_card();
-        let (data_stack, answer_stack) = (source.stack(on_network_card), destination.stack(on_network_card));
         let data = Packet {
             flow: id,
             source: from,
@@ -135,6 +135,9 @@ impl Connection {
             class: config.acknowledgement_class,
             ..data
         };
+        let ends = (End::new(data, source, on_network_card), End::new(answer, destination, on_network_card));
+        let delays_receive =
+            ends.0.delays_receive(source, on_network_card) || ends.1.delays_receive(destination, on_network_card);
         let application = config.application;
         let marker = |marking| Box::new(Marker::new(marking, application, transport.counted_packet_bytes()));
         let ordering = |(timeout, marking)| Box::new(Ordering::new(timeout, marking, application));
@@ -146,14 +149,14 @@ impl Connection {
             on_network_card,
             held_back: source.hold_back_tcp || !transport.is_tcp(),
             waiting: false,
-            delays_receive: data_stack.receive.is_some() || answer_stack.receive.is_some(),
+            delays_receive,
             outcome: None,
             counts: PacketCounts::default(),
             progress: Progress::new(config.application, transport.is_reliable(), transport.linger()),
             marker: config.marking.map(marker),
             ordering: destination.ordering_timeout.zip(config.marking).map(ordering),
-            sender_end: End::new(data, data_stack),
-            receiver_end: End::new(answer, answer_stack),
+            sender_end: ends.0,
+            receiver_end: ends.1,
         };
         let (reliable, transport) = (transport.is_reliable(), config.transport);
         Self { wiring, sender, receiver, started: now, reliable, exchange: None, transport }
@@ -288,14 +291,14 @@ impl Connection {
         &mut self,
         now: Time,
         side: Side,
-        packet: PacketHandle,
+        segment: Segment,
         host: &mut HostState,
         env: &mut E,
     ) {
         if self.exchange.is_some() {
-            return self.deliver_in_exchange(now, side, packet, host, env);
+            return self.deliver_in_exchange(now, side, segment, host, env);
         }
-        self.deliver_on_flow(now, side, packet, host, env);
+        self.deliver_on_flow(now, side, segment, host, env);
     }
 
     /// A packet reaches one end of a connection on which a client asks and a server answers.
@@ -304,27 +307,27 @@ impl Connection {
         &mut self,
         now: Time,
         side: Side,
-        packet: PacketHandle,
+        segment: Segment,
         host: &mut HostState,
         env: &mut E,
     ) {
         let Some(exchange) = &mut self.exchange else { return };
-        match (side, is_from_receiver(&env.packets()[packet].transport)) {
+        match (side, is_from_receiver(&env.packets()[segment.packet].transport)) {
             (Side::Receiver, false) => self.wiring.counts.add(exchange.end()),
             (Side::Sender, true) => {}
             (Side::Sender, false) | (Side::Receiver, true) => match &mut exchange.way {
                 Some(way) => {
                     let side = if side == Side::Sender { Side::Receiver } else { Side::Sender };
-                    way.deliver_on_flow(now, side, packet, host, env);
+                    way.deliver_on_flow(now, side, segment, host, env);
                     return self.follow_request(now, host, env);
                 }
                 None => {
-                    self.wiring.counts.delivered += 1;
-                    return env.packets().remove(packet);
+                    self.wiring.counts.delivered += u64::from(segment.frames);
+                    return env.packets().remove(segment.packet);
                 }
             },
         }
-        self.deliver_on_flow(now, side, packet, host, env);
+        self.deliver_on_flow(now, side, segment, host, env);
     }
 
     /// Something has happened to the request: it may have arrived, or failed.
@@ -378,30 +381,24 @@ impl Connection {
         &mut self,
         now: Time,
         side: Side,
-        packet: PacketHandle,
+        segment: Segment,
         host: &mut HostState,
         env: &mut E,
     ) {
         match side {
-            Side::Sender => self.deliver_to_sender(now, packet, host, env),
-            Side::Receiver if self.wiring.ordering.is_some() => self.deliver_in_order(now, packet, host, env),
-            Side::Receiver => self.deliver_to_receiver(now, packet, host, env),
+            Side::Sender => self.deliver_to_sender(now, segment, host, env),
+            Side::Receiver if self.wiring.ordering.is_some() => self.deliver_in_order(now, segment, host, env),
+            Side::Receiver => self.deliver_to_receiver(now, segment, host, env),
         }
     }
 
     /// A packet reaches the ordering layer.
     #[inline(never)]
-    fn deliver_in_order<E: HostEnvironment>(
-        &mut self,
-        now: Time,
-        packet: PacketHandle,
-        host: &mut HostState,
-        env: &mut E,
-    ) {
+    fn deliver_in_order<E: HostEnvironment>(&mut self, now: Time, segment: Segment, host: &mut HostState, env: &mut E) {
         let Some(ordering) = &mut self.wiring.ordering else { return };
-        env.packets()[packet].transport.note_arrival(now);
-        match ordering.arrive(now, packet, &env.packets()[packet]) {
-            Arrival::Passes => return self.deliver_to_receiver(now, packet, host, env),
+        env.packets()[segment.packet].transport.note_arrival(now);
+        match ordering.arrive(now, segment.packet, &env.packets()[segment.packet]) {
+            Arrival::Passes => return self.deliver_to_receiver(now, segment, host, env),
             Arrival::IsHeld => {}
             Arrival::Releases => self.deliver_ready(now, host, env),
             Arrival::Duplicates(copy) => {
@@ -416,7 +413,7 @@ impl Connection {
         let ready = |wiring: &mut Wiring| wiring.ordering.as_mut().map(|ordering| std::mem::take(&mut ordering.ready));
         let mut packets = ready(&mut self.wiring).unwrap_or_default();
         for packet in packets.drain(..) {
-            self.deliver_to_receiver(now, packet, host, env);
+            self.deliver_to_receiver(now, packet.into(), host, env);
         }
         if let Some(ordering) = &mut self.wiring.ordering {
             // The room that it had is used again.
@@ -454,7 +451,22 @@ impl Connection {
 
     /// The flow is over: what its ordering layer holds is dropped. Answers how many packets that were.
     pub fn drop_held<E: HostEnvironment>(&mut self, env: &mut E) -> u64 {
-        self.way_of_request_mut().map_or(0, |way| way.drop_held(env)) + self.drop_held_of_flow(env)
+        let of_request = self.way_of_request_mut().map_or(0, |way| way.drop_held(env));
+        of_request + self.drop_rings(env) + self.drop_held_of_flow(env)
+    }
+
+    fn drop_rings<E: HostEnvironment>(&mut self, env: &mut E) -> u64 {
+        [Side::Sender, Side::Receiver].map(|side| self.drop_ring(side, env)).iter().sum()
+    }
+
+    fn drop_ring<E: HostEnvironment>(&mut self, side: Side, env: &mut E) -> u64 {
+        let host = self.wiring.host(side);
+        let packets = self.wiring.ring(side).map(|ring| ring.take()).unwrap_or_default();
+        for &packet in &packets {
+            env.drop_packet(host, packet, HostDrop::FlowEnded);
+        }
+        self.wiring.counts.dropped += packets.len() as u64;
+        packets.len() as u64
     }
 
     fn drop_held_of_flow<E: HostEnvironment>(&mut self, env: &mut E) -> u64 {
@@ -471,14 +483,14 @@ impl Connection {
     fn deliver_to_sender<E: HostEnvironment>(
         &mut self,
         now: Time,
-        packet: PacketHandle,
+        segment: Segment,
         host: &mut HostState,
         env: &mut E,
     ) {
         let Self { wiring, sender, receiver, .. } = self;
-        let mut visit = Visit { now, host, env, spare: Some(packet) };
-        wiring.counts.delivered += 1;
-        with!(sender, SenderState, sender => wiring.sender_received(packet, sender, receiver, &mut visit));
+        let mut visit = Visit { now, host, env, spare: Some(segment.packet) };
+        wiring.counts.delivered += u64::from(segment.frames);
+        with!(sender, SenderState, sender => wiring.sender_received(segment.packet, sender, receiver, &mut visit));
         visit.end();
     }
 
@@ -486,14 +498,15 @@ impl Connection {
     fn deliver_to_receiver<E: HostEnvironment>(
         &mut self,
         now: Time,
-        packet: PacketHandle,
+        segment: Segment,
         host: &mut HostState,
         env: &mut E,
     ) {
         let Self { wiring, receiver, .. } = self;
-        let mut visit = Visit { now, host, env, spare: Some(packet) };
-        wiring.counts.delivered += 1;
-        let enough = with!(receiver, ReceiverState, receiver => wiring.receiver_received(packet, receiver, &mut visit));
+        let mut visit = Visit { now, host, env, spare: Some(segment.packet) };
+        wiring.counts.delivered += u64::from(segment.frames);
+        let enough =
+            with!(receiver, ReceiverState, receiver => wiring.receiver_received(segment, receiver, &mut visit));
         if enough {
             self.received_enough(now, visit.env);
         }

@@ -5,6 +5,7 @@ use hitless_wire::{FlowId, HostId, Time};
 
 use super::connection::{Connection, Side};
 use super::exchange::Timer;
+use super::receive_offload::{self, Segment};
 use super::state::HostState;
 use super::wiring::Visit;
 use super::{HostConfig, HostDrop, HostEnvironment, HostEvent};
@@ -156,14 +157,60 @@ impl Hosts {
             return self.drop_stray(host, flow, packet, env);
         };
         let side = connection.addressee(descriptor);
-        let state = &mut self.hosts[host.0 as usize];
-        if let Some(at) = connection.wiring().delivery_time(now, side, state) {
-            env.packets()[packet].transport.note_arrival(now);
-            return env.schedule(at, host, HostEvent::Deliver(packet));
+        if connection.wiring().delays_receive {
+            return self.receive_delayed(now, flow, side, packet, env);
         }
-        connection.deliver(now, side, packet, state, env);
+        connection.deliver(now, side, packet.into(), &mut self.hosts[host.0 as usize], env);
         if connection.outcome().is_some() {
             self.finish(now, flow, env);
+        }
+    }
+
+    /// [`Self::receive`] by a host whose stack, or whose card, makes a packet wait.
+    #[inline(never)]
+    fn receive_delayed<E: HostEnvironment>(
+        &mut self,
+        now: Time,
+        flow: FlowId,
+        side: Side,
+        packet: PacketHandle,
+        env: &mut E,
+    ) {
+        let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else { return };
+        let wiring = connection.wiring();
+        let (host, on_network_card) = (wiring.host(side), wiring.on_network_card);
+        let state = &mut self.hosts[host.0 as usize];
+        if let Some(ring) = wiring.ring(side) {
+            env.packets()[packet].transport.note_arrival(now);
+            let poll = ring.arrive(now, packet, || state.draw_receive_delay(on_network_card));
+            let event = if side == Side::Sender { HostEvent::SenderPoll } else { HostEvent::ReceiverPoll };
+            if let Some(at) = poll {
+                env.schedule(at, host, event(flow));
+            }
+            return;
+        }
+        let Some(at) = wiring.delivery_time(now, side, state) else { return self.deliver(now, packet.into(), env) };
+        env.packets()[packet].transport.note_arrival(now);
+        env.schedule(at, host, HostEvent::Deliver(packet));
+    }
+
+    /// The kernel polls the ring of one end of a flow.
+    fn poll<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, side: Side, env: &mut E) {
+        let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else { return };
+        let packets = connection.wiring().ring(side).map(|ring| ring.poll(now)).unwrap_or_default();
+        let mut rest = packets.as_slice();
+        while !rest.is_empty() {
+            // A flow that ends meanwhile leaves strays, each a packet of its own.
+            let is_active = matches!(self.flows[flow.0 as usize], FlowSlot::Active(_));
+            let count = if is_active { receive_offload::mergeable(rest, env.packets()) } else { 1 };
+            let (segment, others) = rest.split_at(count);
+            self.deliver(now, receive_offload::merge(segment, env.packets()), env);
+            rest = others;
+        }
+        if let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] {
+            if let Some(ring) = connection.wiring().ring(side) {
+                ring.reuse(packets);
+            }
         }
     }
 
@@ -171,7 +218,9 @@ impl Hosts {
     pub fn handle<E: HostEnvironment>(&mut self, now: Time, event: HostEvent, env: &mut E) {
         use HostEvent as Event;
         match event {
-            Event::Deliver(packet) => self.deliver(now, packet, env),
+            Event::Deliver(packet) => self.deliver(now, packet.into(), env),
+            Event::SenderPoll(flow) => self.poll(now, flow, Side::Sender, env),
+            Event::ReceiverPoll(flow) => self.poll(now, flow, Side::Receiver, env),
             Event::Emit(packet) => self.emit(now, packet, env),
             Event::CardDrained(host) => self.card_drained(now, host, env),
             Event::SenderTimer(flow) => {
@@ -258,14 +307,15 @@ impl Hosts {
     }
 
     /// A packet has passed the receive delay.
-    fn deliver<E: HostEnvironment>(&mut self, now: Time, packet: PacketHandle, env: &mut E) {
+    fn deliver<E: HostEnvironment>(&mut self, now: Time, segment: Segment, env: &mut E) {
+        let packet = segment.packet;
         let descriptor = &env.packets()[packet];
         let (host, flow) = (descriptor.destination, descriptor.flow);
         let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else {
             return self.drop_stray(host, flow, packet, env);
         };
         let side = connection.addressee(descriptor);
-        connection.deliver(now, side, packet, &mut self.hosts[host.0 as usize], env);
+        connection.deliver(now, side, segment, &mut self.hosts[host.0 as usize], env);
         if connection.outcome().is_some() {
             self.finish(now, flow, env);
         }

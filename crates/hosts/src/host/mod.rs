@@ -27,6 +27,7 @@ mod network_card;
 mod ordering;
 mod payload;
 mod progress;
+mod receive_offload;
 mod state;
 mod timers;
 mod wiring;
@@ -41,6 +42,7 @@ pub use exchange::Timer;
 pub use hosts::{HostTotals, Hosts};
 pub use marking::{Marking, Rank};
 pub use network_card::{NetworkCard, NetworkCardConfig, QueueCapacity};
+pub use receive_offload::ReceiveOffloadConfig;
 
 use crate::application::{FlowRecord, MessageRecord};
 use crate::stack::StackConfig;
@@ -52,6 +54,8 @@ pub struct HostConfig {
     pub network_card: NetworkCardConfig,
     /// Delays of packets whose transport is in the kernel or a program (TCP, UDP).
     pub kernel_stack: StackConfig,
+    /// Packets for transports in the kernel wait for a poll, and data of TCP is merged. `None`: each goes up by itself.
+    pub receive_offload: Option<ReceiveOffloadConfig>,
     /// Delays of packets whose transport is in the card (RoCE): descriptor fetch and DMA.
     pub network_card_stack: StackConfig,
     /// Whether the card's backlog holds back TCP too (Linux: TCP small queues). Without it TCP sends what its window
@@ -72,6 +76,7 @@ impl HostConfig {
         Self {
             network_card,
             kernel_stack: StackConfig::NONE,
+            receive_offload: None,
             network_card_stack: StackConfig::NONE,
             hold_back_tcp: true,
             timer_phase: Duration::ZERO,
@@ -104,6 +109,10 @@ pub enum HostEvent {
     Answer(FlowId),
     /// A packet has passed the receive delay.
     Deliver(PacketHandle),
+    /// The kernel polls the ring in which packets for the sender wait.
+    SenderPoll(FlowId),
+    /// The same for packets for the receiver.
+    ReceiverPoll(FlowId),
     /// A packet has passed the send delay.
     Emit(PacketHandle),
     /// The network card has drained: senders that wait may go on.

@@ -6,6 +6,7 @@ use hitless_engine::{PacketHandle, Stream};
 use hitless_wire::{Duration, FlowId, HostId, Time};
 
 use super::network_card::NetworkCard;
+use super::receive_offload::ReceiveOffloadConfig;
 use super::{HostConfig, HostDrop, HostEnvironment, HostEvent};
 use crate::stack::{StackConfig, StackDelay};
 
@@ -32,6 +33,7 @@ pub struct HostState {
     pub timer_phase: Duration,
     pub time_to_live: u8,
     pub ordering_timeout: Option<Duration>,
+    receive_offload: Option<ReceiveOffloadConfig>,
     kernel_stack: Stack,
     network_card_stack: Stack,
     /// Flows whose sender would go on if the card had room, in the order in which they take turns.
@@ -51,6 +53,7 @@ impl HostState {
             timer_phase: config.timer_phase,
             time_to_live: config.time_to_live,
             ordering_timeout: config.ordering_timeout,
+            receive_offload: config.receive_offload,
             kernel_stack: Stack::new(&config.kernel_stack),
             network_card_stack: Stack::new(&config.network_card_stack),
             waiting: VecDeque::new(),
@@ -63,6 +66,17 @@ impl HostState {
     #[inline]
     pub fn stack(&self, transport_on_network_card: bool) -> &Stack {
         if transport_on_network_card { &self.network_card_stack } else { &self.kernel_stack }
+    }
+
+    /// When packets for a transport are polled; `None`: each goes up by itself.
+    pub fn receive_offload(&self, transport_on_network_card: bool) -> Option<ReceiveOffloadConfig> {
+        self.receive_offload.filter(|_| !transport_on_network_card)
+    }
+
+    /// Draws how long the stack takes from an interrupt to the transport.
+    pub fn draw_receive_delay(&mut self, transport_on_network_card: bool) -> Duration {
+        let receive = self.stack(transport_on_network_card).receive;
+        receive.map_or(Duration::ZERO, |delay| delay.draw(&mut self.stream))
     }
 
     /// Puts a packet that has passed the stack into the card's queue; false when it was dropped.

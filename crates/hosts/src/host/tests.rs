@@ -1,6 +1,7 @@
 //! Hosts under a tiny event loop: two or three of them, joined by a pipe with a delay that may lose packets.
 
 mod exchanges;
+mod receive_offload;
 mod unfinished;
 
 use std::cmp::Reverse;

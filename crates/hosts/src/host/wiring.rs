@@ -11,7 +11,8 @@ use super::exchange::Timer;
 use super::marking::Marker;
 use super::ordering::Ordering;
 use super::progress::{Message, Progress, Step};
-use super::state::{HostState, Stack};
+use super::receive_offload::{ReceiveRing, Segment};
+use super::state::HostState;
 use super::timers::PendingTimers;
 use super::{HostEnvironment, HostEvent};
 use crate::application::{FlowOutcome, MessageRecord, PacketCounts};
@@ -61,19 +62,28 @@ pub struct End {
     timers: PendingTimers,
     send_line: DelayLine,
     receive_line: DelayLine,
+    /// Where packets wait for the kernel's poll.
+    ring: Option<Box<ReceiveRing>>,
 }
 
 impl End {
-    /// An end that sends packets like `template`; below it lies `stack`.
-    pub fn new(template: Packet, stack: &Stack) -> Self {
+    /// An end at `host` that sends packets like `template`.
+    pub fn new(template: Packet, host: &HostState, on_network_card: bool) -> Self {
+        let ring = host.receive_offload(on_network_card).map(|config| Box::new(ReceiveRing::new(config)));
         Self {
             host: template.source,
             template,
-            delays_send: stack.send.is_some(),
+            delays_send: host.stack(on_network_card).send.is_some(),
             timers: PendingTimers::NONE,
             send_line: DelayLine::default(),
             receive_line: DelayLine::default(),
+            ring,
         }
+    }
+
+    /// Whether what arrives for it has to wait.
+    pub fn delays_receive(&self, host: &HostState, on_network_card: bool) -> bool {
+        self.ring.is_some() || host.stack(on_network_card).receive.is_some()
     }
 
     /// The host that it is at.
@@ -115,7 +125,7 @@ pub struct Wiring {
     pub held_back: bool,
     /// Whether the flow stands in its host's line for the card.
     pub waiting: bool,
-    /// Whether the stack of either host delays what it receives.
+    /// Whether either host has what it receives wait: for its stack, or for a poll.
     pub delays_receive: bool,
     /// Set when the flow has come to its end.
     pub outcome: Option<FlowOutcome>,
@@ -150,15 +160,14 @@ impl Wiring {
     /// When a packet that has come off the link reaches the transport; `None` when there is no delay.
     ///
     /// With a delay the answer may be `now` as well, but the packet must not overtake those before it.
-    #[inline]
     pub fn delivery_time(&mut self, now: Time, side: Side, host: &mut HostState) -> Option<Time> {
-        if self.delays_receive { self.delayed_delivery_time(now, side, host) } else { None }
-    }
-
-    #[inline(never)]
-    fn delayed_delivery_time(&mut self, now: Time, side: Side, host: &mut HostState) -> Option<Time> {
         let delay = host.stack(self.on_network_card).receive?;
         Some(self.end_mut(side).receive_line.exit(now, &delay, &mut host.stream))
+    }
+
+    /// Where packets wait for the kernel's poll, if they do.
+    pub fn ring(&mut self, side: Side) -> Option<&mut ReceiveRing> {
+        self.end_mut(side).ring.as_deref_mut()
     }
 
     /// A timer event has come; answers whether it is one to act on.
@@ -183,11 +192,12 @@ impl Wiring {
     #[inline]
     pub fn receiver_received<R: Receiver, E: HostEnvironment>(
         &mut self,
-        packet: PacketHandle,
+        segment: Segment,
         receiver: &mut R,
         visit: &mut Visit<E>,
     ) -> bool {
-        receiver.receive(visit.now, &visit.env.packets()[packet]);
+        let packet = &visit.env.packets()[segment.packet];
+        receiver.receive_merged(visit.now, packet, segment.frames);
         if let Some(delay) = receiver.latest_delay() {
             visit.env.datagram_delivered(self.id, delay);
         }

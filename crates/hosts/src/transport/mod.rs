@@ -133,6 +133,11 @@ pub trait Sender {
 pub trait Receiver {
     /// A packet for this end arrived.
     fn receive(&mut self, now: Time, packet: &Packet);
+    /// The same when receive offload has put it together from so many `frames`, if that makes a difference.
+    #[inline]
+    fn receive_merged(&mut self, now: Time, packet: &Packet, _frames: u32) {
+        self.receive(now, packet);
+    }
     /// The next packet to send (an acknowledgement), if one is due.
     fn poll_transmit(&mut self, now: Time) -> Option<Outgoing>;
     /// [`Self::poll_transmit`] for a driver in a hurry: shows the packet to `put` where it is built, so that it need

@@ -25,8 +25,9 @@ LOSSES = (1e-5, 1e-4, 1e-3)
 MEASURED_LOSS = 1.16e-3
 MODES = {"LG": "blocking", "LG_NB": "non-blocking"}
 
-KERNEL = {"fixed_ns": 500, "median_ns": 6_000, "p999_ns": 48_000}
-"""One pass through the kernel's stack."""
+KERNEL: Mapping[str, int] = {"fixed_ns": 500, "median_ns": 6_000, "p999_ns": 48_000}
+"""One pass through the kernel's stack: a fixed part and a lognormal one; with `mean_ns` for the last two, an
+exponential one of that mean."""
 
 DCTCP: Mapping[str, Any] = {
     "kind": "tcp",
@@ -65,18 +66,21 @@ def scenario(
     copies_given: int | None = None,
     settings: Mapping[str, Any] | None = None,
     kernel: Mapping[str, int] | None = KERNEL,
+    receive_offload: Mapping[str, Any] | None = None,
     measure: Mapping[str, Any] | None = None,
 ) -> Scenario:
     """The testbed at ``rate_gbps`` with one kind of flow; ``scheme`` is "none", "LG" or "LG_NB".
 
     ``loss`` is the rate of independent losses, or a loss model in the words of a scenario; ``settings`` are further
-    ones of LinkGuardian. ``kernel`` is one pass through the host's stack, None for a packet generator, which has none.
+    ones of LinkGuardian. ``kernel`` is one pass through the host's stack, None for a packet generator, which has none;
+    ``receive_offload`` the settings of it, None for hosts that look at each packet by itself (docs/linkguardian.md says
+    why that is the default).
     """
     made: dict[str, Any] = {
         "name": name,
         "topology": _topology(rate_gbps),
         "switch": {"preset": "tofino-like", "ecn": {"threshold": "100 KB"}},
-        "host": _host(kernel),
+        "host": _host(kernel, receive_offload),
         "transport": [{"name": "transport", **transport}],
         "flows": [{"name": name, "transport": "transport", "sources": ["h4"], "destinations": ["h8"], **flows}],
         "link": [{"name": LINK, "loss": loss_model(loss, repair_loss)}],
@@ -127,14 +131,20 @@ def trials(payload_bytes: int, count: int) -> Mapping[str, Any]:
     }
 
 
-def _host(kernel: Mapping[str, int] | None) -> Mapping[str, Any]:
+def _host(kernel: Mapping[str, int] | None, receive_offload: Mapping[str, Any] | None) -> Mapping[str, Any]:
     card = {"send": "1 us", "receive": "1 us", "jitter": {"kind": "lognormal", "median": "300 ns", "p999": "4 us"}}
     host: dict[str, Any] = {"network_card": card, "timer_tick": "1 ms"}
     if kernel is not None:
         fixed = f"{kernel['fixed_ns']} ns"
-        jitter = {"kind": "lognormal", "median": f"{kernel['median_ns']} ns", "p999": f"{kernel['p999_ns']} ns"}
-        host["kernel"] = {"send": fixed, "receive": fixed, "jitter": jitter}
+        offload = {} if receive_offload is None else {"receive_offload": receive_offload}
+        host["kernel"] = {"send": fixed, "receive": fixed, "jitter": _jitter(kernel), **offload}
     return host
+
+
+def _jitter(kernel: Mapping[str, int]) -> Mapping[str, Any]:
+    if "mean_ns" in kernel:
+        return {"kind": "exponential", "mean": f"{kernel['mean_ns']} ns"}
+    return {"kind": "lognormal", "median": f"{kernel['median_ns']} ns", "p999": f"{kernel['p999_ns']} ns"}
 
 
 def _topology(rate_gbps: int) -> Mapping[str, Any]:

@@ -276,6 +276,13 @@ fn the_fabric() {
             "",
         ),
         ("p999 = \"9 us\"", "p999 = \"0.5 us\"", "host.kernel.jitter.p999", "must not be below the median", ""),
+        (
+            "kernel = { jitter",
+            "kernel = { receive_offload = { interrupt_packets = 0 }, jitter",
+            "host.kernel.receive_offload.interrupt_packets",
+            "must be at least 1",
+            "",
+        ),
     ]);
 }
 

@@ -164,6 +164,9 @@ pub struct TcpConfig {
     pub nagle: bool,
     /// Restore the window when timestamps show that a retransmission was spurious (RFC 3522 and 4015).
     pub eifel_undo: bool,
+    /// The receiver reports what came twice (RFC 2883), and a sender all of whose retransmissions are reported restores its
+    /// window, a round trip later than timestamps could tell (Linux: tcp_try_undo_dsack). Needs [`Self::sack`].
+    pub dsack_undo: bool,
     /// Shrink the window after an idle time longer than the retransmission timeout (RFC 2861).
     pub slow_start_after_idle: bool,
     /// Delayed acknowledgements.
@@ -216,6 +219,7 @@ impl Default for TcpConfig {
             window_validation: true,
             nagle: false,
             eifel_undo: true,
+            dsack_undo: false,
             slow_start_after_idle: false,
             delayed_ack: DelayedAck::Off,
             rto_min: Duration::from_ms(200),

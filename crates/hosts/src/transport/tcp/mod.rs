@@ -18,8 +18,8 @@
 //! - No Nagle algorithm: each write goes out at once, its last segment may be short. Segments are never split or
 //!   joined when sent again.
 //! - The receive window is constant: applications read at once. No silly-window avoidance, no zero-window probes.
-//! - No DSACK (RFC 2883): the header has no room for blocks below the acknowledgement. Spurious retransmissions are
-//!   found by timestamps instead (RFC 3522) and undone (RFC 4015); each widens RACK's reordering window, or raises
+//! - Spurious retransmissions are found by timestamps (RFC 3522), or by DSACK if asked for (RFC 2883; of a segment that came
+//!   twice as a whole, since the header has no room for blocks below the acknowledgement), and undone (RFC 4015); each widens RACK's reordering window, or raises
 //!   the duplicate threshold above what was reordered. The timestamp clock ticks about once a microsecond, finer than
 //!   in Linux before version 6.7.
 //! - RACK compares timestamps only for retransmissions acknowledged in order; for those sacked, only with the smallest
@@ -38,8 +38,8 @@
 //!   for the first two without changing the window, and Linux grows it for acknowledgements that advance only.
 //! - After an echo of congestion the window shrinks over one round trip by PRR and does not grow meanwhile, as in
 //!   Linux; RFC 8257 cuts it at once.
-//! - Delayed acknowledgements count packets, not full segments, and have a fixed timeout (Linux adapts it). No receive
-//!   offload: every packet is looked at by itself.
+//! - Delayed acknowledgements count packets, not full segments, and have a fixed timeout (Linux adapts it). What receive
+//!   offload has merged counts as the packets that it was.
 //! - Timers fire like the first level of Linux's timer wheel; the coarser levels are not modelled.
 
 pub mod config;

@@ -38,6 +38,8 @@ pub struct TcpReceiver {
     ecn: bool,
     /// Data packets not acknowledged yet.
     unacknowledged: u32,
+    /// How many packets the one being received was on the link.
+    frames: u32,
     /// What the next acknowledgement answers for the congestion control.
     congestion_option: u8,
     reflection: Reflection,
@@ -60,6 +62,9 @@ pub struct TcpReceiver {
     delayed_segments: u32,
     delayed_timeout: Duration,
     sack: bool,
+    reports_duplicates: bool,
+    /// First byte and length of a segment that came twice, to be reported.
+    duplicate: Option<(u64, u32)>,
     window_bytes: u32,
     /// Frames of acknowledgements with 0 to 3 blocks, and of a SYN-ACK.
     ack_frame_bytes: [u32; 4],
@@ -85,6 +90,7 @@ impl TcpReceiver {
             precise_ecn: config.precise_ecn(),
             ecn: config.ecn,
             unacknowledged: 0,
+            frames: 1,
             congestion_option: 0,
             reflection: config.congestion_control.reflection(),
             recent_timestamp: 0,
@@ -100,6 +106,8 @@ impl TcpReceiver {
             delayed_segments,
             delayed_timeout,
             sack: config.sack,
+            reports_duplicates: config.sack && config.dsack_undo,
+            duplicate: None,
             window_bytes: config.receive_window_bytes.unwrap_or(u32::MAX),
             ack_frame_bytes: [0, 1, 2, 3].map(|blocks| config.ack_frame_bytes(blocks)),
             syn_frame_bytes: config.syn_frame_bytes(),
@@ -126,8 +134,9 @@ impl TcpReceiver {
     /// Counts a data packet and takes its timestamp.
     #[inline]
     fn count(&mut self, header: &TcpHeader, marked: bool) {
-        self.statistics.packets_received += 1;
-        self.statistics.marked_packets += u64::from(marked);
+        let frames = u64::from(self.frames);
+        self.statistics.packets_received += frames;
+        self.statistics.marked_packets += if marked { frames } else { 0 };
         // RFC 7323, section 4.3, step 2: the echo belongs to the packet that the acknowledgement is due to.
         let newer = !Timestamp(header.timestamp).is_before(Timestamp(self.recent_timestamp));
         if header.sequence <= self.last_acknowledged && newer {
@@ -189,10 +198,11 @@ impl TcpReceiver {
         // RFC 5681, section 4.2: acknowledged at once.
         self.due |= ACK;
         if end <= self.next || self.reassembly.contains(start, end) {
-            self.statistics.duplicate_packets += 1;
+            self.statistics.duplicate_packets += u64::from(self.frames);
+            self.duplicate = self.reports_duplicates.then_some((start, (end - start) as u32));
             return;
         }
-        self.statistics.reordered_packets += u64::from(start < self.highest);
+        self.statistics.reordered_packets += if start < self.highest { u64::from(self.frames) } else { 0 };
         self.highest = self.highest.max(end);
         if start > self.next {
             self.reassembly.insert(start, end);
@@ -232,13 +242,14 @@ impl TcpReceiver {
     /// Acknowledges now, or waits for more data.
     #[inline]
     fn schedule_ack(&mut self, now: Time) {
-        self.unacknowledged += 1;
+        let is_first = self.unacknowledged == 0;
+        self.unacknowledged += self.frames;
         if self.unacknowledged >= self.delayed_segments {
             self.due |= ACK;
         } else if self.quickacks_left > 0 {
             self.quickacks_left -= 1;
             self.due |= ACK;
-        } else if self.unacknowledged == 1 {
+        } else if is_first {
             self.deadline = self.clock.deadline(now, self.delayed_timeout);
         }
     }
@@ -297,7 +308,21 @@ impl TcpReceiver {
             return self.loss_notice();
         }
         let sack = self.blocks();
-        self.current(sack, self.frame_bytes(&sack))
+        match self.duplicate.take() {
+            Some(duplicate) => self.duplicate_report(duplicate, sack),
+            None => self.current(sack, self.frame_bytes(&sack)),
+        }
+    }
+
+    /// RFC 2883, section 4: the first block is what came twice. With timestamps there is room for two others.
+    fn duplicate_report(&mut self, (sequence, bytes): (u64, u32), sack: SackBlocks) -> Outgoing {
+        let SackBlocks([first, second, _]) = sack;
+        let sack = SackBlocks([first, second, (0, 0)]);
+        let blocks = sack.absolute(0).count() + 1;
+        let outgoing = self.current(sack, self.ack_frame_bytes[blocks]);
+        let Transport::Tcp(header) = outgoing.transport else { unreachable!("acknowledgements are TCP") };
+        let header = TcpHeader { sequence, timestamp: bytes, flags: header.flags.with(TcpFlags::DSACK), ..header };
+        Outgoing { transport: Transport::Tcp(header), ..outgoing }
     }
 
     fn blocks(&self) -> SackBlocks {
@@ -333,6 +358,15 @@ impl TcpReceiver {
 impl Receiver for TcpReceiver {
     #[inline]
     fn receive(&mut self, now: Time, packet: &Packet) {
+        self.receive_merged(now, packet, 1);
+    }
+
+    /// Linux acknowledges at once what is longer than one full segment (tcp_input.c, the check before an ACK is sent);
+    /// here the packets of `frames` count as if they had come one by one, which is the same for all settings of delayed
+    /// acknowledgements with up to two segments.
+    #[inline]
+    fn receive_merged(&mut self, now: Time, packet: &Packet, frames: u32) {
+        self.frames = frames;
         let Transport::Tcp(header) = &packet.transport else { return };
         if packet.is_trimmed() {
             return self.receive_trimmed(header);
@@ -352,7 +386,7 @@ impl Receiver for TcpReceiver {
         if self.due == 0 {
             return None;
         }
-        if self.due == ACK && self.reassembly.is_empty() {
+        if self.due == ACK && self.reassembly.is_empty() && self.duplicate.is_none() {
             return Some(put(&self.current(SackBlocks::default(), self.ack_frame_bytes[0])));
         }
         Some(put(&self.transmit_unusual()))

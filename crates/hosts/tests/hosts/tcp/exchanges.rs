@@ -3,7 +3,7 @@
 use super::script::{MSS, Script, config};
 use hitless_hosts::transport::tcp::{CongestionState, TcpConfig};
 use hitless_hosts::transport::{SackRecord, Sender};
-use hitless_wire::TcpFlags;
+use hitless_wire::{TcpFlags, TcpHeader};
 
 /// A warm sender that sends segments 1 to `count` at 100 us, all at once.
 fn burst(config: &TcpConfig, count: u64) -> Script {
@@ -185,6 +185,63 @@ fn the_window_is_kept_reduced_without_undo() {
     script.acknowledge(140, 1, &[(2, 5)]);
     script.acknowledge_echoing(145, 9, &[], 100, TcpFlags::ACK);
     assert_eq!(script.sender.window_bytes(), window_bytes / 2);
+}
+
+fn with_dsack() -> TcpConfig {
+    TcpConfig { eifel_undo: false, dsack_undo: true, ..config() }
+}
+
+/// An acknowledgement of `segments` that reports segment `duplicate` as having come twice.
+fn report(script: &mut Script, time_us: u64, segments: u64, duplicate: u64) {
+    let header = TcpHeader {
+        acknowledgement: segments * MSS,
+        sequence: duplicate * MSS,
+        timestamp: MSS as u32,
+        window_bytes: u32::MAX,
+        flags: TcpFlags::ACK.with(TcpFlags::DSACK),
+        ..TcpHeader::default()
+    };
+    script.receive(time_us, header);
+}
+
+/// Linux, tcp_try_undo_dsack: the original and then the retransmission of segment 1 arrive, and the report undoes the
+/// reduction when it is over already.
+#[test]
+fn a_retransmission_reported_as_a_duplicate_is_undone() {
+    let mut script = burst(&with_dsack(), 8);
+    let window_bytes = script.sender.window_bytes();
+    script.acknowledge(140, 1, &[(2, 5)]);
+    script.expect(140, &[(140, 1)]);
+    script.acknowledge_echoing(145, 9, &[], 100, TcpFlags::ACK);
+    assert_eq!(script.sender.congestion_state(), CongestionState::Open);
+    assert_eq!(script.sender.window_bytes(), window_bytes / 2, "timestamps are not looked at");
+    report(&mut script, 180, 9, 1);
+    assert_eq!((script.sender.window_bytes(), script.sender.threshold_bytes()), (window_bytes, u64::MAX));
+    script.expect(5_000, &[]);
+}
+
+#[test]
+fn one_report_of_two_undoes_nothing() {
+    let mut script = burst(&with_dsack(), 10);
+    let window_bytes = script.sender.window_bytes();
+    script.acknowledge(140, 1, &[(2, 3), (4, 8)]);
+    script.expect(140, &[(140, 1), (140, 3)]);
+    report(&mut script, 180, 11, 1);
+    assert_eq!(script.sender.window_bytes(), window_bytes / 2);
+    report(&mut script, 181, 11, 3);
+    assert_eq!(script.sender.window_bytes(), window_bytes);
+}
+
+#[test]
+fn a_report_that_comes_too_late_undoes_nothing() {
+    let mut script = burst(&with_dsack(), 8);
+    let window_bytes = script.sender.window_bytes();
+    script.acknowledge(140, 1, &[(2, 5)]);
+    script.acknowledge(145, 9, &[]);
+    script.write(150, 2 * MSS);
+    script.acknowledge(190, 11, &[]);
+    report(&mut script, 191, 11, 1);
+    assert!(script.sender.window_bytes() < window_bytes);
 }
 
 /// RFC 3168, section 6.1.2: one reduction per window, reported by CWR on the next new segment.

@@ -69,6 +69,7 @@ fn configs() -> impl Strategy<Value = TcpConfig> {
                 window_growth: if old.1 { WindowGrowth::PerAck } else { WindowGrowth::ByteCounting },
                 window_validation: old.2,
                 eifel_undo,
+                dsack_undo: !eifel_undo,
                 slow_start_after_idle,
                 pacing: paced.then(WindowPacing::default),
                 handshake,

@@ -119,3 +119,82 @@ fn frames_have_their_length_on_the_wire() {
     }
     assert_eq!(lengths, [70, 82, 90, 98, 98]);
 }
+
+/// RFC 2883: a segment that came twice is named once, in an acknowledgement longer by a block.
+#[test]
+fn what_came_twice_is_reported_if_asked_for() {
+    let reports = |dsack_undo, segments: &[u64]| {
+        let mut receiver = TcpReceiver::new(&TcpConfig { dsack_undo, ..TcpConfig::default() }, Duration::ZERO);
+        let mut reports = Vec::new();
+        for &segment in segments {
+            receiver.receive(at(segment), &data(segment, false, TcpFlags::ACK));
+            let answer = receiver.poll_transmit(at(segment)).unwrap();
+            let header = header_of(&answer);
+            if header.flags.contains(TcpFlags::DSACK) {
+                reports.push((
+                    header.sequence / MSS,
+                    header.timestamp,
+                    header.acknowledgement / MSS,
+                    answer.frame_bytes,
+                ));
+            }
+        }
+        reports
+    };
+    assert_eq!(reports(true, &[0, 1, 0, 2]), [(0, 1_000, 2, 82)]);
+    assert_eq!(reports(true, &[0, 2, 2, 1, 2]), [(2, 1_000, 1, 90), (2, 1_000, 3, 82)]);
+    assert_eq!(reports(false, &[0, 1, 0, 2, 2]), []);
+}
+
+/// So many segments from `first` on that receive offload has put together, and what is answered.
+fn merged(receiver: &mut TcpReceiver, first: u64, frames: u64, marked: bool) -> Vec<Ack> {
+    let mut packet = data(first, marked, TcpFlags::ACK);
+    if let Transport::Tcp(header) = &mut packet.transport {
+        header.payload_bytes = (frames * MSS) as u16;
+    }
+    receiver.receive_merged(at(first), &packet, frames as u32);
+    acks(receiver, at(first))
+}
+
+#[test]
+fn a_merged_segment_is_acknowledged_at_once_and_once() {
+    for mut receiver in [delayed(TcpConfig::default(), 0), TcpReceiver::new(&TcpConfig::default(), Duration::ZERO)] {
+        assert_eq!(merged(&mut receiver, 0, 10, false), [(10, false)]);
+        assert_eq!(merged(&mut receiver, 10, 7, false), [(17, false)]);
+        assert_eq!(receiver.statistics().packets_received, 17);
+        assert_eq!(receiver.delivered_bytes(), 17 * MSS);
+    }
+}
+
+#[test]
+fn a_single_segment_waits_for_a_merged_one() {
+    let mut receiver = delayed(TcpConfig::default(), 0);
+    assert_eq!(merged(&mut receiver, 0, 1, false), []);
+    assert_eq!(merged(&mut receiver, 1, 3, false), [(4, false)]);
+    assert_eq!(merged(&mut receiver, 4, 1, false), []);
+    assert_eq!(receiver.next_timeout(), at(40_004));
+}
+
+/// A hole within what one poll takes: what is below, what is above, and what fills it.
+#[test]
+fn merged_segments_around_a_gap_are_acknowledged_each() {
+    let mut receiver = TcpReceiver::new(&TcpConfig::default(), Duration::ZERO);
+    assert_eq!(merged(&mut receiver, 0, 3, false), [(3, false)]);
+    assert_eq!(merged(&mut receiver, 4, 6, false), [(3, false)]);
+    assert_eq!(receiver.out_of_order_bytes(), 6 * MSS);
+    assert_eq!(merged(&mut receiver, 3, 1, false), [(10, false)]);
+    assert_eq!(merged(&mut receiver, 3, 2, false), [(10, false)]);
+    let statistics = receiver.statistics();
+    assert_eq!((statistics.packets_received, statistics.duplicate_packets, statistics.reordered_packets), (12, 2, 1));
+}
+
+/// RFC 8257, section 3.2, whatever the packets are merged to: receive offload never merges across a change of marking.
+#[test]
+fn dctcp_echoes_marks_of_merged_segments() {
+    let mut receiver = delayed(TcpConfig::dctcp(), 0);
+    assert_eq!(merged(&mut receiver, 0, 4, false), [(4, false)]);
+    assert_eq!(merged(&mut receiver, 4, 3, true), [(7, true)]);
+    assert_eq!(merged(&mut receiver, 7, 1, true), []);
+    assert_eq!(merged(&mut receiver, 8, 2, false), [(8, true), (10, false)]);
+    assert_eq!(receiver.statistics().marked_packets, 4);
+}

@@ -108,6 +108,7 @@ impl TcpSender {
         let lost_before = self.scoreboard.has_unrepaired();
         let losses_bytes = self.scoreboard.losses_bytes();
         self.note_loss(header);
+        self.note_duplicate(header);
         let deflates = advanced && self.is_inflated();
         self.resolve(&event, &delivery, advanced);
         let further_loss = !lost_before && self.scoreboard.has_unrepaired();

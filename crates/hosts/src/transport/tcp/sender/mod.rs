@@ -66,13 +66,17 @@ struct Probe {
     retransmission: bool,
 }
 
-/// What to restore when the reduction under way turns out spurious (RFC 4015).
+/// What to restore when a reduction turns out spurious (RFC 4015).
 #[derive(Clone, Copy, Debug)]
 struct Undo {
     window_bytes: u64,
     threshold_bytes: u64,
     /// When the first retransmission was sent, and the end of its segment.
     retransmission: Option<(Timestamp, u64)>,
+    /// Bytes sent again that no DSACK has reported yet.
+    unreported_bytes: u64,
+    /// The reduction is over; once more than this is acknowledged no report is to be expected any more.
+    until: Option<u64>,
 }
 
 /// The sending end of a TCP connection.

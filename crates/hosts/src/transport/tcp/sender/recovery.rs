@@ -4,7 +4,7 @@ use super::{CongestionState, TcpSender, Undo};
 use crate::transport::tcp::congestion::{AckEvent, CongestionControl};
 use crate::transport::tcp::delivery::Delivery;
 use crate::transport::tcp::prr::ProportionalRateReduction;
-use hitless_wire::{Duration, Time};
+use hitless_wire::{Duration, TcpFlags, TcpHeader, Time};
 
 impl TcpSender {
     /// Handles an acknowledgement when something is or may be wrong.
@@ -109,6 +109,7 @@ impl TcpSender {
 
     fn enter_reduction(&mut self, delivered_bytes: u64) {
         self.window.threshold_bytes = self.algorithm.threshold_on_echo(&self.window);
+        self.undo = None;
         self.reduction_to_report = !self.config.precise_ecn();
         self.begin(CongestionState::Reduction, delivered_bytes);
     }
@@ -138,7 +139,7 @@ impl TcpSender {
         // With Reno a fast recovery may end while more waits to be sent again after a timeout.
         let goes_back = self.scoreboard.acknowledged() < self.recover && self.scoreboard.has_unrepaired();
         self.state = if goes_back { CongestionState::Loss } else { CongestionState::Open };
-        self.undo = None;
+        self.await_reports();
         self.duplicate_acks = 0;
         if !self.config.sack {
             self.scoreboard.forget_duplicates();
@@ -202,17 +203,43 @@ impl TcpSender {
     }
 
     fn remember_for_undo(&mut self) {
-        self.undo = self.config.eifel_undo.then_some(Undo {
+        self.undo = (self.config.eifel_undo || self.config.dsack_undo).then_some(Undo {
             window_bytes: self.window.congestion_bytes,
             threshold_bytes: self.window.threshold_bytes,
             retransmission: None,
+            unreported_bytes: 0,
+            until: None,
         });
+    }
+
+    /// The reduction is over: what was sent again may still be reported as having come twice.
+    fn await_reports(&mut self) {
+        let next = self.scoreboard.next();
+        self.undo = self.undo.filter(|undo| self.config.dsack_undo && undo.retransmission.is_some());
+        if let Some(undo) = &mut self.undo {
+            undo.until.get_or_insert(next);
+        }
+    }
+
+    /// RFC 2883, and RFC 3708 of what it is good for: when all that was sent again has come twice, nothing was lost.
+    pub(super) fn note_duplicate(&mut self, header: &TcpHeader) {
+        let Some(undo) = &mut self.undo else { return };
+        if undo.until.is_some_and(|until| header.acknowledgement > until) {
+            self.undo = None;
+        } else if header.flags.contains(TcpFlags::DSACK) && undo.retransmission.is_some() {
+            undo.unreported_bytes = undo.unreported_bytes.saturating_sub(u64::from(header.timestamp));
+            if undo.unreported_bytes == 0 {
+                let undo = *undo;
+                self.undo = None;
+                self.undo_reduction(&undo);
+            }
+        }
     }
 
     /// RFC 3522: the acknowledgement of the first retransmission echoes what was sent before it, so that the
     /// original had arrived after all.
     fn detect_spurious(&mut self, delivery: &Delivery) {
-        let Some(undo) = self.undo else { return };
+        let Some(undo) = self.undo.filter(|_| self.config.eifel_undo) else { return };
         let Some((sent_at, end)) = undo.retransmission else { return };
         if self.scoreboard.acknowledged() < end {
             return;

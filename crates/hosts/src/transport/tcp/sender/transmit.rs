@@ -197,6 +197,7 @@ impl TcpSender {
         self.statistics.packets_retransmitted += 1;
         if let Some(undo) = &mut self.undo {
             undo.retransmission.get_or_insert((Timestamp::at(now), segment.end));
+            undo.unreported_bytes += u64::from(segment.payload_bytes);
         }
         // RFC 3168, section 6.1.5: retransmissions are not ECN-capable; with DCTCP everything is, as in Linux.
         let ecn = if self.config.precise_ecn() { Ecn::Capable } else { Ecn::NotCapable };
