@@ -168,14 +168,13 @@ impl Link {
         all.skip(under_way.saturating_sub(count))
     }
 
-    /// What becomes of a frame that arrives.
+    /// [`Self::arrive`] for a frame on a link that does nothing to it. False, and nothing was done, on any other.
     #[inline(always)]
-    pub fn arrive(&mut self, frame: ArrivingFrame) -> Fate {
-        if !self.is_clean {
-            return self.arrive_impaired(frame);
+    pub fn arrive_clean(&mut self, at: Time, frame_bytes: u32) -> bool {
+        if self.is_clean {
+            self.count_arrival(at, frame_bytes);
         }
-        self.count_arrival(frame);
-        Fate::Arrives
+        self.is_clean
     }
 
     /// Whether a control ordered set that arrives at `at` comes through. To the loss model it is a frame of eight bytes:
@@ -186,17 +185,17 @@ impl Link {
     }
 
     #[inline(always)]
-    fn count_arrival(&mut self, frame: ArrivingFrame) {
+    fn count_arrival(&mut self, at: Time, frame_bytes: u32) {
         self.counters.frames_arrived += 1;
-        self.counters.bytes_arrived += u64::from(frame.frame_bytes);
-        self.counters.last_arrival = frame.at;
+        self.counters.bytes_arrived += u64::from(frame_bytes);
+        self.counters.last_arrival = at;
     }
 
-    #[inline(never)]
-    fn arrive_impaired(&mut self, frame: ArrivingFrame) -> Fate {
+    /// What becomes of a frame that arrives.
+    pub fn arrive(&mut self, frame: ArrivingFrame) -> Fate {
         let fate = self.fate(frame);
         match fate {
-            Fate::Arrives => self.count_arrival(frame),
+            Fate::Arrives => self.count_arrival(frame.at, frame.frame_bytes),
             Fate::Corrupted => self.counters.frames_corrupted += 1,
             Fate::LostDown => self.counters.frames_lost_down += 1,
         }

@@ -282,15 +282,12 @@ impl Simulation {
     fn arrive<const OUTSIDE: bool>(&mut self, now: Time, link: u32) -> Reach {
         let state = &mut self.medium.links[link as usize];
         let (packet, next) = state.take();
-        let descriptor = &self.medium.packets[packet];
-        let frame = ArrivingFrame { at: now, frame_bytes: descriptor.frame_bytes, is_repair: descriptor.is_repair };
-        let fate = state.arrive(frame);
-        let to = state.to;
         if let Some((at, source)) = next {
             self.medium.queue.push_source(at, source);
         }
-        if fate != Fate::Arrives {
-            self.lose::<OUTSIDE>(now, link, packet, fate);
+        let is_whole = state.arrive_clean(now, self.medium.packets[packet].frame_bytes);
+        let to = state.to;
+        if !is_whole && self.is_lost::<OUTSIDE>(now, link, packet) {
             return Reach::Hosts;
         }
         if OUTSIDE && self.medium.leave(now, link, packet) {
@@ -336,6 +333,18 @@ impl Simulation {
     ) {
         let mut side = SwitchSide::<OUTSIDE> { medium: &mut self.medium, hosts: &mut self.hosts, switch: switch.0 };
         self.switches[switch.0 as usize].receive_with_care(now, port, packet, &mut side);
+    }
+
+    /// Whether a link that may do so loses a packet that has come to its end; if so that is all of the packet.
+    #[inline(never)]
+    fn is_lost<const OUTSIDE: bool>(&mut self, now: Time, link: u32, packet: PacketHandle) -> bool {
+        let descriptor = &self.medium.packets[packet];
+        let frame = ArrivingFrame { at: now, frame_bytes: descriptor.frame_bytes, is_repair: descriptor.is_repair };
+        let fate = self.medium.links[link as usize].arrive(frame);
+        if fate != Fate::Arrives {
+            self.lose::<OUTSIDE>(now, link, packet, fate);
+        }
+        fate != Fate::Arrives
     }
 
     #[cold]
