@@ -60,10 +60,10 @@ pub use view::{FabricView, LinkView};
 /// What an event may have changed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reach {
-    /// A switch and what it sent: no flow has ended by it.
-    Switch,
-    /// A host, or anything else.
-    Hosts,
+    /// Packets on their way: no flow has ended by it.
+    Packets,
+    /// A flow, or anything else.
+    Flows,
     /// Nothing: whoever drives the run wants it to stop here for now.
     Pause,
 }
@@ -189,8 +189,8 @@ impl Simulation {
                     Turn::Other(event_of_node) => self.dispatch::<false>(event.time, event_of_node),
                 };
                 match reach {
-                    Reach::Switch => {}
-                    Reach::Hosts => {
+                    Reach::Packets => {}
+                    Reach::Flows => {
                         self.follow_ended_flows();
                         if self.is_done() {
                             return (End::AllFlowsDone, self.now);
@@ -258,12 +258,12 @@ impl Simulation {
             SimulationEvent::LinkArrival { link } => return self.arrive::<OUTSIDE>(now, link),
             SimulationEvent::OrderedSetArrival { link, set } => {
                 self.arrive_ordered_set::<OUTSIDE>(now, link, set);
-                return Reach::Switch;
+                return Reach::Packets;
             }
             SimulationEvent::Switch { switch, event } => {
                 let mut side = SwitchSide::<OUTSIDE> { medium: &mut self.medium, hosts: &mut self.hosts, switch };
                 self.switches[switch as usize].handle(now, event, &mut side);
-                return Reach::Switch;
+                return Reach::Packets;
             }
             SimulationEvent::Host(event) => {
                 self.hosts.handle(now, event, &mut HostSide { medium: &mut self.medium });
@@ -275,7 +275,7 @@ impl Simulation {
             SimulationEvent::Pause => return Reach::Pause,
             SimulationEvent::Sample { sampler } => self.sample(now, sampler as usize),
         }
-        Reach::Hosts
+        Reach::Flows
     }
 
     #[inline(always)]
@@ -288,10 +288,10 @@ impl Simulation {
         let is_whole = state.arrive_clean(now, self.medium.packets[packet].frame_bytes);
         let to = state.to;
         if !is_whole && self.is_lost::<OUTSIDE>(now, link, packet) {
-            return Reach::Hosts;
+            return Reach::Packets;
         }
         if OUTSIDE && self.medium.leave(now, link, packet) {
-            return Reach::Switch;
+            return Reach::Packets;
         }
         match to.node {
             Node::Switch(switch) => {
@@ -300,14 +300,14 @@ impl Simulation {
                 if !self.switches[switch.0 as usize].receive_straight(now, to.port, packet, &mut side) {
                     self.receive_with_care::<OUTSIDE>(now, switch, to.port, packet);
                 }
-                Reach::Switch
+                Reach::Packets
             }
             Node::Host(host) => {
                 if let Some(order) = &mut self.medium.order {
                     order.arrived(now, &self.medium.packets[packet]);
                 }
-                self.hosts.receive(now, host, packet, &mut HostSide { medium: &mut self.medium });
-                Reach::Hosts
+                let has_ended = self.hosts.receive(now, host, packet, &mut HostSide { medium: &mut self.medium });
+                if has_ended { Reach::Flows } else { Reach::Packets }
             }
         }
     }

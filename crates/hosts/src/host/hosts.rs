@@ -143,28 +143,32 @@ impl Hosts {
         assert!(!appends || transport.is_reliable(), "a message of datagrams may never be complete");
     }
 
-    /// The last bit of a packet has arrived at `host`.
+    /// The last bit of a packet has arrived at `host`; answers whether its flow has ended by that.
     ///
     /// # Panics
     /// When the packet is addressed to another host: a fault of the fabric's routing.
     #[inline(always)]
-    pub fn receive<E: HostEnvironment>(&mut self, now: Time, host: HostId, packet: PacketHandle, env: &mut E) {
+    pub fn receive<E: HostEnvironment>(&mut self, now: Time, host: HostId, packet: PacketHandle, env: &mut E) -> bool {
         let descriptor = &env.packets()[packet];
         assert!(descriptor.destination == host, "{host:?} received a packet for {:?}", descriptor.destination);
         let flow = descriptor.flow;
         let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else {
-            return self.drop_stray(host, flow, packet, env);
+            self.drop_stray(host, flow, packet, env);
+            return false;
         };
         let side = connection.addressee(descriptor);
         let state = &mut self.hosts[host.0 as usize];
         if let Some(at) = connection.wiring().delivery_time(now, side, state) {
             env.packets()[packet].transport.note_arrival(now);
-            return env.schedule(at, host, HostEvent::Deliver(packet));
+            env.schedule(at, host, HostEvent::Deliver(packet));
+            return false;
         }
         connection.deliver(now, side, packet, state, env);
-        if connection.outcome().is_some() {
+        let has_ended = connection.outcome().is_some();
+        if has_ended {
             self.finish(now, flow, env);
         }
+        has_ended
     }
 
     /// An event has come that was scheduled through the environment.
