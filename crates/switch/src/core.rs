@@ -77,7 +77,8 @@ impl Core {
                     descriptor.mark_congestion();
                 }
                 towards.mac.count_sent(frame_bytes);
-                environment.transmit(egress_port, packet, departs_at + self.architecture.egress_latency);
+                let last_bit_at = departs_at + self.architecture.egress_latency;
+                environment.transmit_on(towards.config.line, egress_port, packet, last_bit_at);
             }
         }
         true

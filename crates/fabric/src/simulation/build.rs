@@ -218,6 +218,7 @@ fn switch(
         let marking = streams.stream(&format!("marking at {}", topology.link_name(port.link)));
         PortConfig {
             faces_switch: port.faces_switch(),
+            line: port.link.index() as u32,
             flow_queueing: by_flow,
             ..port_config(&settings, link.rate, link.overhead_bytes, marking)
         }

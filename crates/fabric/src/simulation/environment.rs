@@ -237,12 +237,18 @@ impl<const OUTSIDE: bool> Environment for SwitchSide<'_, OUTSIDE> {
         self.medium.queue.push(at, order, SimulationEvent::Switch { switch: self.switch, event });
     }
 
-    #[inline(always)]
+    #[inline]
     fn transmit(&mut self, port: PortId, packet: PacketHandle, last_bit_at: Time) {
+        let link = self.medium.switch_links.of(self.switch, port);
+        self.transmit_on(link, port, packet, last_bit_at);
+    }
+
+    // Lines have the numbers of the links.
+    #[inline(always)]
+    fn transmit_on(&mut self, link: u32, _port: PortId, packet: PacketHandle, last_bit_at: Time) {
         if OUTSIDE {
             self.medium.decide(self.switch, packet, Action::Transmit);
         }
-        let link = self.medium.switch_links.of(self.switch, port);
         self.medium.put_on_link(link, packet, last_bit_at);
     }
 
