@@ -137,7 +137,6 @@ fn medium(scenario: &Scenario, topology: &Topology) -> Medium {
         switch_links: SwitchLinks::new(topology),
         hosts_count,
         control_packets: 0,
-        transmissions: 0,
         records: Records::default(),
         services: Services::new(&scenario.flows),
         drops: DropLedger::new(topology.switches.len(), scenario.flows.len()),
