@@ -111,7 +111,9 @@ pub struct EventQueue<P> {
     sources: u32,
     /// The absolute number of the slot whose turn it is, on the lowest level.
     cursor: u64,
-    last: (Time, OrderKey),
+    /// The time of the last event popped, and the first key that another event of that time may have.
+    last: Time,
+    next_order: u64,
     nodes: Vec<Node<P>>,
     /// Any slot less than [`SLOTS`] after the cursor.
     near: Level,
@@ -130,7 +132,8 @@ impl<P: Copy> Default for EventQueue<P> {
             free: NONE,
             sources: 0,
             cursor: 0,
-            last: (Time::ZERO, OrderKey(0)),
+            last: Time::ZERO,
+            next_order: 0,
             nodes: Vec::new(),
             near: Level::new(),
             blocks: Level::new(),
@@ -156,7 +159,7 @@ impl<P: Copy> EventQueue<P> {
 
     /// The time of the last event popped.
     pub const fn now(&self) -> Time {
-        self.last.0
+        self.last
     }
 
     /// Adds a source, whose event will always have this key and payload.
@@ -203,14 +206,15 @@ impl<P: Copy> EventQueue<P> {
 
     #[inline(always)]
     fn check_turn(&self, time: Time, order: OrderKey) {
-        if time <= self.last.0 {
+        if time <= self.last {
             self.check_turn_at_same_time(time, order);
         }
     }
 
     #[inline(never)]
     fn check_turn_at_same_time(&self, time: Time, order: OrderKey) {
-        assert!((time, order) >= self.last, "an event for {time} ({:#x}) was scheduled at {}", order.0, self.now());
+        let is_ahead = (time, order.0.saturating_add(1)) >= (self.last, self.next_order);
+        assert!(is_ahead, "an event for {time} ({:#x}) was scheduled at {}", order.0, self.now());
     }
 
     /// Takes the next event.
@@ -251,10 +255,11 @@ impl<P: Copy> EventQueue<P> {
             }
         };
         let (time, order) = (node.time, node.order);
-        if time <= self.last.0 {
-            check_no_tie(self.last, time, order);
+        if time <= self.last && (time < self.last || order.0 < self.next_order) {
+            refuse_tie(time, order);
         }
-        self.last = (time, order);
+        self.last = time;
+        self.next_order = order.0.saturating_add(1);
         if number < self.sources {
             node.next = IDLE;
             return Some(Event { time, order, payload: Turn::Source(Source(number)) });
@@ -523,8 +528,8 @@ const fn is_near(slot: u64, cursor: u64) -> bool {
     slot.wrapping_sub(cursor).wrapping_sub(1) < SLOT_MASK
 }
 
+#[cold]
 #[inline(never)]
-fn check_no_tie(last: (Time, OrderKey), time: Time, order: OrderKey) {
-    let is_first = last == (Time::ZERO, OrderKey(0));
-    assert!((time, order) > last || is_first, "two events at {time} with key {:#x}", order.0);
+fn refuse_tie(time: Time, order: OrderKey) -> ! {
+    panic!("two events at {time} with key {:#x}", order.0);
 }

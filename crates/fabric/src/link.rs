@@ -59,20 +59,31 @@ pub struct Link {
     /// The frame whose arrival is pending, or [`NOTHING`].
     first: PacketHandle,
     source: Source,
-    /// Never corrupts a frame and was never down.
-    is_clean: bool,
     /// From the last bit leaving the sender's MAC to the last bit in the receiver's.
     pub delay: Duration,
     /// The frames behind the first, and when they arrive.
     following: Ring<(Time, PacketHandle)>,
     /// What it counted.
     pub counters: LinkCounters,
+    /// None as long as it was never to corrupt a frame and was never down.
+    impairment: Option<Box<Impairment>>,
+}
+
+/// What a link may do to frames.
+#[derive(Clone, Debug)]
+struct Impairment {
     /// None as long as no frame was ever to be corrupted.
-    corruption: Option<Box<Corruption>>,
+    corruption: Option<Corruption>,
     /// While down: since when. `Time::NEVER` while up.
     down_since: Time,
     /// When it last came up.
     up_since: Time,
+}
+
+impl Default for Impairment {
+    fn default() -> Self {
+        Self { corruption: None, down_since: Time::NEVER, up_since: Time::ZERO }
+    }
 }
 
 impl Link {
@@ -84,45 +95,52 @@ impl Link {
             to,
             first: NOTHING,
             source,
-            is_clean: true,
             delay,
             following: Ring::default(),
             counters: LinkCounters::default(),
-            corruption: None,
-            down_since: Time::NEVER,
-            up_since: Time::ZERO,
+            impairment: None,
         }
     }
 
     /// Changes which frames are corrupted, on a line of `line_rate`; `stream` is what chance is drawn from if the link has
     /// none yet.
     pub fn set_loss(&mut self, model: &LossModel, line_rate: BitRate, stream: impl FnOnce() -> Stream) {
-        match &mut self.corruption {
-            Some(corruption) => corruption.set(model, line_rate),
-            None if *model == LossModel::None => return,
-            None => self.corruption = Some(Box::new(Corruption::new(model, line_rate, stream()))),
+        if let Some(corruption) = self.corruption_mut() {
+            corruption.set(model, line_rate);
+        } else if *model != LossModel::None {
+            self.impairment_mut().corruption = Some(Corruption::new(model, line_rate, stream()));
         }
-        self.is_clean = false;
+    }
+
+    fn corruption_mut(&mut self) -> Option<&mut Corruption> {
+        self.impairment.as_mut()?.corruption.as_mut()
+    }
+
+    fn impairment_mut(&mut self) -> &mut Impairment {
+        self.impairment.get_or_insert_default()
     }
 
     /// No frame is corrupted: for a link to a switch elsewhere, where the receiving end does that.
     pub fn clear_loss(&mut self) {
-        self.corruption = None;
+        if let Some(impairment) = &mut self.impairment {
+            impairment.corruption = None;
+        }
     }
 
     /// How often one, two, ... frames in a row were corrupted.
     pub fn corrupted_runs(&self) -> &[u64] {
-        self.corruption.as_deref().map_or(&[], Corruption::runs)
+        let corruption = self.impairment.as_ref().and_then(|impairment| impairment.corruption.as_ref());
+        corruption.map_or(&[], Corruption::runs)
     }
 
     /// Takes the link down or up.
     pub fn set_state(&mut self, now: Time, state: LinkState) {
-        self.is_clean = false;
+        let impairment = self.impairment_mut();
         match state {
-            LinkState::Down if self.down_since == Time::NEVER => self.down_since = now,
-            LinkState::Up if self.down_since != Time::NEVER => {
-                self.down_since = Time::NEVER;
-                self.up_since = now;
+            LinkState::Down if impairment.down_since == Time::NEVER => impairment.down_since = now,
+            LinkState::Up if impairment.down_since != Time::NEVER => {
+                impairment.down_since = Time::NEVER;
+                impairment.up_since = now;
             }
             _ => {}
         }
@@ -168,35 +186,35 @@ impl Link {
         all.skip(under_way.saturating_sub(count))
     }
 
-    /// What becomes of a frame that arrives.
+    /// [`Self::arrive`] for a frame on a link that does nothing to it. False, and nothing was done, on any other.
     #[inline(always)]
-    pub fn arrive(&mut self, frame: ArrivingFrame) -> Fate {
-        if !self.is_clean {
-            return self.arrive_impaired(frame);
+    pub fn arrive_clean(&mut self, at: Time, frame_bytes: u32) -> bool {
+        let is_clean = self.impairment.is_none();
+        if is_clean {
+            self.count_arrival(at, frame_bytes);
         }
-        self.count_arrival(frame);
-        Fate::Arrives
+        is_clean
     }
 
     /// Whether a control ordered set that arrives at `at` comes through. To the loss model it is a frame of eight bytes:
     /// where losses do not depend on length it is as likely to be lost as a full one. It counts nowhere.
     pub fn carries_ordered_set(&mut self, at: Time) -> bool {
         let set = ArrivingFrame { at, frame_bytes: ORDERED_SET_BYTES, is_repair: false };
-        self.is_clean || self.fate(set) == Fate::Arrives
+        self.fate(set) == Fate::Arrives
     }
 
     #[inline(always)]
-    fn count_arrival(&mut self, frame: ArrivingFrame) {
+    fn count_arrival(&mut self, at: Time, frame_bytes: u32) {
         self.counters.frames_arrived += 1;
-        self.counters.bytes_arrived += u64::from(frame.frame_bytes);
-        self.counters.last_arrival = frame.at;
+        self.counters.bytes_arrived += u64::from(frame_bytes);
+        self.counters.last_arrival = at;
     }
 
-    #[inline(never)]
-    fn arrive_impaired(&mut self, frame: ArrivingFrame) -> Fate {
+    /// What becomes of a frame that arrives.
+    pub fn arrive(&mut self, frame: ArrivingFrame) -> Fate {
         let fate = self.fate(frame);
         match fate {
-            Fate::Arrives => self.count_arrival(frame),
+            Fate::Arrives => self.count_arrival(frame.at, frame.frame_bytes),
             Fate::Corrupted => self.counters.frames_corrupted += 1,
             Fate::LostDown => self.counters.frames_lost_down += 1,
         }
@@ -205,11 +223,13 @@ impl Link {
 
     #[inline]
     fn fate(&mut self, frame: ArrivingFrame) -> Fate {
+        let Some(impairment) = &mut self.impairment else { return Fate::Arrives };
         let left_at = Time(frame.at.as_ps().saturating_sub(self.delay.as_ps()));
-        if self.down_since <= frame.at || (self.up_since > left_at && self.up_since > Time::ZERO) {
+        let Impairment { corruption, down_since, up_since } = impairment.as_mut();
+        if *down_since <= frame.at || (*up_since > left_at && *up_since > Time::ZERO) {
             return Fate::LostDown;
         }
-        let is_corrupted = self.corruption.as_mut().is_some_and(|corruption| corruption.strikes(frame));
+        let is_corrupted = corruption.as_mut().is_some_and(|corruption| corruption.strikes(frame));
         if is_corrupted { Fate::Corrupted } else { Fate::Arrives }
     }
 }
@@ -236,7 +256,12 @@ mod tests {
         let mut link = link();
         let stream = || unreachable!("nothing is drawn");
         link.set_loss(&LossModel::None, BitRate::from_gbps(100), stream);
-        assert!(link.is_clean && link.corruption.is_none());
+        assert!(link.impairment.is_none());
+    }
+
+    #[test]
+    fn a_link_is_two_cache_lines() {
+        assert_eq!(size_of::<Link>(), 128);
     }
 
     #[test]

@@ -54,13 +54,13 @@ impl Core {
         environment: &mut E,
     ) -> bool {
         let ports = self.ports.as_mut_slice();
-        if !ports[usize::from(port.0)].receives_straight || !environment.packets()[packet].shims.is_empty() {
+        if !ports[usize::from(port.0)].receives_straight {
             return false;
         }
         let (descriptor, route) = environment.packet_and_route(packet);
         let Some(egress_port) = route else { return false };
         let towards = &ports[usize::from(egress_port.0)];
-        if !towards.sends_straight || descriptor.ttl <= 1 {
+        if !towards.sends_straight || !descriptor.shims.is_empty() || descriptor.ttl <= 1 {
             return false;
         }
         let frame_bytes = descriptor.frame_bytes;
@@ -77,7 +77,8 @@ impl Core {
                     descriptor.mark_congestion();
                 }
                 towards.mac.count_sent(frame_bytes);
-                environment.transmit(egress_port, packet, departs_at + self.architecture.egress_latency);
+                let last_bit_at = departs_at + self.architecture.egress_latency;
+                environment.transmit_on(towards.config.line, egress_port, packet, last_bit_at);
             }
         }
         true

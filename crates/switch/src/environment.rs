@@ -34,6 +34,11 @@ pub trait Environment {
     fn schedule(&mut self, at: Time, event: SwitchEvent);
     /// The last bit of the packet leaves the MAC of `port` at `last_bit_at`.
     fn transmit(&mut self, port: PortId, packet: PacketHandle, last_bit_at: Time);
+    /// The same with the line of the port, as [`crate::PortConfig::line`] names it: for whoever would have to look for it.
+    #[inline(always)]
+    fn transmit_on(&mut self, _line: u32, port: PortId, packet: PacketHandle, last_bit_at: Time) {
+        self.transmit(port, packet, last_bit_at);
+    }
     /// A control ordered set leaves by `port`, its last bit at `last_bit_at`; at the other end it is to become a
     /// [`SwitchEvent::OrderedSet`]. Where links carry frames only, it ends here.
     fn send_ordered_set(&mut self, _port: PortId, _set: OrderedSet, _last_bit_at: Time) {}

@@ -57,6 +57,8 @@ pub struct PortConfig {
     pub is_loopback: bool,
     /// The link partner is a switch.
     pub faces_switch: bool,
+    /// What the environment calls the line, for [`crate::Environment::transmit_on`].
+    pub line: u32,
     /// The queues, by number.
     pub queues: Vec<QueueConfig>,
     /// A group of queues, numbered after these; mechanisms ask for it.
@@ -75,6 +77,7 @@ impl PortConfig {
             overhead_bytes,
             is_loopback: false,
             faces_switch: false,
+            line: 0,
             queues: vec![queue],
             group: None,
             class_queue: [QueueId(0); 8],

@@ -285,11 +285,14 @@ impl BitRate {
     /// Time to put `bytes` on the wire; exact where a byte takes a whole number of picoseconds, else rounded up.
     #[inline]
     pub const fn time_for(self, bytes: u64) -> Duration {
-        if self.ps_per_byte != 0 {
-            return Duration(bytes * self.ps_per_byte);
-        }
-        let ps = (bytes as u128 * 8 * PS_PER_SECOND as u128).div_ceil(self.bps as u128);
-        Duration(ps as u64)
+        if self.ps_per_byte == 0 { self.uneven_time_for(bytes) } else { Duration(bytes * self.ps_per_byte) }
+    }
+
+    /// A division of 128 bits: out of the way of the rates that Ethernet has.
+    #[cold]
+    #[inline(never)]
+    const fn uneven_time_for(self, bytes: u64) -> Duration {
+        Duration((bytes as u128 * 8 * PS_PER_SECOND as u128).div_ceil(self.bps as u128) as u64)
     }
 
     /// Whole bytes that fit in `span` at this rate.

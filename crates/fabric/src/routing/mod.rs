@@ -77,7 +77,7 @@ impl Routing {
 
     /// All equal-cost next hops of `switch` towards `destination`, in order of port number. Empty: unreachable.
     pub fn next_hops(&self, switch: SwitchId, destination: HostId) -> &[PortId] {
-        self.hops(self.watched(switch, destination).unwrap_or_else(|| self.set(switch, destination)))
+        self.hops(self.watched(switch, destination).unwrap_or_else(|| *self.set(switch, destination)))
     }
 
     fn hops(&self, set: HopSet) -> &[PortId] {
@@ -100,12 +100,12 @@ impl Routing {
     }
 
     #[inline(always)]
-    fn set(&self, switch: SwitchId, destination: HostId) -> HopSet {
+    fn set(&self, switch: SwitchId, destination: HostId) -> &HopSet {
         let place = &self.places[destination.0 as usize];
         if place.switch == switch {
-            return place.direct;
+            return &place.direct;
         }
-        self.sets[self.place(switch, destination)]
+        &self.sets[self.place(switch, destination)]
     }
 
     /// Where in the table the next hops of `switch` towards `destination` stand.

@@ -137,7 +137,6 @@ fn medium(scenario: &Scenario, topology: &Topology) -> Medium {
         switch_links: SwitchLinks::new(topology),
         hosts_count,
         control_packets: 0,
-        transmissions: 0,
         records: Records::default(),
         services: Services::new(&scenario.flows),
         drops: DropLedger::new(topology.switches.len(), scenario.flows.len()),
@@ -219,6 +218,7 @@ fn switch(
         let marking = streams.stream(&format!("marking at {}", topology.link_name(port.link)));
         PortConfig {
             faces_switch: port.faces_switch(),
+            line: port.link.index() as u32,
             flow_queueing: by_flow,
             ..port_config(&settings, link.rate, link.overhead_bytes, marking)
         }

@@ -60,10 +60,10 @@ pub use view::{FabricView, LinkView};
 /// What an event may have changed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reach {
-    /// A switch and what it sent: no flow has ended by it.
-    Switch,
-    /// A host, or anything else.
-    Hosts,
+    /// Packets on their way: no flow has ended by it.
+    Packets,
+    /// A flow, or anything else.
+    Flows,
     /// Nothing: whoever drives the run wants it to stop here for now.
     Pause,
 }
@@ -189,8 +189,8 @@ impl Simulation {
                     Turn::Other(event_of_node) => self.dispatch::<false>(event.time, event_of_node),
                 };
                 match reach {
-                    Reach::Switch => {}
-                    Reach::Hosts => {
+                    Reach::Packets => {}
+                    Reach::Flows => {
                         self.follow_ended_flows();
                         if self.is_done() {
                             return (End::AllFlowsDone, self.now);
@@ -258,12 +258,12 @@ impl Simulation {
             SimulationEvent::LinkArrival { link } => return self.arrive::<OUTSIDE>(now, link),
             SimulationEvent::OrderedSetArrival { link, set } => {
                 self.arrive_ordered_set::<OUTSIDE>(now, link, set);
-                return Reach::Switch;
+                return Reach::Packets;
             }
             SimulationEvent::Switch { switch, event } => {
                 let mut side = SwitchSide::<OUTSIDE> { medium: &mut self.medium, hosts: &mut self.hosts, switch };
                 self.switches[switch as usize].handle(now, event, &mut side);
-                return Reach::Switch;
+                return Reach::Packets;
             }
             SimulationEvent::Host(event) => {
                 self.hosts.handle(now, event, &mut HostSide { medium: &mut self.medium });
@@ -275,26 +275,23 @@ impl Simulation {
             SimulationEvent::Pause => return Reach::Pause,
             SimulationEvent::Sample { sampler } => self.sample(now, sampler as usize),
         }
-        Reach::Hosts
+        Reach::Flows
     }
 
     #[inline(always)]
     fn arrive<const OUTSIDE: bool>(&mut self, now: Time, link: u32) -> Reach {
         let state = &mut self.medium.links[link as usize];
         let (packet, next) = state.take();
-        let descriptor = &self.medium.packets[packet];
-        let frame = ArrivingFrame { at: now, frame_bytes: descriptor.frame_bytes, is_repair: descriptor.is_repair };
-        let fate = state.arrive(frame);
-        let to = state.to;
         if let Some((at, source)) = next {
             self.medium.queue.push_source(at, source);
         }
-        if fate != Fate::Arrives {
-            self.lose::<OUTSIDE>(now, link, packet, fate);
-            return Reach::Hosts;
+        let is_whole = state.arrive_clean(now, self.medium.packets[packet].frame_bytes);
+        let to = state.to;
+        if !is_whole && self.is_lost::<OUTSIDE>(now, link, packet) {
+            return Reach::Packets;
         }
         if OUTSIDE && self.medium.leave(now, link, packet) {
-            return Reach::Switch;
+            return Reach::Packets;
         }
         match to.node {
             Node::Switch(switch) => {
@@ -303,14 +300,14 @@ impl Simulation {
                 if !self.switches[switch.0 as usize].receive_straight(now, to.port, packet, &mut side) {
                     self.receive_with_care::<OUTSIDE>(now, switch, to.port, packet);
                 }
-                Reach::Switch
+                Reach::Packets
             }
             Node::Host(host) => {
                 if let Some(order) = &mut self.medium.order {
                     order.arrived(now, &self.medium.packets[packet]);
                 }
-                self.hosts.receive(now, host, packet, &mut HostSide { medium: &mut self.medium });
-                Reach::Hosts
+                let has_ended = self.hosts.receive(now, host, packet, &mut HostSide { medium: &mut self.medium });
+                if has_ended { Reach::Flows } else { Reach::Packets }
             }
         }
     }
@@ -336,6 +333,18 @@ impl Simulation {
     ) {
         let mut side = SwitchSide::<OUTSIDE> { medium: &mut self.medium, hosts: &mut self.hosts, switch: switch.0 };
         self.switches[switch.0 as usize].receive_with_care(now, port, packet, &mut side);
+    }
+
+    /// Whether a link that may do so loses a packet that has come to its end; if so that is all of the packet.
+    #[inline(never)]
+    fn is_lost<const OUTSIDE: bool>(&mut self, now: Time, link: u32, packet: PacketHandle) -> bool {
+        let descriptor = &self.medium.packets[packet];
+        let frame = ArrivingFrame { at: now, frame_bytes: descriptor.frame_bytes, is_repair: descriptor.is_repair };
+        let fate = self.medium.links[link as usize].arrive(frame);
+        if fate != Fate::Arrives {
+            self.lose::<OUTSIDE>(now, link, packet, fate);
+        }
+        fate != Fate::Arrives
     }
 
     #[cold]

@@ -78,7 +78,7 @@ impl Simulation {
             },
             simulated_s: ended_at.as_seconds(),
             events: self.events,
-            transmissions: self.medium.transmissions,
+            transmissions: self.medium.links.iter().map(|link| link.counters.frames_sent).sum(),
             trace_hash: format!("{:016x}", self.medium.trace.value()),
             flows: FlowTotals {
                 started: totals.flows_started,

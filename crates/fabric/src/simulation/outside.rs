@@ -20,7 +20,6 @@ impl Medium {
 
     /// Has a packet arrive at the end of a link at `at`.
     pub fn land(&mut self, link: u32, packet: PacketHandle, at: Time) {
-        self.transmissions += 1;
         if let Some((at, source)) = self.links[link as usize].land(packet, at) {
             self.queue.push_source(at, source);
         }

@@ -144,26 +144,29 @@ impl Hosts {
         assert!(!appends || transport.is_reliable(), "a message of datagrams may never be complete");
     }
 
-    /// The last bit of a packet has arrived at `host`.
+    /// The last bit of a packet has arrived at `host`; answers whether its flow has ended by that.
     ///
     /// # Panics
     /// When the packet is addressed to another host: a fault of the fabric's routing.
     #[inline(always)]
-    pub fn receive<E: HostEnvironment>(&mut self, now: Time, host: HostId, packet: PacketHandle, env: &mut E) {
+    pub fn receive<E: HostEnvironment>(&mut self, now: Time, host: HostId, packet: PacketHandle, env: &mut E) -> bool {
         let descriptor = &env.packets()[packet];
         assert!(descriptor.destination == host, "{host:?} received a packet for {:?}", descriptor.destination);
         let flow = descriptor.flow;
         let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else {
-            return self.drop_stray(host, flow, packet, env);
+            self.drop_stray(host, flow, packet, env);
+            return false;
         };
         let side = connection.addressee(descriptor);
         if connection.wiring().delays_receive {
             return self.receive_delayed(now, flow, side, packet, env);
         }
         connection.deliver(now, side, packet.into(), &mut self.hosts[host.0 as usize], env);
-        if connection.outcome().is_some() {
+        let has_ended = connection.outcome().is_some();
+        if has_ended {
             self.finish(now, flow, env);
         }
+        has_ended
     }
 
     /// [`Self::receive`] by a host whose stack, or whose card, makes a packet wait.
@@ -175,8 +178,8 @@ impl Hosts {
         side: Side,
         packet: PacketHandle,
         env: &mut E,
-    ) {
-        let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else { return };
+    ) -> bool {
+        let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else { return false };
         let wiring = connection.wiring();
         let (host, on_network_card) = (wiring.host(side), wiring.on_network_card);
         let state = &mut self.hosts[host.0 as usize];
@@ -187,11 +190,15 @@ impl Hosts {
             if let Some(at) = poll {
                 env.schedule(at, host, event(flow));
             }
-            return;
+            return false;
         }
-        let Some(at) = wiring.delivery_time(now, side, state) else { return self.deliver(now, packet.into(), env) };
+        let Some(at) = wiring.delivery_time(now, side, state) else {
+            self.deliver(now, packet.into(), env);
+            return !matches!(self.flows[flow.0 as usize], FlowSlot::Active(_));
+        };
         env.packets()[packet].transport.note_arrival(now);
         env.schedule(at, host, HostEvent::Deliver(packet));
+        false
     }
 
     /// The kernel polls the ring of one end of a flow.

@@ -86,13 +86,6 @@ impl Room {
     }
 }
 
-/// What a byte takes at `rate` if that is a whole number of picoseconds, else 0.
-fn whole_ps_per_byte(rate: BitRate) -> u64 {
-    const PS_PER_SECOND_AND_BITS_PER_BYTE: u64 = 8 * 1_000_000_000_000;
-    let bps = rate.as_bps();
-    if PS_PER_SECOND_AND_BITS_PER_BYTE.is_multiple_of(bps) { PS_PER_SECOND_AND_BITS_PER_BYTE / bps } else { 0 }
-}
-
 /// A network card's transmit side.
 ///
 /// Two clocks: `busy_until` is when the last frame in the queue will have left; `committed_until` says the same of
@@ -101,8 +94,6 @@ fn whole_ps_per_byte(rate: BitRate) -> u64 {
 #[derive(Clone, Debug)]
 pub struct NetworkCard {
     rate: BitRate,
-    /// What a byte takes, where that is a whole number of picoseconds; else 0.
-    ps_per_byte: u64,
     wire_overhead_bytes: u32,
     room: Room,
     backlog_limit: Duration,
@@ -118,7 +109,6 @@ impl NetworkCard {
     pub fn new(config: &NetworkCardConfig) -> Self {
         Self {
             rate: config.rate,
-            ps_per_byte: whole_ps_per_byte(config.rate),
             wire_overhead_bytes: config.wire_overhead_bytes,
             room: Room::new(config),
             backlog_limit: config.rate.time_for(config.backlog_limit.0.max(1)),
@@ -135,15 +125,7 @@ impl NetworkCard {
     /// What a frame takes on the link.
     #[inline]
     pub fn serialisation(&self, frame_bytes: u32) -> Duration {
-        let bytes = u64::from(frame_bytes + self.wire_overhead_bytes);
-        if self.ps_per_byte == 0 { self.uneven_serialisation(bytes) } else { Duration(bytes * self.ps_per_byte) }
-    }
-
-    /// A division of 128 bits: out of the way of the rates that Ethernet has.
-    #[cold]
-    #[inline(never)]
-    fn uneven_serialisation(&self, bytes: u64) -> Duration {
-        self.rate.time_for(bytes)
+        self.rate.time_for(u64::from(frame_bytes + self.wire_overhead_bytes))
     }
 
     /// Puts a frame in the queue; answers when its last bit leaves, or `None` when the queue is full.

@@ -181,7 +181,9 @@ impl Bench {
             self.world.queue.pop();
             match self.world.happenings[number as usize] {
                 Happening::Host(event) => self.hosts.handle(now, event, &mut self.world),
-                Happening::Arrival(host, packet) => self.hosts.receive(now, host, packet, &mut self.world),
+                Happening::Arrival(host, packet) => {
+                    self.hosts.receive(now, host, packet, &mut self.world);
+                }
             }
             for flow in std::mem::take(&mut self.world.lost_flows) {
                 self.hosts.note_dropped(flow);
