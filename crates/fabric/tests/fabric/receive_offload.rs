@@ -17,6 +17,8 @@ switches = ["sw2", "sw6"]
 hosts_right = ["h8"]
 host_link = {{ rate = "100 Gbps", delay = "50 ns" }}
 switch_link = {{ rate = "100 Gbps", delay = "50 ns" }}
+[switch]
+ecn = {{ threshold = "100 KB" }}
 [host.kernel]
 receive = "5 us"
 jitter = {{ kind = "exponential", mean = "3 us" }}
@@ -46,7 +48,8 @@ loss = {{ kind = "bernoulli", rate = 0.005 }}
 
 #[test]
 fn all_is_delivered_and_a_batch_is_acknowledged_once() {
-    let (without, with) = (flows(""), flows("receive_offload = { interrupt_delay = \"4 us\", interrupt_packets = 64 }"));
+    let (without, with) =
+        (flows(""), flows("receive_offload = { interrupt_delay = \"4 us\", interrupt_packets = 64 }"));
     for outcome in [&without, &with] {
         assert_eq!(numbers(outcome, "flows", "delivered_bytes"), [24_387; 200]);
         assert!(numbers(outcome, "flows", "packets_received").iter().all(|&received| received >= 17));
