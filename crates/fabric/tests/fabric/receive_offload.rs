@@ -17,6 +17,8 @@ switches = ["sw2", "sw6"]
 hosts_right = ["h8"]
 host_link = {{ rate = "100 Gbps", delay = "50 ns" }}
 switch_link = {{ rate = "100 Gbps", delay = "50 ns" }}
+[switch]
+ecn = {{ threshold = "100 KB" }}
 [host.kernel]
 receive = "5 us"
 jitter = {{ kind = "exponential", mean = "3 us" }}

@@ -214,10 +214,10 @@ impl Hosts {
             self.deliver(now, receive_offload::merge(segment, env.packets()), env);
             rest = others;
         }
-        if let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] {
-            if let Some(ring) = connection.wiring().ring(side) {
-                ring.reuse(packets);
-            }
+        if let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize]
+            && let Some(ring) = connection.wiring().ring(side)
+        {
+            ring.reuse(packets);
         }
     }
 

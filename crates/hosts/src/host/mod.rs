@@ -9,7 +9,7 @@
 //! application <- transport <- [ordering] <- [receive delay] <- Hosts::receive
 //! ```
 //!
-//! where a delay of zero takes no event, and the layers of marking and ordering are there only if asked for. A sender that could go on is held back while its card has a backlog, and
+//! where a delay of zero takes no event, receive offload stands in the place of the receive delay, and the layers of marking and ordering are there only if asked for. A sender that could go on is held back while its card has a backlog, and
 //! all that wait are served in turn, a packet each, when it has drained.
 //!
 //! Both ends of a flow live in the same `Hosts`, in one allocation that exists from the flow's start to its end. The

@@ -199,11 +199,6 @@ impl Check<'_> {
         let host = &self.scenario.host;
         self.require(is_length(host.nic_queue), "host.nic_queue", LENGTH_RULE);
         self.stack(&host.kernel.into(), "host.kernel");
-        self.require(
-            host.kernel.receive_offload.is_none_or(|offload| offload.interrupt_packets != Some(0)),
-            "host.kernel.receive_offload.interrupt_packets",
-            "must be at least 1",
-        );
         self.stack(&host.network_card, "host.network_card");
         let Some(ordering) = host.ordering else { return };
         self.require(ordering.timeout > Duration::ZERO, "host.ordering.timeout", "must be above zero");

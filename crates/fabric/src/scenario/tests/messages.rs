@@ -280,7 +280,7 @@ fn the_fabric() {
             "kernel = { jitter",
             "kernel = { receive_offload = { interrupt_packets = 0 }, jitter",
             "host.kernel.receive_offload.interrupt_packets",
-            "must be at least 1",
+            "must be between 1 and 4294967295",
             "",
         ),
     ]);

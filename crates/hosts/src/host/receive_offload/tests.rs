@@ -85,7 +85,8 @@ fn what_merges_is_what_linux_merges() {
 
 #[test]
 fn other_headers_keep_packets_apart_too() {
-    let table: [(&str, fn(&mut Packet)); 3] = [
+    type Change = fn(&mut Packet);
+    let table: [(&str, Change); 3] = [
         ("time to live", |packet| packet.ttl = 1),
         ("class", |packet| packet.class = 1),
         ("payload cut off", |packet| assert!(packet.trim(64))),
@@ -142,7 +143,8 @@ fn polls(mut ring: ReceiveRing, arrivals_us: &[u64]) -> Vec<Option<u64>> {
 
 #[test]
 fn an_interrupt_comes_after_a_time_or_a_number_of_packets() {
-    let table: [(&str, ReceiveRing, &[u64], &[Option<u64>]); 6] = [
+    type Row<'a> = (&'a str, ReceiveRing, &'a [u64], &'a [Option<u64>]);
+    let table: [Row; 6] = [
         ("no moderation", ring(0, None), &[1, 2, 3], &[Some(6), None, None]),
         ("after a time", ring(8, None), &[1, 2, 3], &[Some(14), None, None]),
         ("after three packets", ring(8, Some(3)), &[1, 2, 3, 4], &[Some(14), None, Some(8), None]),
@@ -201,6 +203,6 @@ proptest! {
             rest = others;
         }
         prop_assert_eq!(ranges(&merged), before);
-        prop_assert_eq!((frames as usize, store.alive() as usize), (packets.len(), merged.len()));
+        prop_assert_eq!((frames as usize, store.alive()), (packets.len(), merged.len()));
     }
 }
