@@ -68,6 +68,7 @@ impl Check<'_> {
         self.require(tcp.rto_max >= tcp.rto_initial, &field("rto_max"), "must not be below rto_initial");
         self.require(tcp.syn_timeout > Duration::ZERO, &field("syn_timeout"), "must be above zero");
         self.require(tcp.sack || !tcp.rack_tlp, &field("rack_tlp"), "needs sack = true (RFC 8985, section 3)");
+        self.require(tcp.sack || !tcp.dsack_undo, &field("dsack_undo"), "needs sack = true (RFC 2883, section 3)");
         self.classic_tcp(tcp, section);
         let window_fits = tcp.receive_window.is_none_or(|window| window >= tcp.mss);
         self.require(window_fits, &field("receive_window"), "must hold at least one segment (mss)");

@@ -49,6 +49,13 @@ fn traffic() {
         ),
         (
             "congestion = \"dctcp\"",
+            "congestion = \"dctcp\"\nsack = false\nrack_tlp = false\ndsack_undo = true",
+            "transport[0].dsack_undo",
+            "needs sack = true (RFC 2883, section 3)",
+            "",
+        ),
+        (
+            "congestion = \"dctcp\"",
             "congestion = \"dctcp\"\nrecovery = \"reno\"",
             "transport[0].recovery",
             "needs sack = false: RFC 6675 recovers what is acknowledged selectively",

@@ -9,7 +9,8 @@ pub enum DctcpEstimate {
     EachWindow,
     /// At the first echo after the end of a window: the windows in between count as one, and a time without marks
     /// leaves the estimate as it is. So it is in the simulators of Vertigo (Abdous et al., CoNEXT 2021) and of
-    /// Practical Packet Deflection, where the estimate hardly leaves its first value and each echo halves the window.
+    /// Practical Packet Deflection: each echo moves the estimate by a sixteenth at most, and the first ones nearly halve
+    /// the window.
     AtEchoes,
 }
 

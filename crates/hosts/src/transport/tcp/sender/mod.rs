@@ -1,7 +1,8 @@
 //! The end of a connection that has data.
 //!
 //! [`TcpSender`] holds the state; its work lies in the submodules: `transmit` (what to send), `acknowledge` (what an
-//! acknowledgement says), `recovery` (the congestion states), `reno` (those without RFC 6582), `model` (delivery rates and pacing) and `timers`.
+//! acknowledgement says), `recovery` (the congestion states), `reno` (those without RFC 6582), `model` (delivery rates
+//! and pacing) and `timers`.
 
 mod acknowledge;
 mod model;
