@@ -12,11 +12,12 @@ use crate::shim::{Shim, ShimKind};
 pub struct PriorityMark {
     /// Bytes that remain of the flow from the first of this packet on, or bytes sent before it; 0: the most urgent.
     pub rank_bytes: u32,
-    /// Which message of the connection it belongs to, modulo 2^16.
+    /// Which flowlet of the connection it belongs to, modulo 2^16: a message, or a part of one between two pauses.
     pub flowlet: u16,
-    /// The first packet of its message.
+    /// The first packet of its flowlet.
     pub is_first: bool,
-    /// How often this packet had been sent before; at most [`Self::MOST_RETRANSMISSIONS`].
+    /// How often this packet had been sent before, with what it inherits of its flowlet; at most
+    /// [`Self::MOST_RETRANSMISSIONS`].
     pub retransmissions: u8,
 }
 

@@ -4,7 +4,7 @@ use hitless_wire::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::quantity::{QueueLength, Text};
+use super::quantity::{Optional, QueueLength, Text};
 
 /// The hosts, all alike.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -41,6 +41,12 @@ pub struct HostSettings {
 pub struct MarkingSettings {
     /// What the rank in the mark is.
     pub by: RankedBy,
+    /// Vertigo's delta: a pause between two packets of a flow that is longer ends a flowlet. Then what was sent before it
+    /// does not count as attained service any more; and what is sent again passes on, to all of its flowlet that was not
+    /// sent before, that switches halve its rank. Left out: a flowlet ends with its message, and each packet counts for
+    /// itself. (Practical Packet Deflection, code: as `host.ordering.timeout`.)
+    #[serde(default, with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
+    pub flowlet_gap: Option<Duration>,
 }
 
 /// What a rank is: the lower, the more urgent. Each message of a connection is ranked by itself.

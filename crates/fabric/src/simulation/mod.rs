@@ -114,7 +114,8 @@ fn marking(scenario: &Scenario, group: usize) -> Option<Marking> {
         RankedBy::AttainedService => Rank::AttainedService,
     });
     let rank = group.rank.map(Rank::Fixed).or(by)?;
-    Some(Marking { rank, divisor: group.rank_divisor })
+    let flowlet_gap = scenario.host.marking.and_then(|marking| marking.flowlet_gap);
+    Some(Marking { rank, divisor: group.rank_divisor, flowlet_gap })
 }
 
 /// How long the network may take to empty after the last flow is done.

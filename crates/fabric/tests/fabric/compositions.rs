@@ -20,11 +20,12 @@ const BUFFERS: [&str; 3] = [
     "buffer = { kind = \"static\", per_port = \"30 KB\" }",
     "buffer = { kind = \"shared\", total = \"4 MB\", alpha = 1.0 }",
 ];
-const HOSTS: [&str; 4] = [
+const HOSTS: [&str; 5] = [
     "",
     "[host]\nmarking = { by = \"remaining-bytes\" }\n",
     "[host]\nmarking = { by = \"remaining-bytes\" }\nordering = { timeout = \"100 us\" }\n",
     "[host]\nmarking = { by = \"attained-service\" }\nordering = { timeout = \"100 us\" }\n",
+    "[host]\nmarking = { by = \"attained-service\", flowlet_gap = \"20 us\" }\nordering = { timeout = \"100 us\" }\n",
 ];
 const TRANSPORTS: [&str; 4] = [
     "kind = \"tcp\"\ncongestion = \"cubic\"\n",

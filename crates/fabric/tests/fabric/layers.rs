@@ -60,6 +60,18 @@ fn the_transport_gets_its_packets_in_order_and_repeats_none() {
     }
 }
 
+/// The first packet of a flowlet passes, whatever is missing before it, and what waited for that with it.
+#[test]
+fn flows_that_pause_arrive_whole_where_packets_are_lost() {
+    let flowlets = ATTAINED.replace(" }", ", flowlet_gap = \"20 us\" }");
+    let timeouts = |marking: &str| {
+        let outcome = run(&text(&format!("{marking}{ORDERING}"), TCP, FLOWS).replace("BUFFER", "25 KB"));
+        sum(&outcome, "flows", "ordering_timeouts")
+    };
+    let (with_pauses, without) = (timeouts(&flowlets), timeouts(ATTAINED));
+    assert!(with_pauses < without, "{with_pauses} gaps given up by the timer with flowlets, {without} without");
+}
+
 #[test]
 fn accounts_close_when_packets_are_lost_and_the_layer_gives_up_gaps() {
     for transport in [TCP, "kind = \"tcp\"\nrto_min = \"1 ms\"\n", "kind = \"roce\"\n", "kind = \"packet-pair\"\n"] {

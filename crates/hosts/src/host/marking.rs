@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroU32;
 
-use hitless_wire::{Packet, PriorityMark};
+use hitless_wire::{Duration, Packet, PriorityMark, Time};
 
 use super::payload::{Place, payload};
 use crate::application::Application;
@@ -28,24 +28,26 @@ pub struct Marking {
     pub rank: Rank,
     /// What a host that lies divides a rank by; 1: it tells the truth. A fixed rank is written as it is.
     pub divisor: NonZeroU32,
+    /// Vertigo's delta: a flowlet ends where its flow pauses for longer. `None`: with its message only.
+    pub flowlet_gap: Option<Duration>,
 }
 
 impl Marking {
     /// Marks that tell the truth.
     pub const fn honest(rank: Rank) -> Self {
-        Self { rank, divisor: NonZeroU32::MIN }
+        Self { rank, divisor: NonZeroU32::MIN, flowlet_gap: None }
     }
 }
 
-/// A message that is not known to have arrived.
+/// A message that is not known to have arrived, or a part of one between two pauses.
 #[derive(Clone, Copy, Debug)]
-struct Message {
+struct Flowlet {
     start_bytes: u64,
     end_bytes: u64,
     /// Packets of the flow before it, where the transport counts packets.
     start_packets: u64,
-    flowlet: u16,
-    /// Where the first packet of it begins that was sent: a segment that begins in the message before may have its first bytes.
+    number: u16,
+    /// Where the first packet of it begins that was sent: a segment that begins in the one before may have its first bytes.
     first_offset: Option<u64>,
 }
 
@@ -56,90 +58,149 @@ pub struct Marker {
     /// Payload of a full packet, where the transport counts packets.
     packet_bytes: u64,
     /// Oldest first; never empty after the first write.
-    messages: VecDeque<Message>,
-    next: Message,
+    flowlets: VecDeque<Flowlet>,
+    next: Flowlet,
     /// End of what has been sent.
     sent_bytes: u64,
-    /// How often packets were sent again, by the offset of their first byte.
+    last_sent_at: Option<Time>,
+    /// What packets that were not sent before count as retransmissions: what was sent again after a pause.
+    inherited: u8,
+    /// What packets count as retransmissions, by the offset of their first byte; those that count none are left out.
     repeats: BTreeMap<u64, u8>,
 }
 
 impl Marker {
     /// Marks for a flow of `application`; a transport that counts packets fills them with `packet_bytes`.
     pub fn new(marking: Marking, application: Application, packet_bytes: Option<u64>) -> Self {
-        let next = Message { start_bytes: 0, end_bytes: 0, start_packets: 0, flowlet: 0, first_offset: None };
-        let endless = Message { end_bytes: u64::MAX, ..next };
-        let messages = match application {
+        let next = Flowlet { start_bytes: 0, end_bytes: 0, start_packets: 0, number: 0, first_offset: None };
+        let endless = Flowlet { end_bytes: u64::MAX, ..next };
+        let flowlets = match application {
             Application::Unlimited { .. } => VecDeque::from([endless]),
             Application::Messages { .. } | Application::Appended => VecDeque::new(),
         };
-        let packet_bytes = packet_bytes.unwrap_or(1).max(1);
-        Self { marking, packet_bytes, messages, next, sent_bytes: 0, repeats: BTreeMap::new() }
+        Self {
+            marking,
+            packet_bytes: packet_bytes.unwrap_or(1).max(1),
+            flowlets,
+            next,
+            sent_bytes: 0,
+            last_sent_at: None,
+            inherited: 0,
+            repeats: BTreeMap::new(),
+        }
     }
 
     /// The application has handed over a message; the first `acknowledged_bytes` of the flow have arrived.
     pub fn wrote(&mut self, bytes: u64, acknowledged_bytes: u64) {
-        if self.messages.front().is_some_and(|message| message.end_bytes == u64::MAX) {
+        if self.flowlets.back().is_some_and(|last| last.end_bytes == u64::MAX) {
             return;
         }
-        while self.messages.front().is_some_and(|message| message.end_bytes <= acknowledged_bytes) {
-            self.messages.pop_front();
-        }
-        let message = Message { end_bytes: self.next.start_bytes + bytes, ..self.next };
-        self.messages.push_back(message);
-        self.next = Message {
+        self.forget(acknowledged_bytes);
+        let message = Flowlet { end_bytes: self.next.start_bytes + bytes, ..self.next };
+        self.flowlets.push_back(message);
+        self.next = Flowlet {
             start_bytes: message.end_bytes,
             end_bytes: message.end_bytes,
             start_packets: message.start_packets + bytes.div_ceil(self.packet_bytes),
-            flowlet: message.flowlet.wrapping_add(1),
+            number: message.number.wrapping_add(1),
             first_offset: None,
         };
     }
 
-    /// Marks `packet` if it carries data; the first `acknowledged_bytes` of the flow have arrived.
-    pub fn mark(&mut self, packet: &mut Packet, acknowledged_bytes: u64) {
+    fn forget(&mut self, acknowledged_bytes: u64) {
+        while self.flowlets.front().is_some_and(|flowlet| flowlet.end_bytes <= acknowledged_bytes) {
+            self.flowlets.pop_front();
+        }
+    }
+
+    /// Marks `packet`, sent now, if it carries data; the first `acknowledged_bytes` of the flow have arrived.
+    pub fn mark(&mut self, now: Time, packet: &mut Packet, acknowledged_bytes: u64) {
         let Some((place, bytes)) = payload(&packet.transport) else { return };
-        let begins_before = |message: &&Message| match place {
-            Place::Bytes(offset) => message.start_bytes <= offset,
-            Place::Packets(number) => message.start_packets <= number,
+        let begins_before = |flowlet: &Flowlet| match place {
+            Place::Bytes(offset) => flowlet.start_bytes <= offset,
+            Place::Packets(number) => flowlet.start_packets <= number,
         };
-        let Some(place_of_message) = self.messages.iter().rposition(|message| begins_before(&message)) else { return };
-        let message = &mut self.messages[place_of_message];
+        let Some(mut index) = self.flowlets.iter().rposition(begins_before) else { return };
+        let flowlet = &self.flowlets[index];
         let offset = match place {
             Place::Bytes(offset) => offset,
-            Place::Packets(number) => message.start_bytes + (number - message.start_packets) * self.packet_bytes,
+            Place::Packets(number) => flowlet.start_bytes + (number - flowlet.start_packets) * self.packet_bytes,
         };
-        if offset == message.start_bytes || offset == self.sent_bytes {
-            message.first_offset.get_or_insert(offset);
+        let paused = self.has_paused(now);
+        self.last_sent_at = Some(now);
+        if paused && self.splits(offset, flowlet.start_bytes) {
+            self.split(index, offset, place);
+            self.forget(acknowledged_bytes);
+            index = self.flowlets.iter().rposition(begins_before).expect("one begins here");
         }
-        let message = *message;
+        let flowlet = &mut self.flowlets[index];
+        if offset == flowlet.start_bytes || offset == self.sent_bytes {
+            flowlet.first_offset.get_or_insert(offset);
+        }
+        let flowlet = *flowlet;
+        let is_first = flowlet.first_offset == Some(offset);
         let mark = PriorityMark {
-            rank_bytes: self.rank(&message, offset),
-            flowlet: message.flowlet,
-            is_first: message.first_offset == Some(offset),
-            retransmissions: self.count(offset, u64::from(bytes), acknowledged_bytes),
+            rank_bytes: self.rank(&flowlet, offset),
+            flowlet: flowlet.number,
+            is_first,
+            retransmissions: self.count(offset, u64::from(bytes), acknowledged_bytes, is_first, paused),
         };
         packet.push_shim(mark).expect("a packet fresh from its transport has no shims");
     }
 
-    fn rank(&self, message: &Message, offset: u64) -> u32 {
+    fn has_paused(&self, now: Time) -> bool {
+        let pause = self.last_sent_at.map(|last| now - last);
+        pause.zip(self.marking.flowlet_gap).is_some_and(|(pause, gap)| pause > gap)
+    }
+
+    /// Does a packet after a pause begin a flowlet? What remains is what remains, pause or not.
+    fn splits(&self, offset: u64, start_bytes: u64) -> bool {
+        self.marking.rank == Rank::AttainedService && offset >= self.sent_bytes && offset > start_bytes
+    }
+
+    fn split(&mut self, index: usize, offset: u64, place: Place) {
+        let before = self.flowlets[index];
+        let start_packets = match place {
+            Place::Bytes(_) => before.start_packets,
+            Place::Packets(number) => number,
+        };
+        self.flowlets[index].end_bytes = offset;
+        self.flowlets.insert(index + 1, Flowlet { start_bytes: offset, start_packets, first_offset: None, ..before });
+        let later = self.flowlets.range_mut(index + 1..).chain([&mut self.next]);
+        later.for_each(|flowlet| flowlet.number = flowlet.number.wrapping_add(1));
+    }
+
+    fn rank(&self, flowlet: &Flowlet, offset: u64) -> u32 {
         let bytes = match self.marking.rank {
             Rank::Fixed(rank) => return rank,
-            Rank::RemainingBytes => message.end_bytes.saturating_sub(offset),
-            Rank::AttainedService => offset - message.start_bytes,
+            Rank::RemainingBytes => flowlet.end_bytes.saturating_sub(offset),
+            Rank::AttainedService => offset - flowlet.start_bytes,
         };
         u32::try_from(bytes / u64::from(self.marking.divisor.get())).unwrap_or(u32::MAX)
     }
 
-    /// How often what begins at `offset` was sent before.
-    fn count(&mut self, offset: u64, bytes: u64, acknowledged_bytes: u64) -> u8 {
-        if offset >= self.sent_bytes {
+    /// What the packet that begins at `offset` counts as retransmissions: how often it was sent before, and what it
+    /// inherits.
+    fn count(&mut self, offset: u64, bytes: u64, acknowledged_bytes: u64, is_first: bool, paused: bool) -> u8 {
+        let is_new = offset >= self.sent_bytes;
+        if is_new {
             self.sent_bytes = offset + bytes;
-            return 0;
+            self.inherited = if is_first { 0 } else { self.inherited };
+            if self.inherited == 0 {
+                return 0;
+            }
         }
         self.repeats = self.repeats.split_off(&acknowledged_bytes);
-        let count = self.repeats.entry(offset).or_default();
-        *count = (*count + 1).min(PriorityMark::MOST_RETRANSMISSIONS);
+        let count = self.repeats.entry(offset).or_insert(0);
+        if is_new {
+            *count = self.inherited;
+            return *count;
+        }
+        let one_more = |count: u8| (count + 1).min(PriorityMark::MOST_RETRANSMISSIONS);
+        *count = one_more(*count);
+        if paused {
+            self.inherited = one_more(self.inherited);
+        }
         *count
     }
 }
@@ -162,7 +223,7 @@ mod tests {
     }
 
     fn mark_of(marker: &mut Marker, mut packet: Packet, acknowledged: u64) -> Option<PriorityMark> {
-        marker.mark(&mut packet, acknowledged);
+        marker.mark(Time::ZERO, &mut packet, acknowledged);
         packet.shims.get::<PriorityMark>()
     }
 
@@ -174,7 +235,7 @@ mod tests {
 
     #[test]
     fn ranks_count_down_what_remains_or_up_what_was_sent() {
-        let liar = Marking { rank: Rank::RemainingBytes, divisor: NonZeroU32::new(100).unwrap() };
+        let liar = Marking { divisor: NonZeroU32::new(100).unwrap(), ..Marking::honest(Rank::RemainingBytes) };
         let table = [
             (Marking::honest(Rank::RemainingBytes), [2_500, 1_500, 500]),
             (Marking::honest(Rank::AttainedService), [0, 1_000, 2_000]),
@@ -195,11 +256,11 @@ mod tests {
     fn a_mark_makes_the_frame_longer_and_only_data_has_one() {
         let mut marker = marker(Marking::honest(Rank::RemainingBytes));
         let mut data = segment(0, 1_000);
-        marker.mark(&mut data, 0);
+        marker.mark(Time::ZERO, &mut data, 0);
         assert_eq!(data.frame_bytes, 1_078);
         for transport in [segment(0, 0).transport, Transport::None] {
             let mut other = Packet { transport, ..Packet::default() };
-            marker.mark(&mut other, 0);
+            marker.mark(Time::ZERO, &mut other, 0);
             assert!(!other.shims.contains::<PriorityMark>());
         }
     }
@@ -217,7 +278,7 @@ mod tests {
         assert_eq!(ranks(&mut marker, 3_000), (1, 200, false));
         // The first is forgotten, and still the second is counted right.
         marker.wrote(100, 2_500);
-        assert_eq!(marker.messages.len(), 2);
+        assert_eq!(marker.flowlets.len(), 2);
         assert_eq!(ranks(&mut marker, 3_200), (2, 100, true));
     }
 
@@ -256,7 +317,7 @@ mod tests {
 
     #[test]
     fn more_remains_of_a_flow_without_an_end_than_can_be_said() {
-        let until = Application::until(hitless_wire::Time(1));
+        let until = Application::until(Time(1));
         let mut marker = Marker::new(Marking::honest(Rank::RemainingBytes), until, None);
         marker.wrote(4_000, 0);
         marker.wrote(4_000, 4_000);
@@ -265,5 +326,71 @@ mod tests {
         let mut attained = Marker::new(Marking::honest(Rank::AttainedService), until, None);
         attained.wrote(4_000, 0);
         assert_eq!(mark_of(&mut attained, segment(6_000, 1_000), 0).unwrap().rank_bytes, 6_000);
+    }
+
+    const GAP: Duration = Duration::from_us(360);
+
+    fn marks(marker: &mut Marker, sent: &[(u64, u64)]) -> Vec<(u16, u32, bool, u8)> {
+        let mark = |&(at_us, offset): &(u64, u64)| {
+            let mut packet = segment(offset, 1_000);
+            marker.mark(Time::ZERO + Duration::from_us(at_us), &mut packet, 0);
+            let mark = packet.shims.get::<PriorityMark>().unwrap();
+            (mark.flowlet, mark.rank_bytes, mark.is_first, mark.retransmissions)
+        };
+        sent.iter().map(mark).collect()
+    }
+
+    fn with_gap(rank: Rank) -> Marker {
+        let marking = Marking { flowlet_gap: Some(GAP), ..Marking::honest(rank) };
+        let mut marker = Marker::new(marking, Application::Appended, None);
+        marker.wrote(6_000, 0);
+        marker
+    }
+
+    #[test]
+    fn after_a_pause_attained_service_counts_from_the_next_new_packet() {
+        let mut marker = with_gap(Rank::AttainedService);
+        marker.wrote(1_000, 0);
+        let sent = [(0, 0), (360, 1_000), (721, 2_000), (722, 3_000), (723, 1_000), (724, 6_000)];
+        let expected = [
+            (0, 0, true, 0),
+            (0, 1_000, false, 0),
+            (1, 0, true, 0),
+            (1, 1_000, false, 0),
+            (0, 1_000, false, 1),
+            (2, 0, true, 0),
+        ];
+        assert_eq!(marks(&mut marker, &sent), expected);
+    }
+
+    #[test]
+    fn what_is_sent_again_after_a_pause_boosts_what_is_new_in_its_flowlet() {
+        let sent = [(0, 0), (1, 1_000), (1_000, 0), (1_001, 2_000), (2_000, 2_000), (2_001, 3_000), (2_002, 0)];
+        let expected = [0, 0, 1, 1, 2, 2, 2];
+        for rank in [Rank::AttainedService, Rank::RemainingBytes] {
+            let counts: Vec<u8> = marks(&mut with_gap(rank), &sent).iter().map(|mark| mark.3).collect();
+            assert_eq!(counts, expected, "{rank:?}");
+        }
+        let mut attained = with_gap(Rank::AttainedService);
+        marks(&mut attained, &sent);
+        assert_eq!(marks(&mut attained, &[(3_000, 4_000)]), [(1, 0, true, 0)], "a new flowlet has no boost");
+        let mut remaining = with_gap(Rank::RemainingBytes);
+        marks(&mut remaining, &sent);
+        assert_eq!(marks(&mut remaining, &[(3_000, 4_000)]), [(0, 2_000, false, 2)], "what remains is what remains");
+        remaining.wrote(1_000, 5_000);
+        assert_eq!(marks(&mut remaining, &[(3_001, 6_000)]), [(1, 1_000, true, 0)], "nor has a new message");
+    }
+
+    #[test]
+    fn flowlets_that_have_arrived_are_forgotten() {
+        let marking = Marking { flowlet_gap: Some(GAP), ..Marking::honest(Rank::AttainedService) };
+        let mut marker = Marker::new(marking, Application::until(Time(1)), Some(MSS));
+        for number in 0..70_000_u64 {
+            let mut packet = datagram(number, 1_000);
+            marker.mark(Time::ZERO + Duration::from_us(361 * number), &mut packet, number * MSS);
+            let mark = packet.shims.get::<PriorityMark>().unwrap();
+            assert_eq!((mark.rank_bytes, mark.is_first, mark.flowlet), (0, true, number as u16));
+        }
+        assert!(marker.flowlets.len() <= 2, "{} flowlets are kept", marker.flowlets.len());
     }
 }

@@ -259,7 +259,7 @@ impl Wiring {
         visit.spare = None;
         if let Some(marker) = &mut self.marker {
             let packet = &mut visit.env.packets()[packet];
-            marker.mark(packet, sender.acknowledged_bytes());
+            marker.mark(visit.now, packet, sender.acknowledged_bytes());
             frame_bytes = packet.frame_bytes;
         }
         self.inject(Side::Sender, packet, frame_bytes, visit);

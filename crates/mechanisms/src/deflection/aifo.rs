@@ -4,7 +4,7 @@
 //! most (C - q) / (C (1 - k)). Else it is dropped. The window takes in samples of all packets, admitted or not.
 
 use hitless_switch::{Context, DropReason, Environment, HookSet, Mechanism, Report, Subscriptions, Verdict};
-use hitless_wire::{PortId, Time};
+use hitless_wire::{Packet, PortId, PriorityMark, Time};
 
 use super::capacity::{Capacity, Place, Queues};
 use super::priority::{DivideBy, QuantileConfig, Window};
@@ -25,6 +25,8 @@ pub struct AifoConfig {
     pub sample_every: u32,
     /// C.
     pub capacity: Capacity,
+    /// Whether what was sent before is more urgent, by half its rank each time. AIFO itself knows ranks only.
+    pub boosts_retransmissions: bool,
 }
 
 /// Counters of one port.
@@ -49,6 +51,13 @@ impl Aifo {
     pub fn new(config: AifoConfig) -> Self {
         let ports = ConfiguredPorts::with_default(config.ports.iter().copied());
         Self { config, queues: Queues::default(), windows: Vec::new(), ports }
+    }
+
+    fn rank(&self, packet: &Packet) -> u32 {
+        if self.config.boosts_retransmissions {
+            return packet.urgency();
+        }
+        packet.shims.get::<PriorityMark>().map_or(0, |mark| mark.rank_bytes)
     }
 
     fn admits<E: Environment>(&self, place: Place, rank: u32, context: &mut Context<'_, E>) -> bool {
@@ -78,7 +87,7 @@ impl Mechanism for Aifo {
         if context.packet().is_congestion_notice() {
             return Verdict::Continue;
         }
-        let rank = context.packet().urgency();
+        let rank = self.rank(context.packet());
         let place = Place { port: context.packet().egress_port, queue: context.packet().queue };
         let has_room = context.has_room(place.port, place.queue);
         let is_admitted = !has_room || self.admits(place, rank, context);

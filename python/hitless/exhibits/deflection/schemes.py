@@ -20,6 +20,8 @@ class Scheme:
     """Did its published configuration forward each packet by the power of two choices? The others hash flows."""
     restores_order: bool = False
     """Did hosts run the ordering layer?"""
+    has_flowlets: bool = False
+    """Do pauses end flowlets in the marking layer? After as long as the ordering layer waits (the authors' delta)."""
     fast_retransmit: bool = True
 
     def with_mechanism(self, name: str, **changes: Any) -> "Scheme":
@@ -75,8 +77,9 @@ QUANTILE = Scheme(
 DISTRIBUTION = QUANTILE.with_mechanism(
     "Distribution-PD", relative_priority={"kind": "distribution", "mean": "exact", "arithmetic": "exact"}
 )
-LAS = replace(QUANTILE, name="Quantile-PD, LAS", marking="attained-service")
-"""Priority by attained service: nobody has to know how long a flow will be (appendix A)."""
+LAS = replace(QUANTILE, name="Quantile-PD, LAS", marking="attained-service", has_flowlets=True)
+"""Priority by attained service: nobody has to know how long a flow will be (appendix A). Of a flow that pauses what it sent
+before does not count any more (the authors' marking layer)."""
 
 COMPARED = (ECMP, AIFO, DIBS, VERTIGO, SIMPLE, QUANTILE, DISTRIBUTION)
 """Those of figure 6."""

@@ -200,6 +200,8 @@ impl Check<'_> {
         self.require(is_length(host.nic_queue), "host.nic_queue", LENGTH_RULE);
         self.stack(&host.kernel.into(), "host.kernel");
         self.stack(&host.network_card, "host.network_card");
+        let gap = host.marking.and_then(|marking| marking.flowlet_gap);
+        self.require(gap != Some(Duration::ZERO), "host.marking.flowlet_gap", "must be above zero");
         let Some(ordering) = host.ordering else { return };
         self.require(ordering.timeout > Duration::ZERO, "host.ordering.timeout", "must be above zero");
         self.require_else(self.scenario.marks_packets(), || {

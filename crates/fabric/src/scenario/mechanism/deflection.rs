@@ -356,12 +356,22 @@ pub struct AifoSettings {
     pub sample_every: u32,
     /// C: what a queue may hold.
     pub capacity: DeflectionCapacity,
+    /// Whether the rank of a packet is halved each time that it is sent again, as Vertigo and Preemptive Deflection do. AIFO
+    /// has nothing of the kind: what it has dropped comes back with the same rank.
+    pub boost_retransmissions: bool,
 }
 
 impl Default for AifoSettings {
     fn default() -> Self {
-        let capacity = DeflectionCapacity::default();
-        Self { ports: Vec::new(), headroom: 0.1, admit_in_headroom: true, window: 20, sample_every: 15, capacity }
+        Self {
+            ports: Vec::new(),
+            headroom: 0.1,
+            admit_in_headroom: true,
+            window: 20,
+            sample_every: 15,
+            capacity: DeflectionCapacity::default(),
+            boost_retransmissions: false,
+        }
     }
 }
 

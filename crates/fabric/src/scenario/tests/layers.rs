@@ -34,6 +34,15 @@ fn an_ordering_layer_needs_marks_and_a_timeout() {
 }
 
 #[test]
+fn a_pause_that_ends_flowlets_is_a_time() {
+    let marking = |gap: &str| with(&format!("marking = {{ by = \"attained-service\", flowlet_gap = \"{gap}\" }}"), "");
+    let scenario = marking("360 us").unwrap();
+    assert_eq!(scenario.host.marking.unwrap().flowlet_gap, Some(hitless_wire::Duration::from_us(360)));
+    let error = marking("0 s").expect_err("every packet would be a flowlet");
+    assert!(error.contains("host.marking.flowlet_gap") && error.contains("must be above zero"), "{error}");
+}
+
+#[test]
 fn who_lies_must_have_something_to_lie_about() {
     let rule = "divides the ranks that host.marking gives";
     for (host, group) in [("", "rank_divisor = 100"), (MARKING, "rank = 3\nrank_divisor = 100")] {

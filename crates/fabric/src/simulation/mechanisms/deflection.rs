@@ -86,6 +86,7 @@ impl Planner<'_> {
                 window: settings.window as usize,
                 sample_every: settings.sample_every,
                 capacity: capacity(settings.capacity),
+                boosts_retransmissions: settings.boost_retransmissions,
             });
             self.draft(switch).deflection = Some(aifo.into());
         }

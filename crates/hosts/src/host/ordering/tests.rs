@@ -139,7 +139,7 @@ fn of_two_copies_the_longer_is_kept() {
 
 #[test]
 fn a_rank_that_is_no_position_stalls_nothing() {
-    let hundredth = Marking { rank: Rank::RemainingBytes, divisor: NonZeroU32::new(100).unwrap() };
+    let hundredth = Marking { divisor: NonZeroU32::new(100).unwrap(), ..Marking::honest(Rank::RemainingBytes) };
     let endless = (Marking::honest(Rank::RemainingBytes), Application::until(Time(9)));
     for (marking, application) in [(hundredth, Application::one_way(9)), endless] {
         let mut layer = Ordering::new(TIMEOUT, marking, application);

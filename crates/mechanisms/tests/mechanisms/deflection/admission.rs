@@ -5,11 +5,11 @@ use hitless_mechanisms::deflection::{AifoConfig, Capacity, PaboConfig, bounce_pr
 use hitless_mechanisms::{Aifo, Pabo};
 use hitless_switch::{DropReason, PortState, QueueLimit};
 use hitless_wire::shim::DetourCount;
-use hitless_wire::{Duration, Packet, Time};
+use hitless_wire::{Duration, Packet, PriorityMark, Time};
 use proptest::prelude::*;
 
 use super::world::{
-    HARDWARE, HOST, Hardware, NEIGHBOURS, OTHER_HOST, OUT, detours, of_out, packet, ranked, switch_with,
+    HARDWARE, HOST, Hardware, NEIGHBOURS, OTHER_HOST, OUT, detours, marked, of_out, packet, ranked, switch_with,
 };
 use crate::one_switch::OneSwitch;
 
@@ -24,6 +24,7 @@ fn aifo() -> AifoConfig {
         window: 4,
         sample_every: 1,
         capacity: Capacity::StaticLimit,
+        boosts_retransmissions: false,
     }
 }
 
@@ -55,6 +56,20 @@ fn the_window_of_aifo_takes_in_what_is_dropped_too() {
     let bench = admit(aifo(), &[40, 30, 20, 10, 5, 4, 9, 9, 9, 9]);
     assert_eq!((bench.count_sent_by(&[OUT]), of_out(&bench, "packets not admitted")), (7, 3));
     assert_eq!(bench.reasons(), [DropReason::Mechanism; 3]);
+}
+
+/// AIFO as published knows ranks only; to halve them is Vertigo's idea.
+#[test]
+fn aifo_takes_what_is_sent_again_for_more_urgent_only_where_told() {
+    let admitted = |boosts_retransmissions| {
+        let mut bench = switch_with(TEN, Aifo::new(AifoConfig { boosts_retransmissions, ..aifo() }));
+        [40, 30, 20, 10, 5, 4].into_iter().for_each(|rank| bench.arrive(Time::ZERO, HOST, ranked(rank)));
+        let again = PriorityMark { rank_bytes: 8, retransmissions: 1, ..PriorityMark::default() };
+        bench.arrive(Time::ZERO, HOST, marked(again));
+        bench.finish();
+        bench.count_sent_by(&[OUT])
+    };
+    assert_eq!((admitted(false), admitted(true)), (6, 7));
 }
 
 #[test]

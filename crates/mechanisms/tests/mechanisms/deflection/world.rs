@@ -65,8 +65,13 @@ pub fn packet() -> Packet {
 }
 
 /// A packet that its sender has marked, of 1,000 bytes with the mark.
-pub fn ranked(rank_bytes: u32) -> Packet {
+pub fn marked(mark: PriorityMark) -> Packet {
     let mut packet = Packet { frame_bytes: 992, ..packet() };
-    packet.push_shim(PriorityMark { rank_bytes, ..PriorityMark::default() }).expect("it carries no other shim");
+    packet.push_shim(mark).expect("it carries no other shim");
     packet
+}
+
+/// The same, sent for the first time.
+pub fn ranked(rank_bytes: u32) -> Packet {
+    marked(PriorityMark { rank_bytes, ..PriorityMark::default() })
 }
