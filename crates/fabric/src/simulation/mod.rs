@@ -114,7 +114,7 @@ fn marking(scenario: &Scenario, group: usize) -> Option<Marking> {
         RankedBy::AttainedService => Rank::AttainedService,
     });
     let rank = group.rank.map(Rank::Fixed).or(by)?;
-    let flowlet_gap = scenario.host.marking.and_then(|marking| marking.flowlet_gap);
+    let flowlet_gap = scenario.host.marking.and_then(|marking| marking.flowlet_gap).unwrap_or(Duration::MAX);
     Some(Marking { rank, divisor: group.rank_divisor, flowlet_gap })
 }
 

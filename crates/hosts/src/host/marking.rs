@@ -28,14 +28,14 @@ pub struct Marking {
     pub rank: Rank,
     /// What a host that lies divides a rank by; 1: it tells the truth. A fixed rank is written as it is.
     pub divisor: NonZeroU32,
-    /// Vertigo's delta: a flowlet ends where its flow pauses for longer. `None`: with its message only.
-    pub flowlet_gap: Option<Duration>,
+    /// Vertigo's delta: a flowlet ends where its flow pauses for longer; with [`Duration::MAX`] with its message only.
+    pub flowlet_gap: Duration,
 }
 
 impl Marking {
     /// Marks that tell the truth.
     pub const fn honest(rank: Rank) -> Self {
-        Self { rank, divisor: NonZeroU32::MIN, flowlet_gap: None }
+        Self { rank, divisor: NonZeroU32::MIN, flowlet_gap: Duration::MAX }
     }
 }
 
@@ -149,8 +149,7 @@ impl Marker {
     }
 
     fn has_paused(&self, now: Time) -> bool {
-        let pause = self.last_sent_at.map(|last| now - last);
-        pause.zip(self.marking.flowlet_gap).is_some_and(|(pause, gap)| pause > gap)
+        self.last_sent_at.is_some_and(|last| now - last > self.marking.flowlet_gap)
     }
 
     /// Does a packet after a pause begin a flowlet? What remains is what remains, pause or not.
@@ -341,7 +340,7 @@ mod tests {
     }
 
     fn with_gap(rank: Rank) -> Marker {
-        let marking = Marking { flowlet_gap: Some(GAP), ..Marking::honest(rank) };
+        let marking = Marking { flowlet_gap: GAP, ..Marking::honest(rank) };
         let mut marker = Marker::new(marking, Application::Appended, None);
         marker.wrote(6_000, 0);
         marker
@@ -383,7 +382,7 @@ mod tests {
 
     #[test]
     fn flowlets_that_have_arrived_are_forgotten() {
-        let marking = Marking { flowlet_gap: Some(GAP), ..Marking::honest(Rank::AttainedService) };
+        let marking = Marking { flowlet_gap: GAP, ..Marking::honest(Rank::AttainedService) };
         let mut marker = Marker::new(marking, Application::until(Time(1)), Some(MSS));
         for number in 0..70_000_u64 {
             let mut packet = datagram(number, 1_000);

@@ -176,12 +176,14 @@ fn an_acknowledgement_that_was_overtaken_interrupts_the_duplicates() {
 
 #[test]
 fn what_a_retransmission_fills_is_timed_by_its_echo() {
-    let mut script = full(&reno());
-    script.sent_until(1_100);
-    // Segment 1 goes again at 1,100 us and fills the gap below the others, which had arrived a millisecond ago.
-    script.acknowledge(1_140, 12, &[]);
-    let smoothed = script.sender.smoothed_rtt().unwrap();
-    assert!((39..=41).contains(&smoothed.as_ps().div_ceil(1_000_000)), "{smoothed:?}");
+    for recovery in [Recovery::Reno, Recovery::NewReno] {
+        let mut script = full(&TcpConfig { recovery, ..reno() });
+        script.sent_until(1_100);
+        // Segment 1 goes again at 1,100 us and fills the gap below the others, which had arrived a millisecond ago.
+        script.acknowledge(1_140, 12, &[]);
+        let smoothed = script.sender.smoothed_rtt().unwrap();
+        assert!((39..=41).contains(&smoothed.as_ps().div_ceil(1_000_000)), "{recovery:?}: {smoothed:?}");
+    }
 }
 
 #[test]

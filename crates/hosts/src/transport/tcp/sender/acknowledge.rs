@@ -205,7 +205,7 @@ impl TcpSender {
         let now = delivery.now;
         // Without SACK an original may have arrived long before the gap below it was filled; the echo is of what filled it
         // (RFC 7323, section 4.3).
-        let filled = delivery.repeated && self.is_reno();
+        let filled = delivery.repeated && !self.config.sack;
         if delivery.oldest_sent_at != Time::NEVER && !filled {
             self.rtt.sample(now.saturating_since(delivery.oldest_sent_at));
         } else if delivery.repeated {
