@@ -4,6 +4,7 @@ use hitless_engine::Stream;
 use hitless_wire::{Duration, Packet, Time};
 
 use crate::host::NetworkCard;
+use crate::stack::StackDelay;
 use crate::transport::packet_pair::{PacketPairConfig, PacketPairReceiver, PacketPairSender};
 use crate::transport::roce::{RoceConfig, RoceRequester, RoceResponder};
 use crate::transport::tcp::{TcpConfig, TcpReceiver, TcpSender};
@@ -32,12 +33,14 @@ impl TransportConfig {
         sender_phase: Duration,
         receiver_phase: Duration,
         time_to_live: u8,
-        stream: impl FnOnce() -> Stream,
+        stream: impl Fn() -> Stream,
     ) -> (SenderState, ReceiverState) {
         match self {
             TransportConfig::Tcp(config) => (
-                SenderState::Tcp(Box::new(tcp_sender(config, sender_phase, stream).with_time_to_live(time_to_live))),
-                ReceiverState::Tcp(Box::new(TcpReceiver::new(config, receiver_phase))),
+                SenderState::Tcp(Box::new(tcp_sender(config, sender_phase, &stream).with_time_to_live(time_to_live))),
+                ReceiverState::Tcp(Box::new(
+                    TcpReceiver::new(config, receiver_phase).closing_after(close_delay(config, stream)),
+                )),
             ),
             TransportConfig::Roce(config) => (
                 SenderState::Roce(Box::new(RoceRequester::new(*config, card.rate()))),
@@ -97,7 +100,12 @@ impl TransportConfig {
     }
 }
 
-fn tcp_sender(config: &TcpConfig, phase: Duration, stream: impl FnOnce() -> Stream) -> TcpSender {
+/// From the last byte to the close of the receiving application, this time.
+fn close_delay(config: &TcpConfig, stream: impl Fn() -> Stream) -> Duration {
+    config.close.and_then(StackDelay::new).map_or(Duration::ZERO, |delay| delay.draw(&mut stream()))
+}
+
+fn tcp_sender(config: &TcpConfig, phase: Duration, stream: impl Fn() -> Stream) -> TcpSender {
     let sender = TcpSender::new(config, phase);
     if config.congestion_control.draws() { sender.with_stream(stream()) } else { sender }
 }

@@ -91,9 +91,9 @@ pub use switch::{
 pub use switch_ports::PortSettings;
 pub use topology::{Chain, Dumbbell, FatTree, FatTreeWiring, Graph, GraphLink, LeafSpine, LinkSpec, TopologySettings};
 pub use transport::{
-    BoltReaction, BoltTransportSettings, Congestion, DcqcnSettings, DctcpEstimate, PacketPairSettings, Protocol,
-    RoceRecovery, RoceSettings, RtoFormula, SwiftSettings, TcpRecovery, TcpSettings, TransportSettings, UdpSettings,
-    WindowGrowth,
+    BoltReaction, BoltTransportSettings, CloseSettings, Congestion, DcqcnSettings, DctcpEstimate, PacketPairSettings,
+    Protocol, RoceRecovery, RoceSettings, RtoFormula, SwiftSettings, TcpRecovery, TcpSettings, TransportSettings,
+    UdpSettings, WindowGrowth,
 };
 
 /// A scenario: everything that decides a run.

@@ -6,6 +6,7 @@ use hitless_wire::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::host::Jitter;
 use super::quantity::{Optional, Text};
 
 /// A transport with its parameters, for `[[flows]]` to name.
@@ -103,6 +104,11 @@ pub struct TcpSettings {
     pub delayed_ack_timeout: Duration,
     /// Segments at the start of a connection that are acknowledged at once all the same (Linux: "quick ACKs").
     pub quick_acks: u32,
+    /// Applications close their connection behind its one message: the last segment carries FIN, and where it comes by
+    /// itself it is acknowledged by the FIN of the receiving application, which closes after this time (Linux: a FIN ends
+    /// quick acknowledgements; net/ipv4/tcp_input.c, tcp_fin). Left out: connections stay open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub close: Option<CloseSettings>,
     /// What a tail loss probe adds for a delayed acknowledgement when one packet is in flight (Linux: 200 ms).
     #[serde(with = "Text::<Duration>")]
     pub tlp_max_ack_delay: Duration,
@@ -235,6 +241,7 @@ impl Default for TcpSettings {
             delayed_ack_segments: 1,
             delayed_ack_timeout: Duration::from_ms(40),
             quick_acks: 0,
+            close: None,
             tlp_max_ack_delay: Duration::from_ms(200),
             eifel_undo: true,
             dsack_undo: false,
@@ -249,6 +256,24 @@ impl Default for TcpSettings {
             bolt: None,
             receive_window: None,
         }
+    }
+}
+
+/// How long a receiving application takes to close its connection, from the arrival of the last byte: its process wakes,
+/// reads to the end and closes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CloseSettings {
+    /// The part that is always the same.
+    #[serde(with = "Text::<Duration>")]
+    pub delay: Duration,
+    /// What comes on top, drawn for each connection.
+    pub jitter: Jitter,
+}
+
+impl From<CloseSettings> for hitless_hosts::DelayConfig {
+    fn from(CloseSettings { delay, jitter }: CloseSettings) -> Self {
+        Self { fixed: delay, jitter: jitter.into() }
     }
 }
 

@@ -69,6 +69,7 @@ fn tcp_config(settings: &TcpSettings, host: &HostSettings) -> TcpConfig {
             scenario::WindowGrowth::PerAck => WindowGrowth::PerAck,
         },
         nagle: settings.nagle,
+        close: settings.close.map(Into::into),
         delayed_ack: delayed_ack(settings),
         rto_formula: rto_formula(settings.rto_formula),
         rto_min: settings.rto_min,

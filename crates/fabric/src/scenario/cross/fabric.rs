@@ -9,7 +9,7 @@ use crate::scenario::error::Problem;
 use crate::scenario::suggest::closest;
 use crate::scenario::{
     BufferSettings, DepthVisible, EcnSettings, Jitter, PathRule, PortSettings, QueueLength, RecoveryScheme,
-    SchedulerKind, StackSettings, SwitchSettings, TopologySettings,
+    SchedulerKind, SwitchSettings, TopologySettings,
 };
 use crate::topology::select::{SwitchPort, select_ports};
 use crate::topology::{SwitchId, Topology};
@@ -198,8 +198,8 @@ impl Check<'_> {
     pub(super) fn host(&mut self) {
         let host = &self.scenario.host;
         self.require(is_length(host.nic_queue), "host.nic_queue", LENGTH_RULE);
-        self.stack(&host.kernel.into(), "host.kernel");
-        self.stack(&host.network_card, "host.network_card");
+        self.jitter(host.kernel.jitter, "host.kernel");
+        self.jitter(host.network_card.jitter, "host.network_card");
         let gap = host.marking.and_then(|marking| marking.flowlet_gap);
         self.require(gap != Some(Duration::ZERO), "host.marking.flowlet_gap", "must be above zero");
         let Some(ordering) = host.ordering else { return };
@@ -210,9 +210,10 @@ impl Check<'_> {
         });
     }
 
-    fn stack(&mut self, stack: &StackSettings, section: &str) {
+    /// The jitter of what is described in `section`.
+    pub(super) fn jitter(&mut self, jitter: Jitter, section: &str) {
         let field = |name: &str| format!("{section}.jitter.{name}");
-        match stack.jitter {
+        match jitter {
             Jitter::None => {}
             Jitter::Exponential(jitter) => {
                 self.require(jitter.mean > Duration::ZERO, &field("mean"), "must be above zero");

@@ -16,6 +16,18 @@ use crate::topology::Topology;
 use crate::topology::select::select_hosts;
 use crate::workload::LoadDenominator;
 
+/// Is the connection of each flow for one message only, of which the sender knows that it is the last?
+fn has_one_message_each(pattern: &FlowPattern) -> bool {
+    match pattern {
+        FlowPattern::Poisson(poisson) => poisson.connections.is_none() && poisson.request.is_none(),
+        FlowPattern::Incast(incast) => incast.request.is_none(),
+        FlowPattern::Schedule(_) | FlowPattern::Sequence(_) | FlowPattern::Permutation(_) | FlowPattern::List(_) => {
+            true
+        }
+        FlowPattern::Long(_) | FlowPattern::ConstantRate(_) | FlowPattern::Requests(_) => false,
+    }
+}
+
 impl Check<'_> {
     pub(super) fn transports(&mut self) {
         let transports = &self.scenario.transports;
@@ -69,6 +81,9 @@ impl Check<'_> {
         self.require(tcp.syn_timeout > Duration::ZERO, &field("syn_timeout"), "must be above zero");
         self.require(tcp.sack || !tcp.rack_tlp, &field("rack_tlp"), "needs sack = true (RFC 8985, section 3)");
         self.require(tcp.sack || !tcp.dsack_undo, &field("dsack_undo"), "needs sack = true (RFC 2883, section 3)");
+        if let Some(close) = tcp.close {
+            self.jitter(close.jitter, &field("close"));
+        }
         self.classic_tcp(tcp, section);
         let window_fits = tcp.receive_window.is_none_or(|window| window >= tcp.mss);
         self.require(window_fits, &field("receive_window"), "must hold at least one segment (mss)");
@@ -245,6 +260,10 @@ impl Check<'_> {
             }
             (FlowPattern::Requests(_), Protocol::Udp(_)) => {
                 self.require(false, &field, "needs a transport that knows when a message has arrived, not \"udp\"");
+            }
+            (pattern, Protocol::Tcp(TcpSettings { close: Some(_), .. })) => {
+                let rule = "its transport closes connections (close), which is for flows of one message each";
+                self.require(has_one_message_each(pattern), &field, rule);
             }
             _ => {}
         }

@@ -56,6 +56,22 @@ fn traffic() {
         ),
         (
             "congestion = \"dctcp\"",
+            "congestion = \"dctcp\"\nclose = { jitter = { kind = \"exponential\", mean = \"0 s\" } }",
+            "transport[0].close.jitter.mean",
+            "must be above zero",
+            "",
+        ),
+        (
+            "[[link]]",
+            "[[transport]]\nname = \"closing\"\nkind = \"tcp\"\nclose = {}\n\n\
+             [[flows]]\nname = \"open\"\nkind = \"poisson\"\ntransport = \"closing\"\nconnections = 2\n\
+             sizes = { kind = \"fixed\", bytes = \"1 KB\" }\nload = 0.1\nload_of = \"host-links\"\n\n[[link]]",
+            "flows[3].kind",
+            "its transport closes connections (close), which is for flows of one message each",
+            "",
+        ),
+        (
+            "congestion = \"dctcp\"",
             "congestion = \"dctcp\"\nrecovery = \"reno\"",
             "transport[0].recovery",
             "needs sack = false: RFC 6675 recovers what is acknowledged selectively",

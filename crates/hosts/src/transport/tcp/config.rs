@@ -1,6 +1,7 @@
 //! Parameters of both ends of a TCP connection.
 
 use super::congestion::{BbrConfig, BoltConfig, CubicConfig, DctcpConfig, SwiftConfig};
+use crate::stack::DelayConfig;
 use hitless_wire::Duration;
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 
@@ -171,6 +172,10 @@ pub struct TcpConfig {
     pub slow_start_after_idle: bool,
     /// Delayed acknowledgements.
     pub delayed_ack: DelayedAck,
+    /// The application closes behind its one message, so that the last segment carries FIN; how long after that has come
+    /// the receiver's closes as well. Until then a FIN in a segment of its own is not acknowledged, as in Linux (tcp_fin
+    /// enters ping-pong mode), and the receiver's FIN acknowledges it. `None`: nobody closes.
+    pub close: Option<DelayConfig>,
     /// Lower bound of the retransmission timeout; what it bounds depends on [`Self::rto_formula`].
     pub rto_min: Duration,
     /// Upper bound of the retransmission timeout, with backoff.
@@ -222,6 +227,7 @@ impl Default for TcpConfig {
             dsack_undo: false,
             slow_start_after_idle: false,
             delayed_ack: DelayedAck::Off,
+            close: None,
             rto_min: Duration::from_ms(200),
             rto_max: Duration::from_seconds(120),
             rto_initial: Duration::from_seconds(1),

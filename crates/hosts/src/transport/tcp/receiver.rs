@@ -47,8 +47,12 @@ pub struct TcpReceiver {
     recent_timestamp: u32,
     /// Last acknowledgement sent (Last.ACK.sent of RFC 7323).
     last_acknowledged: u64,
-    /// When a delayed acknowledgement is due.
+    /// When a delayed acknowledgement is due, or the application's close.
     deadline: Time,
+    /// End of the data, once a FIN has told.
+    end: Option<u64>,
+    /// From the last byte to the application's close.
+    close_delay: Duration,
     statistics: ReceiverStatistics,
     /// End of the highest data received above a gap.
     highest: u64,
@@ -96,6 +100,8 @@ impl TcpReceiver {
             recent_timestamp: 0,
             last_acknowledged: 0,
             deadline: Time::NEVER,
+            end: None,
+            close_delay: Duration::ZERO,
             statistics: ReceiverStatistics::default(),
             highest: 0,
             earlier: Acknowledgement::default(),
@@ -112,6 +118,11 @@ impl TcpReceiver {
             ack_frame_bytes: [0, 1, 2, 3].map(|blocks| config.ack_frame_bytes(blocks)),
             syn_frame_bytes: config.syn_frame_bytes(),
         }
+    }
+
+    /// The same, of an application that closes so long after the last byte.
+    pub fn closing_after(self, close_delay: Duration) -> Self {
+        Self { close_delay, ..self }
     }
 
     /// Bytes received above a gap.
@@ -161,8 +172,16 @@ impl TcpReceiver {
         }
         self.count(header, marked);
         let (start, end) = (header.sequence, header.sequence + u64::from(header.payload_bytes));
+        if header.flags.contains(TcpFlags::FIN) {
+            self.end = Some(end);
+        }
         if start == self.next && self.reassembly.is_empty() {
             self.next = end;
+            if self.end == Some(end) && self.unacknowledged + self.frames == 1 {
+                self.unacknowledged = 1;
+                self.deadline = now + self.close_delay;
+                return;
+            }
         } else {
             self.take_out_of_order(start, end);
         }
@@ -339,7 +358,8 @@ impl TcpReceiver {
     #[inline]
     pub(in crate::transport) fn take(&mut self, now: Time, header: &TcpHeader, marked: bool) {
         let in_order = header.sequence == self.next && self.reassembly.is_empty() && header.payload_bytes > 0;
-        if in_order && marked == self.congested && !header.flags.contains(TcpFlags::SYN) {
+        let opens_or_ends = header.flags.contains(TcpFlags::SYN) || header.flags.contains(TcpFlags::FIN);
+        if in_order && marked == self.congested && !opens_or_ends {
             self.count(header, marked);
             self.next += u64::from(header.payload_bytes);
             self.schedule_ack(now);

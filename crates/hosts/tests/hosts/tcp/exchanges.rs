@@ -1,9 +1,10 @@
 //! Recorded exchanges: what is acknowledged and what is sent, segment by segment.
 
 use super::script::{MSS, Script, config};
+use hitless_hosts::DelayConfig;
 use hitless_hosts::transport::tcp::{CongestionState, TcpConfig};
 use hitless_hosts::transport::{SackRecord, Sender};
-use hitless_wire::{TcpFlags, TcpHeader};
+use hitless_wire::{Duration, TcpFlags, TcpHeader};
 
 /// A warm sender that sends segments 1 to `count` at 100 us, all at once.
 fn burst(config: &TcpConfig, count: u64) -> Script {
@@ -318,4 +319,22 @@ fn a_reused_connection_keeps_its_window_and_restarts_it_only_on_request() {
         let expected = if restart { 10 * MSS } else { before };
         assert_eq!(script.sender.window_bytes(), expected, "restart {restart}");
     }
+}
+
+/// Who closes behind its message has its end in the queue when the last segment is sent, and sent again.
+#[test]
+fn the_last_segment_carries_fin_if_the_application_closes() {
+    for (close, has_fin) in [(None, false), (Some(DelayConfig::fixed(Duration::from_us(70))), true)] {
+        let mut script = Script::new(&TcpConfig { close, ..config() });
+        script.write(0, 3 * MSS);
+        script.acknowledge(40, 2, &[]);
+        script.sent_until(100_000);
+        let fins: Vec<_> = script.headers.iter().map(|header| (header.sequence / MSS, is_fin(header))).collect();
+        assert_eq!(&fins[..3], [(0, false), (1, false), (2, has_fin)]);
+        assert!(fins.len() > 3 && fins[3..].iter().all(|&again| again == (2, has_fin)), "{fins:?}");
+    }
+}
+
+fn is_fin(header: &TcpHeader) -> bool {
+    header.flags.contains(TcpFlags::FIN)
 }

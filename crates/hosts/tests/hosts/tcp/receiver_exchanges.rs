@@ -46,6 +46,29 @@ fn every_second_packet_is_acknowledged_after_the_quick_ones() {
     assert_eq!(receiver.next_timeout(), Time::NEVER);
 }
 
+/// Linux: tcp_fin enters ping-pong mode, so that only more than one full segment is acknowledged at once.
+#[test]
+fn a_fin_by_itself_is_acknowledged_when_the_application_closes() {
+    let closing = || TcpReceiver::new(&TcpConfig::default(), Duration::ZERO).closing_after(Duration::from_us(70));
+    let last = |segment| data(segment, false, TcpFlags::ACK.with(TcpFlags::FIN));
+    let mut alone = closing();
+    assert_eq!(feed(&mut alone, &[(0, false), (1, false)]), [[(1, false)], [(2, false)]]);
+    alone.receive(at(2), &last(2));
+    assert_eq!((acks(&mut alone, at(2)), alone.next_timeout()), (vec![], at(72)));
+    alone.handle_timeout(at(72));
+    assert_eq!((acks(&mut alone, at(72)), alone.next_timeout()), (vec![(3, false)], Time::NEVER));
+
+    let mut merged = closing();
+    merged.receive_merged(at(0), &last(0), 3);
+    assert_eq!(acks(&mut merged, at(0)), [(1, false)], "of several packets");
+
+    let mut late = closing();
+    late.receive(at(0), &last(1));
+    assert_eq!(acks(&mut late, at(0)), [(0, false)], "above a gap");
+    late.receive(at(1), &data(0, false, TcpFlags::ACK));
+    assert_eq!((acks(&mut late, at(1)), late.next_timeout()), (vec![(2, false)], Time::NEVER), "and the gap filled");
+}
+
 /// RFC 5681, section 4.2: out of order, repeated, or filling a gap: acknowledged at once.
 #[test]
 fn gaps_are_reported_at_once() {

@@ -137,7 +137,7 @@ impl TcpSender {
         self.unsent_bytes -= payload_bytes;
         let mut flags = TcpFlags::ACK;
         if self.unsent_bytes == 0 {
-            flags = flags.with(TcpFlags::PSH);
+            flags = flags.with(self.flags_of_last());
         }
         if self.reduction_to_report {
             self.reduction_to_report = false;
@@ -201,7 +201,14 @@ impl TcpSender {
         }
         // RFC 3168, section 6.1.5: retransmissions are not ECN-capable; with DCTCP everything is, as in Linux.
         let ecn = if self.config.precise_ecn() { Ecn::Capable } else { Ecn::NotCapable };
-        self.segment(segment.start(), segment.payload_bytes, TcpFlags::ACK, ecn, now, None)
+        let is_last = self.unsent_bytes == 0 && segment.end == self.scoreboard.next();
+        let flags = if is_last { TcpFlags::ACK.with(self.flags_of_last()) } else { TcpFlags::ACK };
+        self.segment(segment.start(), segment.payload_bytes, flags, ecn, now, None)
+    }
+
+    /// What the last segment of a write carries.
+    fn flags_of_last(&self) -> TcpFlags {
+        if self.config.close.is_some() { TcpFlags::PSH.with(TcpFlags::FIN) } else { TcpFlags::PSH }
     }
 
     /// A tail loss probe (RFC 8985, section 7.3): new data if there is any, else the last segment.
