@@ -37,6 +37,7 @@ SIMPLE = Scheme("Simple", {"kind": "simple-deflection"}, fast_retransmit=False)
 VERTIGO = Scheme("Vertigo", {"kind": "vertigo"}, "remaining-bytes", spreads=True, restores_order=True)
 """Selective deflection (Abdous et al., CoNEXT 2021)."""
 AIFO = Scheme("AIFO", {"kind": "aifo"}, "remaining-bytes")
+"""Retransmissions have no boost: the authors' queues halve ranks only where packets are deflected."""
 PABO = Scheme("PABO", {"kind": "pabo"}, fast_retransmit=False)
 TRIMMING = Scheme("trimming", {"kind": "trimming"})
 
@@ -78,8 +79,8 @@ DISTRIBUTION = QUANTILE.with_mechanism(
     "Distribution-PD", relative_priority={"kind": "distribution", "mean": "exact", "arithmetic": "exact"}
 )
 LAS = replace(QUANTILE, name="Quantile-PD, LAS", marking="attained-service", has_flowlets=True)
-"""Priority by attained service: nobody has to know how long a flow will be (appendix A). Of a flow that pauses what it sent
-before does not count any more (the authors' marking layer)."""
+"""Priority by attained service: nobody has to know how long a flow will be (appendix A). What a flow sent before a
+pause does not count any more (the authors' marking layer)."""
 
 COMPARED = (ECMP, AIFO, DIBS, VERTIGO, SIMPLE, QUANTILE, DISTRIBUTION)
 """Those of figure 6."""
