@@ -26,14 +26,15 @@ pub enum TransportConfig {
 
 impl TransportConfig {
     /// A new connection: its two ends. The sender sends through `card`; the timers of the two hosts tick at these phases.
-    /// Packets of the sender set out with `time_to_live`. What it draws comes from `stream`, which is only asked for if it draws.
+    /// Packets of the sender set out with `time_to_live`. What it draws comes from `stream`,
+    /// by what for, which is only asked for if it draws.
     pub fn connect(
         &self,
         card: &NetworkCard,
         sender_phase: Duration,
         receiver_phase: Duration,
         time_to_live: u8,
-        stream: impl Fn() -> Stream,
+        stream: impl Fn(&str) -> Stream,
     ) -> (SenderState, ReceiverState) {
         match self {
             TransportConfig::Tcp(config) => (
@@ -101,13 +102,13 @@ impl TransportConfig {
 }
 
 /// From the last byte to the close of the receiving application, this time.
-fn close_delay(config: &TcpConfig, stream: impl Fn() -> Stream) -> Duration {
-    config.close.and_then(StackDelay::new).map_or(Duration::ZERO, |delay| delay.draw(&mut stream()))
+fn close_delay(config: &TcpConfig, stream: impl Fn(&str) -> Stream) -> Duration {
+    config.close.and_then(StackDelay::new).map_or(Duration::ZERO, |delay| delay.draw(&mut stream("close")))
 }
 
-fn tcp_sender(config: &TcpConfig, phase: Duration, stream: impl Fn() -> Stream) -> TcpSender {
+fn tcp_sender(config: &TcpConfig, phase: Duration, stream: impl Fn(&str) -> Stream) -> TcpSender {
     let sender = TcpSender::new(config, phase);
-    if config.congestion_control.draws() { sender.with_stream(stream()) } else { sender }
+    if config.congestion_control.draws() { sender.with_stream(stream("transport")) } else { sender }
 }
 
 /// Calls a method of whichever variant is there.
