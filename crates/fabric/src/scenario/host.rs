@@ -156,6 +156,24 @@ impl From<Jitter> for hitless_hosts::Jitter {
     }
 }
 
+/// How long a receiving application takes to close its connection, from the arrival of the last byte: its process wakes,
+/// reads to the end and closes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CloseSettings {
+    /// The part that is always the same.
+    #[serde(with = "Text::<Duration>")]
+    pub delay: Duration,
+    /// What comes on top, drawn for each connection.
+    pub jitter: Jitter,
+}
+
+impl From<CloseSettings> for hitless_hosts::DelayConfig {
+    fn from(CloseSettings { delay, jitter }: CloseSettings) -> Self {
+        Self { fixed: delay, jitter: jitter.into() }
+    }
+}
+
 /// A random delay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]

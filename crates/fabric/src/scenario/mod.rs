@@ -61,8 +61,8 @@ pub use flows::{
     ThinkSettings,
 };
 pub use host::{
-    ExponentialJitter, HostSettings, Jitter, KernelSettings, LognormalJitter, MarkingSettings, OrderingSettings,
-    RankedBy, ReceiveOffloadSettings, StackSettings,
+    CloseSettings, ExponentialJitter, HostSettings, Jitter, KernelSettings, LognormalJitter, MarkingSettings,
+    OrderingSettings, RankedBy, ReceiveOffloadSettings, StackSettings,
 };
 pub use link::{LinkImpairment, LinkState, LossChange, StateChange};
 pub use listing::schema_text;
@@ -91,9 +91,9 @@ pub use switch::{
 pub use switch_ports::PortSettings;
 pub use topology::{Chain, Dumbbell, FatTree, FatTreeWiring, Graph, GraphLink, LeafSpine, LinkSpec, TopologySettings};
 pub use transport::{
-    BoltReaction, BoltTransportSettings, CloseSettings, Congestion, DcqcnSettings, DctcpEstimate, PacketPairSettings,
-    Protocol, RoceRecovery, RoceSettings, RtoFormula, SwiftSettings, TcpRecovery, TcpSettings, TransportSettings,
-    UdpSettings, WindowGrowth,
+    BoltReaction, BoltTransportSettings, Congestion, DcqcnSettings, DctcpEstimate, PacketPairSettings, Protocol,
+    RoceRecovery, RoceSettings, RtoFormula, SwiftSettings, TcpRecovery, TcpSettings, TransportSettings, UdpSettings,
+    WindowGrowth,
 };
 
 /// A scenario: everything that decides a run.

@@ -6,7 +6,7 @@ use hitless_wire::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::host::Jitter;
+use super::host::CloseSettings;
 use super::quantity::{Optional, Text};
 
 /// A transport with its parameters, for `[[flows]]` to name.
@@ -256,24 +256,6 @@ impl Default for TcpSettings {
             bolt: None,
             receive_window: None,
         }
-    }
-}
-
-/// How long a receiving application takes to close its connection, from the arrival of the last byte: its process wakes,
-/// reads to the end and closes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct CloseSettings {
-    /// The part that is always the same.
-    #[serde(with = "Text::<Duration>")]
-    pub delay: Duration,
-    /// What comes on top, drawn for each connection.
-    pub jitter: Jitter,
-}
-
-impl From<CloseSettings> for hitless_hosts::DelayConfig {
-    fn from(CloseSettings { delay, jitter }: CloseSettings) -> Self {
-        Self { fixed: delay, jitter: jitter.into() }
     }
 }
 

@@ -12,11 +12,12 @@
 //! # Exceptions
 //! What differs from the RFCs and from Linux, on purpose:
 //!
-//! - Data flows one way. There is no FIN, and no RST; a connection never gives up.
+//! - Data flows one way. There is no RST; a connection never gives up. FIN marks the last segment where applications close
+//!   ([`TcpConfig::close`]); it takes no sequence number, and the receiver's own is the acknowledgement that it would carry.
 //! - Sequences are offsets in the flow. SYN takes no sequence number; the third packet of the handshake is the first
 //!   data segment. The receiver never repeats a SYN-ACK by itself, it answers a repeated SYN.
-//! - No Nagle algorithm: each write goes out at once, its last segment may be short. Segments are never split or
-//!   joined when sent again.
+//! - Each write goes out at once, its last segment may be short, unless [`TcpConfig::nagle`] asks for more. Segments are
+//!   never split or joined when sent again.
 //! - The receive window is constant: applications read at once. No silly-window avoidance, no zero-window probes.
 //! - Spurious retransmissions are found by timestamps (RFC 3522), or by DSACK if asked for (RFC 2883; of a segment that came
 //!   twice as a whole, since the header has no room for blocks below the acknowledgement), and undone (RFC 4015); each widens RACK's reordering window, or raises
@@ -30,9 +31,10 @@
 //! - Thresholds are computed from the congestion window, not from the flight (RFC 5681, equation 4), as in Linux; to
 //!   make up for it the window only grows while it limits the sender (RFC 7661), unless [`TcpConfig::window_validation`]
 //!   is off.
+//! - Without SACK, the round-trip sample of what a retransmission fills is that of the timestamp (RFC 7323, section 4.3):
+//!   originals above the gap may have arrived long before.
 //! - Without SACK, [`Recovery::Reno`] leaves RFC 6582 out. It has no limited transmit, does not restart the timer at a fast
-//!   retransmit, takes a round-trip sample of what a retransmission fills from the timestamp, and counts duplicates anew
-//!   after an acknowledgement that another has overtaken, as 4.4BSD did.
+//!   retransmit, and counts duplicates anew after an acknowledgement that another has overtaken, as 4.4BSD did.
 //! - With [`Recovery::NewReno`] and [`WindowGrowth::ByteCounting`] the window also grows for what the duplicate
 //!   acknowledgements before a recovery deliver. RFC 3042 sends new data
 //!   for the first two without changing the window, and Linux grows it for acknowledgements that advance only.
