@@ -29,8 +29,8 @@ fn flow_hash(flow: FlowId, salt: u32, direction: u32) -> u32 {
     hash ^ (hash >> 16)
 }
 
-/// What the transport, or the application, of one way of a connection draws from.
-fn transport_stream(flow: FlowId, leg: Leg, streams: &RandomStreams, of: &str) -> Stream {
+/// What one way of a connection draws from, for its transport or for its application.
+fn connection_stream(flow: FlowId, leg: Leg, streams: &RandomStreams, of: &str) -> Stream {
     let way = if leg == Leg::Flow { "" } else { "request " };
     streams.stream(&format!("flow {} {way}{of}", flow.0))
 }
@@ -112,7 +112,7 @@ impl Connection {
     ) -> Self {
         let FlowConfig { source: from, destination: to, hash_salt, .. } = *config;
         let (source, destination) = (&hosts[from.0 as usize], &hosts[to.0 as usize]);
-        let stream = |of: &str| transport_stream(id, leg, streams, of);
+        let stream = |of: &str| connection_stream(id, leg, streams, of);
         let (phases, time_to_live) = ((source.timer_phase, destination.timer_phase), source.time_to_live);
         let (sender, receiver) = transport.connect(&source.card, phases.0, phases.1, time_to_live, stream);
         // What goes the same way has the same 5-tuple.
@@ -359,7 +359,7 @@ impl Connection {
         let [source, destination] =
             [Side::Sender, Side::Receiver].map(|side| &hosts[self.wiring.host(side).0 as usize]);
         let transport = transports[usize::from(self.transport.0)].opened(Some(known_rtt));
-        let stream = |of: &str| transport_stream(self.wiring.id, Leg::Flow, streams, of);
+        let stream = |of: &str| connection_stream(self.wiring.id, Leg::Flow, streams, of);
         let phases = (source.timer_phase, destination.timer_phase);
         (self.sender, _) = transport.connect(&source.card, phases.0, phases.1, source.time_to_live, stream);
     }
