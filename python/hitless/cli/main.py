@@ -9,6 +9,7 @@ import typer
 from hitless.cli import console
 from hitless.cli.fleet_app import fleet_app
 from hitless.cli.lab_app import lab_app
+from hitless.cli.results_app import results_app
 from hitless.errors import BadInput, HitlessError
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ app.add_typer(scenario_app, name="scenario")
 app.add_typer(fleet_app, name="fleet")
 app.add_typer(lab_app, name="lab")
 app.add_typer(bench_app, name="bench")
+app.add_typer(results_app, name="results")
 app.add_typer(corruptd_app, name="corruptd")
 
 Seed = Annotated[int, typer.Option(min=0, max=2**53 - 1, help="Same seed, same results, on every machine.")]
