@@ -38,6 +38,8 @@ class Hosts:
     jitter_p999: str = "20 us"
     slow_start_rounds: int | None = None
     """Round trips of data after which the burst's slow start ends; None: it goes on until packets are lost."""
+    is_background_settled: bool = True
+    """The background's slow start ended before; otherwise it has all of its bytes in flight, queued in its own host."""
 
     @property
     def round_trip_us(self) -> float:
@@ -61,7 +63,8 @@ class Hosts:
 
     def _corrupted(self) -> Sequence[Mapping[str, Any]]:
         """The background's slow start ends once it fills the link, the burst's after the rounds asked for."""
-        links = [_corrupt("VM1->S2-1", 3_000 + 11 * self.round_trip_us, 100, 0.1)]
+        settled = _corrupt("VM1->S2-1", 3_000 + 11 * self.round_trip_us, 100, 0.1)
+        links = [settled] if self.is_background_settled else []
         if self.slow_start_rounds is not None:
             start_us = _BURST_MS * 1e3 + (self.slow_start_rounds + 0.5) * self.round_trip_us
             links.append(_corrupt("VM4->S2-2", start_us, self.round_trip_us, 0.15))
@@ -92,6 +95,9 @@ _HOSTS = (
     Hosts("250 us, slow start ends after 3", stack_us=250, slow_start_rounds=3),
     Hosts("250 us, slow start ends after 1", stack_us=250, slow_start_rounds=1),
     Hosts("500 us, slow start ends after 1", stack_us=500, slow_start_rounds=1),
+    Hosts("background unsettled", is_background_settled=False),
+    Hosts("background unsettled, slow start ends after 3", slow_start_rounds=3, is_background_settled=False),
+    Hosts("background unsettled, slow start ends after 1", slow_start_rounds=1, is_background_settled=False),
 )
 
 
@@ -101,17 +107,22 @@ def describe(scheme: str, found: Sequence[Event]) -> str:
     mean, interval = mean_of(times)
     spread = f"[{interval.low:.1f}, {interval.high:.1f}]" if interval else ""
     timeouts = sum(event.of("burst", "timeouts") for event in found)
-    lost, again = (mean_of(values)[0] for values in _lost_and_again(found))
+    again = mean_of([_sent_again(event) for event in found])[0]
+    deepest = mean_of([event.peak_segments() for event in found])[0]
     jitter_us = mean_of([event.jitter_us("burst") for event in found])[0]
     rates = [_background_gbps(event) for event in found]
     return (
-        f"  {scheme:5} {mean:8.1f} ms {spread:16} {len(times)}/{len(found)} done, {timeouts} timeouts; lost {lost:7.1f},"
-        f" sent again {again:7.1f}; jitter {jitter_us:7.2f} us; background {mean_of(rates)[0]:.2f} Gbps"
+        f"  {scheme:5} {mean:8.1f} ms {spread:16} {len(times)}/{len(found)} done, {timeouts} timeouts; sent again"
+        f" {again:7.1f}; jitter {jitter_us:7.2f} us; deepest queue {deepest:6.0f} segments; background"
+        f" before the burst {mean_of(rates)[0]:.2f} Gbps"
     )
 
 
-def _lost_and_again(found: Sequence[Event]) -> tuple[list[int], list[int]]:
-    return [event.lost for event in found], [event.retransmitted for event in found]
+def _sent_again(event: Event) -> int:
+    """Packets that both senders sent again since the burst began, those corrupted to end its slow start included."""
+    progress = event.run.table("flow_progress").filter(pl.col("time_ps") <= _BURST_MS * 1e9)
+    before = progress.group_by("flow").agg(pl.col("packets_retransmitted").max())["packets_retransmitted"].sum()
+    return int(event.flows["packets_retransmitted"].sum()) - int(before)
 
 
 def _background_gbps(event: Event) -> float:
@@ -119,8 +130,8 @@ def _background_gbps(event: Event) -> float:
     flow = event.flows.filter(pl.col("group") == "background")["flow"][0]
     own = event.run.table("flow_progress").filter(pl.col("flow") == flow).sort("time_ps")
     own = own.filter(pl.col("time_ps").is_between((_BURST_MS - 30) * 1e9, _BURST_MS * 1e9))
-    column = "acknowledged" if "acknowledged" in own.columns else "sequence"
-    return float(own[column][-1] - own[column][0]) * 8 / (own["time_ps"][-1] - own["time_ps"][0]) * 1e3
+    delivered_bytes = own["acknowledged"][-1] - own["acknowledged"][0]
+    return float(delivered_bytes) * 8e3 / (own["time_ps"][-1] - own["time_ps"][0])
 
 
 def main() -> None:
