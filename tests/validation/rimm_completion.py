@@ -137,7 +137,7 @@ def _background_gbps(event: Event) -> float:
 def main() -> None:
     """All lines."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--events", type=int, default=10, help="events for each kind of host")
+    parser.add_argument("--events", type=int, default=5, help="events for each kind of host")
     parser.add_argument("--jobs", type=int, default=2, help="simulations at a time")
     parser.add_argument("--only", default="", help="hosts whose line contains this")
     options = parser.parse_args()

@@ -160,7 +160,7 @@ def _granularity(run: Run, rate_gbps: float) -> str:
     kept_us = _DELAY_US + round_us / 2
     expected_kb = product_kb(rate_gbps, kept_us) * testbed.FRAME_BYTES / testbed.WIRE_BYTES
     return (
-        f"a copy is looked at once in a round of {round_us:.1f} us, so it stays {kept_us:.1f} us on average: "
+        f"a copy in the ring is looked at once in a round of {round_us:.1f} us, so it stays {kept_us:.1f} us on average: "
         f"{expected_kb:.1f} KB without preambles and gaps"
     )
 
@@ -202,7 +202,7 @@ class Figure14(Exhibit):
             judge: Judge = Exact() if rate_gbps == 0 else _AS_TAKEN if rate_gbps == 10 else Unjudged()
             yield Row("TCP", f"{rate_gbps} Gbps", "throughput", "Gb/s", gbps, paper, interval, judge)
         taken = [measured[0] - gbps for gbps in measured]
-        note = "a packet that egress consumes is read at 100 Gbps (P4 TNA); not calibrated on this figure"
+        note = "copies in the ring; what egress consumes is read at 100 Gbps (P4 TNA), not calibrated on this figure"
         yield Row("SQR", "10 Gbps", "capacity taken", "Gb/s", taken[10], 0.75, judge=Factor(better="lower"), note=note)
         grows = Shape(taken[1] < 0.5 * taken[10], "1 Gbps of SQR traffic takes less than half of what 10 Gbps take")
         yield Row("SQR", "1 Gbps", "capacity taken", "Gb/s", taken[1], judge=grows, note=_TURNS)
