@@ -160,7 +160,7 @@ def _granularity(run: Run, rate_gbps: float) -> str:
     kept_us = _DELAY_US + round_us / 2
     expected_kb = product_kb(rate_gbps, kept_us) * testbed.FRAME_BYTES / testbed.WIRE_BYTES
     return (
-        f"a copy in the ring is looked at once in a round of {round_us:.1f} us, so it stays {kept_us:.1f} us on average: "
+        f"a copy in the ring is looked at once in a round of {round_us:.1f} us, so it stays {kept_us:.1f} us: "
         f"{expected_kb:.1f} KB without preambles and gaps"
     )
 
