@@ -117,4 +117,4 @@ def _series(name: str, statistic: statistics.Statistic, times: Mapping[tuple[str
 
 
 def _paper_series(name: str, paper: Mapping[str, tuple[float, ...]]) -> Series:
-    return Series(f"{name} (paper)", [float(load) for load in published.LOADS], list(paper[name]), paper=True)
+    return Series(name, [float(load) for load in published.LOADS], list(paper[name]), paper=True)
