@@ -106,7 +106,7 @@ DEFAULT_OPTIONS = LiveOptions()
 def _hasten(thread: int, *, is_real_time: bool) -> None:
     """Give a thread the priority of one that forwards. Raises `PermissionError`."""
     if is_real_time:
-        os.sched_setscheduler(thread, os.SCHED_RR, os.sched_param(_REAL_TIME_PRIORITY))
+        os.sched_setscheduler(thread, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(_REAL_TIME_PRIORITY))
     else:
         os.setpriority(os.PRIO_PROCESS, thread, _NICE)
 

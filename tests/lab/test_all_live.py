@@ -14,6 +14,7 @@ FAILS = {
     "lost": 40,
     "corrupted": 40,
     "sent again": 12,
+    "sent needlessly": 1,
     "out of order": 9,
     "bytes": 1,
     "lost on the link": 40,

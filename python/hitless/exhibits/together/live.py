@@ -43,16 +43,18 @@ def _none_left(count: str, series: str, of: str) -> Mapping[str, Claim]:
     return {series: Claim(f"{of} without {series}, and none with it", holds)}
 
 
+_NEEDLESS = Metric("sent needlessly", "segments that it sent again though they had arrived", "segments", {})
 METRICS: Mapping[str, Sequence[Metric]] = {
     "LinkGuardian": (
         Metric("lost", "packets lost", "packets", _none_left("lost", "LinkGuardian", "packets are lost")),
         Metric("corrupted", "frames corrupted on the link", "frames", {}),
         Metric(
             "sent again",
-            "segments that kernel TCP sent again",
+            "segments that kernel TCP had to send again",
             "segments",
             _none_left("sent again", "LinkGuardian", "TCP sends segments again"),
         ),
+        _NEEDLESS,
         Metric("out of order", "segments out of order at the kernel's receiver", "segments", {}),
         Metric("bytes", "delivered by TCP", "B", {}),
     ),
@@ -60,10 +62,11 @@ METRICS: Mapping[str, Sequence[Metric]] = {
         Metric("lost", "packets lost", "packets", _none_left("lost", "SQR", "cuts cost packets")),
         Metric(
             "sent again",
-            "segments that kernel TCP sent again",
+            "segments that kernel TCP had to send again",
             "segments",
             _none_left("sent again", "SQR", "TCP sends segments again after cuts"),
         ),
+        _NEEDLESS,
         Metric("out of order", "segments out of order at the kernel's receiver", "segments", {}),
         Metric("lost on the link", "frames lost on the link before its failure was known", "frames", {}),
         Metric("longest gap ms", "longest gap in TCP's delivery", "ms", {}),
@@ -102,10 +105,11 @@ METRICS: Mapping[str, Sequence[Metric]] = {
         ),
         Metric(
             "sent again",
-            "segments that kernel TCP sent again",
+            "segments that kernel TCP had to send again",
             "segments",
             _none_left("sent again", "RIMM", "TCP beside them sends segments again"),
         ),
+        _NEEDLESS,
         Metric(
             "out of order",
             "segments out of order at the kernel's receiver",
