@@ -49,6 +49,8 @@ def said(judge, measured, paper, interval=None):
         (Exact(), -92.0, None, 92.0, "differs"),
         (Exact(), 3.1, None, TWO_TO_FOUR, "match"),
         (Exact(), 4.1, None, TWO_TO_FOUR, "differs"),
+        (Exact(0.0), 9.0, None, Range(high=10.0), "match"),  # no slack at an open end either
+        (Exact(0.0), 11.0, None, Range(high=10.0), "differs"),
         (Exact(), None, None, 92.0, "unjudged"),
         (Exact(), math.nan, None, 92.0, "unjudged"),
         (Exact(), 92.0, None, None, "unjudged"),
