@@ -43,16 +43,16 @@ def _none_left(count: str, series: str, of: str) -> Mapping[str, Claim]:
     return {series: Claim(f"{of} without {series}, and none with it", holds)}
 
 
-_NEEDLESS = Metric("sent needlessly", "segments that it sent again though they had arrived", "segments", {})
+_NEEDLESS = Metric("sent needlessly", "segments that it retransmitted though they had arrived", "segments", {})
 METRICS: Mapping[str, Sequence[Metric]] = {
     "LinkGuardian": (
         Metric("lost", "packets lost", "packets", _none_left("lost", "LinkGuardian", "packets are lost")),
         Metric("corrupted", "frames corrupted on the link", "frames", {}),
         Metric(
             "sent again",
-            "segments that kernel TCP had to send again",
+            "segments that kernel TCP had to retransmit",
             "segments",
-            _none_left("sent again", "LinkGuardian", "TCP sends segments again"),
+            _none_left("sent again", "LinkGuardian", "TCP retransmits"),
         ),
         _NEEDLESS,
         Metric("out of order", "segments out of order at the kernel's receiver", "segments", {}),
@@ -62,9 +62,9 @@ METRICS: Mapping[str, Sequence[Metric]] = {
         Metric("lost", "packets lost", "packets", _none_left("lost", "SQR", "cuts cost packets")),
         Metric(
             "sent again",
-            "segments that kernel TCP had to send again",
+            "segments that kernel TCP had to retransmit",
             "segments",
-            _none_left("sent again", "SQR", "TCP sends segments again after cuts"),
+            _none_left("sent again", "SQR", "TCP retransmits after cuts"),
         ),
         _NEEDLESS,
         Metric("out of order", "segments out of order at the kernel's receiver", "segments", {}),
@@ -105,9 +105,9 @@ METRICS: Mapping[str, Sequence[Metric]] = {
         ),
         Metric(
             "sent again",
-            "segments that kernel TCP had to send again",
+            "segments that kernel TCP had to retransmit",
             "segments",
-            _none_left("sent again", "RIMM", "TCP beside them sends segments again"),
+            _none_left("sent again", "RIMM", "TCP beside them retransmits"),
         ),
         _NEEDLESS,
         Metric(
@@ -188,7 +188,7 @@ def _rows(scene: Scene, metric: Metric, runs: Runs, replicas: int) -> Iterator[R
         values = [_counts(lab)[metric.count] for lab in labs]
         judge = _judge(metric.claims.get(series), series, found[PLAIN], labs)
         mean = sum(values) / len(values)
-        yield Row(series, scene.x, metric.text, metric.unit, mean, judge=judge, note=_note(labs))
+        yield Row(series, scene.x, metric.text, metric.unit, mean, judge=judge, note=f"{_note(labs)}; {scene.settings}")
 
 
 def _judge(claim: Claim | None, series: str, plain: Sequence[Run], ours: Sequence[Run]) -> Judge:

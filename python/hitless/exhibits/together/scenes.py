@@ -39,6 +39,8 @@ class Scene:
     """By the name of the series: lines of the scenario. The first is the plain switch."""
     drive: Drive
     seconds: float
+    settings: str
+    """What its counts hang on and is not the default, for the notes of its rows."""
 
     def scenario(self, variant: str) -> str:
         """The text of a variant."""
@@ -96,7 +98,13 @@ timer_period = "40 us"
         }
 
     return Scene(
-        "LinkGuardian", "1 % of frames lost", fabric, {PLAIN: "", "LinkGuardian": guardian}, drive, seconds + 3
+        "LinkGuardian",
+        "1 % of frames lost",
+        fabric,
+        {PLAIN: "", "LinkGuardian": guardian},
+        drive,
+        seconds + 3,
+        "50 Mb/s; ackNoTimeout of 5 ms and timer packets every 40 us, for a process that is scheduled late",
     )
 
 
@@ -145,7 +153,9 @@ caching = "delay-queue"
             "longest gap ms": received["longest_gap_ns"] / 1e6,
         }
 
-    return Scene("SQR", f"a link cut {bursts} times", fabric, {PLAIN: "", "SQR": sqr}, drive, seconds + 4)
+    x, variants = f"a link cut {bursts} times", {PLAIN: "", "SQR": sqr}
+    settings = "50 Mb/s; a cut is detected after 1 ms and rerouted 2 ms later; copies in a delay queue"
+    return Scene("SQR", x, fabric, variants, drive, seconds + 4, settings)
 
 
 def _unfair_flow(bursts: int) -> Scene:
@@ -194,7 +204,8 @@ queues = 32
         return {"share of TCP": sum(shares[:2]) / sum(shares), "Jain's index": jain_index(shares)}
 
     x = "two TCP flows beside UDP at twice the rate"
-    return Scene("AFQ", x, fabric, {PLAIN: "", "AFQ": afq}, drive, seconds + 5)
+    settings = "20 Mb/s, 200 KB of buffer; AFQ with 32 queues"
+    return Scene("AFQ", x, fabric, {PLAIN: "", "AFQ": afq}, drive, seconds + 5, settings)
 
 
 _LEAF_SPINE = """name = "leaf-spine"
@@ -255,7 +266,10 @@ congestion_after = "200 ms"
         }
 
     x = f"{bursts} microbursts of {burst} datagrams beside TCP"
-    return Scene("RIMM", x, fabric, {PLAIN: "", "RIMM": rimm}, drive, seconds + 4)
+    settings = (
+        "20 Mb/s, 60 KB of buffer; flowlet gap of 100 ms and congestion after 200 ms, scaled by hand to these rates"
+    )
+    return Scene("RIMM", x, fabric, {PLAIN: "", "RIMM": rimm}, drive, seconds + 4, settings)
 
 
 def _incast(bursts: int) -> Scene:
@@ -301,7 +315,11 @@ kind = "simple-deflection"
     preemptive = {f"Preemptive Deflection, alpha {alpha:g}": _preemptive(alpha) for alpha in ALPHAS}
     variants = {PLAIN: "", "Simple Deflection": simple, **preemptive}
     x = f"incast of 4 senders, {bursts} times {burst} datagrams each"
-    return Scene("deflection", x, fabric, variants, drive, seconds + 4)
+    settings = (
+        "20 Mb/s, 30 KB of buffer; every packet enters the window of ranks (by default one in 20): a burst has few; "
+        "alpha 1 was added after 0.1 had been measured"
+    )
+    return Scene("deflection", x, fabric, variants, drive, seconds + 4, settings)
 
 
 def _preemptive(alpha: float) -> str:
