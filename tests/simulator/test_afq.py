@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from hitless.exhibits import Runs
-from hitless.exhibits.afq import cluster, flows, incast, one_link, schedulers, schemes, statistics
+from hitless.exhibits import Factor, Gain, Runs, Share
+from hitless.exhibits.afq import cluster, flows, incast, one_link, ratios, schedulers, schemes, statistics
 from hitless.exhibits.afq.cluster import Case
 from hitless.exhibits.afq.sizes import ENTERPRISE, PARETO, PAYLOAD_SHARE, Sizes
 from hitless.simulation import PacketSimulation, Simulation
@@ -73,15 +73,53 @@ def test_a_flow_alone_takes_what_the_idle_network_is_said_to_take(size_bytes):
     assert done["fct_us"].to_numpy() == pytest.approx(done["idle_us"].to_numpy(), rel=1e-3)
 
 
-def test_compared_are_the_flows_that_finished_under_every_scheme():
+def two_schemes():
+    """Three flows began, and the last, a short one, did not finish under the second scheme."""
     columns = {"bytes": [10, 200_000, 30], "started_ps": [3, 1, 2], "idle_us": [1.0, 2.0, 3.0]}
     first = pl.DataFrame({"flow": [1, 2, 3], **columns, "fct_us": [5.0, 6.0, 7.0]})
     second = pl.DataFrame({"flow": [1, 2, 3], **columns, "fct_us": [1.0, 2.0, 3.0]}).filter(pl.col("flow") != 3)
-    compared = flows.Compared({"first": first, "second": second})
-    assert compared.all["flow"].to_list() == [2, 1]
-    assert compared.short["flow"].to_list() == [1]
-    assert compared.missing_percent == pytest.approx(100 / 3)
-    assert statistics.mean_ratio(compared.all, "first", "second")[0] == pytest.approx(11 / 3)
+    return flows.Compared({"first": first, "second": second}, pl.Series([10, 200_000, 30]))
+
+
+def test_compared_are_the_flows_that_finished_under_every_scheme():
+    compared = two_schemes()
+    assert compared.table["flow"].to_list() == [2, 1]
+    assert compared.short.table["flow"].to_list() == [1]
+    assert compared.only("first").table["flow"].to_list() == [2, 3, 1]
+    assert statistics.mean_ratio(compared.table, "first", "second")[0] == pytest.approx(11 / 3)
+
+
+def test_a_comparison_says_what_finished_under_each_scheme_and_what_is_left_of_it():
+    compared = two_schemes()
+    said = {share.series: (share.finished, share.begun) for share in compared.shares}
+    assert said == {"first": (3, 3), "second": (2, 3), flows.EVERY_SCHEME: (2, 3)}
+    short = {share.series: (share.finished, share.begun) for share in compared.short.shares}
+    assert short == {"first": (2, 2), "second": (1, 2), flows.EVERY_SCHEME: (1, 2)}
+    assert [(share.finished, share.begun) for share in compared.of_sizes(1e6, 1e9).shares] == [(0, 0)] * 3
+
+
+def test_a_scheme_that_finishes_little_is_not_called_faster():
+    ratio = ratios.mean(two_schemes(), "first", "second")
+    assert ratio.value == pytest.approx(11 / 3)
+    row = ratio.row("second", "here", "mean FCT, first over it", 2.0, Gain(better="higher"))
+    assert row.verdict == "unjudged"
+    assert "second: 66.6 % of 3 flows finished" in row.full_note
+    assert ratios.normalized_mean(two_schemes(), "first").row("first", "here", "mean", 4.0, Factor()).completed[1:] == (
+        Share(flows.EVERY_SCHEME, 2, 3),
+    )
+
+
+def test_a_size_of_which_no_flow_finished_has_no_number():
+    none = two_schemes().of_sizes(1e6, 1e9)
+    for ratio in (ratios.mean(none, "first", "second"), ratios.tail(none, "first", "second")):
+        assert ratio.value is None
+        assert ratio.row("second", "here", "mean", 2.0, Gain()).verdict == "unjudged"
+
+
+def test_runs_that_did_not_have_the_same_flows_are_not_compared():
+    made = [PacketSimulation(Case(Fixed(size), 5, schemes.DROP_TAIL).scenario(1, {})) for size in (1_000, 2_000)]
+    with pytest.raises(ValueError, match="the same flows"):
+        flows.begun_bytes([one.job(file_name="one", seed=1).run() for one in made])
 
 
 def test_an_interval_covers_slices_that_go_together():
@@ -100,6 +138,15 @@ def test_an_incast_is_complete_with_its_last_answer():
     times = incast.completion_ms(made)
     assert len(times) == 3
     assert times == pytest.approx([incast.ideal_ms(8)] * 3, rel=0.01)
+
+
+def test_a_query_with_an_answer_missing_is_not_one_that_was_answered():
+    columns = {"query": [0, 0, 1, 1], "started_ps": [0, 0, 5, 5]}
+    made = Simulation.__new__(Simulation)  # anything with tables
+    made.table = lambda _: pl.DataFrame({**columns, "delivered_ps": [10**9, 2 * 10**9, 10**9, -1]})
+    assert incast.completion_ms(made).tolist() == [2.0]
+    assert incast.queries_begun(made) == 2
+    assert incast.share(incast.Case(schemes.DCTCP_MARKING, 2), made) == Share("DCTCP", 1, 2, "queries")
 
 
 def test_jains_index_is_one_for_equal_and_one_over_n_for_one_alone():
@@ -132,9 +179,9 @@ def test_two_groups_give_another_schedule(at_high_load):
 
 def test_short_flows_take_as_long_as_with_ideal_fair_queueing(at_high_load):
     names = (schedulers._ROTATING, schedulers._IDEAL)
-    compared = flows.Compared({name: cluster.completion(at_high_load[name]) for name in names})
-    value, _ = statistics.mean_ratio(compared.short, *names)
-    assert value == pytest.approx(1, abs=0.15)
+    tables = {name: cluster.completion(at_high_load[name]) for name in names}
+    compared = flows.Compared(tables, flows.begun_bytes(at_high_load[name] for name in names))
+    assert ratios.mean(compared.short, *names).value == pytest.approx(1, abs=0.15)
 
 
 def test_figure_11_says_how_long_incasts_take(tmp_path):
@@ -144,7 +191,9 @@ def test_figure_11_says_how_long_incasts_take(tmp_path):
     (exhibit,) = json.loads(done.stdout)["exhibits"]
     rows = {(row["series"], row["x"], row["metric"]): row for row in exhibit["rows"]}
     for senders in incast.SENDERS:
-        assert rows["AFQ", f"{senders} senders", "completion time over ideal"]["verdict"] in {"match", "differs"}
+        beside_ideal = rows["AFQ", f"{senders} senders", "completion time over ideal"]
+        assert (beside_ideal["paper"], beside_ideal["judge"]) == (1.0, "exact")
+        assert beside_ideal["verdict"] == ("match" if beside_ideal["ci_low"] <= 1.2 else "differs")
         # A sender at the client's own leaf is nearer than the way through the fabric that the ideal counts.
         assert rows["Ideal-FQ", f"{senders} senders", "completion time"]["measured"] > 0.99 * incast.ideal_ms(senders)
 
@@ -156,4 +205,6 @@ def test_runs_of_one_load_have_the_same_flows():
     assert len(joined) > 500
     assert joined["bytes"].equals(joined["bytes_other"].rename("bytes"))
     assert joined["started_ps"].equals(joined["started_ps_other"].rename("started_ps"))
-    assert cluster.compared(Runs({c.key: run(c, 2) for c in (first, second)}), [first, second]).missing_percent < 20
+    compared = cluster.compared(Runs({c.key: run(c, 2) for c in (first, second)}), [first, second])
+    *_, both = compared.shares
+    assert both.begun >= len(joined) == both.finished

@@ -1,10 +1,12 @@
 """The exhibits of AFQ (Sharma, Liu, Atreya, Krishnamurthy, NSDI 2018).
 
 - ``schemes``: transports and disciplines that are compared, and the one set of parameters that serves all exhibits
-- ``sizes``: the two workloads, and how often flows start for a load; ``flows``, ``statistics``: completion times
+- ``sizes``: the two workloads, and how often flows start for a load; ``flows``, ``statistics``, ``ratios``: completion
+  times
 - ``cluster``: the simulated leaf-spine; ``load_sweep``: figures 8 and 9; ``buffers``: figure 10; ``by_size``: figure
   15; ``parameters``: figure 17; ``schedulers``: section 4
-- ``incast``: figures 11 and 12; ``one_link``: figures 14 and 16; ``prototype``: the hardware testbed, figure 7
+- ``incast``: figure 11; ``incast_buffer``: figure 12; ``one_link``: figures 14 and 16;
+  ``prototype``: the hardware testbed, figure 7
 - ``beyond``: what the paper does not measure
 """
 
@@ -13,6 +15,7 @@ from hitless.exhibits.afq import (
     buffers,
     by_size,
     incast,
+    incast_buffer,
     load_sweep,
     one_link,
     parameters,
@@ -25,6 +28,7 @@ __all__ = [
     "buffers",
     "by_size",
     "incast",
+    "incast_buffer",
     "load_sweep",
     "one_link",
     "parameters",
