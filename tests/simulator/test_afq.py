@@ -76,8 +76,10 @@ def test_a_flow_alone_takes_what_the_idle_network_is_said_to_take(size_bytes):
 def two_schemes():
     """Three flows began, and the last, a short one, did not finish under the second scheme."""
     columns = {"bytes": [10, 200_000, 30], "started_ps": [3, 1, 2], "idle_us": [1.0, 2.0, 3.0]}
-    first = pl.DataFrame({"flow": [1, 2, 3], **columns, "fct_us": [5.0, 6.0, 7.0]})
-    second = pl.DataFrame({"flow": [1, 2, 3], **columns, "fct_us": [1.0, 2.0, 3.0]}).filter(pl.col("flow") != 3)
+    first = pl.DataFrame({"flow": [1, 2, 3], **columns, "number": 0, "fct_us": [5.0, 6.0, 7.0]})
+    second = pl.DataFrame({"flow": [1, 2, 3], **columns, "number": 0, "fct_us": [1.0, 2.0, 3.0]}).filter(
+        pl.col("flow") != 3
+    )
     return flows.Compared({"first": first, "second": second}, pl.Series([10, 200_000, 30]))
 
 

@@ -7,13 +7,14 @@
   15; ``parameters``: figure 17; ``schedulers``: section 4
 - ``incast``: figure 11; ``incast_buffer``: figure 12; ``one_link``: figures 14 and 16;
   ``prototype``: the hardware testbed, figure 7
-- ``beyond``: what the paper does not measure
+- ``causes``: experiments on rows that differ; ``beyond``: what the paper does not measure
 """
 
 from hitless.exhibits.afq import (
     beyond,
     buffers,
     by_size,
+    causes,
     incast,
     incast_buffer,
     load_sweep,
@@ -27,6 +28,7 @@ __all__ = [
     "beyond",
     "buffers",
     "by_size",
+    "causes",
     "incast",
     "incast_buffer",
     "load_sweep",

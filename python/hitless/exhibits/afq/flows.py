@@ -44,9 +44,12 @@ def idle_us(size_bytes: Times, rates_gbps: Sequence[float], fixed_us: float) -> 
 
 
 def delivered(run: Run) -> pl.DataFrame:
-    """The flows that finished: ``flow``, ``bytes``, ``started_ps``, ``fct_us``."""
+    """The flows that finished: ``flow``, ``number``, ``bytes``, ``started_ps``, ``fct_us``.
+
+    On connections that are shared, ``flow`` is the connection, and ``number`` tells its flows apart.
+    """
     fct = (pl.col("delivered_ps") - pl.col("started_ps")) / 1e6
-    return run.completed_messages().select("flow", "bytes", "started_ps", fct_us=fct)
+    return run.completed_messages().select("flow", "number", "bytes", "started_ps", fct_us=fct)
 
 
 def begun_bytes(runs: Iterable[Run]) -> pl.Series:
@@ -73,12 +76,12 @@ class Compared:
     def table(self) -> pl.DataFrame:
         """The flows that finished under all schemes, in the order of their starts.
 
-        Columns: ``flow``, ``bytes``, ``started_ps``, ``idle_us``, and one for each scheme, in microseconds.
+        Columns: ``flow``, ``number``, ``bytes``, ``started_ps``, ``idle_us``, and one for each scheme, in microseconds.
         """
         first, *_ = self._tables.values()
-        joined = first.select("flow", "bytes", "started_ps", "idle_us")
+        joined = first.select("flow", "number", "bytes", "started_ps", "idle_us")
         for name, table in self._tables.items():
-            joined = joined.join(table.select("flow", pl.col("fct_us").alias(name)), on="flow")
+            joined = joined.join(table.select("flow", "number", pl.col("fct_us").alias(name)), on=["flow", "number"])
         return joined.sort("started_ps")
 
     @property

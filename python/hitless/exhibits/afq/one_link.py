@@ -181,19 +181,19 @@ _BURST_BYTES = 30_000
 _OFF_US = 100
 """Each sender sends 30 KB, is silent for 100 us, and so on: the text gives neither."""
 _DEFAULT_FLOWS = 512
-_AMPLE = replace(_BUFFERS, per_port="16 MB")
+AMPLE = replace(_BUFFERS, per_port="16 MB")
 """Room for all flows up to the rounds at which they are marked. The text gives no buffer, and finds the sketch to be
 the limit; with the 512 KB of a leaf it is the buffer, which 43 flows of 8 packets fill: rows of their own show it."""
 
-_UNFAIRNESS = "1 - Jain's index"
-_SHARING = f"{_AMPLE.per_port} of buffer, chosen after {_BUFFERS.per_port} was seen; {schemes.TCP_NOTE}"
+UNFAIRNESS = "1 - Jain's index"
+_SHARING = f"{AMPLE.per_port} of buffer, chosen after {_BUFFERS.per_port} was seen; {schemes.TCP_NOTE}"
 
-_DCTCP_AFQ = Scheme("AFQ", schemes.DCTCP, afq=schemes.AFQ)
+DCTCP_AFQ = Scheme("AFQ", schemes.DCTCP, afq=schemes.AFQ)
 _FAIRNESS = (
     Scheme("drop-tail", schemes.DCTCP, marks=True),
     Scheme("SFQ", schemes.DCTCP, flow_queueing={"kind": "sfq", "queues": 32}, marks=True),
     Scheme("FQ-CoDel", schemes.DCTCP, flow_queueing={"kind": "fq-codel"}),
-    _DCTCP_AFQ,
+    DCTCP_AFQ,
     Scheme("Ideal-FQ", schemes.DCTCP, flow_queueing=schemes.IDEAL_FQ),
 )
 
@@ -204,7 +204,7 @@ class Sharing:
 
     scheme: Scheme
     flows: int
-    buffers: Buffers = _AMPLE
+    buffers: Buffers = AMPLE
 
     @property
     def key(self) -> str:
@@ -257,7 +257,7 @@ def _by_scheme(runs: Mapping[str, Run], flows: int) -> Iterator[Row]:
     if within_a_burst(runs["AFQ"]) and within_a_burst(runs[best]):
         judge = Unjudged(f"with AFQ and {best} no sender is more than a burst ahead of another")
     for name, value in of.items():
-        row = Row(name, f"{flows:,} flows", _UNFAIRNESS, "", value, note=_SHARING)
+        row = Row(name, f"{flows:,} flows", UNFAIRNESS, "", value, note=_SHARING)
         yield replace(row, judge=judge) if name == "AFQ" else row
 
 
@@ -285,11 +285,11 @@ class Figure16(Exhibit):
         return Sharing(scheme, _DEFAULT_FLOWS, _BUFFERS)
 
     def _sketch(self, columns: int) -> Sharing:
-        scheme = _DCTCP_AFQ.with_afq(sketch={"rows": 2, "columns": columns})
+        scheme = DCTCP_AFQ.with_afq(sketch={"rows": 2, "columns": columns})
         return Sharing(replace(scheme, name=f"AFQ 2 x {columns}"), _DEFAULT_FLOWS)
 
     def _queues(self, queues: int) -> Sharing:
-        scheme = _DCTCP_AFQ.with_afq(queues=queues, ecn_rounds=min(8, queues - 1))
+        scheme = DCTCP_AFQ.with_afq(queues=queues, ecn_rounds=min(8, queues - 1))
         return Sharing(replace(scheme, name=f"AFQ {queues} queues"), _DEFAULT_FLOWS)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
@@ -299,7 +299,7 @@ class Figure16(Exhibit):
         for scheme in _FAIRNESS:
             case = self._small_buffer(scheme)
             x = f"{case.flows} flows, {case.buffers.per_port}"
-            yield Row(scheme.name, x, _UNFAIRNESS, "", values[case.key])
+            yield Row(scheme.name, x, UNFAIRNESS, "", values[case.key])
         by_columns = [values[self._sketch(columns).key] for columns in self._COLUMNS]
         statement = (
             "unfairness falls as the sketch grows, and is that of the largest once there are cells for all flows"
@@ -308,13 +308,13 @@ class Figure16(Exhibit):
         judge: Shape | Unjudged = Shape(holds and falling(by_columns, slack=0.1), statement)
         for columns, value in zip(self._COLUMNS, by_columns, strict=True):
             x = f"2 x {columns:,}, {_DEFAULT_FLOWS} flows"
-            row = Row("AFQ", x, _UNFAIRNESS, "", value, note=_SHARING)
+            row = Row("AFQ", x, UNFAIRNESS, "", value, note=_SHARING)
             yield replace(row, judge=judge) if columns == self._COLUMNS[-1] else row
         by_queues = [values[self._queues(queues).key] for queues in self._QUEUES]
         holds = by_queues[-1] <= 1.1 * by_queues[0] + 0.005
         judge = Shape(holds, "unfairness does not grow with the number of queues")
         for queues, value in zip(self._QUEUES, by_queues, strict=True):
-            row = Row("AFQ", f"{queues} queues, {_DEFAULT_FLOWS} flows", _UNFAIRNESS, "", value, note=_SHARING)
+            row = Row("AFQ", f"{queues} queues, {_DEFAULT_FLOWS} flows", UNFAIRNESS, "", value, note=_SHARING)
             yield replace(row, judge=judge) if queues == self._QUEUES[-1] else row
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
@@ -322,7 +322,7 @@ class Figure16(Exhibit):
         for scheme in _FAIRNESS:
             values = [unfairness(runs[Sharing(scheme, flows).key]) for flows in self._NUMBERS]
             series.append(Series(scheme.name, [float(flows) for flows in self._NUMBERS], values))
-        y_title = _UNFAIRNESS
+        y_title = UNFAIRNESS
         yield Plot("Unfairness by scheme", "flows", y_title, series, x_scale="log", y_scale="log")
         by_columns = [unfairness(runs[self._sketch(columns).key]) for columns in self._COLUMNS]
         sketch = Series("AFQ", [float(columns) for columns in self._COLUMNS], by_columns)

@@ -72,7 +72,10 @@ class Testbed:
     """Between two hosts, each with requests behind one another; None: one for each flow."""
 
 
-def scenario(scheme: Scheme, load: int, duration_ms: int, testbed: Testbed = Testbed()) -> Scenario:
+AS_ASSUMED = Testbed()
+
+
+def scenario(scheme: Scheme, load: int, duration_ms: int, testbed: Testbed = AS_ASSUMED) -> Scenario:
     """The testbed at a load in percent."""
     buffers = replace(BUFFERS, per_port=testbed.buffer)
     shared = {"connections": testbed.connections} if testbed.connections else {}
