@@ -11,7 +11,18 @@ import polars as pl
 import pytest
 
 from hitless.exhibits import Factor, Gain, Runs, Share
-from hitless.exhibits.afq import cluster, flows, incast, one_link, ratios, schedulers, schemes, statistics
+from hitless.exhibits.afq import (
+    causes,
+    cluster,
+    flows,
+    incast,
+    one_link,
+    prototype,
+    ratios,
+    schedulers,
+    schemes,
+    statistics,
+)
 from hitless.exhibits.afq.cluster import Case
 from hitless.exhibits.afq.sizes import ENTERPRISE, PARETO, PAYLOAD_SHARE, Sizes
 from hitless.simulation import PacketSimulation, Simulation
@@ -122,6 +133,29 @@ def test_runs_that_did_not_have_the_same_flows_are_not_compared():
     made = [PacketSimulation(Case(Fixed(size), 5, schemes.DROP_TAIL).scenario(1, {})) for size in (1_000, 2_000)]
     with pytest.raises(ValueError, match="the same flows"):
         flows.begun_bytes([one.job(file_name="one", seed=1).run() for one in made])
+
+
+def test_a_change_of_the_prototype_reaches_the_schemes_that_it_is_about_and_changes_them():
+    reached = {}
+    for change in causes._CHANGES[1:]:
+        keys = {scheme.name: change.key(scheme) for scheme in prototype.SCHEMES}
+        reached[change.name] = {name for name, key in keys.items() if change.name in key}
+        for scheme in prototype.SCHEMES:
+            plain = prototype.scenario(scheme, 80, 10)
+            changed = prototype.scenario(change.scheme(scheme), 80, 10, change.testbed)
+            assert (changed != plain) == (scheme.name in reached[change.name])
+    pair, both = {"packet-pair+AFQ"}, {"packet-pair+AFQ", "DCTCP+AFQ"}
+    every = {scheme.name for scheme in prototype.SCHEMES}
+    for name, of in reached.items():
+        wide = "16 MB" in name or "connections" in name
+        assert of == (every if wide else pair if "packet pair" in name else both), name
+
+
+def test_senders_that_differ_by_a_burst_are_not_told_apart():
+    for delivered, within in (([60_000, 90_000, 61_000], True), ([60_000, 90_001], False), ([0, 0], True)):
+        made = Simulation.__new__(Simulation)  # anything with tables
+        made.table = lambda _, values=delivered: pl.DataFrame({"delivered_bytes": values})
+        assert one_link.within_a_burst(made) == within
 
 
 def test_an_interval_covers_slices_that_go_together():
