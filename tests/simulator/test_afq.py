@@ -10,12 +10,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from hitless.exhibits import Factor, Gain, Runs, Share
+from hitless.exhibits import Context, Factor, Gain, Range, Runs, Share
 from hitless.exhibits.afq import (
     causes,
     cluster,
     flows,
     incast,
+    load_sweep,
     one_link,
     prototype,
     ratios,
@@ -25,6 +26,7 @@ from hitless.exhibits.afq import (
 )
 from hitless.exhibits.afq.cluster import Case
 from hitless.exhibits.afq.sizes import ENTERPRISE, PARETO, PAYLOAD_SHARE, Sizes
+from hitless.exhibits.statements import counted_once
 from hitless.simulation import PacketSimulation, Simulation
 
 HITLESS = Path(sys.executable).with_name("hitless")
@@ -156,6 +158,26 @@ def test_senders_that_differ_by_a_burst_are_not_told_apart():
         made = Simulation.__new__(Simulation)  # anything with tables
         made.table = lambda _, values=delivered: pl.DataFrame({"delivered_bytes": values})
         assert one_link.within_a_burst(made) == within
+
+
+def test_what_is_computed_from_flows_says_how_many_finished_and_what_it_hangs_on(monkeypatch):
+    monkeypatch.setattr(cluster, "duration_ms", lambda *_: 1)
+    monkeypatch.setattr(load_sweep, "_loads", lambda _: (30, 70))
+    figure, context = load_sweep.Figure9(), Context(seed=1, effort="quick")
+    runs = Runs({point.key: point.work.job(file_name="x", seed=1).run(point.keep) for point in figure.points(context)})
+    rows = list(counted_once(figure.rows(runs, context)))
+    computed = [row for row in rows if "FCT" in row.metric]
+    assert len(computed) > 50
+    assert all(row.completed for row in computed)
+    gains = [row for row in computed if "over it" in row.metric and isinstance(row.paper, Range)]
+    windows = {"TCP": "window of 1 ", "DCTCP": "window of 1 ", "window 10": "window of 10 "}
+    for row in gains:
+        assert row.series == "AFQ"
+        assert "AFQ used the core links to" in row.note
+        assert any(rival in row.metric and said in row.note for rival, said in windows.items())
+    assert {(row.paper.low, row.paper.high) for row in gains} == {(2, 4), (3, 5), (4, 8)}
+    assert sum("window 10" in row.metric for row in gains) == sum("window 10" not in row.metric for row in gains)
+    assert list(figure.plots(runs, context))
 
 
 def test_an_interval_covers_slices_that_go_together():

@@ -76,7 +76,7 @@ class Causes(Exhibit):
         queries = context.length("queries for each point", full=200, normal=20, quick=5)
         for timeout in _Timeout.all():
             yield Point(timeout.key, timeout.case.scenario(queries), keep=("flows", "messages"))
-        length_ms = context.length("ms of on-off traffic", full=1_000, normal=200, quick=50)
+        length_ms = context.length("ms of on-off traffic", full=1_000, quick=200)
         for sharing in _SHARING:
             yield Point(sharing.key, sharing.scenario(length_ms), keep=("flows",))
 
@@ -109,10 +109,10 @@ def _of_change(change: _Change, runs: Runs) -> Iterator[Row]:
     for row in (*prototype.gains(group, change.name), prototype.pairs_are_better(group, change.name)):
         yield replace(row, paper=None, judge=_EXPERIMENT, note="")
     for name in (prototype.DCTCP_AFQ.name, prototype.PAIR_AFQ.name):
-        started = int(of[name].summary["flows.started"])
+        begun = len(of[name].table("messages"))
         again = int(of[name].table("flows")["packets_retransmitted"].sum())
         note = f"{again:,} packets sent again, {int(of[name].table('flows')['timeouts'].sum()):,} timeouts"
-        value = dropped(of[name]) / started
+        value = dropped(of[name]) / begun
         yield Row(name, change.name, "packets dropped per flow", "", value, judge=_EXPERIMENT, note=note)
 
 
