@@ -2,9 +2,9 @@
 
 In a run of 20 ms a load of 90 % uses the core links to 61 %. The rate of arrivals is computed as if each flow had its
 host's link to itself; but the run begins empty, large flows come faster than they end, and several of them share a
-host's link. Max-min fair rates on the same links, without packets and transports, give 58 %. The loads here were
-chosen so that the core links are used to 70 and 90 % with Ideal-FQ, over the run as a whole; with other schemes it is
-less.
+host's link. Max-min fair rates on the same links, without packets and transports, give 58 %
+(tests/validation/afq_load.py). The loads here were
+chosen so that the core links are used to 70 and 90 % with Ideal-FQ, over the run as a whole.
 """
 
 from collections.abc import Iterable, Mapping
