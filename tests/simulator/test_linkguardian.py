@@ -4,10 +4,11 @@ import polars as pl
 import pytest
 
 from hitless.analysis import poisson_interval
-from hitless.exhibits.linkguardian import testbed
+from hitless.exhibits import Context, Runs
+from hitless.exhibits.linkguardian import basis, storage, testbed
 from hitless.exhibits.linkguardian.counters import counter
 from hitless.exhibits.linkguardian.over_time import PARTS, Course, Measured, long_flow
-from hitless.exhibits.linkguardian.stress import Case, copies, effective_loss, stress
+from hitless.exhibits.linkguardian.stress import Case, copies, effective_loss, stress, theory
 from hitless.simulation import Simulation
 
 
@@ -33,6 +34,27 @@ def test_importance_sampling_agrees_with_direct_counting(scheme):
 def test_copies_follow_equation_2(loss, expected):
     done = Simulation(stress(Case(100, loss, "LG"), 100), file_name="stress", seed=1).run()
     assert copies(done) == expected
+
+
+def test_theory_is_the_papers_whatever_the_run_retransmits():
+    assert [theory(Case(100, loss, "LG")) for loss in testbed.LOSSES] == [pytest.approx(x) for x in (1e-10, 1e-8, 1e-9)]
+
+
+class Few(Context):
+    """A few flows of each."""
+
+    def length(self, what, *, full, quick, normal=None):
+        return 60
+
+
+def test_rows_of_completion_times_say_what_they_rest_on():
+    exhibit = storage.Figure12()
+    context = Few()
+    points = list(exhibit.points(context))
+    runs = Runs({p.key: Simulation(p.what, file_name=p.key, seed=1).run(keep=p.keep) for p in points})
+    rows = list(exhibit.rows(runs, context))
+    assert all(row.completed and all(share.is_complete for share in row.completed) for row in rows)
+    assert all(basis.KERNEL_NOTE in row.note for row in rows)
 
 
 def test_the_parts_of_a_course_are_counted_without_their_first_fifth():
