@@ -76,7 +76,7 @@ def web_search(
     loss: float,
     settings: Mapping[str, Any],
     trials: int,
-    transport: Mapping[str, Any] = testbed.DCTCP,
+    transport: Mapping[str, Any] = testbed.CLOSING,
 ) -> Scenario:
     """So many flows of 24,387 B, by default over DCTCP, at 100G."""
     return testbed.scenario(

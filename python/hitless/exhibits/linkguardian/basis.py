@@ -6,8 +6,11 @@ from dataclasses import replace
 from hitless.exhibits import Row, Share
 from hitless.simulation import Run
 
-KERNEL_NOTE = 'kernel stack calibrated on the column "No Loss" of table 2'
+KERNEL_NOTE = 'hosts as in the authors\' scripts, their delays calibrated on the column "No Loss" of table 2'
 """Of every number that kernel-based TCP makes."""
+
+REPAIR_NOTE = "latency of repairs calibrated on the largest delay at 25G of figure 19"
+"""Of every number that depends on how long LinkGuardian takes to repair."""
 
 CARD_NOTE = "the jitter of the RDMA card is assumed"
 """Of every number that RDMA makes."""

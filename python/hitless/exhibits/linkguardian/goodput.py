@@ -37,6 +37,8 @@ _CUBIC = {
     "rto_min": "1 ms",
     "rto_formula": "linux",
     "delayed_ack_segments": 2,
+    "eifel_undo": False,
+    "dsack_undo": True,
 }
 
 

@@ -93,13 +93,8 @@ def long_flow(
         measure=measure,
     )
     loss = {"kind": "bernoulli", "rate": LOSS}
-    guardian = {
-        "kind": "linkguardian",
-        "link": testbed.LINK,
-        "mode": testbed.MODES["LG"],
-        "backpressure": backpressure,
-        "activation": [{"at": testbed.seconds(starts_s[1]), "active": True}],
-    }
+    activation = [{"at": testbed.seconds(starts_s[1]), "active": True}]
+    guardian = testbed.guardian("LG", backpressure=backpressure, activation=activation)
     buffer = {"kind": "shared", "total": "22 MB", "alpha": 1.0, "queue_max": "560 KB"}
     changed: dict[str, Any] = {
         **made,
@@ -190,7 +185,7 @@ class OverTime(Exhibit):
         yield Point(_UDP, long_flow(self.rate_gbps, udp, self._course, is_tcp=False), keep=_TABLES)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        yield from basis.resting_on(self._rows(runs), basis.KERNEL_NOTE)
+        yield from basis.resting_on(self._rows(runs), f"{basis.KERNEL_NOTE}; {basis.REPAIR_NOTE}")
 
     @abstractmethod
     def _rows(self, runs: Runs) -> Iterable[Row]:

@@ -46,8 +46,8 @@ class Figure12(Exhibit):
         trials = context.length("trials", full=20_000, normal=5_000, quick=4_000)
         keep = ("messages", "flows")
         for label, (scheme, loss) in _SCHEMES.items():
-            yield Point(label, _storage(scheme, loss, testbed.DCTCP, trials), keep=keep)
-        without_undo = {**testbed.DCTCP, "eifel_undo": False}
+            yield Point(label, _storage(scheme, loss, testbed.CLOSING, trials), keep=keep)
+        without_undo = {**testbed.CLOSING, "dsack_undo": False}
         yield Point(_NO_UNDO, _storage("LG_NB", testbed.MEASURED_LOSS, without_undo, trials), keep=keep)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:

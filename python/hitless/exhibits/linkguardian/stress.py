@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from hitless.analysis import Interval, percentile, poisson_interval
 from hitless.exhibits import Context, Exact, Exhibit, Factor, Gain, Point, Row, Runs, Shape, exhibit
 from hitless.exhibits.judge import Judge, Unjudged
-from hitless.exhibits.linkguardian import testbed
+from hitless.exhibits.linkguardian import basis, testbed
 from hitless.exhibits.linkguardian.counters import arrived_bytes, counter, depths_bytes
 from hitless.plot import Plot, Series
 from hitless.simulation import Run, Scenario
@@ -137,6 +137,9 @@ class Figure8(Exhibit):
         yield from loss_points(context, testbed.MODES)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        yield from basis.resting_on(self._rows(runs), basis.REPAIR_NOTE)
+
+    def _rows(self, runs: Runs) -> Iterator[Row]:
         for case in cases():
             run = runs[case.key("loss")]
             measured, interval = effective_loss(run, case)
@@ -208,6 +211,9 @@ class Figure14(Exhibit):
         yield from speed_points(context)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        yield from basis.resting_on(self._rows(runs), basis.REPAIR_NOTE)
+
+    def _rows(self, runs: Runs) -> Iterator[Row]:
         for rate_gbps in RATES_GBPS:
             for scheme in testbed.MODES:
                 for side, port in self._PORTS:
@@ -267,6 +273,9 @@ class Table4(Exhibit):
                 yield Point(case.key("speed"), stress(case, packets), keep=_TABLES)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        yield from basis.resting_on(self._rows(runs), basis.REPAIR_NOTE)
+
+    def _rows(self, runs: Runs) -> Iterator[Row]:
         for (rate_gbps, side), published in self._PAPER.items():
             for loss, paper in zip(testbed.LOSSES, published, strict=True):
                 case = Case(rate_gbps, loss, "LG")
@@ -319,6 +328,9 @@ class Timeouts(Exhibit):
         yield from loss_points(context, ("LG",))
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        yield from basis.resting_on(self._rows(runs), basis.REPAIR_NOTE)
+
+    def _rows(self, runs: Runs) -> Iterator[Row]:
         blocking = [case for case in cases() if case.scheme == "LG"]
         shares, intervals = {}, {}
         for case in blocking:

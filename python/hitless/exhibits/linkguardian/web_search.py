@@ -19,8 +19,8 @@ from hitless.plot import Plot, tail_series
 
 RDMA: Mapping[str, Any] = {"kind": "roce", "timeout": "1 ms"}
 _TRANSPORTS: Mapping[str, Mapping[str, Any]] = {
-    "DCTCP": testbed.DCTCP,
-    "BBR": {**testbed.DCTCP, "congestion": "bbr", "known_rtt": "30 us"},
+    "DCTCP": testbed.CLOSING,
+    "BBR": {**testbed.CLOSING, "congestion": "bbr", "known_rtt": "30 us"},
     "RDMA": RDMA,
     "RDMA, selective repeat": {**RDMA, "recovery": "selective-repeat"},
 }
