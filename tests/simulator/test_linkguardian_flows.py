@@ -151,7 +151,7 @@ class Tiny(Context):
     [
         (ablation.Table2(), ("all", "99.999%", "pairs of columns in the paper's order")),
         (storage.Figure12(), ("LG_NB", "DCTCP", "p99.9 FCT over LG's")),
-        (reordering.Figure13(), ("LG_NB", "D", "median FCT over class C's")),
+        (reordering.Figure13(), None),
         (recovery.Figure19(), None),
         (bursts.Figure20(), ("LG, independent 5%", "5 registers", "loss events covered, by LG's counter")),
     ],

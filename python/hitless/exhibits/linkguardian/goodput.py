@@ -45,7 +45,11 @@ _CUBIC = {
 _SLOWED = (1e-4, 1e-3, 1e-2)
 """Losses at which CUBIC alone cannot fill the link in the paper: its goodput is the transport's, not the link's."""
 _FAR = "none, 120 us more"
-_FAR_KERNEL = {**testbed.KERNEL, "fixed_ns": testbed.KERNEL["fixed_ns"] + 30_000}
+_FAR_KERNEL = {
+    **testbed.KERNEL,
+    "fixed_ns": testbed.KERNEL["fixed_ns"] + 30_000,
+    "send_ns": testbed.KERNEL["send_ns"] + 30_000,
+}
 """30 us more in each of the four passes of a round trip."""
 
 

@@ -48,13 +48,15 @@ DCTCP: Mapping[str, Any] = {
     "rto_min": "1 ms",
     "rto_formula": "linux",
     "rto_initial": "1 ms",
+    "known_rtt": "30 us",
     "burst_segments": 45,
     "eifel_undo": False,
     "dsack_undo": True,
 }
 """The paper's TCP (section 4): SACK, RACK-TLP, ECN and segmentation offload, of which a burst has up to 64 KB.
-Connections are open when a flow begins, so the first timeout is RTOmin and not the second of RFC 6298. The authors'
-scripts switch timestamps off, so that needless retransmissions are found by DSACK alone."""
+Connections are open when a flow begins and know the round-trip time from their handshake, so the first timeout follows
+from that and RTOmin and is not the second of RFC 6298. The authors' scripts switch timestamps off, so that needless
+retransmissions are found by DSACK alone."""
 
 WEB_SEARCH_BYTES = 24_387
 """The commonest flow of the web search workload (sections 4.3 to 4.5)."""

@@ -1,8 +1,8 @@
 """Completion times of flows of 24,387 B at 100G (paper, section 4.3, figure 11).
 
 The commonest flow of DCTCP's web search workload: 17 packets of TCP, 24 of RDMA with an MTU of 1024 bytes. Each flow
-has a connection of its own that is open when it begins; BBR's knows a round-trip time of 30 us (section 4), as from its
-handshake, without which it would pace its window over a millisecond. RDMA goes back to the hole (ConnectX-5). "RDMA,
+has a connection of its own that is open when it begins and knows a round-trip time of 30 us (section 4) from its
+handshake, without which BBR would pace its window over a millisecond. RDMA goes back to the hole (ConnectX-5). "RDMA,
 selective repeat" goes beyond the paper, which leaves that to later work (section 5).
 """
 
@@ -20,7 +20,7 @@ from hitless.plot import Plot, tail_series
 RDMA: Mapping[str, Any] = {"kind": "roce", "timeout": "1 ms"}
 _TRANSPORTS: Mapping[str, Mapping[str, Any]] = {
     "DCTCP": testbed.CLOSING,
-    "BBR": {**testbed.CLOSING, "congestion": "bbr", "known_rtt": "30 us"},
+    "BBR": {**testbed.CLOSING, "congestion": "bbr"},
     "RDMA": RDMA,
     "RDMA, selective repeat": {**RDMA, "recovery": "selective-repeat"},
 }
