@@ -42,6 +42,6 @@ class Utilization(Exhibit):
             reached = f"AFQ used the core links to {percent['AFQ']:.0f} %, offered {offered} % in {_MS} ms"
             flows, x = cluster.compared(runs, cases), f"{used} % used"
             yield from beside_ideal(x, flows, reached)
-            yield from gains(x, flows, reached, with_abstract=True)
+            yield from gains(x, flows, reached)
             for name, value in percent.items():
                 yield Row(name, x, "utilization of the core links", "%", value, note=f"offered {offered} %")
