@@ -123,8 +123,9 @@ def reproduce(
       hitless reproduce lg --quick --json      all of LinkGuardian's, for a program
       hitless reproduce pd/fig6 --points '*Swift*'  some runs of one exhibit
 
-    A verdict is match, differs, or unjudged where the paper has no number. Ctrl-C keeps what is done, and but for
-    --quick the same command goes on from there: finished points are kept in results/points, or in points of --out.
+    A verdict is match, beyond (the paper's own scheme does better here than the paper says), differs, or unjudged
+    (the paper has no number, or the runs cannot tell). Ctrl-C keeps what is done, and but for --quick the same command
+    goes on from there: finished points are kept in results/points, or in points of --out.
     """
     from hitless.cli import reproduce as command
     from hitless.cli import show
