@@ -92,10 +92,13 @@ impl<M: Mechanism> Switch<M> {
             let mut report = mechanism.report(now);
             let own = self.group_owners.iter().filter(|(_, owner)| usize::from(*owner) == number);
             own.for_each(|&(port, _)| self.core.report_group(port, &mut report));
-            let footprint = Footprint::of(&self.resources[number], &self.budget());
-            footprint.named().into_iter().for_each(|(name, value)| report.count("switch", name, value));
             report
         })
+    }
+
+    /// What each mechanism takes of a real switch in numbers, in the order of [`Self::reports`].
+    pub fn footprints(&self) -> impl Iterator<Item = Footprint> + '_ {
+        self.resources.iter().map(|resources| Footprint::of(resources, &self.budget()))
     }
 
     /// What each mechanism takes of a real switch, in the order in which they run; those of one name are one.

@@ -36,5 +36,5 @@ pub use queueing::{
 };
 pub use register::{Half, Observed, Pass, RegisterArray};
 pub use report::{Report, Series};
-pub use resources::{Budget, Excess, Footprint, Kept, RegisterCell, RegisterUse, Resources};
+pub use resources::{Budget, Footprint, Kept, Limit, RegisterCell, RegisterUse, Resources};
 pub use switch::Switch;

@@ -285,4 +285,36 @@ mod tests {
         }
         assert_eq!((pass.violation(), array.peek(0)), (None, 2));
     }
+
+    #[test]
+    fn stages_are_those_of_each_mechanism() {
+        let mut pass = Pass::new(true);
+        pass.begin(Half::Egress);
+        for (mechanism, name, stage) in [(0, "a", 4), (1, "b", 1), (1, "c", 1), (1, "d", 2)] {
+            pass.enter(mechanism);
+            RegisterArray::new(name, Half::Egress, stage, 1, 0u8).access(&mut pass, 0, |entry| *entry += 1);
+        }
+        assert_eq!(pass.violation(), None);
+        assert_eq!((pass.observed().accesses, pass.observed().stages), ([0, 4], [0, 3]));
+    }
+
+    /// A budget of one array and one stage: what goes beyond is refused, each for its own reason.
+    #[test]
+    fn a_pass_is_held_to_what_was_stated() {
+        let rule_after = |accesses: &[(&'static str, u8)]| {
+            let mut pass = Pass::new(true);
+            let footprint = Footprint { stateful_alus_of: [2, 0], stages: [1, 0], ..Footprint::default() };
+            pass.hold_to(vec!["a", "b", "c"], footprint);
+            pass.begin(Half::Ingress);
+            for &(name, stage) in accesses {
+                RegisterArray::new(name, Half::Ingress, stage, 1, 0u8).access(&mut pass, 0, |entry| *entry += 1);
+            }
+            pass.mirror(PortId(0), QueueId(0));
+            pass.violation().map(|violation| violation.rule)
+        };
+        assert!(rule_after(&[("other", 0)]).unwrap().contains("no mechanism has stated"));
+        assert!(rule_after(&[("a", 0), ("b", 1)]).unwrap().contains("more stages"));
+        assert!(rule_after(&[("a", 0), ("b", 0), ("c", 0)]).unwrap().contains("more register arrays"));
+        assert!(rule_after(&[("a", 0), ("b", 0)]).unwrap().contains("more mirror sessions"));
+    }
 }

@@ -6,7 +6,7 @@
 //! | 8 | detour under way, since when, last arrival; with a flowlet gap only | 2 + 48 + 48 | per slot |
 //! | 9 | S_f, since when packets wait for it | 32 + 32 | per slot |
 //! | 10 | S_a | 32 | per slot |
-//! | 11 | neighbour of the detour under way | 16 | per slot |
+//! | 11 | neighbour of the detour under way | 9 | per slot |
 
 use hitless_switch::{Half, Pass, RegisterArray, RegisterCell, RegisterUse, register_cell};
 use hitless_wire::PortId;

@@ -4,7 +4,8 @@ use hitless_wire::BitRate;
 
 use super::{Footprint, WORD_BITS, WORDS};
 
-/// What one pipeline of a switch has for mechanisms.
+/// What a switch has for mechanisms: stages, units and memory of one pipeline, for each pipeline holds all state; queues of a port;
+/// the rest of the whole switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// Stages, which ingress and egress share.
@@ -32,7 +33,7 @@ impl Budget {
     /// | 12 stages, 5 bits of a queue's number, 10 of a mirror session's | the published compiler, p4lang/p4c, backends/tofino/bf-p4c/device.h; 12 stages also in Practical Packet Deflection, section 4.2 |
     /// | blocks of 1,024 words of 128 bits, 80 in a stage, of which 48 can be written by a packet (8 rows, 6 columns of map memory) | the same, mau/tofino/memories.h |
     /// | 4 stateful units in a stage | the published model of the chip (open-p4studio, `kNumStatefulAlus`); so 5 registers take 2 stages in LinkGuardian, section 3.5 |
-    /// | 200 Gb/s of recirculation | LinkGuardian, section 5: "~2 internal recirculation ports per pipe", of 100G each |
+    /// | 800 Gb/s of recirculation | LinkGuardian, section 5: "~2 internal recirculation ports per pipe", of 100G each; 4 pipes (device.h) |
     pub const fn tofino_like() -> Self {
         Self {
             stages: 12,
@@ -40,38 +41,42 @@ impl Budget {
             register_blocks_per_stage: 48,
             queues_per_port: 32,
             mirror_sessions: 1 << 10,
-            recirculation: BitRate::from_gbps(200),
+            recirculation: BitRate::from_gbps(800),
         }
     }
 
-    /// All that `footprint` needs and this does not have: what, how much is needed, how much there is.
-    pub fn exceeded_by(&self, footprint: &Footprint) -> Vec<Excess> {
+    /// Each thing that is limited, and how much of it there is. `recirculation_rate` is that of a recirculation port.
+    pub fn limits(&self, recirculation_rate: BitRate) -> [Limit; 8] {
         let stages = u64::from(self.stages);
-        let pairs = [
-            ("stages of ingress", u64::from(footprint.stages[0]), stages),
-            ("stages of egress", u64::from(footprint.stages[1]), stages),
-            ("stateful ALUs", footprint.stateful_alus, stages * u64::from(self.stateful_alus_per_stage)),
-            ("blocks of SRAM", footprint.blocks, stages * u64::from(self.register_blocks_per_stage)),
-            (
-                "blocks of SRAM for one register array, which is in one stage",
-                footprint.blocks_of_largest,
-                u64::from(self.register_blocks_per_stage),
+        let limit = |what, needed_by, available| Limit { what, needed_by, available };
+        [
+            limit("stages of ingress", |footprint| footprint.stages[0].into(), stages),
+            limit("stages of egress", |footprint| footprint.stages[1].into(), stages),
+            limit("stateful ALUs", |footprint| footprint.stateful_alus, stages * u64::from(self.stateful_alus_per_stage)),
+            limit("SRAM blocks", |footprint| footprint.blocks, stages * u64::from(self.register_blocks_per_stage)),
+            limit(
+                "SRAM blocks in one stage, where a register array must be as a whole",
+                |footprint| footprint.blocks_of_largest,
+                self.register_blocks_per_stage.into(),
             ),
-            ("queues at a port", footprint.queues, self.queues_per_port.into()),
-            ("mirror sessions", footprint.mirror_sessions, self.mirror_sessions.into()),
-        ];
-        let excess = |(what, needed, available): (&'static str, u64, u64)| Excess { what, needed, available };
-        pairs.into_iter().filter(|(_, needed, available)| needed > available).map(excess).collect()
+            limit("queues at a port", |footprint| footprint.queues, self.queues_per_port.into()),
+            limit("mirror sessions", |footprint| footprint.mirror_sessions, self.mirror_sessions.into()),
+            limit(
+                "busy recirculation ports",
+                |footprint| footprint.recirculation_ports,
+                self.recirculation.as_bps() / recirculation_rate.as_bps(),
+            ),
+        ]
     }
 }
 
-/// Something of which there is not enough.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Excess {
+/// Something that is limited.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
     /// What it is.
     pub what: &'static str,
-    /// How much is needed.
-    pub needed: u64,
+    /// How much of it mechanisms need.
+    pub needed_by: fn(&Footprint) -> u64,
     /// How much there is.
     pub available: u64,
 }

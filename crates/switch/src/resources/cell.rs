@@ -28,8 +28,8 @@ bits! {
     u32: 32,
     u64: 64,
     i64: 64,
-    // The bits of a port's number; those of LinkGuardian's number with its era; those of the simulated clock.
-    PortId: u16::BITS,
+    // A port's number as a Tofino has it (p4c, device.h); LinkGuardian's number with its era; the simulated clock.
+    PortId: 9,
     SequenceNumber: u16::BITS + 1,
     Time: u64::BITS,
 }

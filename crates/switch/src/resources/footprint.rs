@@ -109,3 +109,53 @@ fn stages(resources: &Resources, half: Half, budget: &Budget) -> u32 {
     };
     numbers.into_iter().map(of_number).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resources::RegisterUse;
+
+    fn of(registers: &[RegisterUse]) -> Footprint {
+        let mut resources = Resources::new("test");
+        registers.iter().for_each(|&register| resources.add_register(register));
+        Footprint::of(&resources, &Budget::tofino_like())
+    }
+
+    fn word(name: &'static str, stage: u8, cells: u64) -> RegisterUse {
+        RegisterUse::outside::<u32>(name, Half::Ingress, stage, cells)
+    }
+
+    #[test]
+    fn an_array_fills_whole_blocks_and_one_more() {
+        // 128 bits x 1,024 words hold 4,096 words of 32 bits, 131,072 of one bit; a cell of 17 bits takes 32.
+        let blocks = [
+            (word("a", 0, 1).blocks(), 2),
+            (word("a", 0, 4_096).blocks(), 2),
+            (word("a", 0, 4_097).blocks(), 3),
+            (word("a", 0, 4_096).times(3).blocks(), 6),
+            (RegisterUse::outside::<bool>("a", Half::Egress, 0, 131_072).blocks(), 2),
+            (RegisterUse::outside::<Option<u16>>("a", Half::Egress, 0, 4_097).blocks(), 3),
+            (RegisterUse::outside::<Option<u64>>("a", Half::Egress, 0, 2_048).blocks(), 4),
+        ];
+        for (number, (found, expected)) in blocks.into_iter().enumerate() {
+            assert_eq!(found, expected, "{number}");
+        }
+    }
+
+    #[test]
+    fn a_stage_has_four_units_and_what_it_cannot_hold_goes_to_the_next() {
+        assert_eq!(of(&[word("a", 0, 1), word("b", 0, 1), word("c", 3, 1)]).stages, [2, 0]);
+        assert_eq!(of(&[word("a", 0, 1).times(5)]).stages, [2, 0]);
+        // 26 blocks each: two of them are more than the 48 of a stage.
+        assert_eq!(of(&[word("a", 0, 100_000), word("b", 0, 100_000)]).stages, [2, 0]);
+        let both = of(&[word("a", 0, 7), word("a", 0, 9)]);
+        assert_eq!((both.register_arrays, both.bits, both.stateful_alus), (1, 512, 1));
+    }
+
+    #[test]
+    fn the_stages_of_a_later_mechanism_follow() {
+        let one = of(&[word("a", 0, 1), word("b", 1, 1)]);
+        let sum = one.followed_by(&of(&[word("a", 0, 1)]));
+        assert_eq!((sum.stages, sum.stateful_alus, sum.bits_outside), ([3, 0], 3, 96));
+    }
+}

@@ -14,7 +14,7 @@ mod budget;
 mod cell;
 mod footprint;
 
-pub use budget::{Budget, Excess};
+pub use budget::{Budget, Limit};
 pub use cell::RegisterCell;
 pub use footprint::Footprint;
 

@@ -17,6 +17,7 @@ from hitless.exhibits.afq import (
     one_link,
     parameters,
     prototype,
+    resources,
     schedulers,
 )
 
@@ -29,5 +30,6 @@ __all__ = [
     "one_link",
     "parameters",
     "prototype",
+    "resources",
     "schedulers",
 ]

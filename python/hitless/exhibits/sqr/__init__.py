@@ -8,6 +8,6 @@
 - ``beyond``: what the paper does not measure
 """
 
-from hitless.exhibits.sqr import beyond, failure_hit, masking, overhead, workloads
+from hitless.exhibits.sqr import beyond, failure_hit, masking, overhead, resources, workloads
 
-__all__ = ["beyond", "failure_hit", "masking", "overhead", "workloads"]
+__all__ = ["beyond", "failure_hit", "masking", "overhead", "resources", "workloads"]
