@@ -18,7 +18,9 @@ pub mod trimming;
 pub mod vertigo;
 pub mod wharf;
 
-use hitless_switch::{Context, DropReason, Environment, Mechanism, PortState, Report, Resources, Subscriptions, Verdict};
+use hitless_switch::{
+    Context, DropReason, Environment, Mechanism, PortState, Report, Resources, Subscriptions, Verdict,
+};
 use hitless_wire::{OrderedSet, PortId, QueueId, Time};
 
 pub use afq::Afq;

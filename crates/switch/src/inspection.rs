@@ -124,7 +124,8 @@ impl<M: Mechanism> Switch<M> {
             None => port.config.queues.len(),
         };
         let queues = self.core.ports.iter().map(queues_of).max().unwrap_or(0) as u64;
-        let mut ports: Vec<u16> = all.iter().flat_map(|resources| resources.recirculation_ports.iter().copied()).collect();
+        let mut ports: Vec<u16> =
+            all.iter().flat_map(|resources| resources.recirculation_ports.iter().copied()).collect();
         ports.sort_unstable();
         ports.dedup();
         Footprint { queues, recirculation_ports: ports.len() as u64, ..sum }

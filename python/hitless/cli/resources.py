@@ -45,7 +45,10 @@ def _amounts(switch: Mapping[str, Any]) -> Table:
 
 
 def _registers(switch: Mapping[str, Any]) -> Table:
-    table = Table("register array", "of", "where", "bits", "cells", "arrays", "KiB", "blocks", "")
+    table = Table(box=None, caption="outside: the model keeps it outside of register arrays", caption_justify="left")
+    table.add_column("register array", no_wrap=True)
+    for heading in ("of", "where", "bits", "cells", "arrays", "KiB", "blocks", ""):
+        table.add_column(heading, overflow="fold")
     for mechanism in switch["mechanisms"]:
         for register in mechanism["registers"]:
             table.add_row(
@@ -57,7 +60,7 @@ def _registers(switch: Mapping[str, Any]) -> Table:
                 str(register["arrays"]),
                 f"{register['bits'] / 8192:,.1f}",
                 str(register["blocks"]),
-                "modelled outside a register array" if register["modelled_outside"] else "",
+                "outside" if register["modelled_outside"] else "",
             )
     return table
 

@@ -87,7 +87,8 @@ pub use recovery::{
 };
 pub use schema::schema;
 pub use switch::{
-    BudgetSettings, BufferSettings, DepthVisible, EcnSettings, SchedulerKind, SharedBuffer, StaticBuffer, SwitchPreset, SwitchSettings,
+    BudgetSettings, BufferSettings, DepthVisible, EcnSettings, SchedulerKind, SharedBuffer, StaticBuffer, SwitchPreset,
+    SwitchSettings,
 };
 pub use switch_ports::PortSettings;
 pub use topology::{Chain, Dumbbell, FatTree, FatTreeWiring, Graph, GraphLink, LeafSpine, LinkSpec, TopologySettings};

@@ -108,7 +108,14 @@ impl From<BudgetSettings> for Budget {
         let BudgetSettings { stages, stateful_alus_per_stage, queues_per_port, mirror_sessions, recirculation, .. } =
             settings;
         let register_blocks_per_stage = settings.sram_blocks_per_stage;
-        Self { stages, stateful_alus_per_stage, register_blocks_per_stage, queues_per_port, mirror_sessions, recirculation }
+        Self {
+            stages,
+            stateful_alus_per_stage,
+            register_blocks_per_stage,
+            queues_per_port,
+            mirror_sessions,
+            recirculation,
+        }
     }
 }
 

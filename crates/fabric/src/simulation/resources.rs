@@ -97,7 +97,8 @@ impl SwitchResources {
     }
 
     fn is_like(&self, other: &Self) -> bool {
-        let numbers = |of: &Self| of.mechanisms.iter().map(|(of, numbers)| (of.mechanism, *numbers)).collect::<Vec<_>>();
+        let numbers =
+            |of: &Self| of.mechanisms.iter().map(|(of, numbers)| (of.mechanism, *numbers)).collect::<Vec<_>>();
         self.sum == other.sum && numbers(self) == numbers(other)
     }
 

@@ -7,7 +7,9 @@
 
 use hitless_engine::Stream;
 use hitless_engine::draws::unit;
-use hitless_switch::{Context, DropReason, Environment, HookSet, Mechanism, PortState, Report, Resources, Subscriptions, Verdict};
+use hitless_switch::{
+    Context, DropReason, Environment, HookSet, Mechanism, PortState, Report, Resources, Subscriptions, Verdict,
+};
 use hitless_wire::deflection::CarriedMean;
 use hitless_wire::{PortId, Time};
 

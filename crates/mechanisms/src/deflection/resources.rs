@@ -33,7 +33,8 @@ pub(super) fn of_preemptive(preemptive: &PreemptiveDeflection) -> Resources {
     if config.memory {
         resources.add_register(RegisterUse::outside::<u16>("port taken last", Half::Ingress, 0, 1));
     }
-    let resources = resources.not_counting(RANDOM_PORT).not_counting(NEIGHBOURS).not_counting("the tables of thresholds");
+    let resources =
+        resources.not_counting(RANDOM_PORT).not_counting(NEIGHBOURS).not_counting("the tables of thresholds");
     match config.relative_priority {
         RelativePriority::Quantile(window) => with_window(resources, window, reads, queues),
         RelativePriority::Distribution { mean: Mean::MovingAverage { .. }, .. } => {

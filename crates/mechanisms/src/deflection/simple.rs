@@ -10,8 +10,8 @@ use hitless_wire::{PortId, QueueId, Time};
 use super::account::{Account, Kind};
 use super::capacity::{Capacity, Place, Queues};
 use super::occupancy::{Occupancy, View};
-use super::scan::{ScanStart, first_free};
 use super::resources;
+use super::scan::{ScanStart, first_free};
 use crate::neighbours::Neighbours;
 
 /// Simple Deflection's parameters.

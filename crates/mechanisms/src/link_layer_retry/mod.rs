@@ -21,7 +21,9 @@ mod receiver;
 mod resources;
 mod transmitter;
 
-use hitless_switch::{Context, DropReason, Environment, Mechanism, PortState, Report, Resources, Subscriptions, Verdict};
+use hitless_switch::{
+    Context, DropReason, Environment, Mechanism, PortState, Report, Resources, Subscriptions, Verdict,
+};
 use hitless_wire::link_layer_retry::Control;
 use hitless_wire::{OrderedSet, PortId, Time};
 

@@ -3,7 +3,5 @@
 use hitless_switch::Resources;
 
 pub(super) fn resources() -> Resources {
-    Resources::new("link-layer-retry").not_counting(
-        "it sits in the MAC: replay buffer, numbers and timers",
-    )
+    Resources::new("link-layer-retry").not_counting("it sits in the MAC: replay buffer, numbers and timers")
 }

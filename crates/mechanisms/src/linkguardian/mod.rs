@@ -24,7 +24,9 @@ mod report;
 mod resources;
 mod sender;
 
-use hitless_switch::{Context, DropReason, Environment, Mechanism, QueueConfig, Report, Resources, Subscriptions, Verdict};
+use hitless_switch::{
+    Context, DropReason, Environment, Mechanism, QueueConfig, Report, Resources, Subscriptions, Verdict,
+};
 use hitless_wire::linkguardian::{AckHeader, ControlHeader, DataHeader, LossNotification, Message};
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::{Packet, PortId, QueueId, Shim, Time};

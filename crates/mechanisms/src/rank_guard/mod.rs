@@ -21,7 +21,8 @@
 mod resources;
 
 use hitless_switch::{
-    Context, Environment, Half, HookSet, Mechanism, RegisterArray, Report, Resources, Subscriptions, Verdict, register_cell,
+    Context, Environment, Half, HookSet, Mechanism, RegisterArray, Report, Resources, Subscriptions, Verdict,
+    register_cell,
 };
 use hitless_wire::{Duration, Packet, PortId, PriorityMark, Time};
 

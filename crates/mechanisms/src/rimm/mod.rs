@@ -20,8 +20,8 @@ mod selector;
 mod sequencer;
 
 use hitless_switch::{
-    Context, DropReason, Environment, HookSet, Mechanism, PortState, QueueConfig, QueueLimit, Report, Resources, Subscriptions,
-    Verdict,
+    Context, DropReason, Environment, HookSet, Mechanism, PortState, QueueConfig, QueueLimit, Report, Resources,
+    Subscriptions, Verdict,
 };
 use hitless_wire::rimm::{DetourHeader, MessageHeader, TelemetryHeader};
 use hitless_wire::{PortId, QueueId, Time};

@@ -15,7 +15,8 @@ mod account;
 mod resources;
 
 use hitless_switch::{
-    Context, DropReason, Environment, HookSet, Mechanism, QueueConfig, QueueLimit, Report, Resources, Subscriptions, Verdict,
+    Context, DropReason, Environment, HookSet, Mechanism, QueueConfig, QueueLimit, Report, Resources, Subscriptions,
+    Verdict,
 };
 use hitless_wire::{PortId, QueueId, Time};
 

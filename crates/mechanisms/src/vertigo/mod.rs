@@ -18,7 +18,8 @@ mod resources;
 use hitless_engine::Stream;
 use hitless_engine::draws::below;
 use hitless_switch::{
-    Context, DropReason, Environment, HookSet, Mechanism, PortState, QueueOrder, Report, Resources, Subscriptions, Verdict,
+    Context, DropReason, Environment, HookSet, Mechanism, PortState, QueueOrder, Report, Resources, Subscriptions,
+    Verdict,
 };
 use hitless_wire::{Packet, PortId, Time};
 

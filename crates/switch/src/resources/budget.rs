@@ -52,7 +52,11 @@ impl Budget {
         [
             limit("stages of ingress", |footprint| footprint.stages[0].into(), stages),
             limit("stages of egress", |footprint| footprint.stages[1].into(), stages),
-            limit("stateful ALUs", |footprint| footprint.stateful_alus, stages * u64::from(self.stateful_alus_per_stage)),
+            limit(
+                "stateful ALUs",
+                |footprint| footprint.stateful_alus,
+                stages * u64::from(self.stateful_alus_per_stage),
+            ),
             limit("SRAM blocks", |footprint| footprint.blocks, stages * u64::from(self.register_blocks_per_stage)),
             limit(
                 "SRAM blocks in one stage, where a register array must be as a whole",

@@ -1,9 +1,9 @@
 """What LinkGuardian takes of a switch (section 4.6, appendix B.4): memory, stateful units, recirculation of small frames.
 
 "With state provisioned for 256 ports, LinkGuardian requires only ~9 % of the total SRAM memory and uses ~25 % of the
-available SALUs." A switch is both ends: it sends on links that are protected and receives from others. The paper's 3.98 %
-is an extrapolation, six times the largest share of table 4, for six times as many packets of 250 B as full ones; here it is
-measured.
+available SALUs." A switch is both ends: it sends on links that are protected and receives from others. The paper's
+3.98 % is an extrapolation, six times the largest share of table 4, for six times as many packets of 250 B as full ones;
+here it is measured.
 """
 
 from collections.abc import Iterable
@@ -81,9 +81,7 @@ class Resources(Exhibit):
 def _registers() -> Iterable[Row]:
     idle = small_frames(100, 1_000)
     registers = [
-        register
-        for switch in ("sw2", "sw6")
-        for register in statement(idle, switch, "linkguardian").registers
+        register for switch in ("sw2", "sw6") for register in statement(idle, switch, "linkguardian").registers
     ]
     alus = sum(int(register["arrays"]) for register in registers)
     inside = sum(int(register["arrays"]) for register in registers if not register["modelled_outside"])
@@ -91,7 +89,9 @@ def _registers() -> Iterable[Row]:
     percent = 100 * alus / STATEFUL_ALUS
     yield Row("LG", f"{_PORTS} ports", "stateful ALUs", "%", percent, 25.0, judge=Factor(), note=note)
     shared = 100 * sum(_blocks(register, is_shared=True) for register in registers) / SRAM_BLOCKS
-    note = "request registers and missing numbers once for all ports, as the published program has its request registers"
+    note = (
+        "request registers and missing numbers once for all ports, as the published program has its request registers"
+    )
     yield Row("LG", f"{_PORTS} ports", "SRAM", "%", shared, 9.0, judge=Unjudged(TABLES_TOO), note=note)
     apart = 100 * sum(_blocks(register, is_shared=False) for register in registers) / SRAM_BLOCKS
     note = "all of it for each port, as here: more than a pipeline has"

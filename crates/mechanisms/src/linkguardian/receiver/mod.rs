@@ -18,8 +18,8 @@ mod place;
 mod timeout;
 
 use hitless_switch::{
-    Context, DropReason, Environment, Half, HookSet, QueueConfig, QueueLimit, RegisterArray, RegisterUse, Subscriptions,
-    Verdict,
+    Context, DropReason, Environment, Half, HookSet, QueueConfig, QueueLimit, RegisterArray, RegisterUse,
+    Subscriptions, Verdict,
 };
 use hitless_wire::linkguardian::{AckHeader, DataHeader, SequenceNumber};
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;

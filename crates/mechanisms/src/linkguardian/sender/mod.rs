@@ -6,8 +6,8 @@
 mod lifecycle;
 
 use hitless_switch::{
-    Context, DropReason, Environment, Half, HookSet, QueueConfig, QueueLimit, RegisterArray, RegisterUse, Subscriptions,
-    Verdict,
+    Context, DropReason, Environment, Half, HookSet, QueueConfig, QueueLimit, RegisterArray, RegisterUse,
+    Subscriptions, Verdict,
 };
 use hitless_wire::linkguardian::{AckHeader, DataHeader, Era, LossNotification, PacketType, SequenceNumber};
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
