@@ -41,6 +41,8 @@ def _amounts(switch: Mapping[str, Any]) -> Table:
     for name, total in switch["sum"].items():
         taken = [f"{mechanism['takes'][name]:,}" for mechanism in mechanisms]
         table.add_row(name, *taken, f"{total:,}", f"{budget[name]:,}" if name in budget else "")
+    for name in (name for name in budget if name not in switch["sum"]):
+        table.add_row(name, *("" for _ in mechanisms), "", f"{budget[name]:,}")
     return table
 
 
