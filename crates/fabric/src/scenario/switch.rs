@@ -61,7 +61,7 @@ pub struct SwitchSettings {
     /// one register array in one pass and the like.
     pub checked: bool,
     /// What a pipeline has for mechanisms; left out with the preset "ideal": without limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetSettings>,
 }
 
