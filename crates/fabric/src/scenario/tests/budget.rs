@@ -6,7 +6,7 @@ use crate::simulation::resources::survey;
 /// A leaf of 32 hosts and 4 spines, as in AFQ's simulations, with a sketch of 2 x 16,384 at each of its 36 ports.
 fn afq_leaf(switch: &str, afq: &str) -> String {
     leaf_spine(switch, TCP, &format!("[[mechanism]]\nkind = \"afq\"\n{afq}\n"))
-        .replace("preset = \"ideal\"\n", "")
+        .replacen("preset = \"ideal\"\n", "", 1)
         .replace("spines = 2\nhosts_per_leaf = 2", "spines = 4\nhosts_per_leaf = 32")
 }
 
