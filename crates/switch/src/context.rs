@@ -96,6 +96,7 @@ impl<E: Environment> Context<'_, E> {
     pub fn mirror(&mut self, port: PortId, queue: QueueId, role: u8, edit: impl FnOnce(&mut Packet)) {
         let mut copy = *self.packet();
         edit(&mut copy);
+        self.core.pass.mirror(port, queue);
         self.emit(copy, port, queue, role);
     }
 
@@ -175,6 +176,7 @@ impl<E: Environment> Context<'_, E> {
     ) -> Result<(), DropReason> {
         let mut copy = *self.packet();
         edit(&mut copy);
+        self.core.pass.mirror(port, queue);
         let handle = self.create(copy, port, queue, role);
         let admitted = self.core.hold(self.now, handle, duration, self.environment);
         if let Err(reason) = admitted {

@@ -40,6 +40,7 @@ impl Core {
         environment: &'a mut E,
     ) -> Context<'a, E> {
         let mechanism = number as u8;
+        self.pass.enter(mechanism);
         Context { core: self, environment, now, mechanism, port, packet, enqueued_at, is_last_try: false }
     }
 

@@ -23,6 +23,7 @@ mod order;
 mod outcome;
 mod outside;
 mod recovery;
+pub mod resources;
 mod sampling;
 mod session;
 mod transports;

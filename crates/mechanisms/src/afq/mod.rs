@@ -10,11 +10,12 @@ mod checker;
 pub mod config;
 pub mod hash;
 mod occupancy;
+mod resources;
 pub mod sketch;
 
 use hitless_switch::{
     Context, DropReason, Environment, GroupDiscipline, HookSet, Mechanism, QueueConfig, QueueGroup, QueueLimit, Report,
-    Rounds, Subscriptions, Verdict,
+    Resources, Rounds, Subscriptions, Verdict,
 };
 use hitless_wire::{Packet, PortId, QueueId, Time};
 
@@ -301,6 +302,10 @@ impl Mechanism for Afq {
         // Below the limit, which fits 32 bits.
         let ahead = bid.ahead_bytes as u32 / self.config.bytes_per_round;
         self.assign(place, rounds, ahead, context)
+    }
+
+    fn resources(&self) -> Resources {
+        resources::resources(self)
     }
 
     fn drained<E: Environment>(&mut self, port: PortId, _queue: QueueId, context: &mut Context<'_, E>) {

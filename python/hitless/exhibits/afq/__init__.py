@@ -21,6 +21,7 @@ from hitless.exhibits.afq import (
     one_link,
     parameters,
     prototype,
+    resources,
     schedulers,
     utilization,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "one_link",
     "parameters",
     "prototype",
+    "resources",
     "schedulers",
     "utilization",
 ]

@@ -1,5 +1,6 @@
 mod afq;
 mod bolt;
+mod budget;
 mod deflection;
 mod dibs;
 mod failures;

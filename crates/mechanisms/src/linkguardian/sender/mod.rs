@@ -6,7 +6,8 @@
 mod lifecycle;
 
 use hitless_switch::{
-    Context, DropReason, Environment, Half, HookSet, QueueConfig, QueueLimit, RegisterArray, Subscriptions, Verdict,
+    Context, DropReason, Environment, Half, HookSet, QueueConfig, QueueLimit, RegisterArray, RegisterUse,
+    Subscriptions, Verdict,
 };
 use hitless_wire::linkguardian::{AckHeader, DataHeader, Era, LossNotification, PacketType, SequenceNumber};
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
@@ -124,6 +125,13 @@ impl Sender {
             counters: SenderCounters::default(),
             config,
         }
+    }
+
+    /// What it takes of a switch.
+    pub fn stated(&self) -> Vec<RegisterUse> {
+        let numbers = [&self.next_sequence, &self.latest_acknowledged].map(RegisterArray::stated);
+        let requests = self.requests.iter().map(RegisterArray::stated);
+        numbers.into_iter().chain([self.dummies_pending.stated()]).chain(requests).collect()
     }
 
     /// Two queues at the protected port, and one at the recirculation port where copies wait in a paused queue.
