@@ -9,11 +9,11 @@ import pytest
 from hitless.analysis import Interval
 from hitless.errors import BadInput
 from hitless.exhibits.campaign import Campaign
-from hitless.exhibits.model import Row
+from hitless.exhibits.numbers import format_interval, format_number
 from hitless.exhibits.registry import select
 from hitless.plot import Plot, Series, cdf_series
 from hitless.report.figures import Painter
-from hitless.report.page import format_interval, format_number, render_report
+from hitless.report.page import render_report
 from hitless.results import ResultsFolder, file_name, write_exhibit
 
 
@@ -114,7 +114,7 @@ def test_numbers_have_four_digits(value, text):
 
 
 def test_an_open_interval_shows_a_dash():
-    assert format_interval(Row("", "", "", "", 1.0, interval=Interval(0.5, float("inf")))) == "[0.5, \N{EN DASH}]"
+    assert format_interval(Interval(0.5, float("inf"))) == "[0.5, \N{EN DASH}]"
 
 
 def test_the_folder_holds_tables_and_effective_scenarios(results, tmp_path):

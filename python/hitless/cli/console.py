@@ -13,7 +13,7 @@ from hitless.errors import HitlessError
 stdout = Console(highlight=False)
 stderr = Console(stderr=True, highlight=False)
 
-VERDICT_STYLES = {"match": "green", "differs": "red", "unjudged": "dim"}
+VERDICT_STYLES = {"match": "green", "beyond": "blue", "differs": "red", "unjudged": "dim"}
 
 
 def print_json(document: Mapping[str, Any] | Sequence[Any]) -> None:

@@ -9,6 +9,7 @@ import typer
 from hitless.cli import console
 from hitless.cli.fleet_app import fleet_app
 from hitless.cli.lab_app import lab_app
+from hitless.cli.results_app import results_app
 from hitless.errors import BadInput, HitlessError
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ app.add_typer(scenario_app, name="scenario")
 app.add_typer(fleet_app, name="fleet")
 app.add_typer(lab_app, name="lab")
 app.add_typer(bench_app, name="bench")
+app.add_typer(results_app, name="results")
 app.add_typer(corruptd_app, name="corruptd")
 
 Seed = Annotated[int, typer.Option(min=0, max=2**53 - 1, help="Same seed, same results, on every machine.")]
@@ -123,8 +125,9 @@ def reproduce(
       hitless reproduce lg --quick --json      all of LinkGuardian's, for a program
       hitless reproduce pd/fig6 --points '*Swift*'  some runs of one exhibit
 
-    A verdict is match, differs, or unjudged where the paper has no number. Ctrl-C keeps what is done, and but for
-    --quick the same command goes on from there: finished points are kept in results/points, or in points of --out.
+    A verdict is match, beyond (the paper's own scheme does better here than the paper says), differs, or unjudged
+    (the paper has no number, or the runs cannot tell). Ctrl-C keeps what is done, and but for --quick the same command
+    goes on from there: finished points are kept in results/points, or in points of --out.
     """
     from hitless.cli import reproduce as command
     from hitless.cli import show

@@ -10,7 +10,7 @@ from hitless.exhibits.deflection.metrics import Measured
 from hitless.exhibits.deflection.schemes import FAIR, Scheme
 from hitless.exhibits.deflection.setting import BACKGROUND, LIARS, Case
 from hitless.exhibits.deflection.sweep import Sweep, quotient
-from hitless.exhibits.judge import at_most
+from hitless.exhibits.statements import at_most
 
 _LOAD = 95
 _LEAF_PORTS = 44

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import polars as pl
 
-from hitless.exhibits import Context, Exact, Factor, Point, Row, Runs, Unjudged
+from hitless.exhibits import Context, Exact, Gain, Point, Row, Runs, Unjudged
 from hitless.exhibits.deflection import testbed
 from hitless.exhibits.deflection.response_times import RUNS, mean_of
 from hitless.exhibits.deflection.testbed import Scheme
@@ -64,7 +64,7 @@ def delivered_percent(run: Run, group: str = testbed.HIGH) -> float:
     return 100 * (1 - int(flows["network_packets_lost"].sum()) / max(1, int(flows["packets_sent"].sum())))
 
 
-_MORE = Factor(better="higher", winner_above=1.0)
+_MORE = Gain(better="higher")
 
 
 class Bursts:

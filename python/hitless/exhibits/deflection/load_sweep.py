@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from hitless.exhibits import Context, Factor, Row, Shape, Unjudged, exhibit
+from hitless.exhibits import Context, Factor, Gain, Row, Shape, Unjudged, exhibit
 from hitless.exhibits.deflection import metrics, schemes
 from hitless.exhibits.deflection.fabrics import LEAF_SPINE, LEAF_SPINE_100G, Fabric
 from hitless.exhibits.deflection.metrics import Measured
@@ -114,7 +114,7 @@ def _drops(measured: Measured, ran: Mapping[str, Case]) -> Iterable[Row]:
         other = at(schemes.QUANTILE, 95, transport)
         if dctcp.key in ran and other.key in ran:
             value = measured.ratio(metrics.DROPPED, dctcp, other)
-            judge = Factor(better="higher", winner_above=1.0)
+            judge = Gain(better="higher")
             note = "" if value is not None else f"nothing was dropped with {transport}"
             name = "share of packets dropped with DCTCP, over it"
             yield Row(other.title, other.x, name, "times", value, paper, judge=judge, note=note)

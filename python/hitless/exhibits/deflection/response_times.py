@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from hitless.analysis import Interval, mean_interval
-from hitless.exhibits import Context, Exact, Factor, Point, Row, Runs, Unjudged
+from hitless.exhibits import Context, Exact, Gain, Point, Row, Runs, Unjudged
 from hitless.exhibits.deflection import testbed
 from hitless.exhibits.deflection.reduction import reduced
 from hitless.exhibits.deflection.statistics import Durations
@@ -151,7 +151,7 @@ class ResponseTimes:
         """The paper's quotients, then each scheme."""
         p99 = {scheme.name: [of.p99_us for of in self._of(runs, scheme)] for scheme in SCHEMES}
         for above, below, paper in _RATIOS:
-            judge = Factor(better="higher", winner_above=1.0)
+            judge = Gain(better="higher")
             yield _ratio((above, below), p99, paper, judge)
         yield _ratio((testbed.QUANTILE, testbed.ALONE), p99, 1.0059, Exact(_NOTHING))
         yield _ratio((testbed.DISTRIBUTION, testbed.ALONE), p99)

@@ -6,13 +6,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, TypeAlias
 
-from hitless.exhibits import Context, Exhibit, Factor, Point, Row, Runs, Shape, Unjudged
+from hitless.exhibits import Context, Exhibit, Gain, Point, Row, Runs, Shape, Unjudged
 from hitless.exhibits.deflection import metrics
 from hitless.exhibits.deflection.metrics import Measured, Metric
 from hitless.exhibits.deflection.schemes import FAIR, PAPER, under
 from hitless.exhibits.deflection.setting import DURATION_MS, Case
-from hitless.exhibits.judge import Judge, above_one
+from hitless.exhibits.judge import Judge
 from hitless.exhibits.model import MissingRun
+from hitless.exhibits.statements import above_one
 from hitless.plot import Plot, Series
 
 Position: TypeAlias = Callable[[Case], float | str]
@@ -45,7 +46,7 @@ class Claim:
         quick. The other one is judged instead, where the run was long enough for it.
         """
         row = quotient(measured, self.metric, self.above, self.below, self._other)
-        judge = self.judge or Factor(better=self.better, winner_above=1.0)
+        judge = self.judge or Gain(better=self.better)
         judged = replace(row, paper=self.paper, judge=judge, note=self.note)
         whole = metrics.WHOLE.get(self.metric.name)
         yield of_complete_ones(judged, measured, self.metric, self.above, self.below)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
-from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Row, Runs, Shape, Unjudged, exhibit
+from hitless.exhibits import Context, Exact, Exhibit, Factor, Gain, Point, Row, Runs, Shape, Unjudged, exhibit
 from hitless.exhibits.judge import Judge
 from hitless.exhibits.rimm import testbed
 from hitless.exhibits.rimm.events import Event, Events, mean_of
@@ -148,7 +148,7 @@ class Figure7(Exhibit):
             ratio, interval = mean_of([basic / rimm for basic, rimm in zip(*by_event, strict=True)])
             judged: dict[str, Any] = {}
             if group == "burst":
-                judged = {"paper": 423.05 / 290.07, "judge": Factor(winner_above=1.0)}
+                judged = {"paper": 423.05 / 290.07, "judge": Gain()}
             metric = "FCT of basic forwarding over that of RIMM, mean over events"
             yield Row("RIMM", f"{group}, {x}", metric, "times", ratio, interval=interval, **judged)
 
@@ -193,7 +193,7 @@ class Figure8(Exhibit):
                 paper = paper_ms * 1e3 if group == "burst" else None
                 yield Row(scheme, f"{group}, {x}", "mean jitter", "us", means[group, scheme], paper, interval=interval)
         ratio = means["burst", "basic forwarding"] / means["burst", "RIMM"]
-        judge = Factor(winner_above=1.0)
+        judge = Gain()
         metric = "jitter of basic forwarding over that of RIMM"
         yield Row("RIMM", f"burst, {x}", metric, "times", ratio, 7.89 / 2.15, judge=judge)
         ratio = means["background", "basic forwarding"] / means["background", "RIMM"]

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from hitless.analysis import percentile, percentile_interval, percentile_ratio, proportion_interval
-from hitless.exhibits import Context, Exhibit, Factor, Point, Row, Runs, Shape, exhibit
+from hitless.exhibits import Context, Exhibit, Factor, Gain, Point, Row, Runs, Shape, exhibit
 from hitless.exhibits.sqr import fct, testbed
 from hitless.exhibits.sqr.fct import Case
 from hitless.plot import Plot, Series, cdf_series, tail_series
@@ -87,7 +87,7 @@ class Figure11(Exhibit):
             alone, masked = fct.times_us(hit[scheme]), fct.times_us(hit[f"{scheme}+SQR"])
             gain, interval = percentile_ratio(alone, masked, 99, resamples=1_000)
             metric = f"p99 FCT, {scheme} over it"
-            judge = Factor(better="higher", winner_above=1.0)
+            judge = Gain(better="higher")
             note = 'paper: "about 3 to 4 orders of magnitude"'
             yield Row(f"{scheme}+SQR", "all sizes", metric, "times", gain, 1_000.0, interval, judge, note)
 
