@@ -13,8 +13,8 @@ use hitless_wire::{PriorityMark, Shim, ShimStack};
 
 use super::Check;
 use super::deflection::Chooser;
-use crate::scenario::error::Problem;
 use crate::scenario::MechanismSettings;
+use crate::scenario::error::Problem;
 use crate::topology::select::{SwitchPort, select_links, select_ports_by_switch};
 use crate::topology::{DirectedLink, LinkId, Node, Topology};
 
@@ -135,7 +135,8 @@ impl Check<'_> {
                 ShimStack::CAPACITY_BYTES,
                 named.join(", ")
             );
-            Problem::new("mechanism", "", rule).hint("leave one of them out, or give them links that have none in common")
+            Problem::new("mechanism", "", rule)
+                .hint("leave one of them out, or give them links that have none in common")
         });
     }
 }

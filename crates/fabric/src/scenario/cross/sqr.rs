@@ -67,7 +67,8 @@ impl Check<'_> {
         }
         let counts = switches.iter().map(|&switch| topology.switch(switch).ports.len());
         let fit = counts.max().is_none_or(|count| count <= usize::from(CacheMetadata::PORTS));
-        let rule = format!("is at a switch of more than {} ports, which a copy cannot tell apart", CacheMetadata::PORTS);
+        let rule =
+            format!("is at a switch of more than {} ports, which a copy cannot tell apart", CacheMetadata::PORTS);
         self.require(fit, &format!("{section}.links"), &rule);
         if let Some(switch) = without.first() {
             let rule = format!("{} has no caching port", topology.switch(*switch).name);

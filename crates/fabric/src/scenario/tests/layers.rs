@@ -73,7 +73,8 @@ fn what_does_not_fit_a_packet_together_is_refused() {
         (marked(&format!("{rimm}{both_ways}")), "mechanism", "LinkGuardian both ways (13 B) would be 30 B"),
         (leaf_spine("", TCP, &format!("{mean}{sqr}")), "mechanism[0].ports", "would bring an old moving average"),
     ]);
-    let elsewhere = |text: &str| text.replace("leaf0->spine0", "spine0->leaf1").replace("spine0->leaf0", "leaf1->spine0");
+    let elsewhere =
+        |text: &str| text.replace("leaf0->spine0", "spine0->leaf1").replace("spine0->leaf0", "leaf1->spine0");
     let fit = [
         marked(&format!("{dibs}{sqr}")),
         marked(&format!("{rimm}{one_way}")),
