@@ -85,7 +85,7 @@ def _of_scheme(scheme: Scheme, runs: Sequence[Run]) -> Iterator[Row]:
 
 
 def _promise(counted: Counted, scheme: Scheme, values: Sequence[float]) -> Judge:
-    """What the systems of a scheme promise of a number."""
+    """What a system promises of a number, alone and beside all others."""
     promises = {
         outcomes.LOST_TO_FAILURES: ("SQR", "nothing is lost to the failing link"),
         outcomes.LOST_TO_CORRUPTION: ("LinkGuardian", "nothing is lost to the corrupting link"),
@@ -93,7 +93,7 @@ def _promise(counted: Counted, scheme: Scheme, values: Sequence[float]) -> Judge
         outcomes.FAIRNESS: ("AFQ", f"Jain's index is at least {_FAIR}"),
     }
     system, statement = promises.get(counted, ("", ""))
-    if system not in scheme.systems:
+    if system not in scheme.systems or scheme not in (ALL, ALONE[system]):
         return _NO_PAPER
     holds = min(values) >= _FAIR if counted is outcomes.FAIRNESS else max(values) == 0
     return Shape(holds, f"{statement}, {scheme.name}")
