@@ -45,7 +45,6 @@ def test_each_loss_is_told_by_where_it_happened() -> None:
     for whole in (together, clean):
         assert (outcomes.LOST_TO_FAILURES.of(whole), outcomes.LOST_TO_CORRUPTION.of(whole)) == (0, 0)
     assert together.summary.drops["lost on a link that was down"] > 0, "it did fail"
-    assert outcomes.FAIRNESS.of(together) > outcomes.FAIRNESS.of(plain)
 
 
 @pytest.mark.parametrize("timed", outcomes.PERCENTILES, ids=lambda timed: timed.name)
