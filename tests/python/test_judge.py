@@ -49,6 +49,8 @@ def said(judge, measured, paper, interval=None):
         (Exact(), -92.0, None, 92.0, "differs"),
         (Exact(), 3.1, None, TWO_TO_FOUR, "match"),
         (Exact(), 4.1, None, TWO_TO_FOUR, "differs"),
+        (Exact(0.0), 9.0, None, Range(high=10.0), "match"),  # no slack at an open end either
+        (Exact(0.0), 11.0, None, Range(high=10.0), "differs"),
         (Exact(), None, None, 92.0, "unjudged"),
         (Exact(), math.nan, None, 92.0, "unjudged"),
         (Exact(), 92.0, None, None, "unjudged"),
@@ -165,7 +167,7 @@ def test_unjudged_says_why():
     ("shares", "verdict", "words"),
     [
         ((Share("AFQ", 100, 100), Share("DCTCP", 96, 100)), "match", "DCTCP: 96 % of 100 flows finished"),
-        ((Share("AFQ", 94, 100), Share("DCTCP", 100, 100)), "unjudged", "below 95%: AFQ: 94 % of 100 flows finished"),
+        ((Share("AFQ", 94, 100), Share("DCTCP", 100, 100)), "unjudged", "not judged: below 95% in AFQ"),
         ((Share("AFQ", 0, 0, "queries"),), "unjudged", "AFQ: 0 of 0 queries"),
         ((Share("AFQ", 9_499, 10_000),), "unjudged", "94.9 %"),
     ],

@@ -90,6 +90,22 @@ def test_a_series_keeps_its_colour_through_the_report():
     assert first.data[1].name == "none (paper)"
 
 
+def test_schemes_of_one_plot_never_look_alike():
+    painter = Painter()
+    earlier = [Series(f"scheme {number}", [1], [2.0]) for number in range(7)]
+    painter.draw(Plot("a", "x", "y", earlier))
+    meeting = [earlier[0], *(Series(f"other {number}", [1], [3.0], style="bars") for number in range(9)), earlier[6]]
+    drawn = painter.draw(Plot("b", "x", "y", meeting)).data
+    lines = [(trace.line.color, trace.line.dash) for trace in drawn if trace.type == "scatter"]
+    bars = [(trace.marker.color, trace.marker.pattern.shape) for trace in drawn if trace.type == "bar"]
+    assert len(set(lines)) == len(lines)
+    assert len(set(bars)) == len(bars)
+    few = painter.draw(
+        Plot("c", "x", "y", [Series(f"new {number}", ["a"], [1.0], style="bars") for number in range(8)])
+    )
+    assert len({trace.marker.color for trace in few.data}) == 8
+
+
 def test_a_long_sample_is_thinned_for_its_plot():
     series = cdf_series("LG", range(300_000))
     assert len(series.x) <= 600

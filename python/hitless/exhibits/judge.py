@@ -118,7 +118,10 @@ class Exact:
         return judged(measured, paper, interval, self._band, self.better)
 
     def _band(self, low: float, high: float) -> Band:
-        return Band(low - self.tolerance * abs(low), high + self.tolerance * abs(high))
+        def slack(end: float) -> float:
+            return self.tolerance * abs(end) if math.isfinite(end) else 0.0
+
+        return Band(low - slack(low), high + slack(high))
 
 
 @dataclass(frozen=True, slots=True)
