@@ -20,6 +20,7 @@ mod rimm;
 mod rivals;
 mod sequence;
 mod session;
+mod shared_switch;
 mod support;
 mod swift;
 mod switch_ports;

@@ -172,6 +172,23 @@ impl RimmSettings {
         relieved.flat_map(|switch| neighbours(topology, switch).map(move |(_, neighbour)| (switch, neighbour)))
     }
 
+    /// The ports of all detours: the relieved ones, those of their switches that face the neighbours, and those of the
+    /// neighbours by which packets come back. While all links work no packet is numbered at any other.
+    pub fn ports_of_detours(&self, topology: &Topology) -> BTreeSet<SwitchPort> {
+        let by_switch = self.ports_by_switch(topology);
+        let between = by_switch.keys().flat_map(|&switch| {
+            neighbours(topology, switch).flat_map(move |(port, _)| {
+                let peer = topology.switch(switch).ports[usize::from(port.0)].peer;
+                let back = match peer.node {
+                    Node::Switch(neighbour) => Some(SwitchPort { switch: neighbour, port: peer.port }),
+                    Node::Host(_) => None,
+                };
+                back.into_iter().chain([SwitchPort { switch, port }])
+            })
+        });
+        between.chain(by_switch.values().flatten().copied()).collect()
+    }
+
     /// alpha of a port.
     pub fn threshold_of(&self, scenario: &Scenario, topology: &Topology, at: SwitchPort) -> Bytes {
         let (part, whole) = THRESHOLD_SHARE;

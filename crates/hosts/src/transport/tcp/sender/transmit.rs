@@ -37,10 +37,12 @@ impl TcpSender {
             self.scoreboard.grow();
         }
         self.pacer.forget_waiting();
-        let outgoing = if self.connection != Connection::Established {
+        let is_established = self.connection == Connection::Established;
+        let probe = if is_established && self.probe_due { self.transmit_probe(now) } else { None };
+        let outgoing = if !is_established {
             self.transmit_syn(now)
-        } else if self.probe_due {
-            self.transmit_probe(now)
+        } else if probe.is_some() {
+            probe
         } else if self.scoreboard.has_unrepaired() {
             self.transmit_lost(now)
         } else {
@@ -213,7 +215,8 @@ impl TcpSender {
         if self.config.close.is_some() { TcpFlags::PSH.with(TcpFlags::FIN) } else { TcpFlags::PSH }
     }
 
-    /// A tail loss probe (RFC 8985, section 7.3): new data if there is any, else the last segment.
+    /// A tail loss probe (RFC 8985, section 7.3): new data if there is any, else the last segment; none when that has arrived
+    /// while the probe waited for its turn.
     fn transmit_probe(&mut self, now: Time) -> Option<Outgoing> {
         self.probe_due = false;
         let payload_bytes = self.unsent_bytes.min(self.window.segment_bytes);
