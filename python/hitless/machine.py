@@ -2,7 +2,10 @@
 
 import os
 import platform
+import subprocess
 from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
 
 
 def describe_machine() -> dict[str, str | int]:
@@ -13,6 +16,22 @@ def describe_machine() -> dict[str, str | int]:
         "kernel": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
     }
+
+
+def source_commit() -> str | None:
+    """The commit of the checkout that the program runs from, with "+" where it was changed; None outside of one."""
+    try:
+        top = Path(_git("rev-parse", "--show-toplevel"))
+        if top / "python" / "hitless" != _PACKAGE:  # a checkout of something else, into which hitless was installed
+            return None
+        return _git("rev-parse", "--short=9", "HEAD") + ("+" if _git("status", "--porcelain", "-uno") else "")
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def _git(*words: str) -> str:
+    git = ["git", "-C", str(_PACKAGE), *words]
+    return subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def _cpu_model() -> str:

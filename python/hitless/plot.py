@@ -17,6 +17,7 @@ class Series:
     """One curve or one set of bars. Series of one name have one colour through a whole report."""
 
     name: str
+    """The scheme. What is the paper's is marked so where it is drawn, in the colour of the measured series."""
     x: Sequence[Position]
     y: Sequence[float | None]
     intervals: Sequence[Interval | None] = ()

@@ -23,7 +23,7 @@ import polars as pl
 from hitless import _native
 from hitless.errors import BadInput
 from hitless.exhibits.campaign import Result
-from hitless.machine import describe_machine
+from hitless.machine import describe_machine, source_commit
 from hitless.simulation import Run
 
 RESULTS = Path("results")
@@ -81,6 +81,7 @@ class ResultsFolder:
             drops.update(run["drops"])
         return {
             "hitless": _native.version(),
+            "commit": source_commit(),
             "command": list(command),
             "started": self._began.isoformat(timespec="seconds"),
             "wall_s": round((datetime.now(UTC) - self._began).total_seconds(), 3),

@@ -1,7 +1,7 @@
 """Exhibits over the fake simulator: everything that an exhibit can do, and everything that can go wrong with one."""
 
 from hitless.analysis import percentile, percentile_interval, percentile_ratio
-from hitless.exhibits import Exact, Exhibit, Factor, Point, Row, Shape, exhibit, rising
+from hitless.exhibits import Exact, Exhibit, Gain, Point, Row, Shape, exhibit, rising
 from hitless.plot import Plot, Series, tail_series
 
 SCHEMES = {"none": 10.0, "LG": 10.2, "loss": 400.0}
@@ -25,7 +25,7 @@ class Figure1(Exhibit):
             interval = percentile_interval(values, 99.9)
             yield Row(scheme, "100G 1e-3", "p99.9 FCT", "us", percentile(values, 99.9), interval=interval)
         ratio, interval = percentile_ratio(times["loss"], times["LG"], 99.9)
-        judge = Factor(better="higher", winner_above=1.0)
+        judge = Gain(better="higher")
         yield Row("LG", "100G 1e-3", "p99.9 FCT, loss / LG", "times", ratio, 51.0, interval, judge)
         medians = [percentile(values, 50) for values in times.values()]
         yield Row("all", "", "median FCT", "us", None, judge=Shape(rising(medians), "none <= LG <= loss"))

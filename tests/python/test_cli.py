@@ -212,10 +212,37 @@ def test_completion_knows_the_exhibits(hitless):
     assert done.stdout.split() == ["demo/fig1", "demo/failing"]
 
 
+def test_a_full_disk_behind_standard_output_is_said_as_such():
+    with Path("/dev/full").open("w") as full:
+        command = [*FAKE, "reproduce", "--list"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: what was to be written has no room\n  where: standard output")
+    assert "internal" not in done.stderr
+
+
+def test_a_reader_who_leaves_early_costs_neither_the_report_nor_the_exit_code(tmp_path):
+    command = [*FAKE, "reproduce", "demo/fig1", "--quick"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+        process.stdout.close()
+        stderr = process.stderr.read()
+    assert (process.returncode, "report: results/" in stderr) == (0, True), stderr
+
+
+def wait_until(holds, patience_s=60.0):
+    """Wait for something that a busy machine may take long for."""
+    end = time.monotonic() + patience_s
+    while not holds():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.05)
+
+
 def test_ctrl_c_keeps_what_is_done(tmp_path):
     command = [*FAKE, "reproduce", "demo/tab2", "demo/slow", "--json", "--jobs", "2", "--out", "out"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
-    time.sleep(3.0)
+    # An exhibit without points is written at once; the two short points of the other take a tenth of a second.
+    wait_until((tmp_path / "out" / "demo-tab2").exists)
+    time.sleep(2.0)
     process.send_signal(signal.SIGINT)
     stdout, stderr = process.communicate(timeout=20)
     assert process.returncode == 130

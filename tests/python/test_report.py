@@ -9,11 +9,11 @@ import pytest
 from hitless.analysis import Interval
 from hitless.errors import BadInput
 from hitless.exhibits.campaign import Campaign
-from hitless.exhibits.model import Row
+from hitless.exhibits.numbers import format_interval, format_number
 from hitless.exhibits.registry import select
 from hitless.plot import Plot, Series, cdf_series
 from hitless.report.figures import Painter
-from hitless.report.page import format_interval, format_number, render_report
+from hitless.report.page import render_report
 from hitless.results import ResultsFolder, file_name, write_exhibit
 
 
@@ -90,6 +90,22 @@ def test_a_series_keeps_its_colour_through_the_report():
     assert first.data[1].name == "none (paper)"
 
 
+def test_schemes_of_one_plot_never_look_alike():
+    painter = Painter()
+    earlier = [Series(f"scheme {number}", [1], [2.0]) for number in range(7)]
+    painter.draw(Plot("a", "x", "y", earlier))
+    meeting = [earlier[0], *(Series(f"other {number}", [1], [3.0], style="bars") for number in range(9)), earlier[6]]
+    drawn = painter.draw(Plot("b", "x", "y", meeting)).data
+    lines = [(trace.line.color, trace.line.dash) for trace in drawn if trace.type == "scatter"]
+    bars = [(trace.marker.color, trace.marker.pattern.shape) for trace in drawn if trace.type == "bar"]
+    assert len(set(lines)) == len(lines)
+    assert len(set(bars)) == len(bars)
+    few = painter.draw(
+        Plot("c", "x", "y", [Series(f"new {number}", ["a"], [1.0], style="bars") for number in range(8)])
+    )
+    assert len({trace.marker.color for trace in few.data}) == 8
+
+
 def test_a_long_sample_is_thinned_for_its_plot():
     series = cdf_series("LG", range(300_000))
     assert len(series.x) <= 600
@@ -114,7 +130,7 @@ def test_numbers_have_four_digits(value, text):
 
 
 def test_an_open_interval_shows_a_dash():
-    assert format_interval(Row("", "", "", "", 1.0, interval=Interval(0.5, float("inf")))) == "[0.5, \N{EN DASH}]"
+    assert format_interval(Interval(0.5, float("inf"))) == "[0.5, \N{EN DASH}]"
 
 
 def test_the_folder_holds_tables_and_effective_scenarios(results, tmp_path):

@@ -7,8 +7,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from hitless.exhibits import Factor, Row
 from hitless.exhibits.rimm import testbed
-from hitless.exhibits.rimm.events import TABLES, Event, measure
+from hitless.exhibits.rimm.events import TABLES, Event, completed, completions_ms, measure, ratio_of_means
 from hitless.simulation import Simulation
 
 HITLESS = Path(sys.executable).with_name("hitless")
@@ -85,6 +86,25 @@ def test_retransmissions_over_time_end_where_the_flow_table_does(basic):
         seen = progress.filter(pl.col("flow") == flow)["packets_retransmitted"]
         assert seen.is_sorted()
         assert seen.max() <= total
+
+
+def test_a_burst_that_does_not_complete_is_not_judged():
+    flows = [testbed.background(LENGTH_MS), testbed.burst()]
+    scenario = testbed.scenario("event", flows, duration=f"{testbed.BURST_MS + 2} ms", measure=measure())
+    cut = [Event(Simulation(scenario, file_name="event", seed=1).run(keep=TABLES))]
+    assert completions_ms(cut, "burst") == []
+    share = completed(cut, "burst", "RIMM")
+    assert (share.finished, share.begun) == (0, 1)
+    row = Row("RIMM", "1 event", "mean FCT", "ms", 7.0, 290.0, judge=Factor(), completed=[share])
+    assert row.verdict == "unjudged"
+
+
+def test_the_ratio_of_means_is_of_the_same_events():
+    ratio, interval = ratio_of_means([2.0, 20.0, 200.0], [1.0, 10.0, 100.0])
+    assert (ratio, interval.low, interval.high) == pytest.approx((2.0, 2.0, 2.0))
+    assert ratio_of_means([0.0, 3.0], [0.0, 0.0]) == (None, None)
+    none, interval = ratio_of_means([0, 0, 0], [31, 0, 62])
+    assert (none, interval.high) == (0.0, 0.0)
 
 
 def test_the_example_is_the_testbed(tmp_path):

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from hitless.exhibits.sqr import fct, testbed
+from hitless.exhibits import Context, Runs
+from hitless.exhibits.sqr import fct, phases, testbed, workloads
 from hitless.exhibits.sqr.counters import CHECKED, GIVEN_UP, checked, counter
 from hitless.simulation import Simulation
 
@@ -89,11 +91,74 @@ def test_flows_that_start_in_an_outage_are_told_from_those_that_a_failure_hits()
     assert outages.meet(first, last).tolist() == [False, True, True, True, False, True, False]
 
 
-def test_figure_13_says_how_many_bytes_the_cache_takes(tmp_path):
-    command = [HITLESS, "reproduce", "sqr/fig13", "--quick", "--json", "--out", str(tmp_path / "out")]
+def test_what_begins_in_an_outage_is_delivered_after_the_repair():
+    run = short_flows("SB'+SQR")
+    flows = fct.all_flows(run, holds_back=True).filter(pl.col("starts_in_outage"))
+    assert flows.height >= 5, "no flow began in an outage: nothing was tried"
+    clean_us = fct.times_us(fct.flows(run, holds_back=True).filter(~pl.col("is_hit"))).max()
+    for until_down_us, fct_us in flows.select("until_down_us", "fct_us").iter_rows():
+        wait_us = testbed.ROUTE_FAILURE_US + until_down_us
+        assert 0 <= wait_us <= testbed.ROUTE_FAILURE_US
+        assert wait_us < fct_us < wait_us + 2 * clean_us
+
+
+def test_when_in_a_flow_the_link_fails_is_told_by_the_rows_of_figure_11():
+    run = short_flows("SB'+SQR", count=1_000)
+    table = fct.all_flows(run, holds_back=True)
+    clean_us = fct.times_us(table.filter(~pl.col("is_hit") & ~pl.col("starts_in_outage")))
+    added = {row.x: row.measured for row in phases.rows(table, clean_us)}
+    early, late = added["570 to 760 us before the start"], added["0 to 190 us before the start"]
+    assert early < added["any time, flows that begin before the repair"] < late
+    assert late < testbed.ROUTE_FAILURE_US < added["any time, flows in progress"] + 100
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "ratio"),
+    [
+        ((10, 100), (10, 100), 1.0),
+        ((10, 100), (5, 100), 2.0),
+        ((10, 50), (5, 100), 4.0),
+        ((10, 100), (0, 100), math.inf),
+    ],
+)
+def test_the_ratio_of_two_shares_lies_in_its_interval(first, second, ratio):
+    found, interval = workloads.ratio_of_shares(first, second)
+    assert found == pytest.approx(ratio)
+    assert interval.low < found <= interval.high
+    assert interval.low > 0
+
+
+def test_of_nothing_there_is_no_share():
+    assert fct.percent_of(0, 0) == (None, None)
+    assert math.isnan(workloads.ratio_of_shares((0, 10), (0, 10))[0])
+
+
+def test_one_number_has_one_judge_in_figures_10_and_11():
+    cases = [fct.Case("web search", scheme) for scheme in testbed.SCHEMES]
+    runs = Runs({point.key: run_of(point) for point in fct.points(cases, 600)})
+    rows = {}
+    for figure in (workloads.Figure10(), workloads.Figure11()):
+        found = {row.metric: row for row in figure.rows(runs, Context(effort="quick"))}
+        rows[type(figure).__name__] = found["median FCT above no failure"]
+        assert all(row.completed for row in found.values() if row.paper is not None)
+    first, second = rows["Figure10"], rows["Figure11"]
+    assert (first.measured, first.paper, first.judge, first.verdict) == (
+        second.measured, second.paper, second.judge, second.verdict
+    )  # fmt: skip
+
+
+def run_of(point):
+    return Simulation(point.what, file_name=point.key, seed=1).run(keep=point.keep)
+
+
+def test_figures_6_and_13_judge_what_the_paper_has_a_number_for(tmp_path):
+    command = [HITLESS, "reproduce", "sqr/fig6", "sqr/fig13", "--quick", "--json", "--out", str(tmp_path / "out")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    (exhibit,) = json.loads(done.stdout)["exhibits"]
+    sizes, exhibit = json.loads(done.stdout)["exhibits"]
+    for row in sizes["rows"] + exhibit["rows"]:
+        assert row["paper"] is None or row["verdict"] != "unjudged", row
+    assert [row["verdict"] for row in sizes["rows"] if row["metric"] == "largest flow"] == ["match", "match"]
     rows = {(row["series"], row["x"], row["metric"]): row for row in exhibit["rows"]}
     for key, paper in (
         (("SQR", "10 Gbps", "buffer used"), 37.5),

@@ -7,7 +7,7 @@ from rich.table import Table
 from hitless.bench import WORKS, bench_engine, require_valgrind
 from hitless.cli.console import print_json, stderr, stdout
 from hitless.errors import BadInput
-from hitless.report.page import format_number
+from hitless.exhibits.numbers import format_number
 
 _COLUMNS = {
     "work": "work",

@@ -8,7 +8,7 @@ from hitless import _native
 from hitless.bench import LOADS, bench_switch, compare, require_valgrind
 from hitless.cli.console import print_json, stderr, stdout
 from hitless.errors import BadInput
-from hitless.report.page import format_number
+from hitless.exhibits.numbers import format_number
 
 
 def bench(discipline: str | None, *, seed: int, instructions: bool, json: bool) -> None:

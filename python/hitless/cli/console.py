@@ -1,6 +1,7 @@
 """Where output goes: data to stdout, everything else to stderr."""
 
 import json
+import os
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
@@ -10,10 +11,22 @@ from rich.console import Console
 
 from hitless.errors import HitlessError
 
-stdout = Console(highlight=False)
-stderr = Console(stderr=True, highlight=False)
 
-VERDICT_STYLES = {"match": "green", "differs": "red", "unjudged": "dim"}
+class _Terminal(Console):
+    """A console whose reader may leave early, as ``| head`` does: what else is written then goes nowhere."""
+
+    def on_broken_pipe(self) -> None:
+        """Go on without the reader: results are still to be written, and told on stderr."""
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self.file.fileno())
+        os.close(nowhere)
+
+
+# Text of users and addresses of interfaces is no markup for emoji: ":cd:" stays.
+stdout = _Terminal(highlight=False, emoji=False)
+stderr = _Terminal(stderr=True, highlight=False, emoji=False)
+
+VERDICT_STYLES = {"match": "green", "beyond": "blue", "differs": "red", "unjudged": "dim"}
 
 
 def print_json(document: Mapping[str, Any] | Sequence[Any]) -> None:

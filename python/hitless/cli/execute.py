@@ -11,6 +11,7 @@ from hitless.cli.console import print_error, print_note
 from hitless.cli.interrupt import EXIT_INTERRUPTED, on_interrupt
 from hitless.cli.progress import ProgressDisplay
 from hitless.exhibits.campaign import Campaign, Result
+from hitless.exhibits.numbers import format_paper
 from hitless.report.page import render_report
 from hitless.results import ResultsFolder, write_exhibit
 
@@ -59,7 +60,9 @@ def execute(campaign: Campaign, folder: ResultsFolder, what: str, **more: Any) -
             described += write_exhibit(folder, result)
     results.sort(key=lambda result: campaign.order[result.entry.id])
     execution = Execution(folder, results, campaign.interrupted)
-    manifest = folder.manifest(["hitless", *sys.argv[1:]], described, **more, interrupted=campaign.interrupted)
+    incomplete = [result.entry.id for result in results if not result.complete]
+    more |= {"interrupted": campaign.interrupted, "incomplete": incomplete}
+    manifest = folder.manifest(["hitless", *sys.argv[1:]], described, **more)
     _write(execution, manifest)
     return execution
 
@@ -68,7 +71,11 @@ def _write(execution: Execution, manifest: dict[str, Any]) -> None:
     folder, document = execution.folder, execution.as_json()
     folder.write_json("summary.json", document)
     folder.write_json("manifest.json", manifest)
-    rows = [{"exhibit": exhibit["id"], **row} for exhibit in document["exhibits"] for row in exhibit["rows"]]
+    rows = [
+        {"exhibit": result.entry.id, **row.as_json(result.shortened), "paper": format_paper(row.paper)}
+        for result in execution.results
+        for row in result.rows
+    ]
     if rows:
         folder.write_tables({"rows": pl.DataFrame(rows, infer_schema_length=None)})
     folder.write_text("report.html", render_report(execution.results, manifest))

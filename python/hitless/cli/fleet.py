@@ -17,12 +17,12 @@ from hitless.cli.interrupt import EXIT_INTERRUPTED, on_interrupt
 from hitless.cli.progress import ProgressDisplay
 from hitless.errors import BadInput, HitlessError
 from hitless.exhibits.model import Point
+from hitless.exhibits.numbers import format_number
 from hitless.exhibits.pool import Pool, Task
 from hitless.fleet import statistics
 from hitless.fleet.comparison import Comparison
 from hitless.fleet.tables import write_published
 from hitless.fleet.year import Finished, Hazard, Topology, Trace, Year, policies, protects, read_text
-from hitless.report.page import format_number
 from hitless.results import ResultsFolder
 from hitless.simulation import RunCancelled
 

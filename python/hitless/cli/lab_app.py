@@ -109,7 +109,7 @@ def status(
 
 @lab_app.command()
 def fail(link: Link, name: Name = None) -> None:
-    """Cut a link, both ways: what is on it is lost, and its ends find out as [recovery] of the scenario says."""
+    """Cut a link, both ways: what is on it is lost, and its ends find out as the scenario's table recovery says."""
     from hitless.cli import lab
     from hitless.lab.control import Fail
 

@@ -1,5 +1,7 @@
 """The command line: arguments and help. The work is in the modules beside this one, loaded when they are needed."""
 
+import errno
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -9,6 +11,7 @@ import typer
 from hitless.cli import console
 from hitless.cli.fleet_app import fleet_app
 from hitless.cli.lab_app import lab_app
+from hitless.cli.results_app import results_app
 from hitless.errors import BadInput, HitlessError
 
 if TYPE_CHECKING:
@@ -28,6 +31,7 @@ app.add_typer(scenario_app, name="scenario")
 app.add_typer(fleet_app, name="fleet")
 app.add_typer(lab_app, name="lab")
 app.add_typer(bench_app, name="bench")
+app.add_typer(results_app, name="results")
 app.add_typer(corruptd_app, name="corruptd")
 
 Seed = Annotated[int, typer.Option(min=0, max=2**53 - 1, help="Same seed, same results, on every machine.")]
@@ -123,8 +127,9 @@ def reproduce(
       hitless reproduce lg --quick --json      all of LinkGuardian's, for a program
       hitless reproduce pd/fig6 --points '*Swift*'  some runs of one exhibit
 
-    A verdict is match, differs, or unjudged where the paper has no number. Ctrl-C keeps what is done, and but for
-    --quick the same command goes on from there: finished points are kept in results/points, or in points of --out.
+    A verdict is match, beyond (the paper's own scheme does better here than the paper says), differs, or unjudged
+    (the paper has no number, or the runs cannot tell). Ctrl-C keeps what is done, and but for --quick the same command
+    goes on from there: finished points are kept in results/points, or in points of --out.
     """
     from hitless.cli import reproduce as command
     from hitless.cli import show
@@ -325,6 +330,7 @@ def switch(
 
     Examples:
 
+      hitless scenario example lossy-link > fabric.toml
       hitless switch --example > switch.toml
       hitless switch switch.toml --check
       hitless switch switch.toml
@@ -393,6 +399,13 @@ def link(
     raise typer.Exit(command.run(plan, options))
 
 
+def _leave_stdout() -> None:
+    """Nobody reads our output, or it cannot be written: keep Python from complaining at its exit."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
 def main() -> None:
     """The program ``hitless``."""
     debug = "--debug" in sys.argv
@@ -405,9 +418,14 @@ def main() -> None:
         console.print_note("interrupted")
         sys.exit(130)
     except BrokenPipeError:
-        # Whoever read our output has enough; closing it here keeps Python from complaining at its exit.
-        sys.stdout = open("/dev/null", "w", encoding="utf-8")  # noqa: SIM115, PTH123
+        _leave_stdout()
     except Exception as fault:  # noqa: BLE001 - the last line of defence: no traceback reaches a user unasked
+        if isinstance(fault, OSError) and fault.errno in {errno.ENOSPC, errno.EDQUOT, errno.EIO}:
+            full = HitlessError("what was to be written has no room", where=fault.filename or "standard output")
+            full.hint = f"the system says: {fault.strerror}"
+            console.print_error(full, debug=debug)
+            _leave_stdout()
+            sys.exit(1)
         hint = "this is a fault of hitless; run again with --debug before the command to see where it happened"
         internal = HitlessError(f"internal error: {type(fault).__name__}: {fault}", hint=hint)
         internal.__cause__ = fault

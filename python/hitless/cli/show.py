@@ -7,8 +7,8 @@ from rich.text import Text
 from hitless.cli.console import VERDICT_STYLES, print_json, stdout
 from hitless.exhibits.campaign import Result
 from hitless.exhibits.model import Row
+from hitless.exhibits.numbers import format_interval, format_number, format_paper
 from hitless.exhibits.registry import PAPERS, entries
-from hitless.report.page import format_interval, format_number
 
 _WIDE = 110
 """Columns of a terminal from which on an interval has room beside its value."""
@@ -38,12 +38,12 @@ def _cells(row: Row, beside: str, *, has_paper: bool) -> list[Text]:
     """The cells of a row; ``beside`` stands between a value and its interval."""
     metric = row.metric if row.unit in row.metric else f"{row.metric}, {row.unit}"
     cells = [Text(row.series), Text(row.x), Text(metric)]
-    measured = Text(f"{format_number(row.measured)}{beside}{format_interval(row)}".strip())
+    measured = Text(f"{format_number(row.measured)}{beside}{format_interval(row.interval)}".strip())
     if not has_paper:
         return [*cells, measured]
     return [
         *cells,
-        Text(format_number(row.paper)),
+        Text(format_paper(row.paper)),
         measured,
         Text(row.verdict, style=VERDICT_STYLES[row.verdict]),
     ]

@@ -12,23 +12,27 @@ An exhibit is a class that says which runs it needs and which numbers of theirs 
             speed = runs["LG 100G"].summary["links.protected.goodput_share"]
             yield Row("LG", "100G 1e-3", "link speed", "%", 100 * speed, paper=92, judge=Exact())
 
-- ``model``: points, rows, exhibits; ``judge``: verdicts; ``registry``: the list of papers
+- ``model``: points, rows, exhibits; ``judge``, ``statements``: verdicts; ``registry``: the list of papers
 - ``pool``, ``campaign``, ``keeping``: points on all cores, exhibits from points to rows, points that are done already
 """
 
-from hitless.exhibits.judge import Exact, Factor, Shape, Unjudged, above_one, at_most, close, falling, flat, rising
-from hitless.exhibits.model import Context, Exhibit, Point, Row, Runs
+from hitless.exhibits.judge import Exact, Factor, Gain, Range, Unjudged
+from hitless.exhibits.model import Context, Exhibit, Point, Row, Runs, Share
 from hitless.exhibits.registry import exhibit
+from hitless.exhibits.statements import Shape, above_one, at_most, close, falling, flat, rising
 
 __all__ = [
     "Context",
     "Exact",
     "Exhibit",
     "Factor",
+    "Gain",
     "Point",
+    "Range",
     "Row",
     "Runs",
     "Shape",
+    "Share",
     "Unjudged",
     "above_one",
     "at_most",

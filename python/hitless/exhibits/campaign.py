@@ -12,6 +12,7 @@ from hitless.exhibits.keeping import KeptPoints, KeptWork
 from hitless.exhibits.model import Context, Effort, Exhibit, MissingRun, Point, Row, Runs
 from hitless.exhibits.pool import Pool, Task
 from hitless.exhibits.registry import Entry
+from hitless.exhibits.statements import counted_once
 from hitless.plot import Plot
 
 _KEYS_SHOWN = 8
@@ -96,7 +97,7 @@ class _Work:
         return result
 
     def _work_out(self, runs: Runs) -> None:
-        for row in self._exhibit.rows(runs, self._context):
+        for row in counted_once(self._exhibit.rows(runs, self._context)):
             self.result.rows.append(row)
         self.result.plots = list(self._exhibit.plots(runs, self._context))
         self.result.tables = dict(self._exhibit.tables(runs, self._context))

@@ -1,51 +1,109 @@
 """How a measured number is judged beside the paper's.
 
-A judge looks at one number and its interval and answers match, differs or unjudged. It is written before the number is
-known, and nothing is tuned to please it. Predicates on several numbers, for `Shape`, stand at the end.
+A judge is written before the number is known, and nothing is tuned to please it. It says what the rule allows around
+the paper's value or range, a `Band`, and `judged` compares the measurement's interval with it:
+
+- ``match``: the interval overlaps the band;
+- ``beyond``: all of the interval lies outside the band, further than the paper in the direction that the paper claims
+  as good. Only rows of a paper's own scheme name such a direction: being better is never granted to a rival;
+- ``differs``: all of the interval lies outside the band;
+- ``unjudged``: the paper has no number, or the runs cannot tell; the reason stands with it.
+
+Rules for statements, and predicates on several numbers for them, are in `hitless.exhibits.statements`.
 """
 
-from collections.abc import Sequence
+import math
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import ClassVar, Literal, Protocol, TypeAlias
 
 from hitless.analysis import Interval
 
-Verdict: TypeAlias = Literal["match", "differs", "unjudged"]
+Verdict: TypeAlias = Literal["match", "beyond", "differs", "unjudged"]
+VERDICTS: tuple[Verdict, ...] = ("match", "beyond", "differs", "unjudged")
+"""In the order in which they are counted and shown."""
+Direction: TypeAlias = Literal["lower", "higher"]
+
+NO_PAPER_VALUE = "the paper has no number"
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """What a paper says as a range, as its text has it: "2 to 4", "over 1,000" (no high), "at most 60" (no low)."""
+
+    low: float = -math.inf
+    high: float = math.inf
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high:
+            raise ValueError(f"a range goes up, unlike {self.low} to {self.high}")
+
+
+Paper: TypeAlias = float | Range
+"""A paper's number or range."""
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """What a rule allows, both ends included."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A verdict, and why there is none where it is "unjudged"."""
+
+    verdict: Verdict
+    reason: str = ""
+
+
+def no_verdict(reason: str) -> Judgement:
+    """There is no verdict, for ``reason``: a clause for people ("the interval has values on both sides of 1")."""
+    return Judgement("unjudged", reason)
 
 
 class Judge(Protocol):
-    """Anything that answers a `Verdict`; ``name`` is what the table calls it, ``rule`` says it in words."""
+    """Anything that judges a number; ``name`` is what the table calls it, ``rule`` says it in words."""
 
     @property
     def name(self) -> str:
-        """One word: exact, factor, shape or none."""
+        """One word: exact, factor, gain, shape or none."""
 
     @property
     def rule(self) -> str:
         """The rule in words, for the report."""
 
-    def verdict(self, measured: float | None, paper: float | None, interval: Interval | None) -> Verdict:
+    def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
         """Judge one number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unjudged:
-    """Shown without a verdict: the paper has no number, or this goes beyond it."""
+    """Shown without a verdict, for ``reason``."""
 
+    reason: str = NO_PAPER_VALUE
     name: ClassVar[str] = "none"
-    rule: ClassVar[str] = "not judged"
 
-    def verdict(self, measured: float | None, paper: float | None, interval: Interval | None) -> Verdict:
+    @property
+    def rule(self) -> str:
+        """Why there is no verdict."""
+        return f"not judged: {self.reason}"
+
+    def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
         """Never judges."""
-        return "unjudged"
+        return no_verdict(self.reason)
 
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """Follows from the protocol or from arithmetic: within ``tolerance`` of the paper's; zero means zero."""
+    """Follows from the protocol or from arithmetic: within ``tolerance`` of the paper's; zero means zero.
+
+    ``better`` is the direction that the paper claims as good, for rows of its own scheme.
+    """
 
     tolerance: float = 0.02
+    better: Direction | None = None
     name: ClassVar[str] = "exact"
 
     @property
@@ -53,117 +111,126 @@ class Exact:
         """The rule in words."""
         return f"within {self.tolerance:.0%} of the paper"
 
-    def verdict(self, measured: float | None, paper: float | None, interval: Interval | None) -> Verdict:
-        """Match when the measured value lies within the tolerance."""
-        if measured is None or paper is None:
-            return "unjudged"
-        return _match(abs(measured - paper) <= self.tolerance * abs(paper))
+    def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
+        """Match where the interval has values within the tolerance; where the paper has none of a thing, only none."""
+        if paper == 0.0 and measured is not None:
+            return Judgement("match" if measured == 0.0 else "differs")
+        return judged(measured, paper, interval, self._band, self.better)
+
+    def _band(self, low: float, high: float) -> Band:
+        def slack(end: float) -> float:
+            return self.tolerance * abs(end) if math.isfinite(end) else 0.0
+
+        return Band(low - slack(low), high + slack(high))
 
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """Within a factor ``limit`` of the paper's.
+    """A quantity within a factor ``limit`` of the paper's.
 
-    ``better`` says which direction counts as better than the paper, and so as a match however far it goes;
-    ``winner_above`` asks that both lie on the same side of that value (1 for a ratio: the same scheme wins). There is
-    no match where the interval has values on both sides: who wins was not seen.
+    For quantities with a unit. A ratio between two schemes is judged by `Gain`: below a gain of two, a factor of two
+    would allow that the other scheme wins.
     """
 
     limit: float = 2.0
-    better: Literal["lower", "higher"] | None = None
-    winner_above: float | None = None
+    better: Direction | None = None
     name: ClassVar[str] = "factor"
 
     @property
     def rule(self) -> str:
         """The rule in words."""
-        parts = [f"within a factor of {self.limit:g} of the paper"]
-        if self.better:
-            parts.append(f"or {self.better}")
-        if self.winner_above is not None:
-            parts.append(f"on the same side of {self.winner_above:g}, with all of the interval")
-        return ", ".join(parts)
+        return f"within a factor of {self.limit:g} of the paper"
 
-    def verdict(self, measured: float | None, paper: float | None, interval: Interval | None) -> Verdict:
-        """Judge by the measured value; nothing seen of a rare event is judged by what its interval still allows."""
-        if measured is None or paper is None:
-            return "unjudged"
-        if not self._same_winner(measured, paper):
-            return "differs"
-        if self._is_better(measured, paper) or paper / self.limit <= measured <= paper * self.limit:
-            return "match" if self._winner_is_seen(interval) else "unjudged"
-        if measured == 0.0 and interval is not None and interval.high >= paper / self.limit:
-            return "unjudged"
-        return "differs"
+    def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
+        """Match where the interval has values within the factor; what was never seen is judged only if excluded."""
+        judgement = judged(measured, paper, interval, self._band, self.better)
+        if measured == 0.0 and judgement.verdict == "match":
+            return no_verdict("no event was seen, and the interval still allows the paper's value")
+        return judgement
 
-    def _same_winner(self, measured: float, paper: float) -> bool:
-        edge = self.winner_above
-        return edge is None or (measured > edge) == (paper > edge)
-
-    def _winner_is_seen(self, interval: Interval | None) -> bool:
-        edge = self.winner_above
-        return edge is None or interval is None or not interval.low <= edge <= interval.high
-
-    def _is_better(self, measured: float, paper: float) -> bool:
-        return (self.better == "lower" and measured <= paper) or (self.better == "higher" and measured >= paper)
+    def _band(self, low: float, high: float) -> Band:
+        return Band(_positive(low) / self.limit, _positive(high) * self.limit)
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
-    """An ordering or a trend that the paper shows: ``holds`` is its truth here, ``statement`` its words."""
+class Gain:
+    """A ratio between two schemes: the same winner, by about as much.
 
-    holds: bool
-    statement: str
-    name: ClassVar[str] = "shape"
+    Allowed is what is within a factor ``limit`` of the paper's ratio and whose logarithm is within that factor of the
+    ratio's logarithm, whichever is closer to the paper: of 51, 25.5 to 102; of 1.46, 1.21 to 2.13. So a gain that has
+    vanished is never a match. Where the interval has values on both sides of 1, who wins was not seen.
+    """
+
+    limit: float = 2.0
+    better: Direction | None = None
+    name: ClassVar[str] = "gain"
 
     @property
     def rule(self) -> str:
-        """What the paper shows."""
-        return self.statement
+        """The rule in words."""
+        return (
+            f"the same winner: within a factor of {self.limit:g} of the paper's ratio, "
+            f"and its logarithm within that factor of the paper's"
+        )
 
-    def verdict(self, measured: float | None, paper: float | None, interval: Interval | None) -> Verdict:
-        """Match when the statement holds, whatever the number beside it."""
-        return _match(self.holds)
+    def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
+        """Match where the interval has allowed values and lies on one side of 1."""
+        judgement = judged(measured, paper, interval, self._band, self.better)
+        if judgement.verdict == "match" and interval is not None and interval.low <= 1.0 <= interval.high:
+            return no_verdict("the interval has values on both sides of 1: which scheme wins was not seen")
+        return judgement
 
-
-def above_one(ratio: Interval, statement: str, apart: float = 0.1) -> Judge:
-    """Does the interval of a ratio show the first to be larger?
-
-    The statement holds where the whole interval is above 1. It fails where the interval leaves no room for a first that
-    is larger by a share of ``apart``; between the two the runs have no power, and there is no verdict.
-    """
-    if ratio.low > 1.0:
-        return Shape(holds=True, statement=statement)
-    return Shape(holds=False, statement=statement) if ratio.high < 1.0 + apart else Unjudged()
-
-
-def at_most(interval: Interval, limit: float, statement: str) -> Judge:
-    """Is a quantity at most ``limit``? No verdict where its interval holds values on both sides."""
-    if interval.high <= limit:
-        return Shape(holds=True, statement=statement)
-    return Shape(holds=False, statement=statement) if interval.low > limit else Unjudged()
+    def _band(self, low: float, high: float) -> Band:
+        low, high = _positive(low), _positive(high)
+        if low <= 1.0 <= high:
+            raise ValueError("a ratio of 1 has no winner: judge it by Exact, with a tolerance")
+        by_factor = Band(low / self.limit, high * self.limit)
+        if low > 1.0:
+            return Band(max(by_factor.low, low ** (1 / self.limit)), min(by_factor.high, high**self.limit))
+        return Band(max(by_factor.low, low**self.limit), min(by_factor.high, high ** (1 / self.limit)))
 
 
-def rising(values: Sequence[float], slack: float = 0.0) -> bool:
-    """Is no value below the one before it by more than ``slack`` (a share of it)?"""
-    return all(after >= before - slack * abs(before) for before, after in pairwise(values))
+class _Allowed(Protocol):
+    def __call__(self, low: float, high: float, /) -> Band:
+        """What is allowed around a paper's value or range."""
 
 
-def falling(values: Sequence[float], slack: float = 0.0) -> bool:
-    """Is no value above the one before it by more than ``slack`` (a share of it)?"""
-    return all(after <= before + slack * abs(before) for before, after in pairwise(values))
+def judged(
+    measured: float | None,
+    paper: Paper | None,
+    interval: Interval | None,
+    allowed: _Allowed,
+    better: Direction | None = None,
+) -> Judgement:
+    """Compare a measurement with what a rule allows around the paper's value or range: the one place that does."""
+    if measured is None or math.isnan(measured):
+        return no_verdict("nothing was measured")
+    if paper is None:
+        return no_verdict(NO_PAPER_VALUE)
+    said = paper if isinstance(paper, Range) else None
+    band = allowed(said.low, said.high) if said else allowed(float(paper), float(paper))  # type: ignore[arg-type]
+    low, high = _seen(measured, interval)
+    if low < band.low and band.high < high:
+        return no_verdict("the interval is wider than what the rule allows: it takes longer runs")
+    if low <= band.high and band.low <= high:
+        return Judgement("match")
+    is_further = (better == "lower" and high < band.low) or (better == "higher" and low > band.high)
+    return Judgement("beyond" if is_further else "differs")
 
 
-def flat(values: Sequence[float], slack: float) -> bool:
-    """Do all values lie within ``slack`` (a share) of their mean?"""
-    mean = sum(values) / len(values)
-    return all(abs(value - mean) <= slack * abs(mean) for value in values)
+def _seen(measured: float, interval: Interval | None) -> tuple[float, float]:
+    """From where to where the measurement lies; an end that is not known is open."""
+    if interval is None:
+        return measured, measured
+    low = -math.inf if math.isnan(interval.low) else interval.low
+    high = math.inf if math.isnan(interval.high) else interval.high
+    return min(low, measured), max(high, measured)
 
 
-def close(first: float, second: float, slack: float) -> bool:
-    """Is the first value within ``slack`` (a share) of the second?"""
-    return abs(first - second) <= slack * abs(second)
-
-
-def _match(holds: bool) -> Verdict:
-    return "match" if holds else "differs"
+def _positive(value: float) -> float:
+    """The value, which a rule of factors can take; an open end of a range stays open."""
+    if value == -math.inf:
+        return 0.0
+    if value <= 0.0:
+        raise ValueError(f"a factor is asked of a positive number, unlike {value}: judge it by Exact")
+    return value

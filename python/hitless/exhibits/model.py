@@ -10,7 +10,8 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from hitless.analysis import Interval
-from hitless.exhibits.judge import Judge, Unjudged, Verdict
+from hitless.exhibits.judge import NO_PAPER_VALUE, Judge, Judgement, Paper, Range, Unjudged, Verdict, no_verdict
+from hitless.exhibits.numbers import finite, format_range
 from hitless.plot import Plot
 from hitless.simulation import PacketSimulation, Run, Scenario, Work
 
@@ -95,6 +96,32 @@ class Context:
         return chosen
 
 
+_COMPLETE = 0.95
+"""A number that leaves out more than the rest of its flows is no number of the scheme's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How much of what a number is about it was computed from: flows that finished, queries that completed."""
+
+    series: str
+    """The scheme that it is the share of, as rows name it."""
+    finished: int
+    begun: int
+    what: str = "flows"
+
+    @property
+    def is_complete(self) -> bool:
+        """Did so many finish that the number speaks for all? Of none, nothing can be said."""
+        return self.begun > 0 and self.finished >= _COMPLETE * self.begun
+
+    def __str__(self) -> str:
+        if self.begun == 0:
+            return f"{self.series}: 0 of 0 {self.what}"
+        percent = math.floor(1000 * self.finished / self.begun) / 10
+        return f"{self.series}: {percent:g} % of {self.begun:,} {self.what} finished"
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One measured number beside the paper's."""
@@ -107,15 +134,26 @@ class Row:
     """Plain words with what is counted: "p99.9 FCT", "packets lost"."""
     unit: str
     measured: float | None
-    paper: float | None = None
+    paper: Paper | None = None
     interval: Interval | None = None
     judge: Judge = field(default_factory=Unjudged)
     note: str = ""
+    """What the number hangs on: settings that are not the paper's own, calibrations and on what, assumptions."""
+    completed: Collection[Share] = ()
+    """Of a number computed from what finished: the share that did, of each scheme in it."""
+
+    @property
+    def judgement(self) -> Judgement:
+        """What the judge says; nothing where the number leaves out too much of what was begun."""
+        left_out = [share.series for share in self.completed if not share.is_complete]
+        if left_out and not isinstance(self.judge, Unjudged):
+            return no_verdict(f"below {_COMPLETE:.0%} in {', '.join(left_out)}")
+        return self.judge.judge(self.measured, self.paper, self.interval)
 
     @property
     def verdict(self) -> Verdict:
-        """What the judge says."""
-        return self.judge.verdict(self.measured, self.paper, self.interval)
+        """What the judge says, in one word."""
+        return self.judgement.verdict
 
     def as_json(self, shortened: Collection[str] = ()) -> dict[str, Any]:
         """The row as the JSON document has it; numbers that are not finite become null."""
@@ -124,7 +162,7 @@ class Row:
             "x": self.x,
             "metric": self.metric,
             "unit": self.unit,
-            "paper": finite(self.paper),
+            "paper": format_range(self.paper) if isinstance(self.paper, Range) else finite(self.paper),
             "measured": finite(self.measured),
             "ci_low": finite(self.interval.low if self.interval else None),
             "ci_high": finite(self.interval.high if self.interval else None),
@@ -135,9 +173,12 @@ class Row:
 
     @property
     def full_note(self) -> str:
-        """The note, and what a shape was asked to show."""
+        """The note, what the number was computed from, what a shape was asked to show, and why there is no verdict."""
         statement = self.judge.rule if self.judge.name == "shape" else ""
-        return "; ".join(filter(None, [self.note, statement]))
+        shares = ", ".join(map(str, self.completed))
+        reason = self.judgement.reason
+        why_not = f"not judged: {reason}" if reason and reason != NO_PAPER_VALUE else ""
+        return "; ".join(filter(None, [self.note, shares, statement, why_not]))
 
 
 class Exhibit(ABC):
@@ -163,8 +204,3 @@ class Exhibit(ABC):
     def tables(self, runs: Runs, context: Context) -> Mapping[str, pl.DataFrame]:
         """Further tables to keep as Parquet, by name."""
         return {}
-
-
-def finite(value: float | None) -> float | None:
-    """The number as JSON can have it."""
-    return float(value) if value is not None and math.isfinite(value) else None

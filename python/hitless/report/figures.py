@@ -1,5 +1,6 @@
 """Plotly figures from `Plot` descriptions. Colours of text and grid are the page's: its style sheet knows the theme."""
 
+import itertools
 from typing import Any
 
 import plotly.graph_objects as go
@@ -9,6 +10,8 @@ from hitless.plot import Plot, Scale, Series
 # Okabe and Ito 2008: told apart by people of any colour vision, on white and on black.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#7f7f7f")
 _DASHES = ("solid", "dash", "dot", "dashdot")
+_HATCHES = ("", "/", "x", ".")
+"""Of bars, where a report has more schemes than colours."""
 
 
 class Painter:
@@ -19,6 +22,8 @@ class Painter:
 
     def draw(self, plot: Plot) -> go.Figure:
         """The plot as a figure without a theme."""
+        for series in plot.series:
+            self._number(series.name, plot)
         figure = go.Figure([self._trace(series) for series in plot.series])
         figure.update_layout(
             template="none",
@@ -34,8 +39,20 @@ class Painter:
         figure.update_yaxes(**_axis(plot.y_title, plot.y_scale))
         return figure
 
+    def _number(self, name: str, plot: Plot) -> None:
+        """Give a series a number when it is first drawn: the next whose colour is free in its plot, if one is."""
+        if name in self._numbers:
+            return
+        taken = {self._numbers[series.name] % len(_COLOURS) for series in plot.series if series.name in self._numbers}
+        used = set(self._numbers.values())
+        unused = (number for number in itertools.count() if number not in used)
+        first = next(unused)
+        others = itertools.islice(unused, len(_COLOURS) - 1)
+        free = (number for number in itertools.chain([first], others) if number % len(_COLOURS) not in taken)
+        self._numbers[name] = next(free, first)
+
     def _trace(self, series: Series) -> go.Bar | go.Scatter:
-        number = self._numbers.setdefault(series.name, len(self._numbers))
+        number = self._numbers[series.name]
         colour = _COLOURS[number % len(_COLOURS)]
         common: dict[str, Any] = {
             "name": f"{series.name} (paper)" if series.paper else series.name,
@@ -44,7 +61,7 @@ class Painter:
             "error_y": _error_bars(series),
         }
         if series.style == "bars":
-            return go.Bar(marker=_bar_marker(colour, paper=series.paper), **common)
+            return go.Bar(marker=_bar_marker(colour, number // len(_COLOURS), paper=series.paper), **common)
         dash = "dash" if series.paper else _DASHES[number // len(_COLOURS) % len(_DASHES)]
         return go.Scatter(
             mode="markers" if series.style == "points" else _line_mode(series),
@@ -63,9 +80,10 @@ def _line_mode(series: Series) -> str:
     return "lines+markers" if len(series.x) <= 20 and series.style == "line" else "lines"
 
 
-def _bar_marker(colour: str, *, paper: bool) -> dict[str, Any]:
+def _bar_marker(colour: str, round_of_colours: int, *, paper: bool) -> dict[str, Any]:
     fill = "rgba(0,0,0,0)" if paper else colour
-    return {"color": fill, "line": {"color": colour, "width": 1.5}}
+    hatch = _HATCHES[round_of_colours % len(_HATCHES)]
+    return {"color": fill, "line": {"color": colour, "width": 1.5}, "pattern": {"shape": hatch}}
 
 
 def _error_bars(series: Series) -> dict[str, Any] | None:

@@ -1,7 +1,7 @@
 """The report's page: one file, everything within it, nothing fetched."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import jinja2
@@ -9,11 +9,10 @@ from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from hitless.exhibits.campaign import Result
-from hitless.exhibits.model import Row, finite
+from hitless.exhibits.judge import VERDICTS
+from hitless.exhibits.model import Row
+from hitless.exhibits.numbers import format_interval, format_number, format_paper
 from hitless.report.figures import Painter
-
-NOTHING = "\N{EN DASH}"
-"""What stands where there is no number."""
 
 
 def render_report(results: Sequence[Result], manifest: Mapping[str, Any]) -> str:
@@ -32,10 +31,16 @@ def render_report(results: Sequence[Result], manifest: Mapping[str, Any]) -> str
     return environment.get_template("report.html.j2").render(
         exhibits=exhibits,
         manifest=manifest,
-        verdicts=Counter(row["verdict"] for exhibit in exhibits for row in exhibit["rows"]),
+        verdicts=_counted(row["verdict"] for exhibit in exhibits for row in exhibit["rows"]),
         # A library of 4 MB, inlined once, and only when there is something to draw.
         plotly=Markup(get_plotlyjs()) if has_plots else "",  # noqa: S704 - the library itself
     )
+
+
+def _counted(verdicts: Iterable[str]) -> dict[str, int]:
+    """How many there are of each verdict that there is."""
+    counts = Counter(verdicts)
+    return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
 
 
 def _exhibit(result: Result, painter: Painter) -> dict[str, Any]:
@@ -55,29 +60,15 @@ def _exhibit(result: Result, painter: Painter) -> dict[str, Any]:
 
 
 def _row(row: Row) -> dict[str, Any]:
-    return {**row.as_json(), "rule": row.judge.rule, "interval": format_interval(row)}
+    return {
+        **row.as_json(),
+        "paper": format_paper(row.paper),
+        "rule": row.judgement.reason or row.judge.rule,
+        "interval": format_interval(row.interval),
+    }
 
 
 def _json(painter: Painter, plot: Any) -> Markup:
     """The figure as JSON that can stand in a script element: no text in it can end the element."""
     text: str = painter.draw(plot).to_json()
     return Markup(text.replace("<", "\\u003c"))  # noqa: S704 - escaped on this line
-
-
-def format_number(value: float | None) -> str:
-    """Four significant digits, without needless zeros; a dash for nothing."""
-    if value is None:
-        return NOTHING
-    if value == 0.0:
-        return "0"
-    if 1e-3 <= abs(value) < 1e7:
-        return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
-    return f"{value:.3g}"
-
-
-def format_interval(row: Row) -> str:
-    """The interval between brackets, or nothing."""
-    if row.interval is None:
-        return ""
-    low, high = finite(row.interval.low), finite(row.interval.high)
-    return f"[{format_number(low)}, {format_number(high)}]"

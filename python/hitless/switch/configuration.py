@@ -94,7 +94,7 @@ EXAMPLE = """\
 # A switch on the interfaces of this box: hitless switch FILE
 
 [switch]
-scenario = "switch.toml"        # the fabric, relative to this file: hitless scenario example lossy-link
+scenario = "fabric.toml"        # relative to this file: hitless scenario example lossy-link > fabric.toml
 # strict = true                 # exit with 1 when a deadline was missed
 # slack_us = 1000.0             # later than this is a missed deadline
 # mode = "auto"                 # AF_XDP where it works, instead of AF_PACKET

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Row, Runs, Shape, exhibit
+from hitless.exhibits import Context, Exact, Exhibit, Gain, Point, Row, Runs, Shape, exhibit
 from hitless.exhibits.afq import cluster, schemes, statistics
 from hitless.exhibits.afq.cluster import Case
 from hitless.exhibits.afq.flows import Compared
@@ -99,7 +99,7 @@ def _beside_ideal(load: int, flows: Compared) -> Iterator[Row]:
 def _gains(load: int, flows: Compared) -> Iterator[Row]:
     for name in _OTHERS:
         value, interval = statistics.mean_ratio(flows.short, name, "AFQ")
-        judge = Factor(better="higher", winner_above=1.0)
+        judge = Gain(better="higher")
         metric = "mean FCT of flows below 100 KB, over AFQ"
         yield Row(name, f"{load} %", metric, "times", value, 2.0, interval, judge, _MEAN_NOTE)
         value, interval = statistics.tail_ratio(flows.short, name, "AFQ", 99)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Row, Runs, Shape, exhibit
+from hitless.exhibits import Context, Exact, Exhibit, Gain, Point, Row, Runs, Shape, exhibit
 from hitless.exhibits.afq import flows, schemes, statistics
 from hitless.exhibits.afq.flows import Compared
 from hitless.exhibits.afq.schemes import Buffers, Scheme
@@ -145,7 +145,7 @@ def _mean_series(name: str, loads: list[float], compared: Mapping[int, Compared]
 def _gains(group: Compared) -> Iterator[Row]:
     for name, paper in _GAINS:
         for series in (_PAIR_AFQ.name, _DCTCP_AFQ.name):
-            judge = Factor(better="higher", winner_above=1.0)
+            judge = Gain(better="higher")
             value, interval = statistics.mean_ratio(group.all, name, series)
             metric = f"mean FCT of all flows, {name} over it"
             yield Row(series, f"{_HIGH_LOAD} %", metric, "times", value, paper, interval, judge)

@@ -141,7 +141,7 @@ def _powerless(interval: Interval, paper: float) -> str:
     """Why the trials cannot tell whether a percentile is within the factor of the paper's; nothing where they can."""
     if not math.isfinite(interval.high):
         return "too few trials to bound this percentile from above"
-    ends = {Factor().verdict(end, paper, None) for end in (interval.low, interval.high)}
+    ends = {Factor().judge(end, paper, None).verdict for end in (interval.low, interval.high)}
     return "" if len(ends) == 1 else "the interval has both verdicts"
 
 
@@ -165,7 +165,7 @@ def _order(x: str, samples: Sequence[Sequence[float]], share: float) -> Row:
     apart = [(a, b) for a, b in pairs if paper[a] > (1 + _APART) * paper[b]]
     said: dict[str, list[str]] = {"match": [], "unjudged": [], "differs": []}
     for a, b in apart:
-        verdict = slower(samples[a], samples[b], share, _APART)[2].verdict(None, None, None)
+        verdict = slower(samples[a], samples[b], share, _APART)[2].judge(None, None, None).verdict
         said[verdict].append(f"{names[a]} and {names[b]}")
     words = {"unjudged": "not told apart", "differs": "not in that order"}
     notes = [f"{words[verdict]}: {', '.join(said[verdict])}" for verdict in words if said[verdict]]

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from hitless.analysis import Interval, bootstrap_interval
-from hitless.exhibits import Context, Exhibit, Factor, Point, Row, Runs, Shape, exhibit
+from hitless.exhibits import Context, Exhibit, Factor, Gain, Point, Row, Runs, Shape, exhibit
 from hitless.fleet.comparison import BASELINE, PROTECTED, Comparison
 from hitless.fleet.statistics import WEEK_DAYS, YEAR_S, mean_over_time
 from hitless.plot import Plot, Series
@@ -88,7 +88,7 @@ class Figure15(_Years):
             ratios = [_mean_in_week(w, BASELINE, _PENALTY) / _mean_in_week(w, PROTECTED, _PENALTY) for w in weeks]
             gain, interval = _median(ratios)
             note = _WEEK_NOTE[capacity]
-            judge = Factor(_ORDER, winner_above=1.0)
+            judge = Gain(_ORDER)
             what = "penalty of CorrOpt over LG+CorrOpt"
             yield Row("LG+CorrOpt", _percent(capacity), what, "times", gain, papers[capacity], interval, judge, note)
             yield _least_paths(weeks, capacity)
@@ -176,7 +176,7 @@ def _gain_values(runs: Runs, capacity: float, column: str) -> list[float]:
 def _gain_rows(runs: Runs, capacity: float) -> Iterator[Row]:
     published = {0.5: 10**3.95, 0.75: 10**5.47}[capacity]
     median, interval = _median(_gain_values(runs, capacity, "median_gain"))
-    judge = Factor(2.0, better="higher", winner_above=1.0)
+    judge = Gain(better="higher")
     x = _percent(capacity)
     yield Row("LG+CorrOpt", x, "median gain by events", "times", median, published, interval, judge, _PUBLISHED)
     median, interval = _median(_gain_values(runs, capacity, "median_gain_by_time"))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hitless.analysis import Interval, percentile, percentile_interval, percentile_ratio
-from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Row, Runs, Unjudged, above_one, exhibit
+from hitless.exhibits import Context, Exact, Exhibit, Gain, Point, Row, Runs, Unjudged, above_one, exhibit
 from hitless.exhibits.judge import Judge
 from hitless.exhibits.linkguardian import testbed
 from hitless.plot import Plot, tail_series
@@ -82,7 +82,7 @@ class Figure10(Exhibit):
                     gain,
                     _PAPER_GAIN[transport],
                     interval,
-                    Factor(better="higher", winner_above=1.0),
+                    Gain(better="higher"),
                     _WHY[transport],
                 )
 

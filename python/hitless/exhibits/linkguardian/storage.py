@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hitless.analysis import percentile, percentile_interval, percentile_ratio, proportion_interval
-from hitless.exhibits import Context, Exhibit, Factor, Point, Row, Runs, exhibit
+from hitless.exhibits import Context, Exhibit, Factor, Gain, Point, Row, Runs, exhibit
 from hitless.exhibits.linkguardian import testbed
 from hitless.exhibits.linkguardian.latency import completion_us, slower
 from hitless.plot import Plot, tail_series
@@ -56,7 +56,7 @@ class Figure12(Exhibit):
                 yield Row(label, "DCTCP", f"p{share:g} FCT", "us", percentile(sample, share), interval=interval)
         for scheme, paper in _PAPER_GAIN.items():
             gain, interval = percentile_ratio(times["loss"], times[scheme], 99.9, resamples=1_000)
-            judge = Factor(better="higher", winner_above=1.0)
+            judge = Gain(better="higher")
             note = _WHY if scheme == "LG_NB" else ""
             yield Row(scheme, "DCTCP", "p99.9 FCT, loss over it", "times", gain, paper, interval, judge, note)
         over, interval, ordered = slower(times["LG_NB"], times["LG"], 99.9, _APART)

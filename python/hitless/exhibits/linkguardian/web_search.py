@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hitless.analysis import percentile, percentile_interval, percentile_ratio
-from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Row, Runs, Shape, exhibit
+from hitless.exhibits import Context, Exact, Exhibit, Gain, Point, Row, Runs, Shape, exhibit
 from hitless.exhibits.linkguardian import testbed
 from hitless.exhibits.linkguardian.latency import completion_us
 from hitless.plot import Plot, tail_series
@@ -74,7 +74,7 @@ class Figure11(Exhibit):
         for scheme in testbed.MODES:
             gain, interval = percentile_ratio(times["loss"], times[scheme], 99.9, resamples=1_000)
             paper = _PAPER_GAIN.get(transport) if scheme == "LG" else None
-            judge = Factor(better="higher", winner_above=1.0)
+            judge = Gain(better="higher")
             yield Row(scheme, transport, "p99.9 FCT, loss over it", "times", gain, paper, interval, judge)
 
     def _non_blocking(self, transport: str, times: Mapping[str, list[float]]) -> Iterable[Row]:

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Shape, exhibit
+from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, exhibit
 from hitless.exhibits.rimm import testbed
-from hitless.exhibits.rimm.events import TABLES, Event, mean_of, measure
+from hitless.exhibits.rimm.events import TABLES, Event, completed, completions_ms, mean_of, measure
 from hitless.simulation import Scenario
 
 Flow = Mapping[str, Any]
@@ -142,13 +142,18 @@ class Beyond(Exhibit):
                 events = [Event(runs[f"{variant.name} {scheme} {number}"]) for number in range(self._count)]
                 lost[scheme] = mean_of([_lost_to_hosts(event) for event in events])[0]
                 yield from _rows(variant, scheme, events)
-            basic, rimm = lost.values()
-            judge = Shape(rimm <= 1.1 * basic, "not more than with basic forwarding")
-            yield Row(
-                "RIMM", variant.name, "packets lost, of basic forwarding's", "", rimm / max(basic, 1), judge=judge
-            )
+            yield _harm(variant.name, *lost.values())
         events = [Event(runs[f"5 MB RIMM {number}"]) for number in range(self._count)]
         yield from _diffusion(events)
+
+
+def _harm(x: str, basic: float, rimm: float) -> Row:
+    """Does RIMM lose more than no RIMM? Of nothing lost under either there is no share."""
+    metric = "packets lost, of basic forwarding's"
+    if basic == 0 and rimm == 0:
+        return Row("RIMM", x, metric, "", None, judge=Unjudged("nothing was lost under either"))
+    judge = Shape(rimm <= 1.1 * basic, f"{x}: RIMM loses no more than basic forwarding, but for a tenth")
+    return Row("RIMM", x, metric, "", rimm / basic if basic else None, judge=judge)
 
 
 def _lost_to_hosts(event: Event) -> int:
@@ -164,18 +169,19 @@ def _rows(variant: Variant, scheme: str, events: Sequence[Event]) -> Iterator[Ro
     if variant.name != "UDP":
         mean, interval = mean_of([event.retransmitted for event in events])
         yield Row(scheme, x, "retransmissions per event", "", mean, interval=interval)
-        times = [time for event in events if (time := event.completion_ms("burst")) is not None]
+        times, done = completions_ms(events, "burst"), [completed(events, "burst", scheme)]
         if times:
             mean, interval = mean_of(times)
-            yield Row(scheme, x, "mean FCT of the burst", "ms", mean, interval=interval)
+            yield Row(scheme, x, "mean FCT of the burst", "ms", mean, interval=interval, completed=done)
     if scheme == "RIMM":
         for name in ("packets detoured", "detours ended by congestion", "detours ended by full neighbours"):
             yield Row(scheme, x, f"{name} per event", "", mean_of([event.counter(name) for event in events])[0])
         rounds = [event.counter("detours") / max(1, event.counter("packets detoured")) for event in events]
         yield Row(scheme, x, "detours of a packet that is detoured", "", mean_of(rounds)[0])
     if variant.name in ("5 MB", _ANY_TIME):
-        times = [time for event in events if (time := event.completion_ms("background")) is not None]
-        yield Row(scheme, x, "mean FCT of the background", "ms", mean_of(times)[0] if times else None)
+        times, done = completions_ms(events, "background"), [completed(events, "background", scheme)]
+        mean_ms = mean_of(times)[0] if times else None
+        yield Row(scheme, x, "mean FCT of the background", "ms", mean_ms, completed=done)
 
 
 def _diffusion(events: Sequence[Event]) -> Iterator[Row]:

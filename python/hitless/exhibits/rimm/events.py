@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from hitless.analysis import Interval, mean_interval
-from hitless.exhibits import Context, Point, Runs
+from hitless.exhibits import Context, Point, Runs, Share
 from hitless.exhibits.rimm import testbed
 from hitless.simulation import Run
 
@@ -16,6 +17,7 @@ EVENTS = 20
 """Section IV: "20 microburst events are generated in each experiment"."""
 
 _SAMPLE = "5 us"
+_RESAMPLES = 2_000
 _PROGRESS_MS = 1
 
 
@@ -114,6 +116,32 @@ def measure(groups: Sequence[str] = ("background", "burst")) -> Mapping[str, Any
         "queue": [{"ports": [testbed.HOT_PORT, *testbed.NEIGHBOUR_PORTS], "period": _SAMPLE}],
         "flow": [{"group": group, "period": f"{_PROGRESS_MS} ms"} for group in groups],
     }
+
+
+def completions_ms(events: Sequence[Event], group: str) -> list[float]:
+    """The completion times of the group's flow in the events in which it completed."""
+    return [time for event in events if (time := event.completion_ms(group)) is not None]
+
+
+def completed(events: Sequence[Event], group: str, scheme: str) -> Share:
+    """In how many events the group's flow completed."""
+    return Share(scheme, len(completions_ms(events, group)), len(events), "events")
+
+
+def ratio_of_means(above: Sequence[float], below: Sequence[float]) -> tuple[float | None, Interval | None]:
+    """The mean of the first over that of the second, of the same events in the same order, with a bootstrap interval.
+
+    None where the second are all zero: of nothing there is no share.
+    """
+    pairs = np.column_stack([np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)])
+    if not pairs[:, 1].any():
+        return None, None
+    random = np.random.Generator(np.random.PCG64(1))
+    drawn = pairs[random.integers(0, len(pairs), (_RESAMPLES, len(pairs)))].mean(axis=1)
+    seen = drawn[drawn[:, 1] > 0]
+    low, high = np.quantile(seen[:, 0] / seen[:, 1], [0.025, 0.975])
+    first, second = pairs.mean(axis=0)
+    return float(first / second), Interval(float(low), float(high))
 
 
 def mean_of(values: Sequence[float]) -> tuple[float, Interval | None]:

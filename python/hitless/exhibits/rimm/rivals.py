@@ -5,7 +5,7 @@ from typing import Any
 
 from hitless.exhibits import Context, Exhibit, Point, Row, Runs, exhibit
 from hitless.exhibits.rimm import testbed
-from hitless.exhibits.rimm.events import Event, Events, mean_of
+from hitless.exhibits.rimm.events import Event, Events, completed, completions_ms, mean_of
 from hitless.plot import Plot, Series, cdf_series
 
 _SCHEMES: Mapping[str, Mapping[str, Any]] = {
@@ -37,13 +37,15 @@ class Rivals(Exhibit):
                 mean, interval = mean_of(values) if values else (None, None)
                 yield Row(scheme, x, metric, unit, mean, interval=interval, note=note)
                 note = ""
+            for group in ("burst", "background"):
+                times, done = completions_ms(events, group), [completed(events, group, scheme)]
+                mean, interval = mean_of(times) if times else (None, None)
+                yield Row(scheme, x, f"FCT of the {group}", "ms", mean, interval=interval, completed=done)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         for group in ("burst", "background"):
-            series = []
-            for scheme in _SCHEMES:
-                times = [event.completion_ms(group) for event in self._events.of(runs, scheme)]
-                series.append(cdf_series(scheme, [time for time in times if time is not None]))
+            by_scheme = {scheme: completions_ms(self._events.of(runs, scheme), group) for scheme in _SCHEMES}
+            series = [cdf_series(scheme, times) for scheme, times in by_scheme.items()]
             yield Plot(f"Completion times of the {group}", "FCT (ms)", "share of events", series)
         series = []
         for scheme in _SCHEMES:
@@ -66,9 +68,6 @@ def _metrics(scheme: str, events: list[Event]) -> Iterable[tuple[str, str, list[
     yield "packets lost per event", "", [float(count) for count in lost]
     yield "retransmissions per event", "", [float(count) for count in again]
     yield "packets reordered per event", "", [float(event.reordered) for event in events]
-    for group in ("burst", "background"):
-        times = [event.completion_ms(group) for event in events]
-        yield f"FCT of the {group}", "ms", [time for time in times if time is not None]
     yield "jitter of the burst", "us", [event.jitter_us("burst") for event in events]
     yield "deepest queue to VM7", "segments", [event.peak_segments() for event in events]
     yield (

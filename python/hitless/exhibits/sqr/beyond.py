@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hitless.exhibits import Context, Exhibit, Point, Row, Runs, exhibit
+from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Unjudged, exhibit
 from hitless.exhibits.sqr import fct, overhead, testbed
 from hitless.exhibits.sqr.counters import CHECKED, GIVEN_UP, checked, counter, passes_per_copy, protected
 from hitless.simulation import Run, Scenario
 
 _TABLES = ("flows", "messages", "mechanisms", "failures")
+_EQUATION_1 = Unjudged("the paper has equation 1, and measures in sqr/fig13")
 _BOTH_LINKS = (testbed.FAILING, "sw5<->sw10")
 _F10_DETOUR = {"kind": "local-reroute", "reconfiguration": "970 us", "backup": "first"}
 _SIGNAL_LOSS = {"kind": "signal-loss"}
@@ -150,7 +151,7 @@ class Buffer:
     def rows(self, run: Run) -> Iterable[Row]:
         """Its size beside equation 1, and what each copy costs."""
         paper = overhead.product_kb(self.rate_gbps, self.delay_us)
-        yield Row(self.caching, self.x, "buffer used", "KB", overhead.mean_kb(run), paper, note="paper: equation 1")
+        yield Row(self.caching, self.x, "buffer used", "KB", overhead.mean_kb(run), paper, judge=_EQUATION_1)
         yield Row(self.caching, self.x, "passes for each copy", "", passes_per_copy(run))
 
 
@@ -193,7 +194,7 @@ def _row(variant: Variant, run: Run) -> Iterable[Row]:
     messages = run.completed_messages()
     messages = messages.filter(~messages["group"].str.starts_with("background"))
     longest_us = float((messages["delivered_ps"] - messages["started_ps"]).max()) / 1e6  # type: ignore[arg-type]
-    yield Row(variant.name, x, "largest FCT", "us", longest_us)
+    yield Row(variant.name, x, "largest FCT", "us", longest_us, completed=[fct.share(run, variant.name)])
     if variant.sqr is None:
         return
     for what in ("most", "mean"):

@@ -9,7 +9,7 @@ to 12 ms later the link fails, so that failures meet every phase of the flows al
 
 As the paper's flows follow each other at once, each failure meets the one that is in progress, and the next starts long
 after the repair. Flows that start by the clock between a failure and its repair have no counterpart there. They are
-left out everywhere; the notes count them.
+left out everywhere but in the rows of figure 11 that sweep the time of the failure.
 
 Of the others, hit is a flow that lost a frame to a failure, original or copy. Where SQR holds packets back until the
 link is whole, nothing is lost after the detection, and a flow is hit as well when its packets came by in the meantime.
@@ -23,7 +23,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from hitless.exhibits import Context, Point
+from hitless.analysis import Interval, proportion_interval
+from hitless.exhibits import Context, Point, Share
 from hitless.exhibits.sqr import testbed
 from hitless.exhibits.sqr.counters import protected
 from hitless.simulation import Run
@@ -110,6 +111,14 @@ def points(cases: Iterable[Case], count: int) -> Iterable[Point]:
 
 def flows(run: Run, *, holds_back: bool) -> pl.DataFrame:
     """The measured flows that completed and did not start in a failure, with ``fct_us``, ``bytes`` and ``is_hit``."""
+    return all_flows(run, holds_back=holds_back).filter(~pl.col("starts_in_outage"))
+
+
+def all_flows(run: Run, *, holds_back: bool) -> pl.DataFrame:
+    """The measured flows that completed, and as well ``starts_in_outage`` and ``until_down_us``.
+
+    The latter is the time from a flow's start to the failure that it is about to meet, or is in: negative then.
+    """
     sizes = run.completed_messages().select("flow", "bytes", "delivered_ps")
     table = protected(run).join(sizes, on="flow")
     outages = Outages(run.table("failures"))
@@ -117,9 +126,20 @@ def flows(run: Run, *, holds_back: bool) -> pl.DataFrame:
     is_hit = table["frames_lost_to_failures"].to_numpy() > 0
     if holds_back:
         is_hit |= outages.meet(started + TO_LINK_US * 1e6, delivered - FROM_LINK_US * 1e6)
-    columns = {"fct_us": (delivered - started) / 1e6, "is_hit": is_hit}
-    marked = table.with_columns(pl.Series(name, values) for name, values in columns.items())
-    return marked.filter(pl.Series(~outages.meet(started, started)))
+    columns = {
+        "fct_us": (delivered - started) / 1e6,
+        "is_hit": is_hit,
+        "starts_in_outage": outages.meet(started, started),
+        "until_down_us": (outages.down_ps_of(started) - started) / 1e6,
+    }
+    return table.with_columns(pl.Series(name, values) for name, values in columns.items())
+
+
+def share(run: Run, series: str) -> Share:
+    """How many of the measured flows completed."""
+    begun = protected(run)
+    finished = begun.join(run.completed_messages().select("flow").unique(), on="flow", how="semi")
+    return Share(series, finished.height, begun.height)
 
 
 class Outages:
@@ -146,6 +166,13 @@ class Outages:
 def times_us(table: pl.DataFrame) -> Times:
     """The completion times."""
     return table["fct_us"].to_numpy()
+
+
+def percent_of(part: int, whole: int) -> tuple[float | None, Interval | None]:
+    """A share in percent with its interval; of nothing there is none."""
+    if whole == 0:
+        return None, None
+    return 100 * part / whole, proportion_interval(part, whole).scaled(100)
 
 
 def flow_count(context: Context) -> int:

@@ -45,6 +45,8 @@ TCP: Mapping[str, Any] = {
     "syn_timeout": "1 s",
     "rack_tlp": False,
 }
+HOSTS_NOTE = "hosts: RTO_min 4 ms in ticks of 4 ms, no RACK and no probes; 22 us a kernel pass and its jitter assumed"
+"""For the note of every row that hangs on when hosts send."""
 RACK: Mapping[str, Any] = {**TCP, "rack_tlp": True}
 DELAYED_ACKS: Mapping[str, Any] = {**TCP, "delayed_ack_segments": 2, "delayed_ack_timeout": "40 ms", "quick_acks": 16}
 

@@ -8,6 +8,7 @@
     return {
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
+      modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("--soft"), activecolor: colour("--text") },
       font: { color: colour("--text"), family: getComputedStyle(document.body).fontFamily, size: 13 },
       axis,
     };

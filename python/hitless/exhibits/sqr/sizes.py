@@ -1,0 +1,55 @@
+"""Sizes of the flows of both workloads: figure 6."""
+
+from collections.abc import Iterable
+
+import polars as pl
+
+from hitless.analysis import mean_interval, percentile, percentile_interval
+from hitless.exhibits import Context, Exact, Exhibit, Point, Range, Row, Runs, Unjudged, exhibit
+from hitless.exhibits.sqr import fct, testbed
+from hitless.plot import Plot, cdf_series
+from hitless.simulation import Run
+
+_LARGEST_KB = 100.0
+_CURVE = Unjudged("the curve of the figure is not in the text")
+
+
+@exhibit("sqr/fig6", title="Sizes of the flows, web search and data mining")
+class Figure6(Exhibit):
+    """What the flows of figures 10 to 12 carried, as the receivers got it; no failures.
+
+    Web search is the distribution of the DCTCP paper, data mining that of VL2, both cut at 100 KB (section IV-A). The
+    paper sends 30 flows of each of 1,000 sizes, these draw each flow's size.
+    """
+
+    def points(self, context: Context) -> Iterable[Point]:
+        count = context.length("flows", full=30_000, normal=12_000, quick=3_000)
+        for workload in fct.WORKLOADS:
+            yield Point(
+                workload, testbed.scenario("sizes", [fct.short_flows(workload, count)]), keep=("messages", "flows")
+            )
+
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        for workload in fct.WORKLOADS:
+            run = runs[workload]
+            sizes_kb = _sizes_kb(run)
+            x = f"{sizes_kb.size:,} flows"
+            done = [fct.share(run, workload)]
+            largest, limit = float(sizes_kb.max()), Range(high=_LARGEST_KB)
+            yield Row(workload, x, "largest flow", "KB", largest, limit, judge=Exact(0.001), completed=done)
+            mean, interval = float(sizes_kb.mean()), mean_interval(sizes_kb)
+            yield Row(workload, x, "mean size", "KB", mean, interval=interval, judge=_CURVE, completed=done)
+            for percent in (10, 50, 90):
+                value, interval = percentile(sizes_kb, percent), percentile_interval(sizes_kb, percent)
+                metric = f"p{percent} size"
+                yield Row(workload, x, metric, "KB", value, interval=interval, judge=_CURVE, completed=done)
+
+    def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
+        series = [cdf_series(workload, _sizes_kb(runs[workload])) for workload in fct.WORKLOADS]
+        yield Plot("Sizes of the flows", "size (KB)", "share of flows", series)
+
+
+def _sizes_kb(run: Run) -> fct.Times:
+    done = run.completed_messages().filter(~pl.col("group").str.starts_with("background"))
+    sizes: fct.Times = done["bytes"].to_numpy() / 1e3
+    return sizes

@@ -1,0 +1,79 @@
+"""Tables of the summary in Markdown."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from hitless.exhibits.judge import VERDICTS
+from hitless.exhibits.numbers import format_number
+from hitless.summary.document import Summary, SummaryExhibit, SummaryRow
+
+_WORDS = {"match": "match", "beyond": "beyond", "differs": "**differs**", "unjudged": "not judged"}
+
+
+def counts(summary: Summary, papers: Sequence[tuple[str, str]]) -> str:
+    """Verdicts by paper; ``papers`` are their names and titles."""
+    lines = [_line(["paper", *VERDICTS[:-1], "not judged"]), "|---|" + "---:|" * len(VERDICTS)]
+    total: Counter[str] = Counter()
+    for name, title in papers:
+        of: Counter[str] = Counter()
+        for exhibit in summary.exhibits:
+            if exhibit.paper == name:
+                of.update(exhibit.verdicts)
+        if of:
+            total += of
+            lines.append(_line([title, *(f"{of[verdict]}" for verdict in VERDICTS)]))
+    lines.append(_line(["all", *(f"{total[verdict]}" for verdict in VERDICTS)]))
+    return "\n".join(lines)
+
+
+def rows_of(exhibits: Iterable[SummaryExhibit]) -> str:
+    """All rows of exhibits that have a number of the paper or a verdict."""
+    lines = [_line(["exhibit", "what", "paper", "measured", "verdict"]), "|---|---|---:|---:|---|"]
+    for exhibit in exhibits:
+        title = f"{exhibit.id} ({provenance(exhibit)})"
+        for number, row in enumerate(exhibit.rows):
+            cells = [title if number == 0 else "", _what(row), _paper(row), _measured(row), _WORDS[row.verdict]]
+            lines.append(_line(cells))
+    return "\n".join(lines)
+
+
+def chosen(rows: Iterable[tuple[str, str, SummaryRow]]) -> str:
+    """Rows with words of their own: what stands before them, the words, and the row."""
+    lines = [_line(["", "what", "paper", "measured", "verdict"]), "|---|---|---:|---:|---|"]
+    lines += [_line([before, words, _paper(row), _measured(row), _WORDS[row.verdict]]) for before, words, row in rows]
+    return "\n".join(lines)
+
+
+def differing(exhibits: Iterable[SummaryExhibit]) -> str:
+    """Rows that differ, with their notes."""
+    lines = [_line(["exhibit", "what", "paper", "measured", "note"]), "|---|---|---:|---:|---|"]
+    for exhibit in exhibits:
+        rows = [row for row in exhibit.rows if row.verdict == "differs"]
+        lines += [_line([exhibit.id, _what(row), _paper(row), _measured(row), row.note]) for row in rows]
+    return "\n".join(lines)
+
+
+def provenance(exhibit: SummaryExhibit) -> str:
+    """How an exhibit was run: effort, seeds, commit."""
+    seeds = f"seed {exhibit.seeds[0]}" if len(exhibit.seeds) == 1 else f"{len(exhibit.seeds)} seeds"
+    return f"{exhibit.effort}, {seeds}, {exhibit.commit}"
+
+
+def _what(row: SummaryRow) -> str:
+    metric = row.metric if not row.unit or row.unit in row.metric else f"{row.metric}, {row.unit}"
+    return ", ".join(filter(None, [row.series, row.x, metric]))
+
+
+def _paper(row: SummaryRow) -> str:
+    return row.paper if isinstance(row.paper, str) else format_number(row.paper)
+
+
+def _measured(row: SummaryRow) -> str:
+    if row.spread is None:
+        return format_number(row.measured)
+    low, high = (format_number(end) for end in row.spread)
+    return format_number(row.measured) if low == high else f"{format_number(row.measured)} [{low}, {high}]"
+
+
+def _line(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
