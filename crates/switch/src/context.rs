@@ -295,7 +295,7 @@ impl<E: Environment> Context<'_, E> {
         }
     }
 
-    /// Whether the half of a port's group that goes first is empty and the other is not: a signal of the scheduler.
+    /// Whether the half of a port's group that goes first is empty and its rounds are over: a signal of the scheduler.
     pub fn waits_for_swap(&mut self, port: PortId) -> bool {
         self.core.lane_mut(port).waits_for_swap()
     }
@@ -303,6 +303,11 @@ impl<E: Environment> Context<'_, E> {
     /// Bytes waiting in the group of queues of a port: a signal of the scheduler.
     pub fn group_bytes(&mut self, port: PortId) -> u64 {
         self.core.lane_mut(port).group_bytes()
+    }
+
+    /// Whether a port has nothing of its group of queues: nothing waits, nothing is on the way to it, and the line is free.
+    pub fn group_is_idle(&mut self, port: PortId) -> bool {
+        self.core.group_is_idle(self.now, port)
     }
 
     /// Exchanges the priorities of the two halves of a port's group of queues, at once.

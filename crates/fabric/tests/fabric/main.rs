@@ -6,6 +6,7 @@ mod compositions;
 mod congestion;
 mod deflection;
 mod determinism;
+mod do_no_harm;
 mod failures;
 mod flow_queueing;
 mod layers;
