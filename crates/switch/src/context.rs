@@ -99,14 +99,24 @@ impl<E: Environment> Context<'_, E> {
         self.emit(copy, port, queue, role);
     }
 
+    /// As [`Self::mirror`], for a copy as it is that takes `delay` longer to its queue than one of this pipeline.
+    pub fn mirror_after(&mut self, delay: Duration, port: PortId, queue: QueueId, role: u8) {
+        let copy = *self.packet();
+        self.emit_after(delay, copy, port, queue, role);
+    }
+
     /// Sends a packet that the mechanism made, owned by it in `role`, to a queue.
     pub fn emit(&mut self, packet: Packet, port: PortId, queue: QueueId, role: u8) {
+        self.emit_after(Duration::ZERO, packet, port, queue, role);
+    }
+
+    fn emit_after(&mut self, delay: Duration, packet: Packet, port: PortId, queue: QueueId, role: u8) {
         let handle = self.create(packet, port, queue, role);
         let latency = match self.core.pass.half() {
             Half::Ingress => self.core.architecture.ingress_latency,
             Half::Egress => self.core.architecture.mirror_latency,
         };
-        self.core.send_to_queue(self.now, latency, handle, self.environment);
+        self.core.send_to_queue(self.now, latency + delay, handle, self.environment);
     }
 
     /// As [`Self::emit`], for a packet that the hardware of the port itself makes, at the MAC: it is in its queue at once,

@@ -162,9 +162,14 @@ impl RimmSettings {
 
     /// The switches that detour, and their neighbours, which tell them depths.
     pub fn switches(&self, topology: &Topology) -> BTreeSet<SwitchId> {
-        let relieved: BTreeSet<SwitchId> = self.ports_by_switch(topology).into_keys().collect();
-        let neighbours = relieved.iter().flat_map(|&switch| neighbours(topology, switch)).map(|(_, switch)| switch);
-        neighbours.collect::<BTreeSet<_>>().union(&relieved).copied().collect()
+        let relieved = self.ports_by_switch(topology).into_keys();
+        self.neighbours(topology).map(|(_, neighbour)| neighbour).chain(relieved).collect()
+    }
+
+    /// Each switch that detours with each of its neighbours.
+    pub fn neighbours(&self, topology: &Topology) -> impl Iterator<Item = (SwitchId, SwitchId)> {
+        let relieved = self.ports_by_switch(topology).into_keys();
+        relieved.flat_map(|switch| neighbours(topology, switch).map(move |(_, neighbour)| (switch, neighbour)))
     }
 
     /// alpha of a port.

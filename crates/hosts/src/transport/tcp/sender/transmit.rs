@@ -103,21 +103,23 @@ impl TcpSender {
         self.peer_has_room(payload_bytes)
     }
 
-    /// Whether a burst is under way or a whole one fits the window; what Linux's tcp_tso_should_defer decides.
+    /// Whether a burst is under way or may begin; what Linux's tcp_tso_should_defer decides. One begins when a whole one
+    /// fits the window, or when a third of the window is free, and then takes all that is free.
     fn may_send_burst(&mut self, payload_bytes: u64) -> bool {
         let Some(segments) = self.segments_per_burst() else { return true };
         if self.burst_bytes >= payload_bytes {
             return true;
         }
         let (pipe_bytes, window_bytes) = (self.scoreboard.pipe_bytes(), self.window.congestion_bytes);
-        let third = (window_bytes / 3).max(payload_bytes);
-        let burst_bytes = (segments * self.window.segment_bytes).min(self.unsent_bytes).min(third);
+        let whole_bytes = (segments * self.window.segment_bytes).min(self.unsent_bytes);
+        let wanted_bytes = whole_bytes.min((window_bytes / 3).max(payload_bytes));
         let recovering = matches!(self.state, CongestionState::Recovery | CongestionState::Loss);
-        if !recovering && pipe_bytes > 0 && pipe_bytes + burst_bytes > window_bytes {
+        let room_bytes = window_bytes.saturating_sub(pipe_bytes);
+        if !recovering && pipe_bytes > 0 && room_bytes < wanted_bytes {
             self.limited_until = self.scoreboard.next();
             return false;
         }
-        self.burst_bytes = burst_bytes;
+        self.burst_bytes = whole_bytes.min(room_bytes).max(payload_bytes);
         true
     }
 
