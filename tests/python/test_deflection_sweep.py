@@ -132,7 +132,7 @@ def test_a_claim_about_complete_ones_is_not_judged_where_few_are(metric):
     assert (first.measured, first.verdict) == (pytest.approx(2.0, rel=1e-6), "match")
     first, *others = claim.rows(measured(ecmp=run(0.2), simple=run(0.1, complete=0.5)))
     assert first.verdict == "unjudged"
-    assert "Simple DCTCP: 50 % of" in first.judgement.reason
+    assert "finished: Simple DCTCP" in first.judgement.reason
     assert "ECMP" not in first.judgement.reason
     assert all(row.verdict == "unjudged" for row in others)
 

@@ -136,6 +136,13 @@ impl Core {
         }
     }
 
+    /// Whether nothing of a port's group of queues waits, is on its way there or is on the line.
+    pub fn group_is_idle(&mut self, now: Time, port: PortId) -> bool {
+        let state = &mut self.ports[usize::from(port.0)];
+        let Lane::Managed(lane) = &state.lane else { return false };
+        lane.group_is_idle(now) && !state.group_is_underway()
+    }
+
     /// What a packet that leaves ingress now will find at a queue of any port, as far as it is decided: what is there, the
     /// frame in transmission and what is on its way.
     pub fn committed(&mut self, now: Time, port: PortId, queue: QueueId) -> Backlog {

@@ -12,6 +12,7 @@ mod messages;
 mod refused_traffic;
 mod rimm;
 mod round_trip;
+mod together;
 mod trimming;
 mod vertigo;
 

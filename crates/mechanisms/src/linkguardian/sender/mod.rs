@@ -12,7 +12,7 @@ use hitless_switch::{
 use hitless_wire::linkguardian::{AckHeader, DataHeader, Era, LossNotification, PacketType, SequenceNumber};
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::shim::CheckNumber;
-use hitless_wire::{Packet, QueueId, Shim};
+use hitless_wire::{Duration, Packet, QueueId, Shim};
 
 use super::Role;
 use super::config::{Buffering, Mode, SenderConfig};
@@ -334,10 +334,15 @@ impl Sender {
         context.adopt(role);
         self.counters.retransmitted += 1;
         self.counters.retransmitted_frames += u64::from(self.config.copies);
+        let (port, queue, latency) = (self.config.port, self.repair_queue, self.config.repair_latency);
         for _ in 1..self.config.copies {
-            context.mirror(self.config.port, self.repair_queue, role, |_| {});
+            context.mirror_after(latency, port, queue, role);
         }
-        Verdict::Forward { port: self.config.port, queue: self.repair_queue }
+        if latency == Duration::ZERO {
+            return Verdict::Forward { port, queue };
+        }
+        context.mirror_after(latency, port, queue, role);
+        Verdict::Drop(DropReason::CopyRetired)
     }
 
     /// Paused-queue buffering: as many copies may leave their queue as were acknowledged.
