@@ -113,8 +113,8 @@ impl<M: Mechanism> Switch<M> {
         merged
     }
 
-    /// What all mechanisms together take, with the queues that ports have in any case. A group of queues stands for one of these:
-    /// that of the packets that go there instead.
+    /// What all mechanisms together take, with the queues that ports have in any case. A group of queues stands for one
+    /// of these: that of the packets that go there instead.
     pub fn footprint(&self) -> Footprint {
         let (all, budget) = (self.resources(), self.budget());
         let each = all.iter().map(|resources| Footprint::of(resources, &budget));

@@ -65,7 +65,8 @@ pub struct Pass {
     half: Half,
     /// Whose hook runs.
     mechanism: u8,
-    /// By mechanism: the last stage that the pass has accessed; those of one mechanism are behind those of the one before it.
+    /// By mechanism: the last stage that the pass has accessed; those of one mechanism are behind those of the one
+    /// before it.
     stages: [Option<u8>; MECHANISMS_MAX],
     /// How many different ones these were.
     stage_count: usize,

@@ -57,15 +57,16 @@ pub struct SwitchSettings {
     pub recirculation_rate: BitRate,
     /// Where a pipeline may read how full a queue is.
     pub depth_visible: DepthVisible,
-    /// Refuse what the hardware cannot do: before the run mechanisms that take more than the budget, while running two accesses to
-    /// one register array in one pass and the like.
+    /// Refuse what the hardware cannot do: before the run mechanisms that take more than the budget, while running two
+    /// accesses to one register array in one pass and the like.
     pub checked: bool,
     /// What a pipeline has for mechanisms; left out with the preset "ideal": without limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetSettings>,
 }
 
-/// What a pipeline of a switch has for mechanisms, whose registers alone are counted. The defaults are those of the first Tofino.
+/// What a pipeline of a switch has for mechanisms, whose registers alone are counted. The defaults are those of the
+/// first Tofino.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BudgetSettings {

@@ -1,5 +1,5 @@
-//! What the mechanisms that deflect take of a switch. None of them keeps its state in register arrays here: what is stated is
-//! computed from the same configuration, and marked so.
+//! What the mechanisms that deflect take of a switch. None of them keeps its state in register arrays here: what is
+//! stated is computed from the same configuration, and marked so.
 
 use hitless_switch::{Half, RegisterUse, Resources};
 
@@ -12,7 +12,8 @@ const NEIGHBOURS: &str = "the table of ports that face switches and are up";
 const SEES_DEPTHS: &str = "hardware that shows the depths of queues in ingress, as Tofino 2 does";
 const EXPONENTIAL: &str = "the tables of the exponential distribution and of the moving average";
 
-/// Ingress reads the bit of every port that faces a switch, so each has an array of its own (8 in the published program).
+/// Ingress reads the bit of every port that faces a switch, so each has an array of its own (8 in the published
+/// program).
 pub(super) fn of_simple(simple: &SimpleDeflection) -> Resources {
     let mut resources = Resources::new("simple-deflection");
     let ports = simple.queues.ports() as u64;
@@ -20,8 +21,8 @@ pub(super) fn of_simple(simple: &SimpleDeflection) -> Resources {
     resources.not_counting(RANDOM_PORT).not_counting(NEIGHBOURS).not_counting("the first free port in a circle")
 }
 
-/// A packet is tested at its own queue and at those of the ports drawn for it, so that each is in so many arrays (two of each in
-/// the published program).
+/// A packet is tested at its own queue and at those of the ports drawn for it, so that each is in so many arrays (two
+/// of each in the published program).
 pub(super) fn of_preemptive(preemptive: &PreemptiveDeflection) -> Resources {
     let config = &preemptive.config;
     let reads = 1 + config.candidates as u64 + u64::from(config.memory);
@@ -67,8 +68,8 @@ pub(super) fn of_pabo(_: &Pabo) -> Resources {
     resources.not_counting("the random choice of what bounces, and its table of probabilities").not_counting(NEIGHBOURS)
 }
 
-/// Each entry of a window is an array, for all are compared with a packet in its pass; which one is written next, and how many
-/// packets were skipped, are one more each.
+/// Each entry of a window is an array, for all are compared with a packet in its pass; which one is written next, and
+/// how many packets were skipped, are one more each.
 fn with_window(mut resources: Resources, config: QuantileConfig, reads: u64, queues: u64) -> Resources {
     let entries = reads * config.window as u64;
     if config.sample_every > 1 {

@@ -14,8 +14,8 @@ pub(super) fn resources(sqr: &Sqr) -> Resources {
     if sqr.config.backstop.is_some() {
         resources.add_register(RegisterUse::outside::<bool>("backstop", Half::Egress, 0, 1));
     }
-    // A session has one destination: the caching queue of each port, the queue of kept-back packets of each protected one, and the
-    // queues of a backup port to which packets without a mark are moved.
+    // A session has one destination: the caching queue of each port, the queue of kept-back packets of each protected
+    // one, and the queues of a backup port to which packets without a mark are moved.
     let own_queues: u64 = sqr.caching_queues.iter().map(|queue| u64::from(queue.0)).sum();
     resources.mirror_sessions = line_ports + sqr.config.protected.len() as u64 + own_queues;
     resources

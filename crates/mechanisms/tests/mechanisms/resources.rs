@@ -71,7 +71,8 @@ fn the_depths_and_numbers_of_rimm() {
     assert_eq!(field_bits("QDM", "depth_segments") + field_bits("QDM", "own_segments"), 8 * 4 * 4);
     let numbers = resources.registers.iter().find(|register| register.name == "S_a").unwrap();
     assert_eq!(field_bits("S_f", "number") + numbers.bits(), 8 * 8 * 4_096);
-    // An alarm of 2 + 48 + 48 + 49 bits, S_f, S_a, the neighbour, and four entries of 128 bits; the depth in egress, of 64.
+    // An alarm of 2 + 48 + 48 + 49 bits, S_f, S_a, the neighbour, and four entries of 128 bits; the depth in egress, of
+    // 64.
     assert_eq!(found.stateful_alus_of, [3 + 1 + 1 + 1 + 4 * 2, 1]);
     assert_eq!(found.mirror_sessions, 4);
 }

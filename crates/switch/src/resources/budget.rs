@@ -4,8 +4,8 @@ use hitless_wire::BitRate;
 
 use super::{Footprint, WORD_BITS, WORDS};
 
-/// What a switch has for mechanisms: stages, units and memory of one pipeline, for each pipeline holds all state; queues of a port;
-/// the rest of the whole switch.
+/// What a switch has for mechanisms: stages, units and memory of one pipeline, for each pipeline holds all state;
+/// queues of a port; the rest of the whole switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// Stages, which ingress and egress share.

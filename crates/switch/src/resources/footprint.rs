@@ -55,8 +55,8 @@ impl Footprint {
         }
     }
 
-    /// With those of a mechanism whose hooks run behind: a later one sees what earlier ones decided, so its stages follow.
-    /// Queues and recirculation ports are not summed here, since mechanisms may share them.
+    /// With those of a mechanism whose hooks run behind: a later one sees what earlier ones decided, so its stages
+    /// follow. Queues and recirculation ports are not summed here, since mechanisms may share them.
     #[must_use]
     pub fn followed_by(self, other: &Footprint) -> Self {
         Self {
@@ -94,7 +94,8 @@ impl Footprint {
     }
 }
 
-/// The least number of stages of a half: each stage number takes as many as its units and its memory need, and at least one.
+/// The least number of stages of a half: each stage number takes as many as its units and its memory need, and at least
+/// one.
 fn stages(resources: &Resources, half: Half, budget: &Budget) -> u32 {
     let mut numbers: Vec<u8> = resources.registers_of(half).map(|register| register.stage).collect();
     numbers.sort_unstable();
