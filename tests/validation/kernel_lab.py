@@ -42,8 +42,26 @@ class Lab:
         command = [*FIRST, "ip", "netns", "exec", f"hitless.{self.name}.{host}", sys.executable, str(FLOWS), *words]
         return subprocess.Popen(command, text=True, **more)
 
-    def send(self, sizes, threads, seconds):
-        """The flows of some seconds, with what both ends say."""
+    def send(self, sizes, threads, slices, seconds):
+        """The flows of the slices of time in which the lab kept up, a table each with what both ends say; and how many others."""
+        kept, late = [], 0
+        for which in range(slices):
+            turn = which * 1_000 % len(sizes)
+            before = self._missed()
+            table = self._slice(sizes[turn:] + sizes[:turn], threads, seconds)
+            is_late = self._missed() != before
+            late += is_late
+            if not is_late:
+                kept.append(table.with_columns(slice=which))
+        return kept, late
+
+    def _missed(self):
+        status = self.status()
+        return status["timers"]["misses"], [
+            (port["departures"]["misses"], port["frames_overrun"]) for port in status["ports"]
+        ]
+
+    def _slice(self, sizes, threads, seconds):
         words = ["send", "10.0.0.2", str(threads), str(seconds)]
         client = self.start("h1", *words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         written, _ = client.communicate(" ".join(map(str, sizes)))
