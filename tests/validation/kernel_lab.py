@@ -43,17 +43,15 @@ class Lab:
         return subprocess.Popen(command, text=True, **more)
 
     def send(self, sizes, threads, slices, seconds):
-        """The flows of the slices of time in which the lab kept up, a table each with what both ends say; and how many others."""
-        kept, late = [], 0
+        """The flows of some slices of time, with what both ends say; `late` where the lab did not keep up."""
+        kept = []
         for which in range(slices):
             turn = which * 1_000 % len(sizes)
             before = self._missed()
             table = self._slice(sizes[turn:] + sizes[:turn], threads, seconds)
             is_late = self._missed() != before
-            late += is_late
-            if not is_late:
-                kept.append(table.with_columns(slice=which))
-        return kept, late
+            kept.append(table.with_columns(slice=which, late=is_late))
+        return pl.concat(kept)
 
     def _missed(self):
         status = self.status()
