@@ -1,7 +1,7 @@
 """Flows of 24,387 B of this kernel over a link that corrupts, with LinkGuardian in order, out of order and without it.
 
 kernel_corruption.py SLICES [LOSS]: h1 - sw1 - sw2 - h2 at 1 Gb/s, the middle link with a delay of 100 us, so that a repair
-comes when the rest of the flow has gone by, as at 100G (table 2 of LinkGuardian). Slices of 1 s in turn; times are
+comes when the rest of the flow has gone by, as at 100G (table 2 of LinkGuardian). Slices of 2 s in turn; times are
 those of slices in which the lab was not late. As root.
 """
 
@@ -84,7 +84,7 @@ def main():
             for name, mode in MODES.items():
                 lab.tell("corrupt", LINK, "0" if name == "No Loss" else loss)
                 lab.tell(*(("protect", LINK, "--copies", "2", "--mode", mode) if mode else ("unprotect", LINK)))
-                found[name].append(lab.send([24_387], threads=1, slices=1, seconds=1))
+                found[name].append(lab.send([24_387], threads=1, slices=1, seconds=2))
         status = lab.status()
     finally:
         lab.down()
