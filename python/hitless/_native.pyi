@@ -343,6 +343,9 @@ def scenario_example(name: str) -> str | None:
 def scenario_check(text: str, file_name: str) -> str:
     """The scenario with every default spelled out; raises `ScenarioError`."""
 
+def scenario_resources(text: str, file_name: str) -> str:
+    """What mechanisms take of each kind of switch, as a JSON list; raises `ScenarioError`."""
+
 def bench_switch(discipline: str, load: str, fraction: float, seed: int) -> str:
     """Run a discipline in one switch under "high" load or "over" it; measurements as a JSON object."""
 

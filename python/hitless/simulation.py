@@ -248,6 +248,25 @@ def program_identity() -> str:
     return f"{_native.version()} {digest}"
 
 
+def scenario_resources(what: Scenario | str, file_name: str = "scenario") -> list[dict[str, Any]]:
+    """What the mechanisms of a scenario take of a real switch, or `RefusedScenario`: nothing is run.
+
+    An entry for each kind of switch that runs any: ``switches``, their names; ``mechanisms``, each with ``takes``
+    (amounts by name, units in the names), ``registers``, ``hooks`` and ``not_counted``; ``sum``; ``budget``, what there
+    is, or None; ``shortages``, what there is too little of. See docs/resources.md.
+    """
+    try:
+        found: list[dict[str, Any]] = json.loads(_native.scenario_resources(_text(what), file_name))
+    except _native.ScenarioError as refused:
+        raise RefusedScenario(str(refused)) from refused
+    return found
+
+
+def check_scenario_of(scenario: Scenario) -> str:
+    """`check_scenario` of one that was made by a program."""
+    return check_scenario(_text(scenario), "scenario")
+
+
 def check_scenario(text: str, file_name: str) -> str:
     """The scenario as TOML with every default spelled out, or `RefusedScenario`."""
     try:

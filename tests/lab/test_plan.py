@@ -4,6 +4,7 @@ import pytest
 
 from hitless.errors import BadInput
 from hitless.lab.plan import lab_name, make_plan
+from hitless.lab.scope import scope
 from hitless.lab.tuning import Offered, tunings
 from hitless.live import check_live
 from hitless.switch.changes import commands
@@ -170,3 +171,19 @@ def test_what_a_running_switch_keeps_is_refused_by_name(after, named):
     with pytest.raises(BadInput, match="restart") as refused:
         commands(guarded(), after)
     assert named in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("host", "used", "ignored"),
+    [
+        ('marking = { by = "dscp" }', "DSCP", None),
+        ('marking = { by = "remaining-bytes" }', None, "host.marking"),
+        ('marking = { by = "dscp" }\ntimer_tick = "4 ms"', "DSCP", "but for nic_queue and marking"),
+        ('nic_queue = "100 packets"', None, None),
+    ],
+)
+def test_a_lab_says_whether_it_hears_what_hosts_mark(host, used, ignored):
+    found = check_live(CHAIN.format(rate="100 Mbps") + f"[host]\n{host}\n", "chain.toml")
+    told = scope(found.effective, found.text)
+    assert (used in " ".join(told.used)) if used else "DSCP" not in " ".join(told.used)
+    assert (ignored in " ".join(told.ignored)) if ignored else not told.ignored

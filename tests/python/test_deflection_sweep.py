@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from hitless.exhibits import Context, Row, Runs, Shape
+from hitless.exhibits import Context, Exact, Range, Row, Runs
 from hitless.exhibits.deflection import (
     beyond,
     incasts,
@@ -13,14 +13,18 @@ from hitless.exhibits.deflection import (
     networks,
     outcomes,
     parameters,
+    published,
     schemes,
     side_effects,
+    small,
     statistics,
 )
+from hitless.exhibits.deflection.judged_once import judged_once, near_one
 from hitless.exhibits.deflection.load_sweep import at
 from hitless.exhibits.deflection.metrics import Measured
 from hitless.exhibits.deflection.reduction import reduced
-from hitless.exhibits.deflection.sweep import Claim, before, of_complete_ones
+from hitless.exhibits.deflection.sweep import Claim, before, judgeable, quotient
+from hitless.exhibits.model import Share
 from hitless.simulation import Run, Summary
 
 SWEEPS = [
@@ -45,11 +49,14 @@ PS = 1e12
 SIMULATED_S = 1.0
 
 
-def run(mean_s, *, complete=1.0, queries=200, spread=0.0, fan_in=100, background=40):
+def run(mean_s, *, complete=1.0, queries=200, spread=0.0, fan_in=100, background=40, elephant_bytes=20_000_000):
     """Queries that all take about as long, and background flows that take as long too; a share of both completes."""
     random = np.random.default_rng(7)
     rows = []
-    for group, count, answers, size in (("queries", queries, fan_in, 40_000), ("background", background, 1, 2_000_000)):
+    for group, count, answers, size in (
+        ("queries", queries, fan_in, 40_000),
+        ("background", background, 1, elephant_bytes),
+    ):
         for number in range(count):
             begin = 0.5 * number / count
             took = mean_s * (1 + spread * random.standard_normal())
@@ -76,7 +83,20 @@ def measured(**runs):
 @pytest.mark.parametrize("sweep", SWEEPS)
 def test_a_claim_names_the_larger_first(sweep):
     """A quotient below 1, or of 1, would be on the wrong side for its judge."""
-    assert all(claim.paper > 1 for claim in sweep().claims())
+    for claim in sweep().claims():
+        assert (claim.paper.low if isinstance(claim.paper, Range) else claim.paper) > 1
+
+
+@pytest.mark.parametrize("sweep", SWEEPS)
+def test_being_better_is_granted_to_the_papers_own_schemes_alone(sweep):
+    own = {schemes.SIMPLE.name, schemes.QUANTILE.name, schemes.DISTRIBUTION.name}
+    for claim in sweep().claims():
+        more_is_better = claim.metric is metrics.ELEPHANT_GOODPUT
+        if claim.better is not None:
+            favoured = claim.above if (claim.better == "lower") != more_is_better else claim.below
+            assert favoured.scheme.name in own, claim
+        if claim.better is not None:
+            assert claim.above.scheme.name != claim.below.scheme.name, claim
 
 
 def test_goodput_that_parallels_is_near_one_on_either_side():
@@ -87,9 +107,21 @@ def test_goodput_that_parallels_is_near_one_on_either_side():
 
 
 def _parallel(simple, dibs, complete=1.0):
-    [row] = side_effects.Figure7().further_rows(measured(simple=run(simple), dibs=run(dibs, complete=complete)), {})
+    figure = side_effects.Figure7()
+    runs = {
+        figure.case(schemes.SIMPLE).key: run(simple),
+        figure.case(schemes.DIBS).key: run(dibs, complete=complete),
+    }
+    [row] = figure.further_rows(Measured(Runs(runs)), {})
     assert row.measured == pytest.approx(dibs / simple, rel=1e-6)
     return row
+
+
+def test_elephants_are_flows_from_10_mb_on():
+    of = run(0.1, elephant_bytes=9_999_999)
+    assert outcomes.elephant_goodput_bps(of) is None
+    assert outcomes.elephants(of).is_complete.size == 0
+    assert outcomes.elephant_goodput_bps(run(0.1, elephant_bytes=10_000_000)) == pytest.approx(800e6)
 
 
 @pytest.mark.parametrize("metric", [metrics.MEAN_QCT, metrics.P99_ANSWER, metrics.ELEPHANT_GOODPUT])
@@ -100,16 +132,56 @@ def test_a_claim_about_complete_ones_is_not_judged_where_few_are(metric):
     assert (first.measured, first.verdict) == (pytest.approx(2.0, rel=1e-6), "match")
     first, *others = claim.rows(measured(ecmp=run(0.2), simple=run(0.1, complete=0.5)))
     assert first.verdict == "unjudged"
-    assert "few queries are complete" in first.note
+    assert "finished: Simple DCTCP" in first.judgement.reason
+    assert "ECMP" not in first.judgement.reason
     assert all(row.verdict == "unjudged" for row in others)
 
 
-def test_a_number_of_complete_queries_alone_is_not_judged():
-    row = Row("x", "", "m", "", 1.0, judge=Shape(holds=True, statement="s"))
+def test_a_quotient_says_what_share_of_either_run_it_saw():
     of = measured(ecmp=run(0.1), simple=run(0.1, complete=0.7))
-    assert of_complete_ones(row, of, metrics.MEAN_QCT, ECMP) == row
-    assert of_complete_ones(row, of, metrics.MEAN_QCT, ECMP, SIMPLE).verdict == "unjudged"
-    assert of_complete_ones(row, of, metrics.REORDERED, ECMP, SIMPLE) == row
+    shares = quotient(of, metrics.MEAN_QCT, ECMP, SIMPLE, "it").completed
+    assert [(share.series, share.finished, share.begun) for share in shares] == [
+        ("ECMP DCTCP", 200, 200),
+        ("Simple DCTCP", 140, 200),
+    ]
+    for metric in (metrics.REORDERED, metrics.WHOLE_MEAN_QCT, metrics.COMPLETE):
+        assert quotient(of, metric, ECMP, SIMPLE, "it").completed == ()
+
+
+def test_with_9_of_10_complete_the_number_with_unfinished_ones_is_judged_instead():
+    claim = Claim(metrics.MEAN_QCT, ECMP, SIMPLE, 2.0)
+    first, whole = claim.rows(measured(ecmp=run(0.2), simple=run(0.1, complete=0.9)))
+    assert (first.verdict, whole.paper) == ("unjudged", 2.0)
+    assert "unfinished queries counted" in whole.metric
+    assert whole.verdict == "differs", "a tenth of Simple's queries lasted longer than all of ECMP's"
+    of = measured(ecmp=run(0.2), simple=run(0.1, complete=0.9))
+    assert judgeable(of, metrics.MEAN_QCT, ECMP, SIMPLE, "it").metric == whole.metric.replace("Simple DCTCP", "it")
+    of = measured(ecmp=run(0.2), simple=run(0.1))
+    assert judgeable(of, metrics.MEAN_QCT, ECMP, SIMPLE, "it").metric == "mean QCT, over it"
+
+
+def test_the_share_of_complete_queries_is_in_percent_and_needs_no_share():
+    of = measured(ecmp=run(0.1, complete=0.8), simple=run(0.1))
+    assert of.value(metrics.COMPLETE, ECMP) == pytest.approx(80.0)
+    assert quotient(of, metrics.COMPLETE, SIMPLE, ECMP, "it").measured == pytest.approx(1.25)
+    assert of.completed(metrics.COMPLETE, ECMP) == ()
+
+
+def _rows(*measured_values, begun=100, finished=100):
+    share = Share("x", finished, begun)
+    return [Row("x", str(n), "m", "", value, completed=(share,)) for n, value in enumerate(measured_values)]
+
+
+def test_a_statement_about_several_numbers_is_judged_by_the_worst():
+    rows = list(near_one(_rows(1.01, 1.4, 0.9), 0.15, "steady"))
+    assert [row.verdict for row in rows] == ["unjudged", "differs", "unjudged"]
+    rows = list(near_one(_rows(1.01, 1.1, 0.8), 0.15, "steady"))
+    assert [row.verdict for row in rows] == ["unjudged", "unjudged", "differs"]
+    rows = list(near_one([*_rows(1.1), *_rows(3.0, finished=50)], 0.15, "steady"))
+    assert [row.verdict for row in rows] == ["match", "unjudged"], "a row of half the flows speaks for nothing"
+    assert [row.verdict for row in near_one(_rows(3.0, finished=50), 0.15, "steady")] == ["unjudged"]
+    assert not list(judged_once([], Exact(), abs))
+    assert [row.verdict for row in judged_once(_rows(None), Exact(), abs)] == ["unjudged"]
 
 
 def _table_1(complete):
@@ -123,16 +195,31 @@ def _table_1(complete):
 
 def test_table_1_judges_runs_in_which_most_queries_are_complete():
     rows = _table_1(1.0)
-    assert {rows[name].verdict for name in ("all", schemes.QUANTILE.name, schemes.LAS.name)} == {"match"}
-    rows = _table_1(0.5)
-    assert (rows["all"].verdict, rows[schemes.LAS.name].verdict) == ("unjudged", "unjudged")
+    assert {row.verdict for row in rows.values()} == {"match"}
+    assert (rows["all"].measured, rows["all"].paper) == (12, 12)
+    rows = _table_1(0.9)
+    assert rows[schemes.LAS.name].verdict == "unjudged"
+    assert (rows["all"].verdict, rows["all"].measured, rows["all"].paper) == ("match", 9, 9)
     assert rows[schemes.QUANTILE.name].verdict == "match"
 
 
 def test_a_scheme_that_completes_nothing_is_not_the_fastest():
     rows = _table_1(0.0)
-    assert "all" not in rows
+    assert rows["all"].paper == 9
     assert rows[schemes.LAS.name].measured is None
+    assert load_sweep._order(Measured(Runs({})), {}).verdict == "unjudged"
+
+
+@pytest.mark.parametrize(("factor", "verdicts"), [(0.2, {"beyond", "differs"}), (1.0, {"match"}), (5.0, {"differs"})])
+def test_the_authors_table_grants_being_faster_to_the_papers_schemes_alone(factor, verdicts):
+    paper_s = published.MEAN_S
+    found = {}
+    for scheme in small.SCHEMES:
+        times = outcomes.queries(run(factor * paper_s[scheme.name][-1], fan_in=40), 40)
+        found[scheme.name] = next(iter(small._judged(scheme.name, 95, times))).verdict
+    assert set(found.values()) == verdicts
+    own = {schemes.SIMPLE.name, schemes.QUANTILE.name, schemes.DISTRIBUTION.name}
+    assert all((verdict == "beyond") == (factor < 1 and name in own) for name, verdict in found.items())
 
 
 def test_who_is_before_whom_is_what_the_interval_shows():
@@ -152,13 +239,33 @@ def test_an_order_without_an_interval_is_judged_by_its_number():
     assert row.verdict == ("match" if row.measured > 1 else "differs")
 
 
-def test_a_larger_incast_in_the_paper_is_shown_and_not_judged():
+def test_the_largest_incast_has_more_answers_than_hosts():
     figure = incasts.Figure9()
-    far = [claim for claim in figure.claims() if "450" in claim.note]
+    far = [claim for claim in figure.claims() if "450" in claim.above.label]
     assert len(far) == 3
     for claim in far:
-        runs = {of.key: run(0.1, fan_in=of.incast.fan_in, queries=20) for of in (claim.above, claim.below)}
-        assert {row.verdict for row in claim.rows(Measured(Runs(runs)))} == {"unjudged"}
+        queries = claim.above.scenario(10)["flows"][-1]
+        assert (queries["fan_in"], queries["servers_repeat"]) == (450, True)
+    assert "servers_repeat" not in at(schemes.ECMP, 95).scenario(10)["flows"][-1]
+
+
+@pytest.mark.parametrize(("simulated_s", "verdicts"), [(1.0, ["unjudged", "unjudged"]), (1.2, ["differs", "beyond"])])
+def test_more_complete_queries_are_judged_in_runs_of_the_papers_length(simulated_s, verdicts):
+    figure = networks.Figure10()
+    made = {scheme.name: run(0.1, complete=1.0) for scheme in (schemes.DIBS, schemes.SIMPLE)}
+    made["ECMP"] = run(0.1, queries=1000, complete=0.9)
+    cases = {name: networks._TREE[95].case(scheme) for name, scheme in _BY_NAME.items() if name in made}
+    runs = {cases[name].key: _of_length(made[name], simulated_s) for name in made}
+    rows = list(figure.further_rows(Measured(Runs(runs)), {}))
+    assert [row.verdict for row in rows] == verdicts
+    assert all(row.measured == pytest.approx(1 / 0.9) for row in rows)
+
+
+_BY_NAME = {scheme.name: scheme for scheme in (schemes.ECMP, schemes.DIBS, schemes.SIMPLE)}
+
+
+def _of_length(made, simulated_s):
+    return Run("", Summary({**made.summary.values, "simulated_s": simulated_s}), made.tables)
 
 
 @pytest.mark.parametrize("complete", [1.0, 0.6])

@@ -167,7 +167,11 @@ def test_unjudged_says_why():
     ("shares", "verdict", "words"),
     [
         ((Share("AFQ", 100, 100), Share("DCTCP", 96, 100)), "match", "DCTCP: 96 % of 100 flows finished"),
-        ((Share("AFQ", 94, 100), Share("DCTCP", 100, 100)), "unjudged", "below 95%: AFQ: 94 % of 100 flows finished"),
+        (
+            (Share("AFQ", 94, 100), Share("DCTCP", 100, 100)),
+            "unjudged",
+            "not judged: fewer than 95% of the flows finished: AFQ",
+        ),
         ((Share("AFQ", 0, 0, "queries"),), "unjudged", "AFQ: 0 of 0 queries"),
         ((Share("AFQ", 9_499, 10_000),), "unjudged", "94.9 %"),
     ],

@@ -18,7 +18,9 @@ pub mod trimming;
 pub mod vertigo;
 pub mod wharf;
 
-use hitless_switch::{Context, DropReason, Environment, Mechanism, PortState, Report, Subscriptions, Verdict};
+use hitless_switch::{
+    Context, DropReason, Environment, Mechanism, PortState, Report, Resources, Subscriptions, Verdict,
+};
 use hitless_wire::{OrderedSet, PortId, QueueId, Time};
 
 pub use afq::Afq;
@@ -53,6 +55,9 @@ macro_rules! mechanism_list {
             }
             fn report(&self, now: Time) -> Report {
                 match self { $(Self::$name(mechanism) => mechanism.report(now)),+ }
+            }
+            fn resources(&self) -> Resources {
+                match self { $(Self::$name(mechanism) => mechanism.resources()),+ }
             }
             fn start<E: Environment>(&mut self, context: &mut Context<'_, E>) {
                 match self { $(Self::$name(mechanism) => mechanism.start(context)),+ }

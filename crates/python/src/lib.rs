@@ -77,6 +77,12 @@ fn scenario_check(py: Python<'_>, text: &str, file_name: &str) -> PyResult<Strin
     Ok(prepared.effective())
 }
 
+/// What the mechanisms of a scenario take of a real switch, as a JSON list with an entry for each kind of switch.
+#[pyfunction]
+fn scenario_resources(py: Python<'_>, text: &str, file_name: &str) -> PyResult<String> {
+    Ok(py.detach(|| simulator::resources(text, file_name))?)
+}
+
 /// Checks a scenario for a live run: with every default spelled out, and its hosts, switches and links as JSON text.
 #[pyfunction]
 fn scenario_check_live(py: Python<'_>, text: &str, file_name: &str) -> PyResult<(String, String)> {
@@ -155,6 +161,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario_example, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_check, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_check_live, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario_resources, module)?)?;
     module.add_function(wrap_pyfunction!(linkguardian_copies, module)?)?;
     module.add_function(wrap_pyfunction!(link_inner_mtu, module)?)?;
     module.add_function(wrap_pyfunction!(link_outer_mtu, module)?)?;

@@ -6,6 +6,7 @@ use std::time::Instant;
 use hitless_fabric::bench::Work;
 use hitless_fabric::bench::switch::{Load, SWITCH_WORKS, SwitchWork, packets_sent};
 use hitless_fabric::scenario::{self, Purpose, Scenario};
+use hitless_fabric::simulation::resources::{SwitchResources, survey};
 use hitless_fabric::topology::{DirectedLink, Topology};
 use hitless_fabric::workload::Cdf;
 use hitless_fabric::{LinkEnd, Mode, Progress, Session, Simulation, Time, copies_for};
@@ -92,6 +93,13 @@ pub fn check_live(text: &str, file_name: &str) -> Result<(String, String), Failu
     let scenario = check(text, file_name, Purpose::Live)?;
     let topology = scenario.topology.build().map_err(|errors| Failure::Scenario(format!("{errors:?}")))?;
     Ok((scenario.effective_toml(), described(&topology).to_string()))
+}
+
+/// What the mechanisms of a scenario take of its switches, as a JSON list; also of one that takes more than there is.
+pub fn resources(text: &str, file_name: &str) -> Result<String, Failure> {
+    let scenario = check(text, file_name, Purpose::Survey)?;
+    let switches = survey(&scenario).map_err(Failure::Scenario)?;
+    Ok(serde_json::Value::from_iter(switches.iter().map(SwitchResources::as_json)).to_string())
 }
 
 /// Hosts, switches and links of the fabric.

@@ -2,6 +2,8 @@
 
 use hitless_wire::{BitRate, Duration};
 
+use crate::resources::Budget;
+
 /// Where a mechanism may read the depth of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DepthVisibility {
@@ -35,6 +37,8 @@ pub struct Architecture {
     pub timestamp_bits: u32,
     /// Where queue depth may be read.
     pub depth_visibility: DepthVisibility,
+    /// What a pipeline has for mechanisms; none: without limit.
+    pub budget: Option<Budget>,
     /// Refuse what the hardware cannot do (register accesses, depth visibility).
     pub checked: bool,
 }
@@ -63,6 +67,7 @@ impl Architecture {
             pipeline_packets_per_second: 1_220_000_000,
             timestamp_bits: 48,
             depth_visibility: DepthVisibility::Egress,
+            budget: Some(Budget::tofino_like()),
             checked: false,
         }
     }
@@ -77,6 +82,7 @@ impl Architecture {
             phy_latency: Duration::ZERO,
             buffer_read_rate: BitRate::from_gbps(1_000_000),
             depth_visibility: DepthVisibility::IngressAndEgress,
+            budget: None,
             ..Self::tofino_like()
         }
     }

@@ -96,17 +96,28 @@ impl<E: Environment> Context<'_, E> {
     pub fn mirror(&mut self, port: PortId, queue: QueueId, role: u8, edit: impl FnOnce(&mut Packet)) {
         let mut copy = *self.packet();
         edit(&mut copy);
+        self.core.pass.mirror(port, queue);
         self.emit(copy, port, queue, role);
+    }
+
+    /// As [`Self::mirror`], for a copy as it is that takes `delay` longer to its queue than one of this pipeline.
+    pub fn mirror_after(&mut self, delay: Duration, port: PortId, queue: QueueId, role: u8) {
+        let copy = *self.packet();
+        self.emit_after(delay, copy, port, queue, role);
     }
 
     /// Sends a packet that the mechanism made, owned by it in `role`, to a queue.
     pub fn emit(&mut self, packet: Packet, port: PortId, queue: QueueId, role: u8) {
+        self.emit_after(Duration::ZERO, packet, port, queue, role);
+    }
+
+    fn emit_after(&mut self, delay: Duration, packet: Packet, port: PortId, queue: QueueId, role: u8) {
         let handle = self.create(packet, port, queue, role);
         let latency = match self.core.pass.half() {
             Half::Ingress => self.core.architecture.ingress_latency,
             Half::Egress => self.core.architecture.mirror_latency,
         };
-        self.core.send_to_queue(self.now, latency, handle, self.environment);
+        self.core.send_to_queue(self.now, latency + delay, handle, self.environment);
     }
 
     /// As [`Self::emit`], for a packet that the hardware of the port itself makes, at the MAC: it is in its queue at once,
@@ -165,6 +176,7 @@ impl<E: Environment> Context<'_, E> {
     ) -> Result<(), DropReason> {
         let mut copy = *self.packet();
         edit(&mut copy);
+        self.core.pass.mirror(port, queue);
         let handle = self.create(copy, port, queue, role);
         let admitted = self.core.hold(self.now, handle, duration, self.environment);
         if let Err(reason) = admitted {
@@ -283,7 +295,7 @@ impl<E: Environment> Context<'_, E> {
         }
     }
 
-    /// Whether the half of a port's group that goes first is empty and the other is not: a signal of the scheduler.
+    /// Whether the half of a port's group that goes first is empty and its rounds are over: a signal of the scheduler.
     pub fn waits_for_swap(&mut self, port: PortId) -> bool {
         self.core.lane_mut(port).waits_for_swap()
     }
@@ -291,6 +303,11 @@ impl<E: Environment> Context<'_, E> {
     /// Bytes waiting in the group of queues of a port: a signal of the scheduler.
     pub fn group_bytes(&mut self, port: PortId) -> u64 {
         self.core.lane_mut(port).group_bytes()
+    }
+
+    /// Whether a port has nothing of its group of queues: nothing waits, nothing is on the way to it, and the line is free.
+    pub fn group_is_idle(&mut self, port: PortId) -> bool {
+        self.core.group_is_idle(self.now, port)
     }
 
     /// Exchanges the priorities of the two halves of a port's group of queues, at once.

@@ -40,6 +40,7 @@ impl Core {
         environment: &'a mut E,
     ) -> Context<'a, E> {
         let mechanism = number as u8;
+        self.pass.enter(mechanism);
         Context { core: self, environment, now, mechanism, port, packet, enqueued_at, is_last_try: false }
     }
 
@@ -133,6 +134,13 @@ impl Core {
             Lane::Managed(lane) => lane.depth_bytes(queue),
             Lane::Flow(lane) => lane.depth_bytes(),
         }
+    }
+
+    /// Whether nothing of a port's group of queues waits, is on its way there or is on the line.
+    pub fn group_is_idle(&mut self, now: Time, port: PortId) -> bool {
+        let state = &mut self.ports[usize::from(port.0)];
+        let Lane::Managed(lane) = &state.lane else { return false };
+        lane.group_is_idle(now) && !state.group_is_underway()
     }
 
     /// What a packet that leaves ingress now will find at a queue of any port, as far as it is decided: what is there, the

@@ -6,8 +6,9 @@ use hitless_wire::{PortId, QueueId, Time};
 use crate::architecture::Architecture;
 use crate::mechanism::{DropReason, Mechanism};
 use crate::port::{Lane, MacCounters, Port};
-use crate::register::Violation;
+use crate::register::{Observed, Violation};
 use crate::report::Report;
+use crate::resources::{Budget, Footprint, Resources};
 use crate::switch::Switch;
 
 impl<M: Mechanism> Switch<M> {
@@ -93,6 +94,51 @@ impl<M: Mechanism> Switch<M> {
             own.for_each(|&(port, _)| self.core.report_group(port, &mut report));
             report
         })
+    }
+
+    /// What each mechanism takes of a real switch in numbers, in the order of [`Self::reports`].
+    pub fn footprints(&self) -> impl Iterator<Item = Footprint> + '_ {
+        self.resources.iter().map(|resources| Footprint::of(resources, &self.budget()))
+    }
+
+    /// What each mechanism takes of a real switch, in the order in which they run; those of one name are one.
+    pub fn resources(&self) -> Vec<Resources> {
+        let mut merged: Vec<Resources> = Vec::new();
+        for resources in &self.resources {
+            match merged.iter_mut().find(|known| known.mechanism == resources.mechanism) {
+                Some(known) => known.add(resources.clone()),
+                None => merged.push(resources.clone()),
+            }
+        }
+        merged
+    }
+
+    /// What all mechanisms together take, with the queues that ports have in any case. A group of queues stands for one of these:
+    /// that of the packets that go there instead.
+    pub fn footprint(&self) -> Footprint {
+        let (all, budget) = (self.resources(), self.budget());
+        let each = all.iter().map(|resources| Footprint::of(resources, &budget));
+        let sum = each.fold(Footprint::default(), |sum, next| sum.followed_by(&next));
+        let queues_of = |port: &Port| match port.config.group {
+            Some(group) => port.config.queues.len() - 1 + usize::from(group.queues),
+            None => port.config.queues.len(),
+        };
+        let queues = self.core.ports.iter().map(queues_of).max().unwrap_or(0) as u64;
+        let mut ports: Vec<u16> =
+            all.iter().flat_map(|resources| resources.recirculation_ports.iter().copied()).collect();
+        ports.sort_unstable();
+        ports.dedup();
+        Footprint { queues, recirculation_ports: ports.len() as u64, ..sum }
+    }
+
+    /// What a stage has, by which stages are counted: the budget, or that of a Tofino where there is none.
+    pub fn budget(&self) -> Budget {
+        self.core.architecture.budget.unwrap_or(Budget::tofino_like())
+    }
+
+    /// What packets have used so far of what mechanisms state (checked mode).
+    pub const fn observed(&self) -> &Observed {
+        self.core.pass.observed()
     }
 
     /// The hardware.

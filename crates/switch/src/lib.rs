@@ -22,6 +22,7 @@ pub mod queueing;
 mod rank_service;
 pub mod register;
 pub mod report;
+pub mod resources;
 pub mod switch;
 
 pub use architecture::{Architecture, DepthVisibility};
@@ -33,6 +34,7 @@ pub use queueing::{
     BufferPolicy, DepthUnit, EcnRamp, EcnThreshold, FlowQueueing, GroupDiscipline, LatePackets, QueueConfig,
     QueueGroup, QueueLimit, QueueOrder, Rounds,
 };
-pub use register::{Half, Pass, RegisterArray};
+pub use register::{Half, Observed, Pass, RegisterArray};
 pub use report::{Report, Series};
+pub use resources::{Budget, Footprint, Kept, Limit, RegisterCell, RegisterUse, Resources};
 pub use switch::Switch;

@@ -6,6 +6,7 @@ use crate::context::Context;
 use crate::environment::Environment;
 use crate::queueing::{QueueConfig, QueueGroup, QueueOrder};
 use crate::report::Report;
+use crate::resources::Resources;
 
 /// A set of hooks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,6 +33,20 @@ impl HookSet {
     /// Both sets together.
     pub const fn with(self, other: HookSet) -> HookSet {
         HookSet(self.0 | other.0)
+    }
+
+    /// The names of the hooks in the set.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        const NAMES: [(HookSet, &str); 7] = [
+            (HookSet::LINK_RECEIVE, "link receive"),
+            (HookSet::INGRESS_FROM, "ingress from a port"),
+            (HookSet::INGRESS_TOWARDS, "ingress towards a port"),
+            (HookSet::EGRESS, "egress"),
+            (HookSet::LINK_TRANSMIT, "link transmit"),
+            (HookSet::DRAINED, "a queue is drained"),
+            (HookSet::REFUSED, "a packet is refused"),
+        ];
+        NAMES.into_iter().filter(move |(hook, _)| self.contains(*hook)).map(|(_, name)| name)
     }
 
     /// Whether all of `other` are in the set.
@@ -180,6 +195,10 @@ pub trait Mechanism {
     /// Counters, histograms and broken promises; `now` is the end of the run.
     fn report(&self, now: Time) -> Report;
 
+    /// What it takes of a real switch, but for the queues and hooks that it has subscribed to; asked after
+    /// [`Self::subscriptions`]. Every register array is in it.
+    fn resources(&self) -> Resources;
+
     /// The control plane's start: bootstrap packets and the like.
     fn start<E: Environment>(&mut self, _context: &mut Context<'_, E>) {}
 
@@ -243,6 +262,10 @@ impl Mechanism for NoMechanism {
     }
 
     fn report(&self, _: Time) -> Report {
+        match *self {}
+    }
+
+    fn resources(&self) -> Resources {
         match *self {}
     }
 }

@@ -222,6 +222,11 @@ impl Port {
         &mut self.underway[usize::from(queue.0)]
     }
 
+    /// Whether events will bring anything to the group of queues.
+    pub fn group_is_underway(&self) -> bool {
+        self.underway[self.config.queues.len()..].iter().any(|backlog| backlog.packets > 0)
+    }
+
     /// How long a pause of so many quanta lasts: 512 bit times each (IEEE 802.3, annex 31B.2).
     pub fn pause_time(&self, quanta: u16) -> Duration {
         self.rate.time_for(u64::from(quanta) * 64)

@@ -6,6 +6,10 @@
 
 use std::fmt;
 
+use hitless_wire::{PortId, QueueId};
+
+use crate::resources::{Footprint, Kept, RegisterCell, RegisterUse};
+
 /// A half of the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Half {
@@ -31,30 +35,84 @@ impl fmt::Display for Violation {
 }
 
 const MOST_ACCESSES: usize = 32;
+/// Mechanisms of a switch.
+const MECHANISMS_MAX: usize = 8;
+
+/// What packets have used so far, in checked mode.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Observed {
+    /// Register arrays that were accessed.
+    pub arrays: Vec<&'static str>,
+    /// The most arrays that one pass through ingress, and through egress, has accessed.
+    pub accesses: [usize; 2],
+    /// The most stages that one has accessed, one after another.
+    pub stages: [usize; 2],
+    /// Where copies went, and packets that were moved in egress.
+    pub mirrored_to: Vec<(PortId, QueueId)>,
+}
+
+/// What mechanisms have stated that they use.
+#[derive(Clone, Debug)]
+struct Stated {
+    arrays: Vec<&'static str>,
+    footprint: Footprint,
+}
 
 /// One packet's pass through one half of the pipeline.
 #[derive(Debug)]
 pub struct Pass {
     checked: bool,
     half: Half,
-    stage: u8,
+    /// Whose hook runs.
+    mechanism: u8,
+    /// By mechanism: the last stage that the pass has accessed; those of one mechanism are behind those of the one before it.
+    stages: [Option<u8>; MECHANISMS_MAX],
+    /// How many different ones these were.
+    stage_count: usize,
     accessed: [&'static str; MOST_ACCESSES],
     count: usize,
     violation: Option<Violation>,
+    observed: Observed,
+    stated: Option<Stated>,
 }
 
 impl Pass {
     /// A pass that checks when `checked`.
     pub const fn new(checked: bool) -> Self {
-        Self { checked, half: Half::Ingress, stage: 0, accessed: [""; MOST_ACCESSES], count: 0, violation: None }
+        Self {
+            checked,
+            half: Half::Ingress,
+            mechanism: 0,
+            stages: [None; MECHANISMS_MAX],
+            stage_count: 0,
+            accessed: [""; MOST_ACCESSES],
+            count: 0,
+            violation: None,
+            observed: Observed { arrays: Vec::new(), accesses: [0; 2], stages: [0; 2], mirrored_to: Vec::new() },
+            stated: None,
+        }
+    }
+
+    /// From now on whatever goes beyond what was stated is a broken rule.
+    pub(crate) fn hold_to(&mut self, arrays: Vec<&'static str>, footprint: Footprint) {
+        self.stated = Some(Stated { arrays, footprint });
+    }
+
+    /// The hook of a mechanism is about to run.
+    #[inline]
+    pub(crate) fn enter(&mut self, mechanism: u8) {
+        self.mechanism = mechanism;
     }
 
     /// Starts the pass of another packet through `half`.
     #[inline]
     pub fn begin(&mut self, half: Half) {
         self.half = half;
-        self.stage = 0;
         self.count = 0;
+        if self.checked {
+            self.stages = [None; MECHANISMS_MAX];
+            self.stage_count = 0;
+        }
     }
 
     /// The half that the packet is in.
@@ -77,6 +135,23 @@ impl Pass {
         self.checked
     }
 
+    /// What packets have used so far; nothing unless rules are checked.
+    pub const fn observed(&self) -> &Observed {
+        &self.observed
+    }
+
+    /// A copy goes to a queue, or a packet is moved there.
+    pub(crate) fn mirror(&mut self, port: PortId, queue: QueueId) {
+        if !self.checked || self.observed.mirrored_to.contains(&(port, queue)) {
+            return;
+        }
+        self.observed.mirrored_to.push((port, queue));
+        let sessions = self.observed.mirrored_to.len() as u64;
+        if self.stated.as_ref().is_some_and(|stated| sessions > stated.footprint.mirror_sessions) {
+            self.refuse("mirroring", "more mirror sessions than the mechanisms have stated");
+        }
+    }
+
     #[inline]
     fn access(&mut self, name: &'static str, half: Half, stage: u8) {
         if self.checked {
@@ -89,9 +164,11 @@ impl Pass {
         if half != self.half {
             self.refuse(name, "a register of one half of the pipeline was accessed in the other half");
         }
-        if stage < self.stage {
+        let before = self.stages[usize::from(self.mechanism) % MECHANISMS_MAX].replace(stage);
+        if before.is_some_and(|before| stage < before) {
             self.refuse(name, "a register of an earlier stage was accessed after one of a later stage");
         }
+        self.stage_count += usize::from(before != Some(stage));
         if self.accessed[..self.count].contains(&name) {
             self.refuse(name, "a register array was accessed twice in one pass");
         }
@@ -101,7 +178,26 @@ impl Pass {
             self.accessed[self.count] = name;
             self.count += 1;
         }
-        self.stage = self.stage.max(stage);
+        self.observe(name);
+    }
+
+    /// Notes what the pass has come to, and holds it against what was stated.
+    fn observe(&mut self, name: &'static str) {
+        let half = self.half as usize;
+        let observed = &mut self.observed;
+        if !observed.arrays.contains(&name) {
+            observed.arrays.push(name);
+        }
+        observed.accesses[half] = observed.accesses[half].max(self.count);
+        observed.stages[half] = observed.stages[half].max(self.stage_count);
+        let Some(Stated { arrays, footprint }) = &self.stated else { return };
+        if !arrays.contains(&name) {
+            self.refuse(name, "a register array was accessed that no mechanism has stated");
+        } else if self.count as u64 > footprint.stateful_alus_of[half] {
+            self.refuse(name, "a pass accessed more register arrays than the mechanisms have stated");
+        } else if self.stage_count as u64 > u64::from(footprint.stages[half]) {
+            self.refuse(name, "a pass went through more stages than the mechanisms have stated");
+        }
     }
 }
 
@@ -114,7 +210,7 @@ pub struct RegisterArray<T> {
     entries: Vec<T>,
 }
 
-impl<T: Copy> RegisterArray<T> {
+impl<T: RegisterCell> RegisterArray<T> {
     /// An array of `count` entries, all `initial`, in `stage` of `half`. Arrays of the same name are one array to
     /// the checked mode: name them as the program would.
     pub fn new(name: &'static str, half: Half, stage: u8, count: usize, initial: T) -> Self {
@@ -129,6 +225,21 @@ impl<T: Copy> RegisterArray<T> {
     pub fn access<R>(&mut self, pass: &mut Pass, index: usize, update: impl FnOnce(&mut T) -> R) -> R {
         pass.access(self.name, self.half, self.stage);
         update(&mut self.entries[index])
+    }
+
+    /// What it takes of a switch.
+    pub const fn stated(&self) -> RegisterUse {
+        let Self { name, half, stage, entries } = self;
+        RegisterUse {
+            name,
+            half: *half,
+            stage: *stage,
+            cell_bits: T::BITS,
+            fields: T::FIELDS,
+            cells: entries.len() as u64,
+            arrays: 1,
+            kept: Kept::InRegister,
+        }
     }
 
     /// Writes an entry from the control plane: no pass, no rule.
@@ -173,5 +284,37 @@ mod tests {
             array.access(&mut pass, 0, |entry| *entry += 1);
         }
         assert_eq!((pass.violation(), array.peek(0)), (None, 2));
+    }
+
+    #[test]
+    fn stages_are_those_of_each_mechanism() {
+        let mut pass = Pass::new(true);
+        pass.begin(Half::Egress);
+        for (mechanism, name, stage) in [(0, "a", 4), (1, "b", 1), (1, "c", 1), (1, "d", 2)] {
+            pass.enter(mechanism);
+            RegisterArray::new(name, Half::Egress, stage, 1, 0u8).access(&mut pass, 0, |entry| *entry += 1);
+        }
+        assert_eq!(pass.violation(), None);
+        assert_eq!((pass.observed().accesses, pass.observed().stages), ([0, 4], [0, 3]));
+    }
+
+    /// A budget of one array and one stage: what goes beyond is refused, each for its own reason.
+    #[test]
+    fn a_pass_is_held_to_what_was_stated() {
+        let rule_after = |accesses: &[(&'static str, u8)]| {
+            let mut pass = Pass::new(true);
+            let footprint = Footprint { stateful_alus_of: [2, 0], stages: [1, 0], ..Footprint::default() };
+            pass.hold_to(vec!["a", "b", "c"], footprint);
+            pass.begin(Half::Ingress);
+            for &(name, stage) in accesses {
+                RegisterArray::new(name, Half::Ingress, stage, 1, 0u8).access(&mut pass, 0, |entry| *entry += 1);
+            }
+            pass.mirror(PortId(0), QueueId(0));
+            pass.violation().map(|violation| violation.rule)
+        };
+        assert!(rule_after(&[("other", 0)]).unwrap().contains("no mechanism has stated"));
+        assert!(rule_after(&[("a", 0), ("b", 1)]).unwrap().contains("more stages"));
+        assert!(rule_after(&[("a", 0), ("b", 0), ("c", 0)]).unwrap().contains("more register arrays"));
+        assert!(rule_after(&[("a", 0), ("b", 0)]).unwrap().contains("more mirror sessions"));
     }
 }

@@ -14,6 +14,7 @@ use crate::port::{Lane, Port, PortConfig, PortHooks, enter_switch};
 use crate::queueing::managed::Offer;
 use crate::queueing::{BufferPolicy, Entry, SharedBuffer, Taken};
 use crate::register::{Half, Pass};
+use crate::resources::Resources;
 
 /// A switch that runs the mechanisms of the list `M`.
 pub struct Switch<M> {
@@ -21,6 +22,8 @@ pub struct Switch<M> {
     pub(crate) mechanisms: Vec<M>,
     /// Ports with a group of queues, and the mechanism that asked for it.
     pub(crate) group_owners: Vec<(PortId, u8)>,
+    /// By mechanism.
+    pub(crate) resources: Vec<Resources>,
 }
 
 impl<M: Mechanism> Switch<M> {
@@ -37,6 +40,7 @@ impl<M: Mechanism> Switch<M> {
         assert!(mechanisms.len() <= 8, "a switch runs at most eight mechanisms");
         let mut hooks = vec![PortHooks::default(); ports.len()];
         let mut group_owners = Vec::new();
+        let mut resources = Vec::new();
         let own_queues: Vec<usize> = ports.iter().map(|port| port.queues.len()).collect();
         for (number, mechanism) in mechanisms.iter_mut().enumerate() {
             let queue_counts: Vec<usize> = ports.iter().map(|port| port.queues.len()).collect();
@@ -53,6 +57,7 @@ impl<M: Mechanism> Switch<M> {
                 assert!(earlier.is_none(), "port {} has a group of queues already", port.0);
                 group_owners.push((port, number as u8));
             }
+            resources.push(mechanism.resources().asking_for(&wanted));
         }
         let buffer = SharedBuffer::new(buffer);
         let lead = architecture.ingress_latency.min(architecture.mirror_latency);
@@ -66,7 +71,12 @@ impl<M: Mechanism> Switch<M> {
         let pass = Pass::new(architecture.checked);
         let drops = Default::default();
         let core = Core { architecture, ports, pass, packets_created: 0, buffer, drops, lead, two_choices: None };
-        Self { core, mechanisms, group_owners }
+        let mut switch = Self { core, mechanisms, group_owners, resources };
+        let arrays = switch.resources.iter().flat_map(|of| of.registers.iter().map(|register| register.name));
+        let arrays = arrays.collect();
+        let footprint = switch.footprint();
+        switch.core.pass.hold_to(arrays, footprint);
+        switch
     }
 
     /// From now on each packet goes to the less loaded of two next hops, drawn from `stream`, and not by its route alone;
@@ -466,6 +476,7 @@ impl<M: Mechanism> Switch<M> {
             Verdict::Drop(reason) => return self.core.end(packet, reason, environment),
             Verdict::Continue => unreachable!("a packet that goes on is sent"),
         };
+        self.core.pass.mirror(port, queue);
         let descriptor = &mut environment.packets()[packet];
         descriptor.egress_port = port;
         descriptor.queue = queue;

@@ -43,14 +43,15 @@ impl Packet {
 
 impl Shim for PriorityMark {
     const KIND: ShimKind = ShimKind::PriorityMark;
-    const BYTES: usize = 8;
+    const BYTES: usize = 7;
+    /// With one that is reserved, and zero.
+    const WIRE_BYTES: u32 = 8;
 
     #[inline]
     fn emit(&self, bytes: &mut [u8]) {
         bytes[..4].copy_from_slice(&self.rank_bytes.to_be_bytes());
         bytes[4..6].copy_from_slice(&self.flowlet.to_be_bytes());
         bytes[6] = u8::from(self.is_first) << 7 | self.retransmissions.min(Self::MOST_RETRANSMISSIONS);
-        bytes[7] = 0;
     }
 
     #[inline]
@@ -70,11 +71,11 @@ mod tests {
     use crate::Packet;
 
     #[test]
-    fn a_mark_is_read_back_from_its_eight_bytes() {
+    fn a_mark_is_read_back_from_its_bytes() {
         let mark = PriorityMark { rank_bytes: 0x0102_0304, flowlet: 0xa1b2, is_first: true, retransmissions: 31 };
-        let mut bytes = [0xff; 8];
+        let mut bytes = [0xff; 7];
         mark.emit(&mut bytes);
-        assert_eq!(bytes, [1, 2, 3, 4, 0xa1, 0xb2, 0x9f, 0]);
+        assert_eq!(bytes, [1, 2, 3, 4, 0xa1, 0xb2, 0x9f]);
         assert_eq!(PriorityMark::parse(&bytes), mark);
         let mut packet = Packet { frame_bytes: 1_518, ..Packet::default() };
         assert_eq!(packet.urgency(), 0);

@@ -73,7 +73,7 @@ impl ShimKind {
         matches!(self, Self::CheckNumber | Self::DetourCount)
     }
 
-    fn from_slot(kind: u8) -> Option<Self> {
+    fn from_number(kind: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|&known| known as u8 == kind)
     }
 }
@@ -136,15 +136,15 @@ pub trait Shim: Copy {
     fn parse(bytes: &[u8]) -> Self;
 }
 
-const SLOTS: usize = 4;
-const CAPACITY_BYTES: usize = 23;
+/// What names the kind of a shim before its bytes.
+const KIND_BYTES: usize = 1;
+const CAPACITY_BYTES: usize = 28;
 
-/// Up to four shims, 23 bytes together.
+/// As many shims as have room in 28 bytes, each with [`ShimStack::needed_bytes`].
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-#[repr(C)]
+#[repr(transparent)]
 pub struct ShimStack {
-    kinds: [u8; SLOTS],
-    used_bytes: u8,
+    /// Shims from the bottom, each its kind and its bytes; behind the last of them zeros, which are no kind.
     bytes: [u8; CAPACITY_BYTES],
 }
 
@@ -154,22 +154,25 @@ pub struct ShimStackFull;
 
 impl fmt::Display for ShimStackFull {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a packet carries at most {SLOTS} shim headers of {CAPACITY_BYTES} bytes together")
+        write!(f, "a packet carries at most {CAPACITY_BYTES} bytes of shim headers and their kinds")
     }
 }
 
 impl std::error::Error for ShimStackFull {}
 
 impl ShimStack {
-    /// What all shims of a packet may have together.
+    /// What all shims of a packet may need together.
     pub const CAPACITY_BYTES: usize = CAPACITY_BYTES;
-    /// How many shims a packet may have.
-    pub const CAPACITY_SHIMS: usize = SLOTS;
+
+    /// What a shim of type `S` needs: its bytes, and one for its kind.
+    pub const fn needed_bytes<S: Shim>() -> usize {
+        KIND_BYTES + S::BYTES
+    }
 
     /// Whether no shim is on the stack.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.used_bytes == 0
+        self.bytes[0] == 0
     }
 
     /// Whether a shim of type `S` is on the stack.
@@ -183,67 +186,71 @@ impl ShimStack {
     /// # Errors
     /// [`ShimStackFull`] when it has no room; the stack is unchanged.
     pub fn push<S: Shim>(&mut self, shim: S) -> Result<(), ShimStackFull> {
-        let slot = self.kinds.iter().position(|&kind| kind == 0).ok_or(ShimStackFull)?;
-        let start = usize::from(self.used_bytes);
-        let room = self.bytes.get_mut(start..start + S::BYTES).ok_or(ShimStackFull)?;
-        shim.emit(room);
-        self.kinds[slot] = S::KIND as u8;
-        self.used_bytes += S::BYTES as u8;
+        let used_bytes = self.used_bytes();
+        let room = self.bytes.get_mut(used_bytes..used_bytes + Self::needed_bytes::<S>()).ok_or(ShimStackFull)?;
+        room[0] = S::KIND as u8;
+        shim.emit(&mut room[KIND_BYTES..]);
         Ok(())
     }
 
     /// A copy of the shim of type `S`.
     #[inline]
     pub fn get<S: Shim>(&self) -> Option<S> {
-        let (_, start) = self.find(S::KIND)?;
+        let start = self.find(S::KIND)?;
         Some(S::parse(&self.bytes[start..start + S::BYTES]))
     }
 
     /// Overwrites the shim of type `S`; false when there is none.
     #[inline]
     pub fn replace<S: Shim>(&mut self, shim: S) -> bool {
-        let Some((_, start)) = self.find(S::KIND) else { return false };
+        let Some(start) = self.find(S::KIND) else { return false };
         shim.emit(&mut self.bytes[start..start + S::BYTES]);
         true
     }
 
     /// Takes the shim of type `S` off the stack, wherever it lies.
     pub fn remove<S: Shim>(&mut self) -> Option<S> {
-        let (slot, start) = self.find(S::KIND)?;
+        let start = self.find(S::KIND)?;
         let shim = S::parse(&self.bytes[start..start + S::BYTES]);
-        let end = usize::from(self.used_bytes);
-        self.bytes.copy_within(start + S::BYTES..end, start);
-        self.kinds.copy_within(slot + 1.., slot);
-        self.kinds[SLOTS - 1] = 0;
-        self.used_bytes -= S::BYTES as u8;
-        self.bytes[usize::from(self.used_bytes)..end].fill(0);
+        self.bytes.copy_within(start + S::BYTES.., start - KIND_BYTES);
+        self.bytes[CAPACITY_BYTES - Self::needed_bytes::<S>()..].fill(0);
         Some(shim)
     }
 
     /// The kinds on the stack and their bytes, from the bottom.
     pub fn iter(&self) -> impl Iterator<Item = (ShimKind, &[u8])> {
         let mut start = 0;
-        self.kinds.iter().map_while(move |&slot| {
-            let bytes = &self.bytes[start..start + stored_bytes(slot)?];
-            start += bytes.len();
-            Some((ShimKind::from_slot(slot)?, bytes))
+        std::iter::from_fn(move || {
+            let kind = *self.bytes.get(start)?;
+            let bytes = &self.bytes[start + KIND_BYTES..][..stored_bytes(kind)?];
+            start += KIND_BYTES + bytes.len();
+            Some((ShimKind::from_number(kind)?, bytes))
         })
     }
 
+    /// Where the bytes of the shim of this kind begin.
     #[inline]
-    fn find(&self, wanted: ShimKind) -> Option<(usize, usize)> {
+    fn find(&self, wanted: ShimKind) -> Option<usize> {
         let mut start = 0;
-        for (slot, &kind) in self.kinds.iter().enumerate() {
+        loop {
+            let kind = *self.bytes.get(start)?;
             if kind == wanted as u8 {
-                return Some((slot, start));
+                return Some(start + KIND_BYTES);
             }
-            start += stored_bytes(kind)?;
+            start += KIND_BYTES + stored_bytes(kind)?;
         }
-        None
+    }
+
+    fn used_bytes(&self) -> usize {
+        let mut used = 0;
+        while let Some(bytes) = self.bytes.get(used).and_then(|&kind| stored_bytes(kind)) {
+            used += KIND_BYTES + bytes;
+        }
+        used
     }
 }
 
-/// Bytes that a shim of this kind takes in the descriptor; `None` for an empty slot.
+/// Bytes that a shim of this kind takes in the descriptor; `None` for a number that is no kind.
 #[inline]
 fn stored_bytes(kind: u8) -> Option<usize> {
     use crate::linkguardian::{AckHeader, ControlHeader, DataHeader, LossNotification};
@@ -290,8 +297,7 @@ fn stored_bytes(kind: u8) -> Option<usize> {
 
 impl fmt::Debug for ShimStack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kinds = self.kinds.iter().filter(|&&kind| kind != 0);
-        f.debug_list().entries(kinds).finish()
+        f.debug_list().entries(self.iter().map(|(kind, _)| kind)).finish()
     }
 }
 
@@ -299,6 +305,10 @@ impl fmt::Debug for ShimStack {
 mod tests {
     use super::*;
     use crate::linkguardian::{AckHeader, DataHeader, Era, LossNotification, PacketType, SequenceNumber};
+    use crate::packet::PortId;
+    use crate::priority_mark::PriorityMark;
+    use crate::rimm::DetourHeader;
+    use crate::sqr::CacheMetadata;
 
     fn data(value: u16) -> DataHeader {
         DataHeader::new(PacketType::Data, SequenceNumber::new(value, Era::Even))
@@ -336,7 +346,7 @@ mod tests {
     #[test]
     fn every_kind_has_a_length() {
         for kind in ShimKind::ALL {
-            assert!(stored_bytes(kind as u8).is_some_and(|bytes| (1..=CAPACITY_BYTES).contains(&bytes)), "{kind:?}");
+            assert!(stored_bytes(kind as u8).is_some_and(|bytes| (1..CAPACITY_BYTES).contains(&bytes)), "{kind:?}");
         }
     }
 
@@ -347,8 +357,30 @@ mod tests {
         stack.push(ack(2)).unwrap();
         stack.push(LossNotification { first_lost: SequenceNumber::new(3, Era::Even), count: 1 }).unwrap();
         stack.push(CheckNumber(5)).unwrap();
+        stack.push(CheckNumber(6)).unwrap();
+        stack.push(DetourCount(7)).unwrap();
         let before = stack;
-        assert_eq!(stack.push(data(4)), Err(ShimStackFull));
+        assert_eq!(stack.push(data(4)), Err(ShimStackFull), "25 of 28 bytes are taken, and it needs 4");
         assert_eq!(stack, before);
+    }
+
+    #[test]
+    fn what_can_meet_on_a_packet_fits_to_the_byte() {
+        let mut stack = ShimStack::default();
+        stack.push(PriorityMark::default()).unwrap();
+        stack.push(DetourCount(1)).unwrap();
+        let carried = stack;
+        let metadata = CacheMetadata { tag: 1, started_ns: 2, primary: PortId(3), is_kept_back: true, skip: None };
+        stack.push(metadata).unwrap();
+        assert_eq!((stack.used_bytes(), stack.get()), (CAPACITY_BYTES, Some(metadata)));
+        let mut stack = carried;
+        stack.push(DetourHeader { sequence: 1, origin: 2, detours: 3, depth_segments: 4 }).unwrap();
+        stack.push(data(7)).unwrap();
+        stack.push(CheckNumber(9)).unwrap();
+        assert_eq!((stack.used_bytes(), stack.get()), (CAPACITY_BYTES, Some(CheckNumber(9))));
+        assert_eq!(stack.push(DetourCount(2)), Err(ShimStackFull));
+        assert_eq!(stack.iter().count(), 5);
+        assert_eq!(stack.remove::<DetourCount>(), Some(DetourCount(1)));
+        assert_eq!((stack.get(), stack.get()), (Some(PriorityMark::default()), Some(data(7))));
     }
 }

@@ -10,7 +10,7 @@ pub struct CacheMetadata {
     pub tag: u32,
     /// Clock at which the packet was sent, or kept back (StartEgressTstamp): the low bits of nanoseconds.
     pub started_ns: u32,
-    /// The port by which the packet would leave (PrimaryPort).
+    /// The port by which the packet would leave (PrimaryPort), below [`Self::PORTS`].
     pub primary: PortId,
     /// The only copy that exists: the packet was kept back because its port was down or others were before it.
     pub is_kept_back: bool,
@@ -27,29 +27,47 @@ pub struct Skip {
     pub to: u32,
 }
 
+impl CacheMetadata {
+    /// How many ports the field can tell apart.
+    pub const PORTS: u16 = 1 << 14;
+    const IS_KEPT_BACK: u16 = 1 << 15;
+    const HAS_SKIP: u16 = 1 << 14;
+}
+
+impl Skip {
+    /// How long one can be; the order goes over a longer run in steps.
+    pub const LONGEST: u32 = (1 << 24) - 1;
+}
+
+/// A skip is its first tag and its length, which has 24 bits.
 impl Shim for CacheMetadata {
     const KIND: ShimKind = ShimKind::SqrCache;
-    const BYTES: usize = 19;
+    const BYTES: usize = 17;
     const WIRE_BYTES: u32 = 0;
 
     fn emit(&self, bytes: &mut [u8]) {
+        let flag = |is_set: bool, flag: u16| if is_set { flag } else { 0 };
+        let flags = flag(self.is_kept_back, Self::IS_KEPT_BACK) | flag(self.skip.is_some(), Self::HAS_SKIP);
         let skip = self.skip.unwrap_or(Skip { from: 0, to: 0 });
+        let length = skip.to.wrapping_sub(skip.from).min(Skip::LONGEST);
         bytes[0..4].copy_from_slice(&self.tag.to_be_bytes());
         bytes[4..8].copy_from_slice(&self.started_ns.to_be_bytes());
-        bytes[8..10].copy_from_slice(&self.primary.0.to_be_bytes());
-        bytes[10] = u8::from(self.is_kept_back) | u8::from(self.skip.is_some()) << 1;
-        bytes[11..15].copy_from_slice(&skip.from.to_be_bytes());
-        bytes[15..19].copy_from_slice(&skip.to.to_be_bytes());
+        bytes[8..10].copy_from_slice(&(self.primary.0 | flags).to_be_bytes());
+        bytes[10..14].copy_from_slice(&skip.from.to_be_bytes());
+        bytes[14..17].copy_from_slice(&length.to_be_bytes()[1..]);
     }
 
     fn parse(bytes: &[u8]) -> Self {
         let word = |at: usize| u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let port = u16::from_be_bytes([bytes[8], bytes[9]]);
+        let from = word(10);
+        let to = from.wrapping_add(word(13) & Skip::LONGEST);
         Self {
             tag: word(0),
             started_ns: word(4),
-            primary: PortId(u16::from_be_bytes([bytes[8], bytes[9]])),
-            is_kept_back: bytes[10] & 1 == 1,
-            skip: (bytes[10] & 2 == 2).then(|| Skip { from: word(11), to: word(15) }),
+            primary: PortId(port & (Self::PORTS - 1)),
+            is_kept_back: port & Self::IS_KEPT_BACK != 0,
+            skip: (port & Self::HAS_SKIP != 0).then_some(Skip { from, to }),
         }
     }
 }
@@ -58,15 +76,30 @@ impl Shim for CacheMetadata {
 mod tests {
     use super::*;
 
+    fn again(metadata: &CacheMetadata) -> CacheMetadata {
+        let mut bytes = [0; CacheMetadata::BYTES];
+        metadata.emit(&mut bytes);
+        CacheMetadata::parse(&bytes)
+    }
+
     #[test]
     fn what_is_emitted_is_parsed() {
         let plain =
             CacheMetadata { tag: u32::MAX, started_ns: 7, primary: PortId(300), is_kept_back: true, skip: None };
         let skipping = CacheMetadata { is_kept_back: false, skip: Some(Skip { from: u32::MAX, to: 3 }), ..plain };
-        for metadata in [plain, skipping] {
-            let mut bytes = [0; CacheMetadata::BYTES];
-            metadata.emit(&mut bytes);
-            assert_eq!(CacheMetadata::parse(&bytes), metadata);
+        let last = CacheMetadata { primary: PortId(CacheMetadata::PORTS - 1), ..skipping };
+        for metadata in [plain, skipping, last] {
+            assert_eq!(again(&metadata), metadata);
+        }
+    }
+
+    #[test]
+    fn a_skip_that_is_too_long_is_taken_in_steps() {
+        let plain = CacheMetadata { tag: 9, started_ns: 7, primary: PortId(1), is_kept_back: true, skip: None };
+        for (length, kept) in [(Skip::LONGEST, Skip::LONGEST), (Skip::LONGEST + 1, Skip::LONGEST)] {
+            let skip = |length: u32| Some(Skip { from: u32::MAX - 1, to: (u32::MAX - 1).wrapping_add(length) });
+            let metadata = CacheMetadata { skip: skip(length), ..plain };
+            assert_eq!(again(&metadata), CacheMetadata { skip: skip(kept), ..plain });
         }
     }
 }

@@ -28,6 +28,7 @@ def up(
     record: Path | None,
     mode: Mode,
     slack_us: float,
+    real_time: bool,
     congestion: str | None,
     json: bool,
 ) -> int:
@@ -44,6 +45,7 @@ def up(
         file_name=file_name if file == STANDARD_INPUT else str(file.absolute()),
         mode=mode,
         slack_us=slack_us,
+        real_time=real_time,
         is_strict=strict,
         record=client.absolute(record),
         congestion=congestion,

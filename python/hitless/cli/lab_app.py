@@ -36,6 +36,9 @@ def up(
     slack_us: Annotated[
         float, typer.Option(min=1.0, max=1e6, help="How late a departure may be, in microseconds.")
     ] = 1_000.0,
+    real_time: Annotated[
+        bool, typer.Option("--real-time", help="Forward before all other programs of this machine (SCHED_RR).")
+    ] = False,
     congestion: Annotated[
         str | None,
         typer.Option(help="TCP congestion control of every host, such as bbr.", show_default="the scenario's"),
@@ -63,6 +66,7 @@ def up(
         record=record,
         mode=mode,
         slack_us=slack_us,
+        real_time=real_time,
         congestion=congestion,
         json=json,
     )

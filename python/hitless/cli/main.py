@@ -260,6 +260,14 @@ def check(
 
 
 @scenario_app.command()
+def resources(file: ScenarioFile, json: Json = False) -> None:
+    """Print what the mechanisms take of a real switch, beside what the switch has. See docs/resources.md."""
+    from hitless.cli import resources as command
+
+    command.resources(file, json=json)
+
+
+@scenario_app.command()
 def schema(
     json: Annotated[bool, typer.Option("--json", help="As JSON Schema, for editors.")] = False,
 ) -> None:

@@ -145,9 +145,10 @@ class Row:
     @property
     def judgement(self) -> Judgement:
         """What the judge says; nothing where the number leaves out too much of what was begun."""
-        left_out = [str(share) for share in self.completed if not share.is_complete]
+        left_out = [share for share in self.completed if not share.is_complete]
         if left_out and not isinstance(self.judge, Unjudged):
-            return no_verdict(f"below {_COMPLETE:.0%}: {', '.join(left_out)}")
+            of = ", ".join(share.series for share in left_out)
+            return no_verdict(f"fewer than {_COMPLETE:.0%} of the {left_out[0].what} finished: {of}")
         return self.judge.judge(self.measured, self.paper, self.interval)
 
     @property

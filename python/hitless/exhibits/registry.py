@@ -28,6 +28,7 @@ PAPERS: tuple[Paper, ...] = (
     Paper("sqr", "SQR: no packet lost when a link fails (ICNP 2019)", "hitless.exhibits.sqr"),
     Paper("pd", "Simple and Preemptive Deflection (CoNEXT 2023)", "hitless.exhibits.deflection"),
     Paper("rimm", "RIMM: microbursts detoured to a neighbour (IEEE Access 2022)", "hitless.exhibits.rimm"),
+    Paper("all", "All five systems: at once, and on real packets", "hitless.exhibits.together"),
 )
 
 

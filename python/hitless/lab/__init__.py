@@ -10,4 +10,5 @@ From the scenario to the running lab, in the order of use:
 - `hitless.lab.control`: the socket on which a lab is asked and told
 - `hitless.lab.process`: the process of a lab, from its start to its clean end
 - `hitless.lab.client`: what other processes do with a lab
+- `hitless.lab.traffic`, `hitless.lab.programs`: programs that send and receive in its hosts, and count
 """

@@ -54,6 +54,8 @@ class Launch(BaseModel):
     record: str | None = None
     """A path from the root on."""
     congestion: str | None = None
+    real_time: bool = False
+    """The fabric goes before all other programs of this machine."""
 
 
 Tell = Callable[[str, Any], None]
@@ -143,6 +145,7 @@ class Lab:
             slack_us=self._launch.slack_us,
             ring_frames=ring_frames,
             record=Path(self._launch.record) if self._launch.record else None,
+            real_time=self._launch.real_time,
         )
 
     def _build(self) -> dict[str, str]:

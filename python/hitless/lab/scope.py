@@ -24,6 +24,8 @@ def scope(scenario: Mapping[str, Any], written: str) -> Scope:
 
 def _used(scenario: Mapping[str, Any]) -> list[str]:
     used = ["the topology with its rates and delays", "the switches: pipelines, queues, buffer, marking"]
+    if scenario.get("host", {}).get("marking", {}).get("by") == "dscp":
+        used.append("hosts' marks of priority: the code points (DSCP) that their programs set")
     mechanisms = [entry["kind"] for entry in scenario.get("mechanism", [])]
     if mechanisms:
         used.append(f"the mechanisms: {listed(mechanisms)}")
@@ -44,8 +46,11 @@ def _ignored(scenario: Mapping[str, Any], own: Mapping[str, Any]) -> list[str]:
     if scenario.get("transport"):
         names = listed(entry["name"] for entry in scenario["transport"])
         ignored.append(f"[[transport]] ({names}): the kernel's own; what it can be set to is set")
-    if "host" in own:
-        ignored.append("[host] but for nic_queue: kernels have delays of their own")
+    host = own.get("host", {})
+    if host.get("marking", {}).get("by") not in {None, "dscp"}:
+        ignored.append('host.marking: real hosts write no such mark; by = "dscp" takes what programs in them can set')
+    if host.keys() - {"nic_queue", "marking"}:
+        ignored.append("[host] but for nic_queue and marking: kernels have delays of their own")
     if "measure" in own:
         ignored.append("[measure]: hitless lab status counts, --record keeps every frame")
     times = [name for name in ("duration", "until", "warmup") if name in own]

@@ -15,12 +15,14 @@ use hitless_wire::frame::{EtherType, FlowHashSeed, MacAddress};
 use hitless_wire::link::{LinkFormat, RefusalCounters};
 use hitless_wire::{Duration, HostId, Packet, Time};
 
+use crate::scenario::{RankedBy, Scenario};
+
 pub use bridge::{Bridge, BridgeCounters};
 pub use decision::{Action, Decision};
 pub use frames::{FrameInfo, FramePool, NoRoom};
 pub(crate) use points::RealEnd;
 pub use points::{Border, Point};
-pub(crate) use wire::{control_packet, read, read_link, with_shims, write_to_host, write_to_switch};
+pub(crate) use wire::{control_packet, read, read_link, with_mark, with_shims, write_to_host, write_to_switch};
 
 /// In place of a host: the packet is for all points but the one by which it came.
 pub const EVERYONE: HostId = HostId(u32::MAX);
@@ -187,6 +189,8 @@ pub(crate) struct Outside {
     /// The time of the event, or of the command, that is being handled.
     pub now: Time,
     pub hash_seed: FlowHashSeed,
+    /// Whether the code points of hosts are their packets' priority.
+    pub ranks_by_dscp: bool,
     /// Frames refused at points to switches, by reason.
     pub link_refusals: RefusalCounters,
     /// What must always hold and did not: the first of it.
@@ -196,7 +200,12 @@ pub(crate) struct Outside {
 impl Outside {
     /// # Errors
     /// A sentence: a station behind a point that does not exist.
-    pub fn new(settings: &OutsideSettings, points: Vec<Point>, links: usize, seed: u64) -> Result<Self, String> {
+    pub fn new(
+        settings: &OutsideSettings,
+        points: Vec<Point>,
+        links: usize,
+        scenario: &Scenario,
+    ) -> Result<Self, String> {
         let mut behind = vec![NOBODY; links];
         for (number, point) in points.iter().enumerate() {
             behind[point.outwards.index()] = number as u16;
@@ -216,7 +225,8 @@ impl Outside {
             counts: FrameCounts::default(),
             witness: None,
             now: Time::ZERO,
-            hash_seed: FlowHashSeed(seed),
+            hash_seed: FlowHashSeed(scenario.seed),
+            ranks_by_dscp: scenario.host.marking.is_some_and(|marking| marking.by == RankedBy::Dscp),
             link_refusals: RefusalCounters::default(),
             violation: None,
         })

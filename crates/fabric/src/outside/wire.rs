@@ -6,7 +6,7 @@ use hitless_wire::linkguardian::{AckHeader, ControlHeader, DataHeader, LossNotif
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::pause::PauseFrame;
 use hitless_wire::shim::{CheckNumber, DetourCount, ShimStack};
-use hitless_wire::{Ecn, Packet, ServiceKey, Shim};
+use hitless_wire::{Ecn, Packet, PriorityMark, ServiceKey, Shim};
 
 /// What was read in a frame of a host.
 pub(crate) struct Read {
@@ -14,6 +14,8 @@ pub(crate) struct Read {
     pub source: MacAddress,
     /// Length, class, ECN and hash.
     pub packet: Packet,
+    /// What its code point says of its urgency.
+    pub mark: Option<PriorityMark>,
     pub service: ServiceKey,
 }
 
@@ -22,7 +24,8 @@ pub(crate) fn read(bytes: &[u8], seed: FlowHashSeed) -> Option<Read> {
     let frame = Frame::parse(bytes).ok()?;
     // A bridge leaves the time to live of what it forwards alone; the fabric counts its own hops.
     let packet = Packet { ttl: Packet::INITIAL_TTL, ..frame.describe(seed) };
-    Some(Read { destination: frame.destination, source: frame.source, packet, service: frame.service_key() })
+    let Frame { destination, source, .. } = frame;
+    Some(Read { destination, source, packet, mark: frame.priority_mark(), service: frame.service_key() })
 }
 
 /// What came over a link from a switch elsewhere.
@@ -42,8 +45,21 @@ pub(crate) fn read_link(bytes: &[u8], format: &LinkFormat) -> Result<FromSwitch,
     Ok(FromSwitch { shims: frame.shims, inner })
 }
 
-/// Puts the shims of a link on a packet, which grows by them.
-pub(crate) fn with_shims(mut packet: Packet, shims: ShimStack) -> Packet {
+/// Puts a mark on a packet, which does not grow by it: what it says is in the bytes that came.
+pub(crate) fn with_mark(mut packet: Packet, mark: PriorityMark) -> Packet {
+    // One that has no room for it (a frame of a link with all headers) counts as the most urgent, as all without a mark.
+    let _ = packet.shims.push(mark);
+    packet
+}
+
+/// Puts the shims of a link on a packet, which grows by them; what was read in its bytes stays.
+pub(crate) fn with_shims(packet: Packet, shims: ShimStack) -> Packet {
+    let mark = packet.shims.get::<PriorityMark>();
+    let packet = grown_by(packet, shims);
+    mark.map_or(packet, |mark| with_mark(packet, mark))
+}
+
+fn grown_by(mut packet: Packet, shims: ShimStack) -> Packet {
     packet.is_repair = shims.get::<DataHeader>().is_some_and(|header| header.retransmitted);
     packet.frame_bytes += wire_bytes(&shims);
     packet.shims = shims;
@@ -82,13 +98,14 @@ pub(crate) fn write_to_host<'a>(
     let mut shims = packet.shims;
     shims.remove::<CheckNumber>();
     shims.remove::<DetourCount>();
+    shims.remove::<PriorityMark>();
     if !shims.is_empty() {
         return Err(format!("a packet left for a host with what belongs into the fabric on it: {shims:?}"));
     }
     Ok(marked(packet, ecn_before, body, scratch))
 }
 
-/// The bytes that leave for a switch elsewhere.
+/// The bytes that leave for a switch elsewhere, which reads the mark in them again.
 ///
 /// # Errors
 /// A sentence, when something is on the packet that must not cross a link.
@@ -104,7 +121,9 @@ pub(crate) fn write_to_switch<'a>(
         body.map_or(0, <[u8]>::len) + hitless_wire::link::ADDED_BYTES_MAX + hitless_wire::frame::MINIMUM_BYTES,
         0,
     );
-    let length = format.encode(&packet.shims, body, out).map_err(|error| error.to_string())?;
+    let mut shims = packet.shims;
+    shims.remove::<PriorityMark>();
+    let length = format.encode(&shims, body, out).map_err(|error| error.to_string())?;
     Ok(&out[..length])
 }
 

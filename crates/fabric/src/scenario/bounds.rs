@@ -1,5 +1,6 @@
 //! Bounds that follow from a scenario: how long a frame flies, how long a failure lasts.
 
+use hitless_wire::packet::MTU_FRAME_BYTES;
 use hitless_wire::{Bytes, Duration, PriorityMark, Shim};
 
 use super::{BufferSettings, Detection, LinkFailure, Protocol, QueueLength, RecoveryScheme, Scenario, StaticBuffer};
@@ -12,7 +13,8 @@ fn sum(a: Duration, b: Duration) -> Duration {
 }
 
 impl Scenario {
-    /// The length of the longest frame that any host sends: its transport's, with the mark if there is one.
+    /// The length of the longest frame that any host sends: its transport's, with the mark if there is one. Without transports
+    /// hosts are real, and send full Ethernet frames.
     pub fn frame_max(&self) -> Bytes {
         let longest = |protocol: &Protocol| match protocol {
             Protocol::Tcp(tcp) => tcp.mss.0.saturating_add(tcp.header_bytes.0).max(tcp.ack_bytes.0),
@@ -20,7 +22,12 @@ impl Scenario {
             Protocol::Udp(udp) => udp.frame_bytes.0,
             Protocol::PacketPair(pair) => pair.mss.0.saturating_add(pair.header_bytes.0).max(pair.ack_bytes.0),
         };
-        let unmarked = self.transports.iter().map(|transport| longest(&transport.protocol)).max().unwrap_or(0);
+        let unmarked = self
+            .transports
+            .iter()
+            .map(|transport| longest(&transport.protocol))
+            .max()
+            .unwrap_or(MTU_FRAME_BYTES.into());
         let mark = if self.marks_packets() { u64::from(PriorityMark::WIRE_BYTES) } else { 0 };
         Bytes(unmarked.saturating_add(mark))
     }

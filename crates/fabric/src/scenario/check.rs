@@ -6,7 +6,7 @@ use toml::Table;
 
 use super::document::{Document, SyntaxError};
 use super::error::{Finding, Problem, ScenarioError};
-use super::{MechanismSettings, Scenario, cross, defaults, schema, structure};
+use super::{MechanismSettings, Scenario, budget, cross, defaults, schema, structure};
 
 /// What a scenario is read for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub enum Purpose {
     Simulation,
     /// A live run: real programs send, and somebody ends it.
     Live,
+    /// None: somebody asks what its mechanisms take of a switch, also when that is more than there is.
+    Survey,
 }
 
 /// Reads a scenario for a simulation, as [`check_for`] does.
@@ -51,6 +53,9 @@ pub fn check_for(text: &str, file_name: &str, purpose: Purpose) -> Result<Scenar
     let mut problems = scenario.read_loss_traces();
     let scenario = resolve(scenario);
     problems.extend(cross::check(&scenario, purpose));
+    if problems.is_empty() && scenario.switch.checked && purpose != Purpose::Survey {
+        problems.extend(budget::check(&scenario));
+    }
     if problems.is_empty() {
         return Ok(scenario);
     }

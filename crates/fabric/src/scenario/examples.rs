@@ -37,6 +37,7 @@ embedded_examples!(
     "cut-link",
     "afq-neighbours",
     "microburst",
+    "all-together",
     "bench-a",
     "bench-b",
     "bench-c",

@@ -245,12 +245,12 @@ fn pareto_largest() -> Bytes {
     Bytes(1_000_000_000)
 }
 
-/// Incast queries: at the same moment `fan_in` different hosts each send `size` to one host.
+/// Incast queries: at the same moment `fan_in` hosts each send `size` to one host.
 /// Give one of `queries_per_second`, `period`, or `load` with `load_of`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IncastFlows {
-    /// Hosts that answer a query.
+    /// Answers to a query, each from another host unless `servers_repeat`.
     #[schemars(range(min = 1, max = 65535))]
     pub fan_in: u32,
     /// Payload of each answer.
@@ -276,9 +276,12 @@ pub struct IncastFlows {
     /// Hosts that ask, and receive; one is drawn for each query.
     #[serde(default = "all_hosts")]
     pub clients: Vec<String>,
-    /// Hosts that answer; `fan_in` different ones are drawn, never the client.
+    /// Hosts that answer; `fan_in` of them are drawn, never the client.
     #[serde(default = "all_hosts")]
     pub servers: Vec<String>,
+    /// Servers are drawn one by one, so that a host may give several answers to a query; `fan_in` may exceed their number.
+    #[serde(default)]
+    pub servers_repeat: bool,
     /// The client opens a connection to each server and asks. Left out: all servers begin to answer by themselves at the
     /// moment of the query.
     #[serde(default, skip_serializing_if = "Option::is_none")]

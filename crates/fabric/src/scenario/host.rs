@@ -26,7 +26,8 @@ pub struct HostSettings {
     #[schemars(range(min = 1, max = 255))]
     pub time_to_live: u8,
     /// Data packets carry a mark of 8 B that says how urgent they are, written below the transport (Vertigo, CoNEXT 2021,
-    /// section 3.1). `[[flows]]` may fix or falsify what it says. Left out: only groups with a `rank` are marked.
+    /// section 3.1). `[[flows]]` may fix or falsify what it says. Left out: only groups with a `rank` are marked. Live, real
+    /// hosts write no such mark: only `by = "dscp"` has an effect there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marking: Option<MarkingSettings>,
     /// Marked packets are put back into order below the receiving transport (Vertigo, section 3.3). Left out: they go to
@@ -58,6 +59,12 @@ pub enum RankedBy {
     RemainingBytes,
     /// Bytes of the message sent before this packet: least attained service first.
     AttainedService,
+    /// What the differentiated services code point (DSCP) of the IP header says, which programs on real hosts can set: by
+    /// class selector, 7 first (RFC 2474), 262144 B from one to the next, so that CS7 has rank 0 and the default 1835008;
+    /// 65536 B more for each step of drop precedence of Assured Forwarding (RFC 2597); Lower Effort (RFC 8622) and CS1 last,
+    /// 2097152. Packets without payload have no mark. In simulations the code point is the class selector of the group's
+    /// `class`; live the mark takes no room on links.
+    Dscp,
 }
 
 /// The ordering layer. It goes by what marks say; in groups with `rank` or `rank_divisor`, and for flows without an end,

@@ -15,6 +15,7 @@
 pub mod quantity;
 
 mod bounds;
+mod budget;
 mod check;
 mod cross;
 mod defaults;
@@ -86,7 +87,8 @@ pub use recovery::{
 };
 pub use schema::schema;
 pub use switch::{
-    BufferSettings, DepthVisible, EcnSettings, SchedulerKind, SharedBuffer, StaticBuffer, SwitchPreset, SwitchSettings,
+    BudgetSettings, BufferSettings, DepthVisible, EcnSettings, SchedulerKind, SharedBuffer, StaticBuffer, SwitchPreset,
+    SwitchSettings,
 };
 pub use switch_ports::PortSettings;
 pub use topology::{Chain, Dumbbell, FatTree, FatTreeWiring, Graph, GraphLink, LeafSpine, LinkSpec, TopologySettings};

@@ -71,8 +71,8 @@ pub struct TcpSettings {
     /// that the first timeout is `rto_initial`.
     #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub known_rtt: Option<Duration>,
-    /// Send new data only in bursts of so many segments, or a third of the window if that is less, as segmentation in
-    /// the network card does; left out: each segment as soon as the window allows.
+    /// Send new data in bursts of up to so many segments, each when the window has room for all of it or when a third of
+    /// the window is free, as with segmentation in the network card; left out: each segment as the window allows.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 65535))]
     pub burst_segments: Option<u32>,

@@ -14,7 +14,7 @@ use super::{
 use crate::topology::Topology;
 use crate::topology::select::select_hosts;
 use crate::workload::generators::{
-    Arrivals, IncastGenerator, PairGenerator, PairSampler, Template, paired, permutation,
+    Answers, Arrivals, IncastGenerator, PairGenerator, PairSampler, Template, paired, permutation,
 };
 use crate::workload::size::Pareto;
 use crate::workload::{
@@ -256,14 +256,15 @@ impl Builder<'_> {
                 return Err(Problem::new(self.section, "", rule));
             }
         };
-        let shape = (settings.fan_in, bytes);
+        let answers = Answers { fan_in: settings.fan_in, bytes, servers_repeat: settings.servers_repeat };
         let asking = self.asking(settings.request.as_ref())?;
         let section = self.section;
-        IncastGenerator::new(self.template, (arrivals, settings.count), clients, servers, shape, self.stream)
+        IncastGenerator::new(self.template, (arrivals, settings.count), clients, servers, answers, self.stream)
             .map(|generator| Generator::Incast(Box::new(generator.asked(asking))))
             .ok_or_else(|| {
                 let rule = "is more than there are servers beside the client";
-                Problem::new(format!("{section}.fan_in"), "", rule)
+                let hint = "servers_repeat = true lets a server give several answers";
+                Problem::new(format!("{section}.fan_in"), "", rule).hint(hint)
             })
     }
 

@@ -199,7 +199,7 @@ fn timer_phase(settings: &HostSettings, streams: &RandomStreams, host: u32) -> D
     }
 }
 
-fn switch(
+pub(super) fn switch(
     scenario: &Scenario,
     topology: &Topology,
     id: SwitchId,
@@ -298,6 +298,7 @@ pub(super) fn architecture(settings: &SwitchSettings) -> Architecture {
             DepthVisible::Egress => DepthVisibility::Egress,
             DepthVisible::IngressAndEgress => DepthVisibility::IngressAndEgress,
         },
+        budget: settings.budget.map(Into::into),
         checked: settings.checked,
         ..Architecture::tofino_like()
     }

@@ -12,11 +12,11 @@ use super::recovery::every_link_may_fail;
 use super::{End, Simulation};
 use crate::outside::{
     Border, Departure, EVERYONE, FrameCounts, FrameInfo, NoRoom, Outside, OutsideSettings, Point, RealEnd, Refused,
-    Witness, control_packet, read, read_link, with_shims, write_to_host, write_to_switch,
+    Witness, control_packet, read, read_link, with_mark, with_shims, write_to_host, write_to_switch,
 };
 use crate::results::Outcome;
-use crate::scenario::{Scenario, Until};
-use crate::topology::Node;
+use crate::scenario::{MechanismSettings, Scenario, Until};
+use crate::topology::{Node, SwitchId, Topology};
 
 /// A frame that waits for its turn.
 #[derive(Clone, Copy, Debug)]
@@ -313,7 +313,10 @@ impl Outside {
         }
         self.frames.set_info(frame, FrameInfo { number, point, service: read.service, ecn: read.packet.ecn });
         let host = |point: u16| self.points[usize::from(point)].host;
-        Ok(Packet { source: host(point), destination: destination.map_or(EVERYONE, host), frame, ..read.packet })
+        let destination = destination.map_or(EVERYONE, host);
+        let packet = Packet { source: host(point), destination, frame, ..read.packet };
+        let mark = read.mark.filter(|_| self.ranks_by_dscp);
+        Ok(mark.map_or(packet, |mark| with_mark(packet, mark)))
     }
 }
 
@@ -328,13 +331,34 @@ impl Simulation {
             Node::Switch(_) => RealEnd::Switch(settings.format_of(name)),
         };
         let border = Border::new(&topology, &settings.points, real_end)?;
-        let outside = Outside::new(settings, border.points, 2 * topology.links.len(), scenario.seed)?;
+        neighbours_of_rimm_are_here(&scenario, &topology, &border.is_here)?;
+        let outside = Outside::new(settings, border.points, 2 * topology.links.len(), &scenario)?;
         let mut simulation = Self::build(scenario, Some(&border.is_here))?;
         for point in outside.points.iter().filter(|point| point.is_switch()) {
             simulation.medium.links[point.outwards.index()].clear_loss();
         }
         simulation.medium.outside = Some(Box::new(outside));
         Ok((simulation, border.is_here))
+    }
+}
+
+/// The format of links to switches elsewhere has no room for what RIMM writes for a neighbour.
+///
+/// # Errors
+/// A sentence: two neighbours, of which one runs elsewhere.
+fn neighbours_of_rimm_are_here(scenario: &Scenario, topology: &Topology, is_here: &[bool]) -> Result<(), String> {
+    let entries = scenario.mechanisms.iter().filter_map(|mechanism| match mechanism {
+        MechanismSettings::Rimm(settings) => Some(settings),
+        _ => None,
+    });
+    let is_apart = |&(a, b): &(SwitchId, SwitchId)| is_here[a.0 as usize] != is_here[b.0 as usize];
+    match entries.flat_map(|settings| settings.neighbours(topology)).find(is_apart) {
+        None => Ok(()),
+        Some((switch, neighbour)) => Err(format!(
+            "RIMM runs on {} and its neighbour {} by headers that only a link within one process carries: both have to be here",
+            topology.switch(switch).name,
+            topology.switch(neighbour).name
+        )),
     }
 }
 

@@ -23,6 +23,7 @@ mod order;
 mod outcome;
 mod outside;
 mod recovery;
+pub mod resources;
 mod sampling;
 mod session;
 mod transports;
@@ -34,6 +35,7 @@ use hitless_engine::{PacketHandle, Progress, Turn};
 use hitless_hosts::{Application, FlowConfig, Hosts, Marking, Rank, TransportId};
 use hitless_mechanisms::AnyMechanism;
 use hitless_switch::{Switch, SwitchEvent};
+use hitless_wire::frame::rank_of_dscp;
 use hitless_wire::{Duration, OrderedSet, PortId, Time, Transport};
 
 use crate::link::Fate;
@@ -112,6 +114,7 @@ fn marking(scenario: &Scenario, group: usize) -> Option<Marking> {
     let by = scenario.host.marking.map(|marking| match marking.by {
         RankedBy::RemainingBytes => Rank::RemainingBytes,
         RankedBy::AttainedService => Rank::AttainedService,
+        RankedBy::Dscp => Rank::Fixed(rank_of_dscp(group.class.min(7) << 3)),
     });
     let rank = group.rank.map(Rank::Fixed).or(by)?;
     let flowlet_gap = scenario.host.marking.and_then(|marking| marking.flowlet_gap).unwrap_or(Duration::MAX);

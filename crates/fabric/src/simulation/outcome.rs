@@ -16,7 +16,8 @@ use crate::workload::{FlowSize, FlowSpec};
 
 impl Simulation {
     pub(super) fn into_outcome(mut self, end: End, ended_at: Time) -> Outcome {
-        let reports = self.reports(ended_at);
+        let mut reports = self.reports(ended_at);
+        self.add_resources(&mut reports);
         let mut violations = self.broken_accounts(end);
         violations.extend(reports.iter().flat_map(|(_, report)| report.broken_promises.iter().cloned()));
         violations.extend(self.hardware_violations());
@@ -31,6 +32,14 @@ impl Simulation {
             switch.reports(now).map(|report| (id, report)).collect::<Vec<_>>()
         };
         self.switches.iter().enumerate().flat_map(of_switch).collect()
+    }
+
+    /// Adds to each mechanism's report what it takes of a real switch.
+    fn add_resources(&self, reports: &mut [(SwitchId, Report)]) {
+        let footprints = self.switches.iter().flat_map(|switch| switch.footprints());
+        for ((_, report), footprint) in reports.iter_mut().zip(footprints) {
+            footprint.named().into_iter().for_each(|(name, value)| report.count("switch", name, value));
+        }
     }
 
     /// Injected = delivered + dropped + in flight, and what is in flight exists.

@@ -30,12 +30,19 @@ pub fn select_links(topology: &Topology, name: &str) -> Result<Vec<DirectedLink>
 }
 
 /// A port of a switch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SwitchPort {
     /// The switch.
     pub switch: SwitchId,
     /// Its port; recirculation ports are numbered after those with links.
     pub port: PortId,
+}
+
+impl SwitchPort {
+    /// The link that it sends on, `sw2->sw6`; a recirculation port has none.
+    pub fn name(self, topology: &Topology) -> String {
+        topology.link_name(topology.switch(self.switch).ports[usize::from(self.port.0)].link)
+    }
 }
 
 /// The port of a switch that `name` means: `"sw2->sw6"` is the one that sends on this link, `"sw2.recirculation0"` the

@@ -60,6 +60,21 @@ fn the_transport_gets_its_packets_in_order_and_repeats_none() {
     }
 }
 
+/// A simulated host's code point is the class selector of its flows' class.
+#[test]
+fn a_code_point_ranks_all_packets_of_a_class_alike() {
+    let hash = |host: &str, group: &str| {
+        let priority = "[[mechanism]]\nkind = \"preemptive-deflection\"\n";
+        let queues = "preset = \"ideal\"\nqueues_per_port = 8\nscheduler = \"strict\"";
+        let text = text(&format!("{host}{ORDERING}"), TCP, &format!("{FLOWS}{group}\n{priority}"));
+        run(&text.replace("preset = \"ideal\"", queues).replace("BUFFER", "40 KB")).summary.trace_hash
+    };
+    for (class, rank) in [(0, 1_835_008), (1, 2_097_152), (5, 524_288), (7, 0)] {
+        let by_code_point = hash("marking = { by = \"dscp\" }\n", &format!("class = {class}"));
+        assert_eq!(by_code_point, hash("", &format!("class = {class}\nrank = {rank}")), "class {class}");
+    }
+}
+
 /// The first packet of a flowlet passes, whatever is missing before it, and what waited for that with it.
 #[test]
 fn flows_that_pause_arrive_whole_where_packets_are_lost() {

@@ -10,7 +10,7 @@ use hitless_live::{Options, Recorder, Replay, Status};
 
 /// A file in memory.
 #[derive(Clone, Default)]
-struct Disk(Arc<Mutex<Vec<u8>>>);
+pub struct Disk(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Disk {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -30,7 +30,7 @@ impl Disk {
 }
 
 /// A lab whose run is recorded.
-fn recorded(text: &str, points: &[&str], options: RecorderOptions) -> (Lab, Disk) {
+pub fn recorded(text: &str, points: &[&str], options: RecorderOptions) -> (Lab, Disk) {
     let names = points.iter().map(|&name| name.to_owned()).collect();
     let settings = OutsideSettings { frames: 256, ..OutsideSettings::new(names) };
     let header = Header::new(scenario_of(text).effective_toml(), &settings);
@@ -41,7 +41,7 @@ fn recorded(text: &str, points: &[&str], options: RecorderOptions) -> (Lab, Disk
     (lab, disk)
 }
 
-fn replayed(disk: &Disk) -> Replay {
+pub fn replayed(disk: &Disk) -> Replay {
     let found = replay(disk.content().as_slice()).unwrap_or_else(|error| panic!("{error}"));
     assert!(found.divergence.is_none(), "{}", found.divergence.expect("there is one"));
     assert_eq!((found.outcome.violations.as_slice(), found.is_complete), (&[] as &[String], true));
@@ -78,7 +78,7 @@ fn triangle(mechanism: &str) -> String {
 
 const HOSTS: [&str; 4] = ["h0", "h1", "h2", "h3"];
 
-fn counter(status: &Status, mechanism: &str, counter: &str) -> u64 {
+pub fn counter(status: &Status, mechanism: &str, counter: &str) -> u64 {
     let rows = status.mechanisms.iter().filter(|row| row.1 == mechanism && row.3 == counter);
     rows.map(|row| row.4).sum()
 }

@@ -1,5 +1,6 @@
 //! One fabric in two processes: LinkGuardian on a link whose ends are in different ones.
 
+use super::deflected::datagram;
 use super::lab::{Lab, frame, station};
 use hitless_live::Options;
 
@@ -27,6 +28,22 @@ fn turn(left: &mut Lab, right: &mut Lab) {
     }
     left.stall(5_000);
     right.stall(5_000);
+}
+
+#[test]
+fn packets_with_a_priority_by_code_point_cross_a_link_between_two_processes() {
+    let text = format!("{}[host]\nmarking = {{ by = \"dscp\" }}\n", chain());
+    let mut left = Lab::build(&text, &["h0", "sw1"], Options::default(), 256, 1_024);
+    let mut right = Lab::build(&text, &["sw0", "h1", "h2"], Options::default(), 256, 1_024);
+    let sent: Vec<_> = (0..100).map(|number| datagram(0, 1, (number % 64) as u8, number, number % 2 == 0)).collect();
+    for bytes in &sent {
+        left.send(0, bytes);
+        (0..4).for_each(|_| turn(&mut left, &mut right));
+    }
+    (0..200).for_each(|_| turn(&mut left, &mut right));
+    assert_eq!(right.far_end(1).receive(), sent);
+    left.finish();
+    right.finish();
 }
 
 #[test]

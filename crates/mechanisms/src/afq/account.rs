@@ -10,6 +10,8 @@ pub struct PortCounters {
     pub assigned: u64,
     /// Packets dropped because their round was too far ahead.
     pub too_far_ahead: u64,
+    /// Packets as far ahead that the port took all the same, as it had nothing else to send.
+    pub taken_when_idle: u64,
     /// Packets that the traffic manager had no room for.
     pub refused: u64,
     /// Of those, the ones whose charge was taken back.
@@ -35,6 +37,7 @@ impl PortCounters {
         let counters = [
             ("packets given a queue", self.assigned),
             ("packets dropped too far ahead", self.too_far_ahead),
+            ("packets too far ahead that an idle port took", self.taken_when_idle),
             ("packets the traffic manager refused", self.refused),
             ("packets refunded", self.refunded),
             ("packets marked", self.marked),

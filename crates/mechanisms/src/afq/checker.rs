@@ -20,6 +20,8 @@ pub struct Estimate {
     pub ahead_bytes: u64,
     /// From this distance on a packet is dropped.
     pub limit_bytes: u64,
+    /// Whether it was dropped for it: not where the port had nothing else to send.
+    pub is_dropped: bool,
 }
 
 /// The bid of each flow that a port has seen.
@@ -55,14 +57,14 @@ impl ExactBids {
         let Estimate { base_bytes, charge_bytes, ahead_bytes, limit_bytes, .. } = *estimate;
         let exact = self.bids.entry(estimate.flow).or_insert(0);
         let exact_bytes = exact.saturating_sub(base_bytes) + charge_bytes;
-        let is_dropped = ahead_bytes >= limit_bytes;
-        if !is_dropped || self.update == UpdateRule::Increment {
+        let is_too_far = ahead_bytes >= limit_bytes;
+        if !is_too_far || self.update == UpdateRule::Increment {
             *exact = base_bytes + exact_bytes;
         }
         self.packets += 1;
         self.error_max_bytes = self.error_max_bytes.max(ahead_bytes.saturating_sub(exact_bytes));
-        if is_dropped {
-            self.dropped_by_mistake += u64::from(exact_bytes < limit_bytes);
+        if is_too_far {
+            self.dropped_by_mistake += u64::from(estimate.is_dropped && exact_bytes < limit_bytes);
             return;
         }
         let rounds = [ahead_bytes, exact_bytes].map(|bytes| bytes / self.bytes_per_round);

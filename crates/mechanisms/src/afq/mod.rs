@@ -10,11 +10,12 @@ mod checker;
 pub mod config;
 pub mod hash;
 mod occupancy;
+mod resources;
 pub mod sketch;
 
 use hitless_switch::{
     Context, DropReason, Environment, GroupDiscipline, HookSet, Mechanism, QueueConfig, QueueGroup, QueueLimit, Report,
-    Rounds, Subscriptions, Verdict,
+    Resources, Rounds, Subscriptions, Verdict,
 };
 use hitless_wire::{Packet, PortId, QueueId, Time};
 
@@ -83,7 +84,8 @@ struct SwapState {
     /// The number of the period, which every swap ends.
     period: u16,
     is_timed: bool,
-    is_pending: bool,
+    /// A write is on its way that lets the other half go first than that of this round.
+    pending: Option<u64>,
 }
 
 impl Afq {
@@ -160,30 +162,47 @@ impl Afq {
     fn ask_for_swap<E: Environment>(&mut self, place: usize, context: &mut Context<'_, E>) {
         let Scheduler::TwoGroups { delay, .. } = self.config.scheduler else { return };
         let state = &mut self.ports[place];
-        if state.swaps.is_pending {
+        if state.swaps.pending.is_some() {
             return;
         }
+        state.swaps.pending = context.rounds(state.port).map(|rounds| rounds.oldest);
         if delay.as_ps() == 0 {
             return self.swap(place, context);
         }
-        state.swaps.is_pending = true;
         context.wake_at(context.now() + delay, u32::from(state.port.0) << 16);
     }
 
+    /// The write takes effect, if what it says is not so by now: an idle port's rounds may have gone on without it.
     fn swap<E: Environment>(&mut self, place: usize, context: &mut Context<'_, E>) {
         let state = &mut self.ports[place];
         let port = state.port;
-        state.swaps.is_pending = false;
+        let first = context.rounds(port).map(|rounds| rounds.oldest);
         state.swaps.is_timed = false;
         state.swaps.period = state.swaps.period.wrapping_add(1) & (PERIOD as u16 - 1);
-        if context.group_bytes(port) == 0 {
-            return;
+        if state.swaps.pending.take() == first {
+            state.counters.swaps += 1;
+            context.swap_halves(port);
         }
-        state.counters.swaps += 1;
-        context.swap_halves(port);
-        self.time_period(place, context);
         if context.waits_for_swap(port) {
             self.ask_for_swap(place, context);
+        }
+        if context.group_bytes(port) > 0 {
+            self.time_period(place, context);
+        }
+    }
+
+    /// The period of a port is over. With nothing to serve the groups stay as they are, unless the first has been served.
+    fn end_period<E: Environment>(&mut self, place: usize, context: &mut Context<'_, E>) {
+        let PortState { port, swaps, .. } = &mut self.ports[place];
+        swaps.is_timed = false;
+        if context.group_bytes(*port) > 0 || context.waits_for_swap(*port) {
+            self.ask_for_swap(place, context);
+        }
+    }
+
+    fn swap_if_first_is_over<E: Environment>(&mut self, port: PortId, context: &mut Context<'_, E>) {
+        if matches!(self.config.scheduler, Scheduler::TwoGroups { .. }) && context.waits_for_swap(port) {
+            self.ask_for_swap(self.place(port), context);
         }
     }
 
@@ -277,6 +296,7 @@ impl Mechanism for Afq {
         let packet = Facts::of(context.packet());
         let port = packet.egress_port;
         let place = self.place(port);
+        self.swap_if_first_is_over(port, context);
         let mut rounds = context.rounds(port).expect("AFQ's ports have its group of queues");
         let state = &mut self.ports[place];
         if let Some(estimate) = &mut state.estimate {
@@ -288,25 +308,33 @@ impl Mechanism for Afq {
         };
         let request = self.request(&packet, rounds, active);
         let bid = self.ports[place].sketch.raise(context.pass(), &request);
+        let is_too_far = bid.ahead_bytes >= request.limit_bytes;
+        let is_idle = is_too_far && context.group_is_idle(port);
         if self.config.measures_estimation {
-            self.check(place, &packet, &request, bid.ahead_bytes);
+            self.check(place, &packet, &request, bid.ahead_bytes, is_too_far && !is_idle);
         }
         let state = &mut self.ports[place];
         state.counters.rows_differed += u64::from(bid.rows_differ);
         state.counters.round = rounds.current;
-        if bid.ahead_bytes >= request.limit_bytes {
+        if is_idle {
+            state.counters.taken_when_idle += 1;
+            return self.assign(place, rounds, rounds.oldest + u64::from(active) - 1, context);
+        }
+        if is_too_far {
             state.counters.too_far_ahead += 1;
             return Verdict::Drop(DropReason::Mechanism);
         }
         // Below the limit, which fits 32 bits.
         let ahead = bid.ahead_bytes as u32 / self.config.bytes_per_round;
-        self.assign(place, rounds, ahead, context)
+        self.assign(place, rounds, rounds.current + u64::from(ahead), context)
+    }
+
+    fn resources(&self) -> Resources {
+        resources::resources(self)
     }
 
     fn drained<E: Environment>(&mut self, port: PortId, _queue: QueueId, context: &mut Context<'_, E>) {
-        if context.waits_for_swap(port) {
-            self.ask_for_swap(self.place(port), context);
-        }
+        self.swap_if_first_is_over(port, context);
     }
 
     fn timer<E: Environment>(&mut self, token: u32, context: &mut Context<'_, E>) {
@@ -316,7 +344,7 @@ impl Mechanism for Afq {
         }
         let is_current = u32::from(self.ports[place].swaps.period) == token & (PERIOD - 1);
         if is_current {
-            self.ask_for_swap(place, context);
+            self.end_period(place, context);
         }
     }
 
@@ -345,27 +373,27 @@ impl Mechanism for Afq {
 }
 
 impl Afq {
-    /// Sends a packet to the queue of the round that is `ahead` of the current one.
+    /// Sends a packet to the queue of `round`.
     #[inline]
     fn assign<E: Environment>(
         &mut self,
         place: usize,
         rounds: Rounds,
-        ahead: u32,
+        round: u64,
         context: &mut Context<'_, E>,
     ) -> Verdict {
-        let round = rounds.current + u64::from(ahead);
+        let ahead = round.saturating_sub(rounds.current);
         let queue = QueueId(rounds.first.0 + self.queue_of(round));
         let state = &mut self.ports[place];
         let packet = context.packet();
         packet.round = round as u8;
-        if self.config.ecn_rounds.is_some_and(|threshold| ahead >= threshold) {
+        if self.config.ecn_rounds.is_some_and(|threshold| ahead >= threshold.into()) {
             let is_marked = packet.mark_congestion();
             state.counters.marked += u64::from(is_marked);
             state.counters.not_capable += u64::from(!is_marked);
         }
         state.counters.assigned += 1;
-        state.counters.rounds_ahead_max = state.counters.rounds_ahead_max.max(ahead.into());
+        state.counters.rounds_ahead_max = state.counters.rounds_ahead_max.max(ahead);
         if let Some(estimate) = &mut state.estimate {
             estimate.note_assigned(round);
         }
@@ -375,13 +403,14 @@ impl Afq {
     }
 
     #[cold]
-    fn check(&mut self, place: usize, packet: &Facts, request: &Request, ahead_bytes: u64) {
+    fn check(&mut self, place: usize, packet: &Facts, request: &Request, ahead_bytes: u64, is_dropped: bool) {
         let estimate = Estimate {
             flow: self.flow(packet),
             base_bytes: request.base_bytes,
             charge_bytes: request.charge_bytes,
             ahead_bytes,
             limit_bytes: request.limit_bytes,
+            is_dropped,
         };
         if let Some(exact) = &mut self.ports[place].exact {
             exact.compare(&estimate);

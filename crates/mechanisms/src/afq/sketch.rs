@@ -4,7 +4,7 @@
 //! beginning of the first round. Of a bid only its distance to the beginning of the current round matters, so a cell may
 //! have 32 bits and wrap.
 
-use hitless_switch::{Half, Pass, RegisterArray};
+use hitless_switch::{Half, Pass, RegisterArray, RegisterCell, RegisterUse};
 
 use super::config::{SketchConfig, UpdateRule};
 use super::hash::{Hashes, Key};
@@ -59,6 +59,14 @@ impl Sketch {
         }
     }
 
+    /// What it takes of a switch.
+    pub fn stated(&self) -> Vec<RegisterUse> {
+        match self {
+            Self::Narrow(cells) => cells.rows.iter().map(RegisterArray::stated).collect(),
+            Self::Wide(cells) => cells.rows.iter().map(RegisterArray::stated).collect(),
+        }
+    }
+
     /// Takes back what a packet was charged that has found no room in its queue.
     pub fn refund(&mut self, pass: &mut Pass, request: &Request) {
         match self {
@@ -69,7 +77,7 @@ impl Sketch {
 }
 
 /// A cell of a sketch.
-pub trait Cell: Copy + Default {
+pub trait Cell: RegisterCell + Default {
     /// Half of all values: what is further ahead is behind.
     const HALF: u64;
     /// The cell that holds `bid_bytes`, as far as it can.

@@ -11,10 +11,11 @@
 //! is committed to it when the packet is in ingress, which needs hardware that shows depths there.
 
 mod account;
+mod resources;
 mod tokens;
 
 use hitless_switch::{
-    Context, Environment, HookSet, Mechanism, QueueConfig, QueueLimit, Report, Subscriptions, Verdict,
+    Context, Environment, HookSet, Mechanism, QueueConfig, QueueLimit, Report, Resources, Subscriptions, Verdict,
 };
 use hitless_wire::{BitRate, BoltFlags, CongestionNotice, HostId, Packet, PortId, QueueId, Time, Transport};
 
@@ -173,6 +174,10 @@ impl Mechanism for Bolt {
             header.congestion_option = judged.0;
         }
         Verdict::Continue
+    }
+
+    fn resources(&self) -> Resources {
+        resources::resources(self)
     }
 
     fn report(&self, _now: Time) -> Report {

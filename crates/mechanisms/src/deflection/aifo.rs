@@ -3,11 +3,12 @@
 //! A packet enters a queue of capacity C that holds q if q <= k C, or if the share of recent packets that are more urgent is at
 //! most (C - q) / (C (1 - k)). Else it is dropped. The window takes in samples of all packets, admitted or not.
 
-use hitless_switch::{Context, DropReason, Environment, HookSet, Mechanism, Report, Subscriptions, Verdict};
+use hitless_switch::{Context, DropReason, Environment, HookSet, Mechanism, Report, Resources, Subscriptions, Verdict};
 use hitless_wire::{Packet, PortId, PriorityMark, Time};
 
 use super::capacity::{Capacity, Place, Queues};
 use super::priority::{DivideBy, QuantileConfig, Window};
+use super::resources;
 use crate::configured_ports::ConfiguredPorts;
 
 /// AIFO's parameters.
@@ -40,8 +41,8 @@ struct PortCounters {
 /// AIFO on one switch.
 #[derive(Debug)]
 pub struct Aifo {
-    config: AifoConfig,
-    queues: Queues,
+    pub(super) config: AifoConfig,
+    pub(super) queues: Queues,
     windows: Vec<Window>,
     ports: ConfiguredPorts<PortCounters>,
 }
@@ -98,6 +99,10 @@ impl Mechanism for Aifo {
         counters.full += u64::from(!has_room);
         counters.dropped += u64::from(!is_admitted);
         if is_admitted { Verdict::Continue } else { Verdict::Drop(DropReason::Mechanism) }
+    }
+
+    fn resources(&self) -> Resources {
+        resources::of_aifo(self)
     }
 
     fn report(&self, _now: Time) -> Report {

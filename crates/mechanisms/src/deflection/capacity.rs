@@ -56,6 +56,11 @@ impl Queues {
         self.first.last().copied().unwrap_or(0)
     }
 
+    /// Of how many ports.
+    pub fn ports(&self) -> usize {
+        self.first.len().saturating_sub(1)
+    }
+
     /// The number of one; none: another mechanism has asked for it later.
     pub fn find(&self, place: Place) -> Option<usize> {
         let index = self.index(place);

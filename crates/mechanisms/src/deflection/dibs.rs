@@ -11,10 +11,11 @@
 //! the queue when the next arrives is not foreseen.
 
 use hitless_engine::Stream;
-use hitless_switch::{Context, Environment, HookSet, Mechanism, PortState, Report, Subscriptions, Verdict};
+use hitless_switch::{Context, Environment, HookSet, Mechanism, PortState, Report, Resources, Subscriptions, Verdict};
 use hitless_wire::{PortId, QueueId, Time};
 
 use super::account::{Account, Kind};
+use super::resources;
 use crate::neighbours::{Neighbours, take_any};
 
 /// DIBS's parameters.
@@ -95,6 +96,10 @@ impl Mechanism for Dibs {
 
     fn port_state<E: Environment>(&mut self, port: PortId, state: PortState, _context: &mut Context<'_, E>) {
         self.neighbours.set_state(port, state);
+    }
+
+    fn resources(&self) -> Resources {
+        resources::of_dibs(self)
     }
 
     fn report(&self, _now: Time) -> Report {

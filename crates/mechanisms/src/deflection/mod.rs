@@ -19,6 +19,7 @@ pub mod occupancy;
 mod pabo;
 mod preemptive;
 pub mod priority;
+mod resources;
 mod scan;
 mod simple;
 

@@ -129,6 +129,16 @@ impl View {
         matches!(self.occupancy, Occupancy::Immediate)
     }
 
+    /// Where ingress knows from how full queues are.
+    pub const fn occupancy(&self) -> &Occupancy {
+        &self.occupancy
+    }
+
+    /// How many queues it knows of.
+    pub fn queues(&self) -> usize {
+        self.told.len()
+    }
+
     /// Makes room for the queues of all ports. Recirculation ports are the last of a switch.
     pub fn size(&mut self, queue_counts: &[usize]) {
         let queues: usize = queue_counts.iter().sum();

@@ -8,12 +8,13 @@
 
 use hitless_engine::Stream;
 use hitless_engine::draws::{exp, unit};
-use hitless_switch::{Context, Environment, HookSet, Mechanism, PortState, Report, Subscriptions, Verdict};
+use hitless_switch::{Context, Environment, HookSet, Mechanism, PortState, Report, Resources, Subscriptions, Verdict};
 use hitless_wire::shim::DetourCount;
 use hitless_wire::{PortId, Time};
 
 use super::account::{Account, Kind};
 use super::capacity::{Capacity, Place};
+use super::resources;
 use crate::neighbours::Neighbours;
 
 /// PABO's parameters.
@@ -108,6 +109,10 @@ impl Mechanism for Pabo {
 
     fn port_state<E: Environment>(&mut self, port: PortId, state: PortState, _context: &mut Context<'_, E>) {
         self.neighbours.set_state(port, state);
+    }
+
+    fn resources(&self) -> Resources {
+        resources::of_pabo(self)
     }
 
     fn report(&self, _now: Time) -> Report {

@@ -7,7 +7,9 @@
 
 use hitless_engine::Stream;
 use hitless_engine::draws::unit;
-use hitless_switch::{Context, DropReason, Environment, HookSet, Mechanism, PortState, Report, Subscriptions, Verdict};
+use hitless_switch::{
+    Context, DropReason, Environment, HookSet, Mechanism, PortState, Report, Resources, Subscriptions, Verdict,
+};
 use hitless_wire::deflection::CarriedMean;
 use hitless_wire::{PortId, Time};
 
@@ -15,6 +17,7 @@ use super::account::{Account, Kind};
 use super::capacity::{Capacity, Place, Queues};
 use super::occupancy::{Occupancy, View};
 use super::priority::{Estimator, RelativePriority};
+use super::resources;
 use crate::neighbours::{Neighbours, take_any};
 
 /// Whether a packet enters a queue that has room.
@@ -69,10 +72,10 @@ enum Test {
 /// Preemptive Deflection on one switch.
 #[derive(Debug)]
 pub struct PreemptiveDeflection {
-    config: PreemptiveConfig,
+    pub(super) config: PreemptiveConfig,
     neighbours: Neighbours,
-    view: View,
-    queues: Queues,
+    pub(super) view: View,
+    pub(super) queues: Queues,
     /// By queue.
     estimators: Vec<Estimator>,
     /// The port taken last.
@@ -301,6 +304,10 @@ impl Mechanism for PreemptiveDeflection {
 
     fn port_state<E: Environment>(&mut self, port: PortId, state: PortState, _context: &mut Context<'_, E>) {
         self.neighbours.set_state(port, state);
+    }
+
+    fn resources(&self) -> Resources {
+        resources::of_preemptive(self)
     }
 
     fn report(&self, _now: Time) -> Report {

@@ -4,12 +4,13 @@
 //! If all are full, it stays with its own queue, which drops it. Packets of any kind are deflected.
 
 use hitless_engine::Stream;
-use hitless_switch::{Context, Environment, HookSet, Mechanism, PortState, Report, Subscriptions, Verdict};
+use hitless_switch::{Context, Environment, HookSet, Mechanism, PortState, Report, Resources, Subscriptions, Verdict};
 use hitless_wire::{PortId, QueueId, Time};
 
 use super::account::{Account, Kind};
 use super::capacity::{Capacity, Place, Queues};
 use super::occupancy::{Occupancy, View};
+use super::resources;
 use super::scan::{ScanStart, first_free};
 use crate::neighbours::Neighbours;
 
@@ -38,8 +39,8 @@ pub struct SimpleDeflection {
     stream: Stream,
     neighbours: Neighbours,
     capacity: Capacity,
-    view: View,
-    queues: Queues,
+    pub(super) view: View,
+    pub(super) queues: Queues,
     account: Account,
 }
 
@@ -123,6 +124,10 @@ impl Mechanism for SimpleDeflection {
 
     fn port_state<E: Environment>(&mut self, port: PortId, state: PortState, _context: &mut Context<'_, E>) {
         self.neighbours.set_state(port, state);
+    }
+
+    fn resources(&self) -> Resources {
+        resources::of_simple(self)
     }
 
     fn report(&self, _now: Time) -> Report {

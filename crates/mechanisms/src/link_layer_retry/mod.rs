@@ -18,9 +18,12 @@
 
 pub mod config;
 mod receiver;
+mod resources;
 mod transmitter;
 
-use hitless_switch::{Context, DropReason, Environment, Mechanism, PortState, Report, Subscriptions, Verdict};
+use hitless_switch::{
+    Context, DropReason, Environment, Mechanism, PortState, Report, Resources, Subscriptions, Verdict,
+};
 use hitless_wire::link_layer_retry::Control;
 use hitless_wire::{OrderedSet, PortId, Time};
 
@@ -156,6 +159,10 @@ impl Mechanism for LinkLayerRetry {
         if let Some(transmitter) = self.transmitter_at(port) {
             transmitter.link_is(state != PortState::Down, context);
         }
+    }
+
+    fn resources(&self) -> Resources {
+        resources::resources()
     }
 
     fn report(&self, _now: Time) -> Report {

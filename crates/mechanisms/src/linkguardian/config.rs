@@ -42,6 +42,8 @@ pub struct SenderConfig {
     pub mode: Mode,
     /// Copies retransmitted per lost packet; see [`copies_for`].
     pub copies: u32,
+    /// What a retransmission takes to its queue beside a pass of the pipeline.
+    pub repair_latency: Duration,
     /// Dummies sent per gap in the traffic; 0 turns the detection of tail losses off.
     pub dummies: u8,
     /// Losses in a row that can be requested again: 1-bit register arrays at the sender (paper, section 3.5: 5).

@@ -21,9 +21,12 @@ pub mod fallback;
 pub mod parameters;
 mod receiver;
 mod report;
+mod resources;
 mod sender;
 
-use hitless_switch::{Context, DropReason, Environment, Mechanism, QueueConfig, Report, Subscriptions, Verdict};
+use hitless_switch::{
+    Context, DropReason, Environment, Mechanism, QueueConfig, Report, Resources, Subscriptions, Verdict,
+};
 use hitless_wire::linkguardian::{AckHeader, ControlHeader, DataHeader, LossNotification, Message};
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::{Packet, PortId, QueueId, Shim, Time};
@@ -330,6 +333,10 @@ impl Mechanism for LinkGuardian {
         }
         self.piggyback(context);
         Verdict::Continue
+    }
+
+    fn resources(&self) -> Resources {
+        resources::resources(self)
     }
 
     fn timer<E: Environment>(&mut self, token: u32, context: &mut Context<'_, E>) {

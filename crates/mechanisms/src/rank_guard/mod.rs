@@ -18,7 +18,12 @@
 //!
 //! Flows share slots of a table by their hash. Who finds its slot taken passes unguarded, and is counted.
 
-use hitless_switch::{Context, Environment, Half, HookSet, Mechanism, RegisterArray, Report, Subscriptions, Verdict};
+mod resources;
+
+use hitless_switch::{
+    Context, Environment, Half, HookSet, Mechanism, RegisterArray, Report, Resources, Subscriptions, Verdict,
+    register_cell,
+};
 use hitless_wire::{Duration, Packet, PortId, PriorityMark, Time};
 
 /// The guard's parameters.
@@ -50,6 +55,16 @@ struct Slot {
     boosted_bytes: u64,
     is_found_out: bool,
 }
+
+register_cell!(Slot {
+    flow: Option<u32>,
+    last_at: Time,
+    flowlet: u16,
+    sent_bytes: u64,
+    promised_bytes: u64,
+    boosted_bytes: u64,
+    is_found_out: bool,
+});
 
 /// What the guard does with a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,6 +193,10 @@ impl Mechanism for RankGuard {
             }
         }
         Verdict::Continue
+    }
+
+    fn resources(&self) -> Resources {
+        resources::resources(self)
     }
 
     fn report(&self, _now: Time) -> Report {

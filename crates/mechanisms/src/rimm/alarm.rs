@@ -2,7 +2,7 @@
 //! of a queue towards a neighbour that stays above its threshold, since what was told may be lost; ingress keeps
 //! an alarm for each port, and ends the detour of one that lasts too long (sections III-B and V).
 
-use hitless_switch::{Half, Pass, RegisterArray};
+use hitless_switch::{Half, Pass, RegisterArray, RegisterCell, RegisterUse, register_cell};
 use hitless_wire::PortId;
 
 use super::clock::Stamp;
@@ -39,6 +39,13 @@ struct Alarm {
     cleared_at: Option<Stamp>,
 }
 
+impl RegisterCell for Phase {
+    /// Three phases.
+    const BITS: u32 = 2;
+}
+
+register_cell!(Alarm { phase: Phase, since: Stamp, raised_at: Stamp, cleared_at: Option<Stamp> });
+
 /// The alarms of all ports: ingress.
 #[derive(Debug)]
 pub struct Alarms {
@@ -52,6 +59,11 @@ impl Alarms {
         let never = Stamp::default();
         let calm = Alarm { phase: Phase::Calm, since: never, raised_at: never, cleared_at: None };
         Self { alarms: RegisterArray::new("alarm", Half::Ingress, 7, ports, calm), congestion_after_ns }
+    }
+
+    /// What they take of a switch.
+    pub fn stated(&self) -> Option<RegisterUse> {
+        Some(self.alarms.stated())
     }
 
     /// Egress has told that the queue of `port` is above the threshold, or below. Answers the alarm that this ends, by how
@@ -117,6 +129,8 @@ struct Depth {
     told_at: Stamp,
 }
 
+register_cell!(Depth { segments: u16, told_at: Stamp });
+
 /// The last depth of each port: egress.
 #[derive(Debug)]
 pub struct Detector {
@@ -132,6 +146,11 @@ impl Detector {
     pub fn new(thresholds: Vec<Option<u16>>, repeat_after_ns: Vec<Option<u64>>) -> Self {
         let depths = RegisterArray::new("depth", Half::Egress, 0, thresholds.len(), Depth::default());
         Self { depths, thresholds, repeat_after_ns }
+    }
+
+    /// What it takes of a switch.
+    pub fn stated(&self) -> Option<RegisterUse> {
+        Some(self.depths.stated())
     }
 
     /// The threshold of a port that is watched.

@@ -1,5 +1,6 @@
 //! Times in registers: nanoseconds of the switch's timestamp.
 
+use hitless_switch::RegisterCell;
 use hitless_wire::Duration;
 
 /// Bits of a timestamp in a register.
@@ -8,6 +9,10 @@ const BITS: u32 = 48;
 /// A time that a register keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp(u64);
+
+impl RegisterCell for Stamp {
+    const BITS: u32 = BITS;
+}
 
 impl Stamp {
     /// Of a timestamp in nanoseconds.

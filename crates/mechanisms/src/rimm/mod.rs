@@ -15,12 +15,13 @@ mod account;
 mod alarm;
 mod clock;
 pub mod config;
+mod resources;
 mod selector;
 mod sequencer;
 
 use hitless_switch::{
-    Context, DropReason, Environment, HookSet, Mechanism, PortState, QueueConfig, QueueLimit, Report, Subscriptions,
-    Verdict,
+    Context, DropReason, Environment, HookSet, Mechanism, PortState, QueueConfig, QueueLimit, Report, Resources,
+    Subscriptions, Verdict,
 };
 use hitless_wire::rimm::{DetourHeader, MessageHeader, TelemetryHeader};
 use hitless_wire::{PortId, QueueId, Time};
@@ -54,6 +55,8 @@ pub struct Rimm {
     is_up: Vec<bool>,
     /// By port: the queue of message packets.
     message_queues: Vec<Option<QueueId>>,
+    /// By port: how many queues it has that are not of RIMM.
+    class_queues: Vec<usize>,
     /// By port: its partner wants to be told the depth.
     is_told: Vec<bool>,
     /// By port: it is relieved.
@@ -99,6 +102,7 @@ impl Rimm {
             sequencer: Sequencer::new(config.release, config.hash_bits, timeout_ns, first_number),
             is_up: vec![true; ports],
             message_queues: vec![None; ports],
+            class_queues: vec![1; ports],
             is_told: by_port(|neighbour| neighbour.is_told),
             is_watched,
             faces_switch: by_port(|_| true),
@@ -351,6 +355,7 @@ impl Rimm {
 
 impl Mechanism for Rimm {
     fn subscriptions(&mut self, queue_counts: &[usize]) -> Subscriptions {
+        self.class_queues = queue_counts.to_vec();
         let from = self.config.neighbours.iter().map(|neighbour| (neighbour.port, HookSet::INGRESS_FROM));
         // What another mechanism has recirculated has come by a port that faces a switch all the same.
         let recirculated = (0..self.config.recirculation_ports)
@@ -408,6 +413,10 @@ impl Mechanism for Rimm {
             self.account.count(header.port, |counters| counters.messages_refused += 1);
         }
         Verdict::Continue
+    }
+
+    fn resources(&self) -> Resources {
+        resources::resources(self)
     }
 
     fn port_state<E: Environment>(&mut self, port: PortId, state: PortState, _context: &mut Context<'_, E>) {

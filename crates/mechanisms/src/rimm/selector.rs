@@ -1,6 +1,6 @@
 //! The detouring-port selector: what the neighbours have told of their queues towards us (section III-A2, the QDM table).
 
-use hitless_switch::{Half, Pass, RegisterArray};
+use hitless_switch::{Half, Pass, RegisterArray, RegisterUse, register_cell};
 use hitless_wire::PortId;
 
 use super::clock::{Stamp, ticks};
@@ -26,6 +26,8 @@ struct Entry {
     own_segments: u16,
     own_told_at: Stamp,
 }
+
+register_cell!(Entry { depth_segments: u16, told_at: Stamp, own_segments: u16, own_told_at: Stamp });
 
 /// A depth that came with a packet.
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +84,11 @@ impl DepthMonitor {
             lifetime: config.telemetry_lifetime.map(ticks),
             own_lifetime: ticks(config.crossing_lifetime),
         }
+    }
+
+    /// What it takes of a switch.
+    pub fn stated(&self) -> impl Iterator<Item = RegisterUse> {
+        self.entries.iter().map(RegisterArray::stated)
     }
 
     /// Notes what was told.

@@ -3,12 +3,12 @@
 //!
 //! | stage | register | width | entries |
 //! |---|---|---|---|
-//! | 8 | detour under way, since when, last arrival | 1 + 48 + 48 | per slot |
+//! | 8 | detour under way, since when, last arrival; with a flowlet gap only | 2 + 48 + 48 | per slot |
 //! | 9 | S_f, since when packets wait for it | 32 + 32 | per slot |
 //! | 10 | S_a | 32 | per slot |
-//! | 11 | neighbour of the detour under way | 16 | per slot |
+//! | 11 | neighbour of the detour under way | 9 | per slot |
 
-use hitless_switch::{Half, Pass, RegisterArray};
+use hitless_switch::{Half, Pass, RegisterArray, RegisterCell, RegisterUse, register_cell};
 use hitless_wire::PortId;
 
 use super::alarm::Phase;
@@ -98,6 +98,14 @@ impl Next {
     }
 }
 
+impl RegisterCell for FlowState {
+    /// Three states.
+    const BITS: u32 = 2;
+}
+
+register_cell!(Flow { state: FlowState, since: Stamp, arrived_at: Stamp });
+register_cell!(Next { number: u32, waiting_since_ns: u32 });
+
 /// The numbers of all slots.
 #[derive(Debug)]
 pub struct Sequencer {
@@ -124,6 +132,14 @@ impl Sequencer {
             timeout_ns,
             hash_bits,
         }
+    }
+
+    /// What it takes of a switch: what the kind of release uses.
+    pub fn stated(&self) -> Vec<RegisterUse> {
+        let flows = matches!(self.release, Release::FlowletGap { .. }).then(|| self.flows.stated());
+        let next = (self.release != Release::Unordered).then(|| self.next.stated());
+        let others = [self.attached.stated(), self.neighbours.stated()];
+        flows.into_iter().chain(next).chain(others).collect()
     }
 
     /// The slot of a flow.

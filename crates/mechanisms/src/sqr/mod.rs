@@ -21,12 +21,13 @@ mod account;
 mod clock;
 pub mod config;
 mod order;
+mod resources;
 mod utilization;
 mod ways;
 
 use hitless_switch::{
     Context, DropReason, EcnThreshold, Environment, HookSet, Mechanism, PortState, QueueConfig, QueueLimit, Report,
-    Subscriptions, Verdict,
+    Resources, Subscriptions, Verdict,
 };
 use hitless_wire::sqr::CacheMetadata;
 use hitless_wire::{Duration, PortId, QueueId, Time};
@@ -348,6 +349,10 @@ impl Mechanism for Sqr {
         let refused = if cached.is_kept_back { &mut counters.kept_back_refused } else { &mut counters.copies_refused };
         *refused += 1;
         Verdict::Continue
+    }
+
+    fn resources(&self) -> Resources {
+        resources::resources(self)
     }
 
     fn port_state<E: Environment>(&mut self, port: PortId, state: PortState, context: &mut Context<'_, E>) {

@@ -9,7 +9,7 @@
 //!   them; should the note of one be lost, it goes on at the lowest tag that waits when nothing has moved for the stall
 //!   time.
 
-use hitless_switch::{Half, Pass, RegisterArray};
+use hitless_switch::{Half, Pass, RegisterArray, RegisterUse, register_cell};
 use hitless_wire::PortId;
 use hitless_wire::sqr::{CacheMetadata, Skip};
 
@@ -55,6 +55,9 @@ struct Stall {
     since_ns: u32,
 }
 
+register_cell!(Tags { assigned: u32, next: u32 });
+register_cell!(Stall { next: u32, since_ns: u32 });
+
 /// The order of all protected ports of a switch.
 #[derive(Debug)]
 pub struct PacketOrder {
@@ -73,14 +76,20 @@ impl PacketOrder {
     pub fn new(ports: usize, stall_timeout_ns: u32, first_tag: u32) -> Self {
         let stall = Stall { next: first_tag.wrapping_sub(1), since_ns: 0 };
         Self {
-            tags: RegisterArray::new("PktTag", Half::Egress, 4, ports, Tags { assigned: first_tag, next: first_tag }),
-            stalls: RegisterArray::new("stall", Half::Egress, 5, ports, stall),
-            lowest_waiting: RegisterArray::new("lowestWaiting", Half::Egress, 6, ports, 0),
-            retired: RegisterArray::new("retired", Half::Egress, 7, ports, first_tag),
+            tags: RegisterArray::new("PktTag", Half::Egress, 2, ports, Tags { assigned: first_tag, next: first_tag }),
+            stalls: RegisterArray::new("stall", Half::Egress, 3, ports, stall),
+            lowest_waiting: RegisterArray::new("lowestWaiting", Half::Egress, 4, ports, 0),
+            retired: RegisterArray::new("retired", Half::Egress, 3, ports, first_tag),
             missing: nothing_missing(ports),
-            kept_from: RegisterArray::new("keptFrom", Half::Egress, 8, ports, first_tag),
+            kept_from: RegisterArray::new("keptFrom", Half::Egress, 3, ports, first_tag),
             stall_timeout_ns,
         }
+    }
+
+    /// What it takes of a switch.
+    pub fn stated(&self) -> impl Iterator<Item = RegisterUse> {
+        let words = [&self.lowest_waiting, &self.retired, &self.kept_from, &self.missing].map(RegisterArray::stated);
+        [self.tags.stated(), self.stalls.stated()].into_iter().chain(words)
     }
 
     /// An original packet of `port` comes to egress.
@@ -222,7 +231,7 @@ fn missing_place(port: usize, tag: u32) -> usize {
 
 /// Every place holds a tag that belongs to another.
 fn nothing_missing(ports: usize) -> RegisterArray<u32> {
-    let mut missing = RegisterArray::new("missing", Half::Egress, 9, ports * MISSING_PLACES, 1);
+    let mut missing = RegisterArray::new("missing", Half::Egress, 4, ports * MISSING_PLACES, 1);
     (0..ports).for_each(|port| missing.poke(missing_place(port, 1), 0));
     missing
 }

@@ -1,6 +1,6 @@
 //! Tracking port utilization, and the least loaded port (section III-D).
 
-use hitless_switch::{Half, Pass, RegisterArray};
+use hitless_switch::{Half, Pass, RegisterArray, RegisterUse, register_cell};
 use hitless_wire::PortId;
 
 use super::clock::Clock;
@@ -18,6 +18,9 @@ struct Least {
     port: PortId,
     bytes: u32,
 }
+
+register_cell!(Window { started_ns: u32, bytes: u32 });
+register_cell!(Least { port: PortId, bytes: u32 });
 
 /// The load of the ports of a switch.
 #[derive(Debug)]
@@ -43,6 +46,11 @@ impl Utilization {
             is_caching,
             window_ns,
         }
+    }
+
+    /// What it takes of a switch.
+    pub fn stated(&self) -> impl Iterator<Item = RegisterUse> {
+        [self.windows.stated(), self.least.stated()].into_iter()
     }
 
     /// Counts an original packet at its egress port; answers with the least loaded port.

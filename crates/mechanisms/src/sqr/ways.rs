@@ -1,6 +1,6 @@
 //! Which port the packets of a protected port leave by, as failure detection and route recovery have told.
 
-use hitless_switch::{Half, Pass, PortState, RegisterArray};
+use hitless_switch::{Half, Pass, PortState, RegisterArray, RegisterUse};
 use hitless_wire::PortId;
 
 /// What a change means for the packets of a protected port.
@@ -45,10 +45,15 @@ pub struct Ways {
 impl Ways {
     /// Every port is up, and its own way.
     pub fn new(ports: usize, protected: &[PortId]) -> Self {
-        let mut ways = RegisterArray::new("backupPort", Half::Egress, 3, ports, None);
+        let mut ways = RegisterArray::new("backupPort", Half::Egress, 1, ports, None);
         let path = |&primary: &PortId| Path { primary, last: primary, is_moving: false, changes: 0 };
         protected.iter().for_each(|&port| ways.poke(usize::from(port.0), Some(port)));
         Self { states: vec![PortState::Up; ports], paths: protected.iter().map(path).collect(), ways }
+    }
+
+    /// What it takes of a switch.
+    pub fn stated(&self) -> impl Iterator<Item = RegisterUse> {
+        std::iter::once(self.ways.stated())
     }
 
     /// The way of a packet whose primary port is `port`; none while it has to wait.

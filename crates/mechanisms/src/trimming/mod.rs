@@ -12,9 +12,11 @@
 //! queue of the headers has no room ends, and its sender has to wait for its timer; NDP sends such headers back to the sender.
 
 mod account;
+mod resources;
 
 use hitless_switch::{
-    Context, DropReason, Environment, HookSet, Mechanism, QueueConfig, QueueLimit, Report, Subscriptions, Verdict,
+    Context, DropReason, Environment, HookSet, Mechanism, QueueConfig, QueueLimit, Report, Resources, Subscriptions,
+    Verdict,
 };
 use hitless_wire::{PortId, QueueId, Time};
 
@@ -119,6 +121,10 @@ impl Mechanism for Trimming {
         }
         counters.trimmed += 1;
         self.to_headers(port)
+    }
+
+    fn resources(&self) -> Resources {
+        resources::resources()
     }
 
     fn report(&self, _now: Time) -> Report {

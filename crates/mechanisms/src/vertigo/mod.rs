@@ -13,11 +13,13 @@
 //! Nothing keeps order; the paper restores it at the receiving host (section 3.3).
 
 mod account;
+mod resources;
 
 use hitless_engine::Stream;
 use hitless_engine::draws::below;
 use hitless_switch::{
-    Context, DropReason, Environment, HookSet, Mechanism, PortState, QueueOrder, Report, Subscriptions, Verdict,
+    Context, DropReason, Environment, HookSet, Mechanism, PortState, QueueOrder, Report, Resources, Subscriptions,
+    Verdict,
 };
 use hitless_wire::{Packet, PortId, Time};
 
@@ -151,6 +153,10 @@ impl Mechanism for Vertigo {
 
     fn port_state<E: Environment>(&mut self, port: PortId, state: PortState, _context: &mut Context<'_, E>) {
         self.neighbours.set_state(port, state);
+    }
+
+    fn resources(&self) -> Resources {
+        resources::resources()
     }
 
     fn report(&self, _now: Time) -> Report {

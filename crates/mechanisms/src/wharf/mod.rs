@@ -18,8 +18,9 @@ pub mod config;
 pub mod contents;
 mod decoder;
 mod encoder;
+mod resources;
 
-use hitless_switch::{Context, Environment, Mechanism, Report, Subscriptions, Verdict};
+use hitless_switch::{Context, Environment, Mechanism, Report, Resources, Subscriptions, Verdict};
 use hitless_wire::{PortId, Time};
 
 use crate::by_port::ByPort;
@@ -92,6 +93,10 @@ impl Mechanism for Wharf {
         if let Some(encoder) = self.encoder_at(PortId(token as u16)) {
             encoder.look_at_time(context);
         }
+    }
+
+    fn resources(&self) -> Resources {
+        resources::resources()
     }
 
     fn report(&self, _now: Time) -> Report {

@@ -8,6 +8,7 @@ mod link_coding_and_retry;
 mod linkguardian;
 mod one_switch;
 mod rank_guard;
+mod resources;
 mod rimm;
 mod sqr;
 mod trimming;

@@ -114,6 +114,9 @@ pub(super) struct Group {
     is_served_out: bool,
     /// Of swapped halves: the first round of the half that goes first.
     first_round: u64,
+    /// Of swapped halves: the queues that held packets when their half lost the priority, until they are empty. What is
+    /// in them is older than the round that they are of by now.
+    left_over: u64,
     deficits: DeficitRoundRobin,
     /// The queue that goes next, until a packet is taken from it.
     choice: Option<u8>,
@@ -149,6 +152,7 @@ impl Group {
             turn_round: 0,
             is_served_out: false,
             first_round: 0,
+            left_over: 0,
             deficits,
             choice: None,
             packets: 0,
@@ -188,7 +192,7 @@ impl Group {
         if self.packets == 0 && self.config.idle_round_time.is_some() {
             self.pass_idle_rounds(now, idle_since);
         }
-        let current = self.turn_round + u64::from(self.is_served_out);
+        let current = self.reached();
         let oldest = if self.config.discipline == GroupDiscipline::SwappedHalves { self.first_round } else { current };
         Rounds { first: QueueId(self.first), current, oldest }
     }
@@ -197,15 +201,20 @@ impl Group {
         let Some(round_time) = self.config.idle_round_time else { return };
         self.idle_since = self.idle_since.max(idle_since);
         let passed = now.saturating_since(self.idle_since).as_ps() / round_time.as_ps();
+        if passed == 0 {
+            return;
+        }
         self.idle_since += round_time * passed;
         let count = u64::from(self.config.queues);
+        if self.config.discipline == GroupDiscipline::SwappedHalves {
+            // The round that has begun counts among those of its half.
+            self.turn_round = self.reached();
+            self.is_served_out = false;
+            let half = count / 2;
+            self.first_round += (self.turn_round + passed - self.first_round) / half * half;
+        }
         self.turn_round += passed;
         self.turn = (self.turn_round % count) as u8;
-        let half = count / 2;
-        if self.config.discipline == GroupDiscipline::SwappedHalves {
-            let swaps = (self.turn_round - self.first_round) / half;
-            self.first_round += swaps * half;
-        }
         self.counters.rotations += passed;
     }
 
@@ -226,7 +235,7 @@ impl Group {
     fn queue_in_time(&mut self, queue: QueueId, round: u8) -> QueueId {
         let (oldest, served) = match self.config.discipline {
             GroupDiscipline::SwappedHalves => (self.first_round, self.turn),
-            _ => (self.turn_round + u64::from(self.is_served_out), self.next_turn()),
+            _ => (self.reached(), self.next_turn()),
         };
         let ahead = round.wrapping_sub(oldest as u8) as i8;
         if (0..self.config.queues as i8).contains(&ahead) {
@@ -317,19 +326,25 @@ impl Group {
         self.turn = (if turn < count { turn } else { turn % count }) as u8;
     }
 
+    /// A queue of the half that goes first, or if that has nothing one of the other, whose rounds are then begun: the
+    /// priorities are strict, and the round follows what is served.
     fn choose_by_halves(&mut self, ready: u64) -> u8 {
-        let half = self.config.queues / 2;
         let goes_first = self.mask_of_first_half();
-        if ready & goes_first == 0 {
-            return ready.trailing_zeros() as u8;
-        }
-        let chosen = (ready & goes_first).trailing_zeros() as u8;
-        let round = self.first_round + u64::from(chosen % half);
-        if round > self.turn_round {
+        let urgent = if ready & goes_first != 0 { ready & goes_first } else { ready };
+        let chosen = urgent.trailing_zeros() as u8;
+        let round = self.first_round + self.rounds_from_first(chosen);
+        let is_of_its_round = goes_first >> chosen & 1 == 1 || self.left_over >> chosen & 1 == 0;
+        if round > self.turn_round && is_of_its_round {
             self.counters.rotations += round - self.turn_round - u64::from(self.is_served_out);
             (self.turn_round, self.turn, self.is_served_out) = (round, chosen, false);
         }
         chosen
+    }
+
+    /// Of swapped halves: how many rounds after the first that has a queue the one of `queue` is.
+    fn rounds_from_first(&self, queue: u8) -> u64 {
+        let count = u64::from(self.config.queues);
+        (u64::from(queue) + count - self.first_round % count) % count
     }
 
     /// The half that goes first, from the first queue of the group.
@@ -339,16 +354,28 @@ impl Group {
         if (self.first_round / u64::from(half)).is_multiple_of(2) { lower } else { lower << half }
     }
 
-    /// Whether none of the queues of the half that goes first is among those `occupied`.
-    pub fn first_half_is_empty(&self, occupied: u64) -> bool {
-        (occupied >> self.first) & self.mask_of_first_half() == 0
+    /// Whether the rounds of the half that goes first are over, and none of its queues is among those `occupied`.
+    pub fn first_half_is_over(&self, occupied: u64) -> bool {
+        self.config.discipline == GroupDiscipline::SwappedHalves
+            && self.reached() >= self.first_round + u64::from(self.config.queues / 2)
+            && (occupied >> self.first) & self.mask_of_first_half() == 0
     }
 
-    /// The other half goes first from now on. `left_behind` packets were in the one that did.
-    pub fn swap_halves(&mut self, left_behind: usize) {
+    /// The round that is being served, or is the next to be.
+    fn reached(&self) -> u64 {
+        self.turn_round + u64::from(self.is_served_out)
+    }
+
+    /// The other half goes first from now on. In the one that did, `left_behind` packets are in the queues `left_over`,
+    /// by their numbers at the port. Nothing where queues do not come in halves.
+    pub fn swap_halves(&mut self, left_behind: usize, left_over: u64) {
+        if self.config.discipline != GroupDiscipline::SwappedHalves {
+            return;
+        }
         self.counters.left_behind += left_behind as u64;
+        self.left_over |= left_over >> self.first;
+        let reached = self.reached();
         self.first_round += u64::from(self.config.queues / 2);
-        let reached = self.turn_round + u64::from(self.is_served_out);
         if self.first_round >= reached {
             self.counters.rotations += self.first_round - reached;
             self.turn_round = self.first_round;
@@ -374,6 +401,7 @@ impl Group {
         if !is_empty {
             return;
         }
+        self.left_over &= !(1 << queue);
         match self.config.discipline {
             GroupDiscipline::DeficitRoundRobin { .. } => self.deficits.emptied(queue),
             GroupDiscipline::SwappedHalves if queue != self.turn => return,

@@ -390,26 +390,25 @@ impl ManagedLane {
         self.occupied
     }
 
-    /// Whether the half of the group that goes first is empty, and the other is not.
+    /// Whether the half of the group that goes first is empty, and its rounds are over: all that comes belongs to the
+    /// other, whose queues are all that is left until they are swapped. So it may be when the group is empty.
     pub fn waits_for_swap(&self) -> bool {
-        let waits = |group: &Group| !group.is_empty() && group.first_half_is_empty(self.occupied);
-        self.group.as_deref().is_some_and(waits)
+        self.group.as_deref().is_some_and(|group| group.first_half_is_over(self.occupied))
     }
 
-    /// Exchanges the priorities of the two halves of a group; nothing when the group has no packet: then the round
-    /// stands still.
+    /// Exchanges the priorities of the two halves of a group.
     pub fn swap_halves(&mut self) {
         let Some(group) = &mut self.group else { return };
-        if group.is_empty() {
-            return;
-        }
-        let mut demoted = group.first_half() & self.occupied;
-        let mut left_behind = 0;
-        while demoted != 0 {
-            left_behind += self.queues[demoted.trailing_zeros() as usize].waiting.len();
-            demoted &= demoted - 1;
-        }
-        group.swap_halves(left_behind);
+        let left_over = group.first_half() & self.occupied;
+        let of_half = self.queues.iter().enumerate().filter(|(index, _)| left_over >> index & 1 == 1);
+        let left_behind = of_half.map(|(_, queue)| queue.waiting.len()).sum();
+        group.swap_halves(left_behind, left_over);
+    }
+
+    /// Whether nothing of the group is here or on the line.
+    pub fn group_is_idle(&self, now: Time) -> bool {
+        let is_empty = self.group.as_ref().is_some_and(|group| group.is_empty());
+        is_empty && self.busy_until <= now
     }
 
     /// Whether `queue` is paused.

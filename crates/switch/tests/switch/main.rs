@@ -5,3 +5,4 @@ mod flow_queueing;
 mod refused;
 mod room_in_queues;
 mod way_of_a_packet;
+mod work_conservation;

@@ -8,7 +8,7 @@ use hitless_engine::{PacketHandle, PacketStore};
 use hitless_switch::queueing::flow::{ClassWeights, DrrConfig};
 use hitless_switch::{
     Architecture, BufferPolicy, Context, DepthVisibility, DropReason, Environment, FlowQueueing, HookSet, Mechanism,
-    PortConfig, QueueConfig, QueueLimit, Report, Subscriptions, Switch, SwitchEvent, Verdict,
+    PortConfig, QueueConfig, QueueLimit, Report, Resources, Subscriptions, Switch, SwitchEvent, Verdict,
 };
 use hitless_wire::{BitRate, Duration, HostId, Packet, PortId, QueueId, Time};
 use proptest::prelude::*;
@@ -65,6 +65,9 @@ impl Mechanism for Oracle {
     }
     fn report(&self, _: Time) -> Report {
         Report::new("oracle")
+    }
+    fn resources(&self) -> Resources {
+        Resources::new("oracle")
     }
     fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
         let answer = (context.committed_bytes(OUT, QUEUE), context.has_room(OUT, QUEUE));

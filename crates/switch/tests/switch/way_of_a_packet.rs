@@ -7,7 +7,7 @@ use std::rc::Rc;
 use hitless_engine::{PacketHandle, PacketStore};
 use hitless_switch::{
     Architecture, BufferPolicy, Context, DropReason, EcnThreshold, Environment, HookSet, Mechanism, PortConfig,
-    PortState, QueueConfig, QueueLimit, Report, Subscriptions, Switch, SwitchEvent, Verdict,
+    PortState, QueueConfig, QueueLimit, Report, Resources, Subscriptions, Switch, SwitchEvent, Verdict,
 };
 use hitless_wire::packet::ETHERNET_OVERHEAD_BYTES;
 use hitless_wire::pause::PauseFrame;
@@ -132,6 +132,9 @@ impl Mechanism for Scribe {
     }
     fn report(&self, _: Time) -> Report {
         Report::new(self.name)
+    }
+    fn resources(&self) -> Resources {
+        Resources { mirror_sessions: 1, ..Resources::new(self.name) }
     }
     fn start<E: Environment>(&mut self, context: &mut Context<'_, E>) {
         if self.plan == Plan::TimerAndPause {

@@ -12,6 +12,7 @@ mod ethernet;
 mod flow;
 mod ip;
 mod mark;
+mod priority;
 
 use crate::packet::{Ecn, Packet, ServiceKey};
 
@@ -19,6 +20,7 @@ pub use ethernet::{EtherType, FrameTooShort, MacAddress, VlanTag, VlanTags};
 pub use flow::{FlowHashSeed, FlowKey};
 pub use ip::{Fragment, IpHeader, Ports};
 pub use mark::mark_ce;
+pub use priority::rank_of_dscp;
 
 /// Destination, source and EtherType.
 pub const ETHERNET_HEADER_BYTES: usize = 14;

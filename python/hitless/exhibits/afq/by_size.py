@@ -1,13 +1,13 @@
 """Completion time against flow size at 70 % load: figure 15 (appendix B)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-import polars as pl
 
-from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Shape, exhibit
-from hitless.exhibits.afq import cluster, schemes, statistics
+from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, exhibit
+from hitless.exhibits.afq import cluster, ratios, schemes
 from hitless.exhibits.afq.cluster import Case
 from hitless.exhibits.afq.flows import Compared
 from hitless.exhibits.afq.sizes import ENTERPRISE
@@ -35,20 +35,11 @@ class Figure15(Exhibit):
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         compared = cluster.compared(runs, self._cases())
         ranges = _ranges(compared)
-        slowdowns = {name: _slowdowns(ranges, name) for name in compared.names}
-        spreads = {name: max(values) / min(values) for name, values in slowdowns.items()}
-        statement = "closer to a straight line with AFQ than with TCP, DCTCP and SFQ"
-        holds = all(spreads["AFQ"] < spreads[name] for name in ("TCP", "DCTCP", "SFQ"))
-        for name, spread in spreads.items():
-            x = f"{_LOAD} %, {next(iter(ranges))} to {list(ranges)[-1]}"
-            metric = "FCT over that in an idle network: largest range over least"
-            row = Row(name, x, metric, "times", spread)
-            yield Row(name, x, metric, "times", spread, judge=Shape(holds, statement)) if name == "AFQ" else row
+        complete = {title: flows for title, flows in ranges.items() if all(share.is_complete for share in flows.shares)}
+        yield from _spreads(complete, [title for title in ranges if title not in complete])
         for name in compared.names:
             for title, flows in ranges.items():
-                value, interval = statistics.mean_ratio(flows, name, "idle_us")
-                note = f"{len(flows):,} flows"
-                yield Row(name, title, "mean FCT, normalized", "times", value, interval=interval, note=note)
+                yield ratios.normalized_mean(flows, name).row(name, title, "mean FCT, normalized")
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         compared = cluster.compared(runs, self._cases())
@@ -59,9 +50,30 @@ class Figure15(Exhibit):
         yield Plot("Mean FCT by size", "size (B)", "FCT (us)", series, x_scale="log", y_scale="log")
 
 
-def _ranges(compared: Compared) -> Mapping[str, pl.DataFrame]:
+def _spreads(ranges: Mapping[str, Compared], left_out: Sequence[str]) -> Iterator[Row]:
+    metric = "FCT over that in an idle network: largest range over least"
+    names = [scheme.name for scheme in schemes.COMPARED]
+    if not ranges:
+        reason = "no range of sizes of which 95 % finished under every scheme"
+        yield from (Row(name, f"{_LOAD} %", metric, "times", None, judge=Unjudged(reason)) for name in names)
+        return
+    slowdowns = {
+        name: [ratios.normalized_mean(flows, name).value or 0.0 for flows in ranges.values()] for name in names
+    }
+    spreads = {name: max(values) / min(values) for name, values in slowdowns.items()}
+    statement = "closer to a straight line with AFQ than with TCP, DCTCP and SFQ"
+    judge = Shape(all(spreads["AFQ"] < spreads[name] for name in ("TCP", "DCTCP", "SFQ")), statement)
+    x = f"{_LOAD} %, {next(iter(ranges))} to {list(ranges)[-1]}"
+    without = f"; without {', '.join(left_out)}, of which less finished" if left_out else ""
+    note = f"{schemes.TCP_NOTE}; {schemes.PAIR_NOTE}; ranges of which 95 % finished under every scheme{without}"
+    for name, spread in spreads.items():
+        row = Row(name, x, metric, "times", spread, note=note)
+        yield replace(row, judge=judge) if name == "AFQ" else row
+
+
+def _ranges(compared: Compared) -> Mapping[str, Compared]:
     groups = {f"{_short(low)}-{_short(high)}": compared.of_sizes(low, high) for low, high in pairwise(_EDGES_BYTES)}
-    return {title: flows for title, flows in groups.items() if len(flows) >= _LEAST_FLOWS}
+    return {title: flows for title, flows in groups.items() if len(flows.table) >= _LEAST_FLOWS}
 
 
 def _short(size_bytes: float) -> str:
@@ -71,9 +83,5 @@ def _short(size_bytes: float) -> str:
     return f"{size_bytes:.3g} B"
 
 
-def _slowdowns(ranges: Mapping[str, pl.DataFrame], name: str) -> list[float]:
-    return [statistics.mean_ratio(flows, name, "idle_us")[0] for flows in ranges.values()]
-
-
-def _mean(flows: pl.DataFrame, column: str) -> float:
-    return float(flows[column].mean())  # type: ignore[arg-type]
+def _mean(flows: Compared, column: str) -> float:
+    return float(flows.table[column].mean())  # type: ignore[arg-type]

@@ -145,4 +145,5 @@ def completion(run: Run) -> pl.DataFrame:
 
 def compared(runs: Runs, cases: Sequence[Case]) -> flows.Compared:
     """The flows of cases that differ in their scheme only."""
-    return flows.Compared({case.scheme.name: completion(runs[case.key]) for case in cases})
+    of = {case.scheme.name: runs[case.key] for case in cases}
+    return flows.Compared({name: completion(run) for name, run in of.items()}, flows.begun_bytes(of.values()))

@@ -23,10 +23,9 @@ def dropped_bytes_per_flow(run: Run) -> float:
     return int(run.table("drops")["bytes"].sum()) / float(run.summary["flows.started"])
 
 
-def misestimated_percent(run: Run) -> float:
-    """Packets that the sketch put into a later queue than an exact account of bids would have, in percent."""
-    later = counter(run, "packets in a later queue than they should be")
-    return 100 * later / counter(run, "packets whose bid was checked")
+def misestimated(run: Run) -> tuple[int, int]:
+    """Packets that the sketch put into a later queue than an exact account of bids would have; and all checked."""
+    return counter(run, "packets in a later queue than they should be"), counter(run, "packets whose bid was checked")
 
 
 def counter(run: Run, name: str) -> int:

@@ -8,23 +8,27 @@ Where a number comes from:
 - The switch takes 90 us for each pass, and hosts 5 us: the paper does not divide the 200 us further.
 - 512 KB for each port, as in the simulations: the paper does not say what the prototype has.
 - Linux' defaults for TCP: RTOmin 200 ms, SACK, RACK, ticks of 1 ms. The packet pair's own timer is not given; it is the
-  200 us of the simulations on top of what the round trip takes.
+  200 us of the simulations on top of what the round trip takes, and its timers have the ticks as well.
 - A request is a flow of its own on an open connection. In the paper each of 400 connections carries many requests, one
   behind another, and keeps its window between them.
 - The load is the utilization of the clients' links.
+
+What the rows hang on is taken one by one in `causes`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from hitless.exhibits import Context, Exact, Exhibit, Gain, Point, Row, Runs, Shape, exhibit
-from hitless.exhibits.afq import flows, schemes, statistics
-from hitless.exhibits.afq.flows import Compared
+from hitless.exhibits import Context, Exhibit, Gain, Point, Row, Runs, Unjudged, above_one, exhibit
+from hitless.exhibits.afq import flows, ratios, schemes
+from hitless.exhibits.afq.flows import ALL_FLOWS, SHORT_FLOWS, Compared
+from hitless.exhibits.afq.load_sweep import buckets, by_bucket
 from hitless.exhibits.afq.schemes import Buffers, Scheme
-from hitless.exhibits.afq.sizes import ENTERPRISE
+from hitless.exhibits.afq.sizes import ENTERPRISE, FRAME_BYTES, OVERHEAD_BYTES
 from hitless.plot import Plot, Series
 from hitless.simulation import Run, Scenario
 
@@ -33,34 +37,54 @@ _CLIENTS = 4
 _SWITCH_PASS_US = 90
 _HOST_PASS_US = 5
 _LINK_NS = 50
-_BUFFERS = Buffers("512 KB", {_GBPS: "65 packets"})
-_TABLES = ("flows", "messages", "links")
+BUFFERS = Buffers("512 KB", {_GBPS: "65 packets"})
+TABLES = ("flows", "messages", "links")
 
 _LINUX: Mapping[str, Any] = {"kind": "tcp", "congestion": "cubic"}
 _LINUX_DCTCP: Mapping[str, Any] = {"kind": "tcp", "congestion": "dctcp"}
 _AFQ: Mapping[str, Any] = {**schemes.AFQ, "sketch": {"rows": 4, "columns": 16_384}}
 
-_TCP = Scheme("TCP", _LINUX)
-_DCTCP = Scheme("DCTCP", _LINUX_DCTCP, marks=True)
-_DCTCP_AFQ = Scheme("DCTCP+AFQ", _LINUX_DCTCP, afq=_AFQ)
-_PAIR_AFQ = Scheme("packet-pair+AFQ", schemes.PACKET_PAIR, afq=_AFQ)
-_PAIR_IDEAL = Scheme("packet-pair+Ideal-FQ", schemes.PACKET_PAIR, flow_queueing=schemes.IDEAL_FQ)
-_SCHEMES = (_TCP, _DCTCP, _DCTCP_AFQ, _PAIR_AFQ, _PAIR_IDEAL)
+TCP = Scheme("TCP", _LINUX)
+DCTCP = Scheme("DCTCP", _LINUX_DCTCP, marks=True)
+DCTCP_AFQ = Scheme("DCTCP+AFQ", _LINUX_DCTCP, afq=_AFQ)
+PAIR_AFQ = Scheme("packet-pair+AFQ", schemes.PACKET_PAIR, afq=_AFQ)
+PAIR_IDEAL = Scheme("packet-pair+Ideal-FQ", schemes.PACKET_PAIR, flow_queueing=schemes.IDEAL_FQ)
+SCHEMES = (TCP, DCTCP, DCTCP_AFQ, PAIR_AFQ, PAIR_IDEAL)
 
 _BUCKETS_KB = ((0, 10), (10, 100), (100, 1_000), (1_000, 1_000_000_000))
-_HIGH_LOAD = 80
+HIGH_LOAD = 80
 _GAINS = (("DCTCP", 2.0), ("TCP", 10.0))
 """By how much AFQ improves each, "for both average and tail flow completion times" (section 6.1.4)."""
 
 
-def scenario(scheme: Scheme, load: int, duration_ms: int) -> Scenario:
+_NOTE = (
+    f"{BUFFERS.per_port} for each port, {FRAME_BYTES:,} B a round, marks from {schemes.AFQ['ecn_rounds']} rounds on, "
+    f"packet pair without SACK, a connection for each flow"
+)
+
+
+@dataclass(frozen=True)
+class Testbed:
+    """What the paper leaves open, or that it has otherwise."""
+
+    buffer: str = BUFFERS.per_port
+    connections: int | None = None
+    """Between two hosts, each with requests behind one another; None: one for each flow."""
+
+
+AS_ASSUMED = Testbed()
+
+
+def scenario(scheme: Scheme, load: int, duration_ms: int, testbed: Testbed = AS_ASSUMED) -> Scenario:
     """The testbed at a load in percent."""
+    buffers = replace(BUFFERS, per_port=testbed.buffer)
+    shared = {"connections": testbed.connections} if testbed.connections else {}
     data, _ = ENTERPRISE.wire_bytes(_GBPS * 1e9, duration_ms / 1e3)
     per_second = load / 100 * _CLIENTS * _GBPS * 1e9 / (8 * data)
     servers = [f"s{number}" for number in range(_CLIENTS)]
     clients = [f"c{number}" for number in range(_CLIENTS)]
     link = {"rate": f"{_GBPS} Gbps", "delay": f"{_LINK_NS} ns"}
-    switch = {**scheme.switch(_BUFFERS), "ingress_latency": f"{_SWITCH_PASS_US} us"}
+    switch = {**scheme.switch(buffers), "ingress_latency": f"{_SWITCH_PASS_US} us"}
     kernel = {"send": f"{_HOST_PASS_US} us", "receive": f"{_HOST_PASS_US} us"}
     made = {
         "name": "prototype",
@@ -83,10 +107,11 @@ def scenario(scheme: Scheme, load: int, duration_ms: int) -> Scenario:
                 "sources": servers,
                 "destinations": clients,
                 "flows_per_second": round(per_second),
+                **shared,
             }
         ],
     }
-    mechanisms = scheme.mechanisms(_BUFFERS)
+    mechanisms = scheme.mechanisms(buffers)
     return {**made, "mechanism": mechanisms} if mechanisms else made
 
 
@@ -105,88 +130,75 @@ class Figure7(Exhibit):
         self._loads = (40, 60, 80) if context.effort == "quick" else (20, 30, 40, 50, 60, 70, 80)
         length_ms = context.length("ms of traffic", full=60_000, normal=5_000, quick=1_000)
         for load in self._loads:
-            for scheme in _SCHEMES:
-                yield Point(_key(scheme, load), scenario(scheme, load, length_ms), keep=_TABLES)
+            for scheme in SCHEMES:
+                yield Point(_key(scheme, load), scenario(scheme, load, length_ms), keep=TABLES)
 
     def _compared(self, runs: Runs, load: int) -> Compared:
-        return Compared({scheme.name: _completion(runs[_key(scheme, load)]) for scheme in _SCHEMES})
+        return compared({scheme.name: runs[_key(scheme, load)] for scheme in SCHEMES})
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        compared = {load: self._compared(runs, load) for load in self._loads}
-        yield from _gains(compared[_HIGH_LOAD])
-        yield _pairs_are_better(compared[_HIGH_LOAD])
-        for load, group in compared.items():
-            yield from _beside_ideal(load, group)
+        groups = {load: self._compared(runs, load) for load in self._loads}
+        yield from gains(groups[HIGH_LOAD], f"{HIGH_LOAD} %")
+        yield pairs_are_better(groups[HIGH_LOAD], f"{HIGH_LOAD} %")
+        for load, group in groups.items():
             yield from _values(load, group)
-        yield from _buckets(compared[_HIGH_LOAD])
+            for scheme in SCHEMES:
+                percent = 100 * _utilization(runs[_key(scheme, load)])
+                yield Row(scheme.name, f"{load} %", "utilization of the clients' links", "%", percent)
+        yield from by_bucket(buckets(groups[HIGH_LOAD], _BUCKETS_KB), HIGH_LOAD)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
-        compared = {load: self._compared(runs, load) for load in self._loads}
-        loads = [float(load) for load in compared]
+        groups = {load: self._compared(runs, load) for load in self._loads}
+        loads = [float(load) for load in groups]
         y_title = "FCT over that in an idle network (times)"
-        means = [_mean_series(name, loads, compared) for name in (scheme.name for scheme in _SCHEMES)]
-        yield Plot("Mean FCT of all flows", "load (%)", y_title, means, y_scale="log")
-        tails = []
-        for scheme in _SCHEMES:
-            pairs = [statistics.slowdown_percentile(group.short, scheme.name, 99) for group in compared.values()]
-            tails.append(Series(scheme.name, loads, [value for value, _ in pairs], [limits for _, limits in pairs]))
-        yield Plot("p99 FCT of flows below 100 KB", "load (%)", y_title, tails, y_scale="log")
+        means, tails = [], []
+        for name in (scheme.name for scheme in SCHEMES):
+            points = [ratios.normalized_mean(group, name) for group in groups.values()]
+            means.append(Series(name, loads, *ratios.as_points(points)))
+            points = [ratios.normalized_percentile(group.short, name) for group in groups.values()]
+            tails.append(Series(name, loads, *ratios.as_points(points)))
+        yield Plot(f"Mean FCT of {ALL_FLOWS}", "load (%)", y_title, means, y_scale="log")
+        yield Plot(f"p99 FCT of {SHORT_FLOWS}", "load (%)", y_title, tails, y_scale="log")
 
 
 def _key(scheme: Scheme, load: int) -> str:
     return f"{scheme.name} {load} %"
 
 
-def _mean_series(name: str, loads: list[float], compared: Mapping[int, Compared]) -> Series:
-    pairs = [statistics.mean_ratio(group.all, name, "idle_us") for group in compared.values()]
-    return Series(name, loads, [value for value, _ in pairs], [interval for _, interval in pairs])
+def compared(runs: Mapping[str, Run]) -> Compared:
+    """The flows of runs that differ in their scheme only."""
+    return Compared({name: _completion(run) for name, run in runs.items()}, flows.begun_bytes(runs.values()))
 
 
-def _gains(group: Compared) -> Iterator[Row]:
-    for name, paper in _GAINS:
-        for series in (_PAIR_AFQ.name, _DCTCP_AFQ.name):
-            judge = Gain(better="higher")
-            value, interval = statistics.mean_ratio(group.all, name, series)
-            metric = f"mean FCT of all flows, {name} over it"
-            yield Row(series, f"{_HIGH_LOAD} %", metric, "times", value, paper, interval, judge)
-            value, interval = statistics.tail_ratio(group.short, name, series, 99)
-            metric = f"p99 FCT of flows below 100 KB, {name} over it"
-            yield Row(series, f"{_HIGH_LOAD} %", metric, "times", value, paper, interval, judge)
+def gains(group: Compared, x: str) -> Iterator[Row]:
+    """How much AFQ improves on DCTCP and TCP (section 6.1.4), which leaves open with which of its two transports."""
+    judge = Gain(better="higher")
+    for rival, paper in _GAINS:
+        for series in (PAIR_AFQ.name, DCTCP_AFQ.name):
+            mean, tail = ratios.mean(group, rival, series), ratios.tail(group.short, rival, series)
+            yield mean.row(series, x, f"mean FCT of {ALL_FLOWS}, {rival} over it", paper, judge, note=_NOTE)
+            yield tail.row(series, x, f"p99 FCT of {SHORT_FLOWS}, {rival} over it", paper, judge, note=_NOTE)
 
 
-def _pairs_are_better(group: Compared) -> Row:
-    value, interval = statistics.mean_ratio(group.short, _DCTCP_AFQ.name, _PAIR_AFQ.name)
-    judge = Shape(value > 1.0, "packet pair improves on DCTCP for short flows, both with AFQ")
-    metric = f"mean FCT of flows below 100 KB, {_DCTCP_AFQ.name} over it"
-    return Row(_PAIR_AFQ.name, f"{_HIGH_LOAD} %", metric, "times", value, interval=interval, judge=judge)
-
-
-def _beside_ideal(load: int, group: Compared) -> Iterator[Row]:
-    value, interval = statistics.mean_ratio(group.short, _PAIR_AFQ.name, _PAIR_IDEAL.name)
-    metric = "mean FCT of flows below 100 KB, over Ideal-FQ"
-    yield Row(_PAIR_AFQ.name, f"{load} %", metric, "times", value, 1.0, interval, Exact(0.15))
+def pairs_are_better(group: Compared, x: str) -> Row:
+    """Does packet pair improve on DCTCP, "especially for short flows" (section 6.1.4)?"""
+    ratio = ratios.mean(group.short, DCTCP_AFQ.name, PAIR_AFQ.name)
+    statement = "packet pair improves on DCTCP for short flows, both with AFQ"
+    judge = above_one(ratio.interval, statement) if ratio.interval else Unjudged("no flow finished under both")
+    return ratio.row(PAIR_AFQ.name, x, f"mean FCT of {SHORT_FLOWS}, {DCTCP_AFQ.name} over it", judge=judge, note=_NOTE)
 
 
 def _values(load: int, group: Compared) -> Iterator[Row]:
-    note = f"{len(group.all):,} flows; {group.missing_percent:.2g} % left out, which some scheme did not finish"
+    x = f"{load} %"
+    ideal = ratios.mean(group.short, PAIR_AFQ.name, PAIR_IDEAL.name)
+    yield ideal.row(PAIR_AFQ.name, x, f"mean FCT of {SHORT_FLOWS}, over Ideal-FQ")
     for name in group.names:
-        value, interval = statistics.mean_ratio(group.all, name, "idle_us")
-        metric = "mean FCT of all flows, normalized"
-        yield Row(name, f"{load} %", metric, "times", value, interval=interval, note=note)
-        value, interval = statistics.slowdown_percentile(group.short, name, 99)
-        yield Row(name, f"{load} %", "p99 FCT of flows below 100 KB, normalized", "times", value, interval=interval)
-        note = ""
+        yield ratios.normalized_mean(group, name).row(name, x, f"mean FCT of {ALL_FLOWS}, normalized")
+        yield ratios.normalized_percentile(group.short, name).row(name, x, f"p99 FCT of {SHORT_FLOWS}, normalized")
 
 
-def _buckets(group: Compared) -> Iterator[Row]:
-    for low, high in _BUCKETS_KB:
-        of_size = group.of_sizes(1e3 * low, 1e3 * high)
-        title = f"above {low:,} KB" if high == _BUCKETS_KB[-1][1] else f"{low:,}-{high:,} KB"
-        if of_size.is_empty():
-            continue
-        for name in group.names:
-            value, interval = statistics.mean_ratio(of_size, name, "idle_us")
-            x = f"{_HIGH_LOAD} %, {title}"
-            yield Row(
-                name, x, "mean FCT, normalized", "times", value, interval=interval, note=f"{len(of_size):,} flows"
-            )
+def _utilization(run: Run) -> float:
+    """Share of the time in which the switch's links to the clients carried something."""
+    links = run.table("links").filter(pl.col("link").str.starts_with("afq->c"))
+    on_wire = int(links["arrived_bytes"].sum()) + OVERHEAD_BYTES * int(links["frames_arrived"].sum())
+    return float(on_wire * 8 / (run.summary["simulated_s"] * _CLIENTS * _GBPS * 1e9))

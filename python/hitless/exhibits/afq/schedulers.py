@@ -12,11 +12,11 @@ from typing import Any
 
 import polars as pl
 
-from hitless.exhibits import Context, Exact, Exhibit, Point, Row, Runs, Shape, exhibit
-from hitless.exhibits.afq import cluster, schemes, statistics
+from hitless.exhibits import Context, Exact, Exhibit, Point, Row, Runs, Unjudged, at_most, exhibit
+from hitless.exhibits.afq import cluster, ratios, schemes
 from hitless.exhibits.afq.cluster import Case
 from hitless.exhibits.afq.counters import dropped_per_flow
-from hitless.exhibits.afq.flows import Compared
+from hitless.exhibits.afq.flows import SHORT_FLOWS, Compared
 from hitless.exhibits.afq.schemes import Scheme
 from hitless.exhibits.afq.sizes import ENTERPRISE
 from hitless.plot import Plot, Series
@@ -70,24 +70,30 @@ class Schedulers(Exhibit):
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         of = {case.scheme.name: runs[case.key] for case in self._cases()}
         compared = cluster.compared(runs, self._cases())
-        yield from _same_schedule(of)
+        yield _same_schedule(of)
+        yield _few_queues(compared)
         for name, run in of.items():
-            yield from _costs(name, compared, run)
+            yield _delivered(name, run)
+            yield Row(name, f"{_LOAD} %", "packets dropped per flow", "", dropped_per_flow(run))
+            if name != _ROTATING:
+                yield from _costs(name, compared)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         compared = cluster.compared(runs, self._cases())
-        pairs = [statistics.mean_ratio(compared.short, name, "idle_us") for name in compared.names]
-        values, intervals = [value for value, _ in pairs], [interval for _, interval in pairs]
-        series = Series("AFQ", compared.names, values, intervals, style="bars")
+        points = [ratios.mean(compared.short, name, _ROTATING) for name in compared.names if name != _ROTATING]
+        names = [name for name in compared.names if name != _ROTATING]
+        values, intervals = ratios.as_points(points)
+        series = Series("AFQ", names, values, intervals, style="bars")
         title = "Mean FCT of flows below 100 KB"
-        yield Plot(title, "scheduler", "FCT over that in an idle network (times)", [series])
+        yield Plot(title, "scheduler", f"FCT over that under {_ROTATING} (times)", [series])
 
 
-def _same_schedule(of: Mapping[str, Run]) -> Iterator[Row]:
-    differing, flows = differing_flows(of[_NAMED], of[_DEFICIT])
+def _same_schedule(of: Mapping[str, Run]) -> Row:
+    differing, every = differing_flows(of[_NAMED], of[_DEFICIT])
     metric = f"flows with another completion than under {_NAMED}"
-    note = f"of {flows:,} flows, to the picosecond"
-    yield Row(_DEFICIT, f"{_LOAD} %", metric, "flows", differing, 0.0, judge=Exact(), note=note)
+    note = f"of {every:,} flows, to the picosecond"
+    judge = Exact() if every else Unjudged("0 of 0 flows")
+    return Row(_DEFICIT, f"{_LOAD} %", metric, "flows", differing, 0.0, judge=judge, note=note)
 
 
 def differing_flows(first: Run, second: Run) -> tuple[int, int]:
@@ -99,17 +105,25 @@ def differing_flows(first: Run, second: Run) -> tuple[int, int]:
     return every - same, every
 
 
-def _costs(name: str, compared: Compared, run: Run) -> Iterator[Row]:
+def _few_queues(compared: Compared) -> Row:
+    ratio = ratios.mean(compared.short, _GROUPS_OF_8, _ROTATING)
+    statement = "reasonable with 8 queues: within a quarter of 32 queues under the scheduler itself"
+    judge = at_most(ratio.interval, 1.25, statement) if ratio.interval else Unjudged("no flow finished under both")
+    return ratio.row(_GROUPS_OF_8, f"{_LOAD} %", f"mean FCT of {SHORT_FLOWS}, over {_ROTATING}", judge=judge)
+
+
+def _delivered(name: str, run: Run) -> Row:
+    begun = int(run.table("messages")["bytes"].sum())
+    arrived = int(run.table("flows")["delivered_bytes"].sum())
+    note = f"{arrived / 1e6:,.0f} of {begun / 1e6:,.0f} MB; the rest was under way at the end"
+    return Row(name, f"{_LOAD} %", "bytes delivered, of those of all flows that began", "%", 100 * arrived / begun,
+               note=note)  # fmt: skip
+
+
+def _costs(name: str, compared: Compared) -> Iterator[Row]:
     x = f"{_LOAD} %"
-    for title, flows in (("flows below 100 KB", compared.short), ("all flows", compared.all)):
-        value, interval = statistics.mean_ratio(flows, name, _ROTATING)
-        row = Row(name, x, f"mean FCT of {title}, over {_ROTATING}", "times", value, interval=interval)
-        statement = "reasonable with 8 queues: within a quarter of 32 queues under the scheduler itself"
-        judged = name == _GROUPS_OF_8 and title == "flows below 100 KB"
-        yield replace(row, judge=Shape(value <= 1.25, statement)) if judged else row
-    yield Row(name, x, "packets dropped per flow", "", dropped_per_flow(run))
-    if name == _ROTATING:
-        return
-    value, interval = statistics.tail_ratio(compared.short, name, _ROTATING, 99)
-    metric = f"p99 FCT of flows below 100 KB, over {_ROTATING}"
-    yield Row(name, x, metric, "times", value, interval=interval)
+    for title, flows in compared.by_length.items():
+        if (name, title) != (_GROUPS_OF_8, SHORT_FLOWS):
+            yield ratios.mean(flows, name, _ROTATING).row(name, x, f"mean FCT of {title}, over {_ROTATING}")
+    tail = ratios.tail(compared.short, name, _ROTATING)
+    yield tail.row(name, x, f"p99 FCT of {SHORT_FLOWS}, over {_ROTATING}")

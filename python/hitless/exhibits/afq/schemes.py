@@ -24,6 +24,10 @@ from typing import Any
 
 from hitless.exhibits.afq.sizes import FRAME_BYTES
 
+_ACK_DELAY_US = 200
+INITIAL_WINDOW = 1
+FIRST_TIMEOUT_MS = 1
+
 TCP: Mapping[str, Any] = {
     "kind": "tcp",
     "congestion": "newreno",
@@ -32,18 +36,18 @@ TCP: Mapping[str, Any] = {
     "eifel_undo": False,
     "rto_formula": "rfc6298",
     "rto_min": "200 us",
-    "rto_initial": "1 ms",
-    "initial_window": 1,
+    "rto_initial": f"{FIRST_TIMEOUT_MS} ms",
+    "initial_window": INITIAL_WINDOW,
 }
 DCTCP: Mapping[str, Any] = {**TCP, "congestion": "dctcp"}
 PACKET_PAIR: Mapping[str, Any] = {
     "kind": "packet-pair",
-    "ack_delay": "200 us",
+    "ack_delay": f"{_ACK_DELAY_US} us",
     "sack": False,
     "rack_tlp": False,
     "rto_formula": "rfc6298",
     "rto_min": "200 us",
-    "rto_initial": "1 ms",
+    "rto_initial": f"{FIRST_TIMEOUT_MS} ms",
 }
 
 AFQ: Mapping[str, Any] = {
@@ -116,7 +120,14 @@ IDEAL_FQ: Mapping[str, Any] = {
     "mark_rounds": AFQ["ecn_rounds"],
     "bytes_per_round": f"{FRAME_BYTES} B",
 }
+TCP_WINDOW_10 = Scheme("TCP, window 10", {**TCP, "initial_window": 10})
 IDEAL = Scheme("Ideal-FQ", PACKET_PAIR, flow_queueing=IDEAL_FQ)
+
+TCP_NOTE = f"initial window of {INITIAL_WINDOW} segment, assumed"
+PAIR_NOTE = (
+    f"a lone packet of a pair is acknowledged after {_ACK_DELAY_US} us, chosen after figure 11 was seen; "
+    f"{FRAME_BYTES:,} B a round"
+)
 
 COMPARED = (DROP_TAIL, DCTCP_MARKING, SFQ, PAIR_AFQ, IDEAL)
 """Those of figures 8 and 9."""

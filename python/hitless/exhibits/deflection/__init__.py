@@ -19,6 +19,7 @@ from hitless.exhibits.deflection import (
     port_choice,
     priorities,
     prototype,
+    resources,
     side_effects,
     small,
 )
@@ -35,6 +36,7 @@ __all__ = [
     "port_choice",
     "priorities",
     "prototype",
+    "resources",
     "side_effects",
     "small",
 ]

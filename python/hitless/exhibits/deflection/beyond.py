@@ -96,7 +96,8 @@ def _gains(plain: Row, guarded: Row) -> Iterator[Row]:
     if guarded.interval is None:
         yield guarded
         return
-    yield replace(guarded, judge=at_most(guarded.interval, _NO_GAIN, "with the guard lying is worth nothing"))
+    statement = f"with the guard lying is worth nothing under {guarded.series}"
+    yield replace(guarded, judge=at_most(guarded.interval, _NO_GAIN, statement))
     metric = "what lying is worth without the guard, over with it"
     value = statistics.ratio(plain.measured, guarded.measured)
     yield Row(guarded.series, guarded.x, metric, "times", value)

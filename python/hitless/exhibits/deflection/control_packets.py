@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Row, Runs, Unjudged, exhibit
+from hitless.exhibits import Context, Exact, Exhibit, Factor, Gain, Point, Range, Row, Runs, Unjudged, exhibit
 from hitless.exhibits.deflection import testbed
 from hitless.plot import Plot, Series
 from hitless.simulation import Run
@@ -24,6 +24,7 @@ PAPER_GAP_US = 1.7
 """With 512 of them (section 6)."""
 PAPER_GROWTH = 2.8
 """The gap with 512 over that with 64 (appendix D)."""
+_MORE_PORTS = Unjudged("the paper does not say how many recirculation ports it had: one is judged")
 WARMUP_US = 100
 GAP = "time between two updates of a queue (ns)"
 
@@ -114,7 +115,7 @@ class Figure16(Exhibit):
 def _judged(runs: Runs, ports: int) -> Iterator[Row]:
     """The paper's three numbers. How many ports it had is not known: one is what a switch here has by itself."""
     means = {packets: gaps_us(runs[_key(packets, ports)])[0] for packets in NUMBERS}
-    judge = Factor() if ports == 1 else Unjudged()
+    judge = Factor() if ports == 1 else _MORE_PORTS
     few, many = 64, 512
     x, metric = f"up to {few} control packets", "recirculations of each packet"
     note = "the paper's take 0.59 us each"
@@ -123,10 +124,12 @@ def _judged(runs: Runs, ports: int) -> Iterator[Row]:
     note = _arithmetic(many, ports)
     yield Row(_name(ports), x, metric, "us", means[many], PAPER_GAP_US, judge=judge, note=note)
     metric = f"time between updates, over that with {few}"
-    yield Row(_name(ports), x, metric, "times", means[many] / means[few], PAPER_GROWTH, judge=judge)
+    growth = Gain() if ports == 1 else _MORE_PORTS
+    yield Row(_name(ports), x, metric, "times", means[many] / means[few], PAPER_GROWTH, judge=growth)
     used = _BYTES * 8 / means[few] / 1e3
-    note = "paper: below 1 Gbps"
-    yield Row(_name(ports), f"{few} control packets", "bandwidth of each packet", "Gbps", used, note=note)
+    judge = Unjudged(f"{_BYTES} bytes times the recirculations, which are judged")
+    x, metric = f"{few} control packets", "bandwidth of each packet"
+    yield Row(_name(ports), x, metric, "Gbps", used, Range(high=1.0), judge=judge)
 
 
 def _arithmetic(packets: int, ports: int) -> str:

@@ -8,7 +8,7 @@ from hitless.exhibits.deflection import metrics, published, schemes, small
 from hitless.exhibits.deflection.metrics import Measured
 from hitless.exhibits.deflection.schemes import FAIR, PAPER, Preset, Scheme, under
 from hitless.exhibits.deflection.setting import DURATION_MS, Case
-from hitless.exhibits.deflection.sweep import quotient
+from hitless.exhibits.deflection.sweep import of_case, quotient
 from hitless.plot import Plot, Series
 
 SCHEMES = (*small.SCHEMES, schemes.TRIMMING)
@@ -69,5 +69,4 @@ def _gain(measured: Measured, metric: metrics.Timed, scheme: Scheme, load: int, 
 
 def _values(measured: Measured, of: Case) -> Iterable[Row]:
     for metric in (metrics.MEAN_QCT, metrics.P99_QCT, *_METRICS, metrics.DROPPED, metrics.REORDERED):
-        value, interval = measured.value(metric, of), measured.interval(metric, of)
-        yield Row(of.title, of.x, metric.name, metric.unit, value, interval=interval)
+        yield of_case(measured, metric, of)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from hitless.exhibits import Context, Row, Unjudged, exhibit
+from hitless.exhibits import Context, Row, exhibit
 from hitless.exhibits.deflection import metrics, schemes
 from hitless.exhibits.deflection.metrics import Measured
 from hitless.exhibits.deflection.schemes import Scheme
@@ -13,13 +13,13 @@ _QUERIES_PER_SECOND = 4_000
 _SCHEMES = (schemes.ECMP, schemes.DIBS, schemes.SIMPLE, schemes.VERTIGO, schemes.QUANTILE, schemes.DISTRIBUTION)
 _QUICK = (schemes.ECMP, schemes.SIMPLE, schemes.QUANTILE)
 
-SCALES = (50, 150, 250, 319)
-"""Answers to a query. The paper goes on to 450, with servers that answer twice; here each answers once."""
+SCALES = (50, 150, 250, 350, 450)
+"""Answers to a query, of 320 hosts: servers are drawn one by one, so that one may answer several times."""
 SIZES_KB = (1, 10, 20, 60, 100, 140, 160, 180)
 
 
 def _scale(scheme: Scheme, fan_in: int) -> Case:
-    return Case(scheme, Incast(_QUERIES_PER_SECOND, fan_in), label=f"{fan_in} answers")
+    return Case(scheme, Incast(_QUERIES_PER_SECOND, fan_in, servers_repeat=True), label=f"{fan_in} answers")
 
 
 def _size(scheme: Scheme, kilobytes: int) -> Case:
@@ -45,11 +45,11 @@ class Figure9(Sweep):
     def claims(self) -> Iterable[Claim]:
         most = SCALES[-1]
         quantile = _scale(schemes.QUANTILE, most)
-        note, beyond = f"the paper's with 450 answers, here {most}", Unjudged()
-        yield Claim(metrics.P99_ANSWER, _scale(schemes.ECMP, most), quantile, 2.0, note, "higher", beyond)
-        yield Claim(metrics.P99_ANSWER, _scale(schemes.DIBS, most), quantile, 4.0, note, "higher", beyond)
+        note = "servers may answer several times"
+        yield Claim(metrics.P99_ANSWER, _scale(schemes.ECMP, most), quantile, 2.0, note, "higher")
+        yield Claim(metrics.P99_ANSWER, _scale(schemes.DIBS, most), quantile, 4.0, note, "higher")
         above = _scale(schemes.DISTRIBUTION, most)
-        yield Claim(metrics.MEAN_QCT, above, quantile, 1 / 0.66, f"34 % less; {note}", judge=beyond)
+        yield Claim(metrics.MEAN_QCT, above, quantile, 1 / 0.66, f"text: 34 % less; {note}")
         quantile = _size(schemes.QUANTILE, 100)
         yield Claim(metrics.P99_QCT, _size(schemes.ECMP, 100), quantile, 1 / 0.72, "text: 28 % less", "higher")
         yield Claim(metrics.P99_QCT, _size(schemes.DIBS, 100), quantile, 1 / 0.76, "text: 24 % less", "higher")

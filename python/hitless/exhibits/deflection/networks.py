@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from hitless.exhibits import Context, Row, exhibit
+from hitless.exhibits import Context, Gain, Row, Unjudged, exhibit
 from hitless.exhibits.deflection import metrics, schemes
 from hitless.exhibits.deflection.fabrics import FAT_TREE, LEAF_SPINE, LEAF_SPINE_100G, Fabric
 from hitless.exhibits.deflection.metrics import Measured
 from hitless.exhibits.deflection.schemes import Scheme
-from hitless.exhibits.deflection.setting import Case, Incast, TransportName
+from hitless.exhibits.deflection.setting import DURATION_MS, Case, Incast, TransportName
 from hitless.exhibits.deflection.sweep import Claim, Sweep, before, quotient
 
 _ANSWERS_BITS = 100 * 40_000 * 8
@@ -47,13 +47,25 @@ class Figure10(Sweep):
 
     def claims(self) -> Iterable[Claim]:
         low = {scheme.name: _TREE[55].case(scheme) for scheme in _TREE_SCHEMES}
-        for name, paper in (("ECMP", 3.0), ("Simple", 10.0), ("Quantile-PD", 10.0)):
-            yield Claim(metrics.MEAN_QCT, low["AIFO"], low[name], paper)
+        yield Claim(metrics.MEAN_QCT, low["AIFO"], low["ECMP"], 3.0)
+        for name in ("Simple", "Quantile-PD"):
+            yield Claim(metrics.MEAN_QCT, low["AIFO"], low[name], 10.0, better="higher")
         high = {scheme.name: _TREE[95].case(scheme) for scheme in _TREE_SCHEMES}
-        for name in ("DIBS", "Simple"):
-            yield Claim(metrics.P99_QCT, high["ECMP"], high[name], 2.0, better="higher")
+        yield Claim(metrics.P99_QCT, high["ECMP"], high["DIBS"], 2.0)
+        yield Claim(metrics.P99_QCT, high["ECMP"], high["Simple"], 2.0, better="higher")
         yield Claim(metrics.MEAN_QCT, high["Simple"], high["Quantile-PD"], 1 / 0.67, "text: 33 % less", "higher")
         yield Claim(metrics.P99_QCT, high["Simple"], high["Quantile-PD"], 1 / 0.58, "text: 42 % less", "higher")
+
+    def further_rows(self, measured: Measured, ran: Mapping[str, Case]) -> Iterable[Row]:
+        """Text: at 95 % DIBS and Simple complete 4 % more queries than ECMP, in a run of the paper's length."""
+        ecmp = _TREE[95].case(schemes.ECMP)
+        for scheme in (schemes.DIBS, schemes.SIMPLE):
+            case = _TREE[95].case(scheme)
+            row = quotient(measured, metrics.COMPLETE, case, ecmp, ecmp.title)
+            is_long = measured.runs[case.key].summary["simulated_s"] >= DURATION_MS / 1e3
+            judge = Gain(better=schemes.claimed("higher", scheme))
+            shorter = Unjudged("what is under way at the end weighs more in a run that is shorter than the paper's")
+            yield replace(row, paper=1.04, judge=judge if is_long else shorter, note="text: 4 % more")
 
 
 _FAST_SCHEMES = (
@@ -74,7 +86,7 @@ WEB_SEARCH = "websearch_dctcp_pias"
 
 def web_search(case: Case) -> Case:
     """The same run beside flows of web search, of which the largest have 29 MB."""
-    return replace(case, sizes=WEB_SEARCH, label=f"{case.label} web search")
+    return replace(case, sizes=WEB_SEARCH, label=f"{case.label} web search".strip())
 
 
 @exhibit("pd/fig11", title="Links of 100 Gbps")

@@ -1,16 +1,18 @@
 """Parameters of Preemptive Deflection: figures 12, 13 and 14."""
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from hitless.exhibits import Context, Row, exhibit
 from hitless.exhibits.deflection import metrics
+from hitless.exhibits.deflection.judged_once import near_one
 from hitless.exhibits.deflection.load_sweep import QUERIES_PER_SECOND, at
 from hitless.exhibits.deflection.metrics import Measured
 from hitless.exhibits.deflection.schemes import DISTRIBUTION, MINIMUM_THRESHOLD, QUANTILE, Scheme, quantile
 from hitless.exhibits.deflection.setting import Case
-from hitless.exhibits.deflection.sweep import Claim, Sweep, near_one, of_complete_ones, quotient
+from hitless.exhibits.deflection.sweep import Claim, Sweep, judgeable
 
 ALPHAS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 WINDOWS = (1, 5, 20, 50, 200)
@@ -67,14 +69,13 @@ class Figure12(Sweep):
         best = alpha(0.5, 95)
         yield Claim(metrics.P99_QCT, alpha(0.1, 95), best, 2.0, "text: 50 % better")
         yield Claim(metrics.P99_QCT, alpha(0.9, 95), best, 1 / 0.6, "text: 40 % better")
-        yield Claim(metrics.P99_QCT, window(20, 95), window(200, 95), 1.13, "text: 13 % more", "lower")
+        yield Claim(metrics.P99_QCT, window(20, 95), window(200, 95), 1.13, "text: 13 % more")
 
     def further_rows(self, measured: Measured, ran: Mapping[str, Case]) -> Iterable[Row]:
         few, many = sampling(1, 95), sampling(500, 95)
-        for metric in (metrics.MEAN_QCT, metrics.P99_QCT):
-            row = quotient(measured, metric, many, few, "that with every packet")
-            row = near_one(row, _NEAR, "the sampling rate has a marginal effect")
-            yield of_complete_ones(row, measured, metric, many, few)
+        both = (metrics.MEAN_QCT, metrics.P99_QCT)
+        rows = (judgeable(measured, metric, many, few, "that with every packet") for metric in both)
+        yield from near_one(rows, _NEAR, "the sampling rate has a marginal effect")
 
     def panel(self, case: Case) -> str:
         return f"{case.label.split()[0]} at {case.percent} %"
@@ -105,9 +106,8 @@ class Figure13(Sweep):
 
     def further_rows(self, measured: Measured, ran: Mapping[str, Case]) -> Iterable[Row]:
         pair = probabilistic(55), at(QUANTILE, 55)
-        row = quotient(measured, metrics.MEAN_QCT, *pair, "the deterministic one")
-        row = near_one(row, _NEAR, "similar under low load")
-        yield of_complete_ones(row, measured, metrics.MEAN_QCT, *pair)
+        row = judgeable(measured, metrics.MEAN_QCT, *pair, "the deterministic one")
+        yield from near_one([row], _NEAR, "similar under low load")
 
 
 def stale(scheme: Scheme, gap_us: float) -> Case:
@@ -129,16 +129,15 @@ class Figure14(Sweep):
         return [stale(scheme, gap) for scheme in both for gap in gaps]
 
     def further_rows(self, measured: Measured, ran: Mapping[str, Case]) -> Iterable[Row]:
-        for scheme in (QUANTILE, DISTRIBUTION):
-            fresh = stale(scheme, GAPS_US[0])
-            for gap in GAPS_US[1:]:
-                case = stale(scheme, gap)
-                if case.key not in ran:
-                    continue
-                row = quotient(measured, metrics.MEAN_QCT, case, fresh, "that with 0.1 us")
-                if gap <= _STEADY_US:
-                    row = near_one(row, _NEAR, "steady while the gap is at most 2 us")
-                yield of_complete_ones(row, measured, metrics.MEAN_QCT, case, fresh)
+        def over_fresh(gaps_us: Iterable[float]) -> Iterable[Row]:
+            for scheme, gap_us in itertools.product((QUANTILE, DISTRIBUTION), gaps_us):
+                case, fresh = stale(scheme, gap_us), stale(scheme, GAPS_US[0])
+                if case.key in ran:
+                    yield judgeable(measured, metrics.MEAN_QCT, case, fresh, "that with 0.1 us")
+
+        steady = [gap_us for gap_us in GAPS_US[1:] if gap_us <= _STEADY_US]
+        yield from near_one(over_fresh(steady), _NEAR, f"steady while the gap is under {_STEADY_US} us")
+        yield from over_fresh(gap_us for gap_us in GAPS_US if gap_us > _STEADY_US)
 
     def panel(self, case: Case) -> str:
         return "by update gap"

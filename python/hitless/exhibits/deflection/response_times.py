@@ -1,7 +1,7 @@
 """Figure 5b: response times of a key-value store, on a link to the client that is full of bulk data."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 
 from hitless.analysis import Interval, mean_interval
-from hitless.exhibits import Context, Exact, Gain, Point, Row, Runs, Unjudged
+from hitless.exhibits import Context, Exact, Gain, Point, Range, Row, Runs, Unjudged
 from hitless.exhibits.deflection import testbed
 from hitless.exhibits.deflection.reduction import reduced
 from hitless.exhibits.deflection.statistics import Durations
 from hitless.exhibits.deflection.testbed import Scheme
-from hitless.exhibits.judge import Judge
+from hitless.exhibits.judge import Direction, Judge
 from hitless.plot import Plot, tail_series
 from hitless.simulation import Run
 
@@ -36,19 +36,19 @@ RUNS = 5
 SCHEMES = (*testbed.COMPARED, testbed.ALONE)
 TABLES = ("messages", "flows", "throughput", "mechanisms")
 
-_RATIOS: Sequence[tuple[Scheme, Scheme, float]] = (
-    (testbed.DROP_TAIL, testbed.QUANTILE, 425),
-    (testbed.SIMPLE, testbed.QUANTILE, 51),
-    (testbed.LARGE, testbed.QUANTILE, 199),
-    (testbed.DROP_TAIL, testbed.DISTRIBUTION, 437),
-    (testbed.DROP_TAIL, testbed.SIMPLE, 8),
+_RATIOS: Sequence[tuple[Scheme, Sequence[Scheme], float, Direction | None]] = (
+    (testbed.DROP_TAIL, testbed.QUANTILES, 425, "higher"),
+    (testbed.SIMPLE, testbed.QUANTILES, 51, "higher"),
+    (testbed.LARGE, testbed.QUANTILES, 199, None),
+    (testbed.DROP_TAIL, testbed.DISTRIBUTIONS, 437, "higher"),
+    (testbed.DROP_TAIL, (testbed.SIMPLE,), 8, "higher"),
 )
-"""p99 of the first over that of the second, in the paper."""
+"""p99 of the first over that of each of the second, in the paper."""
 _NOTHING = 0.05
 """How near the paper's 1.0059, bulk flows beside requests as if there were none, another number has to be."""
 _ONE_STREAM = Scheme("no deflection, 2 bulk flows")
 """Fewer flows lose fewer packets: what decides whether p99 is a timeout."""
-_NONE = Unjudged()
+_NOT_JUDGED = Unjudged()
 _X = f"{REQUESTS_PER_SECOND:,} requests/s"
 
 
@@ -118,7 +118,7 @@ class Responses:
 
     @property
     def median_us(self) -> float:
-        """What half of them exceed."""
+        """What half of them exceed, answered or not."""
         return 1e6 * (self.times.whole_percentile_s(50) or float("nan"))
 
     @property
@@ -150,15 +150,13 @@ class ResponseTimes:
     def rows(self, runs: Runs) -> Iterator[Row]:
         """The paper's quotients, then each scheme."""
         p99 = {scheme.name: [of.p99_us for of in self._of(runs, scheme)] for scheme in SCHEMES}
-        for above, below, paper in _RATIOS:
-            judge = Gain(better="higher")
-            yield _ratio((above, below), p99, paper, judge)
-        yield _ratio((testbed.QUANTILE, testbed.ALONE), p99, 1.0059, Exact(_NOTHING))
-        yield _ratio((testbed.DISTRIBUTION, testbed.ALONE), p99)
-        yield _ratio((testbed.DROP_TAIL, testbed.QUANTILE_TENTH), p99)
-        yield _ratio((testbed.QUANTILE_TENTH, testbed.ALONE), p99)
-        yield _ratio((testbed.DROP_TAIL, testbed.DISTRIBUTION_TENTH), p99)
-        yield _ratio((testbed.DISTRIBUTION_TENTH, testbed.ALONE), p99)
+        for above, schemes, paper, better in _RATIOS:
+            for below in schemes:
+                yield _ratio((above, below), p99, paper, Gain(better=better))
+        for scheme in testbed.QUANTILES:
+            yield _ratio((scheme, testbed.ALONE), p99, 1.0059, Exact(_NOTHING))
+        for scheme in testbed.DISTRIBUTIONS:
+            yield _ratio((scheme, testbed.ALONE), p99)
         for scheme in (*SCHEMES, _ONE_STREAM):
             yield from self._scheme(scheme, self._of(runs, scheme))
 
@@ -172,10 +170,12 @@ class ResponseTimes:
         yield _mean_row(scheme, "median response time", "us", [run.median_us for run in runs])
         metric = f"requests that took {TIMEOUT_MS} ms or more"
         yield _mean_row(scheme, metric, "%", [run.timed_out_percent for run in runs])
-        yield _mean_row(scheme, "requests answered", "%", [100 * run.times.complete_share for run in runs])
+        yield _mean_row(scheme, "requests answered", "%", [100 * (run.times.complete_share or 0.0) for run in runs])
         if scheme.has_background:
-            note = "paper: up to 35 Gbps" if scheme is testbed.DROP_TAIL else ""
-            yield _mean_row(scheme, "background", "Gbps", [run.background_gbps for run in runs], note)
+            row = _mean_row(scheme, "background", "Gbps", [run.background_gbps for run in runs])
+            calibrated = Unjudged(f"the {STREAMS} flows of each sender are calibrated on it")
+            is_calibrated = scheme is testbed.DROP_TAIL
+            yield replace(row, paper=Range(high=35.0), judge=calibrated) if is_calibrated else row
 
     def _of(self, runs: Runs, scheme: Scheme) -> list[Responses]:
         return [Responses(runs[_key(scheme, replica)]) for replica in range(self._runs)]
@@ -189,18 +189,19 @@ def _ratio(
     pair: tuple[Scheme, Scheme],
     values: Mapping[str, Sequence[float]],
     paper: float | None = None,
-    judge: Judge = _NONE,
+    judge: Judge = _NOT_JUDGED,
 ) -> Row:
     above, below = pair
+    note = testbed.ALPHA_NOTE if {above, below} & set(testbed.PREEMPTIVE) else ""
     ratios = [first / second for first, second in zip(values[above.name], values[below.name], strict=True)]
     metric = f"p99 response time over that of {below.name}"
     value, interval = mean_of(ratios)
-    return Row(above.name, _X, metric, "times", value, paper=paper, interval=interval, judge=judge)
+    return Row(above.name, _X, metric, "times", value, paper, interval, judge, note)
 
 
-def _mean_row(scheme: Scheme, metric: str, unit: str, values: Sequence[float], note: str = "") -> Row:
+def _mean_row(scheme: Scheme, metric: str, unit: str, values: Sequence[float]) -> Row:
     value, interval = mean_of(values)
-    return Row(scheme.name, _X, metric, unit, value, interval=interval, note=note)
+    return Row(scheme.name, _X, metric, unit, value, interval=interval)
 
 
 def mean_of(values: Sequence[float]) -> tuple[float, Interval | None]:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from hitless.exhibits.judge import Direction
+
 Marking = Literal["remaining-bytes", "attained-service"]
 
 
@@ -84,6 +86,12 @@ pause does not count any more (the authors' marking layer)."""
 
 COMPARED = (ECMP, AIFO, DIBS, VERTIGO, SIMPLE, QUANTILE, DISTRIBUTION)
 """Those of figure 6."""
+_OWN = (SIMPLE, QUANTILE, DISTRIBUTION, LAS)
+
+
+def claimed(direction: Direction, scheme: Scheme) -> Direction | None:
+    """The direction, of one of the paper's own schemes; being better is never granted to a rival."""
+    return direction if scheme in _OWN else None
 
 
 @dataclass(frozen=True, slots=True)

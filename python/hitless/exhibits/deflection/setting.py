@@ -75,6 +75,8 @@ class Incast:
     queries_per_second: float
     fan_in: int = 100
     answer_bytes: int = 40_000
+    servers_repeat: bool = False
+    """May a host give several answers to a query, as it must where there are more answers than hosts?"""
 
     def percent(self, fabric: Fabric) -> float:
         """Load of the answers, payload only."""
@@ -191,6 +193,7 @@ class Case:
             "fan_in": incast.fan_in,
             "size": f"{incast.answer_bytes} B",
             "queries_per_second": incast.queries_per_second,
+            **({"servers_repeat": True} if incast.servers_repeat else {}),
         }
         return [*self._background(common), queries]
 

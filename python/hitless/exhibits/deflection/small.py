@@ -1,13 +1,15 @@
 """The authors' small run at 1 Gbps: the only series of their evaluation that is published in numbers."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 
-from hitless.exhibits import Context, Exhibit, Factor, Point, Row, Runs, Shape, exhibit
+from hitless.exhibits import Context, Exhibit, Factor, Point, Row, Runs, Unjudged, exhibit
 from hitless.exhibits.deflection import outcomes, published, schemes, statistics
 from hitless.exhibits.deflection.fabrics import LEAF_SPINE_1G
 from hitless.exhibits.deflection.setting import DURATION_MS, Case, Incast
 from hitless.exhibits.deflection.statistics import Durations
+from hitless.exhibits.model import Share
 from hitless.plot import Plot, Series
 
 SCHEMES = (
@@ -21,8 +23,7 @@ SCHEMES = (
 MULTIPLIERS = (1, 0.33, 0.2, 0.14, 0.11)
 """Of the time between queries, of which there are 244 a second with 1: the authors' configuration."""
 FAN_IN, ANSWER_BYTES = 40, 20_000
-_LIMIT = 2.0
-_ASKED = 50
+_HOSTS = "hosts and transport of the authors' simulator: with those of today's RFCs 51 of the 60 were within 2"
 
 
 def case(scheme: schemes.Scheme, load: int) -> Case:
@@ -74,7 +75,9 @@ class Small(Exhibit):
 
 def _judged(scheme: str, load: int, times: Durations) -> Iterator[Row]:
     index = published.LOADS.index(load)
-    row = partial(Row, scheme, f"{load} %", unit="s", judge=Factor(_LIMIT))
+    better = schemes.claimed("lower", next(made for made in SCHEMES if made.name == scheme))
+    share = Share(scheme, int(times.is_complete.sum()), times.is_complete.size, "queries")
+    row = partial(Row, scheme, f"{load} %", unit="s", judge=Factor(better=better), note=_HOSTS, completed=(share,))
     mean, p99 = times.mean_s, times.percentile_s(99)
     paper = published.MEAN_S[scheme][index]
     yield row(metric="mean QCT", measured=mean, paper=paper, interval=times.interval(statistics.mean))
@@ -82,17 +85,20 @@ def _judged(scheme: str, load: int, times: Durations) -> Iterator[Row]:
     yield row(metric="p99 QCT", measured=p99, paper=paper, interval=times.interval(statistics.p99))
 
 
-def _near(judged: list[Row]) -> Row:
-    near = sum(row.verdict == "match" for row in judged)
-    statement = f"at least {_ASKED} of the {len(judged)} numbers lie within a factor of {_LIMIT:g}"
-    metric = f"numbers within a factor of {_LIMIT:g}"
-    return Row("all", "all loads", metric, "", float(near), judge=Shape(near >= _ASKED, statement))
+def _near(rows: list[Row]) -> Row:
+    """How many numbers lie within the factor, complete or not: the authors' see complete queries only as well."""
+    near = sum(replace(row, completed=()).verdict == "match" for row in rows)
+    judge = Unjudged("each of the numbers is judged")
+    metric = f"numbers within a factor of {Factor().limit:g}, of {len(rows)}"
+    return Row("all", "all loads", metric, "", float(near), judge=judge)
 
 
 def _beside(scheme: str, load: int, times: Durations) -> Iterator[Row]:
     """What the authors' statistics leave out."""
     row = partial(Row, scheme, f"{load} %")
-    yield row("queries complete", "%", 100 * times.complete_share, note=f"of {times.is_complete.size:,}")
+    share = times.complete_share
+    note = f"of {times.is_complete.size:,}"
+    yield row("queries complete", "%", None if share is None else 100 * share, note=note)
     for metric, statistic in (("mean QCT", statistics.whole_mean), ("p99 QCT", statistics.whole_p99)):
         interval = times.interval(statistic)
         yield row(f"{metric}, unfinished queries counted", "s", statistic(times), interval=interval)
@@ -111,4 +117,4 @@ def _series(name: str, statistic: statistics.Statistic, times: Mapping[tuple[str
 
 
 def _paper_series(name: str, paper: Mapping[str, tuple[float, ...]]) -> Series:
-    return Series(f"{name} (paper)", [float(load) for load in published.LOADS], list(paper[name]), paper=True)
+    return Series(name, [float(load) for load in published.LOADS], list(paper[name]), paper=True)

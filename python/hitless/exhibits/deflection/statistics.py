@@ -44,9 +44,9 @@ class Durations:
         return self.lasted_s[self.is_complete]
 
     @property
-    def complete_share(self) -> float:
-        """Complete ones over those that began; 1 where none began."""
-        return float(self.is_complete.mean()) if self.is_complete.size else 1.0
+    def complete_share(self) -> float | None:
+        """Complete ones over those that began."""
+        return float(self.is_complete.mean()) if self.is_complete.size else None
 
     @property
     def unfinished_share(self) -> float:
@@ -111,6 +111,11 @@ def mean(of: Durations) -> float | None:
 def p99(of: Durations) -> float | None:
     """The 99th percentile of complete ones, as a statistic."""
     return of.percentile_s(99)
+
+
+def complete_share(of: Durations) -> float | None:
+    """`Durations.complete_share`, as a statistic."""
+    return of.complete_share
 
 
 def whole_mean(of: Durations) -> float | None:

@@ -4,14 +4,14 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, TypeAlias
 
 from hitless.exhibits import Context, Exhibit, Gain, Point, Row, Runs, Shape, Unjudged
 from hitless.exhibits.deflection import metrics
-from hitless.exhibits.deflection.metrics import Measured, Metric
+from hitless.exhibits.deflection.metrics import Measured, Metric, Timed
 from hitless.exhibits.deflection.schemes import FAIR, PAPER, under
 from hitless.exhibits.deflection.setting import DURATION_MS, Case
-from hitless.exhibits.judge import Judge
+from hitless.exhibits.judge import Direction, Paper
 from hitless.exhibits.model import MissingRun
 from hitless.exhibits.statements import above_one
 from hitless.plot import Plot, Series
@@ -31,33 +31,33 @@ class Claim:
     metric: Metric
     above: Case
     below: Case
-    paper: float
+    paper: Paper
     """The quotient that the sentence gives, above 1 where ``above`` is the larger."""
     note: str = ""
-    better: Literal["lower", "higher"] | None = None
-    """Which direction is better for the paper's own scheme."""
-    judge: Judge | None = None
-    """Another judge than that of quotients."""
+    better: Direction | None = None
+    """Which direction the paper claims as good: of its own schemes against a rival's, of nothing else."""
 
     def rows(self, measured: Measured) -> Iterator[Row]:
         """The quotient that was measured, and that with unfinished queries counted.
 
-        The first is judged where most queries were complete. In shorter runs it says little: what has finished then was
-        quick. The other one is judged instead, where the run was long enough for it.
+        The first has a verdict where nearly all queries were complete. In shorter runs it says little: what has
+        finished then was quick. The other one is judged instead, where the run was long enough for it.
         """
         row = quotient(measured, self.metric, self.above, self.below, self._other)
-        judge = self.judge or Gain(better=self.better)
-        judged = replace(row, paper=self.paper, judge=judge, note=self.note)
+        yield self._judged(row)
         whole = metrics.WHOLE.get(self.metric.name)
-        yield of_complete_ones(judged, measured, self.metric, self.above, self.below)
         if whole is None:
             return
         other = quotient(measured, whole, self.above, self.below, self._other)
-        if _are_mostly_complete(measured, whole, (self.above, self.below)):
-            yield other
-            return
-        reaches = all(measured.reaches(whole, case) for case in (self.above, self.below))
-        yield replace(other, paper=self.paper, judge=judge) if reaches else replace(other, note="longer than the run")
+        if all(share.is_complete for share in row.completed):
+            yield replace(other, judge=Unjudged("that of complete ones is judged"))
+        elif all(measured.reaches(whole, case) for case in (self.above, self.below)):
+            yield self._judged(other)
+        else:
+            yield replace(other, judge=Unjudged("what lasts longer than the run decides it"), note=self.note)
+
+    def _judged(self, row: Row) -> Row:
+        return replace(row, paper=self.paper, judge=Gain(better=self.better), note=self.note)
 
     @property
     def _other(self) -> str:
@@ -110,13 +110,9 @@ class Sweep(Exhibit):
             yield from self._values(measured, case)
 
     def _values(self, measured: Measured, case: Case) -> Iterator[Row]:
-        for metric in (*self.shown, *(metrics.WHOLE[m.name] for m in self.shown if m.name in metrics.WHOLE)):
-            value, interval = measured.value(metric, case), measured.interval(metric, case)
-            yield Row(case.title, case.x, metric.name, metric.unit, value, interval=interval)
-        queries = measured.sample(metrics.MEAN_QCT, case)
-        note = f"of {queries.is_complete.size:,}"
-        yield Row(case.title, case.x, "queries complete", "%", 100 * queries.complete_share, note=note)
-        yield Row(case.title, case.x, metrics.DROPPED.name, "%", measured.value(metrics.DROPPED, case))
+        whole = (metrics.WHOLE[metric.name] for metric in self.shown if metric.name in metrics.WHOLE)
+        for metric in (*self.shown, *whole, metrics.COMPLETE, metrics.DROPPED):
+            yield of_case(measured, metric, case)
 
     def position(self, case: Case) -> float | str:
         """Where a case is on the axis."""
@@ -145,32 +141,35 @@ def quotient(measured: Measured, metric: Metric, above: Case, below: Case, name:
     """A metric of ``above`` over that of ``below``, as a row of ``above`` that nobody judges."""
     value = measured.ratio(metric, above, below)
     interval = measured.ratio_interval(metric, above, below)
-    return Row(above.title, above.x, f"{metric.name}, over {name}", "times", value, interval=interval)
+    completed = measured.completed(metric, above, below)
+    title = f"{metric.name}, over {name}"
+    return Row(above.title, above.x, title, "times", value, interval=interval, completed=completed)
 
 
-def near_one(row: Row, slack: float, statement: str) -> Row:
-    """The row, judged by whether its number is 1 but for a share of ``slack``."""
-    return replace(row, judge=Shape(row.measured is not None and abs(row.measured - 1) <= slack, statement))
+def judgeable(measured: Measured, metric: Timed, above: Case, below: Case, name: str) -> Row:
+    """The quotient of complete queries, or where too many are left out, that with unfinished ones if runs reach it."""
+    row = quotient(measured, metric, above, below, name)
+    whole = metrics.WHOLE[metric.name]
+    if all(share.is_complete for share in row.completed):
+        return row
+    reaches = all(measured.reaches(whole, case) for case in (above, below))
+    return quotient(measured, whole, above, below, name) if reaches else row
+
+
+def of_case(measured: Measured, metric: Metric, case: Case) -> Row:
+    """A metric of a run, as a row that nobody judges."""
+    value, interval = measured.value(metric, case), measured.interval(metric, case)
+    completed = measured.completed(metric, case)
+    return Row(case.title, case.x, metric.name, metric.unit, value, interval=interval, completed=completed)
 
 
 def before(measured: Measured, metric: Metric, better: Case, worse: Case) -> Row:
     """Is one case faster than another? The paper shows so."""
     row = quotient(measured, metric, worse, better, better.title)
-    statement = f"{better.title} is before {worse.title}"
+    statement = f"{better.title} is before {worse.title} at {worse.x}"
     if row.interval is not None:
         return replace(row, judge=above_one(row.interval, statement))
     return replace(row, judge=Shape(row.measured is not None and row.measured > 1, statement))
-
-
-def of_complete_ones(row: Row, measured: Measured, metric: Metric, *cases: Case) -> Row:
-    """The row, without a verdict where the metric sees too few of the queries or flows of any of the cases."""
-    if _are_mostly_complete(measured, metric, cases):
-        return row
-    return replace(row, judge=Unjudged(), note="; ".join(filter(None, [row.note, "few queries are complete"])))
-
-
-def _are_mostly_complete(measured: Measured, metric: Metric, cases: Sequence[Case]) -> bool:
-    return all(measured.is_mostly_complete(metric, case) for case in cases)
 
 
 def _series(measured: Measured, metric: Metric, cases: Sequence[Case], position: Position) -> Iterator[Series]:

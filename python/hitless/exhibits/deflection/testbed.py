@@ -12,7 +12,7 @@ Where a number comes from:
   server's.
 - Ranks of 45 and 2 for background and high priority, the moving average over 50 packets and its tables, occupancy from
   control packets that recirculate, one port to deflect to, each packet in the window: the authors' programs.
-- alpha is 1 in "Quantile-PD" and "Distribution-PD": section 5.1 gives none, and the program for Distribution-PD
+- alpha is 1 or 0.1 in both forms of PD, as their names say: section 5.1 gives none, and the program for Distribution-PD
   multiplies by 0.1 when it fills its tables and by 10 when it compares (in units of 8 bytes against 80), so that in
   effect alpha is about 1. Beside them both with 0.1, the default of the simulations (section 5.2): a tenth of 80 KB at
   most is then kept for packets of high priority, less than what comes until ingress knows of a queue that has filled.
@@ -68,12 +68,15 @@ class Scheme:
 DROP_TAIL = Scheme("no deflection")
 LARGE = Scheme("12 MB buffer", queue_bytes=LARGE_QUEUE_BYTES)
 SIMPLE = Scheme("Simple", {"kind": "simple-deflection", "occupancy": _OCCUPANCY})
-QUANTILE = Scheme("Quantile-PD", _QUANTILE)
-DISTRIBUTION = Scheme("Distribution-PD", _DISTRIBUTION)
+QUANTILE = Scheme("Quantile-PD, alpha 1", _QUANTILE)
+DISTRIBUTION = Scheme("Distribution-PD, alpha 1", _DISTRIBUTION)
 QUANTILE_TENTH = Scheme("Quantile-PD, alpha 0.1", {**_QUANTILE, "alpha": 0.1})
 DISTRIBUTION_TENTH = Scheme("Distribution-PD, alpha 0.1", {**_DISTRIBUTION, "alpha": 0.1})
 ALONE = Scheme("without background", has_background=False)
 
+QUANTILES, DISTRIBUTIONS = (QUANTILE, QUANTILE_TENTH), (DISTRIBUTION, DISTRIBUTION_TENTH)
+PREEMPTIVE = (*QUANTILES, *DISTRIBUTIONS)
+ALPHA_NOTE = "section 5.1 gives no alpha: the authors' program amounts to 1, the simulations of section 5.2 have 0.1"
 COMPARED = (DROP_TAIL, LARGE, SIMPLE, QUANTILE, DISTRIBUTION, QUANTILE_TENTH, DISTRIBUTION_TENTH)
 """All that meet background."""
 

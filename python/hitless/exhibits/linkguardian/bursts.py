@@ -140,8 +140,8 @@ def _coverage(name: str, model: Mapping[str, Any], found: Mapping[int, int], eve
     """What five registers would cover: by arithmetic, which is no run's doing, and counted on the link."""
     x, theory = f"{REGISTERS} registers", 1 - longer_than(model, REGISTERS)
     paper = 100 * _COVERED if "5%" in name and _LONG_BURST not in model.values() else None
-    note = "fitted to this number" if name.startswith("bursty, fitted") else "arithmetic"
-    yield Row(name, x, "loss events covered, theory", "%", 100 * theory, paper, note=note)
+    reason = "calibrated on this number" if name.startswith("bursty, fitted") else "arithmetic, of no run"
+    yield Row(name, x, "loss events covered, theory", "%", 100 * theory, paper, judge=Unjudged(reason))
     longer = sum(count for frames, count in found.items() if frames > REGISTERS)
     yield _counted(name, REGISTERS, "loss events covered, counted on the link", longer, events)
 
@@ -160,7 +160,7 @@ def _counted(series: str, registers: int, metric: str, beyond: int, events: int)
     if not series.endswith(_INDEPENDENT):
         return Row(series, x, metric, "%", measured, interval=covered, note=note)
     if registers == REGISTERS:
-        judge = at_most(interval, 1 - _COVERED, "the interval lies at or above the 99.9999 % that the paper states")
+        judge = at_most(interval, 1 - _COVERED, f"{metric}: all of the interval is at the paper's 99.9999 % or above")
         return Row(series, x, metric, "%", measured, 100 * _COVERED, covered, judge, note)
     theory = RATES[-1] ** registers / (1 - RATES[-1])
     within = Shape(theory in sure, f"theory, {theory:.3g} packets beyond an event, lies in the interval of 99.99 %")

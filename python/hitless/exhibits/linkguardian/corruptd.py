@@ -9,7 +9,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -63,9 +63,7 @@ class Corruptd(Exhibit):
         yield from copies_rows()
         polls = context.length("polls of corruption", full=200, normal=100, quick=50)
         with _buses() as (make_buses, note):
-            for loss in LOSSES:
-                episode = watch(loss, polls, context.seed or 1, make_buses())
-                yield from episode_rows(episode, note)
+            yield from episode_rows([watch(loss, polls, context.seed or 1, make_buses()) for loss in LOSSES], note)
             yield countable_row(watch(5e-3, polls, context.seed or 1, make_buses(), COUNTABLE_TARGET), note)
 
 
@@ -108,27 +106,33 @@ def copies_rows() -> Iterator[Row]:
     yield Row("corruptd", "full window", "bad frames that activate", "frames", ours, note=note)
 
 
-def episode_rows(episode: Episode, note: str) -> Iterator[Row]:
-    """What came of one corrupting link."""
-    x = f"loss {episode.loss:.0e}"
-    soon = Shape(1 <= episode.polls_to_activation <= 2, "activated within two polls of the first corrupted frame")
-    polls = float(episode.polls_to_activation)
-    yield Row("corruptd", x, "polls from corruption to activation", "polls", polls, judge=soon, note=note)
-    expected = Policy().target_loss_rate
-    interval = poisson_interval(episode.lost, episode.protected)
-    masked = Shape(
-        episode.lost / episode.protected <= expected and episode.recovered > 0,
-        "no packet of those protected was lost, while the link went on corrupting",
+def episode_rows(episodes: Sequence[Episode], note: str) -> Iterator[Row]:
+    """What came of each corrupting link; what must hold is judged of all together."""
+    target = Policy().target_loss_rate
+    soon = Shape(
+        all(1 <= episode.polls_to_activation <= 2 for episode in episodes),
+        "activated within two polls of the first corrupted frame, at any loss rate",
     )
-    rate = episode.lost / episode.protected
-    counted = f"{episode.protected:,} packets protected, {episode.recovered:,} recovered, N = {episode.copies}"
-    notes = f"{note}; {counted}; so few packets cannot show a rate of 1e-8, see the interval"
-    yield Row("corruptd", x, "effective loss rate", "", rate, interval=interval, judge=masked, note=notes)
-    back = Shape(0 < episode.polls_to_deactivation < 100, "switched off again after repair")
-    polls = float(episode.polls_to_deactivation)
+    masked = Shape(
+        all(episode.lost / episode.protected <= target and episode.recovered > 0 for episode in episodes),
+        "no packet of those protected was lost, while the link went on corrupting, at any loss rate",
+    )
+    back = Shape(
+        all(0 < episode.polls_to_deactivation < 100 for episode in episodes),
+        "switched off again after repair, at any loss rate",
+    )
     clean = policy(WINDOW_FRAMES).clear_frames
     more = f"{note}; {clean:,} frames have to come without a bad one first; the published program never switches off"
-    yield Row("corruptd", x, "polls from repair to deactivation", "polls", polls, judge=back, note=more)
+    for episode in episodes:
+        x = f"loss {episode.loss:.0e}"
+        polls = float(episode.polls_to_activation)
+        yield Row("corruptd", x, "polls from corruption to activation", "polls", polls, judge=soon, note=note)
+        interval, rate = poisson_interval(episode.lost, episode.protected), episode.lost / episode.protected
+        counted = f"{episode.protected:,} packets protected, {episode.recovered:,} recovered, N = {episode.copies}"
+        notes = f"{note}; {counted}; so few packets cannot show a rate of 1e-8, see the interval"
+        yield Row("corruptd", x, "effective loss rate", "", rate, interval=interval, judge=masked, note=notes)
+        polls = float(episode.polls_to_deactivation)
+        yield Row("corruptd", x, "polls from repair to deactivation", "polls", polls, judge=back, note=more)
 
 
 def countable_row(episode: Episode, note: str) -> Row:

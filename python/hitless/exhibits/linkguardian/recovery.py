@@ -16,16 +16,18 @@ import numpy as np
 import polars as pl
 
 from hitless.analysis import percentile, poisson_interval, proportion_interval
-from hitless.exhibits import Context, Exhibit, Factor, Point, Row, Runs, Shape, exhibit
-from hitless.exhibits.linkguardian import testbed
+from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Range, Row, Runs, Shape, exhibit
+from hitless.exhibits.judge import Judge, Paper, Unjudged
+from hitless.exhibits.linkguardian import basis, testbed
 from hitless.exhibits.linkguardian.counters import counter
 from hitless.plot import Plot, Series
 from hitless.simulation import Run, Scenario
 
-_LARGEST_US = {25: 6.0, 100: 5.5}
+_LARGEST_US: Mapping[int, Paper] = {25: 6.0, 100: Range(5.25, 5.5)}
+"""Section 4, and for 100G also section 5, which has 5.25 for a full frame."""
 _LOSS = 1e-3
-_RECOVERY_US = 5.25
-"""What an MTU-sized packet takes at 100G (section 5)."""
+
+_CALIBRATED: Judge = Unjudged("calibrated on this number")
 
 _TRACE_LOSS = 0.0096
 _TRACE_MEDIAN_US = 6.164
@@ -75,23 +77,20 @@ class Figure19(Exhibit):
             yield Point(f"10G, {name}", _line_rate(10, _TRACE_LOSS, packets, copies=copies), keep=keep)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        yield from basis.resting_on(self._rows(runs), basis.REPAIR_NOTE)
+
+    def _rows(self, runs: Runs) -> Iterator[Row]:
         for rate_gbps, paper in _LARGEST_US.items():
             run = runs[f"{rate_gbps}G"]
             largest = float(delays_us(run)[0].max())
             recovered = counter(run, "sw6", "packets recovered")
             note = f"{recovered:,} recoveries, {counter(run, 'sw2', 'copies per lost packet')} copies of each"
             x = f"{rate_gbps}G"
-            yield Row("LG", x, "largest retransmission delay", "us", largest, paper, judge=Factor(), note=note)
+            judge = _CALIBRATED if rate_gbps == 25 else Factor(better="lower")
+            yield Row("LG", x, "largest retransmission delay", "us", largest, paper, judge=judge, note=note)
             yield Row("LG", x, "median retransmission delay", "us", _percentile(run, 50))
-            yield _timeouts(x, run)
-            queued = float(delays_us(runs[f"{x}, paused queue"])[0].max())
-            shorter = Shape(queued <= largest, "not longer without recirculation")
-            yield Row("LG, paused queue", x, "largest retransmission delay", "us", queued, judge=shorter)
-        largest = float(delays_us(runs["100G"])[0].max())
-        note = 'the paper says "up to"'
-        yield Row(
-            "LG", "100G", "recovery of a full frame, up to", "us", largest, _RECOVERY_US, judge=Factor(), note=note
-        )
+        yield from _timeouts({f"{rate_gbps}G": runs[f"{rate_gbps}G"] for rate_gbps in _LARGEST_US})
+        yield from _without_loops(runs)
         for name in _TRACE_COPIES:
             yield from _trace_rows(name, runs[f"10G, {name}"])
 
@@ -100,15 +99,31 @@ class Figure19(Exhibit):
         yield Plot("Retransmission delay, full frames", "delay (us)", "share of recoveries", series)
 
 
-def _timeouts(x: str, run: Run) -> Row:
+def _without_loops(runs: Runs) -> Iterator[Row]:
+    """Section 5 expects less delay of buffering without recirculation; judged at all rates together."""
+    rates = [f"{rate_gbps}G" for rate_gbps in _LARGEST_US]
+    queued = {x: float(delays_us(runs[f"{x}, paused queue"])[0].max()) for x in rates}
+    holds = all(queued[x] <= float(delays_us(runs[x])[0].max()) for x in rates)
+    for x, largest in queued.items():
+        shorter = Shape(holds, "not longer without recirculation, at any rate")
+        yield Row("LG, paused queue", x, "largest retransmission delay", "us", largest, judge=shorter)
+
+
+def _timeouts(runs: Mapping[str, Run]) -> Iterator[Row]:
     """Recoveries that ackNoTimeout cut short: none but those all of whose copies were lost."""
-    events, timeouts = counter(run, "sw6", "loss events"), counter(run, "sw6", "ackNoTimeouts")
-    expected = events * _LOSS ** counter(run, "sw2", "copies per lost packet")
-    [guardian] = tomllib.loads(run.effective)["mechanism"]
-    note = f"ackNoTimeout is {guardian['ack_no_timeout']}; all copies are lost of {expected:.1g} in {events:,} events"
-    interval = poisson_interval(timeouts)
-    judge = Shape(interval.low <= expected, "ackNoTimeout is longer than a recovery takes")
-    return Row("LG", x, "ackNoTimeouts", "", timeouts, interval=interval, judge=judge, note=note)
+    found = {}
+    for x, run in runs.items():
+        events, timeouts = counter(run, "sw6", "loss events"), counter(run, "sw6", "ackNoTimeouts")
+        expected = events * _LOSS ** counter(run, "sw2", "copies per lost packet")
+        [guardian] = tomllib.loads(run.effective)["mechanism"]
+        note = (
+            f"ackNoTimeout is {guardian['ack_no_timeout']}; all copies are lost of {expected:.1g} in {events:,} events"
+        )
+        found[x] = (timeouts, poisson_interval(timeouts), expected, note)
+    holds = all(interval.low <= expected for _, interval, expected, _ in found.values())
+    judge = Shape(holds, "ackNoTimeout is longer than a recovery takes, at any rate")
+    for x, (timeouts, interval, _, note) in found.items():
+        yield Row("LG", x, "ackNoTimeouts", "", timeouts, interval=interval, judge=judge, note=note)
 
 
 def _trace_rows(name: str, run: Run) -> Iterator[Row]:
@@ -116,10 +131,10 @@ def _trace_rows(name: str, run: Run) -> Iterator[Row]:
     values, counts = delays_us(run)
     median = _percentile(run, 50)
     is_beside = name == "two copies"
-    series, judge = f"LG, {name}", Factor()
+    series = f"LG, {name}"
     note = "paper column: 10,000 delays that the authors published, taken to be at 10G and 0.96 % loss"
     paper = _TRACE_MEDIAN_US if is_beside else None
-    yield Row(series, "10G", "median retransmission delay", "us", median, paper, judge=judge, note=note)
+    yield Row(series, "10G", "median retransmission delay", "us", median, paper, judge=Factor(), note=note)
     late = np.rint((values - median) / _PACKET_US)
     total = int(counts.sum())
     for cluster, published in enumerate(_TRACE_CLUSTERS):
@@ -127,6 +142,8 @@ def _trace_rows(name: str, run: Run) -> Iterator[Row]:
         interval = proportion_interval(count, total).scaled(100.0)
         x, share = f"10G, {cluster} packets late", 100 * count / total
         paper = published if is_beside else None
+        # Nearly all of them lie in the first cluster, where a factor of two could not differ.
+        judge: Judge = Exact() if cluster == 0 else Factor()
         yield Row(series, x, "of the recoveries", "%", share, paper, interval, judge, _CAUSES[cluster])
     off_ns = 1e3 * float(np.abs(values - median - late * _PACKET_US)[late > 0].max(initial=0.0))
     yield Row(series, "10G", "largest distance from whole packets' times", "ns", off_ns)

@@ -4,11 +4,16 @@ Where a number comes from:
 
 - 50 ns of propagation: fibre of some metres. Switch latencies: the simulator's "tofino-like" preset, calibrated on
   t_flight_resume (appendix B.1), which is therefore no evidence here.
-- Kernel stack: `KERNEL`, **calibrated on the column "No Loss" of table 2 and on nothing else** of what the exhibits
-  show. A pass has a fixed and a lognormal part. Both medians together are 6.5 us, so that four passes and the network
-  make the round-trip time of about 30 us that section 4 states; how they divide, and the 99.9th percentile, are those
-  that come nearest to the column's five numbers (`tests/validation/host_stack.py` finds them, docs/validation.md shows
-  how near). All other columns, exhibits and rates use the same parameters as they are.
+- Hosts: what the authors' scripts say of them (NUS-SNL/linkguardian, fct_expt_tcp): no timestamps, receive offload,
+  and a program for each flow that closes when it has written, so that the last segment carries FIN and its
+  acknowledgement may be the FIN of the receiving program, which closes a while (`CLOSE`) later.
+- Kernel stack and the time to close: `KERNEL` and `CLOSE`, **calibrated on the column "No Loss" of table 2 and on
+  nothing else** of what the exhibits show. A pass has a fixed and an exponential part; they make the round-trip time of
+  about 30 us that section 4 states. The mean of the exponential part, and the median and 99.9th percentile of the time
+  to close, are those that come nearest to the column's five numbers (`tests/validation/host_stack.py` finds them,
+  docs/validation.md shows how near). All other columns, exhibits and rates use the same parameters as they are.
+- `REPAIR_LATENCY`: **calibrated on the largest retransmission delay at 25G of figure 19 and on nothing else**; where on
+  the way of a retransmission it arises is not known (docs/linkguardian.md).
 - Card stack (RDMA), 1 us a pass with a lognormal part: an assumption, the paper gives none.
 - 1 ms timer ticks: the paper's "lowlatency" kernel; RTOmin 1 ms and the NIC's timeout of about 1 ms: section 4.
 - Losses: 1e-5, 1e-4, 1e-3 nominally. The published table of the authors' measurements at 100G has 1.43e-5, 9.16e-5
@@ -24,10 +29,18 @@ LINK = "sw2->sw6"
 LOSSES = (1e-5, 1e-4, 1e-3)
 MEASURED_LOSS = 1.16e-3
 MODES = {"LG": "blocking", "LG_NB": "non-blocking"}
+REPAIR_LATENCY = "3 us"
+"""What a retransmission takes to its queue beside a pass of the pipeline."""
 
-KERNEL: Mapping[str, int] = {"fixed_ns": 500, "median_ns": 6_000, "p999_ns": 48_000}
-"""One pass through the kernel's stack: a fixed part and a lognormal one; with `mean_ns` for the last two, an
-exponential one of that mean. `send_ns` is the fixed part on the way out where it differs."""
+KERNEL: Mapping[str, int] = {"fixed_ns": 0, "send_ns": 11_000, "mean_ns": 1_000}
+"""One pass through the kernel's stack: a fixed part and an exponential one of a mean; with `median_ns` and `p999_ns`
+for that, a lognormal one. `send_ns` is the fixed part on the way out where it differs."""
+
+CLOSE: Mapping[str, int] = {"median_ns": 65_000, "p999_ns": 149_500}
+"""How long after the last segment the receiving program closes: lognormal."""
+
+RECEIVE_OFFLOAD: Mapping[str, Any] = {}
+"""Hosts have it, with its defaults."""
 
 DCTCP: Mapping[str, Any] = {
     "kind": "tcp",
@@ -35,16 +48,15 @@ DCTCP: Mapping[str, Any] = {
     "rto_min": "1 ms",
     "rto_formula": "linux",
     "rto_initial": "1 ms",
+    "known_rtt": "30 us",
     "burst_segments": 45,
+    "eifel_undo": False,
+    "dsack_undo": True,
 }
 """The paper's TCP (section 4): SACK, RACK-TLP, ECN and segmentation offload, of which a burst has up to 64 KB.
-Connections are open when a flow begins, so the first timeout is RTOmin and not the second of RFC 6298. What a needless
-retransmission did to the window is undone by timestamps (RFC 4015); that stands for Linux's undo by DSACK, which comes
-a round trip later."""
-
-NO_TIMESTAMPS: Mapping[str, Any] = {"eifel_undo": False, "dsack_undo": True}
-"""Of the transport: needless retransmissions are found by DSACK alone. The authors' scripts (NUS-SNL/linkguardian,
-fct_expt_tcp) switch timestamps off."""
+Connections are open when a flow begins and know the round-trip time from their handshake, so the first timeout follows
+from that and RTOmin and is not the second of RFC 6298. The authors' scripts switch timestamps off, so that needless
+retransmissions are found by DSACK alone."""
 
 WEB_SEARCH_BYTES = 24_387
 """The commonest flow of the web search workload (sections 4.3 to 4.5)."""
@@ -70,15 +82,14 @@ def scenario(
     copies_given: int | None = None,
     settings: Mapping[str, Any] | None = None,
     kernel: Mapping[str, int] | None = KERNEL,
-    receive_offload: Mapping[str, Any] | None = None,
+    receive_offload: Mapping[str, Any] | None = RECEIVE_OFFLOAD,
     measure: Mapping[str, Any] | None = None,
 ) -> Scenario:
     """The testbed at ``rate_gbps`` with one kind of flow; ``scheme`` is "none", "LG" or "LG_NB".
 
     ``loss`` is the rate of independent losses, or a loss model in the words of a scenario; ``settings`` are further
     ones of LinkGuardian. ``kernel`` is one pass through the host's stack, None for a packet generator, which has none;
-    ``receive_offload`` the settings of it, None for hosts that look at each packet by itself (docs/linkguardian.md says
-    why that is the default).
+    ``receive_offload`` the settings of it, None for hosts that look at each packet by itself.
     """
     made: dict[str, Any] = {
         "name": name,
@@ -96,9 +107,14 @@ def scenario(
         made["duration"] = seconds(duration_s)
     if scheme in MODES:
         given = {} if copies_given is None else {"copies": copies_given}
-        guardian = {"kind": "linkguardian", "link": LINK, "mode": MODES[scheme], **given, **(settings or {})}
-        made["mechanism"] = [guardian]
+        made["mechanism"] = [guardian(scheme, **given, **(settings or {}))]
     return made
+
+
+def guardian(scheme: str, **settings: Any) -> Mapping[str, Any]:
+    """LinkGuardian on the testbed's link; ``scheme`` is "LG" or "LG_NB"."""
+    made = {"kind": "linkguardian", "link": LINK, "mode": MODES[scheme], "repair_latency": REPAIR_LATENCY}
+    return {**made, **settings}
 
 
 def loss_model(loss: float | Mapping[str, Any], repair_loss: float | None) -> Mapping[str, Any]:
@@ -151,6 +167,10 @@ def jitter(delay: Mapping[str, int]) -> Mapping[str, Any]:
     if "mean_ns" in delay:
         return {"kind": "exponential", "mean": f"{delay['mean_ns']} ns"}
     return {"kind": "lognormal", "median": f"{delay['median_ns']} ns", "p999": f"{delay['p999_ns']} ns"}
+
+
+CLOSING: Mapping[str, Any] = {**DCTCP, "close": {"jitter": jitter(CLOSE)}}
+"""`DCTCP` between programs that close behind each flow."""
 
 
 def _topology(rate_gbps: int) -> Mapping[str, Any]:

@@ -1,33 +1,43 @@
 """Completion times of flows of 24,387 B at 100G (paper, section 4.3, figure 11).
 
 The commonest flow of DCTCP's web search workload: 17 packets of TCP, 24 of RDMA with an MTU of 1024 bytes. Each flow
-has a connection of its own that is open when it begins; BBR's knows a round-trip time of 30 us (section 4), as from its
-handshake, without which it would pace its window over a millisecond. RDMA goes back to the hole (ConnectX-5). "RDMA,
+has a connection of its own that is open when it begins and knows a round-trip time of 30 us (section 4) from its
+handshake, without which BBR would pace its window over a millisecond. RDMA goes back to the hole (ConnectX-5). "RDMA,
 selective repeat" goes beyond the paper, which leaves that to later work (section 5).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from hitless.analysis import percentile, percentile_interval, percentile_ratio
-from hitless.exhibits import Context, Exact, Exhibit, Gain, Point, Row, Runs, Shape, exhibit
-from hitless.exhibits.linkguardian import testbed
+from hitless.exhibits import Context, Exact, Exhibit, Point, Row, Runs, Shape, exhibit
+from hitless.exhibits.judge import Gain, Judge
+from hitless.exhibits.linkguardian import basis, testbed
 from hitless.exhibits.linkguardian.latency import completion_us
 from hitless.plot import Plot, tail_series
 
-_RDMA = {"kind": "roce", "timeout": "1 ms"}
+RDMA: Mapping[str, Any] = {"kind": "roce", "timeout": "1 ms"}
 _TRANSPORTS: Mapping[str, Mapping[str, Any]] = {
-    "DCTCP": testbed.DCTCP,
-    "BBR": {**testbed.DCTCP, "congestion": "bbr", "known_rtt": "30 us"},
-    "RDMA": _RDMA,
-    "RDMA, selective repeat": {**_RDMA, "recovery": "selective-repeat"},
+    "DCTCP": testbed.CLOSING,
+    "BBR": {**testbed.CLOSING, "congestion": "bbr"},
+    "RDMA": RDMA,
+    "RDMA, selective repeat": {**RDMA, "recovery": "selective-repeat"},
 }
 _PAPER_GAIN = {"DCTCP": 19.0, "BBR": 19.0, "RDMA": 39.0}
 _SCHEMES = {"no loss": ("none", 0.0), "loss": ("none", testbed.MEASURED_LOSS)} | {
     scheme: (scheme, testbed.MEASURED_LOSS) for scheme in testbed.MODES
 }
-_NEAR = 1.25
-"""How near LG_NB is held to be to LG when it "performs nearly as well"."""
+_NEAR = 0.1
+"""How near LG_NB is held to be to LG when it "performs nearly as well", and to loss where it "provides no improvement";
+the number is ours."""
+PAPER_NON_BLOCKING_OVER_LG: Mapping[float, float] = {
+    99.0: 156.627 / 155.669,
+    99.9: 195.588 / 168.21,
+    99.99: 314.128 / 194.085,
+    99.999: 356.503 / 235.793,
+}
+"""What the price of disorder is with DCTCP: table 2 is of the same flows."""
 _TIMEOUT_US = 1_000.0
 
 
@@ -61,14 +71,23 @@ class Figure11(Exhibit):
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for transport in _TRANSPORTS:
-            times = {label: completion_us(runs[f"{transport} {label}"]) for label in _SCHEMES}
-            for label, sample in times.items():
-                interval = percentile_interval(sample, 99.9)
-                yield Row(label, transport, "p99.9 FCT", "us", percentile(sample, 99.9), interval=interval)
-            yield from self._gains(transport, times)
-            yield from self._non_blocking(transport, times)
+            note = basis.CARD_NOTE if transport.startswith("RDMA") else basis.KERNEL_NOTE
+            shares = tuple(basis.share(label, runs[f"{transport} {label}"]) for label in _SCHEMES)
+            for row in basis.resting_on(self._transport(transport, runs), note):
+                yield replace(row, completed=shares)
 
-    def _gains(self, transport: str, times: Mapping[str, list[float]]) -> Iterable[Row]:
+    def _transport(self, transport: str, runs: Runs) -> Iterator[Row]:
+        times = {label: completion_us(runs[f"{transport} {label}"]) for label in _SCHEMES}
+        for label, sample in times.items():
+            interval = percentile_interval(sample, 99.9)
+            yield Row(label, transport, "p99.9 FCT", "us", percentile(sample, 99.9), interval=interval)
+        yield from self._gains(transport, times)
+        if transport in ("DCTCP", "BBR"):
+            yield from self._out_of_order(transport, times)
+        if transport == "RDMA":
+            yield from self._go_back(times)
+
+    def _gains(self, transport: str, times: Mapping[str, list[float]]) -> Iterator[Row]:
         over, interval = percentile_ratio(times["LG"], times["no loss"], 99.9, resamples=1_000)
         yield Row("LG", transport, "p99.9 FCT over no loss", "times", over, 1.0, interval, Exact(0.1))
         for scheme in testbed.MODES:
@@ -77,22 +96,27 @@ class Figure11(Exhibit):
             judge = Gain(better="higher")
             yield Row(scheme, transport, "p99.9 FCT, loss over it", "times", gain, paper, interval, judge)
 
-    def _non_blocking(self, transport: str, times: Mapping[str, list[float]]) -> Iterable[Row]:
-        scheme = "LG_NB"
-        if transport in ("DCTCP", "BBR"):
-            for share in (99.0, 99.9):
-                over, interval = percentile_ratio(times[scheme], times["LG"], share, resamples=1_000)
-                judge = Shape(over <= _NEAR, f"nearly as well as LG: {_NEAR:g} times at most")
-                yield Row(scheme, transport, f"p{share:g} FCT over LG's", "times", over, 1.0, interval, judge)
-        if transport == "RDMA":
-            gain, interval = percentile_ratio(times["loss"], times[scheme], 99.0, resamples=1_000)
-            none = Shape(gain <= _NEAR, "no improvement but at the end of the tail")
-            yield Row(scheme, transport, "p99 FCT, loss over it", "times", gain, 1.0, interval, none)
-            late = sum(time >= _TIMEOUT_US for time in times[scheme])
-            before = sum(time >= _TIMEOUT_US for time in times["loss"])
-            prevented = Shape(late == 0 < before, "timeouts are prevented")
-            note = f"{before:,} with loss and no protection"
-            yield Row(scheme, transport, "flows that took a timeout", "", late, 0.0, judge=prevented, note=note)
+    def _out_of_order(self, transport: str, times: Mapping[str, list[float]]) -> Iterator[Row]:
+        """LG_NB for TCP: "nearly as well as LinkGuardian except at very high percentiles"; of DCTCP in numbers."""
+        for share in (99.0, 99.9):
+            over, interval = percentile_ratio(times["LG_NB"], times["LG"], share, resamples=1_000)
+            judge: Judge = Exact(_NEAR)
+            paper, note = 1.0, "nearly as well as LG"
+            if transport == "DCTCP":
+                paper, note = PAPER_NON_BLOCKING_OVER_LG[share], "paper: table 2, of the same flows"
+                judge = Gain() if share > 99 else judge
+            yield Row("LG_NB", transport, f"p{share:g} FCT over LG's", "times", over, paper, interval, judge, note)
+
+    def _go_back(self, times: Mapping[str, list[float]]) -> Iterator[Row]:
+        """LG_NB for RDMA that goes back: "no improvement over the loss case other than preventing RTO"."""
+        gain, interval = percentile_ratio(times["loss"], times["LG_NB"], 99.0, resamples=1_000)
+        note = "no improvement but at the end of the tail"
+        yield Row("LG_NB", "RDMA", "p99 FCT, loss over it", "times", gain, 1.0, interval, Exact(_NEAR), note)
+        late = sum(time >= _TIMEOUT_US for time in times["LG_NB"])
+        before = sum(time >= _TIMEOUT_US for time in times["loss"])
+        prevented = Shape(late == 0 < before, "timeouts are prevented")
+        note = f"{before:,} with loss and no protection"
+        yield Row("LG_NB", "RDMA", "flows that took a timeout", "", late, judge=prevented, note=note)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         for transport in _TRANSPORTS:

@@ -7,6 +7,6 @@
 - ``beyond``: what the paper does not measure
 """
 
-from hitless.exhibits.rimm import beyond, depth, exact, microbursts, rivals
+from hitless.exhibits.rimm import beyond, depth, exact, microbursts, resources, rivals
 
-__all__ = ["beyond", "depth", "exact", "microbursts", "rivals"]
+__all__ = ["beyond", "depth", "exact", "microbursts", "resources", "rivals"]

@@ -8,6 +8,6 @@
 - ``beyond``: what the paper does not measure
 """
 
-from hitless.exhibits.sqr import beyond, failure_hit, masking, overhead, sizes, workloads
+from hitless.exhibits.sqr import beyond, failure_hit, masking, overhead, resources, sizes, workloads
 
-__all__ = ["beyond", "failure_hit", "masking", "overhead", "sizes", "workloads"]
+__all__ = ["beyond", "failure_hit", "masking", "overhead", "resources", "sizes", "workloads"]

@@ -42,9 +42,7 @@ impl Check<'_> {
         }
         for port in settings.ports_by_switch(topology).into_values().flatten() {
             if taken.contains(&port) {
-                let switch = topology.switch(port.switch);
-                let name = topology.link_name(switch.ports[usize::from(port.port.0)].link);
-                let rule = format!("{name} has AFQ already");
+                let rule = format!("{} has AFQ already", port.name(topology));
                 return self.problems.push(Problem::new(format!("{section}.ports"), "", rule));
             }
             taken.push(port);

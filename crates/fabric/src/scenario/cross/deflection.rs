@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hitless_wire::Duration;
+use hitless_wire::{Duration, PortId};
 
 use super::Check;
 use super::composition::Rival;
@@ -29,13 +29,17 @@ pub(super) struct Chooser<'a> {
     pub sees_queues: bool,
     /// Whether it sorts the queues.
     pub sorts: bool,
+    /// Whether packets take what it writes on them from ingress to egress.
+    pub writes_on_packets: bool,
 }
 
 impl<'a> Chooser<'a> {
     /// What `mechanism` is, if it is one.
     pub fn of(mechanism: &'a MechanismSettings) -> Option<Self> {
-        let new =
-            |name, ports: &'a Vec<String>| Some(Self { name, ports, deflects: true, sees_queues: true, sorts: false });
+        let new = |name, ports: &'a Vec<String>| {
+            let (deflects, sees_queues, sorts, writes_on_packets) = (true, true, false, false);
+            Some(Self { name, ports, deflects, sees_queues, sorts, writes_on_packets })
+        };
         match mechanism {
             MechanismSettings::Dibs(settings) => new("DIBS", &settings.ports),
             MechanismSettings::Pabo(settings) => new("PABO", &settings.ports),
@@ -51,7 +55,9 @@ impl<'a> Chooser<'a> {
             }
             MechanismSettings::PreemptiveDeflection(settings) => {
                 let sees_queues = sees_queues(settings.occupancy) || has_exact_mean(settings);
-                new("Preemptive Deflection", &settings.ports).map(|preemptive| Self { sees_queues, ..preemptive })
+                let preemptive = new("Preemptive Deflection", &settings.ports);
+                let writes_on_packets = carries_mean(settings);
+                preemptive.map(|preemptive| Self { sees_queues, writes_on_packets, ..preemptive })
             }
             _ => None,
         }
@@ -60,6 +66,20 @@ impl<'a> Chooser<'a> {
     /// The switches that run it.
     pub fn switches(&self, topology: &Topology) -> impl Iterator<Item = SwitchId> + use<> {
         select_ports_by_switch(topology, self.ports).into_keys()
+    }
+
+    /// The ports whose packets it sends elsewhere.
+    fn relieved(&self, topology: &Topology) -> BTreeSet<SwitchPort> {
+        select_ports_by_switch(topology, self.ports).into_values().flatten().collect()
+    }
+
+    /// The ports to which it sends them.
+    fn targets(&self, topology: &Topology) -> BTreeSet<SwitchPort> {
+        let of_switch = |switch| {
+            let ports = (0..).zip(&topology.switch(switch).ports).filter(|(_, port)| port.faces_switch());
+            ports.map(move |(number, _)| SwitchPort { switch, port: PortId(number) })
+        };
+        if self.deflects { self.switches(topology).flat_map(of_switch).collect() } else { BTreeSet::new() }
     }
 }
 
@@ -100,19 +120,38 @@ impl Check<'_> {
         self.require(switch.flow_queueing.is_none() || chooser.sorts, "switch.flow_queueing", &rule);
     }
 
-    /// AFQ chooses a queue that others do not know of, RIMM another port, and what SQR keeps in order sorting undoes.
+    /// One port has one mechanism that decides what becomes of its packets. Who sorts queues, or writes on packets that
+    /// others keep, shares no switch with them.
     fn chooser_beside_others(&mut self, topology: &Topology, chooser: Chooser<'_>, section: &str) {
-        let own: BTreeSet<SwitchId> = chooser.switches(topology).collect();
-        let chooses_too = |mechanism: &MechanismSettings| match mechanism {
-            MechanismSettings::Afq(_) | MechanismSettings::Rimm(_) => Some(()),
-            MechanismSettings::Sqr(_) if chooser.sorts => Some(()),
+        let (relieved, targets) = (chooser.relieved(topology), chooser.targets(topology));
+        let clash_at = |ports: BTreeSet<SwitchPort>, with: &str| {
+            let both = ports.intersection(&relieved).next().map(|port| (port, "both would choose where a packet goes"));
+            let passed = ports.intersection(&targets).next().filter(|_| with == "AFQ");
+            let passed = passed.map(|port| (port, "what is sent there from a full queue would pass AFQ by"));
+            let (port, why) = both.or(passed)?;
+            let name = port.name(topology);
+            Some(format!("{name} has {with} too, and {why}: name other ports for one of them"))
+        };
+        let clash = self.scenario.mechanisms.iter().find_map(|mechanism| match mechanism {
+            MechanismSettings::Afq(afq) => {
+                clash_at(afq.ports_by_switch(topology).into_values().flatten().collect(), "AFQ")
+            }
+            MechanismSettings::Rimm(rimm) => clash_at(rimm.ports_of_detours(topology), "RIMM"),
+            _ => None,
+        });
+        let own = chooser.switches(topology).collect();
+        let why_not = |mechanism: &MechanismSettings| match mechanism {
+            MechanismSettings::Afq(_) | MechanismSettings::Rimm(_) | MechanismSettings::Sqr(_) if chooser.sorts => {
+                Some("both would choose when and where a packet goes")
+            }
+            MechanismSettings::Sqr(_) if chooser.writes_on_packets => {
+                Some("a copy that is sent late would bring an old moving average to egress")
+            }
             _ => None,
         };
-        if let Some(Rival { switch, name, .. }) = self.rival_on(topology, &own, chooses_too) {
-            let what = if chooser.sorts { "when and where a packet goes" } else { "where a packet goes" };
-            let rule = format!("{switch} runs {name} too, and both would choose {what}");
-            self.problems.push(Problem::new(format!("{section}.ports"), "", rule));
-        }
+        let rival = self.rival_on(topology, &own, why_not);
+        let rival = rival.map(|Rival { switch, name, why }| format!("{switch} runs {name} too, and {why}"));
+        self.problems.extend(rival.or(clash).map(|rule| Problem::new(format!("{section}.ports"), "", rule)));
     }
 
     /// What a queue may hold must be known in bytes.
@@ -229,6 +268,12 @@ const fn sees_queues(occupancy: DeflectionOccupancy) -> bool {
         DeflectionOccupancy::UpdateGap(late) => late.sees_full_at_once,
         DeflectionOccupancy::ControlPackets(_) => false,
     }
+}
+
+/// Whether packets take the new mean of a queue from ingress to egress.
+pub(super) fn carries_mean(settings: &PreemptiveDeflectionSettings) -> bool {
+    let by_mean = matches!(settings.relative_priority, RelativePrioritySettings::Distribution(_));
+    by_mean && !matches!(settings.occupancy, DeflectionOccupancy::Immediate(_))
 }
 
 fn has_exact_mean(settings: &PreemptiveDeflectionSettings) -> bool {

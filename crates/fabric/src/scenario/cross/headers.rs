@@ -1,8 +1,7 @@
 //! What packets carry for mechanisms: a descriptor has room for so many headers of so many bytes together.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use hitless_wire::deflection::CarriedMean;
 use hitless_wire::link_layer_retry::PreambleSequence;
 use hitless_wire::linkguardian::{AckHeader, DataHeader};
 use hitless_wire::rimm::DetourHeader;
@@ -14,26 +13,26 @@ use hitless_wire::{PriorityMark, Shim, ShimStack};
 
 use super::Check;
 use super::deflection::Chooser;
+use crate::scenario::MechanismSettings;
 use crate::scenario::error::Problem;
-use crate::scenario::{DeflectionOccupancy, MechanismSettings, PreemptiveDeflectionSettings, RelativePrioritySettings};
-use crate::topology::Topology;
-use crate::topology::select::select_links;
+use crate::topology::select::{SwitchPort, select_links, select_ports_by_switch};
+use crate::topology::{DirectedLink, LinkId, Node, Topology};
 
 /// Headers that one feature writes on a packet.
 #[derive(Clone, Copy)]
 struct Headers {
     of: &'static str,
+    /// Each with the byte of its kind.
     bytes: usize,
-    count: usize,
 }
 
 impl Headers {
     const fn one<S: Shim>(of: &'static str) -> Self {
-        Self { of, bytes: S::BYTES, count: 1 }
+        Self { of, bytes: ShimStack::needed_bytes::<S>() }
     }
 
     const fn and<S: Shim>(self) -> Self {
-        Self { bytes: self.bytes + S::BYTES, count: self.count + 1, ..self }
+        Self { bytes: self.bytes + ShimStack::needed_bytes::<S>(), ..self }
     }
 }
 
@@ -41,7 +40,6 @@ const MARKS: Headers = Headers::one::<PriorityMark>("the marks of hosts");
 const DEFLECTIONS: Headers = Headers::one::<DetourCount>("counts of deflections");
 const TRIMMED: Headers = Headers::one::<Trimmed>("what is left of trimmed packets");
 const RIMM: Headers = Headers::one::<DetourHeader>("detours of RIMM");
-const MEAN: Headers = Headers::one::<CarriedMean>("the moving average of Preemptive Deflection");
 const SQR: Headers = Headers::one::<CacheMetadata>("SQR's copies");
 const LINKGUARDIAN: Headers = Headers::one::<DataHeader>("LinkGuardian").and::<CheckNumber>();
 const LINKGUARDIAN_BOTH_WAYS: Headers =
@@ -50,23 +48,43 @@ const LINK_LAYER_RETRY: Headers = Headers::one::<PreambleSequence>("Link Layer R
 const WHARF: Headers = Headers::one::<WharfHeader>("Wharf").and::<CheckNumber>();
 
 impl Check<'_> {
-    /// Whether what can meet on a packet fits it.
+    /// Whether what can meet on a packet fits it: at the ports that SQR protects, and on links that are protected.
     pub(super) fn room_for_headers(&mut self, topology: &Topology) {
-        let runs = |is_it: fn(&MechanismSettings) -> bool| self.scenario.mechanisms.iter().any(is_it);
-        let rimm = runs(|mechanism| matches!(mechanism, MechanismSettings::Rimm(_)));
-        let mean =
-            runs(|mechanism| matches!(mechanism, MechanismSettings::PreemptiveDeflection(it) if carries_mean(it)));
-        let sqr = runs(|mechanism| matches!(mechanism, MechanismSettings::Sqr(_)));
         let carried = self.carried_everywhere();
-        // RIMM and SQR exclude each other on a switch, for this reason.
-        let in_a_switch = carried.iter().copied().chain(mean.then_some(MEAN)).chain([SQR]).collect();
-        let on_a_link = |protection| carried.iter().copied().chain(rimm.then_some(RIMM)).chain([protection]).collect();
-        let meetings: Vec<Vec<Headers>> = sqr
-            .then_some(in_a_switch)
-            .into_iter()
-            .chain(self.protections(topology).into_iter().map(on_a_link))
+        let detoured = self.ports_with_detours(topology);
+        let of_sqr = self.protected_by_sqr(topology).into_iter().map(|port| (SQR, vec![port]));
+        let meetings: BTreeMap<_, Vec<Headers>> = of_sqr
+            .chain(self.protections(topology))
+            .map(|(headers, ports)| {
+                let meets_rimm = ports.iter().any(|port| detoured.contains(port));
+                let all = carried.iter().copied().chain(meets_rimm.then_some(RIMM)).chain([headers]).collect();
+                ((headers.of, meets_rimm), all)
+            })
             .collect();
-        meetings.iter().for_each(|headers| self.fits_a_packet(headers));
+        meetings.values().for_each(|headers| self.fits_a_packet(headers));
+    }
+
+    /// The ports at which a packet may bear a number of RIMM's: those of detours, and all where one of their links may fail
+    /// and packets be led another way.
+    fn ports_with_detours(&self, topology: &Topology) -> BTreeSet<SwitchPort> {
+        let entries = self.scenario.mechanisms.iter().filter_map(|mechanism| match mechanism {
+            MechanismSettings::Rimm(settings) => Some(settings.ports_of_detours(topology)),
+            _ => None,
+        });
+        let ports: BTreeSet<SwitchPort> = entries.flatten().collect();
+        let link = |port: &SwitchPort| topology.switch(port.switch).ports[usize::from(port.port.0)].link;
+        if self.reroutes() && ports.iter().any(|port| self.fails(topology, link(port))) {
+            return select_ports_by_switch(topology, &[]).into_values().flatten().collect();
+        }
+        ports
+    }
+
+    fn protected_by_sqr(&self, topology: &Topology) -> Vec<SwitchPort> {
+        let links = self.scenario.mechanisms.iter().filter_map(|mechanism| match mechanism {
+            MechanismSettings::Sqr(settings) => Some(settings.protected(topology)),
+            _ => None,
+        });
+        links.flatten().filter_map(|link| sender(topology, link)).collect()
     }
 
     /// What a packet has with it from switch to switch.
@@ -81,46 +99,51 @@ impl Check<'_> {
         found.into_iter().filter_map(|(is_there, headers)| is_there.then_some(headers)).collect()
     }
 
-    /// What the protections of links write: LinkGuardian more where the other way has its data to acknowledge.
-    fn protections(&self, topology: &Topology) -> Vec<Headers> {
-        let mut guarded = BTreeSet::new();
-        let mut both_ways = false;
+    /// What the protections of links write, and the ports that send on these: LinkGuardian more where the other way has
+    /// its data to acknowledge.
+    fn protections(&self, topology: &Topology) -> Vec<(Headers, Vec<SwitchPort>)> {
+        let mut guarded = BTreeMap::<LinkId, Vec<DirectedLink>>::new();
         let mut found = Vec::new();
+        let senders = |links: &[DirectedLink]| links.iter().filter_map(|&link| sender(topology, link)).collect();
         for mechanism in &self.scenario.mechanisms {
+            let links = |name: &str| select_links(topology, name).unwrap_or_default();
             match mechanism {
                 MechanismSettings::LinkGuardian(settings) => {
-                    let links = select_links(topology, &settings.link).unwrap_or_default();
-                    both_ways |= links.into_iter().any(|link| !guarded.insert(link.link));
-                    found.push(LINKGUARDIAN);
+                    links(&settings.link).into_iter().for_each(|link| guarded.entry(link.link).or_default().push(link));
                 }
-                MechanismSettings::LinkLayerRetry(_) => found.push(LINK_LAYER_RETRY),
-                MechanismSettings::Wharf(_) => found.push(WHARF),
+                MechanismSettings::LinkLayerRetry(settings) => {
+                    found.push((LINK_LAYER_RETRY, senders(&links(&settings.link))));
+                }
+                MechanismSettings::Wharf(settings) => found.push((WHARF, senders(&links(&settings.link)))),
                 _ => {}
             }
         }
-        found.extend(both_ways.then_some(LINKGUARDIAN_BOTH_WAYS));
+        let of_guarded = guarded.values().map(|ways| {
+            let headers = if ways.len() > 1 { LINKGUARDIAN_BOTH_WAYS } else { LINKGUARDIAN };
+            (headers, senders(ways))
+        });
+        found.extend(of_guarded);
         found
     }
 
     fn fits_a_packet(&mut self, headers: &[Headers]) {
         let bytes: usize = headers.iter().map(|it| it.bytes).sum();
-        let count: usize = headers.iter().map(|it| it.count).sum();
-        let fits = bytes <= ShimStack::CAPACITY_BYTES && count <= ShimStack::CAPACITY_SHIMS;
-        self.require_else(fits, || {
+        self.require_else(bytes <= ShimStack::CAPACITY_BYTES, || {
             let named: Vec<String> = headers.iter().map(|it| format!("{} ({} B)", it.of, it.bytes)).collect();
             let rule = format!(
-                "a packet has room for {} headers of {} B together, and those of {} would be {count} of {bytes} B",
-                ShimStack::CAPACITY_SHIMS,
+                "a packet has room for {} B of headers, and {} would be {bytes} B together",
                 ShimStack::CAPACITY_BYTES,
                 named.join(", ")
             );
-            Problem::new("mechanism", "", rule).hint("leave one of them out")
+            Problem::new("mechanism", "", rule)
+                .hint("leave one of them out, or give them links that have none in common")
         });
     }
 }
 
-/// Whether packets take the new mean of a queue from ingress to egress.
-fn carries_mean(settings: &PreemptiveDeflectionSettings) -> bool {
-    let by_mean = matches!(settings.relative_priority, RelativePrioritySettings::Distribution(_));
-    by_mean && !matches!(settings.occupancy, DeflectionOccupancy::Immediate(_))
+/// The port that sends on a link.
+fn sender(topology: &Topology, link: DirectedLink) -> Option<SwitchPort> {
+    let end = topology.ends(link).0;
+    let Node::Switch(switch) = end.node else { return None };
+    Some(SwitchPort { switch, port: end.port })
 }

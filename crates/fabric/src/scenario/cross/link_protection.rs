@@ -103,6 +103,6 @@ impl Check<'_> {
 
     pub(super) fn runs_in_simulations_only(&mut self, mechanism: &str, why: &str, section: &str) {
         let rule = format!("{mechanism} runs in simulations only: {why}");
-        self.require(self.purpose == Purpose::Simulation, &format!("{section}.kind"), &rule);
+        self.require(self.purpose != Purpose::Live, &format!("{section}.kind"), &rule);
     }
 }

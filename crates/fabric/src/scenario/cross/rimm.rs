@@ -1,11 +1,8 @@
 //! RIMM: whether its numbers fit together, and whether a detour can come back.
 
-use hitless_wire::rimm::DetourHeader;
-use hitless_wire::sqr::CacheMetadata;
-use hitless_wire::{Bytes, Duration, Shim, ShimStack};
+use hitless_wire::{Bytes, Duration};
 
 use super::Check;
-use super::composition::Rival;
 use super::fabric::Taken;
 use crate::routing::{PathChoice, Routing};
 use crate::scenario::error::Problem;
@@ -105,7 +102,7 @@ impl Check<'_> {
         for at in settings.ports_by_switch(topology).into_values().flatten() {
             let (threshold, limit) =
                 (settings.threshold_of(self.scenario, topology, at), self.scenario.queue_max(topology, at));
-            let name = || port_name(topology, at);
+            let name = || at.name(topology);
             let before = self.problems.len();
             self.require_else(threshold >= settings.segment, || {
                 let rule = format!("is {} at {}, less than one segment", threshold.text(), name());
@@ -148,26 +145,25 @@ impl Check<'_> {
         });
     }
 
-    /// What other mechanisms do to detoured packets, or they to them.
+    /// AFQ spreads the packets of a port over queues of its own. Mechanisms that choose ports look after this themselves.
     fn rimm_beside_others(&mut self, topology: &Topology, settings: &RimmSettings, section: &str) {
-        let own = settings.switches(topology);
-        let [copied, detoured] = [CacheMetadata::BYTES, DetourHeader::BYTES];
-        let sqr = format!(
-            "SQR: what SQR writes on a copy, {copied} bytes, and the header of a detoured packet, {detoured}, are more \
-             than the {} that a packet has room for",
-            ShimStack::CAPACITY_BYTES
+        let detours = settings.ports_of_detours(topology);
+        let with_afq = |mechanism: &MechanismSettings| match mechanism {
+            MechanismSettings::Afq(afq) => {
+                afq.ports_by_switch(topology).into_values().flatten().find(|port| detours.contains(port))
+            }
+            _ => None,
+        };
+        let Some(port) = self.scenario.mechanisms.iter().find_map(with_afq) else { return };
+        let rule = format!(
+            "{} has AFQ, which takes all packets into queues of its own: RIMM goes by the depth of one queue, and what it \
+             detours would pass AFQ by",
+            port.name(topology)
         );
-        let afq = "AFQ, which takes all packets of its ports into queues of its own: RIMM would not see them, and what \
-                   it detours would pass them by";
-        let is_sqr = |mechanism: &MechanismSettings| matches!(mechanism, MechanismSettings::Sqr(_)).then_some(&*sqr);
-        let is_afq = |mechanism: &MechanismSettings| matches!(mechanism, MechanismSettings::Afq(_)).then_some(afq);
-        let rivals = [self.rival_on(topology, &own, is_sqr), self.rival_on(topology, &own, is_afq)];
-        let hint = "a switch runs it too where it is a neighbour of one whose ports are relieved: name fewer ports";
-        self.problems.extend(rivals.into_iter().flatten().map(|Rival { switch, why, .. }| {
-            Problem::new(format!("{section}.ports"), "", format!("{switch} runs {why}")).hint(hint)
-        }));
+        let hint = "RIMM needs the ports that it relieves, and those between their switches and the neighbours: name others \
+                    for AFQ";
+        self.problems.push(Problem::new(format!("{section}.ports"), "", rule).hint(hint));
     }
-
     fn rimm_round_trip(&mut self, topology: &Topology, settings: &RimmSettings, section: &str) {
         let Some(timeout) = settings.predecessor_timeout else { return };
         let bound = settings.round_trip_bound(self.scenario, topology);
@@ -179,8 +175,4 @@ impl Check<'_> {
             Problem::new(format!("{section}.predecessor_timeout"), timeout.text(), rule)
         });
     }
-}
-
-fn port_name(topology: &Topology, at: SwitchPort) -> String {
-    topology.link_name(topology.switch(at.switch).ports[usize::from(at.port.0)].link)
 }

@@ -1,6 +1,7 @@
 //! SQR: whether it can keep what it promises. The paper's equation 1 and its kin, with the numbers.
 
 use hitless_mechanisms::sqr::Clock;
+use hitless_wire::sqr::CacheMetadata;
 use hitless_wire::{Bytes, Duration};
 
 use super::Check;
@@ -64,6 +65,11 @@ impl Check<'_> {
                 Err(rule) => self.problems.push(Problem::new(field, "", rule)),
             }
         }
+        let counts = switches.iter().map(|&switch| topology.switch(switch).ports.len());
+        let fit = counts.max().is_none_or(|count| count <= usize::from(CacheMetadata::PORTS));
+        let rule =
+            format!("is at a switch of more than {} ports, which a copy cannot tell apart", CacheMetadata::PORTS);
+        self.require(fit, &format!("{section}.links"), &rule);
         if let Some(switch) = without.first() {
             let rule = format!("{} has no caching port", topology.switch(*switch).name);
             self.problems.push(Problem::new(format!("{section}.caching_ports"), "", rule));
@@ -134,7 +140,7 @@ impl Check<'_> {
     }
 
     /// Whether the scenario has a failure of `link`, or somebody may cut it.
-    fn fails(&self, topology: &Topology, link: DirectedLink) -> bool {
+    pub(super) fn fails(&self, topology: &Topology, link: DirectedLink) -> bool {
         let may_be_cut = self.purpose == Purpose::Live && self.scenario.recovery.is_some();
         may_be_cut || self.scenario.failures_of(topology, link.link).next().is_some()
     }

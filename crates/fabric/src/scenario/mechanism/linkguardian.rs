@@ -80,6 +80,9 @@ pub struct LinkGuardianSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 16))]
     pub control_copies: Option<u32>,
+    /// Time that a retransmission takes to its queue, beside a pass of the pipeline.
+    #[serde(with = "Text::<Duration>")]
+    pub repair_latency: Duration,
     /// Ask the receiver what it has seen when nothing new is acknowledged for `ack_no_timeout`: finds a lost tail although
     /// all dummies are lost, and replaces lost acknowledgements. Not in the paper.
     pub tail_probes: bool,
@@ -210,6 +213,7 @@ impl Default for LinkGuardianSettings {
             consecutive_losses_max: 5,
             buffering: Buffering::Recirculation,
             control_copies: None,
+            repair_latency: Duration::ZERO,
             tail_probes: false,
             non_blocking_classes: Vec::new(),
             deduplicate: false,

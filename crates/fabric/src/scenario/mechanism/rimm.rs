@@ -162,9 +162,31 @@ impl RimmSettings {
 
     /// The switches that detour, and their neighbours, which tell them depths.
     pub fn switches(&self, topology: &Topology) -> BTreeSet<SwitchId> {
-        let relieved: BTreeSet<SwitchId> = self.ports_by_switch(topology).into_keys().collect();
-        let neighbours = relieved.iter().flat_map(|&switch| neighbours(topology, switch)).map(|(_, switch)| switch);
-        neighbours.collect::<BTreeSet<_>>().union(&relieved).copied().collect()
+        let relieved = self.ports_by_switch(topology).into_keys();
+        self.neighbours(topology).map(|(_, neighbour)| neighbour).chain(relieved).collect()
+    }
+
+    /// Each switch that detours with each of its neighbours.
+    pub fn neighbours(&self, topology: &Topology) -> impl Iterator<Item = (SwitchId, SwitchId)> {
+        let relieved = self.ports_by_switch(topology).into_keys();
+        relieved.flat_map(|switch| neighbours(topology, switch).map(move |(_, neighbour)| (switch, neighbour)))
+    }
+
+    /// The ports of all detours: the relieved ones, those of their switches that face the neighbours, and those of the
+    /// neighbours by which packets come back. While all links work no packet is numbered at any other.
+    pub fn ports_of_detours(&self, topology: &Topology) -> BTreeSet<SwitchPort> {
+        let by_switch = self.ports_by_switch(topology);
+        let between = by_switch.keys().flat_map(|&switch| {
+            neighbours(topology, switch).flat_map(move |(port, _)| {
+                let peer = topology.switch(switch).ports[usize::from(port.0)].peer;
+                let back = match peer.node {
+                    Node::Switch(neighbour) => Some(SwitchPort { switch: neighbour, port: peer.port }),
+                    Node::Host(_) => None,
+                };
+                back.into_iter().chain([SwitchPort { switch, port }])
+            })
+        });
+        between.chain(by_switch.values().flatten().copied()).collect()
     }
 
     /// alpha of a port.

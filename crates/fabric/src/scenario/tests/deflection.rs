@@ -66,7 +66,7 @@ fn what_cannot_be_meant_is_refused() {
         (text("", &with("ports = [\"leaf0\", \"leaf0\"]")), "ports[1]", "names a port twice"),
         (text("", &beside("preemptive-deflection")), "mechanism[1].ports", "share one set of parameters"),
         (text("", &beside("dibs")), "mechanism[1].ports", "leaf0 has Preemptive Deflection by another entry, and both"),
-        (text("", &beside("rimm")), "mechanism[0].ports", "runs RIMM too"),
+        (text("", &beside("rimm")), "mechanism[0].ports", "has RIMM too"),
         (text("checked = true\ndepth_visible = \"egress\"\n", SIMPLE), "mechanism[0]", "Simple Deflection reads"),
         (text("flow_queueing = { kind = \"drr\" }\n", SIMPLE), "switch.flow_queueing", "makes room by dropping"),
         (text(packets, PREEMPTIVE), "mechanism[0].capacity", "no limit of its own in bytes"),

@@ -44,8 +44,8 @@ fn what_cannot_be_meant_is_refused() {
         (text("", &twice), "mechanism[1].ports", "leaf0 has DIBS by another entry"),
         (text("checked = true\ndepth_visible = \"egress\"\n", DIBS), "mechanism[0]", "reads the depths of queues"),
         (text("flow_queueing = { kind = \"drr\" }\n", DIBS), "switch.flow_queueing", "makes room by dropping"),
-        (text("", &beside_afq), "mechanism[0].ports", "leaf0 runs AFQ too"),
-        (text("", &beside_rimm), "mechanism[0].ports", "runs RIMM too"),
+        (text("", &beside_afq), "mechanism[0].ports", "leaf0->h0 has AFQ too, and both would choose"),
+        (text("", &beside_rimm), "mechanism[0].ports", "has RIMM too"),
         (chain(text("", DIBS)), "mechanism[0].ports", "has no switch that could send a packet to a neighbour"),
     ];
     assert_refused(rows);

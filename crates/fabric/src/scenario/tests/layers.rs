@@ -56,16 +56,9 @@ fn who_lies_must_have_something_to_lie_about() {
 }
 
 #[test]
-fn sqr_leaves_no_room_for_marks() {
-    let text = include_str!("failures.toml").replace("[topology]", &format!("[host]\n{MARKING}\n[topology]"));
-    let error = check(&text, "failures.toml").expect_err("19 B and 8 B are more than 23 B").to_string();
-    assert!(error.contains("the marks of hosts (8 B)"), "{error}");
-}
-
-#[test]
 fn what_does_not_fit_a_packet_together_is_refused() {
-    let sqr = "[[mechanism]]\nkind = \"sqr\"\nlinks = [\"leaf0->spine0\"]\n";
-    let guard = "[[mechanism]]\nkind = \"rank-guard\"\n";
+    let sqr = "[[mechanism]]\nkind = \"sqr\"\ncaching = \"delay-queue\"\nlinks = [\"leaf0->spine0\"]\n";
+    let rimm = "[[mechanism]]\nkind = \"rimm\"\nports = [\"leaf0->h0\"]\n";
     let mean = "[[mechanism]]\nkind = \"preemptive-deflection\"\noccupancy = { kind = \"control-packets\" }\n\
                 relative_priority = { kind = \"distribution\", mean = \"moving-average\" }\n";
     let dibs = "[[mechanism]]\nkind = \"dibs\"\n";
@@ -76,9 +69,18 @@ fn what_does_not_fit_a_packet_together_is_refused() {
         leaf_spine("", TCP, mechanisms).replace("[topology]", &host)
     };
     assert_refused([
-        (leaf_spine("", TCP, &format!("{guard}{sqr}")), "mechanism", "SQR's copies (19 B) would be 2 of 27 B"),
-        (leaf_spine("", TCP, &format!("{mean}{sqr}")), "mechanism", "SQR's copies (19 B) would be 3 of 24 B"),
-        (marked(&format!("{dibs}{both_ways}")), "mechanism", "LinkGuardian both ways (10 B) would be 5 of 19 B"),
+        (marked(&format!("{rimm}{sqr}")), "mechanism", "detours of RIMM (9 B), SQR's copies (18 B) would be 35 B"),
+        (marked(&format!("{rimm}{both_ways}")), "mechanism", "LinkGuardian both ways (13 B) would be 30 B"),
+        (leaf_spine("", TCP, &format!("{mean}{sqr}")), "mechanism[0].ports", "would bring an old moving average"),
     ]);
-    sound(&marked(&format!("{dibs}{one_way}")));
+    let elsewhere =
+        |text: &str| text.replace("leaf0->spine0", "spine0->leaf1").replace("spine0->leaf0", "leaf1->spine0");
+    let fit = [
+        marked(&format!("{dibs}{sqr}")),
+        marked(&format!("{rimm}{one_way}")),
+        leaf_spine("", TCP, &format!("{rimm}{sqr}")),
+        marked(&format!("{rimm}{}", elsewhere(sqr))),
+        marked(&format!("{rimm}{}", elsewhere(&both_ways))),
+    ];
+    fit.iter().for_each(|text| drop(sound(text)));
 }

@@ -450,6 +450,7 @@ fn a_scenario_without_flows_and_end_runs_live_only() {
     let scenario = check_for(text, "base.toml", Purpose::Live).expect("it may run live");
     let again = check_for(&scenario.effective_toml(), "base.toml", Purpose::Live).expect("so may what it spells out");
     assert_eq!(scenario, again);
+    assert_eq!(scenario.frame_max().0, 1_518, "real hosts send full frames");
     let refused = errors(text).to_string();
     assert!(refused.contains("flows: must be given, because nothing else sends"), "{refused}");
     assert!(refused.contains("duration: must be given"), "{refused}");

@@ -1,5 +1,6 @@
 mod afq;
 mod bolt;
+mod budget;
 mod deflection;
 mod dibs;
 mod failures;
@@ -11,6 +12,7 @@ mod messages;
 mod refused_traffic;
 mod rimm;
 mod round_trip;
+mod together;
 mod trimming;
 mod vertigo;
 

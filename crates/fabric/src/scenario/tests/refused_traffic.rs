@@ -335,7 +335,13 @@ fn traffic() {
             "must be above zero",
             "",
         ),
-        ("fan_in = 3", "fan_in = 4", "flows[1].fan_in", "is more than there are servers beside the client", ""),
+        (
+            "fan_in = 3",
+            "fan_in = 4",
+            "flows[1].fan_in",
+            "is more than there are servers beside the client",
+            "servers_repeat = true lets a server give several answers",
+        ),
         (
             "period = \"1 ms\"",
             "period = \"1 ms\"\nqueries_per_second = 2",

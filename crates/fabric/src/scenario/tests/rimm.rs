@@ -78,15 +78,11 @@ fn what_cannot_be_meant_is_refused_with_the_numbers() {
         ("predecessor_timeout = \"100 us\"", "predecessor_timeout", "a packet may be away for 322."),
         ("congestion_after = \"0 us\"", "congestion_after", "must be above zero"),
         ("ports = [\"spine0\"]", "ports", "no neighbour would send anything back"),
-        ("[[mechanism]]\nkind = \"afq\"\nports = [\"leaf0->h0\"]", "ports", "leaf0 runs AFQ"),
+        ("[[mechanism]]\nkind = \"afq\"\nports = [\"leaf0->h0\"]", "ports", "leaf0->h0 has AFQ"),
     ];
     for (settings, field, rule) in rows {
         let message = check(&with(settings), "rimm.toml").expect_err("it is refused").to_string();
         let is_there = message.contains(field) && message.contains(rule);
         assert!(is_there, "{settings}: {message}");
     }
-    let sqr =
-        "[[mechanism]]\nkind = \"sqr\"\nlinks = [\"leaf0->spine0\"]\n[recovery]\nscheme = { kind = \"same-port\" }";
-    let message = check(&with(sqr), "rimm.toml").expect_err("it is refused").to_string();
-    assert!(message.contains("19 bytes, and the header of a detoured packet, 8, are more than the 23"), "{message}");
 }

@@ -129,6 +129,7 @@ fn sender_config(settings: &LinkGuardianSettings, end: &End) -> linkguardian::Se
         recirculation_port: end.recirculation_port,
         mode: mode(settings),
         copies: settings.copy_count(),
+        repair_latency: settings.repair_latency,
         dummies: if settings.tail_detection { settings.dummy_count as u8 } else { 0 },
         request_registers: settings.consecutive_losses_max as usize,
         buffering: buffering(settings),

@@ -7,7 +7,18 @@ use super::{Arrivals, Template};
 use crate::workload::{Asking, FlowSpec};
 use hitless_engine::draws::below;
 
-/// Incast queries: each has a random client and `fan_in` different random servers.
+/// The answers to a query.
+#[derive(Clone, Copy, Debug)]
+pub struct Answers {
+    /// Their number.
+    pub fan_in: u32,
+    /// Payload of each.
+    pub bytes: u64,
+    /// Whether a server may give several; otherwise each gives one at most.
+    pub servers_repeat: bool,
+}
+
+/// Incast queries: each has a random client and `fan_in` random servers.
 #[derive(Clone, Debug)]
 pub struct IncastGenerator {
     template: Template,
@@ -15,8 +26,7 @@ pub struct IncastGenerator {
     left: Option<u64>,
     clients: Vec<HostId>,
     servers: Vec<HostId>,
-    fan_in: usize,
-    bytes: u64,
+    shape: Answers,
     stream: Stream,
     asking: Option<Asking>,
     query: u64,
@@ -26,39 +36,26 @@ pub struct IncastGenerator {
 }
 
 impl IncastGenerator {
-    /// At most `count` queries; every answer has `bytes`. `None` when some client would find fewer than `fan_in`
-    /// other hosts among `servers`, or when nobody asks or answers.
+    /// At most `count` queries. `None` when some client would find too few other hosts among `servers`, `fan_in` of them
+    /// or one that repeats, or when nobody asks or answers.
     pub fn new(
         template: Template,
         (arrivals, count): (Arrivals, Option<u64>),
         clients: Vec<HostId>,
         mut servers: Vec<HostId>,
-        (fan_in, bytes): (u32, u64),
+        shape: Answers,
         stream: Stream,
     ) -> Option<Self> {
         servers.sort_unstable();
         servers.dedup();
-        let fan_in = fan_in as usize;
+        let needed = if shape.servers_repeat { 1 } else { shape.fan_in as usize };
         let others = |client: &HostId| servers.len() - usize::from(servers.binary_search(client).is_ok());
-        if fan_in == 0 || clients.is_empty() || clients.iter().any(|client| others(client) < fan_in) {
+        if shape.fan_in == 0 || clients.is_empty() || clients.iter().any(|client| others(client) < needed) {
             return None;
         }
-        let answers = Vec::with_capacity(fan_in);
+        let answers = Vec::with_capacity(shape.fan_in as usize);
         let (left, query, start) = (count, 0, None);
-        Some(Self {
-            template,
-            arrivals,
-            left,
-            clients,
-            servers,
-            fan_in,
-            bytes,
-            stream,
-            asking: None,
-            query,
-            start,
-            answers,
-        })
+        Some(Self { template, arrivals, left, clients, servers, shape, stream, asking: None, query, start, answers })
     }
 
     /// The client asks each server.
@@ -87,23 +84,27 @@ impl IncastGenerator {
         Some(())
     }
 
-    /// A partial Fisher-Yates shuffle: the first hosts of `servers` that are not the client answer.
     fn draw_answers(&mut self, start: Time) {
         let client = self.clients[below(&mut self.stream, self.clients.len())];
-        for position in 0..self.servers.len() {
-            if self.answers.len() == self.fan_in {
-                break;
-            }
-            let chosen = position + below(&mut self.stream, self.servers.len() - position);
-            self.servers.swap(position, chosen);
-            let server = self.servers[position];
+        let mut drawn = 0;
+        while self.answers.len() < self.shape.fan_in as usize {
+            let server = self.draw_server(drawn);
+            drawn += 1;
             if server != client {
-                let answer = self.template.sized(server, client, self.bytes, start);
+                let answer = self.template.sized(server, client, self.shape.bytes, start);
                 let request = self.asking.as_mut().map(Asking::request);
                 self.answers.push(FlowSpec { query: Some(self.query), request, ..answer });
             }
         }
         self.answers.reverse();
+    }
+
+    /// Any server, or one beside the `drawn` ones of this query, which a partial Fisher-Yates shuffle has put in front.
+    fn draw_server(&mut self, drawn: usize) -> HostId {
+        let taken = if self.shape.servers_repeat { 0 } else { drawn };
+        let chosen = taken + below(&mut self.stream, self.servers.len() - taken);
+        self.servers.swap(taken, chosen);
+        self.servers[taken]
     }
 }
 

@@ -9,7 +9,7 @@ use std::iter::Peekable;
 use hitless_engine::Stream;
 use hitless_wire::{Duration, HostId, Time};
 
-pub use incast::IncastGenerator;
+pub use incast::{Answers, IncastGenerator};
 pub use pairs::{PairGenerator, PairSampler};
 pub use sequence::Sequence;
 

@@ -28,8 +28,12 @@ fn poisson(per_second: f64, count: Option<u64>, across: bool, seed: u64) -> Pair
 }
 
 fn incast(fan_in: u32, arrivals: Arrivals, count: Option<u64>) -> Option<IncastGenerator> {
+    incast_of(Answers { fan_in, bytes: 40_000, servers_repeat: false }, arrivals, count)
+}
+
+fn incast_of(answers: Answers, arrivals: Arrivals, count: Option<u64>) -> Option<IncastGenerator> {
     let stream = RandomStreams::new(1).stream("flows queries");
-    IncastGenerator::new(template(1), (arrivals, count), hosts(), hosts(), (fan_in, 40_000), stream)
+    IncastGenerator::new(template(1), (arrivals, count), hosts(), hosts(), answers, stream)
 }
 
 #[test]
@@ -75,6 +79,30 @@ fn a_query_is_answered_by_different_hosts_at_one_moment() {
         assert!(answers.iter().all(same) && !servers.contains(&answers[0].destination));
     }
     assert!(incast(16, Arrivals::Every(Duration::from_us(10)), None).is_none());
+}
+
+#[test]
+fn servers_that_repeat_give_more_answers_than_there_are_hosts_and_all_equally_many() {
+    let answers = Answers { fan_in: 45, bytes: 40_000, servers_repeat: true };
+    let every = Arrivals::Every(Duration::from_us(10));
+    let flows: Vec<FlowSpec> = incast_of(answers, every, Some(2_000)).unwrap().collect();
+    assert_eq!(flows.len(), 90_000);
+    assert!(flows.iter().all(|flow| flow.source != flow.destination));
+    assert!(flows.chunks(45).all(|query| query.iter().all(|flow| flow.destination == query[0].destination)));
+    for host in hosts() {
+        // Of 16 hosts each is a server of 15 in 16 queries, where it gives 3 of 45 answers: 5,625 in all, sigma 73.
+        let given = flows.iter().filter(|flow| flow.source == host).count();
+        assert!((5_200..6_050).contains(&given), "{host:?}: {given}");
+    }
+    let alone = IncastGenerator::new(
+        template(1),
+        (every, None),
+        vec![HostId(1)],
+        vec![HostId(1)],
+        answers,
+        RandomStreams::new(1).stream("flows queries"),
+    );
+    assert!(alone.is_none(), "a client that is the only server waits for nobody");
 }
 
 #[test]

@@ -135,8 +135,8 @@ pub struct TcpConfig {
     pub max_window_bytes: Option<u64>,
     /// The receiver's window, in bytes; `None` is as much as the header can say (2^32 - 1).
     pub receive_window_bytes: Option<u32>,
-    /// Send new data only in bursts of this many segments, or a third of the window if that is less: what
-    /// segmentation offload does. `None` sends each segment as soon as the window allows.
+    /// Send new data in bursts of up to this many segments, each when the window has room for all of it or when a third
+    /// of the window is free: what segmentation offload does. `None` sends each segment as soon as the window allows.
     pub segments_per_burst: Option<u32>,
     /// Packets are paced at a multiple of the window per round-trip time. `None` sends as the window allows.
     pub pacing: Option<WindowPacing>,

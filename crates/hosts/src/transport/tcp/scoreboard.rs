@@ -485,10 +485,11 @@ impl Scoreboard {
         unreachable!("{} lost segments are not in the ring", self.unrepaired)
     }
 
-    /// The last segment and its number.
+    /// The last segment and its number, unless it has arrived.
     pub fn last(&self) -> Option<(u64, Segment)> {
         let number = self.segments.next().checked_sub(1)?;
-        Some((number, *self.segments.get(number)?))
+        let segment = *self.segments.get(number)?;
+        (!segment.is(SACKED)).then_some((number, segment))
     }
 
     /// Whether this is the number of the first segment in flight.

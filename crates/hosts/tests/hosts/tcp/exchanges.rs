@@ -307,6 +307,22 @@ fn new_data_waits_for_a_whole_burst() {
     script.expect(41, &[(41, 12), (41, 13), (41, 14), (41, 15)]);
 }
 
+/// Linux's tcp_tso_should_defer lets a burst begin when a whole one fits the window or a third of the window is free, and
+/// tcp_write_xmit then sends up to a whole one of what is free. Of ten segments none stays behind for a third of the
+/// window being no whole number of them.
+#[test]
+fn a_burst_takes_all_that_is_free_of_the_window() {
+    for (burst, window, sent) in
+        [(45, 10, 10), (10, 10, 10), (1, 10, 10), (4, 12, 12), (4, 10, 8), (7, 10, 7), (7, 11, 11), (3, 4, 3)]
+    {
+        let config = TcpConfig { segments_per_burst: Some(burst), initial_window_segments: window, ..config() };
+        let mut script = Script::new(&config);
+        script.write(0, 100 * MSS);
+        let expected: Vec<(u64, u64)> = (0..sent).map(|segment| (0, segment)).collect();
+        script.expect(0, &expected);
+    }
+}
+
 #[test]
 fn a_reused_connection_keeps_its_window_and_restarts_it_only_on_request() {
     for restart in [false, true] {

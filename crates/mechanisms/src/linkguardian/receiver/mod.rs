@@ -18,7 +18,8 @@ mod place;
 mod timeout;
 
 use hitless_switch::{
-    Context, DropReason, Environment, Half, HookSet, QueueConfig, QueueLimit, RegisterArray, Subscriptions, Verdict,
+    Context, DropReason, Environment, Half, HookSet, QueueConfig, QueueLimit, RegisterArray, RegisterUse,
+    Subscriptions, Verdict,
 };
 use hitless_wire::linkguardian::{AckHeader, DataHeader, SequenceNumber};
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
@@ -127,6 +128,12 @@ impl Receiver {
             checker: Checker::default(),
             counters: ReceiverCounters::new(),
         }
+    }
+
+    /// What it takes of a switch.
+    pub fn stated(&self) -> Vec<RegisterUse> {
+        let numbers = [&self.expected, &self.ack_number].map(RegisterArray::stated);
+        numbers.into_iter().chain([self.acknowledgements_pending.stated(), self.is_pausing.stated()]).collect()
     }
 
     /// Two queues at the port of the link (towards the sender); at the recirculation port the depth is watched.

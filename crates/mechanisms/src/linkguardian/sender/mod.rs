@@ -6,12 +6,13 @@
 mod lifecycle;
 
 use hitless_switch::{
-    Context, DropReason, Environment, Half, HookSet, QueueConfig, QueueLimit, RegisterArray, Subscriptions, Verdict,
+    Context, DropReason, Environment, Half, HookSet, QueueConfig, QueueLimit, RegisterArray, RegisterUse,
+    Subscriptions, Verdict,
 };
 use hitless_wire::linkguardian::{AckHeader, DataHeader, Era, LossNotification, PacketType, SequenceNumber};
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::shim::CheckNumber;
-use hitless_wire::{Packet, QueueId, Shim};
+use hitless_wire::{Duration, Packet, QueueId, Shim};
 
 use super::Role;
 use super::config::{Buffering, Mode, SenderConfig};
@@ -124,6 +125,13 @@ impl Sender {
             counters: SenderCounters::default(),
             config,
         }
+    }
+
+    /// What it takes of a switch.
+    pub fn stated(&self) -> Vec<RegisterUse> {
+        let numbers = [&self.next_sequence, &self.latest_acknowledged].map(RegisterArray::stated);
+        let requests = self.requests.iter().map(RegisterArray::stated);
+        numbers.into_iter().chain([self.dummies_pending.stated()]).chain(requests).collect()
     }
 
     /// Two queues at the protected port, and one at the recirculation port where copies wait in a paused queue.
@@ -326,10 +334,15 @@ impl Sender {
         context.adopt(role);
         self.counters.retransmitted += 1;
         self.counters.retransmitted_frames += u64::from(self.config.copies);
+        let (port, queue, latency) = (self.config.port, self.repair_queue, self.config.repair_latency);
         for _ in 1..self.config.copies {
-            context.mirror(self.config.port, self.repair_queue, role, |_| {});
+            context.mirror_after(latency, port, queue, role);
         }
-        Verdict::Forward { port: self.config.port, queue: self.repair_queue }
+        if latency == Duration::ZERO {
+            return Verdict::Forward { port, queue };
+        }
+        context.mirror_after(latency, port, queue, role);
+        Verdict::Drop(DropReason::CopyRetired)
     }
 
     /// Paused-queue buffering: as many copies may leave their queue as were acknowledged.

@@ -7,14 +7,14 @@ use proptest::prelude::*;
 
 use super::world::{Arrival, arrival, config, ideal, rotating, run, run_ideal};
 
-const DEFICIT: Scheduler = Scheduler::DeficitRoundRobin { quantum_bytes: 1_000_000_000 };
+pub const DEFICIT: Scheduler = Scheduler::DeficitRoundRobin { quantum_bytes: 1_000_000_000 };
 
-fn two_groups(period_ns: u64, delay_ns: u64) -> Scheduler {
+pub fn two_groups(period_ns: u64, delay_ns: u64) -> Scheduler {
     Scheduler::TwoGroups { period: Duration::from_ns(period_ns), delay: Duration::from_ns(delay_ns) }
 }
 
 prop_compose! {
-    fn schedules()(
+    pub fn schedules()(
         packets in prop::collection::vec(
             (prop_oneof![2 => Just(0u64), 3 => 0u64..2_000, 1 => 0u64..40_000], 0u32..6, 64u32..1_519),
             1..150,
@@ -29,7 +29,7 @@ prop_compose! {
     }
 }
 
-fn architecture(ingress_ns: u64) -> Architecture {
+pub fn architecture(ingress_ns: u64) -> Architecture {
     Architecture { ingress_latency: Duration::from_ns(ingress_ns), ..ideal() }
 }
 

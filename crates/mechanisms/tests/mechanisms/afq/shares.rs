@@ -80,13 +80,13 @@ fn a_plain_increment_starves_a_flow_that_does_not_yield() {
     }
 }
 
-/// With the plain increment a flow alone on an idle port is too far ahead for ever, unless the round goes on.
+/// With the plain increment a flow alone is too far ahead after a burst; an idle port takes its packets all the same.
 #[test]
-fn on_an_idle_port_the_round_must_go_on_for_a_flow_that_was_charged_for_drops() {
+fn on_an_idle_port_a_flow_that_was_charged_for_drops_is_served_whether_the_round_goes_on_or_not() {
     let burst = vec![arrival(0, 0, 1_000); 100];
     let later = (0..50).map(|packet| arrival(200_000 + packet * 5_000, 0, 1_000));
     let schedule: Vec<_> = burst.into_iter().chain(later).collect();
-    for (idle_round_time, sent) in [(None, 8), (Some(BYTE * 1_000), 58)] {
+    for idle_round_time in [None, Some(BYTE * 1_000)] {
         let run = run_ideal(
             AfqConfig {
                 sketch: SketchConfig { update: UpdateRule::Increment, ..config(8, 1_000).sketch },
@@ -95,6 +95,6 @@ fn on_an_idle_port_the_round_must_go_on_for_a_flow_that_was_charged_for_drops() 
             },
             &schedule,
         );
-        assert_eq!(run.departures.len(), sent);
+        assert_eq!(run.departures.len(), 8 + 50);
     }
 }

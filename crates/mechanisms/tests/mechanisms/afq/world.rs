@@ -141,7 +141,7 @@ pub fn run(architecture: Architecture, config: AfqConfig, buffer: BufferPolicy, 
     }
 }
 
-fn packet(arrival: &Arrival) -> Packet {
+pub fn packet(arrival: &Arrival) -> Packet {
     Packet {
         frame_bytes: arrival.bytes,
         flow: FlowId(arrival.flow),

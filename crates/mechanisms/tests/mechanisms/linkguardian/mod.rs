@@ -19,6 +19,7 @@ fn sender(mode: Mode, copies: u32, buffering: Buffering) -> SenderConfig {
         recirculation_port: RECIRCULATION,
         mode,
         copies,
+        repair_latency: Duration::ZERO,
         dummies: 3,
         request_registers: 5,
         buffering,

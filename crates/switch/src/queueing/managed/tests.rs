@@ -183,9 +183,26 @@ fn halves_are_served_by_strict_priority_until_they_are_swapped() {
     assert_eq!(lane.group_counters().expect("a group").left_behind, 2);
     offer(&mut lane, 1, 5, 100);
     assert_eq!(served(&mut lane), [2, 3, 1, 1, 5], "rounds 2 and 3 first; round 5 behind what is left of round 1");
-    assert!(!lane.waits_for_swap());
-    lane.swap_halves();
-    assert_eq!(lane.group_counters().expect("a group").left_behind, 2, "an empty group stays as it is");
+    assert_eq!((round(&mut lane), lane.waits_for_swap()), (4, true), "what was left of round 1 is not of round 5");
+}
+
+#[test]
+fn halves_are_swapped_at_an_empty_port_too() {
+    let mut lane = with_group(&[100], GroupDiscipline::SwappedHalves, QueueLimit::Unlimited);
+    let rounds = |lane: &mut ManagedLane| {
+        let rounds = lane.rounds(Time::ZERO).expect("the lane has a group");
+        (rounds.oldest, rounds.current)
+    };
+    for packet in 0..4 {
+        assert_eq!((rounds(&mut lane), lane.waits_for_swap()), ((0, packet.into()), packet >= 2));
+        offer(&mut lane, 1, packet, 100);
+        assert_eq!(served(&mut lane), [u32::from(packet)]);
+    }
+    for (oldest, waits) in [(2, true), (4, false)] {
+        lane.swap_halves();
+        assert_eq!((rounds(&mut lane), lane.waits_for_swap()), ((oldest, 4), waits));
+    }
+    assert_eq!(lane.group_counters().expect("a group").left_behind, 0);
 }
 
 #[test]

@@ -3,5 +3,5 @@
 mod conservation;
 mod fq_codel;
 mod ideal;
-mod lane;
+pub mod lane;
 mod round_robin;

@@ -2,7 +2,7 @@
 
 use hitless_switch::{
     Architecture, BufferPolicy, Context, DropReason, Environment, HookSet, Mechanism, PortConfig, QueueConfig,
-    QueueLimit, QueueOrder, Report, Subscriptions, Switch, Verdict,
+    QueueLimit, QueueOrder, Report, Resources, Subscriptions, Switch, Verdict,
 };
 use hitless_wire::{BitRate, Duration, Packet, PortId, PriorityMark, QueueId, Time};
 use proptest::prelude::*;
@@ -24,6 +24,9 @@ impl Mechanism for Deflector {
     }
     fn report(&self, _: Time) -> Report {
         Report::new("deflector")
+    }
+    fn resources(&self) -> Resources {
+        Resources::new("deflector")
     }
     fn refused<E: Environment>(&mut self, _reason: DropReason, context: &mut Context<'_, E>) -> Verdict {
         if context.is_last_try() {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use hitless_switch::{
     Architecture, BufferPolicy, Context, DropReason, Environment, HookSet, Mechanism, PortConfig, QueueConfig,
-    QueueLimit, Report, Subscriptions, Switch, Verdict,
+    QueueLimit, Report, Resources, Subscriptions, Switch, Verdict,
 };
 use hitless_wire::{BitRate, PortId, QueueId, Time};
 
@@ -28,6 +28,9 @@ impl Mechanism for Answers {
     }
     fn report(&self, _: Time) -> Report {
         Report::new("answers")
+    }
+    fn resources(&self) -> Resources {
+        Resources::new("answers")
     }
     fn refused<E: Environment>(&mut self, reason: DropReason, context: &mut Context<'_, E>) -> Verdict {
         self.told.borrow_mut().push((reason, context.port(), context.is_last_try()));

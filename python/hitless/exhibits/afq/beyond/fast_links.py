@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from hitless.exhibits import Context, Point, Row, Runs
-from hitless.exhibits.afq import flows, schemes, statistics
+from hitless.exhibits.afq import flows, ratios, schemes
 from hitless.exhibits.afq.beyond.part import TABLES, Part
 from hitless.exhibits.afq.counters import dropped_per_flow
 from hitless.exhibits.afq.flows import Compared
@@ -88,10 +88,10 @@ def _completion(run: Run, rate_gbps: int) -> pl.DataFrame:
 
 
 def _rows(rate_gbps: int, runs: Mapping[str, Run]) -> Iterator[Row]:
-    compared = Compared({name: _completion(run, rate_gbps) for name, run in runs.items()})
+    tables = {name: _completion(run, rate_gbps) for name, run in runs.items()}
+    compared = Compared(tables, flows.begun_bytes(runs.values()))
     x = f"{rate_gbps} Gbps, {_LOAD} %"
     for name, run in runs.items():
-        for title, group in (("flows below 100 KB", compared.short), ("all flows", compared.all)):
-            value, interval = statistics.mean_ratio(group, name, "idle_us")
-            yield Row(name, x, f"mean FCT of {title}, normalized", "times", value, interval=interval)
+        for title, group in compared.by_length.items():
+            yield ratios.normalized_mean(group, name).row(name, x, f"mean FCT of {title}, normalized")
         yield Row(name, x, "packets dropped per flow", "", dropped_per_flow(run))

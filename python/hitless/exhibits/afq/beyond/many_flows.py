@@ -7,10 +7,10 @@ E): what it gets wrong is measured beside Ideal-FQ, which keeps exact accounts.
 from collections.abc import Iterable, Iterator
 
 from hitless.analysis import percentile, percentile_interval
-from hitless.exhibits import Context, Point, Row, Runs
+from hitless.exhibits import Context, Point, Row, Runs, Share
 from hitless.exhibits.afq import flows, one_link, schemes
 from hitless.exhibits.afq.beyond.part import TABLES, Part
-from hitless.exhibits.afq.counters import dropped_per_flow, misestimated_percent
+from hitless.exhibits.afq.counters import dropped_per_flow, misestimated
 from hitless.exhibits.afq.schemes import Scheme
 from hitless.simulation import Run, Scenario
 
@@ -66,9 +66,14 @@ def _scenario(scheme: Scheme, messages: int) -> Scenario:
 def _rows(scheme: Scheme, run: Run) -> Iterator[Row]:
     times = flows.delivered(run)["fct_us"].to_numpy()
     x = f"{len(run.table('flows')):,} connections"
+    of = (Share(scheme.name, len(times), len(run.table("messages")), "messages"),)
     for percent in (50, 99):
         interval = percentile_interval(times, percent)
-        yield Row(scheme.name, x, f"p{percent} FCT", "us", percentile(times, percent), interval=interval)
+        value = percentile(times, percent)
+        yield Row(scheme.name, x, f"p{percent} FCT", "us", value, interval=interval, completed=of)
     yield Row(scheme.name, x, "packets dropped per flow", "", dropped_per_flow(run))
     if scheme.afq is not None:
-        yield Row(scheme.name, x, "packets queued later than their bid asks for", "%", misestimated_percent(run))
+        later, checked = misestimated(run)
+        note = f"{later:,} of {checked:,} packets"
+        late = 100 * later / checked if checked else None
+        yield Row(scheme.name, x, "packets queued later than their bid asks for", "%", late, note=note)

@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 from hitless.exhibits import Context, Point, Row, Runs
-from hitless.exhibits.afq import cluster, schemes, statistics
+from hitless.exhibits.afq import cluster, flows, ratios, schemes
 from hitless.exhibits.afq.beyond.part import Part
 from hitless.exhibits.afq.cluster import Case
 from hitless.exhibits.afq.counters import dropped_per_flow
-from hitless.exhibits.afq.flows import Compared
+from hitless.exhibits.afq.flows import SHORT_FLOWS, Compared
 from hitless.exhibits.afq.schemes import Scheme
 from hitless.exhibits.afq.sizes import ENTERPRISE
 
@@ -38,14 +38,14 @@ class Rivals(Part):
 
     def rows(self, runs: Runs) -> Iterable[Row]:
         of = {case.scheme.name: runs[f"rivals: {case.key}"] for case in _cases()}
-        compared = Compared({name: cluster.completion(run) for name, run in of.items()})
+        tables = {name: cluster.completion(run) for name, run in of.items()}
+        compared = Compared(tables, flows.begun_bytes(of.values()))
         x = f"cluster, {_LOAD} %"
         for name, run in of.items():
-            for title, group in (("flows below 100 KB", compared.short), ("all flows", compared.all)):
-                value, interval = statistics.mean_ratio(group, name, "idle_us")
-                yield Row(name, x, f"mean FCT of {title}, normalized", "times", value, interval=interval)
-            value, interval = statistics.slowdown_percentile(compared.short, name, 99)
-            yield Row(name, x, "p99 FCT of flows below 100 KB, normalized", "times", value, interval=interval)
+            for title, group in compared.by_length.items():
+                yield ratios.normalized_mean(group, name).row(name, x, f"mean FCT of {title}, normalized")
+            tail = ratios.normalized_percentile(compared.short, name)
+            yield tail.row(name, x, f"p99 FCT of {SHORT_FLOWS}, normalized")
             yield Row(name, x, "packets dropped per flow", "", dropped_per_flow(run))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 import polars as pl
 
 from hitless.analysis import percentile, percentile_interval
-from hitless.exhibits import Context, Point, Row, Runs
+from hitless.exhibits import Context, Point, Row, Runs, Share
 from hitless.exhibits.afq import schemes
 from hitless.exhibits.afq.beyond.part import TABLES, Part
 from hitless.exhibits.afq.counters import dropped
@@ -74,9 +74,12 @@ def _rows(scheme: Scheme, run: Run) -> Iterator[Row]:
     x = f"{_TOTAL} for {_HOSTS} ports"
     answers = run.completed_messages().filter(pl.col("group") == "incast")
     times = ((answers["delivered_ps"] - answers["started_ps"]) / 1e6).to_numpy()
+    begun = len(run.table("messages").filter(pl.col("group") == "incast"))
+    of = (Share(scheme.name, len(times), begun, "answers"),)
     for percent in (50, 99):
         interval = percentile_interval(times, percent)
-        yield Row(scheme.name, x, f"p{percent} FCT of answers", "us", percentile(times, percent), interval=interval)
+        value, metric = percentile(times, percent), f"p{percent} FCT of answers"
+        yield Row(scheme.name, x, metric, "us", value, interval=interval, completed=of)
     yield Row(scheme.name, x, "packets dropped", "", dropped(run))
     long = run.table("flows").filter(pl.col("group") == "long")
     gbps = float(long["delivered_bytes"].sum()) * 8 / float(run.summary["simulated_s"]) / 1e9

@@ -37,10 +37,12 @@ impl TcpSender {
             self.scoreboard.grow();
         }
         self.pacer.forget_waiting();
-        let outgoing = if self.connection != Connection::Established {
+        let is_established = self.connection == Connection::Established;
+        let probe = if is_established && self.probe_due { self.transmit_probe(now) } else { None };
+        let outgoing = if !is_established {
             self.transmit_syn(now)
-        } else if self.probe_due {
-            self.transmit_probe(now)
+        } else if probe.is_some() {
+            probe
         } else if self.scoreboard.has_unrepaired() {
             self.transmit_lost(now)
         } else {
@@ -103,21 +105,23 @@ impl TcpSender {
         self.peer_has_room(payload_bytes)
     }
 
-    /// Whether a burst is under way or a whole one fits the window; what Linux's tcp_tso_should_defer decides.
+    /// Whether a burst is under way or may begin; what Linux's tcp_tso_should_defer decides. One begins when a whole one
+    /// fits the window, or when a third of the window is free, and then takes all that is free.
     fn may_send_burst(&mut self, payload_bytes: u64) -> bool {
         let Some(segments) = self.segments_per_burst() else { return true };
         if self.burst_bytes >= payload_bytes {
             return true;
         }
         let (pipe_bytes, window_bytes) = (self.scoreboard.pipe_bytes(), self.window.congestion_bytes);
-        let third = (window_bytes / 3).max(payload_bytes);
-        let burst_bytes = (segments * self.window.segment_bytes).min(self.unsent_bytes).min(third);
+        let whole_bytes = (segments * self.window.segment_bytes).min(self.unsent_bytes);
+        let wanted_bytes = whole_bytes.min((window_bytes / 3).max(payload_bytes));
         let recovering = matches!(self.state, CongestionState::Recovery | CongestionState::Loss);
-        if !recovering && pipe_bytes > 0 && pipe_bytes + burst_bytes > window_bytes {
+        let room_bytes = window_bytes.saturating_sub(pipe_bytes);
+        if !recovering && pipe_bytes > 0 && room_bytes < wanted_bytes {
             self.limited_until = self.scoreboard.next();
             return false;
         }
-        self.burst_bytes = burst_bytes;
+        self.burst_bytes = whole_bytes.min(room_bytes).max(payload_bytes);
         true
     }
 
@@ -211,7 +215,8 @@ impl TcpSender {
         if self.config.close.is_some() { TcpFlags::PSH.with(TcpFlags::FIN) } else { TcpFlags::PSH }
     }
 
-    /// A tail loss probe (RFC 8985, section 7.3): new data if there is any, else the last segment.
+    /// A tail loss probe (RFC 8985, section 7.3): new data if there is any, else the last segment; none when that has arrived
+    /// while the probe waited for its turn.
     fn transmit_probe(&mut self, now: Time) -> Option<Outgoing> {
         self.probe_due = false;
         let payload_bytes = self.unsent_bytes.min(self.window.segment_bytes);

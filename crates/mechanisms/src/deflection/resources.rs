@@ -1,0 +1,124 @@
+//! What the mechanisms that deflect take of a switch. None of them keeps its state in register arrays here: what is stated is
+//! computed from the same configuration, and marked so.
+
+use hitless_switch::{Half, RegisterUse, Resources};
+
+use super::occupancy::{Occupancy, View};
+use super::priority::{DivideBy, Mean, QuantileConfig, RelativePriority};
+use super::{Aifo, AifoConfig, Dibs, Pabo, PreemptiveDeflection, SimpleDeflection};
+
+const RANDOM_PORT: &str = "the random choice of a port";
+const NEIGHBOURS: &str = "the table of ports that face switches and are up";
+const SEES_DEPTHS: &str = "hardware that shows the depths of queues in ingress, as Tofino 2 does";
+const EXPONENTIAL: &str = "the tables of the exponential distribution and of the moving average";
+
+/// Ingress reads the bit of every port that faces a switch, so each has an array of its own (8 in the published program).
+pub(super) fn of_simple(simple: &SimpleDeflection) -> Resources {
+    let mut resources = Resources::new("simple-deflection");
+    let ports = simple.queues.ports() as u64;
+    add_view(&mut resources, &simple.view, Needs { depth: false, mean: false, reads: ports, cells_are_ports: true });
+    resources.not_counting(RANDOM_PORT).not_counting(NEIGHBOURS).not_counting("the first free port in a circle")
+}
+
+/// A packet is tested at its own queue and at those of the ports drawn for it, so that each is in so many arrays (two of each in
+/// the published program).
+pub(super) fn of_preemptive(preemptive: &PreemptiveDeflection) -> Resources {
+    let config = &preemptive.config;
+    let reads = 1 + config.candidates as u64 + u64::from(config.memory);
+    let queues = preemptive.queues.count() as u64;
+    let mut resources = Resources::new("preemptive-deflection");
+    let by_mean = matches!(config.relative_priority, RelativePriority::Distribution { .. });
+    let needs = Needs { depth: true, mean: by_mean, reads, cells_are_ports: false };
+    add_view(&mut resources, &preemptive.view, needs);
+    if config.memory {
+        resources.add_register(RegisterUse::outside::<u16>("port taken last", Half::Ingress, 0, 1));
+    }
+    let resources =
+        resources.not_counting(RANDOM_PORT).not_counting(NEIGHBOURS).not_counting("the tables of thresholds");
+    match config.relative_priority {
+        RelativePriority::Quantile(window) => with_window(resources, window, reads, queues),
+        RelativePriority::Distribution { mean: Mean::MovingAverage { .. }, .. } => {
+            let mut resources = resources.not_counting(EXPONENTIAL);
+            if preemptive.view.is_immediate() {
+                let mean = RegisterUse::outside::<u32>("mean rank", Half::Ingress, 1, queues).times(reads);
+                resources.add_register(mean);
+            }
+            resources
+        }
+        RelativePriority::Distribution { mean: Mean::Exact, .. } => resources
+            .not_counting(EXPONENTIAL)
+            .not_counting("the ranks of all packets in a queue, whose exact mean no register keeps"),
+    }
+}
+
+/// One window, of the own queue.
+pub(super) fn of_aifo(aifo: &Aifo) -> Resources {
+    let AifoConfig { window, sample_every, .. } = aifo.config;
+    let config = QuantileConfig { window, sample_every, of_evaluated: true, divide_by: DivideBy::Fill };
+    with_window(Resources::new("aifo"), config, 1, aifo.queues.count() as u64).not_counting(SEES_DEPTHS)
+}
+
+pub(super) fn of_dibs(_: &Dibs) -> Resources {
+    Resources::new("dibs").not_counting(SEES_DEPTHS).not_counting(RANDOM_PORT).not_counting(NEIGHBOURS)
+}
+
+pub(super) fn of_pabo(_: &Pabo) -> Resources {
+    let resources = Resources::new("pabo").not_counting(SEES_DEPTHS);
+    resources.not_counting("the random choice of what bounces, and its table of probabilities").not_counting(NEIGHBOURS)
+}
+
+/// Each entry of a window is an array, for all are compared with a packet in its pass; which one is written next, and how many
+/// packets were skipped, are one more each.
+fn with_window(mut resources: Resources, config: QuantileConfig, reads: u64, queues: u64) -> Resources {
+    let entries = reads * config.window as u64;
+    if config.sample_every > 1 {
+        resources.add_register(RegisterUse::outside::<u32>("packets skipped", Half::Ingress, 0, queues));
+    }
+    resources.add_register(RegisterUse::outside::<u8>("next entry of the window", Half::Ingress, 1, queues));
+    resources.add_register(RegisterUse::outside::<u32>("window of ranks", Half::Ingress, 2, queues).times(entries));
+    resources.not_counting("the sum of the comparisons with a window")
+}
+
+/// What ingress must know of queues.
+#[derive(Clone, Copy)]
+struct Needs {
+    depth: bool,
+    mean: bool,
+    /// Of how many queues it reads it in one pass.
+    reads: u64,
+    /// Each array is of one port; else it has all queues.
+    cells_are_ports: bool,
+}
+
+fn add_view(resources: &mut Resources, view: &View, needs: Needs) {
+    if view.is_immediate() {
+        resources.not_counted.push(SEES_DEPTHS);
+        return;
+    }
+    let queues = view.queues() as u64;
+    let cells = if needs.cells_are_ports { queues.div_ceil(needs.reads.max(1)) } else { queues };
+    let mut add = |wanted: bool, [ingress, egress]: [RegisterUse; 2]| {
+        if wanted {
+            resources.add_register(ingress.times(needs.reads));
+            resources.add_register(egress);
+        }
+    };
+    let full = [
+        RegisterUse::outside::<bool>("queue is full", Half::Ingress, 0, cells),
+        RegisterUse::outside::<bool>("queue is full (egress)", Half::Egress, 0, queues),
+    ];
+    let depth = [
+        RegisterUse::outside::<u32>("depth", Half::Ingress, 0, cells),
+        RegisterUse::outside::<u32>("depth (egress)", Half::Egress, 0, queues),
+    ];
+    let mean = [
+        RegisterUse::outside::<u32>("mean rank", Half::Ingress, 1, cells),
+        RegisterUse::outside::<u32>("mean rank (egress)", Half::Egress, 0, queues),
+    ];
+    add(!needs.depth, full);
+    add(needs.depth, depth);
+    add(needs.mean, mean);
+    if let Occupancy::ControlPackets { recirculation_ports, .. } = view.occupancy() {
+        resources.recirculation_ports = recirculation_ports.iter().map(|port| port.0).collect();
+    }
+}

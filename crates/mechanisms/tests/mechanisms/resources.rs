@@ -1,0 +1,111 @@
+//! What mechanisms state that they take, beside figures worked out by hand from the papers' configurations.
+
+use hitless_mechanisms::afq::config::{
+    AfqConfig, AfqPort, DropAhead, FlowKey, HashFamily, RoundSource, Scheduler, SketchConfig, UpdateRule,
+};
+use hitless_mechanisms::rimm::{Neighbour, RimmConfig, WatchedPort};
+use hitless_mechanisms::sqr::{Caching, Marks, Release, SqrConfig};
+use hitless_mechanisms::{Afq, LinkLayerRetry, Rimm, Sqr, Wharf};
+use hitless_switch::{Budget, Footprint, LatePackets, Mechanism, QueueLimit, Resources};
+use hitless_wire::{Duration, PortId};
+
+/// Of a switch with so many ports of one queue.
+fn stated(mechanism: &mut impl Mechanism, ports: usize) -> (Resources, Footprint) {
+    mechanism.subscriptions(&vec![1; ports]);
+    let resources = mechanism.resources();
+    let footprint = Footprint::of(&resources, &Budget::tofino_like());
+    (resources, footprint)
+}
+
+fn afq(ports: u16, rows: u8, columns: u32) -> Afq {
+    let port = |number| AfqPort { port: PortId(number), limit: QueueLimit::Unlimited, idle_round_time: None };
+    let hash = HashFamily::MultiplyShift { seed: 1 };
+    Afq::new(AfqConfig {
+        ports: (0..ports).map(port).collect(),
+        queues: 32,
+        bytes_per_round: 1_518,
+        sketch: SketchConfig { rows, columns, hash, update: UpdateRule::PredicatedIncrement, is_wide: false },
+        scheduler: Scheduler::RotatingStrictPriority { late: LatePackets::ServedQueue, step: Duration::ZERO },
+        round: RoundSource::Shared,
+        drop_ahead: DropAhead::AtQueues,
+        ecn_rounds: None,
+        charge_refused: true,
+        flow_key: FlowKey::FiveTuple,
+        charges: Vec::new(),
+        adaptive: None,
+        measures_estimation: false,
+    })
+}
+
+/// 32 bits each: of table 1, and of the simulations, whose rows of 36 x 16,384 take 144 blocks and one.
+#[test]
+fn the_sketches_of_afq() {
+    let round = |ports: u64| 32 * ports;
+    for (ports, rows, columns, blocks_of_row) in [(1, 2, 2_048, 2), (1, 3, 16_384, 5), (36, 2, 16_384, 145)] {
+        let (_, found) = stated(&mut afq(ports, rows, columns), usize::from(ports));
+        let (ports, rows, columns) = (u64::from(ports), u64::from(rows), u64::from(columns));
+        assert_eq!(found.bits, ports * rows * columns * 32 + round(ports));
+        assert_eq!(found.bits_outside, round(ports));
+        assert_eq!((found.blocks, found.blocks_of_largest), (rows * blocks_of_row + 2, blocks_of_row));
+        assert_eq!(found.stateful_alus_of, [rows + 1, 0]);
+    }
+}
+
+/// Section V: two depths of two bytes for each neighbour, two numbers of four bytes for each of 4,096 slots.
+#[test]
+fn the_depths_and_numbers_of_rimm() {
+    let neighbour =
+        |port| Neighbour { port: PortId(port), full_segments: 20_000, own_full_segments: 20_000, is_told: true };
+    let config = RimmConfig {
+        line_ports: 6,
+        watched: vec![WatchedPort { port: PortId(0), threshold_segments: 20_000 }],
+        neighbours: [2, 3, 4, 5].map(neighbour).to_vec(),
+        ..RimmConfig::default()
+    };
+    let (resources, found) = stated(&mut Rimm::new(config), 6);
+    let field_bits = |array: &str, field: &str| -> u64 {
+        let arrays = resources.registers.iter().filter(|register| register.name.starts_with(array));
+        let bits = |fields: &[(&str, u32)]| fields.iter().find(|(name, _)| *name == field).map_or(0, |(_, bits)| *bits);
+        arrays.map(|register| register.cells * u64::from(bits(register.fields))).sum()
+    };
+    assert_eq!(field_bits("QDM", "depth_segments") + field_bits("QDM", "own_segments"), 8 * 4 * 4);
+    let numbers = resources.registers.iter().find(|register| register.name == "S_a").unwrap();
+    assert_eq!(field_bits("S_f", "number") + numbers.bits(), 8 * 8 * 4_096);
+    // An alarm of 2 + 48 + 48 + 49 bits, S_f, S_a, the neighbour, and four entries of 128 bits; the depth in egress, of 64.
+    assert_eq!(found.stateful_alus_of, [3 + 1 + 1 + 1 + 4 * 2, 1]);
+    assert_eq!(found.mirror_sessions, 4);
+}
+
+/// Tables of section III-F: five stages in egress, and a queue for copies at each of ten ports.
+#[test]
+fn the_registers_of_sqr() {
+    let config = SqrConfig {
+        protected: vec![PortId(1), PortId(2)],
+        line_ports: 10,
+        caching_ports: (0..10).map(PortId).collect(),
+        marks: Marks::default(),
+        steady_delay: Duration::from_us(30),
+        failure_delay: Duration::from_us(760),
+        clock_bits: 32,
+        utilization_window: Duration::from_us(150),
+        caching: Caching::Ring,
+        release: Release::AfterDelay,
+        backstop: None,
+        return_hold: Duration::ZERO,
+    };
+    let (_, found) = stated(&mut Sqr::new(config), 10);
+    let of_port = (32 + 32) + (1 + 9) + (32 + 32) + (32 + 32) + 32 + 32 + 32 + 1_024 * 32;
+    assert_eq!(found.bits, 10 * of_port + (9 + 32) + 2 * 32);
+    assert_eq!((found.stages, found.register_arrays), ([0, 5], 10));
+    // Ten caching queues, two of packets kept back, ten queues of ports that may take over.
+    assert_eq!(found.mirror_sessions, 22);
+}
+
+#[test]
+fn what_sits_at_the_mac_takes_nothing_of_the_pipeline() {
+    let found = [stated(&mut Wharf::default(), 2), stated(&mut LinkLayerRetry::default(), 2)];
+    for (resources, footprint) in found {
+        assert_eq!(footprint, Footprint::default());
+        assert!(resources.not_counted[0].contains("MAC"), "{:?}", resources.not_counted);
+    }
+}

@@ -1,0 +1,86 @@
+//! What a switch has to give, and whether it is enough.
+
+use hitless_wire::BitRate;
+
+use super::{Footprint, WORD_BITS, WORDS};
+
+/// What a switch has for mechanisms: stages, units and memory of one pipeline, for each pipeline holds all state; queues of a port;
+/// the rest of the whole switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Stages, which ingress and egress share.
+    pub stages: u32,
+    /// Stateful arithmetic units of a stage: register arrays that it can access.
+    pub stateful_alus_per_stage: u32,
+    /// Blocks of static memory of a stage that can hold registers.
+    pub register_blocks_per_stage: u32,
+    /// Queues of a port.
+    pub queues_per_port: u32,
+    /// Mirror sessions.
+    pub mirror_sessions: u32,
+    /// Bandwidth of recirculation ports that are used.
+    pub recirculation: BitRate,
+}
+
+impl Budget {
+    /// Bits of a block of memory.
+    pub const BLOCK_BITS: u64 = WORD_BITS * WORDS;
+
+    /// The Intel Tofino of the papers' testbeds.
+    ///
+    /// | figure | source |
+    /// |---|---|
+    /// | 12 stages, 5 bits of a queue's number, 10 of a mirror session's | the published compiler, p4lang/p4c, backends/tofino/bf-p4c/device.h; 12 stages also in Practical Packet Deflection, section 4.2 |
+    /// | blocks of 1,024 words of 128 bits, 80 in a stage, of which 48 can be written by a packet (8 rows, 6 columns of map memory) | the same, mau/tofino/memories.h |
+    /// | 4 stateful units in a stage | the published model of the chip (open-p4studio, `kNumStatefulAlus`); so 5 registers take 2 stages in LinkGuardian, section 3.5 |
+    /// | 800 Gb/s of recirculation | LinkGuardian, section 5: "~2 internal recirculation ports per pipe", of 100G each; 4 pipes (device.h) |
+    pub const fn tofino_like() -> Self {
+        Self {
+            stages: 12,
+            stateful_alus_per_stage: 4,
+            register_blocks_per_stage: 48,
+            queues_per_port: 32,
+            mirror_sessions: 1 << 10,
+            recirculation: BitRate::from_gbps(800),
+        }
+    }
+
+    /// Each thing that is limited, and how much of it there is. `recirculation_rate` is that of a recirculation port.
+    pub fn limits(&self, recirculation_rate: BitRate) -> [Limit; 8] {
+        let stages = u64::from(self.stages);
+        let limit = |what, needed_by, available| Limit { what, needed_by, available };
+        [
+            limit("stages of ingress", |footprint| footprint.stages[0].into(), stages),
+            limit("stages of egress", |footprint| footprint.stages[1].into(), stages),
+            limit(
+                "stateful ALUs",
+                |footprint| footprint.stateful_alus,
+                stages * u64::from(self.stateful_alus_per_stage),
+            ),
+            limit("SRAM blocks", |footprint| footprint.blocks, stages * u64::from(self.register_blocks_per_stage)),
+            limit(
+                "SRAM blocks in one stage, where a register array must be as a whole",
+                |footprint| footprint.blocks_of_largest,
+                self.register_blocks_per_stage.into(),
+            ),
+            limit("queues at a port", |footprint| footprint.queues, self.queues_per_port.into()),
+            limit("mirror sessions", |footprint| footprint.mirror_sessions, self.mirror_sessions.into()),
+            limit(
+                "busy recirculation ports",
+                |footprint| footprint.recirculation_ports,
+                self.recirculation.as_bps() / recirculation_rate.as_bps(),
+            ),
+        ]
+    }
+}
+
+/// Something that is limited.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    /// What it is.
+    pub what: &'static str,
+    /// How much of it mechanisms need.
+    pub needed_by: fn(&Footprint) -> u64,
+    /// How much there is.
+    pub available: u64,
+}

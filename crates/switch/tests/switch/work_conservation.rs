@@ -1,0 +1,290 @@
+//! No lane is idle that holds a packet which may go, whatever its discipline and whatever was before.
+
+use hitless_engine::PacketHandle;
+use hitless_switch::queueing::flow::{CodelConfig, FqCodelConfig, IdealFqConfig};
+use hitless_switch::queueing::managed::Offer;
+use hitless_switch::queueing::{Claim, Entry, ManagedLane, SharedBuffer, Taken};
+use hitless_switch::{
+    BufferPolicy, FlowQueueing, GroupDiscipline, LatePackets, QueueConfig, QueueGroup, QueueLimit, QueueOrder,
+};
+use hitless_wire::{Duration, QueueId, Time};
+use proptest::prelude::*;
+
+use super::flow_queueing::lane::{DRR, IDEAL, SFQ, arriving, ended, lane as flow_lane};
+
+/// Something that happens to a lane.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Arrive { queue: u8, bytes: u32 },
+    Leave,
+    Pause { queue: u8 },
+    Resume { queue: u8 },
+    Close { but: u8 },
+    Open,
+    Grant,
+    Swap,
+    Wait { ns: u64 },
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        6 => (0u8..12, 64u32..=1_518).prop_map(|(queue, bytes)| Step::Arrive { queue, bytes }),
+        6 => Just(Step::Leave),
+        1 => (0u8..12).prop_map(|queue| Step::Pause { queue }),
+        1 => (0u8..12).prop_map(|queue| Step::Resume { queue }),
+        1 => (0u8..12).prop_map(|but| Step::Close { but }),
+        1 => Just(Step::Open),
+        1 => Just(Step::Grant),
+        1 => Just(Step::Swap),
+        1 => (0u64..3_000).prop_map(|ns| Step::Wait { ns }),
+    ];
+    prop::collection::vec(step, 1..200)
+}
+
+fn limits() -> impl Strategy<Value = QueueLimit> {
+    prop_oneof![
+        Just(QueueLimit::Unlimited),
+        (1u32..10).prop_map(QueueLimit::Packets),
+        (1_518u64..8_000).prop_map(QueueLimit::Bytes)
+    ]
+}
+
+/// Up to five queues on three levels, in order of arrival or by rank, with quanta and limits.
+fn queues() -> impl Strategy<Value = Vec<QueueConfig>> {
+    let queue = (99u8..102, 1u32..3_000, limits(), any::<bool>());
+    let queue = queue.prop_map(|(priority, quantum_bytes, limit, is_by_rank)| {
+        let order = if is_by_rank { QueueOrder::ByRank } else { QueueOrder::ByArrival };
+        QueueConfig { priority, quantum_bytes, ..QueueConfig::normal(limit) }.with_order(order)
+    });
+    prop::collection::vec(queue, 1..6)
+}
+
+fn groups() -> impl Strategy<Value = Option<QueueGroup>> {
+    let late = prop_oneof![Just(LatePackets::NamedQueue), Just(LatePackets::ServedQueue)];
+    let step = prop_oneof![Just(0u64), 1u64..100];
+    let discipline = prop_oneof![
+        (late, step).prop_map(|(late, step_ns)| GroupDiscipline::RotatingStrictPriority {
+            late,
+            step: Duration::from_ns(step_ns)
+        }),
+        (1u32..4_000).prop_map(|quantum_bytes| GroupDiscipline::DeficitRoundRobin { quantum_bytes }),
+        Just(GroupDiscipline::SwappedHalves),
+    ];
+    let group = (1u8..6, 99u8..102, limits(), discipline, prop::option::of(1u64..500));
+    prop::option::of(group.prop_map(|(half, priority, limit, discipline, idle_ns)| {
+        // The turn of a deficit round robin does not go on by itself.
+        let moves_on = !matches!(discipline, GroupDiscipline::DeficitRoundRobin { .. });
+        let idle_round_time = idle_ns.filter(|_| moves_on).map(Duration::from_ns);
+        let queue = QueueConfig::normal(QueueLimit::Unlimited).with_priority(priority);
+        QueueGroup { queues: 2 * half, queue, discipline, limit, idle_round_time }
+    }))
+}
+
+/// A managed lane, and what is known of it from what was done to it.
+struct Watched {
+    lane: ManagedLane,
+    buffer: SharedBuffer,
+    group: Option<QueueGroup>,
+    own_queues: u8,
+    now: Time,
+    /// By queue.
+    waiting: Vec<u32>,
+    is_paused: Vec<bool>,
+    is_closed: Vec<bool>,
+    credit: Option<(u8, u64)>,
+}
+
+impl Watched {
+    fn new(queues: &[QueueConfig], group: Option<QueueGroup>, by_credit: Option<u8>) -> Self {
+        let count = queues.len() + group.map_or(0, |group| usize::from(group.queues));
+        let mut lane = ManagedLane::new(queues, group);
+        let credit = by_credit.map(|queue| (queue % queues.len() as u8, 0));
+        if let Some((queue, _)) = credit {
+            lane.schedule_by_credit(QueueId(queue));
+        }
+        Self {
+            lane,
+            buffer: SharedBuffer::new(BufferPolicy::Static),
+            group,
+            own_queues: queues.len() as u8,
+            now: Time::ZERO,
+            waiting: vec![0; count],
+            is_paused: vec![false; count],
+            is_closed: vec![false; count],
+            credit,
+        }
+    }
+
+    fn any(&self, queue: u8) -> QueueId {
+        QueueId(queue % self.waiting.len() as u8)
+    }
+
+    /// A pause of one queue of the group is one of the group.
+    fn set_paused(&mut self, queue: QueueId, is_paused: bool) {
+        let first = usize::from(self.own_queues);
+        let of_group = usize::from(queue.0) >= first;
+        let stopped =
+            if of_group { &mut self.is_paused[first..] } else { &mut self.is_paused[usize::from(queue.0)..][..1] };
+        stopped.fill(is_paused);
+    }
+
+    /// Whether some packet may go.
+    fn may_send(&self) -> bool {
+        (0..self.waiting.len()).any(|queue| {
+            let has_credit = self.credit.is_none_or(|(of, credit)| usize::from(of) != queue || credit > 0);
+            self.waiting[queue] > 0 && !self.is_paused[queue] && !self.is_closed[queue] && has_credit
+        })
+    }
+
+    fn arrive(&mut self, queue: QueueId, frame_bytes: u32) {
+        let entry = Entry { packet: PacketHandle(0), frame_bytes, enqueued_at: self.now };
+        if self.lane.is_by_rank(queue) {
+            let rank = frame_bytes % 4;
+            let _ = self.lane.offer_by_rank(queue, rank, entry, Claim::OnlyIfItFits, &mut self.buffer);
+            drop(self.lane.take_evicted());
+        } else if queue.0 < self.own_queues {
+            self.lane.offer(queue, 0, entry);
+        } else {
+            // Any round from late ones to those that have no queue of their own yet.
+            let rounds = self.lane.rounds(self.now).expect("the lane has a group");
+            let count = u64::from(self.waiting.len() as u8 - self.own_queues);
+            let round = (rounds.oldest + u64::from(frame_bytes) % (count + 2)).saturating_sub(1);
+            let queue = QueueId(self.own_queues + (round % count) as u8);
+            let before = self.lane.group_packets();
+            let offer = self.lane.offer(queue, round as u8, entry);
+            let is_in = matches!(offer, Offer::Queued { .. });
+            assert_eq!(self.lane.group_packets(), before + usize::from(is_in));
+        }
+    }
+
+    /// What the lane does when its server is free.
+    fn leave(&mut self) {
+        let turns = self.group.map_or(1, |group| usize::from(group.queues) + 1);
+        let may_send = self.may_send();
+        for _ in 0..=turns {
+            match self.lane.take() {
+                Taken::Packet(queue, _) => {
+                    assert!(may_send, "queue {queue:?} was not to be served");
+                    if let Some((of, credit)) = &mut self.credit
+                        && queue.0 == *of
+                    {
+                        *credit -= 1;
+                    }
+                    return;
+                }
+                Taken::Rotating(step) => self.now += step,
+                Taken::Nothing => return assert!(!may_send, "idle, and {:?} packets wait in the queues", self.waiting),
+            }
+        }
+        panic!("the group went around and around, and {:?} packets wait in the queues", self.waiting);
+    }
+
+    fn happen(&mut self, step: Step) {
+        match step {
+            Step::Arrive { queue, bytes } => self.arrive(self.any(queue), bytes),
+            Step::Leave => self.leave(),
+            Step::Pause { queue } => {
+                self.lane.pause(self.any(queue));
+                self.set_paused(self.any(queue), true);
+            }
+            Step::Resume { queue } => {
+                self.lane.resume(self.any(queue));
+                self.set_paused(self.any(queue), false);
+            }
+            Step::Close { but } => {
+                let open = self.any(but);
+                self.lane.close_all_but(&[open]);
+                (0..self.waiting.len()).for_each(|queue| self.is_closed[queue] |= queue != usize::from(open.0));
+            }
+            Step::Open => {
+                self.lane.open_all();
+                self.is_closed.fill(false);
+            }
+            Step::Grant => {
+                if let Some((queue, credit)) = &mut self.credit {
+                    self.lane.grant(QueueId(*queue), 2);
+                    *credit += 2;
+                }
+            }
+            Step::Swap => self.lane.swap_halves(),
+            Step::Wait { ns } => self.now += Duration::from_ns(ns),
+        }
+        for queue in 0..self.waiting.len() {
+            self.waiting[queue] = u32::from(self.lane.depth_bytes(QueueId(queue as u8)) > 0);
+        }
+    }
+}
+
+fn disciplines_by_flow() -> impl Strategy<Value = FlowQueueing> {
+    let codel = |(target_ns, interval_ns, marks)| CodelConfig {
+        target: Duration::from_ns(target_ns),
+        interval: Duration::from_ns(interval_ns),
+        small_queue_bytes: 1_518,
+        marks,
+    };
+    let fq_codel =
+        |codel| FqCodelConfig { flows: 4, quantum_bytes: 1_518, limit_packets: 30, drop_batch: 8, codel, salt: 1 };
+    prop_oneof![
+        Just(FlowQueueing::IdealFq(IDEAL)),
+        Just(FlowQueueing::IdealFq(IdealFqConfig { charge_drops: true, ..IDEAL })),
+        Just(FlowQueueing::Drr(DRR)),
+        Just(FlowQueueing::Sfq(SFQ)),
+        (1u64..2_000, 1u64..4_000, any::<bool>()).prop_map(move |drawn| FlowQueueing::FqCodel(fq_codel(codel(drawn)))),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_managed_lane_is_idle_that_has_a_packet_which_may_go(
+        queues in queues(),
+        group in groups(),
+        by_credit in prop::option::of(0u8..6),
+        steps in steps(),
+    ) {
+        let mut watched = Watched::new(&queues, group, by_credit);
+        steps.into_iter().for_each(|step| watched.happen(step));
+        // What is held up by nobody leaves.
+        watched.lane.open_all();
+        watched.is_closed.fill(false);
+        for queue in 0..watched.waiting.len() as u8 {
+            watched.lane.resume(QueueId(queue));
+        }
+        watched.is_paused.fill(false);
+        (0..200).for_each(|_| watched.happen(Step::Grant));
+        (0..200).for_each(|_| watched.happen(Step::Leave));
+        prop_assert_eq!(watched.lane.packets(), 0);
+    }
+
+    #[test]
+    fn no_lane_that_queues_by_flow_is_idle_that_has_a_packet(
+        config in disciplines_by_flow(),
+        limit in limits(),
+        steps in steps(),
+    ) {
+        let mut lane = flow_lane(config, limit);
+        let mut now = Time::ZERO;
+        let mut number = 0;
+        for step in steps {
+            match step {
+                Step::Arrive { queue, bytes } => {
+                    lane.offer(&arriving(number, now, queue.into(), 0, bytes));
+                    ended(&mut lane);
+                    number += 1;
+                }
+                Step::Wait { ns } => now += Duration::from_ns(ns),
+                Step::Leave => {
+                    let sent = lane.take(now).is_some();
+                    let given_up = ended(&mut lane).len();
+                    prop_assert!(sent || lane.packets() == 0, "idle, {} wait, {given_up} given up", lane.packets());
+                }
+                _ => {}
+            }
+        }
+        while lane.take(now).is_some() {
+            ended(&mut lane);
+        }
+        prop_assert_eq!(lane.packets(), 0);
+    }
+}

@@ -1,0 +1,75 @@
+"""Scenes of the exhibit all/live, in labs of the tests' own, recorded, with a look at what a host's kernel gets."""
+
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+
+from hitless.exhibits.together.scenes import scenes
+from hitless.lab.programs import OwnLab
+from labs import hitless
+
+BURSTS = 3
+ATTEMPTS = 3
+"""A machine that keeps a lab from its processor for longer than its slack gives no result."""
+SNIFF = """
+import json, socket, sys, select
+seen = {}
+with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as here:
+    here.bind(("eth0", 0))
+    print("ready", flush=True)
+    while True:
+        ready, _, _ = select.select([here, sys.stdin], [], [])
+        if here in ready:
+            frame, address = here.recvfrom(65536)
+            if address[2] != socket.PACKET_OUTGOING:
+                seen[f"{frame[12]:02x}{frame[13]:02x}"] = seen.get(f"{frame[12]:02x}{frame[13]:02x}", 0) + 1
+        elif sys.stdin in ready:
+            break
+print(json.dumps(seen))
+"""
+
+
+def scene(system):
+    return next(scene for scene in scenes(BURSTS) if scene.system == system)
+
+
+class Sniffer:
+    """The types of the frames that a host's interface gets."""
+
+    def __init__(self, lab, host):
+        words = [sys.executable, "-c", SNIFF]
+        self._process = lab.start(host, *words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout.readline() == "ready\n"
+
+    def seen(self):
+        return json.loads(self._process.communicate("", timeout=30)[0])
+
+
+def counts(make_lab, folder, system, variant, *, record=False, drive=None, host="slow"):
+    """What a variant of a scene counted, its status, and the types of frames that a host got; skips if all are late."""
+    of = scene(system)
+    for _ in range(ATTEMPTS):
+        lab = make_lab()
+        file, recording = folder / f"{lab.name}.toml", folder / f"{lab.name}.recording"
+        file.write_text(of.scenario(variant))
+        more = ["--record", recording] if record else []
+        lab.up(file, "--real-time", "--slack-us", "20000", "--congestion", "cubic", *more)
+        sniffer = Sniffer(lab, host)
+        own = OwnLab(lab.name)
+        try:
+            found = (drive or of.drive)(own, time.sleep)
+            own.settle()
+            status = own.status()
+        finally:
+            own.end_programs()
+        types = sniffer.seen()
+        lab.down()
+        if record:
+            hitless("lab", "replay", recording)
+        if not status.is_overloaded:
+            return found, status, types
+    pytest.skip(f"this machine could not keep up {ATTEMPTS} times: {status.warnings[0]}")
+    return None

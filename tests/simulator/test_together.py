@@ -1,0 +1,55 @@
+"""The scenario of all five systems, shortened: what is taken out is out, and the accounts of losses close."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from hitless.exhibits.together import outcomes, schemes
+from hitless.exhibits.together.reduction import TABLES, reduced
+from hitless.exhibits.together.schemes import ALL, CLEAN, PLAIN, SCHEMES, Scheme
+from hitless.simulation import PacketSimulation, Run
+
+
+def shortened(scheme: Scheme) -> Mapping[str, Any]:
+    """Traffic of 8 ms in which the link fails once."""
+    made = dict(schemes.scenario(scheme))
+    flows = [{**group, "start": "0 ms", "stop": "8 ms"} for group in made["flows"]]
+    made |= {"flows": flows, "warmup": "0 ms", "duration": "40 ms"}
+    if "failure" in made:
+        made["failure"] = [{"link": "leaf0<->spine0", "first": "2 ms", "outage": "3 ms"}]
+    return made
+
+
+def run(scheme: Scheme) -> Run:
+    """A short run, as the exhibit keeps it."""
+    return reduced(PacketSimulation(shortened(scheme)).job(file_name=scheme.name, seed=1).run(TABLES))
+
+
+def test_a_scheme_has_its_systems_and_nothing_else() -> None:
+    for scheme in SCHEMES:
+        made = schemes.scenario(scheme)
+        kinds = {mechanism["kind"] for mechanism in made["mechanism"]}
+        assert kinds == {schemes.SYSTEMS[system] for system in scheme.systems}, scheme
+        assert ("ordering" in made["host"]) == ("PD" in scheme.systems), scheme
+        troubles = {"failure", "link"} & made.keys()
+        assert troubles == (set() if scheme.is_clean else {"failure", "link"}), scheme
+        assert any(group["name"] == "cheat" for group in made["flows"]) != scheme.is_clean, scheme
+
+
+def test_each_loss_is_told_by_where_it_happened() -> None:
+    plain, together, clean = run(PLAIN), run(ALL), run(CLEAN)
+    failures = int(plain.summary.drops["lost on a link that was down"])
+    assert outcomes.LOST_TO_FAILURES.of(plain) == failures > 0
+    assert outcomes.LOST_TO_CORRUPTION.of(plain) == plain.summary.drops["corrupted on a link"] > 0
+    for whole in (together, clean):
+        assert (outcomes.LOST_TO_FAILURES.of(whole), outcomes.LOST_TO_CORRUPTION.of(whole)) == (0, 0)
+    assert together.summary.drops["lost on a link that was down"] > 0, "it did fail"
+
+
+@pytest.mark.parametrize("timed", outcomes.PERCENTILES, ids=lambda timed: timed.name)
+def test_what_takes_time_is_counted_whether_it_ends_or_not(timed: outcomes.Timed) -> None:
+    made = run(ALL)
+    times, share = timed.times_ms(made), timed.share("all", [made])
+    assert len(times) == share.begun > 0
+    assert 0 < times.min() <= times.max() <= 40
