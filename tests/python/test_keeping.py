@@ -42,7 +42,7 @@ def _rows(stdout):
 
 
 def _wait_for_points(folder, count):
-    for _ in range(400):
+    for _ in range(2_000):  # 100 s: a busy machine takes its time
         if len(list(folder.glob("results/points/*/run.json"))) >= count:
             return
         time.sleep(0.05)
