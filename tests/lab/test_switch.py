@@ -189,9 +189,9 @@ def test_an_interface_that_is_not_there_is_told(permitted, tmp_path):
 
 
 def test_the_example_is_one(tmp_path):
-    (tmp_path / "switch.toml").write_text(hitless("scenario", "example", "lossy-link").stdout)
-    (tmp_path / "config.toml").write_text(hitless("switch", "--example").stdout)
-    assert "sound" in hitless("switch", tmp_path / "config.toml", "--check").stderr
+    (tmp_path / "fabric.toml").write_text(hitless("scenario", "example", "lossy-link").stdout)
+    (tmp_path / "switch.toml").write_text(hitless("switch", "--example").stdout)
+    assert "sound" in hitless("switch", tmp_path / "switch.toml", "--check").stderr
 
 
 def test_the_unit_is_one_that_systemd_accepts(tmp_path):

@@ -74,10 +74,3 @@ def test_the_schema_documents_every_field():
     schema = json.loads(hitless("scenario", "schema", "--json").stdout)
     assert "topology" in json.dumps(schema)
     assert "linkguardian" in hitless("scenario", "schema").stdout.lower()
-
-
-def test_the_example_of_a_switch_and_the_scenario_that_it_names_are_sound(tmp_path):
-    (tmp_path / "fabric.toml").write_text(hitless("scenario", "example", "lossy-link").stdout)
-    (tmp_path / "switch.toml").write_text(hitless("switch", "--example").stdout)
-    checked = hitless("switch", "switch.toml", "--check", cwd=tmp_path)
-    assert checked.returncode == 0, checked.stderr
