@@ -174,8 +174,9 @@ impl Cdf {
         if share <= 0.0 {
             return None;
         }
-        let kept =
-            self.points.iter().filter(|point| point.0 < largest).map(|&(bytes, reached)| (bytes, reached / share));
+        // The foot of a step at the cut is below it, though its bytes are not.
+        let is_below = |point: &&(f64, f64)| point.0 < largest || (point.0 <= largest && point.1 < share);
+        let kept = self.points.iter().filter(is_below).map(|&(bytes, reached)| (bytes, reached / share));
         let end = largest.min(self.range().1);
         let points = kept.chain([(end, 1.0)]).collect();
         Some(Self { source: self.source.clone(), note: self.note.clone(), points })

@@ -78,6 +78,13 @@ fn quantiles_lie_on_the_lines_between_points() {
     assert!((table.share_up_to(600.0) - 0.8).abs() < 1e-12);
 }
 
+#[test]
+fn a_step_at_the_cut_stays_a_step() {
+    let table = Cdf::parse("0 0\n1 0\n1 0.95\n18 1\n").expect("it is legal");
+    let cut = table.up_to(1.0).expect("most flows are that small");
+    assert_eq!((cut.quantile(0.5), cut.mean_linear()), (1.0, 1.0));
+}
+
 prop_compose! {
     fn random_table()(steps in prop::collection::vec((0u32..5_000, 0u32..100), 1..20), last in 1u32..100) -> Cdf {
         let total: u32 = steps.iter().map(|step| step.1).sum::<u32>() + last;
