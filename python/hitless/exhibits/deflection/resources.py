@@ -31,6 +31,10 @@ def scenario(scheme: testbed.Scheme) -> Scenario:
     return testbed.scenario(scheme, 1, {}, [])
 
 
+def _stated(scheme: testbed.Scheme) -> Statement:
+    return statement(scenario(scheme), testbed.NEAR, str(scheme.mechanism["kind"]))
+
+
 @exhibit("pd/resources", title="Stages that deflection takes of a pipeline")
 class Resources(Exhibit):
     """The least number of stages for the state, beside the programs'."""
@@ -39,10 +43,7 @@ class Resources(Exhibit):
         return ()
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        stated = {
-            name: statement(scenario(scheme), testbed.NEAR, _MECHANISMS.get(name, "preemptive-deflection"))
-            for name, scheme in _SCHEMES.items()
-        }
+        stated = {name: _stated(scheme) for name, scheme in _SCHEMES.items()}
         for name, of in stated.items():
             yield self._stages(name, of)
         quantile = stated["Quantile-PD"].registers
