@@ -13,7 +13,6 @@ from hitless.exhibits.statement_of_resources import TABLES_TOO, Statement, state
 from hitless.simulation import Scenario
 
 _PAPER_STAGES: Mapping[str, int] = {"Simple": 8, "Quantile-PD": 11, "Distribution-PD": 2}
-_MECHANISMS = {"Simple": "simple-deflection"}
 _SCHEMES: Mapping[str, testbed.Scheme] = {
     "Simple": testbed.SIMPLE,
     "Quantile-PD": testbed.QUANTILE,
