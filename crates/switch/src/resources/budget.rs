@@ -32,7 +32,7 @@ impl Budget {
     /// |---|---|
     /// | 12 stages, 5 bits of a queue's number, 10 of a mirror session's | the published compiler, p4lang/p4c, backends/tofino/bf-p4c/device.h; 12 stages also in Practical Packet Deflection, section 4.2 |
     /// | blocks of 1,024 words of 128 bits, 80 in a stage, of which 48 can be written by a packet (8 rows, 6 columns of map memory) | the same, mau/tofino/memories.h |
-    /// | 4 stateful units in a stage | the published model of the chip (open-p4studio, `kNumStatefulAlus`); so 5 registers take 2 stages in LinkGuardian, section 3.5 |
+    /// | 4 stateful units in a stage | SQR, table II: 33.33 % is 16 of 48; so 5 registers take 2 stages in LinkGuardian, section 3.5 |
     /// | 800 Gb/s of recirculation | LinkGuardian, section 5: "~2 internal recirculation ports per pipe", of 100G each; 4 pipes (device.h) |
     pub const fn tofino_like() -> Self {
         Self {
