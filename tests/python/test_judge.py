@@ -20,7 +20,6 @@ from hitless.exhibits import (
     at_most,
     close,
     falling,
-    flat,
     rising,
 )
 from hitless.exhibits.judge import VERDICTS
@@ -197,8 +196,6 @@ def test_a_statement_is_judged_once():
         (rising([1, 2, 1.9], slack=0.1), True),
         (falling([3, 2, 1]), True),
         (falling([3, 2, 2.1]), False),
-        (flat([9.47, 9.46, 9.2], slack=0.05), True),
-        (flat([9.47, 1.46], slack=0.05), False),
         (close(9.5, 9.47, slack=0.01), True),
         (close(9.7, 9.47, slack=0.01), False),
     ],

@@ -19,7 +19,7 @@ An exhibit is a class that says which runs it needs and which numbers of theirs 
 from hitless.exhibits.judge import Exact, Factor, Gain, Range, Unjudged
 from hitless.exhibits.model import Context, Exhibit, Point, Row, Runs, Share
 from hitless.exhibits.registry import exhibit
-from hitless.exhibits.statements import Shape, above_one, at_most, close, falling, flat, rising
+from hitless.exhibits.statements import Shape, above_one, at_most, close, falling, rising
 
 __all__ = [
     "Context",
@@ -39,6 +39,5 @@ __all__ = [
     "close",
     "exhibit",
     "falling",
-    "flat",
     "rising",
 ]

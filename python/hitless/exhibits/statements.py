@@ -77,12 +77,6 @@ def falling(values: Sequence[float], slack: float = 0.0) -> bool:
     return all(after <= before + slack * abs(before) for before, after in pairwise(values))
 
 
-def flat(values: Sequence[float], slack: float) -> bool:
-    """Do all values lie within ``slack`` (a share) of their mean?"""
-    mean = sum(values) / len(values)
-    return all(abs(value - mean) <= slack * abs(mean) for value in values)
-
-
 def close(first: float, second: float, slack: float) -> bool:
     """Is the first value within ``slack`` (a share) of the second?"""
     return abs(first - second) <= slack * abs(second)

@@ -57,11 +57,6 @@ def core_ports() -> list[str]:
     return [name for leaf, spine in pairs for name in (f"{leaf}->{spine}", f"{spine}->{leaf}")]
 
 
-def host_ports() -> list[str]:
-    """The ports to the hosts."""
-    return [f"leaf{host // HOSTS_PER_LEAF}->h{host}" for host in range(LEAVES * HOSTS_PER_LEAF)]
-
-
 def flows_per_second(sizes: Sizes, load: float, duration_s: float) -> float:
     """How often a flow starts, anywhere, for core links to be used to ``load`` over the run."""
     hosts = LEAVES * HOSTS_PER_LEAF

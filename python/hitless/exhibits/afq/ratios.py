@@ -9,9 +9,6 @@ from hitless.exhibits.afq import statistics
 from hitless.exhibits.afq.flows import Compared
 from hitless.exhibits.judge import Judge, Paper
 
-NORMALIZED = "normalized"
-"""What metrics call a completion time over that in an idle network."""
-
 
 @dataclass(frozen=True, slots=True)
 class Ratio:

@@ -56,7 +56,6 @@ AFQ: Mapping[str, Any] = {
     "sketch": {"rows": 2, "columns": 16_384},
     "ecn_rounds": 8,
 }
-MARKING_PACKETS_AT_10G = 20
 
 
 @dataclass(frozen=True, eq=False)

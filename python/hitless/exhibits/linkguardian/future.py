@@ -14,7 +14,6 @@ from hitless.exhibits.linkguardian.counters import arrived_bytes, counter
 from hitless.simulation import Run, Scenario
 
 _TABLES = ("mechanisms", "links", "flows")
-_HUB_RATES_GBPS = (25, 100)
 _HUB_LINKS = {25: (2, 4, 8, 9, 10), 100: (1, 2, 3)}
 """Links on one switch with two recirculation ports: up to what is admitted (200 Gb/s in all), and beyond."""
 _ADMITTED = {25: 8, 100: 2}
