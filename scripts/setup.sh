@@ -68,7 +68,7 @@ install_packages() {
 # Is anything that goes into the native module newer than the last build?
 native_is_current() {
     [ -e "$stamps/native" ] && compgen -G "$root/python/hitless/_native*.so" >/dev/null &&
-        [ -z "$(find "$root/crates" "$root/data" "$root/examples" "$root/Cargo.toml" "$root/Cargo.lock" "$root/pyproject.toml" \
+        [ -z "$(find "$root/crates" "$root/data" "$root"/examples/*.toml "$root/Cargo.toml" "$root/Cargo.lock" "$root/pyproject.toml" \
             -newer "$stamps/native" -type f -print -quit)" ]
 }
 

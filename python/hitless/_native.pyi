@@ -1,7 +1,8 @@
 """The simulator (crates/python)."""
 
+from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -331,6 +332,9 @@ def fleet_policy_protects(name: str) -> bool:
 def version() -> str:
     """Version of the simulator and of this package."""
 
+def mechanism_kinds() -> list[tuple[str, str, str | None]]:
+    """The kinds of mechanisms: name, a sentence, and the crate of a user's that it comes from."""
+
 def scenario_schema(format: Literal["text", "json"]) -> str:  # noqa: A002
     """Every field of a scenario file, for people or as JSON Schema."""
 
@@ -357,3 +361,231 @@ def scenario_check_live(text: str, file_name: str) -> tuple[str, str]:
 
 def bench_engine(work: str, fraction: float, seed: int) -> str:
     """Run a benchmark workload with a fraction of each flow's packets; measurements as a JSON object."""
+
+class MechanismError(Exception):
+    """A mechanism that is a class of Python raised an error, which is the cause of this."""
+
+class Ecn:
+    """The ECN field of a packet."""
+
+    NOT_CAPABLE: ClassVar[Ecn]
+    CAPABLE: ClassVar[Ecn]
+    CONGESTION_EXPERIENCED: ClassVar[Ecn]
+
+class DropReason:
+    """Why a packet ends in a switch. By those from DUPLICATE on nothing is lost."""
+
+    QUEUE_FULL: ClassVar[DropReason]
+    BUFFER_FULL: ClassVar[DropReason]
+    NO_ROUTE: ClassVar[DropReason]
+    TIME_TO_LIVE: ClassVar[DropReason]
+    MECHANISM: ClassVar[DropReason]
+    EVICTED: ClassVar[DropReason]
+    QUEUEING_DELAY: ClassVar[DropReason]
+    DUPLICATE: ClassVar[DropReason]
+    COPY_RETIRED: ClassVar[DropReason]
+    CONTROL_ABSORBED: ClassVar[DropReason]
+    OUT_OF_SEQUENCE: ClassVar[DropReason]
+
+class Verdict:
+    """What a hook decides about the packet before it."""
+
+    CONTINUE: ClassVar[Verdict]
+    """It goes on its way."""
+
+    @staticmethod
+    def forward(port: int, queue: int) -> Verdict:
+        """It goes to that queue at once; the remaining hooks of this half are skipped."""
+
+    @staticmethod
+    def hold(port: int, queue: int, duration_ps: int) -> Verdict:
+        """As `forward`, to a queue that keeps the packet for a time before it may be served. From egress only."""
+
+    @staticmethod
+    def drop(reason: DropReason = ...) -> Verdict:
+        """It ends here: a loss (MECHANISM), if nothing else is said."""
+
+class Event:
+    """Something that a mechanism is told beside the way of packets."""
+
+    class Start(Event):
+        """The control plane's start."""
+
+    class Timer(Event):
+        """A timer of `Context.wake_at` has run out."""
+
+        __match_args__ = ("token",)
+        @property
+        def token(self) -> int: ...
+
+    class QueueEmpty(Event):
+        """A queue has just been emptied."""
+
+        __match_args__ = ("port", "queue")
+        @property
+        def port(self) -> int: ...
+        @property
+        def queue(self) -> int: ...
+
+    class PortState(Event):
+        """A port has changed its state: its link is whole, or another port is the way of its packets, or none is."""
+
+        __match_args__ = ("port", "is_up", "backup")
+        @property
+        def port(self) -> int: ...
+        @property
+        def is_up(self) -> bool: ...
+        @property
+        def backup(self) -> int | None: ...
+
+    class FcsError(Event):
+        """A frame with a bad check sequence has come in."""
+
+        __match_args__ = ("port",)
+        @property
+        def port(self) -> int: ...
+
+    class OrderedSet(Event):
+        """The partner of a port has sent a control ordered set."""
+
+        __match_args__ = ("port",)
+        @property
+        def port(self) -> int: ...
+
+    class Command(Event):
+        """A command of the control plane."""
+
+        __match_args__ = ("number",)
+        @property
+        def number(self) -> int: ...
+
+class Packet:
+    """The descriptor of a packet. That of `Context.packet` is good for one hook; `copy` it to keep it."""
+
+    traffic_class: int
+    """0 to 7."""
+
+    def __init__(self, frame_bytes: int, *, source: int = 0, destination: int = 0, traffic_class: int = 0) -> None: ...
+    def copy(self) -> Packet:
+        """Another like it."""
+
+    @property
+    def frame_bytes(self) -> int:
+        """Length of the frame with its check sequence and all headers of mechanisms."""
+
+    @property
+    def flow(self) -> int: ...
+    @property
+    def source(self) -> int:
+        """The number of a host."""
+
+    @property
+    def destination(self) -> int:
+        """The number of a host."""
+
+    @property
+    def flow_hash(self) -> int:
+        """Hash of the 5-tuple."""
+
+    @property
+    def ingress_port(self) -> int: ...
+    @property
+    def egress_port(self) -> int: ...
+    @property
+    def queue(self) -> int:
+        """The queue of the egress port."""
+
+    @property
+    def ecn(self) -> Ecn: ...
+    @property
+    def ttl(self) -> int: ...
+    @property
+    def role(self) -> int:
+        """What it is to its owner."""
+
+    @property
+    def urgency(self) -> int:
+        """The smaller the sooner."""
+
+    @property
+    def has_payload(self) -> bool:
+        """Whether it carries data of its flow."""
+
+    @property
+    def is_trimmed(self) -> bool: ...
+    @property
+    def is_repair(self) -> bool:
+        """Whether a retransmission on the last link has sent it."""
+
+    @property
+    def is_congestion_notice(self) -> bool: ...
+    def mark_congestion(self) -> bool:
+        """Mark congestion experienced; False when its transport does not know ECN."""
+
+    def trim(self, frame_bytes: int) -> bool:
+        """Cut it to a header of so many bytes; False when its receiver would not understand that."""
+
+class QueueAccess:
+    """A queue of any port. All but depths needs a port with a queue of the mechanism's or a hook behind the queues."""
+
+    @property
+    def bytes(self) -> int:
+        """Waiting in the queue, as it was before the hook. Asked for in `hitless.Needs.depths`."""
+
+    @property
+    def committed_bytes(self) -> int:
+        """Waiting, in transmission and on their way to the queue. Asked for in `hitless.Needs.depths`."""
+
+    def mirror(self, role: int, copy: Packet | None = None) -> None:
+        """Send a copy of the packet as it is now, or this ``copy`` of it, owned by the mechanism in ``role``."""
+
+    def emit(self, packet: Packet, role: int) -> None:
+        """Send a packet that the mechanism made, owned by it in ``role``."""
+
+    def pause(self) -> None:
+        """Stop the queue."""
+
+    def resume(self, delay_ps: int = 0) -> None:
+        """Let the queue go on."""
+
+class Context:
+    """What a hook sees, and may ask of its switch. It is good for one call."""
+
+    @property
+    def now_ps(self) -> int: ...
+    @property
+    def port(self) -> int:
+        """In ingress the port by which the packet came, in egress the port by which it leaves."""
+
+    @property
+    def packet(self) -> Packet:
+        """The packet; what is changed of it is changed when the hook returns."""
+
+    @property
+    def is_last_try(self) -> bool:
+        """Whether the packet, which the traffic manager drops, ends whatever the hook returns."""
+
+    @property
+    def is_mine(self) -> bool:
+        """Whether the packet belongs to this mechanism."""
+
+    def adopt(self, role: int) -> None:
+        """Take the packet: from now on only its owner's hooks see it."""
+
+    def release(self) -> None:
+        """Give the packet back."""
+
+    def wake_at(self, at_ps: int, token: int) -> None:
+        """Have `Mechanism.on` called with ``Event.Timer(token)``."""
+
+    def queue(self, port: int, queue: int) -> QueueAccess:
+        """A queue of a port. Raises ValueError when there is none."""
+
+def register_mechanism(
+    profile: str,
+    check: Callable[[str], str | None],
+    build: Callable[[str, str, Sequence[int], int], object],
+    defined: list[str],
+    replaces: bool,
+) -> None:
+    """Let scenarios name a class; ``hitless.prototype.kinds`` calls this. Raises ValueError with the reason."""

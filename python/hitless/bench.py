@@ -21,6 +21,9 @@ WORKS = {
     "A": "128 hosts, a permutation, 1400 packets a flow",
     "B": "320 hosts, 640 random flows of 700 packets",
     "C": "64 senders to one host, 350 packets each",
+    "linkguardian": "A with two protected links that corrupt packets",
+    "afq": "A with AFQ at all ports",
+    "deflection": "C with Preemptive Deflection at all ports",
 }
 
 LOADS = {"high": "90 %", "over": "150 %"}

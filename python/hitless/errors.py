@@ -25,9 +25,28 @@ class BadInput(HitlessError):
     exit_code = 2
 
 
+class MechanismFailed(HitlessError):
+    """A mechanism that is a class of Python raised an error in a run: the message ends with the traceback."""
+
+
+_FAULTS_SHOWN = 4
+
+
 class RefusedScenario(BadInput):
-    """A scenario that the simulator refused; its message is complete and shown as it is."""
+    """A scenario that the simulator refused; its message is complete, and as many faults are shown as one can mend."""
 
     def __str__(self) -> str:
-        """The simulator's own message."""
-        return self.what if self.what.startswith("error") else f"error: {self.what}"
+        """The simulator's own message: the first faults, and how many more there are."""
+        faults = self.what.rstrip().split("\n\n")
+        shown = "\n\n".join(faults[:_FAULTS_SHOWN])
+        if len(faults) > _FAULTS_SHOWN:
+            shown += f"\n\nand {len(faults) - _FAULTS_SHOWN} more errors"
+        if len(faults) > _FAULTS_SHOWN and faults[0].count("not valid TOML"):
+            shown += "\nhint: is this a scenario? hitless scenario example prints some to begin with"
+        return shown if shown.startswith("error") else f"error: {shown}"
+
+
+def reason(failed: Exception) -> str:
+    """Why the system or a decoder refused, in words: without the number of the error."""
+    words = getattr(failed, "strerror", None)
+    return str(words) if words else str(failed)

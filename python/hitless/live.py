@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from hitless import _native
-from hitless.errors import BadInput, HitlessError, RefusedScenario
+from hitless.errors import BadInput, HitlessError
+from hitless.simulation import mechanism_failed, refusals_explained
 
 NetworkInterface = _native.NetworkInterface
 linkguardian_copies = _native.linkguardian_copies
@@ -71,10 +72,8 @@ class LiveScenario:
 
 def check_live(text: str, file_name: str) -> LiveScenario:
     """Check a scenario for a live run: it needs neither flows nor an end. Raises `RefusedScenario`."""
-    try:
+    with refusals_explained(file_name):
         effective, fabric_json = _native.scenario_check_live(text, file_name)
-    except _native.ScenarioError as refused:
-        raise RefusedScenario(str(refused)) from refused
     fabric = json.loads(fabric_json)
     return LiveScenario(text, file_name, tomllib.loads(effective), fabric["hosts"], fabric["switches"], fabric["links"])
 
@@ -132,6 +131,8 @@ def replay(path: Path) -> Replay:
         found = json.loads(_native.live_replay(path))
     except (OSError, ValueError) as refused:
         raise BadInput(str(refused)) from refused
+    except _native.MechanismError as failed:
+        raise mechanism_failed(failed, str(path)) from failed.__cause__
     except _native.SimulationError as failed:
         raise HitlessError(
             str(failed), where=str(path), hint="this is a fault of hitless; please report it"
@@ -155,24 +156,24 @@ class LiveRun:
         options: LiveOptions = DEFAULT_OPTIONS,
     ) -> None:
         try:
-            self._native = _native.Live(
-                scenario.text,
-                scenario.file_name,
-                dict(interfaces),
-                stations=dict(stations or {}),
-                slack_us=options.slack_us,
-                mode=options.mode,
-                busy_poll=options.busy_poll,
-                frames=options.frames,
-                frame_bytes=options.frame_bytes,
-                ring_frames=options.ring_frames,
-                record=options.record,
-            )
-        except _native.ScenarioError as refused:
-            raise RefusedScenario(str(refused)) from refused
+            with refusals_explained(scenario.file_name):
+                self._native = _native.Live(
+                    scenario.text,
+                    scenario.file_name,
+                    dict(interfaces),
+                    stations=dict(stations or {}),
+                    slack_us=options.slack_us,
+                    mode=options.mode,
+                    busy_poll=options.busy_poll,
+                    frames=options.frames,
+                    frame_bytes=options.frame_bytes,
+                    ring_frames=options.ring_frames,
+                    record=options.record,
+                )
         except OSError as refused:
             raise HitlessError(str(refused)) from refused
         self._is_real_time = options.real_time
+        self._file_name = scenario.file_name
         self._failure: HitlessError | None = None
         self._thread: threading.Thread | None = None
 
@@ -198,6 +199,8 @@ class LiveRun:
             _hasten(threading.get_native_id(), is_real_time=self._is_real_time)
         try:
             self._native.run()
+        except _native.MechanismError as failed:
+            self._failure = mechanism_failed(failed, self._file_name)
         except _native.SimulationError as failed:
             self._failure = HitlessError(str(failed), hint="this is a fault of hitless; please report it")
         finally:

@@ -1,4 +1,4 @@
-"""Descriptions of plots, free of any drawing library: exhibits write them, `hitless.report.figures` draws them."""
+"""Descriptions of plots, free of any drawing library: exhibits write them, `hitless.report.drawing` draws them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +10,9 @@ from hitless.analysis.intervals import Sample
 Position: TypeAlias = float | str
 Scale: TypeAlias = Literal["linear", "log"]
 Style: TypeAlias = Literal["line", "step", "points", "bars"]
+Source: TypeAlias = Literal["measured", "paper", "theory"]
+
+_FEW_POINTS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,13 +20,18 @@ class Series:
     """One curve or one set of bars. Series of one name have one colour through a whole report."""
 
     name: str
-    """The scheme. What is the paper's is marked so where it is drawn, in the colour of the measured series."""
+    """The scheme, and nothing else: whose numbers these are says `source`."""
     x: Sequence[Position]
     y: Sequence[float | None]
     intervals: Sequence[Interval | None] = ()
     style: Style = "line"
-    paper: bool = False
-    """Taken from the paper: drawn hollow or dashed."""
+    source: Source = "measured"
+    """What is not measured is drawn hollow or dashed, in the colour of its scheme."""
+
+    @property
+    def has_marks(self) -> bool:
+        """Is each of its points drawn, and not only the curve?"""
+        return self.style == "points" or (self.style == "line" and len(self.x) <= _FEW_POINTS)
 
 
 @dataclass(frozen=True, slots=True)

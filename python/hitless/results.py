@@ -6,12 +6,14 @@
         manifest.json    version, seeds, machine, wall time, drops by reason, warnings
         summary.json     the rows, as --json prints them
         report.html      opens offline
+        pictures/        its plots, an SVG each
         lg-fig8/         tables in Parquet, and the effective scenario of each point
     results/points/      finished points of longer campaigns, which need not be run again (`exhibits.keeping`)
 """
 
 import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -23,6 +25,7 @@ import polars as pl
 from hitless import _native
 from hitless.errors import BadInput
 from hitless.exhibits.campaign import Result
+from hitless.exhibits.pool import Task
 from hitless.machine import describe_machine, source_commit
 from hitless.simulation import Run
 
@@ -40,6 +43,9 @@ class ResultsFolder:
         self._began = datetime.now(UTC)
         self.path = out or _unused(RESULTS / f"{self._began:%Y%m%d-%H%M%S}-{file_name(what)}")
         self._is_new = not self.path.exists()
+        self.replaces: str | None = None
+        """When the results were made that are in the folder already; an interrupted run is gone on with."""
+        self._look_for_earlier()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as refused:
@@ -48,6 +54,21 @@ class ResultsFolder:
                 where=str(self.path),
                 hint="choose another --out",
             ) from refused
+
+    def _look_for_earlier(self) -> None:
+        try:
+            earlier = json.loads((self.path / "manifest.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return
+        if earlier.get("interrupted"):
+            return
+        if earlier["command"] != ["hitless", *sys.argv[1:]]:
+            raise BadInput(
+                f"there are results of another command already: {' '.join(earlier['command'])}",
+                where=str(self.path),
+                hint="choose another --out, or remove the folder",
+            )
+        self.replaces = earlier["started"]
 
     def __enter__(self) -> Self:
         return self
@@ -93,13 +114,15 @@ class ResultsFolder:
         }
 
 
-def describe_run(name: str, seed: int | None, run: Run, scenario: str) -> dict[str, Any]:
+def _describe(task: Task, run: Run, scenario: str) -> dict[str, Any]:
     """A run's part of the manifest; ``scenario`` is the file of its effective configuration."""
     return {
-        "name": name,
-        "seed": seed,
+        "name": task.name,
+        "seed": task.seed,
         "scenario": scenario,
         "wall_s": round(run.wall_s, 3),
+        "cpu_s": round(task.cpu_s, 3),
+        "was_kept": task.was_there,
         "trace_hash": run.summary.values.get("trace_hash"),
         "drops": run.summary.drops,
         "warnings": run.summary.warnings,
@@ -115,7 +138,7 @@ def write_exhibit(folder: ResultsFolder, result: Result) -> list[dict[str, Any]]
         if task.run is not None:
             scenario = f"{name}/{file_name(task.point.key)}.toml"
             folder.write_text(scenario, task.run.effective)
-            described.append(describe_run(task.name, task.seed, task.run, scenario))
+            described.append(_describe(task, task.run, scenario))
     return described
 
 

@@ -8,6 +8,7 @@ import functools
 import hashlib
 import json
 import time
+import traceback
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,7 +19,8 @@ import polars as pl
 import tomli_w
 
 from hitless import _native
-from hitless.errors import HitlessError, RefusedScenario
+from hitless.errors import HitlessError, MechanismFailed, RefusedScenario
+from hitless.prototype.kinds import MechanismClass, identity, register
 
 Scenario: TypeAlias = Mapping[str, Any]
 """A scenario as nested mappings, in the words of ``hitless scenario schema``."""
@@ -115,7 +117,7 @@ class PacketSimulation:
 
     def identity(self, file_name: str) -> str:
         """Everything that the results depend on but seed and program: every setting, and digests of files."""
-        return check_scenario(_text(self.scenario), file_name)
+        return check_scenario(_text(self.scenario), file_name) + identity()
 
 
 class Simulation:
@@ -123,10 +125,8 @@ class Simulation:
 
     def __init__(self, scenario: Scenario | str, *, file_name: str, seed: int | None = None) -> None:
         text = _text(scenario)
-        try:
+        with refusals_explained(file_name):
             self._native = _native.Simulation(text, file_name, seed)
-        except _native.ScenarioError as refused:
-            raise RefusedScenario(str(refused)) from refused
         self._file_name = file_name
 
     @property
@@ -158,13 +158,14 @@ class Session:
     """A simulation run in steps: what a control plane may see of its switches and do to them.
 
     Without commands it gives the results of `Simulation.run`. Links are named as in scenarios: ``"sw2->sw6"``.
-    Raises ValueError for a link that does not exist or that no LinkGuardian is configured on.
+    Raises ValueError for a link that does not exist or that has no protection that can be switched on.
     """
 
     def __init__(self, scenario: Scenario | str, *, file_name: str, seed: int | None = None) -> None:
         text = _text(scenario)
         self._effective = check_scenario(text, file_name)
-        self._native = _native.Session(text, file_name, seed)
+        with refusals_explained(file_name):
+            self._native = _native.Session(text, file_name, seed)
         self._file_name = file_name
         self._began = time.monotonic()
 
@@ -219,6 +220,26 @@ def _faults_explained(file_name: str) -> Iterator[None]:
     except _native.SimulationError as failed:
         hint = "this is a fault of the simulator; please report it"
         raise HitlessError(str(failed), where=file_name, hint=hint) from failed
+    except _native.MechanismError as failed:
+        raise mechanism_failed(failed, file_name) from failed.__cause__
+
+
+def mechanism_failed(failed: _native.MechanismError, file_name: str) -> MechanismFailed:
+    """The error for people of an error that a mechanism raised."""
+    cause = failed.__cause__ or failed
+    told = "".join(traceback.format_exception(cause))
+    return MechanismFailed(f"{failed}\n{told.rstrip()}", where=file_name)
+
+
+@contextmanager
+def refusals_explained(file_name: str) -> Iterator[None]:
+    """A scenario that is refused, and a mechanism that fails before the run, as errors for people."""
+    try:
+        yield
+    except _native.ScenarioError as refused:
+        raise RefusedScenario(str(refused)) from refused
+    except _native.MechanismError as failed:
+        raise mechanism_failed(failed, file_name) from failed.__cause__
 
 
 def _frames(
@@ -230,6 +251,20 @@ def _frames(
         for name, columns in tables.items()
         if keep is None or name in keep
     }
+
+
+def run(
+    scenario: Scenario | str | Path, *, mechanisms: Collection[MechanismClass] = (), seed: int | None = None
+) -> Run:
+    """Run a scenario, given as nested mappings, as the text of a file, or as the path of one: for a notebook.
+
+    It may name the kinds of ``mechanisms``. Raises `RefusedScenario`, or `MechanismFailed` with an error of theirs.
+    """
+    register(mechanisms)
+    if isinstance(scenario, Path):
+        text = scenario.read_text(encoding="utf-8")
+        return Simulation(text, file_name=str(scenario), seed=seed).run()
+    return Simulation(scenario, file_name="scenario", seed=seed).run()
 
 
 def size_table(name: str) -> list[tuple[float, float]]:
@@ -255,10 +290,21 @@ def scenario_resources(what: Scenario | str, file_name: str = "scenario") -> lis
     (amounts by name, units in the names), ``registers``, ``hooks`` and ``not_counted``; ``sum``; ``budget``, what there
     is, or None; ``shortages``, what there is too little of. See docs/resources.md.
     """
-    try:
+    with refusals_explained(file_name):
         found: list[dict[str, Any]] = json.loads(_native.scenario_resources(_text(what), file_name))
+    return found
+
+
+def fabric_of(topology: Mapping[str, Any]) -> dict[str, Any]:
+    """The fabric of a ``[topology]``: names of ``hosts`` and ``switches``, and ``links``.
+
+    A link has its ``name``, the ``reverse`` one, its two ``ends`` and ``rate_bps``. Raises `RefusedScenario`.
+    """
+    try:
+        _, fabric = _native.scenario_check_live(_text({"name": "fabric", "topology": topology}), "fabric")
     except _native.ScenarioError as refused:
         raise RefusedScenario(str(refused)) from refused
+    found: dict[str, Any] = json.loads(fabric)
     return found
 
 
@@ -269,7 +315,5 @@ def check_scenario_of(scenario: Scenario) -> str:
 
 def check_scenario(text: str, file_name: str) -> str:
     """The scenario as TOML with every default spelled out, or `RefusedScenario`."""
-    try:
+    with refusals_explained(file_name):
         return _native.scenario_check(text, file_name)
-    except _native.ScenarioError as refused:
-        raise RefusedScenario(str(refused)) from refused

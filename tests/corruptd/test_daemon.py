@@ -291,7 +291,8 @@ def hook(script, timeout_s=10.0):
     return HookActor([sys.executable, "-c", script], timeout_s)
 
 
-def test_a_hook_is_told_by_its_environment(tmp_path):
+def test_a_hook_is_told_by_its_environment(tmp_path, monkeypatch):
+    monkeypatch.delenv("HITLESS_MECHANISMS", raising=False)
     file = tmp_path / "told"
     script = (
         f"import os; open({str(file)!r}, 'w').write(str({{k: v for k, v in os.environ.items() if 'HITLESS' in k}}))"

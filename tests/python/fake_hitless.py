@@ -22,7 +22,7 @@ def install() -> None:
 
     hitless._native = fake_native  # type: ignore[attr-defined]
     bench._alone = _bench_alone
-    registry.PAPERS = (registry.Paper("demo", "A paper that nobody wrote", "fake_exhibits"),)
+    registry.PAPERS = (registry.Paper("demo", "Demo", "A paper that nobody wrote", "fake_exhibits"),)
 
 
 if __name__ == "__main__":

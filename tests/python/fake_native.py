@@ -19,8 +19,19 @@ class SimulationError(Exception):
     pass
 
 
+class MechanismError(Exception):
+    pass
+
+
 class Cancelled(Exception):
     pass
+
+
+class Context:
+    """As `DropReason`, `Event` and `Verdict`: named by the class of mechanisms, and used by none here."""
+
+
+DropReason = Event = Verdict = Context
 
 
 FIELDS = {"seed", "scheme", "messages", "seconds", "fails", "median_us"}

@@ -28,18 +28,46 @@ def hitless(tmp_path):
 def test_reproduce_prints_a_table_and_leaves_a_folder(hitless, tmp_path):
     done = hitless("reproduce", "--quick")
     assert done.returncode == 0, done.stderr
-    assert "demo/fig1" in done.stdout
-    assert "match" in done.stdout
-    assert "shortened: 2,000 messages instead of 300,000" in done.stdout
+    assert "Against the papers" in done.stdout
+    assert "demo/fig1: 2,000 messages instead of 300,000" in done.stdout
+    assert len(done.stdout.splitlines()) <= 45
+    assert max(map(len, done.stdout.splitlines())) <= 80
     [folder] = (tmp_path / "results").iterdir()
     assert folder.name.endswith("-reproduce")
     assert f"results/{folder.name}/report.html" in done.stderr
     assert {"manifest.json", "summary.json", "report.html", "rows.parquet"} <= {p.name for p in folder.iterdir()}
+    assert {path.name for path in (folder / "pictures").iterdir()} == {"demo-fig1-1.svg", "demo-fig1-2.svg"}
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["seed"] == 1
     assert manifest["effort"] == "quick"
     assert manifest["drops"] == {"corruption": 60}
     assert {run["name"] for run in manifest["runs"]} == {"demo/fig1 none", "demo/fig1 LG", "demo/fig1 loss"}
+
+
+def test_a_single_exhibit_shows_its_rows_and_several_only_when_asked(hitless):
+    single = hitless("reproduce", "demo/fig1", "--quick").stdout
+    assert "p99.9 FCT, loss / LG" in single
+    assert "Against the papers" in single
+    assert "p99.9 FCT, loss / LG" not in hitless("reproduce", "--quick").stdout
+    assert "p99.9 FCT, loss / LG" in hitless("reproduce", "--quick", "--tables").stdout
+
+
+def test_ids_are_forgiving(hitless):
+    for typed in ("fig1", "DEMO/Fig1", "demo/fig1"):
+        document = json.loads(hitless("reproduce", typed, "--quick", "--json").stdout)
+        assert [exhibit["id"] for exhibit in document["exhibits"]] == ["demo/fig1"]
+
+
+def test_out_overwrites_silently(hitless, tmp_path):
+    assert hitless("reproduce", "demo/tab2", "--out", "out").returncode == 0
+    before = (tmp_path / "out/summary.json").read_text()
+    refused = hitless("reproduce", "demo/fig1", "--out", "out")
+    assert refused.returncode == 2
+    assert "results of another command already: hitless reproduce demo/tab2 --out out" in refused.stderr
+    assert (tmp_path / "out/summary.json").read_text() == before
+    again = hitless("reproduce", "demo/tab2", "--out", "out")
+    assert again.returncode == 0
+    assert "are replaced" in again.stderr
 
 
 def test_reproduce_json_is_one_document(hitless):
@@ -162,7 +190,8 @@ def test_bench_json(hitless):
     one = json.loads(hitless("bench", "engine", "b", "--json").stdout)
     assert one["work"] == "B"
     assert one["instructions_per_transmission"] is None
-    assert [item["work"] for item in json.loads(hitless("bench", "engine", "--json").stdout)] == ["A", "B", "C"]
+    works = [item["work"] for item in json.loads(hitless("bench", "engine", "--json").stdout)]
+    assert works == ["A", "B", "C", "linkguardian", "afq", "deflection"]
     assert "per CPU second" in hitless("bench", "engine", "A").stdout
 
 
@@ -248,7 +277,19 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
     assert process.returncode == 130
     assert [len(exhibit["rows"]) for exhibit in json.loads(stdout)["exhibits"]] == [1, 2]
     assert "1 of 2 exhibits are complete; the 3 rows done are kept" in stderr
+    assert "the same command goes on from here" in stderr
     assert json.loads((tmp_path / "out/manifest.json").read_text())["interrupted"] is True
+
+
+def test_ctrl_c_prints_no_empty_tables_and_says_how_to_go_on(tmp_path):
+    command = [*FAKE, "reproduce", "demo/long", "demo/slow", "--quick", "--jobs", "1", "--out", "out"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    wait_until((tmp_path / "out").exists)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert stdout == ""
+    assert "to go on with what is missing: hitless reproduce demo/long demo/slow --quick" in stderr
 
 
 def test_a_terminal_sees_a_bar(tmp_path):

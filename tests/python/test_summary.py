@@ -4,9 +4,11 @@ import json
 
 import pytest
 
+from hitless.answer.chosen import Line, Mechanism
 from hitless.errors import BadInput
+from hitless.summary import pages
 from hitless.summary.document import Summary
-from hitless.summary.pages import CHOSEN, SUMMARY, render
+from hitless.summary.pages import SUMMARY, render
 
 ORDER = ["demo/fig8", "sqr/fig9"]
 
@@ -119,14 +121,17 @@ The end.
 
 
 @pytest.fixture
-def checkout(folder, tmp_path):
+def checkout(folder, tmp_path, monkeypatch):
     """Make a checkout whose page has a place for a table."""
     root = tmp_path / "checkout"
     (root / "docs").mkdir(parents=True)
     summary = added(folder([row(22.6, "differs", paper=51.0, interval=(22.0, 23.1))]))
     summary.write(root / SUMMARY)
-    chosen = 'exhibit = "demo/fig8"\nseries = "LG"\nx = "100G"\nmetric = "p99 FCT"\n'
-    (root / CHOSEN).write_text(f'[[row]]\nbefore = "LinkGuardian"\nwords = "the tail"\n{chosen}')
+    lines = (
+        Line("the tail", "demo/fig8", protected=("LG", "100G", "p99 FCT"), bare=("none", "100G", "p99 FCT")),
+        Line("never run", "demo/fig9", ratio=("LG", "100G", "p99 FCT, none over it")),
+    )
+    monkeypatch.setattr(pages, "mechanisms", lambda: (Mechanism("LinkGuardian", "loss", lines),))
 
     def page(place):
         (root / "README.md").write_text(PAGE.format(place))
@@ -143,7 +148,7 @@ def checkout(folder, tmp_path):
             "rows demo",
             "| demo/fig8 (full, seed 1, abc123456) | LG, 100G, p99 FCT, us | 51 | 22.6 [22, 23.1] | **differs** |",
         ),
-        ("chosen", "| LinkGuardian | the tail | 51 | 22.6 [22, 23.1] | **differs** |"),
+        ("chosen", "| LinkGuardian: loss | the tail, us | 51 | 22.6 [22, 23.1] | **differs** |"),
         ("differs", "| demo/fig8 | LG, 100G, p99 FCT, us | 51 | 22.6 [22, 23.1] | a note |"),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 
 from hitless import _native
 
-GOLDEN = Path(__file__).parents[2] / "crates/fabric/tests/fabric/golden_hashes.txt"
+GOLDEN = Path(__file__).parents[2] / "crates/simulation/tests/simulation/golden_hashes.txt"
 
 
 def golden():

@@ -20,7 +20,7 @@ buffer = {{ kind = "static", per_port = "{limit} packets" }}
 {ecn}
 [host]
 nic_queue = "100000 packets"
-hold_back_tcp = false
+tcp_small_queues = false
 [[transport]]
 name = "t"
 kind = "tcp"

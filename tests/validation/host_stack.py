@@ -9,7 +9,7 @@ else of the paper is looked at. `KERNEL` and `CLOSE` in hitless/exhibits/linkgua
 Without it, two numbers are free: how the 6.5 us of a pass divide into a fixed part and the median of a lognormal one,
 and the 99.9th percentile of that.
 
-`--receive-offload` fits hosts that have it, and tries exponential jitter too, of which one number is free.
+`--gro` fits hosts that have it, and tries exponential jitter too, of which one number is free.
 
 `--close` fits what the authors' scripts say of their hosts: receive offload, no timestamps, and applications that close
 behind each flow. What the kernel does after its poll is counted on the way out, since the packets of a window are apart
@@ -49,7 +49,7 @@ class Hosts:
     """What is tried."""
 
     kernel: Mapping[str, int]
-    receive_offload: bool = False
+    gro: bool = False
     close: Mapping[str, int] | None = None
 
     def transport(self) -> Mapping[str, Any]:
@@ -77,20 +77,20 @@ def closing_hosts() -> Iterator[Hosts]:
     """All that are tried with applications that close."""
     for mean, median, ratio in product(JITTER_MEAN_NS, CLOSE_MEDIAN_NS, CLOSE_RATIO):
         kernel = {"fixed_ns": 0, "send_ns": (ROUND_TRIP_NS - 4 * mean) // 2, "mean_ns": mean}
-        yield Hosts(kernel, receive_offload=True, close={"median_ns": median, "p999_ns": round(ratio * median)})
+        yield Hosts(kernel, gro=True, close={"median_ns": median, "p999_ns": round(ratio * median)})
 
 
 def column(hosts: Hosts, trials: int, seed: int) -> dict[str, float]:
     """The same five numbers of a run."""
     flows = testbed.trials(testbed.WEB_SEARCH_BYTES, trials)
-    receive_offload = {} if hosts.receive_offload else None
+    gro = {} if hosts.gro else None
     made = testbed.scenario(
         100,
         name="trials",
         transport=hosts.transport(),
         flows=flows,
         kernel=hosts.kernel,
-        receive_offload=receive_offload,
+        gro=gro,
     )
     times = completion_us(Simulation(made, file_name="host_stack", seed=seed).run(keep=("messages",)))
     found = {share: percentile(times, float(share)) for share in list(COLUMN_US)[:-1]}
@@ -113,10 +113,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=100_000, help="flows a run")
     parser.add_argument("--seeds", type=int, default=3, help="runs of the best, each of its own seed")
-    parser.add_argument("--receive-offload", action="store_true", help="hosts that have it")
+    parser.add_argument("--gro", action="store_true", help="hosts that have it")
     parser.add_argument("--close", action="store_true", help="hosts that have it, and applications that close")
     options = parser.parse_args()
-    offload = options.receive_offload
+    offload = options.gro
     tried = [Hosts(kernel, offload) for kernel in kernels(offload=offload)] if not options.close else [*closing_hosts()]
     print(f"kernel; {', '.join(COLUMN_US)}, us; misfit\npaper  {list(COLUMN_US.values())}")
     with ThreadPoolExecutor(2) as executor:
@@ -129,7 +129,7 @@ def main() -> None:
     print("best, again with other seeds")
     for seed in range(2, 2 + options.seeds):
         print(describe(best, column(best, options.trials, seed)))
-    of_testbed = Hosts(testbed.KERNEL, receive_offload=True, close=testbed.CLOSE)
+    of_testbed = Hosts(testbed.KERNEL, gro=True, close=testbed.CLOSE)
     print(f"testbed.KERNEL and CLOSE {'are' if best == of_testbed else 'are not'} these")
 
 

@@ -64,8 +64,8 @@ struct Year<'a> {
 }
 
 impl Plan<'_> {
-    /// Runs to the end of the last repair. Ends early, with what came so far, when `progress` is cancelled. An error when
-    /// a file of repairs is that of another run.
+    /// Runs to the end of the last repair. Ends early, with what came so far, when `progress` is cancelled. An error
+    /// when a file of repairs is that of another run.
     pub fn run(&self, progress: &Progress) -> Result<Outcome, Problem> {
         self.trace.check_for(self.topology, &self.trace.name)?;
         let mut year = Year::new(self);

@@ -1,11 +1,11 @@
 //! What a flow is asked to carry, and what is recorded about it.
 //!
-//! A flow is a connection in one direction, or the answer to a [`Request`]. Closed loops are made of flows that a driver
-//! adds when a message of another flow is complete.
+//! A flow is a connection in one direction, or the answer to a [`Request`]. Closed loops are made of flows that a
+//! driver adds when a message of another flow is complete.
 
 use hitless_wire::{Duration, FlowId, HostId, Time};
 
-use crate::host::Marking;
+use crate::marking::Marking;
 use crate::transport::{ReceiverStatistics, SenderStatistics};
 
 /// Names a transport that was made known with [`crate::Hosts::add_transport`].
@@ -31,8 +31,8 @@ pub enum Application {
         /// What may be written and not acknowledged: the socket's send buffer.
         send_buffer_bytes: u64,
     },
-    /// Messages that come one by one ([`crate::Hosts::append_message`]), each written behind what was written before, on
-    /// a connection that stays open until it is closed ([`crate::Hosts::close`]).
+    /// Messages that come one by one ([`crate::Hosts::append_message`]), each written behind what was written before,
+    /// on a connection that stays open until it is closed ([`crate::Hosts::close`]).
     Appended,
 }
 
@@ -80,7 +80,8 @@ pub struct FlowConfig {
     pub hash_salt: u32,
     /// How its data packets are marked; `None`: not at all.
     pub marking: Option<Marking>,
-    /// The destination opens the connection and asks first, at [`Self::start`]; the flow, of one message, is the answer.
+    /// The destination opens the connection and asks first, at [`Self::start`]; the flow, of one message, is the
+    /// answer.
     pub request: Option<Request>,
 }
 
@@ -143,7 +144,7 @@ impl PacketCounts {
     }
 }
 
-/// What the ordering layer of the receiving host counted.
+/// What the reorder buffer of the receiving host counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OrderingStatistics {
     /// Packets that had to wait for others.
@@ -215,6 +216,6 @@ pub struct FlowRecord {
     pub sender: SenderStatistics,
     /// What the receiving end counted; with a request, what received that too.
     pub receiver: ReceiverStatistics,
-    /// What the ordering layer counted; with a request, on both ways; `None` where there is none.
+    /// What the reorder buffer counted; with a request, on both ways; `None` where there is none.
     pub ordering: Option<OrderingStatistics>,
 }

@@ -25,9 +25,9 @@ pub enum TransportConfig {
 }
 
 impl TransportConfig {
-    /// A new connection: its two ends. The sender sends through `card`; the timers of the two hosts tick at these phases.
-    /// Packets of the sender set out with `time_to_live`. What is drawn comes from `stream`,
-    /// which is asked by purpose, and only if something is drawn.
+    /// A new connection: its two ends. The sender sends through `card`; the timers of the two hosts tick at these
+    /// phases. Packets of the sender set out with `time_to_live`. What is drawn comes from `stream`, which is asked
+    /// by purpose, and only if something is drawn.
     pub fn connect(
         &self,
         card: &NetworkCard,

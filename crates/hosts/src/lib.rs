@@ -8,6 +8,7 @@
 pub mod application;
 pub mod flow;
 pub mod host;
+pub mod marking;
 pub mod stack;
 pub mod transport;
 
@@ -17,7 +18,7 @@ pub use application::{
 };
 pub use flow::{ReceiverState, SenderState, TransportConfig};
 pub use host::{
-    HostConfig, HostDrop, HostEnvironment, HostEvent, HostTotals, Hosts, Marking, NetworkCardConfig, QueueCapacity,
-    Rank, ReceiveOffloadConfig,
+    GroConfig, HostConfig, HostDrop, HostEnvironment, HostEvent, HostTotals, Hosts, NetworkCardConfig, QueueCapacity,
 };
+pub use marking::{Marking, Rank};
 pub use stack::{DelayConfig, Jitter, StackConfig};

@@ -56,7 +56,7 @@ pub fn ones_complement_sum(bytes: &[u8]) -> u16 {
 }
 
 /// Puts a VLAN tag into the frame that starts at `start` of `room`, by moving the addresses [`TAG_BYTES`] to the front;
-/// answers where the frame starts now, none when there is no room before it.
+/// returns where the frame starts now, none when there is no room before it.
 #[must_use]
 pub fn insert_tag(room: &mut [u8], start: usize, tag_type: u16, tag: u16) -> Option<usize> {
     let new_start = start.checked_sub(TAG_BYTES)?;

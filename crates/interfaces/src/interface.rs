@@ -36,8 +36,8 @@ pub struct Counters {
     /// Frames that the kernel had no room for in the receive ring: lost before anybody saw them.
     pub frames_overrun: u64,
     /// Received frames that were not handed over because they are none of the wire: merged from several by an offload
-    /// (TSO of the sender, GRO or LRO of the receiver), or longer than the MTU. Any of them means that an offload is on:
-    /// see [`crate::offloads`].
+    /// (TSO of the sender, GRO or LRO of the receiver), or longer than the MTU. Any of them means that an offload is
+    /// on: see [`crate::offloads`].
     pub frames_merged: u64,
     /// Received frames whose checksum the sender's kernel had left to its network card, and that was completed here.
     pub checksums_completed: u64,
@@ -45,8 +45,8 @@ pub struct Counters {
     pub frames_sent: u64,
     /// Frames that [`Interface::send`] refused.
     pub frames_refused: u64,
-    /// Frames that were put into the transmit ring and taken out again, because the interface was down when they were to
-    /// leave.
+    /// Frames that were put into the transmit ring and taken out again, because the interface was down when they were
+    /// to leave.
     pub frames_discarded: u64,
 }
 
@@ -61,7 +61,7 @@ pub trait Interface {
     /// The longest frame without VLAN tag that can be sent, without check sequence. A tag (IEEE 802.1Q) comes on top.
     fn frame_limit_bytes(&self) -> usize;
 
-    /// Hands up to `limit` frames that have come in to `take`, in the order in which they came; answers how many.
+    /// Hands up to `limit` frames that have come in to `take`, in the order in which they came; returns how many.
     ///
     /// # Errors
     /// When the interface is gone, or what it is bound to.
@@ -74,8 +74,8 @@ pub trait Interface {
     /// [`Refusal`]: the frame was not sent.
     fn send(&mut self, frame: &[u8]) -> Result<(), Refusal>;
 
-    /// Has the kernel send what is in the transmit ring, and answers whether it has taken all of it; what it has no room
-    /// for stays for the next call. While the interface is down, what is in the ring is discarded.
+    /// Has the kernel send what is in the transmit ring, and returns whether it has taken all of it; what it has no
+    /// room for stays for the next call. While the interface is down, what is in the ring is discarded.
     ///
     /// # Errors
     /// When the interface is gone.

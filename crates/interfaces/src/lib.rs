@@ -3,7 +3,7 @@
 //! The only crate that talks to the kernel about packets. It knows frames as bytes and nothing of what is in them.
 //!
 //! - [`interface`]: what a port can do;
-//! - [`open`](mod@open): how one is opened, and why that fails;
+//! - [`open`](mod@open): how one is opened; [`OpenError`]: why that fails;
 //! - [`link`]: the interface under a port: MTU, carrier, on and off;
 //! - [`watch`]: what becomes of interfaces;
 //! - [`offloads`]: what must be off so that frames arrive as they were sent;
@@ -13,6 +13,7 @@
 //! - [`traffic`]: a generator and a sink, which measure what lies between two ports.
 
 pub mod capability;
+mod error;
 mod frame;
 pub mod interface;
 pub mod link;
@@ -25,8 +26,9 @@ pub mod traffic;
 pub mod watch;
 pub mod xdp;
 
+pub use error::OpenError;
 pub use interface::{Counters, Interface, MonotonicTime, Received, Refusal};
-pub use open::{OpenError, Options, Preference, open};
+pub use open::{Options, Preference, open};
 pub use sys::affinity::pin;
 pub use sys::socket::wait_readable;
 pub use sys::time::monotonic_ns;

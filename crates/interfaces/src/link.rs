@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::open::OpenError;
+use crate::error::OpenError;
 use crate::sys::ethtool::receive_queues;
 use crate::sys::network::Control;
 

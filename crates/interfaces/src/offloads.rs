@@ -1,17 +1,17 @@
 //! Offloads: work that a kernel leaves to network cards, and that makes frames arrive other than they were sent.
 //!
-//! With segmentation, a kernel hands frames of up to 64 KB to the interface; a veth carries them to its other end as they
-//! are. With receive merging the receiving side does the same. With checksum offload the checksum of a frame from a local
-//! kernel is not computed. With VLAN offload the tag is beside the frame and not in it.
+//! With segmentation, a kernel hands frames of up to 64 KB to the interface; a veth carries them to its other end as
+//! they are. With receive merging the receiving side does the same. With checksum offload the checksum of a frame from
+//! a local kernel is not computed. With VLAN offload the tag is beside the frame and not in it.
 
 use std::io;
 
+use crate::error::OpenError;
 use crate::link::Link;
-use crate::open::OpenError;
 use crate::sys::ethtool::{Feature, features, switch};
 
-/// Offloads that must be off beside those that end in `-segmentation`, in the kernel's own words (`netdev_features_strings`
-/// of net/ethtool/common.c).
+/// Offloads that must be off beside those that end in `-segmentation`, in the kernel's own words
+/// (`netdev_features_strings` of net/ethtool/common.c).
 const HARMFUL: [&str; 21] = [
     "tx-gso-partial",
     "tx-gso-list",

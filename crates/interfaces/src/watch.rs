@@ -53,7 +53,7 @@ impl LinkWatch {
     /// Hands over what has happened since the last call; does not wait.
     ///
     /// # Errors
-    /// What recv(2) answers.
+    /// What recv(2) returns.
     pub fn changes(&mut self, take: &mut dyn FnMut(LinkChange)) -> io::Result<()> {
         loop {
             match self.socket.receive(&mut self.buffer) {

@@ -10,10 +10,10 @@ use std::thread;
 use std::time::Duration;
 
 use crate::capability::Capability;
+use crate::error::OpenError;
 use crate::frame::{HEADER_BYTES, TAG_BYTES, limit_bytes};
 use crate::interface::{Counters, Interface, MonotonicTime, Received, Refusal};
 use crate::link::Link;
-use crate::open::OpenError;
 use crate::sys::bpf::{Attachment, Hook, SocketMap};
 use crate::sys::time::monotonic_ns;
 use crate::sys::xdp::{HEADROOM_BYTES, Shape, XdpSocket};
@@ -22,8 +22,9 @@ use crate::sys::xdp::{HEADROOM_BYTES, Shape, XdpSocket};
 const RING_FRAMES_LIMIT: usize = 2048;
 /// A chunk may not be longer than a page.
 const CHUNK_BYTES_LIMIT: usize = 4096;
-/// Empty looks at the receive ring after which the socket is asked for an error: a system call in 100 us or so of a loop
-/// that does not sleep. One that sleeps is woken by the error, and then does not sleep until it has been asked for.
+/// Empty looks at the receive ring after which the socket is asked for an error: a system call in 100 us or so of a
+/// loop that does not sleep. One that sleeps is woken by the error, and then does not sleep until it has been asked
+/// for.
 const LOOKS_BETWEEN_CHECKS: u32 = 4096;
 
 /// How frames cross to an AF_XDP socket, the fastest first.
@@ -154,7 +155,7 @@ impl Interface for XdpInterface {
     }
 
     fn send(&mut self, frame: &[u8]) -> Result<(), Refusal> {
-        let answer = if frame.len() < HEADER_BYTES {
+        let result = if frame.len() < HEADER_BYTES {
             Err(Refusal::TooShort)
         } else if frame.len() > limit_bytes(frame, self.mtu_bytes) {
             Err(Refusal::TooLong)
@@ -163,12 +164,12 @@ impl Interface for XdpInterface {
         } else {
             Err(Refusal::RingFull)
         };
-        match answer {
+        match result {
             Ok(()) => self.counters.frames_sent += 1,
             Err(_) => self.counters.frames_refused += 1,
         }
-        self.waiting += u64::from(answer.is_ok());
-        answer
+        self.waiting += u64::from(result.is_ok());
+        result
     }
 
     fn flush(&mut self) -> io::Result<bool> {
@@ -219,8 +220,8 @@ fn one_queue(link: &Link) -> io::Result<()> {
     }
 }
 
-/// Binds to the queue. The kernel lets go of a queue a moment after the socket that had it was closed, so one that is taken
-/// is asked for again for two seconds.
+/// Binds to the queue. The kernel lets go of a queue a moment after the socket that had it was closed, so one that is
+/// taken is asked for again for two seconds.
 fn bind(socket: &XdpSocket, link: &Link, mode: XdpMode) -> io::Result<()> {
     let mut tries = 200;
     loop {
@@ -229,7 +230,7 @@ fn bind(socket: &XdpSocket, link: &Link, mode: XdpMode) -> io::Result<()> {
                 tries -= 1;
                 thread::sleep(Duration::from_millis(10));
             }
-            answer => return answer,
+            result => return result,
         }
     }
 }

@@ -5,16 +5,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 
-use hitless_fabric::{LiveFabric, Outcome};
+use crate::fabric::LiveFabric;
 use hitless_interfaces::{Counters, Interface, MonotonicTime, Refusal};
+use hitless_simulation::Outcome;
 use hitless_wire::Time;
 
 use crate::clock::Clock;
-use crate::lateness::Lateness;
+use crate::lateness::{Lateness, LatenessStatus};
 use crate::self_test::SelfTest;
-use crate::status::{LatenessStatus, LinkStatus, PortStatus, Status};
+use crate::status::{LinkStatus, PortStatus, Status};
 
-pub use hitless_fabric::LiveCommand as Command;
+pub use crate::fabric::LiveCommand as Command;
 
 /// How the loop passes the time in which nothing is due.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,7 +58,7 @@ impl Default for Options {
 /// What another thread wants of a run.
 #[derive(Debug)]
 pub enum Request {
-    /// Carry out a command, and answer whether it could be.
+    /// Carry out a command, and reply whether it could be.
     Command(Command, Sender<Result<(), String>>),
     /// Show how things are.
     Status(Sender<Status>),
@@ -179,12 +180,12 @@ impl<C: Clock> Driver<C> {
         while !control.is_stopped() && self.clock.now().0 < until {
             self.turn();
             while let Some(request) = control.next() {
-                self.answer(request);
+                self.serve(request);
             }
             self.wait(until);
         }
         while let Some(request) = control.next() {
-            self.answer(request);
+            self.serve(request);
         }
     }
 
@@ -267,8 +268,8 @@ impl<C: Clock> Driver<C> {
     }
 
     /// Does what another thread wants.
-    pub fn answer(&mut self, request: Request) {
-        // Who does not wait for the answer any more does not get it.
+    pub fn serve(&mut self, request: Request) {
+        // Who does not wait for the reply any more does not get it.
         match request {
             Request::Command(command, reply) => {
                 let _ = reply.send(self.fabric.command(&command));
@@ -358,7 +359,7 @@ fn port_status(port: &mut Port, node: String) -> PortStatus {
     }
 }
 
-fn link_status(link: hitless_fabric::LinkView) -> LinkStatus {
+fn link_status(link: crate::fabric::LinkView) -> LinkStatus {
     LinkStatus {
         link: link.name,
         frames_sent: link.counters.frames_sent,
@@ -379,7 +380,8 @@ fn overloads(status: &Status, slack_ns: u64) -> Vec<String> {
         if departures.misses > 0 {
             let LatenessStatus { misses, count, worst_ns, .. } = departures;
             warnings.push(format!(
-                "{misses} of {count} departures to {node} ({interface}) were more than {slack_us} us late, the worst {} us",
+                "{misses} of {count} departures to {node} ({interface}) were more than {slack_us} us late, the worst \
+                 {} us",
                 worst_ns / 1_000
             ));
         }

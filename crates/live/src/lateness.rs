@@ -1,6 +1,7 @@
 //! By how much the driver was late: measured, never fed back.
 
 use hdrhistogram::Histogram;
+use serde::Serialize;
 
 /// Lateness of what was due at a port, in nanoseconds.
 #[derive(Clone, Debug)]
@@ -40,6 +41,34 @@ impl Lateness {
     /// All of them.
     pub const fn histogram(&self) -> &Histogram<u64> {
         &self.histogram
+    }
+}
+
+/// Lateness in short.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct LatenessStatus {
+    /// Things that were due.
+    pub count: u64,
+    /// Later than the slack.
+    pub misses: u64,
+    /// Half were no later.
+    pub median_ns: u64,
+    /// 99.9 % were no later.
+    pub p999_ns: u64,
+    /// The latest.
+    pub worst_ns: u64,
+}
+
+impl From<&Lateness> for LatenessStatus {
+    fn from(lateness: &Lateness) -> Self {
+        let histogram = lateness.histogram();
+        Self {
+            count: histogram.len(),
+            misses: lateness.misses(),
+            median_ns: histogram.value_at_quantile(0.5),
+            p999_ns: histogram.value_at_quantile(0.999),
+            worst_ns: lateness.worst_ns(),
+        }
     }
 }
 

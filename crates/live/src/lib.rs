@@ -1,12 +1,13 @@
 //! The second clock: a fabric driven by the wall clock, between real interfaces.
 //!
-//! [`driver`] reads frames from interfaces, lets the fabric handle what is due, and sends what leaves; [`clock`] is what
-//! it knows of time, so that tests can bring their own; [`lateness`] counts by how much it was late; [`memory`] is an
-//! interface without a kernel; [`recording`] keeps what a run received and decided, and repeats it;
-//! [`self_test`] measures what the machine can do.
+//! [`fabric`] is a run of which some nodes are real; it has no clock and no interface. [`driver`] reads frames from
+//! interfaces, lets the fabric handle what is due, and sends what leaves; [`clock`] is what it knows of time, so that
+//! tests can bring their own; [`lateness`] counts by how much it was late; [`memory`] is an interface without a kernel;
+//! [`recording`] keeps what a run received and decided, and repeats it; [`self_test`] measures what the machine can do.
 
 pub mod clock;
 pub mod driver;
+pub mod fabric;
 pub mod lateness;
 pub mod memory;
 pub mod recording;
@@ -15,6 +16,7 @@ pub mod status;
 
 pub use clock::{Clock, MonotonicClock};
 pub use driver::{Command, Control, Driver, Options, Request, Waiting};
+pub use fabric::{LiveFabric, LiveSettings};
 pub use lateness::Lateness;
 pub use recording::{Recorder, Replay, replay};
 pub use self_test::SelfTest;

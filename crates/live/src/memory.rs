@@ -70,7 +70,7 @@ impl MemoryInterface {
     }
 }
 
-/// "Network is down": what a packet socket answers when its interface is gone.
+/// "Network is down": what a packet socket returns when its interface is gone.
 const ENETDOWN: i32 = 100;
 
 impl Interface for MemoryInterface {

@@ -1,15 +1,15 @@
 //! What the machine can do, measured before a run, against what the scenario asks.
 
-use hitless_fabric::outside::OutsideSettings;
-use hitless_fabric::{LiveFabric, Scenario};
+use crate::fabric::LiveFabric;
+use crate::fabric::LiveSettings;
 use hitless_interfaces::MonotonicTime;
+use hitless_scenario::Scenario;
 use hitless_wire::packet::MTU_FRAME_BYTES;
 use hitless_wire::{BitRate, Duration, Time};
 use serde::Serialize;
 
 use crate::clock::Clock;
-use crate::lateness::Lateness;
-use crate::status::LatenessStatus;
+use crate::lateness::{Lateness, LatenessStatus};
 
 /// What was measured, and what is asked.
 #[derive(Clone, Debug, Serialize)]
@@ -39,7 +39,7 @@ const FRAMES: u64 = 2_000;
 pub fn measure<C: Clock>(
     clock: &mut C,
     scenario: &Scenario,
-    settings: &OutsideSettings,
+    settings: &LiveSettings,
     slack_ns: u64,
 ) -> Result<SelfTest, String> {
     let wake_up = LatenessStatus::from(&sleep(clock, slack_ns));
@@ -51,7 +51,8 @@ pub fn measure<C: Clock>(
     let mut warnings = Vec::new();
     if let Some((name, _)) = fastest.filter(|_| asked_per_s > forwarded_per_s) {
         warnings.push(format!(
-            "{name} may bring {asked_per_s:.0} frames of {MTU_FRAME_BYTES} bytes per second, and this processor forwards \
+            "{name} may bring {asked_per_s:.0} frames of {MTU_FRAME_BYTES} bytes per second, and this processor \
+             forwards \
              {forwarded_per_s:.0}"
         ));
     }
@@ -59,7 +60,8 @@ pub fn measure<C: Clock>(
         let needed_ns = 2 * wake_up.worst_ns;
         if interval.as_ps() / 1_000 < needed_ns {
             warnings.push(format!(
-                "{what} is {interval}, and crosses a real link twice; this machine wakes up to {} us late, so take at least \
+                "{what} is {interval}, and crosses a real link twice; this machine wakes up to {} us late, so take at \
+                 least \
                  {} us",
                 wake_up.worst_ns / 1_000,
                 needed_ns.div_ceil(1_000)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::lateness::Lateness;
+use crate::lateness::LatenessStatus;
 use crate::self_test::SelfTest;
 
 /// A moment of a run.
@@ -88,32 +88,4 @@ pub struct PortStatus {
     /// Why it is not used any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
-}
-
-/// Lateness in short.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct LatenessStatus {
-    /// Things that were due.
-    pub count: u64,
-    /// Later than the slack.
-    pub misses: u64,
-    /// Half were no later.
-    pub median_ns: u64,
-    /// 99.9 % were no later.
-    pub p999_ns: u64,
-    /// The latest.
-    pub worst_ns: u64,
-}
-
-impl From<&Lateness> for LatenessStatus {
-    fn from(lateness: &Lateness) -> Self {
-        let histogram = lateness.histogram();
-        Self {
-            count: histogram.len(),
-            misses: lateness.misses(),
-            median_ns: histogram.value_at_quantile(0.5),
-            p999_ns: histogram.value_at_quantile(0.999),
-            worst_ns: lateness.worst_ns(),
-        }
-    }
 }

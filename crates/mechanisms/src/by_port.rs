@@ -17,6 +17,11 @@ impl<T: Default> ByPort<T> {
     }
 
     /// The entry of a port, if there is one.
+    pub fn get(&self, port: PortId) -> Option<&T> {
+        self.0.get(usize::from(port.0))
+    }
+
+    /// The entry of a port, to be changed, if there is one.
     #[inline]
     pub fn get_mut(&mut self, port: PortId) -> Option<&mut T> {
         self.0.get_mut(usize::from(port.0))

@@ -2,7 +2,7 @@
 
 use hitless_engine::Stream;
 use hitless_engine::draws::below;
-use hitless_switch::{Context, Environment, PortState};
+use hitless_switch::{Context, Event, PortState};
 use hitless_wire::PortId;
 
 /// The ports of a switch that face switches.
@@ -23,15 +23,18 @@ impl Neighbours {
         Self { to_arrival_port, ports: Vec::new(), is_up: Vec::new(), eligible: Vec::new() }
     }
 
-    /// The switch has been built.
-    pub fn start<E: Environment>(&mut self, context: &Context<'_, E>) {
-        self.ports = context.ports_that_face_switches().collect();
-        self.is_up = vec![true; usize::from(context.port_count())];
+    /// The switch has been built, or a port's link works or does not.
+    pub fn on(&mut self, event: Event, context: &Context<'_>) {
+        match event {
+            Event::Start => self.start(context),
+            Event::PortState { port, state } => self.is_up[usize::from(port.0)] = state == PortState::Up,
+            _ => {}
+        }
     }
 
-    /// A port's link works, or does not.
-    pub fn set_state(&mut self, port: PortId, state: PortState) {
-        self.is_up[usize::from(port.0)] = state == PortState::Up;
+    fn start(&mut self, context: &Context<'_>) {
+        self.ports = context.ports().facing_switches().collect();
+        self.is_up = vec![true; usize::from(context.ports().count())];
     }
 
     /// All of them, in order.

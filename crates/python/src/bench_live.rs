@@ -47,8 +47,8 @@ impl TrafficEnds {
         Ok(Self(Mutex::new(ends)))
     }
 
-    /// Sends frames of `frame_bytes` (check sequence included) for `duration_s`, as fast as possible without `rate_pps`;
-    /// answers what arrived, as JSON text. Processors: of generator and sink.
+    /// Sends frames of `frame_bytes` (check sequence included) for `duration_s`, as fast as possible without
+    /// `rate_pps`; returns what arrived, as JSON text. Processors: of generator and sink.
     #[pyo3(signature = (*, frame_bytes=64, rate_pps=None, duration_s=1.0, generator_cpu=None, sink_cpu=None))]
     fn stream(
         &self,
@@ -106,7 +106,7 @@ impl PlainForwarder {
         self.modes.clone()
     }
 
-    /// Forwards until `stop`, on processor `cpu`; answers the counters of both interfaces, as JSON text. Once.
+    /// Forwards until `stop`, on processor `cpu`; returns the counters of both interfaces, as JSON text. Once.
     #[pyo3(signature = (*, cpu=None))]
     fn run(&self, py: Python<'_>, cpu: Option<usize>) -> PyResult<String> {
         let ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -5,8 +5,8 @@ use pyo3::prelude::*;
 
 use crate::simulator::{ScanStart, relative_priorities, scan_counts};
 
-/// Relative priority of each of some packets that enter a queue one after the other: by the quantile among the last `window`, and
-/// by the exponential distribution with the mean of the queue, which holds `queue_packets`.
+/// Relative priority of each of some packets that enter a queue one after the other: by the quantile among the last
+/// `window`, and by the exponential distribution with the mean of the queue, which holds `queue_packets`.
 #[pyfunction]
 pub fn deflection_relative_priorities(
     ranks: Vec<u32>,
@@ -20,8 +20,8 @@ pub fn deflection_relative_priorities(
     Ok(estimates.into_iter().map(|estimate| (estimate.quantile, estimate.distribution)).collect())
 }
 
-/// How often each port is chosen by the scan for the first that is not full, and how often none is free. `start` is "uniform" or
-/// "five-bit".
+/// How often each port is chosen by the scan for the first that is not full, and how often none is free. `start` is
+/// "uniform" or "five-bit".
 #[pyfunction]
 pub fn deflection_scan_counts(
     py: Python<'_>,

@@ -5,22 +5,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use hitless_engine::Progress;
 use hitless_fleet::repair::{self, Repair};
 use hitless_fleet::series::Metrics;
-use hitless_fleet::topology;
 use hitless_fleet::trace::{self, Hazard};
 use hitless_fleet::year::Outcome;
-use hitless_fleet::{Plan, Policy, Problem, Share};
+use hitless_fleet::{Plan, Policy, Problem, Share, topology};
 use numpy::{Element, IntoPyArray};
-use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyRuntimeError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-create_exception!(
-    hitless._native,
-    FleetError,
-    PyException,
-    "Refused input; its arguments are what, where, and a hint."
-);
+use crate::exceptions::{Cancelled, FleetError};
 
 fn refuse(problem: Problem) -> PyErr {
     FleetError::new_err((problem.what, problem.place, problem.hint))
@@ -190,7 +183,7 @@ impl FleetYear {
     fn run(&self, py: Python<'_>) -> PyResult<()> {
         let outcome = py.detach(|| self.plan().run(&self.progress)).map_err(refuse)?;
         if self.progress.is_cancelled() {
-            return Err(crate::Cancelled::new_err("the run was cancelled"));
+            return Err(Cancelled::new_err("the run was cancelled"));
         }
         *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
         Ok(())

@@ -1,46 +1,42 @@
-//! The simulator as a Python module, `hitless._native`.
+//! The simulator as a Python module, `hitless._native`: all that is in it. [`fill`] is what the crate of the module
+//! calls.
 //!
 //! This crate only translates: text and numbers in, JSON text and numpy arrays out, Rust errors to Python exceptions.
-//! What is simulated is decided in `hitless-fabric` and `hitless-fleet`; how results are read, judged and drawn is decided in Python.
+//! What is simulated is decided in `hitless-simulation` and `hitless-fleet`; how results are read, judged and drawn is
+//! decided in Python.
 //!
 //! - [`simulator`]: the one file that names the simulator crate;
 //! - [`bench_live`]: what a bench of live forwarding is measured with;
 //! - [`deflection`]: single steps of that mechanism, without a network;
+//! - [`exceptions`]: what Python code can catch;
 //! - [`fleet`]: the classes of the fleet simulator, which is a crate of its own;
 //! - [`simulation`]: the Python class `Simulation`, one scenario from text to tables;
 //! - [`session`]: the Python class `Session`, a scenario run in steps with commands in between;
+//! - [`mechanism`]: mechanisms that are classes of Python;
 //! - [`live`]: the Python class `Live`, a scenario's fabric between real interfaces;
+//! - [`kinds`]: which kinds of mechanisms there are;
 //! - [`network_interface`]: the Python class `NetworkInterface`, what is under a port of a live run;
 //! - [`tables`]: columns of results as numpy arrays, without a copy.
 
 mod bench_live;
 mod deflection;
+mod exceptions;
 mod fleet;
+mod kinds;
 mod live;
+mod mechanism;
 mod network_interface;
 mod session;
 mod simulation;
 mod simulator;
 mod tables;
 
-use hitless_fabric::scenario::{EXAMPLES, example};
-use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyValueError};
+use hitless_scenario::{EXAMPLES, example};
+pub use kinds::Own;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-create_exception!(hitless._native, ScenarioError, PyException, "A scenario that cannot be run; the text says why.");
-create_exception!(hitless._native, SimulationError, PyException, "A run that broke one of its own checks.");
-create_exception!(hitless._native, Cancelled, PyException, "The run was ended early by `cancel()`.");
-
-impl From<simulator::Failure> for PyErr {
-    fn from(failure: simulator::Failure) -> Self {
-        match failure {
-            simulator::Failure::Scenario(message) => ScenarioError::new_err(message),
-            simulator::Failure::Simulation(message) => SimulationError::new_err(message),
-            simulator::Failure::Cancelled => Cancelled::new_err("the run was cancelled"),
-        }
-    }
-}
+use mechanism::fault::caught;
 
 /// Version of the simulator, the same as the Python package's.
 #[pyfunction]
@@ -73,20 +69,20 @@ fn scenario_example(name: &str) -> Option<&'static str> {
 /// Checks a scenario and returns it with every default spelled out.
 #[pyfunction]
 fn scenario_check(py: Python<'_>, text: &str, file_name: &str) -> PyResult<String> {
-    let prepared = py.detach(|| simulator::Prepared::new(text, file_name, None))?;
+    let prepared = py.detach(|| caught(|| simulator::Prepared::new(text, file_name, None)))?;
     Ok(prepared.effective())
 }
 
 /// What the mechanisms of a scenario take of a real switch, as a JSON list with an entry for each kind of switch.
 #[pyfunction]
 fn scenario_resources(py: Python<'_>, text: &str, file_name: &str) -> PyResult<String> {
-    Ok(py.detach(|| simulator::resources(text, file_name))?)
+    Ok(py.detach(|| caught(|| simulator::resources(text, file_name)))?)
 }
 
 /// Checks a scenario for a live run: with every default spelled out, and its hosts, switches and links as JSON text.
 #[pyfunction]
 fn scenario_check_live(py: Python<'_>, text: &str, file_name: &str) -> PyResult<(String, String)> {
-    Ok(py.detach(|| simulator::check_live(text, file_name))?)
+    Ok(py.detach(|| caught(|| simulator::check_live(text, file_name)))?)
 }
 
 /// Copies that LinkGuardian retransmits of each lost packet: Equation 2, rounded up. Both rates lie between 0 and 1.
@@ -132,14 +128,20 @@ fn bench_engine(py: Python<'_>, work: &str, fraction: f64, seed: u64) -> PyResul
     Ok(py.detach(|| simulator::bench_engine(work, fraction, seed))?)
 }
 
-/// The extension module `hitless._native`.
-#[pymodule]
-fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+/// Fills the extension module `hitless._native`, once in a process. Scenarios may name the kinds of mechanisms that are
+/// built in, and those of the `own` crates.
+///
+/// # Errors
+/// A kind is called as another is; or what Python says.
+pub fn fill(module: &Bound<'_, PyModule>, own: &[Own]) -> PyResult<()> {
     let py = module.py();
-    module.add("ScenarioError", py.get_type::<ScenarioError>())?;
-    module.add("SimulationError", py.get_type::<SimulationError>())?;
-    module.add("Cancelled", py.get_type::<Cancelled>())?;
-    module.add("FleetError", py.get_type::<fleet::FleetError>())?;
+    kinds::register(own)?;
+    module.add_function(wrap_pyfunction!(kinds::mechanism_kinds, module)?)?;
+    module.add("ScenarioError", py.get_type::<exceptions::ScenarioError>())?;
+    module.add("SimulationError", py.get_type::<exceptions::SimulationError>())?;
+    module.add("MechanismError", py.get_type::<exceptions::MechanismError>())?;
+    module.add("Cancelled", py.get_type::<exceptions::Cancelled>())?;
+    module.add("FleetError", py.get_type::<exceptions::FleetError>())?;
     module.add_function(wrap_pyfunction!(deflection::deflection_relative_priorities, module)?)?;
     module.add_function(wrap_pyfunction!(deflection::deflection_scan_counts, module)?)?;
     module.add_class::<simulation::Simulation>()?;
@@ -149,6 +151,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<fleet::FleetTopology>()?;
     module.add_class::<fleet::FleetTrace>()?;
     module.add_class::<fleet::FleetYear>()?;
+    mechanism::add_to(module)?;
     module.add_class::<bench_live::TrafficEnds>()?;
     module.add_class::<bench_live::PlainForwarder>()?;
     module.add_function(wrap_pyfunction!(bench_live::switch_off_offloads_in, module)?)?;

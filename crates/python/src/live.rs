@@ -1,28 +1,28 @@
 //! A live run, as Python sees it: real interfaces joined by a scenario's fabric.
 
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use hitless_fabric::LiveFabric;
-use hitless_fabric::outside::OutsideSettings;
-use hitless_fabric::scenario::{self, Purpose, Scenario};
 use hitless_interfaces::open::UnknownMode;
 use hitless_interfaces::{Interface, Options as InterfaceOptions, open};
+use hitless_live::fabric::LiveFabric;
+use hitless_live::fabric::LiveSettings;
 use hitless_live::recording::{Header, RecorderOptions, RecordingState, mac_address};
 use hitless_live::self_test::measure;
 use hitless_live::{Command, Control, Driver, MonotonicClock, Options, Recorder, Request, Status, Waiting};
+use hitless_scenario::{Purpose, Scenario};
 use hitless_wire::frame::MacAddress;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::simulation::panic_message;
-use crate::simulator::Failure;
-use crate::{ScenarioError, tables};
+use crate::kinds::registry;
+use crate::mechanism::fault::caught;
+use crate::simulator::{Failure, check};
+use crate::tables;
 
 /// The fabric of a scenario under the wall clock, between real interfaces.
 ///
@@ -72,22 +72,21 @@ impl Live {
         mode: &str,
         self_test: bool,
     ) -> PyResult<Self> {
-        let scenario = scenario::check_for(text, file_name, Purpose::Live)
-            .map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        let scenario = caught(|| check(text, file_name, Purpose::Live))?;
         let scenario = Scenario { seed: seed.unwrap_or(scenario.seed), ..scenario };
         let effective = scenario.effective_toml();
         let interfaces: Vec<(String, String)> =
             interfaces.iter().map(|(node, name)| Ok((node.extract()?, name.extract()?))).collect::<PyResult<_>>()?;
         let points = interfaces.iter().map(|(node, _)| node.clone()).collect();
         let stations = stations.map(read_stations).transpose()?.unwrap_or_default();
-        let settings = OutsideSettings { frames, frame_bytes, stations, ..OutsideSettings::new(points) };
+        let settings = LiveSettings { frames, frame_bytes, stations, ..LiveSettings::new(points) };
         if !(1.0..=1e6).contains(&slack_us) {
             return Err(PyValueError::new_err(format!("slack_us is {slack_us}; it must be from 1 to 1,000,000")));
         }
         let slack_ns = nanoseconds("slack_us", slack_us)?;
-        let tested = self_test.then(|| measure(&mut MonotonicClock, &scenario, &settings, slack_ns));
-        let tested = tested.transpose().map_err(ScenarioError::new_err)?;
-        let mut fabric = LiveFabric::new(scenario, &settings).map_err(ScenarioError::new_err)?;
+        let test = || measure(&mut MonotonicClock, &scenario, &settings, slack_ns).map_err(Failure::Scenario);
+        let tested = self_test.then(|| caught(test)).transpose()?;
+        let mut fabric = caught(|| LiveFabric::new(scenario, &settings).map_err(Failure::Scenario))?;
         let recording = record.map(|path| {
             let options = RecorderOptions {
                 kept_bytes: record_frame_bytes.unwrap_or(usize::MAX),
@@ -126,10 +125,7 @@ impl Live {
     fn run(&self, py: Python<'_>, duration_s: Option<f64>) -> PyResult<()> {
         let duration_ns = duration_s.map(|seconds| nanoseconds("duration_s", seconds * 1e6)).transpose()?;
         let driver = self.take_driver()?;
-        let result = py.detach(|| {
-            catch_unwind(AssertUnwindSafe(|| run_to_end(*driver, &self.control, duration_ns)))
-                .unwrap_or_else(|panic| Err(Failure::Simulation(panic_message(panic.as_ref()))))
-        });
+        let result = py.detach(|| caught(|| run_to_end(*driver, &self.control, duration_ns)));
         *self.stage() = Stage::Failed;
         let (status, outcome) = result?;
         let json = |error: serde_json::Error| PyRuntimeError::new_err(error.to_string());
@@ -232,7 +228,7 @@ fn run_to_end(
     mut driver: Driver<MonotonicClock>,
     control: &Control,
     duration_ns: Option<u64>,
-) -> Result<(Status, hitless_fabric::Outcome), Failure> {
+) -> Result<(Status, hitless_simulation::Outcome), Failure> {
     driver.run(control, duration_ns);
     let (status, outcome) = driver.finish();
     crate::simulator::refuse_violations(&outcome)?;
@@ -265,11 +261,7 @@ fn nanoseconds(name: &str, microseconds: f64) -> PyResult<u64> {
 pub fn live_replay(py: Python<'_>, path: PathBuf) -> PyResult<String> {
     let broken = |message: String| PyValueError::new_err(format!("{}: {message}", path.display()));
     let file = File::open(&path).map_err(|error| PyOSError::new_err(format!("{}: {error}", path.display())))?;
-    let found = py.detach(|| {
-        catch_unwind(AssertUnwindSafe(|| hitless_live::replay(file)))
-            .map_err(|panic| Failure::Simulation(panic_message(panic.as_ref())))
-    });
-    let found = found?.map_err(broken)?;
+    let found = py.detach(|| caught(|| Ok(hitless_live::replay(file, &registry()))))?.map_err(broken)?;
     crate::simulator::refuse_violations(&found.outcome)?;
     let divergence = found.divergence.map(|divergence| divergence.to_string());
     let found = serde_json::json!({

@@ -1,14 +1,13 @@
 //! A scenario run in steps, as Python sees it: what a control plane may see of a switch, and do to it.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::simulation::panic_message;
-use crate::simulator::{Driven, Failure, Prepared};
+use crate::mechanism::fault::caught;
+use crate::simulator::{Driven, Prepared};
 use crate::tables;
 
 /// A run that stops where it is told to, shows counters, and takes commands.
@@ -26,7 +25,7 @@ impl Session {
     #[new]
     #[pyo3(signature = (text, file_name, seed=None))]
     fn new(py: Python<'_>, text: &str, file_name: &str, seed: Option<u64>) -> PyResult<Self> {
-        let driven = py.detach(|| Prepared::new(text, file_name, seed).and_then(|prepared| Driven::new(&prepared)))?;
+        let driven = py.detach(|| caught(|| Driven::new(&Prepared::new(text, file_name, seed)?)))?;
         Ok(Self { driven: Mutex::new(Some(driven)) })
     }
 
@@ -65,7 +64,7 @@ impl Session {
     /// Runs to the end of the scenario: its summary as JSON text, and its tables. Once.
     fn finish(&self, py: Python<'_>) -> PyResult<(String, Py<PyDict>)> {
         let driven = py.detach(|| self.lock().take()).ok_or_else(is_over)?;
-        let outcome = py.detach(|| catch(|| driven.finish())).and_then(|result| result)?;
+        let outcome = py.detach(|| caught(|| driven.finish()))?;
         Ok((outcome.summary_json, tables::to_python(py, outcome.tables)?))
     }
 }
@@ -76,7 +75,7 @@ impl Session {
         py.detach(|| {
             let mut slot = self.lock();
             let mut driven = slot.take().ok_or_else(is_over)?;
-            let result = catch(|| call(&mut driven))?;
+            let result = caught(|| Ok(call(&mut driven)))?;
             *slot = Some(driven);
             result.map_err(PyValueError::new_err)
         })
@@ -85,10 +84,6 @@ impl Session {
     fn lock(&self) -> MutexGuard<'_, Option<Driven>> {
         self.driven.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn catch<T>(call: impl FnOnce() -> T) -> Result<T, Failure> {
-    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| Failure::Simulation(panic_message(panic.as_ref())))
 }
 
 fn is_over() -> PyErr {

@@ -1,14 +1,13 @@
 //! One scenario from text to tables, as Python sees it.
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::simulator::{Control, Failure, Outcome, Prepared};
+use crate::mechanism::fault::caught;
+use crate::simulator::{Control, Outcome, Prepared};
 use crate::tables;
 
 /// One simulation: made from a scenario's text, run once, read afterwards.
@@ -35,14 +34,14 @@ impl Simulation {
     #[new]
     #[pyo3(signature = (text, file_name, seed=None))]
     fn new(py: Python<'_>, text: &str, file_name: &str, seed: Option<u64>) -> PyResult<Self> {
-        let prepared = py.detach(|| Prepared::new(text, file_name, seed))?;
+        let prepared = py.detach(|| caught(|| Prepared::new(text, file_name, seed)))?;
         Ok(Self { prepared, control: Control::default(), stage: Mutex::new(Stage::Ready) })
     }
 
     /// Runs to the end, other Python threads running meanwhile. Once per simulation.
     fn run(&self, py: Python<'_>) -> PyResult<()> {
         self.start()?;
-        let result = py.detach(|| self.run_checked());
+        let result = py.detach(|| caught(|| self.prepared.run(&self.control)));
         match result {
             Ok(outcome) => self.finish(py, outcome),
             Err(failure) => {
@@ -98,12 +97,6 @@ impl Simulation {
         Ok(())
     }
 
-    /// The simulator asserts what must always hold: a broken assertion ends this run, not the Python process.
-    fn run_checked(&self) -> Result<Outcome, Failure> {
-        catch_unwind(AssertUnwindSafe(|| self.prepared.run(&self.control)))
-            .unwrap_or_else(|panic| Err(Failure::Simulation(panic_message(panic.as_ref()))))
-    }
-
     fn finish(&self, py: Python<'_>, outcome: Outcome) -> PyResult<()> {
         let tables = tables::to_python(py, outcome.tables)?;
         *self.stage() = Stage::Done { summary_json: outcome.summary_json, tables };
@@ -118,9 +111,4 @@ impl Simulation {
 
 fn not_done(what: &str) -> PyErr {
     PyRuntimeError::new_err(format!("no {what}: the simulation has not finished; call run() first"))
-}
-
-pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-    format!("a check of the simulator failed: {}", text.unwrap_or("no message"))
 }

@@ -1,19 +1,27 @@
-//! What Python needs of the simulator, in one file: the only one that names `hitless-fabric`.
+//! What Python needs of a simulation, in one file.
 
 use std::fs;
 use std::time::Instant;
 
-use hitless_fabric::bench::Work;
-use hitless_fabric::bench::switch::{Load, SWITCH_WORKS, SwitchWork, packets_sent};
-use hitless_fabric::scenario::{self, Purpose, Scenario};
-use hitless_fabric::simulation::resources::{SwitchResources, survey};
-use hitless_fabric::topology::{DirectedLink, Topology};
-use hitless_fabric::workload::Cdf;
-use hitless_fabric::{LinkEnd, Mode, Progress, Session, Simulation, Time, copies_for};
+use hitless_engine::Progress;
+use hitless_mechanisms::linkguardian::copies_for;
+use hitless_network::topology::{DirectedLink, Topology};
+use hitless_scenario::resources::{SwitchResources, survey};
+use hitless_scenario::workload::Cdf;
+use hitless_scenario::{Purpose, Scenario};
+use hitless_simulation::bench::Work;
+use hitless_simulation::bench::switch::{Load, SWITCH_WORKS, SwitchWork, packets_sent};
+use hitless_simulation::{Session, Simulation};
+use hitless_switch::LinkEnd;
+use hitless_wire::Time;
+use pyo3::PyErr;
 use rustix::time::{ClockId, clock_gettime};
 
-pub use hitless_fabric::deflection::{ScanStart, relative_priorities, scan_counts};
-pub use hitless_fabric::results::{Column, Table};
+use crate::kinds::registry;
+
+pub use hitless_mechanisms::deflection::ScanStart;
+pub use hitless_mechanisms::deflection::exercise::{relative_priorities, scan_counts};
+pub use hitless_simulation::results::{Column, Table};
 
 /// Why there is no result.
 #[derive(Debug)]
@@ -22,6 +30,8 @@ pub enum Failure {
     Scenario(String),
     /// A run broke one of its own checks.
     Simulation(String),
+    /// A mechanism that is a class of Python raised this.
+    Mechanism(PyErr),
     /// [`Control::cancel`] was called.
     Cancelled,
 }
@@ -84,8 +94,10 @@ impl Prepared {
     }
 }
 
-fn check(text: &str, file_name: &str, purpose: Purpose) -> Result<Scenario, Failure> {
-    scenario::check_for(text, file_name, purpose).map_err(|error| Failure::Scenario(error.to_string()))
+/// Reads and checks a scenario.
+pub fn check(text: &str, file_name: &str, purpose: Purpose) -> Result<Scenario, Failure> {
+    hitless_scenario::check_for(text, file_name, purpose, &registry())
+        .map_err(|error| Failure::Scenario(error.to_string()))
 }
 
 /// Reads and checks a scenario for a live run: with every default spelled out, and its fabric as one JSON object.
@@ -152,12 +164,12 @@ impl Driven {
 
     /// Has one end of a link protect it.
     pub fn protect(&mut self, link: &str, end: &str, copies: u8, mode: &str) -> Result<(), String> {
-        let mode = match mode {
-            "blocking" => Mode::Blocking,
-            "non-blocking" => Mode::NonBlocking,
+        let keeps_order = match mode {
+            "blocking" => true,
+            "non-blocking" => false,
             other => return Err(format!("unknown mode {other:?}; it is \"blocking\" or \"non-blocking\"")),
         };
-        self.session.protect(link, link_end(end)?, copies, mode)
+        self.session.protect(link, link_end(end)?, copies, keeps_order)
     }
 
     /// Has one end of a link stop protecting it.
@@ -198,14 +210,14 @@ pub fn size_table(name: &str) -> Option<Vec<(f64, f64)>> {
     Cdf::named(name).map(|table| table.points().to_vec())
 }
 
-pub(crate) fn refuse_violations(outcome: &hitless_fabric::Outcome) -> Result<(), Failure> {
+pub(crate) fn refuse_violations(outcome: &hitless_simulation::Outcome) -> Result<(), Failure> {
     if outcome.violations.is_empty() {
         return Ok(());
     }
     Err(Failure::Simulation(format!("what must always hold did not: {}", outcome.violations.join("; "))))
 }
 
-fn with_times(summary: &hitless_fabric::Summary, clocks: &Clocks) -> Result<serde_json::Value, Failure> {
+fn with_times(summary: &hitless_simulation::Summary, clocks: &Clocks) -> Result<serde_json::Value, Failure> {
     let mut value = serde_json::to_value(summary).map_err(|error| Failure::Simulation(error.to_string()))?;
     value["wall_s"] = clocks.wall_s().into();
     value["cpu_s"] = clocks.cpu_s().into();
@@ -214,19 +226,19 @@ fn with_times(summary: &hitless_fabric::Summary, clocks: &Clocks) -> Result<serd
 
 /// Every field of a scenario file, for people.
 pub fn schema_text() -> String {
-    scenario::schema_text()
+    hitless_scenario::schema_text(&registry())
 }
 
 /// Every field of a scenario file, as JSON Schema.
 pub fn schema_json() -> String {
-    format!("{:#}", scenario::schema())
+    format!("{:#}", registry().schema())
 }
 
 /// Runs a benchmark workload; returns its measurements as a JSON object.
 pub fn bench_engine(work: &str, fraction: f64, seed: u64) -> Result<String, Failure> {
     let known = Work::named(work).ok_or_else(|| Failure::Simulation(format!("there is no workload {work}")))?;
     let clocks = Clocks::start();
-    let outcome = known.run(fraction, seed).map_err(Failure::Simulation)?;
+    let outcome = known.run(&registry(), fraction, seed).map_err(Failure::Simulation)?;
     let (cpu_s, wall_s) = (clocks.cpu_s(), clocks.wall_s());
     refuse_violations(&outcome)?;
     let summary = &outcome.summary;
@@ -252,7 +264,7 @@ pub fn bench_switch(discipline: &str, load: &str, fraction: f64, seed: u64) -> R
     let work = SwitchWork::named(discipline).ok_or_else(|| unknown("discipline", discipline))?;
     let known = Load::named(load).ok_or_else(|| unknown("load", load))?;
     let clocks = Clocks::start();
-    let outcome = work.run(known, fraction, seed).map_err(Failure::Simulation)?;
+    let outcome = work.run(&registry(), known, fraction, seed).map_err(Failure::Simulation)?;
     let (cpu_s, wall_s) = (clocks.cpu_s(), clocks.wall_s());
     refuse_violations(&outcome)?;
     let packets = packets_sent(&outcome);

@@ -26,8 +26,8 @@ pub struct Architecture {
     pub loopback_latency: Duration,
     /// MAC, PCS and FEC of both ends of a link together; added to the propagation delay of each link.
     pub phy_latency: Duration,
-    /// How fast a port's channel reads packets out of the buffer, if the port itself is not faster: a packet that egress consumes or sends back holds
-    /// its port so long, one that goes on holds it for its time on the line.
+    /// How fast a port's channel reads packets out of the buffer, if the port itself is not faster: a packet that
+    /// egress consumes or sends back holds its port so long, one that goes on holds it for its time on the line.
     pub buffer_read_rate: BitRate,
     /// Rate of each recirculation port.
     pub recirculation_rate: BitRate,

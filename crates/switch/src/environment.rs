@@ -3,13 +3,38 @@
 use hitless_engine::{PacketHandle, PacketStore};
 use hitless_wire::{OrderedSet, Packet, PortId, QueueId, ServiceKey, Time};
 
-use crate::mechanism::{DropReason, Verdict};
-use crate::register::Half;
+use crate::drop_reason::DropReason;
+use crate::half::Half;
+use crate::verdict::Verdict;
+
+/// Tables of the control plane's that few mechanisms look things up in.
+pub trait Tables {
+    /// The service that the packet's flow belongs to, as a parser reads it in ports and tags.
+    fn service_key(&self, _packet: &Packet) -> ServiceKey {
+        ServiceKey::default()
+    }
+    /// Whether the neighbour at `port` sends the packet back to this switch, whichever of its ways it chooses.
+    fn returns(&self, _packet: &Packet, _port: PortId) -> bool {
+        false
+    }
+}
+
+/// Tables without an entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NoTables;
+
+impl Tables for NoTables {}
 
 /// What a switch asks of whoever drives it, under either clock.
 pub trait Environment {
+    /// The tables that hooks look things up in.
+    type Tables<'a>: Tables
+    where
+        Self: 'a;
     /// The packet store.
     fn packets(&mut self) -> &mut PacketStore;
+    /// The packet store and the tables: what of the environment a hook has at hand.
+    fn parts(&mut self) -> (&mut PacketStore, Self::Tables<'_>);
     /// The egress port for a packet, or none when its destination cannot be reached.
     fn route(&mut self, packet: PacketHandle) -> Option<PortId>;
     /// The packet and its egress port; for whoever can find both at one look.
@@ -22,19 +47,12 @@ pub trait Environment {
     fn next_hops(&self, _packet: PacketHandle) -> &[PortId] {
         &[]
     }
-    /// The service that the packet's flow belongs to, as a parser reads it in ports and tags.
-    fn service_key(&self, _packet: PacketHandle) -> ServiceKey {
-        ServiceKey::default()
-    }
-    /// Whether the neighbour at `port` sends the packet back to this switch, whichever of its ways it chooses.
-    fn returns(&self, _packet: PacketHandle, _port: PortId) -> bool {
-        false
-    }
     /// Calls [`crate::Switch::handle`] with `event` at `at`.
     fn schedule(&mut self, at: Time, event: SwitchEvent);
     /// The last bit of the packet leaves the MAC of `port` at `last_bit_at`.
     fn transmit(&mut self, port: PortId, packet: PacketHandle, last_bit_at: Time);
-    /// The same with the line of the port, as [`crate::PortConfig::line`] names it: for whoever would have to look for it.
+    /// The same with the line of the port, as [`crate::PortConfig::line`] names it: for whoever would have to look for
+    /// it.
     #[inline(always)]
     fn transmit_on(&mut self, _line: u32, port: PortId, packet: PacketHandle, last_bit_at: Time) {
         self.transmit(port, packet, last_bit_at);

@@ -1,17 +1,19 @@
-//! What a control plane, or who runs the switch, reads of it: counters, depths and reports. Nothing here is of a packet's way.
+//! What a control plane, or who runs the switch, reads of it: counters, depths and reports. Nothing here is of a
+//! packet's way.
 
 use hitless_engine::PacketHandle;
 use hitless_wire::{PortId, QueueId, Time};
 
 use crate::architecture::Architecture;
-use crate::mechanism::{DropReason, Mechanism};
-use crate::port::{Lane, MacCounters, Port};
+use crate::drop_reason::DropReason;
+use crate::link_end::LinkEnd;
+use crate::port::{MacCounters, Port, Scheduler};
 use crate::register::{Observed, Violation};
 use crate::report::Report;
 use crate::resources::{Budget, Footprint, Resources};
 use crate::switch::Switch;
 
-impl<M: Mechanism> Switch<M> {
+impl Switch {
     /// The MAC counters of a port.
     pub fn mac(&self, port: PortId) -> MacCounters {
         self.core.ports[usize::from(port.0)].mac
@@ -29,30 +31,32 @@ impl<M: Mechanism> Switch<M> {
 
     /// Bytes waiting in all queues of a port.
     pub fn port_bytes(&mut self, now: Time, port: PortId) -> u64 {
-        match &mut self.core.ports[usize::from(port.0)].lane {
-            Lane::Fifo(lane) => lane.depth_bytes(now),
-            Lane::Managed(lane) => (0..lane.queue_count()).map(|queue| lane.depth_bytes(QueueId(queue as u8))).sum(),
-            Lane::Flow(lane) => lane.depth_bytes(),
+        match &mut self.core.ports[usize::from(port.0)].scheduler {
+            Scheduler::Fifo(scheduler) => scheduler.depth_bytes(now),
+            Scheduler::Queued(scheduler) => {
+                (0..scheduler.queue_count()).map(|queue| scheduler.depth_bytes(QueueId(queue as u8))).sum()
+            }
+            Scheduler::Flow(scheduler) => scheduler.depth_bytes(),
         }
     }
 
-    /// Calls `look` for each packet that waits at a port, unless it has a FIFO lane, whose packets are handed over when
-    /// they come.
+    /// Calls `look` for each packet that waits at a port, unless it has a FIFO scheduler, whose packets are handed over
+    /// when they come.
     pub fn each_waiting(&self, port: PortId, mut look: impl FnMut(PacketHandle)) {
-        match &self.core.ports[usize::from(port.0)].lane {
-            Lane::Fifo(_) => {}
-            Lane::Managed(lane) => lane.each_waiting(look),
-            Lane::Flow(lane) => lane.each_waiting(|waiting| look(waiting.entry.packet)),
+        match &self.core.ports[usize::from(port.0)].scheduler {
+            Scheduler::Fifo(_) => {}
+            Scheduler::Queued(scheduler) => scheduler.each_waiting(look),
+            Scheduler::Flow(scheduler) => scheduler.each_waiting(|waiting| look(waiting.entry.packet)),
         }
     }
 
     /// How many of the frames that a port has handed over ([`Environment::transmit`]) have not left its queue, or the
     /// line before it: the last so many.
     pub fn frames_not_left(&mut self, now: Time, port: PortId) -> usize {
-        match &mut self.core.ports[usize::from(port.0)].lane {
-            Lane::Fifo(lane) => lane.packets(now),
-            Lane::Managed(lane) => usize::from(lane.busy_until > now),
-            Lane::Flow(lane) => usize::from(lane.busy_until > now),
+        match &mut self.core.ports[usize::from(port.0)].scheduler {
+            Scheduler::Fifo(scheduler) => scheduler.packets(now),
+            Scheduler::Queued(scheduler) => usize::from(scheduler.busy_until > now),
+            Scheduler::Flow(scheduler) => usize::from(scheduler.busy_until > now),
         }
     }
 
@@ -66,17 +70,17 @@ impl<M: Mechanism> Switch<M> {
         self.core.packets_created
     }
 
-    /// Bytes in the packet buffer, all ports but those with a FIFO lane together.
+    /// Bytes in the packet buffer, all ports but those with a FIFO scheduler together.
     pub const fn buffer_bytes(&self) -> u64 {
         self.core.buffer.used_bytes()
     }
 
-    /// Packets waiting at all ports but those with a FIFO lane.
+    /// Packets waiting at all ports but those with a FIFO scheduler.
     pub fn packets_queued(&self) -> usize {
-        let queued = |port: &Port| match &port.lane {
-            Lane::Managed(lane) => lane.packets(),
-            Lane::Flow(lane) => lane.packets(),
-            Lane::Fifo(_) => 0,
+        let queued = |port: &Port| match &port.scheduler {
+            Scheduler::Queued(scheduler) => scheduler.packets(),
+            Scheduler::Flow(scheduler) => scheduler.packets(),
+            Scheduler::Fifo(_) => 0,
         };
         self.core.ports.iter().map(queued).sum()
     }
@@ -84,6 +88,13 @@ impl<M: Mechanism> Switch<M> {
     /// The first thing a mechanism did that the hardware cannot do (checked mode).
     pub const fn violation(&self) -> Option<&Violation> {
         self.core.pass.violation()
+    }
+
+    /// The mechanism that protects the link of `port`, of which the port is `end`, by its place among those of the
+    /// switch, and whether it does so now. None: no protection there can be switched on and off.
+    pub fn protection(&self, port: PortId, end: LinkEnd) -> Option<(usize, bool)> {
+        let mut mechanisms = self.mechanisms.iter().enumerate();
+        mechanisms.find_map(|(place, mechanism)| Some((place, mechanism.protection(port, end)?)))
     }
 
     /// The reports of all mechanisms.

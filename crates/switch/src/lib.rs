@@ -1,40 +1,58 @@
 //! The switch: a model of a PISA architecture on which mechanisms run.
 //!
-//! A packet's way: MAC -> [`Mechanism::link_receive`] -> [`Mechanism::ingress`] -> traffic manager ->
-//! [`Mechanism::egress`] -> [`Mechanism::link_transmit`] -> MAC. [`Switch`] walks it; [`port`] holds the ports and
+//! A packet's way: MAC -> [`Mechanism::rx`] -> [`Mechanism::ingress`] -> traffic manager -> [`Mechanism::egress`] ->
+//! [`Mechanism::tx`] -> MAC. [`Switch`] walks it, one file of `pipeline` for each stage; [`port`] holds the ports and
 //! their [`queueing`]; [`architecture`] the latencies and limits of the hardware; [`register`] the state that
 //! hardware allows a mechanism, with the checked mode that refuses what it does not.
 //!
 //! The switch is a state machine without I/O. Whoever drives it, under a simulated or a wall clock, implements
-//! [`Environment`]. The switch never names a mechanism: it is generic over an enum of all of them.
+//! [`Environment`]. The switch never names a mechanism: it has a list of them, of which it knows the hooks. What a hook
+//! causes outside of the switch is written down and happens when the hook has returned.
 
 pub mod architecture;
 pub mod context;
 mod core;
+pub mod drop_reason;
 pub mod environment;
-mod flow_service;
+pub mod event;
 mod forwarding;
+mod half;
+pub mod hook_set;
+mod hooks;
 mod inspection;
+mod link_end;
 pub mod mechanism;
+pub mod needs;
+pub mod outbox;
 mod pause;
+mod pipeline;
 pub mod port;
 pub mod queueing;
-mod rank_service;
 pub mod register;
 pub mod report;
 pub mod resources;
 pub mod switch;
+pub mod testing;
+pub mod verdict;
 
 pub use architecture::{Architecture, DepthVisibility};
 pub use context::Context;
-pub use environment::{Environment, SwitchEvent};
-pub use mechanism::{DropReason, HookSet, Mechanism, PortState, Subscriptions, Verdict};
+pub use drop_reason::DropReason;
+pub use environment::{Environment, NoTables, SwitchEvent, Tables};
+pub use event::{Event, PortState};
+pub use half::Half;
+pub use hook_set::HookSet;
+pub use link_end::LinkEnd;
+pub use mechanism::Mechanism;
+pub use needs::Needs;
+pub use outbox::Output;
 pub use port::{MacCounters, PortConfig};
 pub use queueing::{
     BufferPolicy, DepthUnit, EcnRamp, EcnThreshold, FlowQueueing, GroupDiscipline, LatePackets, QueueConfig,
     QueueGroup, QueueLimit, QueueOrder, Rounds,
 };
-pub use register::{Half, Observed, Pass, RegisterArray};
+pub use register::{Observed, Pass, RegisterArray};
 pub use report::{Report, Series};
 pub use resources::{Budget, Footprint, Kept, Limit, RegisterCell, RegisterUse, Resources};
 pub use switch::Switch;
+pub use verdict::Verdict;

@@ -1,10 +1,12 @@
-//! Ports: the MAC with its counters, the hooks that apply, and the lane that queues before it.
+//! Ports: the MAC with its counters, the hooks that apply, and the scheduler that queues before it.
 
 use hitless_wire::{BitRate, Duration, Packet, PortId, QueueId};
 
-use crate::mechanism::HookSet;
+use crate::hook_set::PortHooks;
 use crate::pause::Pauses;
-use crate::queueing::{FifoLane, FlowLane, FlowQueueing, ManagedLane, QueueConfig, QueueGroup, QueueOrder};
+use crate::queueing::{
+    FifoScheduler, FlowQueueing, FlowScheduler, QueueConfig, QueueGroup, QueueOrder, QueuedScheduler,
+};
 
 /// What a MAC counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,21 +104,22 @@ impl Backlog {
 
     #[inline]
     pub fn remove(&mut self, frame_bytes: u32) {
+        debug_assert!(self.packets > 0 && self.bytes >= u64::from(frame_bytes), "more has come than was under way");
         self.packets -= 1;
         self.bytes -= u64::from(frame_bytes);
     }
 }
 
-/// Any kind of lane; see [`crate::queueing`].
+/// Any kind of scheduler; see [`crate::queueing`].
 #[derive(Debug)]
-pub(crate) enum Lane {
-    Fifo(FifoLane),
-    Managed(Box<ManagedLane>),
-    Flow(Box<FlowLane>),
+pub(crate) enum Scheduler {
+    Fifo(FifoScheduler),
+    Queued(Box<QueuedScheduler>),
+    Flow(Box<FlowScheduler>),
 }
 
-impl Lane {
-    /// The simplest lane that a port of this kind can have.
+impl Scheduler {
+    /// The simplest scheduler that a port of this kind can have.
     pub fn new(config: &PortConfig, hooks: PortHooks, buffer_is_shared: bool) -> Self {
         if let Some(flow_queueing) = config.flow_queueing {
             assert!(
@@ -124,54 +127,18 @@ impl Lane {
                 "a port that queues by flow has no room for queues of mechanisms"
             );
             let queue = &config.queues[0];
-            let lane = FlowLane::new(flow_queueing, queue.limit, queue.ecn, config.rate, config.overhead_bytes);
-            return Lane::Flow(Box::new(lane));
+            let scheduler =
+                FlowScheduler::new(flow_queueing, queue.limit, queue.ecn, config.rate, config.overhead_bytes);
+            return Scheduler::Flow(Box::new(scheduler));
         }
         let is_fifo =
             config.queues.len() == 1 && config.group.is_none() && config.queues[0].order == QueueOrder::ByArrival;
         let is_plain = is_fifo && !hooks.acts_after_queueing() && !buffer_is_shared;
         if is_plain {
-            Lane::Fifo(FifoLane::new(&config.queues[0]))
+            Scheduler::Fifo(FifoScheduler::new(&config.queues[0]))
         } else {
-            Lane::Managed(Box::new(ManagedLane::new(&config.queues, config.group)))
+            Scheduler::Queued(Box::new(QueuedScheduler::new(&config.queues, config.group)))
         }
-    }
-}
-
-/// Per hook, the mechanisms subscribed at a port (one bit each).
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct PortHooks {
-    pub link_receive: u8,
-    pub ingress_from: u8,
-    pub ingress_towards: u8,
-    pub egress: u8,
-    pub link_transmit: u8,
-    pub drained: u8,
-    pub refused: u8,
-}
-
-impl PortHooks {
-    pub fn subscribe(&mut self, mechanism: u8, hooks: HookSet) {
-        let bit = 1 << mechanism;
-        let fields = [
-            (HookSet::LINK_RECEIVE, &mut self.link_receive),
-            (HookSet::INGRESS_FROM, &mut self.ingress_from),
-            (HookSet::INGRESS_TOWARDS, &mut self.ingress_towards),
-            (HookSet::EGRESS, &mut self.egress),
-            (HookSet::LINK_TRANSMIT, &mut self.link_transmit),
-            (HookSet::DRAINED, &mut self.drained),
-            (HookSet::REFUSED, &mut self.refused),
-        ];
-        for (hook, mask) in fields {
-            if hooks.contains(hook) {
-                *mask |= bit;
-            }
-        }
-    }
-
-    /// Whether a hook may hold, change or consume a packet after the traffic manager.
-    pub const fn acts_after_queueing(&self) -> bool {
-        (self.egress | self.link_transmit | self.drained | self.refused) != 0
     }
 }
 
@@ -180,16 +147,16 @@ impl PortHooks {
 #[repr(C, align(64))]
 pub(crate) struct Port {
     /// No hook looks at a packet that enters here before it is queued.
-    pub receives_straight: bool,
-    /// A packet routed here may go to the FIFO lane, and from there to the line, without another look.
-    pub sends_straight: bool,
+    pub enters_fast_path: bool,
+    /// A packet routed here may go to the FIFO scheduler, and from there to the line, without another look.
+    pub leaves_on_fast_path: bool,
     /// A packet that leaves ingress is queued without an event between.
     pub queues_at_once: bool,
     pub hooks: PortHooks,
     overhead_bytes: u32,
     rate: BitRate,
     pub mac: MacCounters,
-    pub lane: Lane,
+    pub scheduler: Scheduler,
     pub config: PortConfig,
     pub pauses: Pauses,
     /// By queue: packets that an event will bring there.
@@ -197,23 +164,29 @@ pub(crate) struct Port {
 }
 
 impl Port {
-    /// A port whose lane is reached by packets that are told of it as soon as they are routed, if `is_told_at_once`.
-    pub fn new(config: PortConfig, hooks: PortHooks, lane: Lane, is_told_at_once: bool) -> Self {
+    /// A port whose scheduler is reached by packets that are told of it as soon as they are routed, if
+    /// `is_told_at_once`.
+    pub fn new(config: PortConfig, hooks: PortHooks, scheduler: Scheduler, is_told_at_once: bool) -> Self {
         let queues = config.queues.len() + config.group.map_or(0, |group| usize::from(group.queues));
-        let is_line = matches!(lane, Lane::Fifo(_)) && !config.is_loopback;
+        let is_line = matches!(scheduler, Scheduler::Fifo(_)) && !config.is_loopback;
         Self {
-            receives_straight: hooks.link_receive | hooks.ingress_from == 0,
-            sends_straight: is_line && is_told_at_once && hooks.ingress_towards == 0,
+            enters_fast_path: hooks.rx | hooks.ingress_from == 0,
+            leaves_on_fast_path: is_line && is_told_at_once && hooks.ingress_towards == 0,
             queues_at_once: false,
             hooks,
             overhead_bytes: config.overhead_bytes,
             rate: config.rate,
             mac: MacCounters::default(),
-            lane,
+            scheduler,
             config,
             pauses: Pauses::default(),
             underway: vec![Backlog::default(); queues],
         }
+    }
+
+    /// How many queues there are, those of a group included.
+    pub fn queue_count(&self) -> usize {
+        self.underway.len()
     }
 
     /// What events will bring to a queue.

@@ -8,16 +8,8 @@ use std::fmt;
 
 use hitless_wire::{PortId, QueueId};
 
+use crate::half::Half;
 use crate::resources::{Footprint, Kept, RegisterCell, RegisterUse};
-
-/// A half of the pipeline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Half {
-    /// Before the traffic manager: the hooks `link_receive` and `ingress`, and timer packets.
-    Ingress,
-    /// After it: `egress` and `link_transmit`.
-    Egress,
-}
 
 /// What a mechanism did that the hardware cannot do.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -18,7 +18,7 @@ pub struct Report {
     /// `(scope, quantity, its value from each of these times on)`.
     pub series: Vec<Series>,
     /// Promises that were broken, each in one sentence.
-    pub broken_promises: Vec<String>,
+    pub violated_invariants: Vec<String>,
     /// Whether the mechanism did anything at all: one that was switched on and never acted is reported.
     pub acted: bool,
 }
@@ -27,6 +27,13 @@ impl Report {
     /// An empty report of `mechanism`.
     pub fn new(mechanism: &'static str) -> Self {
         Self { mechanism, ..Self::default() }
+    }
+
+    /// Counters of the whole switch. The mechanism acted if one of them is above zero.
+    pub fn of_counters<const N: usize>(mechanism: &'static str, counters: [(&'static str, u64); N]) -> Self {
+        let mut report = Self { acted: counters.iter().any(|(_, value)| *value > 0), ..Self::new(mechanism) };
+        counters.into_iter().for_each(|(counter, value)| report.count("switch", counter, value));
+        report
     }
 
     /// Adds a counter.

@@ -1,7 +1,7 @@
 //! What Bolt's hosts and switches tell each other (Arslan et al., NSDI 2023).
 //!
-//! The flags of data packets take a byte ([`crate::TcpHeader::congestion_option`]). A switch with a long queue tells the
-//! sender by a packet of its own (SRC, sub-RTT control), which is a [`crate::Transport`] of its own here.
+//! The flags of data packets take a byte ([`crate::TcpHeader::congestion_option`]). A switch with a long queue tells
+//! the sender by a packet of its own (SRC, sub-RTT control), which is a [`crate::Transport`] of its own here.
 
 use crate::units::BitRate;
 
@@ -39,8 +39,8 @@ impl BoltFlags {
     }
 }
 
-/// What a switch tells the sender of a data packet that met a long queue (SRC; section 3.1, algorithm 1). The paper's packet
-/// carries the time at which the data packet was sent; here the sender knows it by the sequence.
+/// What a switch tells the sender of a data packet that met a long queue (SRC; section 3.1, algorithm 1). The paper's
+/// packet carries the time at which the data packet was sent; here the sender knows it by the sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CongestionNotice {
     /// Offset in the flow of the data packet's first byte.

@@ -1,17 +1,17 @@
-//! What packets carry between the two halves of a switch that deflects (Practical Packet Deflection, sections 4.1 and 4.2).
+//! What packets carry between the two halves of a switch that deflects (Practical Packet Deflection, sections 4.1 and
+//! 4.2).
 //!
-//! Both are metadata of one switch and never on a link. The authors' program puts the second into a packet of its own, whose 72
-//! bytes on the recirculation port have room for it.
+//! Both are metadata of one switch and never on a link. The authors' program puts the second into a packet of its
+//! own, whose 72 bytes on the recirculation port have room for it.
 
-use crate::shim::{Shim, ShimKind};
+use crate::shim::{Shim, ShimId};
 
 /// The new moving average of a queue's ranks, which a packet takes from ingress to egress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CarriedMean(pub u32);
 
 impl Shim for CarriedMean {
-    const KIND: ShimKind = ShimKind::DeflectionMean;
-    const BYTES: usize = 4;
+    const ID: ShimId = ShimId::new(4, 3);
     const WIRE_BYTES: u32 = 0;
 
     #[inline]
@@ -39,8 +39,7 @@ pub struct QueueState {
 }
 
 impl Shim for QueueState {
-    const KIND: ShimKind = ShimKind::DeflectionControl;
-    const BYTES: usize = 11;
+    const ID: ShimId = ShimId::new(11, 0);
     const WIRE_BYTES: u32 = 0;
 
     #[inline]

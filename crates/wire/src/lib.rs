@@ -27,7 +27,7 @@ pub use bolt::{BoltFlags, CongestionNotice};
 pub use ordered_set::OrderedSet;
 pub use packet::{Ecn, FlowId, HostId, Packet, PortId, QueueId, ServiceKey};
 pub use priority_mark::PriorityMark;
-pub use shim::{Shim, ShimKind, ShimStack};
+pub use shim::{Shim, ShimId, ShimStack};
 pub use transport::{
     PacketPairAcknowledgement, PacketPairData, PacketPairHeader, PairPosition, RoceHeader, RoceOpcode, SackBlocks,
     TcpFlags, TcpHeader, Transport, UdpHeader,

@@ -1,14 +1,14 @@
-//! What Link Layer Retry (Ultra Ethernet 1.0) puts on a link: a number in the preamble of each frame, and control ordered
-//! sets the other way.
+//! What Link Layer Retry (Ultra Ethernet 1.0) puts on a link: a number in the preamble of each frame, and control
+//! ordered sets the other way.
 //!
-//! After the public descriptions of the standard (SAI proposal "Link Layer Retry", SONiC's design of the same name). The
-//! number replaces bytes of the preamble, so that a frame becomes no longer. The bits of the real sets are not public;
-//! these are our own.
+//! After the public descriptions of the standard (SAI proposal "Link Layer Retry", SONiC's design of the same name).
+//! The number replaces bytes of the preamble, so that a frame becomes no longer. The bits of the real sets are not
+//! public; these are our own.
 
 use std::fmt;
 
 use crate::ordered_set::OrderedSet;
-use crate::shim::{Shim, ShimKind};
+use crate::shim::{Shim, ShimId};
 
 /// Where a frame stands among those of its link: 20 bits that wrap.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -58,8 +58,7 @@ impl fmt::Debug for SequenceNumber {
 pub struct PreambleSequence(pub SequenceNumber);
 
 impl Shim for PreambleSequence {
-    const KIND: ShimKind = ShimKind::LinkLayerRetry;
-    const BYTES: usize = 3;
+    const ID: ShimId = ShimId::new(3, 3);
     const WIRE_BYTES: u32 = 0;
 
     #[inline]

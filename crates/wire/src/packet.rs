@@ -117,8 +117,8 @@ impl Packet {
         Some(shim)
     }
 
-    /// Whether a switch has made it to tell a sender of congestion. Mechanisms that send packets elsewhere leave it on its
-    /// way.
+    /// Whether a switch has made it to tell a sender of congestion. Mechanisms that send packets elsewhere leave it
+    /// on its way.
     #[inline]
     pub fn is_congestion_notice(&self) -> bool {
         matches!(self.transport, Transport::CongestionNotice(_))

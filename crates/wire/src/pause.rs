@@ -1,6 +1,6 @@
 //! Priority flow control frames (IEEE 802.1Qbb): pause or resume one traffic class of the link partner.
 
-use crate::shim::{Shim, ShimKind};
+use crate::shim::{Shim, ShimId};
 
 /// A PFC frame is a minimum-size Ethernet frame.
 pub const PAUSE_FRAME_BYTES: u32 = 64;
@@ -35,8 +35,7 @@ impl PauseFrame {
 }
 
 impl Shim for PauseFrame {
-    const KIND: ShimKind = ShimKind::PriorityFlowControl;
-    const BYTES: usize = 3;
+    const ID: ShimId = ShimId::new(3, 2);
     const WIRE_BYTES: u32 = 0;
 
     fn emit(&self, bytes: &mut [u8]) {

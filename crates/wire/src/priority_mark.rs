@@ -1,13 +1,14 @@
 //! The mark by which a sender tells switches how urgent a packet is, and the receiver where it belongs.
 //!
-//! Vertigo and Preemptive Deflection mark packets below the transport, at the sending host, with the bytes that remain of
-//! their flow (Practical Packet Deflection, section 3; Vertigo, CoNEXT 2021, section 3.1), or with those already sent (least
-//! attained service, appendix A). Neither paper gives a format; this one is 8 bytes between IP and the transport.
+//! Vertigo and Preemptive Deflection mark packets below the transport, at the sending host, with the bytes that
+//! remain of their flow (Practical Packet Deflection, section 3; Vertigo, CoNEXT 2021, section 3.1), or with those
+//! already sent (least attained service, appendix A). Neither paper gives a format; this one is 8 bytes between IP
+//! and the transport.
 
 use crate::packet::Packet;
-use crate::shim::{Shim, ShimKind};
+use crate::shim::{Shim, ShimId};
 
-/// What a marking layer has written on a packet.
+/// What a priority tagger has written on a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PriorityMark {
     /// Bytes that remain of the flow from the first of this packet on, or bytes sent before it; 0: the most urgent.
@@ -33,8 +34,8 @@ impl PriorityMark {
 }
 
 impl Packet {
-    /// How urgent its sender holds it: [`PriorityMark::urgency`], and 0, the most urgent, without a mark. So acknowledgements
-    /// and control packets go first, as in Vertigo's published code.
+    /// How urgent its sender holds it: [`PriorityMark::urgency`], and 0, the most urgent, without a mark. So
+    /// acknowledgements and control packets go first, as in Vertigo's published code.
     #[inline]
     pub fn urgency(&self) -> u32 {
         self.shims.get::<PriorityMark>().map_or(0, PriorityMark::urgency)
@@ -42,8 +43,7 @@ impl Packet {
 }
 
 impl Shim for PriorityMark {
-    const KIND: ShimKind = ShimKind::PriorityMark;
-    const BYTES: usize = 7;
+    const ID: ShimId = ShimId::new(7, 0);
     /// With one that is reserved, and zero.
     const WIRE_BYTES: u32 = 8;
 

@@ -1,11 +1,12 @@
 //! What RIMM's switches write on packets between them (Lin, Hung and Wen, IEEE Access 2022).
 //!
-//! Each header follows the Ethernet header and begins with an EtherType of its own; the packet's own type comes behind it.
-//! Those two bytes are counted in [`Shim::WIRE_BYTES`] and not kept: they say what the kind of the shim says. A packet
-//! bears one of the three at most: the depth that rides on any packet is a field of the header of a detoured one.
+//! Each header follows the Ethernet header and begins with an EtherType of its own; the packet's own type comes
+//! behind it. Those two bytes are counted in [`Shim::WIRE_BYTES`] and not kept: they say what the kind of the shim
+//! says. A packet bears one of the three at most: the depth that rides on any packet is a field of the header of a
+//! detoured one.
 
 use crate::packet::{MINIMUM_FRAME_BYTES, Packet, PortId};
-use crate::shim::{Shim, ShimKind, ShimStack};
+use crate::shim::{Shim, ShimId, ShimStack};
 use crate::transport::Transport;
 
 const ETHER_TYPE_BYTES: u32 = 2;
@@ -24,8 +25,7 @@ pub struct DetourHeader {
 }
 
 impl Shim for DetourHeader {
-    const KIND: ShimKind = ShimKind::RimmDetour;
-    const BYTES: usize = 8;
+    const ID: ShimId = ShimId::new(8, 0);
     const WIRE_BYTES: u32 = Self::BYTES as u32 + ETHER_TYPE_BYTES;
 
     #[inline]
@@ -55,8 +55,7 @@ pub struct TelemetryHeader {
 }
 
 impl Shim for TelemetryHeader {
-    const KIND: ShimKind = ShimKind::RimmTelemetry;
-    const BYTES: usize = 2;
+    const ID: ShimId = ShimId::new(2, 0);
     const WIRE_BYTES: u32 = Self::BYTES as u32 + ETHER_TYPE_BYTES;
 
     #[inline]
@@ -70,7 +69,8 @@ impl Shim for TelemetryHeader {
     }
 }
 
-/// By which the egress of a switch tells its ingress of a depth, through a neighbour (section III-A, microburst detector).
+/// By which the egress of a switch tells its ingress of a depth, through a neighbour (section III-A, microburst
+/// detector).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageHeader {
     /// The switch that is to read it, which sent it.
@@ -84,8 +84,7 @@ pub struct MessageHeader {
 }
 
 impl Shim for MessageHeader {
-    const KIND: ShimKind = ShimKind::RimmMessage;
-    const BYTES: usize = 5;
+    const ID: ShimId = ShimId::new(5, 0);
     const WIRE_BYTES: u32 = Self::BYTES as u32 + ETHER_TYPE_BYTES;
 
     fn emit(&self, bytes: &mut [u8]) {
@@ -135,10 +134,18 @@ mod tests {
         }
 
         #[test]
-        fn parse_inverts_emit(sequence: u32, origin: u8, detours: u8, depth_segments: u16, port: u16, is_repeated: bool) {
+        fn parse_inverts_emit(
+            sequence: u32,
+            origin: u8,
+            detours: u8,
+            depth_segments: u16,
+            port: u16,
+            is_repeated: bool,
+        ) {
             let detour = DetourHeader { sequence, origin, detours, depth_segments };
             let telemetry = TelemetryHeader { depth_segments };
-            let message = MessageHeader { origin, port: PortId(port % MessageHeader::PORTS), is_repeated, depth_segments };
+            let port = PortId(port % MessageHeader::PORTS);
+            let message = MessageHeader { origin, port, is_repeated, depth_segments };
             let mut packet = Packet { frame_bytes: 1_518, ..Packet::default() };
             packet.push_shim(detour).unwrap();
             packet.push_shim(telemetry).unwrap();

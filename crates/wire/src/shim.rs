@@ -6,75 +6,54 @@
 
 use std::fmt;
 
-/// Names the kind of a shim. The order of the values has no meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum ShimKind {
-    /// LinkGuardian's data header: [`crate::linkguardian::DataHeader`].
-    LinkGuardianData = 1,
-    /// LinkGuardian's cumulative acknowledgement: [`crate::linkguardian::AckHeader`].
-    LinkGuardianAck = 2,
-    /// LinkGuardian's loss notification: [`crate::linkguardian::LossNotification`].
-    LinkGuardianLoss = 3,
-    /// A priority flow control frame: [`crate::pause::PauseFrame`].
-    PriorityFlowControl = 4,
-    /// The number by which a checker recognises a packet at the far end of a link: [`CheckNumber`].
-    CheckNumber = 5,
-    /// SQR's metadata of a cached packet: [`crate::sqr::CacheMetadata`].
-    SqrCache = 6,
-    /// The number that Link Layer Retry puts into a frame's preamble: [`crate::link_layer_retry::PreambleSequence`].
-    LinkLayerRetry = 7,
-    /// RIMM's header of a detoured packet: [`crate::rimm::DetourHeader`].
-    RimmDetour = 8,
-    /// RIMM's in-band telemetry: [`crate::rimm::TelemetryHeader`].
-    RimmTelemetry = 9,
-    /// RIMM's message packet: [`crate::rimm::MessageHeader`].
-    RimmMessage = 10,
-    /// How often switches have detoured the packet: [`DetourCount`].
-    DetourCount = 11,
-    /// Wharf's header: [`crate::wharf::WharfHeader`].
-    Wharf = 12,
-    /// A message between the ends of a protected link: [`crate::linkguardian::ControlHeader`].
-    LinkGuardianControl = 13,
-    /// How urgent the sender holds the packet: [`crate::priority_mark::PriorityMark`].
-    PriorityMark = 14,
-    /// What is left of a packet whose payload a switch has cut off: [`crate::trimmed::Trimmed`].
-    Trimmed = 18,
-    /// A moving average on its way from ingress to egress: [`crate::deflection::CarriedMean`].
-    DeflectionMean = 20,
-    /// What a control packet says of a queue: [`crate::deflection::QueueState`].
-    DeflectionControl = 21,
-}
+/// Names a header on a [`ShimStack`], and says how long it is, so that the stack can step over headers that it does
+/// not know.
+///
+/// ```text
+/// outside:1 number:2 length:5
+/// ```
+///
+/// Of each length there are eight: four for headers of this tree ([`ShimId::new`]), and four, 128 to 255, for headers
+/// from outside of it ([`ShimId::outside`]). A header that finds those of its length taken makes itself a byte
+/// longer.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct ShimId(u8);
 
-impl ShimKind {
-    /// Every kind there is.
-    pub const ALL: [ShimKind; 17] = [
-        ShimKind::LinkGuardianData,
-        ShimKind::LinkGuardianAck,
-        ShimKind::LinkGuardianLoss,
-        ShimKind::PriorityFlowControl,
-        ShimKind::CheckNumber,
-        ShimKind::SqrCache,
-        ShimKind::LinkLayerRetry,
-        ShimKind::DetourCount,
-        ShimKind::RimmDetour,
-        ShimKind::RimmTelemetry,
-        ShimKind::RimmMessage,
-        ShimKind::Wharf,
-        ShimKind::LinkGuardianControl,
-        ShimKind::PriorityMark,
-        ShimKind::DeflectionMean,
-        ShimKind::DeflectionControl,
-        ShimKind::Trimmed,
-    ];
+impl ShimId {
+    const LENGTH_BITS: u32 = 5;
+    const LENGTH_MASK: u8 = (1 << Self::LENGTH_BITS) - 1;
+    const NUMBERS: u8 = 4;
 
-    /// Whether it is for checkers and counters of a simulation: no room is counted for it on a link.
-    pub const fn is_for_observers(self) -> bool {
-        matches!(self, Self::CheckNumber | Self::DetourCount)
+    /// A header of this tree that takes `bytes` in the descriptor: `number`, from 0 to 3, tells those of one length
+    /// apart.
+    ///
+    /// # Panics
+    /// For a length that no stack has room for, or a number beyond 3; in a constant, the compiler says so.
+    pub const fn new(bytes: usize, number: u8) -> Self {
+        assert!(bytes > 0 && bytes < CAPACITY_BYTES, "a header is from 1 to 27 bytes long");
+        assert!(number < Self::NUMBERS, "there are four headers of a length");
+        Self(number << Self::LENGTH_BITS | bytes as u8)
     }
 
-    fn from_number(kind: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|&known| known as u8 == kind)
+    /// The same for a header from outside of this tree.
+    ///
+    /// # Panics
+    /// As [`Self::new`].
+    pub const fn outside(bytes: usize, number: u8) -> Self {
+        Self(Self::new(bytes, number).0 | 1 << 7)
+    }
+
+    /// Bytes that such a header takes in the descriptor.
+    #[inline]
+    pub const fn bytes(self) -> usize {
+        (self.0 & Self::LENGTH_MASK) as usize
+    }
+}
+
+impl fmt::Debug for ShimId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "header {} ({} B)", self.0, self.bytes())
     }
 }
 
@@ -84,8 +63,7 @@ impl ShimKind {
 pub struct CheckNumber(pub u32);
 
 impl Shim for CheckNumber {
-    const KIND: ShimKind = ShimKind::CheckNumber;
-    const BYTES: usize = 4;
+    const ID: ShimId = ShimId::new(4, 2);
     const WIRE_BYTES: u32 = 0;
 
     #[inline]
@@ -99,14 +77,13 @@ impl Shim for CheckNumber {
     }
 }
 
-/// How often switches have sent the packet to a neighbour instead of to its own full queue; for counters: it takes no room on the
-/// wire. Only PABO decides by it, whose authors count bounces in the packet too.
+/// How often switches have sent the packet to a neighbour instead of to its own full queue; for counters: it takes no
+/// room on the wire. Only PABO decides by it, whose authors count bounces in the packet too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DetourCount(pub u8);
 
 impl Shim for DetourCount {
-    const KIND: ShimKind = ShimKind::DetourCount;
-    const BYTES: usize = 1;
+    const ID: ShimId = ShimId::new(1, 0);
     const WIRE_BYTES: u32 = 0;
 
     #[inline]
@@ -122,10 +99,10 @@ impl Shim for DetourCount {
 
 /// A header that can be pushed on a [`ShimStack`].
 pub trait Shim: Copy {
-    /// Which kind it is; one type per kind.
-    const KIND: ShimKind;
-    /// Bytes it takes in the descriptor.
-    const BYTES: usize;
+    /// What names it on a stack; one type per id.
+    const ID: ShimId;
+    /// Bytes it takes in the descriptor: those of its id.
+    const BYTES: usize = Self::ID.bytes();
     /// Bytes it adds to the frame on a link; zero for metadata that stays inside a switch.
     const WIRE_BYTES: u32 = Self::BYTES as u32;
 
@@ -136,15 +113,15 @@ pub trait Shim: Copy {
     fn parse(bytes: &[u8]) -> Self;
 }
 
-/// What names the kind of a shim before its bytes.
-const KIND_BYTES: usize = 1;
+/// What names a shim before its bytes.
+const ID_BYTES: usize = 1;
 const CAPACITY_BYTES: usize = 28;
 
 /// As many shims as have room in 28 bytes, each with [`ShimStack::needed_bytes`].
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct ShimStack {
-    /// Shims from the bottom, each its kind and its bytes; behind the last of them zeros, which are no kind.
+    /// Shims from the bottom, each its id and its bytes; behind the last of them zeros, which are no id.
     bytes: [u8; CAPACITY_BYTES],
 }
 
@@ -154,7 +131,7 @@ pub struct ShimStackFull;
 
 impl fmt::Display for ShimStackFull {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a packet carries at most {CAPACITY_BYTES} bytes of shim headers and their kinds")
+        write!(f, "a packet carries at most {CAPACITY_BYTES} bytes of shim headers and their ids")
     }
 }
 
@@ -164,9 +141,9 @@ impl ShimStack {
     /// What all shims of a packet may need together.
     pub const CAPACITY_BYTES: usize = CAPACITY_BYTES;
 
-    /// What a shim of type `S` needs: its bytes, and one for its kind.
+    /// What a shim of type `S` needs: its bytes, and one for its id.
     pub const fn needed_bytes<S: Shim>() -> usize {
-        KIND_BYTES + S::BYTES
+        ID_BYTES + S::BYTES
     }
 
     /// Whether no shim is on the stack.
@@ -178,7 +155,7 @@ impl ShimStack {
     /// Whether a shim of type `S` is on the stack.
     #[inline]
     pub fn contains<S: Shim>(&self) -> bool {
-        self.find(S::KIND).is_some()
+        self.find(S::ID).is_some()
     }
 
     /// Puts `shim` on top.
@@ -188,116 +165,78 @@ impl ShimStack {
     pub fn push<S: Shim>(&mut self, shim: S) -> Result<(), ShimStackFull> {
         let used_bytes = self.used_bytes();
         let room = self.bytes.get_mut(used_bytes..used_bytes + Self::needed_bytes::<S>()).ok_or(ShimStackFull)?;
-        room[0] = S::KIND as u8;
-        shim.emit(&mut room[KIND_BYTES..]);
+        room[0] = S::ID.0;
+        shim.emit(&mut room[ID_BYTES..]);
         Ok(())
     }
 
     /// A copy of the shim of type `S`.
     #[inline]
     pub fn get<S: Shim>(&self) -> Option<S> {
-        let start = self.find(S::KIND)?;
+        let start = self.find(S::ID)?;
         Some(S::parse(&self.bytes[start..start + S::BYTES]))
     }
 
     /// Overwrites the shim of type `S`; false when there is none.
     #[inline]
     pub fn replace<S: Shim>(&mut self, shim: S) -> bool {
-        let Some(start) = self.find(S::KIND) else { return false };
+        let Some(start) = self.find(S::ID) else { return false };
         shim.emit(&mut self.bytes[start..start + S::BYTES]);
         true
     }
 
     /// Takes the shim of type `S` off the stack, wherever it lies.
     pub fn remove<S: Shim>(&mut self) -> Option<S> {
-        let start = self.find(S::KIND)?;
+        let start = self.find(S::ID)?;
         let shim = S::parse(&self.bytes[start..start + S::BYTES]);
-        self.bytes.copy_within(start + S::BYTES.., start - KIND_BYTES);
+        self.bytes.copy_within(start + S::BYTES.., start - ID_BYTES);
         self.bytes[CAPACITY_BYTES - Self::needed_bytes::<S>()..].fill(0);
         Some(shim)
     }
 
-    /// The kinds on the stack and their bytes, from the bottom.
-    pub fn iter(&self) -> impl Iterator<Item = (ShimKind, &[u8])> {
+    /// The ids on the stack and the bytes of each, from the bottom.
+    pub fn iter(&self) -> impl Iterator<Item = (ShimId, &[u8])> {
         let mut start = 0;
         std::iter::from_fn(move || {
-            let kind = *self.bytes.get(start)?;
-            let bytes = &self.bytes[start + KIND_BYTES..][..stored_bytes(kind)?];
-            start += KIND_BYTES + bytes.len();
-            Some((ShimKind::from_number(kind)?, bytes))
+            let id = self.id_at(start)?;
+            let bytes = &self.bytes[start + ID_BYTES..][..id.bytes()];
+            start += ID_BYTES + bytes.len();
+            Some((id, bytes))
         })
     }
 
-    /// Where the bytes of the shim of this kind begin.
+    /// Where the bytes of the shim with this id begin.
     #[inline]
-    fn find(&self, wanted: ShimKind) -> Option<usize> {
+    fn find(&self, wanted: ShimId) -> Option<usize> {
         let mut start = 0;
         loop {
-            let kind = *self.bytes.get(start)?;
-            if kind == wanted as u8 {
-                return Some(start + KIND_BYTES);
+            let id = self.id_at(start)?;
+            if id == wanted {
+                return Some(start + ID_BYTES);
             }
-            start += KIND_BYTES + stored_bytes(kind)?;
+            start += ID_BYTES + id.bytes();
         }
+    }
+
+    /// The id at this place; `None` behind the last shim.
+    #[inline]
+    fn id_at(&self, start: usize) -> Option<ShimId> {
+        self.bytes.get(start).filter(|&&id| id != 0).map(|&id| ShimId(id))
     }
 
     fn used_bytes(&self) -> usize {
         let mut used = 0;
-        while let Some(bytes) = self.bytes.get(used).and_then(|&kind| stored_bytes(kind)) {
-            used += KIND_BYTES + bytes;
+        while let Some(id) = self.id_at(used) {
+            used += ID_BYTES + id.bytes();
         }
+        debug_assert!(used <= CAPACITY_BYTES, "{used} bytes of shims on a stack of {CAPACITY_BYTES}");
         used
-    }
-}
-
-/// Bytes that a shim of this kind takes in the descriptor; `None` for a number that is no kind.
-#[inline]
-fn stored_bytes(kind: u8) -> Option<usize> {
-    use crate::linkguardian::{AckHeader, ControlHeader, DataHeader, LossNotification};
-    use crate::pause::PauseFrame;
-    use crate::rimm::{DetourHeader, MessageHeader, TelemetryHeader};
-    const DATA: u8 = ShimKind::LinkGuardianData as u8;
-    const ACK: u8 = ShimKind::LinkGuardianAck as u8;
-    const LOSS: u8 = ShimKind::LinkGuardianLoss as u8;
-    const PFC: u8 = ShimKind::PriorityFlowControl as u8;
-    const CHECK: u8 = ShimKind::CheckNumber as u8;
-    const SQR: u8 = ShimKind::SqrCache as u8;
-    const RETRY: u8 = ShimKind::LinkLayerRetry as u8;
-    const DETOURS: u8 = ShimKind::DetourCount as u8;
-    const DETOUR: u8 = ShimKind::RimmDetour as u8;
-    const TELEMETRY: u8 = ShimKind::RimmTelemetry as u8;
-    const MESSAGE: u8 = ShimKind::RimmMessage as u8;
-    const WHARF: u8 = ShimKind::Wharf as u8;
-    const CONTROL: u8 = ShimKind::LinkGuardianControl as u8;
-    const MARK: u8 = ShimKind::PriorityMark as u8;
-    const TRIMMED: u8 = ShimKind::Trimmed as u8;
-    const MEAN: u8 = ShimKind::DeflectionMean as u8;
-    const STATE: u8 = ShimKind::DeflectionControl as u8;
-    match kind {
-        DATA => Some(DataHeader::BYTES),
-        ACK => Some(AckHeader::BYTES),
-        LOSS => Some(LossNotification::BYTES),
-        PFC => Some(PauseFrame::BYTES),
-        CHECK => Some(CheckNumber::BYTES),
-        SQR => Some(crate::sqr::CacheMetadata::BYTES),
-        RETRY => Some(crate::link_layer_retry::PreambleSequence::BYTES),
-        DETOURS => Some(DetourCount::BYTES),
-        DETOUR => Some(DetourHeader::BYTES),
-        TELEMETRY => Some(TelemetryHeader::BYTES),
-        MESSAGE => Some(MessageHeader::BYTES),
-        WHARF => Some(crate::wharf::WharfHeader::BYTES),
-        CONTROL => Some(ControlHeader::BYTES),
-        MARK => Some(crate::priority_mark::PriorityMark::BYTES),
-        TRIMMED => Some(crate::trimmed::Trimmed::BYTES),
-        MEAN => Some(crate::deflection::CarriedMean::BYTES),
-        STATE => Some(crate::deflection::QueueState::BYTES),
-        _ => None,
     }
 }
 
 impl fmt::Debug for ShimStack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.iter().map(|(kind, _)| kind)).finish()
+        f.debug_list().entries(self.iter().map(|(id, _)| id)).finish()
     }
 }
 
@@ -334,20 +273,39 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_on_the_stack_is_listed_with_its_bytes() {
+    fn every_header_on_the_stack_is_listed_with_its_bytes() {
         let mut stack = ShimStack::default();
         stack.push(CheckNumber(0x0102_0304)).unwrap();
         stack.push(ack(9)).unwrap();
-        let listed: Vec<_> = stack.iter().map(|(kind, bytes)| (kind, bytes.to_vec())).collect();
-        let expected = [(ShimKind::CheckNumber, vec![1, 2, 3, 4]), (ShimKind::LinkGuardianAck, vec![0x70, 0, 9])];
+        let listed: Vec<_> = stack.iter().map(|(id, bytes)| (id, bytes.to_vec())).collect();
+        let expected = [(CheckNumber::ID, vec![1, 2, 3, 4]), (AckHeader::ID, vec![0x70, 0, 9])];
         assert_eq!(listed, expected);
     }
 
-    #[test]
-    fn every_kind_has_a_length() {
-        for kind in ShimKind::ALL {
-            assert!(stored_bytes(kind as u8).is_some_and(|bytes| (1..CAPACITY_BYTES).contains(&bytes)), "{kind:?}");
+    /// A header from outside of this tree.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    struct Foreign([u8; 9]);
+
+    impl Shim for Foreign {
+        const ID: ShimId = ShimId::outside(9, 3);
+
+        fn emit(&self, bytes: &mut [u8]) {
+            bytes.copy_from_slice(&self.0);
         }
+
+        fn parse(bytes: &[u8]) -> Self {
+            Self(bytes.try_into().expect("a header is handed its own bytes"))
+        }
+    }
+
+    #[test]
+    fn a_header_that_the_stack_does_not_know_is_stepped_over() {
+        assert!(Foreign::ID.0 >= 128 && ShimId::new(27, 3).0 < 128);
+        let mut stack = ShimStack::default();
+        stack.push(Foreign([7; 9])).unwrap();
+        stack.push(ack(9)).unwrap();
+        assert_eq!((stack.get(), stack.get()), (Some(ack(9)), Some(Foreign([7; 9]))));
+        assert_eq!((stack.remove(), stack.iter().count()), (Some(Foreign([7; 9])), 1));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What SQR writes on the packets it keeps (section III-F). It never leaves the switch.
 
 use crate::packet::PortId;
-use crate::shim::{Shim, ShimKind};
+use crate::shim::{Shim, ShimId};
 
 /// The metadata of a packet in SQR's cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,8 +41,7 @@ impl Skip {
 
 /// A skip is its first tag and its length, which has 24 bits.
 impl Shim for CacheMetadata {
-    const KIND: ShimKind = ShimKind::SqrCache;
-    const BYTES: usize = 17;
+    const ID: ShimId = ShimId::new(17, 0);
     const WIRE_BYTES: u32 = 0;
 
     fn emit(&self, bytes: &mut [u8]) {

@@ -66,11 +66,12 @@ impl TcpFlags {
     pub const CWR: TcpFlags = TcpFlags(16);
     /// Push: the last segment of an application's write.
     pub const PSH: TcpFlags = TcpFlags(32);
-    /// An acknowledgement that tells of a segment which came without its payload: the segment that begins at `sequence`,
-    /// and that was sent with `timestamp`. It stands for an option of [`Self::LOSS_OPTION_BYTES`].
+    /// An acknowledgement that tells of a segment which came without its payload: the segment that begins at
+    /// `sequence`, and that was sent with `timestamp`. It stands for an option of [`Self::LOSS_OPTION_BYTES`].
     pub const LOSS: TcpFlags = TcpFlags(64);
 
-    /// An acknowledgement whose first SACK block is a DSACK (RFC 2883): `timestamp` bytes from `sequence` on have come twice.
+    /// An acknowledgement whose first SACK block is a DSACK (RFC 2883): `timestamp` bytes from `sequence` on have
+    /// come twice.
     pub const DSACK: TcpFlags = TcpFlags(128);
 
     /// An experimental option (RFC 6994): kind, length, identifier of 2 bytes, sequence number and timestamp.

@@ -1,11 +1,11 @@
 //! Packets whose payload a switch has cut off, so that their header at least gets to the receiver.
 //!
-//! CP (Cheng et al., NSDI 2014), NDP (Handley et al., SIGCOMM 2017, section 3.1), and Ultra Ethernet's packet trimming. There
-//! the switch changes the DSCP to one that says so, and the IP header keeps the length that the packet had; here the
-//! shim says both, and takes no room on a link.
+//! CP (Cheng et al., NSDI 2014), NDP (Handley et al., SIGCOMM 2017, section 3.1), and Ultra Ethernet's packet
+//! trimming. There the switch changes the DSCP to one that says so, and the IP header keeps the length that the
+//! packet had; here the shim says both, and takes no room on a link.
 
 use crate::packet::Packet;
-use crate::shim::{Shim, ShimKind};
+use crate::shim::{Shim, ShimId};
 use crate::transport::Transport;
 
 /// The packet has come without its payload.
@@ -16,8 +16,7 @@ pub struct Trimmed {
 }
 
 impl Shim for Trimmed {
-    const KIND: ShimKind = ShimKind::Trimmed;
-    const BYTES: usize = 2;
+    const ID: ShimId = ShimId::new(2, 1);
     const WIRE_BYTES: u32 = 0;
 
     #[inline]
@@ -32,10 +31,10 @@ impl Shim for Trimmed {
 }
 
 impl Packet {
-    /// Cuts the payload off: the frame is `frame_bytes` long from now on. Only data whose sender has said that its receiver
-    /// knows what to do with a header alone may be cut (Ultra Ethernet: a DSCP says so), which here is what TCP sends.
-    /// False, and the packet is as it was, for any other, for a frame that is not longer, and for one that carries
-    /// too many shims.
+    /// Cuts the payload off: the frame is `frame_bytes` long from now on. Only data whose sender has said that its
+    /// receiver knows what to do with a header alone may be cut (Ultra Ethernet: a DSCP says so), which here is what
+    /// TCP sends. False, and the packet is as it was, for any other, for a frame that is not longer, and for one that
+    /// carries too many shims.
     pub fn trim(&mut self, frame_bytes: u32) -> bool {
         let is_data = matches!(self.transport, Transport::Tcp(_)) && self.transport.has_payload();
         let Ok(before) = u16::try_from(self.frame_bytes) else { return false };

@@ -4,11 +4,11 @@
 //! class:3 block:5 | index:8 | original EtherType:16 | length:16
 //! ```
 //!
-//! It stands behind the Ethernet addresses, in place of the EtherType, which it carries. Of a parity frame, which has no
-//! EtherType of its own, that field holds the number of data frames in the block; the published programs fill a block that
-//! is short with empty frames instead.
+//! It stands behind the Ethernet addresses, in place of the EtherType, which it carries. Of a parity frame, which has
+//! no EtherType of its own, that field holds the number of data frames in the block; the published programs fill a
+//! block that is short with empty frames instead.
 
-use crate::shim::{Shim, ShimKind};
+use crate::shim::{Shim, ShimId};
 
 /// The header of a data frame or a parity frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +32,7 @@ impl WharfHeader {
 }
 
 impl Shim for WharfHeader {
-    const KIND: ShimKind = ShimKind::Wharf;
-    const BYTES: usize = 6;
+    const ID: ShimId = ShimId::new(6, 0);
 
     #[inline]
     fn emit(&self, bytes: &mut [u8]) {

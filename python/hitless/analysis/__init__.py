@@ -2,6 +2,7 @@
 
 - ``percentiles``: percentiles by nearest rank, their order-statistic intervals, ratios of percentiles, CDFs
 - ``intervals``: exact intervals of counts (Poisson, Clopper-Pearson), of means, and the bootstrap
+- ``paired``: two sides run with the same seeds: ratios and differences
 - ``fairness``: Jain's index, of anything and over time
 - ``goodness``: the chi-square test
 - ``special``: the two incomplete functions that the intervals rest on
@@ -16,6 +17,7 @@ from hitless.analysis.intervals import (
     poisson_interval,
     proportion_interval,
 )
+from hitless.analysis.paired import Paired, paired_difference, paired_ratio
 from hitless.analysis.percentiles import (
     cdf,
     percentile,
@@ -25,12 +27,15 @@ from hitless.analysis.percentiles import (
 
 __all__ = [
     "Interval",
+    "Paired",
     "bootstrap_interval",
     "cdf",
     "chi_square_p_value",
     "fairness_over_time",
     "jain_index",
     "mean_interval",
+    "paired_difference",
+    "paired_ratio",
     "percentile",
     "percentile_interval",
     "percentile_ratio",

@@ -37,10 +37,11 @@ def bench(work: str | None, *, seed: int, instructions: bool, json: bool) -> Non
 
 
 def _known(work: str) -> str:
-    if work.upper() not in WORKS:
+    known = next((name for name in WORKS if name.upper() == work.upper()), None)
+    if known is None:
         listing = "; ".join(f"{name}: {text}" for name, text in WORKS.items())
         raise BadInput(f"there is no workload {work!r}", rule=f"one of {', '.join(WORKS)}", hint=listing)
-    return work.upper()
+    return known
 
 
 def _measure(work: str, seed: int, *, instructions: bool) -> dict[str, Any]:

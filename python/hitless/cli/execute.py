@@ -1,8 +1,10 @@
 """Running exhibits from the command line: progress, Ctrl-C, and the results folder."""
 
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -12,8 +14,8 @@ from hitless.cli.interrupt import EXIT_INTERRUPTED, on_interrupt
 from hitless.cli.progress import ProgressDisplay
 from hitless.exhibits.campaign import Campaign, Result
 from hitless.exhibits.numbers import format_paper
-from hitless.report.page import render_report
-from hitless.results import ResultsFolder, write_exhibit
+from hitless.report.page import render_pictures, render_report
+from hitless.results import ResultsFolder, file_name, write_exhibit
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,13 @@ class Execution:
     folder: ResultsFolder
     results: Sequence[Result]
     interrupted: bool
+    wall_s: float
+    """From its beginning to its end."""
+
+    @property
+    def report(self) -> Path:
+        """The page to open."""
+        return self.folder.path / "report.html"
 
     @property
     def exit_code(self) -> int:
@@ -47,11 +56,14 @@ class Execution:
             rows = sum(len(result.rows) for result in self.results)
             total = len(self.results)
             print_note(f"interrupted: {complete} of {total} exhibits are complete; the {rows} rows done are kept")
-        print_note(f"report: {self.folder.path / 'report.html'}")
+        print_note(f"report: {self.report}")
 
 
 def execute(campaign: Campaign, folder: ResultsFolder, what: str, **more: Any) -> Execution:
     """Run a campaign with progress on stderr and write everything; ``more`` goes into the manifest."""
+    if folder.replaces is not None:
+        print_note(f"the results of {folder.replaces} in {folder.path} are replaced")
+    began_s = time.monotonic()
     results: list[Result] = []
     described: list[dict[str, Any]] = []
     with on_interrupt(campaign.stop), ProgressDisplay(what) as display:
@@ -59,7 +71,7 @@ def execute(campaign: Campaign, folder: ResultsFolder, what: str, **more: Any) -
             results.append(result)
             described += write_exhibit(folder, result)
     results.sort(key=lambda result: campaign.order[result.entry.id])
-    execution = Execution(folder, results, campaign.interrupted)
+    execution = Execution(folder, results, campaign.interrupted, time.monotonic() - began_s)
     incomplete = [result.entry.id for result in results if not result.complete]
     more |= {"interrupted": campaign.interrupted, "incomplete": incomplete}
     manifest = folder.manifest(["hitless", *sys.argv[1:]], described, **more)
@@ -79,3 +91,5 @@ def _write(execution: Execution, manifest: dict[str, Any]) -> None:
     if rows:
         folder.write_tables({"rows": pl.DataFrame(rows, infer_schema_length=None)})
     folder.write_text("report.html", render_report(execution.results, manifest))
+    for name, picture in render_pictures(execution.results):
+        folder.write_text(f"pictures/{file_name(name)}.svg", picture)

@@ -1,5 +1,6 @@
 """`hitless fleet`: years of corrupting links, from the command line."""
 
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from rich import box
 from rich.table import Table
 
 from hitless.analysis import bootstrap_interval
+from hitless.cli import fleet_report
 from hitless.cli.console import print_error, print_json, print_note, stdout
 from hitless.cli.interrupt import EXIT_INTERRUPTED, on_interrupt
 from hitless.cli.progress import ProgressDisplay
@@ -102,7 +104,12 @@ def run_year(
             **_facts(finished, window),
         }
         folder.write_json("summary.json", facts)
+        manifest = folder.manifest(["hitless", *sys.argv[1:]], [], interrupted=False, incomplete=[], seed=source.seed)
+        folder.write_text("report.html", fleet_report.report(facts, finished.states, manifest))
     _print_facts("Year", {**facts, "folder": str(folder.path)}, json=json)
+    if not json:
+        print_note(fleet_report.PENALTY)
+    print_note(f"report: {folder.path / 'report.html'}")
     return 0
 
 

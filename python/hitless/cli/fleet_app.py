@@ -69,7 +69,9 @@ def run(
       hitless fleet run -p corropt -t fabric:pods=20 --seed 7 --json
       hitless fleet run -p corropt --trace trace.json --repairs results/year/repairs.tsv
 
-    The folder holds series.tsv (the published simulator's columns), the same as Parquet, and repairs.tsv.
+    Penalty is the sum of the loss rates of all links that corrupt frames and are up; effective, with what LinkGuardian
+    leaves of it. The folder holds report.html, series.tsv (the published simulator's columns), the same as Parquet,
+    and repairs.tsv.
     """
     from hitless.cli import fleet as command
 

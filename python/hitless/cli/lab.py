@@ -1,7 +1,8 @@
 """`hitless lab`: starting a lab, and what is said of it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ from hitless.errors import BadInput, HitlessError
 from hitless.lab import client, control, kernel, registry
 from hitless.lab.plan import LabPlan, lab_name
 from hitless.lab.process import Lab, Launch, ended_by_signals, plan_of
+from hitless.lab.rates import scaled
 from hitless.lab.scope import scope
 from hitless.live import LiveScenario, Mode, Status, check_live, replay
+from hitless.prototype.kinds import load
 from hitless.suggest import did_you_mean
 
 
@@ -30,10 +33,17 @@ def up(
     slack_us: float,
     real_time: bool,
     congestion: str | None,
+    mechanisms: Sequence[Path],
+    scale_rates: float | None,
     json: bool,
 ) -> int:
     """Start a lab; return the exit code."""
+    load(mechanisms)
     text, file_name = read_scenario(file), shown_name(file)
+    if scale_rates is not None:
+        check_live(text, file_name)
+        text = scaled(text, scale_rates, file_name)
+        print_note(f"--scale-rates {scale_rates:g}: all links are {1 / scale_rates:,.4g} times slower; delays stay")
     scenario = check_live(text, file_name)
     kernel.require_tools()
     kernel.require_privileges("hitless lab")
@@ -49,6 +59,7 @@ def up(
         is_strict=strict,
         record=client.absolute(record),
         congestion=congestion,
+        mechanisms=[str(file.absolute()) for file in mechanisms],
     )
     plan = plan_of(launch.name, scenario)
     _say_scope(scenario)
@@ -108,9 +119,16 @@ def _hosts(plan: LabPlan, ready: dict[str, Any]) -> Table:
     for column in ("host", "address", "interface mode", "kernel set to"):
         table.add_column(column)
     modes = {port["node"]: port["mode"] for port in ready["status"]["ports"]}
-    for host in plan.hosts:
-        table.add_row(host.name, host.address, modes.get(host.name, ""), ready["hosts"][host.name])
+    kinds = ((modes.get(host.name, ""), ready["hosts"][host.name]) for host in plan.hosts)
+    for kind, alike in groupby(zip(kinds, plan.hosts, strict=True), key=lambda pair: pair[0]):
+        hosts = [host for _, host in alike]
+        table.add_row(_range([host.name for host in hosts]), _range([host.address for host in hosts]), *kind)
     return table
+
+
+def _range(names: Sequence[str]) -> str:
+    """Neighbours that are alike in one line: "h0 .. h319"."""
+    return names[0] if len(names) == 1 else f"{names[0]} .. {names[-1]}"
 
 
 def _self_test_lines(status: Mapping[str, Any]) -> Iterator[str]:
@@ -190,8 +208,9 @@ def _say_result(name: str, result: Status, *, strict: bool, json: bool) -> int:
     return warn(result, strict=strict)
 
 
-def show_replay(file: Path, *, json: bool) -> int:
+def show_replay(file: Path, *, mechanisms: Sequence[Path], json: bool) -> int:
     """Repeat a recorded run; return the exit code."""
+    load(mechanisms)
     found = replay(file)
     if json:
         print_json(asdict(found))

@@ -12,7 +12,16 @@ lab_app = typer.Typer(
 
 Name = Annotated[str | None, typer.Option("--name", "-n", help="Which lab; not needed when one is up.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout, and nothing else there.")]
-Link = Annotated[str, typer.Argument(metavar="LINK", help='"sw1->sw2" in that direction, "sw1<->sw2" in both.')]
+Mechanisms = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--mechanism",
+        metavar="FILE",
+        help="A Python file with a mechanism that the scenario names; may be repeated.",
+        show_default=False,
+    ),
+]
+Link = Annotated[str, typer.Argument(metavar="LINK", help='sw1-sw2 in that direction, "sw1<->sw2" in both.')]
 
 
 @lab_app.command()
@@ -43,6 +52,11 @@ def up(
         str | None,
         typer.Option(help="TCP congestion control of every host, such as bbr.", show_default="the scenario's"),
     ] = None,
+    mechanism: Mechanisms = None,
+    scale_rates: Annotated[
+        float | None,
+        typer.Option(min=1e-9, max=1.0, metavar="FACTOR", help="All links this much slower, such as 0.01."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Bring a scenario up: hosts, links, mechanisms. Needs root; returns when the lab is up and has tested itself.
@@ -53,7 +67,8 @@ def up(
       hitless lab exec h1 -- ping -c 3 h2
       hitless lab down
 
-    The lab starts no flows: programs do, in its hosts. Their addresses are 10.0.0.1, 10.0.0.2, ... in the order of
+    A rate that this machine cannot forward is refused; --scale-rates has all links slower. The lab starts no flows:
+    programs do, in its hosts. Their addresses are 10.0.0.1, 10.0.0.2, ... in the order of
     the scenario, and inside the hosts their names work too.
     """
     from hitless.cli import lab
@@ -68,6 +83,8 @@ def up(
         slack_us=slack_us,
         real_time=real_time,
         congestion=congestion,
+        mechanisms=mechanism or [],
+        scale_rates=scale_rates,
         json=json,
     )
     raise typer.Exit(code)
@@ -85,7 +102,7 @@ def execute(
 
     Examples:
 
-      hitless lab exec h1 -- iperf3 --server
+      hitless lab exec h1 -- ping -c 3 h2
       hitless lab exec h2 -- bash
     """
     from hitless.cli import lab
@@ -97,9 +114,10 @@ def execute(
 def status(
     name: Name = None,
     watch: Annotated[bool, typer.Option("--watch", "-w", help="Until Ctrl-C, again and again.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Links, hosts and counters with nothing but zeros too.")] = False,
     json: Json = False,
 ) -> None:
-    """Rates and queues of links, what mechanisms did, drops, missed deadlines.
+    """Rates, queues and states of links (failed, losing, protected), what mechanisms did, drops, missed deadlines.
 
     Examples:
 
@@ -108,7 +126,7 @@ def status(
     """
     from hitless.cli import lab_status
 
-    lab_status.show(name, watch=watch, json=json)
+    lab_status.show(name, watch=watch, every=every, json=json)
 
 
 @lab_app.command()
@@ -129,7 +147,8 @@ def repair(link: Link, name: Name = None) -> None:
     lab.ask(name, Repair, link=link)
 
 
-@lab_app.command()
+# A rate below zero is no option: it is to be refused as a rate.
+@lab_app.command(context_settings={"ignore_unknown_options": True})
 def corrupt(
     link: Link,
     rate: Annotated[float, typer.Argument(min=0.0, max=1.0, help="Share of frames, such as 1e-3; 0 for none.")],
@@ -194,6 +213,7 @@ def down(
 @lab_app.command()
 def replay(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What hitless lab up --record has kept.")],
+    mechanism: Mechanisms = None,
     json: Json = False,
 ) -> None:
     """Repeat a recorded lab in simulation, and compare every decision of its switches: 1 when one differs.
@@ -206,7 +226,7 @@ def replay(
     """
     from hitless.cli import lab
 
-    raise typer.Exit(lab.show_replay(file, json=json))
+    raise typer.Exit(lab.show_replay(file, mechanisms=mechanism or [], json=json))
 
 
 @lab_app.command("list")

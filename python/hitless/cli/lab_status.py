@@ -7,6 +7,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.table import Table
+from rich.text import Text
 
 from hitless.cli.console import print_json, print_note, stdout
 from hitless.errors import HitlessError
@@ -20,7 +21,7 @@ _OVERHEAD_BYTES = 24
 Values = Mapping[str, Any]
 
 
-def show(name: str | None, *, watch: bool, json: bool) -> None:
+def show(name: str | None, *, watch: bool, every: bool, json: bool) -> None:
     """Print the status, with rates of half a second, or keep printing it until Ctrl-C or the end of the lab."""
     record = client.living(name)
     name = record.plan.name
@@ -31,16 +32,17 @@ def show(name: str | None, *, watch: bool, json: bool) -> None:
         return
     before, status = status, _later(name)
     if not watch:
-        stdout.print(view(status, before, rates))
+        stdout.print(view(status, before, rates, every=every))
         return
-    with Live(view(status, before, rates), console=stdout, auto_refresh=False, screen=stdout.is_terminal) as display:
+    first = view(status, before, rates, every=every)
+    with Live(first, console=stdout, auto_refresh=False, screen=stdout.is_terminal) as display:
         while True:
             try:
                 before, status = status, _later(name)
             except HitlessError:
                 print_note(f"the lab {name} has ended")
                 return
-            display.update(view(status, before, rates), refresh=True)
+            display.update(view(status, before, rates, every=every), refresh=True)
 
 
 def _later(name: str | None) -> Values:
@@ -48,11 +50,30 @@ def _later(name: str | None) -> Values:
     return client.ask(name, Status())
 
 
-def view(status: Values, before: Values, rates_bps: Mapping[str, int]) -> RenderableType:
-    """Tables for a terminal; rates are those since ``before``."""
-    parts: list[RenderableType] = [_headline(status), _links(status, before, rates_bps), _ports(status)]
-    parts += [table for table in (_mechanisms(status), _drops(status)) if table.row_count]
+def view(status: Values, before: Values, rates_bps: Mapping[str, int], *, every: bool) -> RenderableType:
+    """Tables for a terminal; rates are those since ``before``. What has only zeros is there with ``every``."""
+    shown = status if every else _without_zeros(status)
+    parts: list[RenderableType] = [_headline(status)]
+    tables = (
+        _links(shown, before, rates_bps),
+        _states(status),
+        _ports(shown),
+        _mechanisms(shown, every=every),
+        _drops(status),
+    )
+    parts += [table for table in tables if table.row_count]
+    left = [len(status[name]) - len(shown[name]) for name in ("links", "ports")]
+    if any(left):
+        parts.append(f"without a frame, and not shown: {left[0]} links and {left[1]} hosts (--all)")
     return Group(*parts, *(f"warning: {warning}" for warning in status["warnings"]))
+
+
+def _without_zeros(status: Values) -> Values:
+    """Only links and hosts that a frame has crossed, or that something is the matter with."""
+    states = status.get("states", {})
+    links = [link for link in status["links"] if link["frames_sent"] or link["link"] in states]
+    ports = [port for port in status["ports"] if port["frames_received"] + port["frames_sent"] or port.get("failed")]
+    return {**status, "links": links, "ports": ports}
 
 
 def _headline(status: Values) -> str:
@@ -61,7 +82,7 @@ def _headline(status: Values) -> str:
     overload = "[bold red]overloaded[/]" if status["is_overloaded"] else "keeps up"
     return (
         f"up for {status['elapsed_s']:.0f} s   {overload}   deadlines missed: {misses}   "
-        f"frames inside: {status['frames_inside']}"
+        f"frames in flight: {status['frames_inside']}"
     )
 
 
@@ -88,6 +109,14 @@ def _links(status: Values, before: Values, rates_bps: Mapping[str, int]) -> Tabl
     return table
 
 
+def _states(status: Values) -> Table:
+    """Links with which something is the matter."""
+    table = _table("link", "state", left=2)
+    for link, state in status.get("states", {}).items():
+        table.add_row(link, Text(state))
+    return table
+
+
 def _ports(status: Values) -> Table:
     table = _table("host", "mode", "in", "out", "overrun", "refused", "late p99.9, us", "latest, us", "missed")
     for port in status["ports"]:
@@ -106,10 +135,10 @@ def _ports(status: Values) -> Table:
     return table
 
 
-def _mechanisms(status: Values) -> Table:
+def _mechanisms(status: Values, *, every: bool) -> Table:
     table = _table("switch", "mechanism", "at", "counter", "value", left=4)
     for switch, mechanism, scope, counter, value in status["mechanisms"]:
-        if value:
+        if every or (value and not counter.startswith("resources")):
             table.add_row(switch, mechanism, scope, counter, f"{value:,}")
     return table
 

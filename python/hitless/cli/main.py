@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from hitless.cli import console
+from hitless.cli.flags import without_types
 from hitless.cli.fleet_app import fleet_app
 from hitless.cli.lab_app import lab_app
+from hitless.cli.mechanism_app import mechanism_app
 from hitless.cli.results_app import results_app
 from hitless.errors import BadInput, HitlessError
+from hitless.native import STALE, stale
 
 if TYPE_CHECKING:
     from hitless.exhibits.model import Effort
@@ -30,6 +33,7 @@ corruptd_app = typer.Typer(no_args_is_help=True, help="Find corrupting links and
 app.add_typer(scenario_app, name="scenario")
 app.add_typer(fleet_app, name="fleet")
 app.add_typer(lab_app, name="lab")
+app.add_typer(mechanism_app, name="mechanism")
 app.add_typer(bench_app, name="bench")
 app.add_typer(results_app, name="results")
 app.add_typer(corruptd_app, name="corruptd")
@@ -38,6 +42,15 @@ Seed = Annotated[int, typer.Option(min=0, max=2**53 - 1, help="Same seed, same r
 Out = Annotated[Path | None, typer.Option(help="Folder for the results.", show_default="results/TIME-WHAT")]
 ScenarioFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="A scenario file; - for standard input.", allow_dash=True)
+]
+Mechanisms = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--mechanism",
+        metavar="FILE",
+        help="A Python file with a mechanism that the scenario names; may be repeated.",
+        show_default=False,
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout, and nothing else there.")]
 
@@ -72,6 +85,7 @@ def hitless(
       hitless reproduce lg/fig8 --quick
       hitless scenario example NAME > mine.toml
       hitless run mine.toml
+      hitless compare mine.toml --with linkguardian
 
     Or with a year of corrupting links in a whole datacenter:
 
@@ -81,10 +95,16 @@ def hitless(
 
       hitless lab up examples/lossy-link.toml
 
+    Or write a mechanism of your own:
+
+      hitless mechanism new early-drop
+
     Numbers and tables go to stdout, everything else to stderr.
     Exit code 0: done. 1: a run failed. 2: wrong usage or input. 130: interrupted.
     """
     context.obj = debug
+    if context.invoked_subcommand != "mechanism" and stale():
+        console.print_note(STALE)
 
 
 @app.command()
@@ -116,7 +136,8 @@ def reproduce(
         list[str] | None,
         typer.Option(metavar="PATTERN", help="Only runs of this name, such as '*DCTCP 10/40G 95 %'; may be repeated."),
     ] = None,
-    list_only: Annotated[bool, typer.Option("--list", help="List the exhibits.")] = False,
+    tables: Annotated[bool, typer.Option("--tables", help="Show every row, before the summary.")] = False,
+    list_only: Annotated[bool, typer.Option("--list", help="List the exhibits, and how long each takes.")] = False,
 ) -> None:
     """Regenerate figures and tables of papers, each number beside the paper's.
 
@@ -124,8 +145,11 @@ def reproduce(
 
       hitless reproduce                        the headline exhibits of every paper
       hitless reproduce lg/fig8 lg/fig10 -j 1  two exhibits, one simulation at a time
-      hitless reproduce lg --quick --json      all of LinkGuardian's, for a program
+      hitless reproduce lg --quick --tables    all of LinkGuardian's, with every row
+      hitless reproduce lg --quick --json      the same for a program
       hitless reproduce pd/fig6 --points '*Swift*'  some runs of one exhibit
+
+    One exhibit is shown with its rows, several on one screen; the report has everything, and --tables shows it here.
 
     A verdict is match, beyond (the paper's own scheme does better here than the paper says), differs, or unjudged
     (the paper has no number, or the runs cannot tell). Ctrl-C keeps what is done, and but for --quick the same command
@@ -148,6 +172,7 @@ def reproduce(
         seed=seed,
         out=out,
         json=json,
+        tables=tables,
         jobs=jobs,
         fresh=fresh,
         patterns=points or [],
@@ -164,6 +189,7 @@ def run(
         int | None,
         typer.Option(min=0, max=2**53 - 1, help="Instead of the scenario's own.", show_default=False),
     ] = None,
+    mechanism: Mechanisms = None,
     out: Out = None,
     json: Json = False,
 ) -> None:
@@ -174,16 +200,74 @@ def run(
       hitless run mine.toml
       hitless run mine.toml --seed 7 --out results/seed7
       hitless scenario example NAME | hitless run - --json
+      hitless run mine.toml --mechanism early_drop.py
     """
     from hitless.cli.run import run_scenario
+    from hitless.prototype.kinds import load
 
+    load(mechanism or [])
     raise typer.Exit(run_scenario(scenario, seed=seed, out=out, json=json, debug=bool(context.obj)))
+
+
+@app.command()
+def compare(
+    context: typer.Context,
+    first: Annotated[Path, typer.Argument(metavar="A", help="A scenario file; - for standard input.", allow_dash=True)],
+    second: Annotated[
+        Path | None, typer.Argument(metavar="[B]", help="Another one; left out with --with, --without or --set.")
+    ] = None,
+    with_: Annotated[
+        list[str] | None,
+        typer.Option("--with", metavar="MECHANISM", help="B is A with it: linkguardian, or afq,ecn_rounds=8."),
+    ] = None,
+    without: Annotated[
+        list[str] | None, typer.Option("--without", metavar="MECHANISM", help="B is A without it.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="PATH=VALUE", help="A setting of B, as flows.bulk.load=0.8; may be repeated."),
+    ] = None,
+    mechanism: Mechanisms = None,
+    seeds: Annotated[int, typer.Option(min=1, max=10_000, help="How many pairs of runs.")] = 10,
+    seed: Seed = 1,
+    out: Out = None,
+    json: Json = False,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, help="Simulations at a time.", show_default="one a core")
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Forget finished runs, and run every one again.")] = False,
+) -> None:
+    """Run two scenarios with the same seeds, and say which differences are more than chance.
+
+    Examples:
+
+      hitless compare examples/leaf-spine-lossy.toml --with linkguardian
+      hitless compare examples/leaf-spine-lossy.toml --with link-layer-retry --seeds 20
+      hitless compare mine.toml --with 'linkguardian,link=sw1->sw2,mode=non-blocking'
+      hitless compare mine.toml --without afq
+      hitless compare mine.toml --set switch.ecn.threshold='20 packets'
+      hitless compare a.toml b.toml --seeds 30 --json
+
+    A mechanism comes with its defaults; one of links goes onto the links that corrupt frames, or that fail. With both
+    --without X and --with Y, A has X and B has Y. Ctrl-C keeps what is done, and the same command goes on from there.
+    """
+    from hitless.cli import compare as command
+    from hitless.comparison.sides import Asked
+    from hitless.prototype.kinds import load
+
+    load(mechanism or [])
+    asked = Asked(with_ or [], without or [], settings or [])
+    effort = command.Effort(seeds, seed, jobs, fresh)
+    raise typer.Exit(command.compare(first, second, asked, effort, out=out, json=json, debug=bool(context.obj)))
 
 
 @bench_app.command()
 def engine(
     work: Annotated[
-        str | None, typer.Argument(metavar="[A|B|C]", help="Workload; all three when none is named.")
+        str | None,
+        typer.Argument(
+            metavar="[WORK]", help="A, B, C, linkguardian, afq or deflection; all of them when none is named."
+        ),
     ] = None,
     instructions: Annotated[
         bool, typer.Option("--instructions", help="Count instructions per transmission with valgrind (slow).")
@@ -252,10 +336,13 @@ def live(
 @scenario_app.command()
 def check(
     file: ScenarioFile,
+    mechanism: Mechanisms = None,
 ) -> None:
     """Check a scenario, and print it with every default spelled out."""
     from hitless.cli import scenario
+    from hitless.prototype.kinds import load
 
+    load(mechanism or [])
     scenario.check(file)
 
 
@@ -418,7 +505,7 @@ def main() -> None:
     """The program ``hitless``."""
     debug = "--debug" in sys.argv
     try:
-        app()
+        without_types(typer.main.get_command(app))()
     except HitlessError as error:
         console.print_error(error, debug=debug)
         sys.exit(error.exit_code)

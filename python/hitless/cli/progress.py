@@ -76,7 +76,9 @@ class ProgressDisplay:
     def _line(self, parts: Sequence[Watched], elapsed_s: float) -> str:
         share = _share(parts)
         left = f", about {elapsed_s / share - elapsed_s:.0f} s left" if share > 0.02 else ""
-        return f"{_counts(self._what, parts)}: {share:.0%} after {elapsed_s:.0f} s{left}; now {_now(parts)}"
+        running = _now(parts)
+        now = f"; now {running}" if running else ""
+        return f"{_counts(self._what, parts)}: {share:.0%} after {elapsed_s:.0f} s{left}{now}"
 
 
 def _new_bar() -> Progress:

@@ -3,15 +3,23 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from hitless.cli.console import print_json, print_note
-from hitless.cli.execute import execute
+from hitless import _native
+from hitless.answer.screen import first_screen
+from hitless.cli.console import print_json, print_note, stdout
+from hitless.cli.execute import Execution, execute
+from hitless.cli.screen import print_screen, print_tallies, print_where
 from hitless.cli.show import print_result
 from hitless.errors import BadInput
 from hitless.exhibits.campaign import Campaign
+from hitless.exhibits.durations import estimate, in_words
 from hitless.exhibits.keeping import KeptPoints
 from hitless.exhibits.model import Effort
-from hitless.exhibits.registry import select
+from hitless.exhibits.pool import default_jobs
+from hitless.exhibits.registry import Entry, select
 from hitless.results import RESULTS, ResultsFolder
+
+_WORTH_SAYING_S = 20.0
+"""How long a run takes before it says how long it takes."""
 
 
 def reproduce(
@@ -21,6 +29,7 @@ def reproduce(
     seed: int,
     out: Path | None,
     json: bool,
+    tables: bool,
     jobs: int | None,
     fresh: bool,
     patterns: Sequence[str],
@@ -36,16 +45,39 @@ def reproduce(
     kept = None if effort == "quick" else KeptPoints((out or RESULTS) / "points")
     campaign = Campaign(chosen, seed=seed, effort=effort, jobs=jobs, kept=kept, fresh=fresh, patterns=patterns)
     _tell_what_is_there(campaign, kept)
+    if not patterns:
+        _tell_how_long(chosen, effort, jobs)
     execution = execute(campaign, ResultsFolder("reproduce", out), "simulating", seed=seed, effort=effort)
     if kept is not None and kept.trouble is not None:
         print_note(f"warning: points could not be kept in {kept.folder}: {kept.trouble.strerror}")
     if json:
         print_json(execution.as_json())
     else:
-        for result in execution.results:
-            print_result(result)
+        _show(execution, effort=effort, seed=seed, tables=tables)
     execution.tell(debug=debug)
+    if execution.interrupted:
+        _tell_how_to_go_on(execution, chosen, kept)
     return execution.exit_code
+
+
+def _show(execution: Execution, *, effort: Effort, seed: int, tables: bool) -> None:
+    """The rows of a single exhibit, or of all where they are asked for; then the screen. Nothing where nothing is."""
+    present = [result for result in execution.results if result.rows]
+    if not present:
+        return
+    is_single = len(execution.results) == 1
+    if tables or is_single:
+        for result in present:
+            print_result(result)
+    screen = first_screen(execution.results)
+    if is_single:
+        print_tallies(screen)
+        print_where(screen, execution.report)
+        return
+    runs = f"{screen.runs:,} simulation{'' if screen.runs == 1 else 's'}"
+    version, took = _native.version(), in_words(execution.wall_s)
+    stdout.print(f"hitless {version}, {effort} runs, seed {seed}: {runs} in {took}", style="dim", markup=False)
+    print_screen(screen, execution.report)
 
 
 def _tell_what_is_there(campaign: Campaign, kept: KeptPoints | None) -> None:
@@ -53,3 +85,20 @@ def _tell_what_is_there(campaign: Campaign, kept: KeptPoints | None) -> None:
     if kept is not None and there:
         note = f"{there} of {len(campaign.tasks)} points are there already, in {kept.folder}; --fresh runs them again"
         print_note(note)
+
+
+def _tell_how_long(chosen: Sequence[Entry], effort: Effort, jobs: int | None) -> None:
+    cores = min(jobs or default_jobs(), default_jobs())
+    seconds = estimate([entry.id for entry in chosen], effort, cores)
+    if seconds is not None and seconds > _WORTH_SAYING_S:
+        print_note(f"about {in_words(seconds)} on {cores} core{'' if cores == 1 else 's'}; Ctrl-C keeps what is done")
+
+
+def _tell_how_to_go_on(execution: Execution, chosen: Sequence[Entry], kept: KeptPoints | None) -> None:
+    if kept is not None:
+        print_note(f"the same command goes on from here: finished points are in {kept.folder}")
+        return
+    complete = {result.entry.id for result in execution.results if result.complete}
+    missing = [entry.id for entry in chosen if entry.id not in complete]
+    if missing:
+        print_note(f"to go on with what is missing: hitless reproduce {' '.join(missing)} --quick")

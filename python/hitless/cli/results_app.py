@@ -15,6 +15,20 @@ Root = Annotated[Path, typer.Option(help="The checkout whose pages are meant.", 
 
 
 @results_app.command()
+def durations(
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="FOLDER...", help="Folders that hitless reproduce has written.")
+    ],
+) -> None:
+    """Put how long exhibits took into this program's own list, which `hitless reproduce --list` shows."""
+    from hitless.cli.console import print_note
+    from hitless.exhibits.durations import FILE, refresh
+
+    added = refresh(folders)
+    print_note(f"{len(added)} exhibits are refreshed in {FILE}")
+
+
+@results_app.command()
 def add(
     folders: Annotated[
         list[Path], typer.Argument(metavar="FOLDER...", help="Folders that hitless reproduce has written.")

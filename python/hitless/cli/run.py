@@ -1,11 +1,12 @@
 """`hitless run`: one scenario, from a file to a folder of results."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+from hitless.cli.answer import show_answer
 from hitless.cli.console import print_json
 from hitless.cli.execute import Execution, execute
-from hitless.cli.show import print_result
 from hitless.errors import BadInput
 from hitless.exhibits.campaign import Campaign
 from hitless.exhibits.custom import CustomScenario
@@ -45,9 +46,17 @@ def run_scenario(path: Path, *, seed: int | None, out: Path | None, json: bool, 
     if json:
         print_json(_document(path, execution))
     else:
-        print_result(execution.results[0])
+        _show(shown_name(path), execution)
     execution.tell(debug=debug)
     return execution.exit_code
+
+
+def _show(name: str, execution: Execution) -> None:
+    """Print what the run says; its tables are those of the result, since tasks let go of theirs."""
+    [result] = execution.results
+    [task] = result.tasks
+    if task.run is not None:
+        show_answer(name, replace(task.run, tables=result.tables))
 
 
 def _document(path: Path, execution: Execution) -> dict[str, object]:

@@ -15,7 +15,7 @@ from hitless.corruptd.redis_bus import RedisBus, RedisSettings, address, check_u
 from hitless.corruptd.sources import CounterSource
 from hitless.corruptd.sources.linux import LinuxSource, SysfsSource
 from hitless.corruptd.sources.sonic import SonicSource
-from hitless.errors import BadInput
+from hitless.errors import BadInput, reason
 from hitless.service import metrics as service_metrics
 from hitless.service.configuration import File, Section, parse, read_text
 
@@ -284,7 +284,7 @@ def _secret(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as failed:
-        raise BadInput(f"the password in {path} cannot be read: {failed}") from failed
+        raise BadInput(f"the password in {path} cannot be read: {reason(failed)}") from failed
 
 
 EXAMPLE = """\

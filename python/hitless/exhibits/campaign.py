@@ -11,7 +11,7 @@ from hitless.errors import BadInput, HitlessError
 from hitless.exhibits.keeping import KeptPoints, KeptWork
 from hitless.exhibits.model import Context, Effort, Exhibit, MissingRun, Point, Row, Runs
 from hitless.exhibits.pool import Pool, Task
-from hitless.exhibits.registry import Entry
+from hitless.exhibits.registry import Entry, Heading
 from hitless.exhibits.statements import counted_once
 from hitless.plot import Plot
 
@@ -23,7 +23,7 @@ _KEYS_SHOWN = 8
 class Result:
     """An exhibit's outcome, complete or as far as it came."""
 
-    entry: Entry
+    entry: Heading
     seed: int | None
     shortened: Sequence[str] = ()
     """What was made shorter than the paper's, in words."""
@@ -103,7 +103,7 @@ class _Work:
         self.result.tables = dict(self._exhibit.tables(runs, self._context))
 
 
-def _fault(entry: Entry, fault: Exception) -> HitlessError:
+def _fault(entry: Heading, fault: Exception) -> HitlessError:
     error = HitlessError(
         f"the exhibit could not be worked out: {type(fault).__name__}: {fault}",
         where=entry.id,

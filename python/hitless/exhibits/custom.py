@@ -6,11 +6,10 @@ import polars as pl
 
 from hitless.analysis import percentile, percentile_interval
 from hitless.exhibits.model import Context, Exhibit, Point, Row, Runs
+from hitless.outcome.losses import CORRUPTED, LINK_DOWN, Losses, losses_of
+from hitless.outcome.times import ALL_SIZES, PERCENTILES, Times, enough_for, goodputs_gbps, times_of
 from hitless.plot import Plot, Series, tail_series
 from hitless.simulation import Run
-
-_PERCENTILES = (50.0, 99.0, 99.9)
-_PS_PER_US = 1e6
 
 
 class CustomScenario(Exhibit):
@@ -25,29 +24,22 @@ class CustomScenario(Exhibit):
         yield Point(self._name, self._text)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        """Completion times of messages by group, their goodput, and losses by reason."""
+        """Completion times of messages and queries, goodput by group, and losses told apart."""
         run = runs[self._name]
-        for tag, times in _completion_us(run).items():
-            for percent in _PERCENTILES:
-                yield Row(
-                    tag,
-                    f"{len(times):,} messages",
-                    f"p{percent:g} FCT",
-                    "us",
-                    percentile(times, percent),
-                    interval=percentile_interval(times, percent),
-                )
-        yield from _goodput_rows(run)
-        for reason, count in run.summary.drops.items():
-            yield Row("all", reason, "packets lost", "packets", float(count))
+        for times in times_of(run):
+            yield from _time_rows(times)
+        for group, flows, gbps in goodputs_gbps(run):
+            yield Row(group, f"{flows:,} flow{'s' * (flows != 1)}", "goodput, all together", "Gb/s", gbps)
+        yield from _loss_rows(losses_of(run))
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         """The tail of the completion times, and whatever was sampled."""
         run = runs[self._name]
-        times = _completion_us(run)
-        if times:
-            series = [tail_series(group, values) for group, values in times.items()]
-            x, y = "FCT (us)", "share of messages at or above"
+        whole = [times for times in times_of(run) if times.sizes == ALL_SIZES and times.us.size]
+        if whole:
+            named = [(f"{each.group}, queries" if each.what == "queries" else each.group, each) for each in whole]
+            series = [tail_series(name, each.us.tolist()) for name, each in named]
+            x, y = "FCT (us)", "share at or above"
             yield Plot("Completion times", x, y, series, x_scale="log", y_scale="log")
         yield from _sample_plot(run, "queues", "port", title="Queue depth", unit="KB", scale=1e3)
         yield from _sample_plot(run, "throughput", "link", title="Carried in each interval", unit="MB", scale=1e6)
@@ -57,15 +49,26 @@ class CustomScenario(Exhibit):
         return runs[self._name].tables
 
 
-def _goodput_rows(run: Run) -> Iterable[Row]:
-    """Payload delivered a second, of each group of flows, while the run lasted."""
-    simulated_s = float(run.summary.values.get("simulated_s", 0.0))
-    if "flows" not in run.tables or simulated_s <= 0.0:
-        return
-    groups = run.table("flows").group_by("group", maintain_order=True)
-    for group, flows, delivered in groups.agg(pl.len(), pl.col("delivered_bytes").sum()).iter_rows():
-        gbps = delivered * 8 / simulated_s / 1e9
-        yield Row(group, f"{flows:,} flows", "goodput, all together", "Gb/s", gbps)
+def _time_rows(times: Times) -> Iterable[Row]:
+    """Percentiles of all sizes, then those of each class, as far as there are enough values for them."""
+    sizes = "" if times.sizes == ALL_SIZES else f" {times.sizes}"
+    short = "FCT" if times.what == "messages" else "QCT"
+    for percent in PERCENTILES:
+        if enough_for(percent, times.us.size):
+            interval = percentile_interval(times.us, percent)
+            x = f"{times.us.size:,} {times.what}{sizes}"
+            yield Row(times.group, x, f"p{percent:g} {short}", "us", percentile(times.us, percent), interval=interval)
+
+
+def _loss_rows(losses: Losses) -> Iterable[Row]:
+    """What hosts lost, and what was lost on links whoever's it was: dummies and copies of mechanisms are frames too."""
+    for reason, count in losses.dropped.items():
+        yield Row("all", reason, "packets dropped", "packets", float(count))
+    for reason, count in ((CORRUPTED, losses.corrupted), (LINK_DOWN, losses.lost_down)):
+        if count:
+            yield Row("all", reason, "frames lost, those of mechanisms counted", "frames", float(count))
+    if losses.lost_to_hosts is not None:
+        yield Row("all", "hosts", "packets lost to hosts", "packets", float(losses.lost_to_hosts))
 
 
 def _sample_plot(run: Run, table: str, subject: str, *, title: str, unit: str, scale: float) -> Iterable[Plot]:
@@ -78,13 +81,3 @@ def _sample_plot(run: Run, table: str, subject: str, *, title: str, unit: str, s
         for (name,), frame in frames.items()
     ]
     yield Plot(title, "time (ms)", f"{title.lower()} ({unit})", series)
-
-
-def _completion_us(run: Run) -> dict[str, list[float]]:
-    """Microseconds from the start of each completed message to its delivery, by group."""
-    if "messages" not in run.tables:
-        return {}
-    completed = run.table("messages").filter(pl.col("delivered_ps") >= pl.col("started_ps"))
-    times = completed.select("group", time=(pl.col("delivered_ps") - pl.col("started_ps")) / _PS_PER_US)
-    groups = times.partition_by("group", as_dict=True, maintain_order=True)
-    return {str(tag): group["time"].to_list() for (tag,), group in groups.items()}

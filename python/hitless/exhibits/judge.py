@@ -13,6 +13,7 @@ Rules for statements, and predicates on several numbers for them, are in `hitles
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol, TypeAlias
 
@@ -21,6 +22,15 @@ from hitless.analysis import Interval
 Verdict: TypeAlias = Literal["match", "beyond", "differs", "unjudged"]
 VERDICTS: tuple[Verdict, ...] = ("match", "beyond", "differs", "unjudged")
 """In the order in which they are counted and shown."""
+SEVERITY: tuple[Verdict, ...] = ("differs", "beyond", "match", "unjudged")
+"""Where several verdicts become one, the first of these that is among them."""
+VERDICT_WORDS: Mapping[Verdict, str] = {
+    "match": "match",
+    "beyond": "beyond",
+    "differs": "differs",
+    "unjudged": "not judged",
+}
+"""As people read them."""
 Direction: TypeAlias = Literal["lower", "higher"]
 
 NO_PAPER_VALUE = "the paper has no number"

@@ -33,6 +33,8 @@ class Task:
     began_s: float | None = None
     """By the monotonic clock, as ``ended_s``; None for a task that was stopped before it began."""
     ended_s: float | None = None
+    cpu_s: float = 0.0
+    """Processor time that its thread took, which other programs on the machine do not lengthen much."""
 
     @property
     def done(self) -> bool:
@@ -91,6 +93,7 @@ class Pool:
                 job.cancel()
 
     def _work(self, task: Task) -> None:
+        cpu_began_s = time.thread_time()
         try:
             if not self._stopped.is_set():
                 task.began_s = time.monotonic()
@@ -101,6 +104,7 @@ class Pool:
             task.failure = failure
         finally:
             task.job = None
+            task.cpu_s = time.thread_time() - cpu_began_s
             task.ended_s = time.monotonic()
 
     def _run(self, task: Task) -> Run:

@@ -15,37 +15,46 @@ from hitless.exhibits.model import Exhibit
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """A paper: the name before the slash of its exhibits' ids, what it is called, and the module of its exhibits."""
+    """A paper: the name before the slash of its exhibits' ids, its mechanism, its title, its exhibits' module."""
 
     name: str
+    mechanism: str
     title: str
     module: str
 
 
 PAPERS: tuple[Paper, ...] = (
-    Paper("lg", "LinkGuardian: masking corruption losses (SIGCOMM 2023)", "hitless.exhibits.linkguardian"),
-    Paper("afq", "AFQ: approximate fair queueing (NSDI 2018)", "hitless.exhibits.afq"),
-    Paper("sqr", "SQR: no packet lost when a link fails (ICNP 2019)", "hitless.exhibits.sqr"),
-    Paper("pd", "Simple and Preemptive Deflection (CoNEXT 2023)", "hitless.exhibits.deflection"),
-    Paper("rimm", "RIMM: microbursts detoured to a neighbour (IEEE Access 2022)", "hitless.exhibits.rimm"),
-    Paper("all", "All five systems: at once, and on real packets", "hitless.exhibits.together"),
+    Paper(
+        "lg", "LinkGuardian", "LinkGuardian: masking corruption losses (SIGCOMM 2023)", "hitless.exhibits.linkguardian"
+    ),
+    Paper("afq", "AFQ", "AFQ: approximate fair queueing (NSDI 2018)", "hitless.exhibits.afq"),
+    Paper("sqr", "SQR", "SQR: no packet lost when a link fails (ICNP 2019)", "hitless.exhibits.sqr"),
+    Paper("pd", "Deflection", "Simple and Preemptive Deflection (CoNEXT 2023)", "hitless.exhibits.deflection"),
+    Paper("rimm", "RIMM", "RIMM: microbursts detoured to a neighbour (IEEE Access 2022)", "hitless.exhibits.rimm"),
+    Paper("all", "All five", "All five systems: at once, and on real packets", "hitless.exhibits.together"),
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A registered exhibit."""
+class Heading:
+    """What stands above results, whatever made them."""
 
     id: str
     title: str
-    headline: bool
-    """Is it among those that ``hitless reproduce`` runs when none is named?"""
-    make: Callable[[], Exhibit]
 
     @property
     def paper(self) -> str:
         """The paper's name: what stands before the slash."""
         return self.id.partition("/")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry(Heading):
+    """A registered exhibit."""
+
+    headline: bool
+    """Is it among those that ``hitless reproduce`` runs when none is named?"""
+    make: Callable[[], Exhibit]
 
 
 ExhibitClass = TypeVar("ExhibitClass", bound=type[Exhibit])
@@ -74,7 +83,11 @@ def entries() -> list[Entry]:
 
 
 def select(ids: Sequence[str]) -> list[Entry]:
-    """The exhibits named, a bare paper's name meaning all of its; the headline ones when none is named."""
+    """The exhibits named; the headline ones when none is.
+
+    A paper's name, or its mechanism's, means all of its. What stands behind the slash is enough where only one paper
+    has it, and capitals do not matter.
+    """
     known = entries()
     if not ids:
         return [entry for entry in known if entry.headline]
@@ -85,14 +98,22 @@ def select(ids: Sequence[str]) -> list[Entry]:
 
 
 def _matching(wanted: str, known: Sequence[Entry]) -> list[Entry]:
-    matches = [entry for entry in known if wanted in {entry.id, entry.paper}]
-    if not matches:
-        raise BadInput(f"there is no exhibit {wanted!r}", hint=_hint(wanted, known))
-    return matches
+    name = wanted.lower()
+    papers = {paper.name for paper in PAPERS if name in {paper.name, paper.mechanism.lower()}}
+    matches = [entry for entry in known if name == entry.id.lower() or entry.paper in papers]
+    if matches:
+        return matches
+    short = [entry for entry in known if name == entry.id.lower().partition("/")[2]]
+    if not short:
+        raise BadInput(f"there is no exhibit {wanted!r}", hint=_hint(name, known))
+    if len(short) > 1:
+        which = "\n".join(f"    {entry.id:<10} {entry.title}" for entry in short)
+        raise BadInput(f"several papers have a {wanted!r}: which?", hint=f"one of\n{which}")
+    return short
 
 
 def _hint(wanted: str, known: Sequence[Entry]) -> str:
     names = [entry.id for entry in known] + sorted({entry.paper for entry in known})
-    near = difflib.get_close_matches(wanted.lower(), names, n=3, cutoff=0.5)
+    near = difflib.get_close_matches(wanted, names, n=3, cutoff=0.5)
     listing = "hitless reproduce --list shows them all"
     return f"did you mean {' or '.join(near)}? {listing}" if near else listing

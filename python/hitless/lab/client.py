@@ -37,7 +37,7 @@ def start(launch: Launch, note: Callable[[str], None]) -> dict[str, Any]:
     Raises `HitlessError`, and then nothing is left of it.
     """
     place = registry.Place(launch.name)
-    registry.run_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+    registry.make_run_folder()
     with place.log.open("ab") as log_file:
         process = subprocess.Popen(
             [sys.executable, "-m", "hitless.lab.process", launch.name],
@@ -49,6 +49,10 @@ def start(launch: Launch, note: Callable[[str], None]) -> dict[str, Any]:
         )
     try:
         return _wait_until_ready(process, launch, note)
+    except KeyboardInterrupt:
+        note(f"interrupted: removing what there is of the lab {launch.name}; with many hosts that takes a while")
+        _end(process, place)
+        raise
     except BaseException:
         _end(process, place)
         raise

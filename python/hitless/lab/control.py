@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from hitless.errors import BadInput, HitlessError
+from hitless.errors import BadInput, HitlessError, reason
 
 log = logging.getLogger(__name__)
 
@@ -123,7 +123,7 @@ def ask(path: Path, request: Request) -> dict[str, Any]:
             lab.sendall(request.model_dump_json().encode() + b"\n")
             answer = json.loads(_line(lab, ANSWER_BYTES_MAX))
         except (OSError, ValueError) as failed:
-            raise HitlessError(f"the lab does not answer: {failed}", where=str(path)) from failed
+            raise HitlessError(f"the lab does not answer: {reason(failed)}", where=str(path)) from failed
     if answer.get("version") != VERSION:
         hint = "hitless was changed while the lab was up; hitless lab down still ends it"
         raise HitlessError("the lab speaks another version", where=str(path), hint=hint)

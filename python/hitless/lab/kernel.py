@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -89,13 +89,11 @@ def _set_namespace(descriptor: int, name: str) -> None:
         raise HitlessError(f"the network namespace {name} cannot be entered: {os.strerror(ctypes.get_errno())}")
 
 
-def processes_in(namespace: str) -> list[int]:
-    """The processes in a network namespace, but for this one."""
-    path = NAMESPACES / namespace
-    if not path.exists():
-        return []
-    wanted = path.stat().st_ino
-    return [pid for pid in _all_processes() if pid != os.getpid() and _namespace_of(pid) == wanted]
+def processes_in(namespaces: Iterable[str]) -> list[int]:
+    """The processes in some network namespaces, but for this one; all processes are looked at once."""
+    paths = [NAMESPACES / name for name in namespaces]
+    wanted = {path.stat().st_ino for path in paths if path.exists()}
+    return [pid for pid in _all_processes() if pid != os.getpid() and _namespace_of(pid) in wanted] if wanted else []
 
 
 def _all_processes() -> list[int]:

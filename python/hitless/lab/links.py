@@ -1,13 +1,17 @@
 """Names of links as people type them."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from hitless.errors import BadInput
 from hitless.lab.plan import LinkPlan
 from hitless.suggest import did_you_mean
 
-_RULE = '"sw1->sw2" is that direction, "sw1<->sw2" both; "#1" at the end names the second of several parallel links'
+_RULE = (
+    'sw1-sw2 is from sw1 to sw2, as "sw1->sw2"; "sw1<->sw2" is both ways; '
+    '"#1" at the end names the second of several parallel links'
+)
 _PARTS = re.compile(r"^\s*(?P<first>[^<>\s]+?)\s*(?P<way><?->)\s*(?P<second>[^<>#\s]+?)(?P<number>#\d+)?\s*$")
 
 
@@ -16,9 +20,17 @@ class LinkNames:
 
     def __init__(self, links: Sequence[LinkPlan]) -> None:
         self._directed = [name for link in links for name in (link.name, link.reverse)]
+        short = Counter(map(_with_hyphen, self._directed))
+        self._by_hyphen = {_with_hyphen(name): name for name in self._directed if short[_with_hyphen(name)] == 1}
 
     def find(self, typed: str) -> str:
         """The link as scenarios name it. Raises `BadInput`."""
+        if typed in self._by_hyphen:
+            return self._by_hyphen[typed]
+        if typed.endswith("-"):
+            written = f"{typed.removesuffix('-')}-NODE"
+            hint = f"the shell took > for a file to write, and has left one behind: type {written}, or quote the name"
+            raise BadInput(f"{typed!r} is no name of a link", rule=_RULE, hint=hint)
         parts = _PARTS.match(typed)
         if parts is None:
             raise BadInput(f"{typed!r} is no name of a link", rule=_RULE, hint=did_you_mean(typed, self._directed))
@@ -27,3 +39,8 @@ class LinkNames:
         if directed not in self._directed:
             raise BadInput(f"the lab has no link {typed}", hint=did_you_mean(directed, self._directed))
         return f"{parts['first']}{parts['way']}{parts['second']}{number}"
+
+
+def _with_hyphen(name: str) -> str:
+    """As one types it where > would be the shell's."""
+    return name.replace("->", "-")

@@ -7,7 +7,7 @@ network manager, Docker) sees any of them.
 import os
 import signal
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from hitless.errors import HitlessError
@@ -19,6 +19,8 @@ from hitless.live import NetworkInterface
 _END_S = 2.0
 """What a process in a host may take to end before it is killed."""
 _GONE_S = 10.0
+_AT_ONCE = 32
+"""Namespaces made in one step, between which a lab can be told to end."""
 _NO_IPV6 = {f"net/ipv6/conf/{which}/disable_ipv6": "1" for which in ("all", "default")}
 
 
@@ -33,30 +35,37 @@ def require_free(plan: LabPlan) -> None:
         raise HitlessError(f"there is a network namespace {taken[0]} already, not made by this lab", hint=hint)
 
 
-def build(plan: LabPlan, tunings: Mapping[str, Tuning]) -> list[str]:
-    """Make everything; what the kernel refused and a lab can do without. Raises `HitlessError`."""
-    kernel.ip_batch([f"netns add {name}" for name in plan.namespaces])
+def build(plan: LabPlan, tunings: Mapping[str, Tuning], require_going_on: Callable[[], None]) -> list[str]:
+    """Make everything; what the kernel refused and a lab can do without. Raises `HitlessError`.
+
+    ``require_going_on`` is called between steps, and raises when the lab is to end before it is up.
+    """
+    for first in range(0, len(plan.namespaces), _AT_ONCE):
+        require_going_on()
+        kernel.ip_batch([f"netns add {name}" for name in plan.namespaces[first : first + _AT_ONCE]])
+    require_going_on()
     _build_fabric(plan)
     notes: list[str] = []
     for host in plan.hosts:
+        require_going_on()
         notes += _build_host(host, plan, tunings[host.name])
     return notes
 
 
 def remove(plan: LabPlan) -> None:
     """Remove what is there of a lab, its programs first. Raises `HitlessError` when something stays."""
-    present = [name for name in plan.namespaces if name in kernel.namespaces()]
-    end_processes(pid for name in present for pid in kernel.processes_in(name))
+    there = kernel.namespaces()
+    present = [name for name in plan.namespaces if name in there]
+    end_processes(kernel.processes_in(present))
     _end_late_ones(present)
     _remove_veths(plan, present)
-    for name in present:
-        kernel.run("ip", "netns", "delete", name)
+    kernel.ip_batch([f"netns delete {name}" for name in present])
 
 
-def _end_late_ones(namespaces: Iterable[str]) -> None:
+def _end_late_ones(namespaces: Sequence[str]) -> None:
     """End what was started while the others were asked to end: a namespace without a name would hide it."""
     until = time.monotonic() + _GONE_S
-    while (left := [pid for name in namespaces for pid in kernel.processes_in(name)]) and time.monotonic() < until:
+    while (left := kernel.processes_in(namespaces)) and time.monotonic() < until:
         _send(left, signal.SIGKILL)
         time.sleep(0.01)
 

@@ -27,8 +27,11 @@ from hitless.errors import HitlessError
 from hitless.lab import control, kernel, network, registry
 from hitless.lab.links import LinkNames
 from hitless.lab.plan import LabPlan, LinkPlan, make_plan
+from hitless.lab.rates import require_rates
+from hitless.lab.states import LinkStates
 from hitless.lab.tuning import Tuning, tunings
 from hitless.live import LiveOptions, LiveRun, LiveScenario, Mode, Status, check_live
+from hitless.prototype.kinds import load
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +57,8 @@ class Launch(BaseModel):
     record: str | None = None
     """A path from the root on."""
     congestion: str | None = None
+    mechanisms: list[str] = []
+    """Python files with mechanisms that the scenario names; paths from the root on."""
     real_time: bool = False
     """The fabric goes before all other programs of this machine."""
 
@@ -81,9 +86,11 @@ class Lab:
         self._launch = launch
         self._tell = tell
         self._place = registry.Place(launch.name)
+        load([Path(file) for file in launch.mechanisms])
         self._scenario = check_live(launch.text, launch.file_name)
         self._plan = plan_of(launch.name, self._scenario)
         self._names = LinkNames(self._plan.links)
+        self._states = LinkStates(self._scenario.effective, self._plan.links)
         self._is_stopping = False
         self._server: control.Server | None = None
 
@@ -132,6 +139,7 @@ class Lab:
         try:
             with live.running(at_end=self._server.wake):
                 self._require_going_on()
+                require_rates(live.status().values)
                 self._tell("ready", {"hosts": hosts, "status": live.status().values})
                 self._server.serve(lambda request: self._handle(live, request), lambda: self._goes_on(live))
             return live.result()
@@ -154,7 +162,7 @@ class Lab:
         self._place.hosts_file.write_text(_hosts_text(self._plan), encoding="ascii")
         # For programs in hosts, whoever they run as; the folder around it is closed to all others.
         self._place.hosts_file.chmod(0o644)
-        for note in network.build(self._plan, settings):
+        for note in network.build(self._plan, settings, self._require_going_on):
             self._tell("note", note)
         return {host: str(tuning) for host, tuning in settings.items()}
 
@@ -175,26 +183,28 @@ class Lab:
 
     def _handle(self, live: LiveRun, request: control.Request) -> dict[str, Any]:
         if isinstance(request, control.Status):
-            return dict(live.status().values)
+            return {**live.status().values, "states": self._states.described()}
         if isinstance(request, control.Stop):
             live.stop()
             self._is_stopping = True
             return dict(live.result().values)
-        live.command(self._command(request))
+        link = self._names.find(request.link)
+        live.command(_command(request, link))
+        self._states.follow(request, link)
         return {}
 
-    def _command(self, request: control.LinkRequest) -> str:
-        """As the live run understands it."""
-        link = self._names.find(request.link)
-        match request:
-            case control.Corrupt(rate=rate, mean_burst_frames=None):
-                return f"corrupt {link} {rate!r}"
-            case control.Corrupt(rate=rate, mean_burst_frames=frames):
-                return f"corrupt {link} {rate!r} {frames!r}"
-            case control.Protect(copies=copies, mode=mode):
-                return f"protect {link} {copies} {mode}"
-            case _:
-                return f"{request.command} {link}"
+
+def _command(request: control.LinkRequest, link: str) -> str:
+    """As the live run understands it."""
+    match request:
+        case control.Corrupt(rate=rate, mean_burst_frames=None):
+            return f"corrupt {link} {rate!r}"
+        case control.Corrupt(rate=rate, mean_burst_frames=frames):
+            return f"corrupt {link} {rate!r} {frames!r}"
+        case control.Protect(copies=copies, mode=mode):
+            return f"protect {link} {copies} {mode}"
+        case _:
+            return f"{request.command} {link}"
 
 
 def _hosts_text(plan: LabPlan) -> str:

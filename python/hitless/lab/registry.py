@@ -45,6 +45,15 @@ def run_folder() -> Path:
     return base / "hitless" / "lab"
 
 
+def make_run_folder() -> None:
+    """Raises `BadInput` where it may not be made."""
+    try:
+        run_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as refused:
+        hint = "run it as root: sudo hitless ..."
+        raise BadInput(f"no folder for labs: {refused.strerror}", where=str(run_folder()), hint=hint) from refused
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """The files of one lab."""
@@ -163,7 +172,7 @@ class Held(HitlessError):
 @contextmanager
 def lock(place: Place) -> Iterator[None]:
     """Have the name of a lab for oneself. Raises `Held`."""
-    run_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_run_folder()
     descriptor = _locked(place)
     try:
         yield
@@ -175,7 +184,7 @@ def lock(place: Place) -> Iterator[None]:
 
 def _locked(place: Place) -> int:
     while True:
-        descriptor = os.open(place.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = _opened(place.lock)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -185,6 +194,15 @@ def _locked(place: Place) -> int:
         if _is_at(descriptor, place.lock):
             return descriptor
         os.close(descriptor)
+
+
+def _opened(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as refused:
+        what = f"the lock of the lab cannot be taken: {refused.strerror}"
+        hint = "another user may have the lab up: run this as that user, or as root, or take another --name"
+        raise BadInput(what, where=str(path), hint=hint) from refused
 
 
 def _is_at(descriptor: int, path: Path) -> bool:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from hitless.errors import BadInput
+from hitless.errors import BadInput, reason
 
 File = Annotated[Path, Field(strict=False)]
 """TOML has no paths, only strings."""
@@ -28,7 +28,7 @@ def read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as failed:
-        raise BadInput(f"{path} cannot be read: {failed}") from failed
+        raise BadInput(f"{path} cannot be read: {reason(failed)}") from failed
 
 
 def parse(model: type[Model], text: str, file_name: str, *, hint: str) -> Model:

@@ -10,10 +10,8 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hitless.errors import BadInput
-from hitless.exhibits.judge import Verdict
+from hitless.exhibits.judge import SEVERITY, Verdict
 
-_SEVERITY: Sequence[Verdict] = ("differs", "beyond", "match", "unjudged")
-"""Which verdict stands for a row whose seeds have several: the first of these."""
 _DIGITS = 5
 
 
@@ -53,7 +51,7 @@ class SummaryRow(BaseModel):
     def verdict(self) -> Verdict:
         """The worst verdict that a seed has: a row near its limit counts as one that differs."""
         given = {measurement.verdict for measurement in self.seeds}
-        return next(verdict for verdict in _SEVERITY if verdict in given)
+        return next(verdict for verdict in SEVERITY if verdict in given)
 
     @property
     def measured(self) -> float | None:
@@ -91,6 +89,10 @@ class SummaryExhibit(BaseModel):
     not_judged: int
     """Rows that no seed judged and for which the paper has no number: they are in the report, and not kept here."""
     rows: tuple[SummaryRow, ...]
+
+    def row(self, key: tuple[str, str, str]) -> SummaryRow | None:
+        """The row of a scheme, a setting and a metric, if it was kept."""
+        return next((row for row in self.rows if row.key == key), None)
 
     @property
     def verdicts(self) -> Counter[Verdict]:

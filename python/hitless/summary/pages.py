@@ -4,26 +4,24 @@ What stands behind the colon says which table:
 
 =======================  ===============================================================
 ``counts``               verdicts by paper
-``chosen``               the rows of docs/results-chosen.toml, in their order and words
+``chosen``               the rows of the first screen (`hitless.answer.chosen`), in their order and words
 ``rows lg/fig8 sqr ...`` all judged rows of the exhibits, a paper's name for all of its
 ``differs``              the rows that differ, with their notes
 =======================  ===============================================================
 """
 
 import re
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from hitless.answer.chosen import FILE, Key, mechanisms
 from hitless.errors import BadInput
 from hitless.exhibits.registry import PAPERS
 from hitless.summary import tables
 from hitless.summary.document import Summary, SummaryExhibit, SummaryRow
 
 SUMMARY = Path("docs/results.json")
-CHOSEN = Path("docs/results-chosen.toml")
 
 _PLACE = re.compile(r"(<!-- results: ([^\n]*?) -->\n)(.*?)(<!-- end of results -->)", re.DOTALL)
 
@@ -50,13 +48,13 @@ def render(root: Path) -> list[Rendered]:
     summary = Summary.read(root / SUMMARY)
     paths = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
     pages = [(path, path.read_text(encoding="utf-8")) for path in paths if path.exists()]
-    return [_render(path, text, summary, root) for path, text in pages if _PLACE.search(text)]
+    return [_render(path, text, summary) for path, text in pages if _PLACE.search(text)]
 
 
-def _render(path: Path, text: str, summary: Summary, root: Path) -> Rendered:
+def _render(path: Path, text: str, summary: Summary) -> Rendered:
     def fill(place: re.Match[str]) -> str:
         try:
-            table = _table(place[2].split(), summary, root)
+            table = _table(place[2].split(), summary)
         except BadInput as wrong:
             raise BadInput(wrong.what, where=f"{path}: {place[1].strip()}", hint=wrong.hint) from wrong
         return f"{place[1]}{table}\n{place[4]}"
@@ -64,12 +62,12 @@ def _render(path: Path, text: str, summary: Summary, root: Path) -> Rendered:
     return Rendered(path, text, _PLACE.sub(fill, text))
 
 
-def _table(words: Sequence[str], summary: Summary, root: Path) -> str:
+def _table(words: Sequence[str], summary: Summary) -> str:
     match words:
         case ["counts"]:
             return tables.counts(summary, [(paper.name, paper.title) for paper in PAPERS])
         case ["chosen"]:
-            return tables.chosen(_chosen(summary, root / CHOSEN))
+            return tables.chosen(_chosen(summary))
         case ["differs"]:
             return tables.differing(summary.exhibits)
         case ["rows", *names] if names:
@@ -86,15 +84,23 @@ def _named(summary: Summary, names: Sequence[str]) -> Iterable[SummaryExhibit]:
         yield from found
 
 
-def _chosen(summary: Summary, path: Path) -> Iterable[tuple[str, str, SummaryRow]]:
-    for entry in tomllib.loads(path.read_text(encoding="utf-8"))["row"]:
-        yield entry.get("before", ""), entry["words"], _find(summary, entry, path)
+def _chosen(summary: Summary) -> Iterable[tuple[str, str, SummaryRow]]:
+    """The chosen rows of those exhibits that the summary has."""
+    for mechanism in mechanisms():
+        rows = [
+            (words, _find(exhibit, key))
+            for line in mechanism.lines
+            if (exhibit := summary.exhibit(line.exhibit)) is not None
+            for words, key in line.rows
+            if key != line.bare or exhibit.row(key) is not None  # the summary keeps only what has a verdict
+        ]
+        for number, (words, row) in enumerate(rows):
+            unit = "" if row.unit in {"", "times"} else f", {row.unit}"
+            yield f"{mechanism.name}: {mechanism.trouble}" if number == 0 else "", f"{words}{unit}", row
 
 
-def _find(summary: Summary, entry: dict[str, Any], path: Path) -> SummaryRow:
-    exhibit = summary.exhibit(entry["exhibit"])
-    key = (entry["series"], entry["x"], entry["metric"])
-    row = next((row for row in exhibit.rows if row.key == key), None) if exhibit else None
+def _find(exhibit: SummaryExhibit, key: Key) -> SummaryRow:
+    row = exhibit.row(key)
     if row is None:
-        raise BadInput(f"the summary has no row {entry['exhibit']}: {', '.join(key)}", where=str(path))
+        raise BadInput(f"the summary has no row {exhibit.id}: {', '.join(key)}", where=FILE.name)
     return row

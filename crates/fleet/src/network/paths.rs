@@ -19,7 +19,7 @@ pub struct PathCounts<'t> {
 }
 
 impl<'t> PathCounts<'t> {
-    /// All links up. `floor` answers the least number of paths of a ToR that has so many at first.
+    /// All links up. `floor` returns the least number of paths of a ToR that has so many at first.
     pub fn new(topology: &'t Topology, floor: impl Fn(u64) -> u64) -> Self {
         let ids = (0..topology.switches().len()).map(|at| SwitchId(at as u32));
         let paths: Vec<_> = ids.map(|at| topology.paths_of(at)).collect();

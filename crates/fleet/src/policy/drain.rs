@@ -16,7 +16,7 @@
 //! No parameter was fitted: both sides are expected penalties, and repair times have the distribution of
 //! [`crate::repair`]. docs/fleet.md says what it gains.
 
-use super::candidates;
+use super::candidates::candidates;
 use crate::LossSum;
 use crate::network::{Corruption, Network, PathCounts};
 use crate::optimizer::{Candidate, best_to_take_down};

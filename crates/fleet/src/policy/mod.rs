@@ -1,12 +1,14 @@
 //! Who decides which links go down.
 
+mod candidates;
 mod deployment;
 mod drain;
 
-use crate::network::{Corruption, Network};
-use crate::optimizer::{Candidate, best_to_take_down};
+use crate::Problem;
+use crate::network::Network;
+use crate::optimizer::best_to_take_down;
 use crate::topology::LinkId;
-use crate::{LossSum, Problem};
+use candidates::candidates;
 
 pub use deployment::Deployment;
 
@@ -89,10 +91,4 @@ fn check_fast(network: &mut Network, link: LinkId) -> Vec<LinkId> {
 fn optimize(network: &mut Network, pod: usize) -> Vec<LinkId> {
     let candidates = candidates(network, pod, |corruption| corruption.loss.as_sum());
     best_to_take_down(network.paths(), pod, &candidates)
-}
-
-/// Corrupting links of a pod, for a worth of one's choice.
-fn candidates(network: &Network, pod: usize, worth: impl Fn(&Corruption) -> LossSum) -> Vec<Candidate> {
-    let corrupting = network.corrupting_in(pod).iter();
-    corrupting.map(|(&link, corruption)| Candidate { link, worth: worth(corruption) }).collect()
 }

@@ -2,7 +2,8 @@
 
 use hitless_wire::BitRate;
 
-use super::{Link, LinkId, Shape, Switch, SwitchId, Topology};
+use super::shape::Shape;
+use super::tiers::{Link, LinkId, Switch, SwitchId, Topology};
 
 /// Ports of one pipe, where nothing else is said: the published simulator's figure for spines.
 const PORTS_PER_PIPE: usize = 16;

@@ -14,7 +14,9 @@ use std::collections::HashMap;
 
 use hitless_wire::BitRate;
 
-use super::{Builder, Shape, SwitchId, Topology};
+use super::builder::Builder;
+use super::shape::Shape;
+use super::tiers::{SwitchId, Topology};
 use crate::Problem;
 
 const SWITCH: &str = "switch NAME TIER [PIPES], as in: switch tor1 0";

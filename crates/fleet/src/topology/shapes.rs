@@ -1,59 +1,13 @@
 //! The shapes that have a name.
 
-use std::fmt;
-
 use hitless_wire::BitRate;
 
-use super::{Builder, Topology};
+use super::builder::Builder;
+use super::shape::Shape;
+use super::tiers::Topology;
 
 /// Planes of the Facebook fabric: every ToR has four uplinks.
 const FABRIC_PLANES: usize = 4;
-
-/// What a topology was made as.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Shape {
-    /// The Facebook fabric: pods of ToR switches under four fabric switches, each in a plane of spines.
-    Fabric {
-        /// Number of pods.
-        pods: usize,
-        /// ToR switches of each.
-        tors: usize,
-        /// ToR switches of a pod over spines of a plane.
-        oversubscription: f64,
-    },
-    /// A fat tree of switches with `ports` ports.
-    FatTree {
-        /// Ports of each switch, an even number.
-        ports: usize,
-    },
-    /// Leaves, each joined to every spine.
-    LeafSpine {
-        /// Number of leaves.
-        leaves: usize,
-        /// Number of spines.
-        spines: usize,
-    },
-    /// From a file.
-    Custom {
-        /// The file's name.
-        name: String,
-    },
-}
-
-impl fmt::Display for Shape {
-    /// As `--topology` takes it, but for the speed of the links.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Fabric { pods, tors, oversubscription } => {
-                write!(f, "fabric:pods={pods},tors={tors},oversubscription={oversubscription}")
-            }
-            Self::FatTree { ports } => write!(f, "fat-tree:ports={ports}"),
-            Self::LeafSpine { leaves, spines } => write!(f, "leaf-spine:leaves={leaves},spines={spines}"),
-            Self::Custom { name } if name.is_empty() => write!(f, "a file"),
-            Self::Custom { name } => write!(f, "the file {name}"),
-        }
-    }
-}
 
 /// Pods of equal ToR switches, each joined to every plane's switch of the pod, which is joined to its plane's spines.
 struct Pods {
@@ -129,5 +83,41 @@ impl Pods {
             }
         }
         builder.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::LinkId;
+
+    #[test]
+    fn the_facebook_fabric_has_the_numbers_of_the_published_simulator() {
+        let topology = fabric(261, 48, 1.0, BitRate::from_gbps(100)).unwrap();
+        assert_eq!(topology.links().len(), 100_224);
+        assert_eq!(topology.pods().len(), 261);
+        assert_eq!(topology.paths_of(topology.pods()[0][0]), 192);
+        // Link numbers: pod*4T + tor*4 + plane, then pods*4T + (plane*C + spine)*pods + pod.
+        let uplink = LinkId(3 * 192 + 7 * 4 + 2);
+        assert_eq!((topology.pod_of(uplink), topology.tors_below(uplink)), (3, vec![topology.pods()[3][7]]));
+        let spine_link = LinkId(261 * 192 + (2 * 48 + 5) * 261 + 3);
+        assert_eq!((topology.pod_of(spine_link), topology.tors_below(spine_link).len()), (3, 48));
+        assert_eq!(topology.link(uplink).upper, topology.link(spine_link).lower);
+    }
+
+    #[test]
+    fn paths_of_the_other_shapes() {
+        let tree = fat_tree(8, BitRate::from_gbps(100)).unwrap();
+        assert_eq!((tree.links().len(), tree.pods().len(), tree.paths_of(tree.pods()[7][3])), (256, 8, 16));
+        let leaves = leaf_spine(6, 4, BitRate::from_gbps(100)).unwrap();
+        assert_eq!((leaves.links().len(), leaves.pods().len(), leaves.paths_of(leaves.pods()[5][0])), (24, 6, 4));
+    }
+
+    #[test]
+    fn a_shape_that_cannot_be_built_is_refused() {
+        assert!(fabric(0, 48, 1.0, BitRate::from_gbps(100)).is_err());
+        assert!(fabric(1, 48, 100.0, BitRate::from_gbps(100)).is_err());
+        assert!(fat_tree(7, BitRate::from_gbps(100)).is_err());
+        assert!(leaf_spine(5_000, 5_000, BitRate::from_gbps(100)).is_err());
     }
 }

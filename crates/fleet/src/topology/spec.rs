@@ -2,7 +2,8 @@
 
 use hitless_wire::BitRate;
 
-use super::{Topology, fabric, fat_tree, leaf_spine};
+use super::shapes::{fabric, fat_tree, leaf_spine};
+use super::tiers::Topology;
 use crate::Problem;
 
 const PLACE: &str = "--topology";

@@ -3,7 +3,7 @@
 use hitless_engine::draws::{below, exp, exponential, ln, unit};
 use hitless_engine::{RandomStreams, Stream};
 
-use super::{Failure, LATEST_S, Trace};
+use super::failures::{Failure, LATEST_S, Trace};
 use crate::series::MARGIN_S;
 use crate::slots::Slots;
 use crate::topology::{LinkId, Topology};
@@ -79,7 +79,8 @@ impl Hazard {
             self.failures_max()
         );
         Problem::new(what, "--mttf-hours, --hours").hint(format!(
-            "each takes a second of its own, and a trace has {FAILURES_MAX} at most: let links fail less often, shorten \
+            "each takes a second of its own, and a trace has {FAILURES_MAX} at most: let links fail less often, \
+             shorten \
              the trace, or take a smaller topology"
         ))
     }

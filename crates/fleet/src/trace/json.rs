@@ -9,7 +9,7 @@ use std::fmt;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-use super::{Failure, LATEST_S, Trace};
+use super::failures::{Failure, LATEST_S, Trace};
 use crate::topology::{LinkId, Shape};
 use crate::{LossRate, Problem};
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use hitless_wire::Time;
 
-use super::progress::Message;
+use super::message::Message;
 
 /// A message that is not complete.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +40,7 @@ impl AppendedMessages {
 
     /// What was appended and not handed to the sender; it counts as handed over from now on.
     pub fn take_unwritten(&mut self) -> u64 {
+        debug_assert!(self.written_bytes <= self.appended_bytes, "more written than appended");
         let unwritten = self.appended_bytes - self.written_bytes;
         self.written_bytes = self.appended_bytes;
         unwritten
@@ -61,6 +62,7 @@ impl AppendedMessages {
         self.messages.front().filter(|message| message.end_bytes <= acknowledged_bytes)?;
         let Appended { bytes, started, delivered, .. } = self.messages.pop_front()?;
         assert!(delivered <= now, "a message was acknowledged that had not been delivered");
+        debug_assert!(self.delivered > 0, "acknowledged before it was delivered");
         self.delivered -= 1;
         self.completed += 1;
         Some(Message { number: self.completed - 1, bytes, started, delivered, acknowledged: now })

@@ -3,12 +3,13 @@
 use hitless_engine::{PacketHandle, RandomStreams, Stream};
 use hitless_wire::{FlowId, HostId, Time};
 
-use super::connection::{Connection, Side};
-use super::exchange::Timer;
-use super::receive_offload::{self, Segment};
+use super::config::HostConfig;
+use super::connection::Connection;
+use super::environment::{HostDrop, HostEnvironment};
+use super::event::{HostEvent, Timer};
+use super::flow_endpoints::{Side, Visit};
+use super::gro::{self, Segment};
 use super::state::HostState;
-use super::wiring::Visit;
-use super::{HostConfig, HostDrop, HostEnvironment, HostEvent};
 use crate::application::{Application, FlowConfig, FlowOutcome, FlowProgress, PacketCounts, Request, TransportId};
 use crate::flow::TransportConfig;
 
@@ -33,7 +34,7 @@ pub struct HostTotals {
     pub dropped_by_network_card: u64,
     /// Packets that arrived after their flow had ended, or were held back until then.
     pub strays: u64,
-    /// Packets of which the ordering layer held a copy.
+    /// Packets of which the reorder buffer held a copy.
     pub duplicates: u64,
     /// Flows that started.
     pub flows_started: u64,
@@ -114,12 +115,12 @@ impl Hosts {
     /// # Panics
     /// When the connection is closed, or was never open.
     pub fn append_message<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, bytes: u64, env: &mut E) {
-        self.visit(now, flow, Side::Sender, env, |flow, visit| flow.append_message(bytes, visit));
+        self.visit(now, flow, Side::Sender, env, |connection, visit| connection.flow.append_message(bytes, visit));
     }
 
     /// Ends an open connection when all its messages are complete.
     pub fn close<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, env: &mut E) {
-        self.visit(now, flow, Side::Sender, env, |flow, _| flow.close());
+        self.visit(now, flow, Side::Sender, env, |connection, _| connection.flow.close());
     }
 
     fn check(&self, config: &FlowConfig) {
@@ -144,7 +145,7 @@ impl Hosts {
         assert!(!appends || transport.is_reliable(), "a message of datagrams may never be complete");
     }
 
-    /// The last bit of a packet has arrived at `host`; answers whether its flow has ended by that.
+    /// The last bit of a packet has arrived at `host`; returns whether its flow has ended by that.
     ///
     /// # Panics
     /// When the packet is addressed to another host: a fault of the fabric's routing.
@@ -158,7 +159,7 @@ impl Hosts {
             return false;
         };
         let side = connection.addressee(descriptor);
-        if connection.wiring().delays_receive {
+        if connection.endpoints().delays_receive {
             return self.receive_delayed(now, flow, side, packet, env);
         }
         connection.deliver(now, side, packet.into(), &mut self.hosts[host.0 as usize], env);
@@ -180,10 +181,10 @@ impl Hosts {
         env: &mut E,
     ) -> bool {
         let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else { return false };
-        let wiring = connection.wiring();
-        let (host, on_network_card) = (wiring.host(side), wiring.on_network_card);
+        let endpoints = connection.endpoints();
+        let (host, on_network_card) = (endpoints.host(side), endpoints.on_network_card);
         let state = &mut self.hosts[host.0 as usize];
-        if let Some(ring) = wiring.ring(side) {
+        if let Some(ring) = endpoints.ring(side) {
             env.packets()[packet].transport.note_arrival(now);
             let poll = ring.arrive(now, packet, || state.draw_receive_delay(on_network_card));
             let event = if side == Side::Sender { HostEvent::SenderPoll } else { HostEvent::ReceiverPoll };
@@ -192,7 +193,7 @@ impl Hosts {
             }
             return false;
         }
-        let Some(at) = wiring.delivery_time(now, side, state) else {
+        let Some(at) = endpoints.delivery_time(now, side, state) else {
             self.deliver(now, packet.into(), env);
             return !matches!(self.flows[flow.0 as usize], FlowSlot::Active(_));
         };
@@ -204,18 +205,18 @@ impl Hosts {
     /// The kernel polls the ring of one end of a flow.
     fn poll<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, side: Side, env: &mut E) {
         let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else { return };
-        let packets = connection.wiring().ring(side).map(|ring| ring.poll(now)).unwrap_or_default();
+        let packets = connection.endpoints().ring(side).map(|ring| ring.poll(now)).unwrap_or_default();
         let mut rest = packets.as_slice();
         while !rest.is_empty() {
             // A flow that ends meanwhile leaves strays, each a packet of its own.
             let is_active = matches!(self.flows[flow.0 as usize], FlowSlot::Active(_));
-            let count = if is_active { receive_offload::mergeable(rest, env.packets()) } else { 1 };
+            let count = if is_active { gro::mergeable(rest, env.packets()) } else { 1 };
             let (segment, others) = rest.split_at(count);
-            self.deliver(now, receive_offload::merge(segment, env.packets()), env);
+            self.deliver(now, gro::merge(segment, env.packets()), env);
             rest = others;
         }
         if let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize]
-            && let Some(ring) = connection.wiring().ring(side)
+            && let Some(ring) = connection.endpoints().ring(side)
         {
             ring.reuse(packets);
         }
@@ -231,25 +232,27 @@ impl Hosts {
             Event::Emit(packet) => self.emit(now, packet, env),
             Event::CardDrained(host) => self.card_drained(now, host, env),
             Event::SenderTimer(flow) => {
-                self.visit(now, flow, Side::Sender, env, Connection::sender_timer);
+                self.visit(now, flow, Side::Sender, env, |connection, visit| connection.flow.sender_timer(visit));
             }
             Event::ReceiverTimer(flow) => {
-                self.visit(now, flow, Side::Receiver, env, Connection::receiver_timer);
+                self.visit(now, flow, Side::Receiver, env, |connection, visit| connection.flow.receiver_timer(visit));
             }
-            Event::OrderingTimer(flow) => {
-                self.visit(now, flow, Side::Receiver, env, Connection::ordering_timer);
+            Event::ReorderTimer(flow) => {
+                self.visit(now, flow, Side::Receiver, env, |connection, visit| connection.flow.ordering_timer(visit));
             }
             Event::RequestTimer(flow, timer) => self.request_timer(now, flow, timer, env),
             Event::Answer(flow) => self.answer(now, flow, env),
             Event::FlowStart(flow) => self.start(now, flow, env),
             Event::NextMessage(flow) => {
-                self.visit(now, flow, Side::Sender, env, Connection::next_message);
+                self.visit(now, flow, Side::Sender, env, |connection, visit| connection.flow.next_message(visit));
             }
             Event::FlowStop(flow) => {
-                self.visit(now, flow, Side::Sender, env, Connection::stop);
+                self.visit(now, flow, Side::Sender, env, |connection, visit| connection.flow.stop(visit));
             }
             Event::FlowEnd(flow) => {
-                self.visit(now, flow, Side::Receiver, env, |flow, visit| flow.stop_lingering(visit.env));
+                self.visit(now, flow, Side::Receiver, env, |connection, visit| {
+                    connection.flow.stop_lingering(visit.env)
+                });
             }
         }
     }
@@ -266,7 +269,7 @@ impl Hosts {
     ) {
         // An event of a flow that has ended since it was scheduled means nothing.
         let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else { return };
-        let host = connection.wiring().host(side);
+        let host = connection.endpoints().host(side);
         self.visit_at(now, flow, host, env, act);
     }
 
@@ -380,12 +383,12 @@ impl Hosts {
     }
 }
 
-/// Accounts: the fabric tells what it does to packets, so that none is unaccounted for.
+/// Counters: the fabric tells what it does to packets, so that none is unaccounted for.
 impl Hosts {
     /// The fabric made a copy of a packet of `flow` that counts as a packet of its own.
     pub fn note_copied(&mut self, flow: FlowId) {
         match &mut self.flows[flow.0 as usize] {
-            FlowSlot::Active(connection) => connection.wiring().counts.injected += 1,
+            FlowSlot::Active(connection) => connection.endpoints().counts.injected += 1,
             FlowSlot::Ended { packets_in_flight } => {
                 *packets_in_flight += 1;
                 self.totals.packets.injected += 1;
@@ -397,7 +400,7 @@ impl Hosts {
     /// The fabric lost or absorbed a packet of `flow`.
     pub fn note_dropped(&mut self, flow: FlowId) {
         match &mut self.flows[flow.0 as usize] {
-            FlowSlot::Active(connection) => connection.wiring().counts.dropped += 1,
+            FlowSlot::Active(connection) => connection.endpoints().counts.dropped += 1,
             FlowSlot::Ended { packets_in_flight } => {
                 *packets_in_flight -= 1;
                 self.totals.packets.dropped += 1;
@@ -418,7 +421,7 @@ impl Hosts {
     /// How far `flow` has got; `None` before its start and after its end.
     pub fn progress(&self, flow: FlowId) -> Option<FlowProgress> {
         match &self.flows[flow.0 as usize] {
-            FlowSlot::Active(connection) => Some(connection.progress()),
+            FlowSlot::Active(connection) => Some(connection.flow.progress()),
             FlowSlot::Waiting(_) | FlowSlot::Ended { .. } => None,
         }
     }

@@ -128,7 +128,7 @@ impl NetworkCard {
         self.rate.time_for(u64::from(frame_bytes + self.wire_overhead_bytes))
     }
 
-    /// Puts a frame in the queue; answers when its last bit leaves, or `None` when the queue is full.
+    /// Puts a frame in the queue; returns when its last bit leaves, or `None` when the queue is full.
     ///
     /// The overhead of a frame (preamble and gap) is counted before its last bit.
     #[inline]
@@ -139,6 +139,7 @@ impl NetworkCard {
 
     #[inline]
     fn append(&mut self, now: Time, serialisation: Duration) -> Option<Time> {
+        debug_assert!(serialisation > Duration::ZERO, "a frame that takes no time");
         let departure = self.busy_until.max(now) + serialisation;
         if !self.room.take(now, self.busy_until, departure) {
             return None;

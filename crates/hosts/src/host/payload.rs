@@ -28,8 +28,8 @@ pub fn payload(transport: &Transport) -> Option<(Place, u32)> {
     (bytes > 0).then_some((place, bytes))
 }
 
-/// Whether the end of a connection that takes data has sent a packet: an acknowledgement, or what opens the connection on
-/// its behalf.
+/// Whether the end of a connection that takes data has sent a packet: an acknowledgement, or what opens the
+/// connection on its behalf.
 pub fn is_from_receiver(transport: &Transport) -> bool {
     match transport {
         // Only who takes data has a window to offer.

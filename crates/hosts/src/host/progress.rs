@@ -3,6 +3,7 @@
 use hitless_wire::{Duration, Time};
 
 use super::appended::AppendedMessages;
+use super::message::Message;
 use crate::application::Application;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,16 +28,6 @@ enum Phase {
     Done,
 }
 
-/// A message and what is known of it; what has not happened is at [`Time::NEVER`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Message {
-    pub number: u64,
-    pub bytes: u64,
-    pub started: Time,
-    pub delivered: Time,
-    pub acknowledged: Time,
-}
-
 /// What is to be done next for the application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
@@ -51,7 +42,7 @@ pub enum Step {
 }
 
 /// The application's side of a flow. Whoever drives it calls [`Self::start`] once, and [`Self::advance`] after
-/// everything that happens to the flow until it answers `None`.
+/// everything that happens to the flow until it returns `None`.
 #[derive(Clone, Debug)]
 pub struct Progress {
     application: Application,
@@ -91,7 +82,7 @@ impl Progress {
         }
     }
 
-    /// The flow starts; answers when [`Self::stop_writing`] must be called, if ever.
+    /// The flow starts; returns when [`Self::stop_writing`] must be called, if ever.
     pub fn start(&mut self, now: Time) -> Option<Time> {
         let Application::Unlimited { stop, .. } = self.application else { return None };
         self.phase = if now < stop { Phase::Streaming } else { Phase::Draining };
@@ -139,7 +130,7 @@ impl Progress {
         self.set_goals();
     }
 
-    /// Late datagrams are waited for no more; answers the message that has to be reported, if it was one.
+    /// Late datagrams are waited for no more; returns the message that has to be reported, if it was one.
     pub fn stop_lingering(&mut self) -> Option<Message> {
         self.phase = Phase::Done;
         matches!(self.application, Application::Messages { .. }).then(|| self.complete_message())
@@ -205,6 +196,8 @@ impl Progress {
 
     /// What is to be done now that so many bytes are acknowledged and delivered.
     pub fn advance(&mut self, now: Time, acknowledged_bytes: u64, delivered_bytes: u64) -> Option<Step> {
+        debug_assert!(acknowledged_bytes <= self.written_bytes, "more acknowledged than written");
+        debug_assert!(delivered_bytes <= self.written_bytes, "more delivered than written");
         let step = match &mut self.appended {
             Some(appended) => {
                 appended.note_delivered(now, delivered_bytes);

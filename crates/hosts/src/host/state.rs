@@ -5,9 +5,11 @@ use std::collections::VecDeque;
 use hitless_engine::{PacketHandle, Stream};
 use hitless_wire::{Duration, FlowId, HostId, Time};
 
+use super::config::HostConfig;
+use super::environment::{HostDrop, HostEnvironment};
+use super::event::HostEvent;
+use super::gro::GroConfig;
 use super::network_card::NetworkCard;
-use super::receive_offload::ReceiveOffloadConfig;
-use super::{HostConfig, HostDrop, HostEnvironment, HostEvent};
 use crate::stack::{StackConfig, StackDelay};
 
 /// Both delays of a stack, ready to be drawn.
@@ -29,11 +31,11 @@ pub struct HostState {
     pub id: HostId,
     pub card: NetworkCard,
     pub stream: Stream,
-    pub hold_back_tcp: bool,
+    pub tcp_small_queues: bool,
     pub timer_phase: Duration,
     pub time_to_live: u8,
     pub ordering_timeout: Option<Duration>,
-    receive_offload: Option<ReceiveOffloadConfig>,
+    gro: Option<GroConfig>,
     kernel_stack: Stack,
     network_card_stack: Stack,
     /// Flows whose sender would go on if the card had room, in the order in which they take turns.
@@ -49,11 +51,11 @@ impl HostState {
             id,
             card: NetworkCard::new(&config.network_card),
             stream,
-            hold_back_tcp: config.hold_back_tcp,
+            tcp_small_queues: config.tcp_small_queues,
             timer_phase: config.timer_phase,
             time_to_live: config.time_to_live,
             ordering_timeout: config.ordering_timeout,
-            receive_offload: config.receive_offload,
+            gro: config.gro,
             kernel_stack: Stack::new(&config.kernel_stack),
             network_card_stack: Stack::new(&config.network_card_stack),
             waiting: VecDeque::new(),
@@ -69,8 +71,8 @@ impl HostState {
     }
 
     /// When packets for a transport are polled; `None`: each goes up by itself.
-    pub fn receive_offload(&self, transport_on_network_card: bool) -> Option<ReceiveOffloadConfig> {
-        self.receive_offload.filter(|_| !transport_on_network_card)
+    pub fn gro(&self, transport_on_network_card: bool) -> Option<GroConfig> {
+        self.gro.filter(|_| !transport_on_network_card)
     }
 
     /// Draws how long the stack takes from an interrupt to the transport.

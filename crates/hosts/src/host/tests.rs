@@ -1,7 +1,7 @@
 //! Hosts under a tiny event loop: two or three of them, joined by a pipe with a delay that may lose packets.
 
-mod exchanges;
-mod receive_offload;
+mod gro;
+mod rpcs;
 mod unfinished;
 
 use std::cmp::Reverse;
@@ -12,7 +12,7 @@ use hitless_wire::{BitRate, Bytes, Duration, FlowId, HostId, Time, Transport};
 use proptest::prelude::*;
 
 use super::*;
-use crate::application::{Application, FlowConfig, FlowOutcome, TransportId};
+use crate::application::{Application, FlowConfig, FlowOutcome, FlowRecord, MessageRecord, TransportId};
 use crate::flow::TransportConfig;
 use crate::stack::{DelayConfig, Jitter, StackConfig};
 use crate::transport::packet_pair::PacketPairConfig;

@@ -26,7 +26,7 @@ impl PendingTimers {
     pub const NONE: PendingTimers =
         PendingTimers { earliest: Time::NEVER, later: [Time::NEVER; SLOTS - 1], later_count: 0 };
 
-    /// The transport wants to be called by `deadline`; answers when an event must be scheduled for that, if any.
+    /// The transport wants to be called by `deadline`; returns when an event must be scheduled for that, if any.
     #[inline]
     pub fn arm(&mut self, now: Time, deadline: Time) -> Option<Time> {
         if deadline >= self.earliest { None } else { Some(self.add(now, deadline)) }
@@ -40,10 +40,14 @@ impl PendingTimers {
             self.later_count += 1;
         }
         self.earliest = deadline.max(now);
+        debug_assert!(
+            self.later[..self.later_count].is_sorted_by(|before, after| before >= after),
+            "timers out of order"
+        );
         self.earliest
     }
 
-    /// A timer event came; answers whether it is one to act on.
+    /// A timer event came; returns whether it is one to act on.
     #[inline]
     pub fn fire(&mut self, now: Time) -> bool {
         if self.earliest != now {

@@ -1,7 +1,7 @@
 //! Transports: what each end of a flow does.
 //!
 //! The order of calls is the same for all of them. Whoever drives an end calls one of [`Sender::write`],
-//! `receive` or `handle_timeout`, then [`Sender::poll_transmit`] until it answers `None`, then arms a timer for
+//! `receive` or `handle_timeout`, then [`Sender::poll_transmit`] until it returns `None`, then arms a timer for
 //! `next_timeout`. Calling `handle_timeout` before `next_timeout` is harmless: timers may be armed lazily and run
 //! out early. A sender that its host holds back is polled later, and its timer may have to wait for that.
 
@@ -102,7 +102,7 @@ pub trait Sender {
     /// The next packet to send, if any may be sent now.
     fn poll_transmit(&mut self, now: Time) -> Option<Outgoing>;
     /// [`Self::poll_transmit`] for a driver in a hurry: shows the packet to `put` where it is built, so that it need
-    /// not be copied on its way to a packet store. Answers what `put` does, if there was one.
+    /// not be copied on its way to a packet store. Returns what `put` does, if there was one.
     #[inline]
     fn transmit_into<T>(&mut self, now: Time, put: impl FnOnce(&Outgoing) -> T) -> Option<T> {
         self.poll_transmit(now).as_ref().map(put)
@@ -141,7 +141,7 @@ pub trait Receiver {
     /// The next packet to send (an acknowledgement), if one is due.
     fn poll_transmit(&mut self, now: Time) -> Option<Outgoing>;
     /// [`Self::poll_transmit`] for a driver in a hurry: shows the packet to `put` where it is built, so that it need
-    /// not be copied on its way to a packet store. Answers what `put` does, if there was one.
+    /// not be copied on its way to a packet store. Returns what `put` does, if there was one.
     #[inline]
     fn transmit_into<T>(&mut self, now: Time, put: impl FnOnce(&Outgoing) -> T) -> Option<T> {
         self.poll_transmit(now).as_ref().map(put)

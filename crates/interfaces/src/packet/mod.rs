@@ -1,28 +1,31 @@
 //! A port over packet sockets with memory-mapped rings (packet(7), AF_PACKET): works on any Ethernet interface.
 //!
-//! Two sockets, one per direction. Both rings have slots of one frame (TPACKET_V2): a frame can be seen as soon as it is
-//! in its slot. TPACKET_V3 hands over blocks of frames, the last of them after a timeout of at least a millisecond,
+//! Two sockets, one per direction. Both rings have slots of one frame (TPACKET_V2): a frame can be seen as soon as it
+//! is in its slot. TPACKET_V3 hands over blocks of frames, the last of them after a timeout of at least a millisecond,
 //! which is far longer than anything that a switch waits for.
 
+mod checksum;
 mod receive;
+mod ring;
 mod transmit;
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
+use crate::error::OpenError;
 use crate::interface::{Counters, Interface, Received, Refusal};
 use crate::link::Link;
-use crate::open::OpenError;
-use crate::sys::socket::Socket;
 use receive::ReceiveRing;
+use ring::Ring;
 use transmit::TransmitRing;
 
 /// Slots of each ring unless asked for otherwise: with frames of up to 1500 bytes 8 MB, and at a million frames per
 /// second 4 ms in which nobody looks at it.
 pub const RING_FRAMES: usize = 4096;
 
-/// Empty looks at the receive ring after which the socket is asked for an error: a system call in 100 us or so of a loop
-/// that does not sleep. One that sleeps is woken by the error, and then does not sleep until it has been asked for.
+/// Empty looks at the receive ring after which the socket is asked for an error: a system call in 100 us or so of a
+/// loop that does not sleep. One that sleeps is woken by the error, and then does not sleep until it has been asked
+/// for.
 const LOOKS_BETWEEN_CHECKS: u32 = 4096;
 
 /// A port over packet sockets.
@@ -106,99 +109,4 @@ impl Interface for PacketInterface {
     fn wakes(&self) -> Option<BorrowedFd<'_>> {
         Some(self.receiving.as_fd())
     }
-}
-
-/// The shape of a ring.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Ring {
-    slot_bytes: usize,
-    slots: usize,
-}
-
-impl Ring {
-    /// Bytes before a frame in its slot, at most: header, address, the header of the checksum's state, room for a tag.
-    const HEADROOM_BYTES: usize = 128;
-    /// Slots lie behind each other without gaps when a block holds a whole number of them: all are powers of two.
-    const BLOCK_BYTES: usize = 1 << 16;
-
-    fn for_frames(mtu_bytes: usize, frames: usize) -> Self {
-        let longest = mtu_bytes + crate::frame::HEADER_BYTES + crate::frame::TAG_BYTES;
-        let slot_bytes = (longest + Self::HEADROOM_BYTES).next_power_of_two().max(2048);
-        let slots = frames.max(Self::BLOCK_BYTES / 2048).next_power_of_two();
-        Self { slot_bytes, slots }
-    }
-
-    fn request(self) -> io::Result<libc::tpacket_req> {
-        let number = |value: usize| libc::c_uint::try_from(value).map_err(io::Error::other);
-        let block_bytes = self.slot_bytes.max(Self::BLOCK_BYTES);
-        Ok(libc::tpacket_req {
-            tp_block_size: number(block_bytes)?,
-            tp_block_nr: number(self.slot_bytes * self.slots / block_bytes)?,
-            tp_frame_size: number(self.slot_bytes)?,
-            tp_frame_nr: number(self.slots)?,
-        })
-    }
-
-    /// Index of the slot behind `index`.
-    fn after(self, index: usize) -> usize {
-        (index + 1) & (self.slots - 1)
-    }
-}
-
-/// The header that tells the state of a checksum and of segmentation (`struct virtio_net_hdr`, linux/virtio_net.h).
-mod state {
-    use crate::frame::PartialChecksum;
-
-    pub const BYTES: usize = 10;
-    const NEEDS_CHECKSUM: u8 = 1;
-
-    /// What it says of a received frame.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub struct State {
-        pub is_merged: bool,
-        pub partial: Option<PartialChecksum>,
-    }
-
-    impl State {
-        pub fn read(header: &[u8]) -> Self {
-            let number = |at: usize| usize::from(u16::from_ne_bytes([header[at], header[at + 1]]));
-            let needs = header[0] & NEEDS_CHECKSUM != 0;
-            let partial = needs.then(|| PartialChecksum { start: number(6), offset: number(8) });
-            Self { is_merged: header[1] != 0, partial }
-        }
-    }
-
-    /// Writes the header of a whole frame that the kernel is to copy, all `copied` bytes of it, instead of referring to
-    /// the ring: a frame that refers to the ring is copied anyway when it crosses a veth, at a higher price.
-    pub fn write_copied(header: &mut [u8], copied: u16) {
-        header[..BYTES].fill(0);
-        header[2..4].copy_from_slice(&copied.to_ne_bytes());
-    }
-}
-
-/// A packet socket with a ring, which is not bound yet. `switches` are set before there is a ring.
-fn open_socket(direction: libc::c_int, shape: Ring, switches: &[libc::c_int]) -> io::Result<Socket> {
-    let version = libc::tpacket_versions::TPACKET_V2 as libc::c_int;
-    let socket = Socket::open(libc::AF_PACKET, libc::SOCK_RAW, 0)?;
-    socket.set(libc::SOL_PACKET, libc::PACKET_VERSION, &version)?;
-    socket.set(libc::SOL_PACKET, libc::PACKET_VNET_HDR, &1)?;
-    for switch in switches {
-        socket.set(libc::SOL_PACKET, *switch, &1)?;
-    }
-    socket.set(libc::SOL_PACKET, direction, &shape.request()?)?;
-    Ok(socket)
-}
-
-/// Binds to the interface, for frames of type `protocol`; of none when it is 0.
-fn bind(socket: &Socket, link: &Link, protocol: libc::c_int) -> io::Result<()> {
-    let address = libc::sockaddr_ll {
-        sll_family: libc::AF_PACKET as libc::c_ushort,
-        sll_protocol: u16::try_from(protocol).map_err(io::Error::other)?.to_be(),
-        sll_ifindex: link.index(),
-        sll_hatype: 0,
-        sll_pkttype: 0,
-        sll_halen: 0,
-        sll_addr: [0; 8],
-    };
-    socket.bind(&address)
 }

@@ -4,8 +4,8 @@ use std::io;
 use std::mem::offset_of;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use super::state::{self, State};
-use super::{Ring, open_socket};
+use super::checksum::{self, State};
+use super::ring::{self, Ring, open_socket};
 use crate::frame::{self, insert_tag, limit_bytes};
 use crate::interface::{Counters, MonotonicTime, Received};
 use crate::link::Link;
@@ -39,11 +39,11 @@ impl ReceiveRing {
         };
         socket.set(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &membership)?;
         // Bound last: frames come in from here on.
-        super::bind(&socket, link, libc::ETH_P_ALL)?;
+        ring::bind(&socket, link, libc::ETH_P_ALL)?;
         Ok(Self { slots, socket, shape, next: 0, mtu_bytes, counters: Counters::default() })
     }
 
-    /// Hands up to `limit` frames to `take`; answers how many.
+    /// Hands up to `limit` frames to `take`; returns how many.
     pub fn receive(&mut self, limit: usize, take: &mut dyn FnMut(Received<'_>)) -> usize {
         let mut clock = None;
         let mut handed = 0;
@@ -67,7 +67,7 @@ impl ReceiveRing {
 
     /// What has come in; asks the kernel for what it had no room for.
     pub fn counters(&mut self) -> io::Result<Counters> {
-        // The kernel's own counter starts anew with each answer.
+        // The kernel's own counter starts anew with each reading.
         let since: libc::tpacket_stats = self.socket.get(libc::SOL_PACKET, libc::PACKET_STATISTICS)?;
         self.counters.frames_overrun += u64::from(since.tp_drops);
         Ok(self.counters)
@@ -135,7 +135,7 @@ impl Slot {
     /// The frame as it was on the wire, and its timestamp; none when it is not one frame of the wire but several merged
     /// ones, or longer than the link takes.
     fn frame<'a>(self, bytes: &'a mut [u8], mtu_bytes: usize, counters: &mut Counters) -> Option<(&'a [u8], u64)> {
-        let state = State::read(bytes.get(self.start.checked_sub(state::BYTES)?..self.start)?);
+        let state = State::read(bytes.get(self.start.checked_sub(checksum::BYTES)?..self.start)?);
         let end = self.start.checked_add(self.captured)?;
         let frame = bytes.get_mut(self.start..end)?;
         if state.is_merged || self.captured < self.length || frame.len() > limit_bytes(frame, mtu_bytes) {

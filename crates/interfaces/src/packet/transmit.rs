@@ -3,8 +3,8 @@
 use std::io;
 use std::os::fd::AsFd;
 
-use super::state;
-use super::{Ring, open_socket};
+use super::checksum;
+use super::ring::{self, Ring, open_socket};
 use crate::frame::{HEADER_BYTES, limit_bytes};
 use crate::interface::{Counters, Refusal};
 use crate::link::Link;
@@ -14,7 +14,7 @@ use crate::sys::socket::Socket;
 /// Where the kernel looks for data in a slot of ours (`TPACKET2_HDRLEN - sizeof(struct sockaddr_ll)`).
 const DATA_AT: usize = libc::TPACKET2_HDRLEN - size_of::<libc::sockaddr_ll>();
 /// Where the frame is, behind the header that tells the state of its checksum.
-const FRAME_AT: usize = DATA_AT + state::BYTES;
+const FRAME_AT: usize = DATA_AT + checksum::BYTES;
 /// Bytes that may be on their way through the kernel: more than the rings of all sizes hold.
 const SEND_BUFFER_BYTES: libc::c_int = 1 << 28;
 
@@ -44,7 +44,7 @@ impl TransmitRing {
         // Queues build in the traffic manager of the switch, so the kernel's own are not wanted.
         socket.set(libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1)?;
         socket.set(libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BUFFER_BYTES)?;
-        super::bind(&socket, link, 0)?;
+        ring::bind(&socket, link, 0)?;
         Ok(Self {
             slots,
             socket,
@@ -60,12 +60,12 @@ impl TransmitRing {
 
     /// Copies `frame` into the ring.
     pub fn put(&mut self, frame: &[u8]) -> Result<(), Refusal> {
-        let answer = self.try_put(frame);
-        match answer {
+        let result = self.try_put(frame);
+        match result {
             Ok(()) => self.frames_sent += 1,
             Err(_) => self.frames_refused += 1,
         }
-        answer
+        result
     }
 
     fn try_put(&mut self, frame: &[u8]) -> Result<(), Refusal> {
@@ -79,8 +79,8 @@ impl TransmitRing {
         let (_, slot) = self.slots.owned(self.next).ok_or(Refusal::RingFull)?;
         let room = slot.get_mut(FRAME_AT..FRAME_AT + frame.len()).ok_or(Refusal::TooLong)?;
         room.copy_from_slice(frame);
-        state::write_copied(&mut slot[DATA_AT..FRAME_AT], length);
-        let data_bytes = u32::from(length) + state::BYTES as u32;
+        checksum::write_copied(&mut slot[DATA_AT..FRAME_AT], length);
+        let data_bytes = u32::from(length) + checksum::BYTES as u32;
         let at = std::mem::offset_of!(libc::tpacket2_hdr, tp_len);
         slot[at..at + 4].copy_from_slice(&data_bytes.to_ne_bytes());
         self.slots.give(self.next, libc::TP_STATUS_SEND_REQUEST);

@@ -59,7 +59,7 @@ impl SocketMap {
     /// Names the socket of queue 0, which must be bound.
     ///
     /// # Errors
-    /// What bpf(2) answers.
+    /// What bpf(2) returns.
     pub fn set(&self, socket: BorrowedFd<'_>) -> io::Result<()> {
         #[repr(C)]
         struct Attributes {
@@ -79,9 +79,9 @@ impl SocketMap {
             flags: 0,
         };
         // Both live until here, which the compiler cannot know from their addresses.
-        let answer = bpf(MAP_UPDATE, &mut attributes).map(drop);
+        let result = bpf(MAP_UPDATE, &mut attributes).map(drop);
         std::hint::black_box((&key, &value));
-        answer
+        result
     }
 
     /// Loads the program and attaches it to the interface with `index`.
@@ -136,9 +136,9 @@ impl SocketMap {
             flags: 0,
             name: *b"hitless_port\0\0\0\0",
         };
-        let answer = bpf_descriptor(PROGRAM_LOAD, &mut attributes);
+        let result = bpf_descriptor(PROGRAM_LOAD, &mut attributes);
         std::hint::black_box(&instructions);
-        answer
+        result
     }
 }
 
@@ -206,17 +206,17 @@ fn number(descriptor: &impl AsRawFd) -> u32 {
 }
 
 fn bpf_descriptor<T>(command: libc::c_int, attributes: &mut T) -> io::Result<OwnedFd> {
-    let answer = bpf(command, attributes)?;
-    // SAFETY: these commands answer a new descriptor, and nobody else has it.
-    Ok(unsafe { OwnedFd::from_raw_fd(answer) })
+    let result = bpf(command, attributes)?;
+    // SAFETY: these commands return a new descriptor, and nobody else has it.
+    Ok(unsafe { OwnedFd::from_raw_fd(result) })
 }
 
 fn bpf<T>(command: libc::c_int, attributes: &mut T) -> io::Result<libc::c_int> {
     // SAFETY: `attributes` lives for the call, which reads its size; every caller passes the layout of its command, in
     // which addresses are those of values that outlive the call.
-    let answer = unsafe { libc::syscall(libc::SYS_bpf, command, std::ptr::from_mut(attributes), size_of::<T>()) };
-    match libc::c_int::try_from(answer) {
-        Ok(answer) if answer >= 0 => Ok(answer),
+    let result = unsafe { libc::syscall(libc::SYS_bpf, command, std::ptr::from_mut(attributes), size_of::<T>()) };
+    match libc::c_int::try_from(result) {
+        Ok(result) if result >= 0 => Ok(result),
         _ => Err(io::Error::last_os_error()),
     }
 }

@@ -32,7 +32,7 @@ pub struct Feature {
 /// All features of interface `name`.
 ///
 /// # Errors
-/// What ioctl(2) answers: `ENODEV` when there is no such interface.
+/// What ioctl(2) returns: `ENODEV` when there is no such interface.
 pub fn features(control: &Control, name: &str) -> io::Result<Vec<Feature>> {
     let names = names(control, name)?;
     let blocks = names.len().div_ceil(32);
@@ -54,7 +54,7 @@ pub fn features(control: &Control, name: &str) -> io::Result<Vec<Feature>> {
 /// Switches `chosen` features of interface `name` on or off. The kernel may switch others that depend on them.
 ///
 /// # Errors
-/// What ioctl(2) answers: `PermissionDenied` without CAP_NET_ADMIN.
+/// What ioctl(2) returns: `PermissionDenied` without CAP_NET_ADMIN.
 pub fn switch<'a>(
     control: &Control,
     name: &str,
@@ -80,7 +80,7 @@ pub fn switch<'a>(
 /// Receive queues of interface `name`, those that also transmit included.
 ///
 /// # Errors
-/// What ioctl(2) answers: `EOPNOTSUPP` when the driver has no such notion.
+/// What ioctl(2) returns: `EOPNOTSUPP` when the driver has no such notion.
 pub fn receive_queues(control: &Control, name: &str) -> io::Result<u32> {
     // struct ethtool_channels: cmd, then the most and the present number of rx, tx, other, combined.
     let mut words = [0_u32; 9];
@@ -96,8 +96,8 @@ fn names(control: &Control, name: &str) -> io::Result<Vec<String>> {
     let mut words = vec![0_u32; 3 + NAME_WORDS * count];
     words[..3].copy_from_slice(&[GSTRINGS, STRINGS_OF_FEATURES, u32::try_from(count).map_err(io::Error::other)?]);
     let room = words.len();
-    // SAFETY: the kernel writes as many strings as it has features; that number is built into it, and `count` is what it
-    // has just said.
+    // SAFETY: the kernel writes as many strings as it has features; that number is built into it, and `count` is what
+    // it has just said.
     unsafe { control.ethtool(name, &mut words, room) }?;
     Ok(words[3..].chunks(NAME_WORDS).map(text).collect())
 }

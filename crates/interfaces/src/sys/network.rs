@@ -14,7 +14,7 @@ impl Control {
     /// Opens one in the network namespace of the calling thread.
     ///
     /// # Errors
-    /// What socket(2) answers.
+    /// What socket(2) returns.
     pub fn open() -> io::Result<Self> {
         Socket::open(libc::AF_INET, libc::SOCK_DGRAM, 0).map(Self)
     }
@@ -104,7 +104,7 @@ impl Control {
     /// number of words that the command writes at most, is checked for.
     ///
     /// # Errors
-    /// What ioctl(2) answers; `InvalidInput` when `data` is shorter than `room_words`.
+    /// What ioctl(2) returns; `InvalidInput` when `data` is shorter than `room_words`.
     ///
     /// # Safety
     /// `room_words` must be what the command in `data` can make the kernel read and write.
@@ -124,8 +124,8 @@ impl Control {
     }
 
     fn request(&self, what: libc::Ioctl, request: &mut libc::ifreq) -> io::Result<()> {
-        // SAFETY: every request of this module takes an ifreq, which lives for the call; a pointer within it is valid for
-        // what the kernel does with it, as `ethtool` demands.
+        // SAFETY: every request of this module takes an ifreq, which lives for the call; a pointer within it is valid
+        // for what the kernel does with it, as `ethtool` demands.
         checked(unsafe { libc::ioctl(self.0.as_fd().as_raw_fd(), what, std::ptr::from_mut(request)) })?;
         Ok(())
     }

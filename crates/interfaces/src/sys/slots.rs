@@ -1,7 +1,7 @@
 //! A packet socket's ring: slots of equal size that pass between the kernel and the process.
 //!
-//! Each slot starts with a status word. Whoever has the slot writes everything else first and the word last, with release
-//! order; who reads the word with acquire order and finds the slot to be his has the rest of it to himself
+//! Each slot starts with a status word. Whoever has the slot writes everything else first and the word last, with
+//! release order; who reads the word with acquire order and finds the slot to be his has the rest of it to himself
 //! (Documentation/networking/packet_mmap.rst of Linux).
 
 use std::io;

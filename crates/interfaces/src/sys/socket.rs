@@ -32,10 +32,10 @@ impl Socket {
     /// A socket that does not block and is not inherited.
     ///
     /// # Errors
-    /// What socket(2) answers; `PermissionDenied` when a capability is missing.
+    /// What socket(2) returns; `PermissionDenied` when a capability is missing.
     pub fn open(family: libc::c_int, kind: libc::c_int, protocol: libc::c_int) -> io::Result<Self> {
         let kind = kind | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
-        // SAFETY: takes and answers numbers.
+        // SAFETY: takes and returns numbers.
         let fd = checked(unsafe { libc::socket(family, kind, protocol) })?;
         // SAFETY: the descriptor is new, and nobody else has it.
         Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
@@ -44,7 +44,7 @@ impl Socket {
     /// Sets an option.
     ///
     /// # Errors
-    /// What setsockopt(2) answers.
+    /// What setsockopt(2) returns.
     pub fn set<T: Plain>(&self, level: libc::c_int, option: libc::c_int, value: &T) -> io::Result<()> {
         let length = length_of::<T>();
         // SAFETY: `value` lives for the call, which reads `length` bytes, its size.
@@ -57,7 +57,7 @@ impl Socket {
     /// Reads an option.
     ///
     /// # Errors
-    /// What getsockopt(2) answers, or `InvalidData` when the kernel's answer has another length.
+    /// What getsockopt(2) returns, or `InvalidData` when the kernel's result has another length.
     pub fn get<T: Plain>(&self, level: libc::c_int, option: libc::c_int) -> io::Result<T> {
         let mut value = MaybeUninit::<T>::zeroed();
         let mut length = length_of::<T>();
@@ -75,7 +75,7 @@ impl Socket {
     /// Binds to an address.
     ///
     /// # Errors
-    /// What bind(2) answers.
+    /// What bind(2) returns.
     pub fn bind<T: Plain>(&self, address: &T) -> io::Result<()> {
         // SAFETY: `address` lives for the call, which reads its size.
         checked(unsafe { libc::bind(self.0.as_raw_fd(), std::ptr::from_ref(address).cast(), length_of::<T>()) })?;
@@ -85,18 +85,18 @@ impl Socket {
     /// Has the kernel look at the transmit ring, without waiting.
     ///
     /// # Errors
-    /// What sendto(2) answers.
+    /// What sendto(2) returns.
     pub fn kick(&self) -> io::Result<()> {
         // SAFETY: no data and no address: null pointers of length 0 are not looked at.
-        let answer =
+        let result =
             unsafe { libc::sendto(self.0.as_raw_fd(), std::ptr::null(), 0, libc::MSG_DONTWAIT, std::ptr::null(), 0) };
-        if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+        if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
-    /// Receives into `buffer`; answers how many bytes, `WouldBlock` when there is nothing.
+    /// Receives into `buffer`; returns how many bytes, `WouldBlock` when there is nothing.
     ///
     /// # Errors
-    /// What recv(2) answers.
+    /// What recv(2) returns.
     pub fn receive(&self, buffer: &mut [u8]) -> io::Result<usize> {
         // SAFETY: the pointer and the length are those of a slice that may be written.
         let received = unsafe { libc::recv(self.0.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0) };
@@ -121,10 +121,10 @@ impl AsFd for Socket {
     }
 }
 
-/// Waits until one of `descriptors` is readable (or in error), at most for `limit`; answers whether one is.
+/// Waits until one of `descriptors` is readable (or in error), at most for `limit`; returns whether one is.
 ///
 /// # Errors
-/// What ppoll(2) answers; a signal counts as nothing readable.
+/// What ppoll(2) returns; a signal counts as nothing readable.
 pub fn wait_readable(descriptors: &[BorrowedFd<'_>], limit: Duration) -> io::Result<bool> {
     let mut polled: Vec<libc::pollfd> =
         descriptors.iter().map(|fd| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 }).collect();
@@ -142,9 +142,9 @@ pub fn wait_readable(descriptors: &[BorrowedFd<'_>], limit: Duration) -> io::Res
     }
 }
 
-/// A C call's answer, in which a negative number means errno.
-pub fn checked(answer: libc::c_int) -> io::Result<libc::c_int> {
-    if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(answer) }
+/// A C call's result, in which a negative number means errno.
+pub fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
 
 const fn length_of<T>() -> libc::socklen_t {
@@ -154,7 +154,7 @@ const fn length_of<T>() -> libc::socklen_t {
 /// Moves the calling thread into the network namespace that `file` stands for.
 ///
 /// # Errors
-/// What setns(2) answers.
+/// What setns(2) returns.
 pub fn enter_network_namespace(file: &File) -> io::Result<()> {
     // SAFETY: takes numbers; what it changes belongs to the kernel's view of the thread.
     checked(unsafe { libc::setns(file.as_raw_fd(), libc::CLONE_NEWNET) })?;

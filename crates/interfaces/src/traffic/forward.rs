@@ -8,7 +8,8 @@ use crate::Interface;
 /// Frames that one side may bring before the other one is looked at.
 const TURN_FRAMES: usize = 64;
 
-/// Hands every frame of each side to the other one until `ended` is set. What the other side refuses is in its counters.
+/// Hands every frame of each side to the other one until `ended` is set. What the other side refuses is in its
+/// counters.
 ///
 /// # Errors
 /// When an interface is gone.

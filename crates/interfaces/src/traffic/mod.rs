@@ -1,7 +1,7 @@
 //! A generator, a sink and a plain forwarder over ports: what a bench of a live switch is measured with.
 //!
-//! The sink takes the times at which the kernel took frames in, so that how often it looks does not matter. Generator and
-//! sink are one process on one machine: both times are of the same clock.
+//! The sink takes the times at which the kernel took frames in, so that how often it looks does not matter. Generator
+//! and sink are one process on one machine: both times are of the same clock.
 
 mod datagram;
 mod forward;

@@ -66,7 +66,7 @@ impl Sink {
         Self { stream, arrivals, first_ns: None, last_ns: 0, next: 0, seen }
     }
 
-    /// Takes what has come in at `port`; answers how many frames.
+    /// Takes what has come in at `port`; returns how many frames.
     ///
     /// # Errors
     /// When the interface is gone.

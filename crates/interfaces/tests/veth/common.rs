@@ -33,7 +33,7 @@ impl Pair {
         Some(pair)
     }
 
-    /// Runs `ip` in the namespace; answers what it prints.
+    /// Runs `ip` in the namespace; returns what it prints.
     pub fn ip(&self, arguments: &[&str]) -> String {
         let arguments: Vec<&str> = ["-n", &self.name].into_iter().chain(arguments.iter().copied()).collect();
         run("ip", &arguments).expect("iproute2 works in a namespace of ours")

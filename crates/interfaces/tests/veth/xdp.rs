@@ -65,7 +65,8 @@ fn chunks_come_back_however_many_frames_cross() {
     }
 }
 
-/// Where the panic was of a chunk that came back while the fill ring still looked full (see crates/interfaces/src/sys/xdp).
+/// Where the panic was of a chunk that came back while the fill ring still looked full (see
+/// crates/interfaces/src/sys/xdp).
 #[test]
 fn no_chunk_is_lost_while_sender_and_receiver_run_at_once() {
     for mode in MODES {
@@ -218,8 +219,8 @@ fn an_interface_can_be_opened_again_at_once() {
     assert!(again.is_some(), "the queue was not free in time");
 }
 
-/// Whether the program goes within five seconds. A process that another test is just starting may have the descriptors of
-/// this one for a moment.
+/// Whether the program goes within five seconds. A process that another test is just starting may have the descriptors
+/// of this one for a moment.
 fn has_no_program(pair: &Pair) -> bool {
     let end = Instant::now() + Duration::from_secs(5);
     while pair.ip(&["link", "show", "left"]).contains("xdp") {
@@ -277,7 +278,8 @@ fn a_killed_process_leaves_no_program() {
     }
 }
 
-/// What a port over AF_XDP cannot know, and a packet socket can: whoever owns the other end must switch the offload off.
+/// What a port over AF_XDP cannot know, and a packet socket can: whoever owns the other end must switch the offload
+/// off.
 #[test]
 fn a_checksum_left_to_the_card_is_not_completed_and_comes_whole_without_the_offload() {
     for is_off in [false, true] {

@@ -1,8 +1,9 @@
 //! The parts of a recording.
 
-use hitless_fabric::LiveFabric;
-use hitless_fabric::outside::OutsideSettings;
-use hitless_fabric::scenario::{self, Purpose};
+use crate::fabric::LiveFabric;
+use crate::fabric::LiveSettings;
+use hitless_scenario::Purpose;
+use hitless_scenario::kind::Registry;
 use hitless_wire::Duration;
 use hitless_wire::frame::{EtherType, MacAddress};
 use hitless_wire::link::LinkFormat;
@@ -60,7 +61,7 @@ pub struct LinkEnd {
 
 impl Header {
     /// Of a run of `scenario` (with every default spelled out) with these settings.
-    pub fn new(scenario: String, settings: &OutsideSettings) -> Self {
+    pub fn new(scenario: String, settings: &LiveSettings) -> Self {
         let link = |(point, format): &(String, LinkFormat)| LinkEnd {
             point: point.clone(),
             ether_type: format.ether_type.0,
@@ -80,19 +81,19 @@ impl Header {
         }
     }
 
-    /// The fabric that was recorded, as it was at its start.
+    /// The fabric that was recorded, as it was at its start. `registry` has the kinds of mechanisms that it may run.
     ///
     /// # Errors
     /// A sentence: a scenario or an address that this version does not take.
-    pub fn build(&self) -> Result<LiveFabric, String> {
-        let scenario =
-            scenario::check_for(&self.scenario, "recording", Purpose::Live).map_err(|error| error.to_string())?;
+    pub fn build(&self, registry: &Registry) -> Result<LiveFabric, String> {
+        let scenario = hitless_scenario::check_for(&self.scenario, "recording", Purpose::Live, registry)
+            .map_err(|error| error.to_string())?;
         let station = |(address, point): &(String, String)| Ok((mac_address(address)?, point.clone()));
         let link = |end: &LinkEnd| {
             let (local, remote) = (mac_address(&end.local)?, mac_address(&end.remote)?);
             Ok((end.point.clone(), LinkFormat { ether_type: EtherType(end.ether_type), local, remote }))
         };
-        let settings = OutsideSettings {
+        let settings = LiveSettings {
             points: self.points.clone(),
             frames: self.frames,
             frame_bytes: self.frame_bytes,

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use hitless_fabric::outside::{Action, Decision};
+use crate::fabric::{Action, Decision};
 use hitless_wire::{PortId, QueueId, Time};
 
 use super::format::{Header, MAGIC, hash, tag};

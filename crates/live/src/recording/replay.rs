@@ -5,8 +5,10 @@ use std::fmt;
 use std::io::Read;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use hitless_fabric::outside::{Decision, Witness};
-use hitless_fabric::{LiveCommand, LiveFabric, Outcome};
+use crate::fabric::{Decision, Witness};
+use crate::fabric::{LiveCommand, LiveFabric};
+use hitless_scenario::kind::Registry;
+use hitless_simulation::Outcome;
 use hitless_wire::Time;
 
 use super::read::{Reader, Record};
@@ -50,13 +52,14 @@ pub struct Replay {
     pub outcome: Outcome,
 }
 
-/// Repeats the run of a recording and compares decisions, up to the first that differs.
+/// Repeats the run of a recording and compares decisions, up to the first that differs. `registry` has the kinds of
+/// mechanisms that it may run.
 ///
 /// # Errors
 /// A sentence: what is read is no recording, or of a scenario that this version does not take.
-pub fn replay<R: Read>(recording: R) -> Result<Replay, String> {
+pub fn replay<R: Read>(recording: R, registry: &Registry) -> Result<Replay, String> {
     let (mut reader, header) = Reader::new(recording).map_err(|error| error.to_string())?;
-    let mut player = Player::new(header.build()?);
+    let mut player = Player::new(header.build(registry)?);
     while player.divergence.is_none()
         && let Some(record) = reader.next().map_err(|error| error.to_string())?
     {

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use hitless_fabric::outside::{Decision, Witness};
+use crate::fabric::{Decision, Witness};
 use hitless_wire::Time;
 use serde::Serialize;
 

@@ -1,12 +1,14 @@
-//! Deflection and RIMM between real nodes: what hosts can say of urgency is heard, and nothing of it all leaves the fabric.
+//! Deflection and RIMM between real nodes: what hosts can say of urgency is heard, and nothing of it all leaves the
+//! fabric.
 
-use super::lab::{Lab, scenario_of, station};
-use super::replay::{counter, recorded, replayed};
-use hitless_fabric::LiveFabric;
-use hitless_fabric::outside::OutsideSettings;
+use hitless_live::fabric::LiveFabric;
+use hitless_live::fabric::LiveSettings;
 use hitless_live::recording::RecorderOptions;
 use hitless_live::{Options, Status};
 use proptest::prelude::*;
+
+use super::lab::{Lab, scenario_of, station};
+use super::replay::{counter, recorded, replayed};
 
 const HOSTS: [&str; 4] = ["h0", "h1", "h2", "slow"];
 const SLOW: usize = 3;
@@ -35,7 +37,8 @@ fn leaf_spine(slow_buffer: &str, other_buffer: &str, more: &str) -> String {
     format!(
         "name = \"leaf-spine\"\n[topology]\nkind = \"graph\"\nhosts = [\"h0\", \"h1\", \"h2\", \"slow\"]\n\
          switches = [\"leaf0\", \"leaf1\", \"spine0\", \"spine1\"]\nlinks = [{}]\n\
-         [switch]\ndepth_visible = \"ingress-and-egress\"\nbuffer = {{ kind = \"static\", per_port = \"{other_buffer}\" }}\n\
+         [switch]\ndepth_visible = \"ingress-and-egress\"\n\
+         buffer = {{ kind = \"static\", per_port = \"{other_buffer}\" }}\n\
          [[switch.ports]]\nrate = \"100 Mbps\"\nbuffer = \"{slow_buffer}\"\n\
          [[switch.ports]]\nswitches = [\"leaf0\"]\nbuffer = \"1 MB\"\n{more}",
         ends.map(link).join(", ")
@@ -117,8 +120,8 @@ fn acknowledgements_go_first_whatever_their_code_point() {
     assert_eq!((with.map(|mark| mark.urgency()), without), (Some(1_835_008), None));
 }
 
-/// The numbers that come of a burst that the slow port cannot take, each frame to the byte as it was sent. Above RIMM's threshold
-/// the port has room for what comes while one packet leaves: only then does egress see how deep its queue is.
+/// The numbers that come of a burst that the slow port cannot take, each frame to the byte as it was sent. Above RIMM's
+/// threshold the port has room for what comes while one packet leaves: only then does egress see how deep its queue is.
 fn microburst(more: &str) -> (Vec<u32>, Status) {
     let text = leaf_spine("90 KB", "300 KB", more);
     let (mut lab, disk) = recorded(&text, &HOSTS, RecorderOptions::default());
@@ -190,8 +193,7 @@ fn a_host_that_marks_all_as_most_urgent_gains_what_a_guard_lets_it() {
 fn rimm_is_refused_where_a_neighbour_runs_elsewhere() {
     let scenario = scenario_of(&leaf_spine("60 KB", "300 KB", RIMM));
     let names = ["slow", "spine0", "spine1"].map(str::to_owned).to_vec();
-    let refused =
-        LiveFabric::new(scenario, &OutsideSettings::new(names)).err().expect("no header of RIMM's would pass");
+    let refused = LiveFabric::new(scenario, &LiveSettings::new(names)).err().expect("no header of RIMM's would pass");
     assert!(
         refused.contains("leaf1") && refused.contains("spine0") && refused.contains("both have to be here"),
         "{refused}"
@@ -209,8 +211,8 @@ proptest! {
         by_dscp in any::<bool>(),
     ) {
         let marking = if by_dscp { BY_DSCP } else { "" };
-        let mut lab =
-            Lab::build(&leaf_spine("30 KB", "60 KB", &format!("{marking}{mechanism}")), &HOSTS, Options::default(), 1_024, 2_048);
+        let text = leaf_spine("30 KB", "60 KB", &format!("{marking}{mechanism}"));
+        let mut lab = Lab::build(&text, &HOSTS, Options::default(), 1_024, 2_048);
         lab.know_stations();
         let mut sent = std::collections::BTreeMap::new();
         let mut number = 0;

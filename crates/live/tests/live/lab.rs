@@ -4,11 +4,13 @@ use std::cell::Cell;
 use std::os::fd::BorrowedFd;
 use std::rc::Rc;
 
-use hitless_fabric::outside::OutsideSettings;
-use hitless_fabric::{LiveFabric, Outcome, Scenario, scenario};
 use hitless_interfaces::{Interface, MonotonicTime};
+use hitless_live::fabric::LiveFabric;
+use hitless_live::fabric::LiveSettings;
 use hitless_live::memory::{FarEnd, pair};
 use hitless_live::{Clock, Command, Driver, Options, Status};
+use hitless_scenario::Scenario;
+use hitless_simulation::Outcome;
 use hitless_wire::frame::MacAddress;
 
 /// A clock that stands still until somebody moves it.
@@ -52,7 +54,7 @@ impl Lab {
 
     pub fn build(text: &str, points: &[&str], options: Options, frames: u32, ring: usize) -> Self {
         let names = points.iter().map(|&name| name.to_owned()).collect();
-        let settings = OutsideSettings { frames, ..OutsideSettings::new(names) };
+        let settings = LiveSettings { frames, ..LiveSettings::new(names) };
         let fabric = LiveFabric::new(scenario_of(text), &settings).unwrap_or_else(|error| panic!("{error}"));
         let (interfaces, far_ends) = interfaces(points.len(), ring);
         let clock = TestClock(Rc::new(Cell::new(1_000_000_000)));
@@ -126,7 +128,8 @@ impl Lab {
 }
 
 pub fn scenario_of(text: &str) -> Scenario {
-    scenario::check_for(text, "test.toml", scenario::Purpose::Live).unwrap_or_else(|error| panic!("{error}"))
+    hitless_scenario::check_for(text, "test.toml", hitless_scenario::Purpose::Live, hitless_mechanisms::builtin())
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Hosts around one switch, with links of 1 Gbps.

@@ -1,6 +1,7 @@
 //! Live fabrics between interfaces in memory. One program, since each would instantiate the fabric anew.
 
-mod accounts;
+mod conservation;
+mod cuts;
 mod deflected;
 mod lab;
 mod replay;

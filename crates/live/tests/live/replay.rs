@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-use super::lab::{Lab, frame, scenario_of, star, station};
-use hitless_fabric::outside::OutsideSettings;
+use hitless_live::fabric::LiveSettings;
 use hitless_live::recording::{Header, RecorderOptions, replay};
 use hitless_live::{Options, Recorder, Replay, Status};
+
+use super::lab::{Lab, frame, scenario_of, star, station};
 
 /// A file in memory.
 #[derive(Clone, Default)]
@@ -32,7 +33,7 @@ impl Disk {
 /// A lab whose run is recorded.
 pub fn recorded(text: &str, points: &[&str], options: RecorderOptions) -> (Lab, Disk) {
     let names = points.iter().map(|&name| name.to_owned()).collect();
-    let settings = OutsideSettings { frames: 256, ..OutsideSettings::new(names) };
+    let settings = LiveSettings { frames: 256, ..LiveSettings::new(names) };
     let header = Header::new(scenario_of(text).effective_toml(), &settings);
     let disk = Disk::default();
     let recorder = Recorder::new(disk.clone(), &header, options).expect("memory takes a header");
@@ -42,7 +43,8 @@ pub fn recorded(text: &str, points: &[&str], options: RecorderOptions) -> (Lab, 
 }
 
 pub fn replayed(disk: &Disk) -> Replay {
-    let found = replay(disk.content().as_slice()).unwrap_or_else(|error| panic!("{error}"));
+    let found =
+        replay(disk.content().as_slice(), hitless_mechanisms::builtin()).unwrap_or_else(|error| panic!("{error}"));
     assert!(found.divergence.is_none(), "{}", found.divergence.expect("there is one"));
     assert_eq!((found.outcome.violations.as_slice(), found.is_complete), (&[] as &[String], true));
     found
@@ -148,7 +150,7 @@ fn a_difference_is_found_and_shown() {
     // The same run, if the link had been shorter.
     let delay = content.windows(4).position(|window| window == b"1 us").expect("the scenario is in the header");
     content[delay] = b'2';
-    let found = replay(content.as_slice()).unwrap_or_else(|error| panic!("{error}"));
+    let found = replay(content.as_slice(), hitless_mechanisms::builtin()).unwrap_or_else(|error| panic!("{error}"));
     let shown = found.divergence.expect("packets arrive later").to_string();
     assert!(shown.contains("live:     ") && shown.contains("replayed: ") && shown.contains("transmit"), "{shown}");
 }
@@ -160,11 +162,11 @@ fn what_a_crash_has_left_can_be_replayed() {
     lab.finish();
     let content = disk.content();
     for cut in [content.len() - 1, content.len() * 3 / 4, content.len() - 20] {
-        let found = replay(&content[..cut]).unwrap_or_else(|error| panic!("{error}"));
+        let found = replay(&content[..cut], hitless_mechanisms::builtin()).unwrap_or_else(|error| panic!("{error}"));
         assert!(!found.is_complete && found.divergence.is_none() && found.equal > 0, "{cut}: {:?}", found.divergence);
     }
     for content in [&b""[..], b"hitless recording 2\n", &content[..30]] {
-        assert!(replay(content).is_err());
+        assert!(replay(content, hitless_mechanisms::builtin()).is_err());
     }
 }
 
@@ -181,7 +183,7 @@ fn a_disk_that_does_not_keep_up_cuts_the_recording_and_not_the_run() {
         }
     }
     let text = star(&["h0", "h1"]);
-    let settings = OutsideSettings::new(vec!["h0".into(), "h1".into()]);
+    let settings = LiveSettings::new(vec!["h0".into(), "h1".into()]);
     let header = Header::new(scenario_of(&text).effective_toml(), &settings);
     let recorder = Recorder::new(Full, &header, RecorderOptions::default()).expect("the header fits");
     let state = recorder.state();

@@ -1,8 +1,10 @@
 //! The loop over interfaces in memory, under a clock that the test moves.
 
-use super::lab::{Lab, frame, station};
-use hitless_live::{Control, Options, Request};
 use std::sync::mpsc::channel;
+
+use hitless_live::{Control, Options, Request};
+
+use super::lab::{Lab, frame, station};
 
 const US: u64 = 1_000;
 
@@ -185,7 +187,7 @@ fn a_link_fails_and_is_repaired_on_command() {
     }
     for (command, message) in [
         ("fail sw->h9", "there is no node called 'h9'"),
-        ("protect h0->sw 1 blocking", "no LinkGuardian is configured on 'h0->sw'"),
+        ("protect h0->sw 1 blocking", "no protection that can be switched on is configured on 'h0->sw'"),
     ] {
         assert_eq!(lab.command(command), Err(message.to_owned()), "{command}");
     }
@@ -197,7 +199,7 @@ fn a_link_fails_and_is_repaired_on_command() {
 fn requests_are_answered() {
     let mut lab = Lab::new(&["h0", "h1"], Options::default());
     let (reply, answer) = channel();
-    lab.driver().answer(Request::Status(reply));
+    lab.driver().serve(Request::Status(reply));
     let status = answer.recv().expect("an answer");
     assert_eq!(status.ports.iter().map(|port| port.mode.as_str()).collect::<Vec<_>>(), ["memory", "memory"]);
     assert_eq!(

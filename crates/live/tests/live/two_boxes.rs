@@ -1,15 +1,18 @@
 //! One fabric in two processes: LinkGuardian on a link whose ends are in different ones.
 
+use hitless_live::Options;
+
 use super::deflected::datagram;
 use super::lab::{Lab, frame, station};
-use hitless_live::Options;
 
 /// h0 - sw0 - sw1 - h1, h2.
 fn chain() -> String {
     format!(
-        "name = \"chain\"\n[topology]\nkind = \"graph\"\nhosts = [\"h0\", \"h1\", \"h2\"]\nswitches = [\"sw0\", \"sw1\"]\n\
+        "name = \"chain\"\n[topology]\nkind = \"graph\"\nhosts = [\"h0\", \"h1\", \"h2\"]\n\
+         switches = [\"sw0\", \"sw1\"]\n\
          links = [{}]\n[[link]]\nname = \"sw0->sw1\"\nloss = {{ kind = \"bernoulli\", rate = 0.05 }}\n\
-         [[mechanism]]\nkind = \"linkguardian\"\nlink = \"sw0->sw1\"\nactual_loss_rate = 0.05\nack_no_timeout = \"200 us\"\n",
+         [[mechanism]]\nkind = \"linkguardian\"\nlink = \"sw0->sw1\"\nactual_loss_rate = 0.05\n\
+         ack_no_timeout = \"200 us\"\n",
         [("h0", "sw0"), ("sw0", "sw1"), ("h1", "sw1"), ("h2", "sw1")]
             .map(|(a, b)| format!("{{ ends = [\"{a}\", \"{b}\"], rate = \"1 Gbps\", delay = \"1 us\" }}"))
             .join(", ")

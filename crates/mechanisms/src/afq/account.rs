@@ -51,7 +51,9 @@ impl PortCounters {
         report.acted |= self.assigned + self.too_far_ahead > 0;
         if self.refused > self.assigned {
             let (refused, assigned) = (self.refused, self.assigned);
-            report.broken_promises.push(format!("{scope} refused {refused} packets, and only {assigned} had a queue"));
+            report
+                .violated_invariants
+                .push(format!("{scope} refused {refused} packets, and only {assigned} had a queue"));
         }
     }
 }

@@ -1,16 +1,16 @@
-//! The number of queues in use, which adapts to the room in the shared buffer: the idea of A2FQ, as its public program has
-//! it. When the queue of the next round comes close to what it may hold, packets that are due soon will be lost for those
-//! that are due late, and fewer rounds are let in.
+//! The number of queues in use, which adapts to the room in the shared buffer: the idea of A2FQ, as its public program
+//! has it. When the queue of the next round comes close to what it may hold, packets that are due soon will be lost for
+//! those that are due late, and fewer rounds are let in.
 
-use hitless_switch::{Context, Environment, Report, Rounds};
+use hitless_switch::{Context, Report, Rounds};
 use hitless_wire::{PortId, QueueId};
 
-use super::config::Adaptive;
+use super::settings::AfqAdaptive;
 
 /// The queues of one port that are in use.
 #[derive(Debug)]
 pub struct ActiveQueues {
-    config: Adaptive,
+    config: AfqAdaptive,
     queues: u8,
     active: u8,
     /// The round in which there was one fewer, the last time.
@@ -22,17 +22,17 @@ pub struct ActiveQueues {
 
 impl ActiveQueues {
     /// All queues in use.
-    pub fn new(config: Adaptive, queues: u8) -> Self {
+    pub fn new(config: AfqAdaptive, queues: u8) -> Self {
         Self { config, queues, active: queues, reduced_in: None, least: queues, reductions: 0, extensions: 0 }
     }
 
     /// How many are in use, after a look at the queue of the next round: at most one fewer in each round, one more with
     /// each packet.
-    pub fn adapt<E: Environment>(&mut self, context: &mut Context<'_, E>, port: PortId, rounds: Rounds) -> u8 {
-        let Some(threshold_bytes) = context.queue_threshold_bytes() else { return self.active };
+    pub fn adapt(&mut self, context: &mut Context<'_>, port: PortId, rounds: Rounds) -> u8 {
+        let Some(threshold_bytes) = context.buffer().threshold_bytes() else { return self.active };
         let second = ((rounds.current + 1) % u64::from(self.queues)) as u8;
-        let bytes = context.queue_bytes(port, QueueId(rounds.first.0 + second));
-        if bytes > threshold_bytes.saturating_sub(self.config.margin_bytes) {
+        let bytes = context.queue(port, QueueId(rounds.first.0 + second)).bytes();
+        if bytes > threshold_bytes.saturating_sub(self.config.margin.0) {
             self.reduce(rounds.current);
         } else if bytes > 0 && bytes < threshold_bytes / u64::from(self.config.low_divisor) && self.active < self.queues
         {

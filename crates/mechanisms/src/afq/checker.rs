@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hitless_switch::Report;
 use hitless_wire::PortId;
 
-use super::config::UpdateRule;
+use super::settings::UpdateRule;
 
 /// A packet and what the sketch said of it.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +93,7 @@ impl ExactBids {
         counters.into_iter().for_each(|(name, value)| report.count(&scope, name, value));
         if self.earlier > 0 && !can_fall_short {
             let promise = format!("the sketch of {scope} had a bid below the exact one for {} packets", self.earlier);
-            report.broken_promises.push(promise);
+            report.violated_invariants.push(promise);
         }
     }
 }

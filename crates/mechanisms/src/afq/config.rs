@@ -1,7 +1,9 @@
-//! AFQ's parameters. Sections are those of Sharma et al., NSDI 2018.
+//! AFQ on one switch: its settings as the data path reads them. Sections are those of Sharma et al., NSDI 2018.
 
 use hitless_switch::{LatePackets, QueueLimit};
 use hitless_wire::{Duration, PortId};
+
+use super::settings::{AfqAdaptive, DropAhead, FlowKey, UpdateRule};
 
 /// The hash functions of a sketch, one for each row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,19 +15,6 @@ pub enum HashFamily {
     },
     /// Those of the public bmv2 port, one row each: CRC-32, CRC-16, the Internet checksum, and the key itself. No seed.
     Checksums,
-}
-
-/// How a packet raises the bids of its flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UpdateRule {
-    /// Each row by itself, S = max(S, R x BpR) + size, in one access. A packet that is then dropped has been charged.
-    Increment,
-    /// As [`UpdateRule::Increment`], but a row that comes out too far ahead stays as it was: a predicated register, still
-    /// in one access. A packet that is dropped charges nothing.
-    PredicatedIncrement,
-    /// As in figure 3: all rows are read, and those below the new bid of a packet that is queued are raised to it. Two
-    /// accesses.
-    Figure3,
 }
 
 /// The sketch of bids of a port.
@@ -86,37 +75,6 @@ pub enum RoundSource {
         /// What is seen may be so old.
         refresh: Duration,
     },
-}
-
-/// From which distance to the current round on a packet is dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DropAhead {
-    /// At nQ rounds: queues hold rounds R to R + nQ - 1.
-    AtQueues,
-    /// Above nQ rounds, as in figure 3: round R + nQ goes to the queue that is being served.
-    BeyondQueues,
-}
-
-/// What is a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FlowKey {
-    /// A 5-tuple (section 3).
-    FiveTuple,
-    /// All packets from one host.
-    Source,
-    /// All packets of one traffic class, as of a tenant.
-    Class,
-}
-
-/// How many queues are in use adapts to the room in the shared buffer (the idea of A2FQ, as in its public program).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Adaptive {
-    /// The least number of queues.
-    pub queues_min: u8,
-    /// One queue fewer when the second queue comes so close to its threshold.
-    pub margin_bytes: u64,
-    /// One queue more when the second queue is below this fraction of its threshold: 1 / `low_divisor`.
-    pub low_divisor: u32,
 }
 
 /// A port that AFQ runs on.
@@ -183,7 +141,7 @@ pub struct AfqConfig {
     /// By traffic class; a class beyond the list has weight 1.
     pub charges: Vec<Charge>,
     /// Whether the number of queues adapts.
-    pub adaptive: Option<Adaptive>,
+    pub adaptive: Option<AfqAdaptive>,
     /// Compare each bid with that of an exact table of flows.
     pub measures_estimation: bool,
 }

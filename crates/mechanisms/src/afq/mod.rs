@@ -1,31 +1,39 @@
 //! AFQ, approximate fair queueing (Sharma, Liu, Atreya, Krishnamurthy; NSDI 2018; sections as printed there).
 //!
-//! Ingress estimates from a [`sketch`] of bids in which round a packet would leave under bit-by-bit round robin, and sends
-//! it to the queue of that round; a [group of queues](hitless_switch::QueueGroup) serves one round after the other.
-//! What the paper leaves open is a parameter, with its reason in docs/afq.md.
+//! Ingress estimates from a [`sketch`] of bids in which round a packet would leave under bit-by-bit round robin, and
+//! sends it to the queue of that round; a [group of queues](hitless_switch::QueueGroup) serves one round after the
+//! other. What the paper leaves open is a parameter, with its reason in docs/afq.md.
 
 mod account;
 mod adaptive;
+mod check;
 mod checker;
-pub mod config;
+mod config;
 pub mod hash;
+mod kind;
 mod occupancy;
 mod resources;
+mod settings;
 pub mod sketch;
 
 use hitless_switch::{
-    Context, DropReason, Environment, GroupDiscipline, HookSet, Mechanism, QueueConfig, QueueGroup, QueueLimit, Report,
-    Resources, Rounds, Subscriptions, Verdict,
+    Context, DropReason, Event, GroupDiscipline, HookSet, Mechanism, Needs, QueueConfig, QueueGroup, QueueLimit,
+    Report, Resources, Rounds, Verdict,
 };
 use hitless_wire::{Packet, PortId, QueueId, Time};
 
 use account::PortCounters;
 use adaptive::ActiveQueues;
 use checker::{Estimate, ExactBids};
-use config::{AfqConfig, AfqPort, Charge, FlowKey, RoundSource, Scheduler, UpdateRule};
 use hash::Key;
 use occupancy::RoundEstimate;
 use sketch::{Request, Sketch};
+
+pub use config::{AfqConfig, AfqPort, Charge, HashFamily, RoundSource, Scheduler, SketchConfig};
+pub use settings::{
+    AfqAdaptive, AfqDeficit, AfqHash, AfqIdleRound, AfqLate, AfqOccupancy, AfqRotating, AfqRound, AfqScheduler,
+    AfqSettings, AfqSketch, AfqTwoGroups, DropAhead, FlowKey, UpdateRule,
+};
 
 /// A timer that stands for the end of a period; without this bit, for the write that swaps the groups.
 const PERIOD: u32 = 1 << 15;
@@ -159,13 +167,13 @@ impl Afq {
     }
 
     /// Asks the control plane for a swap of the groups of a port, which takes its delay.
-    fn ask_for_swap<E: Environment>(&mut self, place: usize, context: &mut Context<'_, E>) {
+    fn ask_for_swap(&mut self, place: usize, context: &mut Context<'_>) {
         let Scheduler::TwoGroups { delay, .. } = self.config.scheduler else { return };
         let state = &mut self.ports[place];
         if state.swaps.pending.is_some() {
             return;
         }
-        state.swaps.pending = context.rounds(state.port).map(|rounds| rounds.oldest);
+        state.swaps.pending = context.group(state.port).rounds().map(|rounds| rounds.oldest);
         if delay.as_ps() == 0 {
             return self.swap(place, context);
         }
@@ -173,41 +181,42 @@ impl Afq {
     }
 
     /// The write takes effect, if what it says is not so by now: an idle port's rounds may have gone on without it.
-    fn swap<E: Environment>(&mut self, place: usize, context: &mut Context<'_, E>) {
+    fn swap(&mut self, place: usize, context: &mut Context<'_>) {
         let state = &mut self.ports[place];
         let port = state.port;
-        let first = context.rounds(port).map(|rounds| rounds.oldest);
+        let first = context.group(port).rounds().map(|rounds| rounds.oldest);
         state.swaps.is_timed = false;
         state.swaps.period = state.swaps.period.wrapping_add(1) & (PERIOD as u16 - 1);
         if state.swaps.pending.take() == first {
             state.counters.swaps += 1;
-            context.swap_halves(port);
+            context.group(port).swap_halves();
         }
-        if context.waits_for_swap(port) {
+        if context.group(port).waits_for_swap() {
             self.ask_for_swap(place, context);
         }
-        if context.group_bytes(port) > 0 {
+        if context.group(port).bytes() > 0 {
             self.time_period(place, context);
         }
     }
 
-    /// The period of a port is over. With nothing to serve the groups stay as they are, unless the first has been served.
-    fn end_period<E: Environment>(&mut self, place: usize, context: &mut Context<'_, E>) {
+    /// The period of a port is over. With nothing to serve the groups stay as they are, unless the first has been
+    /// served.
+    fn end_period(&mut self, place: usize, context: &mut Context<'_>) {
         let PortState { port, swaps, .. } = &mut self.ports[place];
         swaps.is_timed = false;
-        if context.group_bytes(*port) > 0 || context.waits_for_swap(*port) {
+        if context.group(*port).bytes() > 0 || context.group(*port).waits_for_swap() {
             self.ask_for_swap(place, context);
         }
     }
 
-    fn swap_if_first_is_over<E: Environment>(&mut self, port: PortId, context: &mut Context<'_, E>) {
-        if matches!(self.config.scheduler, Scheduler::TwoGroups { .. }) && context.waits_for_swap(port) {
+    fn swap_if_first_is_over(&mut self, port: PortId, context: &mut Context<'_>) {
+        if matches!(self.config.scheduler, Scheduler::TwoGroups { .. }) && context.group(port).waits_for_swap() {
             self.ask_for_swap(self.place(port), context);
         }
     }
 
     /// Sees to it that the period that a group goes first comes to an end.
-    fn time_period<E: Environment>(&mut self, place: usize, context: &mut Context<'_, E>) {
+    fn time_period(&mut self, place: usize, context: &mut Context<'_>) {
         let Scheduler::TwoGroups { period, .. } = self.config.scheduler else { return };
         let PortState { port, swaps, .. } = &mut self.ports[place];
         if !swaps.is_timed {
@@ -233,10 +242,10 @@ impl Afq {
     }
 
     /// The traffic manager has left out a packet that was charged.
-    fn count_refused<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    fn count_tm_drop(&mut self, context: &mut Context<'_>) {
         let packet = Facts::of(context.packet());
         let place = self.place(packet.egress_port);
-        let rounds = context.rounds(packet.egress_port).expect("AFQ's ports have its group of queues");
+        let rounds = context.group(packet.egress_port).rounds().expect("AFQ's ports have its group of queues");
         // What another mechanism sends to other queues of the port was never charged here.
         if context.packet().queue.0.wrapping_sub(rounds.first.0) >= self.config.queues {
             return;
@@ -279,25 +288,25 @@ impl PortState {
 }
 
 impl Mechanism for Afq {
-    fn subscriptions(&mut self, _queue_counts: &[usize]) -> Subscriptions {
-        let mut hooks = HookSet::INGRESS_TOWARDS.with(HookSet::REFUSED);
+    fn needs(&mut self, _queue_counts: &[usize]) -> Needs {
+        let mut hooks = HookSet::INGRESS_TOWARDS.with(HookSet::TM_DROP);
         if matches!(self.config.scheduler, Scheduler::TwoGroups { .. }) {
-            hooks = hooks.with(HookSet::DRAINED);
+            hooks = hooks.with(HookSet::QUEUE_EMPTY);
         }
-        Subscriptions {
+        Needs {
             hooks: self.config.ports.iter().map(|port| (port.port, hooks)).collect(),
             groups: self.config.ports.iter().map(|port| (port.port, self.group(port))).collect(),
-            ..Subscriptions::default()
+            ..Needs::default()
         }
     }
 
     /// The enqueue module (figure 3).
-    fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    fn ingress(&mut self, context: &mut Context<'_>) -> Verdict {
         let packet = Facts::of(context.packet());
         let port = packet.egress_port;
         let place = self.place(port);
         self.swap_if_first_is_over(port, context);
-        let mut rounds = context.rounds(port).expect("AFQ's ports have its group of queues");
+        let mut rounds = context.group(port).rounds().expect("AFQ's ports have its group of queues");
         let state = &mut self.ports[place];
         if let Some(estimate) = &mut state.estimate {
             rounds = estimate.look(context, port, rounds);
@@ -309,7 +318,7 @@ impl Mechanism for Afq {
         let request = self.request(&packet, rounds, active);
         let bid = self.ports[place].sketch.raise(context.pass(), &request);
         let is_too_far = bid.ahead_bytes >= request.limit_bytes;
-        let is_idle = is_too_far && context.group_is_idle(port);
+        let is_idle = is_too_far && context.group(port).is_idle();
         if self.config.measures_estimation {
             self.check(place, &packet, &request, bid.ahead_bytes, is_too_far && !is_idle);
         }
@@ -329,27 +338,20 @@ impl Mechanism for Afq {
         self.assign(place, rounds, rounds.current + u64::from(ahead), context)
     }
 
+    fn on(&mut self, event: Event, context: &mut Context<'_>) {
+        match event {
+            Event::QueueEmpty { port, .. } => self.swap_if_first_is_over(port, context),
+            Event::Timer(token) => self.end_wait(token, context),
+            _ => {}
+        }
+    }
+
     fn resources(&self) -> Resources {
         resources::resources(self)
     }
 
-    fn drained<E: Environment>(&mut self, port: PortId, _queue: QueueId, context: &mut Context<'_, E>) {
-        self.swap_if_first_is_over(port, context);
-    }
-
-    fn timer<E: Environment>(&mut self, token: u32, context: &mut Context<'_, E>) {
-        let place = self.place(PortId((token >> 16) as u16));
-        if token & PERIOD == 0 {
-            return self.swap(place, context);
-        }
-        let is_current = u32::from(self.ports[place].swaps.period) == token & (PERIOD - 1);
-        if is_current {
-            self.end_period(place, context);
-        }
-    }
-
-    fn refused<E: Environment>(&mut self, _reason: DropReason, context: &mut Context<'_, E>) -> Verdict {
-        self.count_refused(context);
+    fn on_tm_drop(&mut self, _reason: DropReason, context: &mut Context<'_>) -> Verdict {
+        self.count_tm_drop(context);
         Verdict::Continue
     }
 
@@ -373,15 +375,23 @@ impl Mechanism for Afq {
 }
 
 impl Afq {
+    /// A timer has run out.
+    fn end_wait(&mut self, token: u32, context: &mut Context<'_>) {
+        let place = self.place(PortId((token >> 16) as u16));
+        if token & PERIOD == 0 {
+            return self.swap(place, context);
+        }
+        let is_current = u32::from(self.ports[place].swaps.period) == token & (PERIOD - 1);
+        if is_current {
+            self.end_period(place, context);
+        }
+    }
+}
+
+impl Afq {
     /// Sends a packet to the queue of `round`.
     #[inline]
-    fn assign<E: Environment>(
-        &mut self,
-        place: usize,
-        rounds: Rounds,
-        round: u64,
-        context: &mut Context<'_, E>,
-    ) -> Verdict {
+    fn assign(&mut self, place: usize, rounds: Rounds, round: u64, context: &mut Context<'_>) -> Verdict {
         let ahead = round.saturating_sub(rounds.current);
         let queue = QueueId(rounds.first.0 + self.queue_of(round));
         let state = &mut self.ports[place];

@@ -1,6 +1,6 @@
 //! The round as the enqueue side can infer it (section 4): from which queues are empty.
 
-use hitless_switch::{Context, Environment, Report, Rounds};
+use hitless_switch::{Context, Report, Rounds};
 use hitless_wire::{Duration, PortId, QueueId, Time};
 
 /// `roundEstimate` and `lastAssigned` of one port, and how far the estimate was off.
@@ -42,7 +42,7 @@ impl RoundEstimate {
 
     /// The round that a packet towards `port` is taken to arrive in. `actual` is what the scheduler would say, and is
     /// only compared.
-    pub fn look<E: Environment>(&mut self, context: &mut Context<'_, E>, port: PortId, actual: Rounds) -> Rounds {
+    pub fn look(&mut self, context: &mut Context<'_>, port: PortId, actual: Rounds) -> Rounds {
         if context.now() >= self.valid_until {
             self.occupied = self.see(context, port, actual.first);
             self.valid_until = context.now() + self.refresh;
@@ -65,11 +65,11 @@ impl RoundEstimate {
         self.last_assigned.is_some_and(|last| self.round <= last) && self.occupied >> queue & 1 == 0
     }
 
-    fn see<E: Environment>(&self, context: &mut Context<'_, E>, port: PortId, first: QueueId) -> u64 {
+    fn see(&self, context: &mut Context<'_>, port: PortId, first: QueueId) -> u64 {
         if self.granularity_bytes <= 1 {
-            return context.occupied_queues(port);
+            return context.group(port).occupied_queues();
         }
-        let looks_occupied = |queue| context.queue_bytes(port, QueueId(first.0 + queue)) >= self.granularity_bytes;
+        let looks_occupied = |queue| context.queue(port, QueueId(first.0 + queue)).bytes() >= self.granularity_bytes;
         let seen: Vec<bool> = (0..self.queues).map(looks_occupied).collect();
         seen.iter().rev().fold(0, |occupied, &is_occupied| occupied << 1 | u64::from(is_occupied))
     }

@@ -3,7 +3,8 @@
 use hitless_switch::{Half, RegisterUse, Resources};
 
 use super::Afq;
-use super::config::{RoundSource, Scheduler, UpdateRule};
+use super::config::{RoundSource, Scheduler};
+use super::settings::UpdateRule;
 
 pub(super) fn resources(afq: &Afq) -> Resources {
     let mut resources = Resources::new("afq");

@@ -1,13 +1,14 @@
 //! The bids of flows, in a sketch like a count-min sketch (section 3.2).
 //!
 //! A bid is a number of bytes: that up to which a flow will have been served when the packet leaves, counted from the
-//! beginning of the first round. Of a bid only its distance to the beginning of the current round matters, so a cell may
-//! have 32 bits and wrap.
+//! beginning of the first round. Of a bid only its distance to the beginning of the current round matters, so a cell
+//! may have 32 bits and wrap.
 
 use hitless_switch::{Half, Pass, RegisterArray, RegisterCell, RegisterUse};
 
-use super::config::{SketchConfig, UpdateRule};
+use super::config::SketchConfig;
 use super::hash::{Hashes, Key};
+use super::settings::UpdateRule;
 
 /// What a packet's bid is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

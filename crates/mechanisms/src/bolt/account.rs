@@ -62,7 +62,7 @@ impl Account {
             report.acted |= counters.seen > 0;
             let asked = counters.by_ramp_up + counters.by_supply + counters.denied;
             if counters.notices > counters.congested || counters.congested + asked > counters.seen {
-                report.broken_promises.push(format!("the packets of {scope} do not add up: {counters:?}"));
+                report.violated_invariants.push(format!("the packets of {scope} do not add up: {counters:?}"));
             }
         }
         report

@@ -2,26 +2,29 @@
 //!
 //! For each data packet of a sender that runs Bolt, by the queue that it is about to join (algorithm 1): at a queue of
 //! `threshold` or more the switch tells the sender at once by a packet of its own, unless another switch has (DEC), and
-//! takes back what the packet asks for (INC). Otherwise a packet of a flow's last window leaves a token for the bandwidth
-//! that will be free a round-trip time later (proactive ramp-up), and a packet that asks for more gets it for such a
-//! token, or for a segment's worth of bandwidth that the link had and nobody used (supply matching, algorithm 2); else it
-//! loses what it asks for.
+//! takes back what the packet asks for (INC). Otherwise a packet of a flow's last window leaves a token for the
+//! bandwidth that will be free a round-trip time later (proactive ramp-up), and a packet that asks for more gets it for
+//! such a token, or for a segment's worth of bandwidth that the link had and nobody used (supply matching, algorithm
+//! 2); else it loses what it asks for.
 //!
 //! Notices have a queue of their own at every port, which goes first, and are routed like any packet. The queue is what
 //! is committed to it when the packet is in ingress, which needs hardware that shows depths there.
 
 mod account;
+mod check;
+mod kind;
 mod resources;
+mod settings;
 mod tokens;
 
-use hitless_switch::{
-    Context, Environment, HookSet, Mechanism, QueueConfig, QueueLimit, Report, Resources, Subscriptions, Verdict,
-};
+use hitless_switch::{Context, HookSet, Mechanism, Needs, QueueConfig, QueueLimit, Report, Resources, Verdict};
 use hitless_wire::{BitRate, BoltFlags, CongestionNotice, HostId, Packet, PortId, QueueId, Time, Transport};
 
 use crate::configured_ports::ConfiguredPorts;
 use account::Account;
 use tokens::Tokens;
+
+pub use settings::BoltSettings;
 
 /// A port whose packets are looked at.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,23 +35,6 @@ pub struct BoltPort {
     pub rate: BitRate,
     /// Bytes that each frame costs on the line beyond itself.
     pub overhead_bytes: u32,
-}
-
-/// Parameters of Bolt's switch.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BoltConfig {
-    /// The ports whose packets are looked at.
-    pub ports: Vec<BoltPort>,
-    /// CC_THRESH: a queue of so many bytes is congested.
-    pub threshold_bytes: u64,
-    /// What a packet must find unused to keep INC for it.
-    pub segment_bytes: u32,
-    /// What of unused bandwidth is remembered at most.
-    pub supply_bytes: u32,
-    /// How many flows' ends are remembered at most.
-    pub ramp_up_tokens: u32,
-    /// Length of the frame of a notice.
-    pub notice_bytes: u32,
 }
 
 /// What notices may take of a buffer at most: more is a fault.
@@ -64,7 +50,7 @@ fn saturated(bytes: u64) -> u32 {
 /// Bolt on one switch.
 #[derive(Debug)]
 pub struct Bolt {
-    config: BoltConfig,
+    settings: BoltSettings,
     /// Of the ports whose packets are looked at.
     tokens: ConfiguredPorts<Tokens>,
     /// By port: the queue of notices.
@@ -73,14 +59,13 @@ pub struct Bolt {
 }
 
 impl Bolt {
-    /// Bolt as configured.
-    pub fn new(config: BoltConfig) -> Self {
-        let account = Account::new(config.ports.iter().map(|port| port.port));
-        let tokens = config
-            .ports
-            .iter()
-            .map(|of| (of.port, Tokens::new(of.rate, of.overhead_bytes, config.supply_bytes, config.ramp_up_tokens)));
-        Self { tokens: ConfiguredPorts::new(tokens), config, notice_queues: Vec::new(), account }
+    /// It looks at the packets of `ports`; those that the settings name are not looked at.
+    pub fn new(ports: Vec<BoltPort>, settings: BoltSettings) -> Self {
+        let account = Account::new(ports.iter().map(|port| port.port));
+        let (supply_bytes, ramp_up_most) = (settings.supply_max.0 as u32, settings.ramp_up_max);
+        let tokens =
+            ports.into_iter().map(|of| (of.port, Tokens::new(of.rate, of.overhead_bytes, supply_bytes, ramp_up_most)));
+        Self { tokens: ConfiguredPorts::new(tokens), settings, notice_queues: Vec::new(), account }
     }
 
     /// The packet that tells the sender of `data`, which meets a queue of `queue_bytes` before a line of `rate`.
@@ -88,7 +73,7 @@ impl Bolt {
         let (source, destination): (HostId, HostId) = (data.destination, data.source);
         let notice = CongestionNotice { sequence, rate, queue_bytes: saturated(queue_bytes) };
         Packet {
-            frame_bytes: self.config.notice_bytes,
+            frame_bytes: self.settings.notice_bytes.0 as u32,
             flow: data.flow,
             source,
             destination,
@@ -100,10 +85,10 @@ impl Bolt {
     }
 
     /// Algorithm 1 for a data packet that is to leave by `port`; answers its new flags.
-    fn judge<E: Environment>(&mut self, context: &mut Context<'_, E>, port: PortId, flags: BoltFlags) -> BoltFlags {
+    fn judge(&mut self, context: &mut Context<'_>, port: PortId, flags: BoltFlags) -> BoltFlags {
         let queue = context.packet().queue;
-        let queue_bytes = context.committed_bytes(port, queue);
-        if queue_bytes >= self.config.threshold_bytes {
+        let queue_bytes = context.queue(port, queue).committed_bytes();
+        if queue_bytes >= self.settings.threshold.0 {
             self.tell_of_congestion(context, port, flags, queue_bytes);
             return flags.with(BoltFlags::DEC).without(BoltFlags::INC);
         }
@@ -112,7 +97,7 @@ impl Bolt {
         if flags.contains(BoltFlags::LAST) {
             tokens.flow_ends(!flags.contains(BoltFlags::FIRST));
         } else if flags.contains(BoltFlags::INC) {
-            let granted = tokens.grant(self.config.segment_bytes);
+            let granted = tokens.grant(self.settings.segment.0 as u32);
             counters.note_request(granted);
             if granted.is_none() {
                 return flags.without(BoltFlags::INC);
@@ -121,13 +106,7 @@ impl Bolt {
         flags
     }
 
-    fn tell_of_congestion<E: Environment>(
-        &mut self,
-        context: &mut Context<'_, E>,
-        port: PortId,
-        flags: BoltFlags,
-        queue_bytes: u64,
-    ) {
+    fn tell_of_congestion(&mut self, context: &mut Context<'_>, port: PortId, flags: BoltFlags, queue_bytes: u64) {
         let counters = self.account.port(port);
         counters.congested += 1;
         if flags.contains(BoltFlags::DEC) {
@@ -139,23 +118,23 @@ impl Bolt {
         let Transport::Tcp(header) = data.transport else { return };
         let rate = self.tokens.of(port).rate();
         let notice = self.notice(&data, header.sequence, rate, queue_bytes);
-        context.emit_at_ingress(notice, arrived_by);
+        context.mac(arrived_by).emit_at_ingress(notice);
     }
 }
 
 impl Mechanism for Bolt {
-    fn subscriptions(&mut self, queue_counts: &[usize]) -> Subscriptions {
+    fn needs(&mut self, queue_counts: &[usize]) -> Needs {
         self.notice_queues = queue_counts.iter().map(|&count| QueueId(count as u8)).collect();
         let first = QueueConfig::normal(QueueLimit::Packets(NOTICE_QUEUE_PACKETS)).with_priority(NOTICE_PRIORITY);
         let ports = || (0..queue_counts.len() as u16).map(PortId);
-        Subscriptions {
+        Needs {
             hooks: ports().map(|port| (port, HookSet::INGRESS_TOWARDS)).collect(),
             queues: ports().map(|port| (port, first)).collect(),
-            ..Subscriptions::default()
+            ..Needs::default()
         }
     }
 
-    fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    fn ingress(&mut self, context: &mut Context<'_>) -> Verdict {
         let (now, port) = (context.now(), context.packet().egress_port);
         if context.packet().is_congestion_notice() {
             return Verdict::Forward { port, queue: self.notice_queues[usize::from(port.0)] };

@@ -5,7 +5,7 @@ use hitless_switch::{Half, RegisterUse, Resources};
 use super::Bolt;
 
 pub(super) fn resources(bolt: &Bolt) -> Resources {
-    let ports = bolt.config.ports.len() as u64;
+    let ports = bolt.tokens.iter().count() as u64;
     let mut resources = Resources::new("bolt");
     // sm_token and last_sm_time are read and written together (algorithm 2), behind them pru_token (algorithm 1).
     resources.add_register(RegisterUse::outside::<u64>("last_sm_time", Half::Ingress, 0, ports));

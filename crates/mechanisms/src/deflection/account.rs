@@ -1,13 +1,13 @@
 //! What deflection counts.
 
-use hitless_switch::{Context, Environment, Report};
+use hitless_switch::{Context, Report};
 use hitless_wire::PortId;
 
 use crate::configured_ports::ConfiguredPorts;
 use crate::detours::{Detours, Names};
 
-/// Counters of one relieved port. Each packet that is to go elsewhere is detoured, stays after all, is given up, or has nowhere to
-/// go.
+/// Counters of one relieved port. Each packet that is to go elsewhere is detoured, stays after all, is given up, or has
+/// nowhere to go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PortCounters {
     /// Packets that were to leave by the port.
@@ -30,7 +30,7 @@ pub(crate) struct PortCounters {
 
 /// Which counters a mechanism has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum Counted {
     /// It deflects what its queue has no room for.
     WhenFull,
     /// It deflects, and gives up, before that.
@@ -47,16 +47,16 @@ const NAMES: Names = Names {
 #[derive(Debug)]
 pub(crate) struct Account {
     name: &'static str,
-    kind: Kind,
+    counted: Counted,
     ports: ConfiguredPorts<PortCounters>,
     detours: Detours,
 }
 
 impl Account {
     /// Of these ports, nothing yet.
-    pub fn new(name: &'static str, kind: Kind, relieved: &[PortId]) -> Self {
+    pub fn new(name: &'static str, counted: Counted, relieved: &[PortId]) -> Self {
         let ports = ConfiguredPorts::with_default(relieved.iter().copied());
-        Self { name, kind, ports, detours: Detours::new() }
+        Self { name, counted, ports, detours: Detours::new() }
     }
 
     /// Whether packets of the port are relieved.
@@ -75,7 +75,7 @@ impl Account {
     }
 
     /// The packet at hand, which was to leave by `port`, goes to `towards` instead.
-    pub fn detour<E: Environment>(&mut self, port: PortId, towards: PortId, context: &mut Context<'_, E>) {
+    pub fn detour(&mut self, port: PortId, towards: PortId, context: &mut Context<'_>) {
         let is_sent_back = towards == context.port();
         self.detours.once_more(context.packet());
         let counters = self.port(port);
@@ -84,15 +84,15 @@ impl Account {
     }
 
     /// The packet at hand, which was to go elsewhere, has drawn the port that it was to leave by.
-    pub fn stay<E: Environment>(&mut self, port: PortId, context: &mut Context<'_, E>) {
+    pub fn stay(&mut self, port: PortId, context: &mut Context<'_>) {
         self.port(port).stayed += 1;
         self.leaves_by(port, context);
     }
 
     /// The packet at hand leaves by `port` as it was to: if a host is there, its detours are over.
     #[inline]
-    pub fn leaves_by<E: Environment>(&mut self, port: PortId, context: &mut Context<'_, E>) {
-        if !context.faces_switch(port) {
+    pub fn leaves_by(&mut self, port: PortId, context: &mut Context<'_>) {
+        if !context.ports().faces_switch(port) {
             self.detours.end(context.packet());
         }
     }
@@ -105,7 +105,7 @@ impl Account {
             self.report_port(&scope, counters, &mut report);
             report.acted |= counters.seen > 0;
             if !self.adds_up(counters) {
-                report.broken_promises.push(format!("the packets of {scope} do not add up: {counters:?}"));
+                report.violated_invariants.push(format!("the packets of {scope} do not add up: {counters:?}"));
             }
         }
         self.detours.report(NAMES, &mut report);
@@ -114,7 +114,7 @@ impl Account {
 
     fn report_port(&self, scope: &str, counters: &PortCounters, report: &mut Report) {
         report.count(scope, "packets seen", counters.seen);
-        if self.kind == Kind::Preemptive {
+        if self.counted == Counted::Preemptive {
             report.count(scope, "packets over their threshold", counters.preempted);
             report.count(scope, "packets of a full queue", counters.full);
             report.count(scope, "packets given up at their deflection port", counters.given_up);

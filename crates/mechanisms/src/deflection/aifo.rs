@@ -1,34 +1,17 @@
 //! AIFO: a queue that admits as if it were sorted (Yu et al., SIGCOMM 2021). The rival that drops where others deflect.
 //!
-//! A packet enters a queue of capacity C that holds q if q <= k C, or if the share of recent packets that are more urgent is at
-//! most (C - q) / (C (1 - k)). Else it is dropped. The window takes in samples of all packets, admitted or not.
+//! A packet enters a queue of capacity C that holds q if q <= k C, or if the share of recent packets that are more
+//! urgent is at most (C - q) / (C (1 - k)). Else it is dropped. The window takes in samples of all packets, admitted or
+//! not.
 
-use hitless_switch::{Context, DropReason, Environment, HookSet, Mechanism, Report, Resources, Subscriptions, Verdict};
+use hitless_switch::{Context, DropReason, HookSet, Mechanism, Needs, Report, Resources, Verdict};
 use hitless_wire::{Packet, PortId, PriorityMark, Time};
 
-use super::capacity::{Capacity, Place, Queues};
-use super::priority::{DivideBy, QuantileConfig, Window};
+use super::capacity::{Place, Queues};
+use super::priority::{DivideBy, QuantileOf, QuantileSettings, Window};
 use super::resources;
+use super::settings::AifoSettings;
 use crate::configured_ports::ConfiguredPorts;
-
-/// AIFO's parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AifoConfig {
-    /// Ports whose packets it admits or drops.
-    pub ports: Vec<PortId>,
-    /// k: the headroom for bursts, a share of the capacity.
-    pub headroom: f64,
-    /// Whether all packets enter while the queue is below its headroom.
-    pub admits_all_in_headroom: bool,
-    /// Entries of the window of a queue.
-    pub window: usize,
-    /// Of so many packets the window takes the last.
-    pub sample_every: u32,
-    /// C.
-    pub capacity: Capacity,
-    /// Whether what was sent before is more urgent, by half its rank each time. AIFO itself knows ranks only.
-    pub boosts_retransmissions: bool,
-}
 
 /// Counters of one port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,31 +24,37 @@ struct PortCounters {
 /// AIFO on one switch.
 #[derive(Debug)]
 pub struct Aifo {
-    pub(super) config: AifoConfig,
+    settings: AifoSettings,
     pub(super) queues: Queues,
     windows: Vec<Window>,
     ports: ConfiguredPorts<PortCounters>,
 }
 
 impl Aifo {
-    /// AIFO as configured.
-    pub fn new(config: AifoConfig) -> Self {
-        let ports = ConfiguredPorts::with_default(config.ports.iter().copied());
-        Self { config, queues: Queues::default(), windows: Vec::new(), ports }
+    /// AIFO that admits or drops the packets of `ports`.
+    pub fn new(ports: &[PortId], settings: &AifoSettings) -> Self {
+        let ports = ConfiguredPorts::with_default(ports.iter().copied());
+        Self { settings: settings.clone(), queues: Queues::default(), windows: Vec::new(), ports }
+    }
+
+    /// The window of each queue.
+    pub(super) fn window(&self) -> QuantileSettings {
+        let AifoSettings { window, sample_every, .. } = self.settings;
+        QuantileSettings { window, sample_every, of: QuantileOf::Evaluated, divide_by: DivideBy::Fill }
     }
 
     fn rank(&self, packet: &Packet) -> u32 {
-        if self.config.boosts_retransmissions {
+        if self.settings.boost_retransmissions {
             return packet.urgency();
         }
         packet.shims.get::<PriorityMark>().map_or(0, |mark| mark.rank_bytes)
     }
 
-    fn admits<E: Environment>(&self, place: Place, rank: u32, context: &mut Context<'_, E>) -> bool {
-        let Some(capacity_bytes) = self.config.capacity.bytes(place, context) else { return true };
-        let (capacity, depth) = (capacity_bytes as f64, context.queue_bytes(place.port, place.queue) as f64);
-        let headroom = self.config.headroom;
-        if self.config.admits_all_in_headroom && depth <= headroom * capacity {
+    fn admits(&self, place: Place, rank: u32, context: &mut Context<'_>) -> bool {
+        let Some(capacity_bytes) = self.settings.capacity.bytes(place, context) else { return true };
+        let (capacity, depth) = (capacity_bytes as f64, context.queue(place.port, place.queue).bytes() as f64);
+        let headroom = self.settings.headroom;
+        if self.settings.admit_in_headroom && depth <= headroom * capacity {
             return true;
         }
         let share = self.windows[self.queues.index(place)].share_below(rank);
@@ -74,23 +63,20 @@ impl Aifo {
 }
 
 impl Mechanism for Aifo {
-    fn subscriptions(&mut self, queue_counts: &[usize]) -> Subscriptions {
-        let AifoConfig { window, sample_every, .. } = self.config;
-        let window =
-            Window::new(QuantileConfig { window, sample_every, of_evaluated: true, divide_by: DivideBy::Fill });
+    fn needs(&mut self, queue_counts: &[usize]) -> Needs {
         self.queues = Queues::new(queue_counts);
-        self.windows = vec![window; self.queues.count()];
-        let hooks = self.config.ports.iter().map(|&port| (port, HookSet::INGRESS_TOWARDS)).collect();
-        Subscriptions { hooks, ..Subscriptions::default() }
+        self.windows = vec![Window::new(self.window()); self.queues.count()];
+        let hooks = self.ports.iter().map(|(port, _)| (port, HookSet::INGRESS_TOWARDS)).collect();
+        Needs { hooks, ..Needs::default() }
     }
 
-    fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    fn ingress(&mut self, context: &mut Context<'_>) -> Verdict {
         if context.packet().is_congestion_notice() {
             return Verdict::Continue;
         }
         let rank = self.rank(context.packet());
         let place = Place { port: context.packet().egress_port, queue: context.packet().queue };
-        let has_room = context.has_room(place.port, place.queue);
+        let has_room = context.queue(place.port, place.queue).has_room();
         let is_admitted = !has_room || self.admits(place, rank, context);
         self.windows[self.queues.index(place)].offer(rank);
         let counters = self.ports.of(place.port);

@@ -1,17 +1,47 @@
 //! What a queue may hold.
 
-use hitless_switch::{Context, Environment};
-use hitless_wire::{PortId, QueueId};
+use hitless_settings::quantity::Text;
+use hitless_switch::Context;
+use hitless_wire::{Bytes, PortId, QueueId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Q: what a queue may hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[schemars(rename = "DeflectionCapacity")]
 pub enum Capacity {
-    /// Its own limit.
-    StaticLimit,
-    /// So many bytes, whatever its limit is.
-    Bytes(u64),
-    /// What a shared buffer grants it at present, at most its own limit (section 6, future directions).
-    CurrentThreshold,
+    /// The limit of its own: switch.buffer.per_port, or queue_max of a shared buffer.
+    StaticLimit(StaticLimit),
+    /// A number of bytes, whatever its limit is (section 6: "setting the queue capacity to a constant value").
+    Constant(ConstantCapacity),
+    /// What the shared buffer grants it at present, at most its own limit.
+    CurrentThreshold(CurrentThreshold),
+}
+
+impl Default for Capacity {
+    fn default() -> Self {
+        Self::StaticLimit(StaticLimit {})
+    }
+}
+
+/// A queue's own limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct StaticLimit {}
+
+/// What a shared buffer grants a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CurrentThreshold {}
+
+/// A number of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConstantCapacity {
+    /// How many.
+    #[serde(with = "Text::<Bytes>")]
+    pub size: Bytes,
 }
 
 /// A queue that a packet may go to.
@@ -24,12 +54,12 @@ pub(crate) struct Place {
 impl Capacity {
     /// In bytes; none: there is no limit.
     #[inline]
-    pub(crate) fn bytes<E: Environment>(self, place: Place, context: &Context<'_, E>) -> Option<u64> {
-        let own = || context.queue_limit_bytes(place.port, place.queue);
+    pub(crate) fn bytes(self, place: Place, context: &Context<'_>) -> Option<u64> {
+        let own = || context.ports().queue_limit_bytes(place.port, place.queue);
         match self {
-            Self::StaticLimit => own(),
-            Self::Bytes(bytes) => Some(bytes),
-            Self::CurrentThreshold => own().into_iter().chain(context.queue_threshold_bytes()).min(),
+            Self::StaticLimit(_) => own(),
+            Self::Constant(constant) => Some(constant.size.0),
+            Self::CurrentThreshold(_) => own().into_iter().chain(context.buffer().threshold_bytes()).min(),
         }
     }
 }

@@ -1,37 +1,24 @@
 //! DIBS, detour-induced buffer sharing: a packet whose queue is full goes to a random neighbour instead (Zarifis, Miao,
 //! Calder, Katz-Bassett, Yu, Padhye; EuroSys 2014; sections as printed there).
 //!
-//! When the queue of the port that routing has chosen has no room for a packet, the switch sends it out of another port that
-//! faces a switch and has room, chosen at random and anew for each packet (section 2). The neighbour routes it by its
-//! destination as any other packet, perhaps straight back. No port of another host ever gets it. If no such port has
-//! room, the packet is dropped by its own queue. Notices of congestion to senders stay on their way. Nothing keeps order, and nothing but the time to live ends a loop.
+//! When the queue of the port that routing has chosen has no room for a packet, the switch sends it out of another port
+//! that faces a switch and has room, chosen at random and anew for each packet (section 2). The neighbour routes it by
+//! its destination as any other packet, perhaps straight back. No port of another host ever gets it. If no such port
+//! has room, the packet is dropped by its own queue. Notices of congestion to senders stay on their way. Nothing keeps
+//! order, and nothing but the time to live ends a loop.
 //!
-//! Ingress decides, so it must know there which queues are full: exactly, as in the authors' simulations, which needs hardware
-//! that shows depths in ingress. A packet that is on its way to a queue counts as being there; one that will have left
-//! the queue when the next arrives is not foreseen.
+//! Ingress decides, so it must know there which queues are full: exactly, as in the authors' simulations, which needs
+//! hardware that shows depths in ingress. A packet that is on its way to a queue counts as being there; one that will
+//! have left the queue when the next arrives is not foreseen.
 
 use hitless_engine::Stream;
-use hitless_switch::{Context, Environment, HookSet, Mechanism, PortState, Report, Resources, Subscriptions, Verdict};
+use hitless_switch::{Context, Event, HookSet, Mechanism, Needs, Report, Resources, Verdict};
 use hitless_wire::{PortId, QueueId, Time};
 
-use super::account::{Account, Kind};
+use super::account::{Account, Counted};
 use super::resources;
+use super::settings::DibsSettings;
 use crate::neighbours::{Neighbours, take_any};
-
-/// DIBS's parameters.
-#[derive(Clone, Debug)]
-pub struct DibsConfig {
-    /// Ports whose packets are detoured when their queue is full.
-    pub relieved: Vec<PortId>,
-    /// Whether a packet may be detoured to the port by which it came. It may in the authors' program, and in the example of
-    /// section 2.
-    pub to_arrival_port: bool,
-    /// Whether a packet may be detoured to a port that is full as well, whose queue then drops it: naive deflection, which DIBS
-    /// is compared with (Practical Packet Deflection, section 2).
-    pub to_full_ports: bool,
-    /// What the choices are drawn from.
-    pub stream: Stream,
-}
 
 /// DIBS on one switch.
 #[derive(Debug)]
@@ -44,20 +31,20 @@ pub struct Dibs {
 }
 
 impl Dibs {
-    /// DIBS as configured.
-    pub fn new(config: DibsConfig) -> Self {
-        let DibsConfig { relieved, to_arrival_port, to_full_ports, stream } = config;
-        let account = Account::new("dibs", Kind::WhenFull, &relieved);
-        Self { relieved, to_full_ports, stream, neighbours: Neighbours::new(to_arrival_port), account }
+    /// DIBS that detours the packets of `relieved` when their queue is full. The choices are drawn from `stream`.
+    pub fn new(relieved: Vec<PortId>, settings: &DibsSettings, stream: Stream) -> Self {
+        let account = Account::new("dibs", Counted::WhenFull, &relieved);
+        let neighbours = Neighbours::new(settings.to_arrival_port);
+        Self { relieved, to_full_ports: settings.to_full_ports, stream, neighbours, account }
     }
 
     /// A port that has room, or any, each with the same probability.
-    fn choose<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Option<(PortId, QueueId)> {
+    fn choose(&mut self, context: &mut Context<'_>) -> Option<(PortId, QueueId)> {
         let (full, class) = (context.packet().egress_port, context.packet().class);
         let candidates = self.neighbours.eligible(context.port(), Some(full));
         while let Some(port) = take_any(candidates, &mut self.stream) {
-            let queue = context.class_queue(port, class);
-            if self.to_full_ports || context.has_room(port, queue) {
+            let queue = context.ports().class_queue(port, class);
+            if self.to_full_ports || context.queue(port, queue).has_room() {
                 return Some((port, queue));
             }
         }
@@ -66,22 +53,18 @@ impl Dibs {
 }
 
 impl Mechanism for Dibs {
-    fn subscriptions(&mut self, _: &[usize]) -> Subscriptions {
+    fn needs(&mut self, _: &[usize]) -> Needs {
         let hooks = self.relieved.iter().map(|&port| (port, HookSet::INGRESS_TOWARDS)).collect();
-        Subscriptions { hooks, ..Subscriptions::default() }
+        Needs { hooks, ..Needs::default() }
     }
 
-    fn start<E: Environment>(&mut self, context: &mut Context<'_, E>) {
-        self.neighbours.start(context);
-    }
-
-    fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    fn ingress(&mut self, context: &mut Context<'_>) -> Verdict {
         let (port, queue) = (context.packet().egress_port, context.packet().queue);
         if context.packet().is_congestion_notice() {
             return Verdict::Continue;
         }
         self.account.port(port).seen += 1;
-        if context.has_room(port, queue) {
+        if context.queue(port, queue).has_room() {
             self.account.leaves_by(port, context);
             return Verdict::Continue;
         }
@@ -94,8 +77,8 @@ impl Mechanism for Dibs {
         Verdict::Forward { port: towards, queue }
     }
 
-    fn port_state<E: Environment>(&mut self, port: PortId, state: PortState, _context: &mut Context<'_, E>) {
-        self.neighbours.set_state(port, state);
+    fn on(&mut self, event: Event, context: &mut Context<'_>) {
+        self.neighbours.on(event, context);
     }
 
     fn resources(&self) -> Resources {

@@ -1,48 +1,83 @@
 //! What ingress knows of queues, and how old it is (sections 4.1, 4.2 and 6, appendix D).
 //!
-//! Where the hardware shows depths in egress only, egress keeps of each queue what a packet finds there when it leaves: a queue
-//! that nothing leaves keeps its last value. From there it comes to ingress in one of two ways. *Control packets*, one for each
-//! queue, go round by recirculation ports for ever; each reads its queue's registers in egress and writes them in ingress. An
-//! *update gap* is the same without the packets: ingress sees what egress held at the last multiple of the gap. It costs no event,
-//! since a register of egress remembers what it held at the last tick.
+//! Where the hardware shows depths in egress only, egress keeps of each queue what a packet finds there when it leaves:
+//! a queue that nothing leaves keeps its last value. From there it comes to ingress in one of two ways. *Control
+//! packets*, one for each queue, go round by recirculation ports for ever; each reads its queue's registers in egress
+//! and writes them in ingress. An *update gap* is the same without the packets: ingress sees what egress held at the
+//! last multiple of the gap. It costs no event, since a register of egress remembers what it held at the last tick.
 
 use hdrhistogram::Histogram;
-use hitless_switch::{Context, Environment, HookSet, Report, Verdict};
+use hitless_settings::quantity::Text;
+use hitless_switch::{Context, HookSet, Report, Verdict};
 use hitless_wire::deflection::QueueState;
 use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::capacity::{Capacity, Place};
 
 /// Bytes of a control packet (section 6).
 pub const CONTROL_PACKET_BYTES: u32 = 72;
 
-/// Where ingress knows from how full queues are.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Where ingress knows from how full queues are. Where it does not see them, egress keeps of each queue what a packet
+/// finds there that leaves, and a queue that nothing leaves keeps its last value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[schemars(rename = "DeflectionOccupancy")]
 pub enum Occupancy {
-    /// It sees them, as on Tofino 2 and in the authors' simulator.
-    #[default]
-    Immediate,
-    /// It sees what egress held at the last multiple of a time.
-    UpdateGap {
-        /// The time.
-        gap: Duration,
-        /// Whether it sees at once that a queue is full, and only depths and means are late (the authors' simulator).
-        sees_full_at_once: bool,
-    },
-    /// It is told by control packets.
-    ControlPackets {
-        /// How many there are at least. Each queue has one; those beyond stand for queues that the switch does not have.
-        packets: u16,
-        /// The recirculation ports on which they go round, in turn.
-        recirculation_ports: Vec<PortId>,
-    },
+    /// It sees them as they are: Tofino 2, and the authors' simulator.
+    Immediate(ImmediateOccupancy),
+    /// It knows what egress held at the last multiple of a time (section 6, figure 14).
+    UpdateGap(UpdateGap),
+    /// It is told by control packets that go round by the recirculation ports for ever, one for each queue (section
+    /// 4.1).
+    ControlPackets(ControlPackets),
+}
+
+impl Default for Occupancy {
+    fn default() -> Self {
+        Self::Immediate(ImmediateOccupancy {})
+    }
+}
+
+/// Queues as they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ImmediateOccupancy {}
+
+/// Queues as they were at the last tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct UpdateGap {
+    /// From tick to tick.
+    #[serde(with = "Text::<Duration>")]
+    pub gap: Duration,
+    /// Whether it knows at once that a queue is full, and only depths and means are late (the authors' simulator).
+    pub sees_full_at_once: bool,
+}
+
+impl Default for UpdateGap {
+    fn default() -> Self {
+        Self { gap: Duration::from_us(2), sees_full_at_once: false }
+    }
+}
+
+/// Packets that tell ingress of queues.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ControlPackets {
+    /// How many go round at least, as if the switch had more queues (appendix D: up to 512); left out: one for each
+    /// queue.
+    #[schemars(range(max = 65535))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets: Option<u16>,
 }
 
 /// What egress and ingress keep of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Known {
-    /// Whether a packet as long as the one that left last would have found no room before that, with another one like it on the
-    /// line: when a packet leaves, there is always room for one.
+    /// Whether a packet as long as the one that left last would have found no room before that, with another one like
+    /// it on the line: when a packet leaves, there is always room for one.
     pub is_full: bool,
     /// What the packet that left last has left behind.
     pub depth_bytes: u64,
@@ -99,6 +134,8 @@ struct Told {
 #[derive(Debug)]
 pub(crate) struct View {
     occupancy: Occupancy,
+    /// Those on which control packets go round, in turn.
+    recirculation_ports: Vec<PortId>,
     /// By queue, those that control packets beyond the number of queues stand for included.
     egress: Vec<TickedRegister>,
     told: Vec<Told>,
@@ -110,10 +147,12 @@ pub(crate) struct View {
 }
 
 impl View {
-    pub fn new(occupancy: Occupancy) -> Self {
+    /// `recirculation_ports` are those of the switch.
+    pub fn new(occupancy: Occupancy, recirculation_ports: Vec<PortId>) -> Self {
         let histogram = || Histogram::new_with_bounds(1, 1_000_000_000, 3).expect("these bounds are legal");
         Self {
             occupancy,
+            recirculation_ports,
             egress: Vec::new(),
             told: Vec::new(),
             control_packets: Vec::new(),
@@ -126,12 +165,12 @@ impl View {
     /// Whether ingress sees queues as they are.
     #[inline]
     pub const fn is_immediate(&self) -> bool {
-        matches!(self.occupancy, Occupancy::Immediate)
+        matches!(self.occupancy, Occupancy::Immediate(_))
     }
 
-    /// Where ingress knows from how full queues are.
-    pub const fn occupancy(&self) -> &Occupancy {
-        &self.occupancy
+    /// The recirculation ports that control packets take.
+    pub fn recirculation_ports(&self) -> &[PortId] {
+        if matches!(self.occupancy, Occupancy::ControlPackets(_)) { &self.recirculation_ports } else { &[] }
     }
 
     /// How many queues it knows of.
@@ -142,12 +181,12 @@ impl View {
     /// Makes room for the queues of all ports. Recirculation ports are the last of a switch.
     pub fn size(&mut self, queue_counts: &[usize]) {
         let queues: usize = queue_counts.iter().sum();
-        let packets = match &self.occupancy {
-            Occupancy::ControlPackets { packets, recirculation_ports } => {
-                let of_recirculation = recirculation_ports.iter().map(|port| queue_counts[usize::from(port.0)]);
-                usize::from(*packets).max(queues - of_recirculation.sum::<usize>())
+        let packets = match self.occupancy {
+            Occupancy::ControlPackets(ControlPackets { packets }) => {
+                let of_recirculation = self.recirculation_ports.iter().map(|port| queue_counts[usize::from(port.0)]);
+                usize::from(packets.unwrap_or(0)).max(queues - of_recirculation.sum::<usize>())
             }
-            _ => 0,
+            Occupancy::Immediate(_) | Occupancy::UpdateGap(_) => 0,
         };
         self.egress = vec![TickedRegister::default(); queues.max(packets)];
         self.told = vec![Told::default(); queues.max(packets)];
@@ -161,27 +200,26 @@ impl View {
 
     /// Whether the packet at hand is a control packet.
     #[inline]
-    pub fn owns<E: Environment>(&self, context: &mut Context<'_, E>) -> bool {
+    pub fn owns(&self, context: &mut Context<'_>) -> bool {
         !self.is_immediate() && context.is_mine()
     }
 
     /// Injects the control packets.
-    pub fn start<E: Environment>(&self, context: &mut Context<'_, E>) {
-        let Occupancy::ControlPackets { recirculation_ports, .. } = &self.occupancy else { return };
-        for (index, &port) in (0..self.control_packets.len() as u16).zip(recirculation_ports.iter().cycle()) {
+    pub fn start(&self, context: &mut Context<'_>) {
+        for (index, &port) in (0..self.control_packets.len() as u16).zip(self.recirculation_ports.iter().cycle()) {
             let mut packet = Packet { frame_bytes: CONTROL_PACKET_BYTES, ..Packet::default() };
             let state = QueueState { index, ..QueueState::default() };
             packet.push_shim(state).expect("it carries no other shim");
-            context.emit(packet, port, QueueId(0), 0);
+            context.queue(port, QueueId(0)).emit(packet, 0);
         }
     }
 
     /// Whether a queue has no room for the packet at hand, as far as ingress knows.
     #[inline]
-    pub fn is_full<E: Environment>(&mut self, place: Place, index: usize, context: &mut Context<'_, E>) -> bool {
+    pub fn is_full(&mut self, place: Place, index: usize, context: &mut Context<'_>) -> bool {
         match self.occupancy {
-            Occupancy::Immediate | Occupancy::UpdateGap { sees_full_at_once: true, .. } => {
-                !context.has_room(place.port, place.queue)
+            Occupancy::Immediate(_) | Occupancy::UpdateGap(UpdateGap { sees_full_at_once: true, .. }) => {
+                !context.queue(place.port, place.queue).has_room()
             }
             _ => self.known(index, context.now()).is_full,
         }
@@ -189,9 +227,9 @@ impl View {
 
     /// The depth of a queue, as far as ingress knows.
     #[inline]
-    pub fn depth_bytes<E: Environment>(&mut self, place: Place, index: usize, context: &mut Context<'_, E>) -> u64 {
+    pub fn depth_bytes(&mut self, place: Place, index: usize, context: &mut Context<'_>) -> u64 {
         match self.occupancy {
-            Occupancy::Immediate => context.queue_bytes(place.port, place.queue),
+            Occupancy::Immediate(_) => context.queue(place.port, place.queue).bytes(),
             _ => self.known(index, context.now()).depth_bytes,
         }
     }
@@ -199,12 +237,12 @@ impl View {
     /// What ingress knows of a queue by way of egress.
     pub fn known(&mut self, index: usize, now: Time) -> Known {
         match self.occupancy {
-            Occupancy::Immediate => Known::default(),
-            Occupancy::UpdateGap { gap, .. } => {
+            Occupancy::Immediate(_) => Known::default(),
+            Occupancy::UpdateGap(UpdateGap { gap, .. }) => {
                 self.age_ns.saturating_record(ns(now - last_tick(now, gap)));
                 self.egress[index].at_last_tick(now, gap)
             }
-            Occupancy::ControlPackets { .. } => {
+            Occupancy::ControlPackets(_) => {
                 let told = self.told[index];
                 if told.told_at.is_some() {
                     self.age_ns.saturating_record(ns(now - told.read_at));
@@ -215,15 +253,15 @@ impl View {
     }
 
     /// The packet at hand leaves a queue: egress keeps what it finds.
-    pub fn leaves<E: Environment>(
+    pub fn leaves(
         &mut self,
         place: Place,
         index: usize,
         capacity: Capacity,
         mean_rank: Option<u32>,
-        context: &mut Context<'_, E>,
+        context: &mut Context<'_>,
     ) {
-        let depth_bytes = context.queue_bytes(place.port, place.queue);
+        let depth_bytes = context.queue(place.port, place.queue).bytes();
         let frame_bytes = u64::from(context.packet().frame_bytes);
         let capacity_bytes = capacity.bytes(place, context);
         let register = &mut self.egress[index];
@@ -233,14 +271,14 @@ impl View {
             mean_rank: mean_rank.unwrap_or(register.value.mean_rank),
         };
         let gap = match self.occupancy {
-            Occupancy::UpdateGap { gap, .. } => gap,
+            Occupancy::UpdateGap(UpdateGap { gap, .. }) => gap,
             _ => Duration::from_ps(1),
         };
         register.write(context.now(), gap, known);
     }
 
     /// A control packet is in egress: it reads the registers of its queue.
-    pub fn read<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    pub fn read(&mut self, context: &mut Context<'_>) -> Verdict {
         let now = context.now();
         let index = index_of(context.packet());
         let Known { is_full, depth_bytes, mean_rank } = self.egress[usize::from(index)].value();
@@ -251,7 +289,7 @@ impl View {
     }
 
     /// A control packet is in ingress, which learns what it says; then it goes round again.
-    pub fn learn<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    pub fn learn(&mut self, context: &mut Context<'_>) -> Verdict {
         let now = context.now();
         let state = context.packet().shims.get::<QueueState>().expect("all control packets have one");
         let index = usize::from(state.index);
@@ -313,7 +351,8 @@ mod tests {
                     written.push((now, known));
                 }
                 let tick = last_tick(now, gap);
-                let expected = written.iter().rev().find(|(at, _)| *at < tick).map_or(Known::default(), |&(_, known)| known);
+                let last = written.iter().rev().find(|(at, _)| *at < tick);
+                let expected = last.map_or(Known::default(), |&(_, known)| known);
                 prop_assert_eq!(register.at_last_tick(now, gap), expected);
             }
         }

@@ -1,65 +1,24 @@
-//! Preemptive Deflection: a packet that a scheme with sorted queues would take out of its queue later is not let in (section 3).
+//! Preemptive Deflection: a packet that a scheme with sorted queues would take out of its queue later is not let in
+//! (section 3).
 //!
-//! A packet of relative priority R enters a queue of capacity Q that holds q unless q > Q (1 - alpha R) (equation 1), or there is
-//! no room for it. Else it is deflected: to a port that faces a switch, at random, if that port passes the same test with the
-//! packet's relative priority there. If not, it is dropped ("given up"). In the authors' simulator the less occupied of two such
-//! ports that pass is taken, and tested once more.
+//! A packet of relative priority R enters a queue of capacity Q that holds q unless q > Q (1 - alpha R) (equation 1),
+//! or there is no room for it. Else it is deflected: to a port that faces a switch, at random, if that port passes the
+//! same test with the packet's relative priority there. If not, it is dropped ("given up"). In the authors' simulator
+//! the less occupied of two such ports that pass is taken, and tested once more.
 
 use hitless_engine::Stream;
 use hitless_engine::draws::unit;
-use hitless_switch::{
-    Context, DropReason, Environment, HookSet, Mechanism, PortState, Report, Resources, Subscriptions, Verdict,
-};
+use hitless_switch::{Context, DropReason, Event, HookSet, Mechanism, Needs, Report, Resources, Verdict};
 use hitless_wire::deflection::CarriedMean;
 use hitless_wire::{PortId, Time};
 
-use super::account::{Account, Kind};
-use super::capacity::{Capacity, Place, Queues};
-use super::occupancy::{Occupancy, View};
-use super::priority::{Estimator, RelativePriority};
+use super::account::{Account, Counted};
+use super::capacity::{Place, Queues};
+use super::occupancy::View;
+use super::priority::Estimator;
 use super::resources;
+use super::settings::{Decision, PreemptiveDeflectionSettings, ProbabilisticDecision};
 use crate::neighbours::{Neighbours, take_any};
-
-/// Whether a packet enters a queue that has room.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Decision {
-    /// Unless q > Q (1 - alpha R) (equation 1).
-    Threshold,
-    /// Always up to a depth; above it not with a probability of R (q - minimum) / (Q - minimum) (section 6).
-    Probabilistic {
-        /// The depth.
-        minimum_bytes: u64,
-        /// Whether the probability is multiplied by alpha (the authors' simulator).
-        times_alpha: bool,
-    },
-}
-
-/// Preemptive Deflection's parameters.
-#[derive(Clone, Debug)]
-pub struct PreemptiveConfig {
-    /// Ports whose packets are deflected.
-    pub relieved: Vec<PortId>,
-    /// How relative priority is estimated.
-    pub relative_priority: RelativePriority,
-    /// How much it counts, 0 to 1 (equation 1).
-    pub alpha: f64,
-    /// Whether a packet enters a queue.
-    pub decision: Decision,
-    /// Q.
-    pub capacity: Capacity,
-    /// Where ingress knows from how full queues are.
-    pub occupancy: Occupancy,
-    /// How many ports are drawn for a packet that is deflected.
-    pub candidates: usize,
-    /// Whether the port that was taken last time is one more candidate.
-    pub memory: bool,
-    /// Whether the port that the packet was to leave by is drawn as the others are, though it has failed.
-    pub draws_own_port: bool,
-    /// Whether a packet may be deflected to the port by which it came.
-    pub to_arrival_port: bool,
-    /// What the choices are drawn from.
-    pub stream: Stream,
-}
 
 /// How a packet fares at a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +31,8 @@ enum Test {
 /// Preemptive Deflection on one switch.
 #[derive(Debug)]
 pub struct PreemptiveDeflection {
-    pub(super) config: PreemptiveConfig,
+    pub(super) settings: PreemptiveDeflectionSettings,
+    stream: Stream,
     neighbours: Neighbours,
     pub(super) view: View,
     pub(super) queues: Queues,
@@ -84,17 +44,28 @@ pub struct PreemptiveDeflection {
 }
 
 impl PreemptiveDeflection {
-    /// Preemptive Deflection as configured.
-    pub fn new(config: PreemptiveConfig) -> Self {
-        let account = Account::new("preemptive-deflection", Kind::Preemptive, &config.relieved);
-        let neighbours = Neighbours::new(config.to_arrival_port);
-        let view = View::new(config.occupancy.clone());
-        let (queues, estimators) = (Queues::default(), Vec::new());
-        Self { config, neighbours, view, queues, estimators, taken_last: None, account }
+    /// Preemptive Deflection of the packets of `relieved`. The choices are drawn from `stream`; `recirculation_ports`
+    /// are those of the switch.
+    pub fn new(
+        relieved: &[PortId],
+        settings: &PreemptiveDeflectionSettings,
+        recirculation_ports: Vec<PortId>,
+        stream: Stream,
+    ) -> Self {
+        Self {
+            settings: settings.clone(),
+            stream,
+            neighbours: Neighbours::new(settings.to_arrival_port),
+            view: View::new(settings.occupancy, recirculation_ports),
+            queues: Queues::default(),
+            estimators: Vec::new(),
+            taken_last: None,
+            account: Account::new("preemptive-deflection", Counted::Preemptive, relieved),
+        }
     }
 
     /// Whether the packet at hand may enter a queue.
-    fn test<E: Environment>(&mut self, place: Place, rank: u32, context: &mut Context<'_, E>) -> Test {
+    fn test(&mut self, place: Place, rank: u32, context: &mut Context<'_>) -> Test {
         let index = self.queues.index(place);
         let test = if self.view.is_full(place, index, context) {
             Test::Full
@@ -107,29 +78,29 @@ impl PreemptiveDeflection {
         test
     }
 
-    fn is_over<E: Environment>(&mut self, place: Place, rank: u32, context: &mut Context<'_, E>) -> bool {
-        let Some(capacity_bytes) = self.config.capacity.bytes(place, context) else { return false };
+    fn is_over(&mut self, place: Place, rank: u32, context: &mut Context<'_>) -> bool {
+        let Some(capacity_bytes) = self.settings.capacity.bytes(place, context) else { return false };
         let depth_bytes = self.view.depth_bytes(place, self.queues.index(place), context);
-        let (capacity, depth, alpha) = (capacity_bytes as f64, depth_bytes as f64, self.config.alpha);
-        match self.config.decision {
-            Decision::Threshold => {
+        let (capacity, depth, alpha) = (capacity_bytes as f64, depth_bytes as f64, self.settings.alpha);
+        match self.settings.decision {
+            Decision::Threshold(_) => {
                 // No relative priority is above 1.
                 depth > capacity * (1.0 - alpha)
                     && depth > capacity * (1.0 - alpha * self.relative_priority(place, rank, context))
             }
-            Decision::Probabilistic { minimum_bytes, times_alpha } => {
-                if depth_bytes <= minimum_bytes {
+            Decision::Probabilistic(ProbabilisticDecision { minimum_threshold, times_alpha }) => {
+                if depth_bytes <= minimum_threshold.0 {
                     return false;
                 }
-                let minimum = minimum_bytes as f64;
+                let minimum = minimum_threshold.0 as f64;
                 let factor = if times_alpha { alpha } else { 1.0 };
                 let share = self.relative_priority(place, rank, context);
-                unit(&mut self.config.stream) * (capacity - minimum) < factor * share * (depth - minimum)
+                unit(&mut self.stream) * (capacity - minimum) < factor * share * (depth - minimum)
             }
         }
     }
 
-    fn relative_priority<E: Environment>(&mut self, place: Place, rank: u32, context: &mut Context<'_, E>) -> f64 {
+    fn relative_priority(&mut self, place: Place, rank: u32, context: &mut Context<'_>) -> f64 {
         let index = self.queues.index(place);
         let estimator = &mut self.estimators[index];
         if !self.view.is_immediate() {
@@ -143,7 +114,7 @@ impl PreemptiveDeflection {
     }
 
     /// The packet at hand goes to a queue.
-    fn enter<E: Environment>(&mut self, place: Place, rank: u32, context: &mut Context<'_, E>) {
+    fn enter(&mut self, place: Place, rank: u32, context: &mut Context<'_>) {
         let index = self.queues.index(place);
         let estimator = &mut self.estimators[index];
         if !self.view.is_immediate() {
@@ -154,7 +125,7 @@ impl PreemptiveDeflection {
                 return;
             }
         }
-        if estimator.asks_for_committed_bytes() && !context.has_room(place.port, place.queue) {
+        if estimator.asks_for_committed_bytes() && !context.queue(place.port, place.queue).has_room() {
             return;
         }
         let committed_bytes = committed_bytes(estimator, place, context);
@@ -165,12 +136,7 @@ impl PreemptiveDeflection {
     ///
     /// # Errors
     /// Whether any port was drawn.
-    fn choose<E: Environment>(
-        &mut self,
-        own: PortId,
-        rank: u32,
-        context: &mut Context<'_, E>,
-    ) -> Result<Place, WithoutPlace> {
+    fn choose(&mut self, own: PortId, rank: u32, context: &mut Context<'_>) -> Result<Place, WithoutPlace> {
         let candidates = self.draw(own, context.port());
         if candidates[0].is_none() {
             return Err(WithoutPlace::NoPort);
@@ -178,7 +144,7 @@ impl PreemptiveDeflection {
         let class = context.packet().class;
         let mut best: Option<(u64, Place)> = None;
         for port in candidates.into_iter().flatten() {
-            let place = Place { port, queue: context.class_queue(port, class) };
+            let place = Place { port, queue: context.ports().class_queue(port, class) };
             if self.test(place, rank, context) == Test::Passed {
                 let depth_bytes = self.view.depth_bytes(place, self.queues.index(place), context);
                 if best.is_none_or(|(least, _)| depth_bytes < least) {
@@ -197,20 +163,20 @@ impl PreemptiveDeflection {
 
     /// Different ports for a packet that was to leave by `own`, in random order, and the one taken last.
     fn draw(&mut self, own: PortId, arrived_by: PortId) -> [Option<PortId>; 3] {
-        let without = (!self.config.draws_own_port).then_some(own);
+        let without = (!self.settings.draw_own_port).then_some(own);
         let eligible = self.neighbours.eligible(arrived_by, without);
         let mut candidates = [None; 3];
-        for candidate in candidates.iter_mut().take(self.config.candidates) {
-            *candidate = take_any(eligible, &mut self.config.stream);
+        for candidate in candidates.iter_mut().take(usize::from(self.settings.candidates)) {
+            *candidate = take_any(eligible, &mut self.stream);
         }
         // What was drawn is no longer among them.
-        let remembered = self.taken_last.filter(|port| self.config.memory && eligible.contains(port));
+        let remembered = self.taken_last.filter(|port| self.settings.memory && eligible.contains(port));
         let free = candidates.iter_mut().find(|candidate| candidate.is_none());
         free.into_iter().for_each(|candidate| *candidate = remembered);
         candidates
     }
 
-    fn deflect<E: Environment>(&mut self, own: PortId, test: Test, rank: u32, context: &mut Context<'_, E>) -> Verdict {
+    fn deflect(&mut self, own: PortId, test: Test, rank: u32, context: &mut Context<'_>) -> Verdict {
         let counters = self.account.port(own);
         *if test == Test::Full { &mut counters.full } else { &mut counters.preempted } += 1;
         match self.choose(own, rank, context) {
@@ -246,27 +212,22 @@ enum WithoutPlace {
 }
 
 /// What is committed to a queue, for an estimator that must know.
-fn committed_bytes<E: Environment>(estimator: &Estimator, place: Place, context: &mut Context<'_, E>) -> u64 {
-    if estimator.asks_for_committed_bytes() { context.committed_bytes(place.port, place.queue) } else { 0 }
+fn committed_bytes(estimator: &Estimator, place: Place, context: &mut Context<'_>) -> u64 {
+    if estimator.asks_for_committed_bytes() { context.queue(place.port, place.queue).committed_bytes() } else { 0 }
 }
 
 impl Mechanism for PreemptiveDeflection {
     /// Of all ports: windows and means are of all packets that a queue gets.
-    fn subscriptions(&mut self, queue_counts: &[usize]) -> Subscriptions {
+    fn needs(&mut self, queue_counts: &[usize]) -> Needs {
         self.queues = Queues::new(queue_counts);
-        self.estimators = vec![Estimator::new(self.config.relative_priority); self.queues.count()];
+        self.estimators = vec![Estimator::new(self.settings.relative_priority); self.queues.count()];
         self.view.size(queue_counts);
         let at_each = HookSet::INGRESS_TOWARDS.with(self.view.hooks());
         let hooks = (0..queue_counts.len() as u16).map(|port| (PortId(port), at_each)).collect();
-        Subscriptions { hooks, ..Subscriptions::default() }
+        Needs { hooks, ..Needs::default() }
     }
 
-    fn start<E: Environment>(&mut self, context: &mut Context<'_, E>) {
-        self.neighbours.start(context);
-        self.view.start(context);
-    }
-
-    fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    fn ingress(&mut self, context: &mut Context<'_>) -> Verdict {
         if self.view.owns(context) {
             return self.view.learn(context);
         }
@@ -288,7 +249,7 @@ impl Mechanism for PreemptiveDeflection {
         Verdict::Continue
     }
 
-    fn egress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    fn egress(&mut self, context: &mut Context<'_>) -> Verdict {
         if self.view.owns(context) {
             return self.view.read(context);
         }
@@ -298,12 +259,15 @@ impl Mechanism for PreemptiveDeflection {
         let estimator = &mut self.estimators[index];
         let committed_bytes = committed_bytes(estimator, place, context);
         let mean_rank = estimator.queued_mean(committed_bytes).or(carried);
-        self.view.leaves(place, index, self.config.capacity, mean_rank, context);
+        self.view.leaves(place, index, self.settings.capacity, mean_rank, context);
         Verdict::Continue
     }
 
-    fn port_state<E: Environment>(&mut self, port: PortId, state: PortState, _context: &mut Context<'_, E>) {
-        self.neighbours.set_state(port, state);
+    fn on(&mut self, event: Event, context: &mut Context<'_>) {
+        self.neighbours.on(event, context);
+        if event == Event::Start {
+            self.view.start(context);
+        }
     }
 
     fn resources(&self) -> Resources {

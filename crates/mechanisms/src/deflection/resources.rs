@@ -3,9 +3,9 @@
 
 use hitless_switch::{Half, RegisterUse, Resources};
 
-use super::occupancy::{Occupancy, View};
-use super::priority::{DivideBy, Mean, QuantileConfig, RelativePriority};
-use super::{Aifo, AifoConfig, Dibs, Pabo, PreemptiveDeflection, SimpleDeflection};
+use super::occupancy::View;
+use super::priority::{Mean, QuantileSettings, RelativePriority};
+use super::{Aifo, Dibs, Pabo, PreemptiveDeflection, SimpleDeflection};
 
 const RANDOM_PORT: &str = "the random choice of a port";
 const NEIGHBOURS: &str = "the table of ports that face switches and are up";
@@ -24,39 +24,41 @@ pub(super) fn of_simple(simple: &SimpleDeflection) -> Resources {
 /// A packet is tested at its own queue and at those of the ports drawn for it, so that each is in so many arrays (two
 /// of each in the published program).
 pub(super) fn of_preemptive(preemptive: &PreemptiveDeflection) -> Resources {
-    let config = &preemptive.config;
-    let reads = 1 + config.candidates as u64 + u64::from(config.memory);
+    let settings = &preemptive.settings;
+    let reads = 1 + u64::from(settings.candidates) + u64::from(settings.memory);
     let queues = preemptive.queues.count() as u64;
     let mut resources = Resources::new("preemptive-deflection");
-    let by_mean = matches!(config.relative_priority, RelativePriority::Distribution { .. });
+    let by_mean = matches!(settings.relative_priority, RelativePriority::Distribution(_));
     let needs = Needs { depth: true, mean: by_mean, reads, cells_are_ports: false };
     add_view(&mut resources, &preemptive.view, needs);
-    if config.memory {
+    if settings.memory {
         resources.add_register(RegisterUse::outside::<u16>("port taken last", Half::Ingress, 0, 1));
     }
     let resources =
         resources.not_counting(RANDOM_PORT).not_counting(NEIGHBOURS).not_counting("the tables of thresholds");
-    match config.relative_priority {
+    match settings.relative_priority {
         RelativePriority::Quantile(window) => with_window(resources, window, reads, queues),
-        RelativePriority::Distribution { mean: Mean::MovingAverage { .. }, .. } => {
+        RelativePriority::Distribution(distribution) => {
             let mut resources = resources.not_counting(EXPONENTIAL);
-            if preemptive.view.is_immediate() {
-                let mean = RegisterUse::outside::<u32>("mean rank", Half::Ingress, 1, queues).times(reads);
-                resources.add_register(mean);
+            match distribution.mean {
+                Mean::Exact => {
+                    let ranks = "the ranks of all packets in a queue, whose exact mean no register keeps";
+                    return resources.not_counting(ranks);
+                }
+                Mean::MovingAverage if preemptive.view.is_immediate() => {
+                    let mean = RegisterUse::outside::<u32>("mean rank", Half::Ingress, 1, queues).times(reads);
+                    resources.add_register(mean);
+                }
+                Mean::MovingAverage => {}
             }
             resources
         }
-        RelativePriority::Distribution { mean: Mean::Exact, .. } => resources
-            .not_counting(EXPONENTIAL)
-            .not_counting("the ranks of all packets in a queue, whose exact mean no register keeps"),
     }
 }
 
 /// One window, of the own queue.
 pub(super) fn of_aifo(aifo: &Aifo) -> Resources {
-    let AifoConfig { window, sample_every, .. } = aifo.config;
-    let config = QuantileConfig { window, sample_every, of_evaluated: true, divide_by: DivideBy::Fill };
-    with_window(Resources::new("aifo"), config, 1, aifo.queues.count() as u64).not_counting(SEES_DEPTHS)
+    with_window(Resources::new("aifo"), aifo.window(), 1, aifo.queues.count() as u64).not_counting(SEES_DEPTHS)
 }
 
 pub(super) fn of_dibs(_: &Dibs) -> Resources {
@@ -70,9 +72,9 @@ pub(super) fn of_pabo(_: &Pabo) -> Resources {
 
 /// Each entry of a window is an array, for all are compared with a packet in its pass; which one is written next, and
 /// how many packets were skipped, are one more each.
-fn with_window(mut resources: Resources, config: QuantileConfig, reads: u64, queues: u64) -> Resources {
-    let entries = reads * config.window as u64;
-    if config.sample_every > 1 {
+fn with_window(mut resources: Resources, window: QuantileSettings, reads: u64, queues: u64) -> Resources {
+    let entries = reads * u64::from(window.window);
+    if window.sample_every > 1 {
         resources.add_register(RegisterUse::outside::<u32>("packets skipped", Half::Ingress, 0, queues));
     }
     resources.add_register(RegisterUse::outside::<u8>("next entry of the window", Half::Ingress, 1, queues));
@@ -119,7 +121,5 @@ fn add_view(resources: &mut Resources, view: &View, needs: Needs) {
     add(!needs.depth, full);
     add(needs.depth, depth);
     add(needs.mean, mean);
-    if let Occupancy::ControlPackets { recirculation_ports, .. } = view.occupancy() {
-        resources.recirculation_ports = recirculation_ports.iter().map(|port| port.0).collect();
-    }
+    resources.recirculation_ports.extend(view.recirculation_ports().iter().map(|port| port.0));
 }

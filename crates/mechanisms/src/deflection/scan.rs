@@ -2,14 +2,17 @@
 
 use hitless_engine::Stream;
 use hitless_engine::draws::below;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// Where the scan for a port that is not congested begins.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Where the scan for a port that is not full begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum ScanStart {
-    /// At each port that faces a switch with the same probability (section 4.1 and appendix E).
+    /// At each port that faces a switch with the same probability (appendix E).
     #[default]
     Uniform,
-    /// At a number of five bits, and at the first port where it is beyond the last: the authors' program.
+    /// At a random number of five bits, and at the first port where it is beyond the last (the authors' program).
     FiveBit,
 }
 

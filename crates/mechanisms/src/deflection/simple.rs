@@ -1,35 +1,22 @@
 //! Simple Deflection: DIBS as a programmable switch can do it (section 4.1).
 //!
-//! A packet whose queue is full goes to the first port that faces a switch and is not full, in a circle from a random one on.
-//! If all are full, it stays with its own queue, which drops it. Packets of any kind are deflected.
+//! A packet whose queue is full goes to the first port that faces a switch and is not full, in a circle from a random
+//! one on. If all are full, it stays with its own queue, which drops it. Packets of any kind are deflected.
 
 use hitless_engine::Stream;
-use hitless_switch::{Context, Environment, HookSet, Mechanism, PortState, Report, Resources, Subscriptions, Verdict};
+use hitless_switch::{Context, Event, HookSet, Mechanism, Needs, Report, Resources, Verdict};
 use hitless_wire::{PortId, QueueId, Time};
 
-use super::account::{Account, Kind};
-use super::capacity::{Capacity, Place, Queues};
-use super::occupancy::{Occupancy, View};
+use super::account::{Account, Counted};
+use super::capacity::{Capacity, CurrentThreshold, Place, Queues};
+use super::occupancy::View;
 use super::resources;
 use super::scan::{ScanStart, first_free};
+use super::settings::SimpleDeflectionSettings;
 use crate::neighbours::Neighbours;
 
-/// Simple Deflection's parameters.
-#[derive(Clone, Debug)]
-pub struct SimpleConfig {
-    /// Ports whose packets are deflected when their queue is full.
-    pub relieved: Vec<PortId>,
-    /// Whether a packet may be deflected to the port by which it came.
-    pub to_arrival_port: bool,
-    /// Where the scan begins.
-    pub start: ScanStart,
-    /// Where ingress knows from how full queues are.
-    pub occupancy: Occupancy,
-    /// What a queue may hold, by which egress tells whether it is full. Occupancy that is immediate does not need it.
-    pub capacity: Capacity,
-    /// What the choices are drawn from.
-    pub stream: Stream,
-}
+/// What a queue may hold, by which egress tells whether it is full.
+const CAPACITY: Capacity = Capacity::CurrentThreshold(CurrentThreshold {});
 
 /// Simple Deflection on one switch.
 #[derive(Debug)]
@@ -38,23 +25,33 @@ pub struct SimpleDeflection {
     start: ScanStart,
     stream: Stream,
     neighbours: Neighbours,
-    capacity: Capacity,
     pub(super) view: View,
     pub(super) queues: Queues,
     account: Account,
 }
 
 impl SimpleDeflection {
-    /// Simple Deflection as configured.
-    pub fn new(config: SimpleConfig) -> Self {
-        let SimpleConfig { relieved, to_arrival_port, start, occupancy, capacity, stream } = config;
-        let account = Account::new("simple-deflection", Kind::WhenFull, &relieved);
-        let (neighbours, view) = (Neighbours::new(to_arrival_port), View::new(occupancy));
-        Self { relieved, start, stream, neighbours, capacity, view, queues: Queues::default(), account }
+    /// Simple Deflection of the packets of `relieved`. The choices are drawn from `stream`; `recirculation_ports` are
+    /// those of the switch.
+    pub fn new(
+        relieved: Vec<PortId>,
+        settings: &SimpleDeflectionSettings,
+        recirculation_ports: Vec<PortId>,
+        stream: Stream,
+    ) -> Self {
+        Self {
+            account: Account::new("simple-deflection", Counted::WhenFull, &relieved),
+            relieved,
+            start: settings.start,
+            stream,
+            neighbours: Neighbours::new(settings.to_arrival_port),
+            view: View::new(settings.occupancy, recirculation_ports),
+            queues: Queues::default(),
+        }
     }
 
     /// The first port that is not full. The port that the packet was to leave by is one of the circle, and full.
-    fn choose<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Option<(PortId, QueueId)> {
+    fn choose(&mut self, context: &mut Context<'_>) -> Option<(PortId, QueueId)> {
         let (full, arrived_by, class) = (context.packet().egress_port, context.port(), context.packet().class);
         let ports = self.neighbours.all();
         if ports.is_empty() {
@@ -63,32 +60,27 @@ impl SimpleDeflection {
         let start = self.start.draw(&mut self.stream, ports.len());
         let is_free = |place: usize| {
             let port = ports[place];
-            let place = Place { port, queue: context.class_queue(port, class) };
+            let place = Place { port, queue: context.ports().class_queue(port, class) };
             port != full
                 && self.neighbours.may_take(port, arrived_by)
                 && !self.view.is_full(place, self.queues.index(place), context)
         };
         let port = ports[first_free(start, ports.len(), is_free)?];
-        Some((port, context.class_queue(port, class)))
+        Some((port, context.ports().class_queue(port, class)))
     }
 }
 
 impl Mechanism for SimpleDeflection {
-    fn subscriptions(&mut self, queue_counts: &[usize]) -> Subscriptions {
+    fn needs(&mut self, queue_counts: &[usize]) -> Needs {
         self.queues = Queues::new(queue_counts);
         self.view.size(queue_counts);
         let towards = self.relieved.iter().map(|&port| (port, HookSet::INGRESS_TOWARDS));
         let at_each = (0..queue_counts.len() as u16).map(|port| (PortId(port), self.view.hooks()));
         let hooks = towards.chain(at_each).collect();
-        Subscriptions { hooks, ..Subscriptions::default() }
+        Needs { hooks, ..Needs::default() }
     }
 
-    fn start<E: Environment>(&mut self, context: &mut Context<'_, E>) {
-        self.neighbours.start(context);
-        self.view.start(context);
-    }
-
-    fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    fn ingress(&mut self, context: &mut Context<'_>) -> Verdict {
         if self.view.owns(context) {
             return self.view.learn(context);
         }
@@ -111,19 +103,22 @@ impl Mechanism for SimpleDeflection {
         Verdict::Forward { port: towards, queue }
     }
 
-    fn egress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    fn egress(&mut self, context: &mut Context<'_>) -> Verdict {
         if self.view.owns(context) {
             return self.view.read(context);
         }
         let place = Place { port: context.port(), queue: context.packet().queue };
         if let Some(index) = self.queues.find(place) {
-            self.view.leaves(place, index, self.capacity, None, context);
+            self.view.leaves(place, index, CAPACITY, None, context);
         }
         Verdict::Continue
     }
 
-    fn port_state<E: Environment>(&mut self, port: PortId, state: PortState, _context: &mut Context<'_, E>) {
-        self.neighbours.set_state(port, state);
+    fn on(&mut self, event: Event, context: &mut Context<'_>) {
+        self.neighbours.on(event, context);
+        if event == Event::Start {
+            self.view.start(context);
+        }
     }
 
     fn resources(&self) -> Resources {

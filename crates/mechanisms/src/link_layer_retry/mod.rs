@@ -1,11 +1,11 @@
 //! Link Layer Retry of Ultra Ethernet 1.0 (LLR): go-back-N between the two ends of a link.
 //!
-//! The sending port numbers frames and keeps them in a replay buffer ([`transmitter`]); the receiving port takes them in
-//! order only, and acknowledges, or asks for a replay, with control ordered sets ([`receiver`]). Nothing is held back at
-//! the receiver, and nothing leaves it out of order.
+//! The sending port numbers frames and keeps them in a replay buffer ([`transmitter`]); the receiving port takes them
+//! in order only, and acknowledges, or asks for a replay, with control ordered sets ([`receiver`]). Nothing is held
+//! back at the receiver, and nothing leaves it out of order.
 //!
-//! After the public descriptions of the standard: the SAI proposal "Link Layer Retry" (states, actions, counters and what
-//! each means) and SONiC's design of the same name (profile, ranges and defaults). Where they leave a choice:
+//! After the public descriptions of the standard: the SAI proposal "Link Layer Retry" (states, actions, counters and
+//! what each means) and SONiC's design of the same name (profile, ranges and defaults). Where they leave a choice:
 //! - all frames are eligible;
 //! - LLR_INIT carries the number of the first frame, is repeated after `max_replay_timer`, and that is how long FLUSH
 //!   lasts too, so that no frame or set of before can be taken for one of after;
@@ -16,21 +16,21 @@
 //!   often as a frame, which is pessimistic;
 //! - a replayed frame passes the egress latency again, which a buffer in the MAC would spare.
 
-pub mod config;
+mod check;
+mod kind;
 mod receiver;
 mod resources;
+mod settings;
 mod transmitter;
 
-use hitless_switch::{
-    Context, DropReason, Environment, Mechanism, PortState, Report, Resources, Subscriptions, Verdict,
-};
+use hitless_switch::{Context, DropReason, Event, Mechanism, Needs, PortState, Report, Resources, Verdict};
 use hitless_wire::link_layer_retry::Control;
 use hitless_wire::{OrderedSet, PortId, Time};
 
 use crate::by_port::ByPort;
 
-pub use config::{EndConfig, FrameAction, Profile};
 use receiver::Receiver;
+pub use settings::{LinkLayerRetryAction, LinkLayerRetrySettings};
 use transmitter::Transmitter;
 
 /// What a timer is for.
@@ -57,14 +57,14 @@ pub struct LinkLayerRetry {
 }
 
 impl LinkLayerRetry {
-    /// Makes `config.port` the sending end of a link.
-    pub fn add_transmitter(&mut self, config: EndConfig) {
-        self.ends(config.port).transmitter = Some(Transmitter::new(config));
+    /// Makes `port` the sending end of a link; `settings` are those of both ends.
+    pub fn add_transmitter(&mut self, port: PortId, settings: &LinkLayerRetrySettings) {
+        self.ends(port).transmitter = Some(Transmitter::new(port, settings));
     }
 
-    /// Makes `config.port` the receiving end of a link.
-    pub fn add_receiver(&mut self, config: EndConfig) {
-        self.ends(config.port).receiver = Some(Receiver::new(config));
+    /// Makes `port` the receiving end of a link; `settings` are those of both ends.
+    pub fn add_receiver(&mut self, port: PortId, settings: &LinkLayerRetrySettings) {
+        self.ends(port).receiver = Some(Receiver::new(port, settings));
     }
 
     fn ends(&mut self, port: PortId) -> &mut Ends {
@@ -83,8 +83,8 @@ impl LinkLayerRetry {
 }
 
 impl Mechanism for LinkLayerRetry {
-    fn subscriptions(&mut self, queue_counts: &[usize]) -> Subscriptions {
-        let mut wanted = Subscriptions::default();
+    fn needs(&mut self, queue_counts: &[usize]) -> Needs {
+        let mut wanted = Needs::default();
         for ends in self.ports.iter_mut() {
             if let Some(transmitter) = &mut ends.transmitter {
                 transmitter.subscribe(queue_counts, &mut wanted);
@@ -96,13 +96,7 @@ impl Mechanism for LinkLayerRetry {
         wanted
     }
 
-    fn start<E: Environment>(&mut self, context: &mut Context<'_, E>) {
-        for transmitter in self.ports.iter_mut().filter_map(|ends| ends.transmitter.as_mut()) {
-            transmitter.initialise(context);
-        }
-    }
-
-    fn link_receive<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    fn rx(&mut self, context: &mut Context<'_>) -> Verdict {
         let port = context.port();
         match self.receiver_at(port) {
             Some(receiver) => receiver.take(context),
@@ -110,7 +104,7 @@ impl Mechanism for LinkLayerRetry {
         }
     }
 
-    fn link_transmit<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    fn tx(&mut self, context: &mut Context<'_>) -> Verdict {
         let port = context.port();
         match self.transmitter_at(port) {
             Some(transmitter) if context.is_mine() => transmitter.replayed(context),
@@ -119,45 +113,34 @@ impl Mechanism for LinkLayerRetry {
         }
     }
 
-    fn refused<E: Environment>(&mut self, _reason: DropReason, context: &mut Context<'_, E>) -> Verdict {
+    fn on_tm_drop(&mut self, _reason: DropReason, context: &mut Context<'_>) -> Verdict {
         let port = context.port();
         if let Some(transmitter) = self.transmitter_at(port).filter(|_| context.is_mine()) {
-            transmitter.refused(context);
+            transmitter.on_tm_drop(context);
         }
         Verdict::Continue
     }
 
-    fn timer<E: Environment>(&mut self, token: u32, context: &mut Context<'_, E>) {
-        let port = PortId((token >> 1) as u16);
-        if token == timer_token(port, Timer::Receiver) {
-            if let Some(receiver) = self.receiver_at(port) {
-                receiver.slot_is_due(context);
+    fn on(&mut self, event: Event, context: &mut Context<'_>) {
+        match event {
+            Event::Start => {
+                for transmitter in self.ports.iter_mut().filter_map(|ends| ends.transmitter.as_mut()) {
+                    transmitter.initialise(context);
+                }
             }
-        } else if let Some(transmitter) = self.transmitter_at(port) {
-            transmitter.look_at_time(context);
-        }
-    }
-
-    fn corrupted<E: Environment>(&mut self, port: PortId, context: &mut Context<'_, E>) {
-        if let Some(receiver) = self.receiver_at(port) {
-            receiver.corrupted(context);
-        }
-    }
-
-    fn ordered_set<E: Environment>(&mut self, port: PortId, set: OrderedSet, context: &mut Context<'_, E>) {
-        let Some(control) = Control::read(set) else { return };
-        if let Control::Init(first) = control {
-            if let Some(receiver) = self.receiver_at(port) {
-                receiver.initialise(first, context);
+            Event::Timer(token) => self.end_wait(token, context),
+            Event::FcsError { port } => {
+                if let Some(receiver) = self.receiver_at(port) {
+                    receiver.fcs_error(context);
+                }
             }
-        } else if let Some(transmitter) = self.transmitter_at(port) {
-            transmitter.hear(control, context);
-        }
-    }
-
-    fn port_state<E: Environment>(&mut self, port: PortId, state: PortState, context: &mut Context<'_, E>) {
-        if let Some(transmitter) = self.transmitter_at(port) {
-            transmitter.link_is(state != PortState::Down, context);
+            Event::OrderedSet { port, set } => self.hear(port, set, context),
+            Event::PortState { port, state } => {
+                if let Some(transmitter) = self.transmitter_at(port) {
+                    transmitter.link_is(state != PortState::Down, context);
+                }
+            }
+            Event::QueueEmpty { .. } | Event::Command(_) => {}
         }
     }
 
@@ -172,5 +155,31 @@ impl Mechanism for LinkLayerRetry {
             ends.receiver.iter().for_each(|receiver| receiver.report(&mut report));
         }
         report
+    }
+}
+
+impl LinkLayerRetry {
+    /// A timer has run out.
+    fn end_wait(&mut self, token: u32, context: &mut Context<'_>) {
+        let port = PortId((token >> 1) as u16);
+        if token == timer_token(port, Timer::Receiver) {
+            if let Some(receiver) = self.receiver_at(port) {
+                receiver.slot_is_due(context);
+            }
+        } else if let Some(transmitter) = self.transmitter_at(port) {
+            transmitter.look_at_time(context);
+        }
+    }
+
+    /// The partner of a port has sent a control ordered set.
+    fn hear(&mut self, port: PortId, set: OrderedSet, context: &mut Context<'_>) {
+        let Some(control) = Control::read(set) else { return };
+        if let Control::Init(first) = control {
+            if let Some(receiver) = self.receiver_at(port) {
+                receiver.initialise(first, context);
+            }
+        } else if let Some(transmitter) = self.transmitter_at(port) {
+            transmitter.hear(control, context);
+        }
     }
 }

@@ -1,12 +1,12 @@
 //! The receiving end: takes frames in order, and says what it has.
 
 use hdrhistogram::Histogram;
-use hitless_switch::{Context, DropReason, Environment, HookSet, Report, Subscriptions, Verdict};
+use hitless_switch::{Context, DropReason, HookSet, Needs, Report, Verdict};
 use hitless_wire::link_layer_retry::{Control, PreambleSequence, SequenceNumber};
 use hitless_wire::shim::CheckNumber;
 use hitless_wire::{PortId, Time};
 
-use super::config::EndConfig;
+use super::settings::LinkLayerRetrySettings;
 use super::{Timer, timer_token};
 use crate::linkguardian::checker::Checker;
 
@@ -60,11 +60,11 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    pub fn new(config: EndConfig) -> Self {
+    pub fn new(port: PortId, settings: &LinkLayerRetrySettings) -> Self {
         const HIGHEST_DELAY_NS: u64 = 1_000_000_000;
         Self {
-            port: config.port,
-            spacing_bytes: config.profile.ctlos_spacing.0 as u32,
+            port,
+            spacing_bytes: settings.ctlos_spacing.0 as u32,
             state: State::Off,
             expected: SequenceNumber::default(),
             last: None,
@@ -79,24 +79,24 @@ impl Receiver {
     }
 
     /// The second hook makes the port one that decides when its line falls free: sets go between frames.
-    pub fn subscribe(&self, wanted: &mut Subscriptions) {
-        wanted.hooks.push((self.port, HookSet::LINK_RECEIVE.with(HookSet::LINK_TRANSMIT)));
+    pub fn subscribe(&self, wanted: &mut Needs) {
+        wanted.hooks.push((self.port, HookSet::RX.with(HookSet::TX)));
     }
 
     /// LLR_INIT: the transmitter begins, or begins anew.
-    pub fn initialise<E: Environment>(&mut self, first: SequenceNumber, context: &mut Context<'_, E>) {
+    pub fn initialise(&mut self, first: SequenceNumber, context: &mut Context<'_>) {
         self.counters.rx_init_ctl_os += 1;
         self.counters.tx_init_echo_ctl_os += 1;
         self.state = State::SendAcks;
         self.expected = first;
         self.last = None;
         self.ack_is_due = false;
-        context.send_ordered_set(self.port, Control::InitEcho(first).ordered_set());
-        self.next_slot = context.now() + context.line_time(self.port, self.spacing_bytes);
+        context.mac(self.port).send_ordered_set(Control::InitEcho(first).ordered_set());
+        self.next_slot = context.now() + context.mac(self.port).line_time(self.spacing_bytes);
     }
 
     /// A good frame has come in.
-    pub fn take<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    pub fn take(&mut self, context: &mut Context<'_>) -> Verdict {
         let Some(PreambleSequence(number)) = context.packet().remove_shim() else { return Verdict::Continue };
         self.counters.rx_ok += 1;
         if self.last.is_some_and(|last| number.offset_from(last) <= 0) {
@@ -121,7 +121,7 @@ impl Receiver {
     }
 
     /// A frame with a bad check sequence has come in.
-    pub fn corrupted<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    pub fn fcs_error(&mut self, context: &mut Context<'_>) {
         if self.state == State::Off {
             return;
         }
@@ -131,12 +131,12 @@ impl Receiver {
     }
 
     /// The time that was awaited has come.
-    pub fn slot_is_due<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    pub fn slot_is_due(&mut self, context: &mut Context<'_>) {
         self.slot_is_awaited = false;
         self.seek_slot(context);
     }
 
-    fn deliver<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    fn deliver(&mut self, context: &mut Context<'_>) -> Verdict {
         self.counters.rx_expected_seq_good += 1;
         self.expected = self.expected.plus(1);
         if self.state != State::SendAcks {
@@ -154,7 +154,7 @@ impl Receiver {
         Verdict::Continue
     }
 
-    fn miss<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    fn miss(&mut self, context: &mut Context<'_>) {
         if self.state == State::SendAcks {
             self.state = State::SendNack;
             self.missing_since = context.now();
@@ -163,7 +163,7 @@ impl Receiver {
     }
 
     /// Says what there is to say, if a control ordered set may be sent now, else when one may.
-    fn seek_slot<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    fn seek_slot(&mut self, context: &mut Context<'_>) {
         let Some(control) = self.due() else { return };
         let now = context.now();
         if now < self.next_slot {
@@ -180,8 +180,8 @@ impl Receiver {
             self.counters.tx_ack_ctl_os += 1;
         }
         self.ack_is_due = false;
-        context.send_ordered_set(self.port, control.ordered_set());
-        self.next_slot = now + context.line_time(self.port, self.spacing_bytes);
+        context.mac(self.port).send_ordered_set(control.ordered_set());
+        self.next_slot = now + context.mac(self.port).line_time(self.spacing_bytes);
     }
 
     fn due(&self) -> Option<Control> {
@@ -219,7 +219,7 @@ impl Receiver {
         report.histograms.push((scope.clone(), "recovery delay (ns)", self.recovery_delay_ns.clone()));
         for (how, count) in [("out of order", checker.reordered), ("twice", checker.duplicates)] {
             if count > 0 {
-                report.broken_promises.push(format!("link-layer-retry {scope}: delivered {count} frames {how}"));
+                report.violated_invariants.push(format!("link-layer-retry {scope}: delivered {count} frames {how}"));
             }
         }
     }

@@ -2,14 +2,12 @@
 
 use std::collections::VecDeque;
 
-use hitless_switch::{
-    Context, DropReason, Environment, HookSet, QueueConfig, QueueLimit, Report, Subscriptions, Verdict,
-};
+use hitless_switch::{Context, DropReason, HookSet, Needs, QueueConfig, QueueLimit, Report, Verdict};
 use hitless_wire::link_layer_retry::{Control, PreambleSequence, SequenceNumber};
 use hitless_wire::shim::CheckNumber;
-use hitless_wire::{Packet, PortId, QueueId, Time};
+use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
 
-use super::config::{EndConfig, FrameAction, Profile};
+use super::settings::{LinkLayerRetryAction, LinkLayerRetrySettings};
 use super::{Timer, timer_token};
 
 /// Above all queues of the switch: what the MAC replays it takes from none of them.
@@ -65,7 +63,7 @@ struct Counters {
 #[derive(Debug)]
 pub struct Transmitter {
     port: PortId,
-    profile: Profile,
+    settings: LinkLayerRetrySettings,
     replay_queue: QueueId,
     state: State,
     /// Of the next frame that is sent for the first time.
@@ -85,10 +83,10 @@ pub struct Transmitter {
 }
 
 impl Transmitter {
-    pub fn new(config: EndConfig) -> Self {
+    pub fn new(port: PortId, settings: &LinkLayerRetrySettings) -> Self {
         Self {
-            port: config.port,
-            profile: config.profile,
+            port,
+            settings: settings.clone(),
             replay_queue: QueueId(0),
             state: State::Init { asked_at: Time::ZERO },
             next: SequenceNumber::default(),
@@ -105,27 +103,27 @@ impl Transmitter {
         }
     }
 
-    pub fn subscribe(&mut self, queue_counts: &[usize], wanted: &mut Subscriptions) {
+    pub fn subscribe(&mut self, queue_counts: &[usize], wanted: &mut Needs) {
         self.replay_queue = QueueId(queue_counts[usize::from(self.port.0)] as u8);
         let queue = QueueConfig::normal(QueueLimit::Unlimited).with_priority(REPLAY_PRIORITY);
         wanted.queues.push((self.port, queue));
-        wanted.hooks.push((self.port, HookSet::LINK_TRANSMIT));
+        wanted.hooks.push((self.port, HookSet::TX));
     }
 
     /// Asks the receiver whether it is ready for the next number.
-    pub fn initialise<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    pub fn initialise(&mut self, context: &mut Context<'_>) {
         self.state = State::Init { asked_at: context.now() };
         self.counters.tx_init_ctl_os += 1;
-        context.send_ordered_set(self.port, Control::Init(self.next).ordered_set());
+        context.mac(self.port).send_ordered_set(Control::Init(self.next).ordered_set());
         self.set_gate(context);
         self.arm(context);
     }
 
     /// A frame leaves for the first time.
-    pub fn send<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    pub fn send(&mut self, context: &mut Context<'_>) -> Verdict {
         match self.action() {
             None => self.number(context),
-            Some(FrameAction::Discard) => {
+            Some(LinkLayerRetryAction::Discard) => {
                 self.counters.tx_discard += 1;
                 return Verdict::Drop(DropReason::Mechanism);
             }
@@ -135,7 +133,7 @@ impl Transmitter {
     }
 
     /// A replayed frame leaves; the next one follows it.
-    pub fn replayed<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    pub fn replayed(&mut self, context: &mut Context<'_>) -> Verdict {
         self.replay_is_queued = false;
         self.counters.tx_ok += 1;
         self.counters.frames_replayed += 1;
@@ -144,7 +142,7 @@ impl Transmitter {
     }
 
     /// The traffic manager had no room for a replayed frame: the replay timer begins another replay.
-    pub fn refused<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    pub fn on_tm_drop(&mut self, context: &mut Context<'_>) {
         self.replay_is_queued = false;
         if let State::Replay { .. } = self.state {
             self.state = State::Advance;
@@ -155,7 +153,7 @@ impl Transmitter {
     }
 
     /// A control ordered set for the transmitter.
-    pub fn hear<E: Environment>(&mut self, control: Control, context: &mut Context<'_, E>) {
+    pub fn hear(&mut self, control: Control, context: &mut Context<'_>) {
         match control {
             Control::InitEcho(first) => {
                 self.counters.rx_init_echo_ctl_os += 1;
@@ -180,13 +178,13 @@ impl Transmitter {
     }
 
     /// The link is up again, or its failure has been detected.
-    pub fn link_is<E: Environment>(&mut self, is_up: bool, context: &mut Context<'_, E>) {
+    pub fn link_is(&mut self, is_up: bool, context: &mut Context<'_>) {
         self.down_since = if is_up { None } else { self.down_since.or(Some(context.now())) };
         self.arm(context);
     }
 
     /// A timer event; those that were put off since come to nothing.
-    pub fn look_at_time<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    pub fn look_at_time(&mut self, context: &mut Context<'_>) {
         let now = context.now();
         if now < self.wakes_at {
             return;
@@ -207,15 +205,15 @@ impl Transmitter {
     }
 
     /// What the profile says about frames in this state; none: they are numbered.
-    fn action(&self) -> Option<FrameAction> {
+    fn action(&self) -> Option<LinkLayerRetryAction> {
         match self.state {
-            State::Init { .. } => Some(self.profile.init_action),
-            State::Flush { .. } => Some(self.profile.flush_action),
+            State::Init { .. } => Some(self.settings.init_action),
+            State::Flush { .. } => Some(self.settings.flush_action),
             State::Advance | State::Replay { .. } => None,
         }
     }
 
-    fn number<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    fn number(&mut self, context: &mut Context<'_>) {
         let (now, tag, check) = (context.now(), PreambleSequence(self.next), CheckNumber(self.check_number));
         let packet = context.packet();
         let pushed = packet.push_shim(tag).and_then(|()| packet.push_shim(check));
@@ -241,7 +239,7 @@ impl Transmitter {
     }
 
     fn is_full(&self) -> bool {
-        let Profile { max_outstanding_frames, max_outstanding_bytes, .. } = self.profile;
+        let LinkLayerRetrySettings { max_outstanding_frames, max_outstanding_bytes, .. } = self.settings;
         self.held.len() >= max_outstanding_frames as usize || self.held_bytes >= max_outstanding_bytes.0
     }
 
@@ -266,12 +264,12 @@ impl Transmitter {
     }
 
     /// Begins a replay, anew if one is under way, or gives up.
-    fn replay<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    fn replay(&mut self, context: &mut Context<'_>) {
         if self.action().is_some() {
             return;
         }
         self.replays_in_a_row += 1;
-        if self.replays_in_a_row > self.profile.max_replay_count {
+        if self.replays_in_a_row > self.settings.max_replay_count {
             return self.flush(context);
         }
         self.state = State::Replay { next: 0 };
@@ -280,7 +278,7 @@ impl Transmitter {
         }
     }
 
-    fn go_on_replaying<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    fn go_on_replaying(&mut self, context: &mut Context<'_>) {
         let State::Replay { next } = self.state else { return };
         let Some(held) = self.held.get(next) else {
             self.counters.tx_replay += 1;
@@ -289,14 +287,15 @@ impl Transmitter {
             self.set_gate(context);
             return self.arm(context);
         };
-        // Of a replay, the first frame is the one that was lost: its loss once more is what a rare-event estimate weighs.
+        // Of a replay, the first frame is the one that was lost: its loss once more is what a rare-event estimate
+        // weighs.
         let packet = Packet { is_repair: next == 0, ..held.packet };
-        context.emit_at_mac(packet, self.port, self.replay_queue, REPLAYED);
+        context.queue(self.port, self.replay_queue).emit_at_mac(packet, REPLAYED);
         self.replay_is_queued = true;
         self.state = State::Replay { next: next + 1 };
     }
 
-    fn flush<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    fn flush(&mut self, context: &mut Context<'_>) {
         self.counters.flushes += 1;
         self.counters.frames_flushed += self.held.len() as u64;
         self.held.clear();
@@ -306,35 +305,36 @@ impl Transmitter {
     }
 
     /// The MAC takes frames only when it can number them, or need not.
-    fn set_gate<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    fn set_gate(&mut self, context: &mut Context<'_>) {
         let is_shut = match self.state {
             State::Advance => self.is_full(),
             State::Replay { .. } => true,
-            State::Init { .. } | State::Flush { .. } => self.action() == Some(FrameAction::Block),
+            State::Init { .. } | State::Flush { .. } => self.action() == Some(LinkLayerRetryAction::Block),
         };
         if is_shut != self.is_shut {
             self.is_shut = is_shut;
             if is_shut {
-                context.close_queues_but(self.port, &[self.replay_queue]);
+                context.scheduler(self.port).close_all_but(&[self.replay_queue]);
             } else {
-                context.open_queues(self.port);
+                context.scheduler(self.port).open_all();
             }
         }
     }
 
     /// When the transmitter gives up what it holds for want of time.
     fn gives_up_at(&self) -> Time {
-        let of_age = self.held.front().and_then(|held| Some(held.sent_at + self.profile.data_age_timeout?));
-        let of_link = self.down_since.and_then(|since| Some(since + self.profile.pcs_lost_timeout?));
+        let of_age =
+            self.held.front().and_then(|held| Some(held.sent_at + unless_zero(self.settings.data_age_timeout)?));
+        let of_link = self.down_since.and_then(|since| Some(since + unless_zero(self.settings.pcs_lost_timeout)?));
         of_age.unwrap_or(Time::NEVER).min(of_link.unwrap_or(Time::NEVER))
     }
 
     fn deadline(&self) -> Time {
-        let timer = self.profile.max_replay_timer;
+        let timer = self.settings.max_replay_timer;
         match self.state {
             State::Init { .. } | State::Flush { .. } if self.down_since.is_some() => Time::NEVER,
             State::Init { asked_at } => asked_at + timer,
-            State::Flush { since } if self.profile.re_init_on_flush => since + timer,
+            State::Flush { since } if self.settings.re_init_on_flush => since + timer,
             State::Flush { .. } => Time::NEVER,
             State::Replay { .. } => self.gives_up_at(),
             State::Advance if self.held.is_empty() => self.gives_up_at(),
@@ -342,7 +342,7 @@ impl Transmitter {
         }
     }
 
-    fn arm<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    fn arm(&mut self, context: &mut Context<'_>) {
         let deadline = self.deadline().max(context.now());
         if deadline < self.wakes_at {
             self.wakes_at = deadline;
@@ -378,4 +378,9 @@ impl Transmitter {
             report.count(&scope, name, value);
         }
     }
+}
+
+/// Zero: never.
+fn unless_zero(time: Duration) -> Option<Duration> {
+    (time > Duration::ZERO).then_some(time)
 }

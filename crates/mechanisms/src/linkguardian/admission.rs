@@ -1,14 +1,14 @@
 //! How many protected ends a recirculation port can serve, by arithmetic (paper, section 5, leaves it open).
 //!
 //! Each end may bring its link's line rate to the port at once: a sending end all copies, a receiving end all packets
-//! behind a loss. And each needs room there: for what is sent until it is acknowledged, or for what waits and still comes
-//! when the pause is under way.
+//! behind a loss. And each needs room there: for what is sent until it is acknowledged, or for what waits and still
+//! comes when the pause is under way.
 
 use std::fmt;
 
+use hitless_switch::LinkEnd;
 use hitless_wire::{BitRate, Bytes, Duration};
 
-use super::command::LinkEnd;
 use super::parameters::{bytes_in, resume_flight};
 
 /// What a recirculation port has.
@@ -123,7 +123,8 @@ mod tests {
             assert_eq!(admit(PORT, &senders(fits, gbps)), Ok(()), "{fits} x {gbps}G");
             assert!(matches!(admit(PORT, &senders(fits + 1, gbps)), Err(NoRoom::Rate { .. })), "{gbps}G");
         }
-        // 25G: 42,960 bytes and what comes in 1.97 us, 6,150: four times that is 196 KB. 10G: room ends it, not the rate.
+        // 25G: 42,960 bytes and what comes in 1.97 us, 6,150: four times that is 196 KB. 10G: room ends it, not the
+        // rate.
         assert_eq!(admit(PORT, &receivers(4, 25, 42_960)), Ok(()));
         assert!(matches!(admit(PORT, &receivers(4, 10, 52_960)), Err(NoRoom::Buffer { .. })));
         assert_eq!(admit(PORT, &receivers(3, 10, 52_960)), Ok(()));

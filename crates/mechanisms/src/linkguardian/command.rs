@@ -1,26 +1,19 @@
 //! What the control plane may tell one end of a link, and the number by which a switch passes it on.
 
+use hitless_switch::LinkEnd;
 use hitless_wire::PortId;
 
-use super::config::Mode;
-
-/// One of the two ends of a protected link, which is one direction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LinkEnd {
-    /// The switch that sends on it.
-    Sender,
-    /// The switch that receives from it.
-    Receiver,
-}
+use super::settings::Mode;
 
 /// What the control plane has one end of a link do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Protect the link, as configured or last told.
     Activate,
-    /// Protect the link with so many copies of each lost packet, from 1 on. What is told here decides at the sender alone.
+    /// Protect the link with so many copies of each lost packet, from 1 on. What is told here decides at the sender
+    /// alone.
     Protect {
-        /// Copies retransmitted per lost packet; see [`copies_for`].
+        /// Copies retransmitted per lost packet; see [`copies_for`](super::parameters::copies_for).
         copies: u8,
         /// In-order delivery or not.
         mode: Mode,

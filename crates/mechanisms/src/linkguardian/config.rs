@@ -1,26 +1,8 @@
-//! LinkGuardian's parameters and the arithmetic of how many copies to retransmit.
+//! What the two ends of a protected link are told.
 
 use hitless_wire::{Bytes, Duration, PortId};
 
-use super::fallback::FallbackConfig;
-
-/// Whether the receiving switch restores the order of packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// In order, through the reordering buffer: LinkGuardian.
-    Blocking,
-    /// Retransmissions are forwarded when they come: LinkGuardianNB (paper, section 3).
-    NonBlocking,
-}
-
-/// How the two switches hold packets that wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Buffering {
-    /// They go round through a recirculation port, as on Tofino (paper, section 3.5).
-    Recirculation,
-    /// They wait in a queue that is paused and served by credit, as Tofino 2 could (paper, section 5).
-    PausedQueue,
-}
+use super::settings::{Buffering, FallbackSettings, Mode};
 
 /// Whether protection starts with the run or by command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +22,7 @@ pub struct SenderConfig {
     pub recirculation_port: PortId,
     /// In-order delivery or not.
     pub mode: Mode,
-    /// Copies retransmitted per lost packet; see [`copies_for`].
+    /// Copies retransmitted per lost packet; see [`copies_for`](super::parameters::copies_for).
     pub copies: u32,
     /// What a retransmission takes to its queue beside a pass of the pipeline.
     pub repair_latency: Duration,
@@ -60,7 +42,8 @@ pub struct SenderConfig {
     pub classes: u8,
     /// The number of the first packet. A sender that is started anew takes another than its predecessor.
     pub first_number: u16,
-    /// Whether the receiver is told where numbers begin, and must have confirmed it, before the first packet is numbered.
+    /// Whether the receiver is told where numbers begin, and must have confirmed it, before the first packet is
+    /// numbered.
     pub handshake: bool,
     /// Whether the receiver may ask for less protection than is commanded, and have it back.
     pub follows_requests: bool,
@@ -101,55 +84,15 @@ pub struct ReceiverConfig {
     pub channel: u8,
     /// The traffic classes that backpressure pauses, one bit each.
     pub paused_classes: u8,
-    /// How often loss notifications, pause frames and messages are sent, for a reverse direction that loses them (paper,
-    /// section 5).
+    /// How often loss notifications, pause frames and messages are sent, for a reverse direction that loses them
+    /// (paper, section 5).
     pub control_copies: u32,
     /// Whether a second copy of a packet is dropped in non-blocking mode too.
     pub deduplicates: bool,
     /// Whether numbers mean nothing until the sender has said where they begin.
     pub handshake: bool,
     /// Changes the protection by what is lost.
-    pub fallback: Option<FallbackConfig>,
+    pub fallback: Option<FallbackSettings>,
     /// Bytes of header on each packet beside the paper's three.
     pub header_bytes_more: u32,
-}
-
-/// 1e-4 and 1e-8 give 1 exactly; the logarithms may miss it by a rounding error.
-const ROUNDING: f64 = 1e-9;
-
-/// Equation 2 of the paper, rounded up: how many copies bring `actual_loss_rate` down to `target_loss_rate`.
-///
-/// At least one. Both rates lie strictly between 0 and 1.
-pub fn copies_for(actual_loss_rate: f64, target_loss_rate: f64) -> u32 {
-    let copies = target_loss_rate.log10() / actual_loss_rate.log10() - 1.0;
-    (copies - ROUNDING).ceil().max(1.0) as u32
-}
-
-/// How often a loss notification is sent: so often that a packet whose original is lost with `forward_loss_rate`, and all
-/// of whose notifications are lost with `reverse_loss_rate` each, is rarer than `target_loss_rate` (Equation 2, for the
-/// control messages of section 5). At least once. Rates lie strictly between 0 and 1.
-pub fn control_copies_for(forward_loss_rate: f64, reverse_loss_rate: f64, target_loss_rate: f64) -> u32 {
-    let copies = (target_loss_rate / forward_loss_rate).log10() / reverse_loss_rate.log10();
-    (copies - ROUNDING).ceil().max(1.0) as u32
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn equation_2_gives_the_copies_of_section_4_1() {
-        for (actual, copies) in [(1e-5, 1), (1e-4, 1), (1e-3, 2), (1.16e-3, 2), (1e-2, 3), (0.05, 6)] {
-            assert_eq!(copies_for(actual, 1e-8), copies, "{actual}");
-        }
-    }
-
-    #[test]
-    fn notifications_are_repeated_until_losing_all_is_as_rare_as_the_target() {
-        for (forward, reverse, copies) in
-            [(1e-3, 1e-3, 2), (1e-4, 1e-4, 1), (0.05, 0.05, 6), (1e-3, 0.05, 4), (1e-9, 0.1, 1)]
-        {
-            assert_eq!(control_copies_for(forward, reverse, 1e-8), copies, "{forward} {reverse}");
-        }
-    }
 }

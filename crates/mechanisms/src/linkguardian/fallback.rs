@@ -3,36 +3,18 @@
 //!
 //! In-order delivery costs time for each loss, and at high loss rates most of the link's speed; without order it costs
 //! little; and there is a rate above which no protection is worth its frames. Going down takes as many bad periods in a
-//! row as [`FallbackConfig::bad_periods`]; coming back takes a time without them, which doubles whenever it was too short.
+//! row as [`FallbackSettings::bad_periods`]; coming back takes a time without them, which doubles whenever it was too
+//! short.
 
 use hitless_wire::linkguardian::Level;
 use hitless_wire::{Duration, Time};
 
-/// When to change the level.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FallbackConfig {
-    /// How often the counters are read.
-    pub period: Duration,
-    /// Above this loss rate order is not kept.
-    pub non_blocking_above: f64,
-    /// Above this loss rate nothing is protected.
-    pub off_above: f64,
-    /// A level is left for the better when the loss rate is below this share of what led to it.
-    pub recovery_share: f64,
-    /// Periods in a row above a bound until it counts.
-    pub bad_periods: u32,
-    /// How long the loss rate must have been low until the next better level is tried.
-    pub hold: Duration,
-    /// The longest that this time grows to.
-    pub hold_max: Duration,
-    /// Fewer frames than this say nothing; they are counted together with those of the next period.
-    pub frames_min: u64,
-}
+use super::settings::FallbackSettings;
 
 /// The policy, without a clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Fallback {
-    config: FallbackConfig,
+    config: FallbackSettings,
     level: Level,
     frames: u64,
     losses: u64,
@@ -45,7 +27,7 @@ pub struct Fallback {
 
 impl Fallback {
     /// At the level that the control plane has commanded.
-    pub fn new(config: FallbackConfig) -> Self {
+    pub fn new(config: FallbackSettings) -> Self {
         Self {
             config,
             level: Level::AsCommanded,
@@ -129,10 +111,10 @@ impl Fallback {
         self.recovered_at = Some(now);
     }
 
-    /// The most changes in a time `span`: after a recovery that was too early the next takes twice as long, until it takes
-    /// the longest time; one fall is made up for by two recoveries at most; and after a quiet time as long as the longest
-    /// hold all this may begin again.
-    pub fn changes_max(config: &FallbackConfig, span: Duration) -> u64 {
+    /// The most changes in a time `span`: after a recovery that was too early the next takes twice as long, until it
+    /// takes the longest time; one fall is made up for by two recoveries at most; and after a quiet time as long as the
+    /// longest hold all this may begin again.
+    pub fn changes_max(config: &FallbackSettings, span: Duration) -> u64 {
         let doublings = u64::from((config.hold_max / config.hold).max(1).ilog2()) + 1;
         let longest_holds = span / config.hold_max;
         3 * (doublings + 1) * (longest_holds + 1)

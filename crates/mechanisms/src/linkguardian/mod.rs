@@ -13,33 +13,38 @@
 //!   up where it is, and the frame that showed it is dropped.
 
 pub mod admission;
+mod build;
+mod check;
 pub mod checker;
 mod command;
 pub mod config;
 mod crossing;
 pub mod fallback;
+mod guarded;
+mod kind;
 pub mod parameters;
 mod receiver;
 mod report;
 mod resources;
 mod sender;
+mod settings;
 
-use hitless_switch::{
-    Context, DropReason, Environment, Mechanism, QueueConfig, Report, Resources, Subscriptions, Verdict,
-};
+use hitless_switch::{Context, DropReason, Event, LinkEnd, Mechanism, Needs, QueueConfig, Report, Resources, Verdict};
 use hitless_wire::linkguardian::{AckHeader, ControlHeader, DataHeader, LossNotification, Message};
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::{Packet, PortId, QueueId, Shim, Time};
 
 use crate::by_port::ByPort;
 
-pub use command::{Action, Command, LinkEnd};
-pub use config::{Activation, Buffering, Mode, ReceiverConfig, SenderConfig, control_copies_for, copies_for};
-pub use fallback::{Fallback, FallbackConfig};
+pub use command::{Action, Command};
+pub use config::{Activation, ReceiverConfig, SenderConfig};
+pub use fallback::Fallback;
+pub use parameters::{control_copies_for, copies_for};
 use receiver::Receiver;
 use sender::Sender;
 
 pub use sender::REQUEST_REGISTERS_MAX;
+pub use settings::{ActivationChange, Buffering, FallbackSettings, LinkGuardianSettings, Mode};
 
 /// What a packet that LinkGuardian owns is to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,7 +176,7 @@ impl LinkGuardian {
         self.roles_at(port)?.receivers[usize::from(channel & 1)].as_mut()
     }
 
-    fn transmit_own<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    fn transmit_own(&mut self, context: &mut Context<'_>) {
         let (port, channel) = (context.port(), channel_of(context.packet()));
         let Some(role) = Role::of_packet(context.packet()) else { return };
         let sender = match role {
@@ -192,7 +197,7 @@ impl LinkGuardian {
         }
     }
 
-    fn take_message<E: Environment>(&mut self, control: ControlHeader, context: &mut Context<'_, E>) -> Verdict {
+    fn take_message(&mut self, control: ControlHeader, context: &mut Context<'_>) -> Verdict {
         let port = context.port();
         if control.message.is_of_sender() {
             let Some(receiver) = self.receiver_at(port, control.channel) else {
@@ -214,7 +219,7 @@ impl LinkGuardian {
     }
 
     /// Serves nothing but LinkGuardian's own queues of a port while a sender there brings its protection to an end.
-    fn close_or_open<E: Environment>(&mut self, port: PortId, context: &mut Context<'_, E>) {
+    fn close_or_open(&mut self, port: PortId, context: &mut Context<'_>) {
         let Some(roles) = self.roles_at(port) else { return };
         let is_closing = roles.senders.iter().flatten().any(Sender::is_closing);
         if is_closing == roles.is_closed {
@@ -225,14 +230,14 @@ impl LinkGuardian {
             let of_senders = roles.senders.iter().flatten().flat_map(Sender::own_queues);
             let of_receivers = roles.receivers.iter().flatten().flat_map(Receiver::own_queues);
             let own: Vec<QueueId> = of_senders.chain(of_receivers).collect();
-            context.close_queues_but(port, &own);
+            context.scheduler(port).close_all_but(&own);
         } else {
-            context.open_queues(port);
+            context.scheduler(port).open_all();
         }
     }
 
     /// One acknowledgement can ride on a packet: of the channel that has news, or of that whose turn it is.
-    fn piggyback<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    fn piggyback(&mut self, context: &mut Context<'_>) {
         let Some(roles) = self.roles_at(context.port()) else { return };
         let next = (roles.rode_last + 1) % CHANNELS;
         let may_ride = |channel: &usize| roles.receivers[*channel].as_ref().is_some_and(Receiver::is_active);
@@ -248,20 +253,15 @@ impl LinkGuardian {
 }
 
 impl Mechanism for LinkGuardian {
-    fn subscriptions(&mut self, queue_counts: &[usize]) -> Subscriptions {
+    fn needs(&mut self, queue_counts: &[usize]) -> Needs {
         let mut queues = queue_counts.to_vec();
-        let mut wanted = Subscriptions::default();
+        let mut wanted = Needs::default();
         self.senders().for_each(|sender| sender.subscribe(&mut queues, &mut wanted));
         self.receivers().for_each(|receiver| receiver.subscribe(&mut queues, &mut wanted));
         wanted
     }
 
-    fn start<E: Environment>(&mut self, context: &mut Context<'_, E>) {
-        self.senders().for_each(|sender| sender.start(context));
-        self.receivers().for_each(|receiver| receiver.start(context));
-    }
-
-    fn link_receive<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    fn rx(&mut self, context: &mut Context<'_>) -> Verdict {
         if context.packet().shims.is_empty() {
             return Verdict::Continue;
         }
@@ -291,7 +291,7 @@ impl Mechanism for LinkGuardian {
         verdict
     }
 
-    fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    fn ingress(&mut self, context: &mut Context<'_>) -> Verdict {
         let packet = context.packet();
         let (home, channel) = (packet.ingress_port, channel_of(packet));
         if Role::of_packet(packet) == Some(Role::TxBuffered)
@@ -305,7 +305,7 @@ impl Mechanism for LinkGuardian {
         }
     }
 
-    fn egress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    fn egress(&mut self, context: &mut Context<'_>) -> Verdict {
         if let Some(receiver) = self.buffering_receiver(context) {
             receiver.note_unheld();
             receiver.watch_depth(context);
@@ -313,14 +313,14 @@ impl Mechanism for LinkGuardian {
         Verdict::Continue
     }
 
-    fn refused<E: Environment>(&mut self, _reason: DropReason, context: &mut Context<'_, E>) -> Verdict {
+    fn on_tm_drop(&mut self, _reason: DropReason, context: &mut Context<'_>) -> Verdict {
         if let Some(receiver) = self.buffering_receiver(context) {
-            receiver.note_refused();
+            receiver.note_tm_drop();
         }
         Verdict::Continue
     }
 
-    fn link_transmit<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    fn tx(&mut self, context: &mut Context<'_>) -> Verdict {
         if context.is_mine() {
             self.transmit_own(context);
             return Verdict::Continue;
@@ -335,11 +335,43 @@ impl Mechanism for LinkGuardian {
         Verdict::Continue
     }
 
+    fn on(&mut self, event: Event, context: &mut Context<'_>) {
+        match event {
+            Event::Start => {
+                self.senders().for_each(|sender| sender.start(context));
+                self.receivers().for_each(|receiver| receiver.start(context));
+            }
+            Event::Timer(token) => self.end_wait(token, context),
+            Event::Command(number) => self.obey(Command::from_number(number), context),
+            _ => {}
+        }
+    }
+
     fn resources(&self) -> Resources {
         resources::resources(self)
     }
 
-    fn timer<E: Environment>(&mut self, token: u32, context: &mut Context<'_, E>) {
+    fn protection(&self, port: PortId, end: LinkEnd) -> Option<bool> {
+        let roles = self.ports.get(port)?;
+        match end {
+            LinkEnd::Sender => roles.senders[0].as_ref().map(Sender::is_switched_on),
+            LinkEnd::Receiver => roles.receivers[0].as_ref().map(Receiver::is_active),
+        }
+    }
+
+    fn report(&self, now: Time) -> Report {
+        let mut report = Report::new("linkguardian");
+        for roles in self.ports.iter() {
+            roles.senders.iter().flatten().for_each(|sender| report::report_sender(sender, &mut report));
+            roles.receivers.iter().flatten().for_each(|receiver| report::report_receiver(receiver, now, &mut report));
+        }
+        report
+    }
+}
+
+impl LinkGuardian {
+    /// A timer has run out.
+    fn end_wait(&mut self, token: u32, context: &mut Context<'_>) {
         let (port, channel) = (PortId((token >> 3) as u16), (token >> 2 & 1) as u8);
         const BACKPRESSURE: u32 = TimerKind::Backpressure as u32;
         const ACK_NUMBER_TIMEOUT: u32 = TimerKind::AckNumberTimeout as u32;
@@ -360,8 +392,8 @@ impl Mechanism for LinkGuardian {
         }
     }
 
-    fn command<E: Environment>(&mut self, command: u32, context: &mut Context<'_, E>) {
-        let Command { port, end, action } = Command::from_number(command);
+    fn obey(&mut self, command: Command, context: &mut Context<'_>) {
+        let Command { port, end, action } = command;
         let is_active = action != Action::Deactivate;
         let Some(roles) = self.roles_at(port) else { return };
         match end {
@@ -379,20 +411,11 @@ impl Mechanism for LinkGuardian {
             LinkEnd::Receiver => roles.receivers.iter_mut().flatten().for_each(|end| end.set_active(is_active)),
         }
     }
-
-    fn report(&self, now: Time) -> Report {
-        let mut report = Report::new("linkguardian");
-        for roles in self.ports.iter() {
-            roles.senders.iter().flatten().for_each(|sender| report::report_sender(sender, &mut report));
-            roles.receivers.iter().flatten().for_each(|receiver| report::report_receiver(receiver, now, &mut report));
-        }
-        report
-    }
 }
 
 impl LinkGuardian {
     /// The receiver whose reordering buffer the packet is in.
-    fn buffering_receiver<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Option<&mut Receiver> {
+    fn buffering_receiver(&mut self, context: &mut Context<'_>) -> Option<&mut Receiver> {
         let packet = context.packet();
         let (home, channel) = (packet.ingress_port, channel_of(packet));
         let is_buffered = matches!(Role::of_packet(packet), Some(Role::RxBuffered | Role::RxDuplicate));
@@ -410,7 +433,7 @@ fn is_of_sender(packet: &Packet) -> bool {
 }
 
 /// Asks for one more queue at `port`; answers its number.
-fn request_queue(port: PortId, config: QueueConfig, counts: &mut [usize], wanted: &mut Subscriptions) -> QueueId {
+fn request_queue(port: PortId, config: QueueConfig, counts: &mut [usize], wanted: &mut Needs) -> QueueId {
     let count = &mut counts[usize::from(port.0)];
     let queue = QueueId(*count as u8);
     *count += 1;

@@ -24,8 +24,8 @@ pub fn frame_time(rate: BitRate) -> Duration {
 }
 
 /// ackNoTimeout by the rate of the link and the number of copies. Between the paper's rates that of the next higher one
-/// holds, and above 100G that of 100G. The worst case is the last copy of the second of two losses in a row, so each copy
-/// beyond two puts it off by two frames' time.
+/// holds, and above 100G that of 100G. The worst case is the last copy of the second of two losses in a row, so each
+/// copy beyond two puts it off by two frames' time.
 pub fn acknowledgement_timeout(rate: BitRate, copies: u32) -> Duration {
     let (_, timeout_ns, ..) = row(rate);
     Duration::from_ns(timeout_ns) + frame_time(rate) * u64::from(2 * copies.saturating_sub(COPIES_OF_PAPER))
@@ -37,9 +37,9 @@ pub fn resume_flight(rate: BitRate) -> Duration {
     of_switches + frame_time(rate)
 }
 
-/// When to resume and when to pause the sender of a link of `rate`, if the reordering buffer drains at `drain_rate`. Up to
-/// 100G the paper's values; where either is faster, what drains in [`resume_flight`], with the margin that the paper has
-/// at 100G, and 2 MTU more.
+/// When to resume and when to pause the sender of a link of `rate`, if the reordering buffer drains at `drain_rate`. Up
+/// to 100G the paper's values; where either is faster, what drains in [`resume_flight`], with the margin that the paper
+/// has at 100G, and 2 MTU more.
 pub fn thresholds(rate: BitRate, drain_rate: BitRate) -> (Bytes, Bytes) {
     if rate <= RATE_OF_PAPER && drain_rate <= RATE_OF_PAPER {
         let (_, _, resume_cells, pause_cells) = row(rate);
@@ -58,6 +58,25 @@ pub fn bytes_in(time: Duration, rate: BitRate) -> u64 {
 fn row(rate: BitRate) -> (u64, u64, u64, u64) {
     let gbps = rate.as_bps().div_ceil(1_000_000_000);
     *BY_RATE.iter().find(|row| gbps <= row.0).unwrap_or(&BY_RATE[BY_RATE.len() - 1])
+}
+
+/// 1e-4 and 1e-8 give 1 exactly; the logarithms may miss it by a rounding error.
+const ROUNDING: f64 = 1e-9;
+
+/// Equation 2 of the paper, rounded up: how many copies bring `actual_loss_rate` down to `target_loss_rate`.
+///
+/// At least one. Both rates lie strictly between 0 and 1.
+pub fn copies_for(actual_loss_rate: f64, target_loss_rate: f64) -> u32 {
+    let copies = target_loss_rate.log10() / actual_loss_rate.log10() - 1.0;
+    (copies - ROUNDING).ceil().max(1.0) as u32
+}
+
+/// How often a loss notification is sent: so often that a packet whose original is lost with `forward_loss_rate`, and
+/// all of whose notifications are lost with `reverse_loss_rate` each, is rarer than `target_loss_rate` (Equation 2, for
+/// the control messages of section 5). At least once. Rates lie strictly between 0 and 1.
+pub fn control_copies_for(forward_loss_rate: f64, reverse_loss_rate: f64, target_loss_rate: f64) -> u32 {
+    let copies = (target_loss_rate / forward_loss_rate).log10() / reverse_loss_rate.log10();
+    (copies - ROUNDING).ceil().max(1.0) as u32
 }
 
 #[cfg(test)]
@@ -90,5 +109,21 @@ mod tests {
     fn each_copy_beyond_two_puts_the_timeout_off() {
         let of_copies = |copies| acknowledgement_timeout(gbps(10), copies).as_ps() / 1_000;
         assert_eq!([1, 2, 3, 4].map(of_copies), [13_500, 13_500, 15_960, 18_421]);
+    }
+
+    #[test]
+    fn equation_2_gives_the_copies_of_section_4_1() {
+        for (actual, copies) in [(1e-5, 1), (1e-4, 1), (1e-3, 2), (1.16e-3, 2), (1e-2, 3), (0.05, 6)] {
+            assert_eq!(copies_for(actual, 1e-8), copies, "{actual}");
+        }
+    }
+
+    #[test]
+    fn notifications_are_repeated_until_losing_all_is_as_rare_as_the_target() {
+        for (forward, reverse, copies) in
+            [(1e-3, 1e-3, 2), (1e-4, 1e-4, 1), (0.05, 0.05, 6), (1e-3, 0.05, 4), (1e-9, 0.1, 1)]
+        {
+            assert_eq!(control_copies_for(forward, reverse, 1e-8), copies, "{forward} {reverse}");
+        }
     }
 }

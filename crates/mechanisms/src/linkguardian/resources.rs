@@ -4,9 +4,9 @@ use hitless_switch::{Half, RegisterUse, Resources};
 use hitless_wire::linkguardian::SequenceNumber;
 
 use super::LinkGuardian;
-use super::config::Buffering;
 use super::receiver::Receiver;
 use super::sender::Sender;
+use super::settings::Buffering;
 
 pub(super) fn resources(linkguardian: &LinkGuardian) -> Resources {
     let mut resources = Resources::new("linkguardian");

@@ -1,47 +1,37 @@
-//! A guard at the edge against hosts that lie about their priority (Practical Packet Deflection, section 6, names them as future
-//! work: "an adversary can starve other flows by sending high-priority packets").
+//! A guard at the edge against hosts that lie about their priority (Practical Packet Deflection, section 6, names them
+//! as future work: "an adversary can starve other flows by sending high-priority packets").
 //!
-//! Senders mark packets with the bytes that remain of their flow, and switches believe them. The first switch can count what a
-//! flow has sent. By flow it keeps two numbers: the bytes sent of the message, a, and the bytes promised, p, which is what the
-//! first packet claimed. An honest message has p - a left, or more when it repeats packets, and ends when a has come to p. So:
+//! Senders mark packets with the bytes that remain of their flow, and switches believe them. The first switch can count
+//! what a flow has sent. By flow it keeps two numbers: the bytes sent of the message, a, and the bytes promised, p,
+//! which is what the first packet claimed. An honest message has p - a left, or more when it repeats packets, and ends
+//! when a has come to p. So:
 //!
-//! - *What is left of a promise is a lower bound of the rank.* While a is at most p, a packet gets a rank of at least p - a.
-//! - *Who sends more than it promised is ranked by what it has sent.* When a is above p by more than headers and repeated
-//!   packets explain, its packets get a rank of at least a, as under least attained service, until the flow has been silent for a
-//!   time. Whoever claims a hundredth of the truth is believed for a hundredth of its bytes.
+//! - *What is left of a promise is a lower bound of the rank.* While a is at most p, a packet gets a rank of at least p
+//!   - a.
+//! - *Who sends more than it promised is ranked by what it has sent.* When a is above p by more than headers and
+//!   repeated packets explain, its packets get a rank of at least a, as under least attained service, until the flow
+//!   has been silent for a time. Whoever claims a hundredth of the truth is believed for a hundredth of its bytes.
 //! - *Urgency for repeated packets is believed for a small allowance of bytes*, then not any more.
 //! - *A packet without a mark counts as one that claims 0.* Short frames, acknowledgements above all, are let through.
 //!
-//! An honest flow is never raised by the first rule, and by the second only if it repeats more than the tolerance. A liar gains
-//! at most what it has promised, and beyond that no more than under least attained service. What nobody can see from the network
-//! is a long message that pretends to be many short ones; it gains what it would gain under least attained service, too.
+//! An honest flow is never raised by the first rule, and by the second only if it repeats more than the tolerance. A
+//! liar gains at most what it has promised, and beyond that no more than under least attained service. What nobody can
+//! see from the network is a long message that pretends to be many short ones; it gains what it would gain under least
+//! attained service, too.
 //!
 //! Flows share slots of a table by their hash. Who finds its slot taken passes unguarded, and is counted.
 
+mod check;
+mod kind;
 mod resources;
+mod settings;
 
 use hitless_switch::{
-    Context, Environment, Half, HookSet, Mechanism, RegisterArray, Report, Resources, Subscriptions, Verdict,
-    register_cell,
+    Context, Half, HookSet, Mechanism, Needs, RegisterArray, Report, Resources, Verdict, register_cell,
 };
-use hitless_wire::{Duration, Packet, PortId, PriorityMark, Time};
+use hitless_wire::{Packet, PortId, PriorityMark, Time};
 
-/// The guard's parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RankGuardConfig {
-    /// Ports by which packets of hosts come in.
-    pub ports: Vec<PortId>,
-    /// Slots of the table of flows.
-    pub slots: usize,
-    /// The part of its promise by which a flow may exceed it: headers, and packets sent again.
-    pub tolerance: f64,
-    /// And so many bytes; also how many bytes of a flow may claim the urgency of repeated packets.
-    pub allowance_bytes: u64,
-    /// Frames up to this length are let through.
-    pub exempt_bytes: u32,
-    /// A flow that is silent so long is forgotten.
-    pub idle: Duration,
-}
+pub use settings::RankGuardSettings;
 
 /// What is known of a flow.
 #[derive(Clone, Copy, Debug, Default)]
@@ -90,24 +80,27 @@ struct Counters {
 /// The guard on one switch.
 #[derive(Debug)]
 pub struct RankGuard {
-    config: RankGuardConfig,
+    /// By which packets of hosts come in.
+    ports: Vec<PortId>,
+    settings: RankGuardSettings,
     table: RegisterArray<Slot>,
     counters: Counters,
 }
 
 impl RankGuard {
-    /// The guard as configured.
-    pub fn new(config: RankGuardConfig) -> Self {
-        let table = RegisterArray::new("rank guard: flows", Half::Ingress, 0, config.slots, Slot::default());
-        Self { config, table, counters: Counters::default() }
+    /// A guard of `ports`, by which packets of hosts come in.
+    pub fn new(ports: Vec<PortId>, settings: &RankGuardSettings) -> Self {
+        let slots = settings.slots as usize;
+        let table = RegisterArray::new("rank guard: flows", Half::Ingress, 0, slots, Slot::default());
+        Self { ports, settings: settings.clone(), table, counters: Counters::default() }
     }
 
-    fn rule<E: Environment>(&mut self, mark: PriorityMark, context: &mut Context<'_, E>) -> Ruling {
+    fn rule(&mut self, mark: PriorityMark, context: &mut Context<'_>) -> Ruling {
         let now = context.now();
         let (flow, frame_bytes) = (context.packet().flow_hash, context.packet().frame_bytes);
-        let index = flow as usize % self.config.slots;
-        let config = &self.config;
-        self.table.access(context.pass(), index, |slot| slot.rule(config, now, flow, frame_bytes, mark))
+        let settings = &self.settings;
+        let index = (flow % settings.slots) as usize;
+        self.table.access(context.pass(), index, |slot| slot.rule(settings, now, flow, frame_bytes, mark))
     }
 
     /// Writes a rank on a packet that claims to be more urgent.
@@ -123,8 +116,15 @@ impl RankGuard {
 }
 
 impl Slot {
-    fn rule(&mut self, config: &RankGuardConfig, now: Time, flow: u32, frame_bytes: u32, mark: PriorityMark) -> Ruling {
-        let is_free = self.flow.is_none() || now - self.last_at > config.idle;
+    fn rule(
+        &mut self,
+        settings: &RankGuardSettings,
+        now: Time,
+        flow: u32,
+        frame_bytes: u32,
+        mark: PriorityMark,
+    ) -> Ruling {
+        let is_free = self.flow.is_none() || now - self.last_at > settings.idle;
         if is_free {
             *self = Self { flow: Some(flow), flowlet: mark.flowlet, ..Self::default() };
             self.promised_bytes = mark.rank_bytes.into();
@@ -139,10 +139,10 @@ impl Slot {
         // What is repeated of an earlier message is no part of this one's promise.
         let left_bytes = if ahead < 0 { 0 } else { self.promised_bytes.saturating_sub(self.sent_bytes) };
         let was_found_out = self.is_found_out;
-        let explained_bytes = self.promised_bytes as f64 * (1.0 + config.tolerance) + config.allowance_bytes as f64;
+        let explained_bytes = self.promised_bytes as f64 * (1.0 + settings.tolerance) + settings.allowance.0 as f64;
         self.is_found_out |= self.sent_bytes as f64 > explained_bytes;
         let floor_bytes = if self.is_found_out { self.sent_bytes } else { left_bytes };
-        let is_boost_believed = mark.retransmissions == 0 || self.believes_boost(config, frame_bytes);
+        let is_boost_believed = mark.retransmissions == 0 || self.believes_boost(settings, frame_bytes);
         self.sent_bytes += u64::from(frame_bytes);
         let rank_bytes = floor_bytes.try_into().unwrap_or(u32::MAX);
         Ruling::AtLeast { rank_bytes, is_boost_believed, is_newly_found_out: self.is_found_out && !was_found_out }
@@ -158,21 +158,21 @@ impl Slot {
         }
     }
 
-    fn believes_boost(&mut self, config: &RankGuardConfig, frame_bytes: u32) -> bool {
+    fn believes_boost(&mut self, settings: &RankGuardSettings, frame_bytes: u32) -> bool {
         self.boosted_bytes += u64::from(frame_bytes);
-        self.boosted_bytes <= config.allowance_bytes && !self.is_found_out
+        self.boosted_bytes <= settings.allowance.0 && !self.is_found_out
     }
 }
 
 impl Mechanism for RankGuard {
-    fn subscriptions(&mut self, _: &[usize]) -> Subscriptions {
-        let hooks = self.config.ports.iter().map(|&port| (port, HookSet::INGRESS_FROM)).collect();
-        Subscriptions { hooks, ..Subscriptions::default() }
+    fn needs(&mut self, _: &[usize]) -> Needs {
+        let hooks = self.ports.iter().map(|&port| (port, HookSet::INGRESS_FROM)).collect();
+        Needs { hooks, ..Needs::default() }
     }
 
-    fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    fn ingress(&mut self, context: &mut Context<'_>) -> Verdict {
         self.counters.seen += 1;
-        if context.packet().frame_bytes <= self.config.exempt_bytes {
+        if u64::from(context.packet().frame_bytes) <= self.settings.exempt.0 {
             self.counters.exempt += 1;
             return Verdict::Continue;
         }

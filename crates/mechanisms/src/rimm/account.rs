@@ -214,7 +214,7 @@ impl Account {
         report.count("switch", "depths read", self.depths_read);
         report.acted = self.detoured + self.depths_written + self.depths_read > 0;
         self.histograms(&mut report);
-        report.broken_promises = self.broken_promises(&open);
+        report.violated_invariants = self.violated_invariants(&open);
         report
     }
 
@@ -231,7 +231,7 @@ impl Account {
     }
 
     /// Every packet that was detoured has been forwarded once or is away, and a slot of which none is away has drained.
-    fn broken_promises(&self, open: &[usize]) -> Vec<String> {
+    fn violated_invariants(&self, open: &[usize]) -> Vec<String> {
         let (detoured, forwarded) = (self.detoured, self.forwarded);
         let away = self.away.len() as u64;
         let mut broken = Vec::new();

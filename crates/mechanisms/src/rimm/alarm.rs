@@ -1,6 +1,6 @@
-//! The microburst detector (section III-A1): egress sees the depth of a queue and tells ingress of crossings, and again and again
-//! of a queue towards a neighbour that stays above its threshold, since what was told may be lost; ingress keeps
-//! an alarm for each port, and ends the detour of one that lasts too long (sections III-B and V).
+//! The microburst detector (section III-A1): egress sees the depth of a queue and tells ingress of crossings, and again
+//! and again of a queue towards a neighbour that stays above its threshold, since what was told may be lost; ingress
+//! keeps an alarm for each port, and ends the detour of one that lasts too long (sections III-B and V).
 
 use hitless_switch::{Half, Pass, RegisterArray, RegisterCell, RegisterUse, register_cell};
 use hitless_wire::PortId;
@@ -30,12 +30,12 @@ pub enum End {
 #[derive(Clone, Copy, Debug)]
 struct Alarm {
     phase: Phase,
-    /// When it was raised, or the first of a row of alarms: the queue goes on coming back to the threshold as long as packets
-    /// wait elsewhere for that.
+    /// When it was raised, or the first of a row of alarms: the queue goes on coming back to the threshold as long as
+    /// packets wait elsewhere for that.
     since: Stamp,
     raised_at: Stamp,
-    /// When the last one was cleared, if packets were detoured until then: otherwise the queue was below the threshold by
-    /// itself, and the row is over.
+    /// When the last one was cleared, if packets were detoured until then: otherwise the queue was below the threshold
+    /// by itself, and the row is over.
     cleared_at: Option<Stamp>,
 }
 
@@ -66,11 +66,11 @@ impl Alarms {
         Some(self.alarms.stated())
     }
 
-    /// Egress has told that the queue of `port` is above the threshold, or below. Answers the alarm that this ends, by how
-    /// long it lasted in nanoseconds.
+    /// Egress has told that the queue of `port` is above the threshold, or below. Answers the alarm that this ends, by
+    /// how long it lasted in nanoseconds.
     ///
-    /// An alarm that comes within the time after which one is congestion belongs to the row of the one before it. An alarm
-    /// that is raised a second time begins anew: the message that would have cleared it was lost.
+    /// An alarm that comes within the time after which one is congestion belongs to the row of the one before it. An
+    /// alarm that is raised a second time begins anew: the message that would have cleared it was lost.
     pub fn told(&mut self, pass: &mut Pass, port: PortId, is_above: bool, now: Stamp) -> Option<u64> {
         let congestion_after_ns = self.congestion_after_ns;
         self.alarms.access(pass, usize::from(port.0), |alarm| {
@@ -91,8 +91,8 @@ impl Alarms {
         })
     }
 
-    /// The phase for a packet that is to leave by `port`; and why the detour ends with it, if it does. A new packet ends it
-    /// when neighbours `are_full`.
+    /// The phase for a packet that is to leave by `port`; and why the detour ends with it, if it does. A new packet
+    /// ends it when neighbours `are_full`.
     pub fn phase(&mut self, pass: &mut Pass, port: PortId, are_full: bool, now: Stamp) -> (Phase, Option<End>) {
         let congestion_after_ns = self.congestion_after_ns;
         self.alarms.access(pass, usize::from(port.0), |alarm| {
@@ -158,8 +158,8 @@ impl Detector {
         self.thresholds.get(usize::from(port.0)).copied().flatten()
     }
 
-    /// What a dequeue with this depth has to tell; read from outside of the pipeline. At the threshold is above it, as in
-    /// section III-B.
+    /// What a dequeue with this depth has to tell; read from outside of the pipeline. At the threshold is above it, as
+    /// in section III-B.
     pub fn news(&self, port: PortId, depth_segments: u16, now: Stamp) -> Option<News> {
         let threshold = self.threshold(port)?;
         let before = self.depths.peek(usize::from(port.0));
@@ -171,8 +171,8 @@ impl Detector {
         (before.told_at.until(now) >= repeat_after_ns).then_some(News::StillAbove)
     }
 
-    /// Records the depth of a port at a dequeue, and when ingress is told of it, if it is. Of news that cannot be told nothing is
-    /// recorded: the next packet will see them.
+    /// Records the depth of a port at a dequeue, and when ingress is told of it, if it is. Of news that cannot be told
+    /// nothing is recorded: the next packet will see them.
     pub fn record(&mut self, pass: &mut Pass, port: PortId, depth_segments: u16, told_at: Option<Stamp>) {
         self.depths.access(pass, usize::from(port.0), |depth| {
             *depth = Depth { segments: depth_segments, told_at: told_at.unwrap_or(depth.told_at) };

@@ -1,6 +1,9 @@
-//! RIMM's parameters. Sections are those of Lin, Hung and Wen, IEEE Access 2022.
+//! RIMM on one switch: its settings as the data path reads them. Sections are those of Lin, Hung and Wen, IEEE Access
+//! 2022.
 
 use hitless_wire::{Duration, PortId};
+
+use super::settings::{Again, Change};
 
 /// What is done about the order of detoured packets, and when the detour of a flow ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,25 +43,6 @@ pub struct Neighbour {
     pub is_told: bool,
 }
 
-/// Which neighbour a packet gets that comes back too early and is detoured again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Again {
-    /// The one that it came from.
-    SameNeighbour,
-    /// The one with the shortest queue.
-    LeastLoaded,
-}
-
-/// When the new packets of a flow may go to another neighbour than those before them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// Whenever the queue of another is the shortest.
-    AnyTime,
-    /// When a detour of theirs begins; otherwise only if the queue of their neighbour is half as deep as it may be, or the
-    /// neighbour cannot be reached.
-    BetweenDetours,
-}
-
 /// RIMM on one switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RimmConfig {
@@ -90,8 +74,8 @@ pub struct RimmConfig {
     pub detours_max: u8,
     /// How long packets wait for one before them.
     pub predecessor_timeout: Duration,
-    /// Until when a queue of ours towards a neighbour counts as above its threshold of which nothing more was told. Of one that stays
-    /// above it is told again each quarter of this time, so that two messages in a row may be lost.
+    /// Until when a queue of ours towards a neighbour counts as above its threshold of which nothing more was told. Of
+    /// one that stays above it is told again each quarter of this time, so that two messages in a row may be lost.
     pub crossing_lifetime: Duration,
     /// Until when a depth that a neighbour has told counts.
     pub telemetry_lifetime: Option<Duration>,

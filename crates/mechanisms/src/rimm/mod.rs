@@ -2,9 +2,9 @@
 //!
 //! When the queue of a port has passed a threshold, what would leave by it is sent to the neighbouring switch with the
 //! shortest queue, which sends it back by ordinary routing; so the packet waits in the neighbour's buffer. Packets are
-//! numbered when they are first detoured, and go round until their queue is below the threshold again and it is their turn.
-//! [`alarm`] is the microburst detector, [`selector`] the detouring-port selector, [`sequencer`] the packet sequencer and the
-//! post-detour handler.
+//! numbered when they are first detoured, and go round until their queue is below the threshold again and it is their
+//! turn. [`alarm`] is the microburst detector, [`selector`] the detouring-port selector, [`sequencer`] the packet
+//! sequencer and the post-detour handler.
 //!
 //! Egress alone sees how deep a queue is. It tells ingress by a message packet, which makes the round trip through a
 //! neighbour as a packet that is detoured does.
@@ -13,15 +13,18 @@
 
 mod account;
 mod alarm;
+mod check;
 mod clock;
 pub mod config;
+mod kind;
 mod resources;
 mod selector;
 mod sequencer;
+mod settings;
 
 use hitless_switch::{
-    Context, DropReason, Environment, HookSet, Mechanism, PortState, QueueConfig, QueueLimit, Report, Resources,
-    Subscriptions, Verdict,
+    Context, DropReason, Event, HookSet, Mechanism, Needs, PortState, QueueConfig, QueueLimit, Report, Resources,
+    Verdict,
 };
 use hitless_wire::rimm::{DetourHeader, MessageHeader, TelemetryHeader};
 use hitless_wire::{PortId, QueueId, Time};
@@ -29,9 +32,10 @@ use hitless_wire::{PortId, QueueId, Time};
 use account::Account;
 use alarm::{Alarms, Detector, News, Phase};
 use clock::{Stamp, ticks};
-pub use config::{Again, Change, Neighbour, Release, RimmConfig, WatchedPort};
+pub use config::{Neighbour, Release, RimmConfig, WatchedPort};
 use selector::{Choice, DepthMonitor, Told};
 use sequencer::{Gate, NewTurn, ReturnTurn, Sequencer};
+pub use settings::{Again, Change, RimmMessages, RimmRelease, RimmSettings};
 
 /// A message packet of ours on its way to the neighbour.
 const MESSAGE: u8 = 1;
@@ -39,8 +43,8 @@ const MESSAGE: u8 = 1;
 /// How often in its lifetime a crossing is told again of a queue that stays above its threshold.
 const REPETITIONS: u64 = 4;
 
-/// Hops of a round trip through a neighbour, which a packet gets back: it is the detour's bound that keeps it from going
-/// round for ever.
+/// Hops of a round trip through a neighbour, which a packet gets back: it is the detour's bound that keeps it from
+/// going round for ever.
 const HOPS: u8 = 2;
 
 /// RIMM on one switch.
@@ -115,14 +119,14 @@ impl Rimm {
         self.is_watched.get(usize::from(port.0)).is_some_and(|&is_one| is_one)
     }
 
-    fn depth_segments<E: Environment>(&self, context: &mut Context<'_, E>) -> u16 {
+    fn depth_segments(&self, context: &mut Context<'_>) -> u16 {
         let (port, queue) = (context.port(), context.packet().queue);
-        let segments = context.queue_bytes(port, queue) / self.config.segment_bytes;
+        let segments = context.queue(port, queue).bytes() / self.config.segment_bytes;
         segments.try_into().unwrap_or(u16::MAX)
     }
 
     /// Takes off what the neighbour wrote for this switch.
-    fn take_told<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Option<Told> {
+    fn take_told(&mut self, context: &mut Context<'_>) -> Option<Told> {
         let packet = context.packet();
         let port = packet.ingress_port;
         if !self.faces_switch.get(usize::from(port.0)).is_some_and(|&is_one| is_one) {
@@ -135,13 +139,7 @@ impl Rimm {
     }
 
     /// The neighbour for a packet that is to leave by `towards`.
-    fn choose<E: Environment>(
-        &mut self,
-        context: &mut Context<'_, E>,
-        towards: PortId,
-        told: Option<Told>,
-        now: Stamp,
-    ) -> Option<Choice> {
+    fn choose(&mut self, context: &mut Context<'_>, towards: PortId, told: Option<Told>, now: Stamp) -> Option<Choice> {
         let (neighbours, is_up) = (&self.config.neighbours, &self.is_up);
         let mut may_take = 0u128;
         for (index, neighbour) in neighbours.iter().enumerate().take(128) {
@@ -152,11 +150,11 @@ impl Rimm {
         self.monitor.choose(context.pass(), told, now, |index| index < 128 && may_take >> index & 1 == 1)
     }
 
-    /// The neighbour for a packet that has come back and is detoured again: one that keeps to its way keeps its place in the
-    /// order there, and adds to no queue.
-    fn choose_again<E: Environment>(
+    /// The neighbour for a packet that has come back and is detoured again: one that keeps to its way keeps its place
+    /// in the order there, and adds to no queue.
+    fn choose_again(
         &mut self,
-        context: &mut Context<'_, E>,
+        context: &mut Context<'_>,
         towards: PortId,
         told: Option<Told>,
         now: Stamp,
@@ -174,13 +172,7 @@ impl Rimm {
     }
 
     /// A packet without a number that is to leave by a watched port.
-    fn new_packet<E: Environment>(
-        &mut self,
-        context: &mut Context<'_, E>,
-        towards: PortId,
-        told: Option<Told>,
-        now: Stamp,
-    ) -> Verdict {
+    fn new_packet(&mut self, context: &mut Context<'_>, towards: PortId, told: Option<Told>, now: Stamp) -> Verdict {
         let slot = self.sequencer.slot(context.packet().flow_hash);
         // In hardware the minimum is always there. Here it takes time, and mostly nobody asks for it.
         let matters = !self.alarms.is_calm(towards) || self.sequencer.is_detoured(slot);
@@ -217,20 +209,20 @@ impl Rimm {
         }
     }
 
-    fn detour<E: Environment>(&mut self, context: &mut Context<'_, E>, towards: PortId, by: PortId) -> Verdict {
+    fn detour(&mut self, context: &mut Context<'_>, towards: PortId, by: PortId) -> Verdict {
         self.account.note_detour(towards);
         let packet = context.packet();
         let mut header: DetourHeader = packet.shims.get().expect("a detoured packet has its header");
         header.detours += 1;
         packet.shims.replace(header);
         let class = packet.class;
-        Verdict::Forward { port: by, queue: context.class_queue(by, class) }
+        Verdict::Forward { port: by, queue: context.ports().class_queue(by, class) }
     }
 
     /// A packet that this switch has numbered.
-    fn returning<E: Environment>(
+    fn returning(
         &mut self,
-        context: &mut Context<'_, E>,
+        context: &mut Context<'_>,
         header: DetourHeader,
         towards: PortId,
         told: Option<Told>,
@@ -266,7 +258,7 @@ impl Rimm {
     }
 
     /// A message packet: of this switch, or of another that this one passes on.
-    fn message<E: Environment>(&mut self, context: &mut Context<'_, E>, header: MessageHeader, now: Stamp) -> Verdict {
+    fn message(&mut self, context: &mut Context<'_>, header: MessageHeader, now: Stamp) -> Verdict {
         let threshold = self.detector.threshold(header.port).filter(|_| header.origin == self.config.origin);
         if let Some(threshold) = threshold {
             self.monitor.note_own(context.pass(), header.port, header.depth_segments, now);
@@ -291,9 +283,9 @@ impl Rimm {
         Verdict::Drop(DropReason::ControlAbsorbed)
     }
 
-    /// A packet that another switch has numbered: only that one releases it. Should it come to a host from here, it goes
-    /// there without its header.
-    fn of_another<E: Environment>(&mut self, context: &mut Context<'_, E>, towards: PortId) -> Verdict {
+    /// A packet that another switch has numbered: only that one releases it. Should it come to a host from here, it
+    /// goes there without its header.
+    fn of_another(&mut self, context: &mut Context<'_>, towards: PortId) -> Verdict {
         if !self.faces_switch[usize::from(towards.0)] {
             context.packet().remove_shim::<DetourHeader>();
             self.account.strays += 1;
@@ -303,7 +295,7 @@ impl Rimm {
 
     /// Tells ingress of a depth, through the first neighbour that sends the message back, through that behind the port
     /// itself if there is no other. False: there is none.
-    fn tell<E: Environment>(&mut self, context: &mut Context<'_, E>, depth_segments: u16, news: News) -> bool {
+    fn tell(&mut self, context: &mut Context<'_>, depth_segments: u16, news: News) -> bool {
         let (port, is_repeated) = (context.port(), news == News::StillAbove);
         let may_carry = |way: PortId| self.is_up[usize::from(way.0)] && context.returns(way);
         let ways = self.config.neighbours.iter().map(|neighbour| neighbour.port);
@@ -315,7 +307,7 @@ impl Rimm {
         let header = MessageHeader { origin: self.config.origin, port, is_repeated, depth_segments };
         let class = context.packet().class;
         let queue = self.message_queue(context, way, class);
-        context.mirror(way, queue, MESSAGE, |copy| header.put_on_copy(copy));
+        context.queue(way, queue).mirror(MESSAGE, |copy| header.put_on_copy(copy));
         self.account.count(port, |counters| {
             counters.messages += 1;
             counters.messages_repeated += u64::from(is_repeated);
@@ -323,12 +315,12 @@ impl Rimm {
         true
     }
 
-    fn message_queue<E: Environment>(&self, context: &Context<'_, E>, port: PortId, class: u8) -> QueueId {
-        self.message_queues[usize::from(port.0)].unwrap_or_else(|| context.class_queue(port, class))
+    fn message_queue(&self, context: &Context<'_>, port: PortId, class: u8) -> QueueId {
+        self.message_queues[usize::from(port.0)].unwrap_or_else(|| context.ports().class_queue(port, class))
     }
 
     /// Looks at the depth that a packet leaves behind.
-    fn watch<E: Environment>(&mut self, context: &mut Context<'_, E>, depth_segments: u16) {
+    fn watch(&mut self, context: &mut Context<'_>, depth_segments: u16) {
         let port = context.port();
         let Some(threshold_segments) = self.detector.threshold(port) else { return };
         self.account.note_depth(port, depth_segments, threshold_segments, context.now());
@@ -341,7 +333,7 @@ impl Rimm {
     }
 
     /// Writes the depth of the queue that the packet has left for the switch that it goes to.
-    fn write_depth<E: Environment>(&mut self, context: &mut Context<'_, E>, depth_segments: u16) {
+    fn write_depth(&mut self, context: &mut Context<'_>, depth_segments: u16) {
         self.account.depths_written += 1;
         let packet = context.packet();
         match packet.shims.get::<DetourHeader>() {
@@ -354,7 +346,7 @@ impl Rimm {
 }
 
 impl Mechanism for Rimm {
-    fn subscriptions(&mut self, queue_counts: &[usize]) -> Subscriptions {
+    fn needs(&mut self, queue_counts: &[usize]) -> Needs {
         self.class_queues = queue_counts.to_vec();
         let from = self.config.neighbours.iter().map(|neighbour| (neighbour.port, HookSet::INGRESS_FROM));
         // What another mechanism has recirculated has come by a port that faces a switch all the same.
@@ -373,10 +365,10 @@ impl Mechanism for Rimm {
             self.message_queues[usize::from(port.0)] = Some(QueueId(queue_counts[usize::from(port.0)] as u8));
             queues.push((port, first));
         }
-        Subscriptions { hooks, queues, ..Subscriptions::default() }
+        Needs { hooks, queues, ..Needs::default() }
     }
 
-    fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    fn ingress(&mut self, context: &mut Context<'_>) -> Verdict {
         let now = Stamp::new(context.timestamp_ns());
         if let Some(header) = context.packet().shims.get::<MessageHeader>() {
             return self.message(context, header, now);
@@ -395,7 +387,7 @@ impl Mechanism for Rimm {
         }
     }
 
-    fn egress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    fn egress(&mut self, context: &mut Context<'_>) -> Verdict {
         if context.is_mine() || context.packet().shims.contains::<MessageHeader>() {
             return Verdict::Continue;
         }
@@ -408,21 +400,23 @@ impl Mechanism for Rimm {
         Verdict::Continue
     }
 
-    fn refused<E: Environment>(&mut self, _reason: DropReason, context: &mut Context<'_, E>) -> Verdict {
+    fn on_tm_drop(&mut self, _reason: DropReason, context: &mut Context<'_>) -> Verdict {
         if let Some(header) = context.packet().shims.get::<MessageHeader>() {
             self.account.count(header.port, |counters| counters.messages_refused += 1);
         }
         Verdict::Continue
     }
 
-    fn resources(&self) -> Resources {
-        resources::resources(self)
-    }
-
-    fn port_state<E: Environment>(&mut self, port: PortId, state: PortState, _context: &mut Context<'_, E>) {
-        if let Some(is_up) = self.is_up.get_mut(usize::from(port.0)) {
+    fn on(&mut self, event: Event, _context: &mut Context<'_>) {
+        if let Event::PortState { port, state } = event
+            && let Some(is_up) = self.is_up.get_mut(usize::from(port.0))
+        {
             *is_up = state == PortState::Up;
         }
+    }
+
+    fn resources(&self) -> Resources {
+        resources::resources(self)
     }
 
     fn report(&self, _now: Time) -> Report {

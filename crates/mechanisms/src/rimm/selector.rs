@@ -1,4 +1,5 @@
-//! The detouring-port selector: what the neighbours have told of their queues towards us (section III-A2, the QDM table).
+//! The detouring-port selector: what the neighbours have told of their queues towards us (section III-A2, the QDM
+//! table).
 
 use hitless_switch::{Half, Pass, RegisterArray, RegisterUse, register_cell};
 use hitless_wire::PortId;
@@ -16,7 +17,8 @@ const NAMES: [&str; 24] = [
 /// Behind the stages of LinkGuardian, with which it shares a pass.
 const FIRST_STAGE: u8 = 6;
 
-/// The two depths of a way through a neighbour (section V: "two queue-depth values for one port and its connecting switch").
+/// The two depths of a way through a neighbour (section V: "two queue-depth values for one port and its connecting
+/// switch").
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     /// What the neighbour told last.

@@ -1,5 +1,5 @@
-//! The packet sequencer (section III-B) and the post-detour handler (section III-C): the order of detoured packets, and when
-//! new packets of a flow are forwarded again.
+//! The packet sequencer (section III-B) and the post-detour handler (section III-C): the order of detoured packets, and
+//! when new packets of a flow are forwarded again.
 //!
 //! | stage | register | width | entries |
 //! |---|---|---|---|
@@ -184,8 +184,8 @@ impl Sequencer {
         }
     }
 
-    /// The neighbour of a new packet that is detoured: that of the packets before it, if there are any and it has room for
-    /// many more, or else `least`, which then is that of the packets to come.
+    /// The neighbour of a new packet that is detoured: that of the packets before it, if there are any and it has room
+    /// for many more, or else `least`, which then is that of the packets to come.
     pub fn neighbour(
         &mut self,
         pass: &mut Pass,
@@ -220,8 +220,8 @@ impl Sequencer {
         })
     }
 
-    /// An idle time of chi ends the detour; so does the end of its port's, and that it has lasted for too long. Answers for a
-    /// packet that is detoured whether the detour begins with it.
+    /// An idle time of chi ends the detour; so does the end of its port's, and that it has lasted for too long. Answers
+    /// for a packet that is detoured whether the detour begins with it.
     fn by_gap(
         &mut self,
         pass: &mut Pass,

@@ -1,6 +1,6 @@
 //! The delay timer (section III-C, algorithm 1).
 
-use hitless_switch::{Context, Environment};
+use hitless_switch::Context;
 use hitless_wire::Duration;
 
 /// A clock of n bits of nanoseconds, which wraps.
@@ -22,7 +22,7 @@ impl Clock {
     }
 
     /// What the clock shows.
-    pub fn now_ns<E: Environment>(self, context: &Context<'_, E>) -> u32 {
+    pub fn now_ns(self, context: &Context<'_>) -> u32 {
         context.timestamp_ns() as u32 & self.mask
     }
 

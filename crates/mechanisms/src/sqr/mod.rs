@@ -11,31 +11,36 @@
 //!   decides: what has not been sent is sent first, and new packets queue up behind it.
 //! - A packet sent out of the cache is copied again, so that it survives a second failure.
 //! - With local rerouting, egress goes on moving packets to the backup port until the primary is up again. They then
-//!   wait for [`SqrConfig::return_hold`], so that none overtakes those on the longer way.
-//! - Packets that are kept back wait in a queue of their own at the primary port, which stands still while there is no way and
-//!   until the copies, which come before them, have been sent. In the ring they would lose their order, and
+//!   wait for [`SqrSettings::return_hold`], so that none overtakes those on the longer way.
+//! - Packets that are kept back wait in a queue of their own at the primary port, which stands still while there is no
+//!   way and until the copies, which come before them, have been sent. In the ring they would lose their order, and
 //!   each that is out of order costs a round of all that wait.
 //! - A packet that nobody protects is moved to the backup port too, once there is one.
 
 mod account;
+mod check;
 mod clock;
 pub mod config;
+mod constant_rates;
+mod kind;
 mod order;
 mod resources;
+mod settings;
 mod utilization;
 mod ways;
 
 use hitless_switch::{
-    Context, DropReason, EcnThreshold, Environment, HookSet, Mechanism, PortState, QueueConfig, QueueLimit, Report,
-    Resources, Subscriptions, Verdict,
+    Context, DropReason, EcnThreshold, Event, HookSet, Mechanism, Needs, QueueConfig, QueueLimit, Report, Resources,
+    Verdict,
 };
 use hitless_wire::sqr::CacheMetadata;
 use hitless_wire::{Duration, PortId, QueueId, Time};
 
 use account::Account;
 pub use clock::Clock;
-pub use config::{Backstop, Caching, Marks, Release, SqrConfig};
+pub use config::SqrConfig;
 use order::{CachedTurn, OriginalTurn, PacketOrder};
+pub use settings::{SqrBackstop, SqrCaching, SqrRelease, SqrSettings};
 use utilization::Utilization;
 use ways::{WayChange, Ways};
 
@@ -45,8 +50,8 @@ const CACHED: u8 = 1;
 /// How long a delay queue holds a copy for which there is no way.
 const LOOK_AGAIN_NS: u32 = 8_000;
 
-/// How long the order waits at least for a packet of which nobody knows that it is missing: longer than any copy needs to
-/// come round, with thousands of others and on a port that is busy with normal traffic.
+/// How long the order waits at least for a packet of which nobody knows that it is missing: longer than any copy needs
+/// to come round, with thousands of others and on a port that is busy with normal traffic.
 const STALL_NS: u32 = 10_000_000;
 
 /// The timer tokens: the change of a way that they are for, in two halves, and below the top bit the port.
@@ -58,6 +63,8 @@ pub struct Sqr {
     config: SqrConfig,
     /// That of the timestamps that packets bear.
     clock: Clock,
+    steady_delay: Duration,
+    failure_delay: Duration,
     steady_delay_ns: u32,
     failure_delay_ns: u32,
     is_protected: Vec<bool>,
@@ -82,13 +89,17 @@ impl Sqr {
     /// As [`Sqr::new`]; the first packet of each port gets `first_tag`. For tests of what wraps.
     pub fn with_first_tag(config: SqrConfig, first_tag: u32) -> Self {
         let ports = usize::from(config.line_ports);
-        let clock = Clock::new(config.clock_bits);
-        let failure_delay_ns = clock.ticks(config.failure_delay);
+        let settings = &config.settings;
+        let clock = Clock::new(settings.clock_bits);
+        let (steady_delay, failure_delay) = settings.delays();
+        let failure_delay_ns = clock.ticks(failure_delay);
         let stall_timeout_ns = failure_delay_ns.saturating_mul(4).max(STALL_NS);
-        let window_ns = clock.ticks(config.utilization_window);
+        let window_ns = clock.ticks(settings.utilization_window);
         Self {
             clock,
-            steady_delay_ns: clock.ticks(config.steady_delay),
+            steady_delay,
+            failure_delay,
+            steady_delay_ns: clock.ticks(steady_delay),
             failure_delay_ns,
             is_protected: (0..config.line_ports).map(|port| config.protected.contains(&PortId(port))).collect(),
             caching_queues: Vec::new(),
@@ -102,7 +113,7 @@ impl Sqr {
     }
 
     /// Algorithm 2 for an original packet.
-    fn judge_original<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    fn judge_original(&mut self, context: &mut Context<'_>) -> Verdict {
         let (port, now_ns) = (context.port(), self.clock.now_ns(context));
         let bytes = context.packet().frame_bytes;
         let least_loaded = self.utilization.note_original(context.pass(), port, bytes, now_ns, self.clock);
@@ -135,15 +146,16 @@ impl Sqr {
     }
 
     /// Algorithms 1 to 3 for a packet in the cache.
-    fn judge_cached<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    fn judge_cached(&mut self, context: &mut Context<'_>) -> Verdict {
         let mut cached: CacheMetadata = context.packet().shims.get().expect("a cached packet has its metadata");
         let now_ns = self.clock.now_ns(context);
         let least_loaded = self.utilization.least_loaded(context.pass());
         let way = self.ways.way(context.pass(), cached.primary);
         self.account.port(cached.primary).passes += 1;
         let age_ns = self.clock.elapsed_ns(cached.started_ns, now_ns);
-        let is_old_enough =
-            cached.is_kept_back || self.config.release == Release::WhenRerouted || age_ns >= self.failure_delay_ns;
+        let is_old_enough = cached.is_kept_back
+            || self.config.settings.release == SqrRelease::WhenRerouted
+            || age_ns >= self.failure_delay_ns;
         let is_at_way_out = is_old_enough && way == Some(context.port());
         let (turn, skipped) = self.order.cached(context.pass(), &cached, is_at_way_out);
         self.account.port(cached.primary).skipped += u64::from(skipped);
@@ -168,48 +180,48 @@ impl Sqr {
         }
     }
 
-    fn is_marked<E: Environment>(&self, context: &mut Context<'_, E>) -> bool {
+    fn is_marked(&self, context: &mut Context<'_>) -> bool {
         let class = context.packet().class;
-        self.config.marks.protect(class, || context.service_key())
+        self.config.settings.protects(class, || context.service_key())
     }
 
     /// The backstop (section VI, "Handling Traffic Surges").
-    fn may_copy<E: Environment>(&mut self, context: &Context<'_, E>) -> bool {
-        if let Some(backstop) = self.config.backstop {
-            let used_bytes = context.buffer_bytes();
-            if !self.is_paused_by_backstop && used_bytes >= backstop.pause_bytes {
+    fn may_copy(&mut self, context: &Context<'_>) -> bool {
+        if let Some(backstop) = self.config.settings.backstop {
+            let used_bytes = context.buffer().used_bytes();
+            if !self.is_paused_by_backstop && used_bytes >= backstop.pause.0 {
                 self.is_paused_by_backstop = true;
                 self.account.pauses += 1;
-            } else if used_bytes <= backstop.resume_bytes {
+            } else if used_bytes <= backstop.resume.0 {
                 self.is_paused_by_backstop = false;
             }
         }
         !self.is_paused_by_backstop
     }
 
-    fn send_unmarked<E: Environment>(&mut self, context: &mut Context<'_, E>, way: Option<PortId>) -> Verdict {
+    fn send_unmarked(&mut self, context: &mut Context<'_>, way: Option<PortId>) -> Verdict {
         match way {
             Some(way) if way != context.port() => {
                 self.account.port(context.port()).unmarked_rerouted += 1;
                 let class = context.packet().class;
-                Verdict::Forward { port: way, queue: context.class_queue(way, class) }
+                Verdict::Forward { port: way, queue: context.ports().class_queue(way, class) }
             }
             _ => Verdict::Continue,
         }
     }
 
-    fn copy<E: Environment>(&mut self, context: &mut Context<'_, E>, metadata: CacheMetadata, towards: PortId) {
+    fn copy(&mut self, context: &mut Context<'_>, metadata: CacheMetadata, towards: PortId) {
         let bytes = context.packet().frame_bytes;
         let queue = self.caching_queue(towards);
         let edit = |packet: &mut hitless_wire::Packet| packet.push_shim(metadata).expect("a packet in egress has room");
-        let admitted = match self.config.caching {
-            Caching::Ring => {
-                context.mirror(towards, queue, CACHED, edit);
+        let admitted = match self.config.settings.caching {
+            SqrCaching::Ring => {
+                context.queue(towards, queue).mirror(CACHED, edit);
                 Ok(())
             }
-            Caching::DelayQueue => {
+            SqrCaching::DelayQueue => {
                 let delay = Duration::from_ns(u64::from(self.steady_delay_ns));
-                context.mirror_held(towards, queue, delay, CACHED, edit)
+                context.queue(towards, queue).mirror_held(delay, CACHED, edit)
             }
         };
         let counters = self.account.port(metadata.primary);
@@ -223,7 +235,7 @@ impl Sqr {
         }
     }
 
-    fn keep_back<E: Environment>(&mut self, context: &mut Context<'_, E>, metadata: CacheMetadata) -> Verdict {
+    fn keep_back(&mut self, context: &mut Context<'_>, metadata: CacheMetadata) -> Verdict {
         self.account.port(metadata.primary).kept_back += 1;
         self.account.cached.add(context.now(), context.packet().frame_bytes);
         context.adopt(CACHED);
@@ -232,19 +244,13 @@ impl Sqr {
     }
 
     /// Sends a packet out of the cache by the port that it is at, with a copy as of any other.
-    fn send<E: Environment>(
-        &mut self,
-        context: &mut Context<'_, E>,
-        cached: CacheMetadata,
-        now_ns: u32,
-        least_loaded: PortId,
-    ) -> Verdict {
+    fn send(&mut self, context: &mut Context<'_>, cached: CacheMetadata, now_ns: u32, least_loaded: PortId) -> Verdict {
         self.account.port(cached.primary).resent += 1;
         self.account.cached.remove(context.now(), context.packet().frame_bytes);
         context.packet().remove_shim::<CacheMetadata>();
         let copy = CacheMetadata { started_ns: now_ns, is_kept_back: false, skip: None, ..cached };
         if self.order.is_last_copy(context.pass(), &cached) {
-            context.resume(cached.primary, self.waiting_queue(cached.primary));
+            context.queue(cached.primary, self.waiting_queue(cached.primary)).resume();
         }
         if self.may_copy(context) {
             self.copy(context, copy, least_loaded);
@@ -256,7 +262,7 @@ impl Sqr {
         Verdict::Continue
     }
 
-    fn retire<E: Environment>(&mut self, context: &mut Context<'_, E>, cached: &CacheMetadata) -> Verdict {
+    fn retire(&mut self, context: &mut Context<'_>, cached: &CacheMetadata) -> Verdict {
         self.order.retire(context.pass(), cached);
         self.account.port(cached.primary).retired += 1;
         self.account.cached.remove(context.now(), context.packet().frame_bytes);
@@ -264,10 +270,10 @@ impl Sqr {
     }
 
     /// Back to waiting: in the ring, by way of `ring`, or for `remaining_ns` if the traffic manager can hold packets.
-    fn go_round<E: Environment>(&self, context: &Context<'_, E>, ring: PortId, remaining_ns: u32) -> Verdict {
-        match self.config.caching {
-            Caching::Ring => self.forward(ring),
-            Caching::DelayQueue => {
+    fn go_round(&self, context: &Context<'_>, ring: PortId, remaining_ns: u32) -> Verdict {
+        match self.config.settings.caching {
+            SqrCaching::Ring => self.forward(ring),
+            SqrCaching::DelayQueue => {
                 let port = context.port();
                 let duration = Duration::from_ns(u64::from(remaining_ns.max(1)));
                 Verdict::Hold { port, queue: self.caching_queue(port), duration }
@@ -294,19 +300,19 @@ impl Sqr {
     /// How long it takes at most to send all copies, of which one may be missing. At the line rate they take as long as
     /// they were kept while all was well.
     fn copies_take(&self) -> Duration {
-        let until_due = match self.config.release {
-            Release::AfterDelay => self.config.failure_delay,
-            Release::WhenRerouted => self.config.steady_delay,
+        let until_due = match self.config.settings.release {
+            SqrRelease::AfterDelay => self.failure_delay,
+            SqrRelease::WhenRerouted => self.steady_delay,
         };
-        until_due + self.config.steady_delay
+        until_due + self.steady_delay
     }
 
-    fn follow<E: Environment>(&mut self, change: WayChange, context: &mut Context<'_, E>) {
+    fn follow(&mut self, change: WayChange, context: &mut Context<'_>) {
         match change {
             WayChange::Lost(primary) => {
                 self.account.port(primary).failures += 1;
                 self.order.rewind(primary);
-                context.pause(primary, self.waiting_queue(primary));
+                context.queue(primary, self.waiting_queue(primary)).pause();
             }
             WayChange::Found { primary, number } => {
                 self.order.restart_wait(primary);
@@ -314,8 +320,8 @@ impl Sqr {
                 context.wake_at(context.now() + wait, RESUME | u32::from(primary.0) << 16 | u32::from(number));
             }
             WayChange::Moving { primary, number } => {
-                context.pause(primary, self.waiting_queue(primary));
-                let hold = self.config.return_hold.max(self.config.steady_delay);
+                context.queue(primary, self.waiting_queue(primary)).pause();
+                let hold = self.config.settings.return_hold.max(self.steady_delay);
                 context.wake_at(context.now() + hold, u32::from(primary.0) << 16 | u32::from(number));
             }
         }
@@ -323,25 +329,25 @@ impl Sqr {
 }
 
 impl Mechanism for Sqr {
-    fn subscriptions(&mut self, queue_counts: &[usize]) -> Subscriptions {
+    fn needs(&mut self, queue_counts: &[usize]) -> Needs {
         let line_ports = usize::from(self.config.line_ports);
         self.caching_queues = queue_counts[..line_ports].iter().map(|&count| QueueId(count as u8)).collect();
         let queue = QueueConfig::normal(QueueLimit::Unlimited).with_ecn(EcnThreshold::Off);
         let ports = (0..self.config.line_ports).map(PortId);
         let queues =
             |port: PortId| std::iter::repeat_n((port, queue), 1 + usize::from(self.is_protected[usize::from(port.0)]));
-        Subscriptions {
+        Needs {
             hooks: ports.clone().map(|port| (port, HookSet::EGRESS)).collect(),
             queues: ports.flat_map(queues).collect(),
-            ..Subscriptions::default()
+            ..Needs::default()
         }
     }
 
-    fn egress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    fn egress(&mut self, context: &mut Context<'_>) -> Verdict {
         if context.is_mine() { self.judge_cached(context) } else { self.judge_original(context) }
     }
 
-    fn refused<E: Environment>(&mut self, _reason: DropReason, context: &mut Context<'_, E>) -> Verdict {
+    fn on_tm_drop(&mut self, _reason: DropReason, context: &mut Context<'_>) -> Verdict {
         let cached: CacheMetadata = context.packet().shims.get().expect("a cached packet has its metadata");
         self.order.withdraw(context.pass(), &cached);
         self.account.cached.remove(context.now(), context.packet().frame_bytes);
@@ -351,28 +357,37 @@ impl Mechanism for Sqr {
         Verdict::Continue
     }
 
+    fn on(&mut self, event: Event, context: &mut Context<'_>) {
+        match event {
+            Event::PortState { port, state } => {
+                for change in self.ways.set_state(port, state) {
+                    self.follow(change, context);
+                }
+            }
+            Event::Timer(token) => self.end_wait(token, context),
+            _ => {}
+        }
+    }
+
     fn resources(&self) -> Resources {
         resources::resources(self)
     }
 
-    fn port_state<E: Environment>(&mut self, port: PortId, state: PortState, context: &mut Context<'_, E>) {
-        for change in self.ways.set_state(port, state) {
-            self.follow(change, context);
-        }
+    fn report(&self, _now: Time) -> Report {
+        self.account.report(&self.config.protected)
     }
+}
 
-    fn timer<E: Environment>(&mut self, token: u32, context: &mut Context<'_, E>) {
+impl Sqr {
+    /// A timer has run out.
+    fn end_wait(&mut self, token: u32, context: &mut Context<'_>) {
         let (primary, number) = (PortId(((token & !RESUME) >> 16) as u16), token as u16);
         if token & RESUME != 0 {
             if self.ways.is_latest(primary, number) {
-                context.resume(primary, self.waiting_queue(primary));
+                context.queue(primary, self.waiting_queue(primary)).resume();
             }
         } else if let Some(change) = self.ways.finish_move(primary, number) {
             self.follow(change, context);
         }
-    }
-
-    fn report(&self, _now: Time) -> Report {
-        self.account.report(&self.config.protected)
     }
 }

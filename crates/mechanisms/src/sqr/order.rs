@@ -109,7 +109,8 @@ impl PacketOrder {
         })
     }
 
-    /// A cached packet comes to egress, after which so many tags more have been stepped over; it may leave if it is its turn and `may_leave`.
+    /// A cached packet comes to egress, after which so many tags more have been stepped over; it may leave if it is its
+    /// turn and `may_leave`.
     pub fn cached(&mut self, pass: &mut Pass, cached: &CacheMetadata, may_leave: bool) -> (CachedTurn, u32) {
         self.tags.access(pass, usize::from(cached.primary.0), |tags| {
             let skip = cached.skip.filter(|skip| skip.from == tags.next);
@@ -128,8 +129,8 @@ impl PacketOrder {
         })
     }
 
-    /// A packet waits at its way out for the one tagged `next`; where to go on when that one is missing, or has not come
-    /// for too long. `now_ns` is of 32 bits, whatever the clock of the packets' timestamps has.
+    /// A packet waits at its way out for the one tagged `next`; where to go on when that one is missing, or has not
+    /// come for too long. `now_ns` is of 32 bits, whatever the clock of the packets' timestamps has.
     pub fn wait(&mut self, pass: &mut Pass, cached: &CacheMetadata, next: u32, now_ns: u32) -> Option<Skip> {
         let port = usize::from(cached.primary.0);
         let (is_first, is_overdue) = self.stalls.access(pass, port, |stall| {
@@ -191,8 +192,8 @@ impl PacketOrder {
         });
     }
 
-    /// Whether the packet that is sent was the last of those that had been sent before the failure: next come packets that
-    /// were kept back.
+    /// Whether the packet that is sent was the last of those that had been sent before the failure: next come packets
+    /// that were kept back.
     pub fn is_last_copy(&mut self, pass: &mut Pass, cached: &CacheMetadata) -> bool {
         let after = cached.tag.wrapping_add(1);
         self.kept_from.access(pass, usize::from(cached.primary.0), |kept_from| *kept_from == after)
@@ -202,8 +203,8 @@ impl PacketOrder {
     pub fn rewind(&mut self, port: PortId) {
         let index = usize::from(port.0);
         let (tags, kept_from) = (self.tags.peek(index), self.kept_from.peek(index));
-        // Copies from the failure before may still wait beyond `next`. Else it is as old as that failure, or older than a
-        // whole turn of the tags.
+        // Copies from the failure before may still wait beyond `next`. Else it is as old as that failure, or older than
+        // a whole turn of the tags.
         let has_copies = kept_from.wrapping_sub(tags.next) <= tags.assigned.wrapping_sub(tags.next);
         if !has_copies {
             self.kept_from.poke(index, tags.next);

@@ -11,7 +11,7 @@ pub(super) fn resources(sqr: &Sqr) -> Resources {
     registers.for_each(|register| resources.add_register(register));
     // "The delay time is stored in a dataplane register" (section III-F): of either state one.
     resources.add_register(RegisterUse::outside::<u32>("DelayTime", Half::Egress, 2, 2));
-    if sqr.config.backstop.is_some() {
+    if sqr.config.settings.backstop.is_some() {
         resources.add_register(RegisterUse::outside::<bool>("backstop", Half::Egress, 0, 1));
     }
     // A session has one destination: the caching queue of each port, the queue of kept-back packets of each protected

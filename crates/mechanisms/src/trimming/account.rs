@@ -59,7 +59,7 @@ impl Account {
             report.count(&scope, "headers lost", headers_lost);
             report.acted |= seen > 0;
             if headers_lost > headers_passed + trimmed {
-                report.broken_promises.push(format!("the headers of {scope} do not add up: {counters:?}"));
+                report.violated_invariants.push(format!("the headers of {scope} do not add up: {counters:?}"));
             }
         }
         report

@@ -1,78 +1,59 @@
-//! Packet trimming: what a full queue refuses is cut to its header, which goes on ahead of all data, so that the receiver
-//! learns at once what is missing and has it sent again without anybody waiting for a timer.
+//! Packet trimming: what a full queue refuses is cut to its header, which goes on ahead of all data, so that the
+//! receiver learns at once what is missing and has it sent again without anybody waiting for a timer.
 //!
-//! CP (Cheng, Ren, Shu, Lin; "Catch the whole lot in an action", NSDI 2014) and NDP (Handley et al., SIGCOMM 2017, section 3.1);
-//! today an option of Ultra Ethernet and of the switches made for it. The header goes by a queue of its own at the same
-//! port, and so it does at every switch behind that has this mechanism. NDP lets ten headers go for each packet of data,
-//! so that headers alone do not starve the data; CP, whose queue was one, collapses under heavy load for want of that.
-//! NDP sends acknowledgements by the queue of the headers, too.
+//! CP (Cheng, Ren, Shu, Lin; "Catch the whole lot in an action", NSDI 2014) and NDP (Handley et al., SIGCOMM 2017,
+//! section 3.1); today an option of Ultra Ethernet and of the switches made for it. The header goes by a queue of its
+//! own at the same port, and so it does at every switch behind that has this mechanism. NDP lets ten headers go for
+//! each packet of data, so that headers alone do not starve the data; CP, whose queue was one, collapses under heavy
+//! load for want of that. NDP sends acknowledgements by the queue of the headers, too.
 //!
-//! The arriving packet is cut; NDP cuts the last in the queue instead by a coin. Only packets whose receiver understands it are
-//! cut ([`hitless_wire::Packet::trim`]); others end as they would without the mechanism. A header for which the
-//! queue of the headers has no room ends, and its sender has to wait for its timer; NDP sends such headers back to the sender.
+//! The arriving packet is cut; NDP cuts the last in the queue instead by a coin. Only packets whose receiver
+//! understands it are cut ([`hitless_wire::Packet::trim`]); others end as they would without the mechanism. A header
+//! for which the queue of the headers has no room ends, and its sender has to wait for its timer; NDP sends such
+//! headers back to the sender.
 
 mod account;
+mod check;
+mod kind;
 mod resources;
+mod settings;
 
-use hitless_switch::{
-    Context, DropReason, Environment, HookSet, Mechanism, QueueConfig, QueueLimit, Report, Resources, Subscriptions,
-    Verdict,
-};
+use hitless_switch::{Context, DropReason, HookSet, Mechanism, Needs, QueueConfig, Report, Resources, Verdict};
 use hitless_wire::{PortId, QueueId, Time};
 
+use crate::queue_limit::queue_limit;
 use account::Account;
+
+pub use settings::TrimmingSettings;
 
 /// Above the queues of all classes, and below what protects a link.
 const HEADER_PRIORITY: u8 = 199;
 
-/// Which is served first, headers or data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Share {
-    /// Headers, always.
-    HeadersFirst,
-    /// Both in turn: so many whole headers for each of the longest frames of data (NDP, section 3.1: 10). The queues of data are
-    /// of the normal priority.
-    HeadersPerPacket(u32),
-}
-
-/// The parameters of packet trimming.
-#[derive(Clone, Debug)]
-pub struct TrimmingConfig {
-    /// Ports whose refused packets are cut.
-    pub ports: Vec<PortId>,
-    /// What is left of a frame.
-    pub trimmed_frame_bytes: u32,
-    /// What the queue of the headers may hold.
-    pub queue: QueueLimit,
-    /// How headers and data share the port.
-    pub share: Share,
-    /// Whether packets that carry no data go by the queue of the headers, too.
-    pub control_too: bool,
-}
-
 /// Packet trimming on one switch.
 #[derive(Debug)]
 pub struct Trimming {
-    config: TrimmingConfig,
+    settings: TrimmingSettings,
+    /// The ports whose refused packets are cut.
+    ports: Vec<PortId>,
     /// By port: the queue of the headers.
     header_queues: Vec<Option<QueueId>>,
     account: Account,
 }
 
 impl Trimming {
-    /// Packet trimming as configured.
-    pub fn new(config: TrimmingConfig) -> Self {
-        let account = Account::new(&config.ports);
-        Self { config, header_queues: Vec::new(), account }
+    /// What the ports that `ports` lists refuse is cut; those that the settings name are not looked at.
+    pub fn new(ports: Vec<PortId>, settings: TrimmingSettings) -> Self {
+        let account = Account::new(&ports);
+        Self { settings, ports, header_queues: Vec::new(), account }
     }
 
+    /// Of the normal priority, as the queues of data are, when both share the port: so many whole headers for each of
+    /// the longest frames of data.
     fn header_queue(&self) -> QueueConfig {
-        let queue = QueueConfig::normal(self.config.queue);
-        match self.config.share {
-            Share::HeadersFirst => queue.with_priority(HEADER_PRIORITY),
-            Share::HeadersPerPacket(headers) => {
-                QueueConfig { quantum_bytes: headers * self.config.trimmed_frame_bytes, ..queue }
-            }
+        let queue = QueueConfig::normal(queue_limit(self.settings.queue));
+        match self.settings.headers_per_packet {
+            0 => queue.with_priority(HEADER_PRIORITY),
+            headers => QueueConfig { quantum_bytes: headers * self.settings.trimmed_frame.0 as u32, ..queue },
         }
     }
 
@@ -84,30 +65,30 @@ impl Trimming {
 }
 
 impl Mechanism for Trimming {
-    fn subscriptions(&mut self, queue_counts: &[usize]) -> Subscriptions {
+    fn needs(&mut self, queue_counts: &[usize]) -> Needs {
         self.header_queues = vec![None; queue_counts.len()];
-        for port in &self.config.ports {
+        for port in &self.ports {
             let place = usize::from(port.0);
             self.header_queues[place] = Some(QueueId(queue_counts[place] as u8));
         }
-        let hooks = HookSet::INGRESS_TOWARDS.with(HookSet::REFUSED);
-        Subscriptions {
-            hooks: self.config.ports.iter().map(|&port| (port, hooks)).collect(),
-            queues: self.config.ports.iter().map(|&port| (port, self.header_queue())).collect(),
-            ..Subscriptions::default()
+        let hooks = HookSet::INGRESS_TOWARDS.with(HookSet::TM_DROP);
+        Needs {
+            hooks: self.ports.iter().map(|&port| (port, hooks)).collect(),
+            queues: self.ports.iter().map(|&port| (port, self.header_queue())).collect(),
+            ..Needs::default()
         }
     }
 
-    fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    fn ingress(&mut self, context: &mut Context<'_>) -> Verdict {
         let packet = context.packet();
         let port = packet.egress_port;
         let is_header = packet.is_trimmed();
-        let goes_first = is_header || self.config.control_too && !packet.transport.has_payload();
+        let goes_first = is_header || self.settings.control_too && !packet.transport.has_payload();
         self.account.seen(port, is_header);
         if goes_first { self.to_headers(port) } else { Verdict::Continue }
     }
 
-    fn refused<E: Environment>(&mut self, _reason: DropReason, context: &mut Context<'_, E>) -> Verdict {
+    fn on_tm_drop(&mut self, _reason: DropReason, context: &mut Context<'_>) -> Verdict {
         let port = context.port();
         let is_header = context.packet().is_trimmed();
         let counters = self.account.port(port);
@@ -115,7 +96,7 @@ impl Mechanism for Trimming {
             counters.headers_lost += 1;
             return Verdict::Continue;
         }
-        if context.is_last_try() || !context.packet().trim(self.config.trimmed_frame_bytes) {
+        if context.is_last_try() || !context.packet().trim(self.settings.trimmed_frame.0 as u32) {
             counters.uncut += 1;
             return Verdict::Continue;
         }

@@ -97,7 +97,7 @@ impl Account {
             report.acted |= counters.seen > 0;
             let PortCounters { victims, driven_out, deflected, sent_back, nowhere_to_go, .. } = *counters;
             if deflected + nowhere_to_go != victims || sent_back > deflected || driven_out > victims {
-                report.broken_promises.push(format!("the packets of {scope} do not add up: {counters:?}"));
+                report.violated_invariants.push(format!("the packets of {scope} do not add up: {counters:?}"));
             }
             if let Some(ranks) = ranks.as_ref().filter(|ranks| !ranks.is_empty()) {
                 report.histograms.push((scope, "rank of packets that arrive", ranks.clone()));

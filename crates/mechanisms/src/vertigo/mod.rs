@@ -1,30 +1,31 @@
-//! Vertigo's switch: queues sorted by urgency, and deflection of what has to leave them (Abdous, Sharafzadeh, Ghorbani: "Burst-
-//! tolerant Datacenter Networks with Vertigo", CoNEXT 2021; sections as printed there). "The authors' simulator" is what was
-//! published with "Practical Packet Deflection in Datacenters" (PACMNET 1, CoNEXT3, 2023), where it is called Selective
-//! Deflection.
+//! Vertigo's switch: queues sorted by urgency, and deflection of what has to leave them (Abdous, Sharafzadeh, Ghorbani:
+//! "Burst- tolerant Datacenter Networks with Vertigo", CoNEXT 2021; sections as printed there). "The authors'
+//! simulator" is what was published with "Practical Packet Deflection in Datacenters" (PACMNET 1, CoNEXT3, 2023), where
+//! it is called Selective Deflection.
 //!
-//! Senders mark packets with what remains of their flow ([`hitless_wire::PriorityMark`]). Each queue is sorted by that mark and
-//! serves the smallest first (section 3.2). A packet that meets a full queue drives out those of strictly larger rank from
-//! its end, as many as it takes; if that is not enough the packet itself is the victim. Victims go to the less loaded
-//! of two random ports that face switches, never to a host. There they are put into their place even if the queue is full:
-//! then its worst packets are dropped, and the victim may be one of them. So no packet is deflected twice in one switch;
-//! beyond it only the time to live ends a loop. The neighbour routes a victim by its destination as any other packet.
+//! Senders mark packets with what remains of their flow ([`hitless_wire::PriorityMark`]). Each queue is sorted by that
+//! mark and serves the smallest first (section 3.2). A packet that meets a full queue drives out those of strictly
+//! larger rank from its end, as many as it takes; if that is not enough the packet itself is the victim. Victims go to
+//! the less loaded of two random ports that face switches, never to a host. There they are put into their place even if
+//! the queue is full: then its worst packets are dropped, and the victim may be one of them. So no packet is deflected
+//! twice in one switch; beyond it only the time to live ends a loop. The neighbour routes a victim by its destination
+//! as any other packet.
 //!
 //! Nothing keeps order; the paper restores it at the receiving host (section 3.3).
 
 mod account;
+mod kind;
 mod resources;
+mod settings;
 
 use hitless_engine::Stream;
 use hitless_engine::draws::below;
-use hitless_switch::{
-    Context, DropReason, Environment, HookSet, Mechanism, PortState, QueueOrder, Report, Resources, Subscriptions,
-    Verdict,
-};
+use hitless_switch::{Context, DropReason, Event, HookSet, Mechanism, Needs, QueueOrder, Report, Resources, Verdict};
 use hitless_wire::{Packet, PortId, Time};
 
 use crate::neighbours::Neighbours;
 use account::Account;
+pub use settings::VertigoSettings;
 
 /// A port whose queues are sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,21 +34,6 @@ pub struct SortedPort {
     pub port: PortId,
     /// Whether its partner is a host.
     pub faces_host: bool,
-}
-
-/// Vertigo's parameters.
-#[derive(Clone, Debug)]
-pub struct VertigoConfig {
-    /// Ports whose queues are sorted, and whose victims are deflected.
-    pub ports: Vec<SortedPort>,
-    /// Of how many random ports the least loaded gets a victim: 1 or 2.
-    pub candidates: u8,
-    /// Whether a victim may go to the port by which it came.
-    pub to_arrival_port: bool,
-    /// Whether the ranks of the packets that arrive for each port are recorded.
-    pub records_ranks: bool,
-    /// What the choices are drawn from.
-    pub stream: Stream,
 }
 
 /// Vertigo on one switch.
@@ -61,16 +47,16 @@ pub struct Vertigo {
 }
 
 impl Vertigo {
-    /// Vertigo as configured.
+    /// Vertigo at `ports`, which are sorted, and whose victims are deflected. The choices are drawn from `stream`.
     ///
     /// # Panics
     /// With another number of candidates than 1 or 2.
-    pub fn new(config: VertigoConfig) -> Self {
-        let VertigoConfig { ports, candidates, to_arrival_port, records_ranks, stream } = config;
+    pub fn new(ports: Vec<SortedPort>, settings: &VertigoSettings, stream: Stream) -> Self {
+        let &VertigoSettings { candidates, to_arrival_port, record_ranks, .. } = settings;
         assert!((1..=2).contains(&candidates), "{candidates} candidates for a victim");
         let sorted: Vec<PortId> = ports.iter().map(|sorted| sorted.port).collect();
         Self {
-            account: Account::new(&sorted, records_ranks),
+            account: Account::new(&sorted, record_ranks),
             ports,
             candidates,
             stream,
@@ -79,7 +65,7 @@ impl Vertigo {
     }
 
     /// The port for the victim at hand, which was to leave by `full`.
-    fn choose<E: Environment>(&mut self, full: PortId, context: &mut Context<'_, E>) -> Option<PortId> {
+    fn choose(&mut self, full: PortId, context: &mut Context<'_>) -> Option<PortId> {
         let &mut Packet { ingress_port: arrived_by, class, .. } = context.packet();
         let eligible = self.neighbours.eligible(arrived_by, Some(full));
         let count = eligible.len();
@@ -93,12 +79,12 @@ impl Vertigo {
         // The first is as random as the second, so that a tie is broken by chance.
         let second = (first + 1 + below(&mut self.stream, count - 1)) % count;
         let [first, second] = [first, second].map(|place| eligible[place]);
-        let mut load = |port| context.committed_bytes(port, context.class_queue(port, class));
+        let mut load = |port| context.queue(port, context.ports().class_queue(port, class)).committed_bytes();
         Some(if load(second) < load(first) { second } else { first })
     }
 
     /// The packet at hand leaves `port` for `towards`.
-    fn count_deflected<E: Environment>(&mut self, port: PortId, towards: PortId, context: &mut Context<'_, E>) {
+    fn count_deflected(&mut self, port: PortId, towards: PortId, context: &mut Context<'_>) {
         let packet = context.packet();
         self.account.detours.once_more(packet);
         self.account.deflected(port, packet.ingress_port == towards);
@@ -106,33 +92,29 @@ impl Vertigo {
 }
 
 impl Mechanism for Vertigo {
-    fn subscriptions(&mut self, _: &[usize]) -> Subscriptions {
-        let common = HookSet::INGRESS_TOWARDS.with(HookSet::REFUSED);
+    fn needs(&mut self, _: &[usize]) -> Needs {
+        let common = HookSet::INGRESS_TOWARDS.with(HookSet::TM_DROP);
         let hooks_of = |at: &SortedPort| if at.faces_host { common.with(HookSet::EGRESS) } else { common };
-        Subscriptions {
+        Needs {
             hooks: self.ports.iter().map(|at| (at.port, hooks_of(at))).collect(),
             orders: self.ports.iter().map(|at| (at.port, QueueOrder::ByRank)).collect(),
-            ..Subscriptions::default()
+            ..Needs::default()
         }
     }
 
-    fn start<E: Environment>(&mut self, context: &mut Context<'_, E>) {
-        self.neighbours.start(context);
-    }
-
-    fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    fn ingress(&mut self, context: &mut Context<'_>) -> Verdict {
         let packet = context.packet();
         self.account.seen(packet.egress_port, || packet.urgency());
         Verdict::Continue
     }
 
     /// Of ports that face hosts: the wanderings of the packet are over.
-    fn egress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    fn egress(&mut self, context: &mut Context<'_>) -> Verdict {
         self.account.detours.end(context.packet());
         Verdict::Continue
     }
 
-    fn refused<E: Environment>(&mut self, reason: DropReason, context: &mut Context<'_, E>) -> Verdict {
+    fn on_tm_drop(&mut self, reason: DropReason, context: &mut Context<'_>) -> Verdict {
         let port = context.port();
         if context.packet().is_congestion_notice() {
             return Verdict::Continue;
@@ -148,11 +130,11 @@ impl Mechanism for Vertigo {
         };
         self.count_deflected(port, towards, context);
         let class = context.packet().class;
-        Verdict::Forward { port: towards, queue: context.class_queue(towards, class) }
+        Verdict::Forward { port: towards, queue: context.ports().class_queue(towards, class) }
     }
 
-    fn port_state<E: Environment>(&mut self, port: PortId, state: PortState, _context: &mut Context<'_, E>) {
-        self.neighbours.set_state(port, state);
+    fn on(&mut self, event: Event, context: &mut Context<'_>) {
+        self.neighbours.on(event, context);
     }
 
     fn resources(&self) -> Resources {

@@ -1,8 +1,8 @@
 //! The coder, on real frames: parity of some frames, and frames restored from what is left of a block.
 //!
 //! Reed-Solomon runs across the frames of a block, each with its length before it and padded to the longest. As many
-//! frames can be restored as there are parity frames, whichever are lost. A simulation has no bytes: there the mechanism
-//! goes by [`can_restore`] and [`parity_frame_bytes`], and a test holds the two against each other.
+//! frames can be restored as there are parity frames, whichever are lost. A simulation has no bytes: there the
+//! mechanism goes by [`can_restore`] and [`parity_frame_bytes`], and a test holds the two against each other.
 
 use std::fmt;
 
@@ -62,8 +62,8 @@ pub const fn can_restore(data_frames: usize, data_received: usize, parity_receiv
     data_received + parity_received >= data_frames
 }
 
-/// Bytes coded of each frame of a block whose longest has `longest_bytes`, without check sequence: length and frame, and
-/// one more to make it even.
+/// Bytes coded of each frame of a block whose longest has `longest_bytes`, without check sequence: length and frame,
+/// and one more to make it even.
 const fn shard_bytes(longest_bytes: usize) -> usize {
     (LENGTH_BYTES + longest_bytes).next_multiple_of(2)
 }
@@ -169,7 +169,11 @@ mod tests {
 
         /// Of the data and parity frames together any may be lost, as many as there are parity frames.
         #[test]
-        fn what_is_lost_comes_back_bit_by_bit((frames, parity_frames) in block(), share in 0.0f64..=1.0, seed in any::<u64>()) {
+        fn what_is_lost_comes_back_bit_by_bit(
+            (frames, parity_frames) in block(),
+            share in 0.0f64..=1.0,
+            seed in any::<u64>(),
+        ) {
             let views: Vec<&[u8]> = frames.iter().map(Vec::as_slice).collect();
             let parity = encode(&views, parity_frames).expect("a legal block");
             let count = (share * (parity_frames + 1) as f64) as usize;

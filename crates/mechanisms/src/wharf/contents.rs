@@ -55,7 +55,8 @@ impl Writer {
 }
 
 impl Reader {
-    /// The packets of a block that are missing in `received`, one bit for each that came, if the coder could restore them.
+    /// The packets of a block that are missing in `received`, one bit for each that came, if the coder could restore
+    /// them.
     pub(super) fn restore(&self, block: u32, received: u64, parity_received: usize) -> Vec<Coded> {
         let shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let place = block.checked_sub(shared.first).map(|place| place as usize);

@@ -1,13 +1,13 @@
 //! The receiving end: passes data frames on as they come, and restores what is missing when parity allows.
 
 use hdrhistogram::Histogram;
-use hitless_switch::{Context, DropReason, Environment, HookSet, Report, Subscriptions, Verdict};
-use hitless_wire::Packet;
+use hitless_switch::{Context, DropReason, HookSet, Needs, Report, Verdict};
 use hitless_wire::shim::CheckNumber;
 use hitless_wire::wharf::WharfHeader;
+use hitless_wire::{Packet, PortId};
 
-use super::config::EndConfig;
 use super::contents::{Coded, Reader};
+use super::settings::WharfSettings;
 use crate::linkguardian::checker::Checker;
 
 /// What has come of a block.
@@ -35,7 +35,8 @@ struct Counters {
 /// The state of the receiving end.
 #[derive(Debug)]
 pub struct Decoder {
-    config: EndConfig,
+    port: PortId,
+    settings: WharfSettings,
     contents: Reader,
     /// The block of the newest frame.
     newest: u8,
@@ -47,10 +48,11 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    pub fn new(config: EndConfig, contents: Reader) -> Self {
+    pub fn new(port: PortId, settings: &WharfSettings, contents: Reader) -> Self {
         const HIGHEST_DELAY_NS: u64 = 1_000_000_000;
         Self {
-            config,
+            port,
+            settings: settings.clone(),
             contents,
             newest: 0,
             open: [Block::default(), Block { is_done: true, ..Block::default() }],
@@ -60,29 +62,29 @@ impl Decoder {
         }
     }
 
-    pub fn subscribe(&self, wanted: &mut Subscriptions) {
-        if self.config.parity_frames > 0 {
-            wanted.hooks.push((self.config.port, HookSet::LINK_RECEIVE));
+    pub fn subscribe(&self, wanted: &mut Needs) {
+        if self.settings.parity_frames > 0 {
+            wanted.hooks.push((self.port, HookSet::RX));
         }
     }
 
     /// A frame of the link.
-    pub fn take<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    pub fn take(&mut self, context: &mut Context<'_>) -> Verdict {
         let Some(header) = context.packet().remove_shim::<WharfHeader>() else { return Verdict::Continue };
         let check: Option<CheckNumber> = context.packet().remove_shim();
         let (place, check) = (self.place_of(header.block), check.map_or(0, |CheckNumber(number)| number));
-        match header.index.checked_sub(self.config.data_frames) {
+        match header.index.checked_sub(self.settings.data_frames) {
             None => self.take_data(header, place, check, context),
             Some(parity) => self.take_parity(header, parity, place, check, context),
         }
     }
 
-    fn take_data<E: Environment>(
+    fn take_data(
         &mut self,
         header: WharfHeader,
         place: Option<usize>,
         check: u32,
-        context: &mut Context<'_, E>,
+        context: &mut Context<'_>,
     ) -> Verdict {
         self.counters.data_frames += 1;
         self.checker.deliver(check);
@@ -98,16 +100,16 @@ impl Decoder {
         Verdict::Continue
     }
 
-    fn take_parity<E: Environment>(
+    fn take_parity(
         &mut self,
         header: WharfHeader,
         parity: u8,
         place: Option<usize>,
         number: u32,
-        context: &mut Context<'_, E>,
+        context: &mut Context<'_>,
     ) -> Verdict {
         self.counters.parity_frames += 1;
-        let Some(place) = place.filter(|_| parity < self.config.parity_frames) else {
+        let Some(place) = place.filter(|_| parity < self.settings.parity_frames) else {
             self.counters.strays += 1;
             return Verdict::Drop(DropReason::ControlAbsorbed);
         };
@@ -123,14 +125,7 @@ impl Decoder {
         Verdict::Drop(DropReason::ControlAbsorbed)
     }
 
-    fn restore<E: Environment>(
-        &mut self,
-        place: usize,
-        number: u32,
-        data: u64,
-        parity: usize,
-        context: &mut Context<'_, E>,
-    ) {
+    fn restore(&mut self, place: usize, number: u32, data: u64, parity: usize, context: &mut Context<'_>) {
         let restored = self.contents.restore(number, data, parity);
         if restored.is_empty() {
             return;
@@ -146,12 +141,12 @@ impl Decoder {
     }
 
     /// A restored frame enters the switch as it would have from the link.
-    fn pass_on<E: Environment>(&mut self, mut packet: Packet, context: &mut Context<'_, E>) {
+    fn pass_on(&mut self, mut packet: Packet, context: &mut Context<'_>) {
         if let Some(CheckNumber(number)) = packet.remove_shim() {
             self.checker.deliver(number);
         }
         packet.ttl = packet.ttl.saturating_sub(1);
-        context.emit_at_ingress(packet, self.config.port);
+        context.mac(self.port).emit_at_ingress(packet);
     }
 
     /// Where the block is kept; none for one that is over. A newer one takes the place of the older of the two.
@@ -172,7 +167,7 @@ impl Decoder {
     }
 
     pub fn report(&self, report: &mut Report) {
-        let scope = format!("port {} decoder", self.config.port.0);
+        let scope = format!("port {} decoder", self.port.0);
         let (counters, checker) = (&self.counters, &self.checker);
         report.acted |= counters.data_frames > 0;
         for (name, value) in [
@@ -190,7 +185,7 @@ impl Decoder {
         report.histograms.push((scope.clone(), "sent until restored (ns)", self.restoration_delay_ns.clone()));
         if checker.duplicates > 0 {
             let promise = format!("wharf {scope}: delivered {} frames twice", checker.duplicates);
-            report.broken_promises.push(promise);
+            report.violated_invariants.push(promise);
         }
     }
 }

@@ -1,13 +1,13 @@
 //! The sending end: puts frames into blocks and parity behind each block.
 
-use hitless_switch::{Context, Environment, HookSet, QueueConfig, QueueLimit, Report, Subscriptions};
+use hitless_switch::{Context, HookSet, Needs, QueueConfig, QueueLimit, Report};
 use hitless_wire::shim::CheckNumber;
 use hitless_wire::wharf::WharfHeader;
-use hitless_wire::{Packet, QueueId, Shim, Time};
+use hitless_wire::{Packet, PortId, QueueId, Shim, Time};
 
 use super::coder::parity_frame_bytes;
-use super::config::EndConfig;
 use super::contents::{Coded, Writer};
+use super::settings::WharfSettings;
 
 /// Parity goes before all that waits: it belongs to the block that has just left.
 const PARITY_PRIORITY: u8 = u8::MAX;
@@ -29,7 +29,8 @@ struct Counters {
 /// The state of the sending end.
 #[derive(Debug)]
 pub struct Encoder {
-    config: EndConfig,
+    port: PortId,
+    settings: WharfSettings,
     parity_queue: QueueId,
     contents: Writer,
     /// The block that is being filled.
@@ -43,13 +44,14 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    pub fn new(config: EndConfig, contents: Writer) -> Self {
+    pub fn new(port: PortId, settings: &WharfSettings, contents: Writer) -> Self {
         Self {
-            config,
+            port,
+            settings: settings.clone(),
             parity_queue: QueueId(0),
             contents,
             block: 0,
-            coded: Vec::with_capacity(usize::from(config.data_frames)),
+            coded: Vec::with_capacity(usize::from(settings.data_frames)),
             coded_bytes: 0,
             wakes_at: Time::NEVER,
             check_number: 0,
@@ -58,18 +60,18 @@ impl Encoder {
     }
 
     /// Without parity frames the port is left as it is.
-    pub fn subscribe(&mut self, queue_counts: &[usize], wanted: &mut Subscriptions) {
-        if self.config.parity_frames == 0 {
+    pub fn subscribe(&mut self, queue_counts: &[usize], wanted: &mut Needs) {
+        if self.settings.parity_frames == 0 {
             return;
         }
-        let port = self.config.port;
+        let port = self.port;
         self.parity_queue = QueueId(queue_counts[usize::from(port.0)] as u8);
         wanted.queues.push((port, QueueConfig::normal(QueueLimit::Unlimited).with_priority(PARITY_PRIORITY)));
-        wanted.hooks.push((port, HookSet::LINK_TRANSMIT));
+        wanted.hooks.push((port, HookSet::TX));
     }
 
     /// A frame leaves at once, with its place in the block.
-    pub fn send<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    pub fn send(&mut self, context: &mut Context<'_>) {
         let now = context.now();
         let (block, index) = (self.block, self.coded.len() as u8);
         let check_number = CheckNumber(self.check_number);
@@ -85,7 +87,7 @@ impl Encoder {
         self.coded_bytes += u64::from(coded.frame_bytes);
         self.counters.data_frames += 1;
         self.counters.peak_bytes = self.counters.peak_bytes.max(self.coded_bytes);
-        if self.coded.len() == usize::from(self.config.data_frames) {
+        if self.coded.len() == usize::from(self.settings.data_frames) {
             self.end_block(context);
         } else {
             self.arm(context);
@@ -93,7 +95,7 @@ impl Encoder {
     }
 
     /// A block that has waited long enough is ended as it is.
-    pub fn look_at_time<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    pub fn look_at_time(&mut self, context: &mut Context<'_>) {
         if context.now() < self.wakes_at {
             return;
         }
@@ -106,19 +108,20 @@ impl Encoder {
     }
 
     fn flush_at(&self) -> Time {
-        self.coded.first().map_or(Time::NEVER, |first| first.sent_at + self.config.flush_after)
+        self.coded.first().map_or(Time::NEVER, |first| first.sent_at + self.settings.flush_after)
     }
 
-    fn arm<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    fn arm(&mut self, context: &mut Context<'_>) {
         let flush_at = self.flush_at();
         if flush_at < self.wakes_at {
             self.wakes_at = flush_at;
-            context.wake_at(flush_at, u32::from(self.config.port.0));
+            context.wake_at(flush_at, u32::from(self.port.0));
         }
     }
 
-    fn end_block<E: Environment>(&mut self, context: &mut Context<'_, E>) {
-        let EndConfig { port, data_frames, parity_frames, .. } = self.config;
+    fn end_block(&mut self, context: &mut Context<'_>) {
+        let WharfSettings { data_frames, parity_frames, .. } = self.settings;
+        let port = self.port;
         let number = self.contents.put(&self.coded);
         let longest = self.coded.iter().map(|coded| coded.packet.frame_bytes).max().unwrap_or(0);
         let frame_bytes = parity_frame_bytes(longest);
@@ -134,7 +137,7 @@ impl Encoder {
             let mut parity = Packet { frame_bytes: frame_bytes - WharfHeader::WIRE_BYTES, ..Packet::default() };
             let pushed = parity.push_shim(header).and_then(|()| parity.push_shim(CheckNumber(number)));
             pushed.expect("an empty stack has room for both");
-            context.emit_at_mac(parity, port, self.parity_queue, PARITY);
+            context.queue(port, self.parity_queue).emit_at_mac(parity, PARITY);
         }
         self.counters.blocks += 1;
         self.counters.parity_frames += u64::from(parity_frames);
@@ -145,7 +148,7 @@ impl Encoder {
     }
 
     pub fn report(&self, report: &mut Report) {
-        let scope = format!("port {} encoder", self.config.port.0);
+        let scope = format!("port {} encoder", self.port.0);
         let counters = &self.counters;
         report.acted |= counters.data_frames > 0;
         for (name, value) in [

@@ -2,8 +2,8 @@
 //! faulty links", NetCompute 2018).
 //!
 //! The sending port puts frames into blocks and sends parity frames behind each block ([`encoder`]); the receiving port
-//! restores as many lost frames as parity frames came ([`decoder`]). The code itself is in [`coder`] and works on bytes.
-//! In a simulation a packet has none: there the two ends share what the parity says ([`contents`]).
+//! restores as many lost frames as parity frames came ([`decoder`]). The code itself is in [`coder`] and works on
+//! bytes. In a simulation a packet has none: there the two ends share what the parity says ([`contents`]).
 //!
 //! As in the published programs of Flightplan: data frames are passed on as they come, so a restored frame comes late;
 //! limits, header and flush by time-out. What is different, or chosen:
@@ -13,22 +13,24 @@
 //! - nothing is dropped to signal that the link is slower (the paper's meter): parity takes its share of the line, and
 //!   what does not fit waits in the queue of the port.
 
+mod check;
 pub mod coder;
-pub mod config;
 pub mod contents;
 mod decoder;
 mod encoder;
+mod kind;
 mod resources;
+mod settings;
 
-use hitless_switch::{Context, Environment, Mechanism, Report, Resources, Subscriptions, Verdict};
+use hitless_switch::{Context, Event, Mechanism, Needs, Report, Resources, Verdict};
 use hitless_wire::{PortId, Time};
 
 use crate::by_port::ByPort;
 
-pub use config::EndConfig;
 pub use contents::{Reader, Writer, contents};
 use decoder::Decoder;
 use encoder::Encoder;
+pub use settings::WharfSettings;
 
 #[derive(Default)]
 struct Ends {
@@ -43,14 +45,14 @@ pub struct Wharf {
 }
 
 impl Wharf {
-    /// Makes `config.port` the sending end of a link.
-    pub fn add_encoder(&mut self, config: EndConfig, contents: Writer) {
-        self.ends(config.port).encoder = Some(Encoder::new(config, contents));
+    /// Makes `port` the sending end of a link; `settings` are those of both ends.
+    pub fn add_encoder(&mut self, port: PortId, settings: &WharfSettings, contents: Writer) {
+        self.ends(port).encoder = Some(Encoder::new(port, settings, contents));
     }
 
-    /// Makes `config.port` the receiving end of a link.
-    pub fn add_decoder(&mut self, config: EndConfig, contents: Reader) {
-        self.ends(config.port).decoder = Some(Decoder::new(config, contents));
+    /// Makes `port` the receiving end of a link; `settings` are those of both ends.
+    pub fn add_decoder(&mut self, port: PortId, settings: &WharfSettings, contents: Reader) {
+        self.ends(port).decoder = Some(Decoder::new(port, settings, contents));
     }
 
     fn ends(&mut self, port: PortId) -> &mut Ends {
@@ -64,8 +66,8 @@ impl Wharf {
 }
 
 impl Mechanism for Wharf {
-    fn subscriptions(&mut self, queue_counts: &[usize]) -> Subscriptions {
-        let mut wanted = Subscriptions::default();
+    fn needs(&mut self, queue_counts: &[usize]) -> Needs {
+        let mut wanted = Needs::default();
         for ends in self.ports.iter_mut() {
             ends.encoder.iter_mut().for_each(|encoder| encoder.subscribe(queue_counts, &mut wanted));
             ends.decoder.iter().for_each(|decoder| decoder.subscribe(&mut wanted));
@@ -73,7 +75,7 @@ impl Mechanism for Wharf {
         wanted
     }
 
-    fn link_receive<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    fn rx(&mut self, context: &mut Context<'_>) -> Verdict {
         let port = context.port();
         match self.ports.get_mut(port).and_then(|ends| ends.decoder.as_mut()) {
             Some(decoder) => decoder.take(context),
@@ -81,7 +83,7 @@ impl Mechanism for Wharf {
         }
     }
 
-    fn link_transmit<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    fn tx(&mut self, context: &mut Context<'_>) -> Verdict {
         let (port, is_parity) = (context.port(), context.is_mine());
         if let Some(encoder) = self.encoder_at(port).filter(|_| !is_parity) {
             encoder.send(context);
@@ -89,8 +91,10 @@ impl Mechanism for Wharf {
         Verdict::Continue
     }
 
-    fn timer<E: Environment>(&mut self, token: u32, context: &mut Context<'_, E>) {
-        if let Some(encoder) = self.encoder_at(PortId(token as u16)) {
+    fn on(&mut self, event: Event, context: &mut Context<'_>) {
+        if let Event::Timer(token) = event
+            && let Some(encoder) = self.encoder_at(PortId(token as u16))
+        {
             encoder.look_at_time(context);
         }
     }

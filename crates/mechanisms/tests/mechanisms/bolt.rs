@@ -1,13 +1,14 @@
 //! Bolt on one switch: whom it tells, and which packets keep their wish.
 
 use hitless_mechanisms::Bolt;
-use hitless_mechanisms::bolt::{BoltConfig, BoltPort};
+use hitless_mechanisms::bolt::{BoltPort, BoltSettings};
+use hitless_switch::testing::Left;
 use hitless_switch::{Architecture, BufferPolicy, DepthVisibility, PortConfig, QueueConfig, QueueLimit, Switch};
 use hitless_wire::{
-    BitRate, BoltFlags, CongestionNotice, Duration, FlowId, HostId, Packet, PortId, TcpHeader, Time, Transport,
+    BitRate, BoltFlags, Bytes, CongestionNotice, Duration, FlowId, HostId, Packet, PortId, TcpHeader, Time, Transport,
 };
 
-use crate::one_switch::{OneSwitch, Sent};
+use crate::one_switch::OneSwitch;
 
 const SENDERS: PortId = PortId(0);
 const OUT: PortId = PortId(1);
@@ -22,20 +23,21 @@ impl Bench {
     /// A queue of three packets is congested.
     fn new() -> Self {
         let port = PortConfig::fifo(RATE, 20, QueueConfig::normal(QueueLimit::Packets(100)));
-        let bolt = Bolt::new(BoltConfig {
-            ports: [SENDERS, OUT].map(|port| BoltPort { port, rate: RATE, overhead_bytes: 20 }).to_vec(),
-            threshold_bytes: 3 * u64::from(FRAME_BYTES),
-            segment_bytes: FRAME_BYTES,
-            supply_bytes: 3_000,
-            ramp_up_tokens: 2,
-            notice_bytes: 64,
-        });
+        let ports = [SENDERS, OUT].map(|port| BoltPort { port, rate: RATE, overhead_bytes: 20 });
+        let settings = BoltSettings {
+            threshold: Bytes(3 * u64::from(FRAME_BYTES)),
+            segment: Bytes(FRAME_BYTES.into()),
+            supply_max: Bytes(3_000),
+            ramp_up_max: 2,
+            ..BoltSettings::default()
+        };
+        let bolt = Bolt::new(ports.to_vec(), settings);
         let architecture = Architecture {
             checked: true,
             depth_visibility: DepthVisibility::IngressAndEgress,
             ..Architecture::tofino_like()
         };
-        let switch = Switch::new(architecture, vec![port.clone(), port], BufferPolicy::Static, vec![bolt.into()]);
+        let switch = Switch::new(architecture, vec![port.clone(), port], BufferPolicy::Static, vec![Box::new(bolt)]);
         Self(OneSwitch::new(switch, |packet| if packet.destination == SENDER { SENDERS } else { OUT }))
     }
 
@@ -48,7 +50,7 @@ impl Bench {
     fn end(&mut self) -> (Vec<u8>, Vec<(Packet, CongestionNotice)>) {
         self.0.finish();
         let (mut flags, mut notices) = (Vec::new(), Vec::new());
-        for Sent { port, packet, .. } in &self.0.world.sent {
+        for Left { port, packet, .. } in &self.0.world.left {
             match packet.transport {
                 Transport::Tcp(header) if *port == OUT => flags.push(header.congestion_option),
                 Transport::CongestionNotice(notice) if *port == SENDERS => notices.push((*packet, notice)),
@@ -111,7 +113,7 @@ fn notices_go_before_all_that_waits() {
     (0..20).for_each(|_| bench.arrive(1_000, back));
     (0..5).for_each(|number| bench.arrive(1_000, data(number, ASKS)));
     bench.0.finish();
-    let left: Vec<_> = bench.0.world.sent.iter().filter(|sent| sent.port == SENDERS).collect();
+    let left: Vec<_> = bench.0.world.left.iter().filter(|sent| sent.port == SENDERS).collect();
     let places: Vec<_> = left
         .iter()
         .enumerate()
@@ -125,8 +127,8 @@ fn notices_go_before_all_that_waits() {
 #[test]
 fn a_wish_is_granted_for_bandwidth_that_nobody_used() {
     let mut bench = Bench::new();
-    // A frame takes 1,200 ns. After 10 us of idling 3,000 bytes are there: two wishes of 1,500. Then nothing is left, as
-    // packets come as fast as the line takes them; the last comes 1,200 ns later than that.
+    // A frame takes 1,200 ns. After 10 us of idling 3,000 bytes are there: two wishes of 1,500. Then nothing is left,
+    // as packets come as fast as the line takes them; the last comes 1,200 ns later than that.
     for (number, time_ns) in [10_000, 11_200, 12_400, 13_600, 16_000].into_iter().enumerate() {
         bench.arrive(time_ns, data(number as u64, ASKS));
     }

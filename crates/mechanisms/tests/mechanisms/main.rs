@@ -1,5 +1,5 @@
-//! Each mechanism on one switch or between two, run and looked at from outside. One program, since each would instantiate
-//! the switch with all mechanisms anew.
+//! Each mechanism on one switch or between two, run and looked at from outside. One program, since each would
+//! instantiate the switch with all mechanisms anew.
 
 mod afq;
 mod bolt;

@@ -1,7 +1,7 @@
 //! The guard of ranks: an honest flow keeps its claims, a liar gets the rank of what it has sent.
 
 use hitless_mechanisms::RankGuard;
-use hitless_mechanisms::rank_guard::RankGuardConfig;
+use hitless_mechanisms::rank_guard::RankGuardSettings;
 use hitless_switch::{Architecture, BufferPolicy, PortConfig, QueueConfig, QueueLimit, Switch};
 use hitless_wire::{BitRate, Duration, Packet, PortId, PriorityMark, Time};
 use proptest::prelude::*;
@@ -16,24 +16,17 @@ struct Bench {
     now: Time,
 }
 
-fn config() -> RankGuardConfig {
-    RankGuardConfig {
-        ports: vec![HOST],
-        slots: 1_024,
-        tolerance: 0.125,
-        allowance_bytes: 15_000,
-        exempt_bytes: 128,
-        idle: Duration::from_us(10_000),
-    }
+fn settings() -> RankGuardSettings {
+    RankGuardSettings { slots: 1_024, ..RankGuardSettings::default() }
 }
 
 impl Bench {
-    fn new(config: RankGuardConfig) -> Self {
+    fn new(settings: RankGuardSettings) -> Self {
         let port = PortConfig::fifo(BitRate::from_gbps(10), 20, QueueConfig::normal(QueueLimit::Unlimited));
         let ports = [false, true].map(|faces_switch| PortConfig { faces_switch, ..port.clone() });
         let architecture = Architecture { checked: true, ..Architecture::ideal() };
-        let guard = RankGuard::new(config);
-        let switch = Switch::new(architecture, ports.to_vec(), BufferPolicy::Static, vec![guard.into()]);
+        let guard = RankGuard::new(vec![HOST], &settings);
+        let switch = Switch::new(architecture, ports.to_vec(), BufferPolicy::Static, vec![Box::new(guard)]);
         Self { one: OneSwitch::new(switch, |_| SWITCH), now: Time::ZERO }
     }
 
@@ -45,9 +38,9 @@ impl Bench {
             packet.push_shim(mark).expect("it carries no other shim");
         }
         self.one.arrive(self.now, HOST, packet);
-        assert_eq!(self.one.switch.violation(), None);
+        assert_eq!(self.one.switches[0].violation(), None);
         assert_eq!(self.one.reasons(), [], "the guard drops nothing");
-        let sent = self.one.world.sent.pop().expect("it was sent at once");
+        let sent = self.one.world.left.pop().expect("it was sent at once");
         sent.packet.shims.get::<PriorityMark>().map(PriorityMark::urgency)
     }
 
@@ -70,7 +63,7 @@ impl Bench {
 
 #[test]
 fn an_honest_flow_keeps_its_claims_message_after_message() {
-    let mut bench = Bench::new(config());
+    let mut bench = Bench::new(settings());
     for (flowlet, total) in [(0, 3_000_000), (1, 1_000), (2, 40_000), (3, 200_000)] {
         let ranks = bench.message(7, flowlet, total, |remaining| remaining);
         let expected: Vec<u32> = (0..total).step_by(1_460).map(|offset| total - offset).collect();
@@ -81,7 +74,7 @@ fn an_honest_flow_keeps_its_claims_message_after_message() {
 
 #[test]
 fn a_packet_repeated_of_an_earlier_message_begins_none() {
-    let mut bench = Bench::new(config());
+    let mut bench = Bench::new(settings());
     bench.message(7, 0, 100_000, |remaining| remaining);
     let half = 50 * 1_460;
     let next = |bench: &mut Bench, remaining: u32| {
@@ -97,7 +90,7 @@ fn a_packet_repeated_of_an_earlier_message_begins_none() {
 
 #[test]
 fn who_claims_a_hundredth_is_believed_for_a_hundredth_and_then_ranked_by_what_it_has_sent() {
-    let mut bench = Bench::new(config());
+    let mut bench = Bench::new(settings());
     let total = 3_000_000;
     let ranks = bench.message(7, 0, total, |remaining| remaining / 100);
     // 30,000 promised, an eighth of it, and the allowance: 48,750 bytes are 33 packets.
@@ -110,7 +103,7 @@ fn who_claims_a_hundredth_is_believed_for_a_hundredth_and_then_ranked_by_what_it
 
 #[test]
 fn a_large_promise_is_kept_to_by_those_who_claim_little_later() {
-    let mut bench = Bench::new(config());
+    let mut bench = Bench::new(settings());
     let total = 1_000_000;
     let ranks = bench.message(7, 0, total, |remaining| if remaining == total { total } else { 1 });
     let floor = |packet: usize| (total - packet as u32 * 1_526).max(1);
@@ -119,7 +112,7 @@ fn a_large_promise_is_kept_to_by_those_who_claim_little_later() {
 
 #[test]
 fn packets_without_a_mark_are_marked_when_they_are_many_and_long() {
-    let mut bench = Bench::new(config());
+    let mut bench = Bench::new(settings());
     let ranks: Vec<_> = (0..20).map(|_| bench.send(7, 1_500, None)).collect();
     assert!(ranks[..10].iter().all(Option::is_none), "the allowance");
     assert_eq!(ranks[11], Some(16_500));
@@ -129,7 +122,7 @@ fn packets_without_a_mark_are_marked_when_they_are_many_and_long() {
 
 #[test]
 fn repeated_packets_are_believed_to_be_urgent_for_a_while() {
-    let mut bench = Bench::new(config());
+    let mut bench = Bench::new(settings());
     let again = PriorityMark { rank_bytes: 100_000, retransmissions: 4, ..PriorityMark::default() };
     let ranks: Vec<_> = (0..20).map(|_| bench.send(7, 1_500, Some(again)).expect("it has a mark")).collect();
     assert!(ranks[..9].iter().all(|&rank| rank == 100_000 / 16), "{ranks:?}");
@@ -139,7 +132,7 @@ fn repeated_packets_are_believed_to_be_urgent_for_a_while() {
 
 #[test]
 fn a_liar_that_has_been_found_out_stays_so_until_it_is_silent() {
-    let mut bench = Bench::new(config());
+    let mut bench = Bench::new(settings());
     let last = |bench: &mut Bench, flowlet| *bench.message(7, flowlet, 100_000, |_| 1).last().expect("it has packets");
     let first = last(&mut bench, 0);
     let second = last(&mut bench, 1);
@@ -150,7 +143,7 @@ fn a_liar_that_has_been_found_out_stays_so_until_it_is_silent() {
 
 #[test]
 fn who_finds_its_slot_taken_passes_unguarded_and_is_counted() {
-    let mut bench = Bench::new(config());
+    let mut bench = Bench::new(settings());
     bench.message(7, 0, 10_000, |remaining| remaining);
     let ranks = bench.message(7 + 1_024, 0, 100_000, |_| 1);
     assert!(ranks.iter().all(|&rank| rank == 1));
@@ -163,7 +156,7 @@ proptest! {
     fn an_honest_flow_that_repeats_packets_is_not_raised(
         totals in prop::collection::vec(1u32..400_000, 1..6), repeats in prop::collection::vec(0usize..20, 0..8),
     ) {
-        let mut bench = Bench::new(config());
+        let mut bench = Bench::new(settings());
         for (flowlet, &total) in totals.iter().enumerate() {
             for (number, offset) in (0..total).step_by(1_460).enumerate() {
                 let payload = 1_460.min(total - offset);
@@ -180,13 +173,13 @@ proptest! {
         prop_assert_eq!(raised, 0);
     }
 
-    /// Whatever it claims: once a flow has sent what it promised, the tolerance and the allowance, it has no rank below what it
-    /// has sent.
+    /// Whatever it claims: once a flow has sent what it promised, the tolerance and the allowance, it has no rank below
+    /// what it has sent.
     #[test]
     fn no_claim_gains_more_than_its_promise_and_least_attained_service(
         claims in prop::collection::vec((0u32..100_000, 0u8..4), 60..200),
     ) {
-        let mut bench = Bench::new(config());
+        let mut bench = Bench::new(settings());
         let (mut sent, promised) = (0u64, f64::from(claims[0].0));
         for &(rank_bytes, retransmissions) in &claims {
             let mark = PriorityMark { rank_bytes, retransmissions, ..PriorityMark::default() };

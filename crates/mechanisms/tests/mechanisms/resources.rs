@@ -1,17 +1,17 @@
 //! What mechanisms state that they take, beside figures worked out by hand from the papers' configurations.
 
-use hitless_mechanisms::afq::config::{
+use hitless_mechanisms::afq::{
     AfqConfig, AfqPort, DropAhead, FlowKey, HashFamily, RoundSource, Scheduler, SketchConfig, UpdateRule,
 };
 use hitless_mechanisms::rimm::{Neighbour, RimmConfig, WatchedPort};
-use hitless_mechanisms::sqr::{Caching, Marks, Release, SqrConfig};
+use hitless_mechanisms::sqr::{SqrConfig, SqrSettings};
 use hitless_mechanisms::{Afq, LinkLayerRetry, Rimm, Sqr, Wharf};
 use hitless_switch::{Budget, Footprint, LatePackets, Mechanism, QueueLimit, Resources};
 use hitless_wire::{Duration, PortId};
 
 /// Of a switch with so many ports of one queue.
 fn stated(mechanism: &mut impl Mechanism, ports: usize) -> (Resources, Footprint) {
-    mechanism.subscriptions(&vec![1; ports]);
+    mechanism.needs(&vec![1; ports]);
     let resources = mechanism.resources();
     let footprint = Footprint::of(&resources, &Budget::tofino_like());
     (resources, footprint)
@@ -84,15 +84,11 @@ fn the_registers_of_sqr() {
         protected: vec![PortId(1), PortId(2)],
         line_ports: 10,
         caching_ports: (0..10).map(PortId).collect(),
-        marks: Marks::default(),
-        steady_delay: Duration::from_us(30),
-        failure_delay: Duration::from_us(760),
-        clock_bits: 32,
-        utilization_window: Duration::from_us(150),
-        caching: Caching::Ring,
-        release: Release::AfterDelay,
-        backstop: None,
-        return_hold: Duration::ZERO,
+        settings: SqrSettings {
+            steady_delay: Some(Duration::from_us(30)),
+            failure_delay: Some(Duration::from_us(760)),
+            ..SqrSettings::default()
+        },
     };
     let (_, found) = stated(&mut Sqr::new(config), 10);
     let of_port = (32 + 32) + (1 + 9) + (32 + 32) + (32 + 32) + 32 + 32 + 32 + 1_024 * 32;

@@ -1,7 +1,8 @@
 //! Packet trimming on one switch: what is cut, and in which order headers and data leave.
 
 use hitless_mechanisms::Trimming;
-use hitless_mechanisms::trimming::{Share, TrimmingConfig};
+use hitless_mechanisms::trimming::TrimmingSettings;
+use hitless_settings::quantity::QueueLength;
 use hitless_switch::{Architecture, BufferPolicy, DropReason, PortConfig, QueueConfig, QueueLimit, Switch};
 use hitless_wire::trimmed::Trimmed;
 use hitless_wire::{BitRate, Duration, Packet, PortId, TcpHeader, Time, Transport, UdpHeader};
@@ -15,31 +16,27 @@ const OUT: PortId = PortId(1);
 #[derive(Clone, Copy)]
 struct Settings {
     limit: QueueLimit,
-    queue: QueueLimit,
+    queue: QueueLength,
     buffer: BufferPolicy,
-    share: Share,
+    headers_per_packet: u32,
     control_too: bool,
 }
 
 const SETTINGS: Settings = Settings {
     limit: QueueLimit::Packets(3),
-    queue: QueueLimit::Packets(100),
+    queue: QueueLength::Packets(100),
     buffer: BufferPolicy::Static,
-    share: Share::HeadersFirst,
+    headers_per_packet: 0,
     control_too: true,
 };
 
 fn bench(settings: Settings) -> OneSwitch {
     let port = PortConfig::fifo(BitRate::from_gbps(10), 20, QueueConfig::normal(settings.limit));
-    let trimming = Trimming::new(TrimmingConfig {
-        ports: vec![OUT],
-        trimmed_frame_bytes: 70,
-        queue: settings.queue,
-        share: settings.share,
-        control_too: settings.control_too,
-    });
+    let Settings { queue, headers_per_packet, control_too, .. } = settings;
+    let trimming = TrimmingSettings { queue, headers_per_packet, control_too, ..TrimmingSettings::default() };
+    let trimming = Trimming::new(vec![OUT], trimming);
     let architecture = Architecture { checked: true, ..Architecture::tofino_like() };
-    let switch = Switch::new(architecture, vec![port; 2], settings.buffer, vec![trimming.into()]);
+    let switch = Switch::new(architecture, vec![port; 2], settings.buffer, vec![Box::new(trimming)]);
     OneSwitch::new(switch, |_| OUT)
 }
 
@@ -67,9 +64,9 @@ fn burst(settings: Settings, packets: &[Packet]) -> OneSwitch {
 fn what_the_queue_refuses_leaves_as_a_header_before_the_data() {
     let bench = burst(SETTINGS, &[data(1_000); 6]);
     assert_eq!(bench.sent(), [0, 3, 4, 5, 1, 2]);
-    let lengths: Vec<_> = bench.world.sent.iter().map(|sent| sent.packet.frame_bytes).collect();
+    let lengths: Vec<_> = bench.world.left.iter().map(|sent| sent.packet.frame_bytes).collect();
     assert_eq!(lengths, [1_000, 70, 70, 70, 1_000, 1_000]);
-    let header = &bench.world.sent[1].packet;
+    let header = &bench.world.left[1].packet;
     assert_eq!(header.shims.get::<Trimmed>(), Some(Trimmed { frame_bytes: 1_000 }));
     assert_eq!(header.transport, data(1_000).transport, "the receiver reads which data is missing");
     assert_eq!((bench.world.ended.len(), counter(&bench, "packets trimmed")), (0, 3));
@@ -77,7 +74,7 @@ fn what_the_queue_refuses_leaves_as_a_header_before_the_data() {
 
 #[test]
 fn a_header_for_which_there_is_no_room_ends() {
-    let bench = burst(Settings { queue: QueueLimit::Packets(2), ..SETTINGS }, &[data(1_000); 7]);
+    let bench = burst(Settings { queue: QueueLength::Packets(2), ..SETTINGS }, &[data(1_000); 7]);
     assert_eq!(bench.ended(), [(5, DropReason::QueueFull), (6, DropReason::QueueFull)]);
     assert_eq!((counter(&bench, "packets trimmed"), counter(&bench, "headers lost")), (4, 2));
 }
@@ -108,10 +105,9 @@ fn headers_of_other_switches_and_acknowledgements_go_first() {
 
 #[test]
 fn ten_headers_leave_for_each_full_frame_while_both_wait() {
-    let share = Share::HeadersPerPacket(10);
-    let settings = Settings { share, limit: QueueLimit::Packets(5), ..SETTINGS };
+    let settings = Settings { headers_per_packet: 10, limit: QueueLimit::Packets(5), ..SETTINGS };
     let bench = burst(settings, &[data(1_518); 45]);
-    let order: Vec<bool> = bench.world.sent.iter().map(|sent| sent.packet.is_trimmed()).collect();
+    let order: Vec<bool> = bench.world.left.iter().map(|sent| sent.packet.is_trimmed()).collect();
     // In between lie whole turns of headers, until none is left.
     let runs: Vec<usize> = order.split(|is_header| !is_header).map(<[bool]>::len).collect();
     assert_eq!(runs.iter().sum::<usize>(), 40);
@@ -131,12 +127,11 @@ proptest! {
     #[test]
     fn every_packet_leaves_whole_or_cut_or_ends_once(
         arrivals in prop::collection::vec((0u64..1_500, 64u32..1_519), 1..200),
-        limit in 1u32..9, queue in 1u32..20, shares in any::<bool>(), headers in 0u32..12,
+        limit in 1u32..9, queue in 1u64..20, shares in any::<bool>(), headers_per_packet in 0u32..12,
     ) {
         let buffer = if shares { BufferPolicy::Shared { capacity_bytes: 12_000, alpha: 1.0 } } else { BufferPolicy::Static };
-        let share = if headers == 0 { Share::HeadersFirst } else { Share::HeadersPerPacket(headers) };
-        let (limit, queue) = (QueueLimit::Packets(limit), QueueLimit::Packets(queue));
-        let mut bench = bench(Settings { limit, queue, buffer, share, control_too: true });
+        let (limit, queue) = (QueueLimit::Packets(limit), QueueLength::Packets(queue));
+        let mut bench = bench(Settings { limit, queue, buffer, headers_per_packet, control_too: true });
         let mut at = Time::ZERO;
         for &(gap_ns, frame_bytes) in &arrivals {
             at += Duration::from_ns(gap_ns);
@@ -144,7 +139,7 @@ proptest! {
         }
         bench.finish();
         let of = |is_whole: bool| {
-            let chosen = bench.world.sent.iter().map(|sent| sent.packet).filter(move |packet| {
+            let chosen = bench.world.left.iter().map(|sent| sent.packet).filter(move |packet| {
                 packet.transport.has_payload() && packet.is_trimmed() != is_whole
             });
             chosen.map(|packet| packet.frame).collect::<Vec<_>>()

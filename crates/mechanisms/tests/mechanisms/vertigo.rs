@@ -2,13 +2,13 @@
 
 use hitless_engine::RandomStreams;
 use hitless_mechanisms::Vertigo;
-use hitless_mechanisms::vertigo::{SortedPort, VertigoConfig};
+use hitless_mechanisms::vertigo::{SortedPort, VertigoSettings};
 use hitless_switch::{Architecture, BufferPolicy, DropReason, PortConfig, PortState, QueueConfig, QueueLimit, Switch};
 use hitless_wire::shim::DetourCount;
 use hitless_wire::{BitRate, Duration, Packet, PortId, PriorityMark, Time};
 use proptest::prelude::*;
 
-use crate::one_switch::OneSwitch;
+use crate::one_switch::{OneSwitch, detours};
 
 const HOST: PortId = PortId(0);
 /// The port that routing chooses for every packet.
@@ -22,7 +22,7 @@ struct Settings {
     buffer: BufferPolicy,
     candidates: u8,
     to_arrival_port: bool,
-    records_ranks: bool,
+    record_ranks: bool,
     /// Sorted ports; the others have plain queues.
     sorted: usize,
     out_faces_switch: bool,
@@ -34,7 +34,7 @@ const SETTINGS: Settings = Settings {
     buffer: BufferPolicy::Static,
     candidates: 2,
     to_arrival_port: true,
-    records_ranks: false,
+    record_ranks: false,
     sorted: 6,
     out_faces_switch: false,
     seed: 1,
@@ -47,15 +47,12 @@ fn bench(settings: Settings) -> OneSwitch {
     let ports = (0..6).map(|number| PortConfig { faces_switch: faces_switch(number), ..port.clone() }).collect();
     let sorted = |number| SortedPort { port: PortId(number), faces_host: !faces_switch(number) };
     let order = [1, 3, 4, 5, 0, 2];
-    let vertigo = Vertigo::new(VertigoConfig {
-        ports: order[..settings.sorted].iter().map(|&number| sorted(number)).collect(),
-        candidates: settings.candidates,
-        to_arrival_port: settings.to_arrival_port,
-        records_ranks: settings.records_ranks,
-        stream: RandomStreams::new(settings.seed).stream("vertigo"),
-    });
+    let ports_sorted = order[..settings.sorted].iter().map(|&number| sorted(number)).collect();
+    let Settings { candidates, to_arrival_port, record_ranks, .. } = settings;
+    let parameters = VertigoSettings { ports: Vec::new(), candidates, to_arrival_port, record_ranks };
+    let vertigo = Vertigo::new(ports_sorted, &parameters, RandomStreams::new(settings.seed).stream("vertigo"));
     let architecture = Architecture { checked: true, ..Architecture::tofino_like() };
-    OneSwitch::new(Switch::new(architecture, ports, settings.buffer, vec![vertigo.into()]), |_| OUT)
+    OneSwitch::new(Switch::new(architecture, ports, settings.buffer, vec![Box::new(vertigo)]), |_| OUT)
 }
 
 fn packet(rank_bytes: u32, frame_bytes: u32) -> Packet {
@@ -79,11 +76,11 @@ fn burst(settings: Settings, port: PortId, ranks: &[u32]) -> OneSwitch {
 fn the_most_urgent_stay_and_leave_in_the_order_of_their_urgency() {
     let bench = burst(SETTINGS, HOST, &[9, 8, 7, 2, 5, 1, 3]);
     // The first is in transmission.
-    assert_eq!(bench.sent_by(OUT), [0, 5, 3]);
-    let mut deflected: Vec<_> = NEIGHBOURS.iter().flat_map(|&port| bench.sent_by(port)).collect();
+    assert_eq!(bench.left_by(OUT), [0, 5, 3]);
+    let mut deflected: Vec<_> = NEIGHBOURS.iter().flat_map(|&port| bench.left_by(port)).collect();
     deflected.sort_unstable();
     assert_eq!(deflected, [1, 2, 4, 6]);
-    assert_eq!((bench.sent_by(HOST), bench.sent_by(OTHER_HOST)), (vec![], vec![]), "no other host gets a packet");
+    assert_eq!((bench.left_by(HOST), bench.left_by(OTHER_HOST)), (vec![], vec![]), "no other host gets a packet");
     assert_eq!(bench.ended(), []);
     let names = ["packets seen", "packets that had to leave", "packets driven out of the queue", "packets deflected"];
     // 2 drives out 8, 5 drives out 7, 1 drives out 5, and 3 is refused.
@@ -100,9 +97,9 @@ fn a_victim_is_put_into_a_full_queue_whose_worst_packet_ends() {
     }
     [9, 4, 4, 8, 6, 7, 5].iter().for_each(|&rank| bench.arrive(Time::ZERO, HOST, packet(rank, 1_000)));
     bench.finish();
-    assert_eq!(bench.sent_by(OUT), [0, 1]);
+    assert_eq!(bench.left_by(OUT), [0, 1]);
     // The first victim is in transmission; 8, 6 and 7 gave way to 5.
-    assert_eq!(bench.sent_by(NEIGHBOURS[0]), [2, 6]);
+    assert_eq!(bench.left_by(NEIGHBOURS[0]), [2, 6]);
     let reasons = [(3, DropReason::Evicted), (5, DropReason::QueueFull), (4, DropReason::Evicted)];
     assert_eq!(bench.ended(), reasons);
     assert_eq!(bench.counter("port 3", "packets given up for a deflected one"), 3);
@@ -120,7 +117,7 @@ fn of_two_random_neighbours_the_less_loaded_gets_the_victim() {
             // Two to the host stay; the third is a victim, and goes to either neighbour; the fourth to the other.
             [0, 0, 3, 3].iter().for_each(|&rank| bench.arrive(Time::ZERO, HOST, packet(rank, 1_000)));
             bench.finish();
-            reached_full += u32::from(bench.sent_by(NEIGHBOURS[0]).len() != 1);
+            reached_full += u32::from(bench.left_by(NEIGHBOURS[0]).len() != 1);
         }
         assert_eq!(reached_full > 50, least == 1, "{candidates} candidates, {reached_full} times the loaded one");
         assert!(candidates == 1 || reached_full == 0);
@@ -132,7 +129,7 @@ fn a_packet_may_go_back_to_where_it_came_from_unless_that_is_forbidden() {
     for to_arrival_port in [true, false] {
         let bench = burst(Settings { to_arrival_port, ..SETTINGS }, NEIGHBOURS[0], &[1; 12]);
         let back = bench.counter("port 1", "packets sent back to where they came from");
-        assert_eq!((back > 0, bench.sent_by(NEIGHBOURS[0]).is_empty()), (to_arrival_port, !to_arrival_port));
+        assert_eq!((back > 0, bench.left_by(NEIGHBOURS[0]).is_empty()), (to_arrival_port, !to_arrival_port));
     }
 }
 
@@ -151,8 +148,8 @@ fn a_victim_without_a_neighbour_ends() {
 #[test]
 fn a_neighbour_whose_queue_is_not_sorted_takes_what_it_has_room_for() {
     let bench = burst(Settings { sorted: 1, ..SETTINGS }, HOST, &[1; 20]);
-    assert_eq!(bench.sent_by(OUT).len(), 3);
-    let deflected: Vec<_> = NEIGHBOURS.iter().map(|&port| bench.sent_by(port).len()).collect();
+    assert_eq!(bench.left_by(OUT).len(), 3);
+    let deflected: Vec<_> = NEIGHBOURS.iter().map(|&port| bench.left_by(port).len()).collect();
     assert!(deflected.iter().all(|&count| count <= 3) && bench.world.ended.len() >= 8, "{deflected:?}");
 }
 
@@ -165,7 +162,8 @@ fn deflections_are_counted_in_the_packet_until_it_leaves_for_its_host() {
     [0; 3].iter().for_each(|&rank| bench.arrive(Time::ZERO, HOST, packet(rank, 1_000)));
     bench.arrive(Time::ZERO, NEIGHBOURS[0], wanderer);
     bench.finish();
-    let counts: Vec<_> = bench.world.sent.iter().filter_map(|sent| Some((sent.port == OUT, sent.detours()?))).collect();
+    let counts: Vec<_> =
+        bench.world.left.iter().filter_map(|sent| Some((sent.port == OUT, detours(&sent.packet)?))).collect();
     assert!(counts.contains(&(false, 5)) && !counts.iter().any(|&(is_out, _)| is_out), "{counts:?}");
     assert_eq!(bench.counter("switch", "most deflections of a packet"), 5);
     let report = bench.report();
@@ -175,12 +173,12 @@ fn deflections_are_counted_in_the_packet_until_it_leaves_for_its_host() {
 
 #[test]
 fn ranks_are_recorded_where_that_is_asked_for() {
-    for records_ranks in [true, false] {
-        let bench = burst(Settings { records_ranks, ..SETTINGS }, HOST, &[0, 1_000, 1_000, 250]);
+    for record_ranks in [true, false] {
+        let bench = burst(Settings { record_ranks, ..SETTINGS }, HOST, &[0, 1_000, 1_000, 250]);
         let report = bench.report();
         let of_out = report.histograms.iter().find(|(scope, name, _)| scope == "port 1" && name.starts_with("rank"));
         let values = of_out.map(|(_, _, ranks)| [0, 250, 1_000].map(|rank| ranks.count_at(rank)));
-        assert_eq!(values, records_ranks.then_some([1, 1, 2]));
+        assert_eq!(values, record_ranks.then_some([1, 1, 2]));
     }
 }
 
@@ -191,7 +189,7 @@ fn each_neighbour_with_the_same_load_is_as_likely_as_the_others() {
         let mut counts = [0u32; 3];
         for seed in 0..3_000 {
             let bench = burst(Settings { seed, candidates, ..SETTINGS }, HOST, &[1; 4]);
-            let chosen = NEIGHBOURS.iter().position(|&port| bench.sent_by(port).len() == 1);
+            let chosen = NEIGHBOURS.iter().position(|&port| bench.left_by(port).len() == 1);
             counts[chosen.expect("one was deflected")] += 1;
         }
         let chi_square: f64 = counts.iter().map(|&count| (f64::from(count) - 1_000.0).powi(2) / 1_000.0).sum();
@@ -227,14 +225,14 @@ proptest! {
         all.extend(bench.ended().iter().map(|&(number, _)| number));
         all.sort_unstable();
         prop_assert_eq!(all, (0..arrivals.len() as u32).collect::<Vec<_>>());
-        prop_assert_eq!(bench.sent_by(HOST).len() + bench.sent_by(OTHER_HOST).len(), 0);
-        let elsewhere: usize = NEIGHBOURS.iter().map(|&port| bench.sent_by(port).len()).sum();
+        prop_assert_eq!(bench.left_by(HOST).len() + bench.left_by(OTHER_HOST).len(), 0);
+        let elsewhere: usize = NEIGHBOURS.iter().map(|&port| bench.left_by(port).len()).sum();
         let deflected = bench.counter("port 1", "packets deflected");
         if sorted >= 4 {
             let given_up: u64 = (3..6).map(|port| bench.counter(&format!("port {port}"), "packets given up for a deflected one")).sum();
             prop_assert_eq!(elsewhere as u64 + given_up, deflected);
             prop_assert_eq!(bench.world.ended.len() as u64, given_up + bench.counter("port 1", "packets with nowhere to go"));
         }
-        prop_assert_eq!(&run().world.sent, &bench.world.sent, "the same seed, the same way");
+        prop_assert_eq!(&run().world.left, &bench.world.left, "the same seed, the same way");
     }
 }

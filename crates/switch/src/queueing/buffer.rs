@@ -70,6 +70,7 @@ impl SharedBuffer {
     /// Accounts for a frame that was announced and has come, whether it is admitted or not.
     #[inline]
     pub fn end_way(&mut self, bytes: u32) {
+        debug_assert!(u64::from(bytes) <= self.underway_bytes, "more has come than was announced");
         self.underway_bytes -= u64::from(bytes);
     }
 

@@ -3,10 +3,10 @@
 use hitless_engine::Ring;
 use hitless_wire::{Duration, Time};
 
+use super::config::{QueueConfig, QueueLimit};
 use super::marking::EcnMarker;
-use super::{QueueConfig, QueueLimit};
 
-/// What became of a packet that was offered to a lane.
+/// What became of a packet that was offered to a scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
     /// Its last bit leaves the queue's server at `departs_at`.
@@ -25,7 +25,7 @@ pub enum Admission {
 /// Packets that have departed are taken out only when somebody must know the exact depth: while the queue is short
 /// of every limit even with them, they do not matter.
 #[derive(Debug)]
-pub struct FifoLane {
+pub struct FifoScheduler {
     busy_until: Time,
     /// The last time at which a packet was offered: no depth is asked of before.
     offered_at: Time,
@@ -38,8 +38,8 @@ pub struct FifoLane {
     marker: EcnMarker,
 }
 
-impl FifoLane {
-    /// An empty lane with the limits of `config`.
+impl FifoScheduler {
+    /// An empty scheduler with the limits of `config`.
     pub fn new(config: &QueueConfig) -> Self {
         let (limit_packets, limit_bytes) = match config.limit {
             QueueLimit::Unlimited => (usize::MAX, u64::MAX),
@@ -65,6 +65,7 @@ impl FifoLane {
     /// Calls must come in the order of `at`.
     #[inline(always)]
     pub fn offer(&mut self, at: Time, frame_bytes: u32, transmission: Duration) -> Admission {
+        debug_assert!(at >= self.offered_at, "packets are offered in the order of time");
         self.offered_at = at;
         let begins_at = if self.busy_until <= at {
             self.waiting.clear();
@@ -104,8 +105,8 @@ impl FifoLane {
         self.bytes
     }
 
-    /// Packets and bytes that will be in the queue `at` if none is offered until then, the frame in transmission included;
-    /// nothing is offered before `from`, which is not after `at`.
+    /// Packets and bytes that will be in the queue `at` if none is offered until then, the frame in transmission
+    /// included; nothing is offered before `from`, which is not after `at`.
     pub(crate) fn backlog(&mut self, from: Time, at: Time) -> (usize, u64) {
         self.release_until(from.max(self.offered_at));
         let departed = self.waiting.iter().take_while(|&(departs_at, _)| departs_at <= at);
@@ -136,35 +137,38 @@ mod tests {
     use super::super::EcnThreshold;
     use super::*;
 
-    fn lane(limit: QueueLimit, ecn: EcnThreshold) -> FifoLane {
-        FifoLane::new(&QueueConfig::normal(limit).with_ecn(ecn))
+    fn scheduler(limit: QueueLimit, ecn: EcnThreshold) -> FifoScheduler {
+        FifoScheduler::new(&QueueConfig::normal(limit).with_ecn(ecn))
     }
 
     #[test]
     fn departures_follow_each_other_without_gap() {
-        let mut lane = lane(QueueLimit::Unlimited, EcnThreshold::Off);
+        let mut scheduler = scheduler(QueueLimit::Unlimited, EcnThreshold::Off);
         let step = Duration(100);
         for expected in [100, 200, 300] {
-            assert_eq!(lane.offer(Time(0), 1, step), Admission::Accepted { departs_at: Time(expected), mark: false });
+            assert_eq!(
+                scheduler.offer(Time(0), 1, step),
+                Admission::Accepted { departs_at: Time(expected), mark: false }
+            );
         }
-        assert_eq!(lane.offer(Time(1_000), 1, step), Admission::Accepted { departs_at: Time(1_100), mark: false });
+        assert_eq!(scheduler.offer(Time(1_000), 1, step), Admission::Accepted { departs_at: Time(1_100), mark: false });
     }
 
     #[test]
     fn a_departed_packet_makes_room() {
-        let mut lane = lane(QueueLimit::Packets(1), EcnThreshold::Off);
-        lane.offer(Time(0), 1, Duration(100));
-        assert_eq!(lane.offer(Time(99), 1, Duration(100)), Admission::Full);
-        assert!(matches!(lane.offer(Time(100), 1, Duration(100)), Admission::Accepted { .. }));
+        let mut scheduler = scheduler(QueueLimit::Packets(1), EcnThreshold::Off);
+        scheduler.offer(Time(0), 1, Duration(100));
+        assert_eq!(scheduler.offer(Time(99), 1, Duration(100)), Admission::Full);
+        assert!(matches!(scheduler.offer(Time(100), 1, Duration(100)), Admission::Accepted { .. }));
     }
 
     #[test]
     fn marks_when_the_threshold_is_before_the_packet() {
-        let mut lane = lane(QueueLimit::Bytes(3_000), EcnThreshold::Bytes(1_500));
-        let marks: Vec<_> = (0..3).map(|_| lane.offer(Time(0), 1_500, Duration(10))).collect();
+        let mut scheduler = scheduler(QueueLimit::Bytes(3_000), EcnThreshold::Bytes(1_500));
+        let marks: Vec<_> = (0..3).map(|_| scheduler.offer(Time(0), 1_500, Duration(10))).collect();
         assert!(matches!(marks[0], Admission::Accepted { mark: false, .. }));
         assert!(matches!(marks[1], Admission::Accepted { mark: true, .. }));
         assert_eq!(marks[2], Admission::Full);
-        assert_eq!((lane.depth_bytes(Time(0)), lane.depth_bytes(Time(10))), (3_000, 1_500));
+        assert_eq!((scheduler.depth_bytes(Time(0)), scheduler.depth_bytes(Time(10))), (3_000, 1_500));
     }
 }

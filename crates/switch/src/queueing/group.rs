@@ -1,12 +1,12 @@
 //! A group of queues that one mechanism fills in rounds: the second level of scheduling.
 //!
-//! To the other queues of its port a group is like one queue of its level. Queue `round mod count` of a group is for the
-//! packets of that round; the discipline of the group serves one round after the other and tells which it is at.
+//! To the other queues of its port a group is like one queue of its level. Queue `round mod count` of a group is for
+//! the packets of that round; the discipline of the group serves one round after the other and tells which it is at.
 
 use hitless_wire::{Duration, QueueId, Time};
 
+use super::config::{QueueConfig, QueueLimit};
 use super::deficit::DeficitRoundRobin;
-use super::{QueueConfig, QueueLimit};
 
 /// How the queues of a group take turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,8 +25,8 @@ pub enum GroupDiscipline {
         /// Bytes for a queue in each turn.
         quantum_bytes: u32,
     },
-    /// Strict priority among the queues of either half, and of one half over the other, which [`super::ManagedLane::swap_halves`]
-    /// exchanges (AFQ, section 4).
+    /// Strict priority among the queues of either half, and of one half over the other, which
+    /// [`super::QueuedScheduler::swap_halves`] exchanges (AFQ, section 4).
     SwappedHalves,
 }
 

@@ -2,11 +2,12 @@
 
 use std::collections::VecDeque;
 
-use super::QueueOrder;
-use super::managed::Entry;
+use super::config::QueueOrder;
+use super::entry::Entry;
 
-/// Packets in line. By rank they lie in a ring that is kept sorted: the place of a packet is found by bisection, and those
-/// on the shorter side of it move up by one, which among the few hundred packets of a port is a copy of 2 KB at most.
+/// Packets in line. By rank they lie in a ring that is kept sorted: the place of a packet is found by bisection, and
+/// those on the shorter side of it move up by one, which among the few hundred packets of a port is a copy of 2 KB at
+/// most.
 #[derive(Debug)]
 pub(super) struct Waiting {
     entries: VecDeque<Entry>,

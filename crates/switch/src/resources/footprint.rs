@@ -1,7 +1,8 @@
 //! The arithmetic from registers to stages, units and blocks.
 
-use super::{Budget, Kept, Resources};
-use crate::register::Half;
+use super::budget::Budget;
+use super::statement::{Kept, Resources};
+use crate::half::Half;
 
 /// What mechanisms take of one pipeline, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,16 +1,14 @@
 //! What ingress sees of queues: any port's, with what is on its way there, and whether a packet will be taken.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
-use hitless_engine::{PacketHandle, PacketStore};
 use hitless_switch::queueing::flow::{ClassWeights, DrrConfig};
+use hitless_switch::testing::Harness;
 use hitless_switch::{
-    Architecture, BufferPolicy, Context, DepthVisibility, DropReason, Environment, FlowQueueing, HookSet, Mechanism,
-    PortConfig, QueueConfig, QueueLimit, Report, Resources, Subscriptions, Switch, SwitchEvent, Verdict,
+    Architecture, BufferPolicy, Context, DepthVisibility, DropReason, FlowQueueing, HookSet, Mechanism, Needs,
+    PortConfig, QueueConfig, QueueLimit, Report, Resources, Switch, Verdict,
 };
-use hitless_wire::{BitRate, Duration, HostId, Packet, PortId, QueueId, Time};
+use hitless_wire::{BitRate, Duration, Packet, PortId, QueueId, Time};
 use proptest::prelude::*;
 
 const IN: PortId = PortId(0);
@@ -19,49 +17,18 @@ const OUT: PortId = PortId(1);
 const NEVER_WHEN_ONE_LEAVES_PS: u64 = 7;
 const QUEUE: QueueId = QueueId(0);
 
-/// Keeps time and events, and writes down the packets' numbers that ended for want of room.
-#[derive(Default)]
-struct World {
-    packets: PacketStore,
-    events: BTreeMap<(Time, u64), SwitchEvent>,
-    count: u64,
-    refused: Vec<u32>,
-}
-
-impl Environment for World {
-    fn packets(&mut self) -> &mut PacketStore {
-        &mut self.packets
-    }
-    fn route(&mut self, _packet: PacketHandle) -> Option<PortId> {
-        Some(OUT)
-    }
-    fn schedule(&mut self, at: Time, event: SwitchEvent) {
-        self.count += 1;
-        self.events.insert((at, self.count), event);
-    }
-    fn transmit(&mut self, _port: PortId, packet: PacketHandle, _last_bit_at: Time) {
-        self.packets.remove(packet);
-    }
-    fn created(&mut self, _packet: PacketHandle) {}
-    fn ended(&mut self, packet: PacketHandle, reason: DropReason) {
-        assert!(matches!(reason, DropReason::QueueFull | DropReason::BufferFull), "{reason:?}");
-        self.refused.push(self.packets[packet].source.0);
-        self.packets.remove(packet);
-    }
-}
-
 /// Asks of every packet whether there is room for it.
 struct Oracle {
     /// By packet: the committed bytes that it saw, and whether room was promised.
-    answers: Rc<RefCell<Vec<(u64, bool)>>>,
+    answers: Arc<Mutex<Vec<(u64, bool)>>>,
     acts_in_egress: bool,
 }
 
 impl Mechanism for Oracle {
-    fn subscriptions(&mut self, _: &[usize]) -> Subscriptions {
+    fn needs(&mut self, _: &[usize]) -> Needs {
         let towards = HookSet::INGRESS_TOWARDS;
         let hooks = if self.acts_in_egress { towards.with(HookSet::EGRESS) } else { towards };
-        Subscriptions { hooks: vec![(OUT, hooks)], ..Subscriptions::default() }
+        Needs { hooks: vec![(OUT, hooks)], ..Needs::default() }
     }
     fn report(&self, _: Time) -> Report {
         Report::new("oracle")
@@ -69,10 +36,10 @@ impl Mechanism for Oracle {
     fn resources(&self) -> Resources {
         Resources::new("oracle")
     }
-    fn ingress<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
-        let answer = (context.committed_bytes(OUT, QUEUE), context.has_room(OUT, QUEUE));
-        assert!(context.queue_bytes(OUT, QUEUE) <= answer.0 || !self.acts_in_egress);
-        self.answers.borrow_mut().push(answer);
+    fn ingress(&mut self, context: &mut Context<'_>) -> Verdict {
+        let answer = (context.queue(OUT, QUEUE).committed_bytes(), context.queue(OUT, QUEUE).has_room());
+        assert!(context.queue(OUT, QUEUE).bytes() <= answer.0 || !self.acts_in_egress);
+        self.answers.lock().expect("no other thread").push(answer);
         Verdict::Continue
     }
 }
@@ -103,28 +70,25 @@ fn run(case: &Case, arrivals: &[(u64, u32)]) -> Outcome {
         depth_visibility: DepthVisibility::IngressAndEgress,
         ..Architecture::tofino_like()
     };
-    let answers = Rc::default();
-    let oracle = Oracle { answers: Rc::clone(&answers), acts_in_egress: case.acts_in_egress };
-    let mut switch = Switch::new(architecture, vec![port, out], case.buffer, vec![oracle]);
-    let mut world = World::default();
+    let answers = Arc::default();
+    let oracle = Oracle { answers: Arc::clone(&answers), acts_in_egress: case.acts_in_egress };
+    let switch = Switch::new(architecture, vec![port, out], case.buffer, vec![Box::new(oracle)]);
+    let mut harness = Harness::of_one(switch, |_| OUT);
     let mut at = Time::ZERO;
-    for (number, &(gap_ns, frame_bytes)) in arrivals.iter().enumerate() {
+    for &(gap_ns, frame_bytes) in arrivals {
         at += Duration::from_ps(gap_ns * 1_000 + NEVER_WHEN_ONE_LEAVES_PS * u64::from(gap_ns > 0));
-        run_until(&mut switch, &mut world, at);
-        let packet = Packet { frame_bytes, ttl: 9, source: HostId(number as u32), ..Packet::default() };
-        let handle = world.packets.insert(packet);
-        switch.receive(at, IN, handle, &mut world);
+        harness.arrive(at, IN, Packet { frame_bytes, ttl: 9, ..Packet::default() });
     }
-    run_until(&mut switch, &mut world, Time::NEVER);
-    assert_eq!(world.packets.alive(), 0);
-    let taken = (0..arrivals.len() as u32).map(|number| !world.refused.contains(&number)).collect();
-    Outcome { answers: answers.take(), taken, violation: switch.violation().is_some() }
-}
-
-fn run_until(switch: &mut Switch<Oracle>, world: &mut World, limit: Time) {
-    while let Some(entry) = world.events.first_entry().filter(|entry| entry.key().0 < limit) {
-        let ((at, _), event) = entry.remove_entry();
-        switch.handle(at, event, world);
+    harness.run_until(Time::NEVER);
+    assert_eq!(harness.world.packets.alive(), 0);
+    let ended = harness.ended();
+    let for_want_of_room = |reason| matches!(reason, DropReason::QueueFull | DropReason::BufferFull);
+    assert!(ended.iter().all(|&(_, reason)| for_want_of_room(reason)), "{ended:?}");
+    let taken = (0..arrivals.len() as u32).map(|number| ended.iter().all(|&(refused, _)| refused != number)).collect();
+    Outcome {
+        answers: std::mem::take(&mut *answers.lock().expect("no other thread")),
+        taken,
+        violation: harness.switches[0].violation().is_some(),
     }
 }
 
@@ -146,10 +110,10 @@ const PLAIN: Case = Case {
 };
 
 proptest! {
-    /// A FIFO lane knows its departures: what it promises is what happens. When it is told of packets on their way to it
-    /// only later, it may be emptier than promised, never fuller.
+    /// A FIFO scheduler knows its departures: what it promises is what happens. When it is told of packets on their way
+    /// to it only later, it may be emptier than promised, never fuller.
     #[test]
-    fn a_fifo_lane_takes_exactly_those_for_whom_it_has_room(
+    fn a_fifo_scheduler_takes_exactly_those_for_whom_it_has_room(
         limit in limits(), arrivals in arrivals(), latency_ns in prop_oneof![Just(0u64), Just(150), Just(200), Just(700)],
     ) {
         let outcome = run(&Case { limit, latency_ns, ..PLAIN }, &arrivals);
@@ -160,10 +124,10 @@ proptest! {
         prop_assert!(!outcome.violation);
     }
 
-    /// A managed lane may be emptier than promised by the time that a packet is there, never fuller; without latency it
-    /// is neither, for packets that come one at a time.
+    /// A queued scheduler may be emptier than promised by the time that a packet is there, never fuller; without
+    /// latency it is neither, for packets that come one at a time.
     #[test]
-    fn a_managed_lane_takes_those_for_whom_it_has_room(
+    fn a_queued_scheduler_takes_those_for_whom_it_has_room(
         limit in limits(), arrivals in arrivals(), latency_ns in prop_oneof![Just(0u64), Just(200), Just(700)], shares in any::<bool>(),
     ) {
         let buffer = if shares { BufferPolicy::Shared { capacity_bytes: 8_000, alpha: 1.0 } } else { BufferPolicy::Static };

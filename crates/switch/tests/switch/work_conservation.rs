@@ -1,18 +1,18 @@
-//! No lane is idle that holds a packet which may go, whatever its discipline and whatever was before.
+//! No scheduler is idle that holds a packet which may go, whatever its discipline and whatever was before.
 
 use hitless_engine::PacketHandle;
 use hitless_switch::queueing::flow::{CodelConfig, FqCodelConfig, IdealFqConfig};
-use hitless_switch::queueing::managed::Offer;
-use hitless_switch::queueing::{Claim, Entry, ManagedLane, SharedBuffer, Taken};
+use hitless_switch::queueing::queued::Offer;
+use hitless_switch::queueing::{Claim, Entry, QueuedScheduler, SharedBuffer, Taken};
 use hitless_switch::{
     BufferPolicy, FlowQueueing, GroupDiscipline, LatePackets, QueueConfig, QueueGroup, QueueLimit, QueueOrder,
 };
 use hitless_wire::{Duration, QueueId, Time};
 use proptest::prelude::*;
 
-use super::flow_queueing::lane::{DRR, IDEAL, SFQ, arriving, ended, lane as flow_lane};
+use super::flow_queueing::scheduler::{DRR, IDEAL, SFQ, arriving, ended, scheduler as flow_scheduler};
 
-/// Something that happens to a lane.
+/// Something that happens to a scheduler.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Arrive { queue: u8, bytes: u32 },
@@ -80,9 +80,9 @@ fn groups() -> impl Strategy<Value = Option<QueueGroup>> {
     }))
 }
 
-/// A managed lane, and what is known of it from what was done to it.
+/// A queued scheduler, and what is known of it from what was done to it.
 struct Watched {
-    lane: ManagedLane,
+    scheduler: QueuedScheduler,
     buffer: SharedBuffer,
     group: Option<QueueGroup>,
     own_queues: u8,
@@ -97,13 +97,13 @@ struct Watched {
 impl Watched {
     fn new(queues: &[QueueConfig], group: Option<QueueGroup>, by_credit: Option<u8>) -> Self {
         let count = queues.len() + group.map_or(0, |group| usize::from(group.queues));
-        let mut lane = ManagedLane::new(queues, group);
+        let mut scheduler = QueuedScheduler::new(queues, group);
         let credit = by_credit.map(|queue| (queue % queues.len() as u8, 0));
         if let Some((queue, _)) = credit {
-            lane.schedule_by_credit(QueueId(queue));
+            scheduler.schedule_by_credit(QueueId(queue));
         }
         Self {
-            lane,
+            scheduler,
             buffer: SharedBuffer::new(BufferPolicy::Static),
             group,
             own_queues: queues.len() as u8,
@@ -138,31 +138,31 @@ impl Watched {
 
     fn arrive(&mut self, queue: QueueId, frame_bytes: u32) {
         let entry = Entry { packet: PacketHandle(0), frame_bytes, enqueued_at: self.now };
-        if self.lane.is_by_rank(queue) {
+        if self.scheduler.is_by_rank(queue) {
             let rank = frame_bytes % 4;
-            let _ = self.lane.offer_by_rank(queue, rank, entry, Claim::OnlyIfItFits, &mut self.buffer);
-            drop(self.lane.take_evicted());
+            let _ = self.scheduler.offer_by_rank(queue, rank, entry, Claim::OnlyIfItFits, &mut self.buffer);
+            drop(self.scheduler.take_evicted());
         } else if queue.0 < self.own_queues {
-            self.lane.offer(queue, 0, entry);
+            self.scheduler.offer(queue, 0, entry);
         } else {
             // Any round from late ones to those that have no queue of their own yet.
-            let rounds = self.lane.rounds(self.now).expect("the lane has a group");
+            let rounds = self.scheduler.rounds(self.now).expect("the scheduler has a group");
             let count = u64::from(self.waiting.len() as u8 - self.own_queues);
             let round = (rounds.oldest + u64::from(frame_bytes) % (count + 2)).saturating_sub(1);
             let queue = QueueId(self.own_queues + (round % count) as u8);
-            let before = self.lane.group_packets();
-            let offer = self.lane.offer(queue, round as u8, entry);
+            let before = self.scheduler.group_packets();
+            let offer = self.scheduler.offer(queue, round as u8, entry);
             let is_in = matches!(offer, Offer::Queued { .. });
-            assert_eq!(self.lane.group_packets(), before + usize::from(is_in));
+            assert_eq!(self.scheduler.group_packets(), before + usize::from(is_in));
         }
     }
 
-    /// What the lane does when its server is free.
+    /// What the scheduler does when its server is free.
     fn leave(&mut self) {
         let turns = self.group.map_or(1, |group| usize::from(group.queues) + 1);
         let may_send = self.may_send();
         for _ in 0..=turns {
-            match self.lane.take() {
+            match self.scheduler.take() {
                 Taken::Packet(queue, _) => {
                     assert!(may_send, "queue {queue:?} was not to be served");
                     if let Some((of, credit)) = &mut self.credit
@@ -184,33 +184,33 @@ impl Watched {
             Step::Arrive { queue, bytes } => self.arrive(self.any(queue), bytes),
             Step::Leave => self.leave(),
             Step::Pause { queue } => {
-                self.lane.pause(self.any(queue));
+                self.scheduler.pause(self.any(queue));
                 self.set_paused(self.any(queue), true);
             }
             Step::Resume { queue } => {
-                self.lane.resume(self.any(queue));
+                self.scheduler.resume(self.any(queue));
                 self.set_paused(self.any(queue), false);
             }
             Step::Close { but } => {
                 let open = self.any(but);
-                self.lane.close_all_but(&[open]);
+                self.scheduler.close_all_but(&[open]);
                 (0..self.waiting.len()).for_each(|queue| self.is_closed[queue] |= queue != usize::from(open.0));
             }
             Step::Open => {
-                self.lane.open_all();
+                self.scheduler.open_all();
                 self.is_closed.fill(false);
             }
             Step::Grant => {
                 if let Some((queue, credit)) = &mut self.credit {
-                    self.lane.grant(QueueId(*queue), 2);
+                    self.scheduler.grant(QueueId(*queue), 2);
                     *credit += 2;
                 }
             }
-            Step::Swap => self.lane.swap_halves(),
+            Step::Swap => self.scheduler.swap_halves(),
             Step::Wait { ns } => self.now += Duration::from_ns(ns),
         }
         for queue in 0..self.waiting.len() {
-            self.waiting[queue] = u32::from(self.lane.depth_bytes(QueueId(queue as u8)) > 0);
+            self.waiting[queue] = u32::from(self.scheduler.depth_bytes(QueueId(queue as u8)) > 0);
         }
     }
 }
@@ -237,7 +237,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_managed_lane_is_idle_that_has_a_packet_which_may_go(
+    fn no_queued_scheduler_is_idle_that_has_a_packet_which_may_go(
         queues in queues(),
         group in groups(),
         by_credit in prop::option::of(0u8..6),
@@ -246,45 +246,45 @@ proptest! {
         let mut watched = Watched::new(&queues, group, by_credit);
         steps.into_iter().for_each(|step| watched.happen(step));
         // What is held up by nobody leaves.
-        watched.lane.open_all();
+        watched.scheduler.open_all();
         watched.is_closed.fill(false);
         for queue in 0..watched.waiting.len() as u8 {
-            watched.lane.resume(QueueId(queue));
+            watched.scheduler.resume(QueueId(queue));
         }
         watched.is_paused.fill(false);
         (0..200).for_each(|_| watched.happen(Step::Grant));
         (0..200).for_each(|_| watched.happen(Step::Leave));
-        prop_assert_eq!(watched.lane.packets(), 0);
+        prop_assert_eq!(watched.scheduler.packets(), 0);
     }
 
     #[test]
-    fn no_lane_that_queues_by_flow_is_idle_that_has_a_packet(
+    fn no_scheduler_that_queues_by_flow_is_idle_that_has_a_packet(
         config in disciplines_by_flow(),
         limit in limits(),
         steps in steps(),
     ) {
-        let mut lane = flow_lane(config, limit);
+        let mut scheduler = flow_scheduler(config, limit);
         let mut now = Time::ZERO;
         let mut number = 0;
         for step in steps {
             match step {
                 Step::Arrive { queue, bytes } => {
-                    lane.offer(&arriving(number, now, queue.into(), 0, bytes));
-                    ended(&mut lane);
+                    scheduler.offer(&arriving(number, now, queue.into(), 0, bytes));
+                    ended(&mut scheduler);
                     number += 1;
                 }
                 Step::Wait { ns } => now += Duration::from_ns(ns),
                 Step::Leave => {
-                    let sent = lane.take(now).is_some();
-                    let given_up = ended(&mut lane).len();
-                    prop_assert!(sent || lane.packets() == 0, "idle, {} wait, {given_up} given up", lane.packets());
+                    let sent = scheduler.take(now).is_some();
+                    let given_up = ended(&mut scheduler).len();
+                    prop_assert!(sent || scheduler.packets() == 0, "idle, {} wait, {given_up} given up", scheduler.packets());
                 }
                 _ => {}
             }
         }
-        while lane.take(now).is_some() {
-            ended(&mut lane);
+        while scheduler.take(now).is_some() {
+            ended(&mut scheduler);
         }
-        prop_assert_eq!(lane.packets(), 0);
+        prop_assert_eq!(scheduler.packets(), 0);
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::bytes::array;
-use super::{ETHERNET_HEADER_BYTES, MINIMUM_BYTES};
+use super::lengths::{ETHERNET_HEADER_BYTES, MINIMUM_BYTES};
 
 /// An Ethernet address.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

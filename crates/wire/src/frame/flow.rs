@@ -2,16 +2,17 @@
 
 use std::net::IpAddr;
 
-use super::ip::{Fragment, protocol};
-use super::{EtherType, Frame, MacAddress, Ports};
+use super::ethernet::{EtherType, MacAddress};
+use super::ip::{Fragment, Ports, protocol};
+use super::parse::Frame;
 
 /// What the packets of a flow have in common.
 ///
 /// - **IP:** addresses, protocol and ports. The two directions of a connection have different keys.
-/// - **Fragments:** addresses only (and the protocol in IPv4, where every fragment has it). All fragments of a datagram
-///   have the same key, the first included, although it alone has ports; so they share a queue and a path and stay in
-///   order, as do the fragmented datagrams of a pair of hosts among each other. A fragmented datagram may be passed by a
-///   whole one of the same flow.
+/// - **Fragments:** addresses only (and the protocol in IPv4, where every fragment has it). All fragments of a
+///   datagram have the same key, the first included, although it alone has ports; so they share a queue and a path
+///   and stay in order, as do the fragmented datagrams of a pair of hosts among each other. A fragmented datagram may
+///   be passed by a whole one of the same flow.
 /// - **Everything else:** Ethernet addresses and type; all IEEE 802.3 frames with a length are of one type.
 ///
 /// VLAN tags are no part of it.
@@ -64,8 +65,8 @@ impl FlowKey {
         (hash >> 32) as u32 ^ hash as u32
     }
 
-    /// The bytes that are hashed and how many they are, numbers in network order: 4 or 6, source, destination, protocol,
-    /// source port, destination port; or 0, source, destination, type.
+    /// The bytes that are hashed and how many they are, numbers in network order: 4 or 6, source, destination,
+    /// protocol, source port, destination port; or 0, source, destination, type.
     pub fn to_bytes(&self) -> ([u8; KEY_BYTES_MAX], usize) {
         let mut out = KeyBytes { bytes: [0; KEY_BYTES_MAX], length: 0 };
         match *self {
@@ -160,6 +161,13 @@ impl SipState {
     }
 }
 
+impl Frame {
+    /// What the frame's flow is told by: see [`FlowKey`].
+    pub fn flow_key(&self) -> FlowKey {
+        FlowKey::of(self)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,7 +178,11 @@ mod tests {
         /// The standard library's own, which is deprecated for other reasons.
         #[test]
         #[expect(deprecated)]
-        fn the_hash_is_sip_hash_2_4(low in any::<u64>(), high in any::<u64>(), bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+        fn the_hash_is_sip_hash_2_4(
+            low in any::<u64>(),
+            high in any::<u64>(),
+            bytes in prop::collection::vec(any::<u8>(), 0..64),
+        ) {
             let mut oracle = std::hash::SipHasher::new_with_keys(low, high);
             oracle.write(&bytes);
             prop_assert_eq!(sip_hash_2_4(low, high, &bytes), oracle.finish());

@@ -1,6 +1,7 @@
 //! Marking congestion in a frame's own bytes.
 
-use super::{EtherType, Frame};
+use super::ethernet::EtherType;
+use super::parse::Frame;
 
 /// Sets "congestion experienced" (RFC 3168, section 5) in the IP header of a frame; the checksum of an IPv4 header is
 /// kept as right or wrong as it was.

@@ -1,14 +1,14 @@
 //! How urgent a frame's sender holds it, by what a real host can write: the differentiated services code point.
 //!
-//! A simulated host marks packets with bytes (`crate::priority_mark`); a kernel lets programs set a code point of six bits
-//! (`setsockopt` with `IP_TOS` or `IPV6_TCLASS`). [`rank_of_dscp`] makes ranks of code points, in bytes as well, so that
-//! everything that compares or counts ranks works with both.
+//! A simulated host marks packets with bytes (`crate::priority_mark`); a kernel lets programs set a code point of six
+//! bits (`setsockopt` with `IP_TOS` or `IPV6_TCLASS`). [`rank_of_dscp`] makes ranks of code points, in bytes as well,
+//! so that everything that compares or counts ranks works with both.
 
-use super::Frame;
+use super::parse::Frame;
 use crate::priority_mark::PriorityMark;
 
-/// Bytes between two steps of urgency: a chosen figure. Mechanisms that compare ranks see their order alone; a rank guard
-/// believes a flow for as many bytes as its rank.
+/// Bytes between two steps of urgency: a chosen figure. Mechanisms that compare ranks see their order alone; a rank
+/// guard believes a flow for as many bytes as its rank.
 const STEP_BYTES: u32 = 65_536;
 /// Steps between two class selectors: one for the class selector and AFx1, one each for AFx2 and AFx3, one to spare.
 const STEPS_PER_CLASS: u32 = 4;
@@ -20,9 +20,9 @@ const CLASS_SELECTOR_1: u8 = 0b00_1000;
 
 /// The rank of packets with this code point, in bytes; the lower, the more urgent.
 ///
-/// By class selector, 7 first (RFC 2474, section 4.2.2.2): 262,144 B from one to the next, from 0 for 7 to 1,835,008 for 0, the
-/// default. In a class of Assured Forwarding each step of drop precedence adds 65,536 B (RFC 2597, section 2). Behind the
-/// default is what asks to be: Lower Effort and class selector 1, with 2,097,152 B. Bits above the six
+/// By class selector, 7 first (RFC 2474, section 4.2.2.2): 262,144 B from one to the next, from 0 for 7 to 1,835,008
+/// for 0, the default. In a class of Assured Forwarding each step of drop precedence adds 65,536 B (RFC 2597, section
+/// 2). Behind the default is what asks to be: Lower Effort and class selector 1, with 2,097,152 B. Bits above the six
 /// of a code point are ignored.
 pub const fn rank_of_dscp(dscp: u8) -> u32 {
     let dscp = dscp & 0x3f;
@@ -38,8 +38,8 @@ pub const fn rank_of_dscp(dscp: u8) -> u32 {
 }
 
 impl Frame {
-    /// The mark that the code point of a data packet amounts to. None for packets without payload (acknowledgements above all)
-    /// and what is not IP, which go first, as simulated hosts' do.
+    /// The mark that the code point of a data packet amounts to. None for packets without payload (acknowledgements
+    /// above all) and what is not IP, which go first, as simulated hosts' do.
     pub fn priority_mark(&self) -> Option<PriorityMark> {
         let ip = self.ip.filter(|ip| ip.payload_bytes > 0)?;
         Some(PriorityMark { rank_bytes: rank_of_dscp(ip.dscp), ..PriorityMark::default() })

@@ -1,9 +1,12 @@
 //! From bytes to shims and inner frame.
 
-use super::{FIXED_BYTES, HAS_INNER, INNER_LENGTH_BYTES, LinkFormat, LinkFrame, Refusal, SHIM_COUNT_MASK, TYPE_AT};
-use super::{VERSION, code_of, rules};
+use super::format::{
+    FIXED_BYTES, HAS_INNER, INNER_LENGTH_BYTES, LinkFormat, LinkFrame, SHIM_COUNT_MASK, TYPE_AT, VERSION,
+};
+use super::refusal::Refusal;
+use super::rules;
 use crate::frame::{ETHERNET_HEADER_BYTES, EtherType, MINIMUM_BYTES, MacAddress};
-use crate::shim::{ShimKind, ShimStack};
+use crate::shim::ShimStack;
 
 /// Up to this length bytes behind the end are padding; an adapter may add a check sequence's worth to the minimum.
 const PADDED_BYTES_MAX: usize = MINIMUM_BYTES + 4;
@@ -50,8 +53,8 @@ fn take_shims(count: u8, rest: &mut &[u8]) -> Result<ShimStack, Refusal> {
     let mut shims = ShimStack::default();
     for _ in 0..count {
         let (&code, behind) = rest.split_first().ok_or(Refusal::Truncated)?;
-        let kind = ShimKind::ALL.into_iter().find(|&kind| code_of(kind) == Some(code)).ok_or(Refusal::UnknownKind)?;
-        *rest = &behind[rules::take(kind, behind, &mut shims)?..];
+        let id = rules::id_of(code).ok_or(Refusal::UnknownKind)?;
+        *rest = &behind[rules::take(id, behind, &mut shims)?..];
     }
     Ok(shims)
 }

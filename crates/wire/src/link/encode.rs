@@ -2,17 +2,19 @@
 
 use std::fmt;
 
-use super::{FIXED_BYTES, HAS_INNER, INNER_BYTES_MAX, INNER_LENGTH_BYTES, LinkFormat, VERSION, code_of, rules};
+use super::format::{FIXED_BYTES, HAS_INNER, INNER_BYTES_MAX, INNER_LENGTH_BYTES, LinkFormat, VERSION};
+use super::refusal::Refusal;
+use super::rules::{self, code_of, is_for_observers};
 use crate::frame::{ETHERNET_HEADER_BYTES, MINIMUM_BYTES};
-use crate::shim::{ShimKind, ShimStack};
+use crate::shim::{ShimId, ShimStack};
 
 /// Why a frame cannot be put on the link: the switch, not the other end, did something wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CannotEncode {
     /// Metadata that must not leave the switch.
-    Internal(ShimKind),
+    Internal(ShimId),
     /// The other end would refuse it.
-    Illegal(super::Refusal),
+    Illegal(Refusal),
     /// The inner frame is shorter than an Ethernet header or longer than [`INNER_BYTES_MAX`].
     InnerLength(usize),
     /// The buffer is too small.
@@ -25,7 +27,7 @@ pub enum CannotEncode {
 impl fmt::Display for CannotEncode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Internal(kind) => write!(f, "{kind:?} is metadata of one switch and cannot leave it"),
+            Self::Internal(id) => write!(f, "{id:?} is metadata of one switch and cannot leave it"),
             Self::Illegal(refusal) => write!(f, "the other end would refuse the frame: {refusal}"),
             Self::InnerLength(bytes) => {
                 write!(
@@ -43,10 +45,10 @@ impl fmt::Display for CannotEncode {
 impl std::error::Error for CannotEncode {}
 
 impl LinkFormat {
-    /// Writes a frame with `shims` that carries `inner`, a frame without check sequence, or nothing; answers its length,
-    /// at least 60 bytes.
+    /// Writes a frame with `shims` that carries `inner`, a frame without check sequence, or nothing; returns its
+    /// length, at least 60 bytes.
     ///
-    /// What [`ShimKind::is_for_observers`] is left out: no room is counted for it.
+    /// What is for observers only is left out: no room is counted for it.
     ///
     /// # Errors
     /// [`CannotEncode`]; `out` may have been written to.
@@ -56,7 +58,7 @@ impl LinkFormat {
         writer.put(&self.remote.0);
         writer.put(&self.local.0);
         writer.put(&self.ether_type.0.to_be_bytes());
-        let codes = || shims.iter().filter_map(|(kind, bytes)| Some((code_of(kind)?, bytes)));
+        let codes = || shims.iter().filter_map(|(id, bytes)| Some((code_of(id)?, bytes)));
         let has_inner = if inner.is_some() { HAS_INNER } else { 0 };
         writer.put(&[VERSION, has_inner | codes().count() as u8]);
         for (code, bytes) in codes() {
@@ -71,13 +73,13 @@ impl LinkFormat {
         Ok(needed_bytes)
     }
 
-    /// Applies the rules of the other end, and answers the length of the frame.
+    /// Applies the rules of the other end, and returns the length of the frame.
     fn check(&self, shims: &ShimStack, inner: Option<&[u8]>) -> Result<usize, CannotEncode> {
         let mut on_link = ShimStack::default();
         let mut needed_bytes = ETHERNET_HEADER_BYTES + FIXED_BYTES;
-        for (kind, bytes) in shims.iter().filter(|(kind, _)| !kind.is_for_observers()) {
-            code_of(kind).ok_or(CannotEncode::Internal(kind))?;
-            needed_bytes += 1 + rules::take(kind, bytes, &mut on_link).map_err(CannotEncode::Illegal)?;
+        for (id, bytes) in shims.iter().filter(|&(id, _)| !is_for_observers(id)) {
+            code_of(id).ok_or(CannotEncode::Internal(id))?;
+            needed_bytes += 1 + rules::take(id, bytes, &mut on_link).map_err(CannotEncode::Illegal)?;
         }
         rules::check_composition(&on_link, inner.is_some()).map_err(CannotEncode::Illegal)?;
         if let Some(inner) = inner {

@@ -2,29 +2,57 @@
 //!
 //! These are the rules that need no state. How far a number may lie from the last one is for the mechanism to judge.
 
-use super::Refusal;
+use super::refusal::Refusal;
 use crate::linkguardian::{AckHeader, ControlHeader, DataHeader, LossNotification, Message, SequenceNumber};
 use crate::pause::PauseFrame;
-use crate::shim::{Shim, ShimKind, ShimStack};
+use crate::shim::{CheckNumber, DetourCount, Shim, ShimId, ShimStack};
 
 const CLASSES: u8 = 8;
 
-/// Reads the shim of this kind from the front of `bytes`, checks it, and puts it on the stack; answers its length.
-pub fn take(kind: ShimKind, bytes: &[u8], stack: &mut ShimStack) -> Result<usize, Refusal> {
-    match kind {
-        ShimKind::LinkGuardianData => {
-            take_as::<DataHeader>(bytes, stack, DataHeader::is_for_links, Refusal::DataHeader)
-        }
-        ShimKind::LinkGuardianAck => take_as::<AckHeader>(bytes, stack, |_| true, Refusal::Acknowledgement),
-        ShimKind::LinkGuardianLoss => take_as(bytes, stack, reports_a_loss, Refusal::LossNotification),
-        ShimKind::PriorityFlowControl => take_as(bytes, stack, is_ours, Refusal::Pause),
-        ShimKind::LinkGuardianControl => take_as(bytes, stack, is_known, Refusal::Control),
-        ShimKind::CheckNumber | ShimKind::SqrCache | ShimKind::DetourCount => Err(Refusal::UnknownKind),
-        ShimKind::DeflectionMean | ShimKind::DeflectionControl => Err(Refusal::UnknownKind),
-        ShimKind::LinkLayerRetry | ShimKind::Wharf => Err(Refusal::UnknownKind),
-        ShimKind::PriorityMark | ShimKind::Trimmed => Err(Refusal::UnknownKind),
-        ShimKind::RimmDetour | ShimKind::RimmTelemetry | ShimKind::RimmMessage => Err(Refusal::UnknownKind),
+/// A header that goes on links.
+struct OnLinks {
+    id: ShimId,
+    /// Its number on links; it never changes.
+    code: u8,
+    take: fn(&[u8], &mut ShimStack) -> Result<usize, Refusal>,
+}
+
+impl OnLinks {
+    const fn new<S: Shim>(code: u8, take: fn(&[u8], &mut ShimStack) -> Result<usize, Refusal>) -> Self {
+        Self { id: S::ID, code, take }
     }
+}
+
+/// Every header that goes on links. What is not here means nothing outside of a switch.
+const ON_LINKS: [OnLinks; 5] = [
+    OnLinks::new::<DataHeader>(1, |bytes, stack| take_as(bytes, stack, DataHeader::is_for_links, Refusal::DataHeader)),
+    OnLinks::new::<AckHeader>(2, |bytes, stack| take_as::<AckHeader>(bytes, stack, |_| true, Refusal::Acknowledgement)),
+    OnLinks::new::<LossNotification>(3, |bytes, stack| {
+        take_as(bytes, stack, reports_a_loss, Refusal::LossNotification)
+    }),
+    OnLinks::new::<PauseFrame>(4, |bytes, stack| take_as(bytes, stack, is_ours, Refusal::Pause)),
+    OnLinks::new::<ControlHeader>(5, |bytes, stack| take_as(bytes, stack, is_known, Refusal::Control)),
+];
+
+/// The number of a header on links; `None` for one that does not go there.
+pub fn code_of(id: ShimId) -> Option<u8> {
+    ON_LINKS.iter().find(|header| header.id == id).map(|header| header.code)
+}
+
+/// The header that has this number on links.
+pub fn id_of(code: u8) -> Option<ShimId> {
+    ON_LINKS.iter().find(|header| header.code == code).map(|header| header.id)
+}
+
+/// Whether it is for checkers and counters of a simulation, and left out of a frame: no room is counted for it.
+pub fn is_for_observers(id: ShimId) -> bool {
+    [CheckNumber::ID, DetourCount::ID].contains(&id)
+}
+
+/// Reads the shim of this kind from the front of `bytes`, checks it, and puts it on the stack; returns its length.
+pub fn take(id: ShimId, bytes: &[u8], stack: &mut ShimStack) -> Result<usize, Refusal> {
+    let header = ON_LINKS.iter().find(|header| header.id == id).ok_or(Refusal::UnknownKind)?;
+    (header.take)(bytes, stack)
 }
 
 /// A shim is taken when it is legal and says nothing beyond what its type keeps: reserved bits are zero.
@@ -34,13 +62,12 @@ fn take_as<S: Shim>(
     is_legal: fn(&S) -> bool,
     refusal: Refusal,
 ) -> Result<usize, Refusal> {
-    const STORED_MAX: usize = 8;
     let bytes = bytes.get(..S::BYTES).ok_or(Refusal::Truncated)?;
     if stack.contains::<S>() {
         return Err(Refusal::DuplicateKind);
     }
     let shim = S::parse(bytes);
-    let mut again = [0; STORED_MAX];
+    let mut again = [0; ShimStack::CAPACITY_BYTES];
     shim.emit(&mut again[..S::BYTES]);
     if !is_legal(&shim) || again[..S::BYTES] != *bytes {
         return Err(refusal);

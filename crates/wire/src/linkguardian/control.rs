@@ -8,8 +8,8 @@
 //!
 //! A reader that does not know a kind drops the frame: what a message is for is then not done, and nothing else.
 
-use super::{Era, SequenceNumber};
-use crate::shim::{Shim, ShimKind};
+use super::sequence::{Era, SequenceNumber};
+use crate::shim::{Shim, ShimId};
 
 /// How much protection an end asks for, best first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -106,8 +106,7 @@ pub struct ControlHeader {
 }
 
 impl Shim for ControlHeader {
-    const KIND: ShimKind = ShimKind::LinkGuardianControl;
-    const BYTES: usize = 4;
+    const ID: ShimId = ShimId::new(4, 1);
 
     fn emit(&self, bytes: &mut [u8]) {
         let (kind, argument) = self.message.code();

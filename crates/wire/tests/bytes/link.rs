@@ -11,7 +11,7 @@ use hitless_wire::linkguardian::{
 use hitless_wire::pause::PauseFrame;
 use hitless_wire::shim::{CheckNumber, DetourCount};
 use hitless_wire::sqr::CacheMetadata;
-use hitless_wire::{PortId, Shim, ShimKind, ShimStack};
+use hitless_wire::{PortId, Shim, ShimStack};
 use proptest::prelude::*;
 
 use crate::samples;
@@ -140,7 +140,7 @@ fn what_is_for_observers_stays_here_and_other_metadata_is_refused() {
     assert_eq!(encoded(&checked, Some(&INNER)), encoded(&bare, Some(&INNER)));
     let cached = CacheMetadata { tag: 1, started_ns: 2, primary: PortId(3), is_kept_back: false, skip: None };
     let refused = sending().encode(&stack(&[&on(cached)]), Some(&INNER), &mut [0; 200]);
-    assert_eq!(refused, Err(CannotEncode::Internal(ShimKind::SqrCache)));
+    assert_eq!(refused, Err(CannotEncode::Internal(CacheMetadata::ID)));
 }
 
 #[test]

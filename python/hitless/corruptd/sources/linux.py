@@ -11,6 +11,7 @@ from pathlib import Path
 from hitless.corruptd.sources import NoReading
 from hitless.corruptd.sources.netlink import BadNetlink, EthtoolNetlink
 from hitless.corruptd.window import Reading
+from hitless.errors import reason
 
 SYSFS = Path("/sys/class/net")
 NETLINK, FILES = "netlink", "files"
@@ -51,7 +52,7 @@ class LinuxSource:
         except BadNetlink as refused:
             if refused.number in _SILENT:
                 return None
-            raise NoReading(f"{self.interface}: {refused}") from refused
+            raise NoReading(f"{self.interface}: {reason(refused)}") from refused
         except OSError as failed:
             if failed.errno in {errno.EPROTONOSUPPORT, errno.EAFNOSUPPORT, errno.EPERM}:
                 return None

@@ -66,7 +66,7 @@ _SAMPLES = 20
 """In each interval between two changes."""
 
 
-@exhibit("afq/fig14", title="Convergence: flows start and stop on a link of 10 Gbps")
+@exhibit("afq/fig14", title="Convergence: flows start and stop on a link of 10 Gb/s")
 class Figure14(Exhibit):
     """Five TCP flows start one after the other, and stop in the same order; drop-tail, AFQ and Ideal-FQ.
 

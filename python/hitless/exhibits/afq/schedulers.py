@@ -55,7 +55,7 @@ _VARIANTS = (
 )
 
 
-@exhibit("afq/rsp", title="Rotating strict priority and its emulations", headline=True)
+@exhibit("afq/rsp", title="Rotating strict priority and its emulations")
 class Schedulers(Exhibit):
     """The same schedule from deficit round robin, and what the other two cost."""
 

@@ -33,11 +33,9 @@ class Figure6(Sweep):
     def cases(self, context: Context) -> Sequence[Case]:
         if context.effort == "quick":
             few = (schemes.ECMP, schemes.SIMPLE, schemes.VERTIGO, schemes.QUANTILE)
-            light = [at(scheme, 55) for scheme in (schemes.ECMP, schemes.DIBS, schemes.SIMPLE, schemes.VERTIGO)]
+            light = [at(scheme, 55) for scheme in (schemes.ECMP, schemes.SIMPLE)]
             swift = [at(scheme, 95, "Swift") for scheme in (schemes.ECMP, schemes.QUANTILE)]
-            swift += [at(scheme, 55, "Swift") for scheme in (schemes.ECMP, schemes.SIMPLE)]
-            fair = [at(scheme, 95, preset=FAIR) for scheme in (schemes.ECMP, schemes.SIMPLE, schemes.QUANTILE)]
-            return [*light, *(at(scheme, 95) for scheme in few), *swift, *fair]
+            return [*light, *(at(scheme, 95) for scheme in few), *swift]
         loads = tuple(QUERIES_PER_SECOND) if context.effort == "full" else (55, 75, 95)
         made = [at(*of) for of in ((s, x, t) for t in TRANSPORTS for s in schemes.COMPARED for x in loads)]
         pair: Sequence[TransportName] = ("DCTCP", "Swift")

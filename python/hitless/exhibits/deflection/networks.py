@@ -89,7 +89,7 @@ def web_search(case: Case) -> Case:
     return replace(case, sizes=WEB_SEARCH, label=f"{case.label} web search".strip())
 
 
-@exhibit("pd/fig11", title="Links of 100 Gbps")
+@exhibit("pd/fig11", title="Links of 100 Gb/s")
 class Figure11(Sweep):
     """DCTCP and Swift, 50 % of background."""
 

@@ -8,7 +8,7 @@ from hitless.exhibits.deflection.response_times import ResponseTimes
 from hitless.plot import Plot
 
 
-@exhibit("pd/fig5", title="Testbed: response times beside bulk flows, and UDP bursts that arrive", headline=True)
+@exhibit("pd/fig5", title="Testbed: response times beside bulk flows, and UDP bursts that arrive")
 class Figure5(Exhibit):
     """Section 5.1."""
 

@@ -32,7 +32,7 @@ def case(scheme: schemes.Scheme, load: int) -> Case:
     return Case(scheme, Incast(244 / multiplier, FAN_IN, ANSWER_BYTES), LEAF_SPINE_1G)
 
 
-@exhibit("pd/small", title="The authors' table at 1 Gbps: QCT of six schemes at five loads", headline=True)
+@exhibit("pd/small", title="The authors' table at 1 Gb/s: QCT of six schemes at five loads")
 class Small(Exhibit):
     """Every number of the authors' table, within a factor of 2."""
 
@@ -117,4 +117,4 @@ def _series(name: str, statistic: statistics.Statistic, times: Mapping[tuple[str
 
 
 def _paper_series(name: str, paper: Mapping[str, tuple[float, ...]]) -> Series:
-    return Series(name, [float(load) for load in published.LOADS], list(paper[name]), paper=True)
+    return Series(name, [float(load) for load in published.LOADS], list(paper[name]), source="paper")

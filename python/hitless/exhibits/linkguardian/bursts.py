@@ -117,7 +117,8 @@ class Figure20(Exhibit):
             events = sum(found.values())
             shares = [sum(count for frames, count in found.items() if frames <= length) / events for length in lengths]
             series.append(Series(name, lengths, [max(1 - share, 0.0) or None for share in shares], style="points"))
-            series.append(Series(f"{name}, theory", lengths, [longer_than(model, length) for length in lengths]))
+            expected = [longer_than(model, length) for length in lengths]
+            series.append(Series(name, lengths, expected, source="theory"))
         yield Plot("Losses in a row", "packets", "share of loss events that are longer", series, y_scale="log")
 
 

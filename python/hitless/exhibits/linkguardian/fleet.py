@@ -140,7 +140,7 @@ def _curve(week: pl.DataFrame, policy: str, column: str, scale: float) -> Series
     return Series(_NAMES[policy], days, (states[column] * scale).to_list(), style="step")
 
 
-@exhibit("lg/fig16", title="Gain in total penalty over a year, and its cost in capacity", headline=True)
+@exhibit("lg/fig16", title="Gain in total penalty over a year, and its cost in capacity")
 class Figure16(_Years):
     """CDFs of the gain and of the lost capacity by events, as the paper counts; shares of time beside them."""
 

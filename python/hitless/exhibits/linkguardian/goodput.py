@@ -132,5 +132,5 @@ class Table3(Exhibit):
             x = [_x(loss) for loss, _ in given]
             found = [goodput_gbps(runs[f"{scheme} {_x(loss)}"]) for loss, _ in given]
             series.append(Series(scheme, x, [value for value, _ in found], [ci for _, ci in found]))
-            series.append(Series(scheme, x, [gbps for _, gbps in given], style="points", paper=True))
+            series.append(Series(scheme, x, [gbps for _, gbps in given], style="points", source="paper"))
         yield Plot("CUBIC goodput, 10G", "loss rate of the link", "goodput (Gb/s)", series)

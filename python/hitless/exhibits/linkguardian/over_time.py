@@ -240,7 +240,7 @@ class OverTime(Exhibit):
         yield Plot(f"Retransmissions: {title}", "time (ms)", "packets an interval", again)
 
 
-@exhibit("lg/fig9a", title="DCTCP over time on a 25G link: clean, loss of 1e-3, LinkGuardian", headline=True)
+@exhibit("lg/fig9a", title="DCTCP over time on a 25G link: clean, loss of 1e-3, LinkGuardian")
 class Figure9a(OverTime):
     """Throughput falls with the loss, and returns to the effective link speed."""
 

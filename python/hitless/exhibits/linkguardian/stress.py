@@ -128,7 +128,7 @@ def link_speed_percent(run: Run, case: Case) -> float:
     return 100 * delivered_bits / (float(run.summary["simulated_s"]) * case.rate_gbps * 1e9)
 
 
-@exhibit("lg/fig8", title="Effective loss rate and link speed under line-rate traffic", headline=True)
+@exhibit("lg/fig8", title="Effective loss rate and link speed under line-rate traffic")
 class Figure8(Exhibit):
     """The paper's text: the theory for all six losses, and a link speed of about 92 % with LG at 100G and 1e-3."""
 
@@ -173,7 +173,7 @@ class Figure8(Exhibit):
             series = [_loss_series(rate_gbps, scheme, runs) for scheme in testbed.MODES]
             blocking = [case for case in cases() if (case.rate_gbps, case.scheme) == (rate_gbps, "LG")]
             expected = [theory(case) for case in blocking]
-            series.append(Series("theory", list(testbed.LOSSES), expected, style="points", paper=True))
+            series.append(Series("LG", list(testbed.LOSSES), expected, style="points", source="theory"))
             title = f"Effective loss rate, {rate_gbps}G"
             yield Plot(title, "loss rate of the link", "effective loss rate", series, "log", "log")
         speeds = [_speed_series(scheme, runs) for scheme in testbed.MODES]

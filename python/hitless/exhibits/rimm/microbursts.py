@@ -77,7 +77,7 @@ def _older(scheme: str) -> str:
     return f"{scheme}, older hosts"
 
 
-@exhibit("rimm/tab1", title="Packets sent again in a microburst, by three strategies", headline=True)
+@exhibit("rimm/tab1", title="Packets retransmitted in a microburst, by three strategies")
 class Table1(Exhibit):
     """Section IV-B: retransmissions of the background and of the burst together.
 
@@ -137,7 +137,7 @@ _OF_BASIC = "retransmissions, of basic forwarding's"
 _OTHER_HOSTS = Unjudged("the paper has one kind of host")
 
 
-@exhibit("rimm/fig7", title="Flow completion times of the burst and of the background")
+@exhibit("rimm/fig7", title="Flow completion times of the burst and of the background", headline=True)
 class Figure7(Exhibit):
     """Section IV-C. The paper's times contain its virtual machines; a ratio does, too, but in both of its parts.
 

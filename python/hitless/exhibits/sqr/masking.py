@@ -132,7 +132,7 @@ class Figure9(Exhibit):
 
     def points(self, context: Context) -> Iterable[Point]:
         self._replicas = context.length("runs", full=10, normal=3, quick=1)
-        failures = context.length("failures a run", full=10, quick=4)
+        failures = context.length("failures a run", full=10, quick=2)
         for replica in range(self._replicas):
             for time_us in self._TIMES_US:
                 for scheme in ("X", "X+SQR"):

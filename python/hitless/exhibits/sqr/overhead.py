@@ -94,7 +94,7 @@ def product_kb(rate_gbps: float, delay_us: float) -> float:
     return rate_gbps * delay_us / 8
 
 
-@exhibit("sqr/fig13", title="Packet buffer that the cache takes, against the rate of SQR traffic", headline=True)
+@exhibit("sqr/fig13", title="Packet buffer that the cache takes, against the rate of SQR traffic")
 class Figure13(Exhibit):
     """Steady state at 10 and 100 Gbps; and the most during a repair of 760 us."""
 
@@ -131,8 +131,8 @@ class Figure13(Exhibit):
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         x = list(_RATES_GBPS)
         measured = Series("SQR", x, [mean_kb(runs[f"{rate} Gbps"]) for rate in x])
-        paper = Series("rate x delay", x, [product_kb(rate, _DELAY_US) for rate in x], style="points", paper=True)
-        yield Plot("Packet buffer in steady state", "SQR traffic (Gbps)", "buffer (KB)", [measured, paper])
+        paper = Series("SQR", x, [product_kb(rate, _DELAY_US) for rate in x], style="points", source="paper")
+        yield Plot("Packet buffer in steady state", "SQR traffic (Gb/s)", "buffer (KB)", [measured, paper])
 
 
 def _repair() -> Scenario:
@@ -212,9 +212,9 @@ class Figure14(Exhibit):
         x = list(self._RATES_GBPS)
         series = [
             Series("TCP", x, [value for value, _ in found], [interval for _, interval in found]),
-            Series("TCP", [0, 10], [10.0, 9.25], style="points", paper=True),
+            Series("TCP", [0, 10], [10.0, 9.25], style="points", source="paper"),
         ]
-        yield Plot("Line-rate TCP by the caching port", "SQR traffic (Gbps)", "throughput (Gb/s)", series)
+        yield Plot("Line-rate TCP by the caching port", "SQR traffic (Gb/s)", "throughput (Gb/s)", series)
 
 
 def _throughput_gbps(run: Run) -> tuple[float, Interval]:

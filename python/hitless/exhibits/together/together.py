@@ -32,7 +32,7 @@ _NO_PAPER = Unjudged("no paper has all five")
 _Runs: TypeAlias = tuple[Scheme, Sequence[Run]]
 
 
-@exhibit("all/together", title="All five systems at once, each alone, and each taken out", headline=True)
+@exhibit("all/together", title="All five systems at once, each alone, and each taken out")
 class Together(Exhibit):
     """Runs of one replica have the same arrivals, failures and seeds of corruption; ratios are of such pairs."""
 

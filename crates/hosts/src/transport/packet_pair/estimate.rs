@@ -2,7 +2,7 @@
 
 use hitless_wire::Duration;
 
-use super::PacketPairConfig;
+use super::config::PacketPairConfig;
 
 /// The moving average over gaps, and what follows from it (figure 13).
 #[derive(Clone, Copy, Debug)]

@@ -1,11 +1,11 @@
 //! Packet pair: the flow control that AFQ's authors built for fair-queueing switches.
 //!
-//! After AFQ (Sharma et al., NSDI 2018), section 5 and appendix A, figure 13. Packets leave in pairs. Where the network
-//! serves flows fairly, the time between the arrivals of the two is what a packet of this flow takes at its share of the
-//! bottleneck; the receiver measures it and returns it. From it follow the rate at which pairs are sent and how much may
-//! be in flight. Everything else is TCP's: [`PacketPairSender`] and [`PacketPairReceiver`] hold a [`super::tcp`] sender
-//! and receiver, which number, acknowledge, find what was lost and send it again, and estimate the fraction of marked
-//! bytes as DCTCP does; the congestion window is put out of action.
+//! After AFQ (Sharma et al., NSDI 2018), section 5 and appendix A, figure 13. Packets leave in pairs. Where the
+//! network serves flows fairly, the time between the arrivals of the two is what a packet of this flow takes at its
+//! share of the bottleneck; the receiver measures it and returns it. From it follow the rate at which pairs are sent
+//! and how much may be in flight. Everything else is TCP's: [`PacketPairSender`] and [`PacketPairReceiver`] hold a
+//! [`super::tcp`] sender and receiver, which number, acknowledge, find what was lost and send it again, and estimate
+//! the fraction of marked bytes as DCTCP does; the congestion window is put out of action.
 //!
 //! # What the paper leaves open
 //! - **Gain** of the moving average over gaps: a quarter. On the paper's network, 10 Gb/s and 10 us, four pairs are a
@@ -23,10 +23,10 @@
 //!   acknowledgement answers both packets, as in figure 13. When the second does not come, the first is acknowledged
 //!   after a time.
 //! - **After a pause** longer than a round trip nothing is known about the flow's share: it begins anew with one pair.
-//! - **Rounds longer than a packet**: section 5 puts a delay of BpR - MSS bytes at line rate between the two packets, so
-//!   that AFQ serves them in different rounds. In such a round the flow's share is BpR bytes and not a packet, so the
-//!   rate is BpR / gap here. Spaced like that, pairs could never fill a link (two packets per BpR), so one pair per
-//!   base round-trip time is spaced and measured, and the others go back to back and are not.
+//! - **Rounds longer than a packet**: section 5 puts a delay of BpR - MSS bytes at line rate between the two packets,
+//!   so that AFQ serves them in different rounds. In such a round the flow's share is BpR bytes and not a packet, so
+//!   the rate is BpR / gap here. Spaced like that, pairs could never fill a link (two packets per BpR), so one pair
+//!   per base round-trip time is spaced and measured, and the others go back to back and are not.
 //! - **The sketch of section 5** skips cycles when the estimate falls and sends more at once when it rises (Keshav's
 //!   control law). Figure 13, called complete, has neither; this follows figure 13.
 

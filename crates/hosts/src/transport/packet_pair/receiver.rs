@@ -5,7 +5,7 @@ use hitless_wire::{
     TcpHeader, Time, Transport,
 };
 
-use super::PacketPairConfig;
+use super::config::PacketPairConfig;
 use crate::transport::tcp::TcpReceiver;
 use crate::transport::{Outgoing, Receiver, ReceiverStatistics};
 

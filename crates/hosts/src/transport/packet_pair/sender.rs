@@ -5,7 +5,7 @@ use hitless_wire::{
     Time, Transport,
 };
 
-use super::PacketPairConfig;
+use super::config::PacketPairConfig;
 use super::estimate::ShareEstimate;
 use crate::host::NetworkCard;
 use crate::transport::tcp::TcpSender;
@@ -145,7 +145,7 @@ impl PacketPairSender {
         Some(outgoing)
     }
 
-    /// Spaces a pair that begins now; answers when its second packet is due.
+    /// Spaces a pair that begins now; returns when its second packet is due.
     fn space(&mut self, now: Time) -> Time {
         let base_rtt = self.tcp.minimum_rtt();
         self.next_spacing_at = if base_rtt == Duration::MAX { now } else { now + base_rtt };

@@ -177,7 +177,8 @@ impl ReactionPoint {
     }
 }
 
-/// The notification point: at most one notification an interval, if any packet of the interval was marked (section 3.1).
+/// The notification point: at most one notification an interval, if any packet of the interval was marked (section
+/// 3.1).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NotificationPoint {
     interval: Duration,
@@ -193,7 +194,7 @@ impl NotificationPoint {
         Self { interval: config.cnp_interval, next_at: Time::ZERO, is_owed: false }
     }
 
-    /// A marked packet has come; answers whether to send a notification now.
+    /// A marked packet has come; returns whether to send a notification now.
     pub fn marked(&mut self, now: Time) -> bool {
         self.is_owed = true;
         self.is_due(now)

@@ -2,7 +2,7 @@
 
 use hitless_wire::{BitRate, Time};
 
-use super::RoceConfig;
+use super::config::RoceConfig;
 use super::dcqcn::ReactionPoint;
 
 /// DCQCN's rate, and when it lets the next packet go.

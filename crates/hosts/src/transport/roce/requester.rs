@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use hitless_wire::{BitRate, Packet, RoceHeader, RoceOpcode, Time, Transport};
 
+use super::config::{RoceConfig, RoceRecovery};
 use super::pace::Pace;
 use super::selective::Selective;
-use super::{LossRecovery, RoceConfig};
 use crate::transport::{Outgoing, Sender, SenderStatistics};
 
 /// A message (work request) that is not fully acknowledged.
@@ -55,7 +55,7 @@ pub struct RoceRequester {
 impl RoceRequester {
     /// A connection that has nothing to send, on a card that sends at `line_rate`.
     pub fn new(config: RoceConfig, line_rate: BitRate) -> Self {
-        let repeats_selectively = config.recovery == LossRecovery::SelectiveRepeat;
+        let repeats_selectively = config.recovery == RoceRecovery::SelectiveRepeat;
         Self {
             selective: repeats_selectively.then(Box::default),
             pace: Pace::new(&config, line_rate).map(Box::new),
@@ -148,6 +148,7 @@ impl RoceRequester {
     fn header(&self, packet: u64, message: &Message) -> RoceHeader {
         let full = u64::from(self.config.payload_bytes);
         let last = packet + 1 == message.end;
+        debug_assert!((message.first..message.end).contains(&packet), "packet {packet} of another message");
         let payload = if last { message.bytes - (packet - message.first) * full } else { full };
         RoceHeader {
             packet_sequence: packet,
@@ -198,7 +199,7 @@ impl RoceRequester {
         self.pace.as_mut()?.rate(now)
     }
 
-    fn notified(&mut self, now: Time) {
+    fn on_congestion_notice(&mut self, now: Time) {
         self.statistics.congestion_echoes += 1;
         if let Some(pace) = &mut self.pace {
             pace.cut(now);
@@ -217,6 +218,7 @@ impl RoceRequester {
     }
 
     fn step_forward(&mut self, message_end: u64) {
+        debug_assert!(self.unacknowledged <= self.next && self.next < self.end, "packet {} to be sent", self.next);
         self.next += 1;
         self.highest_sent = self.highest_sent.max(self.next);
         if self.next == message_end {
@@ -242,7 +244,7 @@ impl Sender for RoceRequester {
             RoceOpcode::Acknowledge => self.acknowledge_below(now, header.packet_sequence + 1),
             RoceOpcode::NegativeAcknowledge if self.selective.is_some() => self.repeat_selectively(now, header),
             RoceOpcode::NegativeAcknowledge => self.go_back(now, header.packet_sequence),
-            RoceOpcode::CongestionNotification => self.notified(now),
+            RoceOpcode::CongestionNotification => self.on_congestion_notice(now),
             RoceOpcode::Write => {}
         }
     }

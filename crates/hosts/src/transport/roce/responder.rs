@@ -2,9 +2,9 @@
 
 use hitless_wire::{Ecn, Packet, RoceHeader, RoceOpcode, Time, Transport};
 
+use super::config::{RoceConfig, RoceRecovery};
 use super::dcqcn::NotificationPoint;
 use super::selective::OutOfOrder;
-use super::{LossRecovery, RoceConfig};
 use crate::transport::{Outgoing, Receiver, ReceiverStatistics};
 
 /// The receiving end of a reliable connection. Calls as for every [`Receiver`]; its timer is that of DCQCN's
@@ -47,7 +47,7 @@ impl RoceResponder {
             unacknowledged_packets: 0,
             gap_reported: false,
             answer: None,
-            out_of_order: (config.recovery == LossRecovery::SelectiveRepeat).then(Box::default),
+            out_of_order: (config.recovery == RoceRecovery::SelectiveRepeat).then(Box::default),
             notification_point: config.dcqcn.as_ref().map(NotificationPoint::new),
             notification: None,
             marked_message: 0,
@@ -101,6 +101,7 @@ impl RoceResponder {
     }
 
     fn step_forward(&mut self, payload_bytes: u32) {
+        debug_assert!(self.expected < self.highest_seen, "a packet that has not come");
         self.expected += 1;
         self.delivered_bytes += u64::from(payload_bytes);
     }
@@ -126,8 +127,8 @@ impl RoceResponder {
         }
     }
 
-    /// A duplicate shows that an acknowledgement was lost or late. With selective repeat it may be the only packet that the
-    /// requester repeats, again and again, and is answered at once; after going back others follow.
+    /// A duplicate shows that an acknowledgement was lost or late. With selective repeat it may be the only packet
+    /// that the requester repeats, again and again, and is answered at once; after going back others follow.
     fn acknowledge_duplicate(&mut self, header: &RoceHeader) {
         if self.out_of_order.is_some() {
             self.respond(RoceOpcode::Acknowledge, self.expected - 1, header.message);

@@ -1,12 +1,13 @@
 //! Selective repeat: what the requester knows of packets beyond the first that is missing.
 //!
-//! NVIDIA says of its cards (ConnectX-6 and later) that the responder takes packets out of order and that only what was
-//! lost is sent again; how is not published. Assumed here is what IRN does (Mittal et al., "Revisiting Network Support
-//! for RDMA", SIGCOMM 2018, section 3.1): each packet beyond a gap draws a negative acknowledgement that names the packet
-//! expected and the one that came; the first of them begins a recovery, in which the packet expected is sent again and
-//! then each that is missing below the highest that came, each once; new packets follow when there is nothing to
-//! repeat. The recovery ends when all is acknowledged that had been sent when it began. What is lost twice waits for
-//! the timeout, after which everything is sent again that is not known to have come (IRN has shorter timeouts instead).
+//! NVIDIA says of its cards (ConnectX-6 and later) that the responder takes packets out of order and that only what
+//! was lost is sent again; how is not published. Assumed here is what IRN does (Mittal et al., "Revisiting Network
+//! Support for RDMA", SIGCOMM 2018, section 3.1): each packet beyond a gap draws a negative acknowledgement that
+//! names the packet expected and the one that came; the first of them begins a recovery, in which the packet expected
+//! is sent again and then each that is missing below the highest that came, each once; new packets follow when there
+//! is nothing to repeat. The recovery ends when all is acknowledged that had been sent when it began. What is lost
+//! twice waits for the timeout, after which everything is sent again that is not known to have come (IRN has shorter
+//! timeouts instead).
 
 use std::collections::VecDeque;
 
@@ -44,7 +45,7 @@ impl Selective {
         }
     }
 
-    /// `packet` has come, out of order. Answers whether that begins a recovery; `highest_sent` is one beyond the last
+    /// `packet` has come, out of order. Returns whether that begins a recovery; `highest_sent` is one beyond the last
     /// packet ever sent.
     pub fn arrived_beyond_gap(&mut self, packet: u64, highest_sent: u64) -> bool {
         if packet < self.base {
@@ -106,7 +107,7 @@ pub(super) struct OutOfOrder {
 }
 
 impl OutOfOrder {
-    /// Takes a packet `ahead` of the one expected; answers whether it is new.
+    /// Takes a packet `ahead` of the one expected; returns whether it is new.
     pub fn take(&mut self, ahead: usize, payload_bytes: u32) -> bool {
         if ahead >= self.packets.len() {
             self.packets.resize(ahead + 1, None);
@@ -114,7 +115,7 @@ impl OutOfOrder {
         self.packets[ahead].replace(payload_bytes).is_none()
     }
 
-    /// The expected packet has come; answers the payload bytes of the next, if it came before.
+    /// The expected packet has come; returns the payload bytes of the next, if it came before.
     pub fn advance(&mut self) -> Option<u32> {
         self.packets.pop_front();
         self.packets.front().copied().flatten()

@@ -3,7 +3,7 @@
 use hitless_wire::{BitRate, Duration, Ecn, Packet, RoceHeader, RoceOpcode, Time, Transport};
 use proptest::prelude::*;
 
-use super::{DcqcnConfig, LossRecovery, RoceConfig, RoceConfigError, RoceRequester, RoceResponder};
+use super::{DcqcnConfig, RoceConfig, RoceConfigError, RoceRecovery, RoceRequester, RoceResponder};
 use crate::transport::{Outgoing, Receiver, Sender};
 
 const MILLISECOND: Time = Time(1_000_000_000);
@@ -18,8 +18,8 @@ fn packet(outgoing: Outgoing) -> Packet {
     Packet { transport, frame_bytes, ecn, ..Packet::default() }
 }
 
-/// A packet as a test writes it: `W3` is write 3, `W4.` the last of its message, `A4` and `N3` what comes back, `N3+5` a
-/// selective one that write 5 drew.
+/// A packet as a test writes it: `W3` is write 3, `W4.` the last of its message, `A4` and `N3` what comes back,
+/// `N3+5` a selective one that write 5 drew.
 fn name(packet: &Packet) -> String {
     let Transport::Roce(header) = packet.transport else { panic!("not a RoCE packet") };
     let letter = match header.opcode {
@@ -57,7 +57,7 @@ impl Exchange {
         std::iter::from_fn(|| self.requester.poll_transmit(self.now)).map(packet).collect()
     }
 
-    /// Hands `packets` to the responder, without those named in `lost`; answers what it sends.
+    /// Hands `packets` to the responder, without those named in `lost`; returns what it sends.
     fn arrive(&mut self, packets: &[Packet], lost: &[&str]) -> Vec<Packet> {
         let mut answers = Vec::new();
         for packet_ in packets.iter().filter(|packet| !lost.contains(&name(packet).as_str())) {
@@ -271,7 +271,7 @@ fn parameters_that_cannot_work_are_refused() {
 }
 
 fn selective() -> RoceConfig {
-    RoceConfig { recovery: LossRecovery::SelectiveRepeat, ..config() }
+    RoceConfig { recovery: RoceRecovery::SelectiveRepeat, ..config() }
 }
 
 #[test]
@@ -516,7 +516,7 @@ proptest! {
         fates in fates(),
     ) {
         let config = RoceConfig {
-            recovery: if is_selective { LossRecovery::SelectiveRepeat } else { LossRecovery::GoBackN },
+            recovery: if is_selective { RoceRecovery::SelectiveRepeat } else { RoceRecovery::GoBackN },
             window_packets: window,
             acknowledge_every_packets: window.min(5),
             retry_limit: 1_000,

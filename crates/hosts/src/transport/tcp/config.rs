@@ -1,58 +1,13 @@
 //! Parameters of both ends of a TCP connection.
 
-use super::congestion::{BbrConfig, BoltConfig, CubicConfig, DctcpConfig, SwiftConfig};
+use super::congestion::{
+    BbrConfig, BoltConfig, CongestionControlConfig, CubicConfig, DctcpConfig, SwiftConfig, WindowConfig, WindowGrowth,
+};
 use crate::stack::DelayConfig;
 use hitless_wire::Duration;
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
-
-/// Which algorithm sets the congestion window, with its parameters.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum CongestionControlConfig {
-    /// Slow start and congestion avoidance of RFC 5681.
-    NewReno,
-    /// CUBIC (RFC 9438).
-    Cubic(CubicConfig),
-    /// DCTCP (RFC 8257); wants [`TcpConfig::ecn`].
-    Dctcp(DctcpConfig),
-    /// BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00); paces whatever [`TcpConfig::pacing`] says.
-    Bbr(BbrConfig),
-    /// Swift (Kumar et al., SIGCOMM 2020).
-    Swift(SwiftConfig),
-    /// Bolt (Arslan et al., NSDI 2023); wants switches that know it.
-    Bolt(BoltConfig),
-}
-
-impl CongestionControlConfig {
-    /// Whether chance has a part in it.
-    pub fn draws(&self) -> bool {
-        matches!(self, Self::Bbr(_))
-    }
-
-    /// What the receiver answers beyond TCP's own fields.
-    pub(super) fn reflection(&self) -> Reflection {
-        match self {
-            Self::Swift(_) => Reflection::TimeToLive,
-            Self::Bolt(_) => Reflection::Increases,
-            Self::NewReno | Self::Cubic(_) | Self::Dctcp(_) | Self::Bbr(_) => Reflection::Nothing,
-        }
-    }
-
-    /// Whether data packets tell switches something.
-    pub(super) fn tells_switches(&self) -> bool {
-        matches!(self, Self::Bolt(_))
-    }
-}
-
-/// What a receiver answers for the congestion control ([`hitless_wire::TcpHeader::congestion_option`]).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reflection {
-    /// Nothing.
-    Nothing,
-    /// The time to live of the newest data packet.
-    TimeToLive,
-    /// How many data packets that kept INC it answers.
-    Increases,
-}
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// How long the receiver may hold an acknowledgement back (RFC 5681, section 4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,36 +41,27 @@ impl Default for WindowPacing {
     }
 }
 
-/// How the retransmission timeout follows from the smoothed round-trip time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Formula of the retransmission timeout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum RtoFormula {
-    /// `max(rto_min, SRTT + max(G, 4 * RTTVAR))` (RFC 6298, section 2).
+    /// max(rto_min, SRTT + 4 RTTVAR) (RFC 6298, section 2).
     Rfc6298,
-    /// `SRTT + max(4 * RTTVAR, rto_min)`: the minimum bounds the variance term, as in Linux.
+    /// SRTT + max(4 RTTVAR, rto_min), as in Linux.
     Linux,
 }
 
-/// What a sender without SACK does about duplicate acknowledgements and timeouts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recovery {
-    /// RFC 6582: a recovery lasts until all that was in flight is acknowledged, each partial acknowledgement sends a
-    /// segment again, and duplicates for what was sent again start nothing. One reduction for each window, as in Linux.
-    NewReno,
-    /// RFC 5681 without RFC 6582, as in RFC 2001: any acknowledgement of new data ends a recovery, and the next three
-    /// duplicates start another, after a timeout as well. Each of them and each timeout sets the threshold to half of
-    /// the smaller of the congestion window and the receiver's (RFC 2001, section 3, where RFC 5681 has the flight). No
-    /// limited transmit (RFC 3042), and a fast retransmit leaves the retransmission timer running.
+/// Loss recovery of TCP without selective acknowledgements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TcpRecovery {
+    /// One recovery for each window: each acknowledgement of a part of it sends a segment again, and duplicates for
+    /// what was sent again start nothing (RFC 6582). The first timeout of a window halves it, as in Linux.
+    Newreno,
+    /// Without RFC 6582, as in RFC 2001 and in INET's TcpReno: any acknowledgement of new data ends a recovery, any
+    /// `duplicate_acks` in a row start one, and each of them and each timeout sets the threshold to half of the window,
+    /// which counts at most as what the receiver lets be in flight. Needs `sack = false`.
     Reno,
-}
-
-/// What an acknowledgement adds to the window of NewReno and DCTCP, and in slow start to CUBIC's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WindowGrowth {
-    /// By the bytes that it delivers, however many (RFC 3465 without its limit L), as in Linux.
-    ByteCounting,
-    /// By at most one segment in slow start and by SMSS * SMSS / cwnd in congestion avoidance, if it acknowledges new
-    /// data (RFC 5681, equations 2 and 3).
-    PerAck,
 }
 
 /// Parameters of a connection; one value configures both ends.
@@ -151,30 +97,31 @@ pub struct TcpConfig {
     pub rack_tlp: bool,
     /// Duplicate acknowledgements, or selectively acknowledged segments, that mean loss (RFC 5681: 3).
     pub dupack_threshold: u32,
-    /// Losses are found before the retransmission timer runs out. Otherwise duplicate and selective acknowledgements start
-    /// nothing, and there are no tail loss probes: only the timeout repairs.
+    /// Losses are found before the retransmission timer runs out. Otherwise duplicate and selective acknowledgements
+    /// start nothing, and there are no tail loss probes: only the timeout repairs.
     pub fast_retransmit: bool,
     /// Loss recovery without SACK; has no effect with it.
-    pub recovery: Recovery,
+    pub recovery: TcpRecovery,
     /// How acknowledgements make the window grow.
     pub window_growth: WindowGrowth,
-    /// The window only grows while it is what limits the sender (RFC 7661). Otherwise every acknowledgement grows it, far
-    /// beyond what the receiver's window or the application lets be in flight (RFC 5681 as written).
+    /// The window only grows while it is what limits the sender (RFC 7661). Otherwise every acknowledgement grows it,
+    /// far beyond what the receiver's window or the application lets be in flight (RFC 5681 as written).
     pub window_validation: bool,
     /// A segment that is not full waits until all before it is acknowledged (RFC 896, RFC 1122, section 4.2.3.4).
     pub nagle: bool,
     /// Restore the window when timestamps show that a retransmission was spurious (RFC 3522 and 4015).
     pub eifel_undo: bool,
-    /// The receiver reports what came twice (RFC 2883), and a sender all of whose retransmissions are reported restores its
-    /// window, a round trip later than timestamps could tell (Linux: tcp_try_undo_dsack). Needs [`Self::sack`].
+    /// The receiver reports what came twice (RFC 2883), and a sender all of whose retransmissions are reported
+    /// restores its window, a round trip later than timestamps could tell (Linux: tcp_try_undo_dsack). Needs
+    /// [`Self::sack`].
     pub dsack_undo: bool,
     /// Shrink the window after an idle time longer than the retransmission timeout (RFC 2861).
     pub slow_start_after_idle: bool,
     /// Delayed acknowledgements.
     pub delayed_ack: DelayedAck,
-    /// The application closes behind its one message, so that the last segment carries FIN; how long after that has come
-    /// the receiver's closes as well. Until then a FIN in a segment of its own is not acknowledged, as in Linux (tcp_fin
-    /// enters ping-pong mode), and the receiver's FIN acknowledges it. `None`: nobody closes.
+    /// The application closes behind its one message, so that the last segment carries FIN; how long after that has
+    /// come the receiver's closes as well. Until then a FIN in a segment of its own is not acknowledged, as in Linux
+    /// (tcp_fin enters ping-pong mode), and the receiver's FIN acknowledges it. `None`: nobody closes.
     pub close: Option<DelayConfig>,
     /// Lower bound of the retransmission timeout; what it bounds depends on [`Self::rto_formula`].
     pub rto_min: Duration,
@@ -219,7 +166,7 @@ impl Default for TcpConfig {
             rack_tlp: true,
             dupack_threshold: 3,
             fast_retransmit: true,
-            recovery: Recovery::NewReno,
+            recovery: TcpRecovery::Newreno,
             window_growth: WindowGrowth::ByteCounting,
             window_validation: true,
             nagle: false,
@@ -269,6 +216,17 @@ impl TcpConfig {
         Self { congestion_control: CongestionControlConfig::NewReno, ..Self::default() }
     }
 
+    /// The congestion window that a connection begins with, and its bounds.
+    pub(super) fn window(&self) -> WindowConfig {
+        WindowConfig {
+            mss_bytes: self.mss_bytes.into(),
+            initial_segments: self.initial_window_segments.into(),
+            minimum_segments: self.minimum_window_segments.into(),
+            max_cwnd_bytes: self.max_window_bytes.unwrap_or(u64::MAX),
+            growth: self.window_growth,
+        }
+    }
+
     /// Whether ECN works as RFC 8257 says rather than RFC 3168.
     pub(super) fn precise_ecn(&self) -> bool {
         self.ecn && matches!(self.congestion_control, CongestionControlConfig::Dctcp(_))
@@ -303,10 +261,10 @@ impl TcpConfig {
         assert!(self.rto_max >= self.rto_initial, "rto_max must not be below rto_initial");
         assert!(self.rto_max >= self.rto_min, "rto_max must not be below rto_min");
         assert!(self.syn_timeout > Duration::ZERO, "syn_timeout must not be 0");
-        let segment_bytes = u64::from(self.mss_bytes);
-        assert!(self.max_window_bytes.is_none_or(|bytes| bytes >= segment_bytes), "max_window_bytes below mss_bytes");
+        let mss_bytes = u64::from(self.mss_bytes);
+        assert!(self.max_window_bytes.is_none_or(|bytes| bytes >= mss_bytes), "max_window_bytes below mss_bytes");
         let window_bytes = self.receive_window_bytes.unwrap_or(u32::MAX);
-        assert!(u64::from(window_bytes) >= segment_bytes, "receive_window_bytes below mss_bytes");
+        assert!(u64::from(window_bytes) >= mss_bytes, "receive_window_bytes below mss_bytes");
         if let DelayedAck::On { segments, .. } = self.delayed_ack {
             assert!(segments > 0, "delayed_ack.segments must not be 0");
         }

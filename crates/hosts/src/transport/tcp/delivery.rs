@@ -1,6 +1,6 @@
 //! What one acknowledgement delivered, and the timestamps that tell originals from retransmissions.
 
-use super::scoreboard::Segment;
+use super::segment::Segment;
 use hitless_wire::{Duration, Time};
 
 /// A timestamp clock of 2^20 ps, about a microsecond, in 32 bits.
@@ -48,7 +48,7 @@ pub(super) struct Delivery {
     /// transmissions arrived.
     pub last_sent: Option<(u64, Time)>,
     /// A segment sent more than once was acknowledged in order.
-    pub repeated: bool,
+    pub retransmitted: bool,
     /// A segment sent once arrived after one sent later (RFC 8985, section 6.2, step 3).
     pub reordering: bool,
 }
@@ -66,7 +66,7 @@ impl Delivery {
             newest_sent_at: Time::ZERO,
             newest_end: 0,
             last_sent: None,
-            repeated: false,
+            retransmitted: false,
             reordering: false,
         }
     }
@@ -90,7 +90,7 @@ impl Delivery {
     ///
     /// RFC 8985, section 6.2, step 2. The echo is only consulted in order: receivers do not update it for segments
     /// above a gap (RFC 7323, section 4.3).
-    pub fn add_repeated(&mut self, segment: &Segment, in_order: bool) {
+    pub fn add_retransmitted(&mut self, segment: &Segment, in_order: bool) {
         self.bytes += segment.bytes();
         let stale = in_order && self.echo.is_before(Timestamp::at(segment.sent_at));
         if !stale && self.now.saturating_since(segment.sent_at) >= self.minimum_rtt {

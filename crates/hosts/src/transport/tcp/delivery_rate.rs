@@ -105,6 +105,8 @@ impl DeliveryRate {
 
     fn sample_of(&mut self, number: u64, sent_at: Time, now: Time) -> Option<RateSample> {
         let record = *self.records.get(number)?;
+        debug_assert!(record.delivered_bytes <= self.delivered_bytes, "less delivered than when it was sent");
+        debug_assert!(record.first_sent_at <= sent_at && record.delivered_at <= now, "time runs backwards");
         self.first_sent_at = sent_at;
         let send_interval = sent_at.saturating_since(record.first_sent_at);
         let acknowledgement_interval = now.saturating_since(record.delivered_at);

@@ -17,12 +17,12 @@ const MOST_BYTES: u64 = 65_536;
 
 /// How many segments are released together at `rate`: what it sends in a millisecond (BBR draft, section 4.2.2;
 /// Linux: tcp_tso_autosize), at most `most`. Without segmentation offload (`None`) each goes by itself.
-pub(super) fn quantum_segments(rate: BitRate, segment_bytes: u64, most: Option<u32>) -> u64 {
+pub(super) fn quantum_segments(rate: BitRate, mss_bytes: u64, most: Option<u32>) -> u64 {
     let Some(most) = most else { return 1 };
     let least = if rate.as_bps() < SLOW_BPS { 1 } else { 2 };
     // Linux divides by 1024 to be fast.
     let bytes = (rate.as_bps() / 8 / 1_024).min(MOST_BYTES);
-    (bytes / segment_bytes).max(least).min(u64::from(most))
+    (bytes / mss_bytes).max(least).min(u64::from(most))
 }
 
 /// When the next packet may go.
@@ -46,7 +46,7 @@ impl Pacer {
         self.gap_ends_at = time;
     }
 
-    /// Whether a packet may go; remembers the answer for [`Self::wakes_at`].
+    /// Whether a packet may go; remembers that for [`Self::wakes_at`].
     pub fn lets_go(&mut self, now: Time) -> bool {
         self.is_waited_for = now < self.gap_ends_at || (self.burst_bytes == 0 && now < self.next_burst_at);
         !self.is_waited_for
@@ -58,6 +58,7 @@ impl Pacer {
         if segments < UNPACED_SEGMENTS {
             return;
         }
+        debug_assert!(quantum_bytes > 0, "bursts of no bytes");
         if self.burst_bytes == 0 {
             self.burst_bytes = quantum_bytes;
             self.late_by = now.saturating_since(self.next_burst_at);

@@ -25,8 +25,8 @@ impl ProportionalRateReduction {
         self.sent += bytes;
     }
 
-    /// Data left the network that was not delivered: only its header came. For the conservation of packets, which is what
-    /// PRR is about, that is the same.
+    /// Data left the network that was not delivered: only its header came. For the conservation of packets, which is
+    /// what PRR is about, that is the same.
     pub fn left(&mut self, bytes: u64) {
         self.delivered += bytes;
     }

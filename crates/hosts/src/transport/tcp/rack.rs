@@ -41,6 +41,7 @@ impl Rack {
         self.rtt = rtt;
         // As a rule it was sent later, which one comparison tells.
         if sent_at > self.sent_at || !self.sent_after(sent_at, end) {
+            debug_assert!((sent_at, end) >= (self.sent_at, self.end), "RACK's newest segment moves back");
             self.sent_at = sent_at;
             self.end = end;
         }

@@ -37,6 +37,7 @@ impl Reassembly {
 
     /// Adds `[start, end)`; joins the islands that it touches.
     pub fn insert(&mut self, start: u64, end: u64) {
+        debug_assert!(start < end, "a run of no bytes");
         self.changes += 1;
         let first = self.islands.partition_point(|island| island.end < start);
         let after = self.islands.partition_point(|island| island.start <= end);
@@ -46,9 +47,10 @@ impl Reassembly {
             joined.end = end.max(self.islands[after - 1].end);
         }
         self.islands.splice(first..after, [joined]);
+        debug_assert!(self.islands.is_sorted_by(|before, after| before.end < after.start), "islands touch");
     }
 
-    /// Everything below `next` is there: drops what lies below and answers where the next gap begins.
+    /// Everything below `next` is there: drops what lies below and returns where the next gap begins.
     pub fn advance(&mut self, next: u64) -> u64 {
         let reached = self.islands.partition_point(|island| island.start <= next);
         let end = self.islands[..reached].last().map_or(next, |island| island.end.max(next));
@@ -71,6 +73,7 @@ impl Reassembly {
                 }
             }
         }
+        debug_assert!(self.islands[0].start > acknowledgement, "what is in order is no island");
         for (block, island) in blocks.iter_mut().zip(newest.into_iter().flatten()) {
             *block = ((island.start - acknowledgement) as u32, (island.end - acknowledgement) as u32);
         }
@@ -84,7 +87,7 @@ mod tests {
 
     const BASE: u64 = 5_000;
 
-    /// Feeds segments of 500 bytes, as in the examples of RFC 2018, and answers the acknowledgement and its blocks.
+    /// Feeds segments of 500 bytes, as in the examples of RFC 2018, and returns the acknowledgement and its blocks.
     fn receive(segments: &[u64]) -> (u64, Vec<(u64, u64)>) {
         let mut reassembly = Reassembly::default();
         let mut next = BASE;

@@ -1,6 +1,7 @@
 //! The end of a connection that takes data.
 
-use super::config::{DelayedAck, Reflection, TcpConfig};
+use super::config::{DelayedAck, TcpConfig};
+use super::congestion::Reflection;
 use super::delivery::Timestamp;
 use super::reassembly::Reassembly;
 use super::ticks::TickClock;
@@ -19,7 +20,7 @@ const LOSS: u8 = 8;
 /// What is acknowledged with which flags.
 #[derive(Clone, Copy, Debug, Default)]
 struct Acknowledgement {
-    next: u64,
+    rcv_nxt: u64,
     sack: SackBlocks,
     timestamp: u32,
     echo: bool,
@@ -29,18 +30,18 @@ struct Acknowledgement {
 #[derive(Clone, Debug)]
 pub struct TcpReceiver {
     /// First byte not received in order (RCV.NXT).
-    next: u64,
+    rcv_nxt: u64,
     /// What is to be sent.
     due: u8,
     /// DCTCP.CE of RFC 8257, or the latched ECN-Echo of RFC 3168.
-    congested: bool,
+    ce_state: bool,
     precise_ecn: bool,
     ecn: bool,
     /// Data packets not acknowledged yet.
     unacknowledged: u32,
     /// How many packets the one being received was on the link.
     frames: u32,
-    /// What the next acknowledgement answers for the congestion control.
+    /// What the next acknowledgement echoes for the congestion control.
     congestion_option: u8,
     reflection: Reflection,
     /// TS.Recent of RFC 7323.
@@ -69,7 +70,7 @@ pub struct TcpReceiver {
     reports_duplicates: bool,
     /// First byte and length of a segment that came twice, to be reported.
     duplicate: Option<(u64, u32)>,
-    window_bytes: u32,
+    rcv_wnd_bytes: u32,
     /// Frames of acknowledgements with 0 to 3 blocks, and of a SYN-ACK.
     ack_frame_bytes: [u32; 4],
     syn_frame_bytes: u32,
@@ -88,9 +89,9 @@ impl TcpReceiver {
             DelayedAck::On { segments, timeout, quickack_segments } => (segments, timeout, quickack_segments),
         };
         Self {
-            next: 0,
+            rcv_nxt: 0,
             due: 0,
-            congested: false,
+            ce_state: false,
             precise_ecn: config.precise_ecn(),
             ecn: config.ecn,
             unacknowledged: 0,
@@ -114,7 +115,7 @@ impl TcpReceiver {
             sack: config.sack,
             reports_duplicates: config.sack && config.dsack_undo,
             duplicate: None,
-            window_bytes: config.receive_window_bytes.unwrap_or(u32::MAX),
+            rcv_wnd_bytes: config.receive_window_bytes.unwrap_or(u32::MAX),
             ack_frame_bytes: [0, 1, 2, 3].map(|blocks| config.ack_frame_bytes(blocks)),
             syn_frame_bytes: config.syn_frame_bytes(),
         }
@@ -158,7 +159,7 @@ impl TcpReceiver {
     /// What is not simply the next data with the same marking.
     #[cold]
     #[inline(never)]
-    fn receive_unexpected(&mut self, now: Time, header: &TcpHeader, marked: bool) {
+    fn receive_slow(&mut self, now: Time, header: &TcpHeader, marked: bool) {
         if header.flags.contains(TcpFlags::SYN) {
             self.recent_timestamp = header.timestamp;
             self.due |= SYN_ACK;
@@ -175,8 +176,8 @@ impl TcpReceiver {
         if header.flags.contains(TcpFlags::FIN) {
             self.end = Some(end);
         }
-        if start == self.next && self.reassembly.is_empty() {
-            self.next = end;
+        if start == self.rcv_nxt && self.reassembly.is_empty() {
+            self.rcv_nxt = end;
             if self.end == Some(end) && self.unacknowledged + self.frames == 1 {
                 self.unacknowledged = 1;
                 self.deadline = now + self.close_delay;
@@ -191,24 +192,24 @@ impl TcpReceiver {
     /// ECN of a data packet, before its payload is looked at.
     fn note_congestion(&mut self, marked: bool, flags: TcpFlags) {
         if self.precise_ecn {
-            if marked != self.congested {
-                self.change_echo(marked);
+            if marked != self.ce_state {
+                self.change_ce_state(marked);
             }
             return;
         }
         // RFC 3168, section 6.1.3: echo until the sender says that it reduced its window.
-        self.congested = (self.congested && !flags.contains(TcpFlags::CWR)) || marked;
+        self.ce_state = (self.ce_state && !flags.contains(TcpFlags::CWR)) || marked;
     }
 
     /// RFC 8257, section 3.2: what came before is acknowledged with the old echo, this packet at once with the new.
-    fn change_echo(&mut self, marked: bool) {
+    fn change_ce_state(&mut self, marked: bool) {
         if self.unacknowledged > 0 {
             self.earlier = self.acknowledgement(self.blocks());
             self.due |= EARLIER;
-            self.last_acknowledged = self.next;
+            self.last_acknowledged = self.rcv_nxt;
             self.unacknowledged = 0;
         }
-        self.congested = marked;
+        self.ce_state = marked;
         self.due |= ACK;
     }
 
@@ -216,17 +217,17 @@ impl TcpReceiver {
     fn take_out_of_order(&mut self, start: u64, end: u64) {
         // RFC 5681, section 4.2: acknowledged at once.
         self.due |= ACK;
-        if end <= self.next || self.reassembly.contains(start, end) {
+        if end <= self.rcv_nxt || self.reassembly.contains(start, end) {
             self.statistics.duplicate_packets += u64::from(self.frames);
             self.duplicate = self.reports_duplicates.then_some((start, (end - start) as u32));
             return;
         }
         self.statistics.reordered_packets += if start < self.highest { u64::from(self.frames) } else { 0 };
         self.highest = self.highest.max(end);
-        if start > self.next {
+        if start > self.rcv_nxt {
             self.reassembly.insert(start, end);
         } else {
-            self.next = self.reassembly.advance(end);
+            self.rcv_nxt = self.reassembly.advance(end);
         }
     }
 
@@ -234,7 +235,7 @@ impl TcpReceiver {
     #[cold]
     fn receive_trimmed(&mut self, header: &TcpHeader) {
         let (start, end) = (header.sequence, header.sequence + u64::from(header.payload_bytes));
-        if end <= self.next || self.reassembly.contains(start, end) {
+        if end <= self.rcv_nxt || self.reassembly.contains(start, end) {
             self.due |= ACK;
             return;
         }
@@ -278,9 +279,9 @@ impl TcpReceiver {
     fn packet(&self, acknowledgement: &Acknowledgement, flags: TcpFlags, frame_bytes: u32) -> Outgoing {
         let echo = if acknowledgement.echo { TcpFlags::ECE } else { TcpFlags::default() };
         let header = TcpHeader {
-            acknowledgement: acknowledgement.next,
+            acknowledgement: acknowledgement.rcv_nxt,
             sack: acknowledgement.sack,
-            window_bytes: self.window_bytes,
+            window_bytes: self.rcv_wnd_bytes,
             timestamp_echo: acknowledgement.timestamp,
             flags: flags.with(echo),
             congestion_option: self.congestion_option,
@@ -297,7 +298,7 @@ impl TcpReceiver {
         self.due &= !ACK;
         self.unacknowledged = 0;
         self.deadline = Time::NEVER;
-        self.last_acknowledged = self.next;
+        self.last_acknowledged = self.rcv_nxt;
         let packet = self.packet(&self.acknowledgement(sack), TcpFlags::ACK, frame_bytes);
         if self.reflection == Reflection::Increases {
             self.congestion_option = 0;
@@ -307,13 +308,13 @@ impl TcpReceiver {
 
     #[inline]
     fn acknowledgement(&self, sack: SackBlocks) -> Acknowledgement {
-        Acknowledgement { next: self.next, sack, timestamp: self.recent_timestamp, echo: self.congested }
+        Acknowledgement { rcv_nxt: self.rcv_nxt, sack, timestamp: self.recent_timestamp, echo: self.ce_state }
     }
 
     /// What is not simply an acknowledgement without gaps.
     #[cold]
     #[inline(never)]
-    fn transmit_unusual(&mut self) -> Outgoing {
+    fn transmit_slow(&mut self) -> Outgoing {
         if self.due & SYN_ACK != 0 {
             self.due &= !SYN_ACK;
             let flags = TcpFlags::SYN.with(TcpFlags::ACK);
@@ -345,7 +346,7 @@ impl TcpReceiver {
     }
 
     fn blocks(&self) -> SackBlocks {
-        if self.sack { self.reassembly.blocks(self.next) } else { SackBlocks::default() }
+        if self.sack { self.reassembly.blocks(self.rcv_nxt) } else { SackBlocks::default() }
     }
 
     fn frame_bytes(&self, sack: &SackBlocks) -> u32 {
@@ -357,14 +358,14 @@ impl TcpReceiver {
     /// A segment arrived, with Congestion Experienced if `marked`.
     #[inline]
     pub(in crate::transport) fn take(&mut self, now: Time, header: &TcpHeader, marked: bool) {
-        let in_order = header.sequence == self.next && self.reassembly.is_empty() && header.payload_bytes > 0;
+        let in_order = header.sequence == self.rcv_nxt && self.reassembly.is_empty() && header.payload_bytes > 0;
         let opens_or_ends = header.flags.contains(TcpFlags::SYN) || header.flags.contains(TcpFlags::FIN);
-        if in_order && marked == self.congested && !opens_or_ends {
+        if in_order && marked == self.ce_state && !opens_or_ends {
             self.count(header, marked);
-            self.next += u64::from(header.payload_bytes);
+            self.rcv_nxt += u64::from(header.payload_bytes);
             self.schedule_ack(now);
         } else {
-            self.receive_unexpected(now, header, marked);
+            self.receive_slow(now, header, marked);
         }
     }
 
@@ -409,7 +410,7 @@ impl Receiver for TcpReceiver {
         if self.due == ACK && self.reassembly.is_empty() && self.duplicate.is_none() {
             return Some(put(&self.current(SackBlocks::default(), self.ack_frame_bytes[0])));
         }
-        Some(put(&self.transmit_unusual()))
+        Some(put(&self.transmit_slow()))
     }
 
     #[inline]
@@ -426,7 +427,7 @@ impl Receiver for TcpReceiver {
 
     #[inline]
     fn delivered_bytes(&self) -> u64 {
-        self.next
+        self.rcv_nxt
     }
 
     fn statistics(&self) -> ReceiverStatistics {

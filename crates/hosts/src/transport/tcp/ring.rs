@@ -79,6 +79,7 @@ impl<T: Copy + Default> Ring<T> {
         if self.is_full() {
             self.grow();
         }
+        debug_assert!(self.slots.len().is_power_of_two() && !self.is_full(), "no slot is free");
         self.slots[self.slot(self.next)] = entry;
         self.next += 1;
     }

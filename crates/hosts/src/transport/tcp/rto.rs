@@ -7,77 +7,78 @@ use hitless_wire::Duration;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RttEstimator {
     /// SRTT; zero before the first sample.
-    smoothed: Duration,
+    srtt: Duration,
     /// RTTVAR.
-    variation: Duration,
+    rttvar: Duration,
     /// Timeout with backoff.
-    timeout: Duration,
+    rto: Duration,
     /// Smallest sample so far (RFC 8985: RACK.min_RTT).
-    minimum: Duration,
+    min_rtt: Duration,
     /// Bounds of the variance term, and of the whole: the formulas differ only in these.
     spread_min: Duration,
-    timeout_min: Duration,
-    timeout_max: Duration,
+    rto_min: Duration,
+    rto_max: Duration,
 }
 
 impl RttEstimator {
     /// An estimator without samples.
     pub fn new(config: &TcpConfig) -> Self {
-        let (spread_min, timeout_min) = match config.rto_formula {
+        let (spread_min, rto_min) = match config.rto_formula {
             // RFC 6298, sections 2.3 and 2.4.
             RtoFormula::Rfc6298 => (config.rtt_granularity, config.rto_min),
             RtoFormula::Linux => (config.rto_min, Duration::ZERO),
         };
         Self {
-            smoothed: Duration::ZERO,
-            variation: Duration::ZERO,
-            timeout: config.rto_initial,
-            minimum: Duration::MAX,
+            srtt: Duration::ZERO,
+            rttvar: Duration::ZERO,
+            rto: config.rto_initial,
+            min_rtt: Duration::MAX,
             spread_min,
-            timeout_min,
-            timeout_max: config.rto_max,
+            rto_min,
+            rto_max: config.rto_max,
         }
     }
 
     /// Takes a measured round-trip time; ends the backoff.
     #[inline]
     pub fn sample(&mut self, rtt: Duration) {
-        self.minimum = self.minimum.min(rtt);
-        if self.smoothed == Duration::ZERO {
+        self.min_rtt = self.min_rtt.min(rtt);
+        if self.srtt == Duration::ZERO {
             // RFC 6298, section 2.2.
-            self.smoothed = rtt;
-            self.variation = rtt / 2;
+            self.srtt = rtt;
+            self.rttvar = rtt / 2;
         } else {
             // RFC 6298, section 2.3: beta = 1/4, alpha = 1/8; RTTVAR first.
-            let error = Duration(self.smoothed.0.abs_diff(rtt.0));
-            self.variation = Duration(self.variation.0 - self.variation.0 / 4 + error.0 / 4);
-            self.smoothed = Duration(self.smoothed.0 - self.smoothed.0 / 8 + rtt.0 / 8);
+            let error = Duration(self.srtt.0.abs_diff(rtt.0));
+            self.rttvar = Duration(self.rttvar.0 - self.rttvar.0 / 4 + error.0 / 4);
+            self.srtt = Duration(self.srtt.0 - self.srtt.0 / 8 + rtt.0 / 8);
         }
-        let spread = (self.variation * 4).max(self.spread_min);
-        self.timeout = (self.smoothed + spread).max(self.timeout_min).min(self.timeout_max);
+        let spread = (self.rttvar * 4).max(self.spread_min);
+        self.rto = (self.srtt + spread).max(self.rto_min).min(self.rto_max);
+        debug_assert!(self.min_rtt <= rtt && self.rto > Duration::ZERO, "a timeout of {:?}", self.rto);
     }
 
     /// Doubles the timeout (RFC 6298, section 5.5); the next sample ends it.
     pub fn back_off(&mut self) {
-        self.timeout = (self.timeout * 2).min(self.timeout_max);
+        self.rto = (self.rto * 2).min(self.rto_max);
     }
 
     /// The retransmission timeout.
     #[inline]
-    pub fn timeout(&self) -> Duration {
-        self.timeout
+    pub fn rto(&self) -> Duration {
+        self.rto
     }
 
     /// The smoothed round-trip time, if there was a sample.
     #[inline]
-    pub fn smoothed(&self) -> Option<Duration> {
-        (self.smoothed != Duration::ZERO).then_some(self.smoothed)
+    pub fn srtt(&self) -> Option<Duration> {
+        (self.srtt != Duration::ZERO).then_some(self.srtt)
     }
 
     /// The smallest sample; [`Duration::MAX`] before the first.
     #[inline]
-    pub fn minimum(&self) -> Duration {
-        self.minimum
+    pub fn min_rtt(&self) -> Duration {
+        self.min_rtt
     }
 }
 
@@ -93,16 +94,16 @@ mod tests {
     #[test]
     fn the_timeout_follows_rfc_6298() {
         let mut rtt = estimator(RtoFormula::Rfc6298, Duration::ZERO);
-        assert_eq!(rtt.timeout(), Duration::from_seconds(1));
+        assert_eq!(rtt.rto(), Duration::from_seconds(1));
         // (sample, SRTT, RTTVAR) in microseconds, by sections 2.2 and 2.3.
         let table = [(800, 800, 400), (800, 800, 300), (1600, 900, 425), (100, 800, 518)];
         for (sample, smoothed, variation) in table {
             rtt.sample(Duration::from_us(sample));
-            assert_eq!(rtt.smoothed, Duration::from_us(smoothed), "SRTT after {sample}");
-            assert_eq!(rtt.variation / 1_000_000, Duration(variation), "RTTVAR after {sample}");
-            assert_eq!(rtt.timeout(), rtt.smoothed + rtt.variation * 4, "RTO after {sample}");
+            assert_eq!(rtt.srtt, Duration::from_us(smoothed), "SRTT after {sample}");
+            assert_eq!(rtt.rttvar / 1_000_000, Duration(variation), "RTTVAR after {sample}");
+            assert_eq!(rtt.rto(), rtt.srtt + rtt.rttvar * 4, "RTO after {sample}");
         }
-        assert_eq!(rtt.minimum(), Duration::from_us(100));
+        assert_eq!(rtt.min_rtt(), Duration::from_us(100));
     }
 
     #[test]
@@ -112,8 +113,8 @@ mod tests {
         let mut by_linux = estimator(RtoFormula::Linux, Duration::from_ms(1));
         by_rfc.sample(sample);
         by_linux.sample(sample);
-        assert_eq!(by_rfc.timeout(), Duration::from_ms(1));
-        assert_eq!(by_linux.timeout(), Duration::from_us(1_030));
+        assert_eq!(by_rfc.rto(), Duration::from_ms(1));
+        assert_eq!(by_linux.rto(), Duration::from_us(1_030));
     }
 
     #[test]
@@ -126,7 +127,7 @@ mod tests {
         };
         let mut rtt = RttEstimator::new(&config);
         (0..50).for_each(|_| rtt.sample(Duration::from_us(8)));
-        assert_eq!(rtt.timeout(), Duration::from_us(18));
+        assert_eq!(rtt.rto(), Duration::from_us(18));
     }
 
     #[test]
@@ -136,13 +137,13 @@ mod tests {
         let timeouts: Vec<u64> = (0..3)
             .map(|_| {
                 rtt.back_off();
-                rtt.timeout().0 / 1_000_000_000
+                rtt.rto().0 / 1_000_000_000
             })
             .collect();
         assert_eq!(timeouts, [2, 4, 8]);
         (0..40).for_each(|_| rtt.back_off());
-        assert_eq!(rtt.timeout(), Duration::from_seconds(120));
+        assert_eq!(rtt.rto(), Duration::from_seconds(120));
         rtt.sample(Duration::from_us(30));
-        assert_eq!(rtt.timeout(), Duration::from_ms(1));
+        assert_eq!(rtt.rto(), Duration::from_ms(1));
     }
 }

@@ -9,57 +9,18 @@ mod tests;
 use super::delivery::{Delivery, Timestamp};
 use super::rack::Rack;
 use super::ring::Ring;
+use super::segment::{EVER_RETRANSMITTED, LOST, RETRANSMITTED, SACKED, Segment};
 use hitless_wire::{Duration, SackBlocks, Time};
 use std::collections::VecDeque;
-
-/// Selectively acknowledged.
-const SACKED: u8 = 1;
-/// Believed lost in its first transmission.
-const LOST: u8 = 2;
-/// A retransmission of it is in flight.
-const RETRANSMITTED: u8 = 4;
-/// It was sent more than once.
-const REPEATED: u8 = 8;
-
-/// A segment in flight.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Segment {
-    /// Sequence after its last byte.
-    pub end: u64,
-    /// When it was last sent.
-    pub sent_at: Time,
-    /// Its length.
-    pub payload_bytes: u16,
-    flags: u8,
-}
-
-impl Segment {
-    #[inline]
-    fn is(&self, flag: u8) -> bool {
-        self.flags & flag != 0
-    }
-
-    /// Its length.
-    #[inline]
-    pub fn bytes(&self) -> u64 {
-        u64::from(self.payload_bytes)
-    }
-
-    /// Sequence of its first byte.
-    #[inline]
-    pub fn start(&self) -> u64 {
-        self.end - self.bytes()
-    }
-}
 
 /// The segments in flight and their sums.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scoreboard {
     segments: Ring<Segment>,
     /// First sequence not acknowledged (SND.UNA).
-    acknowledged: u64,
+    snd_una: u64,
     /// Next sequence to send (SND.NXT).
-    next: u64,
+    snd_nxt: u64,
     /// Outstanding - sacked - lost + retransmitted.
     pipe_bytes: u64,
     /// Segments with a flag.
@@ -71,9 +32,9 @@ pub(super) struct Scoreboard {
     retransmitted_bytes: u64,
     sacked_segments: u32,
     /// Segments lost of which no retransmission is in flight.
-    unrepaired: u32,
+    pending_retransmissions: u32,
     /// No unrepaired segment has a smaller number.
-    unrepaired_from: u64,
+    retransmit_from: u64,
     /// Segments below this number that were sent once are sacked or lost: loss detection need not look at them.
     decided: u64,
     /// Number after the highest sacked segment.
@@ -89,20 +50,20 @@ pub(super) struct Scoreboard {
 impl Scoreboard {
     /// First sequence not acknowledged (SND.UNA).
     #[inline]
-    pub fn acknowledged(&self) -> u64 {
-        self.acknowledged
+    pub fn snd_una(&self) -> u64 {
+        self.snd_una
     }
 
     /// Next sequence to send (SND.NXT).
     #[inline]
-    pub fn next(&self) -> u64 {
-        self.next
+    pub fn snd_nxt(&self) -> u64 {
+        self.snd_nxt
     }
 
     /// Bytes sent and not acknowledged in order (FlightSize of RFC 5681).
     #[inline]
     pub fn outstanding_bytes(&self) -> u64 {
-        self.next - self.acknowledged
+        self.snd_nxt - self.snd_una
     }
 
     /// Bytes believed to be in the network (pipe of RFC 6675).
@@ -115,20 +76,37 @@ impl Scoreboard {
         self.pipe_bytes
     }
 
+    /// The sums fit one another; costs nothing in a release build.
+    #[inline]
+    fn check_sums(&self) {
+        debug_assert!(self.snd_una <= self.snd_nxt, "SND.UNA {} beyond SND.NXT {}", self.snd_una, self.snd_nxt);
+        debug_assert!(
+            self.sacked_bytes + self.lost_bytes <= self.snd_nxt - self.snd_una,
+            "more sacked and lost than sent"
+        );
+        debug_assert!(u64::from(self.sacked_segments) <= self.segments.len(), "more segments sacked than sent");
+        debug_assert!(u64::from(self.pending_retransmissions) <= self.segments.len(), "more lost than sent");
+        debug_assert!(u64::from(self.flagged) <= self.segments.len(), "more flagged than sent");
+        debug_assert!(
+            self.segments.front().is_none_or(|first| first.start() == self.snd_una),
+            "the first segment in flight does not begin at SND.UNA"
+        );
+    }
+
     /// Whether no segment in flight was sacked, lost or sent again.
-    pub fn is_clean(&self) -> bool {
+    pub fn is_in_order(&self) -> bool {
         self.flagged == 0 && self.sacked_bytes == 0
     }
 
     /// Whether no retransmission is remembered, be it out of date.
-    pub fn repeated_nothing(&self) -> bool {
+    pub fn never_retransmitted(&self) -> bool {
         self.retransmissions.is_empty()
     }
 
     /// Whether [`Self::detect_by_time`] might find anything while nothing has a flag: the first segment was sent
     /// before the one that arrived last.
     #[inline]
-    pub fn may_hold_losses(&self, rack: &Rack) -> bool {
+    pub fn may_have_losses(&self, rack: &Rack) -> bool {
         self.segments.front().is_some_and(|first| rack.sent_after(first.sent_at, first.end))
     }
 
@@ -145,8 +123,8 @@ impl Scoreboard {
 
     /// Whether a lost segment waits to be sent again.
     #[inline]
-    pub fn has_unrepaired(&self) -> bool {
-        self.unrepaired != 0
+    pub fn has_pending_retransmissions(&self) -> bool {
+        self.pending_retransmissions != 0
     }
 
     /// Bytes ever believed lost, retransmissions included.
@@ -190,15 +168,20 @@ impl Scoreboard {
     /// Adds a segment of `payload_bytes` at the end, sent at `now`.
     #[inline]
     pub fn push(&mut self, payload_bytes: u16, now: Time) {
-        self.next += u64::from(payload_bytes);
+        debug_assert!(payload_bytes > 0, "a segment of no bytes");
+        self.snd_nxt += u64::from(payload_bytes);
         self.pipe_bytes += u64::from(payload_bytes);
-        self.segments.push(Segment { end: self.next, sent_at: now, payload_bytes, flags: 0 });
+        self.segments.push(Segment { end: self.snd_nxt, sent_at: now, payload_bytes, flags: 0 });
     }
 
     /// Everything below `acknowledgement` arrived, and no segment has a flag: the short way of [`Self::acknowledge`].
-    /// Answers when the oldest and the newest segment delivered had been sent.
+    /// Returns when the oldest and the newest segment delivered had been sent.
     #[inline]
-    pub fn acknowledge_clean(&mut self, acknowledgement: u64) -> Option<(Time, Time)> {
+    pub fn acknowledge_in_order(&mut self, acknowledgement: u64) -> Option<(Time, Time)> {
+        debug_assert!(
+            (self.snd_una..=self.snd_nxt).contains(&acknowledgement),
+            "an acknowledgement of what was not sent"
+        );
         let oldest_sent_at = self.segments.front()?.sent_at;
         let mut newest_sent_at = None;
         while let Some(&segment) = self.segments.front() {
@@ -207,28 +190,34 @@ impl Scoreboard {
             }
             self.segments.pop();
             self.pipe_bytes -= segment.bytes();
-            self.acknowledged = segment.end;
+            self.snd_una = segment.end;
             newest_sent_at = Some(segment.sent_at);
         }
+        self.check_sums();
         Some((oldest_sent_at, newest_sent_at?))
     }
 
     /// Everything below `acknowledgement` arrived.
     pub fn acknowledge(&mut self, acknowledgement: u64, delivery: &mut Delivery) {
+        debug_assert!(
+            (self.snd_una..=self.snd_nxt).contains(&acknowledgement),
+            "an acknowledgement of what was not sent"
+        );
         while let Some(&segment) = self.segments.front() {
             if segment.end > acknowledgement {
                 break;
             }
             self.remove_first(&segment, delivery);
             self.segments.pop();
-            self.acknowledged = segment.end;
+            self.snd_una = segment.end;
         }
-        self.highest_delivered = self.highest_delivered.max(self.acknowledged);
+        self.highest_delivered = self.highest_delivered.max(self.snd_una);
+        self.check_sums();
     }
 
     fn remove_first(&mut self, segment: &Segment, delivery: &mut Delivery) {
         self.flagged -= u32::from(segment.flags != 0);
-        delivery.repeated |= segment.is(REPEATED);
+        delivery.retransmitted |= segment.is(EVER_RETRANSMITTED);
         if segment.is(SACKED) {
             self.sacked_bytes -= segment.bytes();
             self.sacked_segments -= 1;
@@ -241,8 +230,8 @@ impl Scoreboard {
     /// Reports a segment that arrives for the first time.
     fn count_delivered(&mut self, number: u64, segment: &Segment, delivery: &mut Delivery, in_order: bool) {
         delivery.note_sent(number, segment.sent_at);
-        if segment.is(REPEATED) {
-            delivery.add_repeated(segment, in_order);
+        if segment.is(EVER_RETRANSMITTED) {
+            delivery.add_retransmitted(segment, in_order);
         } else {
             delivery.reordering |= segment.end < self.highest_delivered;
             delivery.add_original(segment);
@@ -253,7 +242,7 @@ impl Scoreboard {
     fn clear_in_flight(&mut self, segment: &Segment) {
         if segment.is(LOST) {
             self.lost_bytes -= segment.bytes();
-            self.unrepaired -= u32::from(!segment.is(RETRANSMITTED));
+            self.pending_retransmissions -= u32::from(!segment.is(RETRANSMITTED));
         } else {
             self.pipe_bytes -= segment.bytes();
         }
@@ -267,14 +256,17 @@ impl Scoreboard {
     pub fn sack(&mut self, blocks: &SackBlocks, acknowledgement: u64, delivery: &mut Delivery) {
         let mut seen = [(0, 0); 3];
         for (index, (start, end)) in blocks.absolute(acknowledgement).enumerate() {
+            debug_assert!(acknowledgement < start && start < end, "SACK block {start}-{end} at {acknowledgement}");
+            debug_assert!(seen.iter().all(|&(from, to)| end <= from || to <= start), "SACK blocks overlap");
             seen[index] = (start, end);
-            self.sack_range(start, end.min(self.next), delivery);
+            self.sack_range(start, end.min(self.snd_nxt), delivery);
         }
         self.known_blocks = seen;
+        self.check_sums();
     }
 
     fn sack_range(&mut self, start: u64, end: u64, delivery: &mut Delivery) {
-        let (mut start, mut end) = (start.max(self.acknowledged), end);
+        let (mut start, mut end) = (start.max(self.snd_una), end);
         for &(known_start, known_end) in &self.known_blocks {
             if (known_start..known_end).contains(&start) {
                 start = known_end;
@@ -301,7 +293,7 @@ impl Scoreboard {
         self.clear_in_flight(&segment);
         delivery.sacked = true;
         self.flagged += u32::from(segment.flags == 0);
-        self.segments.get_mut(number).flags = SACKED | (segment.flags & REPEATED);
+        self.segments.get_mut(number).flags = SACKED | (segment.flags & EVER_RETRANSMITTED);
         self.sacked_bytes += segment.bytes();
         self.sacked_segments += 1;
         self.sacked_limit = self.sacked_limit.max(number + 1);
@@ -325,15 +317,16 @@ impl Scoreboard {
         self.flagged += u32::from(segment.flags == 0);
         segment.flags = (segment.flags | LOST) & !RETRANSMITTED;
         self.losses_bytes += segment.bytes();
-        self.unrepaired += 1;
-        self.unrepaired_from = self.unrepaired_from.min(number);
+        self.pending_retransmissions += 1;
+        self.retransmit_from = self.retransmit_from.min(number);
+        self.check_sums();
     }
 
     /// Believes the first segment lost, if it was sent only once (RFC 6582, section 3.2, step 3: partial ACKs).
     pub fn mark_first_original_lost(&mut self) {
         if self.segments.front().is_some_and(|segment| segment.flags == 0) {
             let sacked_bytes = self.sacked_bytes;
-            self.forget_duplicates();
+            self.forget_dupacks();
             self.mark_lost(self.segments.first());
             self.assume_sacked(sacked_bytes);
         }
@@ -346,9 +339,9 @@ impl Scoreboard {
         }
     }
 
-    /// The receiver says that the segment which begins at `sequence` and was sent at `timestamp` came without its payload.
-    /// Answers the bytes that left the network by it: none if that segment has arrived meanwhile, or another copy of it is on
-    /// its way.
+    /// The receiver says that the segment which begins at `sequence` and was sent at `timestamp` came without its
+    /// payload. Returns the bytes that left the network by it: none if that segment has arrived meanwhile, or another
+    /// copy of it is on its way.
     pub fn mark_named_lost(&mut self, sequence: u64, timestamp: Timestamp) -> u64 {
         let number = self.segments.partition_point(|segment| segment.start() < sequence);
         let Some(&segment) = self.segments.get(number) else { return 0 };
@@ -360,7 +353,7 @@ impl Scoreboard {
         // What was counted for duplicate acknowledgements, without SACK, is no more than fits beside what is lost.
         let counted_bytes = if self.sacked_segments == 0 { self.sacked_bytes } else { 0 };
         if counted_bytes > 0 {
-            self.forget_duplicates();
+            self.forget_dupacks();
         }
         self.mark_lost(number);
         if counted_bytes > 0 {
@@ -394,13 +387,13 @@ impl Scoreboard {
                 self.flagged -= u32::from(segment.flags == 0);
                 self.lost_bytes -= segment.bytes();
                 self.pipe_bytes += segment.bytes();
-                self.unrepaired -= u32::from(!segment.is(RETRANSMITTED));
+                self.pending_retransmissions -= u32::from(!segment.is(RETRANSMITTED));
             }
         }
         self.decided = self.segments.first();
     }
 
-    /// Finds losses by time (RFC 8985, section 6.2, step 5). Answers how long until more may be found; zero: never.
+    /// Finds losses by time (RFC 8985, section 6.2, step 5). Returns how long until more may be found; zero: never.
     pub fn detect_by_time(&mut self, rack: &Rack, now: Time) -> Duration {
         let originals = self.detect_originals(rack, now);
         originals.max(self.detect_retransmissions(rack, now))
@@ -470,19 +463,19 @@ impl Scoreboard {
     }
 
     /// The first lost segment of which no retransmission is in flight: its number and itself.
-    pub fn first_unrepaired(&mut self) -> Option<(u64, Segment)> {
-        if self.unrepaired == 0 {
-            self.unrepaired_from = u64::MAX;
+    pub fn next_retransmission(&mut self) -> Option<(u64, Segment)> {
+        if self.pending_retransmissions == 0 {
+            self.retransmit_from = u64::MAX;
             return None;
         }
-        self.unrepaired_from = self.unrepaired_from.max(self.segments.first());
-        while let Some(&segment) = self.segments.get(self.unrepaired_from) {
+        self.retransmit_from = self.retransmit_from.max(self.segments.first());
+        while let Some(&segment) = self.segments.get(self.retransmit_from) {
             if segment.flags & (LOST | RETRANSMITTED) == LOST {
-                return Some((self.unrepaired_from, segment));
+                return Some((self.retransmit_from, segment));
             }
-            self.unrepaired_from += 1;
+            self.retransmit_from += 1;
         }
-        unreachable!("{} lost segments are not in the ring", self.unrepaired)
+        unreachable!("{} lost segments are not in the ring", self.pending_retransmissions)
     }
 
     /// The last segment and its number, unless it has arrived.
@@ -504,28 +497,30 @@ impl Scoreboard {
         if !segment.is(RETRANSMITTED) {
             self.retransmitted_bytes += segment.bytes();
             self.pipe_bytes += segment.bytes();
-            self.unrepaired -= u32::from(segment.is(LOST));
+            self.pending_retransmissions -= u32::from(segment.is(LOST));
         }
         self.flagged += u32::from(segment.flags == 0);
-        segment.flags |= RETRANSMITTED | REPEATED;
+        segment.flags |= RETRANSMITTED | EVER_RETRANSMITTED;
         segment.sent_at = now;
+        debug_assert!(self.retransmissions.back().is_none_or(|&(_, sent_at)| sent_at <= now), "sent again in the past");
         self.retransmissions.push_back((number, now));
+        self.check_sums();
     }
 
     /// Without SACK: a duplicate acknowledgement says that some segment above the gap arrived.
     ///
-    /// Counting it as sacked does what the inflated window of RFC 6582 does. Answers the bytes counted.
-    pub fn count_duplicate(&mut self, segment_bytes: u64) -> u64 {
+    /// Counting it as sacked does what the inflated window of RFC 6582 does. Returns the bytes counted.
+    pub fn count_dupack(&mut self, mss_bytes: u64) -> u64 {
         let before = self.sacked_bytes;
-        self.assume_sacked(before + segment_bytes);
+        self.assume_sacked(before + mss_bytes);
         self.sacked_bytes.saturating_sub(before)
     }
 
     /// Without SACK: [`Self::acknowledge`]; the first segment filled a gap, the rest had been counted as duplicates.
-    pub fn acknowledge_counted(&mut self, acknowledgement: u64, delivery: &mut Delivery) {
+    pub fn acknowledge_without_sack(&mut self, acknowledgement: u64, delivery: &mut Delivery) {
         let first_bytes = self.segments.front().map_or(0, Segment::bytes);
         let counted_bytes = self.sacked_bytes;
-        self.forget_duplicates();
+        self.forget_dupacks();
         self.acknowledge(acknowledgement, delivery);
         self.assume_sacked(counted_bytes.saturating_sub(delivery.bytes.saturating_sub(first_bytes)));
         // What the duplicates stood for is not delivered once more.
@@ -534,13 +529,14 @@ impl Scoreboard {
     }
 
     /// Without SACK: forgets the duplicate acknowledgements.
-    pub fn forget_duplicates(&mut self) {
+    pub fn forget_dupacks(&mut self) {
         self.assume_sacked(0);
     }
 
     /// Sets the sum of sacked bytes; what is lost, or at least the first segment, cannot have arrived.
     fn assume_sacked(&mut self, bytes: u64) {
         let first_bytes = self.segments.front().map_or(0, Segment::bytes);
+        debug_assert!(self.lost_bytes.max(first_bytes) <= self.outstanding_bytes(), "more lost than sent");
         let room = self.outstanding_bytes() - self.lost_bytes.max(first_bytes);
         self.sacked_bytes = bytes.min(room);
         self.pipe_bytes = self.outstanding_bytes() + self.retransmitted_bytes - self.lost_bytes - self.sacked_bytes;

@@ -3,7 +3,7 @@
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::{Packet, Time, Transport, UdpHeader};
 
-use super::UdpConfig;
+use super::config::UdpConfig;
 use crate::transport::{Outgoing, Sender, SenderStatistics};
 
 /// The sending end of a constant-rate flow. Calls as for every [`Sender`].
@@ -39,6 +39,7 @@ impl UdpSender {
 
     /// Takes back what was written but not sent; returns how many bytes that was.
     pub fn withdraw_unsent(&mut self) -> u64 {
+        debug_assert!(self.sent_bytes <= self.written_bytes, "more sent than written");
         let unsent = self.written_bytes - self.sent_bytes;
         self.written_bytes = self.sent_bytes;
         unsent

@@ -1,5 +1,5 @@
-//! Whatever the network does, every byte arrives once and in order, pairs keep their distance, and none begins above the
-//! window.
+//! Whatever the network does, every byte arrives once and in order, pairs keep their distance, and none begins above
+//! the window.
 
 use super::script::{First, MSS, card};
 use crate::faults::{Faults, fate, faults};

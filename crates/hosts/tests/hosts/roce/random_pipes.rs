@@ -2,13 +2,13 @@
 
 use crate::faults::{Faults, fate, faults};
 use crate::pipe::{Delays, Pipe, Way};
-use hitless_hosts::transport::roce::{DcqcnConfig, LossRecovery, RoceConfig, RoceRequester, RoceResponder};
+use hitless_hosts::transport::roce::{DcqcnConfig, RoceConfig, RoceRecovery, RoceRequester, RoceResponder};
 use hitless_hosts::transport::{Receiver, Sender};
 use hitless_wire::{BitRate, Duration, Packet};
 use proptest::prelude::*;
 
 fn configs() -> impl Strategy<Value = RoceConfig> {
-    let recovery = prop_oneof![Just(LossRecovery::GoBackN), Just(LossRecovery::SelectiveRepeat)];
+    let recovery = prop_oneof![Just(RoceRecovery::GoBackN), Just(RoceRecovery::SelectiveRepeat)];
     (recovery, any::<bool>(), 1..200u32, 1..40u32).prop_map(|(recovery, is_controlled, window, every)| RoceConfig {
         recovery,
         // A rate that marks hold down at 10 Mb/s for ever would only take long.
@@ -49,7 +49,7 @@ proptest! {
         let pipe = run(config, faults, &writes, seed);
         prop_assert_eq!(pipe.sender.acknowledged_bytes(), writes.iter().sum::<u64>());
         prop_assert!(!pipe.sender.has_failed());
-        if config.recovery == LossRecovery::SelectiveRepeat {
+        if config.recovery == RoceRecovery::SelectiveRepeat {
             prop_assert_eq!(pipe.receiver.discarded_packets(), 0);
         }
     }
@@ -68,7 +68,7 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let config = RoceConfig {
-            recovery: LossRecovery::SelectiveRepeat,
+            recovery: RoceRecovery::SelectiveRepeat,
             retry_limit: 10_000,
             ..RoceConfig::default()
         };

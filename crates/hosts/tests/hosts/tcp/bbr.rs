@@ -139,7 +139,7 @@ fn a_window_falls_to_four_segments_when_the_round_trip_time_is_measured_and_come
     let (mut low, mut before) = (Vec::new(), 0.0);
     for step in 0..2_000 {
         link.run_until(at(20) + Duration::from_us(100) * step);
-        low.push(link.flows[0].0.window_bytes() == 4 * MSS);
+        low.push(link.flows[0].0.cwnd_bytes() == 4 * MSS);
         // Four segments in flight say nothing of the rate, however long: 5 ms are 25 round trips.
         let model = link.flows[0].0.path_model().expect("BBR models the path");
         if model.state == BbrState::ProbeRtt {
@@ -167,7 +167,7 @@ fn a_flow_that_starts_late_has_no_stale_round_trip_time() {
     link.write(0, u64::MAX / 2);
     for step in 0..200 {
         link.run_until(at(60) + Duration::from_us(100) * step);
-        assert!(link.flows[0].0.window_bytes() > 4 * MSS, "{step}");
+        assert!(link.flows[0].0.cwnd_bytes() > 4 * MSS, "{step}");
     }
 }
 

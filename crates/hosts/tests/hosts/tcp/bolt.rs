@@ -69,14 +69,14 @@ fn a_notice_takes_a_segment_off_the_window_before_any_acknowledgement() {
     script.write(0, 40 * MSS);
     script.sent_until(1);
     notify(&mut script, 5, 3, 8);
-    assert_eq!(script.sender.window_bytes(), 9 * MSS);
+    assert_eq!(script.sender.cwnd_bytes(), 9 * MSS);
     // What is not in flight any more says nothing.
     script.receive(40, acknowledgement(5, 0));
-    let before = script.sender.window_bytes();
+    let before = script.sender.cwnd_bytes();
     notify(&mut script, 45, 3, 8);
-    assert_eq!(script.sender.window_bytes(), before);
+    assert_eq!(script.sender.cwnd_bytes(), before);
     notify(&mut script, 45, 7, 8);
-    assert_eq!(script.sender.window_bytes(), before - MSS);
+    assert_eq!(script.sender.cwnd_bytes(), before - MSS);
 }
 
 #[test]
@@ -96,5 +96,5 @@ fn notices_to_a_control_that_knows_none_mean_nothing() {
     script.write(0, 40 * MSS);
     script.sent_until(1);
     notify(&mut script, 5, 3, 8);
-    assert_eq!(script.sender.window_bytes(), 10 * MSS);
+    assert_eq!(script.sender.cwnd_bytes(), 10 * MSS);
 }

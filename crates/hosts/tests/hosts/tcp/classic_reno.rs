@@ -3,7 +3,7 @@
 use super::script::{MSS, Script, at, config};
 use hitless_hosts::transport::Sender;
 use hitless_hosts::transport::tcp::CongestionControlConfig::Dctcp;
-use hitless_hosts::transport::tcp::{CongestionState, DctcpConfig, Recovery, TcpConfig, WindowGrowth};
+use hitless_hosts::transport::tcp::{CongestionState, DctcpConfig, TcpConfig, TcpRecovery, WindowGrowth};
 use hitless_wire::{TcpFlags, TcpHeader};
 
 fn reno() -> TcpConfig {
@@ -11,7 +11,7 @@ fn reno() -> TcpConfig {
         sack: false,
         rack_tlp: false,
         eifel_undo: false,
-        recovery: Recovery::Reno,
+        recovery: TcpRecovery::Reno,
         window_growth: WindowGrowth::PerAck,
         initial_window_segments: 11,
         ..config()
@@ -39,7 +39,7 @@ fn advertising(window_bytes: u32) -> TcpHeader {
 
 /// (window, threshold) in bytes.
 fn windows(script: &Script) -> (u64, u64) {
-    (script.sender.window_bytes(), script.sender.threshold_bytes())
+    (script.sender.cwnd_bytes(), script.sender.ssthresh_bytes())
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn duplicates_for_what_a_timeout_sent_again_start_a_recovery() {
 
 #[test]
 fn duplicates_do_not_grow_the_window_by_the_acknowledgement() {
-    for recovery in [Recovery::Reno, Recovery::NewReno] {
+    for recovery in [TcpRecovery::Reno, TcpRecovery::Newreno] {
         let mut script = full(&TcpConfig { recovery, ..reno() });
         duplicates(&mut script, 140, 1, 2);
         assert_eq!(windows(&script).0, 11 * MSS, "{recovery:?}");
@@ -164,7 +164,7 @@ fn dctcp_grows_by_the_acknowledgement_and_answers_loss_as_reno() {
 
 #[test]
 fn an_acknowledgement_that_was_overtaken_interrupts_the_duplicates() {
-    for (recovery, expected) in [(Recovery::Reno, 0), (Recovery::NewReno, 1)] {
+    for (recovery, expected) in [(TcpRecovery::Reno, 0), (TcpRecovery::Newreno, 1)] {
         let mut script = full(&TcpConfig { recovery, ..reno() });
         script.acknowledge(140, 2, &[]);
         duplicates(&mut script, 141, 2, 2);
@@ -176,7 +176,7 @@ fn an_acknowledgement_that_was_overtaken_interrupts_the_duplicates() {
 
 #[test]
 fn what_a_retransmission_fills_is_timed_by_its_echo() {
-    for recovery in [Recovery::Reno, Recovery::NewReno] {
+    for recovery in [TcpRecovery::Reno, TcpRecovery::Newreno] {
         let mut script = full(&TcpConfig { recovery, ..reno() });
         script.sent_until(1_100);
         // Segment 1 goes again at 1,100 us and fills the gap below the others, which had arrived a millisecond ago.

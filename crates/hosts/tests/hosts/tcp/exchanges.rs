@@ -132,7 +132,7 @@ fn new_reno_repairs_one_gap_per_round_trip_without_sack() {
     script.expect(5_000, &[]);
     assert_eq!(script.sender.statistics().fast_recoveries, 1);
     assert_eq!(script.sender.in_flight_bytes(), 0);
-    assert_eq!(script.sender.window_bytes(), script.sender.threshold_bytes());
+    assert_eq!(script.sender.cwnd_bytes(), script.sender.ssthresh_bytes());
 }
 
 /// RFC 6582, section 3.2, step 2, and section 4.1: duplicates for what was sent before a timeout begin no recovery.
@@ -155,26 +155,26 @@ fn duplicates_after_a_timeout_retransmit_nothing_without_sack() {
 fn recovery_ends_with_half_the_window() {
     let mut script = burst(&config(), 10);
     script.write(101, 20 * MSS);
-    let window_bytes = script.sender.window_bytes();
+    let window_bytes = script.sender.cwnd_bytes();
     script.acknowledge(140, 1, &[(2, 5)]);
-    assert_eq!(script.sender.threshold_bytes(), window_bytes / 2);
+    assert_eq!(script.sender.ssthresh_bytes(), window_bytes / 2);
     script.acknowledge(150, 1, &[(2, 11)]);
     script.acknowledge(180, 11, &[]);
     assert_eq!(script.sender.congestion_state(), CongestionState::Open);
-    assert_eq!(script.sender.window_bytes(), window_bytes / 2);
+    assert_eq!(script.sender.cwnd_bytes(), window_bytes / 2);
 }
 
 /// RFC 3522 and 4015: the acknowledgement answers the original, so the retransmission was spurious.
 #[test]
 fn a_spurious_retransmission_is_undone() {
     let mut script = burst(&config(), 8);
-    let window_bytes = script.sender.window_bytes();
+    let window_bytes = script.sender.cwnd_bytes();
     script.acknowledge(140, 1, &[(2, 5)]);
     script.expect(140, &[(140, 1)]);
     assert_eq!(script.sender.congestion_state(), CongestionState::Recovery);
     script.acknowledge_echoing(145, 5, &[], 100, TcpFlags::ACK);
     assert_eq!(script.sender.congestion_state(), CongestionState::Open);
-    assert_eq!((script.sender.window_bytes(), script.sender.threshold_bytes()), (window_bytes, u64::MAX));
+    assert_eq!((script.sender.cwnd_bytes(), script.sender.ssthresh_bytes()), (window_bytes, u64::MAX));
     script.acknowledge_echoing(146, 9, &[], 100, TcpFlags::ACK);
     script.expect(5_000, &[]);
 }
@@ -182,10 +182,10 @@ fn a_spurious_retransmission_is_undone() {
 #[test]
 fn the_window_is_kept_reduced_without_undo() {
     let mut script = burst(&TcpConfig { eifel_undo: false, ..config() }, 8);
-    let window_bytes = script.sender.window_bytes();
+    let window_bytes = script.sender.cwnd_bytes();
     script.acknowledge(140, 1, &[(2, 5)]);
     script.acknowledge_echoing(145, 9, &[], 100, TcpFlags::ACK);
-    assert_eq!(script.sender.window_bytes(), window_bytes / 2);
+    assert_eq!(script.sender.cwnd_bytes(), window_bytes / 2);
 }
 
 fn with_dsack() -> TcpConfig {
@@ -210,39 +210,39 @@ fn report(script: &mut Script, time_us: u64, segments: u64, duplicate: u64) {
 #[test]
 fn a_retransmission_reported_as_a_duplicate_is_undone() {
     let mut script = burst(&with_dsack(), 8);
-    let window_bytes = script.sender.window_bytes();
+    let window_bytes = script.sender.cwnd_bytes();
     script.acknowledge(140, 1, &[(2, 5)]);
     script.expect(140, &[(140, 1)]);
     script.acknowledge_echoing(145, 9, &[], 100, TcpFlags::ACK);
     assert_eq!(script.sender.congestion_state(), CongestionState::Open);
-    assert_eq!(script.sender.window_bytes(), window_bytes / 2, "timestamps are not looked at");
+    assert_eq!(script.sender.cwnd_bytes(), window_bytes / 2, "timestamps are not looked at");
     report(&mut script, 180, 9, 1);
-    assert_eq!((script.sender.window_bytes(), script.sender.threshold_bytes()), (window_bytes, u64::MAX));
+    assert_eq!((script.sender.cwnd_bytes(), script.sender.ssthresh_bytes()), (window_bytes, u64::MAX));
     script.expect(5_000, &[]);
 }
 
 #[test]
 fn one_report_of_two_undoes_nothing() {
     let mut script = burst(&with_dsack(), 10);
-    let window_bytes = script.sender.window_bytes();
+    let window_bytes = script.sender.cwnd_bytes();
     script.acknowledge(140, 1, &[(2, 3), (4, 8)]);
     script.expect(140, &[(140, 1), (140, 3)]);
     report(&mut script, 180, 11, 1);
-    assert_eq!(script.sender.window_bytes(), window_bytes / 2);
+    assert_eq!(script.sender.cwnd_bytes(), window_bytes / 2);
     report(&mut script, 181, 11, 3);
-    assert_eq!(script.sender.window_bytes(), window_bytes);
+    assert_eq!(script.sender.cwnd_bytes(), window_bytes);
 }
 
 #[test]
 fn a_report_that_comes_too_late_undoes_nothing() {
     let mut script = burst(&with_dsack(), 8);
-    let window_bytes = script.sender.window_bytes();
+    let window_bytes = script.sender.cwnd_bytes();
     script.acknowledge(140, 1, &[(2, 5)]);
     script.acknowledge(145, 9, &[]);
     script.write(150, 2 * MSS);
     script.acknowledge(190, 11, &[]);
     report(&mut script, 191, 11, 1);
-    assert!(script.sender.window_bytes() < window_bytes);
+    assert!(script.sender.cwnd_bytes() < window_bytes);
 }
 
 /// RFC 3168, section 6.1.2: one reduction per window, reported by CWR on the next new segment.
@@ -251,11 +251,11 @@ fn an_echo_halves_once_per_window_and_is_reported() {
     let mut script = burst(&TcpConfig { ecn: true, ..config() }, 10);
     let echo = TcpFlags::ACK.with(TcpFlags::ECE);
     script.write(101, 30 * MSS);
-    let window_bytes = script.sender.window_bytes();
+    let window_bytes = script.sender.cwnd_bytes();
     for segment in 2..=11 {
         script.acknowledge_echoing(138 + segment, segment, &[], 100, echo);
     }
-    assert_eq!(script.sender.threshold_bytes(), window_bytes / 2);
+    assert_eq!(script.sender.ssthresh_bytes(), window_bytes / 2);
     let reports = script.headers.iter().filter(|header| header.flags.contains(TcpFlags::CWR)).count();
     assert_eq!(reports, 1);
     assert_eq!(script.sender.statistics().congestion_echoes, 10);
@@ -267,13 +267,13 @@ fn dctcp_reduces_by_half_of_its_estimate() {
     let dctcp = TcpConfig { mss_bytes: MSS as u16, ..TcpConfig::dctcp() };
     let mut script = burst(&dctcp, 10);
     script.write(101, 30 * MSS);
-    let window_bytes = script.sender.window_bytes();
+    let window_bytes = script.sender.cwnd_bytes();
     let echo = TcpFlags::ACK.with(TcpFlags::ECE);
     script.acknowledge_echoing(140, 2, &[], 100, echo);
     let alpha = script.sender.dctcp_alpha().unwrap();
     let cut_bytes = (window_bytes as f64 * alpha / 2.0) as u64;
-    assert_eq!(script.sender.threshold_bytes(), window_bytes - cut_bytes);
-    assert_eq!(script.sender.congestion_state(), CongestionState::Reduction);
+    assert_eq!(script.sender.ssthresh_bytes(), window_bytes - cut_bytes);
+    assert_eq!(script.sender.congestion_state(), CongestionState::Cwr);
     assert!(script.headers.iter().all(|header| !header.flags.contains(TcpFlags::CWR)));
 }
 
@@ -307,9 +307,9 @@ fn new_data_waits_for_a_whole_burst() {
     script.expect(41, &[(41, 12), (41, 13), (41, 14), (41, 15)]);
 }
 
-/// Linux's tcp_tso_should_defer lets a burst begin when a whole one fits the window or a third of the window is free, and
-/// tcp_write_xmit then sends up to a whole one of what is free. Of ten segments none stays behind for a third of the
-/// window being no whole number of them.
+/// Linux's tcp_tso_should_defer lets a burst begin when a whole one fits the window or a third of the window is free,
+/// and tcp_write_xmit then sends up to a whole one of what is free. Of ten segments none stays behind for a third of
+/// the window being no whole number of them.
 #[test]
 fn a_burst_takes_all_that_is_free_of_the_window() {
     for (burst, window, sent) in
@@ -329,11 +329,11 @@ fn a_reused_connection_keeps_its_window_and_restarts_it_only_on_request() {
         let mut script = Script::warm(&TcpConfig { slow_start_after_idle: restart, ..config() });
         script.write(100, 20 * MSS);
         (2..=21).for_each(|segment| script.acknowledge(139 + segment, segment, &[]));
-        let before = script.sender.window_bytes();
+        let before = script.sender.cwnd_bytes();
         assert!(before >= 20 * MSS, "{before}");
         script.write(20_000, MSS);
         let expected = if restart { 10 * MSS } else { before };
-        assert_eq!(script.sender.window_bytes(), expected, "restart {restart}");
+        assert_eq!(script.sender.cwnd_bytes(), expected, "restart {restart}");
     }
 }
 

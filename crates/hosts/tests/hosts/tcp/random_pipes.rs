@@ -3,8 +3,8 @@
 use crate::faults::{Faults, fate, faults};
 use crate::pipe::{Delays, Pipe, Way};
 use hitless_hosts::transport::tcp::{
-    BbrConfig, BoltConfig, CongestionControlConfig, CubicConfig, DctcpConfig, DelayedAck, HystartConfig, Recovery,
-    RtoFormula, SwiftConfig, TcpConfig, TcpReceiver, TcpSender, WindowGrowth, WindowPacing,
+    BbrConfig, BoltConfig, CongestionControlConfig, CubicConfig, DctcpConfig, DelayedAck, HystartConfig, RtoFormula,
+    SwiftConfig, TcpConfig, TcpReceiver, TcpRecovery, TcpSender, WindowGrowth, WindowPacing,
 };
 use hitless_hosts::transport::{Receiver, Sender};
 use hitless_wire::{Duration, Packet};
@@ -65,7 +65,7 @@ fn configs() -> impl Strategy<Value = TcpConfig> {
                 ecn,
                 sack,
                 rack_tlp,
-                recovery: if old.0 { Recovery::Reno } else { Recovery::NewReno },
+                recovery: if old.0 { TcpRecovery::Reno } else { TcpRecovery::Newreno },
                 window_growth: if old.1 { WindowGrowth::PerAck } else { WindowGrowth::ByteCounting },
                 window_validation: old.2,
                 eifel_undo,

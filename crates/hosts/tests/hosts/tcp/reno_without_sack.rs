@@ -7,7 +7,8 @@ use hitless_hosts::transport::{Outgoing, Receiver, Sender, SenderStatistics};
 use hitless_wire::{Duration, Packet};
 use std::cell::RefCell;
 
-/// Sends 60 segments through a pipe with a round trip of 100 us; answers the segments in the order sent, and the counts.
+/// Sends 60 segments through a pipe with a round trip of 100 us; answers the segments in the order sent, and the
+/// counts.
 fn sent_with_losses(lost: &[u64]) -> (Vec<u64>, SenderStatistics) {
     let config = TcpConfig { sack: false, rack_tlp: false, ..config() };
     let (left, sent) = (RefCell::new(lost.to_vec()), RefCell::new(Vec::new()));

@@ -21,7 +21,7 @@ fn mean_window(config: &TcpConfig, loss: f64, losses: u64) -> (f64, f64) {
         [(!lost).then_some(ONE_WAY), None]
     });
     pipe.write(u64::MAX / 2);
-    let segments = |sender: &TcpSender| sender.window_bytes() as f64 / f64::from(config.mss_bytes);
+    let segments = |sender: &TcpSender| sender.cwnd_bytes() as f64 / f64::from(config.mss_bytes);
     let (mut area, mut start, mut first) = (0.0, None, 0);
     while pipe.sender.statistics().packets_retransmitted < losses {
         let (before, window) = (pipe.now, segments(&pipe.sender));

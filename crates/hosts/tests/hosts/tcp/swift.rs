@@ -46,7 +46,7 @@ fn hops_raise_the_target() {
         script.sender = TcpSender::new(&with(swift), Duration::ZERO).with_time_to_live(time_to_live);
         script.write(0, 20 * MSS);
         script.receive(40, acknowledgement(1, arrived_with));
-        let window_bytes = script.sender.window_bytes();
+        let window_bytes = script.sender.cwnd_bytes();
         assert_eq!(window_bytes > 10 * MSS, grows, "from {time_to_live} to {arrived_with}: {window_bytes}");
     }
 }
@@ -63,7 +63,7 @@ fn a_window_of_a_quarter_of_a_segment_sends_one_in_four_round_trip_times() {
     script.expect(79, &[]);
     script.expect(80, &[(80, 1)]);
     script.receive(120, acknowledgement(2, 0));
-    assert_eq!(script.sender.window_bytes(), MSS / 4);
+    assert_eq!(script.sender.cwnd_bytes(), MSS / 4);
     script.expect(239, &[]);
     script.expect(240, &[(240, 2)]);
 }
@@ -101,7 +101,7 @@ fn a_window_that_has_grown_again_waits_no_longer() {
     script.write(0, 10 * MSS);
     // By half at most, as 3,000 us are far above the target; the gap is 6,000 us.
     script.receive(3_000, acknowledgement(1, 0));
-    assert_eq!(script.sender.window_bytes(), MSS / 2);
+    assert_eq!(script.sender.cwnd_bytes(), MSS / 2);
     script.sent_until(3_000);
     script.expect(6_000, &[(6_000, 1)]);
     // Below the target: half a segment becomes one and a half.
@@ -119,17 +119,18 @@ fn a_recovery_halves_the_window_once_and_repairs_the_loss() {
     assert!(sent.contains(&(42, 0)), "{sent:?}");
     assert_eq!(script.sender.statistics().fast_recoveries, 1);
     // Ten, and what the two acknowledgements before it added; nothing restores it at the end of the recovery.
-    let window_bytes = script.sender.window_bytes();
+    let window_bytes = script.sender.cwnd_bytes();
     assert!((5 * MSS..6 * MSS).contains(&window_bytes), "{window_bytes}");
     script.acknowledge(82, 12, &[]);
-    assert!(script.sender.window_bytes() < 8 * MSS, "{}", script.sender.window_bytes());
+    assert!(script.sender.cwnd_bytes() < 8 * MSS, "{}", script.sender.cwnd_bytes());
 }
 
 const FRAME_BYTES: u64 = 1_448 + 70 + 20;
 const RATE: BitRate = BitRate::from_gbps(10);
 const ONE_WAY: Duration = Duration::from_us(5);
 
-/// `flows` flows on a link of 10 Gb/s, 11.2 us without queue: (share of the link, mean delay, least and most of a flow).
+/// `flows` flows on a link of 10 Gb/s, 11.2 us without queue: (share of the link, mean delay, least and most of a
+/// flow).
 fn shared(flows: usize, swift: SwiftConfig) -> (f64, Duration, f64, f64) {
     let config = TcpConfig {
         congestion_control: CongestionControlConfig::Swift(swift),

@@ -73,7 +73,7 @@ fn timeouts_back_off_and_the_window_restarts_from_one_segment() {
     script.expect(100, &[(100, 1), (100, 2), (100, 3), (100, 4)]);
     script.expect(8_099, &[(1_100, 1), (3_100, 1), (7_100, 1)]);
     assert_eq!(script.sender.congestion_state(), CongestionState::Loss);
-    assert_eq!(script.sender.window_bytes(), MSS);
+    assert_eq!(script.sender.cwnd_bytes(), MSS);
     assert_eq!(script.sender.retransmission_timeout(), Duration::from_ms(8));
     // Slow start over what was lost; the timestamps give a sample, which ends the backoff.
     script.acknowledge_echoing(8_100, 2, &[], 7_100, TcpFlags::ACK);

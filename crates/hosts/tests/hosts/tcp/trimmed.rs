@@ -79,13 +79,13 @@ fn without_sack() -> TcpConfig {
 fn a_named_segment_is_sent_again_at_once_and_the_window_is_halved_once() {
     for config in [config(), TcpConfig { rack_tlp: false, ..config() }, without_sack()] {
         let mut script = burst(&config, 8);
-        let window_bytes = script.sender.window_bytes();
+        let window_bytes = script.sender.cwnd_bytes();
         notice(&mut script, 130, 1, 3, 100);
         script.expect(130, &[(130, 3)]);
         assert_eq!(script.sender.congestion_state(), CongestionState::Recovery);
-        assert_eq!(script.sender.threshold_bytes(), window_bytes / 2);
+        assert_eq!(script.sender.ssthresh_bytes(), window_bytes / 2);
         notice(&mut script, 131, 1, 4, 100);
-        assert_eq!(script.sender.threshold_bytes(), window_bytes / 2, "one reduction for a window");
+        assert_eq!(script.sender.ssthresh_bytes(), window_bytes / 2, "one reduction for a window");
         script.acknowledge(171, 9, &[]);
         script.expect(171, &[]);
         let SenderStatistics { fast_recoveries, timeouts, .. } = script.sender.statistics();
@@ -134,7 +134,8 @@ fn a_notice_is_no_duplicate_acknowledgement() {
     script.expect(131, &[]);
 }
 
-/// A flow through a pipe that cuts the segments of these numbers, once each; answers the statistics and when it was done.
+/// A flow through a pipe that cuts the segments of these numbers, once each; answers the statistics and when it was
+/// done.
 fn flow(config: &TcpConfig, segments: u64, cut: &[u64], keeps_headers: bool) -> (SenderStatistics, u64) {
     let left = RefCell::new(cut.to_vec());
     let count = RefCell::new(0);
@@ -174,8 +175,9 @@ fn a_flight_that_is_cut_to_headers_is_repaired_without_a_timeout() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is cut, everything arrives, and each cut segment is sent again. No timeout is needed; only without SACK, where
-    /// the sender does not know what of its retransmissions was needless, those of cut retransmissions may come to one.
+    /// Whatever is cut, everything arrives, and each cut segment is sent again. No timeout is needed; only without
+    /// SACK, where the sender does not know what of its retransmissions was needless, those of cut retransmissions
+    /// may come to one.
     #[test]
     fn whatever_is_cut_is_repaired(
         segments in 1u64..80, cut in prop::collection::vec(0u64..80, 0..40), sack in any::<bool>(), dctcp in any::<bool>(),

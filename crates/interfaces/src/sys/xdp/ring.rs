@@ -170,8 +170,8 @@ mod tests {
         Ring { mapping, offsets, mask: 3, ours: 0, theirs: 0, entry: std::marker::PhantomData }
     }
 
-    /// The kernel moves its place in the fill ring after it has handed the frame over: a receiver that is quick finds the
-    /// ring full when it gives the chunk back.
+    /// The kernel moves its place in the fill ring after it has handed the frame over: a receiver that is quick finds
+    /// the ring full when it gives the chunk back.
     #[test]
     fn a_chunk_waits_while_the_fill_ring_still_looks_full() {
         let mut ring = ring();

@@ -95,8 +95,8 @@ impl XdpSocket {
         Ok(options.flags & libc::XDP_OPTIONS_ZEROCOPY != 0)
     }
 
-    /// Hands up to `limit` received frames to `take`, each with the monotonic time at which it came in, if that is known.
-    /// Answers how many.
+    /// Hands up to `limit` received frames to `take`, each with the monotonic time at which it came in, if that is
+    /// known. Returns how many.
     pub fn receive(&mut self, limit: usize, mut take: impl FnMut(&[u8], Option<u64>)) -> usize {
         let mut count = 0;
         while count < limit {
@@ -118,8 +118,9 @@ impl XdpSocket {
         count
     }
 
-    /// Gives the kernel chunks to receive into. It says that it has taken one out of the fill ring only after it has handed
-    /// over the frame in it, so the ring can look full when a chunk comes back: that one waits for the next time.
+    /// Gives the kernel chunks to receive into. It says that it has taken one out of the fill ring only after it has
+    /// handed over the frame in it, so the ring can look full when a chunk comes back: that one waits for the next
+    /// time.
     fn fill(&mut self) {
         self.fill.push_from(&mut self.returning);
     }
@@ -135,8 +136,8 @@ impl XdpSocket {
         if chunk >= self.shape.chunks as usize || !fits {
             return None;
         }
-        // SAFETY: the descriptor came out of the receive ring, so the kernel has given its chunk to the process, and gets
-        // it back by the fill ring only, for which the caller needs self again; the range lies in that one chunk.
+        // SAFETY: the descriptor came out of the receive ring, so the kernel has given its chunk to the process, and
+        // gets it back by the fill ring only, for which the caller needs self again; the range lies in that one chunk.
         let bytes = unsafe { self.memory.bytes_mut(start - STAMP_BYTES, STAMP_BYTES + length) }?;
         let (stamp, frame) = bytes.split_first_chunk_mut::<STAMP_BYTES>()?;
         let nanoseconds = u64::from_ne_bytes(*stamp);
@@ -162,18 +163,18 @@ impl XdpSocket {
         if frame.len() > self.shape.chunk_bytes {
             return false;
         }
-        // SAFETY: the chunk comes from the list of free ones, so neither a ring nor the kernel has it; the range lies in
-        // that one chunk.
+        // SAFETY: the chunk comes from the list of free ones, so neither a ring nor the kernel has it; the range lies
+        // in that one chunk.
         let Some(room) = (unsafe { self.memory.bytes_mut(start, frame.len()) }) else { return false };
         room.copy_from_slice(frame);
         true
     }
 
-    /// Tells the kernel of frames in the transmit ring, and takes back the chunks of those that have left; how many it has
-    /// not taken yet.
+    /// Tells the kernel of frames in the transmit ring, and takes back the chunks of those that have left; how many it
+    /// has not taken yet.
     ///
     /// # Errors
-    /// What sendto(2) answers, but for congestion: what is not sent then remains for the next time.
+    /// What sendto(2) returns, but for congestion: what is not sent then remains for the next time.
     pub fn flush(&mut self) -> io::Result<u32> {
         self.transmit.publish();
         // Without zero-copy the kernel sends a few frames (32) per call.

@@ -5,10 +5,11 @@ use std::collections::VecDeque;
 use super::Arithmetic;
 use super::tables::tabled_change;
 
-/// The ranks of the packets that are in a FIFO queue or on their way to it, from the packets sent there and what is left of them.
+/// The ranks of the packets that are in a FIFO queue or on their way to it, from the packets sent there and what is
+/// left of them.
 ///
-/// Departures need no hook: the bytes that are still there tell how many of the last packets they are. Packets of others in the
-/// same queue make some seem to be there that have left.
+/// Departures need no hook: the bytes that are still there tell how many of the last packets they are. Packets of
+/// others in the same queue make some seem to be there that have left.
 #[derive(Clone, Debug, Default)]
 pub struct QueuedRanks {
     /// Oldest first: rank and bytes.
@@ -42,7 +43,8 @@ impl QueuedRanks {
     }
 }
 
-/// The moving average of a switch that has no fractions: M' = floor(((n - 1) M + rank) / n), with n = 50 in the authors' program.
+/// The moving average of a switch that has no fractions: M' = floor(((n - 1) M + rank) / n), with n = 50 in the
+/// authors' program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MovingAverage {
     parts: u32,

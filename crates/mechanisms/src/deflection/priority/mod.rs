@@ -1,49 +1,77 @@
-//! Relative priority: how a packet's rank compares with those of the packets in a queue (section 3.1). 0 is that of a packet more
-//! urgent than all, 1 that of one less urgent than all.
+//! Relative priority: how a packet's rank compares with those of the packets in a queue (section 3.1). 0 is that of a
+//! packet more urgent than all, 1 that of one less urgent than all.
 
 mod mean;
 mod quantile;
 mod tables;
 
 pub use mean::{MovingAverage, QueuedRanks};
-pub use quantile::{DivideBy, QuantileConfig, Window};
+pub use quantile::{DivideBy, QuantileOf, QuantileSettings, Window};
 pub use tables::{bucket, tabled_change, tabled_share};
 
 use hitless_engine::draws::exp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// How relative priority is estimated.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// How the priority of a packet is compared with those of a queue (section 3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[schemars(rename = "RelativePrioritySettings")]
 pub enum RelativePriority {
-    /// The share of recent packets of the queue with a smaller rank.
-    Quantile(QuantileConfig),
-    /// The exponential distribution with the mean rank of the queue.
-    Distribution {
-        /// Which mean.
-        mean: Mean,
-        /// How it is reckoned.
-        arithmetic: Arithmetic,
-    },
+    /// By the share of recent packets of the queue that are more urgent.
+    Quantile(QuantileSettings),
+    /// By an exponential distribution with the mean of the queue.
+    Distribution(DistributionSettings),
 }
 
-/// The mean rank of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// An exponential distribution of priorities.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DistributionSettings {
+    /// The mean of which packets.
+    pub mean: Mean,
+    /// With mean = "moving-average": how much the newest packet counts. Taken as 1/n with the nearest n (the authors'
+    /// program: 1/50).
+    #[schemars(range(min = 0.0001, max = 1.0))]
+    pub gain: f64,
+    /// How the distribution and the average are reckoned.
+    pub arithmetic: Arithmetic,
+}
+
+impl Default for DistributionSettings {
+    fn default() -> Self {
+        Self { mean: Mean::default(), gain: 0.02, arithmetic: Arithmetic::default() }
+    }
+}
+
+impl DistributionSettings {
+    /// Of how many parts of a moving average the newest packet is one.
+    fn parts(self) -> u32 {
+        (1.0 / self.gain).round() as u32
+    }
+}
+
+/// The mean of which packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "DistributionMean")]
 pub enum Mean {
-    /// Of the packets that are in the queue (section 3.1).
-    Exact,
-    /// A moving average over the packets sent there (section 4.2): the newest counts one part in `parts`.
-    MovingAverage {
-        /// Its gain is one over this.
-        parts: u32,
-    },
-}
-
-/// How distribution and moving average are reckoned.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Arithmetic {
-    /// With multiplication and the exponential function.
+    /// Those in the queue (section 3.1 and the authors' simulator).
     #[default]
     Exact,
-    /// With look-up tables over powers of two (section 4.2).
+    /// Those that went to the queue, the newest counting most (section 4.2).
+    MovingAverage,
+}
+
+/// How the distribution and the average are reckoned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "DistributionArithmetic")]
+pub enum Arithmetic {
+    /// With multiplication, division and the exponential function.
+    #[default]
+    Exact,
+    /// With look-up tables over powers of two, as a switch has to (section 4.2).
     Tables,
 }
 
@@ -62,13 +90,14 @@ impl Estimator {
     /// Of a queue that has had no packet.
     pub fn new(kind: RelativePriority) -> Self {
         match kind {
-            RelativePriority::Quantile(config) => Self::Quantile(Window::new(config)),
-            RelativePriority::Distribution { mean: Mean::Exact, arithmetic } => {
-                Self::ExactMean(QueuedRanks::default(), arithmetic)
-            }
-            RelativePriority::Distribution { mean: Mean::MovingAverage { parts }, arithmetic } => {
-                Self::MovingAverage(MovingAverage::new(parts, arithmetic), arithmetic)
-            }
+            RelativePriority::Quantile(settings) => Self::Quantile(Window::new(settings)),
+            RelativePriority::Distribution(settings) => match settings.mean {
+                Mean::Exact => Self::ExactMean(QueuedRanks::default(), settings.arithmetic),
+                Mean::MovingAverage => {
+                    let average = MovingAverage::new(settings.parts(), settings.arithmetic);
+                    Self::MovingAverage(average, settings.arithmetic)
+                }
+            },
         }
     }
 
@@ -106,8 +135,8 @@ impl Estimator {
         }
     }
 
-    /// The relative priority of a packet of `rank` when that of the queue's packets is known to have this mean; none: it does not
-    /// go by means.
+    /// The relative priority of a packet of `rank` when that of the queue's packets is known to have this mean; none:
+    /// it does not go by means.
     pub fn by_mean(&self, rank: u32, mean: u32) -> Option<f64> {
         match self {
             Self::Quantile(_) => None,
@@ -142,7 +171,8 @@ impl Estimator {
     }
 }
 
-/// The part of an exponential distribution with `mean` that is below `rank` (section 3.1); none of it when nothing is known.
+/// The part of an exponential distribution with `mean` that is below `rank` (section 3.1); none of it when nothing is
+/// known.
 pub fn exponential_share(rank: u32, mean: f64, arithmetic: Arithmetic) -> f64 {
     if rank == 0 || mean <= 0.0 {
         return 0.0;

@@ -1,33 +1,57 @@
 //! The quantile of a rank among those of recent packets.
 
-/// Parameters of a window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QuantileConfig {
-    /// Entries of the window.
-    pub window: usize,
-    /// Of so many packets that are offered to it, the window takes the last.
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A window of recent packets of a queue (section 4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct QuantileSettings {
+    /// Packets in the window (section 5.2).
+    #[schemars(range(min = 1, max = 10_000))]
+    pub window: u32,
+    /// One packet in so many enters it (section 5.2).
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub sample_every: u32,
-    /// Whether packets are offered when they are compared, whatever becomes of them (the authors' simulator), and not when
-    /// they go to the queue (section 4.2).
-    pub of_evaluated: bool,
-    /// What the number of smaller entries is divided by.
+    /// Of which packets.
+    pub of: QuantileOf,
+    /// What the number of more urgent packets is divided by.
     pub divide_by: DivideBy,
 }
 
-/// What the number of smaller entries is divided by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+impl Default for QuantileSettings {
+    fn default() -> Self {
+        Self { window: 20, sample_every: 20, of: QuantileOf::default(), divide_by: DivideBy::default() }
+    }
+}
+
+/// Which packets are offered to a window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum QuantileOf {
+    /// Those that go to the queue (section 4.2).
+    #[default]
+    Enqueued,
+    /// Those that are tested for it, whatever becomes of them, each time (the authors' simulator).
+    Evaluated,
+}
+
+/// What the number of more urgent packets in a window is divided by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "QuantileDivisor")]
 pub enum DivideBy {
-    /// The entries that the window has.
+    /// The packets in it.
     #[default]
     Fill,
-    /// Those that it has when it is full (the authors' simulator).
+    /// The packets in it when it is full: until then too few are deflected (the authors' simulator).
     Window,
 }
 
 /// Ranks of recent packets of a queue (section 4.2, "Quantile estimation").
 #[derive(Clone, Debug)]
 pub struct Window {
-    config: QuantileConfig,
+    settings: QuantileSettings,
     ranks: Vec<u32>,
     /// The oldest, once the window is full.
     next: usize,
@@ -40,18 +64,18 @@ impl Window {
     ///
     /// # Panics
     /// When it has no entries, or takes none.
-    pub fn new(config: QuantileConfig) -> Self {
-        assert!(config.window > 0 && config.sample_every > 0, "a window without entries tells nothing");
-        Self { config, ranks: Vec::with_capacity(config.window), next: 0, skipped: 0 }
+    pub fn new(settings: QuantileSettings) -> Self {
+        assert!(settings.window > 0 && settings.sample_every > 0, "a window without entries tells nothing");
+        Self { settings, ranks: Vec::with_capacity(settings.window as usize), next: 0, skipped: 0 }
     }
 
     /// The share of entries that are strictly smaller; 0 when there is none.
     #[inline]
     pub fn share_below(&self, rank: u32) -> f64 {
         let smaller: u32 = self.ranks.iter().map(|&entry| u32::from(entry < rank)).sum();
-        let entries = match self.config.divide_by {
+        let entries = match self.settings.divide_by {
             DivideBy::Fill => self.ranks.len().max(1),
-            DivideBy::Window => self.config.window,
+            DivideBy::Window => self.settings.window as usize,
         };
         f64::from(smaller) / entries as f64
     }
@@ -59,7 +83,7 @@ impl Window {
     /// A packet was compared.
     #[inline]
     pub fn evaluated(&mut self, rank: u32) {
-        if self.config.of_evaluated {
+        if self.settings.of == QuantileOf::Evaluated {
             self.offer(rank);
         }
     }
@@ -67,7 +91,7 @@ impl Window {
     /// A packet goes to the queue.
     #[inline]
     pub fn enqueued(&mut self, rank: u32) {
-        if !self.config.of_evaluated {
+        if self.settings.of == QuantileOf::Enqueued {
             self.offer(rank);
         }
     }
@@ -76,15 +100,15 @@ impl Window {
     #[inline]
     pub fn offer(&mut self, rank: u32) {
         self.skipped += 1;
-        if self.skipped < self.config.sample_every {
+        if self.skipped < self.settings.sample_every {
             return;
         }
         self.skipped = 0;
-        if self.ranks.len() < self.config.window {
+        if self.ranks.len() < self.settings.window as usize {
             self.ranks.push(rank);
         } else {
             self.ranks[self.next] = rank;
-            self.next = (self.next + 1) % self.config.window;
+            self.next = (self.next + 1) % self.ranks.len();
         }
     }
 }

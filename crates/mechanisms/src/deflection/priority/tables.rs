@@ -1,8 +1,8 @@
-//! Look-up tables in place of multiplication, division and the exponential function (section 4.2), with ranges between powers of
-//! two as keys.
+//! Look-up tables in place of multiplication, division and the exponential function (section 4.2), with ranges between
+//! powers of two as keys.
 //!
-//! The authors' program has ranges from 2 to 64; here they go over all ranks. A table whose result is the new average would
-//! never leave a range, since one packet moves an average by much less than a power of two: it says what to add.
+//! The authors' program has ranges from 2 to 64; here they go over all ranks. A table whose result is the new average
+//! would never leave a range, since one packet moves an average by much less than a power of two: it says what to add.
 
 use hitless_engine::draws::exp;
 
@@ -29,8 +29,8 @@ pub fn tabled_share(rank: u32, mean: u32) -> f64 {
     1.0 - exp((-ratio).max(-700.0))
 }
 
-/// What one packet of `rank` changes an average by, in which it counts one part in `parts`, for the middles of their ranges;
-/// at least 1 where the ranges differ.
+/// What one packet of `rank` changes an average by, in which it counts one part in `parts`, for the middles of their
+/// ranges; at least 1 where the ranges differ.
 pub fn tabled_change(mean: u32, rank: u32, parts: u32) -> i32 {
     let (of_mean, of_rank) = (middle(bucket(mean)) as i64, middle(bucket(rank)) as i64);
     let change = (of_rank - of_mean) / i64::from(parts);

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-const EVERY: QuantileConfig =
-    QuantileConfig { window: 4, sample_every: 1, of_evaluated: false, divide_by: DivideBy::Fill };
+const EVERY: QuantileSettings =
+    QuantileSettings { window: 4, sample_every: 1, of: QuantileOf::Enqueued, divide_by: DivideBy::Fill };
 
 #[test]
 fn the_last_of_the_six_packets_of_figure_15() {
@@ -27,7 +27,7 @@ fn the_last_of_the_six_packets_of_figure_15() {
 #[test]
 fn a_window_that_is_not_full_is_divided_by_its_entries_or_by_its_size() {
     for (divide_by, expected) in [(DivideBy::Fill, 0.5), (DivideBy::Window, 0.25)] {
-        let mut window = Window::new(QuantileConfig { divide_by, ..EVERY });
+        let mut window = Window::new(QuantileSettings { divide_by, ..EVERY });
         assert_eq!(window.share_below(9), 0.0, "of an empty window nothing is smaller");
         [5, 10].into_iter().for_each(|rank| window.offer(rank));
         assert_eq!(window.share_below(9), expected);
@@ -53,8 +53,8 @@ fn the_moving_average_is_that_of_a_switch_without_fractions() {
     }
 }
 
-/// A table's keys are a power of two wide, so a tabled ratio is off by less than 2 in either direction: the share is off by less
-/// than the largest difference between 1 - exp(-x) and 1 - exp(-2x), a quarter.
+/// A table's keys are a power of two wide, so a tabled ratio is off by less than 2 in either direction: the share is
+/// off by less than the largest difference between 1 - exp(-x) and 1 - exp(-2x), a quarter.
 #[test]
 fn the_tabled_distribution_is_within_a_quarter_of_the_exact_one() {
     let mut worst = 0.0f64;
@@ -82,7 +82,7 @@ proptest! {
         ranks in prop::collection::vec(0u32..50, 0..200), rank in 0u32..60,
         size in 1usize..30, sample_every in 1u32..7,
     ) {
-        let mut window = Window::new(QuantileConfig { window: size, sample_every, ..EVERY });
+        let mut window = Window::new(QuantileSettings { window: size as u32, sample_every, ..EVERY });
         ranks.iter().for_each(|&rank| window.enqueued(rank));
         let taken: Vec<u32> = ranks.chunks_exact(sample_every as usize).map(|chunk| chunk[chunk.len() - 1]).collect();
         let recent = &taken[taken.len().saturating_sub(size)..];

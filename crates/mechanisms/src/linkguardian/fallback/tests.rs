@@ -3,8 +3,8 @@
 use super::*;
 use proptest::prelude::*;
 
-fn config() -> FallbackConfig {
-    FallbackConfig {
+fn config() -> FallbackSettings {
+    FallbackSettings {
         period: Duration::from_us(100),
         non_blocking_above: 5e-3,
         off_above: 0.1,

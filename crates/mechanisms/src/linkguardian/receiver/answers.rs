@@ -1,6 +1,6 @@
 //! What the receiver says to the sender: acknowledgements, loss notifications, and answers to its messages.
 
-use hitless_switch::{Context, DropReason, Environment, Verdict};
+use hitless_switch::{Context, DropReason, Verdict};
 use hitless_wire::linkguardian::{
     AckHeader, ControlHeader, DataHeader, LossNotification, Message, PacketType, SequenceNumber,
 };
@@ -12,28 +12,29 @@ use super::Receiver;
 
 impl Receiver {
     /// Puts the latest number on an explicit acknowledgement and another packet in its place (section 3.1).
-    pub fn stamp_acknowledgement<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    pub fn stamp_acknowledgement(&mut self, context: &mut Context<'_>) {
         let (port, queue) = (self.config.port, self.acknowledgement_queue);
-        context.mirror(port, queue, Role::Acknowledgement.of_channel(self.config.channel), |_| {});
+        context.queue(port, queue).mirror(Role::Acknowledgement.of_channel(self.config.channel), |_| {});
         let pending = self.use_acknowledgement(context);
         self.push_acknowledgement(false, context);
         self.counters.explicit_acknowledgements += 1;
         if pending == 0 {
-            context.pause(port, queue);
+            context.queue(port, queue).pause();
             if let Some(visible_at) = self.latest_received.next_visible_at() {
-                context.resume_after(visible_at - context.now(), port, queue);
+                let delay = visible_at - context.now();
+                context.queue(port, queue).resume_after(delay);
             }
         }
     }
 
     /// Whether there is something to acknowledge that no acknowledgement has told yet.
-    pub fn has_news<E: Environment>(&self, context: &Context<'_, E>) -> bool {
+    pub fn has_news(&self, context: &Context<'_>) -> bool {
         self.acknowledgements_pending.peek(0) > 0
             || self.latest_received.next_visible_at().is_some_and(|visible_at| visible_at <= context.now())
     }
 
     /// Lets the latest number ride on a packet of the reverse direction.
-    pub fn piggyback<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    pub fn piggyback(&mut self, context: &mut Context<'_>) {
         self.use_acknowledgement(context);
         self.push_acknowledgement(true, context);
         self.counters.piggybacked_acknowledgements += 1;
@@ -46,7 +47,7 @@ impl Receiver {
 
     /// A loss notification leaves: what it acknowledges may be acknowledged by others from now on, not before. Its
     /// repetitions are right behind it, so that no other acknowledgement comes between.
-    pub fn publish_loss<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    pub fn publish_loss(&mut self, context: &mut Context<'_>) {
         self.latest_received.receive(context.now());
         let ack = context.packet().shims.get::<AckHeader>().expect("a loss notification acknowledges");
         if ack.acknowledged.ahead_of(self.latest_received.get()) > 0 {
@@ -56,7 +57,7 @@ impl Receiver {
     }
 
     /// A message of the sender.
-    pub fn take_message<E: Environment>(&mut self, control: ControlHeader, context: &mut Context<'_, E>) -> Verdict {
+    pub fn take_message(&mut self, control: ControlHeader, context: &mut Context<'_>) -> Verdict {
         match control.message {
             Message::Start if self.config.handshake => {
                 self.begin_at(control.sequence, context);
@@ -78,21 +79,16 @@ impl Receiver {
     }
 
     /// Says something to the sender, as often as the reverse direction makes necessary.
-    pub(super) fn say<E: Environment>(
-        &mut self,
-        message: Message,
-        sequence: SequenceNumber,
-        context: &mut Context<'_, E>,
-    ) {
+    pub(super) fn say(&mut self, message: Message, sequence: SequenceNumber, context: &mut Context<'_>) {
         let channel = self.config.channel;
         for _ in 0..self.config.control_copies {
             let frame = control_frame(ControlHeader { message, channel, sequence });
-            context.emit(frame, self.config.port, self.notification_queue, Role::Message.of_channel(channel));
+            context.queue(self.config.port, self.notification_queue).emit(frame, Role::Message.of_channel(channel));
         }
     }
 
     /// Asks where the sender's numbers begin, once in the time that a repair may take.
-    pub(super) fn ask_for_start<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    pub(super) fn ask_for_start(&mut self, context: &mut Context<'_>) {
         let now = context.now();
         let patience = self.config.acknowledgement_timeout;
         if self.asked_at.is_none_or(|asked_at| now.saturating_since(asked_at) >= patience) {
@@ -107,12 +103,12 @@ impl Receiver {
         waits_for_none && self.waiting_packets == 0
     }
 
-    pub(super) fn notify_loss<E: Environment>(
+    pub(super) fn notify_loss(
         &mut self,
         first_lost: SequenceNumber,
         count: u32,
         seen_until: SequenceNumber,
-        context: &mut Context<'_, E>,
+        context: &mut Context<'_>,
     ) {
         const TIMEOUTS_UNTIL_HOPELESS: u64 = 16;
         let runs = &mut self.counters.loss_runs;
@@ -129,7 +125,7 @@ impl Receiver {
         packet.push_shim(ack).and_then(|()| packet.push_shim(loss)).expect("an empty stack has room for both");
         for _ in 0..self.config.control_copies {
             let role = Role::LossNotification.of_channel(channel);
-            context.emit(packet, self.config.port, self.notification_queue, role);
+            context.queue(self.config.port, self.notification_queue).emit(packet, role);
         }
         if self.is_ordered {
             self.watch_for_timeout(first_lost, context);
@@ -137,15 +133,15 @@ impl Receiver {
     }
 
     /// Sends the number of a packet received in order to egress and lets acknowledgements go.
-    pub(super) fn publish<E: Environment>(&mut self, sequence: SequenceNumber, context: &mut Context<'_, E>) {
+    pub(super) fn publish(&mut self, sequence: SequenceNumber, context: &mut Context<'_>) {
         let latency = context.ingress_latency();
         self.latest_received.send(sequence, context.now() + latency);
-        if context.is_paused(self.config.port, self.acknowledgement_queue) {
-            context.resume_after(latency, self.config.port, self.acknowledgement_queue);
+        if context.queue(self.config.port, self.acknowledgement_queue).is_paused() {
+            context.queue(self.config.port, self.acknowledgement_queue).resume_after(latency);
         }
     }
 
-    fn use_acknowledgement<E: Environment>(&mut self, context: &mut Context<'_, E>) -> u8 {
+    fn use_acknowledgement(&mut self, context: &mut Context<'_>) -> u8 {
         let is_news = self.latest_received.receive(context.now());
         let reload = self.config.acknowledgements;
         self.acknowledgements_pending.access(context.pass(), 0, |pending| {
@@ -154,7 +150,7 @@ impl Receiver {
         })
     }
 
-    fn push_acknowledgement<E: Environment>(&mut self, piggybacked: bool, context: &mut Context<'_, E>) {
+    fn push_acknowledgement(&mut self, piggybacked: bool, context: &mut Context<'_>) {
         let channel = self.config.channel;
         let header = AckHeader { channel, acknowledged: self.latest_received.get(), piggybacked };
         let pushed = context.packet().push_shim(header);

@@ -1,6 +1,6 @@
 //! Backpressure (paper, section 3.3 and algorithm 2).
 
-use hitless_switch::{Context, Environment};
+use hitless_switch::Context;
 use hitless_wire::Packet;
 use hitless_wire::pause::{PAUSE_FRAME_BYTES, PauseFrame};
 
@@ -14,11 +14,11 @@ const REPETITIONS: u8 = 3;
 
 impl Receiver {
     /// The depth is tested when a buffered packet leaves the recirculation port.
-    pub fn watch_depth<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    pub fn watch_depth(&mut self, context: &mut Context<'_>) {
         if !self.config.backpressure {
             return;
         }
-        let depth_bytes = context.queue_bytes(self.config.recirculation_port, self.hold_queue);
+        let depth_bytes = context.queue(self.config.recirculation_port, self.hold_queue).bytes();
         let (pause_at, resume_at) = (self.config.pause_threshold.0, self.config.resume_threshold.0);
         let has_changed = self.is_pausing.access(context.pass(), 0, |is_pausing| {
             let wanted = if *is_pausing { depth_bytes > resume_at } else { depth_bytes >= pause_at };
@@ -30,7 +30,7 @@ impl Receiver {
         }
     }
 
-    fn wake_for_pause<E: Environment>(&mut self, timer_packets: u64, context: &mut Context<'_, E>) {
+    fn wake_for_pause(&mut self, timer_packets: u64, context: &mut Context<'_>) {
         let at = self.timer_packet_after(context.now(), timer_packets);
         let is_due = self.pause_due_at.replace(at) == Some(at);
         // Without repetitions each change has its own frame, as in the published programs.
@@ -41,7 +41,7 @@ impl Receiver {
 
     /// A timer packet becomes a pause frame for each class; what it says is decided when it leaves. Where the reverse
     /// direction loses frames it is said again: as long as the sender is to pause, and a few times when it may go on.
-    pub fn send_pause_frame<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    pub fn send_pause_frame(&mut self, context: &mut Context<'_>) {
         // A change has come before the repetition that this timer packet was for.
         if self.config.control_copies > 1 && self.pause_due_at.take_if(|at| *at == context.now()).is_none() {
             return;
@@ -59,13 +59,13 @@ impl Receiver {
                 let mut frame = Packet { frame_bytes: PAUSE_FRAME_BYTES, ..Packet::default() };
                 frame.push_shim(PauseFrame::resume(class)).expect("a pause frame carries no other shim");
                 let role = Role::Pause.of_channel(self.config.channel);
-                context.emit(frame, self.config.port, self.notification_queue, role);
+                context.queue(self.config.port, self.notification_queue).emit(frame, role);
             }
         }
     }
 
     /// Writes the pause frame's content in egress, where the state of algorithm 2 is.
-    pub fn stamp_pause_frame<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    pub fn stamp_pause_frame(&mut self, context: &mut Context<'_>) {
         let is_pausing = self.is_pausing.access(context.pass(), 0, |is_pausing| *is_pausing);
         self.counters.pauses += u64::from(is_pausing);
         let packet = context.packet();

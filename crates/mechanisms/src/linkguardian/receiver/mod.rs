@@ -18,8 +18,7 @@ mod place;
 mod timeout;
 
 use hitless_switch::{
-    Context, DropReason, Environment, Half, HookSet, QueueConfig, QueueLimit, RegisterArray, RegisterUse,
-    Subscriptions, Verdict,
+    Context, DropReason, Half, HookSet, Needs, QueueConfig, QueueLimit, RegisterArray, RegisterUse, Verdict,
 };
 use hitless_wire::linkguardian::{AckHeader, DataHeader, SequenceNumber};
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
@@ -27,9 +26,10 @@ use hitless_wire::{Duration, Packet, QueueId, Shim, Time};
 
 use super::Role;
 use super::checker::Checker;
-use super::config::{Activation, Buffering, ReceiverConfig};
+use super::config::{Activation, ReceiverConfig};
 use super::crossing::Crossing;
 use super::sender::{FILLER_PRIORITY, REPAIR_PRIORITY};
+use super::settings::Buffering;
 use counters::ReceiverCounters;
 use missing::Missing;
 use monitor::Monitor;
@@ -137,7 +137,7 @@ impl Receiver {
     }
 
     /// Two queues at the port of the link (towards the sender); at the recirculation port the depth is watched.
-    pub fn subscribe(&mut self, queues: &mut [usize], wanted: &mut Subscriptions) {
+    pub fn subscribe(&mut self, queues: &mut [usize], wanted: &mut Needs) {
         let port = self.config.port;
         let unlimited = QueueConfig::normal(QueueLimit::Unlimited);
         self.notification_queue = super::request_queue(port, unlimited.with_priority(REPAIR_PRIORITY), queues, wanted);
@@ -147,19 +147,19 @@ impl Receiver {
             let limited = QueueConfig::normal(QueueLimit::Bytes(self.config.buffer.0));
             self.hold_queue = super::request_queue(self.config.recirculation_port, limited, queues, wanted);
         }
-        wanted.hooks.push((port, HookSet::LINK_TRANSMIT.with(HookSet::LINK_RECEIVE)));
+        wanted.hooks.push((port, HookSet::TX.with(HookSet::RX)));
         wanted.hooks.push((self.config.recirculation_port, HookSet::EGRESS));
     }
 
     /// Puts the one explicit acknowledgement into its queue, where it waits until there is news.
-    pub fn start<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    pub fn start(&mut self, context: &mut Context<'_>) {
         if self.config.buffering == Buffering::PausedQueue {
-            context.schedule_by_credit(self.config.recirculation_port, self.hold_queue);
+            context.queue(self.config.recirculation_port, self.hold_queue).schedule_by_credit();
         }
-        context.pause(self.config.port, self.acknowledgement_queue);
+        context.queue(self.config.port, self.acknowledgement_queue).pause();
         let ack = Packet { frame_bytes: MINIMUM_FRAME_BYTES - AckHeader::WIRE_BYTES, ..Packet::default() };
         let role = Role::Acknowledgement.of_channel(self.config.channel);
-        context.emit(ack, self.config.port, self.acknowledgement_queue, role);
+        context.queue(self.config.port, self.acknowledgement_queue).emit(ack, role);
         self.start_monitor(context);
     }
 
@@ -173,7 +173,7 @@ impl Receiver {
     }
 
     /// A frame from the protected link.
-    pub fn take_from_link<E: Environment>(&mut self, header: DataHeader, context: &mut Context<'_, E>) -> Verdict {
+    pub fn take_from_link(&mut self, header: DataHeader, context: &mut Context<'_>) -> Verdict {
         if !header.is_for_links() {
             return self.refuse();
         }
@@ -198,7 +198,7 @@ impl Receiver {
     }
 
     /// A repair answers a notification, so its number lies before the one expected.
-    fn take_repair<E: Environment>(&mut self, header: DataHeader, context: &mut Context<'_, E>) -> Option<Arrival> {
+    fn take_repair(&mut self, header: DataHeader, context: &mut Context<'_>) -> Option<Arrival> {
         let expected = self.expected.access(context.pass(), 0, |expected| *expected);
         if header.sequence.offset_from(expected) >= 0 {
             return None;
@@ -211,7 +211,7 @@ impl Receiver {
     }
 
     /// Compares an original packet or a dummy with what was expected; `None` when it is not to be believed.
-    fn take_original<E: Environment>(&mut self, header: DataHeader, context: &mut Context<'_, E>) -> Option<Arrival> {
+    fn take_original(&mut self, header: DataHeader, context: &mut Context<'_>) -> Option<Arrival> {
         let sequence = header.sequence;
         let behind = if header.dummy { sequence } else { sequence.plus(1) };
         let is_confirmed = self.suspect == Some(sequence);
@@ -267,12 +267,7 @@ impl Receiver {
 
     /// Two frames in a row have said that the numbers are elsewhere (as RTP does, RFC 3550, appendix A.1): after an
     /// outage longer than any loss, a new start of the other end, or forged frames. All that was missing is given up.
-    fn take_up<E: Environment>(
-        &mut self,
-        sequence: SequenceNumber,
-        seen_until: SequenceNumber,
-        context: &mut Context<'_, E>,
-    ) {
+    fn take_up(&mut self, sequence: SequenceNumber, seen_until: SequenceNumber, context: &mut Context<'_>) {
         self.counters.resynchronisations += 1;
         self.missing.clear();
         self.ack_number.poke(0, sequence);
@@ -283,7 +278,7 @@ impl Receiver {
 
     /// The sender has said that its numbers begin at `first`. What waits goes on as it comes round, and what is missing
     /// stays missing: the sender has forgotten it.
-    pub(super) fn begin_at<E: Environment>(&mut self, first: SequenceNumber, context: &mut Context<'_, E>) {
+    pub(super) fn begin_at(&mut self, first: SequenceNumber, context: &mut Context<'_>) {
         let is_repeated = self.knows_numbers && self.expected.peek(0) == first && self.missing.len() == 0;
         self.counters.starts += u64::from(!is_repeated);
         self.knows_numbers = true;
@@ -300,9 +295,9 @@ impl Receiver {
         self.publish(first.previous(), context);
     }
 
-    /// Started anew among numbers that it cannot place: what comes goes on as if it were not protected, but for repairs,
-    /// which its predecessor may have had.
-    fn take_without_numbers<E: Environment>(&mut self, header: DataHeader, context: &mut Context<'_, E>) -> Verdict {
+    /// Started anew among numbers that it cannot place: what comes goes on as if it were not protected, but for
+    /// repairs, which its predecessor may have had.
+    fn take_without_numbers(&mut self, header: DataHeader, context: &mut Context<'_>) -> Verdict {
         self.ask_for_start(context);
         if header.dummy {
             return Verdict::Drop(DropReason::ControlAbsorbed);
@@ -321,7 +316,7 @@ impl Receiver {
     }
 
     /// What must hold at the end of a run, in sentences for those that do not.
-    pub fn broken_promises(&self, now: Time) -> Vec<String> {
+    pub fn violated_invariants(&self, now: Time) -> Vec<String> {
         let mut broken = Vec::new();
         let patience = self.config.acknowledgement_timeout + self.config.timer_period * 2;
         let stall = if self.is_waiting() { now.saturating_since(self.countdown_from) } else { Duration::ZERO };
@@ -332,7 +327,7 @@ impl Receiver {
         broken
     }
 
-    /// Promises of blocking mode on top of [`Self::broken_promises`]; none when it was not the only mode.
+    /// Promises of blocking mode on top of [`Self::violated_invariants`]; none when it was not the only mode.
     pub fn broken_order_promises(&self) -> Vec<String> {
         if self.was_unordered {
             return Vec::new();

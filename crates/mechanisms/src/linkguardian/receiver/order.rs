@@ -1,17 +1,17 @@
 //! Who goes on, who waits and who is dropped (paper, algorithm 1), and the reordering buffer.
 
-use hitless_switch::{Context, DropReason, Environment, Verdict};
+use hitless_switch::{Context, DropReason, Verdict};
 use hitless_wire::linkguardian::{DataHeader, SequenceNumber};
 use hitless_wire::shim::CheckNumber;
 
-use super::super::config::Buffering;
+use super::super::settings::Buffering;
 use super::super::{Role, data_header};
 use super::Receiver;
 use super::place::may_have_waited;
 
 impl Receiver {
     /// A packet of the reordering buffer has come round.
-    pub fn judge_buffered<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    pub fn judge_buffered(&mut self, context: &mut Context<'_>) -> Verdict {
         self.counters.recirculations += 1;
         let header = data_header(context.packet());
         let role = Role::of_packet(context.packet()).unwrap_or(Role::RxBuffered);
@@ -38,19 +38,14 @@ impl Receiver {
     }
 
     /// The reordering buffer had no room for a packet.
-    pub fn note_refused(&mut self) {
+    pub fn note_tm_drop(&mut self) {
         self.note_unheld();
         self.waiting_packets = self.waiting_packets.saturating_sub(1);
     }
 
     /// Keeps packets in order from the number `first` on, or does not. Order begins when nothing waits any more that
     /// waited before it ended: what waits then goes on as it comes round, before all that the new order sees.
-    pub(super) fn keep_order_as<E: Environment>(
-        &mut self,
-        is_ordered: bool,
-        first: SequenceNumber,
-        context: &mut Context<'_, E>,
-    ) {
+    pub(super) fn keep_order_as(&mut self, is_ordered: bool, first: SequenceNumber, context: &mut Context<'_>) {
         if is_ordered == self.is_ordered || (is_ordered && self.waiting_packets > 0) {
             return;
         }
@@ -67,10 +62,10 @@ impl Receiver {
         }
     }
 
-    /// A copy of a packet that is not missing. Section 3.4 leaves its end to the number that goes on next; a copy must not
-    /// wait in a queue whose packets are counted, and where the numbers have been taken up anew, what is behind them does
-    /// not tell it from a first one. The published programs have no de-duplication in non-blocking mode.
-    pub(super) fn judge_spare<E: Environment>(&mut self, header: DataHeader, context: &mut Context<'_, E>) -> Verdict {
+    /// A copy of a packet that is not missing. Section 3.4 leaves its end to the number that goes on next; a copy must
+    /// not wait in a queue whose packets are counted, and where the numbers have been taken up anew, what is behind
+    /// them does not tell it from a first one. The published programs have no de-duplication in non-blocking mode.
+    pub(super) fn judge_spare(&mut self, header: DataHeader, context: &mut Context<'_>) -> Verdict {
         let may_leak = !header.blocking && !self.config.deduplicates;
         if may_leak && !self.is_ordered {
             return self.pass_through(header, context);
@@ -88,12 +83,7 @@ impl Receiver {
     }
 
     /// Algorithm 1 of the paper: forward, wait or drop.
-    pub(super) fn put_in_order<E: Environment>(
-        &mut self,
-        mut header: DataHeader,
-        role: Role,
-        context: &mut Context<'_, E>,
-    ) -> Verdict {
+    pub(super) fn put_in_order(&mut self, mut header: DataHeader, role: Role, context: &mut Context<'_>) -> Verdict {
         let ahead = self.ack_number.access(context.pass(), 0, |ack_number| {
             let ahead = header.sequence.ahead_of(*ack_number);
             *ack_number = ack_number.plus(u16::from(ahead == 0));
@@ -123,7 +113,7 @@ impl Receiver {
     }
 
     /// Non-blocking mode: forwards whatever comes. ackNo follows, so that blocking mode could take over.
-    pub(super) fn pass_through<E: Environment>(&mut self, header: DataHeader, context: &mut Context<'_, E>) -> Verdict {
+    pub(super) fn pass_through(&mut self, header: DataHeader, context: &mut Context<'_>) -> Verdict {
         self.was_unordered = true;
         if !self.is_ordered {
             self.ack_number.access(context.pass(), 0, |ack_number| {
@@ -137,7 +127,7 @@ impl Receiver {
     }
 
     /// Takes LinkGuardian's headers off; the packet goes on as if there had been no protection.
-    pub(super) fn deliver<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    pub(super) fn deliver(&mut self, context: &mut Context<'_>) -> Verdict {
         self.counters.delivered += 1;
         context.release();
         let header_bytes_more = self.config.header_bytes_more;
@@ -152,36 +142,36 @@ impl Receiver {
     }
 
     /// Paused-queue buffering: a packet that was served before its turn used a credit that another still needs.
-    fn hold<E: Environment>(&mut self, comes_from_queue: bool, context: &mut Context<'_, E>) {
+    fn hold(&mut self, comes_from_queue: bool, context: &mut Context<'_>) {
         if self.config.buffering == Buffering::PausedQueue && comes_from_queue {
-            context.grant(self.config.recirculation_port, self.hold_queue, 1);
+            context.queue(self.config.recirculation_port, self.hold_queue).grant(1);
         }
         self.release_held(self.ack_number.peek(0), context);
     }
 
-    /// Paused-queue buffering, after numbers of waiting packets were stepped over: each comes out, and is dropped, or goes
-    /// round until its turn.
-    pub(super) fn let_all_out<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    /// Paused-queue buffering, after numbers of waiting packets were stepped over: each comes out, and is dropped, or
+    /// goes round until its turn.
+    pub(super) fn let_all_out(&mut self, context: &mut Context<'_>) {
         if self.held_packets == 0 || self.config.buffering != Buffering::PausedQueue {
             return;
         }
         let (port, queue) = (self.config.recirculation_port, self.hold_queue);
-        context.schedule_by_credit(port, queue);
-        context.grant(port, queue, self.held_packets);
+        context.queue(port, queue).schedule_by_credit();
+        context.queue(port, queue).grant(self.held_packets);
         self.is_draining = true;
     }
 
     /// Credit that is left over when all are out would serve packets before their turn.
-    fn end_drain<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    fn end_drain(&mut self, context: &mut Context<'_>) {
         if self.is_draining && self.held_packets == 0 {
-            context.schedule_by_credit(self.config.recirculation_port, self.hold_queue);
+            context.queue(self.config.recirculation_port, self.hold_queue).schedule_by_credit();
             self.credited_until = self.ack_number.peek(0);
             self.is_draining = false;
         }
     }
 
     /// Paused-queue buffering: credits all that can go out once the number before `from` has.
-    pub(super) fn release_held<E: Environment>(&mut self, from: SequenceNumber, context: &mut Context<'_, E>) {
+    pub(super) fn release_held(&mut self, from: SequenceNumber, context: &mut Context<'_>) {
         if self.config.buffering != Buffering::PausedQueue {
             return;
         }
@@ -192,7 +182,7 @@ impl Receiver {
         let packets = until.ahead_of(self.credited_until);
         if packets > 0 {
             self.credited_until = until;
-            context.grant(self.config.recirculation_port, self.hold_queue, packets as u64);
+            context.queue(self.config.recirculation_port, self.hold_queue).grant(packets as u64);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! ackNoTimeout: when the packet in front is given up (paper, section 3.5).
 
-use hitless_switch::{Context, Environment};
+use hitless_switch::Context;
 use hitless_wire::Time;
 use hitless_wire::linkguardian::SequenceNumber;
 
@@ -10,7 +10,7 @@ use super::Receiver;
 impl Receiver {
     /// The timer packets have counted down, or would have: gives the packet in front up when it has been waited for too
     /// long.
-    pub fn count_down<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    pub fn count_down(&mut self, context: &mut Context<'_>) {
         let now = context.now();
         let expected = self.expected.access(context.pass(), 0, |expected| *expected);
         let is_ordered = self.is_ordered;
@@ -45,12 +45,9 @@ impl Receiver {
         self.wake_for_timeout(context);
     }
 
-    /// Starts the countdown when packets begin to wait for the number `first_lost`; it runs out lazily and is then put off.
-    pub(super) fn watch_for_timeout<E: Environment>(
-        &mut self,
-        first_lost: SequenceNumber,
-        context: &mut Context<'_, E>,
-    ) {
+    /// Starts the countdown when packets begin to wait for the number `first_lost`; it runs out lazily and is then put
+    /// off.
+    pub(super) fn watch_for_timeout(&mut self, first_lost: SequenceNumber, context: &mut Context<'_>) {
         // A countdown that was for an earlier gap may still run although nothing has waited since.
         if !self.countdown_is_armed || self.ack_number.peek(0) == first_lost {
             self.countdown_from = context.now();
@@ -82,7 +79,7 @@ impl Receiver {
         self.timer_packet_after(self.countdown_from, self.config.acknowledgement_timeout / self.config.timer_period)
     }
 
-    fn wake_for_timeout<E: Environment>(&self, context: &mut Context<'_, E>) {
+    fn wake_for_timeout(&self, context: &mut Context<'_>) {
         let token = timer_token(self.config.port, self.config.channel, TimerKind::AckNumberTimeout);
         context.wake_at(self.timeout_deadline(), token);
     }

@@ -1,14 +1,15 @@
 //! When the sender numbers packets, and the messages by which it comes to begin and to end.
 //!
-//! Beginning takes nothing, or with a handshake the receiver's word that it knows the first number. Ending in order takes
-//! a pause: packets that come without numbers would pass those that wait for a repair. So nothing else is sent until the
-//! receiver has said that it has seen everything and that nothing waits.
+//! Beginning takes nothing, or with a handshake the receiver's word that it knows the first number. Ending in order
+//! takes a pause: packets that come without numbers would pass those that wait for a repair. So nothing else is sent
+//! until the receiver has said that it has seen everything and that nothing waits.
 
-use hitless_switch::{Context, DropReason, Environment, Verdict};
+use hitless_switch::{Context, DropReason, Verdict};
 use hitless_wire::Time;
 use hitless_wire::linkguardian::{ControlHeader, Level, Message, SequenceNumber};
 
-use super::super::config::{Activation, Mode};
+use super::super::config::Activation;
+use super::super::settings::Mode;
 use super::super::{Role, TimerKind, control_frame, timer_token};
 use super::Sender;
 
@@ -68,7 +69,7 @@ impl Lifecycle {
 
 impl Sender {
     /// The control plane switches protection on or off.
-    pub fn set_active<E: Environment>(&mut self, is_active: bool, context: &mut Context<'_, E>) {
+    pub fn set_active(&mut self, is_active: bool, context: &mut Context<'_>) {
         self.lifecycle.is_commanded = is_active;
         self.follow_wishes(context);
     }
@@ -80,7 +81,7 @@ impl Sender {
     }
 
     /// The receiver asks for a level of protection.
-    pub fn set_level<E: Environment>(&mut self, level: Level, context: &mut Context<'_, E>) {
+    pub fn set_level(&mut self, level: Level, context: &mut Context<'_>) {
         if self.config.follows_requests && self.lifecycle.level != level {
             self.lifecycle.level = level;
             self.counters.level_changes += 1;
@@ -103,7 +104,7 @@ impl Sender {
         matches!(self.lifecycle.phase, Phase::On | Phase::Closing { .. })
     }
 
-    pub(super) fn follow_wishes<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    pub(super) fn follow_wishes(&mut self, context: &mut Context<'_>) {
         match (self.lifecycle.phase, self.lifecycle.is_wanted()) {
             (Phase::Off, true) if self.config.handshake => self.begin(context),
             (Phase::Off | Phase::Closing { .. }, true) => self.lifecycle.phase = Phase::On,
@@ -124,7 +125,7 @@ impl Sender {
     }
 
     /// A message of the receiver.
-    pub fn take_message<E: Environment>(&mut self, control: ControlHeader, context: &mut Context<'_, E>) -> Verdict {
+    pub fn take_message(&mut self, control: ControlHeader, context: &mut Context<'_>) -> Verdict {
         let phase = self.lifecycle.phase;
         match control.message {
             Message::Started if phase == (Phase::Starting { first: control.sequence }) => {
@@ -149,7 +150,7 @@ impl Sender {
 
     /// Only what is newly acknowledged puts the end of the closing off: a receiver whose numbers are elsewhere, or who
     /// never has everything, would answer for ever.
-    fn take_answer<E: Environment>(&mut self, in_order: bool, sequence: SequenceNumber, context: &mut Context<'_, E>) {
+    fn take_answer(&mut self, in_order: bool, sequence: SequenceNumber, context: &mut Context<'_>) {
         let (_, progress) = self.acknowledge(sequence, context);
         self.counters.refused += u64::from(progress.is_none());
         if !self.is_closing() {
@@ -163,7 +164,7 @@ impl Sender {
         }
     }
 
-    fn closing_until<E: Environment>(&self, context: &Context<'_, E>) -> Time {
+    fn closing_until(&self, context: &Context<'_>) -> Time {
         context.now() + self.config.probe_period * PROBES_MAX
     }
 
@@ -173,7 +174,7 @@ impl Sender {
     }
 
     /// The time between two messages that want an answer has passed.
-    pub fn look_after_answers<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    pub fn look_after_answers(&mut self, context: &mut Context<'_>) {
         self.lifecycle.is_armed = false;
         match self.lifecycle.phase {
             Phase::Starting { .. } => self.say(Message::Start, context),
@@ -198,28 +199,28 @@ impl Sender {
     }
 
     /// Stamps a message with the next number, in wire order.
-    pub fn stamp_message<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    pub fn stamp_message(&mut self, context: &mut Context<'_>) {
         let sequence = self.next_sequence.access(context.pass(), 0, |next| *next);
         let control = context.packet().shims.get::<ControlHeader>().expect("a message says what it says");
         context.packet().shims.replace(ControlHeader { sequence, ..control });
     }
 
     /// Calls [`Self::look_after_answers`] once the time for an answer is over.
-    pub(super) fn arm<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    pub(super) fn arm(&mut self, context: &mut Context<'_>) {
         if !std::mem::replace(&mut self.lifecycle.is_armed, true) {
             let at = context.now() + self.config.probe_period;
             context.wake_at(at, timer_token(self.config.port, self.config.channel, TimerKind::Answer));
         }
     }
 
-    fn begin<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    fn begin(&mut self, context: &mut Context<'_>) {
         self.lifecycle.phase = Phase::Starting { first: self.next_sequence.peek(0) };
         self.say(Message::Start, context);
         self.arm(context);
     }
 
     /// What was sent before `first` is none of the receiver's business any more.
-    fn forget_before<E: Environment>(&mut self, first: SequenceNumber, context: &mut Context<'_, E>) {
+    fn forget_before(&mut self, first: SequenceNumber, context: &mut Context<'_>) {
         let last = first.previous();
         let progress = self.latest_acknowledged.access(context.pass(), 0, |latest| {
             let progress = last.steps_from(*latest);
@@ -230,10 +231,10 @@ impl Sender {
         self.release_copies(u64::from(progress), context);
     }
 
-    fn say<E: Environment>(&mut self, message: Message, context: &mut Context<'_, E>) {
+    fn say(&mut self, message: Message, context: &mut Context<'_>) {
         let channel = self.config.channel;
         self.counters.probes += u64::from(message == Message::Probe);
         let frame = control_frame(ControlHeader { message, channel, sequence: SequenceNumber::default() });
-        context.emit(frame, self.config.port, self.repair_queue, Role::Message.of_channel(channel));
+        context.queue(self.config.port, self.repair_queue).emit(frame, Role::Message.of_channel(channel));
     }
 }

@@ -6,8 +6,7 @@
 mod lifecycle;
 
 use hitless_switch::{
-    Context, DropReason, Environment, Half, HookSet, QueueConfig, QueueLimit, RegisterArray, RegisterUse,
-    Subscriptions, Verdict,
+    Context, DropReason, Half, HookSet, Needs, QueueConfig, QueueLimit, RegisterArray, RegisterUse, Verdict,
 };
 use hitless_wire::linkguardian::{AckHeader, DataHeader, Era, LossNotification, PacketType, SequenceNumber};
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
@@ -15,7 +14,8 @@ use hitless_wire::shim::CheckNumber;
 use hitless_wire::{Duration, Packet, QueueId, Shim};
 
 use super::Role;
-use super::config::{Buffering, Mode, SenderConfig};
+use super::config::SenderConfig;
+use super::settings::{Buffering, Mode};
 use lifecycle::Lifecycle;
 
 /// Above normal traffic: what repairs must not wait for what it repairs.
@@ -135,7 +135,7 @@ impl Sender {
     }
 
     /// Two queues at the protected port, and one at the recirculation port where copies wait in a paused queue.
-    pub fn subscribe(&mut self, queues: &mut [usize], wanted: &mut Subscriptions) {
+    pub fn subscribe(&mut self, queues: &mut [usize], wanted: &mut Needs) {
         let port = self.config.port;
         let unlimited = QueueConfig::normal(QueueLimit::Unlimited);
         self.repair_queue = super::request_queue(port, unlimited.with_priority(REPAIR_PRIORITY), queues, wanted);
@@ -145,17 +145,17 @@ impl Sender {
             let limited = QueueConfig::normal(QueueLimit::Bytes(self.config.buffer.0));
             self.copy_queue = super::request_queue(recirculation_port, limited, queues, wanted);
         }
-        wanted.hooks.push((port, HookSet::LINK_TRANSMIT.with(HookSet::LINK_RECEIVE)));
+        wanted.hooks.push((port, HookSet::TX.with(HookSet::RX)));
     }
 
     /// Puts the one dummy into its queue, where it waits until something has been sent.
-    pub fn start<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    pub fn start(&mut self, context: &mut Context<'_>) {
         if self.config.buffering == Buffering::PausedQueue {
-            context.schedule_by_credit(self.config.recirculation_port, self.copy_queue);
+            context.queue(self.config.recirculation_port, self.copy_queue).schedule_by_credit();
         }
-        context.pause(self.config.port, self.dummy_queue);
+        context.queue(self.config.port, self.dummy_queue).pause();
         let dummy = Packet { frame_bytes: MINIMUM_FRAME_BYTES - DataHeader::WIRE_BYTES, ..Packet::default() };
-        context.emit(dummy, self.config.port, self.dummy_queue, Role::Dummy.of_channel(self.config.channel));
+        context.queue(self.config.port, self.dummy_queue).emit(dummy, Role::Dummy.of_channel(self.config.channel));
         if self.config.handshake {
             self.follow_wishes(context);
         }
@@ -173,7 +173,7 @@ impl Sender {
     }
 
     /// Numbers a packet that leaves on the protected link and keeps a copy.
-    pub fn protect<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    pub fn protect(&mut self, context: &mut Context<'_>) {
         if !self.is_numbering() {
             return;
         }
@@ -200,9 +200,9 @@ impl Sender {
     }
 
     /// Stamps the dummy with the next number and puts another in its place (self-replenishing queue, section 3.2).
-    pub fn send_dummy<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    pub fn send_dummy(&mut self, context: &mut Context<'_>) {
         let channel = self.config.channel;
-        context.mirror(self.config.port, self.dummy_queue, Role::Dummy.of_channel(channel), |_| {});
+        context.queue(self.config.port, self.dummy_queue).mirror(Role::Dummy.of_channel(channel), |_| {});
         let sequence = self.next_sequence.access(context.pass(), 0, |next| *next);
         let blocking = self.lifecycle.mode() == Mode::Blocking;
         let header = DataHeader { channel, dummy: true, blocking, ..DataHeader::new(PacketType::Data, sequence) };
@@ -213,12 +213,12 @@ impl Sender {
             *pending
         });
         if pending == 0 {
-            context.pause(self.config.port, self.dummy_queue);
+            context.queue(self.config.port, self.dummy_queue).pause();
         }
     }
 
     /// Reads the acknowledgement on a packet of the reverse direction and takes it off.
-    pub fn take_acknowledgement<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    pub fn take_acknowledgement(&mut self, context: &mut Context<'_>) -> Verdict {
         let Some(ack) = context.packet().remove_shim::<AckHeader>() else { return Verdict::Continue };
         let loss = context.packet().remove_shim::<LossNotification>();
         let (before, progress) = self.acknowledge(ack.acknowledged, context);
@@ -231,10 +231,10 @@ impl Sender {
 
     /// All up to `acknowledged` has been seen or reported lost; answers what had been before, and how many numbers that
     /// makes, `None` when they were never sent.
-    fn acknowledge<E: Environment>(
+    fn acknowledge(
         &mut self,
         acknowledged: SequenceNumber,
-        context: &mut Context<'_, E>,
+        context: &mut Context<'_>,
     ) -> (SequenceNumber, Option<u16>) {
         let latest_sent = self.latest_sent;
         let (before, progress) = self.latest_acknowledged.access(context.pass(), 0, |latest| {
@@ -250,12 +250,12 @@ impl Sender {
     }
 
     /// Requests what is reported lost, if it can be: repetitions report what was acknowledged before.
-    fn take_notification<E: Environment>(
+    fn take_notification(
         &mut self,
         loss: LossNotification,
         before: SequenceNumber,
         acknowledged: SequenceNumber,
-        context: &mut Context<'_, E>,
+        context: &mut Context<'_>,
     ) {
         if self.latest_acknowledged.peek(0) == before {
             let is_repeated =
@@ -270,7 +270,7 @@ impl Sender {
     }
 
     /// A copy has come round (paper, figure 18): wait on, retransmit or retire.
-    pub fn judge_copy<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    pub fn judge_copy(&mut self, context: &mut Context<'_>) -> Verdict {
         self.counters.recirculations += 1;
         let mut header = super::data_header(context.packet());
         let sequence = header.sequence;
@@ -289,11 +289,11 @@ impl Sender {
         self.retransmit(context)
     }
 
-    fn keep_copy<E: Environment>(&mut self, header: DataHeader, context: &mut Context<'_, E>) {
+    fn keep_copy(&mut self, header: DataHeader, context: &mut Context<'_>) {
         let port = self.config.port;
         let buffered = DataHeader { packet_type: PacketType::TxBuffered, ..header };
         let role = Role::TxBuffered.of_channel(self.config.channel);
-        context.mirror(self.config.recirculation_port, self.copy_queue, role, |copy| {
+        context.queue(self.config.recirculation_port, self.copy_queue).mirror(role, |copy| {
             copy.shims.replace(buffered);
             copy.shims.remove::<AckHeader>();
             copy.ingress_port = port;
@@ -301,18 +301,18 @@ impl Sender {
     }
 
     /// Lets dummies follow as soon as nothing else is to be sent.
-    fn expect_gap<E: Environment>(&mut self, context: &mut Context<'_, E>) {
+    fn expect_gap(&mut self, context: &mut Context<'_>) {
         let dummies = self.config.dummies;
         if dummies == 0 {
             return;
         }
         self.dummies_pending.access(context.pass(), 0, |pending| *pending = dummies);
-        if context.is_paused(self.config.port, self.dummy_queue) {
-            context.resume(self.config.port, self.dummy_queue);
+        if context.queue(self.config.port, self.dummy_queue).is_paused() {
+            context.queue(self.config.port, self.dummy_queue).resume();
         }
     }
 
-    fn request<E: Environment>(&mut self, loss: LossNotification, context: &mut Context<'_, E>) {
+    fn request(&mut self, loss: LossNotification, context: &mut Context<'_>) {
         let count = usize::from(loss.count);
         self.counters.losses_reported += count as u64;
         self.counters.losses_beyond_registers += count.saturating_sub(self.requests.len()) as u64;
@@ -322,34 +322,34 @@ impl Sender {
         }
     }
 
-    fn take_request<E: Environment>(&mut self, sequence: SequenceNumber, context: &mut Context<'_, E>) -> bool {
+    fn take_request(&mut self, sequence: SequenceNumber, context: &mut Context<'_>) -> bool {
         let index = usize::from(sequence.value());
         let take = |register: &mut RegisterArray<bool>| register.access(context.pass(), index, std::mem::take);
         self.requests.iter_mut().map(take).fold(false, |any, requested| any | requested)
     }
 
     /// Sends N copies ahead of everything else: this one, and N - 1 by multicast (section 3.5).
-    fn retransmit<E: Environment>(&mut self, context: &mut Context<'_, E>) -> Verdict {
+    fn retransmit(&mut self, context: &mut Context<'_>) -> Verdict {
         let role = Role::Repair.of_channel(self.config.channel);
         context.adopt(role);
         self.counters.retransmitted += 1;
         self.counters.retransmitted_frames += u64::from(self.config.copies);
         let (port, queue, latency) = (self.config.port, self.repair_queue, self.config.repair_latency);
         for _ in 1..self.config.copies {
-            context.mirror_after(latency, port, queue, role);
+            context.queue(port, queue).mirror_after(latency, role);
         }
         if latency == Duration::ZERO {
             return Verdict::Forward { port, queue };
         }
-        context.mirror_after(latency, port, queue, role);
+        context.queue(port, queue).mirror_after(latency, role);
         Verdict::Drop(DropReason::CopyRetired)
     }
 
     /// Paused-queue buffering: as many copies may leave their queue as were acknowledged.
-    fn release_copies<E: Environment>(&mut self, progress: u64, context: &mut Context<'_, E>) {
+    fn release_copies(&mut self, progress: u64, context: &mut Context<'_>) {
         if self.config.buffering == Buffering::PausedQueue && progress > 0 {
             let packets = progress + std::mem::take(&mut self.credit_owed);
-            context.grant(self.config.recirculation_port, self.copy_queue, packets);
+            context.queue(self.config.recirculation_port, self.copy_queue).grant(packets);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! No scheduler leaves a port idle that has packets, and a port that is idle takes any packet, whatever was before.
 
 use hitless_mechanisms::Afq;
-use hitless_mechanisms::afq::config::{AfqConfig, DropAhead, RoundSource, Scheduler, SketchConfig, UpdateRule};
-use hitless_switch::{BufferPolicy, LatePackets, PortConfig, QueueConfig, QueueLimit, Switch};
+use hitless_mechanisms::afq::{AfqConfig, DropAhead, RoundSource, Scheduler, SketchConfig, UpdateRule};
+use hitless_switch::{BufferPolicy, LatePackets, Mechanism, PortConfig, QueueConfig, QueueLimit, Switch};
 use hitless_wire::{Duration, Packet, PortId, Time};
 use proptest::prelude::*;
 
@@ -155,7 +155,7 @@ fn a_flow_that_was_charged_while_others_filled_the_buffer_is_served_when_they_ar
     const OF_OTHER: u8 = 7;
     let port = PortConfig::fifo(RATE, 0, QueueConfig::normal(QueueLimit::Unlimited));
     let buffer = BufferPolicy::Shared { capacity_bytes: 100_000, alpha: 100.0 };
-    let afq: Vec<_> = vec![Afq::new(config(8, FRAME_BYTES)).into()];
+    let afq: Vec<Box<dyn Mechanism>> = vec![Box::new(Afq::new(config(8, FRAME_BYTES)))];
     let switch = Switch::new(ideal(), vec![port.clone(), port.clone(), port], buffer, afq);
     let mut one = OneSwitch::new(switch, |packet| if packet.class == OF_OTHER { OTHER } else { OUT });
     let frames = |count: u64, from: u64, gap: u64| (0..count).map(move |number| (from + number * gap, FRAME_BYTES));
@@ -167,5 +167,5 @@ fn a_flow_that_was_charged_while_others_filled_the_buffer_is_served_when_they_ar
     }
     one.finish();
     assert!(one.count_sent_by(&[OTHER]) > 60);
-    assert_eq!(one.sent_by(OUT), (100..120).collect::<Vec<_>>(), "those of the time before found no room");
+    assert_eq!(one.left_by(OUT), (100..120).collect::<Vec<_>>(), "those of the time before found no room");
 }

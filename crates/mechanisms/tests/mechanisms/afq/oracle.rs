@@ -1,15 +1,15 @@
 //! AFQ beside an exact bit-by-bit round robin.
 //!
-//! What section 3.4 promises: packets of one round leave in the order in which they came, so that "packets with higher bid
-//! numbers might be transmitted before packets with lower bid numbers if the switch received them earlier", and this "is
-//! bounded by number of active flows times BpR". Of a packet that overtakes another, the bytes count whose turn would
-//! have come after the other's last byte: in one round no flow has more than BpR of these.
+//! What section 3.4 promises: packets of one round leave in the order in which they came, so that "packets with higher
+//! bid numbers might be transmitted before packets with lower bid numbers if the switch received them earlier", and
+//! this "is bounded by number of active flows times BpR". Of a packet that overtakes another, the bytes count whose
+//! turn would have come after the other's last byte: in one round no flow has more than BpR of these.
 //!
-//! That is the whole difference when all packets are there from the beginning. When they come and go there is another one,
-//! of which section 3.4 does not speak: a flow that begins gets the round of the packet that is being served, which is
-//! that packet's last byte, where the bits sent so far would place it up to a packet earlier (so it is with all
-//! self-clocked fair queueing). It is below a packet for each active flow, hence below BpR while no packet is larger than
-//! BpR, as the paper has it in all of its experiments but names as no condition.
+//! That is the whole difference when all packets are there from the beginning. When they come and go there is another
+//! one, of which section 3.4 does not speak: a flow that begins gets the round of the packet that is being served,
+//! which is that packet's last byte, where the bits sent so far would place it up to a packet earlier (so it is with
+//! all self-clocked fair queueing). It is below a packet for each active flow, hence below BpR while no packet is
+//! larger than BpR, as the paper has it in all of its experiments but names as no condition.
 
 #[path = "../../../../switch/tests/switch/bit_by_bit/oracle.rs"]
 mod bit_by_bit;

@@ -1,6 +1,6 @@
 //! The rules of the enqueue module, by tables.
 
-use hitless_mechanisms::afq::config::{Adaptive, AfqConfig, AfqPort, DropAhead, RoundSource, SketchConfig, UpdateRule};
+use hitless_mechanisms::afq::{AfqAdaptive, AfqConfig, AfqPort, DropAhead, RoundSource, SketchConfig, UpdateRule};
 use hitless_switch::{Architecture, BufferPolicy, DropReason, LatePackets, QueueLimit};
 use hitless_wire::Duration;
 
@@ -85,7 +85,7 @@ fn rows_that_share_cells_delay_packets_and_the_checker_sees_it() {
         assert_eq!(exact.count("packets whose rows differed"), 0);
         assert!(crowded.count("packets in a later queue than they should be") > 50, "{:?}", crowded.counters);
         assert!(crowded.count("packets whose rows differed") > 0);
-        assert_eq!(crowded.broken_promises, Vec::<String>::new(), "{update:?}");
+        assert_eq!(crowded.violated_invariants, Vec::<String>::new(), "{update:?}");
         assert_eq!(exact.count("packets whose bid was checked"), 200);
     }
 }
@@ -117,7 +117,8 @@ fn the_limit_of_a_port_is_for_all_its_queues_together_and_counts_the_frame_on_th
 
 #[test]
 fn a_packet_refused_for_lack_of_buffer_stays_charged_unless_it_is_refunded() {
-    // In round 1 five are given the rounds 2 to 6, and three find room. The sixth comes in round 4, behind round 6 or 4.
+    // In round 1 five are given the rounds 2 to 6, and three find room. The sixth comes in round 4, behind round 6 or
+    // 4.
     let mut schedule = together(std::iter::repeat_n((0, 1_000), 5));
     schedule.push(arrival(1_500, 0, 1_000));
     for (charge_refused, last_round) in [(true, 7), (false, 5)] {
@@ -144,7 +145,7 @@ fn a_packet_that_comes_after_its_round_goes_where_the_rule_says() {
 
 #[test]
 fn the_number_of_queues_follows_the_room_in_a_shared_buffer() {
-    let adaptive = Adaptive { queues_min: 2, margin_bytes: 6_144, low_divisor: 16 };
+    let adaptive = AfqAdaptive::default();
     let shared = |capacity_bytes| BufferPolicy::Shared { capacity_bytes, alpha: 1.0 };
     let flows = (0..600u64).map(|packet| arrival(packet * 300, packet as u32 % 12, 1_000));
     let schedule: Vec<_> = flows.collect();

@@ -1,6 +1,6 @@
 //! The schedulers of section 4 against each other.
 
-use hitless_mechanisms::afq::config::{AfqConfig, RoundSource, Scheduler, SketchConfig, UpdateRule};
+use hitless_mechanisms::afq::{AfqConfig, RoundSource, Scheduler, SketchConfig, UpdateRule};
 use hitless_switch::{Architecture, BufferPolicy, LatePackets, QueueLimit};
 use hitless_wire::Duration;
 use proptest::prelude::*;
@@ -91,7 +91,7 @@ proptest! {
         }
         let is_inferred = config.round != RoundSource::Shared;
         let run = run(architecture(ingress_ns), config, BufferPolicy::Static, &schedule);
-        prop_assert_eq!(&run.broken_promises, &Vec::<String>::new());
+        prop_assert_eq!(&run.violated_invariants, &Vec::<String>::new());
         if !run.counters.contains_key("packets queued") {
             prop_assert_eq!(run.departures.len(), 0);
             return Ok(());

@@ -1,6 +1,6 @@
 //! Who gets how much.
 
-use hitless_mechanisms::afq::config::{AfqConfig, AfqPort, Charge, FlowKey, SketchConfig, UpdateRule};
+use hitless_mechanisms::afq::{AfqConfig, AfqPort, Charge, FlowKey, SketchConfig, UpdateRule};
 use hitless_switch::QueueLimit;
 use hitless_wire::Time;
 

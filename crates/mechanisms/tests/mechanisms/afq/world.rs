@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use hitless_mechanisms::Afq;
-use hitless_mechanisms::afq::config::{
+use hitless_mechanisms::afq::{
     AfqConfig, AfqPort, DropAhead, FlowKey, HashFamily, RoundSource, Scheduler, SketchConfig, UpdateRule,
 };
+use hitless_switch::testing::Left;
 use hitless_switch::{
     Architecture, BufferPolicy, DropReason, LatePackets, PortConfig, QueueConfig, QueueLimit, Switch,
 };
 use hitless_wire::{BitRate, Duration, Ecn, FlowId, HostId, Packet, PortId, Time};
 
-use crate::one_switch::{OneSwitch, Sent};
+use crate::one_switch::OneSwitch;
 
 const IN: PortId = PortId(0);
 pub const OUT: PortId = PortId(1);
@@ -85,7 +86,7 @@ pub struct Run {
     pub departures: Vec<Departure>,
     pub drops: BTreeMap<DropReason, usize>,
     pub counters: BTreeMap<&'static str, u64>,
-    pub broken_promises: Vec<String>,
+    pub violated_invariants: Vec<String>,
     pub violation: Option<String>,
 }
 
@@ -120,24 +121,24 @@ pub fn ideal() -> Architecture {
 /// Runs `schedule`, which is in order of time, to its end.
 pub fn run(architecture: Architecture, config: AfqConfig, buffer: BufferPolicy, schedule: &[Arrival]) -> Run {
     let port = PortConfig::fifo(RATE, 0, QueueConfig::normal(QueueLimit::Unlimited));
-    let switch = Switch::new(architecture, vec![port.clone(), port], buffer, vec![Afq::new(config).into()]);
+    let switch = Switch::new(architecture, vec![port.clone(), port], buffer, vec![Box::new(Afq::new(config))]);
     let mut one = OneSwitch::new(switch, |_| OUT);
     for arrival in schedule {
         one.arrive(arrival.at, IN, packet(arrival));
     }
     one.run_until(Time::NEVER);
-    let report = one.switch.reports(Time::NEVER).next().expect("AFQ reports");
+    let report = one.switches[0].reports(Time::NEVER).next().expect("AFQ reports");
     let mut drops = BTreeMap::new();
     one.reasons().into_iter().for_each(|reason| *drops.entry(reason).or_default() += 1);
-    assert_eq!(one.switch.packets_queued(), 0, "a packet is left in a queue that nobody serves");
+    assert_eq!(one.switches[0].packets_queued(), 0, "a packet is left in a queue that nobody serves");
     assert_eq!(one.world.packets.alive(), 0);
-    assert_eq!(one.world.sent.len() + one.world.ended.len(), schedule.len());
+    assert_eq!(one.world.left.len() + one.world.ended.len(), schedule.len());
     Run {
-        departures: one.world.sent.iter().map(departure).collect(),
+        departures: one.world.left.iter().map(departure).collect(),
         drops,
         counters: report.counters.iter().map(|&(_, name, value)| (name, value)).collect(),
-        broken_promises: report.broken_promises,
-        violation: one.switch.violation().map(ToString::to_string),
+        violated_invariants: report.violated_invariants,
+        violation: one.switches[0].violation().map(ToString::to_string),
     }
 }
 
@@ -154,7 +155,7 @@ pub fn packet(arrival: &Arrival) -> Packet {
     }
 }
 
-fn departure(sent: &Sent) -> Departure {
+fn departure(sent: &Left) -> Departure {
     Departure {
         arrival: sent.packet.frame as usize,
         flow: sent.packet.flow.0,

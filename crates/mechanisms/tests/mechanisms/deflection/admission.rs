@@ -1,7 +1,7 @@
 //! AIFO and PABO: who is let in, and who is sent back.
 
 use hitless_engine::RandomStreams;
-use hitless_mechanisms::deflection::{AifoConfig, Capacity, PaboConfig, bounce_probability};
+use hitless_mechanisms::deflection::{AifoSettings, PaboSettings, bounce_probability};
 use hitless_mechanisms::{Aifo, Pabo};
 use hitless_switch::{DropReason, PortState, QueueLimit};
 use hitless_wire::shim::DetourCount;
@@ -16,20 +16,12 @@ use crate::one_switch::OneSwitch;
 /// Queues hold ten packets of 1,000 bytes, in switches without latency.
 const TEN: Hardware = Hardware { limit: QueueLimit::Bytes(10_000), is_ideal: true, ..HARDWARE };
 
-fn aifo() -> AifoConfig {
-    AifoConfig {
-        ports: vec![OUT],
-        headroom: 0.1,
-        admits_all_in_headroom: true,
-        window: 4,
-        sample_every: 1,
-        capacity: Capacity::StaticLimit,
-        boosts_retransmissions: false,
-    }
+fn aifo() -> AifoSettings {
+    AifoSettings { window: 4, sample_every: 1, ..AifoSettings::default() }
 }
 
-fn admit(config: AifoConfig, ranks: &[u32]) -> OneSwitch {
-    let mut bench = switch_with(TEN, Aifo::new(config));
+fn admit(settings: AifoSettings, ranks: &[u32]) -> OneSwitch {
+    let mut bench = switch_with(TEN, Aifo::new(&[OUT], &settings));
     ranks.iter().for_each(|&rank| bench.arrive(Time::ZERO, HOST, ranked(rank)));
     bench.finish();
     bench
@@ -45,8 +37,8 @@ fn aifo_admits_by_quantile_and_what_is_left_of_the_queue() {
 #[test]
 fn aifo_lets_all_in_while_the_queue_is_within_its_headroom() {
     let ranks = [1, 1, 1, 1, 9];
-    assert_eq!(admit(AifoConfig { headroom: 0.4, ..aifo() }, &ranks).count_sent_by(&[OUT]), 5);
-    let strict = AifoConfig { headroom: 0.0, admits_all_in_headroom: false, ..aifo() };
+    assert_eq!(admit(AifoSettings { headroom: 0.4, ..aifo() }, &ranks).count_sent_by(&[OUT]), 5);
+    let strict = AifoSettings { headroom: 0.0, admit_in_headroom: false, ..aifo() };
     assert_eq!(admit(strict, &ranks).count_sent_by(&[OUT]), 4, "a quantile of 1 needs an empty queue");
 }
 
@@ -61,8 +53,8 @@ fn the_window_of_aifo_takes_in_what_is_dropped_too() {
 /// AIFO as published knows ranks only; to halve them is Vertigo's idea.
 #[test]
 fn aifo_takes_what_is_sent_again_for_more_urgent_only_where_told() {
-    let admitted = |boosts_retransmissions| {
-        let mut bench = switch_with(TEN, Aifo::new(AifoConfig { boosts_retransmissions, ..aifo() }));
+    let admitted = |boost_retransmissions| {
+        let mut bench = switch_with(TEN, Aifo::new(&[OUT], &AifoSettings { boost_retransmissions, ..aifo() }));
         [40, 30, 20, 10, 5, 4].into_iter().for_each(|rank| bench.arrive(Time::ZERO, HOST, ranked(rank)));
         let again = PriorityMark { rank_bytes: 8, retransmissions: 1, ..PriorityMark::default() };
         bench.arrive(Time::ZERO, HOST, marked(again));
@@ -91,14 +83,13 @@ fn the_probability_of_a_bounce_rises_from_the_threshold_to_a_full_queue() {
     assert!((probability(0.9, 4) - 0.731_059).abs() < 1e-6, "who has bounced bounces less");
 }
 
-fn pabo() -> PaboConfig {
-    let stream = RandomStreams::new(1).stream("pabo");
-    PaboConfig { relieved: vec![OUT], threshold: 0.8, lambda: 50.0, capacity: Capacity::StaticLimit, stream }
+fn pabo(seed: u64) -> Pabo {
+    Pabo::new(vec![OUT], &PaboSettings::default(), RandomStreams::new(seed).stream("pabo"))
 }
 
 #[test]
 fn a_packet_bounces_to_the_switch_that_it_came_from_or_stays() {
-    let mut bench = switch_with(TEN, Pabo::new(pabo()));
+    let mut bench = switch_with(TEN, pabo(1));
     (0..10).for_each(|_| bench.arrive(Time::ZERO, HOST, packet()));
     (0..5).for_each(|_| bench.arrive(Time::ZERO, NEIGHBOURS[1], packet()));
     bench.finish();
@@ -110,7 +101,7 @@ fn a_packet_bounces_to_the_switch_that_it_came_from_or_stays() {
 #[test]
 fn nothing_bounces_over_a_link_that_is_down_or_to_where_it_is_to_go() {
     let hardware = Hardware { out_faces_switch: true, ..TEN };
-    let mut bench = switch_with(hardware, Pabo::new(pabo()));
+    let mut bench = switch_with(hardware, pabo(1));
     bench.port_state(NEIGHBOURS[1], PortState::Down);
     (0..10).for_each(|_| bench.arrive(Time::ZERO, HOST, packet()));
     [NEIGHBOURS[1], OUT].into_iter().for_each(|port| bench.arrive(Time::ZERO, port, packet()));
@@ -124,8 +115,7 @@ fn between_threshold_and_full_packets_bounce_by_chance_and_less_with_each_bounce
     let bounced = |count| {
         let mut bounced = 0;
         for seed in 0..1_000 {
-            let stream = RandomStreams::new(seed).stream("pabo");
-            let mut bench = switch_with(TEN, Pabo::new(PaboConfig { stream, ..pabo() }));
+            let mut bench = switch_with(TEN, pabo(seed));
             (0..9).for_each(|_| bench.arrive(Time::ZERO, HOST, packet()));
             let mut again = packet();
             again.push_shim(DetourCount(count)).expect("it carries no other shim");
@@ -147,7 +137,7 @@ proptest! {
     ) {
         let hardware = Hardware { is_ideal, ..TEN };
         let mut bench =
-            if is_pabo { switch_with(hardware, Pabo::new(pabo())) } else { switch_with(hardware, Aifo::new(aifo())) };
+            if is_pabo { switch_with(hardware, pabo(1)) } else { switch_with(hardware, Aifo::new(&[OUT], &aifo())) };
         let mut at = Time::ZERO;
         for &(gap_ns, from, rank, frame_bytes, ttl) in &arrivals {
             at += Duration::from_ns(gap_ns);
@@ -155,7 +145,7 @@ proptest! {
             bench.arrive(at, port, Packet { frame_bytes, ttl, ..ranked(rank) });
         }
         bench.finish();
-        prop_assert_eq!(bench.world.sent.len() + bench.world.ended.len(), arrivals.len());
+        prop_assert_eq!(bench.world.left.len() + bench.world.ended.len(), arrivals.len());
         prop_assert_eq!(bench.count_sent_by(&[HOST]) + bench.count_sent_by(&[OTHER_HOST]), 0);
         let expired = arrivals.iter().filter(|arrival| arrival.4 <= 1).count();
         let ended_so = bench.reasons().iter().filter(|&&reason| reason == DropReason::TimeToLive).count();

@@ -2,7 +2,7 @@
 
 use hitless_engine::RandomStreams;
 use hitless_mechanisms::Dibs;
-use hitless_mechanisms::deflection::DibsConfig;
+use hitless_mechanisms::deflection::DibsSettings;
 use hitless_switch::{BufferPolicy, DropReason, PortState, QueueLimit};
 use hitless_wire::shim::DetourCount;
 use hitless_wire::{BitRate, CongestionNotice, Duration, Packet, PortId, Time, Transport};
@@ -22,13 +22,9 @@ struct Settings {
 const SETTINGS: Settings = Settings { hardware: HARDWARE, to_arrival_port: true, to_full_ports: false, seed: 1 };
 
 fn bench(settings: Settings) -> OneSwitch {
-    let dibs = Dibs::new(DibsConfig {
-        relieved: vec![OUT],
-        to_arrival_port: settings.to_arrival_port,
-        to_full_ports: settings.to_full_ports,
-        stream: RandomStreams::new(settings.seed).stream("dibs"),
-    });
-    switch_with(settings.hardware, dibs)
+    let Settings { hardware, to_arrival_port, to_full_ports, seed } = settings;
+    let settings = DibsSettings { to_arrival_port, to_full_ports, ..DibsSettings::default() };
+    switch_with(hardware, Dibs::new(vec![OUT], &settings, RandomStreams::new(seed).stream("dibs")))
 }
 
 /// So many packets at once, from `port`.
@@ -42,7 +38,7 @@ fn burst(settings: Settings, port: PortId, count: usize) -> OneSwitch {
 #[test]
 fn nothing_is_detoured_while_the_queue_has_room() {
     let bench = burst(SETTINGS, HOST, 3);
-    assert_eq!((bench.count_sent_by(&[OUT]), bench.world.sent.len()), (3, 3));
+    assert_eq!((bench.count_sent_by(&[OUT]), bench.world.left.len()), (3, 3));
     assert!(detours(&bench).iter().all(|(_, detours)| detours.is_none()));
     assert_eq!(bench.counter("port 1", "packets detoured"), 0);
 }
@@ -71,7 +67,7 @@ fn a_notice_to_a_sender_stays_on_its_way() {
     let transport = Transport::CongestionNotice(notice);
     bench.arrive(Time::ZERO, HOST, Packet { transport, ..packet() });
     bench.finish();
-    assert_eq!((bench.count_sent_by(&[OUT]), bench.world.sent.len()), (3, 3));
+    assert_eq!((bench.count_sent_by(&[OUT]), bench.world.left.len()), (3, 3));
     assert_eq!(bench.reasons(), [DropReason::QueueFull]);
 }
 
@@ -113,7 +109,7 @@ fn detours_are_counted_in_the_packet_until_it_goes_to_its_host() {
     let counts: Vec<_> = detours(&bench).iter().filter_map(|&(port, count)| Some((port == OUT, count?))).collect();
     assert!(counts.contains(&(false, 5)) && !counts.iter().any(|&(is_out, _)| is_out), "{counts:?}");
     assert_eq!(bench.counter("switch", "most detours of a packet"), 5);
-    let report = bench.switch.reports(Time::ZERO).next().expect("DIBS reports");
+    let report = bench.switches[0].reports(Time::ZERO).next().expect("DIBS reports");
     let (_, _, detours) = &report.histograms[0];
     assert_eq!((detours.len(), detours.max()), (1, 4), "the first has arrived after four");
 }
@@ -136,8 +132,8 @@ fn a_switch_that_passes_a_packet_on_leaves_the_count_on_it() {
     assert_eq!(detours(&bench), [(OUT, Some(4))]);
 }
 
-/// Where the first packet beyond the full queue goes, for many seeds: chi-square with two degrees of freedom, 99.9 % below
-/// 13.8.
+/// Where the first packet beyond the full queue goes, for many seeds: chi-square with two degrees of freedom, 99.9 %
+/// below 13.8.
 #[test]
 fn each_neighbour_with_room_is_as_likely_as_the_others() {
     let mut counts = [0u32; 3];
@@ -172,11 +168,11 @@ proptest! {
             bench
         };
         let bench = run();
-        prop_assert_eq!(bench.world.sent.len() + bench.world.ended.len(), arrivals.len());
+        prop_assert_eq!(bench.world.left.len() + bench.world.ended.len(), arrivals.len());
         prop_assert_eq!(bench.count_sent_by(&[HOST]) + bench.count_sent_by(&[OTHER_HOST]), 0);
         let detoured: usize = NEIGHBOURS.iter().map(|&port| bench.count_sent_by(&[port])).sum();
         prop_assert_eq!(bench.counter("port 1", "packets detoured"), detoured as u64, "a detoured packet was lost here");
         prop_assert!(bench.counter("port 1", "packets with nowhere to go") >= bench.world.ended.len() as u64);
-        prop_assert_eq!(&run().world.sent, &bench.world.sent, "the same seed, the same way");
+        prop_assert_eq!(&run().world.left, &bench.world.left, "the same seed, the same way");
     }
 }

@@ -1,8 +1,10 @@
 //! What ingress knows late: by an update gap, and by control packets.
 
 use hitless_engine::RandomStreams;
-use hitless_mechanisms::deflection::priority::{Arithmetic, Mean, RelativePriority};
-use hitless_mechanisms::deflection::{Capacity, Decision, Occupancy, PreemptiveConfig, ScanStart, SimpleConfig};
+use hitless_mechanisms::deflection::priority::{Arithmetic, DistributionSettings, Mean, RelativePriority};
+use hitless_mechanisms::deflection::{
+    ControlPackets, Occupancy, PreemptiveDeflectionSettings, SimpleDeflectionSettings, UpdateGap,
+};
 use hitless_mechanisms::{PreemptiveDeflection, SimpleDeflection};
 use hitless_switch::{DepthVisibility, DropReason, QueueLimit};
 use hitless_wire::{Duration, PortId, Time};
@@ -21,42 +23,33 @@ const REAL: Hardware = Hardware {
 const US: u64 = 1_000_000;
 
 fn gap(microseconds: u64) -> Occupancy {
-    Occupancy::UpdateGap { gap: Duration::from_us(microseconds), sees_full_at_once: false }
+    Occupancy::UpdateGap(UpdateGap { gap: Duration::from_us(microseconds), sees_full_at_once: false })
 }
 
-fn control_packets(packets: u16) -> Occupancy {
-    Occupancy::ControlPackets { packets, recirculation_ports: vec![PortId(6)] }
+const fn control_packets(packets: u16) -> Occupancy {
+    Occupancy::ControlPackets(ControlPackets { packets: Some(packets) })
+}
+
+fn recirculation_ports(hardware: Hardware) -> Vec<PortId> {
+    (6..6 + hardware.recirculation_ports as u16).map(PortId).collect()
 }
 
 fn simple(hardware: Hardware, occupancy: Occupancy) -> OneSwitch {
     let stream = RandomStreams::new(1).stream("simple deflection");
-    let config = SimpleConfig {
-        relieved: vec![OUT],
-        to_arrival_port: true,
-        start: ScanStart::Uniform,
-        occupancy,
-        capacity: Capacity::StaticLimit,
-        stream,
-    };
-    switch_with(hardware, SimpleDeflection::new(config))
+    let settings = SimpleDeflectionSettings { occupancy, ..SimpleDeflectionSettings::default() };
+    switch_with(hardware, SimpleDeflection::new(vec![OUT], &settings, recirculation_ports(hardware), stream))
 }
 
-fn preemptive(hardware: Hardware, occupancy: Occupancy, mean: Mean) -> OneSwitch {
+fn preemptive(hardware: Hardware, occupancy: Occupancy, mean: Mean, gain: f64) -> OneSwitch {
     let stream = RandomStreams::new(1).stream("preemptive deflection");
-    let config = PreemptiveConfig {
-        relieved: vec![OUT],
-        relative_priority: RelativePriority::Distribution { mean, arithmetic: Arithmetic::Exact },
+    let distribution = DistributionSettings { mean, gain, arithmetic: Arithmetic::Exact };
+    let settings = PreemptiveDeflectionSettings {
+        relative_priority: RelativePriority::Distribution(distribution),
         alpha: 0.5,
-        decision: Decision::Threshold,
-        capacity: Capacity::StaticLimit,
         occupancy,
-        candidates: 1,
-        memory: false,
-        draws_own_port: false,
-        to_arrival_port: true,
-        stream,
+        ..PreemptiveDeflectionSettings::default()
     };
-    switch_with(hardware, PreemptiveDeflection::new(config))
+    switch_with(hardware, PreemptiveDeflection::new(&[OUT], &settings, recirculation_ports(hardware), stream))
 }
 
 /// Twelve packets at once fill a queue of ten, and one more every 816 ns, the time of a packet, keeps it full.
@@ -98,8 +91,8 @@ fn egress_keeps_the_last_value_of_a_queue_that_nothing_leaves() {
 
 #[test]
 fn whether_a_queue_is_full_may_be_known_at_once_while_its_depth_is_late() {
-    let occupancy = Occupancy::UpdateGap { gap: Duration::from_us(1_000), sees_full_at_once: true };
-    let mut bench = preemptive(TEN, occupancy, Mean::Exact);
+    let occupancy = Occupancy::UpdateGap(UpdateGap { gap: Duration::from_us(1_000), sees_full_at_once: true });
+    let mut bench = preemptive(TEN, occupancy, Mean::Exact, 0.02);
     (0..12).for_each(|_| bench.arrive(Time::ZERO, HOST, ranked(9)));
     bench.finish();
     assert_eq!((of_out(&bench, "packets over their threshold"), of_out(&bench, "packets of a full queue")), (0, 2));
@@ -108,9 +101,9 @@ fn whether_a_queue_is_full_may_be_known_at_once_while_its_depth_is_late() {
 
 #[test]
 fn depth_and_mean_come_with_the_tick() {
-    for mean in [Mean::Exact, Mean::MovingAverage { parts: 50 }] {
+    for mean in [Mean::Exact, Mean::MovingAverage] {
         let over = |microseconds| {
-            let mut bench = preemptive(TEN, gap(microseconds), mean);
+            let mut bench = preemptive(TEN, gap(microseconds), mean, 0.02);
             (0..9).for_each(|_| bench.arrive(Time::ZERO, HOST, ranked(100)));
             // At 1 us seven of the nine wait: the threshold of a rank far above the mean is five packets.
             (0..3).for_each(|number| bench.arrive(Time(US + 500_000 + number), HOST, ranked(1_000_000)));
@@ -137,9 +130,7 @@ fn control_packets_go_round_in_the_time_that_the_hardware_takes() {
 #[test]
 fn too_many_control_packets_queue_at_their_recirculation_port() {
     let between = |packets, recirculation_ports: usize| {
-        let ports = (6..6 + recirculation_ports as u16).map(PortId).collect();
-        let occupancy = Occupancy::ControlPackets { packets, recirculation_ports: ports };
-        let mut bench = simple(Hardware { recirculation_ports, ..REAL }, occupancy);
+        let mut bench = simple(Hardware { recirculation_ports, ..REAL }, control_packets(packets));
         bench.finish_by(Time(100 * US), usize::from(packets));
         bench.report().histograms[0].2.mean()
     };
@@ -164,9 +155,10 @@ fn ingress_learns_of_a_full_queue_by_a_control_packet() {
 
 #[test]
 fn a_moving_average_goes_to_egress_with_its_packet_and_back_with_a_control_packet() {
-    let mut bench = preemptive(REAL, control_packets(0), Mean::MovingAverage { parts: 1 });
+    let mut bench = preemptive(REAL, control_packets(0), Mean::MovingAverage, 1.0);
     (0..9).for_each(|_| bench.arrive(Time::ZERO, HOST, ranked(100)));
-    // Known by then: seven packets and a mean of 100. For rank 1 the threshold is 9.95 packets, for rank 1,000,000 it is five.
+    // Known by then: seven packets and a mean of 100. For rank 1 the threshold is 9.95 packets, for rank 1,000,000 it
+    // is five.
     bench.arrive(Time(2 * US), HOST, ranked(1));
     bench.arrive(Time(2 * US), HOST, ranked(1_000_000));
     bench.finish_by(Time(100 * US), 6);

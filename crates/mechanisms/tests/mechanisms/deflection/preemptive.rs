@@ -2,10 +2,15 @@
 
 use hitless_engine::RandomStreams;
 use hitless_mechanisms::PreemptiveDeflection;
-use hitless_mechanisms::deflection::priority::{Arithmetic, DivideBy, Mean, QuantileConfig, RelativePriority};
-use hitless_mechanisms::deflection::{Capacity, Decision, Occupancy, PreemptiveConfig};
+use hitless_mechanisms::deflection::priority::{
+    Arithmetic, DistributionSettings, DivideBy, Mean, QuantileOf, QuantileSettings, RelativePriority,
+};
+use hitless_mechanisms::deflection::{
+    Capacity, ConstantCapacity, CurrentThreshold, Decision, Occupancy, PreemptiveDeflectionSettings,
+    ProbabilisticDecision, ThresholdDecision, UpdateGap,
+};
 use hitless_switch::{BufferPolicy, DropReason, PortState, QueueLimit};
-use hitless_wire::{Duration, Packet, PortId, PriorityMark, Time};
+use hitless_wire::{Bytes, Duration, Packet, PortId, PriorityMark, Time};
 use proptest::prelude::*;
 
 use super::world::{
@@ -13,35 +18,40 @@ use super::world::{
 };
 use crate::one_switch::OneSwitch;
 
-const QUANTILE: QuantileConfig =
-    QuantileConfig { window: 4, sample_every: 1, of_evaluated: false, divide_by: DivideBy::Fill };
-const EXACT_MEAN: RelativePriority =
-    RelativePriority::Distribution { mean: Mean::Exact, arithmetic: Arithmetic::Exact };
-const MOVING_AVERAGE: RelativePriority =
-    RelativePriority::Distribution { mean: Mean::MovingAverage { parts: 50 }, arithmetic: Arithmetic::Exact };
+const QUANTILE: QuantileSettings =
+    QuantileSettings { window: 4, sample_every: 1, of: QuantileOf::Enqueued, divide_by: DivideBy::Fill };
+const EXACT_MEAN: RelativePriority = by_mean(Mean::Exact, Arithmetic::Exact);
+const MOVING_AVERAGE: RelativePriority = by_mean(Mean::MovingAverage, Arithmetic::Exact);
+
+const fn by_mean(mean: Mean, arithmetic: Arithmetic) -> RelativePriority {
+    RelativePriority::Distribution(DistributionSettings { mean, gain: 0.02, arithmetic })
+}
 
 /// Queues hold ten packets of 1,000 bytes, in switches without latency.
 const TEN: Hardware = Hardware { limit: QueueLimit::Bytes(10_000), is_ideal: true, ..HARDWARE };
 
-fn config() -> PreemptiveConfig {
-    PreemptiveConfig {
-        relieved: vec![OUT],
+fn settings() -> PreemptiveDeflectionSettings {
+    PreemptiveDeflectionSettings {
         relative_priority: RelativePriority::Quantile(QUANTILE),
         alpha: 0.5,
-        decision: Decision::Threshold,
-        capacity: Capacity::StaticLimit,
-        occupancy: Occupancy::Immediate,
-        candidates: 1,
-        memory: false,
-        draws_own_port: false,
-        to_arrival_port: true,
-        stream: RandomStreams::new(1).stream("preemptive deflection"),
+        ..PreemptiveDeflectionSettings::default()
     }
 }
 
-fn bench(config: PreemptiveConfig) -> OneSwitch {
-    switch_with(TEN, PreemptiveDeflection::new(config))
+fn preemptive(settings: &PreemptiveDeflectionSettings, seed: u64) -> PreemptiveDeflection {
+    let stream = RandomStreams::new(seed).stream("preemptive deflection");
+    PreemptiveDeflection::new(&[OUT], settings, Vec::new(), stream)
 }
+
+fn bench(settings: PreemptiveDeflectionSettings) -> OneSwitch {
+    switch_with(TEN, preemptive(&settings, 1))
+}
+
+const fn constant(bytes: u64) -> Capacity {
+    Capacity::Constant(ConstantCapacity { size: Bytes(bytes) })
+}
+
+const CURRENT_THRESHOLD: Capacity = Capacity::CurrentThreshold(CurrentThreshold {});
 
 fn arrive(bench: &mut OneSwitch, ranks: impl IntoIterator<Item = u32>) {
     ranks.into_iter().for_each(|rank| bench.arrive(Time::ZERO, HOST, ranked(rank)));
@@ -62,7 +72,7 @@ fn decisions(bench: &OneSwitch) -> [u64; 4] {
 fn the_threshold_falls_with_the_relative_priority() {
     // The window has 10, 20, 30 and 40; the queue six packets of ten.
     for (rank, relative_priority, is_over) in [(10, 0.0, false), (25, 0.5, false), (35, 0.75, false), (99, 1.0, true)] {
-        let mut bench = bench(config());
+        let mut bench = bench(settings());
         arrive(&mut bench, [0, 0, 10, 20, 30, 40, rank]);
         bench.finish();
         let threshold = 10.0 * (1.0 - 0.5 * relative_priority);
@@ -74,7 +84,7 @@ fn the_threshold_falls_with_the_relative_priority() {
 #[test]
 fn a_queue_at_its_threshold_is_not_over_it() {
     // Relative priority 1: the threshold is five packets.
-    let mut bench = bench(config());
+    let mut bench = bench(settings());
     arrive(&mut bench, [1, 1, 1, 1, 1, 2, 3]);
     bench.finish();
     assert_eq!(decisions(&bench), [1, 0, 0, 1], "that of rank 2 meets five packets, that of rank 3 meets six");
@@ -82,7 +92,7 @@ fn a_queue_at_its_threshold_is_not_over_it() {
 
 #[test]
 fn what_a_full_queue_cannot_take_is_deflected_whatever_its_rank() {
-    let mut bench = bench(config());
+    let mut bench = bench(settings());
     arrive(&mut bench, [0; 12]);
     bench.finish();
     assert_eq!((decisions(&bench), bench.count_sent_by(&[OUT])), ([0, 2, 0, 2], 10));
@@ -90,7 +100,7 @@ fn what_a_full_queue_cannot_take_is_deflected_whatever_its_rank() {
 
 #[test]
 fn with_alpha_zero_only_a_full_queue_deflects() {
-    let mut bench = bench(PreemptiveConfig { alpha: 0.0, ..config() });
+    let mut bench = bench(PreemptiveDeflectionSettings { alpha: 0.0, ..settings() });
     arrive(&mut bench, 0..13);
     bench.finish();
     assert_eq!((decisions(&bench), bench.count_sent_by(&[OUT])), ([0, 3, 0, 3], 10));
@@ -99,7 +109,7 @@ fn with_alpha_zero_only_a_full_queue_deflects() {
 #[test]
 fn a_packet_that_its_deflection_port_does_not_let_in_is_given_up_there() {
     // Ten that fill the queue, thirty that fill the neighbours, and five more.
-    let mut bench = bench(PreemptiveConfig { alpha: 0.0, ..config() });
+    let mut bench = bench(PreemptiveDeflectionSettings { alpha: 0.0, ..settings() });
     arrive(&mut bench, [0; 200]);
     bench.finish();
     let [over, full, given_up, deflected] = decisions(&bench);
@@ -115,7 +125,8 @@ fn a_packet_that_its_deflection_port_does_not_let_in_is_given_up_there() {
 #[test]
 fn the_deflection_port_compares_with_its_own_packets() {
     // Each neighbour has a window of its own. The first packets there meet an empty one, so relative priority is 0.
-    let mut bench = bench(PreemptiveConfig { relative_priority: RelativePriority::Quantile(QUANTILE), ..config() });
+    let mut bench =
+        bench(PreemptiveDeflectionSettings { relative_priority: RelativePriority::Quantile(QUANTILE), ..settings() });
     arrive(&mut bench, [1, 1, 1, 1, 1, 1].into_iter().chain([9; 3]));
     bench.finish();
     assert_eq!(decisions(&bench), [3, 0, 0, 3]);
@@ -123,7 +134,7 @@ fn the_deflection_port_compares_with_its_own_packets() {
 
 #[test]
 fn the_less_occupied_of_two_ports_is_taken() {
-    let mut bench = bench(PreemptiveConfig { alpha: 0.0, candidates: 2, ..config() });
+    let mut bench = bench(PreemptiveDeflectionSettings { alpha: 0.0, candidates: 2, ..settings() });
     arrive(&mut bench, [0; 10 + 15]);
     bench.finish();
     let counts = NEIGHBOURS.map(|port| bench.count_sent_by(&[port]));
@@ -134,7 +145,7 @@ fn the_less_occupied_of_two_ports_is_taken() {
 #[test]
 fn a_remembered_port_is_a_candidate_more() {
     let given_up = |memory| {
-        let mut bench = bench(PreemptiveConfig { alpha: 0.0, memory, ..config() });
+        let mut bench = bench(PreemptiveDeflectionSettings { alpha: 0.0, memory, ..settings() });
         arrive(&mut bench, [0; 10 + 30]);
         bench.finish();
         decisions(&bench)[2]
@@ -144,11 +155,10 @@ fn a_remembered_port_is_a_candidate_more() {
 
 #[test]
 fn a_packet_that_draws_its_own_port_and_stays_is_not_detoured() {
-    let quantile = QuantileConfig { of_evaluated: true, ..QUANTILE };
+    let quantile = QuantileSettings { of: QuantileOf::Evaluated, ..QUANTILE };
     let relative_priority = RelativePriority::Quantile(quantile);
-    let preemptive =
-        PreemptiveDeflection::new(PreemptiveConfig { relative_priority, draws_own_port: true, ..config() });
-    let mut bench = switch_with(Hardware { out_faces_switch: true, ..TEN }, preemptive);
+    let settings = PreemptiveDeflectionSettings { relative_priority, draw_own_port: true, ..settings() };
+    let mut bench = switch_with(Hardware { out_faces_switch: true, ..TEN }, preemptive(&settings, 1));
     for port in NEIGHBOURS {
         bench.port_state(port, PortState::Down);
     }
@@ -161,7 +171,7 @@ fn a_packet_that_draws_its_own_port_and_stays_is_not_detoured() {
 
 #[test]
 fn no_port_by_which_a_packet_came_no_host_and_no_port_that_is_down() {
-    let mut bench = bench(PreemptiveConfig { alpha: 0.0, to_arrival_port: false, ..config() });
+    let mut bench = bench(PreemptiveDeflectionSettings { alpha: 0.0, to_arrival_port: false, ..settings() });
     bench.port_state(NEIGHBOURS[1], PortState::Down);
     (0..20).for_each(|_| bench.arrive(Time::ZERO, NEIGHBOURS[0], ranked(5)));
     bench.finish();
@@ -177,23 +187,27 @@ fn no_port_by_which_a_packet_came_no_host_and_no_port_that_is_down() {
 #[test]
 fn evaluated_packets_enter_the_window_wherever_they_are_tested() {
     // All but the first six are deflected, so a window of enqueued packets does not see them.
-    let run = |of_evaluated| {
-        let quantile = QuantileConfig { of_evaluated, ..QUANTILE };
-        let mut bench = bench(PreemptiveConfig { relative_priority: RelativePriority::Quantile(quantile), ..config() });
+    let run = |of| {
+        let quantile = QuantileSettings { of, ..QUANTILE };
+        let mut bench = bench(PreemptiveDeflectionSettings {
+            relative_priority: RelativePriority::Quantile(quantile),
+            ..settings()
+        });
         arrive(&mut bench, [1, 1, 1, 1, 1, 1].into_iter().chain([9; 8]));
         bench.finish();
         decisions(&bench)[0]
     };
-    assert_eq!(run(false), 8, "all entries are smaller, for ever");
+    assert_eq!(run(QuantileOf::Enqueued), 8, "all entries are smaller, for ever");
     // After one of them: 3 of 4 are smaller, the threshold is 6.25 packets.
-    assert_eq!(run(true), 1);
+    assert_eq!(run(QuantileOf::Evaluated), 1);
 }
 
 #[test]
 fn distributions_know_the_mean_of_the_queue_or_of_recent_packets() {
-    // Mean 100, rank 100: R = 1 - 1/e = 0.63, and the threshold 6.8 of ten packets. A moving average that began at 0 is lower.
+    // Mean 100, rank 100: R = 1 - 1/e = 0.63, and the threshold 6.8 of ten packets. A moving average that began at 0 is
+    // lower.
     let run = |relative_priority, rank| {
-        let mut bench = bench(PreemptiveConfig { relative_priority, ..config() });
+        let mut bench = bench(PreemptiveDeflectionSettings { relative_priority, ..settings() });
         arrive(&mut bench, [100; 6].into_iter().chain([rank; 3]));
         bench.finish();
         decisions(&bench)[0]
@@ -206,7 +220,7 @@ fn distributions_know_the_mean_of_the_queue_or_of_recent_packets() {
 
 #[test]
 fn the_mean_forgets_what_has_left() {
-    let mut bench = bench(PreemptiveConfig { relative_priority: EXACT_MEAN, ..config() });
+    let mut bench = bench(PreemptiveDeflectionSettings { relative_priority: EXACT_MEAN, ..settings() });
     arrive(&mut bench, [1_000_000; 5]);
     // 1,020 bytes at 10 Gbps take 816 ns: all have left after 5 us.
     (0..8).for_each(|_| bench.arrive(Time(5_000_000), HOST, ranked(100)));
@@ -217,11 +231,12 @@ fn the_mean_forgets_what_has_left() {
 #[test]
 fn the_probabilistic_form_admits_below_its_minimum_and_deflects_by_chance_above() {
     let share = |times_alpha| {
-        let decision = Decision::Probabilistic { minimum_bytes: 4_000, times_alpha };
+        let minimum_threshold = Bytes(4_000);
+        let decision = Decision::Probabilistic(ProbabilisticDecision { minimum_threshold, times_alpha });
         let mut deflected = 0;
         for seed in 0..2_000 {
-            let stream = RandomStreams::new(seed).stream("preemptive deflection");
-            let mut bench = bench(PreemptiveConfig { decision, stream, ..config() });
+            let settings = PreemptiveDeflectionSettings { decision, ..settings() };
+            let mut bench = switch_with(TEN, preemptive(&settings, seed));
             arrive(&mut bench, [1, 1, 1, 1, 0, 0, 0]);
             let before = decisions(&bench)[0];
             assert_eq!(before, 0, "a packet of relative priority 0 is never deflected so");
@@ -238,7 +253,7 @@ fn the_probabilistic_form_admits_below_its_minimum_and_deflects_by_chance_above(
 
 #[test]
 fn a_retransmission_is_twice_as_urgent() {
-    let mut bench = bench(config());
+    let mut bench = bench(settings());
     arrive(&mut bench, [50; 6]);
     let mut again = packet();
     let mark = PriorityMark { rank_bytes: 90, retransmissions: 1, ..PriorityMark::default() };
@@ -254,60 +269,63 @@ fn the_capacity_is_the_queues_own_or_any_number_or_what_the_shared_buffer_grants
     // Own limit 10,000; the buffer of 12,000 grants a queue what is free.
     let hardware = Hardware { buffer: BufferPolicy::Shared { capacity_bytes: 12_000, alpha: 1.0 }, ..TEN };
     let run = |count: u64, capacity| {
-        let mut bench = switch_with(hardware, PreemptiveDeflection::new(PreemptiveConfig { capacity, ..config() }));
+        let mut bench = switch_with(hardware, preemptive(&PreemptiveDeflectionSettings { capacity, ..settings() }, 1));
         // A nanosecond apart. The first goes on the line at once.
         (0..=count).for_each(|number| bench.arrive(Time(number * 1_000), HOST, ranked(1)));
         bench.arrive(Time(100_000), HOST, ranked(9));
         decisions(&bench)[0]
     };
-    assert_eq!(run(3, Capacity::StaticLimit), 0, "3 of 10");
-    assert_eq!(run(3, Capacity::Bytes(5_000)), 1, "3 of 5");
-    assert_eq!(run(3, Capacity::CurrentThreshold), 0, "3 of 12 - 3");
-    assert_eq!(run(5, Capacity::StaticLimit), 0, "5 of 10");
-    assert_eq!(run(5, Capacity::CurrentThreshold), 1, "5 of 12 - 5");
-    assert_eq!(run(5, Capacity::Bytes(10_000)), 0);
+    assert_eq!(run(3, Capacity::default()), 0, "3 of 10");
+    assert_eq!(run(3, constant(5_000)), 1, "3 of 5");
+    assert_eq!(run(3, CURRENT_THRESHOLD), 0, "3 of 12 - 3");
+    assert_eq!(run(5, Capacity::default()), 0, "5 of 10");
+    assert_eq!(run(5, CURRENT_THRESHOLD), 1, "5 of 12 - 5");
+    assert_eq!(run(5, constant(10_000)), 0);
 }
 
 fn any_priority() -> impl Strategy<Value = RelativePriority> {
-    let quantile = (1usize..30, 1u32..21, any::<bool>(), any::<bool>()).prop_map(|(window, sample_every, of, by)| {
+    let quantile = (1u32..30, 1u32..21, any::<bool>(), any::<bool>()).prop_map(|(window, sample_every, of, by)| {
+        let of = if of { QuantileOf::Evaluated } else { QuantileOf::Enqueued };
         let divide_by = if by { DivideBy::Fill } else { DivideBy::Window };
-        RelativePriority::Quantile(QuantileConfig { window, sample_every, of_evaluated: of, divide_by })
+        RelativePriority::Quantile(QuantileSettings { window, sample_every, of, divide_by })
     });
     let distribution = (any::<bool>(), any::<bool>()).prop_map(|(is_exact, has_tables)| {
-        let mean = if is_exact { Mean::Exact } else { Mean::MovingAverage { parts: 50 } };
-        let arithmetic = if has_tables { Arithmetic::Tables } else { Arithmetic::Exact };
-        RelativePriority::Distribution { mean, arithmetic }
+        let mean = if is_exact { Mean::Exact } else { Mean::MovingAverage };
+        by_mean(mean, if has_tables { Arithmetic::Tables } else { Arithmetic::Exact })
     });
     prop_oneof![quantile, distribution]
 }
 
 proptest! {
-    /// Whatever arrives when and however it decides: no packet vanishes, is counted twice or goes to another host, and none
-    /// whose time to live is over goes anywhere.
+    /// Whatever arrives when and however it decides: no packet vanishes, is counted twice or goes to another host, and
+    /// none whose time to live is over goes anywhere.
     #[test]
     fn packets_leave_by_their_port_or_to_a_neighbour_or_end_for_a_reason(
         arrivals in prop::collection::vec((0u64..1_500, 0usize..4, 0u32..100_000, 64u32..=1_518, 0u8..4), 1..200),
-        relative_priority in any_priority(), alpha in 0.0f64..=1.0, candidates in 1usize..=2, memory in any::<bool>(),
-        draws_own_port in any::<bool>(), to_arrival_port in any::<bool>(), bytes in 1_518u64..20_000,
+        relative_priority in any_priority(), alpha in 0.0f64..=1.0, candidates in 1u8..=2, memory in any::<bool>(),
+        draw_own_port in any::<bool>(), to_arrival_port in any::<bool>(), bytes in 1_518u64..20_000,
         is_probabilistic in any::<bool>(), is_ideal in any::<bool>(), shares in any::<bool>(),
         out_faces_switch in any::<bool>(), capacity in prop::sample::select(vec![
-            Capacity::StaticLimit, Capacity::CurrentThreshold, Capacity::Bytes(9_000)
+            Capacity::default(), CURRENT_THRESHOLD, constant(9_000)
         ]), seed in any::<u64>(), gap_ns in prop::option::of((1u64..5_000, any::<bool>())),
     ) {
-        let occupancy = gap_ns.map_or(Occupancy::Immediate, |(gap_ns, sees_full_at_once)| Occupancy::UpdateGap {
-            gap: Duration::from_ns(gap_ns), sees_full_at_once
+        let occupancy = gap_ns.map_or(Occupancy::default(), |(gap_ns, sees_full_at_once)| {
+            Occupancy::UpdateGap(UpdateGap { gap: Duration::from_ns(gap_ns), sees_full_at_once })
         });
-        let probabilistic = Decision::Probabilistic { minimum_bytes: bytes / 3, times_alpha: false };
+        let decision = if is_probabilistic {
+            let minimum_threshold = Bytes(bytes / 3);
+            Decision::Probabilistic(ProbabilisticDecision { minimum_threshold, times_alpha: false })
+        } else {
+            Decision::Threshold(ThresholdDecision {})
+        };
         let buffer = if shares { BufferPolicy::Shared { capacity_bytes: 30_000, alpha: 1.0 } } else { BufferPolicy::Static };
         let hardware = Hardware { limit: QueueLimit::Bytes(bytes), buffer, out_faces_switch, is_ideal, ..HARDWARE };
         let run = || {
-            let decision = if is_probabilistic { probabilistic } else { Decision::Threshold };
-            let stream = RandomStreams::new(seed).stream("preemptive deflection");
-            let config = PreemptiveConfig {
-                relieved: vec![OUT], relative_priority, alpha, decision, capacity, occupancy: occupancy.clone(),
-                candidates, memory, draws_own_port, to_arrival_port, stream,
+            let settings = PreemptiveDeflectionSettings {
+                ports: Vec::new(), relative_priority, alpha, decision, capacity, occupancy, candidates, memory, draw_own_port,
+                to_arrival_port,
             };
-            let mut bench = switch_with(hardware, PreemptiveDeflection::new(config));
+            let mut bench = switch_with(hardware, preemptive(&settings, seed));
             let mut at = Time::ZERO;
             for &(gap_ns, from, rank, frame_bytes, ttl) in &arrivals {
                 at += Duration::from_ns(gap_ns);
@@ -319,7 +337,7 @@ proptest! {
         };
         let bench = run();
         let count = |reason| bench.reasons().iter().filter(|&&ended| ended == reason).count();
-        prop_assert_eq!(bench.world.sent.len() + bench.world.ended.len(), arrivals.len());
+        prop_assert_eq!(bench.world.left.len() + bench.world.ended.len(), arrivals.len());
         let hosts: Vec<PortId> = vec![HOST, OTHER_HOST];
         prop_assert!(detours(&bench).iter().all(|(port, _)| !hosts.contains(port)));
         let expired = arrivals.iter().filter(|arrival| arrival.4 <= 1).count();
@@ -330,9 +348,9 @@ proptest! {
         prop_assert_eq!(of_out(&bench, "packets seen") as usize, arrivals.len() - expired);
         let detoured = of_out(&bench, "packets detoured") as usize;
         prop_assert!(detoured == bench.count_sent_by(&NEIGHBOURS) || !knows_what_fits && detoured > bench.count_sent_by(&NEIGHBOURS));
-        prop_assert!(draws_own_port && out_faces_switch || of_out(&bench, "packets that drew their own port") == 0);
+        prop_assert!(draw_own_port && out_faces_switch || of_out(&bench, "packets that drew their own port") == 0);
         let given_up = of_out(&bench, "packets given up at their deflection port") + of_out(&bench, "packets with nowhere to go");
         prop_assert_eq!(count(DropReason::Mechanism), given_up as usize);
-        prop_assert_eq!(&run().world.sent, &bench.world.sent, "the same seed, the same way");
+        prop_assert_eq!(&run().world.left, &bench.world.left, "the same seed, the same way");
     }
 }

@@ -2,7 +2,7 @@
 
 use hitless_engine::RandomStreams;
 use hitless_mechanisms::SimpleDeflection;
-use hitless_mechanisms::deflection::{Capacity, Occupancy, ScanStart, SimpleConfig};
+use hitless_mechanisms::deflection::{ScanStart, SimpleDeflectionSettings};
 use hitless_switch::{BufferPolicy, DropReason, PortState, QueueLimit};
 use hitless_wire::{Duration, Packet, PortId, Time};
 use proptest::prelude::*;
@@ -22,15 +22,8 @@ const SETTINGS: Settings = Settings { hardware: HARDWARE, to_arrival_port: true,
 
 fn bench(Settings { hardware, to_arrival_port, start, seed }: Settings) -> OneSwitch {
     let stream = RandomStreams::new(seed).stream("simple deflection");
-    let config = SimpleConfig {
-        relieved: vec![OUT],
-        to_arrival_port,
-        start,
-        occupancy: Occupancy::Immediate,
-        capacity: Capacity::StaticLimit,
-        stream,
-    };
-    switch_with(hardware, SimpleDeflection::new(config))
+    let settings = SimpleDeflectionSettings { to_arrival_port, start, ..SimpleDeflectionSettings::default() };
+    switch_with(hardware, SimpleDeflection::new(vec![OUT], &settings, Vec::new(), stream))
 }
 
 /// So many packets at once, from `port`.
@@ -126,13 +119,13 @@ proptest! {
             bench
         };
         let bench = run();
-        prop_assert_eq!(bench.world.sent.len() + bench.world.ended.len(), arrivals.len());
+        prop_assert_eq!(bench.world.left.len() + bench.world.ended.len(), arrivals.len());
         prop_assert_eq!(bench.count_sent_by(&[HOST]) + bench.count_sent_by(&[OTHER_HOST]), 0);
         let expired = arrivals.iter().filter(|arrival| arrival.3 <= 1).count();
         let ended_so = bench.reasons().iter().filter(|&&reason| reason == DropReason::TimeToLive).count();
         prop_assert_eq!(ended_so, expired, "a packet whose time to live is over is never deflected");
         prop_assert_eq!(of_out(&bench, "packets seen") as usize, arrivals.len() - expired);
         prop_assert_eq!(of_out(&bench, "packets detoured") as usize, bench.count_sent_by(&NEIGHBOURS));
-        prop_assert_eq!(&run().world.sent, &bench.world.sent, "the same seed, the same way");
+        prop_assert_eq!(&run().world.left, &bench.world.left, "the same seed, the same way");
     }
 }

@@ -1,10 +1,11 @@
 //! One switch with a host, the port that all packets are for, another host and three neighbours.
 
-use hitless_mechanisms::AnyMechanism;
-use hitless_switch::{Architecture, BufferPolicy, DepthVisibility, PortConfig, QueueConfig, QueueLimit, Switch};
+use hitless_switch::{
+    Architecture, BufferPolicy, DepthVisibility, Mechanism, PortConfig, QueueConfig, QueueLimit, Switch,
+};
 use hitless_wire::{BitRate, Packet, PortId, PriorityMark};
 
-use crate::one_switch::OneSwitch;
+use crate::one_switch::{self, OneSwitch};
 
 pub const HOST: PortId = PortId(0);
 /// The port that routing chooses for every packet.
@@ -35,7 +36,7 @@ pub const HARDWARE: Hardware = Hardware {
 };
 
 /// A switch that runs `mechanism`.
-pub fn switch_with(hardware: Hardware, mechanism: impl Into<AnyMechanism>) -> OneSwitch {
+pub fn switch_with(hardware: Hardware, mechanism: impl Mechanism + 'static) -> OneSwitch {
     let port = PortConfig::fifo(BitRate::from_gbps(10), 20, QueueConfig::normal(hardware.limit));
     let faces_switch =
         |number| NEIGHBOURS.contains(&PortId(number)) || PortId(number) == OUT && hardware.out_faces_switch;
@@ -47,7 +48,7 @@ pub fn switch_with(hardware: Hardware, mechanism: impl Into<AnyMechanism>) -> On
     let ports = ports.chain(std::iter::repeat_n(recirculation, hardware.recirculation_ports)).collect();
     let preset = if hardware.is_ideal { Architecture::ideal() } else { Architecture::tofino_like() };
     let architecture = Architecture { checked: true, depth_visibility: hardware.depth_visibility, ..preset };
-    OneSwitch::new(Switch::new(architecture, ports, hardware.buffer, vec![mechanism.into()]), |_| OUT)
+    OneSwitch::new(Switch::new(architecture, ports, hardware.buffer, vec![Box::new(mechanism)]), |_| OUT)
 }
 
 /// Of the port that all packets are for.
@@ -57,7 +58,7 @@ pub fn of_out(bench: &OneSwitch, name: &str) -> u64 {
 
 /// The ports by which packets left, with their detours.
 pub fn detours(bench: &OneSwitch) -> Vec<(PortId, Option<u8>)> {
-    bench.world.sent.iter().map(|sent| (sent.port, sent.detours())).collect()
+    bench.world.left.iter().map(|sent| (sent.port, one_switch::detours(&sent.packet))).collect()
 }
 
 pub fn packet() -> Packet {

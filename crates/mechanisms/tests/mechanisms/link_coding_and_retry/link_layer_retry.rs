@@ -1,39 +1,40 @@
 //! Link Layer Retry: in order, exactly once, whatever is lost.
 
-use hitless_mechanisms::link_layer_retry::{EndConfig, FrameAction, LinkLayerRetry, Profile};
+use hitless_mechanisms::link_layer_retry::{LinkLayerRetry, LinkLayerRetryAction, LinkLayerRetrySettings};
 use hitless_switch::{DropReason, PortState};
 use hitless_wire::link_layer_retry::{Control, PreambleSequence};
 use hitless_wire::{Bytes, Duration, OrderedSet, Packet, Time};
 use proptest::prelude::*;
 
-use super::world::{Fate, LINK, Pair, chances};
+use super::world::{Fate, LINK, Pair, boxed, chances};
 
 /// SONiC's sample profile for 400G and 40 m.
-fn profile() -> Profile {
-    Profile {
+fn profile() -> LinkLayerRetrySettings {
+    LinkLayerRetrySettings {
+        link: String::new(),
         max_outstanding_frames: 133,
         max_outstanding_bytes: Bytes(67_760),
         max_replay_count: 3,
         max_replay_timer: Duration::from_ns(5_500),
-        pcs_lost_timeout: Some(Duration::from_us(55)),
-        data_age_timeout: Some(Duration::from_us(24)),
+        pcs_lost_timeout: Duration::from_us(55),
+        data_age_timeout: Duration::from_us(24),
         ctlos_spacing: Bytes(2_048),
-        init_action: FrameAction::Block,
-        flush_action: FrameAction::Block,
+        init_action: LinkLayerRetryAction::Block,
+        flush_action: LinkLayerRetryAction::Block,
         re_init_on_flush: true,
     }
 }
 
 fn pair_with(
     rate_gbps: u64,
-    profile: Profile,
+    profile: LinkLayerRetrySettings,
     fate: impl FnMut(usize, &Packet) -> Fate + 'static,
     loses_set: impl FnMut(usize, OrderedSet) -> bool + 'static,
 ) -> Pair {
     let mut ends = [LinkLayerRetry::default(), LinkLayerRetry::default()];
-    ends[0].add_transmitter(EndConfig { port: LINK, profile });
-    ends[1].add_receiver(EndConfig { port: LINK, profile });
-    Pair::new(rate_gbps, ends.map(Into::into), fate, loses_set)
+    ends[0].add_transmitter(LINK, &profile);
+    ends[1].add_receiver(LINK, &profile);
+    Pair::new(rate_gbps, boxed(ends), fate, loses_set)
 }
 
 fn number_of(packet: &Packet) -> Option<u32> {
@@ -88,7 +89,7 @@ fn a_corrupted_frame_is_replayed_with_all_behind_it() {
         assert_eq!(frames("frames replayed"), pair.world.frames_sent[0] - 300);
         assert_eq!(frames("rx_missing_seq") + frames("rx_bad"), frames("frames replayed"), "go-back-N");
         assert_eq!(pair.world.ended[DropReason::OutOfSequence as usize], frames("rx_missing_seq"));
-        assert_eq!(pair.broken_promises(now), Vec::<String>::new());
+        assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
     }
 }
 
@@ -144,7 +145,8 @@ fn after_as_many_replays_as_allowed_the_transmitter_gives_up_and_begins_anew() {
     assert_eq!(pair.counter(now, "packets lost"), flushed);
     assert!(delivered.windows(2).all(|two| two[0] < two[1]));
 
-    let stays = Profile { re_init_on_flush: false, flush_action: FrameAction::BestEffort, ..profile() };
+    let stays =
+        LinkLayerRetrySettings { re_init_on_flush: false, flush_action: LinkLayerRetryAction::BestEffort, ..profile() };
     let mut pair = pair_with(100, stays, first_times(&[5], 4, Fate::Corrupted), |_, _| false);
     pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 400);
     let now = pair.run();
@@ -154,7 +156,11 @@ fn after_as_many_replays_as_allowed_the_transmitter_gives_up_and_begins_anew() {
 
 #[test]
 fn what_a_profile_does_with_frames_before_it_numbers_them() {
-    let expected = [(FrameAction::BestEffort, 50, 0), (FrameAction::Block, 50, 0), (FrameAction::Discard, 0, 50)];
+    let expected = [
+        (LinkLayerRetryAction::BestEffort, 50, 0),
+        (LinkLayerRetryAction::Block, 50, 0),
+        (LinkLayerRetryAction::Discard, 0, 50),
+    ];
     for (action, delivered, discarded) in expected {
         let loses_early_init = {
             let mut count = 0;
@@ -163,8 +169,12 @@ fn what_a_profile_does_with_frames_before_it_numbers_them() {
                 switch == 0 && count <= 3
             }
         };
-        let mut pair =
-            pair_with(100, Profile { init_action: action, ..profile() }, |_, _| Fate::Arrives, loses_early_init);
+        let mut pair = pair_with(
+            100,
+            LinkLayerRetrySettings { init_action: action, ..profile() },
+            |_, _| Fate::Arrives,
+            loses_early_init,
+        );
         // All 50 are sent within the 16.5 us that it takes to be heard at the fourth time.
         pair.inject(0, Time::ZERO, 0, 50);
         let now = pair.run();
@@ -172,14 +182,14 @@ fn what_a_profile_does_with_frames_before_it_numbers_them() {
         assert_eq!(pair.counter(now, "tx_discard"), discarded, "{action:?}");
         assert_eq!(pair.world.ended[DropReason::Mechanism as usize], discarded, "{action:?}");
         assert_eq!(pair.counter(now, "tx_init_ctl_os"), 4, "{action:?}");
-        let numbered = if action == FrameAction::Block { 50 } else { 0 };
+        let numbered = if action == LinkLayerRetryAction::Block { 50 } else { 0 };
         assert_eq!(pair.counter(now, "frames numbered"), numbered, "{action:?}");
     }
 }
 
 #[test]
 fn a_full_replay_buffer_throttles_and_loses_nothing() {
-    let small = Profile { max_outstanding_bytes: Bytes(6_000), ..profile() };
+    let small = LinkLayerRetrySettings { max_outstanding_bytes: Bytes(6_000), ..profile() };
     let mut pair = pair_with(100, small, |_, _| Fate::Arrives, |_, _| false);
     pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 500);
     let now = pair.run();
@@ -187,7 +197,7 @@ fn a_full_replay_buffer_throttles_and_loses_nothing() {
     assert_eq!(pair.counter(now, "replay buffer peak (bytes)"), 4 * 1_518);
     assert!(now > Time(Duration::from_us(2 + 100).as_ps()), "at full rate 500 frames take 62 us: {now}");
 
-    let few = Profile { max_outstanding_frames: 1, ..profile() };
+    let few = LinkLayerRetrySettings { max_outstanding_frames: 1, ..profile() };
     let mut pair = pair_with(100, few, first_times(&[7], 1, Fate::Corrupted), |_, _| false);
     pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 50);
     let now = pair.run();
@@ -196,7 +206,7 @@ fn a_full_replay_buffer_throttles_and_loses_nothing() {
 
 #[test]
 fn what_is_too_old_is_given_up() {
-    let patient = Profile { max_replay_count: 255, ..profile() };
+    let patient = LinkLayerRetrySettings { max_replay_count: 255, ..profile() };
     let mut pair = pair_with(100, patient, first_times(&[5], 1_000, Fate::Corrupted), |_, _| false);
     pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 400);
     let now = pair.run();
@@ -208,12 +218,16 @@ fn what_is_too_old_is_given_up() {
 #[test]
 fn a_link_that_stays_down_is_given_up_until_it_is_up_again() {
     let from_us = |us| Time(Duration::from_us(us).as_ps());
-    let patient = Profile { data_age_timeout: None, max_replay_count: 255, ..profile() };
+    let patient = LinkLayerRetrySettings { data_age_timeout: Duration::ZERO, max_replay_count: 255, ..profile() };
     for (up_at, flushes) in [(50, 0), (200, 1)] {
         let is_down = std::rc::Rc::new(std::cell::Cell::new(false));
         let seen = is_down.clone();
-        let mut pair =
-            pair_with(100, patient, move |_, _| if seen.get() { Fate::Vanishes } else { Fate::Arrives }, |_, _| false);
+        let mut pair = pair_with(
+            100,
+            patient.clone(),
+            move |_, _| if seen.get() { Fate::Vanishes } else { Fate::Arrives },
+            |_, _| false,
+        );
         pair.inject(0, from_us(2), 0, 50);
         pair.tell_state(0, from_us(5), PortState::Down);
         pair.tell_state(0, from_us(up_at), PortState::Up);
@@ -244,13 +258,13 @@ fn numbers_wrap_without_a_trace() {
 fn both_directions_of_a_link_retry_side_by_side() {
     let mut ends = [LinkLayerRetry::default(), LinkLayerRetry::default()];
     for end in &mut ends {
-        end.add_transmitter(EndConfig { port: LINK, profile: profile() });
-        end.add_receiver(EndConfig { port: LINK, profile: profile() });
+        end.add_transmitter(LINK, &profile());
+        end.add_receiver(LINK, &profile());
     }
     let mut chance = chances(7);
     let fate = move |_, _: &Packet| if chance(20) { Fate::Corrupted } else { Fate::Arrives };
     let mut chance = chances(8);
-    let mut pair = Pair::new(100, ends.map(Into::into), fate, move |_, _| chance(20));
+    let mut pair = Pair::new(100, boxed(ends), fate, move |_, _| chance(20));
     for from in 0..2 {
         pair.inject(from, Time(Duration::from_us(20).as_ps()), 0, 3_000);
     }
@@ -261,7 +275,7 @@ fn both_directions_of_a_link_retry_side_by_side() {
 
 /// How long the expected frame may be missing: each of the replays allowed waits for the timer and then for all that is
 /// held, and the first frame of the last of them comes through.
-fn stall_max(rate_gbps: u64, profile: &Profile) -> Duration {
+fn stall_max(rate_gbps: u64, profile: &LinkLayerRetrySettings) -> Duration {
     let held_ns = (profile.max_outstanding_bytes.0 + 2 * 1_538) * 8 / rate_gbps;
     (profile.max_replay_timer + Duration::from_ns(held_ns + 2 * 330 + 400)) * u64::from(profile.max_replay_count + 1)
 }
@@ -269,9 +283,9 @@ fn stall_max(rate_gbps: u64, profile: &Profile) -> Duration {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// Whatever is lost, of frames and of control ordered sets, in both directions: what is delivered is in order, nothing
-    /// comes twice, nothing is missing that was not flushed, no stall is longer than the profile allows, and the switches
-    /// come to rest empty.
+    /// Whatever is lost, of frames and of control ordered sets, in both directions: what is delivered is in order,
+    /// nothing comes twice, nothing is missing that was not flushed, no stall is longer than the profile allows, and
+    /// the switches come to rest empty.
     #[test]
     fn in_order_exactly_once(
         seed in any::<u64>(),
@@ -284,10 +298,10 @@ proptest! {
         sizes in prop::collection::vec(64u32..1_519, 20..400),
         gaps_ns in prop::collection::vec(0u64..30_000, 1..4),
     ) {
-        let profile = Profile {
+        let profile = LinkLayerRetrySettings {
             max_replay_count,
             max_outstanding_bytes: Bytes(outstanding_bytes),
-            data_age_timeout: None,
+            data_age_timeout: Duration::ZERO,
             ..profile()
         };
         let mut chance = chances(seed);
@@ -297,7 +311,7 @@ proptest! {
             true => Fate::Corrupted,
         };
         let mut chance = chances(!seed);
-        let mut pair = pair_with(rate, profile, fate, move |_, _| chance(set_loss));
+        let mut pair = pair_with(rate, profile.clone(), fate, move |_, _| chance(set_loss));
         let (mut first, mut start) = (0, Time::ZERO);
         for gap_ns in gaps_ns {
             start = pair.inject_sized(0, start, first, sizes.iter().copied()) + Duration::from_ns(gap_ns);
@@ -313,7 +327,7 @@ proptest! {
             let (stall_ns, most) = (pair.counter(now, "longest stall (ns)"), stall_max(rate, &profile));
             prop_assert!(Duration::from_ns(stall_ns) <= most, "{stall_ns} ns, more than {most}");
         }
-        prop_assert_eq!(pair.broken_promises(now), Vec::<String>::new());
-        prop_assert_eq!(pair.world.packets.alive(), 0);
+        prop_assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
+        prop_assert_eq!(pair.alive(), 0);
     }
 }

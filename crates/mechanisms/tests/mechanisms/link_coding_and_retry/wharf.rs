@@ -3,23 +3,23 @@
 use std::collections::BTreeSet;
 
 use hitless_mechanisms::wharf::coder::{encode, parity_frame_bytes, restore};
-use hitless_mechanisms::wharf::{EndConfig, Wharf, contents};
+use hitless_mechanisms::wharf::{Wharf, WharfSettings, contents};
 use hitless_wire::wharf::WharfHeader;
 use hitless_wire::{Duration, Packet, Time};
 use proptest::prelude::*;
 
-use super::world::{Fate, LINK, LINK_DELAY, Pair, chances};
+use super::world::{Fate, LINK, LINK_DELAY, Pair, boxed, chances};
 
-fn config(data_frames: u8, parity_frames: u8) -> EndConfig {
-    EndConfig { port: LINK, data_frames, parity_frames, flush_after: Duration::from_us(50) }
+fn settings(data_frames: u8, parity_frames: u8) -> WharfSettings {
+    WharfSettings { data_frames, parity_frames, flush_after: Duration::from_us(50), ..WharfSettings::default() }
 }
 
-fn pair(rate_gbps: u64, config: EndConfig, fate: impl FnMut(usize, &Packet) -> Fate + 'static) -> Pair {
+fn pair(rate_gbps: u64, settings: WharfSettings, fate: impl FnMut(usize, &Packet) -> Fate + 'static) -> Pair {
     let mut ends = [Wharf::default(), Wharf::default()];
     let (writer, reader) = contents();
-    ends[0].add_encoder(config, writer);
-    ends[1].add_decoder(config, reader);
-    Pair::new(rate_gbps, ends.map(Into::into), fate, |_, _| false)
+    ends[0].add_encoder(LINK, &settings, writer);
+    ends[1].add_decoder(LINK, &settings, reader);
+    Pair::new(rate_gbps, boxed(ends), fate, |_, _| false)
 }
 
 /// The place of a frame among all of the link: its block, and its index in that.
@@ -46,7 +46,7 @@ fn sorted(mut numbers: Vec<u64>) -> Vec<u64> {
 
 #[test]
 fn a_clean_link_pays_header_and_parity_and_keeps_order() {
-    let mut pair = pair(100, config(5, 1), |_, _| Fate::Arrives);
+    let mut pair = pair(100, settings(5, 1), |_, _| Fate::Arrives);
     pair.inject(0, Time::ZERO, 0, 100);
     let now = pair.run();
     assert_eq!(pair.numbers(1), in_order(100));
@@ -71,19 +71,19 @@ fn as_many_losses_of_a_block_are_restored_as_it_has_parity() {
         (2, &[(0, 0), (0, 5), (0, 6)], &[0]),
     ];
     for (parity_frames, lost, gone) in rows {
-        let mut pair = pair(100, config(5, parity_frames), losing(lost));
+        let mut pair = pair(100, settings(5, parity_frames), losing(lost));
         pair.inject(0, Time::ZERO, 0, 40);
         let now = pair.run();
         let expected: Vec<u64> = (0..40).filter(|number| !gone.contains(number)).collect();
         assert_eq!(sorted(pair.numbers(1)), expected, "{lost:?}");
         assert_eq!(pair.counter(now, "packets lost"), gone.len() as u64, "{lost:?}");
-        assert_eq!(pair.broken_promises(now), Vec::<String>::new());
+        assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
     }
 }
 
 #[test]
 fn a_restored_frame_comes_when_the_parity_has() {
-    let mut pair = pair(100, config(5, 1), losing(&[(0, 1)]));
+    let mut pair = pair(100, settings(5, 1), losing(&[(0, 1)]));
     pair.inject(0, Time::ZERO, 0, 10);
     let now = pair.run();
     // Parity is behind frame 4 and before frame 5; frames 2 to 4 have gone on.
@@ -98,7 +98,7 @@ fn a_restored_frame_comes_when_the_parity_has() {
 
 #[test]
 fn a_block_that_is_not_full_is_flushed_after_its_time() {
-    let mut pair = pair(100, config(25, 2), losing(&[(0, 0), (0, 2)]));
+    let mut pair = pair(100, settings(25, 2), losing(&[(0, 0), (0, 2)]));
     pair.inject(0, Time::ZERO, 0, 3);
     let now = pair.run();
     assert_eq!(sorted(pair.numbers(1)), in_order(3));
@@ -110,7 +110,7 @@ fn a_block_that_is_not_full_is_flushed_after_its_time() {
 
 #[test]
 fn parity_is_as_long_as_the_longest_frame_of_its_block() {
-    let mut pair = pair(100, config(3, 1), |_, _| Fate::Arrives);
+    let mut pair = pair(100, settings(3, 1), |_, _| Fate::Arrives);
     pair.inject_sized(0, Time::ZERO, 0, [64, 900, 65, 64, 64, 64].into_iter());
     pair.run();
     let data = 64 + 900 + 65 + 3 * 64 + 6 * 6;
@@ -119,7 +119,7 @@ fn parity_is_as_long_as_the_longest_frame_of_its_block() {
 
 #[test]
 fn without_parity_nothing_is_touched() {
-    let mut pair = pair(100, config(5, 0), |_, packet| {
+    let mut pair = pair(100, settings(5, 0), |_, packet| {
         assert!(packet.shims.is_empty());
         Fate::Arrives
     });
@@ -136,15 +136,15 @@ fn blocks_wrap_and_an_outage_of_many_blocks_spoils_no_later_one() {
         count += 1;
         if (600..800).contains(&count) || count % 60 == 7 { Fate::Vanishes } else { Fate::Arrives }
     };
-    let mut pair = pair(400, config(5, 1), fate);
+    let mut pair = pair(400, settings(5, 1), fate);
     pair.inject_sized(0, Time::ZERO, 0, (0..2_000).map(|number| 64 + number % 200));
     let now = pair.run();
     let delivered: BTreeSet<u64> = pair.numbers(1).into_iter().collect();
     assert_eq!(delivered.len(), pair.numbers(1).len(), "nothing comes twice");
     let gone: Vec<u64> = (0..2_000).filter(|number| !delivered.contains(number)).collect();
     assert!(gone.iter().all(|number| (490..680).contains(number)), "{gone:?}");
-    assert_eq!(pair.broken_promises(now), Vec::<String>::new());
-    assert_eq!(pair.world.packets.alive(), 0);
+    assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
+    assert_eq!(pair.alive(), 0);
 }
 
 /// The bytes that a datagram of this number and size would have, without check sequence.
@@ -190,7 +190,7 @@ proptest! {
             noted.borrow_mut().push(is_lost);
             if is_lost { Fate::Corrupted } else { Fate::Arrives }
         };
-        let mut pair = pair(rate, config(data_frames, parity_frames), fate);
+        let mut pair = pair(rate, settings(data_frames, parity_frames), fate);
         pair.inject_sized(0, Time::ZERO, 0, sizes.iter().copied());
         let now = pair.run();
 
@@ -211,7 +211,7 @@ proptest! {
         prop_assert_eq!(pair.counter(now, "frames restored"), restored);
         let sizes_kept = pair.world.delivered[1].iter().all(|delivery| delivery.frame_bytes == sizes[delivery.number as usize]);
         prop_assert!(sizes_kept);
-        prop_assert_eq!(pair.broken_promises(now), Vec::<String>::new());
-        prop_assert_eq!(pair.world.packets.alive(), 0);
+        prop_assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
+        prop_assert_eq!(pair.alive(), 0);
     }
 }

@@ -1,10 +1,11 @@
 //! Two switches joined by a link that loses what it is told to lose, frames and control ordered sets.
 
-use hitless_engine::{EventQueue, OrderKey, PacketHandle, PacketStore};
-use hitless_mechanisms::AnyMechanism;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use hitless_switch::testing::{Harness, Left};
 use hitless_switch::{
-    Architecture, BufferPolicy, DropReason, Environment, PortConfig, PortState, QueueConfig, QueueLimit, Switch,
-    SwitchEvent,
+    Architecture, BufferPolicy, DropReason, Mechanism, PortConfig, PortState, QueueConfig, QueueLimit, Switch,
 };
 use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MTU_FRAME_BYTES};
 use hitless_wire::{BitRate, Duration, HostId, OrderedSet, Packet, PortId, Time, Transport, UdpHeader};
@@ -17,23 +18,10 @@ pub const LINK: PortId = PortId(1);
 /// Propagation and PHY of the link.
 pub const LINK_DELAY: Duration = Duration::from_ns(330);
 
-/// What becomes of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// It arrives whole.
-    Arrives,
-    /// It arrives with a bad check sequence.
-    Corrupted,
-    /// Nothing of it arrives.
-    Vanishes,
-}
+pub use hitless_switch::testing::Fate;
 
-#[derive(Clone, Copy, Debug)]
-enum Happening {
-    Enter { switch: usize, port: PortId, packet: PacketHandle },
-    Own { switch: usize, event: SwitchEvent },
-    State { switch: usize, state: PortState },
-}
+/// What the two switches run.
+pub type Ends = [Box<dyn Mechanism>; 2];
 
 /// What came out at the edge of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,140 +31,97 @@ pub struct Delivery {
     pub frame_bytes: u32,
 }
 
-type FrameFate = Box<dyn FnMut(usize, &Packet) -> Fate>;
-type SetLoss = Box<dyn FnMut(usize, OrderedSet) -> bool>;
+/// Both of them, to be run.
+pub fn boxed<M: Mechanism + 'static>(ends: [M; 2]) -> Ends {
+    ends.map(|end| Box::new(end) as Box<dyn Mechanism>)
+}
 
+/// What was put on the link, by the switch that sent it.
+#[derive(Clone, Copy, Default)]
+struct OnLink {
+    frames: [u64; 2],
+    bytes: [u64; 2],
+    sets: [u64; 2],
+}
+
+/// What came out of the switches.
 pub struct World {
-    queue: EventQueue<Happening>,
-    pub packets: PacketStore,
-    sequence: u64,
     /// By switch.
     pub delivered: [Vec<Delivery>; 2],
     pub ended: [u64; DropReason::COUNT],
-    fate: FrameFate,
-    loses_set: SetLoss,
     /// Frames and bytes put on the link, by the switch that sent them.
     pub frames_sent: [u64; 2],
     pub bytes_sent: [u64; 2],
     pub frames_lost: u64,
     pub sets_sent: [u64; 2],
-    spoilt: Vec<PacketHandle>,
-}
-
-struct Side<'a> {
-    world: &'a mut World,
-    switch: usize,
 }
 
 impl World {
-    fn push(&mut self, at: Time, happening: Happening) {
-        self.sequence += 1;
-        self.queue.push(at, OrderKey::new(0, 0, self.sequence), happening);
-    }
-
-    fn put_on_link(&mut self, from: usize, packet: PacketHandle, last_bit_at: Time) {
-        let descriptor = self.packets[packet];
-        self.frames_sent[from] += 1;
-        self.bytes_sent[from] += u64::from(descriptor.frame_bytes);
-        let fate = (self.fate)(from, &descriptor);
-        self.frames_lost += u64::from(fate != Fate::Arrives);
-        match fate {
-            Fate::Vanishes => self.packets.remove(packet),
-            Fate::Corrupted => self.spoilt.push(packet),
-            Fate::Arrives => {}
+    /// Takes out of the harness what has come out of the switches, and ended.
+    fn collect(&mut self, harness: &mut Harness) {
+        for Left { switch, at, packet, .. } in harness.world.left.drain(..) {
+            assert!(packet.shims.is_empty(), "headers of a link leaked to a host: {:?}", packet.shims);
+            assert!(!packet.is_repair, "a mark of the link leaked to a host");
+            let Transport::Udp(header) = packet.transport else { panic!("a control packet leaked to a host") };
+            self.delivered[switch].push(Delivery { number: header.number, at, frame_bytes: packet.frame_bytes });
         }
-        if fate != Fate::Vanishes {
-            self.push(last_bit_at + LINK_DELAY, Happening::Enter { switch: 1 - from, port: LINK, packet });
-        }
-    }
-}
-
-impl Environment for Side<'_> {
-    fn packets(&mut self) -> &mut PacketStore {
-        &mut self.world.packets
-    }
-
-    fn route(&mut self, packet: PacketHandle) -> Option<PortId> {
-        let here = HostId(self.switch as u32);
-        Some(if self.world.packets[packet].destination == here { EDGE } else { LINK })
-    }
-
-    fn schedule(&mut self, at: Time, event: SwitchEvent) {
-        self.world.push(at, Happening::Own { switch: self.switch, event });
-    }
-
-    fn transmit(&mut self, port: PortId, packet: PacketHandle, last_bit_at: Time) {
-        if port == LINK {
-            return self.world.put_on_link(self.switch, packet, last_bit_at);
-        }
-        let descriptor = &self.world.packets[packet];
-        assert!(descriptor.shims.is_empty(), "headers of a link leaked to a host: {:?}", descriptor.shims);
-        assert!(!descriptor.is_repair, "a mark of the link leaked to a host");
-        let Transport::Udp(header) = descriptor.transport else { panic!("a control packet leaked to a host") };
-        let delivery = Delivery { number: header.number, at: last_bit_at, frame_bytes: descriptor.frame_bytes };
-        self.world.delivered[self.switch].push(delivery);
-        self.world.packets.remove(packet);
-    }
-
-    fn send_ordered_set(&mut self, port: PortId, set: OrderedSet, last_bit_at: Time) {
-        assert_eq!(port, LINK);
-        let switch = self.switch;
-        self.world.sets_sent[switch] += 1;
-        if !(self.world.loses_set)(switch, set) {
-            let event = SwitchEvent::OrderedSet { port: LINK, set };
-            self.world.push(last_bit_at + LINK_DELAY, Happening::Own { switch: 1 - switch, event });
-        }
-    }
-
-    fn created(&mut self, _packet: PacketHandle) {}
-
-    fn ended(&mut self, packet: PacketHandle, reason: DropReason) {
-        self.world.ended[reason as usize] += 1;
-        self.world.packets.remove(packet);
+        harness.world.ended.drain(..).for_each(|ended| self.ended[ended.reason as usize] += 1);
+        self.frames_lost = harness.world.lost;
     }
 }
 
 /// The two switches and everything between them.
 pub struct Pair {
     pub world: World,
-    pub switches: [Switch<AnyMechanism>; 2],
+    harness: Harness,
+    on_link: Rc<RefCell<OnLink>>,
     rate: BitRate,
 }
 
 impl Pair {
-    /// Switch 0 and 1 with their mechanisms; `fate` and `loses_set` are asked for each frame and each control ordered set,
-    /// with the number of the switch that sends it.
+    /// Switch 0 and 1 with their mechanisms; `fate` and `loses_set` are asked for each frame and each control ordered
+    /// set, with the number of the switch that sends it.
     pub fn new(
         rate_gbps: u64,
-        mechanisms: [AnyMechanism; 2],
+        mechanisms: Ends,
         fate: impl FnMut(usize, &Packet) -> Fate + 'static,
         loses_set: impl FnMut(usize, OrderedSet) -> bool + 'static,
     ) -> Self {
         let rate = BitRate::from_gbps(rate_gbps);
         let world = World {
-            queue: EventQueue::default(),
-            packets: PacketStore::default(),
-            sequence: 0,
             delivered: Default::default(),
             ended: [0; DropReason::COUNT],
-            fate: Box::new(fate),
-            loses_set: Box::new(loses_set),
             frames_sent: [0; 2],
             bytes_sent: [0; 2],
             frames_lost: 0,
             sets_sent: [0; 2],
-            spoilt: Vec::new(),
         };
-        let switches = mechanisms.map(|mechanism| switch(rate, mechanism));
-        let mut pair = Self { world, switches, rate };
-        for (number, switch) in pair.switches.iter_mut().enumerate() {
-            switch.start(Time::ZERO, &mut Side { world: &mut pair.world, switch: number });
+        let switches = mechanisms.map(|mechanism| switch(rate, mechanism)).into();
+        let is_here = |switch: usize, packet: &Packet| packet.destination == HostId(switch as u32);
+        let route = move |switch, packet: &Packet| Some(if is_here(switch, packet) { EDGE } else { LINK });
+        let mut harness = Harness::new(switches, route);
+        let on_link = Rc::new(RefCell::new(OnLink::default()));
+        let (fate, loses_set) = (Rc::new(RefCell::new(fate)), Rc::new(RefCell::new(loses_set)));
+        for from in 0..2 {
+            let (fate, loses_set) = (Rc::clone(&fate), Rc::clone(&loses_set));
+            let (frames, sets) = (Rc::clone(&on_link), Rc::clone(&on_link));
+            let fate = move |packet: &Packet| {
+                frames.borrow_mut().frames[from] += 1;
+                frames.borrow_mut().bytes[from] += u64::from(packet.frame_bytes);
+                (fate.borrow_mut())(from, packet)
+            };
+            let loses_set = move |set| {
+                sets.borrow_mut().sets[from] += 1;
+                (loses_set.borrow_mut())(from, set)
+            };
+            harness.connect((from, LINK), (1 - from, LINK), LINK_DELAY, fate, loses_set);
         }
-        pair
+        harness.start();
+        Self { world, harness, on_link, rate }
     }
 
-    /// `count` full-size datagrams enter switch `from` back to back from `start` on, numbered from `first`; answers when the
-    /// last has entered.
+    /// `count` full-size datagrams enter switch `from` back to back from `start` on, numbered from `first`; answers
+    /// when the last has entered.
     pub fn inject(&mut self, from: usize, start: Time, first: u64, count: u64) -> Time {
         self.inject_sized(from, start, first, (0..count).map(|_| MTU_FRAME_BYTES))
     }
@@ -186,14 +131,14 @@ impl Pair {
         let mut at = start;
         for (number, frame_bytes) in (first..).zip(sizes) {
             let header = UdpHeader { number, ..UdpHeader::default() };
-            let packet = self.world.packets.insert(Packet {
+            let packet = Packet {
                 frame_bytes,
                 destination: HostId(1 - from as u32),
                 ttl: Packet::INITIAL_TTL,
                 transport: Transport::Udp(header),
                 ..Packet::default()
-            });
-            self.world.push(at, Happening::Enter { switch: from, port: EDGE, packet });
+            };
+            self.harness.enter(at, from, EDGE, packet);
             at += self.rate.time_for(u64::from(frame_bytes + ETHERNET_OVERHEAD_BYTES));
         }
         at
@@ -201,7 +146,7 @@ impl Pair {
 
     /// Failure detection tells a switch of the link.
     pub fn tell_state(&mut self, switch: usize, at: Time, state: PortState) {
-        self.world.push(at, Happening::State { switch, state });
+        self.harness.tell_state(at, switch, LINK, state);
     }
 
     /// Runs until nothing happens any more; answers when.
@@ -211,43 +156,25 @@ impl Pair {
 
     /// Runs until then at most.
     pub fn run_until(&mut self, end: Time) -> Time {
-        let mut now = Time::ZERO;
         const MOST_EVENTS: u64 = 100_000_000;
         let mut events = 0;
-        while let Some(event) = self.world.queue.pop() {
-            if event.time > end {
-                self.world.push(event.time, event.payload);
-                break;
-            }
-            now = event.time;
+        while self.harness.next_time().is_some_and(|at| at <= end) {
+            self.harness.step();
+            self.world.collect(&mut self.harness);
             events += 1;
-            assert!(events < MOST_EVENTS, "the switches do not come to rest: {now}");
-            self.step(now, event.payload);
+            assert!(events < MOST_EVENTS, "the switches do not come to rest: {}", self.harness.world.now);
         }
-        for switch in &self.switches {
+        let OnLink { frames, bytes, sets } = *self.on_link.borrow();
+        (self.world.frames_sent, self.world.bytes_sent, self.world.sets_sent) = (frames, bytes, sets);
+        for switch in &self.harness.switches {
             assert_eq!(switch.violation(), None);
         }
-        now
+        self.harness.world.now
     }
 
-    fn step(&mut self, now: Time, happening: Happening) {
-        let world = &mut self.world;
-        match happening {
-            Happening::Own { switch, event } => {
-                self.switches[switch].handle(now, event, &mut Side { world, switch });
-            }
-            Happening::State { switch, state } => {
-                self.switches[switch].port_state(now, LINK, state, &mut Side { world, switch });
-            }
-            Happening::Enter { switch, packet, .. } if world.spoilt.contains(&packet) => {
-                world.spoilt.retain(|&spoilt| spoilt != packet);
-                world.packets.remove(packet);
-                self.switches[switch].receive_corrupted(now, LINK, &mut Side { world, switch });
-            }
-            Happening::Enter { switch, port, packet } => {
-                self.switches[switch].receive(now, port, packet, &mut Side { world, switch });
-            }
-        }
+    /// How many packets exist.
+    pub fn alive(&self) -> usize {
+        self.harness.world.packets.alive()
     }
 
     /// The numbers that came out at the edge of a switch.
@@ -256,26 +183,17 @@ impl Pair {
     }
 
     /// The value of a counter, summed over both switches.
-    pub fn counter(&self, now: Time, name: &str) -> u64 {
-        let counters: Vec<u64> = self
-            .switches
-            .iter()
-            .flat_map(|switch| switch.reports(now))
-            .flat_map(|report| report.counters)
-            .filter(|(_, counter, _)| *counter == name)
-            .map(|(.., value)| value)
-            .collect();
-        assert!(!counters.is_empty(), "there is no counter {name:?}");
-        counters.iter().sum()
+    pub fn counter(&self, _now: Time, name: &str) -> u64 {
+        self.harness.counter(name).unwrap_or_else(|| panic!("there is no counter {name:?}"))
     }
 
-    /// The promises that were broken.
-    pub fn broken_promises(&self, now: Time) -> Vec<String> {
-        self.switches.iter().flat_map(|switch| switch.reports(now)).flat_map(|report| report.broken_promises).collect()
+    /// The invariants that were violated.
+    pub fn violated_invariants(&self, _now: Time) -> Vec<String> {
+        self.harness.violated_invariants()
     }
 }
 
-fn switch(rate: BitRate, mechanism: AnyMechanism) -> Switch<AnyMechanism> {
+fn switch(rate: BitRate, mechanism: Box<dyn Mechanism>) -> Switch {
     let architecture = Architecture { checked: true, ..Architecture::tofino_like() };
     let queue = QueueConfig::normal(QueueLimit::Unlimited);
     let front = PortConfig::fifo(rate, ETHERNET_OVERHEAD_BYTES, queue);

@@ -1,14 +1,14 @@
 //! What section 5 of the paper leaves for later.
 
-use hitless_mechanisms::AnyMechanism;
 use hitless_mechanisms::linkguardian::{
-    Action, Buffering, Command, FallbackConfig, LinkEnd, LinkGuardian, Mode, ReceiverConfig, SenderConfig,
+    Action, Buffering, Command, FallbackSettings, LinkGuardian, Mode, ReceiverConfig, SenderConfig,
 };
+use hitless_switch::LinkEnd;
 use hitless_wire::linkguardian::DataHeader;
 use hitless_wire::{Duration, Packet, Time};
 
 use super::losses::{Bursts, Random, is_dummy};
-use super::support::{LINK, Pair};
+use super::support::{Ends, LINK, Pair, boxed};
 use super::{receiver, sender};
 
 const BUFFERINGS: [Buffering; 2] = [Buffering::Recirculation, Buffering::PausedQueue];
@@ -21,14 +21,14 @@ fn class_of(number: u64) -> u8 {
 }
 
 /// A link with a sequence space for each class.
-fn two_classes(buffering: Buffering) -> [AnyMechanism; 2] {
+fn two_classes(buffering: Buffering) -> Ends {
     let mut ends = [LinkGuardian::default(), LinkGuardian::default()];
     let loose = 1 << LOOSE;
     for (channel, classes, mode) in [(0, !loose, Mode::Blocking), (1, loose, Mode::NonBlocking)] {
         ends[0].add_sender(SenderConfig { channel, classes, ..sender(mode, 2, buffering) });
         ends[1].add_receiver(ReceiverConfig { channel, deduplicates: true, ..receiver(buffering) });
     }
-    ends.map(Into::into)
+    boxed(ends)
 }
 
 fn of_class(pair: &Pair, class: u8) -> Vec<u64> {
@@ -51,7 +51,7 @@ fn a_loss_in_one_class_keeps_the_other_waiting_for_nothing() {
         let place = |number| pair.world.delivered.iter().position(|&delivered| delivered == number);
         assert!(place(25) < place(20), "{buffering:?}: 25 is behind the lost packet, and did not wait");
         assert!(pair.counter(now, "packets buffered") > 0);
-        assert_eq!(pair.world.packets.alive(), 4, "a dummy and an acknowledgement of each class");
+        assert_eq!(pair.alive(), 4, "a dummy and an acknowledgement of each class");
     }
 }
 
@@ -79,7 +79,7 @@ fn tails_lost(dummies: u8, tail_probes: bool, burst_length: u64) -> usize {
     let mut ends = [LinkGuardian::default(), LinkGuardian::default()];
     ends[0].add_sender(config);
     ends[1].add_receiver(receiver(Buffering::PausedQueue));
-    let mut pair = Pair::new(100, ends.map(Into::into), move |_: &Packet| bursts.lose());
+    let mut pair = Pair::new(100, boxed(ends), move |_: &Packet| bursts.lose());
     const TAILS: u64 = 2_000;
     for tail in 0..TAILS {
         pair.inject(0, Time(tail * 100_000_000), tail, 1);
@@ -100,8 +100,8 @@ fn more_dummies_find_more_tails_in_bursts_and_probes_find_nearly_all() {
     assert!(probes <= many, "probes: {probes} late, 12 dummies: {many}");
 }
 
-fn fallback() -> FallbackConfig {
-    FallbackConfig {
+fn fallback() -> FallbackSettings {
+    FallbackSettings {
         period: Duration::from_us(20),
         non_blocking_above: 1e-2,
         off_above: 0.3,
@@ -126,7 +126,7 @@ fn storm(storm_per_million: u64) -> (Pair, Vec<(u64, u64)>) {
     let mut ends = [LinkGuardian::default(), LinkGuardian::default()];
     ends[0].add_sender(SenderConfig { follows_requests: true, ..sender(Mode::Blocking, 2, Buffering::Recirculation) });
     ends[1].add_receiver(config);
-    let mut pair = Pair::new(100, ends.map(Into::into), lose);
+    let mut pair = Pair::new(100, boxed(ends), lose);
     pair.inject(0, Time::ZERO, 0, 40_000);
     let mut levels = Vec::new();
     for step in 1..60 {
@@ -162,7 +162,7 @@ fn fallback_asks_for_no_more_than_the_control_plane_has_commanded() {
     let mut ends = [LinkGuardian::default(), LinkGuardian::default()];
     ends[0].add_sender(SenderConfig { follows_requests: true, ..sender(Mode::Blocking, 2, Buffering::Recirculation) });
     ends[1].add_receiver(ReceiverConfig { fallback: Some(fallback()), ..receiver(Buffering::Recirculation) });
-    let mut pair = Pair::new(100, ends.map(Into::into), |_| false);
+    let mut pair = Pair::new(100, boxed(ends), |_| false);
     let action = Action::Deactivate;
     pair.command(0, Time(1), Command { port: LINK, end: LinkEnd::Sender, action });
     pair.inject(0, Time(1_000_000), 0, 5_000);

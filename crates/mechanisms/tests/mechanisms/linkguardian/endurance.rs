@@ -9,14 +9,15 @@ use std::io::{IsTerminal, Write};
 use std::rc::Rc;
 use std::time::Instant;
 
-use hitless_mechanisms::linkguardian::{Action, Buffering, Command, LinkEnd, LinkGuardian, Mode, parameters};
+use hitless_mechanisms::linkguardian::{Action, Buffering, Command, LinkGuardian, Mode, parameters};
 use hitless_switch::DropReason;
+use hitless_switch::LinkEnd;
 use hitless_wire::linkguardian::LossNotification;
 use hitless_wire::shim::CheckNumber;
 use hitless_wire::{BitRate, Duration, Packet, Time};
 
 use super::losses::{Bursts, Random, is_control};
-use super::support::{Fate, Fates, LINK, Pair};
+use super::support::{Fate, Fates, LINK, Pair, boxed};
 use super::{receiver, sender};
 
 const PACKETS: &str = "HITLESS_ENDURANCE_PACKETS";
@@ -101,12 +102,12 @@ fn fates(case: Case, seed: u64, witness: &Rc<RefCell<Witness>>) -> [Fates; 2] {
     let data = move |packet: &Packet| {
         let is_lost = forth.lose();
         of_data.borrow_mut().see(packet, is_lost);
-        if is_lost { Fate::Lost } else { Fate::Arrives }
+        if is_lost { Fate::Corrupted } else { Fate::Arrives }
     };
     let control = move |packet: &Packet| {
         let is_late = is_control(packet) && random.chance(case.late_per_million);
         let fate = match (back.lose(), is_late) {
-            (true, _) => Fate::Lost,
+            (true, _) => Fate::Corrupted,
             (false, true) => Fate::Late(Duration(random.below(5_000_000))),
             (false, false) => Fate::Arrives,
         };
@@ -142,7 +143,7 @@ fn ends(case: Case) -> [LinkGuardian; 2] {
 fn run(number: u64) -> Result<u64, String> {
     let case = Case::new(number);
     let witness = Rc::default();
-    let mut pair = Pair::with_fates(case.rate_gbps, ends(case).map(Into::into), fates(case, number, &witness));
+    let mut pair = Pair::with_fates(case.rate_gbps, boxed(ends(case)), fates(case, number, &witness));
     let mut random = Random::new(number ^ 4);
     let (mut first, mut start) = (0, 1_000_000);
     while first < case.packets {
@@ -169,14 +170,14 @@ fn judge(case: Case, pair: &Pair, now: Time, witness: &Witness) -> Result<(), St
     let delivered = &pair.world.delivered;
     let disorder = delivered.windows(2).find(|two| two[0] >= two[1]);
     require(disorder.is_none(), format!("out of order or twice: {disorder:?}"))?;
-    let broken = pair.broken_promises(now);
+    let broken = pair.violated_invariants(now);
     require(broken.is_empty(), format!("{broken:?}"))?;
     let beyond = pair.counter(now, "losses beyond the request registers");
     let unexcused = witness.lost_without_excuse(case.copies);
     let excuses = beyond + witness.unreported + pair.world.ended[DropReason::QueueFull as usize];
     require(unexcused <= excuses, format!("{unexcused} lost although a copy could have come, {excuses} excuses"))?;
     // One dummy and one acknowledgement are parked for ever.
-    let left = pair.world.packets.alive();
+    let left = pair.alive();
     require(left == 2, format!("{left} packets are left in the switches"))?;
     let protected = pair.counter(now, "packets protected");
     let lost = pair.counter(now, "packets lost");

@@ -1,15 +1,15 @@
 //! What the published programs lack: each test is named after what would go wrong.
 
-use hitless_mechanisms::AnyMechanism;
 use hitless_mechanisms::linkguardian::{
-    Action, Buffering, Command, LinkEnd, LinkGuardian, Mode, ReceiverConfig, SenderConfig, parameters,
+    Action, Buffering, Command, LinkGuardian, Mode, ReceiverConfig, SenderConfig, parameters,
 };
+use hitless_switch::LinkEnd;
 use hitless_wire::linkguardian::{AckHeader, DataHeader, LossNotification};
 use hitless_wire::pause::PauseFrame;
 use hitless_wire::{BitRate, Duration, Packet, Time};
 
 use super::losses::{Bursts, Random, delaying, is_dummy, losing as losing_if};
-use super::support::{Fate, Fates, LINK, Pair};
+use super::support::{Ends, Fate, Fates, LINK, Pair, boxed};
 use super::{in_order, losing, receiver, sender};
 
 const BUFFERINGS: [Buffering; 2] = [Buffering::Recirculation, Buffering::PausedQueue];
@@ -18,11 +18,11 @@ fn microseconds(count: u64) -> Time {
     Time(count * 1_000_000)
 }
 
-fn guardians(sender: SenderConfig, receiver: ReceiverConfig) -> [AnyMechanism; 2] {
+fn guardians(sender: SenderConfig, receiver: ReceiverConfig) -> Ends {
     let mut ends = [LinkGuardian::default(), LinkGuardian::default()];
     ends[0].add_sender(sender);
     ends[1].add_receiver(receiver);
-    ends.map(Into::into)
+    boxed(ends)
 }
 
 fn pair_of(sender: SenderConfig, receiver: ReceiverConfig, lose: impl FnMut(&Packet) -> bool + 'static) -> Pair {
@@ -61,7 +61,7 @@ fn the_loss_of_a_loss_notification_loses_no_packet_when_it_is_repeated() {
         let now = pair.run();
         assert_eq!(300 - pair.world.delivered.len(), lost, "{control_copies} copies");
         assert_eq!(pair.counter(now, "acknowledgements refused"), 0);
-        assert_eq!(pair.broken_promises(now), Vec::<String>::new());
+        assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
     }
 }
 
@@ -82,7 +82,7 @@ fn five_per_cent_both_ways_delivers_all_of_300() {
             pair.inject(0, Time::ZERO, 0, 300);
             let now = pair.run();
             assert_eq!(pair.world.delivered, in_order(300), "{buffering:?}, seed {seed}");
-            assert_eq!(pair.broken_promises(now), Vec::<String>::new());
+            assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
         }
     }
 }
@@ -98,7 +98,7 @@ fn both_directions_are_protected_although_both_are_corrupted() {
         let mut end = LinkGuardian::default();
         end.add_sender(of_sender.clone());
         end.add_receiver(config.clone());
-        end.into()
+        Box::new(end)
     };
     let losses = |seed| {
         let mut random = Random::new(seed);
@@ -117,7 +117,7 @@ fn both_directions_are_protected_although_both_are_corrupted() {
         pair.counter(now, "losses beyond the request registers")
     );
     assert!(pair.world.delivered == in_order(20_000) && pair.world.returned == in_order(20_000));
-    assert_eq!(pair.broken_promises(now), Vec::<String>::new());
+    assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn acknowledgements_that_are_all_lost_leave_no_copy_behind_with_probes() {
     pair.inject(0, Time::ZERO, 0, 1);
     let now = pair.run();
     assert_eq!(pair.counter(now, "packets acknowledged"), 1);
-    assert_eq!(pair.world.packets.alive(), 2);
+    assert_eq!(pair.alive(), 2);
 }
 
 /// The last copy of the second of two losses in a row comes after the paper's 13.5 us, which are for two copies.
@@ -223,7 +223,7 @@ fn changing_the_mode_under_traffic_loses_nothing_that_is_buffered() {
         let lost = 30_000 - delivered.len();
         assert_eq!(lost as u64, pair.counter(now, "losses beyond the request registers"), "{buffering:?}");
         assert!(pair.counter(now, "order kept or not") > 200, "{buffering:?}");
-        assert_eq!(pair.world.packets.alive(), 2, "{buffering:?}");
+        assert_eq!(pair.alive(), 2, "{buffering:?}");
     }
 }
 
@@ -277,7 +277,7 @@ fn an_end_that_is_started_anew_within_255_numbers_loses_no_packet_of_its_next_li
             } else {
                 end.add_receiver(of_receiver())
             }
-            end.into()
+            Box::new(end)
         });
         pair.inject(0, microseconds(100), 120, 150);
         pair.inject(0, microseconds(200), 270, 1_000);
@@ -300,13 +300,13 @@ fn packets_let_go_by_a_new_start_break_no_promise_of_order() {
         pair.restart(0, microseconds(15), move |_| {
             let mut end = LinkGuardian::default();
             end.add_sender(of_sender(100));
-            end.into()
+            Box::new(end)
         });
         pair.inject(0, microseconds(30), 60, 100);
         let now = pair.run();
         assert!(pair.counter(now, "packets buffered") > 0 && pair.counter(now, "ackNoTimeouts") == 0, "{buffering:?}");
         assert!(pair.world.delivered.ends_with(&(60..160).collect::<Vec<_>>()), "{buffering:?}");
-        assert_eq!(pair.broken_promises(now), Vec::<String>::new(), "{buffering:?}");
+        assert_eq!(pair.violated_invariants(now), Vec::<String>::new(), "{buffering:?}");
     }
 }
 
@@ -319,7 +319,7 @@ fn without_a_handshake_a_new_start_costs_up_to_255_packets() {
     pair.restart(0, microseconds(60), move |_| {
         let mut end = LinkGuardian::default();
         end.add_sender(of_sender());
-        end.into()
+        Box::new(end)
     });
     pair.inject(0, microseconds(100), 120, 500);
     pair.run();
@@ -414,7 +414,7 @@ fn acknowledgements_that_come_late_and_out_of_order_change_nothing() {
         let now = pair.run();
         assert_eq!(pair.world.delivered, in_order(2_000), "seed {seed}");
         assert_eq!(pair.counter(now, "acknowledgements refused"), 0);
-        assert_eq!(pair.world.packets.alive(), 2);
+        assert_eq!(pair.alive(), 2);
     }
 }
 

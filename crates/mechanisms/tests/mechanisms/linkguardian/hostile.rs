@@ -1,7 +1,8 @@
 //! Somebody else sends on the protected link: whatever is forged, nothing panics, nothing grows without bound, blocking
 //! mode delivers no packet twice, and when the forger stops, order comes back.
 
-use hitless_mechanisms::linkguardian::{Action, Buffering, Command, LinkEnd, Mode};
+use hitless_mechanisms::linkguardian::{Action, Buffering, Command, Mode};
+use hitless_switch::LinkEnd;
 use hitless_wire::linkguardian::{
     AckHeader, ControlHeader, DataHeader, Era, LossNotification, Message, PacketType, SequenceNumber,
 };
@@ -178,7 +179,8 @@ fn a_forged_next_number_costs_the_packet_that_has_it() {
     }
 }
 
-/// Copies of what is acknowledged before it has arrived are released: such a loss is not repaired, and no more than that.
+/// Copies of what is acknowledged before it has arrived are released: such a loss is not repaired, and no more than
+/// that.
 #[test]
 fn a_forged_acknowledgement_of_numbers_under_way_costs_only_what_is_lost() {
     let mut pair = pair(100, Mode::Blocking, 1, Buffering::Recirculation, losing(&[30, 80]));
@@ -189,7 +191,7 @@ fn a_forged_acknowledgement_of_numbers_under_way_costs_only_what_is_lost() {
     let now = pair.run();
     let lost = 100 - genuine(&pair).len();
     assert!(lost <= 2 && genuine(&pair).is_sorted(), "{lost} lost");
-    assert_eq!(pair.broken_promises(now), Vec::<String>::new());
+    assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
 }
 
 /// A forged number a little ahead makes those before it look lost: they come all the same, in their turn.
@@ -203,7 +205,7 @@ fn numbers_taken_for_lost_are_delivered_when_they_come() {
         let genuine = genuine(&pair);
         assert!(genuine.windows(2).all(|two| two[0] < two[1]), "{buffering:?}");
         assert!(genuine.len() >= 199, "{buffering:?}: {} delivered", genuine.len());
-        assert_eq!(pair.world.packets.alive(), 2, "{buffering:?}");
+        assert_eq!(pair.alive(), 2, "{buffering:?}");
     }
 }
 
@@ -286,7 +288,7 @@ proptest! {
         let lost: Vec<u64> = (10_256..10_600).filter(|number| !after.contains(number)).collect();
         prop_assert!(lost.len() as u64 <= timeouts, "{lost:?} lost, {timeouts} timeouts");
         prop_assert!(pair.counter(now, "numbers still missing") <= 2_048);
-        prop_assert_eq!(pair.world.packets.alive(), 2);
+        prop_assert_eq!(pair.alive(), 2);
     }
 
     /// Nor does anything panic, leak or stay behind in non-blocking mode.

@@ -71,7 +71,7 @@ pub fn is_control(packet: &Packet) -> bool {
 
 /// Loses frames for which `lose` is true.
 pub fn losing(mut lose: impl FnMut(&Packet) -> bool + 'static) -> Fates {
-    Box::new(move |packet| if lose(packet) { Fate::Lost } else { Fate::Arrives })
+    Box::new(move |packet| if lose(packet) { Fate::Corrupted } else { Fate::Arrives })
 }
 
 /// Control frames come late by up to `by`, in so many cases of a million.

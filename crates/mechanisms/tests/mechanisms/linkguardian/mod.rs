@@ -11,7 +11,7 @@ use hitless_mechanisms::linkguardian::{Activation, Buffering, LinkGuardian, Mode
 use hitless_wire::linkguardian::DataHeader;
 use hitless_wire::{Bytes, Duration, Packet, Time};
 use proptest::prelude::*;
-use support::{LINK, Pair, RECIRCULATION};
+use support::{LINK, Pair, RECIRCULATION, boxed};
 
 fn sender(mode: Mode, copies: u32, buffering: Buffering) -> SenderConfig {
     SenderConfig {
@@ -69,7 +69,7 @@ fn pair(
     let mut ends = [LinkGuardian::default(), LinkGuardian::default()];
     ends[0].add_sender(sender(mode, copies, buffering));
     ends[1].add_receiver(receiver(buffering));
-    Pair::new(rate_gbps, ends.map(Into::into), lose)
+    Pair::new(rate_gbps, boxed(ends), lose)
 }
 
 /// Loses the originals of the datagrams whose sequence number is in `sequences`, and nothing else.
@@ -107,7 +107,7 @@ fn losses_in_the_middle_are_repaired_in_order_at_every_rate() {
             assert_eq!(pair.world.delivered, in_order(60), "{rate_gbps}G {buffering:?}");
             assert_eq!(pair.counter(now, "packets recovered"), 3);
             assert_eq!(pair.counter(now, "ackNoTimeouts"), 0, "{rate_gbps}G {buffering:?}");
-            assert_eq!(pair.broken_promises(now), Vec::<String>::new());
+            assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
         }
     }
 }
@@ -158,7 +158,7 @@ fn when_every_copy_is_lost_the_timeout_goes_on_without_the_packet() {
         assert_eq!(pair.world.delivered, expected, "{buffering:?}");
         assert_eq!(pair.counter(now, "ackNoTimeouts"), 1);
         assert_eq!(pair.counter(now, "packets lost"), 1);
-        assert_eq!(pair.broken_promises(now), Vec::<String>::new());
+        assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
     }
 }
 
@@ -179,10 +179,11 @@ fn sequence_numbers_wrap_without_a_trace() {
     let now = pair.run();
     assert!(pair.world.delivered == in_order(140_000));
     assert_eq!(pair.counter(now, "packets found missing"), 8);
-    assert_eq!(pair.broken_promises(now), Vec::<String>::new());
+    assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
 }
 
-/// The published programs do not toggle the era when a timeout steps over the wrap; everything behind it is then dropped.
+/// The published programs do not toggle the era when a timeout steps over the wrap; everything behind it is then
+/// dropped.
 #[test]
 fn a_timeout_at_the_wrap_toggles_the_era() {
     let lose = |packet: &Packet| {
@@ -250,8 +251,8 @@ proptest! {
         prop_assert!(delivered.windows(2).all(|two| two[0] < two[1]), "out of order");
         let lost_for_good = first - delivered.len() as u64;
         prop_assert!(lost_for_good <= pair.counter(now, "ackNoTimeouts"), "{lost_for_good} lost without a timeout");
-        prop_assert_eq!(pair.broken_promises(now), Vec::<String>::new());
-        prop_assert_eq!(pair.world.packets.alive(), 2);
+        prop_assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
+        prop_assert_eq!(pair.alive(), 2);
     }
 
     /// Non-blocking mode loses nothing that one of its copies could repair, and never makes a packet up.

@@ -1,11 +1,9 @@
 //! Two switches joined by a link that loses what it is told to lose: enough of a driver to watch a link protocol.
 
-use hitless_engine::{EventQueue, OrderKey, PacketHandle, PacketStore};
-use hitless_mechanisms::AnyMechanism;
+use hitless_mechanisms::LinkGuardian;
 use hitless_mechanisms::linkguardian::Command;
-use hitless_switch::{
-    Architecture, BufferPolicy, DropReason, Environment, PortConfig, QueueConfig, QueueLimit, Switch, SwitchEvent,
-};
+use hitless_switch::testing::{Harness, Left};
+use hitless_switch::{Architecture, BufferPolicy, DropReason, Mechanism, PortConfig, QueueConfig, QueueLimit, Switch};
 use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MTU_FRAME_BYTES};
 use hitless_wire::{BitRate, Bytes, Duration, HostId, Packet, PortId, Time, Transport, UdpHeader};
 
@@ -19,54 +17,21 @@ pub const RECIRCULATION: PortId = PortId(2);
 /// Propagation and PHY of the link.
 const LINK_DELAY: Duration = Duration::from_ns(300);
 
-/// What becomes of a frame on the link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    Arrives,
-    /// Corrupted.
-    Lost,
-    /// Arrives so much later than the line would have it, perhaps behind others.
-    Late(Duration),
-}
+pub use hitless_switch::testing::Fate;
 
 /// Decides the fate of each frame of one direction.
 pub type Fates = Box<dyn FnMut(&Packet) -> Fate>;
 
-#[derive(Clone, Copy, Debug)]
-enum Happening {
-    Inject {
-        switch: usize,
-        packet: PacketHandle,
-    },
-    Arrive {
-        switch: usize,
-        packet: PacketHandle,
-        is_whole: bool,
-    },
-    Forge {
-        switch: usize,
-        packet: PacketHandle,
-    },
-    /// An event of a switch, and which of its lives it belongs to.
-    Own {
-        switch: usize,
-        life: u32,
-        event: SwitchEvent,
-    },
-    Command {
-        switch: usize,
-        number: u32,
-    },
-    Restart {
-        switch: usize,
-    },
+/// What the two switches run.
+pub type Ends = [Box<dyn Mechanism>; 2];
+
+/// Both of them, to be run.
+pub fn boxed(ends: [LinkGuardian; 2]) -> Ends {
+    ends.map(|end| Box::new(end) as Box<dyn Mechanism>)
 }
 
-/// What the driver keeps; the environment of either switch.
+/// What came out of the switches.
 pub struct World {
-    queue: EventQueue<Happening>,
-    pub packets: PacketStore,
-    sequence: u64,
     /// Datagrams that came out at the edge of switch 1, by number.
     pub delivered: Vec<u64>,
     /// Datagrams that came out at the edge of switch 0.
@@ -78,117 +43,70 @@ pub struct World {
     /// When each datagram entered switch 0.
     injected_at: Vec<Time>,
     pub ended: [u64; DropReason::COUNT],
-    /// By the switch that sends.
-    fates: [Fates; 2],
     pub lost: u64,
-    /// How often each switch has been started anew.
-    lives: [u32; 2],
-}
-
-struct Side<'a> {
-    world: &'a mut World,
-    switch: usize,
 }
 
 impl World {
-    fn push(&mut self, at: Time, happening: Happening) {
-        self.sequence += 1;
-        self.queue.push(at, OrderKey::new(0, 0, self.sequence), happening);
-    }
-
-    fn send(&mut self, from: usize, packet: PacketHandle, last_bit_at: Time) {
-        let fate = (self.fates[from])(&self.packets[packet]);
-        let arrives_at = last_bit_at + LINK_DELAY;
-        match fate {
-            Fate::Arrives => self.push(arrives_at, Happening::Arrive { switch: 1 - from, packet, is_whole: true }),
-            Fate::Late(by) => {
-                self.push(arrives_at + by, Happening::Arrive { switch: 1 - from, packet, is_whole: true })
+    /// Takes out of the harness what has come out of the switches, and ended.
+    fn collect(&mut self, harness: &mut Harness) {
+        for Left { switch, at, packet, .. } in harness.world.left.drain(..) {
+            assert!(packet.shims.is_empty(), "headers of a link leaked to a host: {:?}", packet.shims);
+            let Transport::Udp(header) = packet.transport else { panic!("a control packet leaked to a host") };
+            if switch == 0 {
+                self.returned.push(header.number);
+                continue;
             }
-            Fate::Lost => self.push(arrives_at, Happening::Arrive { switch: 1 - from, packet, is_whole: false }),
+            self.delivered_bytes.push(packet.frame_bytes);
+            self.delivered.push(header.number);
+            self.delivered_at.push(at);
         }
+        harness.world.ended.drain(..).for_each(|ended| self.ended[ended.reason as usize] += 1);
+        self.lost = harness.world.lost;
     }
 }
 
-impl Environment for Side<'_> {
-    fn packets(&mut self) -> &mut PacketStore {
-        &mut self.world.packets
-    }
-
-    fn route(&mut self, packet: PacketHandle) -> Option<PortId> {
-        let here = HostId(self.switch as u32);
-        Some(if self.world.packets[packet].destination == here { EDGE } else { LINK })
-    }
-
-    fn schedule(&mut self, at: Time, event: SwitchEvent) {
-        let life = self.world.lives[self.switch];
-        self.world.push(at, Happening::Own { switch: self.switch, life, event });
-    }
-
-    fn transmit(&mut self, port: PortId, packet: PacketHandle, last_bit_at: Time) {
-        if port == LINK {
-            return self.world.send(self.switch, packet, last_bit_at);
-        }
-        let descriptor = &self.world.packets[packet];
-        assert!(descriptor.shims.is_empty(), "headers of a link leaked to a host: {:?}", descriptor.shims);
-        let Transport::Udp(header) = descriptor.transport else { panic!("a control packet leaked to a host") };
-        let frame_bytes = descriptor.frame_bytes;
-        if self.switch == 1 {
-            self.world.delivered_bytes.push(frame_bytes);
-            self.world.delivered.push(header.number);
-            self.world.delivered_at.push(last_bit_at);
-        } else {
-            self.world.returned.push(header.number);
-        }
-        self.world.packets.remove(packet);
-    }
-
-    fn created(&mut self, _packet: PacketHandle) {}
-
-    fn ended(&mut self, packet: PacketHandle, reason: DropReason) {
-        self.world.ended[reason as usize] += 1;
-        self.world.packets.remove(packet);
-    }
-}
+/// Makes what a switch runs in its next life, by its number.
+type Anew = Box<dyn Fn(usize) -> Box<dyn Mechanism>>;
 
 /// The two switches and everything between them.
 pub struct Pair {
     pub world: World,
-    pub switches: [Switch<AnyMechanism>; 2],
+    harness: Harness,
     rate: BitRate,
-    /// What a switch runs when it is started anew.
-    anew: Option<Box<dyn Fn(usize) -> AnyMechanism>>,
+    /// When switches are started anew, in order.
+    restarts: Vec<(Time, usize)>,
+    /// What a switch runs then.
+    anew: Option<Anew>,
 }
 
 impl Pair {
     /// Switch 0 and 1 with their mechanisms; frames from switch 0 to 1 for which `lose` is true are corrupted.
-    pub fn new(rate_gbps: u64, mechanisms: [AnyMechanism; 2], mut lose: impl FnMut(&Packet) -> bool + 'static) -> Self {
-        let forth = move |packet: &Packet| if lose(packet) { Fate::Lost } else { Fate::Arrives };
+    pub fn new(rate_gbps: u64, mechanisms: Ends, mut lose: impl FnMut(&Packet) -> bool + 'static) -> Self {
+        let forth = move |packet: &Packet| if lose(packet) { Fate::Corrupted } else { Fate::Arrives };
         Self::with_fates(rate_gbps, mechanisms, [Box::new(forth), Box::new(|_| Fate::Arrives)])
     }
 
     /// As [`Self::new`], with what becomes of the frames of either switch.
-    pub fn with_fates(rate_gbps: u64, mechanisms: [AnyMechanism; 2], fates: [Fates; 2]) -> Self {
+    pub fn with_fates(rate_gbps: u64, mechanisms: Ends, fates: [Fates; 2]) -> Self {
         let rate = BitRate::from_gbps(rate_gbps);
         let world = World {
-            queue: EventQueue::default(),
-            packets: PacketStore::default(),
-            sequence: 0,
             delivered: Vec::new(),
             returned: Vec::new(),
             delivered_at: Vec::new(),
             delivered_bytes: Vec::new(),
             injected_at: Vec::new(),
             ended: [0; DropReason::COUNT],
-            fates,
             lost: 0,
-            lives: [0; 2],
         };
-        let switches = mechanisms.map(|mechanism| switch(rate, mechanism));
-        let mut pair = Self { world, switches, rate, anew: None };
-        for (number, switch) in pair.switches.iter_mut().enumerate() {
-            switch.start(Time::ZERO, &mut Side { world: &mut pair.world, switch: number });
+        let switches = mechanisms.map(|mechanism| switch(rate, mechanism)).into();
+        let is_here = |switch: usize, packet: &Packet| packet.destination == HostId(switch as u32);
+        let route = move |switch, packet: &Packet| Some(if is_here(switch, packet) { EDGE } else { LINK });
+        let mut harness = Harness::new(switches, route);
+        for (from, fate) in fates.into_iter().enumerate() {
+            harness.connect((from, LINK), (1 - from, LINK), LINK_DELAY, fate, |_| false);
         }
-        pair
+        harness.start();
+        Self { world, harness, rate, restarts: Vec::new(), anew: None }
     }
 
     /// `count` full-size datagrams enter switch `from` back to back from `start` on, numbered from `first`.
@@ -201,14 +119,14 @@ impl Pair {
         let spacing = self.rate.time_for(u64::from(MTU_FRAME_BYTES + ETHERNET_OVERHEAD_BYTES));
         for index in 0..count {
             let header = UdpHeader { number: first + index, ..UdpHeader::default() };
-            let packet = self.world.packets.insert(Packet {
+            let packet = Packet {
                 frame_bytes: MTU_FRAME_BYTES,
                 destination: HostId(1 - from as u32),
                 class: class(first + index),
                 ttl: Packet::INITIAL_TTL,
                 transport: Transport::Udp(header),
                 ..Packet::default()
-            });
+            };
             let at = start + spacing * index;
             if from == 0 {
                 let injected_at = &mut self.world.injected_at;
@@ -216,14 +134,13 @@ impl Pair {
                 injected_at.resize(injected_at.len().max(slot + 1), Time::NEVER);
                 injected_at[slot] = at;
             }
-            self.world.push(at, Happening::Inject { switch: from, packet });
+            self.harness.enter(at, from, EDGE, packet);
         }
     }
 
     /// A frame that neither switch has sent reaches `switch` from the link at `at`.
     pub fn forge(&mut self, switch: usize, at: Time, packet: Packet) {
-        let packet = self.world.packets.insert(packet);
-        self.world.push(at, Happening::Forge { switch, packet });
+        self.harness.enter(at, switch, LINK, packet);
     }
 
     /// When the datagram entered switch 0.
@@ -233,103 +150,64 @@ impl Pair {
 
     /// The control plane tells one end of the link something at `at`.
     pub fn command(&mut self, switch: usize, at: Time, command: Command) {
-        self.world.push(at, Happening::Command { switch, number: command.number() });
+        self.harness.command(at, switch, command.number());
     }
 
     /// A switch loses all it knows and all it holds at `at`, and runs what `mechanism` makes for its next life.
-    pub fn restart(&mut self, switch: usize, at: Time, mechanism: impl Fn(usize) -> AnyMechanism + 'static) {
+    pub fn restart(&mut self, switch: usize, at: Time, mechanism: impl Fn(usize) -> Box<dyn Mechanism> + 'static) {
         self.anew = Some(Box::new(mechanism));
-        self.world.push(at, Happening::Restart { switch });
-    }
-
-    fn start_anew(&mut self, now: Time, number: usize) {
-        let anew = self.anew.as_ref().expect("who restarts a switch says what it runs");
-        self.world.lives[number] += 1;
-        self.switches[number] = switch(self.rate, anew(number));
-        self.switches[number].start(now, &mut Side { world: &mut self.world, switch: number });
+        self.restarts.push((at, switch));
     }
 
     /// Runs until nothing happens any more; answers when.
     pub fn run(&mut self) -> Time {
-        let mut now = Time::ZERO;
-        const MOST_EVENTS: u64 = 20_000_000;
-        let mut events = 0;
-        while let Some(event) = self.world.queue.pop() {
-            now = event.time;
-            events += 1;
-            assert!(
-                events < MOST_EVENTS,
-                "the switches do not come to rest: {now}: {:?}",
-                self.switches
-                    .iter()
-                    .flat_map(|switch| switch.reports(now))
-                    .flat_map(|report| report.counters)
-                    .filter(|(.., value)| *value > 0)
-                    .collect::<Vec<_>>()
-            );
-            self.step(now, event.payload);
+        for (at, number) in std::mem::take(&mut self.restarts) {
+            self.run_before(at);
+            let anew = self.anew.as_ref().expect("who restarts a switch says what it runs");
+            self.harness.world.now = at;
+            self.harness.replace(number, switch(self.rate, anew(number)));
         }
-        for switch in &self.switches {
+        self.run_before(Time::NEVER);
+        for switch in &self.harness.switches {
             assert_eq!(switch.violation(), None);
         }
-        now
+        self.harness.world.now
     }
 
     /// Runs up to `until`, for switches that never come to rest; answers that time.
     pub fn run_until(&mut self, until: Time) -> Time {
-        while self.world.queue.next_time().is_some_and(|next| next <= until)
-            && let Some(event) = self.world.queue.pop()
-        {
-            self.step(event.time, event.payload);
-        }
+        self.run_before(Time(until.as_ps() + 1));
         until
     }
 
-    fn step(&mut self, now: Time, happening: Happening) {
-        match happening {
-            Happening::Command { switch, number } => {
-                self.switches[switch].command(now, 0, number, &mut Side { world: &mut self.world, switch });
-            }
-            Happening::Restart { switch } => self.start_anew(now, switch),
-            Happening::Own { switch, life, .. } if life != self.world.lives[switch] => {}
-            Happening::Own { switch, event, .. } => {
-                self.switches[switch].handle(now, event, &mut Side { world: &mut self.world, switch });
-            }
-            Happening::Inject { switch, packet } => {
-                self.switches[switch].receive(now, EDGE, packet, &mut Side { world: &mut self.world, switch });
-            }
-            Happening::Forge { switch, packet } => {
-                self.switches[switch].receive(now, LINK, packet, &mut Side { world: &mut self.world, switch });
-            }
-            Happening::Arrive { switch, packet, is_whole } => {
-                if !is_whole {
-                    self.world.lost += 1;
-                    self.world.packets.remove(packet);
-                    let mut side = Side { world: &mut self.world, switch };
-                    return self.switches[switch].receive_corrupted(now, LINK, &mut side);
-                }
-                self.switches[switch].receive(now, LINK, packet, &mut Side { world: &mut self.world, switch });
-            }
+    fn run_before(&mut self, limit: Time) {
+        const MOST_EVENTS: u64 = 20_000_000;
+        let mut events = 0;
+        while self.harness.next_time().is_some_and(|at| at < limit) {
+            self.harness.step();
+            self.world.collect(&mut self.harness);
+            events += 1;
+            assert!(events < MOST_EVENTS, "the switches do not come to rest: {}", self.harness.world.now);
         }
     }
 
-    /// The value of a counter, summed over both switches.
-    pub fn counter(&self, now: Time, name: &str) -> u64 {
-        let reports = self.switches.iter().flat_map(|switch| switch.reports(now));
-        reports
-            .flat_map(|report| report.counters)
-            .filter(|(_, counter, _)| *counter == name)
-            .map(|(.., value)| value)
-            .sum()
+    /// How many packets exist.
+    pub fn alive(&self) -> usize {
+        self.harness.world.packets.alive()
     }
 
-    /// The promises that were broken.
-    pub fn broken_promises(&self, now: Time) -> Vec<String> {
-        self.switches.iter().flat_map(|switch| switch.reports(now)).flat_map(|report| report.broken_promises).collect()
+    /// The value of a counter, summed over both switches.
+    pub fn counter(&self, _now: Time, name: &str) -> u64 {
+        self.harness.counter(name).unwrap_or(0)
+    }
+
+    /// The invariants that were violated.
+    pub fn violated_invariants(&self, _now: Time) -> Vec<String> {
+        self.harness.violated_invariants()
     }
 }
 
-fn switch(rate: BitRate, mechanism: AnyMechanism) -> Switch<AnyMechanism> {
+fn switch(rate: BitRate, mechanism: Box<dyn Mechanism>) -> Switch {
     let architecture = Architecture { checked: true, ..Architecture::tofino_like() };
     let queue = QueueConfig::normal(QueueLimit::Unlimited);
     let buffer = QueueConfig::normal(QueueLimit::Bytes(Bytes::from_kilobytes(200).0));

@@ -1,5 +1,5 @@
-//! What RIMM promises, whatever comes and whatever is lost. A random failure prints its plan; see CONTRIBUTING.md for how to
-//! run it again.
+//! What RIMM promises, whatever comes and whatever is lost. A random failure prints its plan; see CONTRIBUTING.md for
+//! how to run it again.
 
 mod world;
 
@@ -84,7 +84,7 @@ proptest! {
         let config = middle(&plan, settings, THRESHOLD, NEVER_FULL);
         let run = run(&plan, Some(Rimm::with_first_number(config, first)));
         prop_assert_eq!(&run.violations, &Vec::<String>::new());
-        prop_assert_eq!(&run.broken_promises, &Vec::<String>::new());
+        prop_assert_eq!(&run.violated_invariants, &Vec::<String>::new());
         prop_assert_eq!(run.deliveries.len() as u64, run.sent);
         for name in ["packets forced", "packets released early", "packets released late"] {
             prop_assert_eq!(run.count(name), 0, "{}", name);
@@ -94,8 +94,8 @@ proptest! {
         prop_assert_eq!(run.count("packets released in order"), run.count("packets detoured"));
     }
 
-    /// Messages and detoured packets are lost: what was not lost arrives, nothing goes round for longer than it may, and a
-    /// flow is out of order only where RIMM says that it has given something up.
+    /// Messages and detoured packets are lost: what was not lost arrives, nothing goes round for longer than it may,
+    /// and a flow is out of order only where RIMM says that it has given something up.
     #[test]
     fn with_losses_all_others_arrive_and_whoever_gives_up_says_so(
         plan in plan(true),
@@ -112,7 +112,7 @@ proptest! {
         };
         let run = run(&plan, Some(Rimm::new(middle(&plan, settings, THRESHOLD, NEVER_FULL))));
         prop_assert_eq!(&run.violations, &Vec::<String>::new());
-        prop_assert_eq!(&run.broken_promises, &Vec::<String>::new());
+        prop_assert_eq!(&run.violated_invariants, &Vec::<String>::new());
         prop_assert_eq!(run.deliveries.len() as u64 + run.lost, run.sent);
         prop_assert!(run.detours_max <= detours_max);
         prop_assert_eq!(run.count("packets away"), run.lost);
@@ -134,7 +134,7 @@ proptest! {
         let settings = RimmConfig { release, congestion_after: Duration::from_us(100), ..settings };
         let run = run(&plan, Some(Rimm::new(middle(&plan, settings, 3, full))));
         prop_assert_eq!(&run.violations, &Vec::<String>::new());
-        prop_assert_eq!(&run.broken_promises, &Vec::<String>::new());
+        prop_assert_eq!(&run.violated_invariants, &Vec::<String>::new());
         let mut seen = BTreeSet::new();
         prop_assert!(run.deliveries.iter().all(|delivery| seen.insert((delivery.flow, delivery.number))));
         prop_assert_eq!(run.deliveries.len() as u64 + run.lost + run.dropped, run.sent);

@@ -1,15 +1,15 @@
 //! A switch with RIMM, its neighbours, hosts that send and receive, and links that lose what they are told to.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
-use hitless_engine::{PacketHandle, PacketStore};
+use hitless_mechanisms::Rimm;
 use hitless_mechanisms::rimm::{Neighbour, RimmConfig, WatchedPort};
-use hitless_mechanisms::{AnyMechanism, Rimm};
-use hitless_switch::{
-    Architecture, BufferPolicy, DropReason, Environment, PortConfig, QueueConfig, QueueLimit, Switch, SwitchEvent,
-};
+use hitless_switch::testing::{Ended, Fate, Harness, Left};
+use hitless_switch::{Architecture, BufferPolicy, Mechanism, PortConfig, QueueConfig, QueueLimit, Switch};
 use hitless_wire::rimm::{DetourHeader, MessageHeader};
-use hitless_wire::{BitRate, Duration, FlowId, HostId, Packet, PortId, Time};
+use hitless_wire::{BitRate, Duration, FlowId, HostId, Packet, PortId, ServiceKey, Time};
 
 /// Ports of the switch in the middle: hosts that receive, a host that sends, and then the neighbours.
 pub const SINKS: u16 = 2;
@@ -41,7 +41,8 @@ pub struct Burst {
 pub struct Plan {
     pub neighbours: u16,
     pub bursts: Vec<Burst>,
-    /// Of the packets with a header of a detour, or messages, that are put on links between switches: those that are lost.
+    /// Of the packets with a header of a detour, or messages, that are put on links between switches: those that are
+    /// lost.
     pub lost: BTreeSet<u64>,
     /// Lost are messages, too, that a queue towards a neighbour is below so many segments.
     pub lost_below_segments: u16,
@@ -67,7 +68,7 @@ pub struct Run {
     pub lost: u64,
     pub detours_max: u8,
     pub counters: BTreeMap<&'static str, u64>,
-    pub broken_promises: Vec<String>,
+    pub violated_invariants: Vec<String>,
     pub violations: Vec<String>,
 }
 
@@ -89,98 +90,37 @@ impl Run {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Event {
-    OfSwitch { node: usize, event: SwitchEvent },
-    Arrival { node: usize, port: PortId, packet: PacketHandle },
-    Sent { burst: usize, number: u32 },
-}
-
-struct World<'a> {
-    plan: &'a Plan,
-    packets: PacketStore,
-    events: BTreeMap<(Time, u64), Event>,
-    count: u64,
-    deliveries: Vec<Delivery>,
+/// What happens on the links between switches.
+struct OnLinks {
+    lost_by_number: BTreeSet<u64>,
+    lost_below_segments: u16,
     on_detour: u64,
     lost: u64,
-    dropped: u64,
     detours_max: u8,
 }
 
-impl World<'_> {
-    fn push(&mut self, at: Time, event: Event) {
-        self.count += 1;
-        self.events.insert((at, self.count), event);
+impl OnLinks {
+    fn fate(&mut self, packet: &Packet) -> Fate {
+        if !self.loses(packet) {
+            return Fate::Arrives;
+        }
+        self.lost += u64::from(!packet.shims.contains::<MessageHeader>());
+        Fate::Vanishes
     }
 
     /// Whether this transmission between switches is one of those that are lost.
-    fn loses(&mut self, packet: PacketHandle) -> bool {
-        let shims = self.packets[packet].shims;
-        let detour = shims.get::<DetourHeader>();
+    fn loses(&mut self, packet: &Packet) -> bool {
+        let detour = packet.shims.get::<DetourHeader>();
         self.detours_max = self.detours_max.max(detour.map_or(0, |header| header.detours));
-        if detour.is_none() && !shims.contains::<MessageHeader>() {
+        if detour.is_none() && !packet.shims.contains::<MessageHeader>() {
             return false;
         }
         self.on_detour += 1;
-        let is_lost_news = shims.get::<MessageHeader>().is_some_and(|header| {
-            header.port.0 >= FIRST_NEIGHBOUR && header.depth_segments < self.plan.lost_below_segments
-        });
-        is_lost_news || self.plan.lost.contains(&self.on_detour)
-    }
-}
-
-struct Side<'w, 'a> {
-    world: &'w mut World<'a>,
-    node: usize,
-}
-
-impl Environment for Side<'_, '_> {
-    fn packets(&mut self) -> &mut PacketStore {
-        &mut self.world.packets
-    }
-
-    fn route(&mut self, packet: PacketHandle) -> Option<PortId> {
-        let destination = self.world.packets[packet].destination;
-        Some(if self.node == 0 { PortId(destination.0 as u16) } else { TO_MIDDLE })
-    }
-
-    fn returns(&self, _packet: PacketHandle, port: PortId) -> bool {
-        self.node == 0 && port.0 >= FIRST_NEIGHBOUR
-    }
-
-    fn schedule(&mut self, at: Time, event: SwitchEvent) {
-        let node = self.node;
-        self.world.push(at, Event::OfSwitch { node, event });
-    }
-
-    fn transmit(&mut self, port: PortId, packet: PacketHandle, last_bit_at: Time) {
-        let at = last_bit_at + Duration::from_ns(100);
-        let (node, port) = match self.node {
-            0 if port.0 < SINKS => {
-                let Packet { flow, frame, shims, frame_bytes, .. } = self.world.packets[packet];
-                assert!(shims.is_empty() && frame_bytes == FRAME_BYTES, "a host gets a packet as it was sent");
-                self.world.deliveries.push(Delivery { flow: flow.0, number: frame, at });
-                self.world.packets.remove(packet);
-                return;
-            }
-            0 => (usize::from(port.0 - FIRST_NEIGHBOUR) + 1, TO_MIDDLE),
-            neighbour => (0, PortId(FIRST_NEIGHBOUR + neighbour as u16 - 1)),
-        };
-        if self.world.loses(packet) {
-            self.world.lost += u64::from(!self.world.packets[packet].shims.contains::<MessageHeader>());
-            self.world.packets.remove(packet);
-            return;
-        }
-        self.world.push(at, Event::Arrival { node, port, packet });
-    }
-
-    fn created(&mut self, _packet: PacketHandle) {}
-
-    fn ended(&mut self, packet: PacketHandle, reason: DropReason) {
-        let is_message = self.world.packets[packet].shims.contains::<MessageHeader>();
-        self.world.dropped += u64::from(reason.is_loss() && !is_message);
-        self.world.packets.remove(packet);
+        let is_lost_news = packet
+            .shims
+            .get::<MessageHeader>()
+            .is_some_and(|header| header.port.0 >= FIRST_NEIGHBOUR && header.depth_segments < self.lost_below_segments);
+        is_lost_news || self.lost_by_number.contains(&self.on_detour)
     }
 }
 
@@ -209,14 +149,15 @@ fn beside() -> RimmConfig {
     RimmConfig { line_ports: 2, neighbours: vec![to_middle], segment_bytes: SEGMENT_BYTES, ..RimmConfig::default() }
 }
 
-fn switch(plan: &Plan, rates_gbps: &[u64], mechanism: Option<Rimm>) -> Switch<AnyMechanism> {
+fn switch(plan: &Plan, rates_gbps: &[u64], mechanism: Option<Rimm>) -> Switch {
     let port = |&gbps: &u64| {
         let packets = if gbps == SINK_GBPS { plan.queue_packets } else { plan.relay_packets };
         PortConfig::fifo(BitRate::from_gbps(gbps), 20, QueueConfig::normal(QueueLimit::Packets(packets)))
     };
     let architecture = Architecture { checked: true, ..Architecture::tofino_like() };
     let ports = rates_gbps.iter().map(port).collect();
-    Switch::new(architecture, ports, BufferPolicy::Static, mechanism.map(AnyMechanism::from).into_iter().collect())
+    let mechanisms = mechanism.map(|mechanism| Box::new(mechanism) as Box<dyn Mechanism>).into_iter().collect();
+    Switch::new(architecture, ports, BufferPolicy::Static, mechanisms)
 }
 
 /// Runs `plan` to its end; without a mechanism when there is none.
@@ -228,74 +169,73 @@ pub fn run(plan: &Plan, mechanism: Option<Rimm>) -> Run {
     let mut switches = vec![switch(plan, &rates, mechanism)];
     let neighbour = || switch(plan, &[40, 100], has_mechanism.then(|| Rimm::new(beside())));
     switches.extend((0..plan.neighbours).map(|_| neighbour()));
-    let mut world = World {
-        plan,
-        packets: PacketStore::default(),
-        events: BTreeMap::new(),
-        count: 0,
-        deliveries: Vec::new(),
+    let route = |node, packet: &Packet| Some(if node == 0 { PortId(packet.destination.0 as u16) } else { TO_MIDDLE });
+    let returns = |node, port: PortId| node == 0 && port.0 >= FIRST_NEIGHBOUR;
+    let mut harness = Harness::new(switches, route).with_tables(returns, |_| ServiceKey::default());
+    let on_links = Rc::new(RefCell::new(OnLinks {
+        lost_by_number: plan.lost.clone(),
+        lost_below_segments: plan.lost_below_segments,
         on_detour: 0,
         lost: 0,
-        dropped: 0,
         detours_max: 0,
-    };
-    for (burst, Burst { starts_ns, .. }) in plan.bursts.iter().enumerate() {
-        world.push(Time::ZERO + Duration::from_ns(*starts_ns), Event::Sent { burst, number: 0 });
-    }
-    let mut sent = 0;
-    while let Some(((now, _), event)) = world.events.pop_first() {
-        assert!(world.count < 3_000_000, "something goes round for ever");
-        match event {
-            Event::OfSwitch { node, event } => {
-                switches[node].handle(now, event, &mut Side { world: &mut world, node });
-            }
-            Event::Arrival { node, port, packet } => {
-                switches[node].receive(now, port, packet, &mut Side { world: &mut world, node });
-            }
-            Event::Sent { burst, number } => sent += u64::from(send(&mut world, &mut switches, now, burst, number)),
+    }));
+    for neighbour in 0..plan.neighbours {
+        let ends = [(0, PortId(FIRST_NEIGHBOUR + neighbour)), (usize::from(neighbour) + 1, TO_MIDDLE)];
+        for (from, to) in [(ends[0], ends[1]), (ends[1], ends[0])] {
+            let on_links = Rc::clone(&on_links);
+            let fate = move |packet: &Packet| on_links.borrow_mut().fate(packet);
+            harness.connect(from, to, Duration::from_ns(100), fate, |_| false);
         }
     }
-    finish(world, &switches, sent)
+    harness.start();
+    let sent = (0..plan.bursts.len()).map(|burst| send(&mut harness, plan, burst)).sum();
+    harness.finish();
+    outcome(&harness, &on_links.borrow(), sent)
 }
 
-fn send(world: &mut World<'_>, switches: &mut [Switch<AnyMechanism>], now: Time, burst: usize, number: u32) -> bool {
-    let Burst { flow, sink, from, packets, gap_ns, .. } = world.plan.bursts[burst];
-    if number >= packets {
-        return false;
-    }
-    world.push(now + Duration::from_ns(gap_ns), Event::Sent { burst, number: number + 1 });
-    let packet = world.packets.insert(Packet {
-        frame_bytes: FRAME_BYTES,
-        flow: FlowId(flow),
-        destination: HostId(sink.into()),
-        flow_hash: flow.wrapping_mul(0x85eb_ca6b),
-        // Bursts of one flow follow each other.
-        frame: burst as u32 * 100_000 + number,
-        ttl: Packet::INITIAL_TTL,
-        ..Packet::default()
-    });
+/// Plans the packets of a burst; answers how many there are.
+fn send(harness: &mut Harness, plan: &Plan, burst: usize) -> u64 {
+    let Burst { flow, sink, from, starts_ns, packets, gap_ns } = plan.bursts[burst];
     let (node, port) = if from == 0 { (0, SOURCE) } else { (usize::from(from), FROM_HOST) };
-    switches[node].receive(now, port, packet, &mut Side { world, node });
-    true
+    for number in 0..packets {
+        let packet = Packet {
+            frame_bytes: FRAME_BYTES,
+            flow: FlowId(flow),
+            destination: HostId(sink.into()),
+            flow_hash: flow.wrapping_mul(0x85eb_ca6b),
+            // Bursts of one flow follow each other.
+            frame: burst as u32 * 100_000 + number,
+            ttl: Packet::INITIAL_TTL,
+            ..Packet::default()
+        };
+        let at = Time::ZERO + Duration::from_ns(starts_ns + gap_ns * u64::from(number));
+        harness.enter(at, node, port, packet);
+    }
+    packets.into()
 }
 
-fn finish(world: World<'_>, switches: &[Switch<AnyMechanism>], sent: u64) -> Run {
-    assert_eq!(world.packets.alive(), 0, "every packet has ended somewhere");
+fn outcome(harness: &Harness, on_links: &OnLinks, sent: u64) -> Run {
+    let is_lost = |ended: &&Ended| ended.reason.is_loss() && !ended.packet.shims.contains::<MessageHeader>();
     let mut run = Run {
-        deliveries: world.deliveries,
+        deliveries: harness.world.left.iter().map(delivery).collect(),
         sent,
-        dropped: world.dropped,
-        lost: world.lost,
-        detours_max: world.detours_max,
+        dropped: harness.world.ended.iter().filter(is_lost).count() as u64,
+        lost: on_links.lost,
+        detours_max: on_links.detours_max,
         counters: BTreeMap::new(),
-        broken_promises: Vec::new(),
-        violations: switches.iter().filter_map(|switch| switch.violation().map(ToString::to_string)).collect(),
+        violated_invariants: harness.violated_invariants(),
+        violations: harness.switches.iter().filter_map(|switch| switch.violation().map(ToString::to_string)).collect(),
     };
-    for report in switches.iter().flat_map(|switch| switch.reports(Time::NEVER)) {
-        run.broken_promises.extend(report.broken_promises);
+    for report in harness.switches.iter().flat_map(|switch| switch.reports(Time::NEVER)) {
         for (_, name, value) in report.counters {
             *run.counters.entry(name).or_default() += value;
         }
     }
     run
+}
+
+fn delivery(left: &Left) -> Delivery {
+    let Packet { flow, frame, shims, frame_bytes, .. } = left.packet;
+    assert!(shims.is_empty() && frame_bytes == FRAME_BYTES, "a host gets a packet as it was sent");
+    Delivery { flow: flow.0, number: frame, at: left.at }
 }

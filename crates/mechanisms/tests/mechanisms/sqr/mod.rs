@@ -2,9 +2,9 @@
 
 mod world;
 
-use hitless_mechanisms::sqr::{Backstop, Caching, Release};
+use hitless_mechanisms::sqr::{SqrBackstop, SqrCaching, SqrRelease};
 use hitless_switch::{BufferPolicy, DropReason};
-use hitless_wire::{Duration, PortId, ServiceKey, Time};
+use hitless_wire::{Bytes, Duration, PortId, ServiceKey, Time};
 use proptest::prelude::*;
 use world::{Arrival, BACKUP, Bench, Failure, MARKED, PRIMARY, Recovery, SOURCE, Setting, THIRD};
 
@@ -64,8 +64,8 @@ fn without_a_failure_every_copy_is_retired_after_the_delay() {
 #[test]
 fn a_failure_of_the_same_port_is_masked() {
     let arrivals = stream(50, 2_000);
-    for caching in [Caching::Ring, Caching::DelayQueue] {
-        for release in [Release::AfterDelay, Release::WhenRerouted] {
+    for caching in [SqrCaching::Ring, SqrCaching::DelayQueue] {
+        for release in [SqrRelease::AfterDelay, SqrRelease::WhenRerouted] {
             let setting = Setting { caching, release, ..Setting::same_port(730) };
             let bench = play(&setting, &arrivals, &[failure(PRIMARY, 500)]);
             assert_hitless(&bench, &arrivals);
@@ -92,7 +92,7 @@ fn the_gap_is_at_least_the_route_failure_time_and_little_more() {
         let gaps = first_arrivals.windows(2).map(|pair| pair[1].as_ps() - pair[0].as_ps());
         gaps.max().unwrap() / 1_000_000
     };
-    let (after_delay, when_rerouted) = (gap_us(Release::AfterDelay), gap_us(Release::WhenRerouted));
+    let (after_delay, when_rerouted) = (gap_us(SqrRelease::AfterDelay), gap_us(SqrRelease::WhenRerouted));
     assert!((760..820).contains(&after_delay), "{after_delay} us");
     assert!((760..820).contains(&when_rerouted), "{when_rerouted} us");
 }
@@ -201,8 +201,8 @@ fn a_packet_is_marked_by_class_by_port_or_by_vlan() {
     for (class, service, expected) in cases {
         let setting = Setting::same_port(730);
         let mut config = setting.config();
-        config.marks.ports = vec![5_001];
-        config.marks.vlans = vec![10];
+        config.settings.ports = vec![5_001];
+        config.settings.vlans = vec![10];
         let mut bench = Bench::with_config(&setting, config);
         bench.inject(&[Arrival { class, service, ..stream(50, 10)[0] }]);
         bench.run();
@@ -222,7 +222,7 @@ fn the_backstop_stops_caching_under_pressure_and_goes_on_after_it() {
         ..like
     });
     arrivals.extend(burst);
-    let backstop = Some(Backstop { pause_bytes: 150_000, resume_bytes: 100_000 });
+    let backstop = Some(SqrBackstop { pause: Bytes(150_000), resume: Bytes(100_000) });
     let bench = play(&Setting { backstop, ..Setting::same_port(730) }, &arrivals, &[]);
     assert_hitless(&bench, &arrivals);
     assert_eq!(bench.counter("pauses"), 1);
@@ -234,7 +234,7 @@ fn the_backstop_stops_caching_under_pressure_and_goes_on_after_it() {
 #[test]
 fn what_the_backstop_left_unprotected_is_lost_and_nothing_else() {
     let arrivals = stream(50, 1_500);
-    let backstop = Some(Backstop { pause_bytes: 0, resume_bytes: 0 });
+    let backstop = Some(SqrBackstop { pause: Bytes(0), resume: Bytes(0) });
     let bench = play(&Setting { backstop, ..Setting::same_port(100) }, &arrivals, &[failure(PRIMARY, 500)]);
     let (lost, reordered) = bench.lost_and_reordered(PRIMARY, marked(&arrivals));
     assert_eq!(reordered, Vec::<u64>::new());
@@ -247,7 +247,7 @@ fn a_copy_that_the_buffer_refused_holds_nobody_up_for_long() {
     let arrivals = stream(50, 1_500);
     // Room for 20 packets in all: not for what 30 us and the repair bring, 53.
     let buffer = BufferPolicy::Shared { capacity_bytes: 30_000, alpha: 8.0 };
-    let backstop = Some(Backstop { pause_bytes: 15_000, resume_bytes: 10_000 });
+    let backstop = Some(SqrBackstop { pause: Bytes(15_000), resume: Bytes(10_000) });
     let setting = Setting { buffer, backstop, ..Setting::same_port(100) };
     let bench = play(&setting, &arrivals, &[failure(PRIMARY, 500)]);
     let (lost, reordered) = bench.lost_and_reordered(PRIMARY, marked(&arrivals));
@@ -280,8 +280,8 @@ prop_compose! {
         delays_ns in prop::array::uniform4(100_u64..8_000),
         detection in delay_ns(1_000..30_000),
         recovery in recoveries(),
-        caching in prop_oneof![Just(Caching::Ring), Just(Caching::DelayQueue)],
-        release in prop_oneof![Just(Release::AfterDelay), Just(Release::WhenRerouted)],
+        caching in prop_oneof![Just(SqrCaching::Ring), Just(SqrCaching::DelayQueue)],
+        release in prop_oneof![Just(SqrRelease::AfterDelay), Just(SqrRelease::WhenRerouted)],
         slack in prop_oneof![Just(Duration::ZERO), delay_ns(0..300_000)],
         spare_bits in 0_u32..12,
         first_tag in prop_oneof![Just(0), (0_u32..40).prop_map(|before| 0_u32.wrapping_sub(before))],

@@ -1,12 +1,11 @@
 //! One switch with a source and three ways to the same receiver, whose links fail when they are told to.
 
-use hitless_engine::{EventQueue, OrderKey, PacketHandle, PacketStore};
-use hitless_mechanisms::AnyMechanism;
-use hitless_mechanisms::sqr::{Backstop, Caching, Clock, Marks, Release, Sqr, SqrConfig};
-use hitless_switch::{
-    Architecture, BufferPolicy, DropReason, Environment, PortConfig, PortState, QueueConfig, QueueLimit, Switch,
-    SwitchEvent,
-};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use hitless_mechanisms::sqr::{Clock, Sqr, SqrBackstop, SqrCaching, SqrConfig, SqrRelease, SqrSettings};
+use hitless_switch::testing::{Harness, Left};
+use hitless_switch::{Architecture, BufferPolicy, DropReason, PortConfig, PortState, QueueConfig, QueueLimit, Switch};
 use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MTU_FRAME_BYTES};
 use hitless_wire::{BitRate, Duration, Packet, PortId, ServiceKey, Time, Transport, UdpHeader};
 
@@ -39,8 +38,8 @@ pub struct Setting {
     pub delays: [Duration; 4],
     pub detection: Duration,
     pub recovery: Recovery,
-    pub caching: Caching,
-    pub release: Release,
+    pub caching: SqrCaching,
+    pub release: SqrRelease,
     /// By how much copies are kept longer after a failure than they need be.
     pub slack: Duration,
     pub clock_bits: u32,
@@ -48,7 +47,7 @@ pub struct Setting {
     /// When the run begins: where in its turn the clock is.
     pub start: Time,
     pub buffer: BufferPolicy,
-    pub backstop: Option<Backstop>,
+    pub backstop: Option<SqrBackstop>,
     /// The ring.
     pub caching_ports: Vec<PortId>,
 }
@@ -61,8 +60,8 @@ impl Setting {
             delays: [Duration::from_us(1); 4],
             detection: Duration::from_us(30),
             recovery: Recovery::SamePort(Duration::from_us(repair_us)),
-            caching: Caching::Ring,
-            release: Release::AfterDelay,
+            caching: SqrCaching::Ring,
+            release: SqrRelease::AfterDelay,
             slack: Duration::ZERO,
             clock_bits: 32,
             first_tag: 0,
@@ -86,8 +85,8 @@ impl Setting {
 
     /// The fewest bits of a clock that can measure the delays.
     pub fn least_clock_bits(&self) -> u32 {
-        let config = self.config();
-        let longest = config.failure_delay.max(config.utilization_window);
+        let settings = self.config().settings;
+        let longest = settings.delays().1.max(settings.utilization_window);
         (2..=32).find(|&bits| Clock::new(bits).longest() >= longest).expect("the delays are far below a second")
     }
 
@@ -101,15 +100,18 @@ impl Setting {
             protected: vec![PRIMARY, BACKUP],
             line_ports: 4,
             caching_ports: self.caching_ports.clone(),
-            marks: Marks { classes: vec![MARKED], ..Marks::default() },
-            steady_delay,
-            failure_delay: steady_delay + repair + self.slack,
-            clock_bits: self.clock_bits,
-            utilization_window: Duration::from_us(20),
-            caching: self.caching,
-            release: self.release,
-            backstop: self.backstop,
-            return_hold: Duration::from_us(20),
+            settings: SqrSettings {
+                classes: vec![MARKED],
+                steady_delay: Some(steady_delay),
+                failure_delay: Some(steady_delay + repair + self.slack),
+                clock_bits: self.clock_bits,
+                utilization_window: Duration::from_us(20),
+                caching: self.caching,
+                release: self.release,
+                backstop: self.backstop,
+                return_hold: Duration::from_us(20),
+                ..SqrSettings::default()
+            },
         }
     }
 }
@@ -131,24 +133,9 @@ pub struct Arrival {
     pub service: ServiceKey,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Happening {
-    Link { port: PortId, is_up: bool },
-    Learn { port: PortId, state: PortState },
-    Arrive { packet: PacketHandle },
-    Deliver { packet: PacketHandle, port: PortId, lost_if_down_since: Time },
-    Own { event: SwitchEvent },
-}
-
-/// Everything but the switch.
+/// What became of the packets.
+#[derive(Default)]
 pub struct World {
-    queue: EventQueue<Happening>,
-    packets: PacketStore,
-    sequence: u64,
-    setting: Setting,
-    services: Vec<ServiceKey>,
-    /// By port: the state of its link, and since when.
-    links: [(bool, Time); 4],
     /// By the port that they were sent towards: marked packets as they reached the receiver, by number, duplicates
     /// included, and when.
     pub delivered: [Vec<(u64, Time)>; 4],
@@ -157,70 +144,14 @@ pub struct World {
     pub ended: [u64; DropReason::COUNT],
 }
 
-impl World {
-    fn push(&mut self, at: Time, kind: u8, happening: Happening) {
-        self.sequence += 1;
-        self.queue.push(at, OrderKey::new(kind, 0, self.sequence), happening);
-    }
-
-    fn number(&self, packet: PacketHandle) -> u64 {
-        let Transport::Udp(header) = self.packets[packet].transport else { panic!("only datagrams are here") };
-        header.number
-    }
-
-    fn deliver(&mut self, now: Time, packet: PacketHandle, port: PortId, lost_if_down_since: Time) {
-        let (is_up, since) = self.links[usize::from(port.0)];
-        let was_down = !is_up || (since > lost_if_down_since && since > self.setting.start);
-        if was_down {
-            self.lost_on_links += 1;
-        } else if self.packets[packet].class == MARKED {
-            let number = self.number(packet);
-            self.delivered[self.packets[packet].destination.0 as usize].push((number, now));
-        } else {
-            self.unmarked_delivered += 1;
-        }
-        assert!(self.packets[packet].shims.is_empty(), "metadata leaked to a link");
-        self.packets.remove(packet);
-    }
-}
-
-impl Environment for World {
-    fn packets(&mut self) -> &mut PacketStore {
-        &mut self.packets
-    }
-
-    fn route(&mut self, packet: PacketHandle) -> Option<PortId> {
-        Some(PortId(self.packets[packet].destination.0 as u16))
-    }
-
-    fn service_key(&self, packet: PacketHandle) -> ServiceKey {
-        self.services[self.packets[packet].flow.0 as usize]
-    }
-
-    fn schedule(&mut self, at: Time, event: SwitchEvent) {
-        self.push(at, 3, Happening::Own { event });
-    }
-
-    fn transmit(&mut self, port: PortId, packet: PacketHandle, last_bit_at: Time) {
-        let frame_bytes = self.packets[packet].frame_bytes;
-        let serialization = self.setting.rate().time_for(u64::from(frame_bytes + ETHERNET_OVERHEAD_BYTES));
-        let lost_if_down_since = Time(last_bit_at.as_ps() - serialization.as_ps());
-        let at = last_bit_at + self.setting.delays[usize::from(port.0)];
-        self.push(at, 2, Happening::Deliver { packet, port, lost_if_down_since });
-    }
-
-    fn created(&mut self, _packet: PacketHandle) {}
-
-    fn ended(&mut self, packet: PacketHandle, reason: DropReason) {
-        self.ended[reason as usize] += 1;
-        self.packets.remove(packet);
-    }
-}
-
 /// The switch in its world.
 pub struct Bench {
     pub world: World,
-    pub switch: Switch<AnyMechanism>,
+    harness: Harness,
+    setting: Setting,
+    /// By port: when its link goes down and comes up.
+    links: [Vec<(Time, bool)>; 4],
+    services: Rc<RefCell<Vec<ServiceKey>>>,
 }
 
 impl Bench {
@@ -232,23 +163,16 @@ impl Bench {
         let architecture = Architecture { checked: true, ..Architecture::tofino_like() };
         let queue = QueueConfig::normal(QueueLimit::Unlimited);
         let port = PortConfig::fifo(setting.rate(), ETHERNET_OVERHEAD_BYTES, queue);
-        let mechanism = Sqr::with_first_tag(config, setting.first_tag).into();
+        let mechanism = Box::new(Sqr::with_first_tag(config, setting.first_tag));
         let switch = Switch::new(architecture, vec![port; 4], setting.buffer, vec![mechanism]);
-        let world = World {
-            queue: EventQueue::default(),
-            packets: PacketStore::default(),
-            sequence: 0,
-            setting: setting.clone(),
-            services: Vec::new(),
-            links: [(true, Time::ZERO); 4],
-            delivered: Default::default(),
-            unmarked_delivered: 0,
-            lost_on_links: 0,
-            ended: [0; DropReason::COUNT],
-        };
-        let mut bench = Self { world, switch };
-        bench.switch.start(setting.start, &mut bench.world);
-        bench
+        let services = Rc::new(RefCell::new(Vec::<ServiceKey>::new()));
+        let of_flows = Rc::clone(&services);
+        let service = move |packet: &Packet| of_flows.borrow()[packet.flow.0 as usize];
+        let route = |_, packet: &Packet| Some(PortId(packet.destination.0 as u16));
+        let mut harness = Harness::new(vec![switch], route).with_tables(|_, _| false, service);
+        harness.world.now = setting.start;
+        harness.start();
+        Self { world: World::default(), harness, setting: setting.clone(), links: Default::default(), services }
     }
 
     /// Marked packets are numbered from 0 for each port they are sent towards, in the order of `arrivals`.
@@ -256,9 +180,9 @@ impl Bench {
         let mut numbers = [0; 4];
         for arrival in arrivals {
             let number = &mut numbers[usize::from(arrival.towards.0)];
-            let service = self.world.services.len() as u32;
-            self.world.services.push(arrival.service);
-            let packet = self.world.packets.insert(Packet {
+            let service = self.services.borrow().len() as u32;
+            self.services.borrow_mut().push(arrival.service);
+            let packet = Packet {
                 frame_bytes: arrival.frame_bytes,
                 class: arrival.class,
                 flow: hitless_wire::FlowId(service),
@@ -266,40 +190,39 @@ impl Bench {
                 ttl: Packet::INITIAL_TTL,
                 transport: Transport::Udp(UdpHeader { number: *number, ..UdpHeader::default() }),
                 ..Packet::default()
-            });
+            };
             *number += u64::from(arrival.class == MARKED);
-            let at = self.world.setting.start + arrival.after;
-            self.world.push(at, 2, Happening::Arrive { packet });
+            self.harness.enter(self.setting.start + arrival.after, 0, SOURCE, packet);
         }
     }
 
     /// Plans the failures of each link, with their detection and repair. One that comes before the last is over is left
     /// out; the answer is how many were planned.
     pub fn fail(&mut self, failures: &[Failure]) -> usize {
-        let (detection, recovery) = (self.world.setting.detection, self.world.setting.recovery);
+        let (detection, recovery) = (self.setting.detection, self.setting.recovery);
         let mut over_at = [Time::ZERO; 4];
         let mut planned = 0;
         let mut failures = failures.to_vec();
         failures.sort_by_key(|failure| failure.after);
         for Failure { port, after } in failures {
-            let down_at = self.world.setting.start + after;
+            let down_at = self.setting.start + after;
             if down_at <= over_at[usize::from(port.0)] {
                 continue;
             }
             planned += 1;
-            self.world.push(down_at, 0, Happening::Link { port, is_up: false });
+            self.links[usize::from(port.0)].push((down_at, false));
             let detected_at = down_at + detection;
-            self.world.push(detected_at, 1, Happening::Learn { port, state: PortState::Down });
+            self.harness.tell_state(detected_at, 0, port, PortState::Down);
             let (up_at, known_at) = match recovery {
                 Recovery::SamePort(repair) => (detected_at + repair, detected_at + repair),
                 Recovery::LocalReroute(outage) => {
                     let backup = if port == THIRD { PRIMARY } else { PortId(port.0 + 1) };
-                    self.world.push(detected_at, 1, Happening::Learn { port, state: PortState::Rerouted { backup } });
+                    self.harness.tell_state(detected_at, 0, port, PortState::Rerouted { backup });
                     (down_at + outage, down_at + outage + detection)
                 }
             };
-            self.world.push(up_at, 0, Happening::Link { port, is_up: true });
-            self.world.push(known_at, 1, Happening::Learn { port, state: PortState::Up });
+            self.links[usize::from(port.0)].push((up_at, true));
+            self.harness.tell_state(known_at, 0, port, PortState::Up);
             over_at[usize::from(port.0)] = known_at;
         }
         planned
@@ -307,45 +230,51 @@ impl Bench {
 
     /// Runs until nothing happens any more; answers when.
     pub fn run(&mut self) -> Time {
-        let mut now = self.world.setting.start;
         const MOST_EVENTS: u64 = 5_000_000;
         let mut events = 0;
-        while let Some(event) = self.world.queue.pop() {
-            now = event.time;
+        while self.harness.step().is_some() {
             events += 1;
-            assert!(events < MOST_EVENTS, "the switch does not come to rest: {now}");
-            self.step(now, event.payload);
+            assert!(events < MOST_EVENTS, "the switch does not come to rest: {}", self.harness.world.now);
         }
-        assert_eq!(self.switch.violation(), None);
-        assert_eq!(self.world.packets.alive(), 0, "packets are left over");
+        let mut left = std::mem::take(&mut self.harness.world.left);
+        left.sort_by_key(|left| self.arrives_at(left));
+        left.iter().for_each(|left| self.deliver(left));
+        self.harness.world.ended.iter().for_each(|ended| self.world.ended[ended.reason as usize] += 1);
+        self.harness.finish();
         assert_eq!(self.counter("bytes now"), 0, "the cache is not empty");
-        now
+        left.last().map_or(Time::ZERO, |left| self.arrives_at(left)).max(self.harness.world.now)
     }
 
-    fn step(&mut self, now: Time, happening: Happening) {
-        match happening {
-            Happening::Link { port, is_up } => self.world.links[usize::from(port.0)] = (is_up, now),
-            Happening::Learn { port, state } => self.switch.port_state(now, port, state, &mut self.world),
-            Happening::Arrive { packet } => self.switch.receive(now, SOURCE, packet, &mut self.world),
-            Happening::Deliver { packet, port, lost_if_down_since } => {
-                self.world.deliver(now, packet, port, lost_if_down_since);
-            }
-            Happening::Own { event } => self.switch.handle(now, event, &mut self.world),
+    fn arrives_at(&self, left: &Left) -> Time {
+        left.at + self.setting.delays[usize::from(left.port.0)]
+    }
+
+    /// A packet reaches the receiver, unless the link was down at any time from its first bit on.
+    fn deliver(&mut self, left: &Left) {
+        let Left { packet, at: last_bit_at, .. } = *left;
+        let serialization = self.setting.rate().time_for(u64::from(packet.frame_bytes + ETHERNET_OVERHEAD_BYTES));
+        let first_bit_at = Time(last_bit_at.as_ps() - serialization.as_ps());
+        let now = self.arrives_at(left);
+        let link = &self.links[usize::from(left.port.0)];
+        let latest = link.iter().rfind(|&&(changed_at, _)| changed_at <= now);
+        assert!(packet.shims.is_empty(), "metadata leaked to a link");
+        if latest.is_some_and(|&(changed_at, is_up)| !is_up || changed_at > first_bit_at) {
+            self.world.lost_on_links += 1;
+        } else if packet.class == MARKED {
+            let Transport::Udp(header) = packet.transport else { panic!("only datagrams are here") };
+            self.world.delivered[packet.destination.0 as usize].push((header.number, now));
+        } else {
+            self.world.unmarked_delivered += 1;
         }
     }
 
     /// The value of a counter of SQR.
     pub fn counter(&self, name: &str) -> u64 {
-        let reports = self.switch.reports(Time::ZERO);
-        reports
-            .flat_map(|report| report.counters)
-            .filter(|(_, counter, _)| *counter == name)
-            .map(|(.., value)| value)
-            .sum()
+        self.harness.counter(name).unwrap_or(0)
     }
 
-    /// Of the first `sent` marked packets towards `port`, those that never arrived, and those that arrived after a later
-    /// one, not having arrived before.
+    /// Of the first `sent` marked packets towards `port`, those that never arrived, and those that arrived after a
+    /// later one, not having arrived before.
     pub fn lost_and_reordered(&self, port: PortId, sent: u64) -> (Vec<u64>, Vec<u64>) {
         let mut seen = vec![false; sent as usize];
         let mut highest = None;

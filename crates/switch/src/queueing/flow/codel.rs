@@ -2,7 +2,7 @@
 
 use hitless_wire::{Duration, Time};
 
-use super::Waiting;
+use super::entry::Waiting;
 
 /// Its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! Deficit round robin with a queue for each flow (Shreedhar and Varghese 1995).
 
+use super::entry::{Arriving, Waiting};
 use super::flows::FlowNumbers;
 use super::round_robin::RoundRobin;
-use super::{Arriving, ClassWeights, Waiting};
+use super::weights::ClassWeights;
 use crate::queueing::marking::EcnMarker;
 
 /// Its parameters.

@@ -4,8 +4,9 @@ use hitless_wire::Time;
 
 use super::chain::{Chain, Links};
 use super::codel::{Codel, CodelConfig, Head};
+use super::entry::{Arriving, Waiting};
 use super::packets::{PacketList, PacketLists};
-use super::{Arriving, Waiting, spread};
+use super::spread::spread;
 
 /// Its parameters, by their names in RFC 8290, section 5.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -110,7 +110,9 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn the_first_is_that_of_a_sorted_list(steps in prop::collection::vec((0u32..12, 0u64..50, any::<bool>()), 1..200)) {
+        fn the_first_is_that_of_a_sorted_list(
+            steps in prop::collection::vec((0u32..12, 0u64..50, any::<bool>()), 1..200),
+        ) {
             let mut heap = IndexedHeap::default();
             let mut model = BTreeMap::new();
             for (item, key, is_in) in steps {

@@ -9,11 +9,12 @@ use std::cmp::Reverse;
 
 use hitless_wire::BitRate;
 
+use super::entry::{Arriving, Waiting};
 use super::flows::{FlowKey, FlowNumbers};
 use super::heap::IndexedHeap;
 use super::packets::{PacketList, PacketLists};
 use super::rounds::Rounds;
-use super::{Arriving, ClassWeights, Waiting};
+use super::weights::ClassWeights;
 use crate::queueing::marking::EcnMarker;
 
 /// Its parameters.

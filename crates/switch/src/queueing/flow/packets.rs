@@ -1,7 +1,7 @@
 //! The packets of all queues of a port, in one slab.
 
-use super::Waiting;
 use super::chain::{Chain, Links};
+use super::entry::Waiting;
 
 /// One queue of packets.
 #[derive(Clone, Copy, Debug, Default)]

@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use super::Waiting;
 use super::chain::{Chain, Links};
+use super::entry::Waiting;
 use super::heap::IndexedHeap;
 use super::packets::{PacketList, PacketLists};
 

@@ -2,8 +2,9 @@
 
 use hitless_wire::{Duration, Time};
 
+use super::entry::{Arriving, Waiting};
 use super::round_robin::RoundRobin;
-use super::{Arriving, Waiting, spread};
+use super::spread::spread;
 use crate::queueing::marking::EcnMarker;
 
 /// Its parameters.

@@ -5,7 +5,7 @@ use hitless_switch::{DropReason, EcnThreshold, FlowQueueing, QueueLimit};
 use hitless_wire::{BitRate, Time};
 use proptest::prelude::*;
 
-use super::lane::{FlowLane, IDEAL, arriving, drain, lane, offer};
+use super::scheduler::{FlowScheduler, IDEAL, arriving, drain, offer, scheduler};
 use crate::bit_by_bit::oracle::{Arrival, departures};
 
 /// By class, which is the last octal digit of the flow's number.
@@ -14,18 +14,18 @@ const WEIGHTS: [u16; 8] = [1, 1, 2, 3, 7, 16, 1, 100];
 /// The order in which an ideal queue without limit sends `schedule`.
 fn sent(schedule: &[Arrival], weights: ClassWeights, rate: BitRate) -> Vec<(usize, Time)> {
     let config = FlowQueueing::IdealFq(IdealFqConfig { weights, ..IDEAL });
-    let mut lane = FlowLane::new(config, QueueLimit::Unlimited, EcnThreshold::Off, rate, 0);
+    let mut scheduler = FlowScheduler::new(config, QueueLimit::Unlimited, EcnThreshold::Off, rate, 0);
     let (mut sent, mut next, mut free_at) = (Vec::new(), 0, Time::ZERO);
     while sent.len() < schedule.len() {
-        if lane.packets() == 0 {
+        if scheduler.packets() == 0 {
             free_at = free_at.max(schedule[next].at);
         }
         while let Some(arrival) = schedule.get(next).filter(|arrival| arrival.at <= free_at) {
             let class = (arrival.flow % 8) as u8;
-            lane.offer(&arriving(next as u32, arrival.at, arrival.flow, class, arrival.bytes));
+            scheduler.offer(&arriving(next as u32, arrival.at, arrival.flow, class, arrival.bytes));
             next += 1;
         }
-        let (entry, _) = lane.take(free_at).expect("a packet waits");
+        let (entry, _) = scheduler.take(free_at).expect("a packet waits");
         sent.push((entry.packet.0 as usize, free_at));
         free_at += rate.time_for(u64::from(entry.frame_bytes));
     }
@@ -65,13 +65,13 @@ proptest! {
     }
 }
 
-fn full_of(frames: &[(u32, u32)], charge_drops: bool) -> FlowLane {
+fn full_of(frames: &[(u32, u32)], charge_drops: bool) -> FlowScheduler {
     let config = FlowQueueing::IdealFq(IdealFqConfig { charge_drops, ..IDEAL });
-    let mut lane = lane(config, QueueLimit::Packets(frames.len() as u32));
+    let mut scheduler = scheduler(config, QueueLimit::Packets(frames.len() as u32));
     for (number, &(flow, bytes)) in frames.iter().enumerate() {
-        assert_eq!(offer(&mut lane, &arriving(number as u32, Time::ZERO, flow, 0, bytes)), []);
+        assert_eq!(offer(&mut scheduler, &arriving(number as u32, Time::ZERO, flow, 0, bytes)), []);
     }
-    lane
+    scheduler
 }
 
 #[test]
@@ -84,64 +84,64 @@ fn when_the_buffer_is_full_the_largest_finish_number_goes_queued_or_not() {
         ("of equals the last to come goes", &[(0, 100), (1, 100)], (2, 100), (2, DropReason::QueueFull), &[0, 1]),
     ];
     for (name, frames, (flow, bytes), given_up, left) in table {
-        let mut lane = full_of(frames, false);
+        let mut scheduler = full_of(frames, false);
         let newest = frames.len() as u32;
-        assert_eq!(offer(&mut lane, &arriving(newest, Time::ZERO, *flow, 0, *bytes)), [*given_up], "{name}");
-        assert_eq!(drain(&mut lane, Time::ZERO), *left, "{name}");
+        assert_eq!(offer(&mut scheduler, &arriving(newest, Time::ZERO, *flow, 0, *bytes)), [*given_up], "{name}");
+        assert_eq!(drain(&mut scheduler, Time::ZERO), *left, "{name}");
     }
 }
 
 #[test]
 fn a_flow_pays_for_what_it_lost_only_if_it_is_to() {
     for (charge_drops, order) in [(false, [3, 4]), (true, [4, 3])] {
-        let mut lane = full_of(&[(0, 100), (1, 100)], charge_drops);
-        assert_eq!(offer(&mut lane, &arriving(2, Time::ZERO, 0, 0, 400)), [(2, DropReason::QueueFull)]);
-        lane.take(Time::ZERO);
+        let mut scheduler = full_of(&[(0, 100), (1, 100)], charge_drops);
+        assert_eq!(offer(&mut scheduler, &arriving(2, Time::ZERO, 0, 0, 400)), [(2, DropReason::QueueFull)]);
+        scheduler.take(Time::ZERO);
         // It ends in round 1600, or in round 4800 if the flow pays for the 400 bytes.
-        assert_eq!(offer(&mut lane, &arriving(3, Time::ZERO, 0, 0, 100)), []);
-        lane.take(Time::ZERO);
-        assert_eq!(offer(&mut lane, &arriving(4, Time::ZERO, 2, 0, 300)), []);
-        assert_eq!(drain(&mut lane, Time::ZERO), order, "charge: {charge_drops}");
+        assert_eq!(offer(&mut scheduler, &arriving(3, Time::ZERO, 0, 0, 100)), []);
+        scheduler.take(Time::ZERO);
+        assert_eq!(offer(&mut scheduler, &arriving(4, Time::ZERO, 2, 0, 300)), []);
+        assert_eq!(drain(&mut scheduler, Time::ZERO), order, "charge: {charge_drops}");
     }
 }
 
 #[test]
 fn a_flow_that_lost_a_packet_goes_on_where_the_one_before_it_ended() {
-    let mut lane = full_of(&[(0, 100), (0, 100), (0, 100)], false);
-    assert_eq!(offer(&mut lane, &arriving(3, Time::ZERO, 1, 0, 150)), [(2, DropReason::Evicted)]);
-    assert_eq!(lane.take(Time::ZERO).map(|(entry, _)| entry.packet.0), Some(0));
+    let mut scheduler = full_of(&[(0, 100), (0, 100), (0, 100)], false);
+    assert_eq!(offer(&mut scheduler, &arriving(3, Time::ZERO, 1, 0, 150)), [(2, DropReason::Evicted)]);
+    assert_eq!(scheduler.take(Time::ZERO).map(|(entry, _)| entry.packet.0), Some(0));
     // Again in round 2400, before the 310 bytes that end in round 2480.
-    assert_eq!(offer(&mut lane, &arriving(4, Time::ZERO, 0, 0, 100)), []);
-    lane.take(Time::ZERO);
-    assert_eq!(offer(&mut lane, &arriving(5, Time::ZERO, 2, 0, 310)), []);
-    assert_eq!(drain(&mut lane, Time::ZERO), [1, 4, 5]);
+    assert_eq!(offer(&mut scheduler, &arriving(4, Time::ZERO, 0, 0, 100)), []);
+    scheduler.take(Time::ZERO);
+    assert_eq!(offer(&mut scheduler, &arriving(5, Time::ZERO, 2, 0, 310)), []);
+    assert_eq!(drain(&mut scheduler, Time::ZERO), [1, 4, 5]);
 }
 
 #[test]
 fn room_is_not_made_for_a_packet_that_would_never_fit() {
-    let mut lane = lane(FlowQueueing::IdealFq(IDEAL), QueueLimit::Bytes(1_000));
-    assert_eq!(offer(&mut lane, &arriving(0, Time::ZERO, 0, 0, 900)), []);
-    assert_eq!(offer(&mut lane, &arriving(1, Time::ZERO, 1, 0, 1_001)), [(1, DropReason::QueueFull)]);
-    assert_eq!(drain(&mut lane, Time::ZERO), [0]);
+    let mut scheduler = scheduler(FlowQueueing::IdealFq(IDEAL), QueueLimit::Bytes(1_000));
+    assert_eq!(offer(&mut scheduler, &arriving(0, Time::ZERO, 0, 0, 900)), []);
+    assert_eq!(offer(&mut scheduler, &arriving(1, Time::ZERO, 1, 0, 1_001)), [(1, DropReason::QueueFull)]);
+    assert_eq!(drain(&mut scheduler, Time::ZERO), [0]);
 }
 
 #[test]
 fn a_flow_is_marked_that_is_so_many_rounds_ahead_and_no_other() {
     let config = FlowQueueing::IdealFq(IdealFqConfig { mark_rounds: Some(8 * 300), ..IDEAL });
-    let mut lane = lane(config, QueueLimit::Unlimited);
-    let marks: Vec<bool> = (0..4).map(|number| lane.offer(&arriving(number, Time::ZERO, 0, 0, 100))).collect();
+    let mut scheduler = scheduler(config, QueueLimit::Unlimited);
+    let marks: Vec<bool> = (0..4).map(|number| scheduler.offer(&arriving(number, Time::ZERO, 0, 0, 100))).collect();
     assert_eq!(marks, [false, false, true, true]);
-    assert!(!lane.offer(&arriving(9, Time::ZERO, 1, 0, 299)));
+    assert!(!scheduler.offer(&arriving(9, Time::ZERO, 1, 0, 299)));
 }
 
 #[test]
 fn a_threshold_of_depth_is_that_of_the_flow() {
     let config = FlowQueueing::IdealFq(IDEAL);
     let rate = BitRate::from_gbps(1_000);
-    let mut lane = FlowLane::new(config, QueueLimit::Unlimited, EcnThreshold::Packets(2), rate, 0);
-    let marks: Vec<bool> = (0..3).map(|number| lane.offer(&arriving(number, Time::ZERO, 0, 0, 100))).collect();
+    let mut scheduler = FlowScheduler::new(config, QueueLimit::Unlimited, EcnThreshold::Packets(2), rate, 0);
+    let marks: Vec<bool> = (0..3).map(|number| scheduler.offer(&arriving(number, Time::ZERO, 0, 0, 100))).collect();
     assert_eq!(marks, [false, false, true]);
-    assert!(!lane.offer(&arriving(9, Time::ZERO, 1, 0, 100)));
+    assert!(!scheduler.offer(&arriving(9, Time::ZERO, 1, 0, 100)));
 }
 
 #[test]
@@ -149,12 +149,12 @@ fn what_a_frame_costs_beyond_itself_counts() {
     let config = FlowQueueing::IdealFq(IDEAL);
     let rate = BitRate::from_gbps(1_000);
     for (overhead_bytes, order) in [(0, [1, 2, 3, 0]), (20, [0, 1, 2, 3])] {
-        let mut lane = FlowLane::new(config, QueueLimit::Unlimited, EcnThreshold::Off, rate, overhead_bytes);
-        lane.offer(&arriving(0, Time::ZERO, 0, 0, 220));
+        let mut scheduler = FlowScheduler::new(config, QueueLimit::Unlimited, EcnThreshold::Off, rate, overhead_bytes);
+        scheduler.offer(&arriving(0, Time::ZERO, 0, 0, 220));
         (1..4).for_each(|number| {
-            lane.offer(&arriving(number, Time::ZERO, 1, 0, 70));
+            scheduler.offer(&arriving(number, Time::ZERO, 1, 0, 70));
         });
-        let found = drain(&mut lane, Time::ZERO);
+        let found = drain(&mut scheduler, Time::ZERO);
         let place = |packets: &[u32]| packets.iter().position(|&packet| packet == 0);
         assert_eq!(place(&found), place(&order).map(|place| place.max(2)), "{overhead_bytes}: {found:?}");
     }

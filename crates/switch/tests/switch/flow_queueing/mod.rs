@@ -3,5 +3,5 @@
 mod conservation;
 mod fq_codel;
 mod ideal;
-pub mod lane;
 mod round_robin;
+pub mod scheduler;

@@ -1,13 +1,14 @@
 //! A port whose queue is served by rank, in a switch: what is driven out may go elsewhere, and all accounts close.
 
+use hitless_switch::testing::Harness;
 use hitless_switch::{
-    Architecture, BufferPolicy, Context, DropReason, Environment, HookSet, Mechanism, PortConfig, QueueConfig,
-    QueueLimit, QueueOrder, Report, Resources, Subscriptions, Switch, Verdict,
+    Architecture, BufferPolicy, Context, DropReason, HookSet, Mechanism, Needs, PortConfig, QueueConfig, QueueLimit,
+    QueueOrder, Report, Resources, Switch, Verdict,
 };
 use hitless_wire::{BitRate, Duration, Packet, PortId, PriorityMark, QueueId, Time};
 use proptest::prelude::*;
 
-use super::world::{ELSEWHERE, OUT, World, packet};
+use super::world::{ELSEWHERE, IN, OUT, harness, packet};
 
 /// Has the queues of some ports served by rank, and sends what they refuse to another port.
 struct Deflector {
@@ -15,11 +16,11 @@ struct Deflector {
 }
 
 impl Mechanism for Deflector {
-    fn subscriptions(&mut self, _: &[usize]) -> Subscriptions {
-        Subscriptions {
-            hooks: [OUT, ELSEWHERE].map(|port| (port, HookSet::REFUSED)).to_vec(),
+    fn needs(&mut self, _: &[usize]) -> Needs {
+        Needs {
+            hooks: [OUT, ELSEWHERE].map(|port| (port, HookSet::TM_DROP)).to_vec(),
             orders: self.by_rank.iter().map(|&port| (port, QueueOrder::ByRank)).collect(),
-            ..Subscriptions::default()
+            ..Needs::default()
         }
     }
     fn report(&self, _: Time) -> Report {
@@ -28,7 +29,7 @@ impl Mechanism for Deflector {
     fn resources(&self) -> Resources {
         Resources::new("deflector")
     }
-    fn refused<E: Environment>(&mut self, _reason: DropReason, context: &mut Context<'_, E>) -> Verdict {
+    fn on_tm_drop(&mut self, _reason: DropReason, context: &mut Context<'_>) -> Verdict {
         if context.is_last_try() {
             return Verdict::Continue;
         }
@@ -36,50 +37,50 @@ impl Mechanism for Deflector {
     }
 }
 
-fn ranked(number: u32, rank_bytes: u32, frame_bytes: u32) -> Packet {
-    let mut packet = packet(number, frame_bytes);
+fn ranked(rank_bytes: u32, frame_bytes: u32) -> Packet {
+    let mut packet = packet(frame_bytes);
     packet.push_shim(PriorityMark { rank_bytes, ..PriorityMark::default() }).expect("the packet carries no other shim");
     packet
 }
 
 /// Packets of these ranks and lengths, each so many nanoseconds after the last, for a port beside another like it.
-fn run(arrivals: &[(u64, u32, u32)], limit: QueueLimit, buffer: BufferPolicy, by_rank: &[PortId]) -> World {
+fn run(arrivals: &[(u64, u32, u32)], limit: QueueLimit, buffer: BufferPolicy, by_rank: &[PortId]) -> Harness {
     let port = PortConfig::fifo(BitRate::from_gbps(10), 20, QueueConfig::normal(limit));
-    let mechanisms = vec![Deflector { by_rank: by_rank.to_vec() }];
-    let mut switch = Switch::new(Architecture::tofino_like(), vec![port; 3], buffer, mechanisms);
-    let mut world = World::default();
+    let mechanisms = vec![Box::new(Deflector { by_rank: by_rank.to_vec() }) as Box<dyn Mechanism>];
+    let switch = Switch::new(Architecture::tofino_like(), vec![port; 3], buffer, mechanisms);
+    let mut harness = harness(switch);
     let mut at = Time::ZERO;
-    for (number, &(gap_ns, rank, frame_bytes)) in (0..).zip(arrivals) {
+    for &(gap_ns, rank, frame_bytes) in arrivals {
         at += Duration::from_ns(gap_ns);
-        world.arrive(&mut switch, at, ranked(number, rank, frame_bytes));
+        harness.arrive(at, IN, ranked(rank, frame_bytes));
     }
-    world.finish(&mut switch);
-    world
+    harness.finish();
+    harness
 }
 
 #[test]
 fn what_is_driven_out_goes_elsewhere_and_drives_out_the_worst_there_for_good() {
     let arrivals: Vec<_> = [9, 9, 5, 8, 3, 9, 2].map(|rank| (0, rank, 1_000)).to_vec();
-    let world = run(&arrivals, QueueLimit::Packets(2), BufferPolicy::Static, &[OUT, ELSEWHERE]);
+    let harness = run(&arrivals, QueueLimit::Packets(2), BufferPolicy::Static, &[OUT, ELSEWHERE]);
     // Packet 0 is in transmission. 2 drives out 1, 3 is refused, 4 drives out 2, 5 is refused, 6 drives out 4.
-    assert_eq!(world.sent_by(OUT), [0, 6]);
+    assert_eq!(harness.left_by(OUT), [0, 6]);
     // 1 is in transmission there; 3 gives way to 2, 5 to nobody, 2 to 4.
-    assert_eq!(world.sent_by(ELSEWHERE), [1, 4]);
+    assert_eq!(harness.left_by(ELSEWHERE), [1, 4]);
     let lost = [(3, DropReason::Evicted), (5, DropReason::QueueFull), (2, DropReason::Evicted)];
-    assert_eq!(world.ended, lost);
+    assert_eq!(harness.ended(), lost);
 }
 
 #[test]
 fn a_packet_without_a_mark_is_as_urgent_as_can_be() {
     let port = PortConfig::fifo(BitRate::from_gbps(10), 20, QueueConfig::normal(QueueLimit::Packets(3)));
-    let mechanisms = vec![Deflector { by_rank: vec![OUT] }];
-    let mut switch = Switch::new(Architecture::tofino_like(), vec![port; 3], BufferPolicy::Static, mechanisms);
-    let mut world = World::default();
-    for packet in [ranked(0, 1, 100), ranked(1, 1, 100), packet(2, 100), ranked(3, 0, 100)] {
-        world.arrive(&mut switch, Time::ZERO, packet);
+    let mechanisms = vec![Box::new(Deflector { by_rank: vec![OUT] }) as Box<dyn Mechanism>];
+    let switch = Switch::new(Architecture::tofino_like(), vec![port; 3], BufferPolicy::Static, mechanisms);
+    let mut harness = harness(switch);
+    for packet in [ranked(1, 100), ranked(1, 100), packet(100), ranked(0, 100)] {
+        harness.arrive(Time::ZERO, IN, packet);
     }
-    world.finish(&mut switch);
-    assert_eq!((world.sent_by(OUT), world.sent_by(ELSEWHERE)), (vec![0, 2, 3], vec![1]));
+    harness.finish();
+    assert_eq!((harness.left_by(OUT), harness.left_by(ELSEWHERE)), (vec![0, 2, 3], vec![1]));
 }
 
 proptest! {
@@ -92,9 +93,9 @@ proptest! {
     ) {
         let buffer = if shares { BufferPolicy::Shared { capacity_bytes: 12_000, alpha: 1.0 } } else { BufferPolicy::Static };
         let by_rank: &[PortId] = if both { &[OUT, ELSEWHERE] } else { &[OUT] };
-        let world = run(&arrivals, limit, buffer, by_rank);
-        let mut all: Vec<u32> = world.sent.iter().map(|&(_, number)| number).collect();
-        all.extend(world.ended.iter().map(|&(number, _)| number));
+        let harness = run(&arrivals, limit, buffer, by_rank);
+        let mut all: Vec<u32> = harness.world.left.iter().map(|left| left.packet.frame).collect();
+        all.extend(harness.ended().iter().map(|&(number, _)| number));
         all.sort_unstable();
         prop_assert_eq!(all, (0..arrivals.len() as u32).collect::<Vec<_>>());
     }
@@ -104,10 +105,10 @@ proptest! {
         ranks in prop::collection::vec(0u32..9, 1..60), most in 2u32..9,
     ) {
         let arrivals: Vec<_> = ranks.iter().map(|&rank| (0, rank, 1_000)).collect();
-        let world = run(&arrivals, QueueLimit::Packets(most), BufferPolicy::Static, &[OUT, ELSEWHERE]);
+        let harness = run(&arrivals, QueueLimit::Packets(most), BufferPolicy::Static, &[OUT, ELSEWHERE]);
         let mut expected: Vec<_> = ranks.iter().zip(0u32..).skip(1).collect();
         expected.sort();
         let sent: Vec<_> = std::iter::once(0).chain(expected.into_iter().map(|(_, number)| number)).collect();
-        prop_assert_eq!(world.sent_by(OUT), &sent[..sent.len().min(most as usize)]);
+        prop_assert_eq!(harness.left_by(OUT), &sent[..sent.len().min(most as usize)]);
     }
 }

@@ -1,30 +1,30 @@
 //! What a mechanism answers when a queue refuses a packet.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
+use hitless_switch::testing::Harness;
 use hitless_switch::{
-    Architecture, BufferPolicy, Context, DropReason, Environment, HookSet, Mechanism, PortConfig, QueueConfig,
-    QueueLimit, Report, Resources, Subscriptions, Switch, Verdict,
+    Architecture, BufferPolicy, Context, DropReason, HookSet, Mechanism, Needs, PortConfig, QueueConfig, QueueLimit,
+    Report, Resources, Switch, Verdict,
 };
 use hitless_wire::{BitRate, PortId, QueueId, Time};
 
-use super::world::{ELSEWHERE, OUT, World, packet};
+use super::world::{ELSEWHERE, IN, OUT, harness, packet};
 
 /// Answers the same to every refusal, and writes down what it was told.
 struct Answers {
     verdict: Verdict,
     cut_to_bytes: Option<u32>,
     watched: Vec<PortId>,
-    told: Rc<RefCell<Vec<(DropReason, PortId, bool)>>>,
+    told: Arc<Mutex<Vec<(DropReason, PortId, bool)>>>,
 }
 
 impl Mechanism for Answers {
-    fn subscriptions(&mut self, _: &[usize]) -> Subscriptions {
-        let hooks = self.watched.iter().map(|&port| (port, HookSet::REFUSED)).collect();
+    fn needs(&mut self, _: &[usize]) -> Needs {
+        let hooks = self.watched.iter().map(|&port| (port, HookSet::TM_DROP)).collect();
         // A second queue of the congested port.
         let second = QueueConfig::normal(QueueLimit::Packets(2)).with_priority(200);
-        Subscriptions { hooks, queues: vec![(OUT, second)], ..Subscriptions::default() }
+        Needs { hooks, queues: vec![(OUT, second)], ..Needs::default() }
     }
     fn report(&self, _: Time) -> Report {
         Report::new("answers")
@@ -32,8 +32,8 @@ impl Mechanism for Answers {
     fn resources(&self) -> Resources {
         Resources::new("answers")
     }
-    fn refused<E: Environment>(&mut self, reason: DropReason, context: &mut Context<'_, E>) -> Verdict {
-        self.told.borrow_mut().push((reason, context.port(), context.is_last_try()));
+    fn on_tm_drop(&mut self, reason: DropReason, context: &mut Context<'_>) -> Verdict {
+        self.told.lock().expect("no other thread").push((reason, context.port(), context.is_last_try()));
         if let Some(bytes) = self.cut_to_bytes {
             context.packet().frame_bytes = bytes;
         }
@@ -42,7 +42,7 @@ impl Mechanism for Answers {
 }
 
 struct Outcome {
-    world: World,
+    harness: Harness,
     told: Vec<(DropReason, PortId, bool)>,
 }
 
@@ -52,17 +52,18 @@ fn burst(verdict: Verdict, cut_to_bytes: Option<u32>, watched: &[PortId], buffer
 }
 
 fn burst_for(answers: Vec<(Verdict, Option<u32>)>, watched: &[PortId], buffer: BufferPolicy) -> Outcome {
-    let told = Rc::default();
+    let told = Arc::default();
     let mechanism =
-        |(verdict, cut_to_bytes)| Answers { verdict, cut_to_bytes, watched: watched.to_vec(), told: Rc::clone(&told) };
-    let mechanisms = answers.into_iter().map(mechanism).collect();
+        |(verdict, cut_to_bytes)| Answers { verdict, cut_to_bytes, watched: watched.to_vec(), told: Arc::clone(&told) };
+    let mechanisms =
+        answers.into_iter().map(mechanism).map(|answers| Box::new(answers) as Box<dyn Mechanism>).collect();
     let port = PortConfig::fifo(BitRate::from_gbps(10), 20, QueueConfig::normal(QueueLimit::Packets(3)));
-    let mut switch = Switch::new(Architecture::tofino_like(), vec![port; 3], buffer, mechanisms);
-    let mut world = World::default();
-    (0..6).for_each(|number| world.arrive(&mut switch, Time::ZERO, packet(number, 1_000)));
-    world.finish(&mut switch);
-    let told = told.take();
-    Outcome { world, told }
+    let switch = Switch::new(Architecture::tofino_like(), vec![port; 3], buffer, mechanisms);
+    let mut harness = harness(switch);
+    (0..6).for_each(|_| harness.arrive(Time::ZERO, IN, packet(1_000)));
+    harness.finish();
+    let told = std::mem::take(&mut *told.lock().expect("no other thread"));
+    Outcome { harness, told }
 }
 
 const fn forward(port: PortId, queue: u8) -> Verdict {
@@ -73,7 +74,7 @@ const fn forward(port: PortId, queue: u8) -> Verdict {
 fn a_refused_packet_ends_unless_the_mechanism_sends_it_elsewhere() {
     let outcome = burst(Verdict::Continue, None, &[OUT], BufferPolicy::Static);
     let lost: Vec<_> = (3..6).map(|number| (number, DropReason::QueueFull)).collect();
-    assert_eq!((outcome.world.sent_by(OUT), outcome.world.ended), (vec![0, 1, 2], lost));
+    assert_eq!((outcome.harness.left_by(OUT), outcome.harness.ended()), (vec![0, 1, 2], lost));
     assert_eq!(outcome.told, [(DropReason::QueueFull, OUT, false); 3]);
 }
 
@@ -81,8 +82,8 @@ fn a_refused_packet_ends_unless_the_mechanism_sends_it_elsewhere() {
 fn what_is_forwarded_is_sent_by_the_other_port_and_not_lost() {
     for watched in [&[OUT][..], &[OUT, ELSEWHERE]] {
         let outcome = burst(forward(ELSEWHERE, 0), None, watched, BufferPolicy::Static);
-        assert_eq!((outcome.world.sent_by(OUT), outcome.world.sent_by(ELSEWHERE)), (vec![0, 1, 2], vec![3, 4, 5]));
-        assert_eq!(outcome.world.ended, []);
+        assert_eq!((outcome.harness.left_by(OUT), outcome.harness.left_by(ELSEWHERE)), (vec![0, 1, 2], vec![3, 4, 5]));
+        assert_eq!(outcome.harness.ended(), []);
         assert_eq!(outcome.told.len(), 3);
     }
 }
@@ -91,11 +92,9 @@ fn what_is_forwarded_is_sent_by_the_other_port_and_not_lost() {
 fn a_packet_may_be_cut_for_a_queue_that_goes_first() {
     let outcome = burst(forward(OUT, 1), Some(64), &[OUT], BufferPolicy::Static);
     // The first is in transmission. The queue of the cut ones takes two.
-    assert_eq!(
-        (outcome.world.sent_by(OUT), outcome.world.sent_bytes),
-        (vec![0, 3, 4, 1, 2], vec![1_000, 64, 64, 1_000, 1_000])
-    );
-    assert_eq!(outcome.world.ended, [(5, DropReason::QueueFull)]);
+    let left_bytes: Vec<_> = outcome.harness.world.left.iter().map(|left| left.packet.frame_bytes).collect();
+    assert_eq!((outcome.harness.left_by(OUT), left_bytes), (vec![0, 3, 4, 1, 2], vec![1_000, 64, 64, 1_000, 1_000]));
+    assert_eq!(outcome.harness.ended(), [(5, DropReason::QueueFull)]);
     let last = (DropReason::QueueFull, OUT, true);
     assert_eq!((outcome.told.len(), outcome.told.last()), (4, Some(&last)), "it is told that the last try failed");
 }
@@ -103,7 +102,7 @@ fn a_packet_may_be_cut_for_a_queue_that_goes_first() {
 #[test]
 fn a_packet_that_is_sent_back_to_the_full_queue_ends_at_its_second_refusal() {
     let outcome = burst(forward(OUT, 0), None, &[OUT], BufferPolicy::Static);
-    assert_eq!(outcome.world.ended.len(), 3);
+    assert_eq!(outcome.harness.ended().len(), 3);
     let last_tries = outcome.told.iter().filter(|(.., is_last_try)| *is_last_try).count();
     assert_eq!((outcome.told.len(), last_tries), (6, 3));
 }
@@ -111,14 +110,14 @@ fn a_packet_that_is_sent_back_to_the_full_queue_ends_at_its_second_refusal() {
 #[test]
 fn a_packet_may_end_for_another_reason() {
     let outcome = burst(Verdict::Drop(DropReason::Mechanism), None, &[OUT], BufferPolicy::Static);
-    assert!(outcome.world.ended.iter().all(|&(_, reason)| reason == DropReason::Mechanism));
+    assert!(outcome.harness.ended().iter().all(|&(_, reason)| reason == DropReason::Mechanism));
 }
 
 #[test]
 fn of_several_mechanisms_all_are_told_and_the_first_decision_counts() {
     let answers = vec![(Verdict::Continue, None), (forward(ELSEWHERE, 0), None), (forward(OUT, 1), None)];
     let outcome = burst_for(answers, &[OUT], BufferPolicy::Static);
-    assert_eq!(outcome.world.sent_by(ELSEWHERE), [3, 4, 5]);
+    assert_eq!(outcome.harness.left_by(ELSEWHERE), [3, 4, 5]);
     assert_eq!(outcome.told.len(), 9);
 }
 
@@ -127,7 +126,7 @@ fn the_shared_buffer_gets_back_what_a_cut_packet_had_and_takes_what_it_has() {
     // One packet of 1,000 B is in transmission, one waits; for a third the buffer has no room.
     let buffer = BufferPolicy::Shared { capacity_bytes: 1_200, alpha: 8.0 };
     let outcome = burst(forward(OUT, 1), Some(64), &[OUT], buffer);
-    assert_eq!(outcome.world.sent_by(OUT), [0, 2, 3, 1]);
+    assert_eq!(outcome.harness.left_by(OUT), [0, 2, 3, 1]);
     assert_eq!(outcome.told[0], (DropReason::BufferFull, OUT, false));
-    assert_eq!(outcome.world.ended.len(), 2);
+    assert_eq!(outcome.harness.ended().len(), 2);
 }

@@ -1,7 +1,7 @@
 //! CUBIC (RFC 9438): the window grows along a cubic of the time since the last reduction.
 
+use super::api::{AckEvent, CongestionControl, Window};
 use super::hystart::{Hystart, HystartConfig};
-use super::{AckEvent, CongestionControl, Window};
 use hitless_wire::{Duration, Time};
 
 /// Parameters of CUBIC.
@@ -27,7 +27,7 @@ impl Default for CubicConfig {
 
 /// CUBIC's state; windows in segments.
 #[derive(Clone, Debug)]
-pub(in super::super) struct Cubic {
+pub(in crate::transport::tcp) struct Cubic {
     aggressiveness: f64,
     decrease_factor: f64,
     fast_convergence: bool,
@@ -120,10 +120,11 @@ impl Cubic {
     }
 
     fn avoid_congestion(&mut self, window: &mut Window, event: &AckEvent, bytes: u64) {
-        let segment_bytes = window.segment_bytes as f64;
-        let segments = (window.congestion_bytes as f64 + self.fraction_bytes) / segment_bytes;
-        let next_bytes = self.next_window(segments, event, bytes as f64 / segment_bytes) * segment_bytes;
-        let growth_bytes = (next_bytes - window.congestion_bytes as f64).max(0.0);
+        let mss_bytes = window.mss_bytes as f64;
+        let segments = (window.cwnd_bytes as f64 + self.fraction_bytes) / mss_bytes;
+        let next_bytes = self.next_window(segments, event, bytes as f64 / mss_bytes) * mss_bytes;
+        let growth_bytes = (next_bytes - window.cwnd_bytes as f64).max(0.0);
+        debug_assert!(growth_bytes.is_finite(), "a window of {next_bytes} bytes");
         self.fraction_bytes = growth_bytes - growth_bytes.floor();
         window.grow(growth_bytes as u64);
     }
@@ -135,11 +136,11 @@ impl CongestionControl for Cubic {
         if window.in_slow_start() {
             let growth = match &mut self.hystart {
                 // RFC 9406 is for the first slow start only, whose threshold is unset.
-                Some(hystart) if window.threshold_bytes == u64::MAX => hystart.growth_bytes(event),
+                Some(hystart) if window.ssthresh_bytes == u64::MAX => hystart.growth_bytes(event),
                 _ => Some(bytes),
             };
             let Some(growth) = growth else {
-                window.threshold_bytes = window.congestion_bytes;
+                window.ssthresh_bytes = window.cwnd_bytes;
                 return;
             };
             bytes = window.slow_start(growth);
@@ -150,28 +151,28 @@ impl CongestionControl for Cubic {
     }
 
     /// RFC 9438, sections 4.6 and 4.7.
-    fn threshold_on_loss(&mut self, window: &Window) -> u64 {
-        let segments = window.congestion_bytes as f64 / window.segment_bytes as f64;
+    fn ssthresh_on_loss(&mut self, window: &Window) -> u64 {
+        let segments = window.cwnd_bytes as f64 / window.mss_bytes as f64;
         let beta = self.decrease_factor;
         let shrinking = self.fast_convergence && segments < self.maximum;
         self.maximum = if shrinking { segments * (1.0 + beta) / 2.0 } else { segments };
         self.prior = segments;
         self.epoch = None;
-        window.threshold((window.congestion_bytes as f64 * beta) as u64)
+        window.clamp_ssthresh((window.cwnd_bytes as f64 * beta) as u64)
     }
 
     /// RFC 9438, section 4.8.
-    fn threshold_on_timeout(&mut self, window: &Window) -> u64 {
+    fn ssthresh_on_rto(&mut self, window: &Window) -> u64 {
         self.after_timeout = true;
-        self.threshold_on_loss(window)
+        self.ssthresh_on_loss(window)
     }
 
     /// RFC 9438, section 4.2: the epoch does not include times when the application limits the rate.
-    fn resumed(&mut self, _window: &mut Window, _now: Time, idle: Duration) {
+    fn on_restart(&mut self, _window: &mut Window, _now: Time, idle: Duration) {
         self.epoch = self.epoch.map(|epoch| epoch + idle);
     }
 
-    fn undone(&mut self, _window: &mut Window) {
+    fn on_undo(&mut self, _window: &mut Window) {
         self.maximum = self.maximum.max(self.prior);
         self.epoch = None;
         self.after_timeout = false;
@@ -199,7 +200,7 @@ mod tests {
     const SEGMENT: f64 = 1_448.0;
 
     fn event(now: Time, rtt: Duration) -> AckEvent {
-        AckEvent { now, delivered_bytes: 1_448, acknowledged: 0, next: 0, rtt, echo: false }
+        AckEvent { now, delivered_bytes: 1_448, snd_una: 0, snd_nxt: 0, rtt, ece: false }
     }
 
     #[test]
@@ -216,18 +217,18 @@ mod tests {
     fn the_window_follows_the_curve_of_rfc_9438() {
         let config = CubicConfig { reno_friendly: false, ..CubicConfig::default() };
         let mut cubic = Cubic::new(config);
-        let mut window = Window::new(&TcpConfig::default());
-        window.congestion_bytes = 144_800;
-        window.threshold_bytes = cubic.threshold_on_loss(&window);
-        assert_eq!(window.threshold_bytes, 101_360);
-        window.congestion_bytes = window.threshold_bytes;
+        let mut window = Window::new(&TcpConfig::default().window());
+        window.cwnd_bytes = 144_800;
+        window.ssthresh_bytes = cubic.ssthresh_on_loss(&window);
+        assert_eq!(window.ssthresh_bytes, 101_360);
+        window.cwnd_bytes = window.ssthresh_bytes;
         let rtt = Duration::from_ms(10);
         let mut now = Time::ZERO;
         let mut samples = Vec::new();
         for round in 0..=600 {
-            (0..window.congestion_bytes / 1_448).for_each(|_| cubic.increase(&mut window, &event(now, rtt)));
+            (0..window.cwnd_bytes / 1_448).for_each(|_| cubic.increase(&mut window, &event(now, rtt)));
             if round % 100 == 0 {
-                samples.push((now, window.congestion_bytes as f64 / SEGMENT));
+                samples.push((now, window.cwnd_bytes as f64 / SEGMENT));
             }
             now += rtt;
         }
@@ -243,17 +244,17 @@ mod tests {
     #[test]
     fn a_short_round_trip_grows_like_reno() {
         let mut cubic = Cubic::new(CubicConfig::default());
-        let mut window = Window::new(&TcpConfig::default());
-        window.congestion_bytes = 1_448 * 20;
-        window.threshold_bytes = cubic.threshold_on_loss(&window);
-        window.congestion_bytes = window.threshold_bytes;
+        let mut window = Window::new(&TcpConfig::default().window());
+        window.cwnd_bytes = 1_448 * 20;
+        window.ssthresh_bytes = cubic.ssthresh_on_loss(&window);
+        window.cwnd_bytes = window.ssthresh_bytes;
         let rtt = Duration::from_us(30);
-        let segments = |window: &Window| window.congestion_bytes as f64 / SEGMENT;
+        let segments = |window: &Window| window.cwnd_bytes as f64 / SEGMENT;
         let mut now = Time::ZERO;
         let mut grow = |window: &mut Window, rounds| {
             for _ in 0..rounds {
                 // Exactly one window per round: W_est counts segments over cwnd.
-                let mut bytes = window.congestion_bytes;
+                let mut bytes = window.cwnd_bytes;
                 while bytes > 0 {
                     let delivered_bytes = bytes.min(1_448);
                     cubic.increase(window, &AckEvent { delivered_bytes, ..event(now, rtt) });
@@ -274,21 +275,21 @@ mod tests {
     #[test]
     fn fast_convergence_remembers_less_when_the_window_shrinks() {
         let mut cubic = Cubic::new(CubicConfig::default());
-        let mut window = Window::new(&TcpConfig::default());
-        window.congestion_bytes = 144_800;
-        cubic.threshold_on_loss(&window);
+        let mut window = Window::new(&TcpConfig::default().window());
+        window.cwnd_bytes = 144_800;
+        cubic.ssthresh_on_loss(&window);
         assert_eq!(cubic.maximum, 100.0);
-        window.congestion_bytes = 72_400;
-        cubic.threshold_on_loss(&window);
+        window.cwnd_bytes = 72_400;
+        cubic.ssthresh_on_loss(&window);
         assert_eq!(cubic.maximum, 42.5);
     }
 
     #[test]
     fn after_a_timeout_the_curve_starts_on_its_plateau() {
         let mut cubic = Cubic::new(CubicConfig::default());
-        let mut window = Window::new(&TcpConfig::default());
-        window.threshold_bytes = cubic.threshold_on_timeout(&window);
-        window.congestion_bytes = window.threshold_bytes;
+        let mut window = Window::new(&TcpConfig::default().window());
+        window.ssthresh_bytes = cubic.ssthresh_on_rto(&window);
+        window.cwnd_bytes = window.ssthresh_bytes;
         cubic.increase(&mut window, &event(Time(1), Duration::from_us(30)));
         assert_eq!((cubic.plateau_s, cubic.maximum), (0.0, 7.0));
     }

@@ -1,16 +1,17 @@
 //! DCTCP (RFC 8257): the window shrinks in proportion to the fraction of marked bytes.
 
-use super::{AckEvent, AdditiveIncrease, CongestionControl, Window};
+use super::api::{AckEvent, AdditiveIncrease, CongestionControl, Window};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// When DCTCP's estimate of the fraction of marked bytes moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum DctcpEstimate {
-    /// At the end of each window (RFC 8257, section 3.3, step 4).
+    /// At the end of each window (RFC 8257, section 3.3).
     EachWindow,
-    /// At the first echo after the end of a window: the windows in between count as one, and a time without marks
-    /// leaves the estimate as it is. So it is in the simulators of Vertigo (Abdous et al., CoNEXT 2021) and of
-    /// Practical Packet Deflection: each echo moves the estimate by a sixteenth at most, and the first ones nearly halve
-    /// the window.
+    /// At the first echo after the end of a window, so that a time without marks leaves it as it is: as in the
+    /// simulators of Vertigo and of Practical Packet Deflection.
     AtEchoes,
 }
 
@@ -33,7 +34,7 @@ impl Default for DctcpConfig {
 
 /// DCTCP's state.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Dctcp {
+pub(in crate::transport::tcp) struct Dctcp {
     avoidance: AdditiveIncrease,
     /// DCTCP.BytesAcked.
     acknowledged_bytes: u64,
@@ -69,7 +70,9 @@ impl Dctcp {
     /// RFC 8257, section 3.3, steps 5 to 8; once per window.
     fn end_window(&mut self, next: u64) {
         let fraction = self.marked_bytes as f64 / self.acknowledged_bytes as f64;
+        debug_assert!(self.marked_bytes <= self.acknowledged_bytes, "more marked than acknowledged");
         self.alpha = self.alpha * (1.0 - self.gain) + self.gain * fraction;
+        debug_assert!((0.0..=1.0).contains(&self.alpha), "alpha {}", self.alpha);
         self.window_end = next;
         self.acknowledged_bytes = 0;
         self.marked_bytes = 0;
@@ -78,16 +81,16 @@ impl Dctcp {
 
 impl CongestionControl for Dctcp {
     #[inline]
-    fn acknowledged(&mut self, event: &AckEvent) {
+    fn on_ack(&mut self, event: &AckEvent) {
         // RFC 8257, section 3.3, steps 2 and 3.
         self.acknowledged_bytes += event.delivered_bytes;
-        if event.echo {
+        if event.ece {
             self.marked_bytes += event.delivered_bytes;
         }
         // Step 4. A window of nothing delivered says nothing.
-        let is_due = event.echo || self.estimate == DctcpEstimate::EachWindow;
-        if is_due && event.acknowledged > self.window_end && self.acknowledged_bytes > 0 {
-            self.end_window(event.next);
+        let is_due = event.ece || self.estimate == DctcpEstimate::EachWindow;
+        if is_due && event.snd_una > self.window_end && self.acknowledged_bytes > 0 {
+            self.end_window(event.snd_nxt);
         }
     }
 
@@ -102,18 +105,18 @@ impl CongestionControl for Dctcp {
     }
 
     /// RFC 8257, section 3.4: a loss is answered as by conventional TCP.
-    fn threshold_on_loss(&mut self, window: &Window) -> u64 {
-        window.threshold(window.congestion_bytes / 2)
+    fn ssthresh_on_loss(&mut self, window: &Window) -> u64 {
+        window.clamp_ssthresh(window.cwnd_bytes / 2)
     }
 
     /// RFC 8257, section 3.3, step 9: cwnd * (1 - alpha / 2).
-    fn threshold_on_echo(&mut self, window: &Window) -> u64 {
-        let cut_bytes = (window.congestion_bytes as f64 * self.alpha * 0.5) as u64;
-        window.threshold(window.congestion_bytes - cut_bytes)
+    fn ssthresh_on_ece(&mut self, window: &Window) -> u64 {
+        let cut_bytes = (window.cwnd_bytes as f64 * self.alpha * 0.5) as u64;
+        window.clamp_ssthresh(window.cwnd_bytes - cut_bytes)
     }
 
     /// A cut by alpha does not stand for the halving that a loss asks for.
-    fn loss_adds_to_echo(&self) -> bool {
+    fn loss_reduces_after_ece(&self) -> bool {
         true
     }
 }
@@ -124,10 +127,10 @@ mod tests {
     use crate::transport::tcp::config::TcpConfig;
     use hitless_wire::{Duration, Time};
 
-    fn acknowledge(dctcp: &mut Dctcp, acknowledged: u64, echo: bool) {
+    fn acknowledge(dctcp: &mut Dctcp, acknowledged: u64, ece: bool) {
         // The next window ends on the tenth packet from here.
         let (now, next, rtt) = (Time(acknowledged), acknowledged + 9_500, Duration::from_us(30));
-        dctcp.acknowledged(&AckEvent { now, delivered_bytes: 1_000, acknowledged, next, rtt, echo });
+        dctcp.on_ack(&AckEvent { now, delivered_bytes: 1_000, snd_una: acknowledged, snd_nxt: next, rtt, ece });
     }
 
     #[test]
@@ -163,12 +166,12 @@ mod tests {
 
     #[test]
     fn the_window_shrinks_by_half_of_alpha() {
-        let mut window = Window::new(&TcpConfig::dctcp());
-        window.congestion_bytes = 100_000;
+        let mut window = Window::new(&TcpConfig::dctcp().window());
+        window.cwnd_bytes = 100_000;
         for (alpha, threshold) in [(0.0, 100_000), (0.1, 95_000), (0.5, 75_000), (1.0, 50_000)] {
             let mut dctcp = Dctcp::new(DctcpConfig { initial_alpha: alpha, ..DctcpConfig::default() });
-            assert_eq!(dctcp.threshold_on_echo(&window), threshold, "alpha {alpha}");
-            assert_eq!(dctcp.threshold_on_loss(&window), 50_000);
+            assert_eq!(dctcp.ssthresh_on_ece(&window), threshold, "alpha {alpha}");
+            assert_eq!(dctcp.ssthresh_on_loss(&window), 50_000);
         }
     }
 }

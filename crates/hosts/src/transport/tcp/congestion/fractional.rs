@@ -1,8 +1,7 @@
 //! A window that may hold less than a segment: then packets leave with a gap of a round-trip time divided by it (Swift,
 //! section 3.4).
 
-use super::Window;
-use crate::transport::tcp::config::TcpConfig;
+use super::api::{Window, WindowConfig};
 use hitless_wire::{Duration, Time};
 
 /// The window of Swift and of Bolt, and the round-trip time by which it is spaced.
@@ -21,7 +20,7 @@ pub(super) struct FractionalWindow {
 
 impl FractionalWindow {
     /// The window of a new connection, never below `minimum_segments`.
-    pub fn new(config: &TcpConfig, minimum_segments: f64, rtt_gain: f64) -> Self {
+    pub fn new(config: &WindowConfig, minimum_segments: f64, rtt_gain: f64) -> Self {
         let segments = Window::new(config).segments();
         Self { segments, rtt: Duration::ZERO, undo_segments: 0.0, minimum_segments, rtt_gain }
     }
@@ -54,9 +53,10 @@ impl FractionalWindow {
     /// Keeps it between its bounds, and gives it to `window`, which packets are counted against: at least a segment,
     /// which the gap then spaces.
     pub fn bound(&mut self, window: &mut Window) {
-        let most = window.maximum_bytes as f64 / window.segment_bytes as f64;
+        let most = window.max_cwnd_bytes as f64 / window.mss_bytes as f64;
         self.segments = self.segments.max(self.minimum_segments).min(most);
-        window.congestion_bytes = self.whole_bytes(window).max(window.segment_bytes);
+        debug_assert!(self.segments.is_finite() && self.segments > 0.0, "a window of {} segments", self.segments);
+        window.cwnd_bytes = self.whole_bytes(window).max(window.mss_bytes);
     }
 
     /// The least time from one packet to the next.
@@ -66,10 +66,10 @@ impl FractionalWindow {
 
     /// The window as it is, also below a segment.
     pub fn bytes(&self, window: &Window) -> u64 {
-        if self.segments < 1.0 { self.whole_bytes(window) } else { window.congestion_bytes }
+        if self.segments < 1.0 { self.whole_bytes(window) } else { window.cwnd_bytes }
     }
 
     fn whole_bytes(&self, window: &Window) -> u64 {
-        (self.segments * window.segment_bytes as f64) as u64
+        (self.segments * window.mss_bytes as f64) as u64
     }
 }

@@ -1,6 +1,6 @@
 //! HyStart++ (RFC 9406): leaves slow start when the round-trip time rises, before packets are lost.
 
-use super::AckEvent;
+use super::api::AckEvent;
 use hitless_wire::Duration;
 
 /// Parameters of HyStart++ (RFC 9406, section 4.3, whose values are for the Internet).
@@ -77,7 +77,7 @@ impl Hystart {
         if self.samples >= self.config.samples {
             self.compare_rounds();
         }
-        let done = event.acknowledged > self.round_end && self.end_round(event.next);
+        let done = event.snd_una > self.round_end && self.end_round(event.snd_nxt);
         match self.phase {
             _ if done => None,
             Phase::Standard => Some(event.delivered_bytes),
@@ -120,7 +120,14 @@ mod tests {
     fn round(hystart: &mut Hystart, number: u64, rtt: Duration) -> Vec<Option<u64>> {
         let event = |packet: u64| {
             let acknowledged = number * 100 + packet;
-            AckEvent { now: Time(1), delivered_bytes: 8, acknowledged, next: (number + 1) * 100, rtt, echo: false }
+            AckEvent {
+                now: Time(1),
+                delivered_bytes: 8,
+                snd_una: acknowledged,
+                snd_nxt: (number + 1) * 100,
+                rtt,
+                ece: false,
+            }
         };
         (1..=20).map(|packet| hystart.growth_bytes(&event(packet))).collect()
     }
@@ -141,7 +148,7 @@ mod tests {
         let mut hystart = Hystart::new(HystartConfig::default());
         round(&mut hystart, 0, Duration::from_ms(20));
         round(&mut hystart, 1, Duration::from_ms(30));
-        let resumed = round(&mut hystart, 2, Duration::from_ms(20));
-        assert_eq!(resumed[19], Some(8));
+        let on_restart = round(&mut hystart, 2, Duration::from_ms(20));
+        assert_eq!(on_restart[19], Some(8));
     }
 }

@@ -1,10 +1,10 @@
 //! Slow start and congestion avoidance of RFC 5681.
 
-use super::{AckEvent, AdditiveIncrease, CongestionControl, Window};
+use super::api::{AckEvent, AdditiveIncrease, CongestionControl, Window};
 
 /// NewReno's state.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in super::super) struct NewReno {
+pub(in crate::transport::tcp) struct NewReno {
     avoidance: AdditiveIncrease,
 }
 
@@ -19,8 +19,8 @@ impl CongestionControl for NewReno {
     }
 
     /// RFC 5681, equation 4, with the window in place of the flight: growth only happens when the flight fills it.
-    fn threshold_on_loss(&mut self, window: &Window) -> u64 {
-        window.threshold(window.congestion_bytes / 2)
+    fn ssthresh_on_loss(&mut self, window: &Window) -> u64 {
+        window.clamp_ssthresh(window.cwnd_bytes / 2)
     }
 }
 
@@ -28,58 +28,58 @@ impl CongestionControl for NewReno {
 mod tests {
     use super::super::AckEvent;
     use super::*;
-    use crate::transport::tcp::config::{TcpConfig, WindowGrowth};
+    use crate::transport::tcp::{TcpConfig, WindowGrowth};
     use hitless_wire::{Duration, Time};
 
     fn delivered(bytes: u64) -> AckEvent {
         let rtt = Duration::from_us(30);
-        AckEvent { now: Time(1), delivered_bytes: bytes, acknowledged: bytes, next: bytes, rtt, echo: false }
+        AckEvent { now: Time(1), delivered_bytes: bytes, snd_una: bytes, snd_nxt: bytes, rtt, ece: false }
     }
 
     #[test]
     fn slow_start_doubles_a_window_and_avoidance_adds_a_segment() {
-        let mut window = Window::new(&TcpConfig::default());
+        let mut window = Window::new(&TcpConfig::default().window());
         let mut reno = NewReno::default();
-        window.threshold_bytes = 20 * 1_448;
+        window.ssthresh_bytes = 20 * 1_448;
         (0..10).for_each(|_| reno.increase(&mut window, &delivered(1_448)));
-        assert_eq!(window.congestion_bytes, 20 * 1_448);
+        assert_eq!(window.cwnd_bytes, 20 * 1_448);
         (0..20).for_each(|_| reno.increase(&mut window, &delivered(1_448)));
-        assert_eq!(window.congestion_bytes, 21 * 1_448);
+        assert_eq!(window.cwnd_bytes, 21 * 1_448);
     }
 
     /// RFC 5681, section 3.1, equations 2 and 3: an acknowledgement counts once, whatever it acknowledges.
     #[test]
     fn by_the_acknowledgement_slow_start_adds_a_segment_and_avoidance_its_part_of_the_window() {
         let config = TcpConfig { window_growth: WindowGrowth::PerAck, mss_bytes: 1_000, ..TcpConfig::default() };
-        let mut window = Window::new(&config);
+        let mut window = Window::new(&config.window());
         let mut reno = NewReno::default();
-        window.threshold_bytes = 11_500;
+        window.ssthresh_bytes = 11_500;
         // (bytes acknowledged, window afterwards); slow start may pass the threshold by less than a segment.
         let table = [(400, 10_400), (5_000, 11_400), (1_000, 12_400), (1_000, 12_480), (9_000, 12_560), (0, 12_560)];
         for (bytes, after) in table {
             reno.increase(&mut window, &delivered(bytes));
-            assert_eq!(window.congestion_bytes, after, "after {bytes}");
+            assert_eq!(window.cwnd_bytes, after, "after {bytes}");
         }
         // Of a window of more bytes than the square of a segment has, one byte is added.
-        (window.congestion_bytes, window.threshold_bytes) = (2_000_000, 0);
+        (window.cwnd_bytes, window.ssthresh_bytes) = (2_000_000, 0);
         reno.increase(&mut window, &delivered(1_000));
-        assert_eq!(window.congestion_bytes, 2_000_001);
+        assert_eq!(window.cwnd_bytes, 2_000_001);
     }
 
     #[test]
     fn loss_halves_but_not_below_two_segments() {
-        let mut window = Window::new(&TcpConfig::default());
+        let mut window = Window::new(&TcpConfig::default().window());
         let mut reno = NewReno::default();
-        assert_eq!(reno.threshold_on_loss(&window), 5 * 1_448);
-        window.congestion_bytes = 3 * 1_448;
-        assert_eq!(reno.threshold_on_loss(&window), 2 * 1_448);
+        assert_eq!(reno.ssthresh_on_loss(&window), 5 * 1_448);
+        window.cwnd_bytes = 3 * 1_448;
+        assert_eq!(reno.ssthresh_on_loss(&window), 2 * 1_448);
     }
 
     #[test]
     fn the_maximum_caps_growth() {
         let config = TcpConfig { max_window_bytes: Some(15_000), ..TcpConfig::default() };
-        let mut window = Window::new(&config);
+        let mut window = Window::new(&config.window());
         NewReno::default().increase(&mut window, &delivered(100_000));
-        assert_eq!(window.congestion_bytes, 15_000);
+        assert_eq!(window.cwnd_bytes, 15_000);
     }
 }

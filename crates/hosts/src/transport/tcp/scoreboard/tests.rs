@@ -56,17 +56,17 @@ fn the_pipe_counts_losses_out_and_retransmissions_in() {
     sack(&mut scoreboard, 1, &[(4, 7)]);
     scoreboard.detect_by_count(3);
     assert_eq!(scoreboard.pipe_bytes(), 3 * SEGMENT);
-    let (number, segment) = scoreboard.first_unrepaired().unwrap();
+    let (number, segment) = scoreboard.next_retransmission().unwrap();
     assert_eq!((number, segment.start()), (1, SEGMENT));
     scoreboard.retransmitted(number, at(60));
     assert_eq!(scoreboard.pipe_bytes(), 4 * SEGMENT);
-    assert_eq!(scoreboard.first_unrepaired().unwrap().0, 2);
+    assert_eq!(scoreboard.next_retransmission().unwrap().0, 2);
     scoreboard.forget_losses();
-    assert_eq!((scoreboard.pipe_bytes(), scoreboard.first_unrepaired().is_none()), (7 * SEGMENT, true));
+    assert_eq!((scoreboard.pipe_bytes(), scoreboard.next_retransmission().is_none()), (7 * SEGMENT, true));
     scoreboard.mark_lost_on_timeout(None, at(70));
     assert_eq!(scoreboard.pipe_bytes(), 0);
     sack(&mut scoreboard, 10, &[]);
-    assert!(scoreboard.is_clean() && !scoreboard.has_unrepaired());
+    assert!(scoreboard.is_in_order() && !scoreboard.has_pending_retransmissions());
     assert_eq!((scoreboard.pipe_bytes(), scoreboard.outstanding_bytes()), (0, 0));
 }
 
@@ -79,18 +79,18 @@ fn a_retransmission_answered_too_soon_does_not_count_as_newest() {
         scoreboard.retransmitted(0, at(sent_us));
         let mut delivery = Delivery::new(at(50), Duration::from_us(10), u32::MAX >> 1);
         scoreboard.acknowledge(SEGMENT, &mut delivery);
-        assert_eq!((delivery.newest_end, delivery.repeated), (newest, true), "sent at {sent_us} us");
+        assert_eq!((delivery.newest_end, delivery.retransmitted), (newest, true), "sent at {sent_us} us");
     }
 }
 
 #[test]
 fn without_sack_duplicates_stand_for_segments_above_the_gap() {
     let mut scoreboard = ten();
-    (0..3).for_each(|_| assert_eq!(scoreboard.count_duplicate(SEGMENT), SEGMENT));
+    (0..3).for_each(|_| assert_eq!(scoreboard.count_dupack(SEGMENT), SEGMENT));
     scoreboard.mark_first_original_lost();
     assert_eq!(scoreboard.pipe_bytes(), 6 * SEGMENT);
     // The repaired gap and the three counted: only the gap is news.
     let mut delivery = delivery();
-    scoreboard.acknowledge_counted(4 * SEGMENT, &mut delivery);
+    scoreboard.acknowledge_without_sack(4 * SEGMENT, &mut delivery);
     assert_eq!((delivery.bytes, scoreboard.pipe_bytes()), (SEGMENT, 6 * SEGMENT));
 }

@@ -1,29 +1,30 @@
 //! What to send, and whether the windows allow it.
 
-use super::{CongestionState, Connection, Probe, TcpSender};
+use super::TcpSender;
+use super::loss_detection::Probe;
 use crate::transport::Outgoing;
-use crate::transport::tcp::congestion::CongestionControl;
+use crate::transport::tcp::congestion::{CongestionControl, CongestionState};
 use crate::transport::tcp::delivery::Timestamp;
-use crate::transport::tcp::scoreboard::Segment;
+use crate::transport::tcp::segment::Segment;
 use hitless_wire::{Ecn, TcpFlags, TcpHeader, Time, Transport};
 
 impl TcpSender {
     /// Shows the next packet to `put`; sets the timer when there is none.
     #[inline(always)]
     pub(super) fn transmit<T>(&mut self, now: Time, put: impl FnOnce(&Outgoing) -> T) -> Option<T> {
-        if !self.plain {
-            return self.transmit_unusual(now).as_ref().map(put);
+        if !self.fast_path.new_data {
+            return self.transmit_slow(now).as_ref().map(put);
         }
-        if self.unsent_bytes > 0 {
-            let payload_bytes = self.unsent_bytes.min(self.window.segment_bytes);
+        if !self.send_buffer.is_empty() {
+            let payload_bytes = self.send_buffer.next_payload_bytes();
             if self.windows_have_room(payload_bytes) {
                 if self.scoreboard.is_full() {
-                    return self.transmit_unusual(now).as_ref().map(put);
+                    return self.transmit_slow(now).as_ref().map(put);
                 }
                 return Some(put(&self.send_new(payload_bytes, now)));
             }
         }
-        if self.timer_stale {
+        if self.timer.is_stale {
             self.set_timer(now);
         }
         None
@@ -32,18 +33,18 @@ impl TcpSender {
     /// The long way of [`Self::transmit`]: what goes before new data, and whole bursts.
     #[cold]
     #[inline(never)]
-    fn transmit_unusual(&mut self, now: Time) -> Option<Outgoing> {
+    fn transmit_slow(&mut self, now: Time) -> Option<Outgoing> {
         if self.scoreboard.is_full() {
             self.scoreboard.grow();
         }
         self.pacer.forget_waiting();
-        let is_established = self.connection == Connection::Established;
-        let probe = if is_established && self.probe_due { self.transmit_probe(now) } else { None };
+        let is_established = self.handshake.is_established();
+        let probe = if is_established && self.loss.probe_due { self.transmit_probe(now) } else { None };
         let outgoing = if !is_established {
             self.transmit_syn(now)
         } else if probe.is_some() {
             probe
-        } else if self.scoreboard.has_unrepaired() {
+        } else if self.scoreboard.has_pending_retransmissions() {
             self.transmit_lost(now)
         } else {
             self.transmit_new(now)
@@ -52,23 +53,23 @@ impl TcpSender {
             Some(outgoing) => self.charge_pacing(now, outgoing),
             None => self.pacer.end_burst(),
         }
-        if outgoing.is_none() && self.timer_stale {
+        if outgoing.is_none() && self.timer.is_stale {
             self.set_timer(now);
         }
-        self.plain = self.connection == Connection::Established
-            && !self.probe_due
-            && !self.scoreboard.has_unrepaired()
+        self.fast_path.new_data = self.handshake.is_established()
+            && !self.loss.probe_due
+            && !self.scoreboard.has_pending_retransmissions()
             && self.config.segments_per_burst.is_none()
-            && !self.is_paced();
+            && !self.congestion.is_paced();
         outgoing
     }
 
     fn transmit_new(&mut self, now: Time) -> Option<Outgoing> {
-        let payload_bytes = self.unsent_bytes.min(self.window.segment_bytes);
+        let payload_bytes = self.send_buffer.next_payload_bytes();
         if payload_bytes == 0 || !self.may_send_burst(payload_bytes) || !self.may_send_new(payload_bytes, now) {
             return None;
         }
-        self.burst_bytes = self.burst_bytes.saturating_sub(payload_bytes);
+        self.send_buffer.burst_bytes = self.send_buffer.burst_bytes.saturating_sub(payload_bytes);
         Some(self.send_new_noted(payload_bytes, now))
     }
 
@@ -79,14 +80,14 @@ impl TcpSender {
 
     /// Whether the pacing lets a packet go; else the timer will wake the sender.
     fn pacing_lets_go(&mut self, now: Time) -> bool {
-        let gap = self.algorithm.packet_gap();
-        self.pacer.hold_until(gap.map_or(Time::ZERO, |gap| self.last_sent_at + gap));
+        let gap = self.congestion.algorithm.packet_gap();
+        self.pacer.hold_until(gap.map_or(Time::ZERO, |gap| self.send_buffer.last_sent_at + gap));
         let lets_go = self.pacer.lets_go(now);
         if !lets_go {
-            self.timer_stale = true;
+            self.timer.is_stale = true;
             if gap.is_some() {
                 // A window below a segment holds back by its gap.
-                self.limited_until = self.scoreboard.next();
+                self.congestion.cwnd_limited_until = self.scoreboard.snd_nxt();
             }
         }
         lets_go
@@ -95,60 +96,60 @@ impl TcpSender {
     /// Whether both windows have room for a new segment, and it need not wait for acknowledgements.
     #[inline]
     fn windows_have_room(&mut self, payload_bytes: u64) -> bool {
-        if payload_bytes < self.nagle_bytes && self.scoreboard.segments() > 0 {
+        if self.send_buffer.waits_for_acks(payload_bytes, self.scoreboard.segments()) {
             return false;
         }
-        if self.scoreboard.pipe_bytes() + payload_bytes > self.window.congestion_bytes {
-            self.limited_until = self.scoreboard.next();
+        if self.scoreboard.pipe_bytes() + payload_bytes > self.congestion.window.cwnd_bytes {
+            self.congestion.cwnd_limited_until = self.scoreboard.snd_nxt();
             return false;
         }
         self.peer_has_room(payload_bytes)
     }
 
-    /// Whether a burst is under way or may begin; what Linux's tcp_tso_should_defer decides. One begins when a whole one
-    /// fits the window, or when a third of the window is free, and then takes all that is free.
+    /// Whether a burst is under way or may begin; what Linux's tcp_tso_should_defer decides. One begins when a whole
+    /// one fits the window, or when a third of the window is free, and then takes all that is free.
     fn may_send_burst(&mut self, payload_bytes: u64) -> bool {
         let Some(segments) = self.segments_per_burst() else { return true };
-        if self.burst_bytes >= payload_bytes {
+        if self.send_buffer.burst_bytes >= payload_bytes {
             return true;
         }
-        let (pipe_bytes, window_bytes) = (self.scoreboard.pipe_bytes(), self.window.congestion_bytes);
-        let whole_bytes = (segments * self.window.segment_bytes).min(self.unsent_bytes);
+        let (pipe_bytes, window_bytes) = (self.scoreboard.pipe_bytes(), self.congestion.window.cwnd_bytes);
+        let whole_bytes = (segments * self.congestion.window.mss_bytes).min(self.send_buffer.unsent_bytes());
         let wanted_bytes = whole_bytes.min((window_bytes / 3).max(payload_bytes));
-        let recovering = matches!(self.state, CongestionState::Recovery | CongestionState::Loss);
+        let recovering = self.reduction.is_recovering();
         let room_bytes = window_bytes.saturating_sub(pipe_bytes);
         if !recovering && pipe_bytes > 0 && room_bytes < wanted_bytes {
-            self.limited_until = self.scoreboard.next();
+            self.congestion.cwnd_limited_until = self.scoreboard.snd_nxt();
             return false;
         }
-        self.burst_bytes = whole_bytes.min(room_bytes).max(payload_bytes);
+        self.send_buffer.burst_bytes = whole_bytes.min(room_bytes).max(payload_bytes);
         true
     }
 
     #[inline]
     fn peer_has_room(&self, payload_bytes: u64) -> bool {
-        self.scoreboard.outstanding_bytes() + payload_bytes <= u64::from(self.peer_window_bytes)
+        self.send_buffer.fits_receive_window(self.scoreboard.outstanding_bytes(), payload_bytes)
     }
 
     #[inline]
     pub(super) fn send_new(&mut self, payload_bytes: u64, now: Time) -> Outgoing {
-        let sequence = self.scoreboard.next();
+        let sequence = self.scoreboard.snd_nxt();
         if self.scoreboard.segments() == 0 {
             // RFC 6298, section 5.1: the timer runs from the first segment in flight.
-            self.timeout_base = now;
+            self.timer.rto_base = now;
         }
         self.scoreboard.push(payload_bytes as u16, now);
-        self.unsent_bytes -= payload_bytes;
+        self.send_buffer.take(payload_bytes);
         let mut flags = TcpFlags::ACK;
-        if self.unsent_bytes == 0 {
+        if self.send_buffer.is_empty() {
             flags = flags.with(self.flags_of_last());
         }
-        if self.reduction_to_report {
-            self.reduction_to_report = false;
+        if self.reduction.cwr_due {
+            self.reduction.cwr_due = false;
             flags = flags.with(TcpFlags::CWR);
         }
         let ecn = if self.config.ecn { Ecn::Capable } else { Ecn::NotCapable };
-        let remaining_bytes = Some(self.unsent_bytes + payload_bytes);
+        let remaining_bytes = Some(self.send_buffer.unsent_bytes() + payload_bytes);
         self.segment(sequence, payload_bytes as u16, flags, ecn, now, remaining_bytes)
     }
 
@@ -164,48 +165,45 @@ impl TcpSender {
         remaining_bytes: Option<u64>,
     ) -> Outgoing {
         self.statistics.packets_sent += 1;
-        self.last_sent_at = now;
-        self.timer_stale = true;
-        self.prr.sent(u64::from(payload_bytes));
+        self.send_buffer.last_sent_at = now;
+        self.timer.is_stale = true;
+        self.reduction.prr.sent(u64::from(payload_bytes));
         let frame_bytes = self.config.data_frame_bytes(payload_bytes);
         let timestamp = Timestamp::at(now).0;
-        let congestion_option =
-            if self.tells_switches { self.algorithm.data_option(&self.window, remaining_bytes) } else { 0 };
+        let congestion_option = self.congestion.data_option(remaining_bytes);
         let header = TcpHeader { sequence, timestamp, payload_bytes, flags, congestion_option, ..TcpHeader::default() };
         Outgoing { transport: Transport::Tcp(header), frame_bytes, ecn }
     }
 
     /// The first lost segment, if the window has room.
     fn transmit_lost(&mut self, now: Time) -> Option<Outgoing> {
-        let (number, segment) = self.scoreboard.first_unrepaired()?;
-        let has_room = self.scoreboard.pipe_bytes() + u64::from(segment.payload_bytes) <= self.window.congestion_bytes;
-        if !has_room && !self.repair_at_once {
-            self.limited_until = self.scoreboard.next();
+        let (number, segment) = self.scoreboard.next_retransmission()?;
+        let has_room =
+            self.scoreboard.pipe_bytes() + u64::from(segment.payload_bytes) <= self.congestion.window.cwnd_bytes;
+        if !has_room && !self.reduction.retransmit_at_once {
+            self.congestion.cwnd_limited_until = self.scoreboard.snd_nxt();
             return None;
         }
         if !self.pacing_lets_go(now) {
             return None;
         }
-        self.repair_at_once = false;
+        self.reduction.retransmit_at_once = false;
         Some(self.send_again(number, &segment, now))
     }
 
     fn send_again(&mut self, number: u64, segment: &Segment, now: Time) -> Outgoing {
         // RFC 6582, section 3.2, and RFC 6675, section 5, restart the timer at a fast retransmit; RFC 5681 does not.
-        let keeps_timer = self.is_reno() && self.state == CongestionState::Recovery;
+        let keeps_timer = self.is_reno() && self.reduction.state == CongestionState::Recovery;
         if self.scoreboard.is_first(number) && !keeps_timer {
-            self.timeout_base = now;
+            self.timer.rto_base = now;
         }
         self.note_sent(number, now);
         self.scoreboard.retransmitted(number, now);
         self.statistics.packets_retransmitted += 1;
-        if let Some(undo) = &mut self.undo {
-            undo.retransmission.get_or_insert((Timestamp::at(now), segment.end));
-            undo.unreported_bytes += u64::from(segment.payload_bytes);
-        }
+        self.reduction.note_retransmission(segment, now);
         // RFC 3168, section 6.1.5: retransmissions are not ECN-capable; with DCTCP everything is, as in Linux.
         let ecn = if self.config.precise_ecn() { Ecn::Capable } else { Ecn::NotCapable };
-        let is_last = self.unsent_bytes == 0 && segment.end == self.scoreboard.next();
+        let is_last = self.send_buffer.is_empty() && segment.end == self.scoreboard.snd_nxt();
         let flags = if is_last { TcpFlags::ACK.with(self.flags_of_last()) } else { TcpFlags::ACK };
         self.segment(segment.start(), segment.payload_bytes, flags, ecn, now, None)
     }
@@ -215,11 +213,11 @@ impl TcpSender {
         if self.config.close.is_some() { TcpFlags::PSH.with(TcpFlags::FIN) } else { TcpFlags::PSH }
     }
 
-    /// A tail loss probe (RFC 8985, section 7.3): new data if there is any, else the last segment; none when that has arrived
-    /// while the probe waited for its turn.
+    /// A tail loss probe (RFC 8985, section 7.3): new data if there is any, else the last segment; none when that has
+    /// arrived while the probe waited for its turn.
     fn transmit_probe(&mut self, now: Time) -> Option<Outgoing> {
-        self.probe_due = false;
-        let payload_bytes = self.unsent_bytes.min(self.window.segment_bytes);
+        self.loss.probe_due = false;
+        let payload_bytes = self.send_buffer.next_payload_bytes();
         let retransmission = payload_bytes == 0 || !self.peer_has_room(payload_bytes);
         let outgoing = if retransmission {
             let (number, segment) = self.scoreboard.last()?;
@@ -227,20 +225,18 @@ impl TcpSender {
         } else {
             self.send_new_noted(payload_bytes, now)
         };
-        self.probe = Some(Probe { end: self.scoreboard.next(), retransmission });
+        self.loss.probe = Some(Probe { end: self.scoreboard.snd_nxt(), retransmission });
         self.statistics.tail_loss_probes += 1;
-        self.timeout_base = now;
+        self.timer.rto_base = now;
         Some(outgoing)
     }
 
     /// The SYN, if one is due.
     fn transmit_syn(&mut self, now: Time) -> Option<Outgoing> {
-        let Connection::SynSent { due, sent_at, .. } = &mut self.connection else { return None };
-        if !*due {
+        if !self.handshake.take_syn(now) {
             return None;
         }
-        (*due, *sent_at) = (false, now);
-        self.timer_stale = true;
+        self.timer.is_stale = true;
         let timestamp = Timestamp::at(now).0;
         let header = TcpHeader { timestamp, flags: TcpFlags::SYN, ..TcpHeader::default() };
         // Linux sends an ECN-capable SYN when the algorithm needs ECN.

@@ -11,25 +11,26 @@ impl TcpSender {
     pub(super) fn note_loss(&mut self, header: &TcpHeader) {
         if header.flags.contains(TcpFlags::LOSS) {
             let bytes = self.scoreboard.mark_named_lost(header.sequence, Timestamp(header.timestamp));
-            self.prr.left(bytes);
+            self.reduction.prr.left(bytes);
         }
     }
 
     /// The same, by an acknowledgement that another has overtaken, which says nothing else of use.
     pub(super) fn note_overtaken_loss(&mut self, now: Time, header: &TcpHeader) {
         self.note_loss(header);
-        let acknowledged = self.scoreboard.acknowledged();
-        let next = self.scoreboard.next();
-        let event = AckEvent { now, delivered_bytes: 0, acknowledged, next, rtt: Duration::ZERO, echo: false };
+        let acknowledged = self.scoreboard.snd_una();
+        let next = self.scoreboard.snd_nxt();
+        let event =
+            AckEvent { now, delivered_bytes: 0, snd_una: acknowledged, snd_nxt: next, rtt: Duration::ZERO, ece: false };
         self.reduce(&event, 0);
-        self.go_on_after_loss(header);
-        self.judge_order();
+        self.keep_cwnd_open(header);
+        self.reopen_fast_path();
     }
 
     /// When nothing is left in the network no acknowledgement will come that could open the window.
-    pub(super) fn go_on_after_loss(&mut self, header: &TcpHeader) {
+    pub(super) fn keep_cwnd_open(&mut self, header: &TcpHeader) {
         if header.flags.contains(TcpFlags::LOSS) && self.scoreboard.pipe_bytes() == 0 {
-            self.window.congestion_bytes = self.window.congestion_bytes.max(self.window.segment_bytes);
+            self.congestion.window.cwnd_bytes = self.congestion.window.cwnd_bytes.max(self.congestion.window.mss_bytes);
         }
     }
 }

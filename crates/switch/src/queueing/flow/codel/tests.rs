@@ -1,7 +1,8 @@
 use hitless_engine::PacketHandle;
 
-use super::super::{Entry, FlowKey};
+use super::super::FlowKey;
 use super::*;
+use crate::queueing::Entry;
 
 const CONFIG: CodelConfig = CodelConfig {
     target: Duration::from_ms(5),

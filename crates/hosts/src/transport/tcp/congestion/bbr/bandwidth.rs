@@ -56,7 +56,9 @@ impl Bandwidth {
         while self.samples.back().is_some_and(|&(_, smaller)| smaller <= bytes_per_second) {
             self.samples.pop_back();
         }
+        debug_assert!(bytes_per_second.is_finite() && bytes_per_second >= 0.0, "a rate of {bytes_per_second}");
         self.samples.push_back((self.round, bytes_per_second));
+        debug_assert!(self.samples.iter().is_sorted_by(|before, after| before.1 > after.1), "samples rise");
         while self.samples.front().is_some_and(|&(round, _)| round + WINDOW_ROUNDS < self.round) {
             self.samples.pop_front();
         }
@@ -100,7 +102,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_largest_of_ten_rounds_is_that_of_a_full_search(rates in prop::collection::vec((1u64..100, any::<bool>()), 1..80)) {
+        fn the_largest_of_ten_rounds_is_that_of_a_full_search(
+            rates in prop::collection::vec((1u64..100, any::<bool>()), 1..80),
+        ) {
             let (mut bandwidth, mut all) = (Bandwidth::default(), Vec::new());
             for (delivered, (rate, ends_round)) in (1..).zip(rates) {
                 let prior = if ends_round { bandwidth.next_round_delivered_bytes } else { 0 };

@@ -1,31 +1,10 @@
-//! The states of BBR and the gains that belong to them (draft, section 4.3).
+//! What BBR does in each of its states, and the gains that belong to them (draft, section 4.3).
 
-use super::{Bbr, ModelEvent, Window};
+use super::mode::Mode;
+use super::state::Bbr;
+use crate::transport::tcp::congestion::api::{AckSample, Window};
 use hitless_engine::draws;
 use hitless_wire::{Duration, Time};
-
-/// BBR.state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mode {
-    /// The rate doubles in each round trip until the bottleneck's is found.
-    Startup,
-    /// The queue that startup made is drained.
-    Drain,
-    /// The cycle of gains around 1.
-    ProbeBandwidth {
-        /// BBR.cycle_index.
-        phase: usize,
-        /// BBR.cycle_stamp.
-        since: Time,
-    },
-    /// The flight is drained to measure the round-trip time.
-    ProbeRtt {
-        /// BBR.probe_rtt_done_stamp: set when the flight is small.
-        until: Option<Time>,
-        /// BBR.probe_rtt_round_done.
-        round_is_over: bool,
-    },
-}
 
 /// Gains of the pace, one for each round-trip time (draft, section 4.3.4.1).
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
@@ -59,7 +38,7 @@ impl Bbr {
     }
 
     /// Draft, section 4.3.2.2: BBRCheckFullPipe.
-    pub(super) fn check_full_pipe(&mut self, event: &ModelEvent) {
+    pub(super) fn check_full_pipe(&mut self, event: &AckSample) {
         let says_nothing = event.sample.is_none_or(|sample| sample.app_limited);
         if self.pipe_is_full || !self.bandwidth.round_starts() || says_nothing {
             return;
@@ -74,7 +53,7 @@ impl Bbr {
     }
 
     /// Draft, section 4.3.3: BBRCheckDrain.
-    pub(super) fn check_drain(&mut self, event: &ModelEvent) {
+    pub(super) fn check_drain(&mut self, event: &AckSample) {
         if self.mode == Mode::Startup && self.pipe_is_full {
             self.mode = Mode::Drain;
         }
@@ -91,14 +70,14 @@ impl Bbr {
     }
 
     /// Draft, section 4.3.4.3: BBRCheckCyclePhase.
-    pub(super) fn update_cycle(&mut self, event: &ModelEvent) {
+    pub(super) fn update_cycle(&mut self, event: &AckSample) {
         let Mode::ProbeBandwidth { phase, since } = self.mode else { return };
         if self.phase_is_over(CYCLE[phase], event.now.saturating_since(since), event) {
             self.mode = Mode::ProbeBandwidth { phase: (phase + 1) % CYCLE.len(), since: event.now };
         }
     }
 
-    fn phase_is_over(&self, gain: f64, lasted: Duration, event: &ModelEvent) -> bool {
+    fn phase_is_over(&self, gain: f64, lasted: Duration, event: &AckSample) -> bool {
         let is_full_length = lasted > self.rtprop;
         if gain > 1.0 {
             // Long enough to fill what the gain asks for, unless that loses packets.
@@ -112,7 +91,7 @@ impl Bbr {
     }
 
     /// Draft, sections 4.1.2.3 and 4.3.5: BBRUpdateRTprop and BBRCheckProbeRTT.
-    pub(super) fn update_rtprop(&mut self, window: &mut Window, event: &ModelEvent) {
+    pub(super) fn update_rtprop(&mut self, window: &mut Window, event: &AckSample) {
         let is_known = self.rtprop != Duration::MAX;
         let is_stale = is_known && event.now.saturating_since(self.rtprop_at) > self.config.rtprop_window;
         if event.rtt > Duration::ZERO && (event.rtt <= self.rtprop || is_stale) {
@@ -130,12 +109,12 @@ impl Bbr {
     }
 
     /// Draft, section 4.3.5: BBRHandleProbeRTT.
-    fn hold_flight_down(&mut self, window: &mut Window, event: &ModelEvent) {
+    fn hold_flight_down(&mut self, window: &mut Window, event: &AckSample) {
         let Mode::ProbeRtt { until, round_is_over } = &mut self.mode else { return };
         if until.is_none() {
-            if event.flight_bytes <= Self::smallest_window(self.segment_bytes) {
+            if event.flight_bytes <= Self::smallest_window(self.mss_bytes) {
                 *until = Some(event.now + self.config.probe_rtt_duration);
-                self.bandwidth.end_round_after(event.delivered_in_all_bytes);
+                self.bandwidth.end_round_after(event.total_delivered_bytes);
             }
             return;
         }
@@ -152,7 +131,7 @@ impl Bbr {
             return;
         }
         self.rtprop_at = now;
-        window.congestion_bytes = window.congestion_bytes.max(self.saved_window_bytes);
+        window.cwnd_bytes = window.cwnd_bytes.max(self.saved_window_bytes);
         if self.pipe_is_full {
             self.enter_probe_bandwidth(now);
         } else {

@@ -1,6 +1,11 @@
+use super::mode::Mode;
 use super::*;
-use crate::transport::tcp::config::CongestionControlConfig;
+use crate::transport::tcp::TcpConfig;
+use crate::transport::tcp::congestion::{
+    AckSample, CongestionControl, CongestionControlConfig, CongestionState, Window,
+};
 use crate::transport::tcp::delivery_rate::RateSample;
+use hitless_wire::{Duration, Time};
 use proptest::prelude::*;
 
 const SEGMENT: u64 = 1_000;
@@ -30,19 +35,24 @@ impl Bench {
         let CongestionControlConfig::Bbr(bbr) = config.congestion_control else {
             unreachable!("the configuration of BBR")
         };
-        Self { bbr: Bbr::new(bbr, &config), window: Window::new(&config), now_us: 0, delivered_bytes: 0 }
+        Self {
+            bbr: Bbr::new(bbr, &config.window(), config.segments_per_burst),
+            window: Window::new(&config.window()),
+            now_us: 0,
+            delivered_bytes: 0,
+        }
     }
 
     /// What one round trip brings: a segment acknowledged, at a sample of `rate`, with `flight` segments on the way.
-    fn event(&mut self, rate: u64, flight: u64) -> ModelEvent {
+    fn event(&mut self, rate: u64, flight: u64) -> AckSample {
         self.now_us += 101;
         let prior = self.delivered_bytes;
         self.delivered_bytes += SEGMENT;
-        ModelEvent {
+        AckSample {
             now: at(self.now_us),
             state: CongestionState::Open,
             delivered_bytes: SEGMENT,
-            delivered_in_all_bytes: self.delivered_bytes,
+            total_delivered_bytes: self.delivered_bytes,
             lost_bytes: 0,
             prior_flight_bytes: flight * SEGMENT,
             flight_bytes: flight * SEGMENT,
@@ -54,16 +64,16 @@ impl Bench {
                 prior_delivered_bytes: prior,
                 app_limited: false,
             }),
-            limited: true,
+            cwnd_limited: true,
             hops: 0,
             increases: 0,
-            acknowledged: 0,
-            next: 0,
+            snd_una: 0,
+            snd_nxt: 0,
         }
     }
 
-    fn follow(&mut self, event: &ModelEvent) {
-        self.bbr.follow(&mut self.window, event);
+    fn follow(&mut self, event: &AckSample) {
+        self.bbr.on_ack_sample(&mut self.window, event);
     }
 
     fn round(&mut self, rate: u64, flight: u64) {
@@ -168,8 +178,8 @@ fn the_first_round_trip_of_a_recovery_conserves_packets_and_the_window_comes_bac
     while !matches!(bench.bbr.mode, Mode::ProbeBandwidth { phase: 2, .. }) {
         bench.round(SLOW, 9);
     }
-    bench.window.congestion_bytes = 20 * SEGMENT;
-    assert_eq!(bench.bbr.threshold_on_loss(&bench.window), u64::MAX, "the threshold means nothing");
+    bench.window.cwnd_bytes = 20 * SEGMENT;
+    assert_eq!(bench.bbr.ssthresh_on_loss(&bench.window), u64::MAX, "the threshold means nothing");
     // (state, in flight, lost, of the same round trip, window in segments after it)
     use CongestionState::{Open, Recovery};
     let table = [
@@ -189,7 +199,7 @@ fn the_first_round_trip_of_a_recovery_conserves_packets_and_the_window_comes_bac
         }
         bench.bbr.config.ack_aggregation = false;
         bench.follow(&event);
-        assert_eq!(bench.window.congestion_bytes / SEGMENT, window, "step {step}");
+        assert_eq!(bench.window.cwnd_bytes / SEGMENT, window, "step {step}");
     }
     assert_eq!(bench.bbr.saved_window_bytes, 20 * SEGMENT);
 }
@@ -198,14 +208,14 @@ fn the_first_round_trip_of_a_recovery_conserves_packets_and_the_window_comes_bac
 fn a_recovery_in_startup_gives_the_window_back_as_it_was() {
     let mut bench = Bench::new();
     bench.round(SLOW, 4);
-    bench.window.congestion_bytes = 20 * SEGMENT;
-    bench.bbr.threshold_on_loss(&bench.window);
+    bench.window.cwnd_bytes = 20 * SEGMENT;
+    bench.bbr.ssthresh_on_loss(&bench.window);
     // (state, window in segments after it): 9 in flight and one delivered; then the old window, and no growth beyond
     // the target of 2.885 x 2 segments and room.
     for (state, window) in [(CongestionState::Recovery, 10), (CongestionState::Open, 20)] {
-        let event = ModelEvent { state, ..bench.event(SLOW, 9) };
-        bench.follow(&ModelEvent { delivered_in_all_bytes: 20 * SEGMENT, ..event });
-        assert_eq!(bench.window.congestion_bytes / SEGMENT, window, "{state:?}");
+        let event = AckSample { state, ..bench.event(SLOW, 9) };
+        bench.follow(&AckSample { total_delivered_bytes: 20 * SEGMENT, ..event });
+        assert_eq!(bench.window.cwnd_bytes / SEGMENT, window, "{state:?}");
     }
 }
 
@@ -233,14 +243,14 @@ fn before_the_first_round_trip_the_pace_is_the_window_in_a_millisecond() {
 #[test]
 fn a_stale_round_trip_time_is_measured_anew_with_four_segments_in_flight() {
     let mut bench = Bench::cruising();
-    bench.window.congestion_bytes = 20 * SEGMENT;
+    bench.window.cwnd_bytes = 20 * SEGMENT;
     bench.now_us += 10_000_000;
     let mut late = bench.event(SLOW, 20);
     late.rtt = RTT * 3;
     bench.follow(&late);
     assert_eq!((bench.state(), bench.bbr.rtprop), (BbrState::ProbeRtt, RTT * 3));
-    assert_eq!(bench.window.congestion_bytes, 4 * SEGMENT);
-    assert!(bench.bbr.limits_like_an_application());
+    assert_eq!(bench.window.cwnd_bytes, 4 * SEGMENT);
+    assert!(bench.bbr.is_app_limited());
     // The 200 ms count from when the flight is small.
     bench.now_us += 300_000;
     bench.round(SLOW, 5);
@@ -251,7 +261,7 @@ fn a_stale_round_trip_time_is_measured_anew_with_four_segments_in_flight() {
     bench.now_us += 1_000;
     bench.round(SLOW, 4);
     assert_eq!(bench.state(), BbrState::ProbeBandwidth);
-    assert!(bench.window.congestion_bytes > 4 * SEGMENT, "{}", bench.window.congestion_bytes);
+    assert!(bench.window.cwnd_bytes > 4 * SEGMENT, "{}", bench.window.cwnd_bytes);
 }
 
 #[test]
@@ -262,7 +272,7 @@ fn a_pause_does_not_drain_the_flight_and_the_pace_is_the_rate_after_it() {
     }
     bench.now_us += 20_000_000;
     let Bench { bbr, window, now_us, .. } = &mut bench;
-    bbr.resumed(window, at(*now_us), Duration::from_seconds(20));
+    bbr.on_restart(window, at(*now_us), Duration::from_seconds(20));
     let rate = bench.bbr.pacing_rate().expect("BBR paces").as_bps() as f64;
     assert!((rate / (SLOW as f64 * 8.0 * 0.99) - 1.0).abs() < 1e-6, "{rate}");
     bench.round(SLOW, 1);
@@ -274,14 +284,14 @@ proptest! {
     fn whatever_is_acknowledged_the_window_and_the_pace_stay_sane(
         rounds in prop::collection::vec((1u64..1_000_000_000, 0u64..200, 0u64..5, 0usize..4, 1u64..20_000_000), 1..200),
     ) {
-        use CongestionState::{Loss, Open, Recovery, Reduction};
+        use CongestionState::{Cwr, Loss, Open, Recovery};
         let mut bench = Bench::new();
         for (rate, flight, lost, state, gap_us) in rounds {
             bench.now_us += gap_us;
             let mut event = bench.event(rate, flight);
-            (event.state, event.lost_bytes) = ([Open, Reduction, Recovery, Loss][state], lost * SEGMENT);
+            (event.state, event.lost_bytes) = ([Open, Cwr, Recovery, Loss][state], lost * SEGMENT);
             bench.follow(&event);
-            prop_assert!(bench.window.congestion_bytes >= SEGMENT);
+            prop_assert!(bench.window.cwnd_bytes >= SEGMENT);
             prop_assert!(bench.bbr.pacing_rate().is_some());
             prop_assert!(bench.bbr.rtprop <= RTT);
         }

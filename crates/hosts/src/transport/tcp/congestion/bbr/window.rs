@@ -1,10 +1,9 @@
 //! How much may be in flight (draft, section 4.2.3).
 
-use super::{Bbr, ModelEvent, Window};
-use crate::transport::tcp::sender::CongestionState;
+use super::mode::Mode;
+use super::state::Bbr;
+use crate::transport::tcp::congestion::api::{AckSample, CongestionState, Window};
 use hitless_wire::Duration;
-
-use super::modes::Mode;
 
 /// Segments in flight at least, so that delayed acknowledgements do not stop the flow (BBRMinPipeCwnd).
 const SMALLEST_SEGMENTS: u64 = 4;
@@ -15,14 +14,14 @@ const MOST_AGGREGATION: Duration = Duration::from_ms(100);
 
 impl Bbr {
     /// The smallest window.
-    pub(super) fn smallest_window(segment_bytes: u64) -> u64 {
-        SMALLEST_SEGMENTS * segment_bytes
+    pub(super) fn smallest_window(mss_bytes: u64) -> u64 {
+        SMALLEST_SEGMENTS * mss_bytes
     }
 
     /// Rate times round-trip time, times `gain`.
     fn product_bytes(&self, gain: f64) -> u64 {
         if self.rtprop == Duration::MAX {
-            return INITIAL_SEGMENTS * self.segment_bytes;
+            return INITIAL_SEGMENTS * self.mss_bytes;
         }
         (gain * self.bytes_per_second() * self.rtprop.as_seconds()).ceil() as u64
     }
@@ -30,9 +29,9 @@ impl Bbr {
     /// Draft, section 4.2.3.2: BBRInflight, in whole segments. Room for what is released together, three times: in the
     /// sending host, in the receiving host, and on its way; an even number, for receivers that acknowledge every other.
     fn quantised(&self, bytes: u64) -> u64 {
-        let segments = bytes.div_ceil(self.segment_bytes) + 3 * self.quantum_segments();
+        let segments = bytes.div_ceil(self.mss_bytes) + 3 * self.quantum_segments();
         let probe = if self.probes_up() { 2 } else { 0 };
-        (segments.next_multiple_of(2) + probe) * self.segment_bytes
+        (segments.next_multiple_of(2) + probe) * self.mss_bytes
     }
 
     /// What is in flight at `gain`.
@@ -48,72 +47,71 @@ impl Bbr {
         self.aggregation.most_bytes().min(most as u64)
     }
 
-    pub(super) fn update_bandwidth(&mut self, event: &ModelEvent) {
-        self.bandwidth.update(event.sample.as_ref(), event.delivered_in_all_bytes);
+    pub(super) fn update_bandwidth(&mut self, event: &AckSample) {
+        self.bandwidth.update(event.sample.as_ref(), event.total_delivered_bytes);
         if self.bandwidth.round_starts() {
             self.conserves_packets = false;
         }
     }
 
-    pub(super) fn update_aggregation(&mut self, window: &Window, event: &ModelEvent) {
+    pub(super) fn update_aggregation(&mut self, window: &Window, event: &AckSample) {
         if event.delivered_bytes == 0 || event.sample.is_none() {
             return;
         }
         if self.bandwidth.round_starts() {
             self.aggregation.end_round();
         }
-        let (rate, window_bytes) = (self.bytes_per_second(), window.congestion_bytes);
-        self.aggregation.update(event.now, event.delivered_bytes, rate, window_bytes, self.segment_bytes);
+        let (rate, window_bytes) = (self.bytes_per_second(), window.cwnd_bytes);
+        self.aggregation.update(event.now, event.delivered_bytes, rate, window_bytes, self.mss_bytes);
     }
 
     /// Draft, section 4.2.3.4: BBRSaveCwnd.
     pub(super) fn save_window(&mut self, window: &Window) {
         let recovers = is_recovering(self.previous_state) || matches!(self.mode, Mode::ProbeRtt { .. });
         let floor_bytes = if recovers { self.saved_window_bytes } else { 0 };
-        self.saved_window_bytes = window.congestion_bytes.max(floor_bytes);
+        self.saved_window_bytes = window.cwnd_bytes.max(floor_bytes);
     }
 
     /// Draft, section 4.2.3.6: BBRSetCwnd.
-    pub(super) fn set_window(&mut self, window: &mut Window, event: &ModelEvent) {
+    pub(super) fn set_window(&mut self, window: &mut Window, event: &AckSample) {
         if event.delivered_bytes > 0 && !self.recover_or_restore(window, event) {
             self.approach_target(window, event);
         }
-        window.congestion_bytes = window.congestion_bytes.min(window.maximum_bytes);
+        window.cwnd_bytes = window.cwnd_bytes.min(window.max_cwnd_bytes);
+        debug_assert!(window.cwnd_bytes > 0, "a window of nothing");
         if matches!(self.mode, Mode::ProbeRtt { .. }) {
-            window.congestion_bytes = window.congestion_bytes.min(Self::smallest_window(self.segment_bytes));
+            window.cwnd_bytes = window.cwnd_bytes.min(Self::smallest_window(self.mss_bytes));
         }
     }
 
-    fn approach_target(&self, window: &mut Window, event: &ModelEvent) {
+    fn approach_target(&self, window: &mut Window, event: &AckSample) {
         let target_bytes = self.quantised(self.product_bytes(self.window_gain()) + self.aggregation_bytes());
-        let grown_bytes = window.congestion_bytes + event.delivered_bytes;
+        let grown_bytes = window.cwnd_bytes + event.delivered_bytes;
         if self.pipe_is_full {
-            window.congestion_bytes = grown_bytes.min(target_bytes);
-        } else if window.congestion_bytes < target_bytes
-            || event.delivered_in_all_bytes < INITIAL_SEGMENTS * self.segment_bytes
-        {
-            window.congestion_bytes = grown_bytes;
+            window.cwnd_bytes = grown_bytes.min(target_bytes);
+        } else if window.cwnd_bytes < target_bytes || event.total_delivered_bytes < INITIAL_SEGMENTS * self.mss_bytes {
+            window.cwnd_bytes = grown_bytes;
         }
-        window.congestion_bytes = window.congestion_bytes.max(Self::smallest_window(self.segment_bytes));
+        window.cwnd_bytes = window.cwnd_bytes.max(Self::smallest_window(self.mss_bytes));
     }
 
-    /// Draft, section 4.2.3.4: BBRModulateCwndForRecovery. Answers whether packets are conserved.
-    fn recover_or_restore(&mut self, window: &mut Window, event: &ModelEvent) -> bool {
+    /// Draft, section 4.2.3.4: BBRModulateCwndForRecovery. Returns whether packets are conserved.
+    fn recover_or_restore(&mut self, window: &mut Window, event: &AckSample) -> bool {
         let (before, state) = (self.previous_state, event.state);
         if event.lost_bytes > 0 {
-            window.congestion_bytes = window.congestion_bytes.saturating_sub(event.lost_bytes).max(self.segment_bytes);
+            window.cwnd_bytes = window.cwnd_bytes.saturating_sub(event.lost_bytes).max(self.mss_bytes);
         }
         if state == CongestionState::Recovery && before != CongestionState::Recovery {
             self.conserves_packets = true;
-            self.bandwidth.end_round_after(event.delivered_in_all_bytes);
-            window.congestion_bytes = event.flight_bytes + event.delivered_bytes;
+            self.bandwidth.end_round_after(event.total_delivered_bytes);
+            window.cwnd_bytes = event.flight_bytes + event.delivered_bytes;
         } else if is_recovering(before) && !is_recovering(state) {
             self.conserves_packets = false;
-            window.congestion_bytes = window.congestion_bytes.max(self.saved_window_bytes);
+            window.cwnd_bytes = window.cwnd_bytes.max(self.saved_window_bytes);
         }
         self.previous_state = state;
         if self.conserves_packets {
-            window.congestion_bytes = window.congestion_bytes.max(event.flight_bytes + event.delivered_bytes);
+            window.cwnd_bytes = window.cwnd_bytes.max(event.flight_bytes + event.delivered_bytes);
         }
         self.conserves_packets
     }

@@ -1,30 +1,32 @@
 //! Bolt (Arslan et al., NSDI 2023): switches tell the sender what to do with its window.
 //!
-//! A switch with a long queue tells the sender at once, by a packet of its own, and the window shrinks by a segment, as
-//! often as the flow's part of the queue asks for (section 3.1). A switch with bandwidth to spare, or that knows of flows
-//! about to end, leaves INC on a packet, and the window grows by a segment when it comes back (sections 3.2 and 3.3).
-//! Beside that it grows by a segment in a round-trip time. [`hitless_wire::bolt`] has what is said.
+//! A switch with a long queue tells the sender at once, by a packet of its own, and the window shrinks by a segment,
+//! as often as the flow's part of the queue asks for (section 3.1). A switch with bandwidth to spare, or that knows
+//! of flows about to end, leaves INC on a packet, and the window grows by a segment when it comes back (sections 3.2
+//! and 3.3). Beside that it grows by a segment in a round-trip time. [`hitless_wire::bolt`] has what is said.
 //!
 //! # Exceptions
-//! - When the packet that met the queue was sent, the sender looks up instead of having it echoed: a notice about a packet
-//!   that has been acknowledged meanwhile is passed over.
+//! - When the packet that met the queue was sent, the sender looks up instead of having it echoed: a notice about a
+//!   packet that has been acknowledged meanwhile is passed over.
 //! - Losses are found and repaired by TCP, not by going back to the first.
 //! - As for every control here, the window only grows while it limits the sender (RFC 7661).
 
 #[cfg(test)]
 mod tests;
 
+use super::api::{AckEvent, AckSample, CongestionControl, Window, WindowConfig};
 use super::fractional::FractionalWindow;
-use super::{AckEvent, CongestionControl, ModelEvent, Window};
-use crate::transport::tcp::config::TcpConfig;
 use hitless_wire::{BoltFlags, CongestionNotice, Duration, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// How a flow's part of the queue follows from its part of the link's rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reaction {
-    /// The queue times the share: each flow drains its part (algorithm 3).
+/// A flow's part of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BoltReaction {
+    /// The queue times the flow's part of the link's rate (algorithm 3).
     Share,
-    /// The queue divided by the share: as in the simulator of Practical Packet Deflection.
+    /// The queue divided by it, as in the simulator of Practical Packet Deflection.
     InverseShare,
 }
 
@@ -33,23 +35,24 @@ pub enum Reaction {
 pub struct BoltConfig {
     /// Segments that the window grows by in a round-trip time (section 3.1: 1).
     pub additive_increase: f64,
-    /// Least window, in segments (the authors' simulator: 15 bytes); the largest is [`TcpConfig::max_window_bytes`].
+    /// Least window, in segments (the authors' simulator: 15 bytes); the largest is
+    /// [`crate::transport::tcp::TcpConfig::max_window_bytes`].
     pub min_cwnd: f64,
     /// What of the queue a flow holds its own.
-    pub reaction: Reaction,
+    pub reaction: BoltReaction,
     /// Weight of the newest sample in the round-trip time by which the rate and gaps are computed.
     pub rtt_gain: f64,
 }
 
 impl Default for BoltConfig {
     fn default() -> Self {
-        Self { additive_increase: 1.0, min_cwnd: 0.01, reaction: Reaction::Share, rtt_gain: 0.25 }
+        Self { additive_increase: 1.0, min_cwnd: 0.01, reaction: BoltReaction::Share, rtt_gain: 0.25 }
     }
 }
 
 /// Bolt's state.
 #[derive(Clone, Debug)]
-pub(in super::super) struct Bolt {
+pub(in crate::transport::tcp) struct Bolt {
     config: BoltConfig,
     /// cwnd.
     window: FractionalWindow,
@@ -65,10 +68,10 @@ pub(in super::super) struct Bolt {
 
 impl Bolt {
     /// Bolt at the start of a connection.
-    pub fn new(bolt: BoltConfig, config: &TcpConfig) -> Self {
+    pub fn new(bolt: BoltConfig, window: &WindowConfig) -> Self {
         Self {
             config: bolt,
-            window: FractionalWindow::new(config, bolt.min_cwnd, bolt.rtt_gain),
+            window: FractionalWindow::new(window, bolt.min_cwnd, bolt.rtt_gain),
             decremented_at: None,
             halved_at: None,
             grows_after: 0,
@@ -77,15 +80,15 @@ impl Bolt {
     }
 
     /// The part of the queue that is this flow's to drain, in segments; not above all of it where shares are shares.
-    fn target(&self, notice: &CongestionNotice, segment_bytes: u64, ago: Duration) -> f64 {
-        let queued = f64::from(notice.queue_bytes) / segment_bytes as f64;
+    fn target(&self, notice: &CongestionNotice, mss_bytes: u64, ago: Duration) -> f64 {
+        let queued = f64::from(notice.queue_bytes) / mss_bytes as f64;
         // Before the first acknowledgement the time to the switch and back is all that is known.
         let rtt = if self.window.rtt == Duration::ZERO { ago } else { self.window.rtt };
-        let bytes_per_second = self.window.segments * segment_bytes as f64 / rtt.as_seconds();
+        let bytes_per_second = self.window.segments * mss_bytes as f64 / rtt.as_seconds();
         let share = (bytes_per_second * 8.0 / notice.rate.as_bps() as f64).min(1.0);
         match self.config.reaction {
-            Reaction::Share => queued * share,
-            Reaction::InverseShare => queued / share,
+            BoltReaction::Share => queued * share,
+            BoltReaction::InverseShare => queued / share,
         }
     }
 
@@ -103,27 +106,27 @@ impl CongestionControl for Bolt {
     fn increase(&mut self, _window: &mut Window, _event: &AckEvent) {}
 
     /// Algorithm 3, HandleAck.
-    fn follow(&mut self, window: &mut Window, event: &ModelEvent) {
+    fn on_ack_sample(&mut self, window: &mut Window, event: &AckSample) {
         if event.rtt != Duration::ZERO {
             self.window.note_rtt(event.rtt);
         }
         self.has_seen_ack |= event.delivered_bytes > 0;
-        if event.limited {
+        if event.cwnd_limited {
             self.window.segments += f64::from(event.increases);
         }
-        if event.acknowledged > self.grows_after {
-            self.grows_after = event.next;
-            self.window.segments += if event.limited { self.config.additive_increase } else { 0.0 };
+        if event.snd_una > self.grows_after {
+            self.grows_after = event.snd_nxt;
+            self.window.segments += if event.cwnd_limited { self.config.additive_increase } else { 0.0 };
         }
         self.window.bound(window);
     }
 
     /// Algorithm 3, HandleSrc; a window of a segment or less is halved, as in the authors' simulator.
-    fn notified(&mut self, window: &mut Window, now: Time, notice: &CongestionNotice, ago: Duration) {
+    fn on_congestion_notice(&mut self, window: &mut Window, now: Time, notice: &CongestionNotice, ago: Duration) {
         if self.window.segments <= 1.0 {
             self.window.segments /= 2.0;
         } else {
-            let interval_ps = ago.as_ps() as f64 / self.target(notice, window.segment_bytes, ago);
+            let interval_ps = ago.as_ps() as f64 / self.target(notice, window.mss_bytes, ago);
             let is_due = |last: Time| now.saturating_since(last).as_ps() as f64 >= interval_ps;
             if self.decremented_at.is_none_or(is_due) {
                 self.decremented_at = Some(now);
@@ -133,38 +136,39 @@ impl CongestionControl for Bolt {
         self.window.bound(window);
     }
 
-    /// Section 3.2: FIRST until an acknowledgement has come, LAST when the rest fits the window, which asks for no more.
+    /// Section 3.2: FIRST until an acknowledgement has come, LAST when the rest fits the window, which asks for no
+    /// more.
     fn data_option(&self, window: &Window, remaining_bytes: Option<u64>) -> u8 {
         let first = if self.has_seen_ack { BoltFlags::default() } else { BoltFlags::FIRST };
         let flags = BoltFlags::BOLT.with(first);
         let asks = match remaining_bytes {
             // A repetition asks for nothing: what it was the first time has been answered.
             None => BoltFlags::default(),
-            Some(bytes) if bytes <= window.congestion_bytes => BoltFlags::LAST,
+            Some(bytes) if bytes <= window.cwnd_bytes => BoltFlags::LAST,
             Some(_) => BoltFlags::INC,
         };
         flags.with(asks).0
     }
 
-    fn lost(&mut self, window: &mut Window, now: Time) {
+    fn on_loss(&mut self, window: &mut Window, now: Time) {
         self.halve(window, now);
     }
 
-    fn timed_out(&mut self, window: &mut Window, now: Time) {
+    fn on_rto(&mut self, window: &mut Window, now: Time) {
         self.halve(window, now);
     }
 
     /// There is no threshold. It is asked for when a reduction begins.
-    fn threshold_on_loss(&mut self, window: &Window) -> u64 {
+    fn ssthresh_on_loss(&mut self, window: &Window) -> u64 {
         self.window.remember();
-        window.threshold_bytes
+        window.ssthresh_bytes
     }
 
-    fn opened(&mut self, _window: &Window, rtt: Duration) {
+    fn on_established(&mut self, _window: &Window, rtt: Duration) {
         self.window.note_rtt(rtt);
     }
 
-    fn undone(&mut self, window: &mut Window) {
+    fn on_undo(&mut self, window: &mut Window) {
         self.window.undo(window);
     }
 
@@ -172,7 +176,7 @@ impl CongestionControl for Bolt {
         self.window.packet_gap()
     }
 
-    fn window_bytes(&self, window: &Window) -> u64 {
+    fn cwnd_bytes(&self, window: &Window) -> u64 {
         self.window.bytes(window)
     }
 }

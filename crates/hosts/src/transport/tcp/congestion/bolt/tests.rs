@@ -1,7 +1,8 @@
 //! Bolt's senders against algorithm 3, step by step.
 
 use super::*;
-use crate::transport::tcp::sender::CongestionState;
+use crate::transport::tcp::TcpConfig;
+use crate::transport::tcp::congestion::CongestionState;
 use hitless_wire::BitRate;
 use proptest::prelude::*;
 
@@ -18,23 +19,23 @@ fn at(time_ns: u64) -> Time {
 }
 
 /// `acknowledged` of `next` segments; switches let `increases` packets ask for more.
-fn event(time_ns: u64, acknowledged: u64, next: u64, increases: u8) -> ModelEvent {
-    ModelEvent {
+fn event(time_ns: u64, acknowledged: u64, next: u64, increases: u8) -> AckSample {
+    AckSample {
         now: at(time_ns),
         state: CongestionState::Open,
         delivered_bytes: MSS,
-        delivered_in_all_bytes: 0,
+        total_delivered_bytes: 0,
         lost_bytes: 0,
         prior_flight_bytes: 0,
         flight_bytes: 0,
         rtt: Duration::from_us(10),
         smoothed_rtt: None,
         sample: None,
-        limited: true,
+        cwnd_limited: true,
         hops: 0,
         increases,
-        acknowledged: acknowledged * MSS,
-        next: next * MSS,
+        snd_una: acknowledged * MSS,
+        snd_nxt: next * MSS,
     }
 }
 
@@ -43,10 +44,10 @@ fn notice(queued: u32) -> CongestionNotice {
 }
 
 /// A sender with ten segments in 10 us, which is all of the link, or `window` of them.
-fn running(window: f64, reaction: Reaction) -> (Bolt, Window) {
-    let mut bolt = Bolt::new(BoltConfig { reaction, ..BoltConfig::default() }, &tcp());
-    let mut counted = Window::new(&tcp());
-    bolt.follow(&mut counted, &ModelEvent { limited: false, ..event(0, 1, 11, 0) });
+fn running(window: f64, reaction: BoltReaction) -> (Bolt, Window) {
+    let mut bolt = Bolt::new(BoltConfig { reaction, ..BoltConfig::default() }, &tcp().window());
+    let mut counted = Window::new(&tcp().window());
+    bolt.on_ack_sample(&mut counted, &AckSample { cwnd_limited: false, ..event(0, 1, 11, 0) });
     bolt.window.segments = window;
     bolt.window.bound(&mut counted);
     (bolt, counted)
@@ -54,7 +55,7 @@ fn running(window: f64, reaction: Reaction) -> (Bolt, Window) {
 
 #[test]
 fn a_window_grows_by_one_in_a_round_trip_time_and_by_one_for_each_packet_that_kept_its_wish() {
-    let (mut bolt, mut window) = (Bolt::new(BoltConfig::default(), &tcp()), Window::new(&tcp()));
+    let (mut bolt, mut window) = (Bolt::new(BoltConfig::default(), &tcp().window()), Window::new(&tcp().window()));
     // (acknowledged, next, increases, window after it), from ten.
     let table = [
         (1, 11, 0, 11.0),
@@ -65,11 +66,11 @@ fn a_window_grows_by_one_in_a_round_trip_time_and_by_one_for_each_packet_that_ke
         (14, 26, 3, 16.0),
     ];
     for (acknowledged, next, increases, expected) in table {
-        bolt.follow(&mut window, &event(acknowledged * 100, acknowledged, next, increases));
+        bolt.on_ack_sample(&mut window, &event(acknowledged * 100, acknowledged, next, increases));
         assert_eq!(bolt.window.segments, expected, "{acknowledged} acknowledged");
-        assert_eq!(window.congestion_bytes, expected as u64 * MSS);
+        assert_eq!(window.cwnd_bytes, expected as u64 * MSS);
     }
-    bolt.follow(&mut window, &ModelEvent { limited: false, ..event(9_000, 26, 27, 2) });
+    bolt.on_ack_sample(&mut window, &AckSample { cwnd_limited: false, ..event(9_000, 26, 27, 2) });
     assert_eq!(bolt.window.segments, 16.0, "it did not limit the sender");
 }
 
@@ -77,45 +78,45 @@ fn a_window_grows_by_one_in_a_round_trip_time_and_by_one_for_each_packet_that_ke
 fn a_flow_takes_off_its_part_of_the_queue_in_the_time_to_the_switch_and_back() {
     // Half of the link and a queue of 8: 4 segments in 2 us, one each 500 ns.
     let table = [(0, true), (499, false), (501, true), (900, false), (1_100, true)];
-    let (mut bolt, mut window) = running(5.0, Reaction::Share);
+    let (mut bolt, mut window) = running(5.0, BoltReaction::Share);
     let mut expected = 5.0;
     for (time_ns, takes) in table {
         // The share follows the window; the test holds it.
         bolt.window.segments = 5.0;
-        bolt.notified(&mut window, at(20_000 + time_ns), &notice(8), Duration::from_us(2));
+        bolt.on_congestion_notice(&mut window, at(20_000 + time_ns), &notice(8), Duration::from_us(2));
         expected = if takes { 4.0 } else { 5.0 };
         assert_eq!(bolt.window.segments, expected, "after {time_ns} ns");
     }
-    assert_eq!(window.congestion_bytes, expected as u64 * MSS);
+    assert_eq!(window.cwnd_bytes, expected as u64 * MSS);
     // Divided by the share the part is 16 segments: one each 125 ns.
-    let (mut bolt, mut window) = running(5.0, Reaction::InverseShare);
+    let (mut bolt, mut window) = running(5.0, BoltReaction::InverseShare);
     for (time_ns, takes) in [(0, true), (124, false), (126, true)] {
         bolt.window.segments = 5.0;
-        bolt.notified(&mut window, at(20_000 + time_ns), &notice(8), Duration::from_us(2));
+        bolt.on_congestion_notice(&mut window, at(20_000 + time_ns), &notice(8), Duration::from_us(2));
         assert_eq!(bolt.window.segments < 5.0, takes, "after {time_ns} ns");
     }
 }
 
 #[test]
 fn a_window_of_a_segment_is_halved_by_each_notice_down_to_the_least() {
-    let (mut bolt, mut window) = running(1.5, Reaction::Share);
+    let (mut bolt, mut window) = running(1.5, BoltReaction::Share);
     let expected = [0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.01, 0.01];
     for (index, expected) in expected.into_iter().enumerate() {
-        bolt.notified(&mut window, at(100_000 * (index as u64 + 1)), &notice(3), Duration::from_us(2));
+        bolt.on_congestion_notice(&mut window, at(100_000 * (index as u64 + 1)), &notice(3), Duration::from_us(2));
         assert_eq!(bolt.window.segments, expected);
     }
     assert_eq!(bolt.packet_gap(), Some(Duration::from_ms(1)));
-    assert_eq!((window.congestion_bytes, bolt.window_bytes(&window)), (1_000, 10));
+    assert_eq!((window.cwnd_bytes, bolt.cwnd_bytes(&window)), (1_000, 10));
 }
 
 #[test]
 fn packets_are_first_until_an_acknowledgement_and_last_when_the_rest_fits_the_window() {
-    let (mut bolt, mut window) = (Bolt::new(BoltConfig::default(), &tcp()), Window::new(&tcp()));
+    let (mut bolt, mut window) = (Bolt::new(BoltConfig::default(), &tcp().window()), Window::new(&tcp().window()));
     let flags = |bolt: &Bolt, window: &Window, remaining| BoltFlags(bolt.data_option(window, remaining));
     let (bolt_and, first) = (|flags| BoltFlags::BOLT.with(flags), BoltFlags::FIRST);
     assert_eq!(flags(&bolt, &window, Some(10_001)), bolt_and(BoltFlags::INC.with(first)));
     assert_eq!(flags(&bolt, &window, Some(10_000)), bolt_and(BoltFlags::LAST.with(first)));
-    bolt.follow(&mut window, &ModelEvent { limited: false, ..event(100, 1, 10, 0) });
+    bolt.on_ack_sample(&mut window, &AckSample { cwnd_limited: false, ..event(100, 1, 10, 0) });
     assert_eq!(flags(&bolt, &window, Some(10_001)), bolt_and(BoltFlags::INC));
     assert_eq!(flags(&bolt, &window, Some(1)), bolt_and(BoltFlags::LAST));
     assert_eq!(flags(&bolt, &window, None), BoltFlags::BOLT);
@@ -123,15 +124,15 @@ fn packets_are_first_until_an_acknowledgement_and_last_when_the_rest_fits_the_wi
 
 #[test]
 fn losses_and_timeouts_take_half_once_in_a_round_trip_time() {
-    let (mut bolt, mut window) = running(8.0, Reaction::Share);
-    bolt.threshold_on_loss(&window);
-    bolt.lost(&mut window, at(50_000));
-    bolt.timed_out(&mut window, at(59_999));
-    assert_eq!((bolt.window.segments, window.congestion_bytes), (4.0, 4_000));
-    bolt.timed_out(&mut window, at(60_000));
+    let (mut bolt, mut window) = running(8.0, BoltReaction::Share);
+    bolt.ssthresh_on_loss(&window);
+    bolt.on_loss(&mut window, at(50_000));
+    bolt.on_rto(&mut window, at(59_999));
+    assert_eq!((bolt.window.segments, window.cwnd_bytes), (4.0, 4_000));
+    bolt.on_rto(&mut window, at(60_000));
     assert_eq!(bolt.window.segments, 2.0);
-    bolt.undone(&mut window);
-    assert_eq!((bolt.window.segments, window.congestion_bytes), (8.0, 8_000));
+    bolt.on_undo(&mut window);
+    assert_eq!((bolt.window.segments, window.cwnd_bytes), (8.0, 8_000));
 }
 
 proptest! {
@@ -141,7 +142,7 @@ proptest! {
         steps in prop::collection::vec((1..5_000u64, 1..100u32, 100..20_000u64), 1..100),
         start in 2..60u32,
     ) {
-        let (mut bolt, mut window) = running(f64::from(start), Reaction::Share);
+        let (mut bolt, mut window) = running(f64::from(start), BoltReaction::Share);
         let (mut expected, mut last, mut now_ns) = (f64::from(start), None::<u64>, 20_000);
         for (elapsed_ns, queued, ago_ns) in steps {
             now_ns += elapsed_ns;
@@ -154,7 +155,7 @@ proptest! {
                 last = Some(now_ns);
                 expected = (expected - 1.0).max(0.01);
             }
-            bolt.notified(&mut window, at(now_ns), &notice(queued), Duration::from_ns(ago_ns));
+            bolt.on_congestion_notice(&mut window, at(now_ns), &notice(queued), Duration::from_ns(ago_ns));
             prop_assert!((bolt.window.segments - expected).abs() < 1e-9, "{} against {expected}", bolt.window.segments);
         }
     }

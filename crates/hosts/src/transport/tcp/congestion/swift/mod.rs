@@ -19,9 +19,8 @@
 #[cfg(test)]
 mod tests;
 
+use super::api::{AckEvent, AckSample, CongestionControl, Window, WindowConfig};
 use super::fractional::FractionalWindow;
-use super::{AckEvent, CongestionControl, ModelEvent, Window};
-use crate::transport::tcp::config::TcpConfig;
 use hitless_wire::{Duration, Time};
 
 /// Parameters of Swift, by the paper's names (section 3.5, algorithm 1). It gives few values; defaults are those of the
@@ -44,7 +43,7 @@ pub struct SwiftConfig {
     pub beta: f64,
     /// max_mdf: the largest part of the window that a decrease takes (0.5).
     pub max_mdf: f64,
-    /// min_cwnd, in segments (simulator: 15 bytes); max_cwnd is [`TcpConfig::max_window_bytes`].
+    /// min_cwnd, in segments (simulator: 15 bytes); max_cwnd is [`crate::transport::tcp::TcpConfig::max_window_bytes`].
     pub min_cwnd: f64,
     /// RETX_RESET_THRESHOLD: so many timeouts in a row and more set the window to its minimum (htsim: 5).
     pub retransmit_reset_threshold: u32,
@@ -72,7 +71,7 @@ impl Default for SwiftConfig {
 
 /// Swift's state.
 #[derive(Clone, Debug)]
-pub(in super::super) struct Swift {
+pub(in crate::transport::tcp) struct Swift {
     config: SwiftConfig,
     /// alpha of section 3.5, in picoseconds.
     scale_ps: f64,
@@ -90,14 +89,14 @@ pub(in super::super) struct Swift {
 
 impl Swift {
     /// Swift at the start of a connection.
-    pub fn new(swift: SwiftConfig, config: &TcpConfig) -> Self {
+    pub fn new(swift: SwiftConfig, window: &WindowConfig) -> Self {
         let (root_min, root_max) = (swift.fs_min_cwnd.sqrt(), swift.fs_max_cwnd.sqrt());
         let scale_ps = swift.fs_range.as_ps() as f64 / (1.0 / root_min - 1.0 / root_max);
         Self {
             config: swift,
             scale_ps,
             offset_ps: -scale_ps / root_max,
-            window: FractionalWindow::new(config, swift.min_cwnd, swift.rtt_gain),
+            window: FractionalWindow::new(window, swift.min_cwnd, swift.rtt_gain),
             decreased_at: None,
             timeouts_in_a_row: 0,
             unmeasured_segments: 0.0,
@@ -134,11 +133,11 @@ impl CongestionControl for Swift {
     fn increase(&mut self, _window: &mut Window, _event: &AckEvent) {}
 
     /// Algorithm 1, on receiving an acknowledgement.
-    fn follow(&mut self, window: &mut Window, event: &ModelEvent) {
+    fn on_ack_sample(&mut self, window: &mut Window, event: &AckSample) {
         if event.delivered_bytes > 0 {
             self.timeouts_in_a_row = 0;
         }
-        self.unmeasured_segments += event.delivered_bytes as f64 / window.segment_bytes as f64;
+        self.unmeasured_segments += event.delivered_bytes as f64 / window.mss_bytes as f64;
         if event.rtt == Duration::ZERO {
             return;
         }
@@ -148,21 +147,21 @@ impl CongestionControl for Swift {
         if event.rtt >= target {
             let excess = (event.rtt - target).as_ps() as f64 / event.rtt.as_ps() as f64;
             self.decrease(event.now, (1.0 - self.config.beta * excess).max(1.0 - self.config.max_mdf));
-        } else if event.limited {
+        } else if event.cwnd_limited {
             self.increase_for(segments);
         }
         self.window.bound(window);
     }
 
     /// Algorithm 1, on fast recovery.
-    fn lost(&mut self, window: &mut Window, now: Time) {
+    fn on_loss(&mut self, window: &mut Window, now: Time) {
         self.timeouts_in_a_row = 0;
         self.decrease(now, 1.0 - self.config.max_mdf);
         self.window.bound(window);
     }
 
     /// Algorithm 1, on retransmit timeout.
-    fn timed_out(&mut self, window: &mut Window, now: Time) {
+    fn on_rto(&mut self, window: &mut Window, now: Time) {
         self.timeouts_in_a_row = self.timeouts_in_a_row.saturating_add(1);
         if self.timeouts_in_a_row >= self.config.retransmit_reset_threshold {
             if self.window.segments > self.config.min_cwnd {
@@ -176,16 +175,16 @@ impl CongestionControl for Swift {
     }
 
     /// There is no threshold. It is asked for when a reduction begins.
-    fn threshold_on_loss(&mut self, window: &Window) -> u64 {
+    fn ssthresh_on_loss(&mut self, window: &Window) -> u64 {
         self.window.remember();
-        window.threshold_bytes
+        window.ssthresh_bytes
     }
 
-    fn opened(&mut self, _window: &Window, rtt: Duration) {
+    fn on_established(&mut self, _window: &Window, rtt: Duration) {
         self.window.note_rtt(rtt);
     }
 
-    fn undone(&mut self, window: &mut Window) {
+    fn on_undo(&mut self, window: &mut Window) {
         self.window.undo(window);
     }
 
@@ -193,7 +192,7 @@ impl CongestionControl for Swift {
         self.window.packet_gap()
     }
 
-    fn window_bytes(&self, window: &Window) -> u64 {
+    fn cwnd_bytes(&self, window: &Window) -> u64 {
         self.window.bytes(window)
     }
 }

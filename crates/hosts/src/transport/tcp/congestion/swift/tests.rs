@@ -1,7 +1,8 @@
 //! Swift against its paper's formulas, written down once more in microseconds.
 
 use super::*;
-use crate::transport::tcp::sender::CongestionState;
+use crate::transport::tcp::TcpConfig;
+use crate::transport::tcp::congestion::CongestionState;
 use proptest::prelude::*;
 
 const MSS: u64 = 1_000;
@@ -22,23 +23,23 @@ fn of_deflection() -> SwiftConfig {
     }
 }
 
-fn event(time_us: u64, rtt_us: f64, segments: u64, hops: u8) -> ModelEvent {
-    ModelEvent {
+fn event(time_us: u64, rtt_us: f64, segments: u64, hops: u8) -> AckSample {
+    AckSample {
         now: Time::ZERO + Duration::from_us(time_us),
         state: CongestionState::Open,
         delivered_bytes: segments * MSS,
-        delivered_in_all_bytes: 0,
+        total_delivered_bytes: 0,
         lost_bytes: 0,
         prior_flight_bytes: 0,
         flight_bytes: 0,
         rtt: Duration((rtt_us * 1e6) as u64),
         smoothed_rtt: None,
         sample: None,
-        limited: true,
+        cwnd_limited: true,
         hops,
         increases: 0,
-        acknowledged: 0,
-        next: 0,
+        snd_una: 0,
+        snd_nxt: 0,
     }
 }
 
@@ -53,7 +54,7 @@ fn target_us(config: &SwiftConfig, window: f64, hops: u8) -> f64 {
 
 #[test]
 fn the_target_grows_with_hops_and_with_how_small_the_window_is() {
-    let mut swift = Swift::new(of_deflection(), &tcp());
+    let mut swift = Swift::new(of_deflection(), &tcp().window());
     // (window, hops, microseconds): from the base of 60 us for large windows to 300 us more at a tenth of a segment.
     let table = [
         (0.001, 0, 360.0),
@@ -73,36 +74,36 @@ fn the_target_grows_with_hops_and_with_how_small_the_window_is() {
 
 #[test]
 fn a_window_grows_by_a_segment_for_each_window_acknowledged() {
-    let (mut swift, mut window) = (Swift::new(SwiftConfig::default(), &tcp()), Window::new(&tcp()));
+    let (mut swift, mut window) = (Swift::new(SwiftConfig::default(), &tcp().window()), Window::new(&tcp().window()));
     // (segments acknowledged, window after it), from ten.
     for (segments, expected) in [(1, 10.1), (10, 10.1 + 10.0 / 10.1), (0, 10.1 + 10.0 / 10.1)] {
-        swift.follow(&mut window, &event(100, 20.0, segments, 0));
+        swift.on_ack_sample(&mut window, &event(100, 20.0, segments, 0));
         assert!((swift.window.segments - expected).abs() < 1e-9, "{segments}: {}", swift.window.segments);
-        assert_eq!(window.congestion_bytes, (expected * MSS as f64) as u64);
+        assert_eq!(window.cwnd_bytes, (expected * MSS as f64) as u64);
     }
     // Below a segment, by a segment for each.
     swift.window.segments = 0.25;
-    swift.follow(&mut window, &event(200, 20.0, 1, 0));
+    swift.on_ack_sample(&mut window, &event(200, 20.0, 1, 0));
     assert_eq!(swift.window.segments, 1.25);
 }
 
 #[test]
 fn what_was_not_held_back_by_the_window_does_not_make_it_grow() {
-    let (mut swift, mut window) = (Swift::new(SwiftConfig::default(), &tcp()), Window::new(&tcp()));
-    swift.follow(&mut window, &ModelEvent { limited: false, ..event(100, 20.0, 5, 0) });
+    let (mut swift, mut window) = (Swift::new(SwiftConfig::default(), &tcp().window()), Window::new(&tcp().window()));
+    swift.on_ack_sample(&mut window, &AckSample { cwnd_limited: false, ..event(100, 20.0, 5, 0) });
     assert_eq!(swift.window.segments, 10.0);
-    swift.follow(&mut window, &event(100, 20.0, 1, 0));
+    swift.on_ack_sample(&mut window, &event(100, 20.0, 1, 0));
     assert_eq!(swift.window.segments, 10.1, "and is not remembered either");
 }
 
 #[test]
 fn a_delay_above_the_target_takes_a_part_of_the_excess_once_in_a_round_trip_time() {
     let config = SwiftConfig { fs_range: Duration::ZERO, rtt_gain: 1.0, ..SwiftConfig::default() };
-    let (mut swift, mut window) = (Swift::new(config, &tcp()), Window::new(&tcp()));
+    let (mut swift, mut window) = (Swift::new(config, &tcp().window()), Window::new(&tcp().window()));
     // (time, delay, window after it): 1 - 0.8 * (50 - 25) / 50 = 0.6, then nothing for 50 us, then by half at most.
     let table = [(100, 50.0, 6.0), (120, 50.0, 6.0), (149, 50.0, 6.0), (150, 50.0, 3.6), (2_150, 1_000.0, 1.8)];
     for (time_us, rtt_us, expected) in table {
-        swift.follow(&mut window, &event(time_us, rtt_us, 1, 0));
+        swift.on_ack_sample(&mut window, &event(time_us, rtt_us, 1, 0));
         assert!((swift.window.segments - expected).abs() < 1e-9, "at {time_us} us: {}", swift.window.segments);
     }
 }
@@ -110,11 +111,11 @@ fn a_delay_above_the_target_takes_a_part_of_the_excess_once_in_a_round_trip_time
 #[test]
 fn acknowledgements_that_may_not_decrease_do_not_put_the_next_decrease_off() {
     let config = SwiftConfig { rtt_gain: 1.0, ..SwiftConfig::default() };
-    let (mut swift, mut window) = (Swift::new(config, &tcp()), Window::new(&tcp()));
+    let (mut swift, mut window) = (Swift::new(config, &tcp().window()), Window::new(&tcp().window()));
     let mut decreases = 0;
     for time_us in (0..10_000).step_by(10) {
         let before = swift.window.segments;
-        swift.follow(&mut window, &event(time_us, 1_000.0, 1, 0));
+        swift.on_ack_sample(&mut window, &event(time_us, 1_000.0, 1, 0));
         decreases += u32::from(swift.window.segments < before);
     }
     // One in each 1,000 us, until the window is at its minimum: 10 / 2^n.
@@ -123,62 +124,62 @@ fn acknowledgements_that_may_not_decrease_do_not_put_the_next_decrease_off() {
 
 #[test]
 fn a_window_of_less_than_a_segment_is_a_gap() {
-    let (mut swift, mut window) = (Swift::new(SwiftConfig::default(), &tcp()), Window::new(&tcp()));
-    swift.follow(&mut window, &event(0, 20.0, 1, 0));
+    let (mut swift, mut window) = (Swift::new(SwiftConfig::default(), &tcp().window()), Window::new(&tcp().window()));
+    swift.on_ack_sample(&mut window, &event(0, 20.0, 1, 0));
     assert_eq!(swift.packet_gap(), None);
     swift.window.segments = 0.25;
     swift.window.bound(&mut window);
     assert_eq!(swift.packet_gap(), Some(Duration::from_us(80)));
-    assert_eq!((window.congestion_bytes, swift.window_bytes(&window)), (1_000, 250));
+    assert_eq!((window.cwnd_bytes, swift.cwnd_bytes(&window)), (1_000, 250));
 }
 
 #[test]
 fn timeouts_take_half_and_too_many_in_a_row_everything() {
     let config = SwiftConfig { retransmit_reset_threshold: 3, ..SwiftConfig::default() };
-    let (mut swift, mut window) = (Swift::new(config, &tcp()), Window::new(&tcp()));
-    swift.follow(&mut window, &event(0, 20.0, 0, 0));
+    let (mut swift, mut window) = (Swift::new(config, &tcp().window()), Window::new(&tcp().window()));
+    swift.on_ack_sample(&mut window, &event(0, 20.0, 0, 0));
     for (time_ms, expected) in [(1, 5.0), (2, 2.5), (4, 0.01)] {
-        swift.timed_out(&mut window, Time::ZERO + Duration::from_ms(time_ms));
+        swift.on_rto(&mut window, Time::ZERO + Duration::from_ms(time_ms));
         assert_eq!(swift.window.segments, expected, "after {time_ms} ms");
     }
     assert_eq!(swift.packet_gap(), Some(Duration::from_ms(2)));
     // An acknowledgement begins the count anew.
     swift.window.segments = 8.0;
-    swift.follow(&mut window, &ModelEvent { limited: false, ..event(5_000, 20.0, 1, 0) });
-    swift.timed_out(&mut window, Time::ZERO + Duration::from_ms(6));
+    swift.on_ack_sample(&mut window, &AckSample { cwnd_limited: false, ..event(5_000, 20.0, 1, 0) });
+    swift.on_rto(&mut window, Time::ZERO + Duration::from_ms(6));
     assert_eq!(swift.window.segments, 4.0);
 }
 
 #[test]
 fn a_loss_takes_the_largest_decrease_unless_there_was_one_within_a_round_trip_time() {
-    let (mut swift, mut window) = (Swift::new(SwiftConfig::default(), &tcp()), Window::new(&tcp()));
+    let (mut swift, mut window) = (Swift::new(SwiftConfig::default(), &tcp().window()), Window::new(&tcp().window()));
     let at = |time_us| Time::ZERO + Duration::from_us(time_us);
-    swift.follow(&mut window, &event(0, 20.0, 0, 0));
-    swift.lost(&mut window, at(100));
-    assert_eq!((swift.window.segments, window.congestion_bytes), (5.0, 5_000));
-    swift.lost(&mut window, at(119));
+    swift.on_ack_sample(&mut window, &event(0, 20.0, 0, 0));
+    swift.on_loss(&mut window, at(100));
+    assert_eq!((swift.window.segments, window.cwnd_bytes), (5.0, 5_000));
+    swift.on_loss(&mut window, at(119));
     assert_eq!(swift.window.segments, 5.0);
-    swift.lost(&mut window, at(120));
+    swift.on_loss(&mut window, at(120));
     assert_eq!(swift.window.segments, 2.5);
 }
 
 #[test]
 fn a_reduction_that_was_wrong_is_undone_to_the_fraction() {
-    let (mut swift, mut window) = (Swift::new(SwiftConfig::default(), &tcp()), Window::new(&tcp()));
+    let (mut swift, mut window) = (Swift::new(SwiftConfig::default(), &tcp().window()), Window::new(&tcp().window()));
     swift.window.segments = 0.5;
-    swift.threshold_on_loss(&window);
-    swift.lost(&mut window, Time::ZERO + Duration::from_ms(1));
+    swift.ssthresh_on_loss(&window);
+    swift.on_loss(&mut window, Time::ZERO + Duration::from_ms(1));
     assert_eq!(swift.window.segments, 0.25);
-    swift.undone(&mut window);
-    assert_eq!((swift.window.segments, swift.window_bytes(&window)), (0.5, 500));
+    swift.on_undo(&mut window);
+    assert_eq!((swift.window.segments, swift.cwnd_bytes(&window)), (0.5, 500));
 }
 
 #[test]
 fn deliveries_without_a_round_trip_time_count_with_the_next_that_has_one() {
-    let (mut swift, mut window) = (Swift::new(SwiftConfig::default(), &tcp()), Window::new(&tcp()));
-    swift.follow(&mut window, &event(100, 0.0, 4, 0));
+    let (mut swift, mut window) = (Swift::new(SwiftConfig::default(), &tcp().window()), Window::new(&tcp().window()));
+    swift.on_ack_sample(&mut window, &event(100, 0.0, 4, 0));
     assert_eq!(swift.window.segments, 10.0);
-    swift.follow(&mut window, &event(101, 20.0, 1, 0));
+    swift.on_ack_sample(&mut window, &event(101, 20.0, 1, 0));
     assert_eq!(swift.window.segments, 10.5);
 }
 
@@ -189,7 +190,7 @@ proptest! {
         steps in prop::collection::vec((1..300u64, 5.0..2_000.0f64, 0..4u64, 0..6u8, 0..12u8), 1..200),
     ) {
         let (config, tcp) = (of_deflection(), tcp());
-        let (mut swift, mut window) = (Swift::new(config, &tcp), Window::new(&tcp));
+        let (mut swift, mut window) = (Swift::new(config, &tcp.window()), Window::new(&tcp.window()));
         let (mut expected, mut srtt_us, mut last_us, mut time_us) = (10.0f64, None::<f64>, None::<u64>, 0);
         for (elapsed_us, rtt_us, segments, hops, kind) in steps {
             time_us += elapsed_us;
@@ -197,7 +198,7 @@ proptest! {
             let can_decrease = |srtt_us: Option<f64>| last_us.is_none_or(|last| (time_us - last) as f64 >= srtt_us.unwrap_or(0.0));
             if kind == 0 {
                 if can_decrease(srtt_us) { expected *= 0.5; }
-                swift.lost(&mut window, Time::ZERO + Duration::from_us(time_us));
+                swift.on_loss(&mut window, Time::ZERO + Duration::from_us(time_us));
             } else {
                 srtt_us = Some(srtt_us.map_or(rtt_us, |old| 0.75 * old + 0.25 * rtt_us));
                 let target = target_us(&config, expected, hops);
@@ -210,7 +211,7 @@ proptest! {
                 } else if can_decrease(srtt_us) {
                     expected *= (1.0 - 0.8 * (rtt_us - target) / rtt_us).max(0.5);
                 }
-                swift.follow(&mut window, &event(time_us, rtt_us, segments, hops));
+                swift.on_ack_sample(&mut window, &event(time_us, rtt_us, segments, hops));
             }
             expected = expected.max(0.001);
             if expected < before {

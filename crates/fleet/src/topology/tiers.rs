@@ -1,0 +1,138 @@
+//! Switches in tiers and the links between neighbouring tiers.
+//!
+//! Tier 0 holds the ToR switches, the highest tier the spines. A *pod* is what still hangs together without the spines
+//! (a pod of the Facebook fabric or of a fat tree, a single leaf of a leaf-spine), so that no two pods share a path
+//! from a ToR to a spine, and a link belongs to the pod of its lower end.
+
+use hitless_wire::BitRate;
+
+use super::shape::Shape;
+
+/// A link, numbered from 0 as the published simulator does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LinkId(pub u32);
+
+/// A switch, numbered from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SwitchId(pub u32);
+
+impl LinkId {
+    /// As an index.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl SwitchId {
+    /// As an index.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A switch.
+#[derive(Clone, Debug)]
+pub struct Switch {
+    /// 0 for a ToR, the highest for a spine.
+    pub tier: usize,
+    /// The pod; `None` for a spine.
+    pub pod: Option<usize>,
+    /// Links to the next tier above, in order of insertion.
+    pub up: Vec<LinkId>,
+    /// Links to the next tier below, in order of insertion.
+    pub down: Vec<LinkId>,
+    /// The first of its pipes, all switches' pipes counted through.
+    pub(super) first_pipe: usize,
+    /// Number of its pipes.
+    pub(super) pipes: usize,
+}
+
+/// A link between neighbouring tiers.
+#[derive(Clone, Copy, Debug)]
+pub struct Link {
+    /// The end nearer to the hosts.
+    pub lower: SwitchId,
+    /// The end nearer to the spines.
+    pub upper: SwitchId,
+    /// Its speed when it is sound.
+    pub rate: BitRate,
+    /// The pipes at both ends, all switches' pipes counted through.
+    pub pipes: [usize; 2],
+}
+
+/// A network of switches in tiers.
+#[derive(Clone, Debug)]
+pub struct Topology {
+    pub(super) shape: Shape,
+    pub(super) switches: Vec<Switch>,
+    pub(super) links: Vec<Link>,
+    /// The ToR switches of each pod.
+    pub(super) pods: Vec<Vec<SwitchId>>,
+    /// Paths to the spines from each switch while all links are up.
+    pub(super) paths: Vec<u64>,
+    pub(super) top_tier: usize,
+    pub(super) pipes: usize,
+}
+
+impl Topology {
+    /// What it was made as.
+    pub const fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// All links, by their numbers.
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    /// A link.
+    pub fn link(&self, link: LinkId) -> &Link {
+        &self.links[link.index()]
+    }
+
+    /// All switches, by their numbers.
+    pub fn switches(&self) -> &[Switch] {
+        &self.switches
+    }
+
+    /// A switch.
+    pub fn switch(&self, switch: SwitchId) -> &Switch {
+        &self.switches[switch.index()]
+    }
+
+    /// The ToR switches of each pod.
+    pub fn pods(&self) -> &[Vec<SwitchId>] {
+        &self.pods
+    }
+
+    /// The pod that a link belongs to: that of its lower end.
+    pub fn pod_of(&self, link: LinkId) -> usize {
+        self.switch(self.link(link).lower).pod.expect("the lower end of a link is no spine")
+    }
+
+    /// Paths from a switch to the spines while all links are up.
+    pub fn paths_of(&self, switch: SwitchId) -> u64 {
+        self.paths[switch.index()]
+    }
+
+    /// The tier of the spines; a pod has that many layers of links.
+    pub const fn top_tier(&self) -> usize {
+        self.top_tier
+    }
+
+    /// Number of pipes of all switches.
+    pub const fn pipes(&self) -> usize {
+        self.pipes
+    }
+
+    /// The ToR switches below a link, in ascending order: those whose paths it may carry. There is one at least.
+    pub fn tors_below(&self, link: LinkId) -> Vec<SwitchId> {
+        let mut level = vec![self.link(link).lower];
+        while self.switch(level[0]).tier > 0 {
+            level = level.iter().flat_map(|&at| &self.switch(at).down).map(|&below| self.link(below).lower).collect();
+            level.sort_unstable();
+            level.dedup();
+        }
+        level
+    }
+}

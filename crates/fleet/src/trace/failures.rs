@@ -1,0 +1,178 @@
+//! Traces: which link begins to corrupt when, and how badly.
+
+use hitless_wire::BitRate;
+
+use crate::topology::{LinkId, Shape, Topology, fabric, fat_tree, leaf_spine};
+use crate::{LossRate, Problem};
+
+/// Times beyond this are refused: 34,000 years leave room for repairs.
+pub const LATEST_S: u64 = 1 << 40;
+
+/// A link begins to corrupt frames, or does so at another rate than before.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Failure {
+    /// When, in seconds.
+    pub time_s: u64,
+    /// Which link.
+    pub link: LinkId,
+    /// How badly.
+    pub loss: LossRate,
+}
+
+/// Failures of the links of one topology, in the order of the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trace {
+    /// What people call it.
+    pub name: String,
+    /// The topology that it was made for.
+    pub shape: Shape,
+    /// Speed of the links there, in Gb/s; the published format has one for all.
+    pub link_gbps: f64,
+    /// Number of links there.
+    pub links: usize,
+    /// The failures; in the published files by time, each at a second of its own.
+    pub failures: Vec<Failure>,
+}
+
+/// How a trace does not fit a topology, and a hint.
+type Misfit = (String, &'static str);
+
+const HINT_OWN: &str = "leave --topology out to take the trace's own";
+
+impl Trace {
+    /// The topology that it was made for; `place` names the trace.
+    pub fn own_topology(&self, place: &str) -> Result<Topology, Problem> {
+        let refused = |what: String| Problem::new(what, format!("{place}, topo_params"));
+        let rate = BitRate::from_bps(self.link_bps())
+            .ok_or_else(|| refused(format!("links of {} Gb/s carry nothing", self.link_gbps)))?;
+        match self.shape {
+            Shape::Fabric { pods, tors, oversubscription } => {
+                fabric(pods, tors, oversubscription, rate).map_err(refused)
+            }
+            Shape::FatTree { ports } => fat_tree(ports, rate).map_err(refused),
+            Shape::LeafSpine { leaves, spines } => leaf_spine(leaves, spines, rate).map_err(refused),
+            Shape::Custom { .. } => Err(Problem::new("the trace was made for a topology from a file", place)
+                .hint("name that file with --topology")),
+        }
+    }
+
+    /// The seconds of the first and of the last failure; `None` without failures.
+    pub fn span_s(&self) -> Option<(u64, u64)> {
+        let times = || self.failures.iter().map(|failure| failure.time_s);
+        times().min().zip(times().max())
+    }
+
+    fn link_bps(&self) -> u64 {
+        (self.link_gbps * 1e9).round() as u64
+    }
+
+    /// Refuses a trace that was made for another topology; `place` names the trace.
+    pub fn check_for(&self, topology: &Topology, place: &str) -> Result<(), Problem> {
+        let misfit = match (&self.shape, topology.shape()) {
+            (Shape::Custom { .. }, Shape::Custom { .. }) => self.misfit_of_count(topology),
+            // Links of a file differ in speed, so that one number says nothing of them: only shapes are asked for it.
+            _ => self.misfit_of_shape(topology).or_else(|| self.misfit_of_speed(topology)),
+        };
+        match misfit.or_else(|| self.misfit_of_numbers(topology)) {
+            Some((what, hint)) => Err(Problem::new(what, place).hint(hint)),
+            None => Ok(()),
+        }
+    }
+
+    fn misfit_of_count(&self, topology: &Topology) -> Option<Misfit> {
+        let links = topology.links().len();
+        let what = || format!("the trace was made for {} links, and the topology has {links}", self.links);
+        let hint = "name the file as it was then with --topology, or draw a new trace for this one";
+        (self.links != links).then(|| (what(), hint))
+    }
+
+    fn misfit_of_shape(&self, topology: &Topology) -> Option<Misfit> {
+        let hint = match self.shape {
+            Shape::Custom { .. } => "name the file that it was made for with --topology",
+            _ => HINT_OWN,
+        };
+        let what = || format!("the trace was made for {}, not for {}", self.shape, topology.shape());
+        (self.shape != *topology.shape()).then(|| (what(), hint))
+    }
+
+    fn misfit_of_speed(&self, topology: &Topology) -> Option<Misfit> {
+        let bps = topology.links()[0].rate.as_bps();
+        let gbps = bps as f64 / 1e9;
+        let what =
+            || format!("the trace was made for links of {} Gb/s, and the topology's have {gbps}", self.link_gbps);
+        (self.link_bps() != bps).then(|| (what(), HINT_OWN))
+    }
+
+    fn misfit_of_numbers(&self, topology: &Topology) -> Option<Misfit> {
+        let last = topology.links().len() - 1;
+        let outside = self.failures.iter().find(|failure| failure.link.index() > last)?;
+        let what = format!("link {} fails in the trace, and the topology has links 0 to {last}", outside.link.0);
+        Some((what, "links are numbered from 0, those of the ToR switches first"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::{from_spec, from_text};
+    use crate::trace::{Hazard, generate};
+
+    const FILE: &str = "switch t 0\nswitch s 1\nlink t s 100\n";
+
+    fn drawn(topology: &Topology) -> Trace {
+        generate(topology, &Hazard::default(), 1, "t").unwrap()
+    }
+
+    #[test]
+    fn a_trace_whose_own_topology_cannot_be_built_is_told_by_its_file() {
+        let shape = Shape::Fabric { pods: 0, tors: 2, oversubscription: 1.0 };
+        let trace = Trace { shape, ..drawn(&from_spec("fabric:pods=1,tors=2").unwrap()) };
+        let problem = trace.own_topology("trace.json").unwrap_err();
+        assert_eq!(problem.place, "trace.json, topo_params");
+        assert!(problem.what.contains("pods"), "{problem}");
+    }
+
+    #[test]
+    fn speeds_that_no_sum_could_hold_are_refused_in_a_trace_as_well() {
+        for (link_gbps, part) in [(1e300, "at most"), (1e9, "at most"), (0.0, "carry nothing"), (-5.0, "carry nothing")]
+        {
+            let trace = Trace { link_gbps, ..drawn(&from_spec("fat-tree:ports=4").unwrap()) };
+            let problem = trace.own_topology("trace.json").unwrap_err();
+            assert!(problem.what.contains(part), "{link_gbps}: {problem}");
+            assert_eq!(problem.place, "trace.json, topo_params");
+        }
+    }
+
+    #[test]
+    fn a_trace_of_a_file_that_was_changed_says_how_many_links_each_has() {
+        let trace = drawn(&from_text(FILE, "net").unwrap());
+        for (more, links) in [("link t s 100\n", 2), ("link t s 100\nlink t s 100\n", 3)] {
+            let topology = from_text(&format!("{FILE}{more}"), "net").unwrap();
+            let problem = trace.check_for(&topology, "trace.json").unwrap_err();
+            assert_eq!(problem.what, format!("the trace was made for 1 links, and the topology has {links}"));
+            // A link that fails and is no more must not hide that the file is another one.
+            let problem = drawn(&topology).check_for(&from_text(FILE, "net").unwrap(), "trace.json").unwrap_err();
+            assert_eq!(problem.what, format!("the trace was made for {links} links, and the topology has 1"));
+        }
+    }
+
+    #[test]
+    fn what_a_trace_was_made_for_is_told_in_the_words_of_the_option() {
+        let (file, tree) = (from_text(FILE, "net").unwrap(), from_spec("fat-tree:ports=4").unwrap());
+        let cases = [
+            (&file, &tree, "the file net, not for fat-tree:ports=4", "name the file"),
+            (&tree, &file, "fat-tree:ports=4, not for the file net", "leave --topology out"),
+        ];
+        for (own, other, part, hint) in cases {
+            let problem = drawn(own).check_for(other, "trace.json").unwrap_err();
+            assert!(problem.what.ends_with(part) && problem.hint.starts_with(hint), "{problem}");
+        }
+    }
+
+    #[test]
+    fn a_topology_with_links_of_another_speed_is_not_that_of_the_trace() {
+        let topology = |gbps| from_spec(&format!("fat-tree:ports=4,gbps={gbps}")).unwrap();
+        let problem = drawn(&topology(100)).check_for(&topology(400), "trace.json").unwrap_err();
+        assert_eq!(problem.what, "the trace was made for links of 100 Gb/s, and the topology's have 400");
+    }
+}

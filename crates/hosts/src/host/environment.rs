@@ -1,0 +1,50 @@
+//! What a driver does for hosts.
+
+use hitless_engine::{PacketHandle, PacketStore};
+use hitless_wire::{Duration, FlowId, HostId, Time};
+
+use super::event::HostEvent;
+use crate::application::{FlowRecord, MessageRecord};
+
+/// Why a host dropped a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostDrop {
+    /// The network card's queue was full.
+    NetworkCardFull,
+    /// Its flow has ended: a late duplicate, as a rule.
+    FlowEnded,
+    /// The reorder buffer held a copy of it.
+    Duplicate,
+}
+
+/// What a driver does for hosts. No method may call back into [`Hosts`].
+pub trait HostEnvironment {
+    /// Where packets are kept.
+    fn packets(&mut self) -> &mut PacketStore;
+
+    /// Calls [`Hosts::handle`] with `event` at `at`, which is not in the past.
+    ///
+    /// Events of one host for the same time must be handled in the order in which they were scheduled: the order of a
+    /// flow's packets depends on it. `host` is where it happens.
+    fn schedule(&mut self, at: Time, host: HostId, event: HostEvent);
+
+    /// Puts a packet on the host's link. Called in the order of departure.
+    fn transmit(&mut self, host: HostId, packet: PacketHandle, last_bit_leaves_at: Time);
+
+    /// A host drops a packet; the driver frees it.
+    fn drop_packet(&mut self, host: HostId, packet: PacketHandle, reason: HostDrop);
+
+    /// A message is complete.
+    fn message_completed(&mut self, record: &MessageRecord);
+
+    /// The flow of a message ends, or the run, and the message is not complete: what did not happen to it is at
+    /// [`Time::NEVER`].
+    fn message_unfinished(&mut self, record: &MessageRecord);
+
+    /// A flow has ended.
+    fn flow_finished(&mut self, record: &FlowRecord);
+
+    /// A datagram has arrived, `delay` after it was sent: the place for a histogram. Does nothing by default.
+    #[inline]
+    fn datagram_delivered(&mut self, _flow: FlowId, _delay: Duration) {}
+}

@@ -1,0 +1,397 @@
+//! What ties a flow's transports to their hosts and to the application, whichever transports they are.
+//!
+//! Everything that happens per packet is generic over the transport: [`super::half_connection::HalfConnection`] finds
+//! out once per visit which it is, and the compiler sees through the rest.
+
+use hitless_engine::{PacketHandle, PacketStore};
+use hitless_wire::{FlowId, HostId, Packet, Time};
+
+use super::environment::HostEnvironment;
+use super::event::{Direction, HostEvent, Timer};
+use super::gro::{ReceiveRing, Segment};
+use super::message::Message;
+use super::priority_tagger::PriorityTagger;
+use super::progress::{Progress, Step};
+use super::reorder_buffer::ReorderBuffer;
+use super::state::HostState;
+use super::timers::PendingTimers;
+use crate::application::{FlowOutcome, MessageRecord, PacketCounts};
+use crate::stack::DelayLine;
+use crate::transport::{Outgoing, Receiver, Sender};
+
+/// One end of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    Sender,
+    Receiver,
+}
+
+/// A visit to one end of a flow: when, at which host, and what it may use.
+pub struct Visit<'a, E> {
+    pub now: Time,
+    pub host: &'a mut HostState,
+    pub env: &'a mut E,
+    /// The slot of the packet that was delivered: what is sent in return goes there.
+    pub spare: Option<PacketHandle>,
+}
+
+impl<'a, E: HostEnvironment> Visit<'a, E> {
+    /// A visit without a packet.
+    #[inline]
+    pub fn new(now: Time, host: &'a mut HostState, env: &'a mut E) -> Self {
+        Self { now, host, env, spare: None }
+    }
+
+    /// Frees the slot of the packet delivered, if nothing was sent in it.
+    #[inline]
+    pub fn end(self) {
+        if let Some(slot) = self.spare {
+            self.env.packets().remove(slot);
+        }
+    }
+}
+
+/// What a host keeps for one end of a flow beside the transport.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    host: HostId,
+    /// What all packets of this end have in common.
+    template: Packet,
+    /// Whether the host's stack delays what this end sends.
+    delays_send: bool,
+    timers: PendingTimers,
+    send_line: DelayLine,
+    receive_line: DelayLine,
+    /// Where packets wait for the kernel's poll.
+    ring: Option<Box<ReceiveRing>>,
+}
+
+impl Endpoint {
+    /// An end at `host` that sends packets like `template`.
+    pub fn new(template: Packet, host: &HostState, on_network_card: bool) -> Self {
+        let ring = host.gro(on_network_card).map(|config| Box::new(ReceiveRing::new(config)));
+        Self {
+            host: template.source,
+            template,
+            delays_send: host.stack(on_network_card).send.is_some(),
+            timers: PendingTimers::NONE,
+            send_line: DelayLine::default(),
+            receive_line: DelayLine::default(),
+            ring,
+        }
+    }
+
+    /// Whether what arrives for it has to wait.
+    pub fn delays_receive(&self, host: &HostState, on_network_card: bool) -> bool {
+        self.ring.is_some() || host.stack(on_network_card).receive.is_some()
+    }
+
+    /// The host that it is at.
+    pub fn host(&self) -> HostId {
+        self.host
+    }
+
+    /// Puts a packet into a slot: the spare one if there is one.
+    #[inline]
+    fn put(&self, outgoing: &Outgoing, spare: Option<PacketHandle>, packets: &mut PacketStore) -> PacketHandle {
+        let slot = spare.unwrap_or_else(|| packets.reserve());
+        let packet = &mut packets[slot];
+        *packet = self.template;
+        packet.frame_bytes = outgoing.frame_bytes;
+        packet.ecn = outgoing.ecn;
+        packet.transport = outgoing.transport;
+        slot
+    }
+}
+
+/// What came before an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// When the client began to open the connection.
+    pub started: Time,
+    /// When it sent the request.
+    pub requested: Option<Time>,
+}
+
+/// An active flow without its transports.
+#[derive(Clone, Debug)]
+pub struct FlowEndpoints {
+    pub id: FlowId,
+    pub direction: Direction,
+    /// Of the answer to a request, once it has begun.
+    pub asked: Option<Asked>,
+    pub tag: u32,
+    pub on_network_card: bool,
+    /// Whether the card's backlog holds the sender back.
+    pub limited_by_card: bool,
+    /// Whether the flow stands in its host's line for the card.
+    pub waiting: bool,
+    /// Whether either host has what it receives wait: for its stack, or for a poll.
+    pub delays_receive: bool,
+    /// Set when the flow has come to its end.
+    pub outcome: Option<FlowOutcome>,
+    pub counts: PacketCounts,
+    pub progress: Progress,
+    /// Below the sender.
+    pub tagger: Option<Box<PriorityTagger>>,
+    /// Below the receiver.
+    pub reorder_buffer: Option<Box<ReorderBuffer>>,
+    pub sender_end: Endpoint,
+    pub receiver_end: Endpoint,
+}
+
+impl FlowEndpoints {
+    /// The host of one end.
+    #[inline]
+    pub fn host(&self, side: Side) -> HostId {
+        match side {
+            Side::Sender => self.sender_end.host,
+            Side::Receiver => self.receiver_end.host,
+        }
+    }
+
+    #[inline]
+    fn end_mut(&mut self, side: Side) -> &mut Endpoint {
+        match side {
+            Side::Sender => &mut self.sender_end,
+            Side::Receiver => &mut self.receiver_end,
+        }
+    }
+
+    /// When a packet that has come off the link reaches the transport; `None` when there is no delay.
+    ///
+    /// With a delay the time may be `now` as well, but the packet must not overtake those before it.
+    pub fn delivery_time(&mut self, now: Time, side: Side, host: &mut HostState) -> Option<Time> {
+        let delay = host.stack(self.on_network_card).receive?;
+        Some(self.end_mut(side).receive_line.exit(now, &delay, &mut host.stream))
+    }
+
+    /// Where packets wait for the kernel's poll, if they do.
+    pub fn ring(&mut self, side: Side) -> Option<&mut ReceiveRing> {
+        self.end_mut(side).ring.as_deref_mut()
+    }
+
+    /// A timer event has come; returns whether it is one to act on.
+    pub fn fire_timer(&mut self, now: Time, side: Side) -> bool {
+        self.end_mut(side).timers.fire(now)
+    }
+
+    /// A packet for the sender has arrived, in the spare slot.
+    #[inline]
+    pub fn sender_received<S: Sender, R: Receiver, E: HostEnvironment>(
+        &mut self,
+        packet: PacketHandle,
+        sender: &mut S,
+        receiver: &R,
+        visit: &mut Visit<E>,
+    ) {
+        sender.receive(visit.now, &visit.env.packets()[packet]);
+        self.serve_sender(sender, receiver, visit);
+    }
+
+    /// A packet for the receiver has arrived, in the spare slot; returns whether the application has something to do.
+    #[inline]
+    pub fn receiver_received<R: Receiver, E: HostEnvironment>(
+        &mut self,
+        segment: Segment,
+        receiver: &mut R,
+        visit: &mut Visit<E>,
+    ) -> bool {
+        let packet = &visit.env.packets()[segment.packet];
+        receiver.receive_merged(visit.now, packet, segment.frames);
+        if let Some(delay) = receiver.latest_delay() {
+            visit.env.datagram_delivered(self.id, delay);
+        }
+        self.serve_receiver(receiver, visit)
+    }
+
+    /// The flow's turn at a card that has drained: one packet, then it lines up again.
+    pub fn take_turn<S: Sender, R: Receiver, E: HostEnvironment>(
+        &mut self,
+        sender: &mut S,
+        receiver: &R,
+        visit: &mut Visit<E>,
+    ) {
+        let sent = self.send(sender, visit);
+        let wrote = self.sender_advanced(sender, receiver, visit);
+        self.waiting = sent || wrote;
+        if self.waiting {
+            visit.host.wait_again(self.id);
+        }
+        self.arm_sender(sender, visit);
+    }
+
+    /// Sends what the sender may send now, and sets its timer.
+    #[inline]
+    pub fn serve_sender<S: Sender, R: Receiver, E: HostEnvironment>(
+        &mut self,
+        sender: &mut S,
+        receiver: &R,
+        visit: &mut Visit<E>,
+    ) {
+        loop {
+            self.send_all(sender, visit);
+            if !self.sender_advanced(sender, receiver, visit) {
+                break;
+            }
+        }
+        self.arm_sender(sender, visit);
+    }
+
+    #[inline(always)]
+    fn send_all<S: Sender, E: HostEnvironment>(&mut self, sender: &mut S, visit: &mut Visit<E>) {
+        while !self.waiting {
+            if self.limited_by_card && !visit.host.may_send(visit.now) {
+                self.waiting = true;
+                return visit.host.wait(visit.now, self.id, visit.env);
+            }
+            if !self.send(sender, visit) {
+                return;
+            }
+        }
+    }
+
+    /// Sends one packet; returns whether there was one.
+    #[inline(always)]
+    fn send<S: Sender, E: HostEnvironment>(&mut self, sender: &mut S, visit: &mut Visit<E>) -> bool {
+        let (end, spare, packets) = (&self.sender_end, visit.spare, visit.env.packets());
+        let put = move |outgoing: &Outgoing| (end.put(outgoing, spare, packets), outgoing.frame_bytes);
+        let Some((packet, mut frame_bytes)) = sender.transmit_into(visit.now, put) else { return false };
+        visit.spare = None;
+        if let Some(tagger) = &mut self.tagger {
+            let packet = &mut visit.env.packets()[packet];
+            tagger.mark(visit.now, packet, sender.acknowledged_bytes());
+            frame_bytes = packet.frame_bytes;
+        }
+        self.inject(Side::Sender, packet, frame_bytes, visit);
+        true
+    }
+
+    /// The same for the receiving end.
+    #[inline(always)]
+    fn send_in_return<R: Receiver, E: HostEnvironment>(&mut self, receiver: &mut R, visit: &mut Visit<E>) -> bool {
+        let (end, spare, packets) = (&self.receiver_end, visit.spare, visit.env.packets());
+        let put = move |outgoing: &Outgoing| (end.put(outgoing, spare, packets), outgoing.frame_bytes);
+        let Some((packet, frame_bytes)) = receiver.transmit_into(visit.now, put) else { return false };
+        visit.spare = None;
+        self.inject(Side::Receiver, packet, frame_bytes, visit);
+        true
+    }
+
+    /// Sends what the receiver has to say, and sets its timer; returns whether the application has something to do.
+    #[inline]
+    pub fn serve_receiver<R: Receiver, E: HostEnvironment>(&mut self, receiver: &mut R, visit: &mut Visit<E>) -> bool {
+        while self.send_in_return(receiver, visit) {}
+        if let Some(at) = self.receiver_end.timers.arm(visit.now, receiver.next_timeout()) {
+            visit.env.schedule(at, self.host(Side::Receiver), Timer::Receiver.event(self.id, self.direction));
+        }
+        self.progress.wants_delivered(receiver.delivered_bytes())
+    }
+
+    /// A packet enters the stack of its host. A call would cost half as much as what it does.
+    #[inline(always)]
+    fn inject<E: HostEnvironment>(&mut self, side: Side, packet: PacketHandle, frame_bytes: u32, visit: &mut Visit<E>) {
+        self.counts.injected += 1;
+        if self.end_mut(side).delays_send {
+            return self.inject_delayed(side, packet, frame_bytes, visit.now, visit.host, visit.env);
+        }
+        let sent = visit.host.send_at_once(visit.now, packet, frame_bytes, visit.env);
+        self.counts.dropped += u64::from(!sent);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn inject_delayed<E: HostEnvironment>(
+        &mut self,
+        side: Side,
+        packet: PacketHandle,
+        frame_bytes: u32,
+        now: Time,
+        host: &mut HostState,
+        env: &mut E,
+    ) {
+        let Some(delay) = host.stack(self.on_network_card).send else { return };
+        host.card.commit(now, frame_bytes);
+        let at = self.end_mut(side).send_line.exit(now, &delay, &mut host.stream);
+        env.schedule(at, host.id, HostEvent::Emit(packet));
+    }
+
+    /// Whether the sender's timer means anything now.
+    #[inline]
+    pub fn timer_counts<S: Sender>(&self, sender: &S) -> bool {
+        !self.waiting || sender.times_out_when_held_back()
+    }
+
+    #[inline(always)]
+    fn arm_sender<S: Sender, E: HostEnvironment>(&mut self, sender: &S, visit: &mut Visit<E>) {
+        // Otherwise its turn will come, and the timer is armed then.
+        if self.timer_counts(sender)
+            && let Some(at) = self.sender_end.timers.arm(visit.now, sender.next_timeout())
+        {
+            visit.env.schedule(at, self.host(Side::Sender), Timer::Sender.event(self.id, self.direction));
+        }
+    }
+
+    /// Lets the application act on what the sender has learnt; true when it wrote something.
+    #[inline]
+    fn sender_advanced<S: Sender, R: Receiver, E: HostEnvironment>(
+        &mut self,
+        sender: &mut S,
+        receiver: &R,
+        visit: &mut Visit<E>,
+    ) -> bool {
+        self.progress.wants_acknowledged(sender.acknowledged_bytes())
+            && self.advance(visit.now, sender, receiver, visit.env)
+    }
+
+    /// Lets the application go on; true when it wrote something.
+    #[inline(never)]
+    pub fn advance<S: Sender, R: Receiver, E: HostEnvironment>(
+        &mut self,
+        now: Time,
+        sender: &mut S,
+        receiver: &R,
+        env: &mut E,
+    ) -> bool {
+        let (acknowledged, delivered) = (sender.acknowledged_bytes(), receiver.delivered_bytes());
+        let mut wrote = false;
+        while let Some(step) = self.progress.advance(now, acknowledged, delivered) {
+            if let Step::Write(bytes) = step {
+                if let Some(tagger) = &mut self.tagger {
+                    tagger.wrote(bytes, acknowledged);
+                }
+                sender.write(now, bytes);
+                wrote = true;
+            }
+            self.take_step(step, env);
+        }
+        if self.progress.is_done() {
+            self.outcome = Some(FlowOutcome::Completed);
+        }
+        wrote
+    }
+
+    fn take_step<E: HostEnvironment>(&mut self, step: Step, env: &mut E) {
+        match step {
+            Step::Write(_) => {}
+            Step::Report(message) => self.report(message, env),
+            Step::NextMessageAt(at) => env.schedule(at, self.host(Side::Sender), HostEvent::NextMessage(self.id)),
+            Step::LingerUntil(at) => env.schedule(at, self.host(Side::Receiver), HostEvent::FlowEnd(self.id)),
+        }
+    }
+
+    /// A message is complete.
+    pub fn report<E: HostEnvironment>(&self, message: Message, env: &mut E) {
+        if self.direction == Direction::Flow {
+            env.message_completed(&self.record_of(message, self.asked));
+        }
+    }
+
+    /// What is recorded of a message; of the answer to a request with what came before it.
+    pub fn record_of(&self, message: Message, asked: Option<Asked>) -> MessageRecord {
+        let Message { number, bytes, delivered, acknowledged, .. } = message;
+        let (flow, tag) = (self.id, self.tag);
+        let Asked { started, requested } = asked.unwrap_or(Asked { started: message.started, requested: None });
+        MessageRecord { flow, tag, number, bytes, started, requested, delivered, acknowledged }
+    }
+}

@@ -1,0 +1,392 @@
+//! One way of a connection while it is active: both transports, their timers, and the application between them.
+
+use hitless_engine::{RandomStreams, Stream};
+use hitless_wire::{Duration, FlowId, Packet, Time};
+
+use super::environment::{HostDrop, HostEnvironment};
+use super::event::{Direction, HostEvent, Timer};
+use super::flow_endpoints::{Endpoint, FlowEndpoints, Side, Visit};
+use super::gro::Segment;
+use super::priority_tagger::PriorityTagger;
+use super::progress::Progress;
+use super::reorder_buffer::{Arrival, ReorderBuffer};
+use super::state::HostState;
+use crate::application::{FlowConfig, FlowOutcome, FlowProgress, OrderingStatistics, PacketCounts, TransportId};
+use crate::flow::{ReceiverState, SenderState, TransportConfig};
+use crate::transport::{Receiver, ReceiverStatistics, Sender, SenderStatistics};
+
+/// Stands for the hash of a 5-tuple: the finaliser of MurmurHash3 (Appleby), 32 bits.
+fn flow_hash(flow: FlowId, salt: u32, direction: u32) -> u32 {
+    let mut hash = flow.0.wrapping_mul(2).wrapping_add(direction) ^ salt;
+    for (shift, factor) in [(16, 0x85eb_ca6b), (13, 0xc2b2_ae35)] {
+        hash = (hash ^ (hash >> shift)).wrapping_mul(factor);
+    }
+    hash ^ (hash >> 16)
+}
+
+/// What one way of a connection draws from, for its transport or for its application.
+fn connection_stream(flow: FlowId, direction: Direction, streams: &RandomStreams, of: &str) -> Stream {
+    let way = if direction == Direction::Flow { "" } else { "request " };
+    streams.stream(&format!("flow {} {way}{of}", flow.0))
+}
+
+/// One way of a connection: data goes from the sender to the receiver.
+#[derive(Clone, Debug)]
+pub struct HalfConnection {
+    pub endpoints: FlowEndpoints,
+    sender: SenderState,
+    receiver: ReceiverState,
+    pub started: Time,
+    pub reliable: bool,
+    /// Which transport it is.
+    transport: TransportId,
+}
+
+/// Calls an expression with whichever transport is there: once per visit, so that nothing further in has to ask.
+macro_rules! with {
+    ($state:expr, $kind:ident, $end:ident => $call:expr) => {
+        match $state {
+            $kind::Tcp(boxed) => {
+                let $end = boxed.as_mut();
+                $call
+            }
+            $kind::Roce(boxed) => {
+                let $end = boxed.as_mut();
+                $call
+            }
+            $kind::Udp(boxed) => {
+                let $end = boxed.as_mut();
+                $call
+            }
+            $kind::PacketPair(boxed) => {
+                let $end = boxed.as_mut();
+                $call
+            }
+        }
+    };
+}
+
+impl HalfConnection {
+    /// One way of a connection, about to be started.
+    pub fn new(
+        id: FlowId,
+        direction: Direction,
+        now: Time,
+        config: &FlowConfig,
+        transport: &TransportConfig,
+        hosts: &[HostState],
+        streams: &RandomStreams,
+    ) -> Self {
+        let FlowConfig { source: from, destination: to, hash_salt, .. } = *config;
+        let (source, destination) = (&hosts[from.0 as usize], &hosts[to.0 as usize]);
+        let stream = |of: &str| connection_stream(id, direction, streams, of);
+        let (phases, time_to_live) = ((source.timer_phase, destination.timer_phase), source.time_to_live);
+        let (sender, receiver) = transport.connect(&source.card, phases.0, phases.1, time_to_live, stream);
+        // What goes the same way has the same 5-tuple.
+        let (data_direction, answer_direction) = if direction == Direction::Flow { (0, 1) } else { (1, 0) };
+        let on_network_card = transport.is_on_network_card();
+        let data = Packet {
+            flow: id,
+            source: from,
+            destination: to,
+            flow_hash: flow_hash(id, hash_salt, data_direction),
+            class: config.class,
+            ttl: source.time_to_live,
+            ..Packet::default()
+        };
+        let answer = Packet {
+            source: to,
+            destination: from,
+            flow_hash: flow_hash(id, hash_salt, answer_direction),
+            ttl: destination.time_to_live,
+            class: config.acknowledgement_class,
+            ..data
+        };
+        let ends = (Endpoint::new(data, source, on_network_card), Endpoint::new(answer, destination, on_network_card));
+        let delays_receive =
+            ends.0.delays_receive(source, on_network_card) || ends.1.delays_receive(destination, on_network_card);
+        let application = config.application;
+        let tagger = |marking| Box::new(PriorityTagger::new(marking, application, transport.counted_packet_bytes()));
+        let reorder_buffer = |(timeout, marking)| Box::new(ReorderBuffer::new(timeout, marking, application));
+        let endpoints = FlowEndpoints {
+            id,
+            direction,
+            asked: None,
+            tag: config.tag,
+            on_network_card,
+            limited_by_card: source.tcp_small_queues || !transport.is_tcp(),
+            waiting: false,
+            delays_receive,
+            outcome: None,
+            counts: PacketCounts::default(),
+            progress: Progress::new(config.application, transport.is_reliable(), transport.linger()),
+            tagger: config.marking.map(tagger),
+            reorder_buffer: destination.ordering_timeout.zip(config.marking).map(reorder_buffer),
+            sender_end: ends.0,
+            receiver_end: ends.1,
+        };
+        let (reliable, transport) = (transport.is_reliable(), config.transport);
+        Self { endpoints, sender, receiver, started: now, reliable, transport }
+    }
+
+    /// A new pair of transports for it, which know that a round trip took `known_rtt`: nothing has been sent yet.
+    pub fn reconnect(
+        &mut self,
+        known_rtt: Duration,
+        transports: &[TransportConfig],
+        hosts: &[HostState],
+        streams: &RandomStreams,
+    ) {
+        let [source, destination] =
+            [Side::Sender, Side::Receiver].map(|side| &hosts[self.endpoints.host(side).0 as usize]);
+        let transport = transports[usize::from(self.transport.0)].opened(Some(known_rtt));
+        let stream = |of: &str| connection_stream(self.endpoints.id, self.endpoints.direction, streams, of);
+        let phases = (source.timer_phase, destination.timer_phase);
+        (self.sender, _) = transport.connect(&source.card, phases.0, phases.1, source.time_to_live, stream);
+    }
+
+    /// What both ends counted.
+    pub fn statistics(&self) -> (SenderStatistics, ReceiverStatistics) {
+        (self.sender.statistics(), self.receiver.statistics())
+    }
+
+    /// Smoothed round-trip time, where the sender has measured one.
+    pub fn smoothed_rtt(&self) -> Option<Duration> {
+        self.sender.smoothed_rtt()
+    }
+
+    /// When data could first be sent, if it could.
+    pub fn opened_at(&self) -> Option<Time> {
+        self.sender.opened_at().map(|at| at.max(self.started))
+    }
+
+    /// How the flow came to its end, once it has.
+    #[inline]
+    pub fn outcome(&self) -> Option<FlowOutcome> {
+        self.endpoints.outcome
+    }
+
+    /// The application starts.
+    pub fn start<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
+        if let Some(stop) = self.endpoints.progress.start(visit.now) {
+            visit.env.schedule(stop, visit.host.id, HostEvent::FlowStop(self.endpoints.id));
+        }
+        self.serve_sender(visit);
+    }
+
+    /// The application stops writing.
+    pub fn stop<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
+        let withdrawn = self.sender.withdraw_unsent();
+        self.endpoints.progress.stop_writing(withdrawn);
+        self.serve_sender(visit);
+    }
+
+    /// The gap between two messages is over.
+    pub fn next_message<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
+        self.endpoints.progress.next_message();
+        self.serve_sender(visit);
+    }
+
+    /// One more message, of an application that appends them.
+    pub fn append_message<E: HostEnvironment>(&mut self, bytes: u64, visit: &mut Visit<E>) {
+        self.endpoints.progress.append(visit.now, bytes);
+        self.serve_sender(visit);
+    }
+
+    /// No message will be appended any more.
+    pub fn close(&mut self) {
+        self.endpoints.progress.close();
+        if self.endpoints.progress.is_done() {
+            self.endpoints.outcome = Some(FlowOutcome::Completed);
+        }
+    }
+
+    /// Late datagrams are waited for no more.
+    pub fn stop_lingering<E: HostEnvironment>(&mut self, env: &mut E) {
+        if let Some(message) = self.endpoints.progress.stop_lingering() {
+            self.endpoints.report(message, env);
+        }
+        self.endpoints.outcome = Some(FlowOutcome::Completed);
+    }
+
+    /// A timer event of the sender.
+    pub fn sender_timer<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
+        if self.endpoints.fire_timer(visit.now, Side::Sender) && self.endpoints.timer_counts(&self.sender) {
+            self.sender.handle_timeout(visit.now);
+            if self.sender.has_failed() {
+                self.endpoints.outcome = Some(FlowOutcome::Failed);
+            }
+            self.serve_sender(visit);
+        }
+    }
+
+    /// A timer event of the receiver.
+    pub fn receiver_timer<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
+        if self.endpoints.fire_timer(visit.now, Side::Receiver) {
+            self.receiver.handle_timeout(visit.now);
+            if self.endpoints.serve_receiver(&mut self.receiver, visit) {
+                self.received_enough(visit.now, visit.env);
+            }
+        }
+    }
+
+    /// A packet reaches the transport, or the buffer below it; its slot is freed, or used for what is sent in return.
+    #[inline]
+    pub fn deliver<E: HostEnvironment>(
+        &mut self,
+        now: Time,
+        side: Side,
+        segment: Segment,
+        host: &mut HostState,
+        env: &mut E,
+    ) {
+        match side {
+            Side::Sender => self.deliver_to_sender(now, segment, host, env),
+            Side::Receiver if self.endpoints.reorder_buffer.is_some() => self.deliver_in_order(now, segment, host, env),
+            Side::Receiver => self.deliver_to_receiver(now, segment, host, env),
+        }
+    }
+
+    /// A packet reaches the reorder buffer.
+    #[inline(never)]
+    fn deliver_in_order<E: HostEnvironment>(&mut self, now: Time, segment: Segment, host: &mut HostState, env: &mut E) {
+        let Some(buffer) = &mut self.endpoints.reorder_buffer else { return };
+        env.packets()[segment.packet].transport.note_arrival(now);
+        match buffer.arrive(now, segment.packet, &env.packets()[segment.packet]) {
+            Arrival::Passes => return self.deliver_to_receiver(now, segment, host, env),
+            Arrival::IsHeld => {}
+            Arrival::Releases => self.deliver_ready(now, host, env),
+            Arrival::Duplicates(copy) => {
+                self.endpoints.counts.dropped += 1;
+                env.drop_packet(host.id, copy, HostDrop::Duplicate);
+            }
+        }
+        self.arm_reorder_buffer(now, host, env);
+    }
+
+    fn deliver_ready<E: HostEnvironment>(&mut self, now: Time, host: &mut HostState, env: &mut E) {
+        let ready = |endpoints: &mut FlowEndpoints| {
+            endpoints.reorder_buffer.as_mut().map(|buffer| std::mem::take(&mut buffer.ready))
+        };
+        let mut packets = ready(&mut self.endpoints).unwrap_or_default();
+        for packet in packets.drain(..) {
+            self.deliver_to_receiver(now, packet.into(), host, env);
+        }
+        if let Some(buffer) = &mut self.endpoints.reorder_buffer {
+            // The room that it had is used again.
+            buffer.ready = packets;
+        }
+    }
+
+    fn arm_reorder_buffer<E: HostEnvironment>(&mut self, now: Time, host: &HostState, env: &mut E) {
+        if let Some(at) = self.endpoints.reorder_buffer.as_mut().and_then(|buffer| buffer.arm(now)) {
+            env.schedule(at, host.id, Timer::Reorder.event(self.endpoints.id, self.endpoints.direction));
+        }
+    }
+
+    /// A timer event of the reorder buffer.
+    pub fn ordering_timer<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
+        let Some(buffer) = &mut self.endpoints.reorder_buffer else { return };
+        buffer.expire(visit.now);
+        self.deliver_ready(visit.now, visit.host, visit.env);
+        self.arm_reorder_buffer(visit.now, visit.host, visit.env);
+    }
+
+    /// What the reorder buffer counted, if there is one.
+    pub fn ordering(&self) -> Option<OrderingStatistics> {
+        Some(self.endpoints.reorder_buffer.as_ref()?.statistics())
+    }
+
+    /// The flow is over: what waits in its rings and in its reorder buffer is dropped. Returns how many packets that
+    /// were.
+    pub fn drop_held<E: HostEnvironment>(&mut self, env: &mut E) -> u64 {
+        let of_rings: u64 = [Side::Sender, Side::Receiver].map(|side| self.drop_ring(side, env)).iter().sum();
+        of_rings + self.drop_buffer(env)
+    }
+
+    fn drop_ring<E: HostEnvironment>(&mut self, side: Side, env: &mut E) -> u64 {
+        let host = self.endpoints.host(side);
+        let packets = self.endpoints.ring(side).map(|ring| ring.take()).unwrap_or_default();
+        for &packet in &packets {
+            env.drop_packet(host, packet, HostDrop::FlowEnded);
+        }
+        self.endpoints.counts.dropped += packets.len() as u64;
+        packets.len() as u64
+    }
+
+    fn drop_buffer<E: HostEnvironment>(&mut self, env: &mut E) -> u64 {
+        let FlowEndpoints { reorder_buffer: Some(buffer), counts, receiver_end, .. } = &mut self.endpoints else {
+            return 0;
+        };
+        let before = counts.dropped;
+        for packet in buffer.take_held() {
+            counts.dropped += 1;
+            env.drop_packet(receiver_end.host(), packet, HostDrop::FlowEnded);
+        }
+        counts.dropped - before
+    }
+
+    #[inline(never)]
+    fn deliver_to_sender<E: HostEnvironment>(
+        &mut self,
+        now: Time,
+        segment: Segment,
+        host: &mut HostState,
+        env: &mut E,
+    ) {
+        let Self { endpoints, sender, receiver, .. } = self;
+        let mut visit = Visit { now, host, env, spare: Some(segment.packet) };
+        endpoints.counts.delivered += u64::from(segment.frames);
+        with!(sender, SenderState, sender => endpoints.sender_received(segment.packet, sender, receiver, &mut visit));
+        visit.end();
+    }
+
+    #[inline(never)]
+    fn deliver_to_receiver<E: HostEnvironment>(
+        &mut self,
+        now: Time,
+        segment: Segment,
+        host: &mut HostState,
+        env: &mut E,
+    ) {
+        let Self { endpoints, receiver, .. } = self;
+        let mut visit = Visit { now, host, env, spare: Some(segment.packet) };
+        endpoints.counts.delivered += u64::from(segment.frames);
+        let enough =
+            with!(receiver, ReceiverState, receiver => endpoints.receiver_received(segment, receiver, &mut visit));
+        if enough {
+            self.received_enough(now, visit.env);
+        }
+        visit.end();
+    }
+
+    /// The flow's turn at a card that has drained.
+    pub fn take_turn<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
+        let Self { endpoints, sender, receiver, .. } = self;
+        with!(sender, SenderState, sender => endpoints.take_turn(sender, receiver, visit));
+    }
+
+    /// Sends what may be sent now.
+    #[inline(never)]
+    pub fn serve_sender<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
+        self.endpoints.serve_sender(&mut self.sender, &self.receiver, visit);
+    }
+
+    /// The application may act on what has been delivered.
+    #[cold]
+    fn received_enough<E: HostEnvironment>(&mut self, now: Time, env: &mut E) {
+        let wrote = self.endpoints.advance(now, &mut self.sender, &self.receiver, env);
+        debug_assert!(!wrote, "only what the sender learns makes the application write");
+    }
+
+    /// How far the flow has got.
+    pub fn progress(&self) -> FlowProgress {
+        FlowProgress {
+            congestion_window_bytes: self.sender.congestion_window_bytes(),
+            sent_bytes: self.sender.sent_bytes(),
+            acknowledged_bytes: self.sender.acknowledged_bytes(),
+            delivered_bytes: self.receiver.delivered_bytes(),
+            sender: self.sender.statistics(),
+        }
+    }
+}

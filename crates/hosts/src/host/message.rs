@@ -1,0 +1,13 @@
+//! A message of an application.
+
+use hitless_wire::Time;
+
+/// A message and what is known of it; what has not happened is at [`Time::NEVER`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    pub number: u64,
+    pub bytes: u64,
+    pub started: Time,
+    pub delivered: Time,
+    pub acknowledged: Time,
+}

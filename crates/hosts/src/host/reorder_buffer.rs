@@ -1,0 +1,226 @@
+//! The reorder buffer of a receiving host: it lies below the transport and puts packets back into the order in which
+//! they were marked (Practical Packet Deflection, section 3; Vertigo, CoNEXT 2021, section 3.3).
+//!
+//! What comes later than expected is held until the gap is filled, or until a timeout counted from the arrival of the
+//! oldest packet held; one timer serves a flow. What comes earlier than expected was sent again, and passes at once.
+
+use hitless_engine::PacketHandle;
+use hitless_wire::{Duration, Packet, PriorityMark, Time};
+
+use super::payload::{Place, payload};
+use super::timers::PendingTimers;
+use crate::application::{Application, OrderingStatistics};
+use crate::marking::{Marking, Rank};
+
+/// What tells where a packet belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PositionBy {
+    /// The mark: it goes down by the payload.
+    RemainingBytes,
+    /// The mark: it goes up by the payload.
+    AttainedService,
+    /// The transport's own number. A rank that is no position says nothing of order, and who claims it on purpose has
+    /// agreed with the receiver on what does.
+    Transport,
+}
+
+impl PositionBy {
+    fn of(marking: Marking, application: Application) -> Self {
+        let endless = matches!(application, Application::Unlimited { .. });
+        match marking.rank {
+            _ if marking.divisor.get() > 1 => Self::Transport,
+            Rank::AttainedService => Self::AttainedService,
+            Rank::RemainingBytes if !endless => Self::RemainingBytes,
+            Rank::RemainingBytes | Rank::Fixed(_) => Self::Transport,
+        }
+    }
+}
+
+/// From where to where a packet reaches in its flowlet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Span {
+    start: u64,
+    end: u64,
+}
+
+/// A packet that waits for others.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    span: Span,
+    arrived_at: Time,
+    packet: PacketHandle,
+}
+
+/// What becomes of a packet that has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// The transport gets it now, and nothing else.
+    Passes,
+    /// It waits.
+    IsHeld,
+    /// The transport gets what is [`ReorderBuffer::ready`] now.
+    Releases,
+    /// This packet, the new one or one that was held, is a copy of another that is held.
+    Duplicates(PacketHandle),
+}
+
+/// The reorder buffer of one flow.
+#[derive(Clone, Debug)]
+pub struct ReorderBuffer {
+    by: PositionBy,
+    timeout: Duration,
+    /// The message that packets are expected of.
+    flowlet: u16,
+    /// What is expected next; `None` until the first packet of the flowlet has come or was given up.
+    expected: Option<u64>,
+    /// In order of position.
+    held: Vec<Held>,
+    /// Packets for the transport, in order.
+    pub ready: Vec<PacketHandle>,
+    /// When the oldest packet has been held for the timeout.
+    deadline: Time,
+    timers: PendingTimers,
+    /// The furthest position that has arrived.
+    furthest: u64,
+    statistics: OrderingStatistics,
+}
+
+impl ReorderBuffer {
+    /// A buffer that has seen nothing of a flow that is marked like this.
+    pub fn new(timeout: Duration, marking: Marking, application: Application) -> Self {
+        Self {
+            by: PositionBy::of(marking, application),
+            timeout,
+            flowlet: 0,
+            expected: None,
+            held: Vec::new(),
+            ready: Vec::new(),
+            deadline: Time::NEVER,
+            timers: PendingTimers::NONE,
+            furthest: 0,
+            statistics: OrderingStatistics::default(),
+        }
+    }
+
+    /// What was counted.
+    pub fn statistics(&self) -> OrderingStatistics {
+        self.statistics
+    }
+
+    /// When a timer event is to be scheduled, if one is.
+    pub fn arm(&mut self, now: Time) -> Option<Time> {
+        self.timers.arm(now, self.deadline)
+    }
+
+    /// `packet`, which is at `handle`, has arrived.
+    pub fn arrive(&mut self, now: Time, handle: PacketHandle, packet: &Packet) -> Arrival {
+        if packet.is_trimmed() {
+            // What it was about is still missing, and the transport is to know at once.
+            return Arrival::Passes;
+        }
+        let Some(mark) = packet.shims.get::<PriorityMark>() else { return Arrival::Passes };
+        let Some((place, bytes)) = payload(&packet.transport) else { return Arrival::Passes };
+        let ahead = mark.flowlet.wrapping_sub(self.flowlet) as i16;
+        if ahead < 0 {
+            return Arrival::Passes;
+        }
+        let span = self.span(mark, place, bytes);
+        if ahead > 0 {
+            self.begin_flowlet(mark.flowlet);
+        }
+        self.statistics.packets_reordered += u64::from(span.start < self.furthest);
+        self.furthest = self.furthest.max(span.end);
+        let passes = mark.is_first || self.expected.is_some_and(|expected| span.start <= expected);
+        if passes { self.pass(handle, span) } else { self.hold(now, handle, span) }
+    }
+
+    fn span(&self, mark: PriorityMark, place: Place, bytes: u32) -> Span {
+        let (start, length) = match (self.by, place) {
+            (PositionBy::RemainingBytes, _) => (u64::from(u32::MAX - mark.rank_bytes), bytes.into()),
+            (PositionBy::AttainedService, _) => (mark.rank_bytes.into(), bytes.into()),
+            (PositionBy::Transport, Place::Bytes(offset)) => (offset, bytes.into()),
+            (PositionBy::Transport, Place::Packets(number)) => (number, 1),
+        };
+        Span { start, end: start + length }
+    }
+
+    /// The message before is not waited for any more.
+    fn begin_flowlet(&mut self, flowlet: u16) {
+        self.ready.extend(self.held.drain(..).map(|held| held.packet));
+        self.deadline = Time::NEVER;
+        self.flowlet = flowlet;
+        self.expected = None;
+        self.furthest = 0;
+    }
+
+    /// The transport gets the packet, and those that it fills the gap before.
+    fn pass(&mut self, handle: PacketHandle, span: Span) -> Arrival {
+        let expected = self.expected.unwrap_or(span.start).max(span.end);
+        self.expected = Some(expected);
+        let alone = self.ready.is_empty() && self.held.first().is_none_or(|held| held.span.start > expected);
+        if alone {
+            return Arrival::Passes;
+        }
+        self.ready.push(handle);
+        self.release(0);
+        Arrival::Releases
+    }
+
+    fn hold(&mut self, now: Time, packet: PacketHandle, span: Span) -> Arrival {
+        let place = self.held.partition_point(|held| held.span.start < span.start);
+        if let Some(held) = self.held.get_mut(place).filter(|held| held.span.start == span.start) {
+            self.statistics.duplicate_packets += 1;
+            let shorter = if span.end > held.span.end {
+                held.span = span;
+                std::mem::replace(&mut held.packet, packet)
+            } else {
+                packet
+            };
+            return Arrival::Duplicates(shorter);
+        }
+        self.held.insert(place, Held { span, arrived_at: now, packet });
+        self.deadline = self.deadline.min(now + self.timeout);
+        self.statistics.packets_held += 1;
+        self.statistics.held_peak_packets = self.statistics.held_peak_packets.max(self.held.len() as u64);
+        if self.ready.is_empty() { Arrival::IsHeld } else { Arrival::Releases }
+    }
+
+    /// Lets the first `given_up` go, and what follows them without a gap.
+    fn release(&mut self, given_up: usize) {
+        let mut expected = self.expected.unwrap_or(0);
+        let mut count = 0;
+        while let Some(held) = self.held.get(count) {
+            if count >= given_up && held.span.start > expected {
+                break;
+            }
+            expected = expected.max(held.span.end);
+            count += 1;
+        }
+        debug_assert!(self.held.is_sorted_by_key(|held| held.span.start), "packets are held out of order");
+        self.expected = Some(expected);
+        self.ready.extend(self.held.drain(..count).map(|held| held.packet));
+        let oldest = self.held.iter().map(|held| held.arrived_at).min();
+        self.deadline = oldest.map_or(Time::NEVER, |arrived_at| arrived_at + self.timeout);
+    }
+
+    /// A timer event has come: what was held for the timeout is [`Self::ready`], with what comes before and what
+    /// follows.
+    pub fn expire(&mut self, now: Time) {
+        if !self.timers.fire(now) || now < self.deadline {
+            return;
+        }
+        self.statistics.timeouts += 1;
+        let overdue = |held: &Held| held.arrived_at + self.timeout <= now;
+        let last = self.held.iter().rposition(overdue).expect("the deadline is that of a packet held");
+        self.release(last + 1);
+    }
+
+    /// The packets that are held: none from now on.
+    pub fn take_held(&mut self) -> impl Iterator<Item = PacketHandle> + '_ {
+        self.deadline = Time::NEVER;
+        self.held.drain(..).map(|held| held.packet)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,171 @@
+//! Whichever algorithm it is: dispatch by enum, so that the compiler sees through it.
+
+use super::api::{AckEvent, AckSample, CongestionControl, Window, WindowConfig};
+use super::bbr::{Bbr, PathModel};
+use super::bolt::Bolt;
+use super::config::CongestionControlConfig;
+use super::cubic::Cubic;
+use super::dctcp::Dctcp;
+use super::newreno::NewReno;
+use super::swift::Swift;
+use hitless_engine::Stream;
+use hitless_wire::{BitRate, CongestionNotice, Duration, Time};
+
+/// One of the algorithms.
+#[derive(Clone, Debug)]
+pub(in crate::transport::tcp) enum Algorithm {
+    NewReno(NewReno),
+    Cubic(Cubic),
+    Dctcp(Dctcp),
+    /// Boxed: it is many times as large as the others.
+    Bbr(Box<Bbr>),
+    /// Boxed as well.
+    Swift(Box<Swift>),
+    /// Boxed as well.
+    Bolt(Box<Bolt>),
+}
+
+macro_rules! dispatch {
+    ($self:expr, $algorithm:ident => $call:expr) => {
+        match $self {
+            Algorithm::NewReno($algorithm) => $call,
+            Algorithm::Cubic($algorithm) => $call,
+            Algorithm::Dctcp($algorithm) => $call,
+            Algorithm::Bbr($algorithm) => $call,
+            Algorithm::Swift($algorithm) => $call,
+            Algorithm::Bolt($algorithm) => $call,
+        }
+    };
+}
+
+impl Algorithm {
+    /// The algorithm that `control` asks for, for a connection with this window that sends bursts of so many segments.
+    pub fn new(control: &CongestionControlConfig, window: &WindowConfig, segments_per_burst: Option<u32>) -> Self {
+        match *control {
+            CongestionControlConfig::NewReno => Self::NewReno(NewReno::default()),
+            CongestionControlConfig::Cubic(cubic) => Self::Cubic(Cubic::new(cubic)),
+            CongestionControlConfig::Dctcp(dctcp) => Self::Dctcp(Dctcp::new(dctcp)),
+            CongestionControlConfig::Bbr(bbr) => Self::Bbr(Box::new(Bbr::new(bbr, window, segments_per_burst))),
+            CongestionControlConfig::Swift(swift) => Self::Swift(Box::new(Swift::new(swift, window))),
+            CongestionControlConfig::Bolt(bolt) => Self::Bolt(Box::new(Bolt::new(bolt, window))),
+        }
+    }
+
+    /// Whether it models the path: it wants samples of the delivery rate, and paces.
+    pub fn models_the_path(&self) -> bool {
+        matches!(self, Self::Bbr(_))
+    }
+
+    /// Whether it sets the window by itself, which the sender's states then never shrink.
+    #[inline]
+    pub fn sets_cwnd(&self) -> bool {
+        matches!(self, Self::Bbr(_) | Self::Swift(_) | Self::Bolt(_))
+    }
+
+    /// What it believes of the path, if it models it.
+    pub fn path_model(&self) -> Option<PathModel> {
+        match self {
+            Self::Bbr(bbr) => Some(bbr.path_model()),
+            _ => None,
+        }
+    }
+
+    /// Draws from `stream` from now on, if it draws at all.
+    pub fn draw_from(&mut self, stream: Stream) {
+        if let Self::Bbr(bbr) = self {
+            bbr.draw_from(stream);
+        }
+    }
+
+    /// DCTCP's estimate of the fraction of marked bytes.
+    pub fn dctcp_alpha(&self) -> Option<f64> {
+        match self {
+            Self::Dctcp(dctcp) => Some(dctcp.alpha()),
+            _ => None,
+        }
+    }
+}
+
+impl CongestionControl for Algorithm {
+    #[inline]
+    fn on_ack(&mut self, event: &AckEvent) {
+        dispatch!(self, algorithm => algorithm.on_ack(event));
+    }
+
+    #[inline]
+    fn increase(&mut self, window: &mut Window, event: &AckEvent) {
+        match self {
+            Self::NewReno(new_reno) => new_reno.increase(window, event),
+            // Not inlined: a copy lets the event of the others stay in registers.
+            Self::Cubic(cubic) => cubic.increase(window, &AckEvent { ..*event }),
+            Self::Dctcp(dctcp) => dctcp.increase(window, event),
+            Self::Bbr(bbr) => bbr.increase(window, event),
+            Self::Swift(swift) => swift.increase(window, event),
+            Self::Bolt(bolt) => bolt.increase(window, event),
+        }
+    }
+
+    fn ssthresh_on_loss(&mut self, window: &Window) -> u64 {
+        dispatch!(self, algorithm => algorithm.ssthresh_on_loss(window))
+    }
+
+    fn ssthresh_on_ece(&mut self, window: &Window) -> u64 {
+        dispatch!(self, algorithm => algorithm.ssthresh_on_ece(window))
+    }
+
+    fn ssthresh_on_rto(&mut self, window: &Window) -> u64 {
+        dispatch!(self, algorithm => algorithm.ssthresh_on_rto(window))
+    }
+
+    fn loss_reduces_after_ece(&self) -> bool {
+        dispatch!(self, algorithm => algorithm.loss_reduces_after_ece())
+    }
+
+    fn on_rto(&mut self, window: &mut Window, now: Time) {
+        dispatch!(self, algorithm => algorithm.on_rto(window, now));
+    }
+
+    fn on_loss(&mut self, window: &mut Window, now: Time) {
+        dispatch!(self, algorithm => algorithm.on_loss(window, now));
+    }
+
+    fn on_established(&mut self, window: &Window, rtt: Duration) {
+        dispatch!(self, algorithm => algorithm.on_established(window, rtt));
+    }
+
+    fn on_restart(&mut self, window: &mut Window, now: Time, idle: Duration) {
+        dispatch!(self, algorithm => algorithm.on_restart(window, now, idle));
+    }
+
+    fn on_undo(&mut self, window: &mut Window) {
+        dispatch!(self, algorithm => algorithm.on_undo(window));
+    }
+
+    fn on_ack_sample(&mut self, window: &mut Window, event: &AckSample) {
+        dispatch!(self, algorithm => algorithm.on_ack_sample(window, event));
+    }
+
+    fn is_app_limited(&self) -> bool {
+        dispatch!(self, algorithm => algorithm.is_app_limited())
+    }
+
+    fn pacing_rate(&self) -> Option<BitRate> {
+        dispatch!(self, algorithm => algorithm.pacing_rate())
+    }
+
+    fn on_congestion_notice(&mut self, window: &mut Window, now: Time, notice: &CongestionNotice, ago: Duration) {
+        dispatch!(self, algorithm => algorithm.on_congestion_notice(window, now, notice, ago));
+    }
+
+    fn data_option(&self, window: &Window, remaining_bytes: Option<u64>) -> u8 {
+        dispatch!(self, algorithm => algorithm.data_option(window, remaining_bytes))
+    }
+
+    fn packet_gap(&self) -> Option<Duration> {
+        dispatch!(self, algorithm => algorithm.packet_gap())
+    }
+
+    fn cwnd_bytes(&self, window: &Window) -> u64 {
+        dispatch!(self, algorithm => algorithm.cwnd_bytes(window))
+    }
+}

@@ -1,0 +1,64 @@
+//! What the sender tells BBR.
+
+use super::mode::Mode;
+use super::state::Bbr;
+use crate::transport::tcp::congestion::api::{AckEvent, AckSample, CongestionControl, CongestionState, Window};
+use hitless_wire::{BitRate, Duration, Time};
+
+impl CongestionControl for Bbr {
+    fn increase(&mut self, _window: &mut Window, _event: &AckEvent) {}
+
+    /// Draft, section 4.4: BBRUpdateModelAndState and BBRUpdateControlParameters, on every acknowledgement.
+    fn on_ack_sample(&mut self, window: &mut Window, event: &AckSample) {
+        self.update_bandwidth(event);
+        self.update_aggregation(window, event);
+        self.update_cycle(event);
+        self.check_full_pipe(event);
+        self.check_drain(event);
+        self.update_rtprop(window, event);
+        if let (false, Some(rtt)) = (self.has_seen_rtt, event.smoothed_rtt) {
+            self.set_pacing_rate_from_rtt(window, rtt);
+        }
+        self.set_pacing_rate(self.pacing_gain());
+        self.set_window(window, event);
+    }
+
+    fn on_established(&mut self, window: &Window, rtt: Duration) {
+        self.set_pacing_rate_from_rtt(window, rtt);
+    }
+
+    /// A loss or an echo as such moves nothing, but the window is remembered.
+    fn ssthresh_on_loss(&mut self, window: &Window) -> u64 {
+        self.save_window(window);
+        window.ssthresh_bytes
+    }
+
+    fn on_rto(&mut self, _window: &mut Window, _now: Time) {
+        self.previous_state = CongestionState::Loss;
+        self.full_bytes_per_second = 0.0;
+    }
+
+    /// Draft, section 4.3.4.4: BBRHandleRestartFromIdle.
+    fn on_restart(&mut self, window: &mut Window, now: Time, _idle: Duration) {
+        self.resumed_from_idle = true;
+        self.aggregation.begin_epoch(now);
+        match self.mode {
+            Mode::ProbeBandwidth { .. } => self.set_pacing_rate(1.0),
+            Mode::ProbeRtt { .. } => self.check_probe_rtt_done(window, now),
+            Mode::Startup | Mode::Drain => {}
+        }
+    }
+
+    fn on_undo(&mut self, _window: &mut Window) {
+        self.full_bytes_per_second = 0.0;
+        self.rounds_without_growth = 0;
+    }
+
+    fn pacing_rate(&self) -> Option<BitRate> {
+        Some(self.pacing_rate)
+    }
+
+    fn is_app_limited(&self) -> bool {
+        matches!(self.mode, Mode::ProbeRtt { .. })
+    }
+}

@@ -1,0 +1,167 @@
+//! The congestion window, the algorithm that moves it, and what the algorithm wants to be told.
+
+use crate::transport::tcp::config::{TcpConfig, WindowPacing};
+use crate::transport::tcp::congestion::{AckEvent, Algorithm, CongestionControl, Window, WindowGrowth};
+use crate::transport::tcp::delivery_rate::DeliveryRate;
+use hitless_wire::{BitRate, Duration, Packet, Time};
+
+/// Congestion control of one connection.
+#[derive(Clone, Debug)]
+pub(super) struct CongestionController {
+    pub window: Window,
+    pub algorithm: Algorithm,
+    /// Data up to here was sent while the window held back more: only its acknowledgement grows the window
+    /// (RFC 9438, section 5.8; RFC 7661).
+    pub cwnd_limited_until: u64,
+    window_validation: bool,
+    /// Data packets tell switches something.
+    tells_switches: bool,
+    /// What packets of this end set out with.
+    pub time_to_live: u8,
+    pacing: Option<WindowPacing>,
+    /// Samples of the delivery rate, for an algorithm that models the path.
+    pub delivery_rate: Option<Box<DeliveryRate>>,
+}
+
+impl CongestionController {
+    /// Congestion control of a new connection.
+    pub fn new(config: &TcpConfig) -> Self {
+        let window = config.window();
+        let algorithm = Algorithm::new(&config.congestion_control, &window, config.segments_per_burst);
+        Self {
+            window: Window::new(&window),
+            cwnd_limited_until: 0,
+            window_validation: config.window_validation,
+            tells_switches: config.congestion_control.tells_switches(),
+            time_to_live: Packet::INITIAL_TTL,
+            pacing: config.pacing,
+            delivery_rate: algorithm.models_the_path().then(Box::default),
+            algorithm,
+        }
+    }
+
+    /// Whether the algorithm sets the window by itself, so that the sender's states never shrink it.
+    #[inline]
+    pub fn sets_cwnd(&self) -> bool {
+        self.algorithm.sets_cwnd()
+    }
+
+    /// What a data packet tells switches; of new data, `remaining_bytes` are to be sent from its first byte on.
+    #[inline]
+    pub fn data_option(&self, remaining_bytes: Option<u64>) -> u8 {
+        if self.tells_switches { self.algorithm.data_option(&self.window, remaining_bytes) } else { 0 }
+    }
+
+    /// Switches that the packet which the other end answers had passed; 0 when it does not say.
+    pub fn hops(&self, option: u8) -> u8 {
+        match option {
+            0 => 0,
+            arrived_with => self.time_to_live.saturating_sub(arrived_with),
+        }
+    }
+
+    /// Grows the window if what was acknowledged had filled it, or however it is without validation.
+    ///
+    /// In slow start half a window is enough, as in Linux: the flight doubles with the window.
+    #[inline]
+    pub fn grow(&mut self, event: &AckEvent, previous: u64, flight_bytes: u64) {
+        if self.window.growth == WindowGrowth::PerAck && event.snd_una == previous {
+            return;
+        }
+        let limited = previous < self.cwnd_limited_until || !self.window_validation;
+        if limited || (self.window.in_slow_start() && 2 * flight_bytes > self.window.cwnd_bytes) {
+            self.algorithm.increase(&mut self.window, event);
+        }
+        debug_assert!(self.window.cwnd_bytes >= self.window.mss_bytes, "a window of less than a segment");
+    }
+
+    /// A loss was found without a timeout, in a window like `at`: sets ssthresh.
+    pub fn reduce_on_loss(&mut self, at: &Window) {
+        self.window.ssthresh_bytes = self.algorithm.ssthresh_on_loss(at);
+    }
+
+    /// The same while a reduction is under way that an echo began, if the algorithm asks for more then.
+    pub fn reduce_on_loss_after_ece(&mut self) {
+        if self.algorithm.loss_reduces_after_ece() {
+            let ssthresh_bytes = self.algorithm.ssthresh_on_loss(&self.window);
+            self.window.ssthresh_bytes = self.window.ssthresh_bytes.min(ssthresh_bytes);
+        }
+    }
+
+    /// A loss that was repaired before it was known: the window falls to ssthresh without a recovery.
+    pub fn reduce_at_once_on_loss(&mut self, now: Time) {
+        self.window.ssthresh_bytes = self.algorithm.ssthresh_on_loss(&self.window);
+        self.window.cwnd_bytes = self.window.cwnd_bytes.min(self.window.ssthresh_bytes);
+        self.on_loss(now);
+    }
+
+    /// Congestion was echoed: sets ssthresh.
+    pub fn reduce_on_ece(&mut self) {
+        self.window.ssthresh_bytes = self.algorithm.ssthresh_on_ece(&self.window);
+    }
+
+    /// The retransmission timer ran out, in a window like `at`: sets ssthresh.
+    pub fn reduce_on_rto(&mut self, at: &Window) {
+        self.window.ssthresh_bytes = self.algorithm.ssthresh_on_rto(at);
+    }
+
+    /// The same while a reduction is under way that an echo began, if the algorithm asks for more then.
+    pub fn reduce_on_rto_after_ece(&mut self) {
+        if self.algorithm.loss_reduces_after_ece() {
+            let ssthresh_bytes = self.algorithm.ssthresh_on_rto(&self.window);
+            self.window.ssthresh_bytes = self.window.ssthresh_bytes.min(ssthresh_bytes);
+        }
+    }
+
+    /// A recovery begins.
+    pub fn on_loss(&mut self, now: Time) {
+        self.algorithm.on_loss(&mut self.window, now);
+    }
+
+    /// What was lost to a timeout is to be sent again: the window has room for a segment beside `pipe_bytes`.
+    pub fn on_rto(&mut self, pipe_bytes: u64, now: Time) {
+        self.window.cwnd_bytes = pipe_bytes + self.window.mss_bytes;
+        self.algorithm.on_rto(&mut self.window, now);
+    }
+
+    /// A reduction was spurious: the window is at least what it was before it.
+    pub fn restore(&mut self, cwnd_bytes: u64, ssthresh_bytes: u64) {
+        self.window.cwnd_bytes = self.window.cwnd_bytes.max(cwnd_bytes);
+        self.window.ssthresh_bytes = self.window.ssthresh_bytes.max(ssthresh_bytes);
+        self.algorithm.on_undo(&mut self.window);
+    }
+
+    /// Whether the window may have no room for the first segment that is sent again. PRR and BBR make room by
+    /// themselves.
+    pub fn leaves_no_room_for_losses(&self) -> bool {
+        self.sets_cwnd() && self.delivery_rate.is_none()
+    }
+
+    /// The application is about to write, while `flight_bytes` are under way: if it could have sent more, it was what
+    /// limited the flight until now (section 3.4 of the draft on delivery rates).
+    pub fn note_application_limit(&mut self, flight_bytes: u64, has_segment_to_send: bool) {
+        let had_room = !has_segment_to_send && flight_bytes < self.window.cwnd_bytes;
+        if let Some(delivery_rate) = self.delivery_rate.as_mut().filter(|_| had_room) {
+            delivery_rate.limit_by_application(flight_bytes);
+        }
+    }
+
+    /// Whether packets are paced.
+    pub fn is_paced(&self) -> bool {
+        self.pacing.is_some() || self.delivery_rate.is_some() || self.algorithm.packet_gap().is_some()
+    }
+
+    /// The rate at which payload leaves; `None` as fast as the window allows.
+    pub fn pacing_rate(&self, smoothed_rtt: Option<Duration>, outstanding_bytes: u64) -> Option<BitRate> {
+        self.algorithm.pacing_rate().or_else(|| self.window_per_rtt(smoothed_rtt, outstanding_bytes))
+    }
+
+    /// What Linux paces a control at that knows a window only (tcp_update_pacing_rate).
+    fn window_per_rtt(&self, smoothed_rtt: Option<Duration>, outstanding_bytes: u64) -> Option<BitRate> {
+        let (pacing, rtt) = (self.pacing?, smoothed_rtt?);
+        let starts = self.window.cwnd_bytes < self.window.ssthresh_bytes / 2;
+        let gain = if starts { pacing.slow_start_gain } else { pacing.avoidance_gain };
+        let window_bytes = self.window.cwnd_bytes.max(outstanding_bytes);
+        BitRate::from_bps((gain * 8.0 * window_bytes as f64 / rtt.as_seconds()) as u64)
+    }
+}

@@ -1,0 +1,98 @@
+//! What finds losses: RACK and its reordering window, tail loss probes, and the count of duplicate acknowledgements.
+
+use crate::transport::tcp::config::TcpConfig;
+use crate::transport::tcp::rack::Rack;
+use crate::transport::tcp::rto::RttEstimator;
+use crate::transport::tcp::scoreboard::Scoreboard;
+use hitless_wire::{Duration, Time};
+
+/// A tail loss probe in flight (RFC 8985, section 7).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Probe {
+    /// Next sequence to send when the probe was sent (TLP.end_seq).
+    pub end: u64,
+    /// It repeated the last segment instead of sending new data (TLP.is_retrans).
+    pub retransmission: bool,
+}
+
+/// The state of loss detection.
+#[derive(Clone, Debug)]
+pub(super) struct LossDetection {
+    pub rack: Rack,
+    /// Losses are found by RACK, which needs SACK (RFC 8985, section 4).
+    pub uses_rack: bool,
+    /// When RACK's reordering window ends; [`Time::NEVER`] if nothing waits for it.
+    pub reordering_ends_at: Time,
+    pub probe: Option<Probe>,
+    /// A tail loss probe waits to be sent.
+    pub probe_due: bool,
+    /// Duplicate acknowledgements in a row, without SACK.
+    pub duplicate_acks: u32,
+    /// DupThresh.
+    pub dupack_threshold: u32,
+}
+
+impl LossDetection {
+    /// Nothing was sent yet.
+    pub fn new(config: &TcpConfig) -> Self {
+        Self {
+            rack: Rack::new(),
+            uses_rack: config.rack_tlp && config.sack && config.fast_retransmit,
+            reordering_ends_at: Time::NEVER,
+            probe: None,
+            probe_due: false,
+            duplicate_acks: 0,
+            dupack_threshold: config.dupack_threshold,
+        }
+    }
+
+    /// RACK, if losses are found by it.
+    pub fn rack_in_use(&self) -> Option<&Rack> {
+        self.uses_rack.then_some(&self.rack)
+    }
+
+    /// Whether enough duplicates have come to mean loss.
+    pub fn has_enough_dupacks(&self) -> bool {
+        self.duplicate_acks >= self.dupack_threshold
+    }
+
+    /// Marks what RACK holds lost (RFC 8985, section 6.2, steps 4 and 5); returns whether the end of the reordering
+    /// window has moved.
+    pub fn detect_by_rack(
+        &mut self,
+        scoreboard: &mut Scoreboard,
+        rtt: &RttEstimator,
+        is_recovering: bool,
+        now: Time,
+    ) -> bool {
+        let impatient = is_recovering || scoreboard.sacked_segments() >= self.dupack_threshold;
+        self.rack.update_window(impatient, rtt.min_rtt(), rtt.srtt());
+        let remaining = scoreboard.detect_by_time(&self.rack, now);
+        let ends_at = if remaining == Duration::ZERO { Time::NEVER } else { now + remaining };
+        let has_moved = ends_at != self.reordering_ends_at;
+        self.reordering_ends_at = ends_at;
+        has_moved
+    }
+
+    /// RFC 8985, section 7.4.2: what became of the tail loss probe, once `snd_una` has reached its end. Returns
+    /// whether it is over, and whether it has repaired a loss.
+    pub fn resolve_probe(&self, snd_una: u64, both_arrived: bool) -> Option<(bool, bool)> {
+        let probe = self.probe.filter(|probe| snd_una >= probe.end)?;
+        let repaired = probe.retransmission && snd_una > probe.end;
+        Some((!probe.retransmission || repaired || both_arrived, repaired))
+    }
+
+    /// A reduction was spurious: losses are found more slowly from now on.
+    pub fn tolerate_reordering(&mut self, sacked_segments: u32) {
+        self.rack.widen();
+        self.dupack_threshold = self.dupack_threshold.max(sacked_segments + 1);
+        self.duplicate_acks = 0;
+    }
+
+    /// A retransmission timeout: no probe and no reordering window is waited for any more.
+    pub fn on_rto(&mut self) {
+        self.duplicate_acks = 0;
+        self.probe = None;
+        self.reordering_ends_at = Time::NEVER;
+    }
+}

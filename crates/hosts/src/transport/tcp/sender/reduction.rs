@@ -1,0 +1,144 @@
+//! What the sender does about congestion, and what to restore if it was wrong to do so.
+
+use crate::transport::tcp::config::TcpConfig;
+use crate::transport::tcp::congestion::{CongestionState, Window};
+use crate::transport::tcp::delivery::Timestamp;
+use crate::transport::tcp::prr::ProportionalRateReduction;
+use crate::transport::tcp::segment::Segment;
+use hitless_wire::{TcpFlags, TcpHeader, Time};
+
+/// What to restore when a reduction turns out spurious (RFC 4015).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Undo {
+    pub cwnd_bytes: u64,
+    pub ssthresh_bytes: u64,
+    /// When the first retransmission was sent, and the end of its segment.
+    retransmission: Option<(Timestamp, u64)>,
+    /// Bytes sent again that no DSACK has reported yet.
+    unreported_bytes: u64,
+    /// The reduction is over; once more than this is acknowledged no report is to be expected any more.
+    until: Option<u64>,
+}
+
+/// A reduction of the window, from what began it to its end.
+#[derive(Clone, Debug)]
+pub(super) struct Reduction {
+    pub state: CongestionState,
+    /// The state ends when everything below this is acknowledged (RecoveryPoint of RFC 6675).
+    pub recovery_point: u64,
+    pub prr: ProportionalRateReduction,
+    undo: Option<Undo>,
+    by_timestamps: bool,
+    by_dsack: bool,
+    /// The first segment found lost goes whatever the window is.
+    pub retransmit_at_once: bool,
+    /// The next new data segment carries CWR (RFC 3168, section 6.1.2).
+    pub cwr_due: bool,
+}
+
+impl Reduction {
+    /// None so far.
+    pub fn new(config: &TcpConfig) -> Self {
+        Self {
+            state: CongestionState::Open,
+            recovery_point: 0,
+            prr: ProportionalRateReduction::default(),
+            undo: None,
+            by_timestamps: config.eifel_undo,
+            by_dsack: config.dsack_undo,
+            retransmit_at_once: false,
+            cwr_due: false,
+        }
+    }
+
+    /// Whether none is under way.
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        self.state == CongestionState::Open
+    }
+
+    /// Whether what was lost is sent again.
+    #[inline]
+    pub fn is_recovering(&self) -> bool {
+        matches!(self.state, CongestionState::Recovery | CongestionState::Loss)
+    }
+
+    /// Whether nothing remains that might have to be undone.
+    #[inline]
+    pub fn is_final(&self) -> bool {
+        self.undo.is_none()
+    }
+
+    /// Enters `state` with `flight_bytes` in the network, which lasts until `snd_nxt` is acknowledged.
+    pub fn begin(&mut self, state: CongestionState, snd_nxt: u64, flight_bytes: u64) {
+        debug_assert!(snd_nxt >= self.recovery_point, "a recovery point moves back");
+        self.state = state;
+        self.recovery_point = snd_nxt;
+        self.prr = ProportionalRateReduction::start(flight_bytes);
+    }
+
+    /// One step of the way to the threshold.
+    #[inline]
+    pub fn shrink(&mut self, window: &mut Window, pipe_bytes: u64, delivered_bytes: u64, safe: bool) {
+        let ssthresh_bytes = window.ssthresh_bytes;
+        let bytes = self.prr.window_bytes(delivered_bytes, pipe_bytes, ssthresh_bytes, safe, window.mss_bytes);
+        window.cwnd_bytes = bytes.min(window.max_cwnd_bytes);
+    }
+
+    /// A reduction of `window` begins that may have to be undone.
+    pub fn remember(&mut self, window: &Window) {
+        self.undo = (self.by_timestamps || self.by_dsack).then_some(Undo {
+            cwnd_bytes: window.cwnd_bytes,
+            ssthresh_bytes: window.ssthresh_bytes,
+            retransmission: None,
+            unreported_bytes: 0,
+            until: None,
+        });
+    }
+
+    /// There is nothing to be undone.
+    pub fn forget(&mut self) {
+        self.undo = None;
+    }
+
+    /// A segment is sent again.
+    pub fn note_retransmission(&mut self, segment: &Segment, now: Time) {
+        if let Some(undo) = &mut self.undo {
+            undo.retransmission.get_or_insert((Timestamp::at(now), segment.end));
+            undo.unreported_bytes += segment.bytes();
+        }
+    }
+
+    /// The reduction is over: what was sent again may still be reported as having come twice.
+    pub fn await_reports(&mut self, snd_nxt: u64) {
+        self.undo = self.undo.filter(|undo| self.by_dsack && undo.retransmission.is_some());
+        if let Some(undo) = &mut self.undo {
+            undo.until.get_or_insert(snd_nxt);
+        }
+    }
+
+    /// RFC 2883, and RFC 3708 of what it is good for: when all that was sent again has come twice, nothing was lost.
+    /// Returns what is to be restored.
+    #[inline]
+    pub fn take_if_all_came_twice(&mut self, header: &TcpHeader) -> Option<Undo> {
+        let undo = self.undo.as_mut()?;
+        if undo.until.is_some_and(|until| header.acknowledgement > until) {
+            self.undo = None;
+        } else if header.flags.contains(TcpFlags::DSACK) && undo.retransmission.is_some() {
+            undo.unreported_bytes = undo.unreported_bytes.saturating_sub(u64::from(header.timestamp));
+            if undo.unreported_bytes == 0 {
+                return self.undo.take();
+            }
+        }
+        None
+    }
+
+    /// RFC 3522: the acknowledgement of the first retransmission echoes what was sent before it, so that the original
+    /// had arrived after all. Returns what is to be restored.
+    pub fn take_if_original_came(&mut self, snd_una: u64, echo: Timestamp) -> Option<Undo> {
+        let undo = self.undo.filter(|_| self.by_timestamps)?;
+        let (sent_at, _) = undo.retransmission.filter(|&(_, end)| snd_una >= end)?;
+        self.undo = None;
+        echo.is_before(sent_at).then_some(undo)
+    }
+}

@@ -1,0 +1,65 @@
+//! How a frame that has come gets into the fabric.
+
+use hitless_simulation::run::Landing;
+use hitless_wire::{Duration, Packet, Time};
+
+use super::counts::Refused;
+use super::external::{EVERYONE, External};
+use super::frames::FrameInfo;
+use super::points::{Point, RealEnd};
+use super::wire::{control_packet, read, read_link, with_mark, with_shims};
+
+impl Point {
+    /// A frame of a switch elsewhere lands when it comes, or right after the one before it.
+    fn lands_at(&mut self, at: Time) -> Landing {
+        self.last_landing = at.max(self.last_landing + Duration(1));
+        Landing::At(self.last_landing)
+    }
+}
+
+impl External {
+    /// Reads a frame and finds out where it goes: the packet to be put on the link, and when.
+    pub(super) fn admit(
+        &mut self,
+        at: Time,
+        point: u16,
+        frame: u32,
+        number: u64,
+    ) -> Result<(Packet, Landing), Refused> {
+        let RealEnd::Switch(format) = &self.points[usize::from(point)].end else {
+            let packet = self.admit_frame(at, point, frame, number)?;
+            let RealEnd::Host(card) = &mut self.points[usize::from(point)].end else { unreachable!("it was none") };
+            let departs_at = card.enqueue(at, packet.frame_bytes).ok_or(Refused::CardFull)?;
+            return Ok((packet, Landing::AfterLastBit(departs_at)));
+        };
+        let read = read_link(self.frames.bytes(frame), format).map_err(|refusal| {
+            self.link_refusals.count(refusal);
+            Refused::NotOfTheLink
+        })?;
+        let Some(inner) = read.inner else {
+            let source = self.points[usize::from(point)].host;
+            let packet = Packet { source, destination: EVERYONE, ..control_packet(read.shims) };
+            return Ok((packet, self.points[usize::from(point)].lands_at(at)));
+        };
+        self.frames.keep(frame, inner);
+        let packet = self.admit_frame(at, point, frame, number)?;
+        Ok((with_shims(packet, read.shims), self.points[usize::from(point)].lands_at(at)))
+    }
+
+    fn admit_frame(&mut self, at: Time, point: u16, frame: u32, number: u64) -> Result<Packet, Refused> {
+        let read = read(self.frames.bytes(frame), self.hash_seed).ok_or(Refused::Malformed)?;
+        self.bridge.learn(at, read.source, point);
+        let destination = self.bridge.find(at, read.destination);
+        let is_host = !self.points[usize::from(point)].is_switch();
+        // What a switch elsewhere has sent here has a number on its link, and must be seen before it may end.
+        if destination == Some(point) && is_host {
+            return Err(Refused::SameSide);
+        }
+        self.frames.set_info(frame, FrameInfo { number, point, service: read.service, ecn: read.packet.ecn });
+        let host = |point: u16| self.points[usize::from(point)].host;
+        let destination = destination.map_or(EVERYONE, host);
+        let packet = Packet { source: host(point), destination, frame, ..read.packet };
+        let mark = read.mark.filter(|_| self.ranks_by_dscp);
+        Ok(mark.map_or(packet, |mark| with_mark(packet, mark)))
+    }
+}

@@ -1,0 +1,278 @@
+//! What somebody may tell a live run to do while it goes on.
+
+use std::fmt;
+use std::str::FromStr;
+
+use hitless_network::link::LinkState;
+use hitless_network::loss::{BernoulliLoss, GilbertElliottLoss, LossModel};
+use hitless_network::topology::select::select_links;
+use hitless_network::topology::{DirectedLink, Endpoint, Node};
+use hitless_scenario::kind::ProtectionOrder;
+use hitless_simulation::run::Change;
+use hitless_switch::LinkEnd;
+use hitless_wire::{Duration, Time};
+
+use super::live::LiveFabric;
+
+/// A command for a live run. As text: `fail sw1<->sw2`, `corrupt sw1->sw2 0.001`, `protect sw1->sw2 2 blocking`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LiveCommand {
+    /// The link is down from now on, in the directions that the name means. With `[recovery]` the ends of a link that
+    /// is down both ways find out, and do what it says.
+    Fail {
+        /// "a->b" or "a<->b".
+        link: String,
+    },
+    /// The link is whole again.
+    Repair {
+        /// "a->b" or "a<->b".
+        link: String,
+    },
+    /// From now on frames are corrupted at this rate, each by itself or in bursts; 0 ends it.
+    Corrupt {
+        /// "a->b" or "a<->b".
+        link: String,
+        /// The share of frames, from 0 to 1.
+        rate: f64,
+        /// How many frames are lost in a row, on average; `None`: independent losses.
+        mean_burst_frames: Option<f64>,
+    },
+    /// The link is protected; its ends that are here are told.
+    Protect {
+        /// "a->b".
+        link: String,
+        /// Copies retransmitted of each lost packet.
+        copies: u8,
+        /// Whether order is kept.
+        keeps_order: bool,
+    },
+    /// The link is protected no more.
+    Unprotect {
+        /// "a->b".
+        link: String,
+    },
+}
+
+impl fmt::Display for LiveCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fail { link } => write!(f, "fail {link}"),
+            Self::Repair { link } => write!(f, "repair {link}"),
+            Self::Corrupt { link, rate, mean_burst_frames } => {
+                write!(f, "corrupt {link} {rate}")?;
+                mean_burst_frames.iter().try_for_each(|frames| write!(f, " {frames}"))
+            }
+            Self::Protect { link, copies, keeps_order } => {
+                let mode = if *keeps_order { "blocking" } else { "non-blocking" };
+                write!(f, "protect {link} {copies} {mode}")
+            }
+            Self::Unprotect { link } => write!(f, "unprotect {link}"),
+        }
+    }
+}
+
+impl FromStr for LiveCommand {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let link = |name: &str| name.to_owned();
+        match *words.as_slice() {
+            ["fail", name] => Ok(Self::Fail { link: link(name) }),
+            ["repair", name] => Ok(Self::Repair { link: link(name) }),
+            ["corrupt", name, rate, ref burst @ ..] if burst.len() < 2 => Ok(Self::Corrupt {
+                link: link(name),
+                rate: corruption_rate(rate)?,
+                mean_burst_frames: burst.first().map(|frames| burst_length(frames)).transpose()?,
+            }),
+            ["protect", name, copies, mode] => {
+                Ok(Self::Protect { link: link(name), copies: copy_count(copies)?, keeps_order: keeps_order(mode)? })
+            }
+            ["unprotect", name] => Ok(Self::Unprotect { link: link(name) }),
+            _ => Err(format!(
+                "'{text}' is no command; known: fail LINK, repair LINK, corrupt LINK RATE [MEAN_BURST_FRAMES], \
+                 protect LINK COPIES blocking|non-blocking, unprotect LINK"
+            )),
+        }
+    }
+}
+
+fn corruption_rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse().ok().filter(|rate| (0.0..=1.0).contains(rate));
+    rate.ok_or_else(|| format!("'{text}' is no rate of corruption: a number from 0 to 1"))
+}
+
+fn burst_length(text: &str) -> Result<f64, String> {
+    let frames = text.parse().ok().filter(|frames| (1.0..=1e12).contains(frames));
+    frames.ok_or_else(|| format!("'{text}' is no mean length of a burst: a number of frames from 1 to 1e12"))
+}
+
+/// Losses that come at `rate`, independently or in bursts of a mean length.
+fn loss_model(rate: f64, mean_burst_frames: Option<f64>) -> Result<LossModel, String> {
+    match mean_burst_frames {
+        _ if rate == 0.0 => Ok(LossModel::None),
+        Some(_) if rate == 1.0 => Err("a rate of 1 has no bursts, which are some of the frames and not all".into()),
+        None => Ok(LossModel::Bernoulli(BernoulliLoss { rate, repair_rate: None })),
+        Some(mean_burst_frames) => {
+            let loss = GilbertElliottLoss { rate, mean_burst_frames, loss_in_burst: 1.0, loss_between_bursts: 0.0 };
+            match loss.fault() {
+                None => Ok(LossModel::GilbertElliott(loss)),
+                Some((field, rule)) => Err(format!("{field} {rule}")),
+            }
+        }
+    }
+}
+
+fn copy_count(text: &str) -> Result<u8, String> {
+    text.parse().ok().filter(|&copies| copies > 0).ok_or_else(|| format!("'{text}' is no number of copies: 1 to 255"))
+}
+
+fn keeps_order(text: &str) -> Result<bool, String> {
+    match text {
+        "blocking" => Ok(true),
+        "non-blocking" => Ok(false),
+        _ => Err(format!("unknown mode '{text}'; it is \"blocking\" or \"non-blocking\"")),
+    }
+}
+
+impl LiveFabric {
+    /// Carries out a command, right after all that has been handled.
+    ///
+    /// # Errors
+    /// A sentence, when it cannot be; nothing has changed.
+    pub fn command(&mut self, command: &LiveCommand) -> Result<(), String> {
+        let at = self.now + Duration(1);
+        self.command_at(at, command)
+    }
+
+    /// Carries out a command at a time that has not been handled yet: how a recording is played.
+    ///
+    /// # Errors
+    /// As of [`Self::command`], and when that time has passed.
+    pub fn command_at(&mut self, at: Time, command: &LiveCommand) -> Result<(), String> {
+        if at <= self.now {
+            return Err(format!(
+                "'{command}' came at {} ps, when all up to {} ps was handled",
+                at.as_ps(),
+                self.now.as_ps()
+            ));
+        }
+        self.handle_until(Time(at.as_ps() - 1));
+        let changes = self.changes_of(command)?;
+        if let Some(witness) = &mut self.run.edge_mut().witness {
+            witness.command(at, &command.to_string());
+        }
+        changes.into_iter().for_each(|change| self.run.apply(at, change));
+        Ok(())
+    }
+
+    fn changes_of(&self, command: &LiveCommand) -> Result<Vec<Change>, String> {
+        match command {
+            LiveCommand::Fail { link } => self.states(link, LinkState::Down),
+            LiveCommand::Repair { link } => self.states(link, LinkState::Up),
+            LiveCommand::Corrupt { link, rate, mean_burst_frames } => {
+                let model = loss_model(*rate, *mean_burst_frames)?;
+                let links = self.links_here(link)?;
+                self.refuse_elsewhere(&links)?;
+                Ok(links.into_iter().map(|link| Change::Loss { link, model: model.clone() }).collect())
+            }
+            &LiveCommand::Protect { ref link, copies, keeps_order } => {
+                self.at_both_ends(link, ProtectionOrder::On { copies, keeps_order })
+            }
+            LiveCommand::Unprotect { link } => self.at_both_ends(link, ProtectionOrder::Off),
+        }
+    }
+
+    /// One direction goes down and comes up unnoticed; a link that is cut both ways is noticed if anything notices.
+    fn states(&self, name: &str, state: LinkState) -> Result<Vec<Change>, String> {
+        let links = self.links_here(name)?;
+        let both = (links.len() == 2).then_some(links[0].link);
+        Ok(match (both.filter(|&link| self.run.is_watched(link)), state) {
+            (Some(link), LinkState::Down) => vec![Change::Cut { link }],
+            (Some(link), LinkState::Up) => vec![Change::Mend { link }],
+            (None, state) => links.into_iter().map(|link| Change::State { link, state }).collect(),
+        })
+    }
+
+    /// The directions that a name means, when the link has an end here.
+    fn links_here(&self, name: &str) -> Result<Vec<DirectedLink>, String> {
+        let links = select_links(self.run.topology(), name)?;
+        let (from, to) = self.run.topology().ends(links[0]);
+        if self.is_here(from) || self.is_here(to) {
+            return Ok(links);
+        }
+        Err(format!("'{name}' has no end here"))
+    }
+
+    /// What arrives at a switch elsewhere is corrupted there.
+    fn refuse_elsewhere(&self, links: &[DirectedLink]) -> Result<(), String> {
+        let topology = self.run.topology();
+        let end = |link: &&DirectedLink| topology.ends(**link).1;
+        match links.iter().find(|link| end(link).node.is_switch() && !self.is_here(end(link))) {
+            Some(&link) => {
+                Err(format!("'{}' ends elsewhere: it is corrupted by the switch there", topology.link_name(link)))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn is_here(&self, end: Endpoint) -> bool {
+        matches!(end.node, Node::Switch(id) if self.is_here[id.0 as usize])
+    }
+
+    fn at_both_ends(&self, name: &str, order: ProtectionOrder) -> Result<Vec<Change>, String> {
+        self.links_here(name)?;
+        let protection = self.run.protection();
+        let directed = protection.directed_link(name)?;
+        let (from, to) = self.run.topology().ends(directed);
+        let ends = [(LinkEnd::Receiver, to), (LinkEnd::Sender, from)];
+        let here = ends.into_iter().filter(|&(_, end)| self.is_here(end));
+        here.map(|(end, _)| protection.command(name, end, order)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_survives_its_text() {
+        let link = || "sw1->sw2#1".to_owned();
+        for command in [
+            LiveCommand::Fail { link: link() },
+            LiveCommand::Repair { link: link() },
+            LiveCommand::Corrupt { link: link(), rate: 1e-3, mean_burst_frames: None },
+            LiveCommand::Corrupt { link: link(), rate: 1e-3, mean_burst_frames: Some(2.5) },
+            LiveCommand::Corrupt { link: link(), rate: 0.0, mean_burst_frames: None },
+            LiveCommand::Protect { link: link(), copies: 2, keeps_order: true },
+            LiveCommand::Protect { link: link(), copies: 255, keeps_order: false },
+            LiveCommand::Unprotect { link: link() },
+        ] {
+            assert_eq!(command.to_string().parse(), Ok(command));
+        }
+        for text in [
+            "",
+            "fail",
+            "corrupt a->b 1.5",
+            "corrupt a->b x",
+            "corrupt a->b 0.1 0.5",
+            "corrupt a->b 0.1 2 3",
+            "protect a->b 0 blocking",
+            "protect a->b 1 fast",
+        ] {
+            assert!(text.parse::<LiveCommand>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_no_burst_can_be_is_refused_in_words_that_were_given() {
+        assert!(loss_model(1.0, None).is_ok());
+        assert!(loss_model(0.5, Some(4.0)).is_ok());
+        let refused = loss_model(1.0, Some(4.0)).expect_err("bursts are not all frames");
+        assert!(refused.starts_with("a rate of 1 has no bursts"), "{refused}");
+        for frames in ["0.5", "1e13", "inf", "NaN"] {
+            let refused = format!("corrupt a->b 0.1 {frames}").parse::<LiveCommand>().expect_err("out of bounds");
+            assert!(refused.contains("from 1 to 1e12"), "{refused}");
+        }
+    }
+}

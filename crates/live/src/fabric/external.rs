@@ -1,0 +1,105 @@
+//! What a live run knows of the nodes that are real, and of the frames that come from them.
+
+use hitless_scenario::{RankedBy, Scenario};
+use hitless_wire::frame::FlowHashSeed;
+use hitless_wire::link::RefusalCounters;
+use hitless_wire::{HostId, Packet, Time};
+
+use super::bridge::Bridge;
+use super::counts::{FrameCounts, Refused};
+use super::decision::Decision;
+use super::frames::FramePool;
+use super::points::Point;
+use super::settings::LiveSettings;
+
+/// In place of a host: the packet is for all points but the one by which it came.
+pub const EVERYONE: HostId = HostId(u32::MAX);
+
+/// Sees what goes into a run and what comes of it: a recorder, or a comparison with a recording.
+pub trait Witness: Send {
+    /// A frame has come by a point and is handled at `at`. A run is a function of these and of the commands.
+    fn arrival(&mut self, at: Time, point: u16, bytes: &[u8]);
+    /// A command is carried out at `at`.
+    fn command(&mut self, at: Time, command: &str);
+    /// A switch has decided.
+    fn decision(&mut self, decision: Decision);
+    /// The interface of a point has refused a frame that left at `at`. The fabric takes it for sent.
+    fn refusal(&mut self, _at: Time, _point: u16) {}
+    /// The run ends at `at`.
+    fn end(&mut self, _at: Time) {}
+}
+
+/// A packet that leaves.
+#[derive(Clone, Copy, Debug)]
+pub struct Departure {
+    /// When its last bit arrives.
+    pub at: Time,
+    /// Where.
+    pub point: u16,
+    pub(super) packet: Packet,
+}
+
+/// No point.
+const NOBODY: u16 = u16::MAX;
+
+/// The external side of a run.
+pub(super) struct External {
+    pub frames: FramePool,
+    pub points: Vec<Point>,
+    /// By directed link: the point to which it leads, or [`NOBODY`].
+    behind: Vec<u16>,
+    pub bridge: Bridge,
+    pub outbox: Vec<Departure>,
+    pub counts: FrameCounts,
+    pub witness: Option<Box<dyn Witness>>,
+    /// The time of the event, or of the command, that is being handled.
+    pub now: Time,
+    pub hash_seed: FlowHashSeed,
+    /// Whether the code points of hosts are their packets' priority.
+    pub ranks_by_dscp: bool,
+    /// Frames refused at points to switches, by reason.
+    pub link_refusals: RefusalCounters,
+    /// What must always hold and did not: the first of it.
+    pub violation: Option<String>,
+}
+
+impl External {
+    /// # Errors
+    /// A sentence: a station behind a point that does not exist.
+    pub fn new(settings: &LiveSettings, points: Vec<Point>, links: usize, scenario: &Scenario) -> Result<Self, String> {
+        let mut behind = vec![NOBODY; links];
+        for (number, point) in points.iter().enumerate() {
+            behind[point.outwards.index()] = number as u16;
+        }
+        let mut bridge = Bridge::new(settings.stations_learned, settings.station_age);
+        for (address, name) in &settings.stations {
+            let place = points.iter().position(|point| point.name == *name);
+            let place = place.ok_or_else(|| format!("station {address} is behind '{name}', which is not a point"))?;
+            bridge.give(*address, place as u16);
+        }
+        Ok(Self {
+            frames: FramePool::new(settings.frames, settings.frame_bytes),
+            points,
+            behind,
+            bridge,
+            outbox: Vec::new(),
+            counts: FrameCounts::default(),
+            witness: None,
+            now: Time::ZERO,
+            hash_seed: FlowHashSeed(scenario.seed),
+            ranks_by_dscp: scenario.host.marking.is_some_and(|marking| marking.by == RankedBy::Dscp),
+            link_refusals: RefusalCounters::default(),
+            violation: None,
+        })
+    }
+
+    /// The point to which a link leads.
+    pub fn behind(&self, link: u32) -> Option<u16> {
+        let point = self.behind[link as usize];
+        (point != NOBODY).then_some(point)
+    }
+
+    pub fn refuse(&mut self, reason: Refused) {
+        self.counts.refused[reason as usize] += 1;
+    }
+}

@@ -1,0 +1,158 @@
+//! The bodies of real frames: a bounded pool, in which copies of a packet share one body.
+
+use hitless_wire::{Ecn, ServiceKey};
+
+/// What is known of a frame beside its bytes, from its arrival on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrameInfo {
+    /// Which arrival of the run it was, from 1 on.
+    pub number: u64,
+    /// The point by which it entered.
+    pub point: u16,
+    /// The service of its flow.
+    pub service: ServiceKey,
+    /// The ECN field in its bytes.
+    pub ecn: Ecn,
+}
+
+/// Why the pool took no frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoRoom {
+    /// All places are taken.
+    Empty,
+    /// The frame is longer than a place.
+    TooLong,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    /// The body is `bytes[start..end]` of the place.
+    start: u16,
+    end: u16,
+    references: u32,
+    info: FrameInfo,
+}
+
+/// Frames that are in the fabric. A frame is named by a number from 1 on, as in [`hitless_wire::Packet::frame`]; 0
+/// names none.
+#[derive(Debug)]
+pub struct FramePool {
+    bytes: Box<[u8]>,
+    place_bytes: usize,
+    places: Vec<Place>,
+    free: Vec<u32>,
+}
+
+impl FramePool {
+    /// A pool of `count` places of `place_bytes` each (at most 65,535). The memory is taken at once.
+    pub fn new(count: u32, place_bytes: u16) -> Self {
+        let place_bytes = usize::from(place_bytes);
+        Self {
+            bytes: vec![0; count as usize * place_bytes].into(),
+            place_bytes,
+            places: vec![Place::default(); count as usize],
+            free: (1..=count).rev().collect(),
+        }
+    }
+
+    /// Takes a frame in, with one reference.
+    ///
+    /// # Errors
+    /// [`NoRoom`].
+    pub fn insert(&mut self, frame: &[u8]) -> Result<u32, NoRoom> {
+        if frame.len() > self.place_bytes {
+            return Err(NoRoom::TooLong);
+        }
+        let number = self.free.pop().ok_or(NoRoom::Empty)?;
+        let start = (number as usize - 1) * self.place_bytes;
+        self.bytes[start..start + frame.len()].copy_from_slice(frame);
+        *self.place(number) = Place { start: 0, end: frame.len() as u16, references: 1, info: FrameInfo::default() };
+        Ok(number)
+    }
+
+    /// One more packet has this body.
+    pub fn share(&mut self, frame: u32) {
+        let place = self.place(frame);
+        debug_assert!(place.references > 0, "frame {frame} is shared after its end");
+        place.references += 1;
+    }
+
+    /// One packet less has this body.
+    ///
+    /// # Panics
+    /// When none has it any more: a packet was ended twice.
+    pub fn release(&mut self, frame: u32) {
+        let place = self.place(frame);
+        assert!(place.references > 0, "frame {frame} was released by more packets than had it");
+        place.references -= 1;
+        if place.references == 0 {
+            self.free.push(frame);
+        }
+    }
+
+    /// Keeps only the part of the body from `start` to `end`.
+    ///
+    /// # Panics
+    /// When the body has no such part.
+    pub fn keep(&mut self, frame: u32, (start, end): (usize, usize)) {
+        let place = self.place(frame);
+        assert!(start <= end && end <= usize::from(place.end - place.start), "{start}..{end} of a shorter body");
+        place.end = place.start + end as u16;
+        place.start += start as u16;
+    }
+
+    /// The body.
+    pub fn bytes(&self, frame: u32) -> &[u8] {
+        let place = &self.places[frame as usize - 1];
+        let at = (frame as usize - 1) * self.place_bytes;
+        &self.bytes[at + usize::from(place.start)..at + usize::from(place.end)]
+    }
+
+    /// What is known of it.
+    pub fn info(&self, frame: u32) -> FrameInfo {
+        self.places[frame as usize - 1].info
+    }
+
+    /// Notes what is known of it.
+    pub fn set_info(&mut self, frame: u32, info: FrameInfo) {
+        self.place(frame).info = info;
+    }
+
+    /// By frame, from the first on: how many packets have it.
+    pub fn references(&self) -> impl Iterator<Item = u32> + '_ {
+        self.places.iter().map(|place| place.references)
+    }
+
+    fn place(&mut self, frame: u32) -> &mut Place {
+        &mut self.places[frame as usize - 1]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_free_when_the_last_packet_lets_go_of_it() {
+        let mut pool = FramePool::new(2, 4);
+        let (a, b) = (pool.insert(b"abcd").unwrap(), pool.insert(b"ef").unwrap());
+        assert_eq!((pool.insert(b"g"), pool.insert(b"12345")), (Err(NoRoom::Empty), Err(NoRoom::TooLong)));
+        pool.share(a);
+        pool.release(a);
+        assert_eq!((pool.bytes(a), pool.bytes(b)), (&b"abcd"[..], &b"ef"[..]));
+        pool.release(a);
+        assert!(pool.references().eq([0, 1]));
+        assert_eq!(pool.insert(b"ghij"), Ok(a));
+        pool.keep(a, (1, 3));
+        assert_eq!(pool.bytes(a), b"hi");
+    }
+
+    #[test]
+    #[should_panic(expected = "released by more packets")]
+    fn a_packet_that_ends_twice_is_noticed() {
+        let mut pool = FramePool::new(1, 4);
+        let frame = pool.insert(b"a").unwrap();
+        pool.release(frame);
+        pool.release(frame);
+    }
+}

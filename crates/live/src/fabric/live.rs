@@ -1,0 +1,307 @@
+//! A run whose outer nodes are real: driven by the frames that they send, and by the time that somebody tells it.
+//!
+//! It has no clock. Each event is handled with the time for which it was scheduled, in key order, however late the
+//! driver is; an arrival is handled at the time of its own stamp, or right after what was handled already. So a run is
+//! a function of its arrivals and commands, and whoever repeats them gets the same decisions.
+
+use hitless_hosts::host::NetworkCard;
+use hitless_network::failure::LinkFailure;
+use hitless_network::topology::{DirectedLink, Node, SwitchId, Topology};
+use hitless_scenario::{Scenario, Until};
+use hitless_simulation::Outcome;
+use hitless_simulation::run::{Run, build, network_card, stop};
+use hitless_wire::{Duration, Time};
+
+use super::counts::{FrameCounts, Refused};
+use super::external::{Departure, External, Witness};
+use super::frames::NoRoom;
+use super::points::{Border, Point, RealEnd};
+use super::settings::LiveSettings;
+use super::wire::{write_to_host, write_to_switch};
+
+/// A frame that waits for its turn.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    at: Time,
+    point: u16,
+    frame: u32,
+}
+
+/// A fabric between real nodes.
+pub struct LiveFabric {
+    pub(super) run: Run<External>,
+    /// By switch.
+    pub(super) is_here: Vec<bool>,
+    /// Everything up to here has been handled.
+    pub(super) now: Time,
+    waiting: Vec<Arrival>,
+    /// Frames that were let in so far.
+    arrivals: u64,
+    /// Room to write frames that leave changed.
+    scratch: [Vec<u8>; 2],
+}
+
+impl LiveFabric {
+    /// Builds the part of `scenario` that is here, and starts it at time 0. The scenario's flows do not run.
+    ///
+    /// # Errors
+    /// A sentence: names that mean nothing, a host that is not named.
+    pub fn new(scenario: Scenario, settings: &LiveSettings) -> Result<Self, String> {
+        let (mut run, is_here) = open(without_flows(scenario), settings)?;
+        run.start();
+        Ok(Self { run, is_here, now: Time::ZERO, waiting: Vec::new(), arrivals: 0, scratch: Default::default() })
+    }
+
+    /// Lets `witness` see what goes in and what is decided, from now on.
+    pub fn watch(&mut self, witness: Box<dyn Witness>) {
+        self.external().witness = Some(witness);
+    }
+
+    /// Everything up to here has been handled.
+    pub const fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The points at which frames come and go.
+    pub fn points(&self) -> &[Point] {
+        &self.run.edge().points
+    }
+
+    /// What became of frames.
+    pub fn counts(&self) -> FrameCounts {
+        self.run.edge().counts
+    }
+
+    /// A frame, without check sequence, has come by a point at `at`. It is handled by the next [`Self::advance`].
+    pub fn receive(&mut self, point: u16, at: Time, bytes: &[u8]) {
+        let external = self.external();
+        external.counts.offered += 1;
+        match external.frames.insert(bytes) {
+            Ok(frame) => self.waiting.push(Arrival { at, point, frame }),
+            Err(NoRoom::Empty) => external.refuse(Refused::PoolEmpty),
+            Err(NoRoom::TooLong) => external.refuse(Refused::TooLong),
+        }
+    }
+
+    /// A frame has come at `at` and is handled at once, all before it as well: how a recording is played.
+    ///
+    /// # Errors
+    /// A sentence: that time has been handled already, there is no such point, or no room for the frame.
+    pub fn receive_at(&mut self, at: Time, point: u16, bytes: &[u8]) -> Result<(), String> {
+        if at <= self.now {
+            return Err(format!(
+                "a frame came at {} ps, when all up to {} ps was handled",
+                at.as_ps(),
+                self.now.as_ps()
+            ));
+        }
+        if usize::from(point) >= self.points().len() {
+            return Err(format!("a frame came by point {point} of {}", self.points().len()));
+        }
+        self.handle_until(Time(at.as_ps() - 1));
+        let external = self.external();
+        external.counts.offered += 1;
+        let frame = external.frames.insert(bytes).map_err(|reason| format!("no place for a frame: {reason:?}"))?;
+        self.enter(at, point, frame);
+        Ok(())
+    }
+
+    /// The interface of a departure's point did not take it: the model goes on as if it had.
+    pub fn note_refusal(&mut self, at: Time, point: u16) {
+        if let Some(witness) = &mut self.external().witness {
+            witness.refusal(at, point);
+        }
+    }
+
+    /// When the next event is due, if any is.
+    pub fn next_event(&mut self) -> Option<Time> {
+        self.run.next_time()
+    }
+
+    /// When something is to be handled next, an arrival or an event, if anything is.
+    pub fn next_due(&mut self) -> Option<Time> {
+        let arrival = self.waiting.iter().map(|arrival| arrival.at).min();
+        [arrival, self.next_event()].into_iter().flatten().min()
+    }
+
+    /// It is `latest` now: an arrival with a later stamp, from a clock that is ahead, has come now.
+    pub fn settle_arrivals(&mut self, latest: Time) {
+        self.waiting.iter_mut().for_each(|arrival| arrival.at = arrival.at.min(latest));
+    }
+
+    /// Handles everything up to `until`: what has arrived by then, by its time and then by its point, and what is due.
+    pub fn advance(&mut self, until: Time) {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        waiting.sort_by_key(|arrival| (arrival.at, arrival.point));
+        let due = waiting.partition_point(|arrival| arrival.at <= until);
+        for arrival in waiting.drain(..due) {
+            let at = arrival.at.max(self.now + Duration(1));
+            self.handle_until(Time(at.as_ps() - 1));
+            self.enter(at, arrival.point, arrival.frame);
+        }
+        self.waiting = waiting;
+        self.handle_until(until);
+    }
+
+    pub(super) fn handle_until(&mut self, until: Time) {
+        while self.next_event().is_some_and(|at| at <= until) {
+            self.run.step();
+        }
+        self.now = self.now.max(until);
+    }
+
+    /// Lets a frame in.
+    fn enter(&mut self, at: Time, point: u16, frame: u32) {
+        let external = self.run.edge_mut();
+        if let Some(witness) = &mut external.witness {
+            witness.arrival(at, point, external.frames.bytes(frame));
+        }
+        let (packet, landing) = match external.admit(at, point, frame, self.arrivals + 1) {
+            Ok(admitted) => admitted,
+            Err(reason) => {
+                external.frames.release(frame);
+                return external.refuse(reason);
+            }
+        };
+        if packet.frame == 0 {
+            external.frames.release(frame);
+            external.counts.control += 1;
+        } else {
+            external.counts.entered += 1;
+            self.arrivals += 1;
+        }
+        let link = external.points[usize::from(point)].inwards();
+        self.run.enter(link, packet, landing);
+    }
+
+    /// Hands over what has left since the last time: where, when, and its bytes, in the order of leaving.
+    pub fn departures(&mut self, mut send: impl FnMut(&Departure, &[u8])) {
+        let external = self.run.edge_mut();
+        let mut outbox = std::mem::take(&mut external.outbox);
+        let [marking, out] = &mut self.scratch;
+        for departure in outbox.drain(..) {
+            let packet = &departure.packet;
+            let (body, ecn) = match packet.frame {
+                0 => (None, packet.ecn),
+                frame => (Some(external.frames.bytes(frame)), external.frames.info(frame).ecn),
+            };
+            let written = match (&external.points[usize::from(departure.point)].end, body) {
+                (RealEnd::Switch(format), body) => write_to_switch(packet, ecn, body, format, [marking, out]),
+                (RealEnd::Host(_), Some(body)) => write_to_host(packet, ecn, body, marking),
+                (RealEnd::Host(_), None) => Err("a packet of a mechanism left for a host".to_owned()),
+            };
+            match written {
+                Ok(bytes) => send(&departure, bytes),
+                Err(reason) => external.violation = Some(external.violation.take().unwrap_or(reason)),
+            }
+            if packet.frame != 0 {
+                external.frames.release(packet.frame);
+            }
+        }
+        external.outbox = outbox;
+    }
+
+    /// Ends the run where it is and closes the books.
+    pub fn finish(mut self) -> Outcome {
+        self.departures(|_, _| {});
+        let now = self.now;
+        if let Some(mut witness) = self.external().witness.take() {
+            witness.end(now);
+        }
+        let violations = self.broken_invariants();
+        let mut outcome = stop(self.run, self.now);
+        outcome.violations.extend(violations);
+        outcome
+    }
+
+    fn external(&mut self) -> &mut External {
+        self.run.edge_mut()
+    }
+
+    /// Each frame has as many references as there are packets that name it, and the counts agree.
+    fn broken_invariants(&mut self) -> Vec<String> {
+        self.waiting.drain(..).for_each(|arrival| {
+            self.run.edge_mut().frames.release(arrival.frame);
+        });
+        let named: Vec<u32> = self.run.packets().map(|packet| packet.frame).filter(|&frame| frame != 0).collect();
+        let external = self.run.edge();
+        let mut violations: Vec<String> = external.violation.iter().cloned().collect();
+        let inside = external.counts.inside();
+        if inside != named.len() as u64 {
+            violations.push(format!(
+                "frames went astray: by the counts {inside} are in the fabric, but {} exist",
+                named.len()
+            ));
+        }
+        let mut counted = vec![0u32; external.frames.references().count()];
+        named.iter().for_each(|&frame| counted[frame as usize - 1] += 1);
+        if !external.frames.references().eq(counted) {
+            violations.push("the bodies of frames are held by others than the packets that name them".into());
+        }
+        violations
+    }
+}
+
+/// Builds the part of `scenario` that is here, and says which switches are.
+fn open(scenario: Scenario, settings: &LiveSettings) -> Result<(Run<External>, Vec<bool>), String> {
+    let topology = scenario.build_topology()?;
+    let real_end = |name: &str, node: Node| match node {
+        Node::Host(host) => RealEnd::Host(NetworkCard::new(&network_card(&scenario.host, &topology, host.0))),
+        Node::Switch(_) => RealEnd::Switch(settings.format_of(name)),
+    };
+    let border = Border::new(&topology, &settings.points, real_end)?;
+    neighbours_are_here(&scenario, &topology, &border.is_here)?;
+    let to_switches: Vec<_> =
+        border.points.iter().filter(|point| point.is_switch()).map(|point| point.outwards).collect();
+    let external = External::new(settings, border.points, 2 * topology.links.len(), &scenario)?;
+    let mut run = build(scenario, Some(&border.is_here), external)?;
+    to_switches.into_iter().for_each(|link| run.clear_loss(link));
+    Ok((run, border.is_here))
+}
+
+/// The format of links to switches elsewhere has no room for what a mechanism writes for a neighbour.
+fn neighbours_are_here(scenario: &Scenario, topology: &Topology, is_here: &[bool]) -> Result<(), String> {
+    let pairs = scenario.mechanisms.iter().flat_map(|entry| {
+        let pairs = entry.neighbours(topology).into_iter();
+        pairs.map(|pair| (entry.title(), pair))
+    });
+    let is_apart = |&(_, (a, b)): &(&str, (SwitchId, SwitchId))| is_here[a.0 as usize] != is_here[b.0 as usize];
+    match pairs.into_iter().find(is_apart) {
+        None => Ok(()),
+        Some((title, (switch, neighbour))) => Err(format!(
+            "{title} runs on {} and its neighbour {} by headers that only a link within one process carries: both have \
+             to be here",
+            topology.switch(switch).name,
+            topology.switch(neighbour).name
+        )),
+    }
+}
+
+/// Real nodes send what they like; the clock is somebody else's.
+fn without_flows(mut scenario: Scenario) -> Scenario {
+    scenario.flows.clear();
+    scenario.measure = Default::default();
+    scenario.until = Until::Duration;
+    scenario.duration = None;
+    scenario.warmup = Time::ZERO;
+    every_link_may_fail(&mut scenario);
+    scenario
+}
+
+/// A failure that never comes, for each link: so it may be cut, and what detours need is prepared.
+fn every_link_may_fail(scenario: &mut Scenario) {
+    if scenario.recovery.is_none() {
+        return;
+    }
+    let Ok(topology) = scenario.topology.build() else { return };
+    let name = |number: usize| topology.link_name(DirectedLink::from_index(2 * number)).replace("->", "<->");
+    let never = |number: usize| LinkFailure {
+        link: name(number),
+        first: Time::NEVER,
+        every: None,
+        count: None,
+        jitter: Duration::ZERO,
+        outage: None,
+    };
+    scenario.failures.extend((0..topology.links.len()).map(never));
+}

@@ -1,0 +1,30 @@
+//! A fabric between real nodes.
+//!
+//! In a simulation every node is made of software. In a live run some are real: hosts, and switches that run elsewhere.
+//! A frame that arrives at such a node's end of a link goes to an outbox; a frame that the node sends is an arrival,
+//! put on the link towards the switches here. Everything between is the same code under the same event queue. A
+//! [`LiveFabric`] is a [`Run`](hitless_simulation::run::Run) whose edge is [`external`].
+
+mod admission;
+mod bridge;
+mod command;
+mod counts;
+mod decision;
+mod edge;
+mod external;
+mod frames;
+mod live;
+mod points;
+mod settings;
+mod view;
+mod wire;
+
+pub use bridge::{Bridge, BridgeCounters};
+pub use command::LiveCommand;
+pub use counts::{FrameCounts, Refused};
+pub use decision::{Action, Decision};
+pub use external::{Departure, EVERYONE, Witness};
+pub use live::LiveFabric;
+pub use points::Point;
+pub use settings::LiveSettings;
+pub use view::{FabricView, LinkView};

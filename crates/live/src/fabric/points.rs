@@ -1,0 +1,300 @@
+//! Where a fabric ends: nodes of the scenario that are real.
+
+use std::collections::BTreeMap;
+
+use hitless_hosts::host::NetworkCard;
+use hitless_network::topology::select::select_links;
+use hitless_network::topology::{DirectedLink, Node, SwitchId, Topology};
+use hitless_wire::link::LinkFormat;
+use hitless_wire::{HostId, Time};
+
+/// A link to a node that is real: a host, or a switch that runs elsewhere.
+#[derive(Debug)]
+pub struct Point {
+    /// As the caller named it.
+    pub name: String,
+    /// The link to the external node, in that direction.
+    pub outwards: DirectedLink,
+    /// The switch here at its end.
+    pub switch: SwitchId,
+    /// The host that packets are addressed to that shall leave here.
+    pub host: HostId,
+    /// What is there.
+    pub(super) end: RealEnd,
+    /// When the last frame of a switch elsewhere arrives here.
+    pub(super) last_landing: Time,
+}
+
+/// What is behind a point.
+#[derive(Debug)]
+pub(super) enum RealEnd {
+    /// A host; its network card paces what it sends.
+    Host(NetworkCard),
+    /// A switch that runs elsewhere and has paced what it sends itself; the two speak this format.
+    Switch(LinkFormat),
+}
+
+impl Point {
+    /// The link from the external node.
+    pub fn inwards(&self) -> DirectedLink {
+        self.outwards.reversed()
+    }
+
+    /// Whether a switch is behind it.
+    pub fn is_switch(&self) -> bool {
+        matches!(self.end, RealEnd::Switch(_))
+    }
+}
+
+/// Which part of a fabric is here, and where it ends.
+#[derive(Debug)]
+pub struct Border {
+    /// In the order of the names.
+    pub points: Vec<Point>,
+    /// By switch: whether it is here.
+    pub is_here: Vec<bool>,
+}
+
+impl Border {
+    /// Finds the links behind `names`, each a node ("h1", "sw2") or, when several links lead to a switch, a link
+    /// ("sw1->sw2#1").
+    ///
+    /// # Errors
+    /// A sentence: a name that means nothing, a host without a name, links to one switch that cannot be told apart.
+    pub(super) fn new(
+        topology: &Topology,
+        names: &[String],
+        real_end: impl Fn(&str, Node) -> RealEnd,
+    ) -> Result<Self, String> {
+        let mut ends = Vec::new();
+        for name in names {
+            ends.push(end_of(topology, name)?);
+        }
+        let external = ends.iter().map(|end: &End| end.node).collect::<Vec<_>>();
+        let is_here = switches_here(topology, &external, &ends);
+        let mut points = BTreeMap::new();
+        for (name, end) in names.iter().zip(&ends) {
+            let link = end.link(topology, name, &is_here)?;
+            if points.insert(link, name.clone()).is_some() {
+                return Err(format!("'{}' is named twice", topology.link_name(link)));
+            }
+        }
+        check_all_named(topology, &is_here, &external, &points)?;
+        let by_name = names.iter().map(|name| {
+            let (&link, _) = points.iter().find(|(_, other)| *other == name).expect("each name has its link");
+            point(topology, name, link, &real_end)
+        });
+        Ok(Self { points: by_name.collect::<Result<_, String>>()?, is_here })
+    }
+}
+
+/// What a name means.
+struct End {
+    node: Node,
+    /// None: the only one there is.
+    link: Option<DirectedLink>,
+}
+
+impl End {
+    fn link(&self, topology: &Topology, name: &str, is_here: &[bool]) -> Result<DirectedLink, String> {
+        if let Some(link) = self.link {
+            return Ok(link);
+        }
+        let ports = match self.node {
+            Node::Host(id) => std::slice::from_ref(&topology.host(id).port),
+            Node::Switch(id) => topology.switch(id).ports.as_slice(),
+        };
+        let here = |node: Node| matches!(node, Node::Switch(id) if is_here[id.0 as usize]);
+        let links: Vec<_> = ports.iter().filter(|port| here(port.peer.node)).map(|port| port.link.reversed()).collect();
+        match links.as_slice() {
+            [link] => Ok(*link),
+            [] => Err(format!("no link joins '{name}' to a switch that runs here")),
+            [first, ..] => Err(format!(
+                "{} links join '{name}' to switches that run here; name each of them, as in \"{}\"",
+                links.len(),
+                topology.link_name(*first)
+            )),
+        }
+    }
+}
+
+fn end_of(topology: &Topology, name: &str) -> Result<End, String> {
+    if name.contains("->") {
+        return match *select_links(topology, name)? {
+            [link] => Ok(End { node: topology.ends(link).1.node, link: Some(link) }),
+            _ => {
+                Err(format!("'{name}' is both directions of a link; the one to the external node is wanted, \"a->b\""))
+            }
+        };
+    }
+    match topology.node(name) {
+        Some(node) => Ok(End { node, link: None }),
+        None => Err(format!("there is no node called '{name}' in this scenario")),
+    }
+}
+
+/// Switches that are joined to a real host, or to each other, without passing a switch that runs elsewhere. When no
+/// host is named: those next to the switches that are.
+fn switches_here(topology: &Topology, external: &[Node], ends: &[End]) -> Vec<bool> {
+    let mut is_here = vec![false; topology.switches.len()];
+    let hosts = external.iter().filter_map(|&node| match node {
+        Node::Host(host) => Some(topology.attachment(host).0),
+        Node::Switch(_) => None,
+    });
+    let before_links = ends.iter().filter_map(|end| match topology.ends(end.link?).0.node {
+        Node::Switch(switch) => Some(switch),
+        Node::Host(_) => None,
+    });
+    let mut open: Vec<SwitchId> = hosts.chain(before_links).collect();
+    if open.is_empty() {
+        let neighbours = external.iter().filter_map(|&node| match node {
+            Node::Switch(id) => Some(topology.switch(id).ports.iter().map(|port| port.peer.node)),
+            Node::Host(_) => None,
+        });
+        open =
+            neighbours.flatten().filter_map(|node| if let Node::Switch(id) = node { Some(id) } else { None }).collect();
+    }
+    while let Some(switch) = open.pop() {
+        let is_new = !external.contains(&Node::Switch(switch)) && !is_here[switch.0 as usize];
+        if is_new {
+            is_here[switch.0 as usize] = true;
+            let peers = topology.switch(switch).ports.iter().map(|port| port.peer.node);
+            open.extend(peers.filter_map(|node| if let Node::Switch(id) = node { Some(id) } else { None }));
+        }
+    }
+    is_here
+}
+
+/// Every port of a switch that runs here leads to another one, or to a named end.
+fn check_all_named(
+    topology: &Topology,
+    is_here: &[bool],
+    external: &[Node],
+    points: &BTreeMap<DirectedLink, String>,
+) -> Result<(), String> {
+    if !is_here.contains(&true) {
+        return Err("no switch of the scenario runs here: name the hosts, or the switches beyond".into());
+    }
+    for switch in topology.switch_ids().filter(|id| is_here[id.0 as usize]) {
+        for port in &topology.switch(switch).ports {
+            let peer_is_here = matches!(port.peer.node, Node::Switch(id) if is_here[id.0 as usize]);
+            if !peer_is_here && !points.contains_key(&port.link) {
+                let (name, node) = (topology.name(port.peer.node), topology.name(Node::Switch(switch)));
+                let hint = if external.contains(&port.peer.node) { " (by this link of several)" } else { "" };
+                return Err(format!("'{name}' hangs on switch '{node}', which runs here, and is not named{hint}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn point(
+    topology: &Topology,
+    name: &str,
+    outwards: DirectedLink,
+    real_end: impl Fn(&str, Node) -> RealEnd,
+) -> Result<Point, String> {
+    let (from, to) = topology.ends(outwards);
+    let Node::Switch(switch) = from.node else {
+        return Err(format!("'{name}' begins at a host: the external link begins at a switch that runs here"));
+    };
+    let host = match to.node {
+        Node::Host(host) => Some(host),
+        Node::Switch(next) => host_beyond(topology, switch, next),
+    };
+    let host = host.ok_or_else(|| format!("no host is reached through '{name}'"))?;
+    Ok(Point { name: name.to_owned(), outwards, switch, host, end: real_end(name, to.node), last_landing: Time::ZERO })
+}
+
+/// A host to which the path from `switch` leads through `next`: the nearest to `next`.
+fn host_beyond(topology: &Topology, switch: SwitchId, next: SwitchId) -> Option<HostId> {
+    let mut seen = vec![false; topology.switches.len()];
+    seen[switch.0 as usize] = true;
+    let mut open = std::collections::VecDeque::from([next]);
+    while let Some(id) = open.pop_front() {
+        if std::mem::replace(&mut seen[id.0 as usize], true) {
+            continue;
+        }
+        for port in &topology.switch(id).ports {
+            match port.peer.node {
+                Node::Host(host) => return Some(host),
+                Node::Switch(peer) => open.push_back(peer),
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use hitless_hosts::NetworkCardConfig;
+    use hitless_wire::{BitRate, Duration};
+
+    use super::*;
+    use hitless_network::topology::{LinkSettings, Tier, TopologyBuilder};
+
+    /// h1 - sw1 = sw2 - sw3 - h3, with h2 on sw2 and two links between sw1 and sw2.
+    fn chain() -> Topology {
+        let mut builder = TopologyBuilder::new();
+        let [h1, h2, h3] = ["h1", "h2", "h3"].map(|name| builder.host(name));
+        let [sw1, sw2, sw3] = ["sw1", "sw2", "sw3"].map(|name| builder.switch(name, Tier::Unknown));
+        let settings = LinkSettings::ethernet(BitRate::from_gbps(1), Duration::from_us(1));
+        for (a, b) in [(h1, sw1), (sw1, sw2), (sw1, sw2), (sw2, sw3), (h2, sw2), (h3, sw3)] {
+            builder.link(a, b, settings);
+        }
+        builder.finish().expect("the chain is sound")
+    }
+
+    /// Points by the link that leads to them, each with its host; and which switches are here.
+    type Found = (Vec<(String, u32)>, Vec<bool>);
+
+    fn border(names: &[&str]) -> Result<Found, String> {
+        let topology = chain();
+        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+        let card = NetworkCard::new(&NetworkCardConfig::at_rate(BitRate::from_gbps(1)));
+        let border = Border::new(&topology, &names, |_, _| RealEnd::Host(card.clone()))?;
+        let points = border.points.iter().map(|point| (topology.link_name(point.outwards), point.host.0)).collect();
+        Ok((points, border.is_here))
+    }
+
+    #[test]
+    fn all_of_a_fabric_or_a_part_of_it_is_here() {
+        let of = |text: &[(&str, u32)]| text.iter().map(|&(name, host)| (name.to_owned(), host)).collect::<Vec<_>>();
+        type Case = (&'static [&'static str], &'static [(&'static str, u32)], [bool; 3]);
+        let cases: [Case; 4] = [
+            (&["h3", "h1", "h2"], &[("sw3->h3", 2), ("sw1->h1", 0), ("sw2->h2", 1)], [true, true, true]),
+            (&["sw2", "h3"], &[("sw3->sw2", 1), ("sw3->h3", 2)], [false, false, true]),
+            (
+                &["h1", "sw1->sw2", "sw1->sw2#1"],
+                &[("sw1->h1", 0), ("sw1->sw2", 1), ("sw1->sw2#1", 1)],
+                [true, false, false],
+            ),
+            (
+                &["sw2->sw1", "sw2->sw1#1", "h2", "sw3"],
+                &[("sw2->sw1", 0), ("sw2->sw1#1", 0), ("sw2->h2", 1), ("sw2->sw3", 2)],
+                [false, true, false],
+            ),
+        ];
+        for (names, points, is_here) in cases {
+            assert_eq!(border(names), Ok((of(points), is_here.to_vec())), "{names:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_names_is_said() {
+        let cases: [(&[&str], &str); 6] = [
+            (&["h9"], "there is no node called 'h9' in this scenario"),
+            (&["h1", "h2"], "'h3' hangs on switch 'sw3', which runs here, and is not named"),
+            (&["h1", "sw2"], "2 links join 'sw2' to switches that run here; name each of them, as in \"sw1->sw2\""),
+            (
+                &["h1", "sw1->sw2"],
+                "'sw2' hangs on switch 'sw1', which runs here, and is not named (by this link of several)",
+            ),
+            (&["h1", "h1", "h2", "h3"], "'sw1->h1' is named twice"),
+            (&[], "no switch of the scenario runs here: name the hosts, or the switches beyond"),
+        ];
+        for (names, message) in cases {
+            assert_eq!(border(names), Err(message.to_owned()), "{names:?}");
+        }
+    }
+}

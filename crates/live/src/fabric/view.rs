@@ -1,0 +1,104 @@
+//! What a live run shows of itself while it goes on.
+
+use std::collections::BTreeMap;
+
+use hitless_network::topology::{DirectedLink, Node};
+use hitless_simulation::link::LinkCounters;
+use hitless_wire::{BitRate, Duration};
+
+use super::counts::Refused;
+use super::live::LiveFabric;
+use super::points::Point;
+
+/// A link in one direction.
+#[derive(Clone, Debug)]
+pub struct LinkView {
+    /// "sw1->sw2".
+    pub name: String,
+    /// What it counted.
+    pub counters: LinkCounters,
+    /// Bytes waiting for it at its switch; none when no switch that is here sends on it.
+    pub queue_bytes: Option<u64>,
+}
+
+/// A moment of a live run.
+#[derive(Clone, Debug)]
+pub struct FabricView {
+    /// Links of switches that are here.
+    pub links: Vec<LinkView>,
+    /// Packets lost, by reason.
+    pub drops: BTreeMap<&'static str, u64>,
+    /// Packets taken out without loss, by reason.
+    pub retired: BTreeMap<&'static str, u64>,
+    /// Switch, mechanism, scope, counter, value.
+    pub mechanisms: Vec<(String, &'static str, String, &'static str, u64)>,
+}
+
+impl LiveFabric {
+    /// How things are.
+    pub fn view(&mut self) -> FabricView {
+        let refused = |is_loss: bool| {
+            let counts = self.counts().refused;
+            let reasons = Refused::ALL.into_iter().filter(move |reason| reason.is_loss() == is_loss);
+            reasons.map(move |reason| (reason.name(), counts[reason as usize])).filter(|&(_, count)| count > 0)
+        };
+        let (lost, kept) = (refused(true), refused(false));
+        let mut drops = self.run.drops();
+        drops.extend(lost);
+        let mut retired = self.run.retired();
+        retired.extend(kept);
+        FabricView { links: self.link_views(), drops, retired, mechanisms: self.mechanism_counters() }
+    }
+
+    /// The rate of each point's link.
+    pub fn rates(&self) -> impl Iterator<Item = (String, BitRate)> + '_ {
+        let rate = |point: &Point| self.run.topology().link(point.outwards.link).settings.rate;
+        self.points().iter().map(move |point| (point.name.clone(), rate(point)))
+    }
+
+    /// Times that a mechanism waits for what crosses a link to a switch elsewhere, which costs real time: what it is,
+    /// and how long.
+    pub fn intervals_over_real_links(&self) -> Vec<(String, Duration)> {
+        let topology = self.run.topology();
+        let is_real = |link: &DirectedLink| {
+            let mut switches = self.points().iter().filter(|point| point.is_switch());
+            switches.any(|point| point.outwards == *link || point.inwards() == *link)
+        };
+        let waits = self.run.scenario().mechanisms.iter().flat_map(|entry| entry.waits(topology));
+        let real = waits.filter(|(link, _, _)| is_real(link));
+        real.map(|(link, name, time)| (format!("{name} of {}", topology.link_name(link)), time)).collect()
+    }
+
+    fn link_views(&mut self) -> Vec<LinkView> {
+        let here = |node: Node, is_here: &[bool]| matches!(node, Node::Switch(id) if is_here[id.0 as usize]);
+        let mut views = Vec::new();
+        for index in 0..2 * self.run.topology().links.len() {
+            let link = DirectedLink::from_index(index);
+            let (from, to) = self.run.topology().ends(link);
+            let is_here = &self.is_here;
+            if !here(from.node, is_here) && !here(to.node, is_here) {
+                continue;
+            }
+            let queue_bytes = match from.node {
+                Node::Switch(id) if is_here[id.0 as usize] => Some(self.run.port_bytes(self.now, id, from.port)),
+                _ => None,
+            };
+            let name = self.run.topology().link_name(link);
+            views.push(LinkView { name, counters: self.run.link_counters(link), queue_bytes });
+        }
+        views
+    }
+
+    fn mechanism_counters(&self) -> Vec<(String, &'static str, String, &'static str, u64)> {
+        let reports = self.run.reports(self.now);
+        let rows = reports.into_iter().flat_map(|(switch, report)| {
+            let name = self.run.topology().switch(switch).name.clone();
+            let mechanism = report.mechanism;
+            report
+                .counters
+                .into_iter()
+                .map(move |(scope, counter, value)| (name.clone(), mechanism, scope, counter, value))
+        });
+        rows.collect()
+    }
+}

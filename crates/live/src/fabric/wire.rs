@@ -1,0 +1,139 @@
+//! What of a frame's bytes the fabric needs, and what of a packet the bytes must show.
+
+use hitless_wire::frame::{FlowHashSeed, Frame, MacAddress, mark_ce};
+use hitless_wire::link::{LinkFormat, Refusal};
+use hitless_wire::linkguardian::{AckHeader, ControlHeader, DataHeader, LossNotification};
+use hitless_wire::packet::MINIMUM_FRAME_BYTES;
+use hitless_wire::pause::PauseFrame;
+use hitless_wire::shim::{CheckNumber, DetourCount, ShimStack};
+use hitless_wire::{Ecn, Packet, PriorityMark, ServiceKey, Shim};
+
+/// What was read in a frame of a host.
+pub(super) struct Read {
+    pub destination: MacAddress,
+    pub source: MacAddress,
+    /// Length, class, ECN and hash.
+    pub packet: Packet,
+    /// What its code point says of its urgency.
+    pub mark: Option<PriorityMark>,
+    pub service: ServiceKey,
+}
+
+/// Reads a frame of a host; none when it has no Ethernet header.
+pub(super) fn read(bytes: &[u8], seed: FlowHashSeed) -> Option<Read> {
+    let frame = Frame::parse(bytes).ok()?;
+    // A bridge leaves the time to live of what it forwards alone; the fabric counts its own hops.
+    let packet = Packet { ttl: Packet::INITIAL_TTL, ..frame.describe(seed) };
+    let Frame { destination, source, .. } = frame;
+    Some(Read { destination, source, packet, mark: frame.priority_mark(), service: frame.service_key() })
+}
+
+/// What came over a link from a switch elsewhere.
+pub(super) struct FromSwitch {
+    pub shims: ShimStack,
+    /// Where in the bytes the frame of a host lies that it carries.
+    pub inner: Option<(usize, usize)>,
+}
+
+/// Reads a frame of a link between switches.
+pub(super) fn read_link(bytes: &[u8], format: &LinkFormat) -> Result<FromSwitch, Refusal> {
+    let frame = format.decode(bytes)?;
+    let inner = frame.inner.map(|inner| {
+        let start = inner.as_ptr().addr() - bytes.as_ptr().addr();
+        (start, start + inner.len())
+    });
+    Ok(FromSwitch { shims: frame.shims, inner })
+}
+
+/// Puts a mark on a packet, which does not grow by it: what it says is in the bytes that came.
+pub(super) fn with_mark(mut packet: Packet, mark: PriorityMark) -> Packet {
+    // One that has no room for it (a frame of a link with all headers) counts as the most urgent, as all without a
+    // mark.
+    let _ = packet.shims.push(mark);
+    packet
+}
+
+/// Puts the shims of a link on a packet, which grows by them; what was read in its bytes stays.
+pub(super) fn with_shims(packet: Packet, shims: ShimStack) -> Packet {
+    let mark = packet.shims.get::<PriorityMark>();
+    let packet = grown_by(packet, shims);
+    mark.map_or(packet, |mark| with_mark(packet, mark))
+}
+
+fn grown_by(mut packet: Packet, shims: ShimStack) -> Packet {
+    packet.is_repair = shims.get::<DataHeader>().is_some_and(|header| header.retransmitted);
+    packet.frame_bytes += wire_bytes(&shims);
+    packet.shims = shims;
+    packet
+}
+
+/// A packet that carries no frame of a host: an acknowledgement, a dummy, a pause frame.
+pub(super) fn control_packet(shims: ShimStack) -> Packet {
+    let packet = Packet {
+        frame_bytes: MINIMUM_FRAME_BYTES.saturating_sub(wire_bytes(&shims)),
+        ttl: Packet::INITIAL_TTL,
+        ..Packet::default()
+    };
+    with_shims(packet, shims)
+}
+
+fn wire_bytes(shims: &ShimStack) -> u32 {
+    let of = |is_there: bool, bytes: u32| if is_there { bytes } else { 0 };
+    of(shims.contains::<DataHeader>(), DataHeader::WIRE_BYTES)
+        + of(shims.contains::<AckHeader>(), AckHeader::WIRE_BYTES)
+        + of(shims.contains::<LossNotification>(), LossNotification::WIRE_BYTES)
+        + of(shims.contains::<PauseFrame>(), PauseFrame::WIRE_BYTES)
+        + of(shims.contains::<ControlHeader>(), ControlHeader::WIRE_BYTES)
+}
+
+/// The bytes that leave for a host: those that came, with the mark of congestion when a switch has set it since.
+///
+/// # Errors
+/// A sentence, when something of a switch's own is still on the packet.
+pub(super) fn write_to_host<'a>(
+    packet: &Packet,
+    ecn_before: Ecn,
+    body: &'a [u8],
+    scratch: &'a mut Vec<u8>,
+) -> Result<&'a [u8], String> {
+    let mut shims = packet.shims;
+    shims.remove::<CheckNumber>();
+    shims.remove::<DetourCount>();
+    shims.remove::<PriorityMark>();
+    if !shims.is_empty() {
+        return Err(format!("a packet left for a host with what belongs into the fabric on it: {shims:?}"));
+    }
+    Ok(marked(packet, ecn_before, body, scratch))
+}
+
+/// The bytes that leave for a switch elsewhere, which reads the mark in them again.
+///
+/// # Errors
+/// A sentence, when something is on the packet that must not cross a link.
+pub(super) fn write_to_switch<'a>(
+    packet: &Packet,
+    ecn_before: Ecn,
+    body: Option<&[u8]>,
+    format: &LinkFormat,
+    [marking, out]: [&'a mut Vec<u8>; 2],
+) -> Result<&'a [u8], String> {
+    let body = body.map(|body| marked(packet, ecn_before, body, marking));
+    out.resize(
+        body.map_or(0, <[u8]>::len) + hitless_wire::link::ADDED_BYTES_MAX + hitless_wire::frame::MINIMUM_BYTES,
+        0,
+    );
+    let mut shims = packet.shims;
+    shims.remove::<PriorityMark>();
+    let length = format.encode(&shims, body, out).map_err(|error| error.to_string())?;
+    Ok(&out[..length])
+}
+
+fn marked<'a>(packet: &Packet, ecn_before: Ecn, body: &'a [u8], scratch: &'a mut Vec<u8>) -> &'a [u8] {
+    if packet.ecn != Ecn::CongestionExperienced || ecn_before == Ecn::CongestionExperienced {
+        return body;
+    }
+    scratch.clear();
+    scratch.extend_from_slice(body);
+    mark_ce(scratch);
+    scratch
+}

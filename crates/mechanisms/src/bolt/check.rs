@@ -1,0 +1,43 @@
+//! Bolt: senders and switches need each other, and switches must see their queues.
+
+use hitless_network::switch::DepthVisible;
+use hitless_scenario::kind::Surroundings;
+use hitless_scenario::{Check, Congestion, Protocol, Purpose};
+use hitless_settings::Problem;
+use hitless_wire::Bytes;
+
+use super::settings::BoltSettings;
+
+/// Reports what of one entry cannot be meant: of the switches' side.
+pub fn check_entry(settings: &BoltSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
+    let field = |name: &str| format!("{section}.{name}");
+    check.ports_named_once(around.topology, &settings.ports, &field("ports"));
+    check.require(settings.threshold > Bytes::ZERO, &field("threshold"), "must be above zero");
+    let parts = [("segment", settings.segment), ("notice_bytes", settings.notice_bytes)];
+    for (name, bytes) in parts {
+        let fits = (64..=9_216).contains(&bytes.0);
+        check.require(fits, &field(name), "must be from 64 to 9216 B: it is an Ethernet frame");
+    }
+    let remembers = settings.supply_max >= settings.segment && settings.supply_max <= Bytes(1 << 30);
+    check.require(remembers, &field("supply_max"), "must be at least segment and at most 1 GiB");
+    let is_bolt = |protocol: &Protocol| matches!(protocol, Protocol::Tcp(tcp) if tcp.congestion == Congestion::Bolt);
+    let is_asked = check.scenario.transports.iter().any(|transport| is_bolt(&transport.protocol));
+    check.require_else(is_asked, || {
+        Problem::new(section, "", "has no effect: no flow sends with Bolt")
+            .hint("give a [[transport]] of kind = \"tcp\" congestion = \"bolt\"")
+    });
+    switch(check, section);
+}
+
+fn switch(check: &mut Check<'_>, section: &str) {
+    let switch = &check.scenario.switch;
+    let sees = !switch.checked || switch.depth_visible == DepthVisible::IngressAndEgress;
+    check.require_else(sees, || {
+        let rule = "Bolt reads the depths of queues in ingress, and switch.depth_visible is \"egress\"";
+        Problem::new(section, "", rule).hint("take depth_visible = \"ingress-and-egress\", or leave out switch.checked")
+    });
+    let rule = "Bolt asks for a queue of its own for notices, which a port that queues by flow does not have";
+    check.require(switch.flow_queueing.is_none(), "switch.flow_queueing", rule);
+    let rule = "has no effect live: only simulated hosts send with Bolt";
+    check.require(check.purpose != Purpose::Live, section, rule);
+}

@@ -1,0 +1,108 @@
+//! Mechanisms that choose where packets of some ports go, which their settings name in a field `ports`: what they
+//! claim, what packets carry for them, whether there is somewhere to go, and whether their switch can tell.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hitless_network::switch::DepthVisible;
+use hitless_network::topology::select::{SwitchPort, select_ports_by_switch};
+use hitless_network::topology::{SwitchId, Topology};
+use hitless_scenario::Check;
+use hitless_scenario::kind::{Built, Claim, Claimed, Header, Reach, built};
+use hitless_settings::Problem;
+use hitless_switch::Mechanism;
+use hitless_wire::PortId;
+use hitless_wire::shim::DetourCount;
+
+/// A mechanism that chooses where packets of some ports go.
+#[derive(Clone, Copy)]
+pub struct Chooser<'a> {
+    /// As messages call it.
+    pub name: &'static str,
+    /// Its field `ports`.
+    pub ports: &'a [String],
+    /// Whether it sends packets to neighbours.
+    pub deflects: bool,
+    /// Whether it must see in ingress how full queues are.
+    pub sees_queues: bool,
+    /// Whether it sorts the queues.
+    pub sorts: bool,
+}
+
+impl Chooser<'_> {
+    /// The switches that run it.
+    pub fn switches(self, topology: &Topology) -> BTreeSet<SwitchId> {
+        select_ports_by_switch(topology, self.ports).into_keys().collect()
+    }
+
+    /// That it chooses the port of the packets of its ports, and sends them to all ports of its switches that face
+    /// switches.
+    pub fn claims(self, topology: &Topology) -> Vec<Claimed> {
+        let own = select_ports_by_switch(topology, self.ports).into_values().flatten();
+        let chooses = Claim::ChoosesPort.at_ports(own);
+        let sends = self.deflects.then(|| Claim::SendsElsewhere.at_ports(self.targets(topology)));
+        [chooses].into_iter().chain(sends).collect()
+    }
+
+    fn targets(self, topology: &Topology) -> BTreeSet<SwitchPort> {
+        let of_switch = |switch| {
+            let ports = (0..).zip(&topology.switch(switch).ports).filter(|(_, port)| port.faces_switch());
+            ports.map(move |(number, _)| SwitchPort { switch, port: PortId(number) })
+        };
+        self.switches(topology).into_iter().flat_map(of_switch).collect()
+    }
+
+    /// A packet that is sent elsewhere counts how often.
+    pub fn headers(self) -> Vec<Header> {
+        let counts = || Header::of::<DetourCount>("counts of deflections", Reach::Everywhere);
+        self.deflects.then(counts).into_iter().collect()
+    }
+
+    /// Reports ports that nothing can be sent elsewhere from, and switches that do not show what it goes by.
+    pub fn check(self, topology: &Topology, section: &str, check: &mut Check<'_>) {
+        let field = format!("{section}.ports");
+        let before = check.found();
+        check.ports_named_once(topology, self.ports, &field);
+        let mut own = select_ports_by_switch(topology, self.ports).into_values().flatten();
+        let can_deflect = own.any(|port| has_other_neighbour(topology, port));
+        check.require(
+            can_deflect || !self.deflects || check.found() > before,
+            &field,
+            "has no switch that could send a packet to a neighbour out of another port than the full one",
+        );
+        self.check_switch(section, check);
+    }
+
+    fn check_switch(self, section: &str, check: &mut Check<'_>) {
+        let (switch, name) = (&check.scenario.switch, self.name);
+        let sees = !self.sees_queues || !switch.checked || switch.depth_visible == DepthVisible::IngressAndEgress;
+        check.require_else(sees, || {
+            let rule = format!("{name} reads the depths of queues in ingress, and switch.depth_visible is \"egress\"");
+            Problem::new(section, "", rule)
+                .hint("take depth_visible = \"ingress-and-egress\", or leave out switch.checked")
+        });
+        let rule = format!(
+            "{name} acts when a queue is full, and a port that queues by flow makes room by dropping another packet"
+        );
+        check.require(switch.flow_queueing.is_none() || self.sorts, "switch.flow_queueing", &rule);
+    }
+}
+
+/// Whether another port of the same switch faces a switch.
+fn has_other_neighbour(topology: &Topology, at: SwitchPort) -> bool {
+    let ports = topology.switch(at.switch).ports.iter().enumerate();
+    ports.into_iter().any(|(number, port)| number != usize::from(at.port.0) && port.faces_switch())
+}
+
+/// For each entry one mechanism on each switch of the ports that it has, which are those of `by_switch`.
+pub fn on_each_switch<S, M: Mechanism + 'static>(
+    entries: &[&S],
+    by_switch: impl Fn(&S) -> BTreeMap<SwitchId, Vec<SwitchPort>>,
+    make: impl Fn(&S, SwitchId, Vec<PortId>) -> M,
+) -> Built {
+    let of_entry = |settings: &S| {
+        let numbers = |ports: Vec<SwitchPort>| ports.into_iter().map(|at| at.port).collect();
+        let all = by_switch(settings).into_iter();
+        all.map(|(switch, ports)| built((switch, make(settings, switch, numbers(ports))))).collect::<Built>()
+    };
+    entries.iter().flat_map(|settings| of_entry(settings)).collect()
+}

@@ -1,0 +1,90 @@
+//! Every Nth: losses and marks of an exact period, so that a test of a transport knows which of its packets meet them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hitless_network::topology::select::select_ports_by_switch;
+use hitless_network::topology::{SwitchId, Topology};
+use hitless_scenario::Check;
+use hitless_scenario::kind::{Built, Claimed, Kind, Stage, Surroundings};
+use hitless_switch::{Context, DropReason, Half, HookSet, Mechanism, Needs, RegisterUse, Report, Resources, Verdict};
+use hitless_wire::{PortId, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Drops every so many packets that leave by a port, and marks others.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct EveryNthSettings {
+    /// Where: "leaf0->spine1" is one port, "leaf0" all of a switch. Without any: all ports of all switches.
+    pub ports: Vec<String>,
+    /// Of so many packets of a port the last is dropped; 0: none.
+    pub drop_every: u64,
+    /// Of so many packets of a port the last is marked, if it is not dropped and its transport knows ECN; 0: none.
+    pub mark_every: u64,
+}
+
+/// Every Nth on one switch.
+pub struct EveryNth {
+    settings: EveryNthSettings,
+    seen: BTreeMap<PortId, u64>,
+    dropped: u64,
+    marked: u64,
+}
+
+impl Kind for EveryNth {
+    const NAME: &'static str = "every-nth";
+    const TITLE: &'static str = "Every Nth";
+    const SUMMARY: &'static str = "Losses and marks of an exact period at some ports, for tests of transports.";
+    const STAGE: Stage = Stage::Drops;
+    const PLACES_FIELD: &'static str = "ports";
+    type Settings = EveryNthSettings;
+
+    fn switches(settings: &EveryNthSettings, topology: &Topology) -> BTreeSet<SwitchId> {
+        select_ports_by_switch(topology, &settings.ports).into_keys().collect()
+    }
+
+    /// None: it touches a packet between its queue and the line, as a bad line would.
+    fn claims(_: &EveryNthSettings, _: &Topology) -> Vec<Claimed> {
+        Vec::new()
+    }
+
+    fn marks(settings: &EveryNthSettings) -> bool {
+        settings.mark_every > 0
+    }
+
+    fn check(settings: &EveryNthSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
+        check.ports_named_once(around.topology, &settings.ports, &format!("{section}.ports"));
+        check.require(settings.drop_every | settings.mark_every > 0, section, "neither drops nor marks");
+    }
+
+    fn build(entries: &[&EveryNthSettings], around: Surroundings<'_>) -> Result<Built, String> {
+        Ok(around.build_at(entries, |of| &of.ports, |settings, seen| Self { settings, seen, dropped: 0, marked: 0 }))
+    }
+}
+
+impl Mechanism for EveryNth {
+    fn needs(&mut self, _: &[usize]) -> Needs {
+        Needs { hooks: self.seen.keys().map(|&port| (port, HookSet::EGRESS)).collect(), ..Needs::default() }
+    }
+
+    fn egress(&mut self, context: &mut Context<'_>) -> Verdict {
+        let Some(seen) = self.seen.get_mut(&context.port()) else { return Verdict::Continue };
+        *seen += 1;
+        if seen.is_multiple_of(self.settings.drop_every) {
+            self.dropped += 1;
+            return Verdict::Drop(DropReason::Mechanism);
+        }
+        let is_due = seen.is_multiple_of(self.settings.mark_every);
+        self.marked += u64::from(is_due && context.packet().mark_congestion());
+        Verdict::Continue
+    }
+
+    fn resources(&self) -> Resources {
+        let count = RegisterUse::outside::<u64>("every-nth: packets", Half::Egress, 0, self.seen.len() as u64);
+        Resources { registers: vec![count], ..Resources::new(Self::NAME) }
+    }
+
+    fn report(&self, _: Time) -> Report {
+        Report::of_counters(Self::NAME, [("packets dropped", self.dropped), ("packets marked", self.marked)])
+    }
+}

@@ -1,0 +1,126 @@
+//! Which recirculation port serves which end of a link protected by LinkGuardian, and whether it can.
+
+use hitless_network::topology::{DirectedLink, Endpoint, Node, SwitchId, Topology};
+use hitless_scenario::kind::Surroundings;
+use hitless_switch::LinkEnd;
+use hitless_wire::{Bytes, Time};
+
+use super::LinkGuardian;
+use super::admission::{EndNeeds, NoRoom, PortRoom, admit};
+use super::settings::{Buffering, LinkGuardianSettings};
+
+/// One end of a protected link, with a recirculation port of its own as far as there are enough.
+#[derive(Clone, Copy, Debug)]
+pub struct GuardedEnd<'a> {
+    /// What the link is told.
+    pub settings: &'a LinkGuardianSettings,
+    /// The place of these settings among the scenario's mechanisms.
+    pub mechanism: usize,
+    /// The link.
+    pub link: DirectedLink,
+    /// Which end.
+    pub end: LinkEnd,
+    /// Where it is.
+    pub at: Endpoint,
+    /// The switch there.
+    pub switch: SwitchId,
+    /// The number of the recirculation port.
+    pub recirculation: u16,
+}
+
+impl GuardedEnd<'_> {
+    /// What it may keep.
+    pub const fn room(&self) -> Bytes {
+        match self.end {
+            LinkEnd::Sender => self.settings.sender_buffer,
+            LinkEnd::Receiver => self.settings.reordering_buffer,
+        }
+    }
+}
+
+/// A recirculation port that is asked for too much.
+#[derive(Clone, Debug)]
+pub struct Overload {
+    /// The last of its ends: that which is one too many.
+    pub mechanism: usize,
+    /// The switch.
+    pub switch: SwitchId,
+    /// The number of the recirculation port.
+    pub recirculation: u16,
+    /// From when, where it is not from the start.
+    pub at: Time,
+    /// The arithmetic.
+    pub reason: NoRoom,
+}
+
+/// The ends of all protected links at switches, in the order of the scenario: a sending end before its receiving one.
+pub fn guarded_ends(around: Surroundings<'_>) -> Vec<GuardedEnd<'_>> {
+    let (scenario, topology) = (around.scenario, around.topology);
+    let ports = scenario.switch.recirculation_ports.max(1);
+    let mut used = vec![0; topology.switches.len()];
+    let mut ends = Vec::new();
+    for (mechanism, settings) in around.entries::<LinkGuardian>() {
+        for link in around.links(&settings.link) {
+            let (from, to) = topology.ends(link);
+            for (end, at) in [(LinkEnd::Sender, from), (LinkEnd::Receiver, to)] {
+                let Node::Switch(switch) = at.node else { continue };
+                let used: &mut u16 = &mut used[switch.0 as usize];
+                let recirculation = *used % ports;
+                *used += 1;
+                ends.push(GuardedEnd { settings, mechanism, link, end, at, switch, recirculation });
+            }
+        }
+    }
+    ends
+}
+
+/// The first recirculation port that is asked for more than it has, by the links that the scenario itself protects.
+pub fn overload(around: Surroundings<'_>) -> Option<Overload> {
+    let ends = guarded_ends(around);
+    let changes = ends.iter().flat_map(|end| end.settings.activation.iter().map(|change| change.at));
+    let mut times: Vec<Time> = std::iter::once(Time::ZERO).chain(changes).collect();
+    times.sort_unstable();
+    times.dedup();
+    times.into_iter().find_map(|at| {
+        let active = |end: &GuardedEnd<'_>| end.settings.is_active_at(at);
+        overload_of(around, &ends, active).map(|overload| Overload { at, ..overload })
+    })
+}
+
+/// The first recirculation port that is asked for more than it has, when the ends for which `is_active` holds are
+/// active.
+pub fn overload_of(
+    around: Surroundings<'_>,
+    ends: &[GuardedEnd<'_>],
+    is_active: impl Fn(&GuardedEnd<'_>) -> bool,
+) -> Option<Overload> {
+    let active: Vec<_> = ends.iter().filter(|end| is_active(end)).collect();
+    active.iter().find_map(|last| {
+        let is_with_it = |end: &&&GuardedEnd<'_>| (end.switch, end.recirculation) == (last.switch, last.recirculation);
+        let together: Vec<_> = active.iter().filter(is_with_it).collect();
+        let is_last = together.last().is_some_and(|end| std::ptr::eq(**end, *last));
+        if !is_last || together.iter().any(|end| !end.settings.admission_control) {
+            return None;
+        }
+        let needs: Vec<_> = together.iter().map(|end| needs(around.topology, end)).collect();
+        // Who has a port for itself may have made its buffer as small as they like.
+        let is_alone = together.len() == 1;
+        let largest = together.iter().map(|end| end.room()).fold(Bytes::ZERO, Bytes::max);
+        let buffer = if is_alone { Bytes(u64::MAX) } else { largest };
+        let port = PortRoom { rate: around.scenario.switch.recirculation_rate, buffer };
+        let reason = admit(port, &needs).err()?;
+        let (mechanism, switch, recirculation) = (last.mechanism, last.switch, last.recirculation);
+        Some(Overload { mechanism, switch, recirculation, at: Time::ZERO, reason })
+    })
+}
+
+fn needs(topology: &Topology, end: &GuardedEnd<'_>) -> EndNeeds {
+    let (name, rate) = (topology.link_name(end.link), topology.link(end.link.link).settings.rate);
+    let needs = match end.end {
+        LinkEnd::Sender => EndNeeds::of_sender(name, rate, end.settings.timeout()),
+        LinkEnd::Receiver => EndNeeds::of_receiver(name, rate, end.settings.thresholds().1),
+    };
+    // A paused queue of its own takes no room from others.
+    let is_shared = end.settings.buffering == Buffering::Recirculation;
+    EndNeeds { buffer: if is_shared { needs.buffer } else { Bytes::ZERO }, ..needs }
+}

@@ -1,0 +1,289 @@
+//! LinkGuardian's parameters. Sections are those of Joshi et al., SIGCOMM 2023.
+
+use hitless_network::topology::Topology;
+use hitless_network::topology::select::select_links;
+use hitless_scenario::Scenario;
+use hitless_settings::quantity::{Optional, Text};
+use hitless_wire::{BitRate, Bytes, Duration, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::parameters::{self, control_copies_for, copies_for};
+
+/// LinkGuardian on one link in one direction. Both ends must be switches.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LinkGuardianSettings {
+    /// The protected link and direction, "sw2->sw6": the first node is the sending switch.
+    #[schemars(extend("x-required" = true))]
+    pub link: String,
+    /// Whether order is kept.
+    pub mode: Mode,
+    /// The loss rate to be reached (section 4: 1e-8).
+    #[schemars(range(min = 1e-18, max = 0.5))]
+    pub target_loss_rate: f64,
+    /// The loss rate that the link is taken to have; decides the number of copies by Equation 2. Left out: the highest
+    /// that `[[link]]` gives this link in the run; none: one copy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 0.5))]
+    pub actual_loss_rate: Option<f64>,
+    /// Copies that are retransmitted of each lost packet; left out: by Equation 2 from the two loss rates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 16))]
+    pub copies: Option<u32>,
+    /// When it is switched on and off, in order of time; off before the first. Empty: on from the start. A single
+    /// `active = false` leaves it to a control plane, such as `hitless corruptd`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub activation: Vec<ActivationChange>,
+    /// How long the receiver waits for a retransmission before it gives the packet up (section 3.5). By link rate:
+    /// 13.5 us at 10G, 7.5 us at 25G, 7 us from 100G on; and the time of two full frames more for each copy beyond two.
+    #[schemars(extend("x-default" = "by link rate and copies"))]
+    #[serde(with = "Optional::<Duration>")]
+    pub ack_no_timeout: Option<Duration>,
+    /// Period of the timer packets that count `ack_no_timeout` down (section 3.5: 100 ns).
+    #[serde(with = "Text::<Duration>")]
+    pub timer_period: Duration,
+    /// The receiver resumes the sender when its reordering buffer falls to this (section 3.3). By link rate: 622, 497
+    /// or 460 cells of 80 bytes at 10G, 25G, 100G. Where the link or the recirculation port is faster than 100G: what
+    /// drains while the resume is under way (appendix B.1), and the paper's margin.
+    #[schemars(extend("x-default" = "by link rate"))]
+    #[serde(with = "Optional::<Bytes>")]
+    pub resume_threshold: Option<Bytes>,
+    /// The receiver pauses the sender when its reordering buffer reaches this: 2 MTU more (section 4). By link rate:
+    /// 662, 537 or 500 cells of 80 bytes.
+    #[schemars(extend("x-default" = "by link rate"))]
+    #[serde(with = "Optional::<Bytes>")]
+    pub pause_threshold: Option<Bytes>,
+    /// Pause the sender at all. Without it the reordering buffer may overflow (figure 9b).
+    pub backpressure: bool,
+    /// Size of the receiver's reordering buffer (section 4: 200 KB).
+    #[serde(with = "Text::<Bytes>")]
+    pub reordering_buffer: Bytes,
+    /// Size of the sender's buffer of unacknowledged copies (section 4: 200 KB).
+    #[serde(with = "Text::<Bytes>")]
+    pub sender_buffer: Bytes,
+    /// Send dummies when there is nothing else to send, so that the loss of the last packet is noticed (section 3.2).
+    pub tail_detection: bool,
+    /// Dummies after the last packet (published programs: 3).
+    #[schemars(range(min = 1, max = 255))]
+    pub dummy_count: u32,
+    /// Explicit acknowledgements after the last packet (published programs: 2).
+    #[schemars(range(min = 1, max = 255))]
+    pub ack_count: u32,
+    /// Losses in a row that can be recovered: one-bit registers for retransmission requests (section 3.5: 5).
+    #[schemars(range(min = 1, max = 255))]
+    pub consecutive_losses_max: u32,
+    /// Where packets wait that must wait.
+    pub buffering: Buffering,
+    /// How often loss notifications, pause frames and messages are sent, for links that corrupt both ways (section 5).
+    /// Left out: by Equation 2, from the highest loss rate that `[[link]]` gives the reverse direction; none: once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 16))]
+    pub control_copies: Option<u32>,
+    /// Time that a retransmission takes to its queue, beside a pass of the pipeline.
+    #[serde(with = "Text::<Duration>")]
+    pub repair_latency: Duration,
+    /// Ask the receiver what it has seen when nothing new is acknowledged for `ack_no_timeout`: finds a lost tail
+    /// although all dummies are lost, and replaces lost acknowledgements. Not in the paper.
+    pub tail_probes: bool,
+    /// Traffic classes that are protected without keeping their order, in a sequence space of their own; all others are
+    /// protected as `mode` says (section 5). A flow's class is its `class`; on a real link the priority code point or
+    /// DSCP.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub non_blocking_classes: Vec<u8>,
+    /// Drop second copies in non-blocking mode too. The published programs deliver them.
+    pub deduplicate: bool,
+    /// Number no packet before the receiver has confirmed where numbers begin, so that an end that is started anew
+    /// loses nothing. The published programs have none.
+    pub handshake: bool,
+    /// The number of the first packet. With a handshake, a sender that is started anew should take another one.
+    #[schemars(range(min = 0, max = 65535))]
+    pub first_number: u32,
+    /// Carry the packet's EtherType in two bytes more. The published programs do not, and so only IPv4 survives; the
+    /// simulator's packets have none, and this counts the bytes.
+    pub original_ether_type: bool,
+    /// Change the protection by the losses that the receiver counts (section 5 leaves that to the operator).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<FallbackSettings>,
+    /// Refuse the link when the recirculation ports of its switches have no room for it.
+    pub admission_control: bool,
+}
+
+/// When protection is changed by itself: to non-blocking, to none, and back.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FallbackSettings {
+    /// How often the receiver reads its counters.
+    #[serde(with = "Text::<Duration>")]
+    pub period: Duration,
+    /// Above this loss rate order is not kept.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub non_blocking_above: f64,
+    /// Above this loss rate nothing is protected.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub off_above: f64,
+    /// A level is left for the better when the loss rate is below this share of the bound that led to it.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub recovery_share: f64,
+    /// Periods in a row above a bound until it counts.
+    #[schemars(range(min = 1, max = 1000))]
+    pub bad_periods: u32,
+    /// How long the loss rate must have been low until the next better level is tried; doubles whenever it was too
+    /// short.
+    #[serde(with = "Text::<Duration>")]
+    pub hold: Duration,
+    /// The longest that this time grows to.
+    #[serde(with = "Text::<Duration>")]
+    pub hold_max: Duration,
+    /// Fewer frames than this say nothing; they are counted together with those of the next period.
+    #[schemars(range(min = 1, max = 1000000000))]
+    pub frames_min: u64,
+}
+
+impl Default for FallbackSettings {
+    fn default() -> Self {
+        Self {
+            period: Duration::from_us(1_000),
+            non_blocking_above: 5e-3,
+            off_above: 0.2,
+            recovery_share: 0.5,
+            bad_periods: 3,
+            hold: Duration::from_us(100_000),
+            hold_max: Duration::from_us(10_000_000),
+            frames_min: 1_000,
+        }
+    }
+}
+
+/// Whether order is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "LinkGuardianMode")]
+pub enum Mode {
+    /// In order: packets after a lost one wait for it. "LG" in the paper.
+    Blocking,
+    /// As they come. "LG_NB" in the paper.
+    NonBlocking,
+}
+
+/// Where packets wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Buffering {
+    /// Round and round through a recirculation port, as on the first Tofino (section 3.5).
+    Recirculation,
+    /// In paused queues, as later chips can (section 5).
+    PausedQueue,
+}
+
+/// LinkGuardian being switched on or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ActivationChange {
+    /// When.
+    #[serde(with = "Text::<Time>")]
+    pub at: Time,
+    /// Whether it is on from then.
+    pub active: bool,
+}
+
+/// Above this nothing can be promised: Equation 2 would ask for dozens of copies.
+const LOSS_RATE_MAX: f64 = 0.5;
+/// More repetitions than this fill the reverse direction and help nobody.
+const CONTROL_COPIES_MAX: u32 = 16;
+/// Stands for the rate of a link that cannot be found, which is reported elsewhere.
+const RATE_UNKNOWN: BitRate = BitRate::from_gbps(100);
+
+impl Default for LinkGuardianSettings {
+    fn default() -> Self {
+        Self {
+            link: String::new(),
+            mode: Mode::Blocking,
+            target_loss_rate: 1e-8,
+            actual_loss_rate: None,
+            copies: None,
+            activation: Vec::new(),
+            ack_no_timeout: None,
+            timer_period: Duration::from_ns(100),
+            resume_threshold: None,
+            pause_threshold: None,
+            backpressure: true,
+            reordering_buffer: Bytes(200_000),
+            sender_buffer: Bytes(200_000),
+            tail_detection: true,
+            dummy_count: 3,
+            ack_count: 2,
+            consecutive_losses_max: 5,
+            buffering: Buffering::Recirculation,
+            control_copies: None,
+            repair_latency: Duration::ZERO,
+            tail_probes: false,
+            non_blocking_classes: Vec::new(),
+            deduplicate: false,
+            handshake: false,
+            first_number: 0,
+            original_ether_type: false,
+            fallback: None,
+            admission_control: true,
+        }
+    }
+}
+
+impl LinkGuardianSettings {
+    /// Takes what is left out from the link: the highest loss rates that the scenario gives it, and its rate.
+    pub(super) fn resolve(&mut self, scenario: &Scenario, topology: &Topology) {
+        let links = select_links(topology, &self.link).unwrap_or_default();
+        let highest = |reversed: bool| {
+            let directed = links.iter().map(|link| if reversed { link.reversed() } else { *link });
+            let highest = directed.map(|link| scenario.loss_rate_max(topology, link)).fold(0.0, f64::max);
+            (highest > 0.0).then_some(highest.min(LOSS_RATE_MAX))
+        };
+        if self.copies.is_none() && self.actual_loss_rate.is_none() {
+            self.actual_loss_rate = highest(false);
+        }
+        if let (None, Some(reverse)) = (self.control_copies, highest(true)) {
+            let forward = self.actual_loss_rate.filter(|&rate| rate > 0.0).or(highest(false)).unwrap_or(reverse);
+            let copies = control_copies_for(forward, reverse, self.target_loss_rate);
+            self.control_copies = Some(copies.min(CONTROL_COPIES_MAX));
+        }
+        let rates = links.iter().map(|link| topology.link(link.link).settings.rate);
+        self.fill_in_rate(rates.max().unwrap_or(RATE_UNKNOWN), scenario.switch.recirculation_rate);
+    }
+
+    fn fill_in_rate(&mut self, rate: BitRate, drain_rate: BitRate) {
+        let (resume, pause) = parameters::thresholds(rate, drain_rate);
+        self.resume_threshold.get_or_insert(resume);
+        self.pause_threshold.get_or_insert(pause);
+        let timeout = parameters::acknowledgement_timeout(rate, self.copy_count());
+        self.ack_no_timeout.get_or_insert(timeout);
+    }
+
+    /// How long the receiver waits for a retransmission.
+    ///
+    /// # Panics
+    /// In a scenario that was not read by `check`, which fills it in.
+    pub fn timeout(&self) -> Duration {
+        self.ack_no_timeout.expect("a scenario that was checked has all timeouts")
+    }
+
+    /// When the receiver resumes and pauses the sender.
+    ///
+    /// # Panics
+    /// As [`Self::timeout`].
+    pub fn thresholds(&self) -> (Bytes, Bytes) {
+        self.resume_threshold.zip(self.pause_threshold).expect("a scenario that was checked has all thresholds")
+    }
+
+    /// Whether the scenario itself has it switched on at `at`.
+    pub fn is_active_at(&self, at: Time) -> bool {
+        let before = self.activation.iter().rev().find(|change| change.at <= at);
+        before.map_or(self.activation.is_empty(), |change| change.active)
+    }
+
+    /// Copies that are retransmitted of each lost packet; one when no loss is expected.
+    pub fn copy_count(&self) -> u32 {
+        let by_equation = |actual| copies_for(actual, self.target_loss_rate);
+        let losses = self.actual_loss_rate.filter(|&actual| actual > 0.0);
+        self.copies.or(losses.map(by_equation)).unwrap_or(1)
+    }
+}

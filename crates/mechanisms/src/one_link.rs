@@ -1,0 +1,29 @@
+//! Mechanisms between the two ends of one link, which their settings name in a field `link`.
+
+use std::collections::BTreeSet;
+
+use hitless_network::topology::select::{SwitchPort, select_links};
+use hitless_network::topology::{DirectedLink, LinkSettings, SwitchId, Topology};
+use hitless_scenario::kind::{Surroundings, switches_at_ends};
+use toml::{Table, Value};
+
+/// The links that the name means.
+pub fn named(link: &str, topology: &Topology) -> Vec<DirectedLink> {
+    select_links(topology, link).unwrap_or_default()
+}
+
+/// The switches at their ends.
+pub fn switches(link: &str, topology: &Topology) -> BTreeSet<SwitchId> {
+    switches_at_ends(topology, &named(link, topology))
+}
+
+/// The ports that send on them.
+pub fn sending_ports(link: &str, around: Surroundings<'_>) -> Vec<SwitchPort> {
+    named(link, around.topology).into_iter().filter_map(|link| around.sending_port(link)).collect()
+}
+
+/// What the link of an entry is like that has not been read yet.
+pub fn written(entry: &Table, topology: &Topology) -> Option<LinkSettings> {
+    let links = named(entry.get("link").and_then(Value::as_str)?, topology);
+    Some(topology.link(links.first()?.link).settings)
+}

@@ -1,0 +1,242 @@
+//! RIMM's parameters. Sections are those of the paper (Lin, Hung and Wen, IEEE Access 2022).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hitless_network::topology::select::{SwitchPort, select_ports_by_switch};
+use hitless_network::topology::{Node, SwitchId, Topology};
+use hitless_scenario::Scenario;
+use hitless_settings::quantity::{Optional, Text};
+use hitless_wire::{Bytes, Duration, PortId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// RIMM: microbursts detoured to a neighbouring switch and released in order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RimmSettings {
+    /// The ports whose queues are watched and relieved: "sw2->sw6" is the one that sends on this link, "sw2" all ports
+    /// of a switch. The neighbours of these switches write their queue depths into packets for them. A port is named by
+    /// one entry only, and a switch has one set of parameters.
+    #[schemars(extend("x-default" = "all ports of all switches"))]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<String>,
+    /// alpha: detour from this depth on (section III-A).
+    #[schemars(extend(
+        "x-default" = "5/6 of what the queue of the port may hold (section IV: 20,000 segments of 24,000)"
+    ))]
+    #[serde(with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<Bytes>,
+    /// A segment: what depths are counted in. They have 16 bits (section V). Its size is not in the paper; 80 B is the
+    /// cell of a Tofino.
+    #[serde(with = "Text::<Bytes>")]
+    pub segment: Bytes,
+    /// What is done about the order of detoured packets, and when the detour of a flow ends.
+    pub release: RimmRelease,
+    /// Which neighbour a packet gets that comes back too early and is detoured again. A new packet always gets the one
+    /// with the shortest queue.
+    pub again: Again,
+    /// When new packets of a flow may go to another neighbour than those before them.
+    pub change: Change,
+    /// The queue of message packets, here and at a neighbour on their way back.
+    pub messages: RimmMessages,
+    /// chi, with release = "flowlet-gap": the idle time between two packets of a flow that ends its detour (section
+    /// III-C: a few milliseconds).
+    #[schemars(extend("x-default" = "1 ms"))]
+    #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
+    pub flowlet_gap: Option<Duration>,
+    /// How long packets may be detoured until that is congestion and no microburst: the detour ends, until the queue
+    /// has come below the threshold by itself (sections III-B and V: typically 1 ms). Alarms that come within this time
+    /// of each other are one burst: detours hold a queue at the threshold.
+    #[serde(with = "Text::<Duration>")]
+    pub congestion_after: Duration,
+    /// How long the packets of one flow are detoured at most, whatever its queue is like; left out: until its detour
+    /// ends.
+    #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
+    pub flow_detour_max: Option<Duration>,
+    /// Bits of the hash of the 5-tuple that names the sequence numbers of a flow (section III-B: 12).
+    #[schemars(range(min = 0, max = 20))]
+    pub hash_bits: u8,
+    /// How often a packet is detoured at most. Then it is forwarded, whatever its number and its queue.
+    #[schemars(range(min = 1, max = 255))]
+    pub detours_max: u8,
+    /// How long packets wait for one before them that has not come back, until it counts as lost.
+    #[schemars(extend(
+        "x-default" = "four times the longest round trip through a neighbour whose queue is at the threshold"
+    ))]
+    #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
+    pub predecessor_timeout: Option<Duration>,
+    /// Until when a queue towards a neighbour counts as above its threshold of which the switch's egress has told
+    /// nothing more: its message that the queue is below again may have been lost. Of one that stays above, egress
+    /// tells again each quarter of this time. The default is far above what a microburst lasts, so that only a lost
+    /// message ever makes a difference.
+    #[serde(with = "Text::<Duration>")]
+    pub crossing_lifetime: Duration,
+    /// Until when a depth that a neighbour has told counts; later its queue counts as empty, as before it told any.
+    /// Left out: until it tells another.
+    #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
+    pub telemetry_lifetime: Option<Duration>,
+    /// Keep which port was chosen when, and when alarms were raised and cleared, as series. It takes memory, and
+    /// changes nothing else.
+    pub record_choices: bool,
+}
+
+/// The order of detoured packets, and the end of a detour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RimmRelease {
+    /// Detoured packets are released in the order of their numbers. New packets of a flow are detoured until an idle
+    /// time of `flowlet_gap` between two of them: what the paper's switch does (section III-C).
+    #[default]
+    FlowletGap,
+    /// As "flowlet-gap", but new packets are detoured until all that went before are released, S_a = S_f: what the
+    /// paper's switch could not do (section V).
+    Exact,
+    /// No numbers: what comes back is forwarded as soon as its queue is below the threshold ("detour-based forwarding",
+    /// table 1).
+    Unordered,
+}
+
+/// The queue of message packets, which the paper leaves open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RimmMessages {
+    /// One of their own, served before all others.
+    #[default]
+    First,
+    /// That of the packet that they are a copy of: behind what is detoured.
+    InOrder,
+}
+
+/// When the new packets of a flow may go to another neighbour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "RimmChange")]
+pub enum Change {
+    /// When a detour of theirs begins. All packets of a detour go one way, on which none overtakes another. It is left
+    /// when the neighbour's queue is at half of its threshold, which leaves room until it tells more, or when the link
+    /// is down.
+    #[default]
+    BetweenDetours,
+    /// Whenever the queue of another is the shortest (section III-A2). Packets that went different ways wait for each
+    /// other.
+    AnyTime,
+}
+
+/// The neighbour of a packet that is detoured again, which the paper leaves open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "RimmAgain")]
+pub enum Again {
+    /// The one that it came from: packets that went one way stay in order, and no queue grows by them.
+    #[default]
+    SameNeighbour,
+    /// The one with the shortest queue: all that come back go where the last depth told was the least.
+    LeastLoaded,
+}
+
+impl Default for RimmSettings {
+    fn default() -> Self {
+        Self {
+            ports: Vec::new(),
+            threshold: None,
+            segment: Bytes(80),
+            release: RimmRelease::FlowletGap,
+            again: Again::SameNeighbour,
+            change: Change::BetweenDetours,
+            messages: RimmMessages::First,
+            flowlet_gap: None,
+            congestion_after: Duration::from_us(1_000),
+            flow_detour_max: None,
+            hash_bits: 12,
+            detours_max: 255,
+            predecessor_timeout: None,
+            crossing_lifetime: Duration::from_us(20_000),
+            telemetry_lifetime: None,
+            record_choices: false,
+        }
+    }
+}
+
+/// alpha as part of the queue (section IV: 20,000 segments of 24,000).
+const THRESHOLD_SHARE: (u64, u64) = (5, 6);
+/// Round trips that a packet may be away before it counts as lost.
+const ROUND_TRIPS: u64 = 4;
+
+impl RimmSettings {
+    /// The watched ports whose names mean something, in order, by switch.
+    pub fn ports_by_switch(&self, topology: &Topology) -> BTreeMap<SwitchId, Vec<SwitchPort>> {
+        select_ports_by_switch(topology, &self.ports)
+    }
+
+    /// The switches that detour, and their neighbours, which tell them depths.
+    pub fn switches(&self, topology: &Topology) -> BTreeSet<SwitchId> {
+        let relieved = self.ports_by_switch(topology).into_keys();
+        self.neighbours(topology).map(|(_, neighbour)| neighbour).chain(relieved).collect()
+    }
+
+    /// Each switch that detours with each of its neighbours.
+    pub fn neighbours(&self, topology: &Topology) -> impl Iterator<Item = (SwitchId, SwitchId)> {
+        let relieved = self.ports_by_switch(topology).into_keys();
+        relieved.flat_map(|switch| neighbours(topology, switch).map(move |(_, neighbour)| (switch, neighbour)))
+    }
+
+    /// The ports of all detours: the relieved ones, those of their switches that face the neighbours, and those of the
+    /// neighbours by which packets come back. While all links work no packet is numbered at any other.
+    pub fn ports_of_detours(&self, topology: &Topology) -> BTreeSet<SwitchPort> {
+        let by_switch = self.ports_by_switch(topology);
+        let between = by_switch.keys().flat_map(|&switch| {
+            neighbours(topology, switch).flat_map(move |(port, _)| {
+                let peer = topology.switch(switch).ports[usize::from(port.0)].peer;
+                let back = match peer.node {
+                    Node::Switch(neighbour) => Some(SwitchPort { switch: neighbour, port: peer.port }),
+                    Node::Host(_) => None,
+                };
+                back.into_iter().chain([SwitchPort { switch, port }])
+            })
+        });
+        between.chain(by_switch.values().flatten().copied()).collect()
+    }
+
+    /// alpha of a port.
+    pub fn threshold_of(&self, scenario: &Scenario, topology: &Topology, at: SwitchPort) -> Bytes {
+        let (part, whole) = THRESHOLD_SHARE;
+        let share = || Bytes(scenario.queue_max(topology, at).0 / whole * part);
+        self.threshold.unwrap_or_else(share)
+    }
+
+    /// The longest way of a full frame to a neighbour and back, through a queue there that is at its threshold.
+    pub fn round_trip_bound(&self, scenario: &Scenario, topology: &Topology) -> Duration {
+        let relieved = self.ports_by_switch(topology).into_keys();
+        let through = |switch| neighbours(topology, switch).map(move |(port, _)| SwitchPort { switch, port });
+        let round_trip = |at: SwitchPort| {
+            let port = &topology.switch(at.switch).ports[usize::from(at.port.0)];
+            let settings = topology.link(port.link.link).settings;
+            let Node::Switch(neighbour) = port.peer.node else { return Duration::ZERO };
+            let depth = self.threshold_of(scenario, topology, SwitchPort { switch: neighbour, port: port.peer.port });
+            let in_queue = settings.rate.time_for(depth.0);
+            let one_way = scenario.flight_bound(settings).as_ps() + scenario.switch.ingress_latency.as_ps();
+            Duration(one_way.saturating_mul(2).saturating_add(in_queue.as_ps()))
+        };
+        relieved.flat_map(through).map(round_trip).max().unwrap_or(Duration::ZERO)
+    }
+
+    /// Gives what is left out the value that follows from the rest of the scenario.
+    pub(super) fn resolve(&mut self, scenario: &Scenario, topology: &Topology) {
+        if self.release == RimmRelease::FlowletGap {
+            self.flowlet_gap.get_or_insert(Duration::from_us(1_000));
+        }
+        if self.release != RimmRelease::Unordered {
+            let bound = self.round_trip_bound(scenario, topology).as_ps().saturating_mul(ROUND_TRIPS);
+            self.predecessor_timeout.get_or_insert(Duration(bound.next_multiple_of(Duration::from_ns(1).as_ps())));
+        }
+    }
+}
+
+/// The ports of a switch that face another, and the other.
+fn neighbours(topology: &Topology, switch: SwitchId) -> impl Iterator<Item = (PortId, SwitchId)> {
+    let ports = (0..).zip(&topology.switch(switch).ports);
+    ports.filter_map(|(number, port)| match port.peer.node {
+        Node::Switch(neighbour) => Some((PortId(number), neighbour)),
+        Node::Host(_) => None,
+    })
+}

@@ -1,0 +1,179 @@
+//! SQR: whether it can keep what it promises. The paper's equation 1 and its kin, with the numbers.
+
+use hitless_network::routing::{PathChoice, Routing};
+use hitless_network::switch::BufferSettings;
+use hitless_network::topology::select::select_switch_ports;
+use hitless_network::topology::{DirectedLink, Node, Topology};
+use hitless_scenario::Check;
+use hitless_scenario::kind::Surroundings;
+use hitless_settings::Problem;
+use hitless_settings::quantity::Quantity;
+use hitless_wire::sqr::CacheMetadata;
+use hitless_wire::{Bytes, Duration};
+
+use super::clock::Clock;
+use super::constant_rates::constant_rates;
+use super::settings::{SqrCaching, SqrSettings};
+
+/// Reports what of one entry cannot be meant.
+pub fn check_entry(settings: &SqrSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
+    let topology = around.topology;
+    let before = check.found();
+    let links = links(check, topology, settings, section);
+    ports(check, topology, settings, section);
+    delays(check, topology, settings, section);
+    hardware(check, settings, section);
+    if check.found() == before {
+        let routing = Routing::new(topology, PathChoice::default());
+        let failing: Vec<_> = links.iter().copied().filter(|&link| check.fails(topology, link)).collect();
+        backups(check, topology, &routing, &failing, section);
+        constant_rates(check, topology, &routing, settings, &failing, section);
+        buffer(check, topology, settings, &links, section);
+    }
+}
+
+fn links(check: &mut Check<'_>, topology: &Topology, settings: &SqrSettings, section: &str) -> Vec<DirectedLink> {
+    let mut links = Vec::new();
+    for (number, name) in settings.links.iter().enumerate() {
+        let field = format!("{section}.links[{number}]");
+        for link in check.links_named(topology, name, &field) {
+            check.require(!links.contains(&link), &field, "this direction is in the list already");
+            let is_from_host = !topology.ends(link).0.node.is_switch();
+            check.require(!is_from_host, &field, "a host is at the sending end, and SQR runs on switches");
+            links.push(link);
+        }
+    }
+    links
+}
+
+fn ports(check: &mut Check<'_>, topology: &Topology, settings: &SqrSettings, section: &str) {
+    let switches = settings.switches(topology);
+    let mut without = switches.clone();
+    for (number, name) in settings.caching_ports.iter().enumerate() {
+        let field = format!("{section}.caching_ports[{number}]");
+        match select_switch_ports(topology, name, 0) {
+            Ok(port) => {
+                let rule = "is at a switch that sends on none of the protected links";
+                check.require(switches.contains(&port.switch), &field, rule);
+                without.remove(&port.switch);
+            }
+            Err(rule) => check.report(Problem::new(field, "", rule)),
+        }
+    }
+    let counts = switches.iter().map(|&switch| topology.switch(switch).ports.len());
+    let fit = counts.max().is_none_or(|count| count <= usize::from(CacheMetadata::PORTS));
+    let rule = format!("is at a switch of more than {} ports, which a copy cannot tell apart", CacheMetadata::PORTS);
+    check.require(fit, &format!("{section}.links"), &rule);
+    if let Some(switch) = without.first() {
+        let rule = format!("{} has no caching port", topology.switch(*switch).name);
+        check.report(Problem::new(format!("{section}.caching_ports"), "", rule));
+    }
+}
+
+fn delays(check: &mut Check<'_>, topology: &Topology, settings: &SqrSettings, section: &str) {
+    let field = |name: &str| format!("{section}.{name}");
+    let (Some(steady), Some(failure)) = (settings.steady_delay, settings.failure_delay) else { return };
+    let failing = settings.protected(topology).into_iter().find(|&link| check.fails(topology, link));
+    if let Some(failing) = failing {
+        is_told(check, topology, failing, field("links"));
+        let detection = check.scenario.detection().bound();
+        let needed = settings.steady_bound(check.scenario, topology);
+        check.require_else(steady >= needed, || {
+            let flight = needed.saturating_sub(detection).text();
+            let (needed, detection) = (needed.text(), detection.text());
+            let rule =
+                format!("is too short: detection takes {detection} and a full frame {flight}, {needed} together");
+            Problem::new(field("steady_delay"), "", rule)
+        });
+    }
+    let reconfiguration = settings.reconfiguration_bound(check.scenario, topology);
+    let needed = Duration(steady.as_ps().saturating_add(reconfiguration.as_ps()));
+    check.require_else(failure >= needed, || {
+        let (steady, reconfiguration, needed) = (steady.text(), reconfiguration.text(), needed.text());
+        let rule =
+            format!("is too short: steady_delay {steady} and reconfiguration {reconfiguration} are {needed} together");
+        Problem::new(field("failure_delay"), "", rule)
+    });
+    let longest = Clock::new(settings.clock_bits).longest();
+    for (name, time) in [("failure_delay", failure), ("utilization_window", settings.utilization_window)] {
+        check.require_else(time <= longest, || {
+            let bits = settings.clock_bits;
+            let rule = format!("must be {} at most, half a turn of a clock of {bits} bits", longest.text());
+            Problem::new(field(name), time.text(), rule).hint("give more clock_bits")
+        });
+    }
+}
+
+fn is_told(check: &mut Check<'_>, topology: &Topology, failing: DirectedLink, field: String) {
+    check.require_else(check.scenario.recovery.is_some(), || {
+        let rule = format!("{} fails, and nobody detects it", topology.link_name(failing));
+        let hint = "give [recovery], or SQR is never told that it has to send its copies";
+        Problem::new(field, "", rule).hint(hint)
+    });
+}
+
+fn hardware(check: &mut Check<'_>, settings: &SqrSettings, section: &str) {
+    let field = |name: &str| format!("{section}.{name}");
+    let has_window = settings.utilization_window > Duration::ZERO;
+    check.require(has_window, &field("utilization_window"), "must be above zero");
+    let takes_time = settings.caching != SqrCaching::Ring || check.scenario.switch.mirror_latency > Duration::ZERO;
+    check.require_else(takes_time, || {
+        let rule = "a ring needs a switch.mirror_latency above 0: copies would go round it in no time";
+        Problem::new(field("caching"), "", rule)
+            .hint("take switch.preset = \"tofino-like\", or caching = \"delay-queue\"")
+    });
+    if let Some(backstop) = settings.backstop {
+        let falls = backstop.resume < backstop.pause;
+        check.require(falls, &field("backstop.resume"), "must be below pause");
+        if let BufferSettings::Shared(buffer) = check.scenario.switch.buffer {
+            let within = backstop.pause <= buffer.total;
+            check.require(within, &field("backstop.pause"), "is above switch.buffer.total: it would never act");
+        }
+    }
+}
+
+/// Local rerouting needs another port.
+fn backups(check: &mut Check<'_>, topology: &Topology, routing: &Routing, links: &[DirectedLink], section: &str) {
+    if !check.reroutes() {
+        return;
+    }
+    for &link in links {
+        let end = topology.ends(link).0;
+        let Node::Switch(switch) = end.node else { continue };
+        let is_safe = !routing.detours(topology, switch, end.port).is_empty();
+        check.require_else(is_safe, || {
+            let (link, name) = (topology.link_name(link), &topology.switch(switch).name);
+            let rule =
+                format!("{link} has no backup: from every other neighbour of {name} some of its packets come back");
+            Problem::new(format!("{section}.links"), "", rule)
+                .hint("local rerouting needs another way; protect another link, or take the scheme \"same-port\"")
+        });
+    }
+}
+
+/// Equation 1: what all protected ports of a switch send during the delay must fit into its buffer.
+fn buffer(check: &mut Check<'_>, topology: &Topology, settings: &SqrSettings, links: &[DirectedLink], section: &str) {
+    let BufferSettings::Shared(buffer) = check.scenario.switch.buffer else { return };
+    let Some(delay) = settings.failure_delay else { return };
+    let (limit, limit_name) = match settings.backstop {
+        Some(backstop) => (backstop.pause, "backstop.pause"),
+        None => (buffer.total, "switch.buffer.total"),
+    };
+    for switch in settings.switches(topology) {
+        let own = links.iter().filter(|&&link| topology.ends(link).0.node == Node::Switch(switch));
+        let rates: Vec<_> = own.map(|link| topology.link(link.link).settings.rate).collect();
+        let needed = Bytes(rates.iter().map(|rate| rate.bytes_in(delay).0).fold(0, u64::saturating_add));
+        check.require_else(needed <= limit, || {
+            let list: Vec<String> = rates.iter().map(|rate| rate.text()).collect();
+            let rule = format!(
+                "{} would have to keep ({}) x {} = {}, and {limit_name} is {} (equation 1)",
+                topology.switch(switch).name,
+                list.join(" + "),
+                delay.text(),
+                needed.text(),
+                limit.text(),
+            );
+            Problem::new(format!("{section}.failure_delay"), delay.text(), rule)
+        });
+    }
+}

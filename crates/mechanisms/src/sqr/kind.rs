@@ -1,0 +1,121 @@
+//! SQR as a kind of mechanism: on the switches at the sending ends of its links.
+
+use std::collections::BTreeSet;
+
+use hitless_network::topology::select::{SwitchPort, select_switch_ports};
+use hitless_network::topology::{SwitchId, Topology};
+use hitless_scenario::Check;
+use hitless_scenario::kind::{Built, Claim, Claimed, Header, Kind, Reach, Stage, Surroundings};
+use hitless_wire::PortId;
+use hitless_wire::sqr::CacheMetadata;
+
+use super::{Sqr, SqrConfig, SqrSettings, check};
+
+impl Kind for Sqr {
+    const NAME: &'static str = "sqr";
+    const TITLE: &'static str = "SQR";
+    const SUMMARY: &'static str = "SQR on the sending switches of some links (ICNP 2019).";
+    const STAGE: Stage = Stage::Copies;
+    const PLACES_FIELD: &'static str = "links";
+
+    type Settings = SqrSettings;
+
+    fn resolve(settings: &mut SqrSettings, around: Surroundings<'_>) {
+        settings.resolve(around.scenario, around.topology);
+    }
+
+    fn switches(settings: &SqrSettings, topology: &Topology) -> BTreeSet<SwitchId> {
+        settings.switches(topology)
+    }
+
+    fn claims(settings: &SqrSettings, topology: &Topology) -> Vec<Claimed> {
+        let switches = settings.switches(topology);
+        vec![
+            Claim::KeepsOrder.on_switches(&switches),
+            Claim::SendsCopiesLate.on_switches(&switches),
+            Claim::RedirectsAtEgress.on_links(&settings.protected(topology)),
+        ]
+    }
+
+    fn headers(settings: &SqrSettings, around: Surroundings<'_>, _: &Check<'_>) -> Vec<Header> {
+        let protected = settings.protected(around.topology).into_iter().filter_map(|link| around.sending_port(link));
+        let at_port = |port| Header::of::<CacheMetadata>("SQR's copies", Reach::OneHop(vec![port]));
+        protected.map(at_port).collect()
+    }
+
+    /// For copies, and for packets that are kept back.
+    fn queues(_: &SqrSettings) -> u16 {
+        2
+    }
+
+    fn check(settings: &SqrSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
+        check::check_entry(settings, around, section, check);
+    }
+
+    fn build(entries: &[&SqrSettings], around: Surroundings<'_>) -> Result<Built, String> {
+        let mut built = Built::new();
+        for settings in entries {
+            for switch in settings.switches(around.topology) {
+                built.push((switch, Box::new(Self::new(config(settings, switch, around)?))));
+            }
+        }
+        Ok(built)
+    }
+}
+
+fn config(settings: &SqrSettings, switch: SwitchId, around: Surroundings<'_>) -> Result<SqrConfig, String> {
+    let topology = around.topology;
+    let here = |port: &SwitchPort| port.switch == switch;
+    let senders = settings.protected(topology).into_iter().filter_map(|link| around.sending_port(link));
+    let caching = settings.caching_ports.iter().map(|name| select_switch_ports(topology, name, 0));
+    let caching = caching.collect::<Result<Vec<SwitchPort>, String>>()?;
+    let numbers = |ports: &mut dyn Iterator<Item = SwitchPort>| ports.filter(here).map(|at| at.port).collect();
+    let protected: Vec<PortId> = numbers(&mut senders.into_iter());
+    Ok(SqrConfig {
+        protected,
+        line_ports: topology.switch(switch).ports.len() as u16,
+        caching_ports: numbers(&mut caching.into_iter()),
+        settings: settings.clone(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::triangle::triangle_with;
+
+    const SQR: &str = r#"
+    [[mechanism]]
+    kind = "sqr"
+    links = ["sw3->sw5", "sw3<->sw4"]
+    classes = [1]
+    ports = [5001, 80]
+    vlans = [10]
+    caching = "delay-queue"
+    caching_ports = ["sw3->h", "sw3->sw4", "sw4->sw5"]
+    steady_delay = "40 us"
+    failure_delay = "900 us"
+    clock_bits = 24
+    utilization_window = "100 us"
+    release = "when-rerouted"
+    backstop = { pause = "9 MB", resume = "8 MB" }
+    return_hold = "77 us"
+    "#;
+
+    #[test]
+    fn every_parameter_of_sqr_reaches_the_switches_at_the_sending_ends() {
+        let (scenario, topology) = triangle_with::<Sqr>(SQR);
+        let around = Surroundings { scenario: &scenario, topology: &topology };
+        let (_, settings) = around.entries::<Sqr>().next().expect("there is one entry");
+        let at_sw3 = SqrConfig {
+            protected: vec![PortId(2), PortId(1)],
+            line_ports: 3,
+            caching_ports: vec![PortId(0), PortId(1)],
+            settings: settings.clone(),
+        };
+        let at_sw4 = SqrConfig { protected: vec![PortId(1)], caching_ports: vec![PortId(2)], ..at_sw3.clone() };
+        let own = Sqr::switches(settings, &topology).into_iter();
+        let configs: Vec<_> = own.map(|switch| (switch, config(settings, switch, around))).collect();
+        assert_eq!(configs, [(SwitchId(0), Ok(at_sw3)), (SwitchId(1), Ok(at_sw4))]);
+    }
+}

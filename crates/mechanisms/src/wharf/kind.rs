@@ -1,0 +1,66 @@
+//! Wharf as a kind of mechanism: at both ends of its links.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hitless_network::topology::{SwitchId, Topology};
+use hitless_scenario::Check;
+use hitless_scenario::kind::{Built, Claim, Claimed, Entries, Header, Kind, Reach, Stage, Surroundings, built};
+use hitless_settings::defaults::{fill_missing, read};
+use hitless_wire::shim::CheckNumber;
+use hitless_wire::wharf::WharfHeader;
+use toml::Table;
+
+use super::{Wharf, WharfSettings, check, contents};
+use crate::one_link;
+
+impl Kind for Wharf {
+    const NAME: &'static str = "wharf";
+    const TITLE: &'static str = "Wharf";
+    const SUMMARY: &'static str =
+        "Wharf on one link: forward error correction across frames (Giesen et al., NetCompute 2018).";
+    const STAGE: Stage = Stage::LinkProtection;
+    const ENTRIES: Entries = Entries::Shared;
+    const PLACES_FIELD: &'static str = "link";
+
+    type Settings = WharfSettings;
+
+    fn fill(entry: &mut Table, topology: &Topology) {
+        let Some(link) = one_link::written(entry, topology) else { return };
+        let data_frames = read(entry.get("data_frames")).unwrap_or(WharfSettings::DATA_FRAMES);
+        fill_missing(entry, &WharfSettings::for_rate(link.rate, data_frames));
+    }
+
+    fn switches(settings: &WharfSettings, topology: &Topology) -> BTreeSet<SwitchId> {
+        one_link::switches(&settings.link, topology)
+    }
+
+    fn claims(settings: &WharfSettings, topology: &Topology) -> Vec<Claimed> {
+        vec![Claim::OwnsLink.on_links(&one_link::named(&settings.link, topology))]
+    }
+
+    fn headers(settings: &WharfSettings, around: Surroundings<'_>, _: &Check<'_>) -> Vec<Header> {
+        let reach = Reach::OneHop(one_link::sending_ports(&settings.link, around));
+        vec![Header::of::<WharfHeader>("Wharf", reach).and::<CheckNumber>()]
+    }
+
+    /// For parity.
+    fn queues(_: &WharfSettings) -> u16 {
+        1
+    }
+
+    fn check(settings: &WharfSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
+        check::check_entry(settings, around, section, check);
+    }
+
+    fn build(entries: &[&WharfSettings], around: Surroundings<'_>) -> Result<Built, String> {
+        let mut by_switch = BTreeMap::<SwitchId, Self>::new();
+        for settings in entries {
+            for (from, to) in around.ends_of(&settings.link)? {
+                let (writer, reader) = contents();
+                by_switch.entry(from.switch).or_default().add_encoder(from.port, settings, writer);
+                by_switch.entry(to.switch).or_default().add_decoder(to.port, settings, reader);
+            }
+        }
+        Ok(by_switch.into_iter().map(built).collect())
+    }
+}

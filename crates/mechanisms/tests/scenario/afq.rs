@@ -1,0 +1,132 @@
+//! AFQ's settings: what is filled in, and what is refused, with the arithmetic.
+
+use hitless_mechanisms::Afq;
+use hitless_mechanisms::afq::{AfqSettings, AfqSketch};
+
+use super::*;
+
+fn with(settings: &str) -> String {
+    let text = example("afq-neighbours").expect("the example exists");
+    text.replace("ecn_rounds = 8", settings).replace("dctcp", "newreno")
+}
+
+/// The settings of the example with `settings` instead of its own.
+fn afq(settings: &str) -> AfqSettings {
+    let scenario = check(&with(settings), "afq.toml").unwrap_or_else(|error| panic!("{error}"));
+    let Some(settings) = scenario.mechanisms[0].settings::<Afq>() else { panic!("no AFQ") };
+    settings.clone()
+}
+
+#[test]
+fn what_is_left_out_is_the_papers_simulation() {
+    let settings = afq("");
+    assert_eq!(settings, AfqSettings { measure_estimation: true, ..AfqSettings::default() });
+    assert_eq!((settings.queues, settings.sketch.rows, settings.sketch.columns), (32, 2, 16_384));
+    let partial = afq("sketch = { columns = 1024 }");
+    assert_eq!(partial.sketch, AfqSketch { columns: 1_024, ..AfqSketch::default() });
+}
+
+#[test]
+fn every_kind_of_setting_is_read_back_the_same() {
+    let variants = [
+        "",
+        "scheduler = { kind = \"deficit-round-robin\" }\nclass_weights = [1, 2.5]\nport_buffer = \"300 packets\"",
+        "scheduler = { kind = \"two-groups\", delay = \"2 us\" }\nports = [\"left\", \"right->h5\"]\nflow_key = \"class\"",
+        "scheduler = { kind = \"rotating-strict-priority\", step = \"2 ns\", late = \"named-queue\" }\nbytes_per_round = \"900B\"",
+        "round = \"from-occupancy\"\noccupancy = { granularity = \"80 B\", refresh = \"1 us\" }\ndrop_ahead = \"beyond-queues\"",
+        "sketch = { update = \"increment\", hash = \"checksums\", rows = 4, bid_bits = 64 }\nidle_round = \"line-rate\"",
+        "sketch = { update = \"figure-3\" }\nport_buffer = \"512KB\"",
+    ];
+    for settings in variants {
+        let scenario = check(&with(settings), "").unwrap_or_else(|error| panic!("{settings}: {error}"));
+        let effective = scenario.effective_toml();
+        let again = check(&effective, "").unwrap_or_else(|error| panic!("{error}\n{effective}"));
+        assert_eq!(again, scenario, "{settings}");
+    }
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused_with_the_numbers() {
+    let rows = [
+        ("ports = [\"h0\"]", "ports[0]", "'h0' is a host, and only switches have ports with queues"),
+        ("ports = [\"left\", \"left->right\"]", "ports", "left->right has AFQ already"),
+        ("sketch = { bid_bits = 48 }", "sketch.bid_bits", "must be 32 or 64"),
+        ("sketch = { hash = \"checksums\", rows = 5 }", "sketch.rows", "four rows at most"),
+        ("sketch = { update = \"increment\" }", "sketch.update", "too far ahead for ever"),
+        ("sketch = { update = \"increment\" }\nidle_round = \"line-rate\"", "sketch.bid_bits", "too short"),
+        ("round = \"from-occupancy\"\nidle_round = \"line-rate\"", "idle_round", "an inferred round"),
+        ("round = \"from-occupancy\"\ncharge_refused = false", "charge_refused", "may have changed"),
+        ("scheduler = { kind = \"deficit-round-robin\" }\nidle_round = \"line-rate\"", "idle_round", "the turn"),
+        (
+            "scheduler = { kind = \"deficit-round-robin\", quantum = \"1000 B\" }",
+            "scheduler.quantum",
+            "must be from 1518 B",
+        ),
+        ("charge_refused = false\nsketch = { update = \"figure-3\" }", "charge_refused", "needs increments"),
+        ("occupancy = { refresh = \"1 us\" }", "occupancy", "has no effect without"),
+        ("scheduler = { kind = \"two-groups\" }\nqueues = 9", "queues", "must be even"),
+        ("scheduler = { kind = \"two-groups\" }\nround = \"from-occupancy\"", "round", "one round after the other"),
+        ("adaptive = {}", "adaptive", "must be of kind \"shared\""),
+        (
+            "queues = 2\nbytes_per_round = \"759 B\"",
+            "bytes_per_round",
+            "2 rounds x 759 B = 1518 B, and a full frame is charged 1518 B",
+        ),
+        (
+            "class_weights = [0.5]\nqueues = 2",
+            "bytes_per_round",
+            "2 rounds x 1518 B = 3036 B, and a full frame is charged 3036 B",
+        ),
+        (
+            "bytes_per_round = \"17 KB\"",
+            "bytes_per_round",
+            "32 rounds x 17 KB = 544 KB queued, and the buffer of a port has 512 KB",
+        ),
+        ("class_weights = [4, 12]", "bytes_per_round", "32 rounds x 1518 B x weight 12 = 582912 B queued"),
+        ("port_buffer = \"40 KB\"", "bytes_per_round", "= 48576 B queued, and the buffer of a port has 40 KB"),
+        ("port_buffer = \"10 GB\"\nbytes_per_round = \"80 MB\"", "bytes_per_round", "below 2^31 bytes"),
+    ];
+    for (settings, field, rule) in rows {
+        let error = check(&with(settings), "afq.toml").expect_err(settings);
+        let found = error.findings.iter().find(|finding| finding.field == format!("mechanism[0].{field}"));
+        let found = found.unwrap_or_else(|| panic!("{settings}: nothing about {field}:\n{error}"));
+        assert!(found.rule.contains(rule), "{settings}: {}", found.rule);
+    }
+}
+
+#[test]
+fn a_checked_switch_refuses_what_hardware_cannot_do() {
+    let text = |settings: &str| with(settings).replace("preset = \"ideal\"", "preset = \"ideal\"\nchecked = true");
+    assert!(check(&text(""), "afq.toml").is_ok());
+    let refused = [
+        ("sketch = { update = \"figure-3\" }", "sketch.update"),
+        ("round = \"from-occupancy\"", "round"),
+        ("charge_refused = false", "charge_refused"),
+    ];
+    for (settings, field) in refused {
+        let error = check(&text(settings), "afq.toml").expect_err(settings);
+        let [finding] = error.findings.as_slice() else { panic!("not one finding:\n{error}") };
+        assert_eq!(finding.field, format!("mechanism[0].{field}"));
+    }
+}
+
+#[test]
+fn settings_of_the_switch_that_afq_leaves_without_effect_are_refused() {
+    let switch = |setting: &str| with("").replace("preset = \"ideal\"", &format!("preset = \"ideal\"\n{setting}"));
+    for (setting, field) in [
+        ("ecn = { threshold = \"30 KB\" }", "switch.ecn"),
+        ("queues_per_port = 2\nscheduler = \"strict\"", "switch.queues_per_port"),
+    ] {
+        let error = check(&switch(setting), "afq.toml").expect_err(setting);
+        assert_eq!(error.findings[0].field, field, "{error}");
+    }
+}
+
+#[test]
+fn the_queues_of_all_mechanisms_must_fit_on_a_port() {
+    let sqr = "[[mechanism]]\nkind = \"sqr\"\nlinks = [\"left->right\"]\n\n[measure]";
+    let error = check(&with("queues = 62").replace("[measure]", sqr), "afq.toml").expect_err("65 queues");
+    let rule = "a port has 64 queues at most: AFQ 62, the switch 1, SQR 2 are 65";
+    let found = error.findings.iter().find(|finding| finding.field == "mechanism[0].queues");
+    assert_eq!(found.map(|finding| finding.rule.as_str()), Some(rule), "{error}");
+}

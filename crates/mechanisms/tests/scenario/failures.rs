@@ -1,0 +1,308 @@
+//! Failures, their repair, and SQR: what is filled in, and what is refused.
+
+use hitless_mechanisms::Sqr;
+use hitless_mechanisms::sqr::SqrSettings;
+use hitless_wire::Duration;
+
+use super::*;
+
+const TESTBED: &str = include_str!("failures.toml");
+
+fn changed(from: &str, to: &str) -> String {
+    assert!(TESTBED.contains(from), "the testbed has no {from:?}");
+    TESTBED.replacen(from, to, 1)
+}
+
+fn sqr(text: &str) -> SqrSettings {
+    let scenario = check(text, "failures.toml").unwrap_or_else(|error| panic!("{error}"));
+    let Some(settings) = scenario.mechanisms[0].settings::<Sqr>() else { panic!("no SQR") };
+    settings.clone()
+}
+
+const SAME_PORT: &str = "{ kind = \"same-port\" }";
+const REROUTE: &str = "{ kind = \"local-reroute\" }\n[recovery.detection]\nkind = \"fixed\"";
+
+/// The testbed with local rerouting of failures that last 5 ms.
+fn rerouted() -> String {
+    changed(SAME_PORT, REROUTE).replace("every = \"20 ms\"", "every = \"20 ms\"\noutage = \"5 ms\"")
+}
+
+#[test]
+fn failures_and_their_repair_read_back_the_same_with_every_default_spelled_out() {
+    let probes = changed(SAME_PORT, "{ kind = \"none\" }\ndetection = { kind = \"probes\" }")
+        .replace("first =", "outage = \"1 ms\"\njitter = \"2 ms\"\ncount = 4\nfirst =");
+    let signal = changed(SAME_PORT, "{ kind = \"same-port\" }\ndetection = { kind = \"signal-loss\" }");
+    let backstop = changed(
+        "ports = [5001]",
+        "backstop = { pause = \"9 MB\", resume = \"8 MB\" }\ncaching = \"delay-queue\"\nrelease = \"when-rerouted\"",
+    );
+    for text in [TESTBED.to_owned(), rerouted(), probes, signal, backstop] {
+        let scenario = check(&text, "").unwrap_or_else(|error| panic!("{error}"));
+        let effective = scenario.effective_toml();
+        let again = check(&effective, "").unwrap_or_else(|error| panic!("{error}\n{effective}"));
+        assert_eq!(again, scenario);
+    }
+    let effective = check(TESTBED, "").unwrap().effective_toml();
+    for line in [
+        "jitter = \"0 s\"",
+        "delay = \"30 us\"",
+        "reconfiguration = \"730 us\"",
+        "caching = \"ring\"",
+        "release = \"after-delay\"",
+        "clock_bits = 32",
+        "utilization_window = \"150 us\"",
+        "return_hold = \"100 us\"",
+        "port = 5001",
+        "vlan = 10",
+    ] {
+        assert!(effective.lines().any(|known| known == line), "{line} is not in\n{effective}");
+    }
+}
+
+#[test]
+fn the_delays_are_the_least_that_keep_the_promise() {
+    // A datagram of 1,518 bytes and 20 of overhead at 10G: 1,230.4 ns; egress 200, coding 280, propagation 1,000 ns.
+    let table = [
+        (TESTBED.to_owned(), Duration::from_ns(30_000 + 2_711), Duration::from_us(730)),
+        (rerouted(), Duration::from_ns(32_711), Duration::ZERO),
+        (
+            changed(SAME_PORT, "{ kind = \"same-port\", reconfiguration = \"1 ms\" }"),
+            Duration::from_ns(32_711),
+            Duration::from_ms(1),
+        ),
+        (changed("every =", "outage = \"4030 us\"\nevery ="), Duration::from_ns(32_711), Duration::from_ms(4)),
+        // Nobody repairs it: a way comes with the end of the outage, when that is detected.
+        (
+            changed(SAME_PORT, "{ kind = \"none\" }").replace("every =", "outage = \"4030 us\"\nevery ="),
+            Duration::from_ns(32_711),
+            Duration::from_us(4_030),
+        ),
+        (
+            changed("[recovery]", "[recovery]\ndetection = { kind = \"signal-loss\" }"),
+            Duration::from_ns(2_755 + 2_711),
+            Duration::from_us(730),
+        ),
+        (
+            changed("[recovery]", "[recovery]\ndetection = { kind = \"probes\" }"),
+            Duration::from_ns(32_711),
+            Duration::from_us(730),
+        ),
+    ];
+    for (text, steady, more) in table {
+        let settings = sqr(&text);
+        assert_eq!((settings.steady_delay, settings.failure_delay), (Some(steady), Some(steady + more)), "{text}");
+    }
+}
+
+#[test]
+fn all_ports_with_a_link_have_a_caching_queue_unless_some_are_named() {
+    let ports = ["sw6->sw9", "sw6->sw10", "sw6->sw2", "sw10->h4", "sw10->sw5", "sw10->sw6"];
+    assert_eq!(sqr(TESTBED).caching_ports, ports);
+    let named = "caching_ports = [\"sw6->sw9\", \"sw10->sw5\"]\nports = [5001]";
+    assert_eq!(sqr(&changed("ports = [5001]", named)).caching_ports, ["sw6->sw9", "sw10->sw5"]);
+}
+
+/// A text, and the one finding that must come of it: field, rule, hint.
+fn assert_refused(text: &str, field: &str, rule: &str, hint: &str) {
+    let error = check(text, "failures.toml").expect_err(rule);
+    let [finding] = error.findings.as_slice() else { panic!("not one finding:\n{error}") };
+    assert_eq!((finding.field.as_str(), finding.rule.as_str()), (field, rule), "{error}");
+    assert_eq!(finding.hint.as_deref().unwrap_or(""), hint, "{error}");
+}
+
+#[test]
+fn failures_that_cannot_be_are_refused() {
+    let long = "must be longer than it takes to repair the link and to know of it (760 us) and jitter (2 ms) together";
+    let short = "is shorter than the repair takes: detection 30 us, reconfiguration 730 us";
+    let not_repaired = "must be given: only the recovery scheme \"same-port\" repairs a link";
+    let table = [
+        (
+            "link = \"sw6<->sw10\"",
+            "link = \"sw6<->sw11\"",
+            "link",
+            "there is no node called 'sw11'",
+            "did you mean 'sw1'?",
+        ),
+        ("link = \"sw6<->sw10\"", "link = \"sw6->sw10\"", "link", "a failed link is dead both ways: \"a<->b\"", ""),
+        (
+            "link = \"sw6<->sw10\"",
+            "link = \"sw1<->sw3\"",
+            "link",
+            "has a schedule in [[link]]: a link goes down by the one or the other",
+            "",
+        ),
+        ("first = \"10 ms\"", "first = \"1 s\"", "first", "must be before the run ends (duration)", ""),
+        ("every = \"20 ms\"", "count = 3", "count", "has no effect without every", ""),
+        ("every = \"20 ms\"", "every = \"2760 us\"\njitter = \"2 ms\"", "every", long, ""),
+        ("every = \"20 ms\"", "outage = \"759 us\"", "outage", short, ""),
+        (
+            SAME_PORT,
+            "{ kind = \"none\" }",
+            "outage",
+            not_repaired,
+            "give outage = \"5 ms\", or [recovery] scheme = { kind = \"same-port\" }",
+        ),
+    ];
+    for (from, to, field, rule, hint) in table {
+        assert_refused(&changed(from, to), &format!("failure[0].{field}"), rule, hint);
+    }
+    let at_a_host = rerouted().replacen("link = \"sw6<->sw10\"", "link = \"h4<->sw10\"", 1);
+    assert_refused(&at_a_host, "failure[0].link", "a host has one port: nothing can be rerouted", "");
+    let never_probed = changed("[recovery]", "[recovery]\ndetection = { kind = \"probes\", interval = \"0 s\" }");
+    assert_refused(&never_probed, "recovery.detection.interval", "must be above zero", "");
+    let never_polled =
+        rerouted().replace("{ kind = \"local-reroute\" }", "{ kind = \"local-reroute\", probe_period = \"0 s\" }");
+    assert_refused(&never_polled, "recovery.scheme.probe_period", "must be above zero", "");
+    let no_scheme = check(&changed("scheme = { kind = \"same-port\" }", ""), "").expect_err("no scheme");
+    assert_eq!(no_scheme.findings[0].field, "recovery.scheme");
+}
+
+#[test]
+fn sqr_that_cannot_keep_its_promise_is_refused_with_the_arithmetic() {
+    let needs_time = "a ring needs a switch.mirror_latency above 0: copies would go round it in no time";
+    let preset = "take switch.preset = \"tofino-like\", or caching = \"delay-queue\"";
+    let table = [
+        (
+            "steady_delay = \"32710 ns\"",
+            "steady_delay",
+            "is too short: detection takes 30 us and a full frame 2.7104 us, 32.7104 us together",
+            "",
+        ),
+        (
+            "failure_delay = \"762 us\"",
+            "failure_delay",
+            "is too short: steady_delay 32.711 us and reconfiguration 730 us are 762.711 us together",
+            "",
+        ),
+        (
+            "clock_bits = 20",
+            "failure_delay",
+            "must be 524.286 us at most, half a turn of a clock of 20 bits",
+            "give more clock_bits",
+        ),
+        ("utilization_window = \"0 s\"", "utilization_window", "must be above zero", ""),
+        ("backstop = { pause = \"9 MB\", resume = \"9 MB\" }", "backstop.resume", "must be below pause", ""),
+        (
+            "backstop = { pause = \"23 MB\", resume = \"9 MB\" }",
+            "backstop.pause",
+            "is above switch.buffer.total: it would never act",
+            "",
+        ),
+        ("caching_ports = [\"sw6->sw9\"]", "caching_ports", "sw10 has no caching port", ""),
+        (
+            "caching_ports = [\"sw6->sw9\", \"sw10->h4\", \"sw1->sw3\"]",
+            "caching_ports[2]",
+            "is at a switch that sends on none of the protected links",
+            "",
+        ),
+        (
+            "caching_ports = [\"h4->sw10\"]",
+            "caching_ports[0]",
+            "'h4' is a host, and only switches have ports with queues",
+            "",
+        ),
+    ];
+    for (line, field, rule, hint) in table {
+        let text = changed("ports = [5001]", line);
+        let error = check(&text, "").expect_err(rule);
+        let finding = error.findings.iter().find(|finding| finding.field == format!("mechanism[0].{field}"));
+        let finding = finding.unwrap_or_else(|| panic!("{error}"));
+        assert_eq!((finding.rule.as_str(), finding.hint.as_deref().unwrap_or("")), (rule, hint), "{error}");
+    }
+    let ideal = changed("[[transport]]", "[switch]\npreset = \"ideal\"\n\n[[transport]]");
+    assert_refused(&ideal, "mechanism[0].caching", needs_time, preset);
+    let small =
+        changed("[[transport]]", "[switch.buffer]\nkind = \"shared\"\ntotal = \"900 KB\"\nalpha = 1\n\n[[transport]]");
+    let error = check(&small, "").expect_err("too small");
+    let rule =
+        "sw6 would have to keep (10 Gbps) x 762.711 us = 953388 B, and switch.buffer.total is 900 KB (equation 1)";
+    assert_eq!(error.findings[0].rule, rule, "{error}");
+    assert_eq!(error.findings[0].value, "762.711 us");
+}
+
+#[test]
+fn sqr_on_a_failing_link_needs_someone_who_detects_it() {
+    let text = changed("[recovery]\nscheme = { kind = \"same-port\" }\n", "")
+        .replace("every = \"20 ms\"", "every = \"20 ms\"\noutage = \"2 ms\"");
+    let hint = "give [recovery], or SQR is never told that it has to send its copies";
+    assert_refused(&text, "mechanism[0].links", "sw6->sw10 fails, and nobody detects it", hint);
+    let elsewhere = text.replacen("link = \"sw6<->sw10\"", "link = \"sw6<->sw9\"", 1);
+    check(&elsewhere, "").unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn marks_that_no_packet_can_bear_are_refused() {
+    for (list, least_or_most) in
+        [("classes = [128]", "127"), ("ports = [0]", "1"), ("vlans = [0]", "1"), ("vlans = [4095]", "4094")]
+    {
+        let error = check(&changed("ports = [5001]", list), "").expect_err(list);
+        let [finding] = error.findings.as_slice() else { panic!("{error}") };
+        assert!(finding.field.starts_with("mechanism[0].") && finding.rule.contains(least_or_most), "{error}");
+    }
+}
+
+#[test]
+fn sqr_needs_links_of_switches_each_in_one_entry() {
+    let table = [
+        ("links = [\"h4->sw10\"]", "links[0]", "a host is at the sending end, and SQR runs on switches"),
+        ("links = [\"sw6<->sw10\", \"sw6->sw10\"]", "links[1]", "this direction is in the list already"),
+        ("links = []", "links", "must have at least 1 entries"),
+    ];
+    for (links, field, rule) in table {
+        let text = changed("links = [\"sw6<->sw10\"]", links);
+        let error = check(&text, "").expect_err(rule);
+        let found = error
+            .findings
+            .iter()
+            .any(|finding| finding.field == format!("mechanism[0].{field}") && finding.rule == rule);
+        assert!(found, "{error}");
+    }
+    let twice = format!("{TESTBED}\n[[mechanism]]\nkind = \"sqr\"\nlinks = [\"sw6->sw9\"]\n");
+    assert_refused(
+        &twice,
+        "mechanism[1].links",
+        "sw6 has SQR by another entry, and its links share one set of parameters",
+        "",
+    );
+}
+
+#[test]
+fn protected_flows_of_constant_rate_must_have_room_on_their_link() {
+    let two_to_h4 = |rate: &str, ports: &str| {
+        TESTBED
+            .replace("\"sw6<->sw10\"", "\"sw10<->h4\"")
+            .replace("links = [\"sw10<->h4\"]", "links = [\"sw10->h4\"]")
+            .replace("sources = [\"h2\"]", "sources = [\"h2\", \"h3\"]")
+            .replace("rate = \"1 Gbps\"", &format!("rate = \"{rate}\""))
+            .replace("ports = [5001]", ports)
+    };
+    let rule =
+        "protected flows of constant rate send 12 Gbps over sw10->h4, and during a failure only 10 Gbps can pass";
+    let hint = "what is cached could never be sent";
+    assert_refused(&two_to_h4("6 Gbps", "ports = [5001]"), "mechanism[0].links", rule, hint);
+    assert_refused(&two_to_h4("6 Gbps", "vlans = [10]"), "mechanism[0].links", rule, hint);
+    for legal in [two_to_h4("5 Gbps", "ports = [5001]"), two_to_h4("6 Gbps", "ports = [80]")] {
+        check(&legal, "").unwrap_or_else(|error| panic!("{error}"));
+    }
+    // Between sw8 and sw10 each of them has a choice of two ways, so that no link must carry both.
+    let across = TESTBED
+        .replace("sources = [\"h2\"]", "sources = [\"h1\", \"h2\"]")
+        .replace("rate = \"1 Gbps\"", "rate = \"6 Gbps\"");
+    check(&across, "").unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn local_rerouting_under_sqr_needs_a_backup() {
+    check(&rerouted(), "").unwrap_or_else(|error| panic!("{error}"));
+    // The only way from sw2 to h4 is by sw6.
+    let protected = rerouted().replacen("links = [\"sw6<->sw10\"]", "links = [\"sw2->sw6\"]", 1);
+    check(&protected, "").unwrap_or_else(|error| panic!("it never fails\n{error}"));
+    let text = protected.replacen("link = \"sw6<->sw10\"", "link = \"sw2<->sw6\"", 1);
+    let rule = "sw2->sw6 has no backup: from every other neighbour of sw2 some of its packets come back";
+    assert_refused(
+        &text,
+        "mechanism[0].links",
+        rule,
+        "local rerouting needs another way; protect another link, or take the scheme \"same-port\"",
+    );
+}

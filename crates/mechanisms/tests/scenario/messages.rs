@@ -1,0 +1,461 @@
+//! What users are told.
+
+use hitless_settings::SettingsError;
+
+use super::*;
+
+fn errors(text: &str) -> SettingsError {
+    check(text, "base.toml").expect_err("should be refused")
+}
+
+/// The base scenario with `from` replaced by `to`.
+fn changed(from: &str, to: &str) -> String {
+    assert!(BASE.contains(from), "the base has no {from:?}");
+    BASE.replacen(from, to, 1)
+}
+
+#[test]
+fn a_message_shows_file_line_field_value_rule_and_hint() {
+    let text = "name = \"x\"\nuntil = \"all-flows-dne\"\nduration = 5\n\n[switch]\nqueus_per_port = 2\n";
+    let expected = "\
+base.toml:1:1: topology: must be given
+  |
+1 | name = \"x\"
+  | ^
+  = hint: for example: topology = { kind = \"leaf-spine\", ... }
+
+base.toml:2:9: until = \"all-flows-dne\": must be one of \"duration\", \"all-flows-done\"
+  |
+2 | until = \"all-flows-dne\"
+  |         ^^^^^^^^^^^^^^^
+  = hint: did you mean \"all-flows-done\"?
+
+base.toml:3:12: duration = 5: a time is text with a unit
+  |
+3 | duration = 5
+  |            ^
+  = hint: write it as in \"20 ms\"
+
+base.toml:6:1: switch.queus_per_port: there is no such field
+  |
+6 | queus_per_port = 2
+  | ^^^^^^^^^^^^^^
+  = hint: did you mean `queues_per_port`?
+";
+    assert_eq!(errors(text).to_string(), expected);
+}
+
+#[test]
+fn a_syntax_error_points_at_the_place() {
+    let error = errors("name = \"x\n[switch]\nchecked = maybe\n");
+    let places: Vec<usize> = error.findings.iter().map(|finding| finding.line).collect();
+    assert_eq!(places, [1, 3], "{error}");
+    assert!(error.findings.iter().all(|finding| finding.rule.starts_with("not valid TOML: ")), "{error}");
+}
+
+/// What to replace in the base, by what, and the one finding that must come of it: field, rule, hint.
+pub(super) type Row = (&'static str, &'static str, &'static str, &'static str, &'static str);
+
+pub(super) fn check_rows(rows: &[Row]) {
+    for (from, to, field, rule, hint) in rows {
+        let error = errors(&changed(from, to));
+        let [finding] = error.findings.as_slice() else { panic!("{to}: not one finding:\n{error}") };
+        assert_eq!((finding.field.as_str(), finding.rule.as_str()), (*field, *rule), "{to}");
+        assert_eq!(finding.hint.as_deref().unwrap_or(""), *hint, "{to}");
+        assert!(!finding.source_line.is_empty(), "{to}: {error}");
+    }
+}
+
+#[test]
+fn structure() {
+    check_rows(&[
+        ("leaves = 2", "leafs = 2\nleaves = 2", "topology.leafs", "there is no such field", "did you mean `leaves`?"),
+        ("leaves = 2\n", "", "topology.leaves", "must be given", "for example: leaves = 1"),
+        ("leaves = 2", "leaves = 2.5", "topology.leaves", "must be a whole number", ""),
+        ("leaves = 2", "leaves = \"2\"", "topology.leaves", "must be a number", "without quotes"),
+        ("leaves = 2", "leaves = 0", "topology.leaves", "must be between 1 and 4096", ""),
+        ("leaves = 2", "leaves = 99999999999999999999", "topology.leaves", "must be between 1 and 4096", ""),
+        (
+            "\"leaf-spine\"",
+            "\"leafspine\"",
+            "topology.kind",
+            "must be one of \"leaf-spine\", \"fat-tree\", \"dumbbell\", \"chain\", \"graph\"",
+            "did you mean \"leaf-spine\"?",
+        ),
+        ("kind = \"leaf-spine\"\n", "", "topology.kind", "must be given", "for example: kind = \"leaf-spine\""),
+        ("load = 0.5", "load = 1.5", "flows[0].load", "must be between 0 and 1", ""),
+        ("load = 0.5", "load = nan", "flows[0].load", "must be between 0 and 1", ""),
+        (
+            "load = 0.5",
+            "lod = 0.5\nflows_per_second = 5",
+            "flows[0].lod",
+            "there is no such field",
+            "did you mean `load`?",
+        ),
+        (
+            "rate = \"1 Gbps\"",
+            "rate = \"1 Gps\"",
+            "transport[2].rate",
+            "a rate is a number and a unit (bps, Kbps, Mbps, Gbps, Tbps), as in \"100 Gbps\"",
+            "did you mean \"1 Gbps\"?",
+        ),
+        (
+            "rate = \"1 Gbps\"",
+            "rate = 1000",
+            "transport[2].rate",
+            "a rate is text with a unit",
+            "write it as in \"100 Gbps\"",
+        ),
+        (
+            "rate = \"1 Gbps\"",
+            "rate = \"0 Gbps\"",
+            "transport[2].rate",
+            "a rate must be above zero",
+            "to stop a link from carrying anything, take it down",
+        ),
+        (
+            "ecn = { threshold = \"65 packets\" }",
+            "ecn = 65",
+            "switch.ecn",
+            "must be a table",
+            "write it as in { threshold = \"65 packets\" }",
+        ),
+        ("sources = [\"h0\"]", "sources = \"h0\"", "flows[2].sources", "must be a list in square brackets", ""),
+        ("sources = [\"h0\"]", "sources = []", "flows[2].sources", "must have at least 1 entries", ""),
+        ("sources = [\"h0\"]", "sources = [7]", "flows[2].sources[0]", "must be text in quotes", ""),
+        ("state = \"down\"", "state = \"off\"", "link[0].schedule[0].state", "must be one of \"up\", \"down\"", ""),
+        ("active = true", "active = \"yes\"", "mechanism[0].activation[0].active", "must be true or false", ""),
+        (
+            "kind = \"linkguardian\"",
+            "kind = \"linkgardian\"",
+            "mechanism[0].kind",
+            "must be one of \"linkguardian\", \"link-layer-retry\", \"wharf\", \"sqr\", \"afq\", \"rimm\", \"dibs\", \
+             \"simple-deflection\", \"preemptive-deflection\", \"aifo\", \"pabo\", \"rank-guard\", \"vertigo\", \
+             \"trimming\", \"bolt\", \"every-nth\"",
+            "did you mean \"linkguardian\"?",
+        ),
+        ("link = \"leaf0->spine1\"\n", "", "mechanism[0].link", "must be given", ""),
+        ("rate = 1e-3", "rate = 2", "link[0].loss.rate", "must be between 0 and 1", ""),
+        (
+            "duration = ",
+            "bandwidth = 4\nduration = ",
+            "bandwidth",
+            "there is no such field",
+            "known here: description, duration, failure, flows, host, link, measure, mechanism, name, recovery, routing, \
+          seed, switch, \
+          topology, transport, until, warmup",
+        ),
+    ]);
+}
+
+#[test]
+fn the_run() {
+    check_rows(&[
+        (
+            "name = \"base\"",
+            "name = \"a b\"",
+            "name",
+            "must be letters, digits, '-', '_' and '.', because a folder is named after it",
+            "",
+        ),
+        (
+            "duration = \"10 ms\"\n",
+            "",
+            "duration",
+            "must be given, because nothing else ends the run",
+            "give duration = \"100 ms\", or until = \"all-flows-done\"",
+        ),
+        (
+            "duration = \"10 ms\"",
+            "duration = \"10 ms\"\nwarmup = \"10 ms\"",
+            "warmup",
+            "must end before the run does (duration = 10 ms)",
+            "",
+        ),
+    ]);
+}
+
+#[test]
+fn the_fabric() {
+    check_rows(&[
+        (
+            "threshold = \"65 packets\"",
+            "threshold = \"0 KB\"",
+            "switch.ecn.threshold",
+            "must be above zero, and at most 4294967295 packets",
+            "",
+        ),
+        (
+            "{ threshold = \"65 packets\" }",
+            "{ threshold = \"65 packets\", maximum = \"200 packets\" }",
+            "switch.ecn",
+            "maximum and probability belong together: give both or neither",
+            "",
+        ),
+        (
+            "{ threshold = \"65 packets\" }",
+            "{ threshold = \"65 packets\", maximum = \"200 KB\", probability = 0.2 }",
+            "switch.ecn.maximum",
+            "must be in the unit of threshold: packets or bytes",
+            "",
+        ),
+        (
+            "{ threshold = \"65 packets\" }",
+            "{ threshold = \"65 packets\", maximum = \"65 packets\", probability = 0.2 }",
+            "switch.ecn.maximum",
+            "must be above threshold",
+            "",
+        ),
+        (
+            "[switch]\n",
+            "[switch]\nports = [{ ecn = { threshold = \"9 KB\", probability = 0.2 } }]\n",
+            "switch.ports[0].ecn",
+            "maximum and probability belong together: give both or neither",
+            "",
+        ),
+        (
+            "[switch]\n",
+            "[switch]\nbuffer = { kind = \"static\", per_port = \"50 packets\" }\n",
+            "switch.ecn.threshold",
+            "is above buffer.per_port: nothing would ever be marked",
+            "",
+        ),
+        (
+            "[switch]\n",
+            "[switch]\nbuffer = { kind = \"shared\", total = \"1 MB\", alpha = 1, queue_max = \"2 MB\" }\n",
+            "switch.buffer.queue_max",
+            "must be above zero and at most buffer.total",
+            "",
+        ),
+        (
+            "[switch]\n",
+            "[switch]\nports = [{ rate = \"25 Gbps\" }]\n",
+            "switch.ports[0]",
+            "has no effect: give buffer, ecn or both",
+            "",
+        ),
+        (
+            "[switch]\n",
+            "[switch]\nports = [{ rate = \"40 Gbps\", ecn = { threshold = \"80 packets\" } }]\n",
+            "switch.ports[0]",
+            "no switch has such a port",
+            "",
+        ),
+        (
+            "[switch]\n",
+            "[switch]\nports = [{ switches = [\"leaf0\", \"spine7\"], ecn = { threshold = \"80 packets\" } }]\n",
+            "switch.ports[0].switches[1]",
+            "there is no switch of this name",
+            "did you mean \"spine0\"?",
+        ),
+        (
+            "[switch]\n",
+            "[switch]\nports = [{ buffer = \"1 MB\" }]\n",
+            "switch.ports[0].buffer",
+            "needs a limit for each port: switch.buffer of kind \"static\"",
+            "",
+        ),
+        (
+            "[switch]\n",
+            "[switch]\nbuffer = { kind = \"static\", per_port = \"500 packets\" }\n\
+             ports = [{ ecn = { threshold = \"501 packets\" } }]\n",
+            "switch.ports[0]",
+            "marks above the port's buffer: nothing would ever be marked",
+            "",
+        ),
+        (
+            "[switch]\n",
+            "[switch]\nscheduler = \"fifo\"\nqueues_per_port = 3\n",
+            "switch.queues_per_port",
+            "the scheduler \"fifo\" serves one queue",
+            "choose scheduler = \"strict\" or \"drr\"",
+        ),
+        (
+            "[switch]\n",
+            "[switch]\nscheduler = \"drr\"\ndrr_quantum = \"0 B\"\n",
+            "switch.drr_quantum",
+            "must be from 1 B to 1 GB",
+            "",
+        ),
+        ("p999 = \"9 us\"", "p999 = \"0.5 us\"", "host.kernel.jitter.p999", "must not be below the median", ""),
+        (
+            "kernel = { jitter",
+            "kernel = { gro = { interrupt_packets = 0 }, jitter",
+            "host.kernel.gro.interrupt_packets",
+            "must be between 1 and 4294967295",
+            "",
+        ),
+    ]);
+}
+
+#[test]
+fn a_run_until_all_flows_are_done_needs_flows_that_end() {
+    let error = errors(&changed("duration", "until = \"all-flows-done\"\nduration"));
+    let fields: Vec<&str> = error.findings.iter().map(|finding| finding.field.as_str()).collect();
+    assert_eq!(fields, ["flows[0]", "flows[1]", "flows[2]"], "{error}");
+}
+
+#[test]
+fn faults_mechanisms_and_measurements() {
+    check_rows(&[
+        (
+            "name = \"leaf0->spine1\"",
+            "name = \"leaf0->spne1\"",
+            "link[0].name",
+            "there is no node called 'spne1'",
+            "did you mean 'spine1'?",
+        ),
+        (
+            "name = \"leaf0->spine1\"",
+            "name = \"leaf0->leaf1\"",
+            "link[0].name",
+            "there is no link between 'leaf0' and 'leaf1'",
+            "",
+        ),
+        (
+            "[[mechanism]]",
+            "[[link]]\nname = \"leaf0<->spine1\"\n\n[[mechanism]]",
+            "link[1].name",
+            "this direction has a [[link]] entry already",
+            "",
+        ),
+        ("at = \"4 ms\"", "at = \"3 ms\"", "link[0].schedule[1].at", "must be later than the one before", ""),
+        ("at = \"4 ms\"", "at = \"10 ms\"", "link[0].schedule[1].at", "must be before the run ends (duration)", ""),
+        (
+            "state = \"up\"",
+            "state = \"down\"",
+            "link[0].schedule[1].state",
+            "the link is in this state already (it is up at the start)",
+            "",
+        ),
+        (
+            "link = \"leaf0->spine1\"",
+            "link = \"leaf0->h1\"",
+            "mechanism[0].link",
+            "LinkGuardian needs a switch at both ends, and a host is at one",
+            "",
+        ),
+        (
+            "link = \"leaf0->spine1\"",
+            "link = \"leaf0<->spine1\"",
+            "mechanism[0].link",
+            "must be one direction: \"a->b\"",
+            "",
+        ),
+        (
+            "[measure]",
+            "[[mechanism]]\nkind = \"linkguardian\"\nlink = \"leaf0->spine1\"\n\n[measure]",
+            "mechanism[1].link",
+            "leaf0->spine1 has LinkGuardian by another entry, and a link has one protection",
+            "",
+        ),
+        (
+            "active = true }",
+            "active = true }, { at = \"2 ms\", active = true }",
+            "mechanism[0].activation[1].active",
+            "it is in this state already",
+            "",
+        ),
+        (
+            "[measure]",
+            "copies = 2\nactual_loss_rate = 0.1\n\n[measure]",
+            "mechanism[0].actual_loss_rate",
+            "has no effect when copies are given",
+            "",
+        ),
+        (
+            "[measure]",
+            "pause_threshold = \"1 KB\"\n\n[measure]",
+            "mechanism[0].pause_threshold",
+            "must be above resume_threshold",
+            "",
+        ),
+        (
+            "[measure]",
+            "reordering_buffer = \"1 KB\"\n\n[measure]",
+            "mechanism[0].reordering_buffer",
+            "must not be below pause_threshold",
+            "",
+        ),
+        (
+            "[switch]\n",
+            "[switch]\nrecirculation_ports = 0\n",
+            "mechanism[0].buffering",
+            "needs a recirculation port: switch.recirculation_ports is 0",
+            "",
+        ),
+        (
+            "ports = [\"leaf0->spine1\"]",
+            "ports = [\"h0->leaf0\"]",
+            "measure.queue[0].ports[0]",
+            "'h0' is a host, and only switches have ports with queues",
+            "",
+        ),
+        (
+            "links = [\"leaf0->spine1\"], period = \"1 ms\"",
+            "links = [\"leaf0->spine1\"], period = \"0 s\"",
+            "measure.throughput[0].period",
+            "must be above zero",
+            "",
+        ),
+        (
+            "[measure]",
+            "[measure]\nflow = [{ group = \"randm\", period = \"1 ms\" }]",
+            "measure.flow[0].group",
+            "no [[flows]] has this name",
+            "did you mean \"random\"?",
+        ),
+        (
+            "links = [\"leaf0->spine1\"], period = \"1 ms\"",
+            "links = [\"leaf0->spine1\"], period = \"1 ps\"",
+            "measure.throughput",
+            "takes 10000000000 samples, and at most 50000000 are kept",
+            "make the period longer or the run shorter",
+        ),
+    ]);
+}
+
+#[test]
+fn graphs_are_checked_as_a_whole() {
+    let graph = "
+[topology]
+kind = \"graph\"
+hosts = [\"a\", \"b\", \"a\", \"-c\"]
+switches = [\"s\"]
+links = [{ ends = [\"a\", \"x\"], rate = \"1 Gbps\", delay = \"1 us\" }]
+";
+    let start = BASE.find("[topology]").unwrap();
+    let end = BASE.find("[switch]").unwrap();
+    let error = errors(&format!("{}{graph}\n{}", &BASE[..start], &BASE[end..]));
+    let rules: Vec<&str> = error.findings.iter().map(|finding| finding.rule.as_str()).collect();
+    assert!(
+        rules.contains(&"two nodes are called 'a'") && rules.contains(&"a link names 'x', which is no node"),
+        "{error}"
+    );
+    assert!(error.findings.iter().all(|finding| finding.source_line == "[topology]"), "{error}");
+}
+
+#[test]
+fn a_slip_of_a_digit_does_not_fill_the_memory() {
+    let error =
+        errors(&BASE.replace("leaves = 2", "leaves = 4096").replace("hosts_per_leaf = 2", "hosts_per_leaf = 4096"));
+    assert_eq!(error.findings[0].rule, "16785408 links; at most 1048576 can be simulated");
+}
+
+#[test]
+fn a_scenario_without_flows_and_end_runs_live_only() {
+    let text = "\
+        name = \"x\"\n\
+        topology = { kind = \"dumbbell\", hosts_left = 1, hosts_right = 1, \
+        host_link = { rate = \"1 Gbps\", delay = \"0 s\" }, bottleneck = { rate = \"1 Gbps\", delay = \"0 s\" } }\n\
+        failure = [{ link = \"left<->right\", first = \"5 s\", outage = \"1 s\" }]\n";
+    let scenario = check_for(text, "base.toml", Purpose::Live).expect("it may run live");
+    let again = check_for(&scenario.effective_toml(), "base.toml", Purpose::Live).expect("so may what it spells out");
+    assert_eq!(scenario, again);
+    assert_eq!(scenario.frame_max().0, 1_518, "real hosts send full frames");
+    let refused = errors(text).to_string();
+    assert!(refused.contains("flows: must be given, because nothing else sends"), "{refused}");
+    assert!(refused.contains("duration: must be given"), "{refused}");
+    let with_end = format!("duration = \"1 s\"\n{text}");
+    check_for(&with_end, "base.toml", Purpose::Live).expect("a live run knows no end, so nothing is behind it");
+}

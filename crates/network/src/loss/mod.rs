@@ -1,0 +1,22 @@
+//! Which frames of a link arrive corrupted.
+//!
+//! [`Corruption`] decides frame by frame, in the order of arrival, by a [`LossModel`]; [`trace`] reads losses that were
+//! recorded.
+
+mod bit_errors;
+mod chance;
+mod corruption;
+mod frame;
+mod gilbert_elliott;
+mod model;
+pub mod trace;
+
+pub use bit_errors::{BitErrorLoss, ErrorCorrection};
+pub use corruption::Corruption;
+pub use frame::ArrivingFrame;
+pub use gilbert_elliott::GilbertElliottLoss;
+pub use model::{BernoulliLoss, LossModel};
+pub use trace::{TraceEnd, TraceLoss};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,163 @@
+use hitless_wire::{BitRate, Duration, HostId, PortId};
+use proptest::prelude::*;
+
+use super::*;
+use crate::topology::{LinkSettings, Node, Tier, TopologyBuilder, shapes};
+
+fn link() -> LinkSettings {
+    LinkSettings::ethernet(BitRate::from_gbps(10), Duration::from_us(1))
+}
+
+fn leaf_spine() -> Topology {
+    shapes::leaf_spine(8, 4, 16, link(), link()).unwrap()
+}
+
+/// Follows a packet from `source` to `destination`; the switches it visits.
+fn walk(topology: &Topology, routing: &Routing, source: HostId, destination: HostId, hash: u32) -> Vec<SwitchId> {
+    let mut visited = Vec::new();
+    let mut at = topology.host(source).port.peer.node;
+    while let Node::Switch(switch) = at {
+        assert!(!visited.contains(&switch), "a loop through {switch:?}");
+        visited.push(switch);
+        let port = routing.route(switch, source, destination, hash).expect("every host can be reached");
+        at = topology.switch(switch).ports[port.0 as usize].peer.node;
+    }
+    assert_eq!(at, Node::Host(destination));
+    visited
+}
+
+#[test]
+fn a_leaf_has_every_spine_to_choose_from_and_a_spine_one_leaf() {
+    let routing = Routing::new(&leaf_spine(), PathChoice::FlowHash);
+    let spines: Vec<PortId> = (16..20).map(PortId).collect();
+    assert_eq!(routing.next_hops(SwitchId(0), HostId(127)), spines);
+    assert_eq!(routing.next_hops(SwitchId(0), HostId(5)), [PortId(5)]);
+    assert_eq!(routing.next_hops(SwitchId(8), HostId(127)), [PortId(7)]);
+}
+
+#[test]
+fn by_sum_takes_the_spine_of_the_bench_workloads_both_ways() {
+    let topology = leaf_spine();
+    let routing = Routing::new(&topology, PathChoice::BySum);
+    for (source, destination) in [(0, 108), (1, 57), (127, 3)] {
+        let (source, destination) = (HostId(source), HostId(destination));
+        let spine = SwitchId(8 + (source.0 + destination.0) % 4);
+        assert_eq!(walk(&topology, &routing, source, destination, 9)[1], spine);
+        assert_eq!(walk(&topology, &routing, destination, source, 77)[1], spine);
+    }
+}
+
+#[test]
+fn switches_choose_independently_so_that_hashes_are_not_polarised() {
+    let topology = shapes::fat_tree(8, shapes::CoreWiring::Standard, link(), link()).unwrap();
+    let routing = Routing::new(&topology, PathChoice::FlowHash);
+    let mut used = std::collections::BTreeMap::new();
+    for port in 0..4_000 {
+        let hash = flow_hash(0, 127, port, 80, 6);
+        let path = walk(&topology, &routing, HostId(0), HostId(127), hash);
+        *used.entry(path).or_insert(0_u32) += 1;
+    }
+    // 4 aggregations times 4 cores; with one hash for all switches only 4 of the 16 would be used.
+    assert_eq!(used.len(), 16);
+    assert!(used.values().all(|&count| (180..320).contains(&count)), "{used:?}");
+}
+
+#[test]
+fn excluded_links_are_avoided() {
+    let topology = leaf_spine();
+    let port = topology.switch(SwitchId(0)).ports[17];
+    let routing = Routing::without(&topology, PathChoice::FlowHash, &[port.link.link]);
+    assert_eq!(routing.next_hops(SwitchId(0), HostId(127)), [PortId(16), PortId(18), PortId(19)]);
+    assert_eq!(routing.next_hops(SwitchId(1), HostId(0)), [PortId(16), PortId(18), PortId(19)]);
+    let own = topology.host(HostId(3)).port.link.link;
+    let routing = Routing::without(&topology, PathChoice::FlowHash, &[own]);
+    assert_eq!(routing.route(SwitchId(0), HostId(9), HostId(3), 0), None);
+}
+
+prop_compose! {
+    /// A connected graph of switches with hosts at random ones.
+    fn random_topology()(
+        parents in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
+        extra in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..15),
+        hosts in prop::collection::vec(any::<prop::sample::Index>(), 2..10),
+    ) -> Topology {
+        let mut builder = TopologyBuilder::new();
+        let switches: Vec<Node> =
+            (0..=parents.len()).map(|number| builder.switch(format!("s{number}"), Tier::Unknown)).collect();
+        for (number, parent) in parents.iter().enumerate() {
+            builder.link(switches[number + 1], switches[parent.index(number + 1)], link());
+        }
+        for (a, b) in extra {
+            let (a, b) = (a.index(switches.len()), b.index(switches.len()));
+            if a != b {
+                builder.link(switches[a], switches[b], link());
+            }
+        }
+        for (number, place) in hosts.iter().enumerate() {
+            let host = builder.host(format!("h{number}"));
+            builder.link(host, switches[place.index(switches.len())], link());
+        }
+        builder.finish().expect("connected by construction")
+    }
+}
+
+/// Links between two switches, by Floyd and Warshall: slow, and written nothing like the code under test.
+fn all_distances(topology: &Topology) -> Vec<Vec<usize>> {
+    let count = topology.switches.len();
+    let mut distances = vec![vec![count; count]; count];
+    for from in topology.switch_ids() {
+        distances[from.0 as usize][from.0 as usize] = 0;
+        for port in &topology.switch(from).ports {
+            if let Node::Switch(to) = port.peer.node {
+                distances[from.0 as usize][to.0 as usize] = 1;
+            }
+        }
+    }
+    for middle in 0..count {
+        for from in 0..count {
+            for to in 0..count {
+                distances[from][to] = distances[from][to].min(distances[from][middle] + distances[middle][to]);
+            }
+        }
+    }
+    for (index, row) in distances.iter_mut().enumerate() {
+        row[index] = 0;
+    }
+    distances
+}
+
+proptest! {
+    #[test]
+    fn every_pair_is_routed_along_a_shortest_path(
+        topology in random_topology(), hash in any::<u32>(), sum in any::<bool>(),
+    ) {
+        let routing = Routing::new(&topology, if sum { PathChoice::BySum } else { PathChoice::FlowHash });
+        let distances = all_distances(&topology);
+        for source in topology.host_ids() {
+            for destination in topology.host_ids().filter(|&destination| destination != source) {
+                let path = walk(&topology, &routing, source, destination, hash);
+                let ends = [source, destination].map(|host| topology.attachment(host).0.0 as usize);
+                prop_assert_eq!(path.len() - 1, distances[ends[0]][ends[1]]);
+            }
+        }
+    }
+
+    #[test]
+    fn next_hops_are_exactly_the_ports_that_come_closer(topology in random_topology()) {
+        let routing = Routing::new(&topology, PathChoice::FlowHash);
+        let distances = all_distances(&topology);
+        for switch in topology.switch_ids() {
+            for host in topology.host_ids().filter(|&host| topology.attachment(host).0 != switch) {
+                let target = topology.attachment(host).0.0 as usize;
+                let closer = |port: &crate::topology::Port| match port.peer.node {
+                    Node::Switch(peer) => distances[peer.0 as usize][target] < distances[switch.0 as usize][target],
+                    Node::Host(_) => false,
+                };
+                let ports = &topology.switch(switch).ports;
+                let expected: Vec<PortId> =
+                    (0..).zip(ports).filter(|(_, port)| closer(port)).map(|(number, _)| PortId(number)).collect();
+                prop_assert_eq!(routing.next_hops(switch, host), expected);
+            }
+        }
+    }
+}

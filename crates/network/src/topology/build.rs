@@ -1,0 +1,207 @@
+//! Builds a [`Topology`] node by node and link by link.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use hitless_wire::{HostId, PortId};
+
+use super::{
+    DirectedLink, Direction, Endpoint, Host, Link, LinkId, LinkSettings, Node, Port, Switch, SwitchId, Tier, Topology,
+};
+
+/// The most links that a topology may have: what keeps a slip of a digit from filling the memory.
+pub const LINKS_MAX: u64 = 1 << 20;
+
+/// Why a topology cannot be built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TopologyError {
+    /// Two nodes have this name.
+    DuplicateName(String),
+    /// A link names a node that does not exist.
+    UnknownNode(String),
+    /// A link joins this node to itself.
+    SelfLink(String),
+    /// A host has this many links instead of one.
+    HostLinks {
+        /// The host.
+        host: String,
+        /// How many links it has.
+        count: usize,
+    },
+    /// A link joins these two hosts without a switch between them.
+    HostToHost(String, String),
+    /// No path leads from the first host to this one.
+    Unreachable(String),
+    /// Fewer than two hosts.
+    TooFewHosts(usize),
+    /// This many links are more than a simulation can hold.
+    TooManyLinks(u64),
+    /// A switch has more ports than a port number can name.
+    TooManyPorts(String),
+}
+
+impl fmt::Display for TopologyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TopologyError::DuplicateName(name) => write!(f, "two nodes are called '{name}'"),
+            TopologyError::UnknownNode(name) => write!(f, "a link names '{name}', which is no node"),
+            TopologyError::SelfLink(name) => write!(f, "a link joins '{name}' to itself"),
+            TopologyError::HostLinks { host, count } => {
+                write!(f, "host '{host}' has {count} links; a host has exactly one")
+            }
+            TopologyError::HostToHost(a, b) => write!(f, "a link joins the hosts '{a}' and '{b}' without a switch"),
+            TopologyError::Unreachable(name) => write!(f, "no path leads from the first host to '{name}'"),
+            TopologyError::TooFewHosts(count) => write!(f, "{count} hosts; a fabric needs at least 2"),
+            TopologyError::TooManyLinks(count) => write!(f, "{count} links; at most {LINKS_MAX} can be simulated"),
+            TopologyError::TooManyPorts(name) => write!(f, "'{name}' has more than {} ports", u16::MAX),
+        }
+    }
+}
+
+impl std::error::Error for TopologyError {}
+
+struct Draft {
+    name: String,
+    tier: Tier,
+    ports: Vec<Port>,
+}
+
+/// Adds nodes, then links, then [`TopologyBuilder::finish`].
+#[derive(Default)]
+pub struct TopologyBuilder {
+    hosts: Vec<Draft>,
+    switches: Vec<Draft>,
+    links: Vec<Link>,
+    names: BTreeMap<String, Node>,
+    errors: Vec<TopologyError>,
+}
+
+impl TopologyBuilder {
+    /// An empty topology.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a host.
+    pub fn host(&mut self, name: impl Into<String>) -> Node {
+        let node = Node::Host(HostId(self.hosts.len() as u32));
+        let name = self.register(name.into(), node);
+        self.hosts.push(Draft { name, tier: Tier::Unknown, ports: Vec::new() });
+        node
+    }
+
+    /// Adds a switch.
+    pub fn switch(&mut self, name: impl Into<String>, tier: Tier) -> Node {
+        let node = Node::Switch(SwitchId(self.switches.len() as u32));
+        let name = self.register(name.into(), node);
+        self.switches.push(Draft { name, tier, ports: Vec::new() });
+        node
+    }
+
+    fn register(&mut self, name: String, node: Node) -> String {
+        if self.names.insert(name.clone(), node).is_some() {
+            self.errors.push(TopologyError::DuplicateName(name.clone()));
+        }
+        name
+    }
+
+    /// Joins two nodes; each gets its next free port number.
+    pub fn link(&mut self, a: Node, b: Node, settings: LinkSettings) -> LinkId {
+        let id = LinkId(self.links.len() as u32);
+        if let Some(error) = self.refuse(a, b) {
+            self.errors.push(error);
+            return id;
+        }
+        let (a, b) = (self.next_endpoint(a), self.next_endpoint(b));
+        self.plug(a, b, DirectedLink { link: id, direction: Direction::AToB });
+        self.plug(b, a, DirectedLink { link: id, direction: Direction::BToA });
+        self.links.push(Link { a, b, settings });
+        id
+    }
+
+    fn refuse(&mut self, a: Node, b: Node) -> Option<TopologyError> {
+        let name_a = self.draft(a).name.clone();
+        if a == b {
+            return Some(TopologyError::SelfLink(name_a));
+        }
+        let both_hosts = !a.is_switch() && !b.is_switch();
+        both_hosts.then(|| TopologyError::HostToHost(name_a, self.draft(b).name.clone()))
+    }
+
+    /// Joins two nodes by name. A name that does not exist is reported by [`Self::finish`].
+    pub fn link_by_name(&mut self, a: &str, b: &str, settings: LinkSettings) {
+        let ends = [a, b].map(|name| self.names.get(name).copied());
+        if let [Some(a), Some(b)] = ends {
+            self.link(a, b, settings);
+            return;
+        }
+        let unknown = [a, b].into_iter().zip(ends).filter(|(_, node)| node.is_none());
+        self.errors.extend(unknown.map(|(name, _)| TopologyError::UnknownNode(name.to_string())));
+    }
+
+    fn draft(&mut self, node: Node) -> &mut Draft {
+        match node {
+            Node::Host(id) => &mut self.hosts[id.0 as usize],
+            Node::Switch(id) => &mut self.switches[id.0 as usize],
+        }
+    }
+
+    fn next_endpoint(&mut self, node: Node) -> Endpoint {
+        let count = self.draft(node).ports.len();
+        if count > usize::from(u16::MAX) {
+            let name = self.draft(node).name.clone();
+            self.errors.push(TopologyError::TooManyPorts(name));
+        }
+        Endpoint { node, port: PortId(count as u16) }
+    }
+
+    fn plug(&mut self, own: Endpoint, peer: Endpoint, link: DirectedLink) {
+        self.draft(own.node).ports.push(Port { link, peer });
+    }
+
+    /// The finished topology.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, in the order in which it was noticed.
+    pub fn finish(mut self) -> Result<Topology, Vec<TopologyError>> {
+        self.check_hosts();
+        if self.errors.is_empty() {
+            self.check_reachable();
+        }
+        if !self.errors.is_empty() {
+            return Err(self.errors);
+        }
+        let hosts = self.hosts.into_iter().map(|draft| Host { name: draft.name, port: draft.ports[0] }).collect();
+        let to_switch = |draft: Draft| Switch { name: draft.name, tier: draft.tier, ports: draft.ports };
+        let switches = self.switches.into_iter().map(to_switch).collect();
+        Ok(Topology { hosts, switches, links: self.links, names: self.names })
+    }
+
+    fn check_hosts(&mut self) {
+        if self.hosts.len() < 2 {
+            self.errors.push(TopologyError::TooFewHosts(self.hosts.len()));
+        }
+        for host in self.hosts.iter().filter(|host| host.ports.len() != 1) {
+            let error = TopologyError::HostLinks { host: host.name.clone(), count: host.ports.len() };
+            self.errors.push(error);
+        }
+    }
+
+    fn check_reachable(&mut self) {
+        let mut seen_hosts = vec![false; self.hosts.len()];
+        let mut seen_switches = vec![false; self.switches.len()];
+        let mut open = vec![Node::Host(HostId(0))];
+        while let Some(node) = open.pop() {
+            let seen = match node {
+                Node::Host(id) => &mut seen_hosts[id.0 as usize],
+                Node::Switch(id) => &mut seen_switches[id.0 as usize],
+            };
+            if !std::mem::replace(seen, true) {
+                open.extend(self.draft(node).ports.iter().map(|port| port.peer.node));
+            }
+        }
+        let drafts = self.hosts.iter().zip(seen_hosts).chain(self.switches.iter().zip(seen_switches));
+        let unreachable = drafts.filter(|(_, seen)| !seen).map(|(draft, _)| draft.name.clone());
+        self.errors.extend(unreachable.map(TopologyError::Unreachable));
+    }
+}

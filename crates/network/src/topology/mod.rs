@@ -1,0 +1,17 @@
+//! Topology: hosts, switches, and the links between them.
+//!
+//! Plain data: a [`Topology`] is built once by a [`TopologyBuilder`] (or one of the shapes in [`shapes`]) and never
+//! changes afterwards. Ports are numbered in the order in which links were added, so the same description always
+//! gives the same port numbers. What happens *to* a link during a run (loss, going down) is not here.
+
+mod build;
+mod nodes;
+pub mod select;
+mod settings;
+pub mod shapes;
+
+pub use build::{LINKS_MAX, TopologyBuilder, TopologyError};
+pub use nodes::{
+    DirectedLink, Direction, Endpoint, Host, Link, LinkId, LinkSettings, Node, Port, Switch, SwitchId, Tier, Topology,
+};
+pub use settings::{Chain, Dumbbell, FatTree, FatTreeWiring, Graph, GraphLink, LeafSpine, LinkSpec, TopologySettings};

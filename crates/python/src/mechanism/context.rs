@@ -1,0 +1,266 @@
+//! What a hook of Python's sees of its switch, and what it asks for.
+
+use std::sync::Arc;
+
+use hitless_switch::Context;
+use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+use super::known_queues::KnownQueues;
+use super::packet::PacketView;
+
+/// The depth of a queue as it was before the hook.
+#[derive(Clone, Copy)]
+struct Depth {
+    port: PortId,
+    queue: QueueId,
+    bytes: u64,
+    committed_bytes: u64,
+}
+
+/// What a hook has asked for.
+pub enum Request {
+    /// [`Context::adopt`].
+    Adopt(u8),
+    /// [`Context::release`].
+    Release,
+    /// [`Context::wake_at`].
+    WakeAt(Time, u32),
+    /// `QueueAccess::mirror`, with what the copy is.
+    Mirror(PortId, QueueId, u8, Packet),
+    /// `QueueAccess::emit`.
+    Emit(PortId, QueueId, u8, Packet),
+    /// `QueueAccess::pause`.
+    Pause(PortId, QueueId),
+    /// `QueueAccess::resume`, or `resume_after`.
+    Resume(PortId, QueueId, Duration),
+}
+
+impl Request {
+    /// Carries it out.
+    pub fn apply(self, context: &mut Context<'_>) {
+        match self {
+            Self::Adopt(role) => context.adopt(role),
+            Self::Release => context.release(),
+            Self::WakeAt(at, token) => context.wake_at(at, token),
+            Self::Mirror(port, queue, role, packet) => context.queue(port, queue).mirror(role, |copy| *copy = packet),
+            Self::Emit(port, queue, role, packet) => context.queue(port, queue).emit(packet, role),
+            Self::Pause(port, queue) => context.queue(port, queue).pause(),
+            Self::Resume(port, queue, Duration::ZERO) => context.queue(port, queue).resume(),
+            Self::Resume(port, queue, delay) => context.queue(port, queue).resume_after(delay),
+        }
+    }
+}
+
+/// What there is to see, before a hook.
+pub struct Seen {
+    now: Time,
+    port: u16,
+    packet: Option<Packet>,
+    is_last_try: bool,
+    is_mine: bool,
+}
+
+impl Seen {
+    /// In a hook on a packet's way.
+    pub fn with_packet(context: &mut Context<'_>) -> Self {
+        let packet = Some(*context.packet());
+        let is_mine = context.is_mine();
+        Self { now: context.now(), port: context.port().0, packet, is_last_try: context.is_last_try(), is_mine }
+    }
+
+    /// In `on`.
+    pub fn without_packet(context: &Context<'_>) -> Self {
+        Self { now: context.now(), port: 0, packet: None, is_last_try: false, is_mine: false }
+    }
+}
+
+/// The hook's view of the switch. One object serves all hooks of a mechanism, one after the other.
+#[pyclass(module = "hitless._native", name = "Context")]
+pub struct ContextView {
+    seen: Seen,
+    packet: Py<PacketView>,
+    depths: Vec<Depth>,
+    requests: Vec<Request>,
+    queues: Arc<KnownQueues>,
+    /// Whether the hook is under way.
+    is_open: bool,
+}
+
+impl ContextView {
+    /// For a mechanism that may name these queues.
+    pub fn new(py: Python<'_>, queues: Arc<KnownQueues>) -> PyResult<Self> {
+        let seen = Seen { now: Time::ZERO, port: 0, packet: None, is_last_try: false, is_mine: false };
+        let packet = Py::new(py, PacketView { packet: Packet::default() })?;
+        Ok(Self { seen, packet, depths: Vec::new(), requests: Vec::new(), queues, is_open: false })
+    }
+
+    /// Notes the depths of queues.
+    pub fn note_depths(&mut self, context: &mut Context<'_>, of: &[(PortId, QueueId)]) {
+        self.depths.clear();
+        self.depths.extend(of.iter().map(|&(port, queue)| Depth {
+            port,
+            queue,
+            bytes: context.queue(port, queue).bytes(),
+            committed_bytes: context.queue(port, queue).committed_bytes(),
+        }));
+    }
+
+    /// A hook begins.
+    pub fn open(&mut self, py: Python<'_>, seen: Seen) {
+        if let Some(packet) = seen.packet {
+            self.packet.borrow_mut(py).packet = packet;
+        }
+        self.seen = seen;
+        self.is_open = true;
+    }
+
+    /// A hook has returned: the packet as it left it, and what it asked for.
+    pub fn close(&mut self, py: Python<'_>) -> (Option<Packet>, Vec<Request>) {
+        self.is_open = false;
+        let packet = self.seen.packet.is_some().then(|| self.packet.borrow(py).packet);
+        (packet, std::mem::take(&mut self.requests))
+    }
+
+    fn request(&mut self, request: Request) -> PyResult<()> {
+        if !self.is_open {
+            return Err(PyRuntimeError::new_err("a context is there for its hook only, and that has returned"));
+        }
+        self.requests.push(request);
+        Ok(())
+    }
+
+    fn require_packet(&self) -> PyResult<()> {
+        if self.seen.packet.is_none() {
+            return Err(PyRuntimeError::new_err("on() is called for no packet"));
+        }
+        Ok(())
+    }
+
+    fn depth(&self, port: u16, queue: u8) -> PyResult<Depth> {
+        let asked = self.depths.iter().find(|depth| (depth.port.0, depth.queue.0) == (port, queue));
+        asked.copied().ok_or_else(|| {
+            let rule = "was not asked for: name it in Needs(depths=[(port, queue), ...])";
+            PyValueError::new_err(format!("the depth of queue {queue} of port {port} {rule}"))
+        })
+    }
+}
+
+#[pymethods]
+impl ContextView {
+    /// The time in picoseconds.
+    #[getter]
+    fn now_ps(&self) -> u64 {
+        self.seen.now.as_ps()
+    }
+
+    /// In ingress the port by which the packet came, in egress the port by which it leaves.
+    #[getter]
+    fn port(&self) -> u16 {
+        self.seen.port
+    }
+
+    /// The packet. What is changed of it is changed when the hook returns.
+    #[getter]
+    fn packet(&self, py: Python<'_>) -> PyResult<Py<PacketView>> {
+        self.require_packet()?;
+        Ok(self.packet.clone_ref(py))
+    }
+
+    /// Of a packet that the traffic manager drops: whether it ends whatever the hook returns.
+    #[getter]
+    fn is_last_try(&self) -> bool {
+        self.seen.is_last_try
+    }
+
+    /// Whether the packet belongs to this mechanism.
+    #[getter]
+    fn is_mine(&self) -> bool {
+        self.seen.is_mine
+    }
+
+    /// Takes the packet: from now on only its owner's hooks see it.
+    fn adopt(&mut self, role: u8) -> PyResult<()> {
+        self.require_packet()?;
+        self.request(Request::Adopt(role))
+    }
+
+    /// Gives the packet back.
+    fn release(&mut self) -> PyResult<()> {
+        self.require_packet()?;
+        self.request(Request::Release)
+    }
+
+    /// Calls `on` with `Event.Timer(token)` at `at_ps`.
+    fn wake_at(&mut self, at_ps: u64, token: u32) -> PyResult<()> {
+        if at_ps < self.now_ps() {
+            return Err(PyValueError::new_err(format!("{at_ps} ps is over: it is {} ps", self.now_ps())));
+        }
+        self.request(Request::WakeAt(Time(at_ps), token))
+    }
+
+    /// A queue of a port.
+    fn queue(slf: PyRef<'_, Self>, port: u16, queue: u8) -> PyResult<QueueView> {
+        slf.queues.queue(port, queue)?;
+        Ok(QueueView { context: slf.into(), port, queue })
+    }
+}
+
+/// A queue of any port.
+#[pyclass(frozen, module = "hitless._native", name = "QueueAccess")]
+pub struct QueueView {
+    context: Py<ContextView>,
+    port: u16,
+    queue: u8,
+}
+
+impl QueueView {
+    fn managed(&self, py: Python<'_>) -> PyResult<(PortId, QueueId)> {
+        self.context.borrow(py).queues.managed(self.port, self.queue)
+    }
+}
+
+#[pymethods]
+impl QueueView {
+    /// Bytes waiting in the queue.
+    #[getter]
+    fn bytes(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.context.borrow(py).depth(self.port, self.queue)?.bytes)
+    }
+
+    /// Bytes waiting, in transmission and on their way to the queue.
+    #[getter]
+    fn committed_bytes(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.context.borrow(py).depth(self.port, self.queue)?.committed_bytes)
+    }
+
+    /// Sends a copy of the packet as it is now, or `copy` of it, owned in `role`.
+    #[pyo3(signature = (role, copy=None))]
+    fn mirror(&self, py: Python<'_>, role: u8, copy: Option<PyRef<'_, PacketView>>) -> PyResult<()> {
+        let (port, queue) = self.managed(py)?;
+        let mut context = self.context.borrow_mut(py);
+        context.require_packet()?;
+        let packet = copy.map_or_else(|| context.packet.borrow(py).packet, |copy| copy.packet);
+        context.request(Request::Mirror(port, queue, role, packet))
+    }
+
+    /// Sends a packet that the mechanism made, owned in `role`.
+    fn emit(&self, py: Python<'_>, packet: PyRef<'_, PacketView>, role: u8) -> PyResult<()> {
+        let (port, queue) = self.managed(py)?;
+        self.context.borrow_mut(py).request(Request::Emit(port, queue, role, packet.packet))
+    }
+
+    /// Stops the queue.
+    fn pause(&self, py: Python<'_>) -> PyResult<()> {
+        let (port, queue) = self.managed(py)?;
+        self.context.borrow_mut(py).request(Request::Pause(port, queue))
+    }
+
+    /// Lets the queue go on, after `delay_ps`.
+    #[pyo3(signature = (delay_ps=0))]
+    fn resume(&self, py: Python<'_>, delay_ps: u64) -> PyResult<()> {
+        let (port, queue) = self.managed(py)?;
+        self.context.borrow_mut(py).request(Request::Resume(port, queue, Duration(delay_ps)))
+    }
+}

@@ -1,0 +1,74 @@
+//! A class of Python as a kind of mechanism.
+
+use hitless_scenario::kind::{Profile, RuntimeKind, Site};
+use hitless_switch::Mechanism;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use rand::Rng;
+use toml::Table;
+
+use super::fault::end_run;
+use super::hooks::{Methods, PythonMechanism};
+use crate::kinds;
+
+/// A class, by what can be asked of it.
+pub struct PythonKind {
+    /// The value of `kind`.
+    name: &'static str,
+    /// Takes settings as JSON; returns what is wrong with them, or None.
+    check: Py<PyAny>,
+    /// Takes settings as JSON, the name of a switch, the numbers of its ports and a seed; returns an object.
+    build: Py<PyAny>,
+    /// The hooks that the class defines.
+    defined: Vec<String>,
+    /// Queues that it asks for at a port, at most.
+    queues_most: u16,
+}
+
+impl PythonKind {
+    fn make(&self, py: Python<'_>, settings: &str, site: Site<'_>) -> PyResult<PythonMechanism> {
+        let Site { switch, ports, mut stream } = site;
+        let ports: Vec<u16> = ports.iter().map(|port| port.0).collect();
+        let object = self.build.bind(py).call1((settings, switch, ports, stream.next_u64()))?;
+        let methods = Methods::of(&object, &self.defined)?;
+        Ok(PythonMechanism::new(self.name, object.unbind(), methods, self.queues_most))
+    }
+}
+
+impl RuntimeKind for PythonKind {
+    fn check(&self, settings: &Table) -> Result<(), String> {
+        let settings = as_json(settings)?;
+        let found = Python::attach(|py| self.check.call1(py, (settings,))?.extract::<Option<String>>(py));
+        found.unwrap_or_else(|error| end_run(self.name, "settings", error)).map_or(Ok(()), Err)
+    }
+
+    fn build(&self, settings: &Table, site: Site<'_>) -> Result<Box<dyn Mechanism>, String> {
+        let settings = as_json(settings)?;
+        let made = Python::attach(|py| self.make(py, &settings, site));
+        Ok(Box::new(made.unwrap_or_else(|error| end_run(self.name, "__init__", error))))
+    }
+}
+
+fn as_json(settings: &Table) -> Result<String, String> {
+    serde_json::to_string(settings).map_err(|error| error.to_string())
+}
+
+/// Registers a class. `profile` is a [`Profile`] as JSON text; `replaces` has it take the place of an earlier class of
+/// its name. Raises `ValueError` when the name is taken, or the profile says what cannot be.
+#[pyfunction]
+pub fn register_mechanism(
+    profile: &str,
+    check: Py<PyAny>,
+    build: Py<PyAny>,
+    defined: Vec<String>,
+    replaces: bool,
+) -> PyResult<()> {
+    let profile: Profile = serde_json::from_str(profile).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let name: &'static str = profile.name.clone().leak();
+    let kind = PythonKind { name, check, build, defined, queues_most: profile.queues };
+    let changed = kinds::change(|others| {
+        let others = if replaces { others.without(name) } else { others };
+        others.with_runtime(profile, kind)
+    });
+    changed.map_err(PyValueError::new_err)
+}

@@ -1,0 +1,168 @@
+//! A packet, as a hook of Python's sees it.
+
+use hitless_wire::{Ecn, HostId, Packet};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// The ECN field.
+#[pyclass(eq, frozen, hash, module = "hitless._native", name = "Ecn", rename_all = "SCREAMING_SNAKE_CASE")]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EcnView {
+    /// A full queue may only drop the packet.
+    NotCapable,
+    /// The transport knows ECN.
+    Capable,
+    /// Congestion experienced.
+    CongestionExperienced,
+}
+
+/// A copy of a packet's descriptor.
+#[pyclass(module = "hitless._native", name = "Packet")]
+pub struct PacketView {
+    /// The descriptor.
+    pub packet: Packet,
+}
+
+#[pymethods]
+impl PacketView {
+    /// A packet of a mechanism's own.
+    #[new]
+    #[pyo3(signature = (frame_bytes, *, source=0, destination=0, traffic_class=0))]
+    fn new(frame_bytes: u32, source: u32, destination: u32, traffic_class: u8) -> PyResult<Self> {
+        let (source, destination) = (HostId(source), HostId(destination));
+        let packet = Packet { frame_bytes, source, destination, ttl: Packet::INITIAL_TTL, ..Packet::default() };
+        let mut made = Self { packet };
+        made.set_traffic_class(traffic_class)?;
+        Ok(made)
+    }
+
+    /// Another like it.
+    fn copy(&self) -> Self {
+        Self { packet: self.packet }
+    }
+
+    /// Length of the frame with its check sequence and all headers of mechanisms.
+    #[getter]
+    fn frame_bytes(&self) -> u32 {
+        self.packet.frame_bytes
+    }
+
+    /// The number of its flow.
+    #[getter]
+    fn flow(&self) -> u32 {
+        self.packet.flow.0
+    }
+
+    /// The number of the host that it comes from.
+    #[getter]
+    fn source(&self) -> u32 {
+        self.packet.source.0
+    }
+
+    /// The number of the host that it goes to.
+    #[getter]
+    fn destination(&self) -> u32 {
+        self.packet.destination.0
+    }
+
+    /// Hash of the 5-tuple.
+    #[getter]
+    fn flow_hash(&self) -> u32 {
+        self.packet.flow_hash
+    }
+
+    /// The port by which it entered the switch.
+    #[getter]
+    fn ingress_port(&self) -> u16 {
+        self.packet.ingress_port.0
+    }
+
+    /// The port by which it will leave the switch.
+    #[getter]
+    fn egress_port(&self) -> u16 {
+        self.packet.egress_port.0
+    }
+
+    /// The queue of that port.
+    #[getter]
+    fn queue(&self) -> u8 {
+        self.packet.queue.0
+    }
+
+    /// Its traffic class, 0 to 7.
+    #[getter]
+    fn traffic_class(&self) -> u8 {
+        self.packet.class
+    }
+
+    #[setter]
+    fn set_traffic_class(&mut self, class: u8) -> PyResult<()> {
+        if class > 7 {
+            return Err(PyValueError::new_err(format!("there is no traffic class {class}; they are 0 to 7")));
+        }
+        self.packet.class = class;
+        Ok(())
+    }
+
+    /// The ECN field.
+    #[getter]
+    fn ecn(&self) -> EcnView {
+        match self.packet.ecn {
+            Ecn::NotCapable => EcnView::NotCapable,
+            Ecn::Capable => EcnView::Capable,
+            Ecn::CongestionExperienced => EcnView::CongestionExperienced,
+        }
+    }
+
+    /// Hops that it may still take.
+    #[getter]
+    fn ttl(&self) -> u8 {
+        self.packet.ttl
+    }
+
+    /// What it is to its owner.
+    #[getter]
+    fn role(&self) -> u8 {
+        self.packet.role
+    }
+
+    /// How urgent it is: the smaller the sooner.
+    #[getter]
+    fn urgency(&self) -> u32 {
+        self.packet.urgency()
+    }
+
+    /// Whether it carries data of its flow.
+    #[getter]
+    fn has_payload(&self) -> bool {
+        self.packet.transport.has_payload()
+    }
+
+    /// Whether it was cut to its header.
+    #[getter]
+    fn is_trimmed(&self) -> bool {
+        self.packet.is_trimmed()
+    }
+
+    /// Whether it is a copy that a retransmission on the last link has sent.
+    #[getter]
+    fn is_repair(&self) -> bool {
+        self.packet.is_repair
+    }
+
+    /// Whether a switch has made it to tell a sender of congestion.
+    #[getter]
+    fn is_congestion_notice(&self) -> bool {
+        self.packet.is_congestion_notice()
+    }
+
+    /// Marks congestion; false when its transport does not know ECN.
+    fn mark_congestion(&mut self) -> bool {
+        self.packet.mark_congestion()
+    }
+
+    /// Cuts it to a header of so many bytes; false when its receiver would not understand that.
+    fn trim(&mut self, frame_bytes: u32) -> bool {
+        self.packet.trim(frame_bytes)
+    }
+}

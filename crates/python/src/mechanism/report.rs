@@ -1,0 +1,43 @@
+//! What a mechanism of Python's has counted.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use hitless_switch::Report;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// The report `kind` of what `report` has returned: values by counter, or by scope and counter.
+pub fn read(kind: &'static str, returned: &Bound<'_, PyDict>, was_called: bool) -> PyResult<Report> {
+    let mut report = Report::new(kind);
+    for (name, value) in returned.iter() {
+        let name: String = name.extract()?;
+        if let Ok(scope) = value.cast::<PyDict>() {
+            count_all(&mut report, &name, scope)?;
+        } else {
+            report.count("switch", interned(&name), value.extract()?);
+        }
+    }
+    report.acted =
+        if report.counters.is_empty() { was_called } else { report.counters.iter().any(|(_, _, value)| *value > 0) };
+    Ok(report)
+}
+
+fn count_all(report: &mut Report, scope: &str, counters: &Bound<'_, PyDict>) -> PyResult<()> {
+    for (name, value) in counters.iter() {
+        report.count(scope, interned(&name.extract::<String>()?), value.extract()?);
+    }
+    Ok(())
+}
+
+/// A text that lives as long as the process, as names of counters do: each is kept once.
+fn interned(text: &str) -> &'static str {
+    static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(text) = known.get(text) {
+        return text;
+    }
+    let text: &'static str = text.to_owned().leak();
+    known.insert(text);
+    text
+}

@@ -1,0 +1,183 @@
+//! What a hook of Python's decides and is told: verdicts, reasons, events.
+
+use hitless_switch::{DropReason, Event, PortState, Verdict};
+use hitless_wire::{Duration, PortId, QueueId};
+use pyo3::prelude::*;
+
+/// Why a packet ends in a switch: the reasons of [`DropReason`], in their order.
+#[pyclass(
+    eq,
+    frozen,
+    hash,
+    from_py_object,
+    module = "hitless._native",
+    name = "DropReason",
+    rename_all = "SCREAMING_SNAKE_CASE"
+)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ReasonView {
+    /// Its queue was at its limit.
+    QueueFull,
+    /// The shared buffer had no room for its queue.
+    BufferFull,
+    /// No route to its destination.
+    NoRoute,
+    /// Its time to live ran out.
+    TimeToLive,
+    /// A mechanism gave it up: the packet is lost.
+    Mechanism,
+    /// It had been admitted, and made room for another.
+    Evicted,
+    /// It had waited too long in its queue.
+    QueueingDelay,
+    /// A second copy; nothing is lost.
+    Duplicate,
+    /// A copy that was not needed; nothing is lost.
+    CopyRetired,
+    /// A control packet that has done its work; nothing is lost.
+    ControlAbsorbed,
+    /// To be sent again by the other end of the link; nothing is lost.
+    OutOfSequence,
+}
+
+impl ReasonView {
+    const ALL: [Self; DropReason::COUNT] = [
+        Self::QueueFull,
+        Self::BufferFull,
+        Self::NoRoute,
+        Self::TimeToLive,
+        Self::Mechanism,
+        Self::Evicted,
+        Self::QueueingDelay,
+        Self::Duplicate,
+        Self::CopyRetired,
+        Self::ControlAbsorbed,
+        Self::OutOfSequence,
+    ];
+
+    /// The reason of a switch.
+    pub fn of(reason: DropReason) -> Self {
+        Self::ALL[reason as usize]
+    }
+
+    /// The reason for a switch.
+    pub fn reason(self) -> DropReason {
+        DropReason::ALL[self as usize]
+    }
+}
+
+/// What a hook decides about the packet before it.
+#[pyclass(eq, frozen, hash, module = "hitless._native", name = "Verdict")]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct VerdictView {
+    decided: Decided,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Decided {
+    Continue,
+    Forward { port: u16, queue: u8 },
+    Hold { port: u16, queue: u8, duration_ps: u64 },
+    Drop(ReasonView),
+}
+
+impl VerdictView {
+    /// The verdict for a switch.
+    pub fn verdict(&self) -> Verdict {
+        match self.decided {
+            Decided::Continue => Verdict::Continue,
+            Decided::Forward { port, queue } => Verdict::Forward { port: PortId(port), queue: QueueId(queue) },
+            Decided::Hold { port, queue, duration_ps } => {
+                Verdict::Hold { port: PortId(port), queue: QueueId(queue), duration: Duration(duration_ps) }
+            }
+            Decided::Drop(reason) => Verdict::Drop(reason.reason()),
+        }
+    }
+}
+
+#[pymethods]
+impl VerdictView {
+    /// The packet goes on its way.
+    #[classattr]
+    const CONTINUE: Self = Self { decided: Decided::Continue };
+
+    /// The packet goes to that queue at once.
+    #[staticmethod]
+    const fn forward(port: u16, queue: u8) -> Self {
+        Self { decided: Decided::Forward { port, queue } }
+    }
+
+    /// As `forward`, to a queue that keeps the packet for a time. From egress only.
+    #[staticmethod]
+    const fn hold(port: u16, queue: u8, duration_ps: u64) -> Self {
+        Self { decided: Decided::Hold { port, queue, duration_ps } }
+    }
+
+    /// The packet ends here.
+    #[staticmethod]
+    #[pyo3(signature = (reason=ReasonView::Mechanism))]
+    const fn drop(reason: ReasonView) -> Self {
+        Self { decided: Decided::Drop(reason) }
+    }
+}
+
+/// Something that a mechanism is told beside the way of packets.
+#[pyclass(frozen, module = "hitless._native", name = "Event")]
+pub enum EventView {
+    /// The control plane's start.
+    Start(),
+    /// A timer of `Context.wake_at` has run out.
+    Timer {
+        /// What it was set with.
+        token: u32,
+    },
+    /// A queue has just been emptied.
+    QueueEmpty {
+        /// The port.
+        port: u16,
+        /// Its queue.
+        queue: u8,
+    },
+    /// A port has changed its state.
+    PortState {
+        /// The port.
+        port: u16,
+        /// Whether its link is whole, and is the way of its packets.
+        is_up: bool,
+        /// The other port that is the way of its packets, if one is known.
+        backup: Option<u16>,
+    },
+    /// A frame with a bad check sequence has come in.
+    FcsError {
+        /// The port by which it came.
+        port: u16,
+    },
+    /// The partner of a port has sent a control ordered set.
+    OrderedSet {
+        /// The port.
+        port: u16,
+    },
+    /// A command of the control plane.
+    Command {
+        /// The mechanism knows it by this.
+        number: u32,
+    },
+}
+
+impl EventView {
+    /// The event of a switch.
+    pub fn of(event: Event) -> Self {
+        match event {
+            Event::Start => Self::Start(),
+            Event::Timer(token) => Self::Timer { token },
+            Event::QueueEmpty { port, queue } => Self::QueueEmpty { port: port.0, queue: queue.0 },
+            Event::PortState { port, state } => {
+                let backup = if let PortState::Rerouted { backup } = state { Some(backup.0) } else { None };
+                Self::PortState { port: port.0, is_up: state == PortState::Up, backup }
+            }
+            Event::FcsError { port } => Self::FcsError { port: port.0 },
+            Event::OrderedSet { port, .. } => Self::OrderedSet { port: port.0 },
+            Event::Command(number) => Self::Command { number },
+        }
+    }
+}

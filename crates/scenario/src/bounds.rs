@@ -1,0 +1,119 @@
+//! Bounds that follow from a scenario: how long a frame flies, how long a failure lasts.
+
+use hitless_network::failure::LinkFailure;
+use hitless_network::recovery::{Detection, RecoveryScheme};
+use hitless_network::switch::{BufferSettings, StaticBuffer};
+use hitless_network::topology::select::{SwitchPort, select_links};
+use hitless_network::topology::{DirectedLink, LinkId, LinkSettings, Topology};
+use hitless_settings::quantity::QueueLength;
+use hitless_wire::packet::MTU_FRAME_BYTES;
+use hitless_wire::{Bytes, Duration, PriorityMark, Shim};
+
+use crate::{Protocol, Scenario};
+
+/// The sum; beyond the range of time, the end of it.
+fn sum(a: Duration, b: Duration) -> Duration {
+    Duration(a.as_ps().saturating_add(b.as_ps()))
+}
+
+impl Scenario {
+    /// The length of the longest frame that any host sends: its transport's, with the mark if there is one. Without
+    /// transports hosts are real, and send full Ethernet frames.
+    pub fn frame_max(&self) -> Bytes {
+        let longest = |protocol: &Protocol| match protocol {
+            Protocol::Tcp(tcp) => tcp.mss.0.saturating_add(tcp.header_bytes.0).max(tcp.ack_bytes.0),
+            Protocol::Roce(roce) => roce.mtu.0.saturating_add(roce.header_bytes.0).max(roce.ack_bytes.0),
+            Protocol::Udp(udp) => udp.frame_bytes.0,
+            Protocol::PacketPair(pair) => pair.mss.0.saturating_add(pair.header_bytes.0).max(pair.ack_bytes.0),
+        };
+        let unmarked = self
+            .transports
+            .iter()
+            .map(|transport| longest(&transport.protocol))
+            .max()
+            .unwrap_or(MTU_FRAME_BYTES.into());
+        let mark = if self.marks_packets() { u64::from(PriorityMark::WIRE_BYTES) } else { 0 };
+        Bytes(unmarked.saturating_add(mark))
+    }
+
+    /// Whether any data packet has a mark of its urgency.
+    pub fn marks_packets(&self) -> bool {
+        self.host.marking.is_some() || self.flows.iter().any(|group| group.rank.is_some())
+    }
+
+    /// The time that a bit needs from one end of a link to the other, coding included.
+    pub fn flight_time(&self, link: LinkSettings) -> Duration {
+        sum(link.delay, self.switch.phy_latency)
+    }
+
+    /// The longest time from the egress pipeline of a switch to the arrival of a frame's last bit at the other end.
+    pub fn flight_bound(&self, link: LinkSettings) -> Duration {
+        let on_the_line = link.rate.time_for(self.frame_max().0.saturating_add(link.overhead_bytes.into()));
+        sum(sum(self.switch.egress_latency, on_the_line), self.flight_time(link))
+    }
+
+    /// What the queue of a port may hold at most while the others of its switch are empty; one that is counted in
+    /// packets, of the longest frames.
+    pub fn queue_max(&self, topology: &Topology, at: SwitchPort) -> Bytes {
+        let port = &topology.switch(at.switch).ports[usize::from(at.port.0)];
+        match self.switch.of_port(topology, at.switch, port).buffer {
+            BufferSettings::Static(StaticBuffer { per_port: QueueLength::Bytes(bytes) }) => bytes,
+            BufferSettings::Static(StaticBuffer { per_port: QueueLength::Packets(packets) }) => {
+                Bytes(packets.saturating_mul(self.frame_max().0))
+            }
+            BufferSettings::Shared(buffer) => {
+                let of_one = Bytes((buffer.total.0 as f64 * buffer.alpha / (1.0 + buffer.alpha)) as u64);
+                buffer.queue_max.map_or(of_one, |limit| limit.min(of_one))
+            }
+        }
+    }
+
+    /// How failures are detected; where nobody detects any, as F10 would.
+    pub fn detection(&self) -> Detection {
+        self.recovery.as_ref().map(|recovery| recovery.detection).unwrap_or_default()
+    }
+
+    /// The failures of `link`.
+    pub fn failures_of<'a>(&'a self, topology: &'a Topology, link: LinkId) -> impl Iterator<Item = &'a LinkFailure> {
+        let names_it = move |failure: &&LinkFailure| {
+            select_links(topology, &failure.link).is_ok_and(|links| links.iter().any(|found| found.link == link))
+        };
+        self.failures.iter().filter(names_it)
+    }
+
+    /// The longest time from the detection of `failure` of a link to the moment at which packets have a way again.
+    pub fn reconfiguration_bound(&self, failure: &LinkFailure, link: LinkSettings) -> Duration {
+        let Some(recovery) = &self.recovery else { return Duration::ZERO };
+        let reconfiguration = recovery.reconfiguration();
+        let after_detection = |outage: Duration| outage.saturating_sub(recovery.detection.least());
+        match (recovery.scheme, failure.outage) {
+            (RecoveryScheme::SamePort(_), Some(outage)) => reconfiguration.max(after_detection(outage)),
+            (RecoveryScheme::None, Some(outage)) => {
+                sum(after_detection(outage), recovery.detection.return_bound(self.flight_time(link)))
+            }
+            _ => reconfiguration,
+        }
+    }
+
+    /// The longest time from `failure` of a link to the moment at which it is whole and both ends know.
+    /// `None`: it stays dead.
+    pub fn repair_bound(&self, failure: &LinkFailure, link: LinkSettings) -> Option<Duration> {
+        let Some(recovery) = &self.recovery else { return failure.outage };
+        if let RecoveryScheme::SamePort(scheme) = recovery.scheme {
+            let replaced = sum(recovery.detection.bound(), scheme.reconfiguration);
+            return Some(failure.outage.map_or(replaced, |outage| outage.max(replaced)));
+        }
+        let noticed = recovery.detection.return_bound(self.flight_time(link));
+        Some(sum(failure.outage?, noticed))
+    }
+
+    /// The highest loss rate that full frames have on `link` at any time of the run.
+    pub fn loss_rate_max(&self, topology: &Topology, link: DirectedLink) -> f64 {
+        let names_it = |name: &str| select_links(topology, name).is_ok_and(|links| links.contains(&link));
+        let impairments = self.links.iter().filter(|impairment| names_it(&impairment.name));
+        let models = impairments
+            .flat_map(|impairment| impairment.changes.iter().map(|change| &change.loss).chain([&impairment.loss]));
+        let line_rate = topology.link(link.link).settings.rate;
+        models.map(|model| model.rate(line_rate)).fold(0.0, f64::max)
+    }
+}

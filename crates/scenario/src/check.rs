@@ -1,0 +1,93 @@
+//! The way from text to [`Scenario`].
+
+use std::path::Path;
+
+use hitless_settings::document::{Document, SyntaxError};
+use hitless_settings::{Finding, Problem, SettingsError, structure};
+use toml::Table;
+
+use crate::kind::{Registry, Surroundings};
+use crate::{Purpose, Scenario, budget, cross, defaults, loss_traces};
+
+/// Reads a scenario for a simulation, as [`check_for`] does.
+///
+/// # Errors
+/// All that is wrong with it.
+pub fn check(text: &str, file_name: &str, registry: &Registry) -> Result<Scenario, SettingsError> {
+    check_for(text, file_name, Purpose::Simulation, registry)
+}
+
+/// Reads a scenario and checks everything that can be checked before it runs.
+///
+/// `file_name` is used in messages, and its folder is what paths in the scenario are relative to. `registry` has the
+/// kinds of mechanisms that it may name.
+///
+/// # Errors
+/// All that is wrong with it.
+pub fn check_for(
+    text: &str,
+    file_name: &str,
+    purpose: Purpose,
+    registry: &Registry,
+) -> Result<Scenario, SettingsError> {
+    let fail = |mut findings: Vec<Finding>| {
+        findings.sort_by_key(|finding| (finding.line, finding.column));
+        Err(SettingsError { file: file_name.to_string(), findings })
+    };
+    let document = match Document::parse(text) {
+        Ok(document) => document,
+        Err(errors) => return fail(errors.into_iter().map(|error| syntax_finding(text, error)).collect()),
+    };
+    let findings = structure::check(&document, registry.schema());
+    if !findings.is_empty() {
+        return fail(findings);
+    }
+    let mut scenario = match read(text, registry) {
+        Ok(scenario) => with_folder(scenario, file_name),
+        Err(message) => return fail(vec![Finding::at(text, 0..0, Problem::new("", "", message))]),
+    };
+    let mut problems = loss_traces::read(&mut scenario);
+    let scenario = resolve(scenario);
+    problems.extend(cross::check(&scenario, purpose));
+    if problems.is_empty() && scenario.switch.checked && purpose != Purpose::Survey {
+        problems.extend(budget::check(&scenario));
+    }
+    if problems.is_empty() {
+        return Ok(scenario);
+    }
+    fail(problems.into_iter().map(|problem| locate(&document, problem)).collect())
+}
+
+fn syntax_finding(text: &str, error: SyntaxError) -> Finding {
+    Finding::at(text, error.span, Problem::new("", "", format!("not valid TOML: {}", error.message)))
+}
+
+fn read(text: &str, registry: &Registry) -> Result<Scenario, String> {
+    let mut table: Table = text.parse().map_err(|error: toml::de::Error| error.message().to_string())?;
+    defaults::fill(&mut table, registry);
+    let mechanisms = registry.read(table.remove("mechanism"))?;
+    let scenario: Scenario = table.try_into().map_err(|error: toml::de::Error| error.message().to_string())?;
+    Ok(Scenario { mechanisms, ..scenario })
+}
+
+/// Fills in what follows from other sections: a loss rate to expect, delays.
+fn resolve(mut scenario: Scenario) -> Scenario {
+    let Ok(topology) = scenario.topology.build() else { return scenario };
+    let mut mechanisms = std::mem::take(&mut scenario.mechanisms);
+    let around = Surroundings { scenario: &scenario, topology: &topology };
+    mechanisms.iter_mut().for_each(|entry| entry.resolve(around));
+    Scenario { mechanisms, ..scenario }
+}
+
+fn with_folder(scenario: Scenario, file_name: &str) -> Scenario {
+    let folder = Path::new(file_name).parent().unwrap_or(Path::new("")).to_path_buf();
+    Scenario { folder, ..scenario }
+}
+
+fn locate(document: &Document<'_>, mut problem: Problem) -> Finding {
+    let span = document.locate(&problem.field);
+    if problem.value.is_empty() {
+        problem.value = document.written(span.clone()).to_string();
+    }
+    Finding::at(document.text, span, problem)
+}

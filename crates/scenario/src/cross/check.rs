@@ -1,0 +1,163 @@
+//! What every check needs: the scenario, places by name, and where problems go.
+
+use hitless_network::recovery::RecoveryScheme;
+use hitless_network::topology::select::{SwitchPort, select_links, select_ports};
+use hitless_network::topology::{DirectedLink, Topology};
+use hitless_settings::quantity::QueueLength;
+use hitless_settings::{Problem, closest};
+use hitless_wire::{Bytes, Time};
+
+use crate::{Purpose, Scenario};
+
+/// What a queue may hold: something, and not more packets than 32 bits can count.
+pub fn is_length(length: QueueLength) -> bool {
+    match length {
+        QueueLength::Packets(packets) => (1..=u64::from(u32::MAX)).contains(&packets),
+        QueueLength::Bytes(bytes) => bytes > Bytes::ZERO,
+    }
+}
+
+/// What [`is_length`] asks for.
+pub const LENGTH_RULE: &str = "must be above zero, and at most 4294967295 packets";
+
+/// A check of a scenario under way. Whoever has rules of their own reads the scenario, finds places by name, and
+/// reports what does not hold; the order of reports does not matter, as they are shown in the order of the file.
+pub struct Check<'a> {
+    /// The scenario, with all defaults filled in.
+    pub scenario: &'a Scenario,
+    /// What it is read for.
+    pub purpose: Purpose,
+    problems: Vec<Problem>,
+}
+
+impl<'a> Check<'a> {
+    /// A check that has found nothing yet.
+    pub fn new(scenario: &'a Scenario, purpose: Purpose) -> Self {
+        Self { scenario, purpose, problems: Vec::new() }
+    }
+
+    /// All that was found, in the order in which it was reported.
+    pub fn into_problems(self) -> Vec<Problem> {
+        self.problems
+    }
+}
+
+impl Check<'_> {
+    /// How many problems have been reported.
+    pub fn found(&self) -> usize {
+        self.problems.len()
+    }
+
+    /// Reports a problem.
+    pub fn report(&mut self, problem: Problem) {
+        self.problems.push(problem);
+    }
+
+    /// Reports each of `problems`.
+    pub fn report_all(&mut self, problems: impl IntoIterator<Item = Problem>) {
+        self.problems.extend(problems);
+    }
+
+    /// Reports `rule` on `field` unless it holds.
+    pub fn require(&mut self, holds: bool, field: &str, rule: &str) {
+        self.require_else(holds, || Problem::new(field, "", rule));
+    }
+
+    /// Reports a problem unless `holds`.
+    pub fn require_else(&mut self, holds: bool, problem: impl FnOnce() -> Problem) {
+        if !holds {
+            self.problems.push(problem());
+        }
+    }
+
+    /// Reports the second of two equal names.
+    pub fn require_unique<'n>(&mut self, names: impl Iterator<Item = &'n str>, section: &str) {
+        let mut seen = Vec::new();
+        for (index, name) in names.enumerate() {
+            let field = format!("{section}[{index}].name");
+            self.require_else(!seen.contains(&name), || Problem::new(field, "", "this name is taken"));
+            seen.push(name);
+        }
+    }
+
+    /// Whether this is before the end of the run, when the clock ends it.
+    pub fn is_within_run(&self, at: Time) -> bool {
+        self.purpose == Purpose::Live || self.scenario.duration.is_none_or(|duration| at < duration)
+    }
+
+    /// Whether the scenario has a failure of `link`, or somebody may cut it.
+    pub fn fails(&self, topology: &Topology, link: DirectedLink) -> bool {
+        let may_be_cut = self.purpose == Purpose::Live && self.scenario.recovery.is_some();
+        may_be_cut || self.scenario.failures_of(topology, link.link).next().is_some()
+    }
+
+    /// Whether the ends of a link that has failed send by another port.
+    pub fn reroutes(&self) -> bool {
+        let scheme = self.scenario.recovery.as_ref().map(|recovery| recovery.scheme);
+        matches!(scheme, Some(RecoveryScheme::LocalReroute(_)))
+    }
+
+    /// Reports those of `times`, the moments `at` of the entries of `field`, that do not come after the one before, or
+    /// not before the end of the run.
+    pub fn times_rise(&mut self, times: impl Iterator<Item = Time>, field: &str) {
+        let mut previous = None;
+        for (index, time) in times.enumerate() {
+            let at = format!("{field}[{index}].at");
+            self.require(previous.is_none_or(|previous| time > previous), &at, "must be later than the one before");
+            self.require(self.is_within_run(time), &at, "must be before the run ends (duration)");
+            previous = Some(time);
+        }
+    }
+
+    /// The links that `name` means; what is wrong with the name is reported on `field`.
+    pub fn links_named(&mut self, topology: &Topology, name: &str, field: &str) -> Vec<DirectedLink> {
+        select_links(topology, name).unwrap_or_else(|rule| {
+            let words = name.split(['-', '>', '<', '#']).map(str::trim).filter(|word| !word.is_empty());
+            let unknown = words.filter(|word| topology.node(word).is_none());
+            let guess = unknown.filter_map(|word| closest(word, topology.names())).next();
+            let hint = guess.map(|name| format!("did you mean '{name}'?"));
+            self.report(Problem::new(field, "", rule).maybe_hint(hint));
+            Vec::new()
+        })
+    }
+
+    /// The only link that `name` means, in one direction; else what is wrong is reported on `field`.
+    pub fn one_link(&mut self, topology: &Topology, name: &str, field: &str) -> Option<DirectedLink> {
+        let links = self.links_named(topology, name, field);
+        self.require(links.len() < 2, field, "must be one direction: \"a->b\"");
+        links.first().copied().filter(|_| links.len() == 1)
+    }
+
+    /// [`Self::one_link`] for `mechanism`; a host at an end of it is reported too.
+    pub fn link_between_switches(
+        &mut self,
+        topology: &Topology,
+        name: &str,
+        mechanism: &str,
+        field: &str,
+    ) -> Option<DirectedLink> {
+        let link = self.one_link(topology, name, field)?;
+        let (from, to) = topology.ends(link);
+        let rule = format!("{mechanism} needs a switch at both ends, and a host is at one");
+        self.require(from.node.is_switch() && to.node.is_switch(), field, &rule);
+        Some(link)
+    }
+
+    /// Each of `names` says a port, or all of a switch, and no port is said twice.
+    pub fn ports_named_once(&mut self, topology: &Topology, names: &[String], field: &str) {
+        let mut seen: Vec<SwitchPort> = Vec::new();
+        for (number, name) in names.iter().enumerate() {
+            let ports = select_ports(topology, name);
+            let twice = ports.iter().flatten().any(|port| seen.contains(port));
+            let rule = ports.as_ref().err().cloned().or(twice.then(|| "names a port twice".into()));
+            self.report_all(rule.map(|rule| Problem::new(format!("{field}[{number}]"), "", rule)));
+            seen.extend(ports.unwrap_or_default());
+        }
+    }
+
+    /// Reports, for a live run, that the entry `section` puts `mechanism` into it.
+    pub fn runs_in_simulations_only(&mut self, mechanism: &str, why: &str, section: &str) {
+        let rule = format!("{mechanism} runs in simulations only: {why}");
+        self.require(self.purpose != Purpose::Live, &format!("{section}.kind"), &rule);
+    }
+}

@@ -1,0 +1,78 @@
+//! Cross checks: what only holds between fields. Every refusal gives the reason.
+
+pub(crate) mod check;
+mod composition;
+mod conflicts;
+mod failures;
+mod flow_queueing;
+pub(crate) mod headers;
+mod links;
+mod measure;
+mod mechanisms;
+mod run;
+mod switch;
+mod traffic;
+
+use hitless_network::topology::{Topology, TopologySettings};
+use hitless_settings::Problem;
+
+use crate::kind::Surroundings;
+use crate::{Purpose, Scenario};
+use check::Check;
+
+/// All that does not fit together in `scenario`.
+pub(super) fn check(scenario: &Scenario, purpose: Purpose) -> Vec<Problem> {
+    let mut check = Check::new(scenario, purpose);
+    check.run();
+    check.switch();
+    check.routing();
+    check.flow_queueing();
+    check.queues_of_ports();
+    check.host();
+    check.transports();
+    // What follows speaks of nodes and links by name: without a fabric each name would be an error of its own.
+    if let Some(topology) = check.topology() {
+        check.switch_ports(&topology);
+        check.flows(&topology);
+        check.links(&topology);
+        check.failures(&topology);
+        let around = Surroundings { scenario, topology: &topology };
+        check.mechanisms(around);
+        check.conflicts(around);
+        check.composition(around);
+        check.room_for_headers(around);
+        check.measure(&topology);
+    }
+    check.into_problems()
+}
+
+impl Check<'_> {
+    fn topology(&mut self) -> Option<Topology> {
+        match self.scenario.topology.build() {
+            Ok(topology) => self.named_well(topology),
+            Err(errors) => {
+                let to_problem = |error: &_| Problem::new("topology", "", format!("{error}"));
+                self.report_all(errors.iter().map(to_problem));
+                None
+            }
+        }
+    }
+
+    /// Names of nodes must not look like the arrows and ranges that refer to them.
+    fn named_well(&mut self, topology: Topology) -> Option<Topology> {
+        let is_plain = |name: &str| {
+            name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
+                && name.starts_with(|c: char| c.is_ascii_alphanumeric())
+                && !name.ends_with('-')
+        };
+        let bad: Vec<&str> = topology.names().filter(|name| !is_plain(name)).collect();
+        for name in &bad {
+            let rule = format!("'{name}' is no name for a node: letters, digits, '_' and, within, '-'");
+            self.report(Problem::new("topology", "", rule));
+        }
+        if let TopologySettings::FatTree(tree) = &self.scenario.topology {
+            self.require(tree.k.is_multiple_of(2), "topology.k", "must be even");
+        }
+        bad.is_empty().then_some(topology)
+    }
+}

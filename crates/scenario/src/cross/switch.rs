@@ -1,0 +1,159 @@
+//! Switches, their ports, routing, hosts.
+
+use hitless_network::recovery::RecoveryScheme;
+use hitless_network::routing::PathRule;
+use hitless_network::switch::{BufferSettings, DepthVisible, EcnSettings, PortSettings, SchedulerKind, SwitchSettings};
+use hitless_network::topology::Topology;
+use hitless_settings::quantity::QueueLength;
+use hitless_settings::{Problem, closest};
+use hitless_wire::{Bytes, Duration};
+
+use super::check::{Check, LENGTH_RULE, is_length};
+use crate::Jitter;
+
+/// Whether `a` is above `b`; lengths in different units cannot be compared.
+fn is_above(a: QueueLength, b: QueueLength) -> bool {
+    match (a, b) {
+        (QueueLength::Packets(a), QueueLength::Packets(b)) => a > b,
+        (QueueLength::Bytes(a), QueueLength::Bytes(b)) => a > b,
+        _ => false,
+    }
+}
+
+impl Check<'_> {
+    pub(super) fn switch(&mut self) {
+        let switch = &self.scenario.switch;
+        let threshold = switch.ecn.as_ref().map(|ecn| ecn.threshold);
+        self.marking(switch.ecn, "switch.ecn");
+        match &switch.buffer {
+            BufferSettings::Static(buffer) => {
+                self.require(is_length(buffer.per_port), "switch.buffer.per_port", LENGTH_RULE);
+                let reachable = threshold.is_none_or(|threshold| !is_above(threshold, buffer.per_port));
+                let rule = "is above buffer.per_port: nothing would ever be marked";
+                self.require(reachable, "switch.ecn.threshold", rule);
+            }
+            BufferSettings::Shared(buffer) => {
+                self.require(buffer.total > Bytes::ZERO, "switch.buffer.total", "must be above zero");
+                let fits = buffer.queue_max.is_none_or(|most| most > Bytes::ZERO && most <= buffer.total);
+                self.require(fits, "switch.buffer.queue_max", "must be above zero and at most buffer.total");
+            }
+        }
+        self.scheduler();
+    }
+
+    /// Two choices go by the depths of queues, which the way round a failed link knows nothing of.
+    pub(super) fn routing(&mut self) {
+        if self.scenario.routing.choice != PathRule::TwoChoices {
+            return;
+        }
+        let switch = &self.scenario.switch;
+        let sees = !switch.checked || switch.depth_visible == DepthVisible::IngressAndEgress;
+        let rule = "two-choices reads the depths of queues in ingress, where this switch does not show them: \
+                    set switch.depth_visible = \"ingress-and-egress\"";
+        self.require(sees, "routing.choice", rule);
+        let scheme = self.scenario.recovery.as_ref().map(|recovery| &recovery.scheme);
+        let reroutes = matches!(scheme, Some(RecoveryScheme::LocalReroute(_)));
+        let rule =
+            "two-choices knows no way round a failed link: choose \"flow-hash\" or recovery.scheme \"same-port\"";
+        self.require(!reroutes, "routing.choice", rule);
+    }
+
+    fn marking(&mut self, ecn: Option<EcnSettings>, section: &str) {
+        let Some(ecn) = ecn else { return };
+        let field = |name: &str| format!("{section}.{name}");
+        self.require(is_length(ecn.threshold), &field("threshold"), LENGTH_RULE);
+        let both = ecn.maximum.is_some() == ecn.probability.is_some();
+        self.require(both, section, "maximum and probability belong together: give both or neither");
+        let Some(maximum) = ecn.maximum else { return };
+        let is_same_unit = matches!(
+            (ecn.threshold, maximum),
+            (QueueLength::Packets(_), QueueLength::Packets(_)) | (QueueLength::Bytes(_), QueueLength::Bytes(_))
+        );
+        self.require(is_same_unit, &field("maximum"), "must be in the unit of threshold: packets or bytes");
+        let rises = !is_same_unit || is_above(maximum, ecn.threshold);
+        self.require(rises, &field("maximum"), "must be above threshold");
+    }
+
+    pub(super) fn switch_ports(&mut self, topology: &Topology) {
+        for (number, entry) in self.scenario.switch.ports.iter().enumerate() {
+            let field = |name: &str| format!("switch.ports[{number}].{name}");
+            let says_something = entry.buffer.is_some() || entry.ecn.is_some();
+            let rule = "has no effect: give buffer, ecn or both";
+            self.require(says_something, &format!("switch.ports[{number}]"), rule);
+            self.require(entry.buffer.is_none_or(is_length), &field("buffer"), LENGTH_RULE);
+            self.marking(entry.ecn, &field("ecn"));
+            let is_static = matches!(self.scenario.switch.buffer, BufferSettings::Static(_));
+            let rule = "needs a limit for each port: switch.buffer of kind \"static\"";
+            self.require(entry.buffer.is_none() || is_static, &field("buffer"), rule);
+            self.selected_ports(topology, entry, number);
+        }
+    }
+
+    /// An entry names switches that exist, has ports, and marks at each of them before it is full.
+    fn selected_ports(&mut self, topology: &Topology, entry: &PortSettings, number: usize) {
+        let known = || topology.switches.iter().map(|switch| switch.name.as_str());
+        for (place, name) in entry.switches.iter().enumerate() {
+            self.require_else(known().any(|switch| switch == name), || {
+                let field = format!("switch.ports[{number}].switches[{place}]");
+                let hint = closest(name, known()).map(|name| format!("did you mean \"{name}\"?"));
+                Problem::new(field, "", "there is no switch of this name").maybe_hint(hint)
+            });
+        }
+        let ports = topology
+            .switch_ids()
+            .flat_map(|switch| topology.switch(switch).ports.iter().map(move |port| (switch, port)));
+        let settings: Vec<_> = ports
+            .filter(|(switch, port)| entry.apply_to(topology, *switch, port))
+            .map(|(switch, port)| self.scenario.switch.of_port(topology, switch, port))
+            .collect();
+        let section = format!("switch.ports[{number}]");
+        self.require(!settings.is_empty(), &section, "no switch has such a port");
+        let marks = |settings: &SwitchSettings| match (settings.ecn, settings.buffer) {
+            (Some(ecn), BufferSettings::Static(buffer)) => !is_above(ecn.threshold, buffer.per_port),
+            _ => true,
+        };
+        let rule = "marks above the port's buffer: nothing would ever be marked";
+        self.require(settings.iter().all(marks), &section, rule);
+    }
+
+    fn scheduler(&mut self) {
+        let switch = &self.scenario.switch;
+        let one_queue = switch.scheduler != SchedulerKind::Fifo || switch.queues_per_port == 1;
+        self.require_else(one_queue, || {
+            Problem::new("switch.queues_per_port", "", "the scheduler \"fifo\" serves one queue")
+                .hint("choose scheduler = \"strict\" or \"drr\"")
+        });
+        let quantum = switch.scheduler != SchedulerKind::Drr || (1..=1_000_000_000).contains(&switch.drr_quantum.0);
+        self.require(quantum, "switch.drr_quantum", "must be from 1 B to 1 GB");
+    }
+
+    pub(super) fn host(&mut self) {
+        let host = &self.scenario.host;
+        self.require(is_length(host.nic_queue), "host.nic_queue", LENGTH_RULE);
+        self.jitter(host.kernel.jitter, "host.kernel");
+        self.jitter(host.network_card.jitter, "host.network_card");
+        let gap = host.marking.and_then(|marking| marking.flowlet_gap);
+        self.require(gap != Some(Duration::ZERO), "host.marking.flowlet_gap", "must be above zero");
+        let Some(ordering) = host.ordering else { return };
+        self.require(ordering.timeout > Duration::ZERO, "host.ordering.timeout", "must be above zero");
+        self.require_else(self.scenario.marks_packets(), || {
+            Problem::new("host.ordering", "", "orders packets by their marks, and none has one")
+                .hint("give [host] marking = { by = \"remaining-bytes\" }")
+        });
+    }
+
+    /// The jitter of what is described in `section`.
+    pub(super) fn jitter(&mut self, jitter: Jitter, section: &str) {
+        let field = |name: &str| format!("{section}.jitter.{name}");
+        match jitter {
+            Jitter::None => {}
+            Jitter::Exponential(jitter) => {
+                self.require(jitter.mean > Duration::ZERO, &field("mean"), "must be above zero");
+            }
+            Jitter::Lognormal(jitter) => {
+                self.require(jitter.median > Duration::ZERO, &field("median"), "must be above zero");
+                self.require(jitter.p999 >= jitter.median, &field("p999"), "must not be below the median");
+            }
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! Transports and flows.
+
+use hitless_engine::RandomStreams;
+use hitless_network::topology::Topology;
+use hitless_network::topology::select::select_hosts;
+use hitless_settings::quantity::Quantity;
+use hitless_settings::{Problem, closest};
+use hitless_wire::{Bytes, Duration, HostId};
+
+use super::check::Check;
+use crate::kind::Entry;
+use crate::workload::{LoadDenominator, build_group, load_of};
+use crate::{
+    BoltTransportSettings, Congestion, DcqcnSettings, FlowGroup, FlowPattern, IncastFlows, PacketPairSettings,
+    PoissonFlows, Protocol, RoceSettings, SwiftSettings, TcpRecovery, TcpSettings, UdpSettings, Until, WindowGrowth,
+};
+
+/// Is the connection of each flow for one message only, of which the sender knows that it is the last?
+fn has_one_message_each(pattern: &FlowPattern) -> bool {
+    match pattern {
+        FlowPattern::Poisson(poisson) => poisson.connections.is_none() && poisson.request.is_none(),
+        FlowPattern::Incast(incast) => incast.request.is_none(),
+        FlowPattern::Schedule(_) | FlowPattern::Sequence(_) | FlowPattern::Permutation(_) | FlowPattern::List(_) => {
+            true
+        }
+        FlowPattern::Long(_) | FlowPattern::ConstantRate(_) | FlowPattern::Requests(_) => false,
+    }
+}
+
+impl Check<'_> {
+    pub(super) fn transports(&mut self) {
+        let transports = &self.scenario.transports;
+        self.require_unique(transports.iter().map(|transport| transport.name.as_str()), "transport");
+        for (index, transport) in transports.iter().enumerate() {
+            let section = format!("transport[{index}]");
+            match &transport.protocol {
+                Protocol::Tcp(tcp) => self.tcp(tcp, &section),
+                Protocol::Roce(roce) => self.roce(roce, &section),
+                Protocol::Udp(udp) => self.udp(udp, &section),
+                Protocol::PacketPair(pair) => self.packet_pair(pair, &section),
+            }
+        }
+    }
+
+    /// Part of a frame: the largest jumbo frames in use have 9,216 bytes.
+    fn frame_part(&mut self, bytes: Bytes, field: &str) {
+        let fits = (1..=9_216).contains(&bytes.0);
+        self.require(fits, field, "must be from 1 to 9216 B: it is part of an Ethernet frame");
+    }
+
+    /// What TCP had before RFC 6582 and RFC 3465.
+    fn classic_tcp(&mut self, tcp: &TcpSettings, section: &str) {
+        let recovers = tcp.recovery == TcpRecovery::Newreno || !tcp.sack;
+        self.require_else(recovers, || {
+            let rule = "needs sack = false: RFC 6675 recovers what is acknowledged selectively";
+            Problem::new(format!("{section}.recovery"), "\"reno\"", rule).hint("set sack = false and rack_tlp = false")
+        });
+        let grows = tcp.window_growth == WindowGrowth::ByteCounting
+            || matches!(tcp.congestion, Congestion::Newreno | Congestion::Dctcp);
+        self.require_else(grows, || {
+            let rule = "only NewReno and DCTCP have it; here it would have no effect";
+            Problem::new(format!("{section}.window_growth"), "\"per-ack\"", rule).hint("leave it out")
+        });
+        let sets_window = matches!(tcp.congestion, Congestion::Bbr | Congestion::Swift | Congestion::Bolt);
+        self.require_else(tcp.window_validation || !sets_window, || {
+            let rule = "BBR, Swift and Bolt set the window by themselves; here it would have no effect";
+            Problem::new(format!("{section}.window_validation"), "false", rule).hint("leave it out")
+        });
+    }
+
+    fn tcp(&mut self, tcp: &TcpSettings, section: &str) {
+        let field = |name: &str| format!("{section}.{name}");
+        self.frame_part(tcp.mss, &field("mss"));
+        self.frame_part(tcp.ack_bytes, &field("ack_bytes"));
+        self.frame_part(tcp.header_bytes, &field("header_bytes"));
+        self.require(tcp.rto_min > Duration::ZERO, &field("rto_min"), "must be above zero");
+        self.require(tcp.rto_max >= tcp.rto_min, &field("rto_max"), "must not be below rto_min");
+        self.require(tcp.rto_initial > Duration::ZERO, &field("rto_initial"), "must be above zero");
+        self.require(tcp.rto_max >= tcp.rto_initial, &field("rto_max"), "must not be below rto_initial");
+        self.require(tcp.syn_timeout > Duration::ZERO, &field("syn_timeout"), "must be above zero");
+        self.require(tcp.sack || !tcp.rack_tlp, &field("rack_tlp"), "needs sack = true (RFC 8985, section 3)");
+        self.require(tcp.sack || !tcp.dsack_undo, &field("dsack_undo"), "needs sack = true (RFC 2883, section 3)");
+        if let Some(close) = tcp.close {
+            self.jitter(close.jitter, &field("close"));
+        }
+        self.classic_tcp(tcp, section);
+        let window_fits = tcp.receive_window.is_none_or(|window| window >= tcp.mss);
+        self.require(window_fits, &field("receive_window"), "must hold at least one segment (mss)");
+        let delay_fits = tcp.delayed_ack_segments == 1 || tcp.delayed_ack_timeout > Duration::ZERO;
+        self.require(delay_fits, &field("delayed_ack_timeout"), "must be above zero");
+        let knows = tcp.known_rtt.is_none_or(|rtt| rtt > Duration::ZERO && !tcp.handshake);
+        self.require(knows, &field("known_rtt"), "must be above zero, and without handshake, which measures it");
+        let TcpSettings { dctcp_gain, dctcp_estimate, bbr_rtprop_window, bbr_probe_rtt_duration, .. } =
+            TcpSettings::default();
+        let bbr = tcp.bbr_rtprop_window == bbr_rtprop_window && tcp.bbr_probe_rtt_duration == bbr_probe_rtt_duration;
+        let rule = "only BBR has bbr_rtprop_window and bbr_probe_rtt_duration; here they would have no effect";
+        self.require(bbr || tcp.congestion == Congestion::Bbr, &field("congestion"), rule);
+        for (name, is_left) in
+            [("dctcp_gain", tcp.dctcp_gain == dctcp_gain), ("dctcp_estimate", tcp.dctcp_estimate == dctcp_estimate)]
+        {
+            let dctcp = is_left || tcp.congestion == Congestion::Dctcp;
+            self.require(dctcp, &field(name), "only DCTCP has it; here it would have no effect");
+        }
+        if tcp.congestion == Congestion::Bbr {
+            self.require(tcp.pacing, &field("pacing"), "BBR is paced: its window is twice what the path holds");
+            let believed = tcp.bbr_rtprop_window > Duration::ZERO;
+            self.require(believed, &field("bbr_rtprop_window"), "must be above zero");
+            let shorter = !believed || tcp.bbr_probe_rtt_duration < tcp.bbr_rtprop_window;
+            let rule = "must be below bbr_rtprop_window, or the flow does nothing but probe";
+            self.require(shorter, &field("bbr_probe_rtt_duration"), rule);
+        }
+        if let Some(swift) = &tcp.swift {
+            let is_used = tcp.congestion == Congestion::Swift;
+            self.require(is_used, &field("swift"), "has no effect without congestion = \"swift\"");
+            self.swift(swift, tcp, &field("swift"));
+        }
+        if tcp.congestion == Congestion::Swift {
+            self.require(!tcp.ecn, &field("ecn"), "has no effect: Swift goes by delay and reacts to no marks");
+        }
+        self.bolt_transport(tcp, section);
+        if tcp.congestion == Congestion::Dctcp {
+            self.require(tcp.ecn, &field("ecn"), "DCTCP reacts to nothing but marks (RFC 8257)");
+            self.require_else(self.scenario.marks_somewhere(), || {
+                Problem::new(field("congestion"), "", "DCTCP needs switches that mark, and these do not").hint(
+                    "give [switch] ecn = { threshold = \"65 packets\" }, or a mechanism that marks, as afq with \
+                         ecn_rounds",
+                )
+            });
+        }
+    }
+
+    fn swift(&mut self, swift: &SwiftSettings, tcp: &TcpSettings, section: &str) {
+        let field = |name: &str| format!("{section}.{name}");
+        self.require(swift.base_target > Duration::ZERO, &field("base_target"), "must be above zero");
+        let scales = swift.fs_max_cwnd > swift.fs_min_cwnd;
+        self.require(scales, &field("fs_max_cwnd"), "must be above fs_min_cwnd");
+        let most = swift.max_cwnd.unwrap_or(f64::INFINITY);
+        self.require(swift.min_cwnd <= most, &field("min_cwnd"), "must not be above max_cwnd");
+        let starts = f64::from(tcp.initial_window);
+        self.require(starts >= swift.min_cwnd, &field("min_cwnd"), "must not be above initial_window");
+    }
+
+    fn roce(&mut self, roce: &RoceSettings, section: &str) {
+        let field = |name: &str| format!("{section}.{name}");
+        self.frame_part(roce.mtu, &field("mtu"));
+        self.frame_part(roce.ack_bytes, &field("ack_bytes"));
+        self.frame_part(roce.header_bytes, &field("header_bytes"));
+        self.require(roce.timeout > Duration::ZERO, &field("timeout"), "must be above zero");
+        let answered = roce.acknowledge_every <= roce.window;
+        self.require(answered, &field("acknowledge_every"), "must be at most window, or the sender waits for ever");
+        if let Some(dcqcn) = &roce.dcqcn {
+            self.dcqcn(dcqcn, &field("dcqcn"));
+            self.slowest_pace(roce, dcqcn, &field("dcqcn.minimum_rate"));
+        }
+    }
+
+    fn slowest_pace(&mut self, roce: &RoceSettings, dcqcn: &DcqcnSettings, field: &str) {
+        let packet = roce.mtu + roce.header_bytes;
+        let gap = dcqcn.minimum_rate.time_for(packet.0);
+        self.require_else(gap < roce.timeout, || {
+            let rule = format!("a packet of {packet} takes {gap} at this rate, and timeout is {}", roce.timeout);
+            Problem::new(field, dcqcn.minimum_rate.to_string(), rule).hint("raise minimum_rate or timeout")
+        });
+    }
+
+    fn dcqcn(&mut self, dcqcn: &DcqcnSettings, section: &str) {
+        let field = |name: &str| format!("{section}.{name}");
+        self.require(dcqcn.rate_timer > Duration::ZERO, &field("rate_timer"), "must be above zero");
+        self.require(dcqcn.byte_counter > Bytes::ZERO, &field("byte_counter"), "must be above zero");
+        let outlasts = dcqcn.alpha_timer > dcqcn.cnp_interval;
+        self.require(outlasts, &field("alpha_timer"), "must be above cnp_interval, or alpha decays under congestion");
+        self.require_else(self.scenario.marks_somewhere(), || {
+            Problem::new(section, "", "DCQCN needs switches that mark, and these do not")
+                .hint("give [switch] ecn = { threshold = \"100 KB\", maximum = \"240 KB\", probability = 0.2 }")
+        });
+    }
+
+    fn udp(&mut self, udp: &UdpSettings, section: &str) {
+        let field = |name: &str| format!("{section}.{name}");
+        self.frame_part(udp.frame_bytes, &field("frame_bytes"));
+        let fits = udp.frame_bytes > udp.header_bytes;
+        self.require(fits, &field("frame_bytes"), "must be above header_bytes: a frame carries at least a byte");
+    }
+
+    fn packet_pair(&mut self, pair: &PacketPairSettings, section: &str) {
+        let field = |name: &str| format!("{section}.{name}");
+        self.frame_part(pair.mss, &field("mss"));
+        self.frame_part(pair.ack_bytes, &field("ack_bytes"));
+        self.frame_part(pair.header_bytes, &field("header_bytes"));
+        self.require(pair.ack_delay > Duration::ZERO, &field("ack_delay"), "must be above zero");
+        self.require(pair.rto_min > Duration::ZERO, &field("rto_min"), "must be above zero");
+        self.require(pair.rto_max >= pair.rto_min, &field("rto_max"), "must not be below rto_min");
+        self.require(pair.rto_initial > Duration::ZERO, &field("rto_initial"), "must be above zero");
+        self.require(pair.rto_max >= pair.rto_initial, &field("rto_max"), "must not be below rto_initial");
+        self.require(pair.sack || !pair.rack_tlp, &field("rack_tlp"), "needs sack = true (RFC 8985, section 3)");
+        let rounds_fit = pair.bytes_per_round <= Bytes(1 << 20);
+        self.require(rounds_fit, &field("bytes_per_round"), "must be at most 1048576 B: a round is a few packets");
+    }
+
+    pub(super) fn flows(&mut self, topology: &Topology) {
+        let (groups, streams) = (&self.scenario.flows, RandomStreams::new(self.scenario.seed));
+        self.require_unique(groups.iter().map(|group| group.name.as_str()), "flows");
+        for (index, group) in groups.iter().enumerate() {
+            let section = format!("flows[{index}]");
+            self.group(group, &section);
+            self.protocol_fits(group, &section, topology);
+            match build_group(self.scenario, topology, &streams, index) {
+                Ok(generator) => self.ends(group, &section, generator.is_endless()),
+                Err(problem) => self.report(problem),
+            }
+        }
+        self.total_load();
+    }
+
+    fn group(&mut self, group: &FlowGroup, section: &str) {
+        let field = |name: &str| format!("{section}.{name}");
+        let later = group.stop.is_none_or(|stop| stop > group.start);
+        self.require(later, &field("stop"), "must be after start");
+        self.require(self.is_within_run(group.start), &field("start"), "must be before the run ends (duration)");
+        let queues = self.scenario.switch.queues_per_port;
+        self.require_else(group.class < queues || usize::from(group.class) < self.scenario.classes_weighed(), || {
+            let rule = format!("is a class of its own only with more queues: switch.queues_per_port is {queues}");
+            Problem::new(field("class"), "", rule).hint("classes are counted from 0, one queue for each")
+        });
+        if group.rank_divisor.get() > 1 {
+            let divides = group.rank.is_none() && self.scenario.host.marking.is_some();
+            let rule = "divides the ranks that host.marking gives: give that, and no rank";
+            self.require(divides, &field("rank_divisor"), rule);
+        }
+    }
+
+    fn protocol_fits(&mut self, group: &FlowGroup, section: &str, topology: &Topology) {
+        let known = &self.scenario.transports;
+        let Some(transport) = known.iter().find(|transport| transport.name == group.transport) else {
+            let names = known.iter().map(|transport| transport.name.as_str());
+            let hint = closest(&group.transport, names).map(|name| format!("did you mean \"{name}\"?"));
+            let rule = "no [[transport]] has this name";
+            self.report(Problem::new(format!("{section}.transport"), "", rule).maybe_hint(hint));
+            return;
+        };
+        let field = format!("{section}.kind");
+        match (&group.pattern, &transport.protocol) {
+            (FlowPattern::ConstantRate(pairs), Protocol::Udp(udp)) => {
+                let sources = select_hosts(topology, &pairs.sources).unwrap_or_default();
+                self.rate_fits(udp, &sources, section, topology);
+            }
+            (FlowPattern::ConstantRate(_), _) => {
+                self.require(false, &field, "needs a transport of kind \"udp\": others set their own rate");
+            }
+            (FlowPattern::Long(_), Protocol::Udp(_)) => {
+                self.require(false, &field, "with a transport of kind \"udp\" this is kind \"constant-rate\"");
+            }
+            (FlowPattern::Poisson(poisson), Protocol::Udp(_)) if poisson.connections.is_some() => {
+                let rule = "needs a transport that knows when a message has arrived, not \"udp\"";
+                self.require(false, &format!("{section}.connections"), rule);
+            }
+            (FlowPattern::Poisson(PoissonFlows { request: Some(_), .. }), Protocol::Udp(_))
+            | (FlowPattern::Incast(IncastFlows { request: Some(_), .. }), Protocol::Udp(_)) => {
+                let rule = "needs a transport that repeats a request that was lost, not \"udp\"";
+                self.require(false, &format!("{section}.request"), rule);
+            }
+            (FlowPattern::Requests(_), Protocol::Udp(_)) => {
+                self.require(false, &field, "needs a transport that knows when a message has arrived, not \"udp\"");
+            }
+            (pattern, Protocol::Tcp(TcpSettings { close: Some(_), .. })) => {
+                let rule = "its transport closes connections (close), which is for flows of one message each";
+                self.require(has_one_message_each(pattern), &field, rule);
+            }
+            _ => {}
+        }
+    }
+
+    fn rate_fits(&mut self, udp: &UdpSettings, sources: &[HostId], section: &str, topology: &Topology) {
+        if let Some(&host) = sources.iter().find(|&&host| udp.rate > topology.host_rate(host)) {
+            let (name, rate, link_rate) = (&topology.host(host).name, udp.rate.text(), topology.host_rate(host).text());
+            let rule = format!("its rate ({rate}) is above that of the link of {name} ({link_rate})");
+            self.report(Problem::new(format!("{section}.transport"), "", rule));
+        }
+    }
+
+    fn ends(&mut self, group: &FlowGroup, section: &str, endless: bool) {
+        let unlimited = matches!(group.pattern, FlowPattern::Long(_) | FlowPattern::ConstantRate(_));
+        let never = self.scenario.until == Until::AllFlowsDone && group.stop.is_none() && (endless || unlimited);
+        self.require_else(!never, || {
+            Problem::new(section, "", "never ends, and the run is to go on until all flows are done")
+                .hint("give it a stop or a count, or end the run by duration")
+        });
+    }
+
+    /// Loads with the same denominator must not add up to more than all of it.
+    fn total_load(&mut self) {
+        use LoadDenominator::{HostLinks, LeafSpineLinks};
+        let loads = |(index, group): (usize, &FlowGroup)| Some((index, load_of(group)?));
+        let loads: Vec<_> = self.scenario.flows.iter().enumerate().filter_map(loads).collect();
+        for denominator in [HostLinks, LeafSpineLinks] {
+            let on_this = || loads.iter().filter(|(_, (_, of))| *of == denominator);
+            let total: f64 = on_this().map(|(_, (load, _))| load).sum();
+            let last = on_this().next_back().map(|(index, _)| *index);
+            // Sums of decimal fractions may miss 1 by a rounding error.
+            if let Some(index) = last.filter(|_| total > 1.0 + 1e-9) {
+                let rule = format!("the loads on this capacity add up to {total:.3}, more than there is");
+                self.report(Problem::new(format!("flows[{index}].load"), "", rule));
+            }
+        }
+    }
+
+    /// Bolt's senders need switches that tell them what to do.
+    fn bolt_transport(&mut self, tcp: &TcpSettings, section: &str) {
+        let field = |name: &str| format!("{section}.{name}");
+        if let Some(BoltTransportSettings { min_cwnd, max_cwnd, .. }) = &tcp.bolt {
+            let is_used = tcp.congestion == Congestion::Bolt;
+            self.require(is_used, &field("bolt"), "has no effect without congestion = \"bolt\"");
+            let ordered = *min_cwnd <= max_cwnd.unwrap_or(f64::INFINITY);
+            self.require(ordered, &field("bolt.min_cwnd"), "must not be above max_cwnd");
+        }
+        if tcp.congestion == Congestion::Bolt {
+            self.require(!tcp.ecn, &field("ecn"), "has no effect: Bolt reacts to what its switches say, not to marks");
+            let runs = self.scenario.mechanisms.iter().any(Entry::notifies_senders);
+            self.require_else(runs, || {
+                Problem::new(field("congestion"), "", "Bolt needs switches that tell it what to do, and these do not")
+                    .hint("add a [[mechanism]] of kind = \"bolt\"")
+            });
+        }
+    }
+}

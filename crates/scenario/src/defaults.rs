@@ -1,0 +1,42 @@
+//! Defaults that depend on another field: a preset, a congestion control.
+//!
+//! They are filled in as TOML, before the structs are read, so that the structs hold plain values. What the file
+//! says always wins.
+
+use hitless_network::switch::{SwitchPreset, SwitchSettings};
+use hitless_network::topology::TopologySettings;
+use hitless_settings::defaults::{fill_missing, read};
+use toml::{Table, Value};
+
+use crate::kind::Registry;
+
+/// Fills them in.
+pub(super) fn fill(scenario: &mut Table, registry: &Registry) {
+    if let Some(switch) = scenario.get_mut("switch").and_then(Value::as_table_mut) {
+        let preset = read::<SwitchPreset>(switch.get("preset")).unwrap_or_default();
+        fill_missing(switch, &SwitchSettings::of(preset));
+    }
+    let transports = scenario.get_mut("transport").and_then(Value::as_array_mut);
+    for transport in transports.into_iter().flatten().filter_map(Value::as_table_mut) {
+        fill_transport(transport);
+    }
+    fill_mechanisms(scenario, registry);
+}
+
+fn fill_transport(transport: &mut Table) {
+    let needs = match transport.get("congestion").and_then(Value::as_str) {
+        // Without ECN, DCTCP is NewReno: RFC 8257 is about nothing else.
+        Some("dctcp") => "ecn",
+        // BBR's window is twice what the path holds: the pace is what limits it.
+        Some("bbr") => "pacing",
+        _ => return,
+    };
+    transport.entry(needs).or_insert(Value::Boolean(true));
+}
+
+fn fill_mechanisms(scenario: &mut Table, registry: &Registry) {
+    let topology = read::<TopologySettings>(scenario.get("topology")).and_then(|settings| settings.build().ok());
+    let Some(topology) = topology else { return };
+    let mechanisms = scenario.get_mut("mechanism").and_then(Value::as_array_mut);
+    registry.fill(mechanisms.into_iter().flatten().filter_map(Value::as_table_mut), &topology);
+}

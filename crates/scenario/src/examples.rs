@@ -1,0 +1,49 @@
+//! Annotated scenarios to start from; the same files as in the project's `examples` folder.
+
+/// A scenario to start from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Example {
+    /// What [`example`] knows it by.
+    pub name: &'static str,
+    /// The file's text.
+    pub text: &'static str,
+}
+
+impl Example {
+    /// What it shows: the first line of the text.
+    pub fn summary(&self) -> &'static str {
+        self.text.lines().next().unwrap_or("").trim_start_matches(['#', ' '])
+    }
+}
+
+macro_rules! embedded_examples {
+    ($($name:literal),* $(,)?) => {
+        /// All of them.
+        pub const EXAMPLES: &[Example] =
+            &[$(Example { name: $name, text: include_str!(concat!("../../../examples/", $name, ".toml")) }),*];
+    };
+}
+
+embedded_examples!(
+    "dumbbell",
+    "leaf-spine-websearch",
+    "incast",
+    "incast-deflection",
+    "fat-tree-permutation",
+    "linkguardian-testbed",
+    "link-failure",
+    "sqr-testbed",
+    "lossy-link",
+    "cut-link",
+    "afq-neighbours",
+    "microburst",
+    "all-together",
+    "bench-a",
+    "bench-b",
+    "bench-c",
+);
+
+/// The text of the example called `name`.
+pub fn example(name: &str) -> Option<&'static str> {
+    EXAMPLES.iter().find(|example| example.name == name).map(|example| example.text)
+}

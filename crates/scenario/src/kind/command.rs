@@ -1,0 +1,35 @@
+//! What a kind makes of its entries for a run.
+
+use hitless_network::topology::SwitchId;
+use hitless_switch::Mechanism;
+use hitless_wire::{Bytes, Time};
+
+/// Mechanisms, each with its switch. A switch has one of a kind, or one of each entry.
+pub type Built = Vec<(SwitchId, Box<dyn Mechanism>)>;
+
+/// A mechanism of a switch, for [`Built`].
+pub fn built<M: Mechanism + 'static>((switch, mechanism): (SwitchId, M)) -> (SwitchId, Box<dyn Mechanism>) {
+    (switch, Box::new(mechanism))
+}
+
+/// A command of the control plane for what an entry has built on a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ControlCommand {
+    /// When.
+    pub at: Time,
+    /// The switch.
+    pub switch: SwitchId,
+    /// What the mechanism knows the command by.
+    pub number: u32,
+}
+
+/// What the queue of a recirculation port may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecirculationLimit {
+    /// The switch.
+    pub switch: SwitchId,
+    /// The number of the recirculation port there.
+    pub port: u16,
+    /// The limit; the largest counts where several share the port.
+    pub most: Bytes,
+}

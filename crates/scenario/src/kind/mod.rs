@@ -1,0 +1,27 @@
+//! What a kind of mechanism is to a scenario: one trait, and one list of those that there are.
+//!
+//! Nothing here or in the crates above names a mechanism. Each is a folder of `crates/mechanisms` with a type that
+//! implements [`Kind`], and a line in its registry.
+
+mod claim;
+mod command;
+mod entry;
+mod erased;
+mod header;
+mod protection;
+mod registry;
+mod runtime;
+mod stage;
+mod surroundings;
+mod traits;
+
+pub use claim::{Claim, Claimed, Places, switches_at_ends};
+pub use command::{Built, ControlCommand, RecirculationLimit, built};
+pub use entry::Entry;
+pub use header::{Header, Reach};
+pub use protection::{Protection, ProtectionOrder};
+pub use registry::Registry;
+pub use runtime::{Profile, RuntimeKind, Site};
+pub use stage::{Entries, Stage};
+pub use surroundings::Surroundings;
+pub use traits::Kind;

@@ -1,0 +1,57 @@
+//! Scenarios: one TOML file says everything about a run.
+//!
+//! The structs of this module *are* the documentation of the file: their doc comments become the schema
+//! ([`schema`]), and the schema is what a file is checked against, so that no field can be undocumented and no
+//! unknown key gets through. The way of a file:
+//!
+//! ```text
+//! text -> document (with positions) -> structure check against the schema -> presets and defaults filled in
+//!      -> structs -> cross checks (names, links, loads, times) -> Scenario
+//! ```
+//!
+//! Each step reports all that it finds, with file, line, field, value, rule and hint; a step runs only if the ones
+//! before it found nothing. A [`Scenario`] in hand is therefore one that can be run.
+
+pub mod kind;
+pub mod plan;
+pub mod resources;
+pub mod switches;
+pub mod workload;
+
+mod bounds;
+mod budget;
+mod check;
+mod cross;
+mod defaults;
+mod examples;
+mod flows;
+mod host;
+mod listing;
+mod loss_traces;
+mod measure;
+mod purpose;
+mod scenario;
+mod transport;
+
+pub use check::{check, check_for};
+pub use cross::check::{Check, LENGTH_RULE, is_length};
+pub use cross::headers::MARKS;
+pub use examples::{EXAMPLES, Example, example};
+pub use flows::{
+    Across, CdfSizes, FixedSizes, FlowGroup, FlowPattern, FlowSizes, IncastFlows, ListedFlows, PairedFlows,
+    ParetoSizes, PermutationFlows, PoissonFlows, RequestFlows, RequestSettings, ScheduledFlows, SequentialFlows,
+    ThinkSettings,
+};
+pub use host::{
+    CloseSettings, ExponentialJitter, HostSettings, Jitter, KernelSettings, LognormalJitter, MarkingSettings,
+    OrderingSettings, RankedBy, ReceiveOffloadSettings, StackSettings,
+};
+pub use listing::schema_text;
+pub use measure::{FlowSampling, MeasureSettings, QueueSampling, ThroughputSampling};
+pub use purpose::Purpose;
+pub use scenario::{Scenario, Until};
+pub use transport::{
+    BoltReaction, BoltTransportSettings, Congestion, DcqcnSettings, DctcpEstimate, PacketPairSettings, Protocol,
+    RoceRecovery, RoceSettings, RtoFormula, SwiftSettings, TcpRecovery, TcpSettings, TransportSettings, UdpSettings,
+    WindowGrowth,
+};

@@ -1,0 +1,106 @@
+//! Which switch runs which mechanisms, and what the control plane tells them when.
+
+use std::collections::BTreeMap;
+
+use hitless_network::topology::{SwitchId, Topology};
+use hitless_switch::Mechanism;
+use hitless_wire::{Bytes, Time};
+
+use crate::Scenario;
+use crate::kind::{Entries, Entry, Surroundings};
+
+/// What mechanisms need of a fabric.
+pub struct Plan {
+    /// By switch, in the order of their hooks.
+    pub mechanisms: Vec<Vec<Box<dyn Mechanism>>>,
+    /// By switch and recirculation port: what its queue may hold.
+    pub recirculation_limits: Vec<Vec<Option<Bytes>>>,
+    /// Commands of the control plane, in the order of the scenario.
+    pub commands: Vec<PlannedCommand>,
+    /// A mechanism asks which neighbours send packets back.
+    pub asks_for_returns: bool,
+    /// By entry of the scenario and switch: the place of what it has built there.
+    places: BTreeMap<(usize, SwitchId), usize>,
+}
+
+impl Plan {
+    /// Leaves out what concerns switches that are not here.
+    pub fn keep(&mut self, is_here: &[bool]) {
+        let of_others = self.mechanisms.iter_mut().zip(is_here).filter(|(_, is_here)| !**is_here);
+        of_others.for_each(|(mechanisms, _)| mechanisms.clear());
+        self.commands.retain(|command| is_here[command.switch.0 as usize]);
+    }
+}
+
+/// A command of the control plane for a mechanism of a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlannedCommand {
+    /// When.
+    pub at: Time,
+    /// The switch.
+    pub switch: SwitchId,
+    /// The place of the mechanism among those of the switch.
+    pub mechanism: usize,
+    /// What the mechanism knows the command by.
+    pub number: u32,
+}
+
+/// Reads the scenario's mechanisms.
+///
+/// # Errors
+/// A sentence, when a link that a mechanism names cannot be found; a checked scenario has none.
+pub fn plan(scenario: &Scenario, topology: &Topology) -> Result<Plan, String> {
+    let around = Surroundings { scenario, topology };
+    let switches = topology.switches.len();
+    let ports = usize::from(scenario.switch.recirculation_ports);
+    let mut plan = Plan {
+        mechanisms: (0..switches).map(|_| Vec::new()).collect(),
+        recirculation_limits: vec![vec![None; ports]; switches],
+        commands: Vec::new(),
+        asks_for_returns: scenario.mechanisms.iter().any(Entry::asks_for_returns),
+        places: BTreeMap::new(),
+    };
+    for group in groups(&scenario.mechanisms) {
+        plan.add(&group, around)?;
+    }
+    for (number, entry) in scenario.mechanisms.iter().enumerate() {
+        plan.command(number, entry, around);
+    }
+    Ok(plan)
+}
+
+/// Entries that make one mechanism on a switch, each with its number, in the order of hooks.
+fn groups(entries: &[Entry]) -> Vec<Vec<(usize, &Entry)>> {
+    let mut numbered: Vec<(usize, &Entry)> = entries.iter().enumerate().collect();
+    numbered.sort_by_key(|(_, entry)| entry.order());
+    let make_one = |one: &(usize, &Entry), next: &(usize, &Entry)| {
+        one.1.name() == next.1.name() && one.1.entries() != Entries::Each
+    };
+    numbered.chunk_by(make_one).map(<[_]>::to_vec).collect()
+}
+
+impl Plan {
+    fn add(&mut self, group: &[(usize, &Entry)], around: Surroundings<'_>) -> Result<(), String> {
+        let entries: Vec<&Entry> = group.iter().map(|&(_, entry)| entry).collect();
+        let Some(first) = entries.first() else { return Ok(()) };
+        for (switch, mechanism) in first.build(&entries, around)? {
+            let mechanisms = &mut self.mechanisms[switch.0 as usize];
+            let place = mechanisms.len();
+            self.places.extend(group.iter().map(|&(number, _)| ((number, switch), place)));
+            mechanisms.push(mechanism);
+        }
+        for limit in first.recirculation_limits(around) {
+            let known = &mut self.recirculation_limits[limit.switch.0 as usize][usize::from(limit.port)];
+            *known = Some(known.map_or(limit.most, |most| most.max(limit.most)));
+        }
+        Ok(())
+    }
+
+    fn command(&mut self, number: usize, entry: &Entry, around: Surroundings<'_>) {
+        for command in entry.commands(around) {
+            let (at, switch) = (command.at, command.switch);
+            let mechanism = *self.places.get(&(number, switch)).expect("who commands a mechanism has built it");
+            self.commands.push(PlannedCommand { at, switch, mechanism, number: command.number });
+        }
+    }
+}

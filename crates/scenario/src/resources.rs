@@ -1,0 +1,151 @@
+//! What the mechanisms of a scenario take of its switches: nothing is run.
+
+use hitless_engine::RandomStreams;
+use hitless_network::topology::SwitchId;
+use hitless_switch::{Budget, Footprint, Half, Kept, RegisterUse, Resources};
+use hitless_wire::BitRate;
+use serde_json::{Map, Value, json};
+
+use crate::{Scenario, plan, switches};
+
+/// Switches whose mechanisms take the same.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SwitchResources {
+    /// Their names.
+    pub switches: Vec<String>,
+    /// Each mechanism: what it takes, and that in numbers.
+    pub mechanisms: Vec<(Resources, Footprint)>,
+    /// All together.
+    pub sum: Footprint,
+    /// What there is; none: without limit.
+    pub budget: Option<Budget>,
+    /// What there is too little of.
+    pub shortages: Vec<Shortage>,
+}
+
+/// Something of which there is too little.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shortage {
+    /// What.
+    pub what: &'static str,
+    /// How much is needed in all.
+    pub needed: u64,
+    /// How much there is.
+    pub available: u64,
+    /// By mechanism.
+    pub taken: Vec<(&'static str, u64)>,
+}
+
+/// What the switches that run any mechanism take.
+///
+/// # Errors
+/// A sentence, where the scenario cannot be built.
+pub fn survey(scenario: &Scenario) -> Result<Vec<SwitchResources>, String> {
+    let topology = scenario.build_topology()?;
+    let streams = RandomStreams::new(scenario.seed);
+    let plan = plan::plan(scenario, &topology)?;
+    let mut kinds: Vec<SwitchResources> = Vec::new();
+    for (number, mechanisms) in plan.mechanisms.into_iter().enumerate() {
+        if mechanisms.is_empty() {
+            continue;
+        }
+        let id = SwitchId(number as u32);
+        let limits = &plan.recirculation_limits[number];
+        let switch = switches::switch(scenario, &topology, id, &streams, limits, mechanisms);
+        let (budget, sum) = (switch.budget(), switch.footprint());
+        let each = switch.resources().into_iter().map(|of| (Footprint::of(&of, &budget), of));
+        let mut found = SwitchResources {
+            switches: vec![topology.switch(id).name.clone()],
+            mechanisms: each.map(|(footprint, of)| (of, footprint)).collect(),
+            sum,
+            budget: switch.architecture().budget,
+            shortages: Vec::new(),
+        };
+        found.shortages = found.shortages_at(switch.architecture().recirculation_rate);
+        match kinds.iter_mut().find(|known| known.is_like(&found)) {
+            Some(known) => known.switches.append(&mut found.switches),
+            None => kinds.push(found),
+        }
+    }
+    Ok(kinds)
+}
+
+impl SwitchResources {
+    /// All of it, as the command line prints it.
+    pub fn as_json(&self) -> Value {
+        let mechanism = |(of, numbers): &(Resources, Footprint)| {
+            json!({
+                "mechanism": of.mechanism,
+                "hooks": of.hooks.names().collect::<Vec<_>>(),
+                "takes": amounts(numbers),
+                "registers": of.registers.iter().map(register).collect::<Vec<_>>(),
+                "not_counted": of.not_counted,
+            })
+        };
+        let shortage = |Shortage { what, needed, available, taken }: &Shortage| {
+            let taken: Map<String, Value> = taken.iter().map(|&(name, amount)| (name.into(), amount.into())).collect();
+            json!({ "what": what, "needed": needed, "available": available, "taken": taken })
+        };
+        json!({
+            "switches": self.switches,
+            "mechanisms": self.mechanisms.iter().map(mechanism).collect::<Vec<_>>(),
+            "sum": amounts(&self.sum),
+            "budget": self.budget.map(|budget| available(&budget)),
+            "shortages": self.shortages.iter().map(shortage).collect::<Vec<_>>(),
+        })
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        let numbers =
+            |of: &Self| of.mechanisms.iter().map(|(of, numbers)| (of.mechanism, *numbers)).collect::<Vec<_>>();
+        self.sum == other.sum && numbers(self) == numbers(other)
+    }
+
+    fn shortages_at(&self, recirculation_rate: BitRate) -> Vec<Shortage> {
+        let limits = self.budget.iter().flat_map(|budget| budget.limits(recirculation_rate));
+        let short = limits.filter(|limit| (limit.needed_by)(&self.sum) > limit.available);
+        short
+            .map(|limit| Shortage {
+                what: limit.what,
+                needed: (limit.needed_by)(&self.sum),
+                available: limit.available,
+                taken: self.mechanisms.iter().map(|(of, each)| (of.mechanism, (limit.needed_by)(each))).collect(),
+            })
+            .collect()
+    }
+}
+
+fn amounts(footprint: &Footprint) -> Value {
+    let name = |name: &str| name.trim_start_matches("resources: ").to_owned();
+    Value::Object(footprint.named().into_iter().map(|(of, value)| (name(of), value.into())).collect())
+}
+
+fn available(budget: &Budget) -> Value {
+    let stages = u64::from(budget.stages);
+    json!({
+        "stages of ingress": stages,
+        "stages of egress": stages,
+        "stateful ALUs": stages * u64::from(budget.stateful_alus_per_stage),
+        "SRAM (blocks of 16 KiB)": stages * u64::from(budget.register_blocks_per_stage),
+        "SRAM (bits)": stages * u64::from(budget.register_blocks_per_stage) * Budget::BLOCK_BITS,
+        "queues at a port": budget.queues_per_port,
+        "mirror sessions": budget.mirror_sessions,
+        "recirculation (bit/s)": budget.recirculation.as_bps(),
+    })
+}
+
+fn register(of: &RegisterUse) -> Value {
+    let fields: Map<String, Value> = of.fields.iter().map(|&(name, bits)| (name.into(), bits.into())).collect();
+    json!({
+        "name": of.name,
+        "half": if of.half == Half::Ingress { "ingress" } else { "egress" },
+        "stage": of.stage,
+        "cell_bits": of.cell_bits,
+        "fields": fields,
+        "cells": of.cells,
+        "arrays": of.arrays,
+        "bits": of.bits(),
+        "blocks": of.blocks(),
+        "modelled_outside": of.kept == Kept::Outside,
+    })
+}

@@ -1,0 +1,130 @@
+//! The scenario: everything that decides a run.
+
+use std::path::PathBuf;
+
+use hitless_network::failure::LinkFailure;
+use hitless_network::link::LinkImpairment;
+use hitless_network::recovery::RecoverySettings;
+use hitless_network::routing::RoutingSettings;
+use hitless_network::switch::SwitchSettings;
+use hitless_network::topology::{Topology, TopologyError, TopologySettings};
+use hitless_settings::quantity::{Optional, Text};
+use hitless_wire::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::flows::FlowGroup;
+use crate::host::HostSettings;
+use crate::kind::Entry;
+use crate::measure::MeasureSettings;
+use crate::transport::TransportSettings;
+
+/// A scenario: everything that decides a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// A short name, used for the folder of results.
+    pub name: String,
+    /// What it is about.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// What ends the run.
+    #[serde(default)]
+    pub until: Until,
+    /// When the run stops; with until = "all-flows-done" the latest moment at which it does.
+    #[serde(default, with = "Optional::<Time>", skip_serializing_if = "Option::is_none")]
+    pub duration: Option<Time>,
+    /// Every random stream of the run derives from it.
+    #[serde(default = "first_seed")]
+    #[schemars(range(max = 9223372036854775807_u64))]
+    pub seed: u64,
+    /// Flows that start before this moment run, but do not count in results.
+    #[serde(default, with = "Text::<Time>")]
+    pub warmup: Time,
+    /// How packets find their way.
+    #[serde(default)]
+    pub routing: RoutingSettings,
+    /// The fabric: hosts, switches and links.
+    pub topology: TopologySettings,
+    /// What every switch is like.
+    #[serde(default)]
+    pub switch: SwitchSettings,
+    /// What every host is like.
+    #[serde(default)]
+    pub host: HostSettings,
+    /// Transports, for flows to name. A scenario that only runs live needs none.
+    #[serde(rename = "transport", default, skip_serializing_if = "Vec::is_empty")]
+    pub transports: Vec<TransportSettings>,
+    /// Groups of flows. A scenario that only runs live needs none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<FlowGroup>,
+    /// What goes wrong with links.
+    #[serde(rename = "link", default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<LinkImpairment>,
+    /// Links that break.
+    #[serde(rename = "failure", default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<LinkFailure>,
+    /// How failures are detected and repaired; left out: not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<RecoverySettings>,
+    /// Mechanisms that switches run.
+    #[serde(rename = "mechanism", default, skip_serializing_if = "Vec::is_empty")]
+    pub mechanisms: Vec<Entry>,
+    /// What is recorded beside the flows.
+    #[serde(default)]
+    pub measure: MeasureSettings,
+    /// The folder of the scenario's file, which paths in it are relative to.
+    #[serde(skip)]
+    pub folder: PathBuf,
+}
+
+fn first_seed() -> u64 {
+    1
+}
+
+/// What ends a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Until {
+    /// The clock reaches `duration`.
+    #[default]
+    Duration,
+    /// Every flow is done.
+    AllFlowsDone,
+}
+
+impl Scenario {
+    /// Builds its topology.
+    ///
+    /// # Errors
+    /// What is wrong with it, as a sentence: in a checked scenario nothing.
+    pub fn build_topology(&self) -> Result<Topology, String> {
+        let sentence = |errors: Vec<TopologyError>| {
+            let each: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            each.join("; ")
+        };
+        self.topology.build().map_err(sentence)
+    }
+
+    /// The index of the transport called `name`.
+    pub fn transport_index(&self, name: &str) -> Option<usize> {
+        self.transports.iter().position(|transport| transport.name == name)
+    }
+
+    /// Traffic classes that something at the ports gives a weight.
+    pub(crate) fn classes_weighed(&self) -> usize {
+        let of_ports = self.switch.flow_queueing.as_ref().map_or(0, |queueing| queueing.weights().len());
+        self.mechanisms.iter().map(Entry::classes_weighed).fold(of_ports, usize::max)
+    }
+
+    /// Whether any port marks, of itself or for a mechanism.
+    pub(crate) fn marks_somewhere(&self) -> bool {
+        self.switch.marks_somewhere() || self.mechanisms.iter().any(Entry::marks)
+    }
+
+    /// The scenario as TOML with every default spelled out; [`check`](crate::check()) reads it back to an equal
+    /// scenario.
+    pub fn effective_toml(&self) -> String {
+        toml::to_string(self).unwrap_or_else(|error| unreachable!("a scenario is always valid TOML: {error}"))
+    }
+}

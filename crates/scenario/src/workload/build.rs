@@ -1,0 +1,332 @@
+//! From `[[flows]]` to generators.
+
+use std::borrow::Cow;
+
+use hitless_engine::{RandomStreams, Stream};
+use hitless_network::topology::Topology;
+use hitless_network::topology::select::select_hosts;
+use hitless_settings::{Problem, closest};
+use hitless_wire::{Bytes, Duration, HostId, Time};
+
+use crate::workload::generators::{
+    Answers, Arrivals, IncastGenerator, PairGenerator, PairSampler, Template, paired, permutation,
+};
+use crate::workload::size::Pareto;
+use crate::workload::{
+    Asking, Cdf, FlowSpec, Generator, LoadDenominator, Messages, Sequence, SizeSampler, Workload, cdf, flow_list,
+};
+use crate::{
+    Across, CdfSizes, FlowGroup, FlowPattern, FlowSizes, IncastFlows, ListedFlows, PairedFlows, PermutationFlows,
+    PoissonFlows, RequestFlows, RequestSettings, Scenario, ScheduledFlows, SequentialFlows,
+};
+
+/// All flows of `scenario`, in order of time, drawn from `streams`. `topology` is the one that the scenario's settings
+/// build.
+///
+/// # Errors
+/// What is wrong, as a sentence: in a checked scenario only a file that has changed since.
+pub fn build(scenario: &Scenario, topology: &Topology, streams: &RandomStreams) -> Result<Workload, String> {
+    let groups = (0..scenario.flows.len()).map(|index| build_group(scenario, topology, streams, index));
+    let groups: Result<Vec<Generator>, Problem> = groups.collect();
+    groups.map(Workload::merge).map_err(|problem| format!("{}: {}", problem.field, problem.rule))
+}
+
+/// The load that a group is given as a fraction of a capacity, if it is.
+pub(crate) fn load_of(group: &FlowGroup) -> Option<(f64, LoadDenominator)> {
+    match &group.pattern {
+        FlowPattern::Poisson(poisson) => Some((poisson.load?, poisson.load_of?)),
+        FlowPattern::Incast(incast) => Some((incast.load?, incast.load_of?)),
+        _ => None,
+    }
+}
+
+/// The generator of group `index`.
+pub(crate) fn build_group(
+    scenario: &Scenario,
+    topology: &Topology,
+    streams: &RandomStreams,
+    index: usize,
+) -> Result<Generator, Problem> {
+    let group = &scenario.flows[index];
+    let builder = Builder {
+        scenario,
+        topology,
+        section: format!("flows[{index}]"),
+        template: Template {
+            start: group.start,
+            stop: group.stop,
+            transport: scenario.transport_index(&group.transport).unwrap_or(0),
+            class: group.class,
+            group: index,
+        },
+        // By name, so that a group keeps its numbers when others are added or moved.
+        stream: streams.stream(&format!("flows {}", group.name)),
+        thinking: streams.stream(&format!("thinking {}", group.name)),
+    };
+    match &group.pattern {
+        FlowPattern::Poisson(poisson) => builder.poisson(poisson),
+        FlowPattern::Schedule(schedule) => builder.schedule(schedule),
+        FlowPattern::Sequence(sequence) => builder.sequence(sequence),
+        FlowPattern::Incast(incast) => builder.incast(incast),
+        FlowPattern::Long(pairs) | FlowPattern::ConstantRate(pairs) => builder.pairs(pairs),
+        FlowPattern::Requests(requests) => builder.requests(requests),
+        FlowPattern::Permutation(settings) => builder.permutation(settings),
+        FlowPattern::List(list) => builder.list(list),
+    }
+}
+
+struct Builder<'a> {
+    scenario: &'a Scenario,
+    topology: &'a Topology,
+    section: String,
+    template: Template,
+    stream: Stream,
+    /// What think times are drawn from.
+    thinking: Stream,
+}
+
+impl Builder<'_> {
+    fn problem(&self, name: &str, rule: impl Into<String>) -> Problem {
+        Problem::new(format!("{}.{name}", self.section), "", rule)
+    }
+
+    fn hosts(&self, name: &str, names: &[String]) -> Result<Vec<HostId>, Problem> {
+        let hosts = select_hosts(self.topology, names).map_err(|rule| self.problem(name, rule))?;
+        if hosts.is_empty() { Err(self.problem(name, "must name at least one host")) } else { Ok(hosts) }
+    }
+
+    fn bytes(&self, name: &str, bytes: Bytes) -> Result<u64, Problem> {
+        if bytes == Bytes::ZERO { Err(self.problem(name, "must be above zero")) } else { Ok(bytes.0) }
+    }
+
+    fn poisson(self, settings: &PoissonFlows) -> Result<Generator, Problem> {
+        let sources = self.hosts("sources", &settings.sources)?;
+        let sizes = self.sizes(&settings.sizes)?;
+        let load = self.load(settings.load, settings.load_of, &sources)?;
+        let per_second = match (load, settings.flows_per_second) {
+            (Some(bps), None) => bps / (8.0 * sizes.mean_bytes()),
+            (None, Some(per_second)) => self.positive("flows_per_second", per_second)?,
+            (Some(_), Some(_)) => return Err(self.problem("flows_per_second", "has no effect when a load is given")),
+            (None, None) => {
+                let problem = self.problem("load", "must be given, with load_of, or flows_per_second instead");
+                return Err(problem.hint("load = 0.5, load_of = \"host-links\""));
+            }
+        };
+        let pairs = self.random_pairs(sources, &settings.destinations, settings.across)?;
+        let asking = self.asking(settings.request.as_ref())?;
+        if asking.is_some() && settings.connections.is_some() {
+            return Err(self.problem("request", "opens a connection of its own: it does not go with connections"));
+        }
+        let Self { template, stream, .. } = self;
+        let arrivals = Arrivals::Poisson { per_second };
+        let flows = PairGenerator::new(template, arrivals, settings.count, pairs, sizes, stream);
+        Ok(Generator::Pairs(Box::new(flows.on_connections(settings.connections).asked(asking))))
+    }
+
+    fn asking(&self, settings: Option<&RequestSettings>) -> Result<Option<Asking>, Problem> {
+        let Some(RequestSettings { size, think }) = settings else { return Ok(None) };
+        let bytes = self.bytes("request.size", *size)?;
+        Ok(Some(Asking::new(bytes, think.mean, think.deviation, self.thinking.clone())))
+    }
+
+    fn schedule(self, settings: &ScheduledFlows) -> Result<Generator, Problem> {
+        let sources = self.hosts("sources", &settings.sources)?;
+        let sizes = self.sizes(&settings.sizes)?;
+        if settings.period == Duration::ZERO {
+            return Err(self.problem("period", "must be above zero"));
+        }
+        let pairs = self.random_pairs(sources, &settings.destinations, Across::Any)?;
+        let Self { template, stream, .. } = self;
+        let arrivals = Arrivals::Every(settings.period);
+        Ok(Generator::Pairs(Box::new(PairGenerator::new(template, arrivals, settings.count, pairs, sizes, stream))))
+    }
+
+    fn sequence(self, settings: &SequentialFlows) -> Result<Generator, Problem> {
+        let sources = self.hosts("sources", &settings.sources)?;
+        let sizes = self.sizes(&settings.sizes)?;
+        let pairs = self.random_pairs(sources, &settings.destinations, Across::Any)?;
+        let Self { template, stream, .. } = self;
+        let at_once = Arrivals::Every(Duration::ZERO);
+        let flows = PairGenerator::new(template, at_once, settings.count, pairs, sizes, stream);
+        Ok(Generator::Sequence(Box::new(Sequence::new(template, flows, settings.gap))))
+    }
+
+    fn random_pairs(
+        &self,
+        sources: Vec<HostId>,
+        destinations: &[String],
+        across: Across,
+    ) -> Result<PairSampler, Problem> {
+        let destinations = self.hosts("destinations", destinations)?;
+        PairSampler::new(self.topology, sources, destinations, across == Across::Switches)
+            .ok_or_else(|| self.problem("destinations", "some sender would find no receiver among these"))
+    }
+
+    fn positive(&self, name: &str, value: f64) -> Result<f64, Problem> {
+        if value > 0.0 { Ok(value) } else { Err(self.problem(name, "must be above zero")) }
+    }
+
+    /// The offered load in bits per second, if one is given.
+    fn load(
+        &self,
+        load: Option<f64>,
+        load_of: Option<LoadDenominator>,
+        senders: &[HostId],
+    ) -> Result<Option<f64>, Problem> {
+        match (load, load_of) {
+            (None, None) => Ok(None),
+            (Some(_), None) => {
+                let problem = self.problem("load_of", "must be given: a load is a fraction of some capacity");
+                Err(problem.hint("\"host-links\", \"leaf-spine-links\" or \"source-host-links\""))
+            }
+            (None, Some(_)) => Err(self.problem("load_of", "has no effect without load")),
+            (Some(load), Some(denominator)) => {
+                let load = self.positive("load", load)?;
+                let capacity_bps = denominator.capacity_bps(self.topology, senders);
+                if capacity_bps == 0 {
+                    return Err(self.problem("load_of", "there are no such links in this topology"));
+                }
+                Ok(Some(load * capacity_bps as f64))
+            }
+        }
+    }
+
+    fn sizes(&self, sizes: &FlowSizes) -> Result<SizeSampler, Problem> {
+        match sizes {
+            FlowSizes::Cdf(table) => self.table(table).map(SizeSampler::Cdf),
+            FlowSizes::Fixed(fixed) => self.bytes("sizes.bytes", fixed.bytes).map(SizeSampler::Fixed),
+            FlowSizes::Pareto(pareto) => Pareto::new(pareto.shape, pareto.mean.0 as f64, pareto.largest.0 as f64)
+                .map(SizeSampler::Pareto)
+                .ok_or_else(|| self.problem("sizes", "needs a shape above 1, a mean above 0, and a larger largest")),
+        }
+    }
+
+    fn table(&self, settings: &CdfSizes) -> Result<Cdf, Problem> {
+        let name = &settings.table;
+        let known = || cdf::TABLES.iter().map(|(name, _)| *name);
+        let text = match cdf::TABLES.iter().find(|(known, _)| known == name) {
+            Some((_, text)) => Cow::Borrowed(*text),
+            None => Cow::Owned(self.file("sizes.table", name, ".txt", known().collect())?),
+        };
+        let table = Cdf::parse(&text).map_err(|error| self.problem("sizes.table", error.to_string()))?;
+        match settings.largest {
+            None => Ok(table),
+            Some(largest) => table
+                .up_to(largest.0 as f64)
+                .ok_or_else(|| self.problem("sizes.largest", "is below all sizes of the table")),
+        }
+    }
+
+    /// The text of a file that the scenario names; `known` are the names that mean no file.
+    fn file(&self, field: &str, name: &str, ending: &str, known: Vec<&'static str>) -> Result<String, Problem> {
+        if !name.ends_with(ending) {
+            let hint = match closest(name, known.iter().copied()) {
+                Some(name) => format!("did you mean \"{name}\"?"),
+                None => format!("known: {}; or the path of a file that ends in \"{ending}\"", known.join(", ")),
+            };
+            return Err(self.problem(field, "nothing of this name comes with the program").hint(hint));
+        }
+        let path = self.scenario.folder.join(name);
+        std::fs::read_to_string(&path).map_err(|error| self.problem(field, format!("cannot be read: {error}")))
+    }
+
+    fn incast(self, settings: &IncastFlows) -> Result<Generator, Problem> {
+        let bytes = self.bytes("size", settings.size)?;
+        let clients = self.hosts("clients", &settings.clients)?;
+        let servers = self.hosts("servers", &settings.servers)?;
+        let load = self.load(settings.load, settings.load_of, &servers)?;
+        let query_bits = 8.0 * bytes as f64 * f64::from(settings.fan_in);
+        let arrivals = match (load, settings.queries_per_second, settings.period) {
+            (Some(bps), None, None) => Arrivals::Poisson { per_second: bps / query_bits },
+            (None, Some(rate), None) => Arrivals::Poisson { per_second: self.positive("queries_per_second", rate)? },
+            (None, None, Some(period)) if period > Duration::ZERO => Arrivals::Every(period),
+            (None, None, Some(_)) => return Err(self.problem("period", "must be above zero")),
+            _ => {
+                let rule = "give exactly one of period, queries_per_second, and load with load_of";
+                return Err(Problem::new(self.section, "", rule));
+            }
+        };
+        let answers = Answers { fan_in: settings.fan_in, bytes, servers_repeat: settings.servers_repeat };
+        let asking = self.asking(settings.request.as_ref())?;
+        let section = self.section;
+        IncastGenerator::new(self.template, (arrivals, settings.count), clients, servers, answers, self.stream)
+            .map(|generator| Generator::Incast(Box::new(generator.asked(asking))))
+            .ok_or_else(|| {
+                let rule = "is more than there are servers beside the client";
+                let hint = "servers_repeat = true lets a server give several answers";
+                Problem::new(format!("{section}.fan_in"), "", rule).hint(hint)
+            })
+    }
+
+    fn pair_hosts(
+        &self,
+        sources: &[String],
+        destinations: &[String],
+        spacing: Duration,
+    ) -> Result<Vec<(HostId, HostId, Time)>, Problem> {
+        let sources = self.hosts("sources", sources)?;
+        let destinations = self.hosts("destinations", destinations)?;
+        let pairs = paired(&self.template, &sources, &destinations, spacing);
+        match pairs.iter().find(|(from, to, _)| from == to) {
+            Some((host, _, _)) => {
+                let name = &self.topology.host(*host).name;
+                Err(self.problem("destinations", format!("{name} would send to itself")))
+            }
+            None => Ok(pairs),
+        }
+    }
+
+    fn pairs(self, settings: &PairedFlows) -> Result<Generator, Problem> {
+        let pairs = self.pair_hosts(&settings.sources, &settings.destinations, settings.spacing)?;
+        let flows = pairs.into_iter().map(|(from, to, start)| self.template.unlimited(from, to, start));
+        Ok(self.listed(flows.collect()))
+    }
+
+    /// Flows that would start when the group has ended are left out, as in every group.
+    fn listed(&self, mut flows: Vec<FlowSpec>) -> Generator {
+        flows.retain(|flow| !self.template.is_over(flow.start));
+        Generator::listed(flows)
+    }
+
+    fn requests(self, settings: &RequestFlows) -> Result<Generator, Problem> {
+        let bytes = self.bytes("size", settings.size)?;
+        let messages = Messages { count: settings.count, gap: settings.gap };
+        let pairs = self.pair_hosts(&settings.sources, &settings.destinations, settings.spacing)?;
+        let flow = |(from, to, start)| FlowSpec {
+            messages,
+            stop: self.template.stop,
+            ..self.template.sized(from, to, bytes, start)
+        };
+        Ok(self.listed(pairs.into_iter().map(flow).collect()))
+    }
+
+    fn permutation(mut self, settings: &PermutationFlows) -> Result<Generator, Problem> {
+        let hosts = self.hosts("hosts", &settings.hosts)?;
+        let bytes = self.bytes("size", settings.size)?;
+        let mut sorted = hosts.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        if sorted.len() < 2 || sorted.len() < hosts.len() {
+            return Err(self.problem("hosts", "must be at least two hosts, none named twice"));
+        }
+        let flows = permutation(&self.template, &hosts, bytes, settings.spread, &mut self.stream);
+        Ok(self.listed(flows))
+    }
+
+    fn list(self, settings: &ListedFlows) -> Result<Generator, Problem> {
+        let known = flow_list::LISTS.iter().map(|(name, _)| *name).collect();
+        let packet_bytes = self.bytes("packet_bytes", settings.packet_bytes)?;
+        let text = match flow_list::named(&settings.file) {
+            Some(text) => Cow::Borrowed(text),
+            None => Cow::Owned(self.file("file", &settings.file, ".flows", known)?),
+        };
+        let list = flow_list::parse(&text, self.topology.hosts.len());
+        let list = list.map_err(|error| self.problem("file", error.to_string()))?;
+        let flow = |line: flow_list::ListedFlow| {
+            let bytes = line.packets.saturating_mul(packet_bytes);
+            let start = self.template.after(Duration::from_ps(line.start.as_ps()));
+            self.template.sized(line.source, line.destination, bytes, start)
+        };
+        Ok(self.listed(list.into_iter().map(flow).collect()))
+    }
+}

@@ -1,0 +1,210 @@
+//! Generators: iterators over flows in order of time.
+
+mod incast;
+mod pairs;
+mod sequence;
+
+use std::iter::Peekable;
+
+use hitless_engine::Stream;
+use hitless_engine::draws::{below, exponential, unit};
+use hitless_wire::{Duration, HostId, Time};
+
+use super::{FlowSize, FlowSpec, Messages};
+
+pub use incast::{Answers, IncastGenerator};
+pub use pairs::{PairGenerator, PairSampler};
+pub use sequence::Sequence;
+
+/// What all flows of a group have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Template {
+    /// When the group starts.
+    pub start: Time,
+    /// When it ends, if it does.
+    pub stop: Option<Time>,
+    /// Index into the scenario's transports.
+    pub transport: usize,
+    /// Traffic class.
+    pub class: u8,
+    /// Index of the group.
+    pub group: usize,
+}
+
+impl Template {
+    /// A flow of one message of `bytes`. It runs to its end even when the group ends before it.
+    pub fn sized(&self, source: HostId, destination: HostId, bytes: u64, start: Time) -> FlowSpec {
+        FlowSpec {
+            source,
+            destination,
+            size: FlowSize::Bytes(bytes),
+            start,
+            stop: None,
+            transport: self.transport,
+            messages: Messages::ONE,
+            class: self.class,
+            group: self.group,
+            connection: None,
+            query: None,
+            request: None,
+        }
+    }
+
+    /// A flow that sends as much as it can until the group ends.
+    pub fn unlimited(&self, source: HostId, destination: HostId, start: Time) -> FlowSpec {
+        FlowSpec { size: FlowSize::Unlimited, stop: self.stop, ..self.sized(source, destination, 0, start) }
+    }
+
+    /// `delay` after the group's start; beyond the range of time, the end of it.
+    pub fn after(&self, delay: Duration) -> Time {
+        Time(self.start.as_ps().saturating_add(delay.as_ps()))
+    }
+
+    /// Whether the group has ended by `time`.
+    pub fn is_over(&self, time: Time) -> bool {
+        self.stop.is_some_and(|stop| time >= stop)
+    }
+}
+
+/// When things happen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Arrivals {
+    /// At random, `per_second` on average (Poisson). The first comes after a random time too.
+    Poisson {
+        /// Mean number in a second.
+        per_second: f64,
+    },
+    /// Regularly, the first at once.
+    Every(Duration),
+}
+
+impl Arrivals {
+    /// The moment after `previous`; `None` for the first, counted from `start`.
+    fn next(self, stream: &mut Stream, start: Time, previous: Option<Time>) -> Time {
+        match (self, previous) {
+            (Arrivals::Poisson { per_second }, _) => {
+                let gap = Duration::from_seconds_f64(exponential(stream) / per_second);
+                Time(previous.unwrap_or(start).as_ps().saturating_add(gap.as_ps()))
+            }
+            (Arrivals::Every(_), None) => start,
+            (Arrivals::Every(period), Some(previous)) => Time(previous.as_ps().saturating_add(period.as_ps())),
+        }
+    }
+}
+
+/// The flows of one group, in order of time.
+#[derive(Clone, Debug)]
+pub enum Generator {
+    /// Flows between random hosts.
+    Pairs(Box<PairGenerator>),
+    /// Incast queries.
+    Incast(Box<IncastGenerator>),
+    /// Flows known in advance.
+    Listed(std::vec::IntoIter<FlowSpec>),
+    /// Flows whose time nobody knows in advance: as an iterator it is empty.
+    Sequence(Box<Sequence>),
+}
+
+impl Generator {
+    /// Flows known in advance; they are put in order of time.
+    pub fn listed(mut flows: Vec<FlowSpec>) -> Self {
+        flows.sort_by_key(|flow| flow.start);
+        Generator::Listed(flows.into_iter())
+    }
+
+    /// Whether it never ends by itself.
+    pub fn is_endless(&self) -> bool {
+        match self {
+            Generator::Pairs(pairs) => pairs.is_endless(),
+            Generator::Incast(incast) => incast.is_endless(),
+            Generator::Listed(_) => false,
+            Generator::Sequence(sequence) => sequence.is_endless(),
+        }
+    }
+}
+
+impl Iterator for Generator {
+    type Item = FlowSpec;
+
+    fn next(&mut self) -> Option<FlowSpec> {
+        match self {
+            Generator::Pairs(pairs) => pairs.next(),
+            Generator::Incast(incast) => incast.next(),
+            Generator::Listed(flows) => flows.next(),
+            Generator::Sequence(_) => None,
+        }
+    }
+}
+
+/// All flows of a run whose time is known, in order of time; at the same moment, in order of group.
+#[derive(Clone, Debug)]
+pub struct Workload {
+    groups: Vec<Peekable<Generator>>,
+    sequences: Vec<Sequence>,
+}
+
+impl Workload {
+    /// The flows of all `groups`.
+    pub fn merge(groups: Vec<Generator>) -> Self {
+        let sequence = |group: &Generator| match group {
+            Generator::Sequence(sequence) => Some((**sequence).clone()),
+            _ => None,
+        };
+        let sequences = groups.iter().filter_map(sequence).collect();
+        Self { groups: groups.into_iter().map(Iterator::peekable).collect(), sequences }
+    }
+
+    /// The groups whose flows follow each other, for whoever knows when one is done.
+    pub fn take_sequences(&mut self) -> Vec<Sequence> {
+        std::mem::take(&mut self.sequences)
+    }
+
+    /// When the next flow starts; `None` when there is none.
+    pub fn next_start(&mut self) -> Option<Time> {
+        self.groups.iter_mut().filter_map(|group| group.peek()).map(|flow| flow.start).min()
+    }
+}
+
+impl Iterator for Workload {
+    type Item = FlowSpec;
+
+    fn next(&mut self) -> Option<FlowSpec> {
+        // Groups are few: a scan is faster than a heap, and the first of several at one moment wins.
+        let starts = self.groups.iter_mut().enumerate().filter_map(|(index, group)| Some((group.peek()?.start, index)));
+        let (_, index) = starts.min()?;
+        self.groups[index].next()
+    }
+}
+
+/// Pairs hosts in order; the shorter list is repeated. Pair n starts n times `spacing` after the group.
+pub fn paired(
+    template: &Template,
+    sources: &[HostId],
+    destinations: &[HostId],
+    spacing: Duration,
+) -> Vec<(HostId, HostId, Time)> {
+    let count = sources.len().max(destinations.len());
+    let pairs = sources.iter().cycle().zip(destinations.iter().cycle()).take(count);
+    let nth = |number: usize| Duration::from_ps(spacing.as_ps().saturating_mul(number as u64));
+    pairs.enumerate().map(|(number, (&from, &to))| (from, to, template.after(nth(number)))).collect()
+}
+
+/// A random cyclic permutation of `hosts` (Sattolo's algorithm): nobody sends to itself. Each flow starts at random
+/// within `spread`.
+pub fn permutation(
+    template: &Template,
+    hosts: &[HostId],
+    bytes: u64,
+    spread: Duration,
+    stream: &mut Stream,
+) -> Vec<FlowSpec> {
+    let mut targets = hosts.to_vec();
+    for last in (1..targets.len()).rev() {
+        targets.swap(last, below(stream, last));
+    }
+    let pairs = hosts.iter().zip(targets);
+    pairs.map(|(&from, to)| template.sized(from, to, bytes, template.after(spread.scaled(unit(stream))))).collect()
+}
+
+#[cfg(test)]
+mod tests;

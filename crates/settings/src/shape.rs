@@ -1,0 +1,141 @@
+//! Reads the schema: what a table may hold, given the value of its tag; kinds, bounds and names of values.
+
+use serde_json::Value;
+
+/// The example of a text that may be anything.
+pub(crate) const ANY_TEXT: &str = "\"...\"";
+
+/// What a table may and must hold.
+#[derive(Default)]
+pub(crate) struct Shape<'a> {
+    pub properties: Vec<(&'a str, &'a Value)>,
+    pub required: Vec<&'a str>,
+    /// Tags whose value decides on more fields and is missing or unknown, each with its legal values.
+    pub undecided: Vec<(&'a str, Vec<&'a str>)>,
+}
+
+impl<'a> Shape<'a> {
+    /// The shape of a table with `schema`; `chosen` gives the text that the table has for a tag.
+    pub(crate) fn of(root: &'a Value, schema: &'a Value, chosen: &dyn Fn(&str) -> Option<String>) -> Self {
+        let mut shape = Self::default();
+        shape.gather(root, schema, chosen);
+        shape
+    }
+
+    /// The schema of the property `name`.
+    pub(crate) fn property(&self, name: &str) -> Option<&'a Value> {
+        self.properties.iter().find(|(known, _)| *known == name).map(|(_, schema)| *schema)
+    }
+
+    fn gather(&mut self, root: &'a Value, schema: &'a Value, chosen: &dyn Fn(&str) -> Option<String>) {
+        let schema = resolve(root, schema);
+        let properties = schema.get("properties").and_then(Value::as_object);
+        self.properties.extend(properties.into_iter().flatten().map(|(name, schema)| (name.as_str(), schema)));
+        self.required.extend(texts(schema.get("required")));
+        let Some((tag, variants)) = tagged_variants(schema) else { return };
+        let given = chosen(tag);
+        match variants.iter().find(|(name, _)| Some(*name) == given.as_deref()) {
+            Some((_, variant)) => self.gather(root, variant, chosen),
+            None => {
+                let names: Vec<&str> = variants.iter().map(|(name, _)| *name).collect();
+                self.properties.push((tag, &Value::Bool(true)));
+                if given.is_none() {
+                    self.properties.retain(|(name, _)| *name != tag);
+                    self.properties.extend(tag_property(variants[0].1, tag));
+                    self.required.push(tag);
+                }
+                self.undecided.push((tag, names));
+            }
+        }
+    }
+}
+
+fn texts(list: Option<&Value>) -> impl Iterator<Item = &str> {
+    list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+}
+
+fn tag_property<'a>(variant: &'a Value, tag: &str) -> Option<(&'a str, &'a Value)> {
+    let (name, schema) = variant.get("properties")?.as_object()?.get_key_value(tag)?;
+    Some((name, schema))
+}
+
+/// The tag of an internally tagged enum, and its variants by the tag's value.
+pub(crate) fn tagged_variants(schema: &Value) -> Option<(&str, Vec<(&str, &Value)>)> {
+    let variants = schema.get("oneOf")?.as_array()?;
+    let properties = variants.first()?.get("properties")?.as_object()?;
+    let tag = properties.iter().find(|(_, schema)| schema.get("const").is_some())?.0.as_str();
+    let named = variants.iter().filter_map(|variant| {
+        let name = variant.get("properties")?.get(tag)?.get("const")?.as_str()?;
+        Some((name, variant))
+    });
+    Some((tag, named.collect()))
+}
+
+/// Follows references.
+pub(crate) fn resolve<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
+    let mut schema = schema;
+    while let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+        let Some(target) = root.pointer(reference.trim_start_matches('#')) else { break };
+        schema = target;
+    }
+    schema
+}
+
+/// The JSON type of a value; enumerations of names are strings, tagged enums are objects.
+pub(crate) fn kind_of(schema: &Value) -> &str {
+    match schema.get("type").and_then(Value::as_str) {
+        Some(kind) => kind,
+        None if tagged_variants(schema).is_some() => "object",
+        None if !names(schema).is_empty() => "string",
+        None => "",
+    }
+}
+
+/// The legal values of an enumeration; empty when it is none.
+pub(crate) fn names(schema: &Value) -> Vec<&str> {
+    let listed = texts(schema.get("enum"));
+    let choices = schema.get("oneOf").and_then(Value::as_array).into_iter().flatten();
+    let constants = choices.chain([schema]).filter_map(|choice| choice.get("const").and_then(Value::as_str));
+    listed.chain(constants).collect()
+}
+
+/// Least and largest legal number.
+pub(crate) fn bounds(schema: &Value) -> (f64, f64) {
+    let bound = |name: &str| schema.get(name).and_then(Value::as_f64);
+    // TOML's integers have 64 bits with a sign; what is beyond cannot be written.
+    let by_format = match schema.get("format").and_then(Value::as_str) {
+        Some("uint64") => i64::MAX as f64,
+        Some("uint32") => u32::MAX.into(),
+        _ => f64::INFINITY,
+    };
+    (bound("minimum").unwrap_or(f64::NEG_INFINITY), bound("maximum").unwrap_or(by_format))
+}
+
+/// An example of a value, as TOML, where one can be given.
+pub(crate) fn example(root: &Value, schema: &Value) -> Option<String> {
+    if let Some(example) = schema.get("examples").and_then(|examples| examples.get(0)) {
+        return Some(example.to_string());
+    }
+    if let Some(name) = names(schema).first() {
+        return Some(format!("\"{name}\""));
+    }
+    match kind_of(schema) {
+        "object" => tag_example(schema).or_else(|| table_example(root, schema)),
+        "string" => Some(ANY_TEXT.into()),
+        "integer" | "number" => Some(schema.get("minimum").unwrap_or(&Value::from(1)).to_string()),
+        _ => None,
+    }
+}
+
+/// The names that a tagged enum's tag may have, as a sentence.
+pub(crate) fn tag_example(schema: &Value) -> Option<String> {
+    let (tag, variants) = tagged_variants(schema)?;
+    Some(format!("{{ {tag} = \"{}\", ... }}", variants.first()?.0))
+}
+
+fn table_example(root: &Value, schema: &Value) -> Option<String> {
+    let shape = Shape::of(root, schema, &|_| None);
+    let part = |name: &&str| Some(format!("{name} = {}", example(root, resolve(root, shape.property(name)?))?));
+    let parts: Option<Vec<String>> = shape.required.iter().map(part).collect();
+    Some(format!("{{ {} }}", parts?.join(", ")))
+}

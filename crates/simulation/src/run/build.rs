@@ -1,0 +1,183 @@
+//! From a checked scenario to hosts, switches and links ready to run.
+
+use hitless_engine::{EventQueue, OrderKey, PacketStore, RandomStreams, TraceHash};
+use hitless_hosts::{HostConfig, Hosts, NetworkCardConfig, QueueCapacity};
+use hitless_network::link::LossChange;
+use hitless_network::routing::{PathChoice, PathRule, Routing};
+use hitless_network::switch::hardware::architecture;
+use hitless_network::topology::select::select_links;
+use hitless_network::topology::{DirectedLink, Node, Topology};
+use hitless_scenario::plan::{self, Plan, PlannedCommand};
+use hitless_scenario::{HostSettings, Scenario, StackSettings, switches, workload};
+use hitless_settings::quantity::QueueLength;
+use hitless_switch::Switch;
+use hitless_wire::{Duration, Time};
+use rand::Rng;
+
+use super::closed_loops::ClosedLoops;
+use super::control_plane::{Change, ControlPlane, loss_stream_name};
+use super::drops::DropLedger;
+use super::edge::Edge;
+use super::event::{Sequences, SimulationEvent, kind};
+use super::event_loop::Run;
+use super::flow_starts::FlowStarts;
+use super::network::Network;
+use super::records::{Records, Services};
+use super::recovery::Recovery;
+use super::sampling::Samplers;
+use super::shared::{Shared, SwitchLinks};
+use super::transports;
+use crate::link::Link;
+
+/// A run of `scenario` up to `edge`. Of a fabric of which only some switches are here, by number, the others do
+/// nothing.
+///
+/// # Errors
+/// A sentence, for what can only be found out here: a file of flows that cannot be read.
+pub fn build<E: Edge>(scenario: Scenario, is_here: Option<&[bool]>, edge: E) -> Result<Run<E>, String> {
+    let topology = scenario.build_topology()?;
+    let streams = RandomStreams::new(scenario.seed);
+    let mut changes = Vec::new();
+    let mut shared = shared(&scenario, &topology, edge);
+    let mut workload = workload::build(&scenario, &topology, &streams)?;
+    let closed_loops = ClosedLoops::new(workload.take_sequences());
+    shared.records.sequence_of_group = closed_loops.by_group(scenario.flows.len());
+    impair(&scenario, &topology, &streams, &mut shared.links, &mut changes)?;
+    let recovery = Recovery::new(&scenario, &topology, &mut shared.routing, &streams)?;
+    let mut plan = plan::plan(&scenario, &topology)?;
+    if plan.asks_for_returns {
+        shared.routing.learn_returns(&topology);
+    }
+    if let Some(is_here) = is_here {
+        plan.keep(is_here);
+    }
+    let commands = plan.commands.iter().map(|&PlannedCommand { at, switch, mechanism, number }| {
+        (at, Change::Command { switch: switch.0, mechanism, command: number })
+    });
+    changes.extend(commands);
+    let mut hosts = hosts(&scenario, &topology, streams);
+    let overhead_bytes = topology.links[0].settings.overhead_bytes;
+    let add = |settings| hosts.add_transport(transports::config(settings, &scenario.host, overhead_bytes));
+    let transports = scenario.transports.iter().map(add).collect();
+    let switches = switches_of(plan, &scenario, &topology, &streams);
+    Ok(Run {
+        samplers: Samplers::new(&scenario, &topology)?,
+        flow_starts: FlowStarts::new(transports, Box::new(workload), closed_loops),
+        control_plane: ControlPlane::new(streams, changes, recovery),
+        network: Network { topology, shared, hosts, switches },
+        scenario,
+        events: 0,
+        now: Time::ZERO,
+    })
+}
+
+fn hosts(scenario: &Scenario, topology: &Topology, streams: RandomStreams) -> Hosts {
+    let mut hosts = Hosts::new(streams);
+    for host in topology.host_ids() {
+        let config = host_config(&scenario.host, topology, host.0, &streams);
+        hosts.add_host(&config, streams.stream(&format!("host {} stack", host.0)));
+    }
+    hosts
+}
+
+fn switches_of(plan: Plan, scenario: &Scenario, topology: &Topology, streams: &RandomStreams) -> Vec<Switch> {
+    let Plan { mechanisms, recirculation_limits, .. } = plan;
+    let of_switch = topology.switch_ids().zip(mechanisms).zip(&recirculation_limits);
+    let switches = of_switch
+        .map(|((id, mechanisms), limits)| switches::switch(scenario, topology, id, streams, limits, mechanisms));
+    switches.collect()
+}
+
+fn shared<E>(scenario: &Scenario, topology: &Topology, edge: E) -> Shared<E> {
+    let hosts_count = topology.hosts.len() as u32;
+    let phy_latency = architecture(&scenario.switch).phy_latency;
+    let directed = || (0..2 * topology.links.len()).map(DirectedLink::from_index);
+    let receiver = |link| match topology.ends(link).1.node {
+        Node::Host(host) => host.0,
+        Node::Switch(switch) => hosts_count + switch.0,
+    };
+    let mut queue = EventQueue::default();
+    let links = directed().map(|link| {
+        let index = link.index() as u32;
+        let order = OrderKey::new(kind::ARRIVAL, receiver(link), u64::from(index));
+        let source = queue.add_source(order, SimulationEvent::LinkArrival { link: index });
+        Link::new(topology.ends(link).1, topology.link(link.link).settings.delay + phy_latency, source)
+    });
+    let links = links.collect();
+    let choice = match scenario.routing.choice {
+        // Two choices are the switch's own; what it has no say in goes by the hash.
+        PathRule::FlowHash | PathRule::TwoChoices => PathChoice::FlowHash,
+        PathRule::BySum => PathChoice::BySum,
+    };
+    Shared {
+        queue,
+        packets: PacketStore::default(),
+        links,
+        routing: Routing::new(topology, choice),
+        trace: TraceHash::default(),
+        sequences: Sequences::new(topology.hosts.len() + topology.switches.len()),
+        host_links: topology.hosts.iter().map(|host| host.port.link.index() as u32).collect(),
+        switch_links: SwitchLinks::new(topology),
+        hosts_count,
+        control_packets: 0,
+        records: Records::default(),
+        services: Services::new(&scenario.flows),
+        drops: DropLedger::new(topology.switches.len(), scenario.flows.len()),
+        order: scenario.measure.order.then(Default::default),
+        edge,
+    }
+}
+
+fn impair(
+    scenario: &Scenario,
+    topology: &Topology,
+    streams: &RandomStreams,
+    links: &mut [Link],
+    changes: &mut Vec<(Time, Change)>,
+) -> Result<(), String> {
+    for impairment in &scenario.links {
+        for link in select_links(topology, &impairment.name)? {
+            let line_rate = topology.link(link.link).settings.rate;
+            links[link.index()].set_loss(&impairment.loss, line_rate, || streams.stream(&loss_stream_name(link)));
+            let change = |change: &LossChange| (change.at, Change::Loss { link, model: change.loss.clone() });
+            let losses = impairment.changes.iter().map(change);
+            changes.extend(losses);
+            let states =
+                impairment.schedule.iter().map(|change| (change.at, Change::State { link, state: change.state }));
+            changes.extend(states);
+        }
+    }
+    Ok(())
+}
+
+/// The network card of a host.
+pub fn network_card(settings: &HostSettings, topology: &Topology, host: u32) -> NetworkCardConfig {
+    let link = topology.link(topology.hosts[host as usize].port.link.link).settings;
+    let capacity = match settings.nic_queue {
+        QueueLength::Packets(packets) => QueueCapacity::Packets(packets as u32),
+        QueueLength::Bytes(bytes) => QueueCapacity::Bytes(bytes),
+    };
+    NetworkCardConfig { wire_overhead_bytes: link.overhead_bytes, capacity, ..NetworkCardConfig::at_rate(link.rate) }
+}
+
+fn host_config(settings: &HostSettings, topology: &Topology, host: u32, streams: &RandomStreams) -> HostConfig {
+    let network_card = network_card(settings, topology, host);
+    HostConfig {
+        kernel_stack: StackSettings::from(settings.kernel).into(),
+        gro: settings.kernel.gro.map(Into::into),
+        network_card_stack: settings.network_card.into(),
+        tcp_small_queues: settings.tcp_small_queues,
+        timer_phase: timer_phase(settings, streams, host),
+        time_to_live: settings.time_to_live,
+        ordering_timeout: settings.ordering.map(|ordering| ordering.timeout),
+        ..HostConfig::with_network_card(network_card)
+    }
+}
+
+/// Where the ticks of a host's timer fall: hosts do not boot together.
+fn timer_phase(settings: &HostSettings, streams: &RandomStreams, host: u32) -> Duration {
+    match settings.timer_tick.as_ps() {
+        0 => Duration::ZERO,
+        tick_ps => Duration::from_ps(streams.stream(&format!("host {host} timer")).next_u64() % tick_ps),
+    }
+}

@@ -1,0 +1,117 @@
+//! The control plane: what changes during a run by schedule (faults, commands), and what is done about failures.
+
+use hitless_engine::RandomStreams;
+use hitless_network::link::LinkState;
+use hitless_network::loss::LossModel;
+use hitless_network::topology::{DirectedLink, LinkId};
+use hitless_wire::Time;
+
+use super::edge::Edge;
+use super::event::{RecoveryEvent, SimulationEvent, kind};
+use super::network::Network;
+use super::recovery::Recovery;
+
+/// One change.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// From now on frames of this link are corrupted so.
+    Loss {
+        /// The link.
+        link: DirectedLink,
+        /// Which frames are.
+        model: LossModel,
+    },
+    /// A link goes down or comes up, in one direction, and its ends do not find out.
+    State {
+        /// The link.
+        link: DirectedLink,
+        /// What it is from now on.
+        state: LinkState,
+    },
+    /// Somebody cuts a link both ways, and its ends find out.
+    Cut {
+        /// The link.
+        link: LinkId,
+    },
+    /// Somebody mends it.
+    Mend {
+        /// The link.
+        link: LinkId,
+    },
+    /// A command for a mechanism of a switch.
+    Command {
+        /// The switch.
+        switch: u32,
+        /// Which of its mechanisms.
+        mechanism: usize,
+        /// The number by which the mechanism knows the command.
+        command: u32,
+    },
+}
+
+/// The name of the stream that decides which frames of a link are corrupted.
+pub(super) fn loss_stream_name(link: DirectedLink) -> String {
+    format!("link {} loss", link.index())
+}
+
+/// The schedule of changes, and the recovery from failures.
+pub(super) struct ControlPlane {
+    streams: RandomStreams,
+    /// In the order of their times.
+    changes: Vec<(Time, Change)>,
+    next: usize,
+    pub recovery: Recovery,
+}
+
+impl ControlPlane {
+    /// With these changes to come, in any order.
+    pub fn new(streams: RandomStreams, mut changes: Vec<(Time, Change)>, recovery: Recovery) -> Self {
+        changes.sort_by_key(|&(at, _)| at);
+        Self { streams, changes, next: 0, recovery }
+    }
+
+    pub fn start<E: Edge>(&mut self, network: &mut Network<E>) {
+        self.schedule_next(network);
+        self.recovery.start(network);
+    }
+
+    /// Nothing changes by schedule any more, and no link fails.
+    pub fn stop(&mut self) {
+        self.next = self.changes.len();
+        self.recovery.stop();
+    }
+
+    fn schedule_next<E: Edge>(&self, network: &mut Network<E>) {
+        let Some(&(at, _)) = self.changes.get(self.next) else { return };
+        network.shared.schedule(at, kind::CHANGE, 0, SimulationEvent::Change);
+    }
+
+    /// Makes the changes that are due.
+    pub fn apply_due<E: Edge>(&mut self, now: Time, network: &mut Network<E>) {
+        while let Some((at, change)) = self.changes.get(self.next).filter(|(at, _)| *at <= now) {
+            debug_assert!(*at == now, "a change of {} ps was passed over", at.as_ps());
+            let change = change.clone();
+            self.next += 1;
+            self.apply(now, change, network);
+        }
+        self.schedule_next(network);
+    }
+
+    pub fn apply<E: Edge>(&mut self, now: Time, change: Change, network: &mut Network<E>) {
+        match change {
+            Change::Loss { link, model } => {
+                let line_rate = network.topology.link(link.link).settings.rate;
+                let stream = || self.streams.stream(&loss_stream_name(link));
+                network.shared.links[link.index()].set_loss(&model, line_rate, stream);
+            }
+            Change::State { link, state } => network.set_link_state(now, link, state),
+            Change::Cut { link } => self.recovery.cut(now, link, network),
+            Change::Mend { link } => self.recovery.mend(now, link, network),
+            Change::Command { switch, mechanism, command } => network.command(now, switch, mechanism, command),
+        }
+    }
+
+    pub fn recover<E: Edge>(&mut self, now: Time, event: RecoveryEvent, network: &mut Network<E>) {
+        self.recovery.handle(now, event, network);
+    }
+}

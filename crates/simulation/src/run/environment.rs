@@ -1,0 +1,186 @@
+//! The run as the environment of switches and hosts.
+
+use hitless_engine::{PacketHandle, PacketStore};
+use hitless_hosts::{FlowRecord, HostDrop, HostEnvironment, HostEvent, Hosts, MessageRecord};
+use hitless_network::routing::Routing;
+use hitless_network::topology::{Node, SwitchId};
+use hitless_switch::{DropReason, Environment, Half, SwitchEvent, Tables, Verdict};
+use hitless_wire::{HostId, OrderedSet, Packet, PortId, ServiceKey, Time, Transport};
+
+use super::edge::Edge;
+use super::event::{SimulationEvent, kind};
+use super::records::Services;
+use super::shared::Shared;
+
+/// The environment of one switch.
+pub(super) struct SwitchEnvironment<'a, E> {
+    pub shared: &'a mut Shared<E>,
+    pub hosts: &'a mut Hosts,
+    pub switch: u32,
+}
+
+/// What mechanisms of one switch look things up in.
+pub(super) struct SwitchTables<'a, E> {
+    routing: &'a Routing,
+    services: &'a Services,
+    edge: &'a E,
+    switch: u32,
+}
+
+impl<E: Edge> Tables for SwitchTables<'_, E> {
+    fn service_key(&self, packet: &Packet) -> ServiceKey {
+        self.edge.service_key(packet).unwrap_or_else(|| self.services.of(packet.flow))
+    }
+
+    fn returns(&self, packet: &Packet, port: PortId) -> bool {
+        !self.edge.is_for_everyone(packet) && self.routing.returns(SwitchId(self.switch), port, packet.destination)
+    }
+}
+
+impl<E: Edge> Environment for SwitchEnvironment<'_, E> {
+    type Tables<'t>
+        = SwitchTables<'t, E>
+    where
+        Self: 't;
+
+    #[inline(always)]
+    fn parts(&mut self) -> (&mut PacketStore, Self::Tables<'_>) {
+        let Shared { packets, routing, services, edge, .. } = &mut *self.shared;
+        (packets, SwitchTables { routing, services, edge, switch: self.switch })
+    }
+
+    #[inline(always)]
+    fn packets(&mut self) -> &mut PacketStore {
+        &mut self.shared.packets
+    }
+
+    #[inline(always)]
+    fn route(&mut self, packet: PacketHandle) -> Option<PortId> {
+        self.shared.resolve(self.switch, packet)?;
+        let packet = &self.shared.packets[packet];
+        let (routing, switch) = (&self.shared.routing, SwitchId(self.switch));
+        let port = routing.route(switch, packet.source, packet.destination, packet.flow_hash);
+        port.or_else(|| {
+            let Packet { source, destination, flow_hash, ingress_port, .. } = *packet;
+            routing.route_watched(switch, source, destination, flow_hash, ingress_port)
+        })
+    }
+
+    // Without the routes that depend on the port of arrival, which the packet does not name yet: a packet for which
+    // there is no other goes by the slow path, and is asked for by `route`.
+    #[inline(always)]
+    fn packet_and_route(&mut self, packet: PacketHandle) -> (&mut Packet, Option<PortId>) {
+        let Shared { packets, routing, edge, .. } = &mut *self.shared;
+        let packet = &mut packets[packet];
+        if edge.is_for_everyone(packet) {
+            return (packet, None);
+        }
+        let port = routing.route(SwitchId(self.switch), packet.source, packet.destination, packet.flow_hash);
+        (packet, port)
+    }
+
+    fn next_hops(&self, packet: PacketHandle) -> &[PortId] {
+        let packet = &self.shared.packets[packet];
+        if self.shared.edge.is_for_everyone(packet) {
+            return &[];
+        }
+        self.shared.routing.next_hops(SwitchId(self.switch), packet.destination)
+    }
+
+    #[inline]
+    fn schedule(&mut self, at: Time, event: SwitchEvent) {
+        self.shared.schedule_switch(at, self.switch, event);
+    }
+
+    #[inline(always)]
+    fn transmit(&mut self, port: PortId, packet: PacketHandle, last_bit_at: Time) {
+        let link = self.shared.switch_links.of(self.switch, port);
+        self.transmit_on(link, port, packet, last_bit_at);
+    }
+
+    // Lines have the numbers of the links.
+    #[inline(always)]
+    fn transmit_on(&mut self, link: u32, _port: PortId, packet: PacketHandle, last_bit_at: Time) {
+        self.shared.edge.transmitted(self.switch, packet, &self.shared.packets);
+        self.shared.put_on_link(link, packet, last_bit_at);
+    }
+
+    fn send_ordered_set(&mut self, port: PortId, set: OrderedSet, last_bit_at: Time) {
+        let number = self.shared.switch_links.of(self.switch, port);
+        let link = &self.shared.links[number as usize];
+        let Node::Switch(SwitchId(switch)) = link.to.node else { return };
+        let (at, node) = (last_bit_at + link.delay, self.shared.hosts_count + switch);
+        self.shared.schedule(at, kind::SWITCH, node, SimulationEvent::OrderedSetArrival { link: number, set });
+    }
+
+    fn created(&mut self, packet: PacketHandle) {
+        self.shared.edge.created(self.switch, packet, &self.shared.packets);
+        let descriptor = &self.shared.packets[packet];
+        if descriptor.transport == Transport::None {
+            self.shared.control_packets += 1;
+        } else {
+            self.hosts.note_copied(descriptor.flow);
+        }
+    }
+
+    #[inline(always)]
+    fn ended(&mut self, packet: PacketHandle, reason: DropReason) {
+        self.shared.edge.ended(self.switch, packet, &self.shared.packets, reason);
+        self.shared.drop_in_switch(self.switch, packet, reason, self.hosts);
+    }
+
+    #[inline(always)]
+    fn decided(&mut self, packet: PacketHandle, half: Half, verdict: Verdict) {
+        self.shared.edge.decided(self.switch, packet, &self.shared.packets, half, verdict);
+    }
+}
+
+/// The environment of the hosts.
+pub(super) struct HostsEnvironment<'a, E> {
+    pub shared: &'a mut Shared<E>,
+}
+
+impl<E: Edge> HostEnvironment for HostsEnvironment<'_, E> {
+    #[inline(always)]
+    fn packets(&mut self) -> &mut PacketStore {
+        &mut self.shared.packets
+    }
+
+    #[inline]
+    fn schedule(&mut self, at: Time, host: HostId, event: HostEvent) {
+        self.shared.schedule(at, kind::HOST, host.0, SimulationEvent::Host(event));
+    }
+
+    #[inline(always)]
+    fn transmit(&mut self, host: HostId, packet: PacketHandle, last_bit_leaves_at: Time) {
+        if let Some(order) = &mut self.shared.order {
+            order.sent(last_bit_leaves_at, &self.shared.packets[packet]);
+        }
+        let link = self.shared.host_links[host.0 as usize];
+        self.shared.put_on_link(link, packet, last_bit_leaves_at);
+    }
+
+    fn drop_packet(&mut self, _host: HostId, packet: PacketHandle, _reason: HostDrop) {
+        self.shared.packets.remove(packet);
+    }
+
+    fn message_completed(&mut self, record: &MessageRecord) {
+        self.shared.records.messages.push(*record);
+    }
+
+    fn message_unfinished(&mut self, record: &MessageRecord) {
+        self.shared.records.unfinished.push(*record);
+    }
+
+    fn flow_finished(&mut self, record: &FlowRecord) {
+        if let Some(order) = &mut self.shared.order {
+            order.ended(record.flow);
+        }
+        let records = &mut self.shared.records;
+        records.flows_ended += 1;
+        records.flows.push(*record);
+        if let Some(&Some(sequence)) = records.sequence_of_group.get(record.tag as usize) {
+            records.ended_in_loops.push((sequence, record.finished));
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! The loop: takes events in their total order and hands each to the part that it belongs to.
+
+use std::collections::BTreeMap;
+
+use hitless_engine::{Event, Progress, Turn};
+use hitless_network::topology::{DirectedLink, LinkId, SwitchId, Topology};
+use hitless_scenario::{Scenario, Until};
+use hitless_switch::{DropReason, Report};
+use hitless_wire::{Duration, Packet, PortId, Time, Transport};
+
+use super::control_plane::{Change, ControlPlane};
+use super::edge::Edge;
+use super::event::SimulationEvent;
+use super::flow_starts::FlowStarts;
+use super::network::Network;
+use super::protection::ProtectionControl;
+use super::sampling::Samplers;
+use crate::link::LinkCounters;
+
+/// What an event may have changed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// Packets on their way: no flow has ended by it.
+    Packets,
+    /// A flow, or anything else.
+    Flows,
+    /// Nothing: whoever drives the run wants it to stop here for now.
+    Pause,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// The clock reached the end of the scenario.
+    Duration,
+    /// Every flow was done.
+    AllFlowsDone,
+    /// Somebody asked for it.
+    Cancelled,
+    /// Not at all: it only stopped, and can go on.
+    Paused,
+    /// Whoever drives a live run has stopped it.
+    Stopped,
+}
+
+/// When a packet that enters a run by a link arrives at the link's end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Landing {
+    /// The link's delay after its last bit has left the sender.
+    AfterLastBit(Time),
+    /// Then: the link is real, and the packet has crossed it.
+    At(Time),
+}
+
+/// A run of a scenario, up to its edge.
+pub struct Run<E> {
+    pub(super) scenario: Scenario,
+    pub(super) network: Network<E>,
+    pub(super) control_plane: ControlPlane,
+    pub(super) flow_starts: FlowStarts,
+    pub(super) samplers: Samplers,
+    pub(super) events: u64,
+    pub(super) now: Time,
+}
+
+/// How long the network may take to empty after the last flow is done.
+const DRAIN_LIMIT: Duration = Duration::from_ms(100);
+
+impl<E: Edge> Run<E> {
+    /// The time of the last event handled.
+    pub const fn now(&self) -> Time {
+        self.now
+    }
+
+    /// What runs.
+    pub const fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// Its nodes and links.
+    pub const fn topology(&self) -> &Topology {
+        &self.network.topology
+    }
+
+    /// Where it ends.
+    pub const fn edge(&self) -> &E {
+        &self.network.shared.edge
+    }
+
+    /// Where it ends, to be changed.
+    pub const fn edge_mut(&mut self) -> &mut E {
+        &mut self.network.shared.edge
+    }
+
+    /// Schedules what happens first. To be called once.
+    pub fn start(&mut self) {
+        self.network.start();
+        self.flow_starts.start(&mut self.network);
+        self.control_plane.start(&mut self.network);
+        self.samplers.start(&mut self.network);
+    }
+
+    /// Runs until the scenario, `progress` or a pause ends it.
+    pub(super) fn run_until_end(&mut self, progress: &Progress) -> (End, Time) {
+        let deadline = self.scenario.duration.unwrap_or(Time::NEVER);
+        const EVENTS_BETWEEN_LOOKS: u64 = 1 << 16;
+        loop {
+            loop {
+                let Some(event) = self.network.shared.queue.pop_turn() else {
+                    return self.end_of_events(deadline);
+                };
+                if event.time > deadline {
+                    return (End::Duration, deadline);
+                }
+                match self.handle(event) {
+                    Reach::Packets => {}
+                    Reach::Flows => {
+                        self.flow_starts.follow_ended(self.now, &mut self.network);
+                        if self.is_done() {
+                            return (End::AllFlowsDone, self.now);
+                        }
+                    }
+                    Reach::Pause => return (End::Paused, self.now),
+                }
+                if self.events.is_multiple_of(EVENTS_BETWEEN_LOOKS) {
+                    break;
+                }
+            }
+            debug_assert_eq!(self.network.imbalance(), None, "at {} ps", self.now.as_ps());
+            progress.tell(self.done_ppm(deadline));
+            if progress.is_cancelled() {
+                return (End::Cancelled, self.now);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn handle(&mut self, event: Event<Turn<SimulationEvent>>) -> Reach {
+        debug_assert!(event.time >= self.now, "time runs backwards");
+        self.now = event.time;
+        // Looking does not count: what is measured must not change the trace.
+        if !matches!(event.payload, Turn::Other(SimulationEvent::Sample { .. } | SimulationEvent::Pause)) {
+            self.network.shared.trace.record(event.time.as_ps(), event.order.as_u64());
+            self.events += 1;
+        }
+        // The sources are the links, in their order.
+        match event.payload {
+            Turn::Source(link) => self.arrive(event.time, link.index() as u32),
+            Turn::Other(event_of_node) => self.dispatch(event.time, event_of_node),
+        }
+    }
+
+    /// Nothing is left to happen: a run until a time goes on in silence.
+    fn end_of_events(&self, deadline: Time) -> (End, Time) {
+        match self.scenario.until {
+            Until::Duration if deadline != Time::NEVER => (End::Duration, deadline),
+            _ => (End::AllFlowsDone, self.now),
+        }
+    }
+
+    /// Lets what is still under way arrive, so that every queue comes back to empty.
+    pub(super) fn drain(&mut self, ended_at: Time) {
+        self.control_plane.stop();
+        while let Some(event) = self.network.shared.queue.pop() {
+            if event.time > ended_at + DRAIN_LIMIT {
+                break;
+            }
+            if !matches!(event.payload, SimulationEvent::Sample { .. }) {
+                self.dispatch(event.time, event.payload);
+            }
+        }
+    }
+
+    fn is_done(&mut self) -> bool {
+        debug_assert!(self.network.shared.records.flows_ended <= self.flow_starts.specs().len() as u64);
+        self.scenario.until == Until::AllFlowsDone
+            && self.network.shared.records.flows_ended == self.flow_starts.specs().len() as u64
+            && self.flow_starts.are_over()
+    }
+
+    fn done_ppm(&self, deadline: Time) -> u64 {
+        let by_time = self.now.as_seconds() / deadline.as_seconds();
+        let fraction = match self.scenario.until {
+            Until::Duration => by_time,
+            // Of the messages that are known of; their flows may be a few long connections.
+            Until::AllFlowsDone => {
+                let expected = self.flow_starts.messages_expected();
+                let done = self.network.shared.records.messages.len() as f64 / expected.max(1) as f64;
+                done.max(by_time)
+            }
+        };
+        (fraction * 1e6) as u64
+    }
+
+    #[inline(never)]
+    fn dispatch(&mut self, now: Time, event: SimulationEvent) -> Reach {
+        let Self { scenario, network, control_plane, flow_starts, samplers, .. } = self;
+        match event {
+            SimulationEvent::LinkArrival { link } => return self.arrive(now, link),
+            SimulationEvent::OrderedSetArrival { link, set } => {
+                network.arrive_ordered_set(now, link, set);
+                return Reach::Packets;
+            }
+            SimulationEvent::Switch { switch, event } => {
+                network.handle_switch(now, switch, event);
+                return Reach::Packets;
+            }
+            SimulationEvent::Host(event) => network.handle_host(now, event),
+            SimulationEvent::NextFlow => flow_starts.start_due(now, scenario, network),
+            SimulationEvent::NextInSequence { sequence } => {
+                flow_starts.start_in_loop(now, sequence, scenario, network);
+            }
+            SimulationEvent::Change => control_plane.apply_due(now, network),
+            SimulationEvent::Recovery(event) => control_plane.recover(now, event, network),
+            SimulationEvent::Pause => return Reach::Pause,
+            SimulationEvent::Sample { sampler } => {
+                samplers.sample(now, sampler as usize, network, flow_starts.specs());
+            }
+        }
+        Reach::Flows
+    }
+
+    #[inline(always)]
+    fn arrive(&mut self, now: Time, link: u32) -> Reach {
+        if self.network.arrive(now, link) { Reach::Flows } else { Reach::Packets }
+    }
+
+    /// When the next event is due, if any is.
+    pub fn next_time(&mut self) -> Option<Time> {
+        self.network.shared.queue.next_time()
+    }
+
+    /// Handles the next event, if there is one.
+    pub fn step(&mut self) {
+        let Some(event) = self.network.shared.queue.pop_turn() else { return };
+        self.network.shared.edge.set_time(event.time);
+        self.handle(event);
+    }
+
+    /// Puts a packet that a node beyond the edge has sent on its link.
+    pub fn enter(&mut self, link: DirectedLink, packet: Packet, landing: Landing) {
+        let shared = &mut self.network.shared;
+        debug_assert!(packet.transport == Transport::None, "a real packet belongs to no simulated flow");
+        shared.control_packets += 1;
+        let (link, handle) = (link.index() as u32, shared.packets.insert(packet));
+        match landing {
+            Landing::AfterLastBit(at) => shared.put_on_link(link, handle, at),
+            Landing::At(at) => shared.land(link, handle, at),
+        }
+    }
+
+    /// The packets that exist.
+    pub fn packets(&mut self) -> impl Iterator<Item = &Packet> {
+        let existing = self.network.shared.existing();
+        let packets = &self.network.shared.packets;
+        existing.into_iter().map(|packet| &packets[packet])
+    }
+
+    /// No frame of a link is corrupted: for a link that ends beyond the edge, where the other end does that.
+    pub fn clear_loss(&mut self, link: DirectedLink) {
+        self.network.shared.links[link.index()].clear_loss();
+    }
+
+    /// What a link has counted.
+    pub fn link_counters(&self, link: DirectedLink) -> LinkCounters {
+        self.network.shared.links[link.index()].counters
+    }
+
+    /// Bytes that wait at a port.
+    pub fn port_bytes(&mut self, now: Time, switch: SwitchId, port: PortId) -> u64 {
+        self.network.switches[switch.0 as usize].port_bytes(now, port)
+    }
+
+    /// What the mechanisms say of themselves.
+    pub fn reports(&self, now: Time) -> Vec<(SwitchId, Report)> {
+        self.network.reports(now)
+    }
+
+    /// Packets lost so far, by reason.
+    pub fn drops(&self) -> BTreeMap<&'static str, u64> {
+        self.network.drops()
+    }
+
+    /// Packets taken out without loss so far, by reason.
+    pub fn retired(&self) -> BTreeMap<&'static str, u64> {
+        self.network.ended_in_switches(|reason: DropReason| !reason.is_loss())
+    }
+
+    /// Whether its ends find out when this link is cut.
+    pub fn is_watched(&self, link: LinkId) -> bool {
+        self.control_plane.recovery.is_watched(link)
+    }
+
+    /// Makes a change at `at`, before which everything has been handled.
+    pub fn apply(&mut self, at: Time, change: Change) {
+        self.network.shared.edge.set_time(at);
+        self.control_plane.apply(at, change, &mut self.network);
+    }
+
+    /// What a command for a protected link is made of.
+    pub fn protection(&self) -> ProtectionControl<'_> {
+        let Network { topology, switches, .. } = &self.network;
+        ProtectionControl { scenario: &self.scenario, topology, switches }
+    }
+}

@@ -1,0 +1,203 @@
+//! Which flows start when: those of the workload, those that follow another, and messages on open connections.
+
+use std::collections::BTreeMap;
+use std::iter::Peekable;
+
+use hitless_hosts::{Application, FlowConfig, Marking, Rank, TransportId};
+use hitless_scenario::workload::{FlowSize, FlowSpec};
+use hitless_scenario::{RankedBy, Scenario};
+use hitless_wire::frame::rank_of_dscp;
+use hitless_wire::{Duration, FlowId, HostId, Time};
+
+use super::closed_loops::ClosedLoops;
+use super::edge::Edge;
+use super::event::{SimulationEvent, kind};
+use super::network::Network;
+
+/// The flows of a workload, in the order of their starts.
+pub(super) type Workload = Box<dyn Iterator<Item = FlowSpec> + Send>;
+
+/// A connection: its group, its two hosts, and its number among those that they have.
+type Connection = (usize, HostId, HostId, u32);
+
+/// Starts flows, and knows all that have started.
+pub(super) struct FlowStarts {
+    transports: Vec<TransportId>,
+    workload: Peekable<Workload>,
+    closed_loops: ClosedLoops,
+    /// Connections that stay open. Each is opened when the first flow takes it.
+    connections: BTreeMap<Connection, FlowId>,
+    specs: Vec<FlowSpec>,
+    messages: u64,
+}
+
+impl FlowStarts {
+    pub fn new(transports: Vec<TransportId>, workload: Workload, closed_loops: ClosedLoops) -> Self {
+        let (connections, specs) = Default::default();
+        Self { transports, workload: workload.peekable(), closed_loops, connections, specs, messages: 0 }
+    }
+
+    /// All flows that have started, by their numbers.
+    pub fn specs(&self) -> &[FlowSpec] {
+        &self.specs
+    }
+
+    /// The same with each flow of the workload changed before it starts; those of closed loops are left as they are.
+    pub fn changed(mut self, change: impl Fn(FlowSpec) -> FlowSpec + Send + 'static) -> Self {
+        let changed: Workload = Box::new(self.workload.map(change));
+        self.workload = changed.peekable();
+        self
+    }
+
+    /// Messages of the flows that are known of, those to come included.
+    pub fn messages_expected(&self) -> u64 {
+        self.messages + self.closed_loops.flows_to_come()
+    }
+
+    /// Whether no flow starts any more.
+    pub fn are_over(&mut self) -> bool {
+        self.closed_loops.are_over() && self.workload.peek().is_none()
+    }
+
+    pub fn start<E: Edge>(&mut self, network: &mut Network<E>) {
+        self.schedule_next(Time::ZERO, network);
+        for (number, start) in self.closed_loops.starts() {
+            schedule_in_loop(Time::ZERO, number, start, network);
+        }
+    }
+
+    fn schedule_next<E: Edge>(&mut self, now: Time, network: &mut Network<E>) {
+        let Some(start) = self.workload.peek().map(|spec| spec.start) else { return };
+        network.shared.schedule(start.max(now), kind::FLOW, 0, SimulationEvent::NextFlow);
+    }
+
+    /// Starts the flows of the workload that are due.
+    pub fn start_due<E: Edge>(&mut self, now: Time, scenario: &Scenario, network: &mut Network<E>) {
+        while let Some(spec) = self.workload.next_if(|spec| spec.start <= now) {
+            match spec.connection {
+                Some(connection) => self.send_on_connection(now, spec, connection, scenario, network),
+                None => self.start_flow(spec, scenario, network),
+            }
+        }
+        if self.workload.peek().is_none() {
+            self.close_connections(now, network);
+        }
+        self.schedule_next(now, network);
+    }
+
+    /// Lets the flows of sequences follow those that have just ended.
+    pub fn follow_ended<E: Edge>(&mut self, now: Time, network: &mut Network<E>) {
+        while let Some((number, ended_at)) = network.shared.records.ended_in_loops.pop() {
+            let start = self.closed_loops.start_after(number, ended_at);
+            schedule_in_loop(now, number, start, network);
+        }
+    }
+
+    /// Starts the next flow of a sequence, if it has one.
+    pub fn start_in_loop<E: Edge>(&mut self, now: Time, sequence: u32, scenario: &Scenario, network: &mut Network<E>) {
+        if let Some(spec) = self.closed_loops.next_at(now, sequence) {
+            self.start_flow(spec, scenario, network);
+        }
+    }
+
+    fn start_flow<E: Edge>(&mut self, spec: FlowSpec, scenario: &Scenario, network: &mut Network<E>) {
+        let config = self.config(&spec, scenario);
+        self.messages += spec.messages.count;
+        self.note(spec, network);
+        let (hosts, mut environment) = network.hosts();
+        let flow = hosts.add_flow(config, &mut environment);
+        debug_assert_eq!(flow.0 as usize + 1, self.specs.len(), "flows are numbered as they start");
+    }
+
+    /// A flow that is a message on the connection of this number between its hosts.
+    fn send_on_connection<E: Edge>(
+        &mut self,
+        now: Time,
+        spec: FlowSpec,
+        connection: u32,
+        scenario: &Scenario,
+        network: &mut Network<E>,
+    ) {
+        let FlowSize::Bytes(bytes) = spec.size else { unreachable!("a message has a length") };
+        self.messages += 1;
+        let key = (spec.group, spec.source, spec.destination, connection);
+        let flow = match self.connections.get(&key) {
+            Some(&flow) => flow,
+            None => {
+                let flow = self.open_connection(now, spec, scenario, network);
+                self.connections.insert(key, flow);
+                flow
+            }
+        };
+        let (hosts, mut environment) = network.hosts();
+        hosts.append_message(now, flow, bytes, &mut environment);
+    }
+
+    fn open_connection<E: Edge>(
+        &mut self,
+        now: Time,
+        spec: FlowSpec,
+        scenario: &Scenario,
+        network: &mut Network<E>,
+    ) -> FlowId {
+        let config = FlowConfig { start: now, application: Application::Appended, ..self.config(&spec, scenario) };
+        self.note(spec, network);
+        let (hosts, mut environment) = network.hosts();
+        hosts.open(now, config, &mut environment)
+    }
+
+    /// No flow will come any more: connections end when their messages are complete.
+    fn close_connections<E: Edge>(&mut self, now: Time, network: &mut Network<E>) {
+        for flow in std::mem::take(&mut self.connections).into_values() {
+            let (hosts, mut environment) = network.hosts();
+            hosts.close(now, flow, &mut environment);
+        }
+    }
+
+    /// Tells those who count by group of the next flow.
+    fn note<E: Edge>(&mut self, spec: FlowSpec, network: &mut Network<E>) {
+        network.shared.services.add_flow(spec.group);
+        network.shared.drops.add_flow(spec.group);
+        self.specs.push(spec);
+    }
+
+    fn config(&self, spec: &FlowSpec, scenario: &Scenario) -> FlowConfig {
+        let stop = spec.stop.or(scenario.duration).unwrap_or(Time::NEVER);
+        let application = match spec.size {
+            FlowSize::Bytes(bytes) => {
+                Application::Messages { count: spec.messages.count, bytes, gap: spec.messages.gap }
+            }
+            FlowSize::Unlimited => Application::until(stop),
+        };
+        FlowConfig {
+            source: spec.source,
+            destination: spec.destination,
+            transport: self.transports[spec.transport],
+            start: spec.start,
+            application,
+            tag: spec.group as u32,
+            class: spec.class,
+            acknowledgement_class: spec.class,
+            hash_salt: scenario.seed as u32,
+            marking: marking(scenario, spec.group),
+            request: spec.request,
+        }
+    }
+}
+
+fn schedule_in_loop<E: Edge>(now: Time, sequence: u32, at: Time, network: &mut Network<E>) {
+    network.shared.schedule(at.max(now), kind::FLOW, 0, SimulationEvent::NextInSequence { sequence });
+}
+
+/// How data packets of a group of flows are marked.
+fn marking(scenario: &Scenario, group: usize) -> Option<Marking> {
+    let group = &scenario.flows[group];
+    let by = scenario.host.marking.map(|marking| match marking.by {
+        RankedBy::RemainingBytes => Rank::RemainingBytes,
+        RankedBy::AttainedService => Rank::AttainedService,
+        RankedBy::Dscp => Rank::Fixed(rank_of_dscp(group.class.min(7) << 3)),
+    });
+    let rank = group.rank.map(Rank::Fixed).or(by)?;
+    let flowlet_gap = scenario.host.marking.and_then(|marking| marking.flowlet_gap).unwrap_or(Duration::MAX);
+    Some(Marking { rank, divisor: group.rank_divisor, flowlet_gap })
+}

@@ -1,0 +1,39 @@
+//! A scenario at work.
+//!
+//! [`build`] makes a [`Run`] from a checked scenario: a [`network`] of hosts, switches and links, and beside it what
+//! starts flows, makes changes, repairs failures and takes samples. The [`event_loop`] pops events in their total order
+//! and hands each to the part that it belongs to; the [`outcome`] checks at the end that nothing went astray. There is
+//! nothing global: what switches and hosts share is in one [`shared::Shared`], so a part of a fabric could run on a
+//! thread of its own.
+
+mod build;
+mod closed_loops;
+mod control_plane;
+mod drops;
+mod edge;
+mod environment;
+mod event;
+mod event_loop;
+mod flow_starts;
+mod group_totals;
+mod network;
+mod order;
+mod outcome;
+mod protection;
+mod records;
+mod recovery;
+mod sampling;
+mod session;
+mod shared;
+mod simulation;
+mod tables;
+mod transports;
+
+pub use build::{build, network_card};
+pub use control_plane::Change;
+pub use edge::{Closed, Edge};
+pub use event_loop::{Landing, Run};
+pub use outcome::stop;
+pub use protection::ProtectionControl;
+pub use session::{ReceiveCounters, Session};
+pub use simulation::Simulation;

@@ -1,0 +1,207 @@
+//! The network at work: switches, hosts and the links between them.
+
+use std::collections::BTreeMap;
+
+use hitless_engine::PacketHandle;
+use hitless_hosts::{HostEvent, Hosts};
+use hitless_network::link::LinkState;
+use hitless_network::loss::ArrivingFrame;
+use hitless_network::topology::{DirectedLink, Node, SwitchId, Topology};
+use hitless_switch::{DropReason, PortState, Report, Switch, SwitchEvent};
+use hitless_wire::{OrderedSet, PortId, Time, Transport};
+
+use super::edge::Edge;
+use super::environment::{HostsEnvironment, SwitchEnvironment};
+use super::shared::Shared;
+use crate::link::Fate;
+
+/// The state machines of a run, and what they share.
+pub(super) struct Network<E> {
+    pub topology: Topology,
+    pub shared: Shared<E>,
+    pub hosts: Hosts,
+    pub switches: Vec<Switch>,
+}
+
+impl<E: Edge> Network<E> {
+    /// A switch and its environment.
+    #[inline(always)]
+    fn at(&mut self, switch: u32) -> (&mut Switch, SwitchEnvironment<'_, E>) {
+        let Self { shared, hosts, switches, .. } = self;
+        (&mut switches[switch as usize], SwitchEnvironment { shared, hosts, switch })
+    }
+
+    /// The hosts and their environment.
+    #[inline(always)]
+    pub fn hosts(&mut self) -> (&mut Hosts, HostsEnvironment<'_, E>) {
+        (&mut self.hosts, HostsEnvironment { shared: &mut self.shared })
+    }
+
+    pub fn start(&mut self) {
+        for number in 0..self.switches.len() as u32 {
+            let (switch, mut environment) = self.at(number);
+            switch.start(Time::ZERO, &mut environment);
+        }
+    }
+
+    /// The first frame under way has come to the end of a link. Whether a flow has ended by it.
+    #[inline(always)]
+    pub fn arrive(&mut self, now: Time, link: u32) -> bool {
+        let state = &mut self.shared.links[link as usize];
+        let (packet, next) = state.take();
+        if let Some((at, source)) = next {
+            debug_assert!(at >= now, "frames overtake each other on link {link}");
+            self.shared.queue.push_source(at, source);
+        }
+        let is_whole = state.arrive_clean(now, self.shared.packets[packet].frame_bytes);
+        let to = state.to;
+        if !is_whole && self.is_lost(now, link, packet) {
+            return false;
+        }
+        if self.shared.edge.takes(now, link, packet, &self.shared.packets) {
+            self.shared.discard(packet);
+            return false;
+        }
+        match to.node {
+            Node::Switch(number) => {
+                let (switch, mut environment) = self.at(number.0);
+                if !switch.receive_on_fast_path(now, to.port, packet, &mut environment) {
+                    self.receive_on_slow_path(now, number.0, to.port, packet);
+                }
+                false
+            }
+            Node::Host(host) => {
+                if let Some(order) = &mut self.shared.order {
+                    order.arrived(now, &self.shared.packets[packet]);
+                }
+                let (hosts, mut environment) = self.hosts();
+                hosts.receive(now, host, packet, &mut environment)
+            }
+        }
+    }
+
+    /// With an environment of its own: that of the fast path then stays in registers.
+    #[inline(never)]
+    fn receive_on_slow_path(&mut self, now: Time, number: u32, port: PortId, packet: PacketHandle) {
+        let (switch, mut environment) = self.at(number);
+        switch.receive_on_slow_path(now, port, packet, &mut environment);
+    }
+
+    pub fn arrive_ordered_set(&mut self, now: Time, link: u32, set: OrderedSet) {
+        let link = &mut self.shared.links[link as usize];
+        let Node::Switch(SwitchId(number)) = link.to.node else { return };
+        let event = SwitchEvent::OrderedSet { port: link.to.port, set };
+        if link.carries_ordered_set(now) {
+            self.handle_switch(now, number, event);
+        }
+    }
+
+    /// Whether a link that may do so loses a packet that has come to its end; if so that is all of the packet.
+    #[inline(never)]
+    fn is_lost(&mut self, now: Time, link: u32, packet: PacketHandle) -> bool {
+        let descriptor = &self.shared.packets[packet];
+        let frame = ArrivingFrame {
+            at: now,
+            frame_bytes: descriptor.frame_bytes,
+            is_link_retransmission: descriptor.is_repair,
+        };
+        let fate = self.shared.links[link as usize].arrive(frame);
+        if fate != Fate::Arrives {
+            self.lose(now, link, packet, fate);
+        }
+        fate != Fate::Arrives
+    }
+
+    #[cold]
+    fn lose(&mut self, now: Time, link: u32, packet: PacketHandle, fate: Fate) {
+        let to = self.shared.links[link as usize].to;
+        if let (Fate::Corrupted, Node::Switch(SwitchId(number))) = (fate, to.node) {
+            let (switch, mut environment) = self.at(number);
+            switch.receive_corrupted(now, to.port, &mut environment);
+        }
+        self.shared.edge.lost(link, packet, &self.shared.packets, fate);
+        let descriptor = &self.shared.packets[packet];
+        if descriptor.transport != Transport::None {
+            self.hosts.note_dropped(descriptor.flow);
+            if fate == Fate::LostDown {
+                self.shared.records.note_lost_to_failure(descriptor.flow);
+            }
+        }
+        self.shared.discard(packet);
+    }
+
+    #[inline(always)]
+    pub fn handle_switch(&mut self, now: Time, number: u32, event: SwitchEvent) {
+        let (switch, mut environment) = self.at(number);
+        switch.handle(now, event, &mut environment);
+    }
+
+    #[inline(always)]
+    pub fn handle_host(&mut self, now: Time, event: HostEvent) {
+        let (hosts, mut environment) = self.hosts();
+        hosts.handle(now, event, &mut environment);
+    }
+
+    /// A command of the control plane for a mechanism of a switch.
+    pub fn command(&mut self, now: Time, number: u32, mechanism: usize, command: u32) {
+        let (switch, mut environment) = self.at(number);
+        switch.command(now, mechanism, command, &mut environment);
+    }
+
+    /// A switch learns what has become of a port.
+    pub fn set_port_state(&mut self, now: Time, number: SwitchId, port: PortId, state: PortState) {
+        let (switch, mut environment) = self.at(number.0);
+        switch.port_state(now, port, state, &mut environment);
+    }
+
+    pub fn set_link_state(&mut self, now: Time, link: DirectedLink, state: LinkState) {
+        self.shared.links[link.index()].set_state(now, state);
+    }
+
+    /// Injected = delivered + dropped + in flight, and what is in flight exists. A sentence, when that does not hold.
+    pub fn imbalance(&self) -> Option<String> {
+        let in_flight = self.hosts.totals().packets.in_flight();
+        let (control, alive) = (self.shared.control_packets, self.shared.packets.alive());
+        (in_flight + control as i64 != alive as i64).then(|| {
+            format!(
+                "packets went astray: flows have {in_flight} in flight, switches {control} of their own, but {alive} \
+                 exist"
+            )
+        })
+    }
+
+    /// What the mechanisms of all switches say of themselves.
+    pub fn reports(&self, now: Time) -> Vec<(SwitchId, Report)> {
+        let of_switch = |(number, switch): (usize, &Switch)| {
+            let id = SwitchId(number as u32);
+            switch.reports(now).map(|report| (id, report)).collect::<Vec<_>>()
+        };
+        self.switches.iter().enumerate().flat_map(of_switch).collect()
+    }
+
+    /// Packets lost, by reason.
+    pub fn drops(&self) -> BTreeMap<&'static str, u64> {
+        let mut drops = self.ended_in_switches(DropReason::is_loss);
+        let mut add = |reason: &'static str, count: u64| {
+            if count > 0 {
+                *drops.entry(reason).or_insert(0) += count;
+            }
+        };
+        for link in &self.shared.links {
+            add("corrupted on a link", link.counters.frames_corrupted);
+            add("lost on a link that was down", link.counters.frames_lost_down);
+        }
+        let totals = self.hosts.totals();
+        add("network card full", totals.dropped_by_network_card);
+        add("arrived after the end of the flow", totals.strays);
+        add("copy of a packet held for order", totals.duplicates);
+        drops
+    }
+
+    /// Packets that ended in switches, by those reasons that count.
+    pub fn ended_in_switches(&self, counts: impl Fn(DropReason) -> bool) -> BTreeMap<&'static str, u64> {
+        let total = |reason: DropReason| self.switches.iter().map(|switch| switch.drops()[reason as usize]).sum();
+        let reasons = DropReason::ALL.into_iter().filter(|&reason| counts(reason));
+        reasons.map(|reason| (reason.name(), total(reason))).filter(|&(_, count)| count > 0).collect()
+    }
+}

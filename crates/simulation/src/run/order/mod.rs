@@ -1,0 +1,109 @@
+//! The order checker: what hosts put on their links, compared packet by packet with what arrives at the other end.
+//!
+//! An oracle, so it is simple: it knows nothing of switches, mechanisms and transports, and looks at no sequence
+//! number. A packet is known by its whole transport header. Two packets of a flow with equal headers cannot be told
+//! apart; an arrival is then taken for the one that blames the network least.
+
+mod path;
+
+use hitless_wire::{Duration, FlowId, HostId, Packet, TcpHeader, Time, Transport};
+
+use crate::results::OrderCounts;
+use path::PathOrder;
+
+/// One flow: the packets of its two directions.
+#[derive(Debug, Default)]
+struct FlowOrder {
+    /// The host that sent first: where the data comes from.
+    source: Option<HostId>,
+    data: PathOrder,
+    acknowledgements: PathOrder,
+}
+
+impl FlowOrder {
+    fn path(&mut self, packet: &Packet) -> &mut PathOrder {
+        let source = *self.source.get_or_insert(packet.source);
+        if packet.source == source { &mut self.data } else { &mut self.acknowledgements }
+    }
+}
+
+/// What the checker says of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct FlowVerdict {
+    /// Both directions together.
+    pub counts: OrderCounts,
+    /// The longest time between two packets of data that arrived, each for the first time.
+    pub longest_gap: Duration,
+    /// By how much the transit of a packet of data took longer or shorter than that of the one that arrived before it,
+    /// mean:
+    /// |D(i - 1, i)| of RFC 3550, section 6.4.1.
+    pub jitter: Duration,
+}
+
+/// Packets of all flows.
+#[derive(Debug, Default)]
+pub(super) struct OrderChecker {
+    flows: Vec<FlowOrder>,
+}
+
+/// What a packet is known by: its transport header without what switches change. No host has sent what a switch makes.
+fn name_of(packet: &Packet) -> Option<Transport> {
+    match packet.transport {
+        Transport::None | Transport::CongestionNotice(_) => None,
+        Transport::Tcp(header) => Some(Transport::Tcp(TcpHeader { congestion_option: 0, ..header })),
+        other => Some(other),
+    }
+}
+
+impl OrderChecker {
+    fn flow(&mut self, flow: FlowId) -> &mut FlowOrder {
+        let index = flow.0 as usize;
+        if index >= self.flows.len() {
+            self.flows.resize_with(index + 1, FlowOrder::default);
+        }
+        &mut self.flows[index]
+    }
+
+    /// A host puts a packet on its link.
+    #[inline(never)]
+    pub fn sent(&mut self, now: Time, packet: &Packet) {
+        if let Some(name) = name_of(packet) {
+            self.flow(packet.flow).path(packet).sent(now, name);
+        }
+    }
+
+    /// A packet arrives at a host. One that comes without its payload is lost.
+    #[inline(never)]
+    pub fn arrived(&mut self, now: Time, packet: &Packet) {
+        if let Some(name) = name_of(packet).filter(|_| !packet.is_trimmed()) {
+            self.flow(packet.flow).path(packet).arrived(now, name);
+        }
+    }
+
+    /// A flow has ended: what has arrived may be forgotten.
+    pub fn ended(&mut self, flow: FlowId) {
+        let flow = self.flow(flow);
+        flow.data.forget();
+        flow.acknowledgements.forget();
+    }
+
+    /// A packet that exists at the end of the run: it is not lost.
+    pub fn still_exists(&mut self, packet: &Packet) {
+        if let Some(name) = name_of(packet) {
+            self.flow(packet.flow).path(packet).still_exists(name);
+        }
+    }
+
+    /// What became of the packets of a flow, once [`Self::still_exists`] has been told of all that exist.
+    pub fn verdict(&self, flow: FlowId) -> FlowVerdict {
+        let Some(flow) = self.flows.get(flow.0 as usize) else { return FlowVerdict::default() };
+        let counts = flow.data.counts().plus(flow.acknowledgements.counts());
+        FlowVerdict { counts, longest_gap: flow.data.longest_gap(), jitter: flow.data.jitter() }
+    }
+
+    /// All flows together.
+    pub fn totals(&self) -> OrderCounts {
+        let of_flow = |flow: &FlowOrder| flow.data.counts().plus(flow.acknowledgements.counts());
+        self.flows.iter().map(of_flow).fold(OrderCounts::default(), OrderCounts::plus)
+    }
+}

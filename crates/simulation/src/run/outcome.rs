@@ -1,0 +1,149 @@
+//! The end of a run: what must hold then, and what came out.
+
+use std::collections::BTreeMap;
+
+use hitless_network::topology::{DirectedLink, SwitchId};
+use hitless_switch::Report;
+use hitless_wire::Time;
+
+use super::edge::Edge;
+use super::event_loop::{End, Run};
+use super::tables;
+use crate::results::{FlowTotals, Outcome, Summary};
+
+/// What came out of a run that has ended.
+pub(super) fn close<E: Edge>(mut run: Run<E>, end: End, ended_at: Time) -> Outcome {
+    if end == End::AllFlowsDone {
+        run.drain(ended_at);
+    }
+    let (hosts, mut environment) = run.network.hosts();
+    hosts.end_run(ended_at, &mut environment);
+    settle(run, end, ended_at)
+}
+
+/// What came out of a live run that is stopped at `ended_at`: what is under way stays so.
+pub fn stop<E: Edge>(run: Run<E>, ended_at: Time) -> Outcome {
+    settle(run, End::Stopped, ended_at)
+}
+
+fn settle<E: Edge>(mut run: Run<E>, end: End, ended_at: Time) -> Outcome {
+    run.network.shared.settle_order();
+    let ledger = Ledger { run: &run, end, ended_at };
+    let mut reports = run.reports(ended_at);
+    ledger.add_resources(&mut reports);
+    let mut violations = ledger.unbalanced();
+    violations.extend(reports.iter().flat_map(|(_, report)| report.violated_invariants.iter().cloned()));
+    violations.extend(ledger.hardware_violations());
+    Outcome { summary: ledger.summary(&reports), tables: tables::tables(&run, &reports), violations }
+}
+
+/// A run at its end.
+struct Ledger<'a, E> {
+    run: &'a Run<E>,
+    end: End,
+    ended_at: Time,
+}
+
+impl<E: Edge> Ledger<'_, E> {
+    /// Adds to each mechanism's report what it takes of a real switch.
+    fn add_resources(&self, reports: &mut [(SwitchId, Report)]) {
+        let footprints = self.run.network.switches.iter().flat_map(|switch| switch.footprints());
+        for ((_, report), footprint) in reports.iter_mut().zip(footprints) {
+            footprint.named().into_iter().for_each(|(name, value)| report.count("switch", name, value));
+        }
+    }
+
+    /// What was sent and has neither arrived nor been lost.
+    fn unbalanced(&self) -> Vec<String> {
+        let mut broken: Vec<String> = self.run.network.imbalance().into_iter().collect();
+        let flows_in_flight = self.run.network.hosts.totals().packets.in_flight();
+        let is_drained = self.end == End::AllFlowsDone && self.run.network.shared.queue.is_empty();
+        if is_drained && flows_in_flight != 0 {
+            broken.push(format!("{flows_in_flight} packets of flows are left in a network where nothing moves"));
+        }
+        for (index, link) in self.run.network.shared.links.iter().enumerate() {
+            if is_drained && link.counters.in_flight() != 0 {
+                let name = self.run.network.topology.link_name(DirectedLink::from_index(index));
+                broken.push(format!("{} frames never left link {name}", link.counters.in_flight()));
+            }
+        }
+        broken
+    }
+
+    fn hardware_violations(&self) -> impl Iterator<Item = String> + '_ {
+        self.run.network.switches.iter().enumerate().filter_map(|(number, switch)| {
+            let violation = switch.violation()?;
+            let name = &self.run.network.topology.switches[number].name;
+            Some(format!("switch {name} did what its hardware cannot do: {violation}"))
+        })
+    }
+
+    fn summary(&self, reports: &[(SwitchId, Report)]) -> Summary {
+        let totals = self.run.network.hosts.totals();
+        Summary {
+            seed: self.run.scenario.seed,
+            ended_by: match self.end {
+                End::Duration => "duration",
+                End::AllFlowsDone => "all flows done",
+                End::Cancelled => "cancelled",
+                End::Paused => "paused",
+                End::Stopped => "stopped",
+            },
+            simulated_s: self.ended_at.as_seconds(),
+            events: self.run.events,
+            transmissions: self.run.network.shared.links.iter().map(|link| link.counters.frames_sent).sum(),
+            trace_hash: format!("{:016x}", self.run.network.shared.trace.value()),
+            flows: FlowTotals {
+                started: totals.flows_started,
+                completed: totals.flows_completed,
+                failed: totals.flows_failed,
+                unfinished: totals.flows_started - totals.flows_completed - totals.flows_failed,
+            },
+            failures: self.run.control_plane.recovery.totals(),
+            order: self.run.network.shared.order.as_ref().map(|order| order.totals()),
+            fairness: self.fairness(),
+            drops: self.run.drops(),
+            retired: self.run.retired(),
+            packets_peak: self.run.network.shared.packets.peak(),
+            warnings: self.warnings(reports),
+        }
+    }
+
+    /// By group of at least two flows, Jain's index of their mean rates from start to end.
+    fn fairness(&self) -> BTreeMap<String, f64> {
+        let mut rates = vec![Vec::new(); self.run.scenario.flows.len()];
+        for flow in self.run.network.shared.records.flows.iter().filter(|flow| flow.started >= self.run.scenario.warmup)
+        {
+            let seconds = flow.finished.saturating_since(flow.started).as_seconds();
+            if seconds > 0.0 {
+                rates[flow.tag as usize].push(flow.bytes_delivered as f64 / seconds);
+            }
+        }
+        let named = self.run.scenario.flows.iter().map(|group| group.name.clone()).zip(rates);
+        named.filter_map(|(name, rates)| Some((name, jain_index(&rates)?))).collect()
+    }
+
+    fn warnings(&self, reports: &[(SwitchId, Report)]) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.end == End::Cancelled {
+            warnings.push("the run was stopped before its end".to_owned());
+        }
+        if let Some(ignored) =
+            self.run.control_plane.recovery.totals().map(|totals| totals.ignored).filter(|&ignored| ignored > 0)
+        {
+            warnings.push(format!("{ignored} failures were to hit links that were down already, and did not happen"));
+        }
+        for (switch, report) in reports.iter().filter(|(_, report)| !report.acted) {
+            let name = &self.run.network.topology.switch(*switch).name;
+            warnings.push(format!("{} was switched on at {name} and never acted", report.mechanism));
+        }
+        warnings
+    }
+}
+
+/// Jain's fairness index (Jain, Chiu and Hawe 1984): 1 if all have the same, 1/n if one of n has all. None for fewer
+/// than two, or if nobody has anything.
+fn jain_index(shares: &[f64]) -> Option<f64> {
+    let (sum, squares) = shares.iter().fold((0.0, 0.0), |(sum, squares), share| (sum + share, squares + share * share));
+    (shares.len() > 1 && squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
+}

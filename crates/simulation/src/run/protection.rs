@@ -1,0 +1,73 @@
+//! The control plane of protections of links that can be switched on and off while a run goes on.
+
+use hitless_network::topology::select::select_links;
+use hitless_network::topology::{DirectedLink, Endpoint, Node, Topology};
+use hitless_scenario::Scenario;
+use hitless_scenario::kind::{Entry, Protection, ProtectionOrder, Surroundings};
+use hitless_switch::{LinkEnd, Switch};
+
+use super::control_plane::Change;
+
+/// What commands for protected links are made from: what runs where, and how it is.
+pub struct ProtectionControl<'a> {
+    pub(super) scenario: &'a Scenario,
+    pub(super) topology: &'a Topology,
+    pub(super) switches: &'a [Switch],
+}
+
+impl ProtectionControl<'_> {
+    /// What tells one end of a protected link to do something.
+    ///
+    /// # Errors
+    /// A sentence, when no protection that can be switched on and off is configured on the link, or one of its ends has
+    /// no room for it.
+    pub fn command(&self, link: &str, end: LinkEnd, order: ProtectionOrder) -> Result<Change, String> {
+        let directed = self.directed_link(link)?;
+        let Some(entry) = self.entry_of(directed) else {
+            return Err(format!("no protection that can be switched on is configured on '{link}'"));
+        };
+        let endpoint = self.endpoint(directed, end);
+        let Node::Switch(switch) = endpoint.node else {
+            return Err(format!("'{link}' ends at a host: both ends of a protected link are switches"));
+        };
+        if order != ProtectionOrder::Off {
+            let around = Surroundings { scenario: self.scenario, topology: self.topology };
+            entry.admits(directed, around, &|protection| self.is_on(protection))?;
+        }
+        let found = self.switches[switch.0 as usize].protection(endpoint.port, end);
+        let (mechanism, _) = found.expect("both ends of a protected link have a mechanism that protects it");
+        let command = entry.protection_command(endpoint.port, end, order);
+        Ok(Change::Command { switch: switch.0, mechanism, command })
+    }
+
+    /// Whether an end of a protected link has been told to protect it.
+    fn is_on(&self, protection: Protection) -> bool {
+        let Protection { switch, port, end } = protection;
+        self.switches[switch.0 as usize].protection(port, end).is_some_and(|(_, is_on)| is_on)
+    }
+
+    /// The entry that protects a link and can be switched on and off.
+    fn entry_of(&self, link: DirectedLink) -> Option<&Entry> {
+        self.scenario.mechanisms.iter().find(|entry| entry.protections(self.topology).contains(&link))
+    }
+
+    /// The link "a->b".
+    ///
+    /// # Errors
+    /// A sentence, when there is none, or both directions are meant.
+    pub fn directed_link(&self, name: &str) -> Result<DirectedLink, String> {
+        match *select_links(self.topology, name)? {
+            [link] => Ok(link),
+            _ => Err(format!("'{name}' is both directions of a link, and one is wanted: \"a->b\"")),
+        }
+    }
+
+    /// The end of a link that sends on it, or the one that receives from it.
+    pub fn endpoint(&self, link: DirectedLink, end: LinkEnd) -> Endpoint {
+        let (from, to) = self.topology.ends(link);
+        match end {
+            LinkEnd::Sender => from,
+            LinkEnd::Receiver => to,
+        }
+    }
+}

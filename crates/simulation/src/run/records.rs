@@ -1,0 +1,82 @@
+//! What is known of flows: their services, and what they leave behind.
+
+use hitless_hosts::{FlowRecord, MessageRecord};
+use hitless_scenario::FlowGroup;
+use hitless_wire::{FlowId, ServiceKey, Time};
+
+/// The services that flows belong to.
+pub(super) struct Services {
+    /// By group of flows; empty when no group has any.
+    of_groups: Vec<ServiceKey>,
+    /// By flow.
+    of_flows: Vec<ServiceKey>,
+}
+
+impl Services {
+    pub fn new(groups: &[FlowGroup]) -> Self {
+        let of_groups: Vec<_> = groups.iter().map(|group| ServiceKey { port: group.port, vlan: group.vlan }).collect();
+        let is_empty = of_groups.iter().all(|&key| key == ServiceKey::default());
+        Self { of_groups: if is_empty { Vec::new() } else { of_groups }, of_flows: Vec::new() }
+    }
+
+    /// The next flow is of this group.
+    pub fn add_flow(&mut self, group: usize) {
+        self.of_flows.extend(self.of_groups.get(group));
+    }
+
+    pub fn of(&self, flow: FlowId) -> ServiceKey {
+        self.of_flows.get(flow.0 as usize).copied().unwrap_or_default()
+    }
+}
+
+/// What flows leave behind.
+#[derive(Default)]
+pub(super) struct Records {
+    pub messages: Vec<MessageRecord>,
+    /// Messages that were under way when their flow ended, or the run.
+    pub unfinished: Vec<MessageRecord>,
+    pub flows: Vec<FlowRecord>,
+    pub flows_ended: u64,
+    /// By group of flows: the sequence that it is, if any. Empty when none is.
+    pub sequence_of_group: Vec<Option<u32>>,
+    /// Sequences of which a flow has ended, and when.
+    pub ended_in_loops: Vec<(u32, Time)>,
+    /// By flow, as far as any has lost a frame: frames lost on links that were down.
+    lost_to_failures: Vec<u64>,
+}
+
+impl Records {
+    /// A frame of `flow` was lost on a link that was down.
+    pub fn note_lost_to_failure(&mut self, flow: FlowId) {
+        let index = flow.0 as usize;
+        if index >= self.lost_to_failures.len() {
+            self.lost_to_failures.resize(index + 1, 0);
+        }
+        self.lost_to_failures[index] += 1;
+    }
+
+    /// Frames of `flow` that were lost so.
+    pub fn lost_to_failures(&self, flow: FlowId) -> u64 {
+        self.lost_to_failures.get(flow.0 as usize).copied().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_has_the_service_of_its_flow() {
+        let text = include_str!("../../../mechanisms/tests/scenario/failures.toml");
+        let groups = hitless_scenario::check(text, "failures", hitless_mechanisms::builtin())
+            .expect("the scenario is sound")
+            .flows;
+        let mut services = Services::new(&groups);
+        assert_eq!(services.of(FlowId(0)), ServiceKey::default(), "a switch's own packet before any flow");
+        services.add_flow(0);
+        assert_eq!(services.of(FlowId(0)), ServiceKey { port: 5001, vlan: 10 });
+        let mut none = Services::new(&[FlowGroup { port: 0, vlan: 0, ..groups[0].clone() }]);
+        none.add_flow(0);
+        assert!(none.of_flows.is_empty());
+    }
+}

@@ -1,0 +1,305 @@
+//! The course of a failure: when it is detected, when there is a path round it, when it is over.
+
+use hitless_network::recovery::{Detection, FixedDetection, RecoveryScheme, SignalLossDetection};
+use hitless_wire::{Duration, Time};
+
+/// What detects failures at the two ends of a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Detector {
+    pub detection: Detection,
+    /// By end: when, within an interval, a probe of the other end is due to arrive.
+    pub phases: [Duration; 2],
+    /// The time that a probe is under way.
+    pub flight: Duration,
+}
+
+impl Detector {
+    /// When `end` detects a link that fails at `at`.
+    pub fn down(&self, end: usize, at: Time) -> Time {
+        match self.detection {
+            Detection::Fixed(FixedDetection { delay }) | Detection::SignalLoss(SignalLossDetection { delay }) => {
+                later(at, delay)
+            }
+            Detection::Probes(probes) => {
+                let further = probes.interval.as_ps().saturating_mul(u64::from(probes.misses) - 1);
+                later(self.first_due(end, at, probes.interval), Duration(further))
+            }
+        }
+    }
+
+    /// When `end` detects that a link is whole from `at` on.
+    pub fn up(&self, end: usize, at: Time) -> Time {
+        match self.detection {
+            Detection::Fixed(FixedDetection { delay }) | Detection::SignalLoss(SignalLossDetection { delay }) => {
+                later(at, delay)
+            }
+            Detection::Probes(probes) => self.first_due(end, self.first_sign(at), probes.interval),
+        }
+    }
+
+    /// When the first thing can arrive that left after the link was whole at `at`, where that is what counts.
+    fn first_sign(&self, at: Time) -> Time {
+        match self.detection {
+            Detection::Probes(_) => later(at, self.flight),
+            _ => at,
+        }
+    }
+
+    /// The first moment from `at` on at which a probe is due at `end`.
+    fn first_due(&self, end: usize, at: Time, interval: Duration) -> Time {
+        let phase = self.phases[end];
+        later(Time(at.saturating_since(Time(phase.as_ps())).as_ps()).round_up_to(interval), phase)
+    }
+}
+
+/// `delay` after `at`; beyond the range of time, the end of it.
+pub(super) fn later(at: Time, delay: Duration) -> Time {
+    Time(at.as_ps().saturating_add(delay.as_ps()))
+}
+
+/// `None` is never. Ends are in the order of the link's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Course {
+    /// When each end detects the failure.
+    pub detected: [Option<Time>; 2],
+    /// When each end may use another port.
+    pub rerouted: [Option<Time>; 2],
+    /// When the link is whole again.
+    pub whole: Option<Time>,
+    /// When each end knows that.
+    pub returned: [Option<Time>; 2],
+}
+
+impl Course {
+    /// Of a failure at `at` that nobody detects.
+    pub fn unnoticed(at: Time, outage: Option<Duration>) -> Self {
+        Self { whole: outage.map(|outage| later(at, outage)), ..Self::default() }
+    }
+
+    /// Of a failure at `at`. `believed_down` says which ends still take the link for dead from the failure before.
+    pub fn new(
+        at: Time,
+        outage: Option<Duration>,
+        detector: &Detector,
+        scheme: RecoveryScheme,
+        believed_down: [bool; 2],
+    ) -> Self {
+        let detected = [0, 1].map(|end| detector.down(end, at));
+        match scheme {
+            RecoveryScheme::SamePort(scheme) => {
+                let replaced = later(detected[0].min(detected[1]), scheme.reconfiguration);
+                let whole = outage.map_or(replaced, |outage| replaced.max(later(at, outage)));
+                Self {
+                    detected: detected.map(Some),
+                    rerouted: [None; 2],
+                    whole: Some(whole),
+                    returned: detected.map(|detected| Some(whole.max(detected))),
+                }
+            }
+            RecoveryScheme::LocalReroute(scheme) => {
+                let course = Self::noticed(at, outage, detector, detected, believed_down);
+                course.with_reroute(scheme.reconfiguration)
+            }
+            RecoveryScheme::None => Self::noticed(at, outage, detector, detected, believed_down),
+        }
+    }
+
+    /// Of a failure that lasts `outage` whatever is done. One that is over before it is detected stays unnoticed.
+    fn noticed(
+        at: Time,
+        outage: Option<Duration>,
+        detector: &Detector,
+        detected: [Time; 2],
+        believed_down: [bool; 2],
+    ) -> Self {
+        let mut course = Self::unnoticed(at, outage);
+        let over = course.whole.map(|whole| detector.first_sign(whole));
+        for end in 0..2 {
+            if believed_down[end] || over.is_none_or(|over| detected[end] < over) {
+                course.detected[end] = Some(detected[end]);
+                course.returned[end] = course.whole.map(|whole| detector.up(end, whole));
+            }
+        }
+        course
+    }
+
+    /// An end that hears of the link's return first does not use another port.
+    fn with_reroute(mut self, reconfiguration: Duration) -> Self {
+        for end in 0..2 {
+            let rerouted = self.detected[end].map(|detected| later(detected, reconfiguration));
+            self.rerouted[end] =
+                rerouted.filter(|&rerouted| self.returned[end].is_none_or(|returned| rerouted < returned));
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use hitless_network::recovery::{BackupChoice, LocalRerouteScheme, ProbeDetection, SamePortScheme};
+
+    fn us(count: u64) -> Time {
+        Time(Duration::from_us(count).as_ps())
+    }
+
+    fn some(times: [u64; 2]) -> [Option<Time>; 2] {
+        times.map(|time| Some(us(time)))
+    }
+
+    const FIXED: Detection = Detection::Fixed(FixedDetection { delay: Duration::from_us(30) });
+    const PROBES: Detection = Detection::Probes(ProbeDetection { interval: Duration::from_us(10), misses: 3 });
+
+    fn detector(detection: Detection) -> Detector {
+        let phases = [Duration::from_us(2), Duration::from_us(7)];
+        Detector { detection, phases, flight: Duration::from_us(1) }
+    }
+
+    fn same_port() -> RecoveryScheme {
+        RecoveryScheme::SamePort(SamePortScheme { reconfiguration: Duration::from_us(730) })
+    }
+
+    fn reroute(reconfiguration_us: u64) -> RecoveryScheme {
+        RecoveryScheme::LocalReroute(LocalRerouteScheme {
+            reconfiguration: Duration::from_us(reconfiguration_us),
+            backup: BackupChoice::First,
+            probe_period: Duration::from_us(100),
+        })
+    }
+
+    #[test]
+    fn probes_that_do_not_come_are_missed_when_they_are_due() {
+        let detector = detector(PROBES);
+        // Due at the first end at 2, 12, 22, ... us, at the second at 7, 17, 27, ...
+        let downs = [(100, [122, 127]), (102, [122, 127]), (103, [132, 127]), (107, [132, 127]), (108, [132, 137])];
+        for (at, expected) in downs {
+            assert_eq!([0, 1].map(|end| detector.down(end, us(at))), expected.map(us), "{at}");
+        }
+        // The first that arrives left when the link was whole.
+        let ups = [(100, [102, 107]), (101, [102, 107]), (102, [112, 107]), (106, [112, 107]), (107, [112, 117])];
+        for (at, expected) in ups {
+            assert_eq!([0, 1].map(|end| detector.up(end, us(at))), expected.map(us), "{at}");
+        }
+    }
+
+    #[test]
+    fn courses() {
+        let outage = |us| Some(Duration::from_us(us));
+        let none = [None; 2];
+        let table = [
+            ("ShareBackup'", FIXED, same_port(), None, some([130, 130]), none, Some(860), some([860, 860])),
+            (
+                "a longer repair",
+                FIXED,
+                same_port(),
+                outage(5_000),
+                some([130, 130]),
+                none,
+                Some(5_100),
+                some([5_100, 5_100]),
+            ),
+            ("probes", PROBES, same_port(), None, some([122, 127]), none, Some(852), some([852, 852])),
+            (
+                "local rerouting",
+                FIXED,
+                reroute(0),
+                outage(5_000),
+                some([130, 130]),
+                some([130, 130]),
+                Some(5_100),
+                some([5_130, 5_130]),
+            ),
+            (
+                "F10",
+                FIXED,
+                reroute(970),
+                outage(5_000),
+                some([130, 130]),
+                some([1_100, 1_100]),
+                Some(5_100),
+                some([5_130, 5_130]),
+            ),
+            ("slow rerouting", FIXED, reroute(970), outage(500), some([130, 130]), none, Some(600), some([630, 630])),
+            ("for ever", FIXED, reroute(970), None, some([130, 130]), some([1_100, 1_100]), None, none),
+            (
+                "no repair",
+                PROBES,
+                RecoveryScheme::None,
+                outage(500),
+                some([122, 127]),
+                none,
+                Some(600),
+                some([602, 607]),
+            ),
+            ("too short", FIXED, reroute(0), outage(30), none, none, Some(130), none),
+            (
+                "a moment longer",
+                FIXED,
+                reroute(0),
+                outage(31),
+                some([130, 130]),
+                some([130, 130]),
+                Some(131),
+                some([161, 161]),
+            ),
+        ];
+        for (name, detection, scheme, outage, detected, rerouted, whole, returned) in table {
+            let course = Course::new(us(100), outage, &detector(detection), scheme, [false; 2]);
+            assert_eq!(course, Course { detected, rerouted, whole: whole.map(us), returned }, "{name}");
+        }
+    }
+
+    #[test]
+    fn an_end_that_has_not_heard_of_the_return_notices_even_a_short_failure() {
+        let course =
+            Course::new(us(100), Some(Duration::from_us(5)), &detector(FIXED), RecoveryScheme::None, [true, false]);
+        assert_eq!(course.detected, [Some(us(130)), None]);
+        assert_eq!(course.returned, [Some(us(135)), None]);
+    }
+
+    #[test]
+    fn the_second_end_may_hear_of_both_at_once() {
+        let scheme = RecoveryScheme::SamePort(SamePortScheme { reconfiguration: Duration::from_us(1) });
+        let course = Course::new(us(100), None, &detector(PROBES), scheme, [false; 2]);
+        assert_eq!((course.whole, course.returned), (Some(us(123)), some([123, 127])));
+    }
+
+    proptest! {
+        #[test]
+        fn every_course_is_in_order_and_within_the_bounds(
+            at in 0u64..1 << 40,
+            phases in [0u64..10_000_000, 0u64..10_000_000],
+            misses in 1u32..10,
+            kind in 0..3,
+            reconfiguration in 0u64..1 << 32,
+            outage in proptest::option::of(1u64..1 << 36),
+        ) {
+            let detection = Detection::Probes(ProbeDetection { interval: Duration::from_us(10), misses });
+            let detector = Detector { detection, phases: phases.map(Duration), flight: Duration::from_us(3) };
+            let scheme = match (kind, reroute(0)) {
+                (0, RecoveryScheme::LocalReroute(scheme)) =>
+                    RecoveryScheme::LocalReroute(LocalRerouteScheme {
+                        reconfiguration: Duration(reconfiguration), ..scheme
+                    }),
+                (1, _) => RecoveryScheme::SamePort(SamePortScheme { reconfiguration: Duration(reconfiguration) }),
+                _ => RecoveryScheme::None,
+            };
+            let course = Course::new(Time(at), outage.map(Duration), &detector, scheme, [false; 2]);
+            for end in 0..2 {
+                if let Some(detected) = course.detected[end] {
+                    prop_assert!(detected >= Time(at) + detection.least() && detected <= Time(at) + detection.bound());
+                }
+                if let Some(rerouted) = course.rerouted[end] {
+                    prop_assert!(Some(rerouted) >= course.detected[end]);
+                    prop_assert!(course.returned[end].is_none_or(|returned| rerouted < returned));
+                }
+                if let Some(returned) = course.returned[end] {
+                    prop_assert!(course.whole.is_some_and(|whole| whole <= returned));
+                    prop_assert!(course.detected[end].is_some_and(|detected| detected <= returned));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The links that fail, and what their ends know.
+
+use hitless_engine::RandomStreams;
+use hitless_network::recovery::{Detection, RecoveryScheme};
+use hitless_network::routing::{Detour, Routing};
+use hitless_network::topology::select::select_links;
+use hitless_network::topology::{DirectedLink, Direction, LinkId, Node, SwitchId, Topology};
+use hitless_scenario::Scenario;
+use hitless_scenario::kind::{Claim, Claimed};
+use hitless_switch::PortState;
+use hitless_wire::{Duration, PortId};
+use rand::Rng;
+
+use super::course::Detector;
+
+/// One end of a link that fails.
+#[derive(Clone, Debug)]
+pub(super) struct End {
+    /// The switch; `None`: a host, which has no say.
+    pub switch: Option<SwitchId>,
+    pub port: PortId,
+    /// What this end takes the link for.
+    pub state: PortState,
+    /// Reconfiguration is done, so that another port may be used.
+    pub may_reroute: bool,
+    /// Ports that could be used instead.
+    pub detours: Vec<Detour>,
+    /// A mechanism takes care of packets that routing sends to this port.
+    pub is_redirected: bool,
+}
+
+/// A link that fails.
+#[derive(Clone, Debug)]
+pub(super) struct FailingLink {
+    pub link: LinkId,
+    pub detector: Detector,
+    pub is_down: bool,
+    /// Number of the latest failure's record: events of earlier ones mean nothing.
+    pub latest: Option<u32>,
+    pub ends: [End; 2],
+}
+
+impl FailingLink {
+    /// Both directions.
+    pub fn directions(&self) -> [DirectedLink; 2] {
+        [Direction::AToB, Direction::BToA].map(|direction| DirectedLink { link: self.link, direction })
+    }
+}
+
+/// The links that `scenario` lets fail, each once, and for each of its failure entries which one that is.
+///
+/// # Errors
+/// A sentence, when a name means no link; a checked scenario has none.
+pub(super) fn failing_links(
+    scenario: &Scenario,
+    topology: &Topology,
+    routing: &Routing,
+    streams: &RandomStreams,
+) -> Result<(Vec<FailingLink>, Vec<usize>), String> {
+    let redirected = redirected(scenario, topology);
+    let (mut links, mut of_entry) = (Vec::<FailingLink>::new(), Vec::new());
+    for failure in &scenario.failures {
+        let link = select_links(topology, &failure.link)?[0].link;
+        let known = links.iter().position(|known| known.link == link);
+        of_entry.push(known.unwrap_or(links.len()));
+        if known.is_none() {
+            let ends = [Direction::AToB, Direction::BToA].map(|direction| {
+                let sends_on = DirectedLink { link, direction };
+                end(scenario, topology, routing, sends_on, redirected.contains(&sends_on))
+            });
+            let detector = detector(scenario, topology, streams, link);
+            links.push(FailingLink { link, detector, is_down: false, latest: None, ends });
+        }
+    }
+    Ok((links, of_entry))
+}
+
+fn redirected(scenario: &Scenario, topology: &Topology) -> Vec<DirectedLink> {
+    let claims = scenario.mechanisms.iter().flat_map(|entry| entry.claims(topology));
+    let redirects = claims.filter(|claimed: &Claimed| claimed.claim == Claim::RedirectsAtEgress);
+    redirects.flat_map(|claimed| claimed.at.links().to_vec()).collect()
+}
+
+fn end(
+    scenario: &Scenario,
+    topology: &Topology,
+    routing: &Routing,
+    sends_on: DirectedLink,
+    is_redirected: bool,
+) -> End {
+    let from = topology.ends(sends_on).0;
+    let switch = match from.node {
+        Node::Switch(switch) => Some(switch),
+        Node::Host(_) => None,
+    };
+    let scheme = scenario.recovery.as_ref().map(|recovery| recovery.scheme);
+    let detours = match (switch, scheme) {
+        (Some(switch), Some(RecoveryScheme::LocalReroute(_))) => routing.detours(topology, switch, from.port),
+        _ => Vec::new(),
+    };
+    End { switch, port: from.port, state: PortState::Up, may_reroute: false, detours, is_redirected }
+}
+
+fn detector(scenario: &Scenario, topology: &Topology, streams: &RandomStreams, link: LinkId) -> Detector {
+    let detection = scenario.detection();
+    let phases = [Direction::AToB, Direction::BToA].map(|direction| match detection {
+        Detection::Probes(probes) => {
+            let to_this_end = DirectedLink { link, direction }.reversed();
+            let mut stream = streams.stream(&format!("link {} probes", to_this_end.index()));
+            Duration(stream.next_u64() % probes.interval.as_ps())
+        }
+        _ => Duration::ZERO,
+    });
+    Detector { detection, phases, flight: scenario.flight_time(topology.link(link).settings) }
+}

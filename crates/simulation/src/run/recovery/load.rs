@@ -1,0 +1,60 @@
+//! What the control plane knows of the load of ports: bytes sent in the last period.
+
+use hitless_network::recovery::{BackupChoice, RecoveryScheme, RecoverySettings};
+use hitless_network::topology::SwitchId;
+use hitless_wire::{Duration, PortId};
+
+use super::links::FailingLink;
+
+/// A port whose counter is read.
+#[derive(Clone, Copy, Debug)]
+struct Polled {
+    switch: SwitchId,
+    port: PortId,
+    counter: u64,
+    bytes: u64,
+}
+
+/// The ports that may become backups. Empty when nobody chooses by load.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PortLoads {
+    period: Duration,
+    ports: Vec<Polled>,
+}
+
+impl PortLoads {
+    pub fn new(settings: Option<&RecoverySettings>, links: &[FailingLink]) -> Self {
+        let Some(RecoveryScheme::LocalReroute(scheme)) = settings.map(|settings| settings.scheme) else {
+            return Self::default();
+        };
+        if scheme.backup != BackupChoice::Probed {
+            return Self::default();
+        }
+        let ends = links.iter().flat_map(|link| &link.ends);
+        let mut places: Vec<_> = ends
+            .flat_map(|end| end.switch.into_iter().flat_map(|switch| end.detours.iter().map(move |d| (switch, d.port))))
+            .collect();
+        places.sort_unstable();
+        places.dedup();
+        let polled = |(switch, port)| Polled { switch, port, counter: 0, bytes: 0 };
+        Self { period: scheme.probe_period, ports: places.into_iter().map(polled).collect() }
+    }
+
+    /// How often the counters are read; `None`: never.
+    pub fn period(&self) -> Option<Duration> {
+        (!self.ports.is_empty()).then_some(self.period)
+    }
+
+    /// Reads all counters.
+    pub fn poll(&mut self, bytes_sent: impl Fn(SwitchId, PortId) -> u64) {
+        for port in &mut self.ports {
+            let counter = bytes_sent(port.switch, port.port);
+            port.bytes = counter - std::mem::replace(&mut port.counter, counter);
+        }
+    }
+
+    /// Bytes that a port sent in the last period; 0 for all where nobody chooses by load.
+    pub fn of(&self, switch: SwitchId, port: PortId) -> u64 {
+        self.ports.iter().find(|known| (known.switch, known.port) == (switch, port)).map_or(0, |port| port.bytes)
+    }
+}

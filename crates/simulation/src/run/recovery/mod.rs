@@ -1,0 +1,340 @@
+//! Links that fail, and what is done about it.
+//!
+//! When a link fails, everything that follows is known: when each end detects it, when it may use another port, when
+//! the link is whole, when each end knows that ([`course`]). These moments become events; what they change is here.
+
+mod course;
+mod links;
+mod load;
+mod report;
+
+use hitless_engine::{RandomStreams, Stream};
+use hitless_network::failure::LinkFailure;
+use hitless_network::link::LinkState;
+use hitless_network::recovery::RecoverySettings;
+use hitless_network::routing::Routing;
+use hitless_network::topology::{LinkId, SwitchId, Topology};
+use hitless_scenario::Scenario;
+use hitless_switch::PortState;
+use hitless_wire::{Duration, PortId, Time};
+use rand::Rng;
+
+use super::edge::Edge;
+use super::event::{RecoveryEvent, SimulationEvent, kind};
+use super::network::Network;
+use crate::link::Link;
+use crate::results::{FailureTotals, Table};
+use course::Course;
+use links::FailingLink;
+use load::PortLoads;
+use report::FailureLog;
+
+/// An entry of the scenario: failures to come.
+struct Entry {
+    settings: LinkFailure,
+    /// Index of its link among those that fail.
+    link: usize,
+    stream: Stream,
+    next: u64,
+}
+
+/// Failures of a run.
+pub(super) struct Recovery {
+    settings: Option<RecoverySettings>,
+    entries: Vec<Entry>,
+    links: Vec<FailingLink>,
+    log: FailureLog,
+    loads: PortLoads,
+    /// No failure comes any more.
+    is_over: bool,
+}
+
+impl Recovery {
+    /// The failures of `scenario`. Prepares `routing` for the detours that they may bring.
+    ///
+    /// # Errors
+    /// A sentence, when a name means no link; a checked scenario has none.
+    pub fn new(
+        scenario: &Scenario,
+        topology: &Topology,
+        routing: &mut Routing,
+        streams: &RandomStreams,
+    ) -> Result<Self, String> {
+        let (links, of_entry) = links::failing_links(scenario, topology, routing, streams)?;
+        for end in links.iter().flat_map(|link| &link.ends).filter(|end| !end.detours.is_empty()) {
+            if let Some(switch) = end.switch {
+                routing.watch(topology, switch, end.port);
+            }
+        }
+        let entry = |(number, (settings, link)): (usize, (&LinkFailure, usize))| Entry {
+            settings: settings.clone(),
+            link,
+            stream: streams.stream(&format!("failure {number} jitter")),
+            next: 0,
+        };
+        let entries = scenario.failures.iter().zip(of_entry).enumerate().map(entry).collect();
+        let loads = PortLoads::new(scenario.recovery.as_ref(), &links);
+        let (settings, log) = (scenario.recovery.clone(), FailureLog::default());
+        Ok(Self { settings, entries, links, log, loads, is_over: false })
+    }
+
+    /// From now on no link fails.
+    pub fn stop(&mut self) {
+        self.is_over = true;
+    }
+
+    /// When the next failure of an entry comes.
+    fn next_failure(&mut self, entry: usize) -> Option<Time> {
+        let Entry { settings, stream, next, .. } = &mut self.entries[entry];
+        if settings.times().is_some_and(|times| *next >= times) {
+            return None;
+        }
+        let later = match settings.jitter {
+            Duration::ZERO => Duration::ZERO,
+            jitter => Duration(stream.next_u64() % jitter.as_ps().saturating_add(1)),
+        };
+        let at = course::later(settings.earliest(*next), later);
+        *next += 1;
+        (at < Time::NEVER).then_some(at)
+    }
+
+    /// The link of a failure, unless it has failed again since.
+    fn link_of(&self, failure: u32) -> Option<usize> {
+        self.links.iter().position(|link| link.latest == Some(failure))
+    }
+
+    /// Whether the switch at the end takes this port for alive.
+    fn is_alive(&self, switch: SwitchId, port: PortId) -> bool {
+        let ends = self.links.iter().flat_map(|link| &link.ends);
+        let mut own = ends.filter(|end| end.switch == Some(switch) && end.port == port);
+        own.all(|end| end.state == PortState::Up)
+    }
+
+    /// The backup of a port: the live ones with the shortest path, of these the least loaded, of these the first.
+    fn backup(&self, link: usize, end: usize) -> Option<PortId> {
+        let end = &self.links[link].ends[end];
+        let switch = end.switch?;
+        let alive = end.detours.iter().filter(|detour| self.is_alive(switch, detour.port));
+        let best = alive.min_by_key(|detour| (detour.links, self.loads.of(switch, detour.port), detour.port));
+        best.map(|detour| detour.port)
+    }
+
+    /// `None` for a scenario without failures.
+    pub fn totals(&self) -> Option<FailureTotals> {
+        (!self.entries.is_empty()).then(|| self.log.totals())
+    }
+
+    /// The table of failures.
+    pub fn table(&self, topology: &Topology, links: &[Link]) -> Table {
+        self.log.table(topology, links)
+    }
+
+    /// Whether its ends find out when this link is cut.
+    pub fn is_watched(&self, link: LinkId) -> bool {
+        self.settings.is_some() && self.number_of(link).is_some()
+    }
+
+    fn number_of(&self, link: LinkId) -> Option<usize> {
+        self.links.iter().position(|known| known.link == link)
+    }
+
+    pub fn start<E: Edge>(&mut self, network: &mut Network<E>) {
+        for entry in 0..self.entries.len() {
+            self.schedule_failure(entry, network);
+        }
+        self.schedule_poll(Time::ZERO, network);
+    }
+
+    fn schedule_failure<E: Edge>(&mut self, entry: usize, network: &mut Network<E>) {
+        if let Some(at) = self.next_failure(entry) {
+            schedule(at, RecoveryEvent::Fail { entry: entry as u32 }, network);
+        }
+    }
+
+    fn schedule_poll<E: Edge>(&self, now: Time, network: &mut Network<E>) {
+        if let Some(period) = self.loads.period() {
+            schedule(now + period, RecoveryEvent::Poll, network);
+        }
+    }
+
+    pub fn handle<E: Edge>(&mut self, now: Time, event: RecoveryEvent, network: &mut Network<E>) {
+        match event {
+            RecoveryEvent::Fail { .. } | RecoveryEvent::Poll if self.is_over => {}
+            RecoveryEvent::Fail { entry } => self.fail(now, entry as usize, network),
+            RecoveryEvent::Poll => {
+                self.loads.poll(|switch, port| network.switches[switch.0 as usize].mac(port).bytes_sent);
+                self.schedule_poll(now, network);
+            }
+            RecoveryEvent::Detect { failure, end } => self.detect(now, failure, usize::from(end), network),
+            RecoveryEvent::Reroute { failure, end } => self.reroute(now, failure, usize::from(end), network),
+            RecoveryEvent::Whole { failure } => self.make_whole(now, failure, network),
+            RecoveryEvent::Return { failure, end } => self.return_to(now, failure, usize::from(end), network),
+        }
+    }
+
+    fn fail<E: Edge>(&mut self, now: Time, entry: usize, network: &mut Network<E>) {
+        let number = self.entries[entry].link;
+        let outage = self.entries[entry].settings.outage;
+        self.schedule_failure(entry, network);
+        self.break_link(now, number, outage, network);
+    }
+
+    /// Somebody cuts a link that is watched: it stays down until it is mended, or, with the scheme "same-port", until
+    /// that has replaced it.
+    pub fn cut<E: Edge>(&mut self, now: Time, link: LinkId, network: &mut Network<E>) {
+        if let Some(number) = self.number_of(link) {
+            self.break_link(now, number, None, network);
+        }
+    }
+
+    /// Somebody mends a link that is watched.
+    pub fn mend<E: Edge>(&mut self, now: Time, link: LinkId, network: &mut Network<E>) {
+        let Some(known) = self.number_of(link).map(|number| &self.links[number]) else { return };
+        let (true, Some(failure)) = (known.is_down, known.latest) else {
+            // One direction may have been cut by itself.
+            known.directions().into_iter().for_each(|direction| network.set_link_state(now, direction, LinkState::Up));
+            return;
+        };
+        let at = now + Duration(1);
+        // An end that has not detected the failure yet does so, and hears at the same moment that it is over.
+        let down = self.log.down(failure);
+        let returned = [0, 1].map(|end| Some(known.detector.up(end, at).max(known.detector.down(end, down))));
+        schedule_course(failure, &Course { whole: Some(at), returned, ..Course::default() }, network);
+    }
+
+    /// A link breaks, for a time or until the recovery has replaced it.
+    fn break_link<E: Edge>(&mut self, now: Time, number: usize, outage: Option<Duration>, network: &mut Network<E>) {
+        let link = &mut self.links[number];
+        if link.is_down {
+            self.log.note_ignored();
+            return;
+        }
+        let failure = self.log.open(now, link.link, link.latest, &network.shared.links);
+        link.is_down = true;
+        link.latest = Some(failure);
+        link.directions().into_iter().for_each(|direction| network.set_link_state(now, direction, LinkState::Down));
+        let believed_down = [0, 1].map(|end: usize| link.ends[end].state != PortState::Up);
+        let course = match &self.settings {
+            Some(settings) => Course::new(now, outage, &link.detector, settings.scheme, believed_down),
+            None => Course::unnoticed(now, outage),
+        };
+        schedule_course(failure, &course, network);
+    }
+
+    fn detect<E: Edge>(&mut self, now: Time, failure: u32, end: usize, network: &mut Network<E>) {
+        let Some(link) = self.link_of(failure) else { return };
+        self.log.note_detected(now, failure, end);
+        // From a failure whose end it has not heard of it may know the link as dead already.
+        if self.links[link].ends[end].state == PortState::Up {
+            self.tell(now, link, end, PortState::Down, network);
+        }
+    }
+
+    fn reroute<E: Edge>(&mut self, now: Time, failure: u32, end: usize, network: &mut Network<E>) {
+        let Some(link) = self.link_of(failure) else { return };
+        let is_down = self.links[link].is_down;
+        let state = &mut self.links[link].ends[end];
+        // It was mended by hand meanwhile, and this end knows.
+        if !is_down && state.state == PortState::Up {
+            return;
+        }
+        state.may_reroute = true;
+        if let Some(switch) = state.switch {
+            self.find_paths(now, switch, network);
+        }
+    }
+
+    fn make_whole<E: Edge>(&mut self, now: Time, failure: u32, network: &mut Network<E>) {
+        let Some(link) = self.link_of(failure) else { return };
+        self.log.note_whole(now, failure);
+        let link = &mut self.links[link];
+        link.is_down = false;
+        link.directions().into_iter().for_each(|direction| network.set_link_state(now, direction, LinkState::Up));
+    }
+
+    fn return_to<E: Edge>(&mut self, now: Time, failure: u32, end: usize, network: &mut Network<E>) {
+        let Some(link) = self.link_of(failure) else { return };
+        self.note_path(now, link, end);
+        self.links[link].ends[end].may_reroute = false;
+        self.tell(now, link, end, PortState::Up, network);
+        if let Some(switch) = self.links[link].ends[end].switch {
+            self.find_paths(now, switch, network);
+        }
+    }
+
+    /// An end has a path again.
+    fn note_path(&mut self, now: Time, link: usize, end: usize) {
+        if let Some(failure) = self.links[link].latest {
+            self.log.note_recovered(now, failure, end);
+        }
+    }
+
+    /// Gives each port of a switch that needs another one a backup that is alive.
+    fn find_paths<E: Edge>(&mut self, now: Time, switch: SwitchId, network: &mut Network<E>) {
+        for link in 0..self.links.len() {
+            for end in 0..2 {
+                let state = &self.links[link].ends[end];
+                if state.switch == Some(switch) && state.may_reroute {
+                    self.find_path(now, link, end, network);
+                }
+            }
+        }
+    }
+
+    fn find_path<E: Edge>(&mut self, now: Time, link: usize, end: usize, network: &mut Network<E>) {
+        let state = &self.links[link].ends[end];
+        if let (PortState::Rerouted { backup }, Some(switch)) = (state.state, state.switch)
+            && self.is_alive(switch, backup)
+        {
+            self.note_path(now, link, end);
+            return;
+        }
+        let found = match self.backup(link, end) {
+            Some(backup) => PortState::Rerouted { backup },
+            None => PortState::Down,
+        };
+        if found != state.state {
+            self.tell(now, link, end, found, network);
+        }
+        if found != PortState::Down {
+            self.note_path(now, link, end);
+        }
+    }
+
+    /// The switch at an end learns what has become of its port.
+    fn tell<E: Edge>(&mut self, now: Time, link: usize, end: usize, state: PortState, network: &mut Network<E>) {
+        let end = &mut self.links[link].ends[end];
+        end.state = state;
+        let Some(switch) = end.switch else { return };
+        let port = end.port;
+        // Who redirects packets when they leave the queue of their own port must still get them there.
+        if !end.is_redirected {
+            let backup = if let PortState::Rerouted { backup } = state { Some(backup) } else { None };
+            debug_assert_ne!(backup, Some(port), "a port is its own backup");
+            network.shared.routing.set_detour(switch, port, backup);
+        }
+        network.set_port_state(now, switch, port, state);
+    }
+}
+
+fn schedule<E: Edge>(at: Time, event: RecoveryEvent, network: &mut Network<E>) {
+    network.shared.schedule(at, kind::CHANGE, 0, SimulationEvent::Recovery(event));
+}
+
+fn schedule_course<E: Edge>(failure: u32, course: &Course, network: &mut Network<E>) {
+    let mut schedule = |at: Option<Time>, event| {
+        if let Some(at) = at {
+            schedule(at, event, network);
+        }
+    };
+    for end in [0, 1] {
+        schedule(course.detected[usize::from(end)], RecoveryEvent::Detect { failure, end });
+    }
+    for end in [0, 1] {
+        schedule(course.rerouted[usize::from(end)], RecoveryEvent::Reroute { failure, end });
+    }
+    schedule(course.whole, RecoveryEvent::Whole { failure });
+    for end in [0, 1] {
+        schedule(course.returned[usize::from(end)], RecoveryEvent::Return { failure, end });
+    }
+}

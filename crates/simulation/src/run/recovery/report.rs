@@ -1,0 +1,106 @@
+//! What is recorded of failures.
+
+use hitless_network::topology::{DirectedLink, Direction, LinkId, Topology};
+use hitless_wire::Time;
+
+use crate::link::Link;
+use crate::results::{FailureTotals, Table};
+
+/// What is recorded of a failure. [`Time::NEVER`]: it did not happen within the run.
+#[derive(Clone, Copy, Debug)]
+struct FailureRecord {
+    link: LinkId,
+    down: Time,
+    /// By end.
+    detected: [Time; 2],
+    /// By end: when there was a path again, by another port or by the link itself.
+    recovered: [Time; 2],
+    up: Time,
+    /// Frames that the link had lost when it failed.
+    lost_before: u64,
+    /// Frames that the failure cost, once the link has failed again.
+    lost: Option<u64>,
+}
+
+/// The failures of a run, by the number that each gets when it happens.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FailureLog {
+    records: Vec<FailureRecord>,
+    /// Failures of links that were down already.
+    ignored: u64,
+}
+
+/// Frames that a link has lost because it was down, both directions.
+fn frames_lost_down(links: &[Link], link: LinkId) -> u64 {
+    let lost = |direction| links[DirectedLink { link, direction }.index()].counters.frames_lost_down;
+    lost(Direction::AToB) + lost(Direction::BToA)
+}
+
+impl FailureLog {
+    /// A link fails: begins its record, and closes that of its failure `before`.
+    pub fn open(&mut self, now: Time, link: LinkId, before: Option<u32>, links: &[Link]) -> u32 {
+        let lost_before = frames_lost_down(links, link);
+        if let Some(before) = before {
+            let record = &mut self.records[before as usize];
+            debug_assert!(record.link == link && record.down <= now, "the failure before is of this link");
+            record.lost = Some(lost_before - record.lost_before);
+        }
+        let never = [Time::NEVER; 2];
+        let (up, lost) = (Time::NEVER, None);
+        self.records.push(FailureRecord { link, down: now, detected: never, recovered: never, up, lost_before, lost });
+        u32::try_from(self.records.len() - 1).expect("fewer than 2^32 failures")
+    }
+
+    /// A failure would have hit a link that is down already.
+    pub fn note_ignored(&mut self) {
+        self.ignored += 1;
+    }
+
+    pub fn note_detected(&mut self, now: Time, failure: u32, end: usize) {
+        let record = &mut self.records[failure as usize];
+        debug_assert!(record.down <= now, "a failure is detected before it happens");
+        record.detected[end] = now;
+    }
+
+    /// An end has a path again, for the first time since its link failed.
+    pub fn note_recovered(&mut self, now: Time, failure: u32, end: usize) {
+        let recovered = &mut self.records[failure as usize].recovered[end];
+        *recovered = now.min(*recovered);
+    }
+
+    pub fn note_whole(&mut self, now: Time, failure: u32) {
+        self.records[failure as usize].up = now;
+    }
+
+    /// When a failure happened.
+    pub fn down(&self, failure: u32) -> Time {
+        self.records[failure as usize].down
+    }
+
+    pub fn totals(&self) -> FailureTotals {
+        FailureTotals { happened: self.records.len() as u64, ignored: self.ignored }
+    }
+
+    /// The table of failures, a row each.
+    pub fn table(&self, topology: &Topology, links: &[Link]) -> Table {
+        let rows = self.records.as_slice();
+        let forwards = |row: &FailureRecord| DirectedLink { link: row.link, direction: Direction::AToB };
+        let name = |row: &FailureRecord, end: usize| {
+            let ends = topology.ends(forwards(row));
+            topology.name([ends.0.node, ends.1.node][end]).to_owned()
+        };
+        let lost =
+            |row: &FailureRecord| row.lost.unwrap_or_else(|| frames_lost_down(links, row.link) - row.lost_before);
+        Table::new("failures")
+            .text("link", rows, |row| topology.link_name(forwards(row)).replacen("->", "<->", 1))
+            .text("from", rows, |row| name(row, 0))
+            .text("to", rows, |row| name(row, 1))
+            .time("down_ps", rows, |row| row.down)
+            .time("from_detected_ps", rows, |row| row.detected[0])
+            .time("from_recovered_ps", rows, |row| row.recovered[0])
+            .time("to_detected_ps", rows, |row| row.detected[1])
+            .time("to_recovered_ps", rows, |row| row.recovered[1])
+            .time("up_ps", rows, |row| row.up)
+            .unsigned("frames_lost", rows, lost)
+    }
+}

@@ -1,0 +1,56 @@
+//! Samples of how flows get on, for the groups that a scenario asks for.
+
+use hitless_hosts::{FlowProgress, Hosts};
+use hitless_scenario::FlowGroup;
+use hitless_scenario::workload::FlowSpec;
+use hitless_wire::{Duration, FlowId, Time};
+
+use super::active::ActiveFlows;
+use crate::results::Table;
+
+/// One flow at one moment.
+#[derive(Clone, Copy, Debug)]
+struct FlowSample {
+    time: Time,
+    flow: FlowId,
+    progress: FlowProgress,
+}
+
+/// A group of flows that is looked at periodically.
+#[derive(Clone, Debug)]
+pub(super) struct FlowSampler {
+    group: usize,
+    pub period: Duration,
+    active: ActiveFlows,
+    samples: Vec<FlowSample>,
+}
+
+impl FlowSampler {
+    pub fn new(group: usize, period: Duration) -> Self {
+        Self { group, period, active: ActiveFlows::default(), samples: Vec::new() }
+    }
+
+    pub fn sample(&mut self, now: Time, hosts: &Hosts, specs: &[FlowSpec]) {
+        let flows = self.active.of_group(self.group, hosts, specs);
+        let sample = |&flow: &FlowId| Some(FlowSample { time: now, flow, progress: hosts.progress(flow)? });
+        self.samples.extend(flows.iter().filter_map(sample));
+    }
+}
+
+/// The table of samples.
+pub(super) fn table(samplers: &[FlowSampler], groups: &[FlowGroup]) -> Table {
+    let of_sampler = |sampler: &FlowSampler| {
+        let group = sampler.group;
+        sampler.samples.iter().map(move |&sample| (group, sample)).collect::<Vec<_>>()
+    };
+    let rows: Vec<_> = samplers.iter().flat_map(of_sampler).collect();
+    Table::new("flow_progress")
+        .time("time_ps", &rows, |(_, row)| row.time)
+        .text("group", &rows, |&(group, _)| groups[group].name.clone())
+        .unsigned("flow", &rows, |(_, row)| row.flow.0.into())
+        .unsigned("cwnd_bytes", &rows, |(_, row)| row.progress.congestion_window_bytes)
+        .unsigned("sequence", &rows, |(_, row)| row.progress.sent_bytes)
+        .unsigned("acknowledged", &rows, |(_, row)| row.progress.acknowledged_bytes)
+        .unsigned("delivered_bytes", &rows, |(_, row)| row.progress.delivered_bytes)
+        .unsigned("packets_retransmitted", &rows, |(_, row)| row.progress.sender.packets_retransmitted)
+}

@@ -1,0 +1,91 @@
+//! Samplers: what the control plane polls while a run goes on.
+
+mod active;
+mod counters;
+mod flows;
+mod groups;
+mod occupancy;
+
+use hitless_engine::OrderKey;
+use hitless_network::topology::Topology;
+use hitless_scenario::workload::FlowSpec;
+use hitless_scenario::{FlowGroup, Scenario};
+use hitless_wire::{Duration, Time};
+
+use super::edge::Edge;
+use super::event::{SimulationEvent, kind};
+use super::network::Network;
+use crate::results::Table;
+use counters::CounterSampler;
+use flows::FlowSampler;
+use groups::GroupSampler;
+
+/// All samplers of a run. Those of counters are numbered first, then those of flows, then those of groups of flows.
+pub(super) struct Samplers {
+    counters: Vec<CounterSampler>,
+    flows: Vec<FlowSampler>,
+    groups: Vec<GroupSampler>,
+}
+
+impl Samplers {
+    /// Those that `scenario` asks for.
+    ///
+    /// # Errors
+    /// A sentence, when a name means no port and no link; a checked scenario has none.
+    pub fn new(scenario: &Scenario, topology: &Topology) -> Result<Self, String> {
+        let group = |name: &str| scenario.flows.iter().position(|group| group.name == name);
+        let flows = scenario.measure.flow.iter();
+        let goodput = scenario.measure.goodput.iter();
+        Ok(Self {
+            counters: counters::samplers(scenario, topology)?,
+            flows: flows.filter_map(|entry| Some(FlowSampler::new(group(&entry.group)?, entry.period))).collect(),
+            groups: goodput.filter_map(|entry| Some(GroupSampler::new(group(&entry.group)?, entry.period))).collect(),
+        })
+    }
+
+    pub fn start<E: Edge>(&self, network: &mut Network<E>) {
+        for number in 0..self.counters.len() + self.flows.len() + self.groups.len() {
+            self.schedule(number, Time::ZERO, network);
+        }
+    }
+
+    /// Takes a sample; `specs` are all flows that have started so far.
+    pub fn sample<E: Edge>(&mut self, now: Time, number: usize, network: &mut Network<E>, specs: &[FlowSpec]) {
+        let (counters, flows) = (self.counters.len(), self.flows.len());
+        if number < counters {
+            self.counters[number].sample(now, network);
+        } else if number < counters + flows {
+            self.flows[number - counters].sample(now, &network.hosts, specs);
+        } else {
+            self.groups[number - counters - flows].sample(now, &network.hosts, &network.shared.records.flows, specs);
+        }
+        self.schedule(number, now, network);
+    }
+
+    fn period(&self, number: usize) -> Duration {
+        let (counters, flows) = (self.counters.len(), self.flows.len());
+        match number {
+            _ if number < counters => self.counters[number].period,
+            _ if number < counters + flows => self.flows[number - counters].period,
+            _ => self.groups[number - counters - flows].period,
+        }
+    }
+
+    fn schedule<E: Edge>(&self, number: usize, now: Time, network: &mut Network<E>) {
+        // A key of its own: sampling must not move the order of anything else.
+        let order = OrderKey::new(kind::SAMPLE, number as u32, 0);
+        let event = SimulationEvent::Sample { sampler: number as u32 };
+        network.shared.queue.push(now + self.period(number), order, event);
+    }
+
+    /// The tables of all samples.
+    pub fn tables(&self, groups: &[FlowGroup]) -> [Table; 5] {
+        [
+            flows::table(&self.flows, groups),
+            groups::table(&self.groups, groups),
+            counters::queues(&self.counters),
+            counters::occupancy(&self.counters),
+            counters::throughput(&self.counters),
+        ]
+    }
+}

@@ -1,0 +1,41 @@
+//! A scenario under the simulated clock, from its first event to its results.
+
+use hitless_engine::Progress;
+use hitless_scenario::Scenario;
+use hitless_scenario::workload::FlowSpec;
+
+use super::build::build;
+use super::edge::Closed;
+use super::event_loop::Run;
+use super::outcome::close;
+use crate::results::Outcome;
+
+/// A run of a scenario in which every node is simulated.
+pub struct Simulation {
+    run: Run<Closed>,
+}
+
+impl Simulation {
+    /// Builds what `scenario` describes.
+    ///
+    /// # Errors
+    /// A sentence, for what can only be found out here: a file of flows that cannot be read.
+    pub fn new(scenario: Scenario) -> Result<Self, String> {
+        Ok(Self { run: build(scenario, None, Closed)? })
+    }
+
+    /// The same simulation with each flow of the workload changed before it starts.
+    ///
+    /// Those of closed loops are left as they are.
+    pub fn with_flows_changed(mut self, change: impl Fn(FlowSpec) -> FlowSpec + Send + 'static) -> Self {
+        self.run.flow_starts = self.run.flow_starts.changed(change);
+        self
+    }
+
+    /// Runs to the end of the scenario.
+    pub fn run(mut self, progress: &Progress) -> Outcome {
+        self.run.start();
+        let (end, ended_at) = self.run.run_until_end(progress);
+        close(self.run, end, ended_at)
+    }
+}

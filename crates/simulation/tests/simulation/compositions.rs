@@ -1,0 +1,301 @@
+//! Whatever is combined in a scenario is either refused with a message, or runs and breaks nothing that must hold.
+
+use std::collections::BTreeSet;
+
+use hitless_simulation::Outcome;
+use proptest::prelude::*;
+
+use crate::support;
+
+const SCHEDULERS: [&str; 6] = [
+    "",
+    "scheduler = \"strict\"\nqueues_per_port = 2",
+    "scheduler = \"drr\"\nqueues_per_port = 30",
+    "scheduler = \"strict\"\nqueues_per_port = 100",
+    "flow_queueing = { kind = \"drr\" }",
+    "flow_queueing = { kind = \"fq-codel\" }",
+];
+const BUFFERS: [&str; 3] = [
+    "buffer = { kind = \"static\", per_port = \"300 KB\" }",
+    "buffer = { kind = \"static\", per_port = \"30 KB\" }",
+    "buffer = { kind = \"shared\", total = \"4 MB\", alpha = 1.0 }",
+];
+const HOSTS: [&str; 5] = [
+    "",
+    "[host]\nmarking = { by = \"remaining-bytes\" }\n",
+    "[host]\nmarking = { by = \"remaining-bytes\" }\nordering = { timeout = \"100 us\" }\n",
+    "[host]\nmarking = { by = \"attained-service\" }\nordering = { timeout = \"100 us\" }\n",
+    "[host]\nmarking = { by = \"attained-service\", flowlet_gap = \"20 us\" }\nordering = { timeout = \"100 us\" }\n",
+];
+const TRANSPORTS: [&str; 4] = [
+    "kind = \"tcp\"\ncongestion = \"cubic\"\n",
+    "kind = \"tcp\"\ncongestion = \"newreno\"\nsack = false\nrack_tlp = false\nhandshake = true\n\
+     rto_min = \"300 us\"\n",
+    BOLT_TRANSPORT,
+    "kind = \"packet-pair\"\nrto_min = \"300 us\"\n",
+];
+const BOLT_TRANSPORT: &str = "kind = \"tcp\"\ncongestion = \"bolt\"\nrto_min = \"300 us\"\n";
+/// Kind and settings of everything that runs on switches.
+const MECHANISMS: [(&str, &str); 35] = [
+    ("afq", ""),
+    ("afq", "ports = [\"left->right\"]"),
+    ("afq", "ports = [\"left\"]\nqueues = 63"),
+    ("afq", "queues = 62\nmeasure_estimation = true"),
+    ("afq", "scheduler = { kind = \"two-groups\" }"),
+    ("afq", "adaptive = {}"),
+    ("afq", "round = \"from-occupancy\"\nscheduler = { kind = \"deficit-round-robin\" }"),
+    ("dibs", "ports = [\"left->right\"]"),
+    ("dibs", "to_arrival_port = false\nports = [\"right\"]"),
+    ("dibs", "to_full_ports = true"),
+    ("simple-deflection", "occupancy = { kind = \"update-gap\" }"),
+    ("simple-deflection", "occupancy = { kind = \"control-packets\", packets = 40 }\nports = [\"left\"]"),
+    ("preemptive-deflection", "candidates = 2\nmemory = true\nalpha = 0.9"),
+    ("preemptive-deflection", "capacity = { kind = \"current-threshold\" }"),
+    ("preemptive-deflection", "occupancy = { kind = \"control-packets\", packets = 40 }"),
+    ("preemptive-deflection", "relative_priority = { kind = \"distribution\", mean = \"moving-average\" }"),
+    (
+        "preemptive-deflection",
+        "relative_priority = { kind = \"distribution\", mean = \"moving-average\", arithmetic = \"tables\" }\n\
+         occupancy = { kind = \"control-packets\", packets = 40 }",
+    ),
+    ("aifo", "capacity = { kind = \"constant\", size = \"100 KB\" }"),
+    ("pabo", "threshold = 0.1"),
+    ("rank-guard", "slots = 3"),
+    ("vertigo", ""),
+    ("vertigo", "candidates = 1\nports = [\"left\"]\nrecord_ranks = true"),
+    ("trimming", ""),
+    ("trimming", "headers_per_packet = 0\nports = [\"left\"]\nqueue = \"4 packets\""),
+    ("bolt", "threshold = \"10 KB\""),
+    ("bolt", "ports = [\"left\"]\nthreshold = \"3 KB\""),
+    SQR,
+    ("sqr", "links = [\"left<->right\"]\ncaching = \"delay-queue\""),
+    RIMM,
+    ("rimm", "ports = [\"right->h8\"]\nmessages = \"in-order\""),
+    LINKGUARDIAN,
+    ("linkguardian", "link = \"right->left\"\nmode = \"non-blocking\""),
+    ("link-layer-retry", "link = \"left->right\""),
+    ("link-layer-retry", "link = \"right->left\"\nmax_outstanding_bytes = \"3 KB\""),
+    ("wharf", "link = \"left->right\"\ndata_frames = 25\nparity_frames = 5"),
+];
+const SQR: (&str, &str) = ("sqr", "links = [\"left->right\"]");
+const RIMM: (&str, &str) = ("rimm", "release = \"exact\"");
+const LINKGUARDIAN: (&str, &str) = ("linkguardian", "link = \"left->right\"");
+
+/// Two switches of eight hosts each.
+const DUMBBELL: &str = "[topology]\nkind = \"dumbbell\"\nhosts_left = 8\nhosts_right = 8\n\
+     host_link = { rate = \"10 Gbps\", delay = \"1 us\" }\nbottleneck = { rate = \"10 Gbps\", delay = \"1 us\" }\n";
+
+/// The same with a third switch, by which there is a way round.
+fn triangle() -> String {
+    let hosts: Vec<String> = (0..16).map(|host| format!("\"h{host}\"")).collect();
+    let link = |ends: String| format!("{{ ends = [{ends}], rate = \"10 Gbps\", delay = \"1 us\" }}");
+    let of_host = |host: usize| link(format!("\"h{host}\", \"{}\"", if host < 8 { "left" } else { "right" }));
+    let pairs = [("left", "right"), ("left", "round"), ("round", "right")];
+    let of_switches = pairs.iter().map(|(from, to)| link(format!("\"{from}\", \"{to}\"")));
+    let links: Vec<String> = (0..16).map(of_host).chain(of_switches).collect();
+    format!(
+        "[topology]\nkind = \"graph\"\nhosts = [{}]\nswitches = [\"left\", \"right\", \"round\"]\nlinks = [{}]\n",
+        hosts.join(", "),
+        links.join(", ")
+    )
+}
+
+/// What is combined.
+#[derive(Clone, Debug)]
+struct Composition<'a> {
+    preset: &'a str,
+    scheduler: &'a str,
+    buffer: &'a str,
+    topology: &'a str,
+    host: &'a str,
+    transport: &'a str,
+    /// Lines of the link from left to right.
+    link: &'a str,
+    mechanisms: Vec<(&'a str, &'a str)>,
+}
+
+impl Default for Composition<'_> {
+    fn default() -> Self {
+        Self {
+            preset: "ideal",
+            scheduler: "",
+            buffer: BUFFERS[0],
+            topology: DUMBBELL,
+            host: "",
+            transport: TRANSPORTS[0],
+            link: "",
+            mechanisms: Vec::new(),
+        }
+    }
+}
+
+impl std::fmt::Display for Composition<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { preset, scheduler, buffer, host, transport, link, mechanisms, .. } = self;
+        let shape = if self.topology == DUMBBELL { "dumbbell" } else { "triangle" };
+        write!(
+            f,
+            "{mechanisms:?} in a {shape} with {preset:?} {scheduler:?} {buffer:?} {host:?} {transport:?} {link:?}"
+        )
+    }
+}
+
+impl Composition<'_> {
+    /// Four long flows fill the link, and five answers at a time one port of a host.
+    fn text(&self) -> String {
+        let Self { preset, scheduler, buffer, topology, host, transport, .. } = self;
+        let link = if self.link.is_empty() {
+            String::new()
+        } else {
+            format!("[[link]]\nname = \"left->right\"\n{}\n", self.link)
+        };
+        format!(
+            "name = \"composition\"\nduration = \"400 us\"\n{topology}{host}\
+             [switch]\npreset = \"{preset}\"\n{buffer}\n{scheduler}\n{link}\
+             [[transport]]\nname = \"t\"\n{transport}\n\
+             [[flows]]\nname = \"long\"\nkind = \"long\"\ntransport = \"t\"\n\
+             sources = [\"h0..h3\"]\ndestinations = [\"h8..h11\"]\n\
+             [[flows]]\nname = \"answers\"\nkind = \"incast\"\ntransport = \"t\"\nfan_in = 5\nsize = \"20 KB\"\n\
+             period = \"100 us\"\nclients = [\"h12\"]\nservers = [\"h4..h11\"]\n{}",
+            self.mechanisms
+                .iter()
+                .map(|(kind, lines)| format!("[[mechanism]]\nkind = \"{kind}\"\n{lines}\n"))
+                .collect::<String>()
+        )
+    }
+
+    /// What became of it, unless it was refused.
+    ///
+    /// # Panics
+    /// When something that must hold was broken.
+    fn run(&self) -> Option<Outcome> {
+        let text = self.text();
+        match hitless_scenario::check(&text, "composition", hitless_mechanisms::builtin()) {
+            Ok(_) => Some(support::run(&text)),
+            Err(error) => {
+                assert!(!error.to_string().is_empty());
+                None
+            }
+        }
+    }
+
+    fn runs(&self) -> bool {
+        self.run().is_some()
+    }
+}
+
+fn with<'a>(mechanisms: &[(&'a str, &'a str)]) -> Composition<'a> {
+    Composition { mechanisms: mechanisms.to_vec(), ..Composition::default() }
+}
+
+/// The transport that a mechanism needs.
+fn transport_for(mechanisms: &[(&str, &str)], number: usize) -> &'static str {
+    if mechanisms.iter().any(|(kind, _)| *kind == "bolt") {
+        BOLT_TRANSPORT
+    } else {
+        [TRANSPORTS[0], TRANSPORTS[1], TRANSPORTS[3]][number % 3]
+    }
+}
+
+#[test]
+fn every_pair_of_mechanisms_is_refused_or_keeps_what_it_promises() {
+    let triangle = triangle();
+    let mut ran = BTreeSet::new();
+    let mut broken = Vec::new();
+    for (number, (first, second)) in pairs().enumerate() {
+        let mut mechanisms = vec![MECHANISMS[first], MECHANISMS[second]];
+        mechanisms.dedup();
+        // Each alone in all surroundings; of those of a pair a few, of each pair others.
+        let surroundings = if first == second { 0..SURROUNDINGS } else { 7 * number..7 * number + 3 };
+        for around in surroundings {
+            let composition = surrounded(&mechanisms, around, &triangle);
+            // One failure must not hide the others.
+            match std::panic::catch_unwind(|| composition.runs()) {
+                Ok(true) => drop(ran.insert((first, second))),
+                Ok(false) => {}
+                Err(_) => broken.push(composition.to_string()),
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{} of them break:\n{}", broken.len(), broken.join("\n"));
+    let alone = (0..MECHANISMS.len()).filter(|&mechanism| !ran.contains(&(mechanism, mechanism)));
+    let never: Vec<_> = alone.map(|mechanism| MECHANISMS[mechanism]).collect();
+    assert!(never.is_empty(), "never ran: {never:?}");
+    assert!(ran.len() > 200, "only {} pairs ran", ran.len());
+}
+
+const SURROUNDINGS: usize = 36;
+
+/// Mechanisms in a switch, a fabric and with hosts of which there are [`SURROUNDINGS`] combinations.
+fn surrounded<'a>(mechanisms: &[(&'a str, &'a str)], around: usize, triangle: &'a str) -> Composition<'a> {
+    let host = if (around / 12).is_multiple_of(3) { 0 } else { 1 + around % 3 };
+    Composition {
+        preset: if around.is_multiple_of(2) { "ideal" } else { "tofino-like" },
+        topology: if (around / 2).is_multiple_of(2) { DUMBBELL } else { triangle },
+        host: HOSTS[host],
+        buffer: BUFFERS[around / 4 % 3],
+        transport: transport_for(mechanisms, around),
+        mechanisms: mechanisms.to_vec(),
+        ..Composition::default()
+    }
+}
+
+/// All pairs of numbers of mechanisms, each with itself too.
+fn pairs() -> impl Iterator<Item = (usize, usize)> {
+    (0..MECHANISMS.len()).flat_map(|first| (first..MECHANISMS.len()).map(move |second| (first, second)))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_combination_is_refused_or_runs(
+        preset in prop_oneof![Just("ideal"), Just("tofino-like")],
+        scheduler in prop_oneof![3 => Just(SCHEDULERS[0]), 2 => prop::sample::select(&SCHEDULERS[..])],
+        buffer in prop::sample::select(&BUFFERS[..]),
+        round in any::<bool>(),
+        host in prop::sample::select(&HOSTS[..]),
+        number in 0usize..3,
+        lossy in any::<bool>(),
+        mechanisms in prop::collection::vec(prop::sample::select(&MECHANISMS[..]), 0..4),
+    ) {
+        let triangle = triangle();
+        let topology = if round { &*triangle } else { DUMBBELL };
+        let link = if lossy { "loss = { kind = \"bernoulli\", rate = 0.01 }" } else { "" };
+        let transport = transport_for(&mechanisms, number);
+        Composition { preset, scheduler, buffer, topology, host, transport, link, mechanisms }.runs();
+    }
+}
+
+#[test]
+fn all_mechanisms_run_together_at_one_port() {
+    let all = with(&[MECHANISMS[0], SQR, LINKGUARDIAN]);
+    assert!(Composition { preset: "tofino-like", ..all }.runs());
+}
+
+#[test]
+fn rimm_and_linkguardian_run_together_at_one_port() {
+    for buffer in [BUFFERS[0], BUFFERS[2]] {
+        assert!(Composition { preset: "tofino-like", buffer, ..with(&[RIMM, LINKGUARDIAN]) }.runs());
+    }
+}
+
+#[test]
+fn what_a_switch_cannot_run_is_refused_with_the_numbers() {
+    let names: Vec<String> = (0..8).map(|port| format!("h{port}")).chain(["right".to_owned()]).collect();
+    let ports: Vec<String> = names.iter().map(|name| format!("ports = [\"left->{name}\"]")).collect();
+    let nine: Vec<_> = ports.iter().map(|ports| ("afq", ports.as_str())).collect();
+    assert!(with(&nine[..8]).runs());
+    let rows = [
+        (SCHEDULERS[0], nine.as_slice(), "left would run 9 mechanisms, and a switch runs 8 at most"),
+        (SCHEDULERS[3], &[], "a port has 64 queues at most: the switch 100"),
+        (SCHEDULERS[4], &[("afq", "")], "ports that queue by flow have none to give"),
+    ];
+    for (scheduler, mechanisms, rule) in rows {
+        let refused = Composition { scheduler, ..with(mechanisms) }.text();
+        let message = hitless_scenario::check(&refused, "composition", hitless_mechanisms::builtin())
+            .expect_err("this cannot run")
+            .to_string();
+        assert!(message.contains(rule), "{message}");
+    }
+}

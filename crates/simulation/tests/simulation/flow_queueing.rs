@@ -1,0 +1,91 @@
+//! Queueing by flow in a fabric: long flows share, and packets are conserved.
+
+use hitless_simulation::Outcome;
+
+use crate::support::{self, numbers};
+
+/// Two senders, one of which opens ten times as many connections, and one that floods without asking.
+fn run(queueing: &str) -> Outcome {
+    let text = format!(
+        "name = \"shares\"\nduration = \"20 ms\"\n\
+         [topology]\nkind = \"dumbbell\"\nhosts_left = 3\nhosts_right = 3\n\
+         host_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
+         bottleneck = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
+         [switch]\npreset = \"ideal\"\nbuffer = {{ kind = \"static\", per_port = \"200 packets\" }}\n{queueing}\n\
+         [[transport]]\nname = \"tcp\"\nkind = \"tcp\"\nrto_min = \"1 ms\"\n\
+         [[transport]]\nname = \"udp\"\nkind = \"udp\"\nrate = \"9 Gbps\"\n\
+         [[flows]]\nname = \"few\"\nkind = \"long\"\ntransport = \"tcp\"\n\
+         sources = [\"h0\", \"h1\", \"h0\", \"h1\"]\ndestinations = [\"h3\", \"h4\", \"h3\", \"h4\"]\n\
+         [[flows]]\nname = \"flood\"\nkind = \"constant-rate\"\ntransport = \"udp\"\n\
+         sources = [\"h2\"]\ndestinations = [\"h5\"]\n"
+    );
+    support::run(&text)
+}
+
+/// Delivered by each of the four connections and, last, by the flood.
+fn shares(outcome: &Outcome) -> Vec<f64> {
+    let (flows, bytes) = (numbers(outcome, "flows", "flow"), numbers(outcome, "flows", "delivered_bytes"));
+    let mut shares = [0.0; 5];
+    flows.iter().zip(bytes).for_each(|(&flow, &bytes)| shares[flow as usize] = bytes as f64);
+    let total: f64 = shares.iter().sum();
+    shares.iter().map(|share| share / total).collect()
+}
+
+#[test]
+fn a_flood_takes_its_share_and_no_more() {
+    let fifo = run("");
+    assert_eq!(fifo.violations, Vec::<String>::new());
+    assert!(shares(&fifo)[4] > 0.5, "without queues of flows the flood wins: {:?}", shares(&fifo));
+    for queueing in ["ideal-fq", "drr"] {
+        let outcome = run(&format!("flow_queueing = {{ kind = \"{queueing}\" }}"));
+        assert_eq!(outcome.violations, Vec::<String>::new());
+        for share in shares(&outcome) {
+            assert!((0.18..0.22).contains(&share), "{queueing}: {:?}", shares(&outcome));
+        }
+        assert!(outcome.summary.drops.get("queue full").is_some_and(|&drops| drops > 0));
+    }
+}
+
+#[test]
+fn hashed_queues_keep_the_flood_from_whoever_does_not_share_one_with_it() {
+    let codel = "flow_queueing = { kind = \"fq-codel\", target = \"50 us\", interval = \"500 us\" }";
+    for queueing in ["flow_queueing = { kind = \"sfq\", queues = 4096 }", codel] {
+        let outcome = run(queueing);
+        assert_eq!(outcome.violations, Vec::<String>::new());
+        for share in shares(&outcome) {
+            assert!((0.15..0.25).contains(&share), "{queueing}: {:?}", shares(&outcome));
+        }
+    }
+    let drops = run(codel).summary.drops;
+    assert!(drops.contains_key("dropped for its queueing delay"), "{drops:?}");
+}
+
+#[test]
+fn weights_divide_the_line_among_classes() {
+    let text = "name = \"weights\"\nduration = \"20 ms\"\n\
+         [topology]\nkind = \"dumbbell\"\nhosts_left = 2\nhosts_right = 2\n\
+         host_link = { rate = \"10 Gbps\", delay = \"1 us\" }\nbottleneck = { rate = \"10 Gbps\", delay = \"1 us\" }\n\
+         [switch]\npreset = \"ideal\"\nbuffer = { kind = \"static\", per_port = \"200 packets\" }\n\
+         flow_queueing = { kind = \"KIND\", weights = [1, 3] }\n\
+         [[transport]]\nname = \"udp\"\nkind = \"udp\"\nrate = \"9 Gbps\"\n\
+         [[flows]]\nname = \"light\"\nkind = \"constant-rate\"\ntransport = \"udp\"\n\
+         sources = [\"h0\"]\ndestinations = [\"h2\"]\n\
+         [[flows]]\nname = \"heavy\"\nclass = 1\nkind = \"constant-rate\"\ntransport = \"udp\"\n\
+         sources = [\"h1\"]\ndestinations = [\"h3\"]\n";
+    for kind in ["ideal-fq", "drr"] {
+        let outcome = support::run(&text.replace("KIND", kind));
+        let sent = numbers(&outcome, "flows", "delivered_bytes");
+        let ratio = sent[1] as f64 / sent[0] as f64;
+        assert!((2.9..3.1).contains(&ratio), "{kind}: {ratio}");
+    }
+}
+
+#[test]
+fn a_run_repeats_to_the_byte() {
+    for queueing in
+        ["{ kind = \"sfq\", perturbation = \"1 ms\" }", "{ kind = \"fq-codel\" }", "{ kind = \"ideal-fq\" }"]
+    {
+        let hash = || run(&format!("flow_queueing = {queueing}")).summary.trace_hash;
+        assert_eq!(hash(), hash(), "{queueing}");
+    }
+}

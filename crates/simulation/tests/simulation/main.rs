@@ -1,0 +1,31 @@
+//! Whole scenarios, run and looked at from outside. One program, since each would instantiate the simulator anew.
+
+mod afq;
+mod bolt;
+mod compositions;
+mod congestion;
+mod deflection;
+mod determinism;
+mod do_no_harm;
+mod every_nth;
+mod failures;
+mod flow_queueing;
+mod layers;
+mod linkguardian;
+mod losses;
+mod measures;
+mod open_connections;
+mod receive_offload;
+mod requests;
+mod rimm;
+mod rivals;
+mod sequence;
+mod session;
+mod shared_switch;
+mod support;
+mod swift;
+mod switch_ports;
+mod testbed;
+mod trimming;
+mod two_choices;
+mod vertigo;

@@ -1,0 +1,81 @@
+//! Receive offload in whole scenarios.
+
+use hitless_simulation::Outcome;
+
+use crate::support::{numbers, of_link, run, times};
+
+const OFFLOAD: &str = "gro = { interrupt_delay = \"4 us\", interrupt_packets = 64 }";
+
+/// 200 flows of 17 packets over a link that loses some of them; `kernel` goes into `[host.kernel]`, `tcp` into the
+/// transport.
+fn flows(kernel: &str, tcp: &str) -> Outcome {
+    run(&format!(
+        r#"
+name = "test"
+until = "all-flows-done"
+[topology]
+kind = "chain"
+hosts_left = ["h4"]
+switches = ["sw2", "sw6"]
+hosts_right = ["h8"]
+host_link = {{ rate = "100 Gbps", delay = "50 ns" }}
+switch_link = {{ rate = "100 Gbps", delay = "50 ns" }}
+[switch]
+ecn = {{ threshold = "100 KB" }}
+[host.kernel]
+receive = "5 us"
+jitter = {{ kind = "exponential", mean = "3 us" }}
+{kernel}
+[[transport]]
+name = "tcp"
+kind = "tcp"
+congestion = "dctcp"
+dsack_undo = true
+rto_min = "1 ms"
+rto_initial = "1 ms"
+{tcp}
+[[flows]]
+name = "flows"
+transport = "tcp"
+kind = "sequence"
+sources = ["h4"]
+destinations = ["h8"]
+sizes = {{ kind = "fixed", bytes = "24387 B" }}
+count = 200
+gap = "10 us"
+[[link]]
+name = "sw2->sw6"
+loss = {{ kind = "bernoulli", rate = 0.005 }}
+"#
+    ))
+}
+
+#[test]
+fn all_is_delivered_and_a_batch_is_acknowledged_once() {
+    let (without, with) = (flows("", ""), flows(OFFLOAD, ""));
+    for outcome in [&without, &with] {
+        assert_eq!(numbers(outcome, "flows", "delivered_bytes"), [24_387; 200]);
+        assert!(numbers(outcome, "flows", "packets_received").iter().all(|&received| received >= 17));
+    }
+    let acknowledgements = |outcome: &Outcome| of_link(outcome, "sw6->sw2", "frames_sent");
+    assert!(acknowledgements(&without) >= 200 * 17);
+    // Two windows each, or three where one is split by a loss; a packet sent again is answered by itself.
+    let merged = acknowledgements(&with);
+    assert!((400..1_200).contains(&merged), "{merged}");
+}
+
+/// What is merged with the last segment spares the flow the wait for the application that closes.
+#[test]
+fn a_last_segment_by_itself_waits_for_the_close_of_the_application() {
+    let waited = |kernel: &str| {
+        let [open, closing] = ["", "close = { delay = \"400 us\" }"].map(|close| flows(kernel, close));
+        let in_time = |outcome: &Outcome| {
+            let [from, to] = ["started_ps", "acknowledged_ps"].map(|name| times(outcome, "messages", name));
+            from.iter().zip(to).filter(|(from, to)| **to - **from < 400_000_000).count()
+        };
+        assert_eq!(numbers(&closing, "flows", "delivered_bytes"), [24_387; 200]);
+        in_time(&open) - in_time(&closing)
+    };
+    let (with, without) = (waited(OFFLOAD), waited(""));
+    assert!(without > 150 && with < without / 2, "{with} of 200 flows waited with receive offload, {without} without");
+}

@@ -1,0 +1,135 @@
+//! RIMM in a whole fabric: figure 6's leaf-spine, a burst that its leaf cannot hold, and what becomes of it.
+
+use hitless_simulation::Outcome;
+
+use crate::support::{self, counter, numbers, texts};
+
+/// 3 Gbps all the time, and 400 KB at 10 Gbps more than the queue of leaf2 can take. Above the threshold it has room
+/// for 15 KB: what comes at 40 Gbps in a round trip to a spine.
+const FABRIC: &str = r#"
+name = "rimm"
+duration = "3 ms"
+[topology]
+kind = "leaf-spine"
+leaves = 3
+spines = 2
+hosts_per_leaf = 2
+host_link = { rate = "10 Gbps", delay = "100 ns" }
+core_link = { rate = "40 Gbps", delay = "100 ns" }
+[switch]
+buffer = { kind = "static", per_port = "90 KB" }
+checked = true
+[[transport]]
+name = "background"
+kind = "udp"
+rate = "3 Gbps"
+[[transport]]
+name = "burst"
+kind = "udp"
+rate = "10 Gbps"
+[[flows]]
+name = "background"
+kind = "constant-rate"
+transport = "background"
+sources = ["h0"]
+destinations = ["h4"]
+stop = "2 ms"
+[[flows]]
+name = "burst"
+kind = "constant-rate"
+transport = "burst"
+sources = ["h2"]
+destinations = ["h4"]
+start = "500 us"
+stop = "820 us"
+[measure]
+order = true
+"#;
+
+fn run(mechanism: &str) -> Outcome {
+    support::run(&format!("{FABRIC}{mechanism}"))
+}
+
+fn with(settings: &str) -> Outcome {
+    run(&format!("[[mechanism]]\nkind = \"rimm\"\n{settings}\n"))
+}
+
+/// Rows of a table whose column `by` is `name`: the sum of their values.
+fn sum(outcome: &Outcome, table: &str, by: &str, name: &str, value: &str) -> u64 {
+    let (names, values) = (texts(outcome, table, by), numbers(outcome, table, value));
+    names.iter().zip(values).filter(|(known, _)| *known == name).map(|(_, value)| value).sum()
+}
+
+fn lost_and_reordered(outcome: &Outcome) -> (u64, u64) {
+    let order = outcome.summary.order.as_ref().expect("order is measured");
+    (order.packets_lost, order.packets_reordered)
+}
+
+#[test]
+fn a_burst_that_the_queue_cannot_hold_is_lost_without_rimm_and_whole_and_in_order_with_it() {
+    let basic = run("");
+    let (lost, reordered) = lost_and_reordered(&basic);
+    assert!(lost > 10 && reordered == 0, "{lost} {reordered}");
+    for release in ["flowlet-gap", "exact"] {
+        let outcome = with(&format!("release = \"{release}\"\nports = [\"leaf2->h4\"]"));
+        assert_eq!(lost_and_reordered(&outcome), (0, 0), "{release}");
+        assert!(counter(&outcome, "packets detoured") > 10);
+        assert_eq!(counter(&outcome, "strays"), 0);
+        assert!(sum(&outcome, "histograms", "quantity", "message round trip, ns", "count") > 0);
+    }
+    let outcome = with("release = \"exact\"");
+    assert_eq!(lost_and_reordered(&outcome), (0, 0));
+    assert_eq!((counter(&outcome, "packets away"), counter(&outcome, "slots open")), (0, 0));
+    let (_, reordered) = lost_and_reordered(&with("release = \"unordered\""));
+    assert!(reordered > 10, "{reordered}");
+}
+
+#[test]
+fn runs_repeat_and_recording_changes_nothing() {
+    let [once, again, recorded] = ["", "", "record_choices = true"].map(with);
+    assert_eq!(once.summary.trace_hash, again.summary.trace_hash);
+    assert_eq!(once.summary.trace_hash, recorded.summary.trace_hash);
+    let is_empty = |outcome: &Outcome| numbers(outcome, "series", "value").is_empty();
+    assert!(is_empty(&once) && !is_empty(&recorded));
+}
+
+#[test]
+fn every_setting_of_what_the_switch_does_changes_something() {
+    let usual = with("").summary.trace_hash;
+    for settings in [
+        "threshold = \"20 KB\"",
+        "segment = \"4 KB\"",
+        "release = \"exact\"",
+        "again = \"least-loaded\"",
+        "change = \"any-time\"",
+        "messages = \"in-order\"",
+        "flowlet_gap = \"2 us\"",
+        "congestion_after = \"2 us\"",
+        "flow_detour_max = \"20 us\"",
+        "detours_max = 2",
+        "hash_bits = 0",
+        "ports = [\"leaf0\"]",
+    ] {
+        assert_ne!(with(settings).summary.trace_hash, usual, "{settings}");
+    }
+    // A detour keeps its neighbour, and so seldom asks for depths that their age decides nothing.
+    let any_time = "change = \"any-time\"\n";
+    let forgetful = format!("{any_time}telemetry_lifetime = \"100 ns\"");
+    assert_ne!(with(&forgetful).summary.trace_hash, with(any_time).summary.trace_hash);
+}
+
+#[test]
+fn linkguardian_on_the_way_of_a_detour_repairs_what_the_link_corrupts() {
+    let lossy = |kind: &str| {
+        let link = "[[link]]\nname = \"spine0<->leaf2\"\nloss = { kind = \"bernoulli\", rate = 0.01 }\n";
+        let guardian = |name| format!("[[mechanism]]\nkind = \"linkguardian\"\nlink = \"{name}\"\n");
+        let guardians = [guardian("spine0->leaf2"), guardian("leaf2->spine0")].concat();
+        run(&format!(
+            "[[mechanism]]\nkind = \"rimm\"\nrelease = \"exact\"\n{link}{}",
+            if kind == "protected" { guardians } else { String::new() }
+        ))
+    };
+    let (lost, _) = lost_and_reordered(&lossy("bare"));
+    assert!(lost > 0);
+    assert_eq!(lost_and_reordered(&lossy("protected")).0, 0);
+}

@@ -1,0 +1,52 @@
+//! Flows of which each starts when the one before is done.
+
+use hitless_simulation::Outcome;
+
+use crate::support::{self, times};
+
+fn run(flows: &str) -> Outcome {
+    let text = format!(
+        r#"
+name = "sequence"
+until = "all-flows-done"
+duration = "1 s"
+[topology]
+kind = "dumbbell"
+hosts_left = 1
+hosts_right = 1
+host_link = {{ rate = "10 Gbps", delay = "1 us" }}
+bottleneck = {{ rate = "10 Gbps", delay = "10 us" }}
+[[transport]]
+name = "tcp"
+kind = "tcp"
+[[flows]]
+name = "first"
+kind = "sequence"
+transport = "tcp"
+sources = ["h0"]
+destinations = ["h1"]
+sizes = {{ kind = "cdf", table = "websearch_dctcp_hpcc", largest = "100 KB" }}
+{flows}
+"#
+    );
+    support::run(&text)
+}
+
+#[test]
+fn each_flow_starts_a_gap_after_the_end_of_the_one_before() {
+    let outcome = run("start = \"3 us\"\ncount = 20\ngap = \"7 us\"");
+    let (starts, ends) = (times(&outcome, "flows", "started_ps"), times(&outcome, "flows", "finished_ps"));
+    assert_eq!((starts.len(), starts[0]), (20, 3_000_000));
+    for (start, end) in starts[1..].iter().zip(ends) {
+        assert_eq!(start - end, 7_000_000);
+    }
+    assert_eq!((outcome.summary.flows.completed, outcome.summary.ended_by), (20, "all flows done"));
+}
+
+#[test]
+fn a_sequence_ends_with_its_group() {
+    let outcome = run("stop = \"1 ms\"");
+    let starts = times(&outcome, "flows", "started_ps");
+    assert!(starts.len() > 3 && starts.iter().all(|&start| start < 1_000_000_000), "{starts:?}");
+    assert_eq!(outcome.summary.ended_by, "all flows done");
+}

@@ -1,0 +1,63 @@
+//! Swift through a fabric: hops come from the switches, settings reach the hosts.
+
+use hitless_simulation::Outcome;
+
+use crate::support;
+
+/// Two hosts send to two of the other leaf for 20 ms, through three switches and one link of 10 Gb/s.
+fn run(transport: &str) -> Outcome {
+    let text = format!(
+        "name = \"swift\"\nduration = \"20 ms\"\n\
+         [topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 1\nhosts_per_leaf = 2\n\
+         host_link = {{ rate = \"40 Gbps\", delay = \"1 us\" }}\n\
+         core_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
+         [switch]\npreset = \"ideal\"\nbuffer = {{ kind = \"static\", per_port = \"300 KB\" }}\n\
+         [[transport]]\nname = \"t\"\nkind = \"tcp\"\nrto_min = \"10 ms\"\n{transport}\n\
+         [[flows]]\nname = \"f\"\ntransport = \"t\"\nkind = \"long\"\nsources = [\"h0\", \"h1\"]\n\
+         destinations = [\"h2\", \"h3\"]\n\
+         [[measure.queue]]\nports = [\"leaf0->spine0\"]\nperiod = \"10 us\"\n"
+    );
+    support::run(&text)
+}
+
+/// Bytes in the queue of the bottleneck in the second half of the run, on average.
+fn queue_bytes(outcome: &Outcome) -> f64 {
+    let depths = support::numbers(outcome, "queues", "value_bytes");
+    let later = &depths[depths.len() / 2..];
+    later.iter().sum::<u64>() as f64 / later.len() as f64
+}
+
+fn swift(settings: &str) -> String {
+    format!("congestion = \"swift\"\nswift = {{ fs_range = \"0 us\", {settings} }}")
+}
+
+#[test]
+fn the_queue_is_what_the_target_leaves_after_three_hops() {
+    let without = run(&swift("base_target = \"40 us\", per_hop = \"0 us\""));
+    let with = run(&swift("base_target = \"40 us\", per_hop = \"10 us\""));
+    // 30 us of 10 Gb/s.
+    let (before, added) = (queue_bytes(&without), queue_bytes(&with) - queue_bytes(&without));
+    // 40 us less 8 us of links and what a packet and its acknowledgement take.
+    assert!((28_000.0..40_000.0).contains(&before), "{before} bytes");
+    assert!((32_000.0..43_000.0).contains(&added), "{added} bytes more");
+    assert!(with.summary.drops.is_empty(), "{:?}", with.summary.drops);
+}
+
+#[test]
+fn the_largest_window_holds() {
+    // Two windows of 5 segments are less than what 10 us hold: nothing queues but what arrives at once.
+    let bounded = run(&swift("base_target = \"100 us\", max_cwnd = 5.0"));
+    assert!(queue_bytes(&bounded) < 6.0 * 1_518.0, "{}", queue_bytes(&bounded));
+}
+
+#[test]
+fn the_parameters_of_practical_packet_deflection_are_reachable() {
+    let outcome = run("congestion = \"swift\"\ninitial_window = 1\nmss = \"1452 B\"\nsack = false\nrack_tlp = false\n\
+        swift = { base_target = \"60 us\", per_hop = \"30 us\", fs_range = \"300 us\", fs_min_cwnd = 0.1, \
+        fs_max_cwnd = 100.0, ai = 1.0, beta = 0.8, max_mdf = 0.5, rtt_gain = 0.25, min_cwnd = 0.001, max_cwnd = 43.0, \
+        retransmit_reset_threshold = 100 }");
+    // Two windows of 43 segments of 1,522 bytes, less what is on the way: the target of 150 us and more is never
+    // reached.
+    let queue = queue_bytes(&outcome);
+    assert!((110_000.0..131_000.0).contains(&queue), "{queue} bytes");
+}

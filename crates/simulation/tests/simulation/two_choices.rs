@@ -1,0 +1,61 @@
+//! The power of two choices among next hops: load is spread by the packet, at the price of order.
+
+use hitless_simulation::Outcome;
+
+use crate::support::run;
+
+/// Four hosts of one leaf send to four of the other over four spines, as fast as one link of a spine each.
+fn text(routing: &str) -> String {
+    format!(
+        "name = \"two-choices\"\nduration = \"5 ms\"\n\
+         [topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 4\nhosts_per_leaf = 4\n\
+         host_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
+         core_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
+         [routing]\n{routing}\n[switch]\npreset = \"ideal\"\nbuffer = {{ kind = \"static\", per_port = \"60 KB\" }}\n\
+         [measure]\norder = true\n\
+         [[transport]]\nname = \"t\"\nkind = \"udp\"\nrate = \"8 Gbps\"\n\
+         [[flows]]\nname = \"f\"\ntransport = \"t\"\nkind = \"constant-rate\"\nsources = [\"h0..h3\"]\n\
+         destinations = [\"h4..h7\"]\nspacing = \"310 ns\"\nstop = \"4 ms\"\n"
+    )
+}
+
+const TWO: &str = "choice = \"two-choices\"";
+
+#[test]
+fn flows_that_collide_by_their_hash_share_all_links_by_two_choices() {
+    let (hashed, chosen) = (run(&text("")), run(&text(TWO)));
+    assert!(
+        hashed.summary.drops.contains_key("queue full"),
+        "two of the four flows collide: {:?}",
+        hashed.summary.drops
+    );
+    assert!(chosen.summary.drops.is_empty(), "{:?}", chosen.summary.drops);
+    let reordered = |outcome: &Outcome| outcome.summary.order.as_ref().map(|order| order.packets_reordered);
+    assert_eq!(reordered(&hashed), Some(0));
+    assert!(reordered(&chosen) > Some(0), "packets overtake each other");
+}
+
+#[test]
+fn the_choices_follow_the_seed() {
+    let hash = |seed: u64| run(&text(TWO).replace("duration", &format!("seed = {seed}\nduration"))).summary.trace_hash;
+    assert_eq!(hash(1), hash(1));
+    assert_ne!(hash(1), hash(2));
+}
+
+#[test]
+fn what_two_choices_cannot_know_is_refused() {
+    let checked = text(TWO).replace("preset = \"ideal\"", "checked = true\ndepth_visible = \"egress\"");
+    let rerouted = text(TWO).replace(
+        "[measure]",
+        "[recovery]\nscheme = { kind = \"local-reroute\" }\n[[failure]]\nlink = \"leaf0<->spine0\"\nfirst = \"1 ms\"\n\
+         outage = \"1 ms\"\n[measure]",
+    );
+    for (text, expected) in
+        [(checked, "reads the depths of queues in ingress"), (rerouted, "no way round a failed link")]
+    {
+        let error = hitless_scenario::check(&text, "two-choices", hitless_mechanisms::builtin())
+            .expect_err("this cannot be meant")
+            .to_string();
+        assert!(error.contains("routing.choice") && error.contains(expected), "{error}");
+    }
+}

@@ -1,0 +1,119 @@
+//! Vertigo in a fabric: where packets go, what ends their wandering, and that none is counted twice.
+
+use hitless_simulation::Outcome;
+use proptest::prelude::*;
+
+use crate::support::{counters, drops, run, texts, times};
+
+/// Senders of other leaves send to h0 at once; the queues hold 20 frames.
+fn text(seed: u64, transport: &str, flows: &str, mechanism: &str) -> String {
+    format!(
+        "name = \"vertigo\"\nduration = \"20 ms\"\nseed = {seed}\n\
+         [topology]\nkind = \"leaf-spine\"\nleaves = 4\nspines = 2\nhosts_per_leaf = 3\n\
+         host_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
+         core_link = {{ rate = \"40 Gbps\", delay = \"1 us\" }}\n\
+         [switch]\npreset = \"ideal\"\nbuffer = {{ kind = \"static\", per_port = \"30 KB\" }}\nchecked = true\n\
+         depth_visible = \"ingress-and-egress\"\n\
+         [routing]\nchoice = \"two-choices\"\n\
+         [measure]\norder = true\n\
+         [[transport]]\nname = \"t\"\n{transport}\n\
+         [[flows]]\nname = \"f\"\ntransport = \"t\"\n{flows}\n{mechanism}\n"
+    )
+}
+
+const TCP: &str = "kind = \"tcp\"\ncongestion = \"newreno\"\n";
+const UDP: &str = "kind = \"udp\"\nrate = \"9 Gbps\"\n";
+const INCAST: &str = "kind = \"incast\"\nfan_in = 6\nsize = \"15 KB\"\nperiod = \"1 ms\"\ncount = 15\n\
+    clients = [\"h0\"]\nservers = [\"h3..h11\"]\n";
+const OVERLOAD: &str =
+    "kind = \"constant-rate\"\nsources = [\"h3\", \"h6\"]\ndestinations = [\"h0\", \"h0\"]\nstop = \"5 ms\"\n";
+const VERTIGO: &str = "[[mechanism]]\nkind = \"vertigo\"\n";
+
+const MARKED: &str = "marking = { by = \"remaining-bytes\" }\n";
+const LAYERS: &str = "marking = { by = \"remaining-bytes\" }\nordering = { timeout = \"360 us\" }\n";
+
+/// The most that any switch has seen of one packet.
+fn most_deflections(outcome: &Outcome) -> u64 {
+    counters(outcome, "most deflections of a packet").into_iter().max().expect("Vertigo runs")
+}
+
+fn driven_out(outcome: &Outcome) -> u64 {
+    counters(outcome, "packets driven out of the queue").iter().sum()
+}
+
+/// The time of the slowest flow of the group "short"; of one that has not completed, the time until the end of the run.
+fn slowest_flow_us(outcome: &Outcome) -> u64 {
+    let [groups, outcomes] = ["group", "outcome"].map(|name| texts(outcome, "flows", name));
+    let [started, finished] = ["started_ps", "finished_ps"].map(|name| times(outcome, "flows", name));
+    let short = || (0..groups.len()).filter(|&row| groups[row] == "short");
+    let end = |row: usize| if outcomes[row] == "completed" { finished[row] } else { 20_000_000_000 };
+    short().map(|row| (end(row) - started[row]) as u64 / 1_000_000).max().expect("there are short flows")
+}
+
+#[test]
+fn an_incast_that_overflows_one_queue_loses_nothing_with_vertigo() {
+    let without = run(&text(1, TCP, INCAST, ""));
+    assert!(drops(&without, "queue full") > 50, "{:?}", without.summary.drops);
+    let with = run(&text(1, TCP, INCAST, VERTIGO));
+    let lost = ["queue full", "evicted from a full buffer", "time to live"].map(|reason| drops(&with, reason));
+    assert_eq!(lost, [0; 3], "{:?}", with.summary.drops);
+    assert_eq!(with.summary.flows.completed, 15 * 6, "all within 20 ms");
+}
+
+#[test]
+fn what_an_overload_sends_round_ends_by_its_time_to_live_or_for_a_better_packet() {
+    let outcome = run(&text(1, UDP, OVERLOAD, VERTIGO));
+    // 18 Gbps to a link of 10: what is too much must end somewhere.
+    assert!(drops(&outcome, "time to live") > 100, "{:?}", outcome.summary.drops);
+    let order = outcome.summary.order.expect("the checker is on");
+    assert_eq!(order.packets_under_way, 0, "15 ms after the last was sent, none is on its way any more");
+}
+
+/// Of an overload of long flows and an incast of short ones, the queues keep the short ones.
+#[test]
+fn what_is_almost_done_stays_and_what_has_long_to_go_is_driven_out() {
+    let long = "kind = \"long\"\nsources = [\"h3\", \"h6\", \"h9\"]\ndestinations = [\"h0\", \"h0\", \"h0\"]\n";
+    let short = format!("[[flows]]\nname = \"short\"\ntransport = \"t\"\n{INCAST}");
+    let slowest = |host: &str| {
+        let host = format!("[host]\n{host}[measure]\n");
+        let outcome = run(&text(1, TCP, &format!("{long}{short}"), VERTIGO).replace("[measure]\n", &host));
+        (driven_out(&outcome), slowest_flow_us(&outcome))
+    };
+    let ((unmarked_out, unmarked_us), (out, us)) = (slowest(""), slowest(LAYERS));
+    // Without marks all packets are the same, and nobody is driven out.
+    assert!(unmarked_out == 0 && out > 50, "{unmarked_out} and {out} packets were driven out");
+    assert!(us * 2 < unmarked_us, "the slowest of the short flows took {us} us, without marks {unmarked_us} us");
+}
+
+#[test]
+fn the_random_choices_follow_the_seed() {
+    let hash = |seed| run(&text(seed, TCP, INCAST, VERTIGO)).summary.trace_hash;
+    assert_eq!(hash(1), hash(1));
+    assert_ne!(hash(1), hash(2));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever the load: no host gets what is for another, each packet arrives once or is lost once, and no packet
+    /// takes more hops than its time to live.
+    #[test]
+    fn each_packet_arrives_at_its_host_or_is_lost_once(
+        seed in 1u64..1_000, fan_in in 2u32..9, size_kb in 1u32..60,
+        time_to_live in prop::sample::select(vec![4u8, 16, 64, 250]),
+        candidates in 1u8..3, to_arrival_port in any::<bool>(),
+        mechanism in prop::sample::select(vec!["", "ports = [\"leaf0\", \"leaf2\"]\n"]),
+        marking in prop::sample::select(vec!["", MARKED, LAYERS]),
+    ) {
+        let flows = INCAST.replace("fan_in = 6", &format!("fan_in = {fan_in}")).replace("15 KB", &format!("{size_kb} \
+            KB"));
+        let settings = format!("{VERTIGO}candidates = {candidates}\nto_arrival_port = {to_arrival_port}\n{mechanism}");
+        let host = format!("[host]\ntime_to_live = {time_to_live}\n{marking}[measure]\n");
+        let outcome = run(&text(seed, TCP, &flows, &settings).replace("[measure]\n", &host));
+        prop_assert_eq!(drops(&outcome, "arrived at the wrong host"), 0);
+        let order = outcome.summary.order.as_ref().expect("the checker is on");
+        prop_assert_eq!(order.packets_duplicated, 0);
+        prop_assert!(order.packets_sent > 0);
+        prop_assert!(most_deflections(&outcome) < u64::from(time_to_live));
+    }
+}

@@ -1,0 +1,79 @@
+//! What a context and all its handles share.
+
+use hitless_engine::PacketHandle;
+use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
+
+use crate::architecture::DepthVisibility;
+use crate::core::Core;
+use crate::environment::Tables;
+use crate::half::Half;
+use crate::outbox::{Outbox, Output};
+
+/// What a hook is called for: the same for all mechanisms that are called.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Visit {
+    pub now: Time,
+    pub port: PortId,
+    pub packet: PacketHandle,
+    pub is_last_try: bool,
+}
+
+/// All that a hook can reach.
+pub(crate) struct Reach<'a> {
+    pub core: &'a mut Core,
+    pub outbox: Outbox<'a>,
+    pub tables: &'a dyn Tables,
+    pub mechanism: u8,
+    pub visit: Visit,
+}
+
+impl Reach<'_> {
+    #[inline]
+    pub fn packet(&mut self) -> &mut Packet {
+        &mut self.outbox.packets[self.visit.packet]
+    }
+
+    /// Takes up a packet that a mechanism or the hardware of a port has made.
+    #[inline]
+    pub fn insert(&mut self, packet: Packet) -> PacketHandle {
+        let handle = self.outbox.packets.insert(packet);
+        self.core.packets_created += 1;
+        self.outbox.outputs.push(Output::Created(handle));
+        handle
+    }
+
+    /// Takes up a packet of the mechanism's for a queue.
+    #[inline]
+    pub fn create(&mut self, mut packet: Packet, port: PortId, queue: QueueId, role: u8) -> PacketHandle {
+        packet.owner = self.mechanism + 1;
+        packet.role = role;
+        packet.egress_port = port;
+        packet.queue = queue;
+        self.insert(packet)
+    }
+
+    /// Sends a packet that the mechanism made to a queue, with `delay` beside what the way from this half takes.
+    pub fn emit_after(&mut self, delay: Duration, packet: Packet, port: PortId, queue: QueueId, role: u8) {
+        let handle = self.create(packet, port, queue, role);
+        let latency = match self.core.pass.half() {
+            Half::Ingress => self.core.architecture.ingress_latency,
+            Half::Egress => self.core.architecture.mirror_latency,
+        };
+        self.core.send_to_queue(self.visit.now, latency + delay, handle, &mut self.outbox);
+    }
+
+    /// Sees to it that a port with something to send is served when it falls free.
+    pub fn see_to_service(&mut self, port: PortId) {
+        self.core.see_to_service(self.visit.now, port, &mut self.outbox);
+    }
+
+    /// The mechanism reads the depth of a queue.
+    #[inline]
+    pub fn note_depth_read(&mut self) {
+        let visibility = self.core.architecture.depth_visibility;
+        let pass = &mut self.core.pass;
+        if pass.is_checked() && pass.half() == Half::Ingress && visibility == DepthVisibility::Egress {
+            pass.refuse("queue depth", "the depth of a queue is visible in egress only on this architecture");
+        }
+    }
+}

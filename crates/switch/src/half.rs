@@ -1,0 +1,10 @@
+//! The halves of the pipeline.
+
+/// A half of the pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Half {
+    /// Before the traffic manager: the hooks `rx` and `ingress`, and events.
+    Ingress,
+    /// After it: `egress`, `tx` and `on_tm_drop`.
+    Egress,
+}

@@ -1,0 +1,84 @@
+//! The fourth stage: `egress` and `tx`.
+
+use hitless_engine::PacketHandle;
+use hitless_wire::{Duration, PortId, Time};
+
+use crate::context::Visit;
+use crate::environment::Environment;
+use crate::half::Half;
+use crate::queueing::Entry;
+use crate::switch::Switch;
+use crate::verdict::Verdict;
+
+impl Switch {
+    /// Takes a packet through egress and to the MAC; returns how long it holds the port.
+    #[inline]
+    pub(crate) fn leave<E: Environment>(
+        &mut self,
+        now: Time,
+        port: PortId,
+        entry: Entry,
+        environment: &mut E,
+    ) -> Duration {
+        let hooks = self.core.ports[usize::from(port.0)].hooks;
+        if hooks.egress | hooks.tx | environment.packets()[entry.packet].owner == 0 {
+            return self.core.transmit(now, port, entry.packet, environment);
+        }
+        self.leave_on_slow_path(now, port, entry, environment)
+    }
+
+    /// [`Self::leave`] for a packet that a mechanism looks at.
+    fn leave_on_slow_path<E: Environment>(
+        &mut self,
+        now: Time,
+        port: PortId,
+        entry: Entry,
+        environment: &mut E,
+    ) -> Duration {
+        let packet = entry.packet;
+        let hooks = self.core.ports[usize::from(port.0)].hooks;
+        self.core.pass.begin(Half::Egress);
+        let visit = Visit { now, port, packet, is_last_try: false };
+        let subscribed = owner_or(hooks.egress, packet, environment);
+        let mut verdict = self.run(subscribed, visit, environment, |mechanism, context| mechanism.egress(context));
+        if verdict == Verdict::Continue {
+            let subscribed = owner_or(hooks.tx, packet, environment);
+            verdict = self.run(subscribed, visit, environment, |mechanism, context| mechanism.tx(context));
+        }
+        if verdict == Verdict::Continue {
+            return self.core.transmit(now, port, packet, environment);
+        }
+        self.take_back(now, packet, verdict, environment);
+        let channel_rate =
+            self.core.architecture.buffer_read_rate.max(self.core.ports[usize::from(port.0)].config.rate);
+        channel_rate.time_for(u64::from(entry.frame_bytes))
+    }
+
+    /// Does with a packet what an egress hook wants instead of sending it.
+    fn take_back<E: Environment>(&mut self, now: Time, packet: PacketHandle, verdict: Verdict, environment: &mut E) {
+        environment.decided(packet, Half::Egress, verdict);
+        let (port, queue) = match verdict {
+            Verdict::Forward { port, queue } | Verdict::Hold { port, queue, .. } => (port, queue),
+            Verdict::Drop(reason) => return self.core.end(packet, reason, environment),
+            Verdict::Continue => unreachable!("a packet that goes on is sent"),
+        };
+        debug_assert!(self.core.has_queue(port, queue), "a hook names a queue that does not exist");
+        self.core.pass.mirror(port, queue);
+        let descriptor = &mut environment.packets()[packet];
+        descriptor.egress_port = port;
+        descriptor.queue = queue;
+        let Verdict::Hold { duration, .. } = verdict else {
+            return self.core.send_to_queue(now, self.core.architecture.mirror_latency, packet, environment);
+        };
+        if let Err(reason) = self.core.hold(now, packet, duration, environment) {
+            self.tm_drop(now, packet, reason, false, environment);
+        }
+    }
+}
+
+/// Whose hook is called for a packet: its owner's, and with no owner those of the mechanisms in `subscribed`.
+#[inline]
+fn owner_or<E: Environment>(subscribed: u8, packet: PacketHandle, environment: &mut E) -> u8 {
+    let owner = environment.packets()[packet].owner;
+    if owner == 0 { subscribed } else { 1 << (owner - 1) }
+}

@@ -1,0 +1,129 @@
+//! The second stage: `rx`, routing, and `ingress`.
+
+use hitless_engine::PacketHandle;
+use hitless_engine::draws::below;
+use hitless_wire::{PortId, Time};
+
+use crate::context::Visit;
+use crate::core::Core;
+use crate::drop_reason::DropReason;
+use crate::environment::Environment;
+use crate::forwarding::TwoChoices;
+use crate::half::Half;
+use crate::switch::Switch;
+use crate::verdict::Verdict;
+
+impl Core {
+    /// The next hop of a packet for which `by_route` is one.
+    #[inline]
+    pub fn next_hop<E: Environment>(
+        &mut self,
+        now: Time,
+        packet: PacketHandle,
+        by_route: PortId,
+        environment: &mut E,
+    ) -> PortId {
+        if self.two_choices.is_none() { by_route } else { self.less_loaded(now, packet, by_route, environment) }
+    }
+
+    #[inline(never)]
+    fn less_loaded<E: Environment>(
+        &mut self,
+        now: Time,
+        packet: PacketHandle,
+        by_route: PortId,
+        environment: &mut E,
+    ) -> PortId {
+        let class = usize::from(environment.packets()[packet].class & 7);
+        let hops = environment.next_hops(packet);
+        let Some(TwoChoices { stream }) = self.two_choices.as_mut().filter(|_| hops.len() > 1) else { return by_route };
+        // The first is as random as the second, so that a tie is broken by chance.
+        let first = below(stream, hops.len());
+        let second = (first + 1 + below(stream, hops.len() - 1)) % hops.len();
+        let mut depth_bytes = |hop: usize| {
+            let queue = self.ports[usize::from(hops[hop].0)].config.class_queue[class];
+            self.queue_bytes(now, hops[hop], queue)
+        };
+        hops[if depth_bytes(second) < depth_bytes(first) { second } else { first }]
+    }
+}
+
+impl Switch {
+    #[inline]
+    pub(crate) fn ingress<E: Environment>(
+        &mut self,
+        now: Time,
+        port: PortId,
+        packet: PacketHandle,
+        environment: &mut E,
+    ) {
+        let hooks = self.core.ports[usize::from(port.0)].hooks;
+        let owner = environment.packets()[packet].owner;
+        self.core.pass.begin(Half::Ingress);
+        let visit = Visit { now, port, packet, is_last_try: false };
+        if owner == 0 && hooks.rx != 0 {
+            let verdict = self.run(hooks.rx, visit, environment, |mechanism, context| mechanism.rx(context));
+            if verdict != Verdict::Continue {
+                return self.apply(now, packet, verdict, environment);
+            }
+        }
+        self.ingress_after_rx(visit, environment);
+    }
+
+    #[inline]
+    fn ingress_after_rx<E: Environment>(&mut self, visit: Visit, environment: &mut E) {
+        let Visit { now, port, packet, .. } = visit;
+        let owner = environment.packets()[packet].owner;
+        if owner != 0 {
+            let verdict =
+                self.run(1 << (owner - 1), visit, environment, |mechanism, context| mechanism.ingress(context));
+            if verdict != Verdict::Continue || environment.packets()[packet].owner != 0 {
+                return self.apply(now, packet, verdict, environment);
+            }
+        }
+        let Some(egress_port) = environment.route(packet) else {
+            return self.core.end(packet, DropReason::NoRoute, environment);
+        };
+        let egress_port = self.core.next_hop(now, packet, egress_port, environment);
+        let towards = &self.core.ports[usize::from(egress_port.0)];
+        let subscribed = self.core.ports[usize::from(port.0)].hooks.ingress_from | towards.hooks.ingress_towards;
+        let descriptor = &mut environment.packets()[packet];
+        if descriptor.ttl == 0 {
+            return self.core.end(packet, DropReason::TimeToLive, environment);
+        }
+        descriptor.egress_port = egress_port;
+        descriptor.queue = towards.config.class_queue[usize::from(descriptor.class & 7)];
+        if subscribed != 0 {
+            let verdict = self.run(subscribed, visit, environment, |mechanism, context| mechanism.ingress(context));
+            return self.apply(now, packet, verdict, environment);
+        }
+        self.leave_ingress(now, packet, environment);
+    }
+
+    /// Sends a packet from ingress to its queue. Where that takes no time a packet of a group of queues is in its queue
+    /// before the next packet is looked at: the round by which the queue was chosen is still that of the scheduler.
+    #[inline]
+    fn leave_ingress<E: Environment>(&mut self, now: Time, packet: PacketHandle, environment: &mut E) {
+        let port = environment.packets()[packet].egress_port;
+        if self.core.ports[usize::from(port.0)].queues_at_once {
+            return self.enqueue(now, packet, false, environment);
+        }
+        self.core.send_to_queue(now, self.core.architecture.ingress_latency, packet, environment);
+    }
+
+    fn apply<E: Environment>(&mut self, now: Time, packet: PacketHandle, verdict: Verdict, environment: &mut E) {
+        environment.decided(packet, Half::Ingress, verdict);
+        match verdict {
+            Verdict::Continue => {}
+            Verdict::Forward { port, queue } => {
+                debug_assert!(self.core.has_queue(port, queue), "a hook names a queue that does not exist");
+                let descriptor = &mut environment.packets()[packet];
+                descriptor.egress_port = port;
+                descriptor.queue = queue;
+            }
+            Verdict::Drop(reason) => return self.core.end(packet, reason, environment),
+            Verdict::Hold { .. } => unreachable!("a packet can be held from egress only"),
+        }
+        self.leave_ingress(now, packet, environment);
+    }
+}

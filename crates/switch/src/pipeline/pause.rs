@@ -1,0 +1,69 @@
+//! What pause frames of the link partner do to the queues of a port (IEEE 802.1Qbb).
+
+use hitless_wire::pause::PauseFrame;
+use hitless_wire::{PortId, Time};
+
+use crate::environment::{Environment, SwitchEvent};
+use crate::pause::PauseEnd;
+use crate::port::Scheduler;
+use crate::switch::Switch;
+
+impl Switch {
+    pub(crate) fn obey_pause<E: Environment>(
+        &mut self,
+        now: Time,
+        port: PortId,
+        frame: PauseFrame,
+        environment: &mut E,
+    ) {
+        let class = frame.class & 7;
+        let state = &mut self.core.ports[usize::from(port.0)];
+        if frame.is_resume() {
+            state.pauses.take_back(class);
+            return self.resume_class(now, port, class, environment);
+        }
+        let queue = state.config.class_queue[usize::from(class)];
+        match &mut state.scheduler {
+            Scheduler::Queued(scheduler) => {
+                scheduler.pause(queue);
+                // A group has taken the packets of all classes out of their queues.
+                scheduler.set_group_paused(true);
+            }
+            // Queues of flows are of one class: all are paused, or none.
+            Scheduler::Flow(scheduler) => scheduler.pause(),
+            // A FIFO scheduler was given to this port because nothing on it may be paused.
+            Scheduler::Fifo(_) => return,
+        }
+        let ends_at = now + state.pause_time(frame.quanta);
+        if state.pauses.begin(class, ends_at) {
+            environment.schedule(ends_at, SwitchEvent::PauseEnds { port, class });
+        }
+    }
+
+    fn resume_class<E: Environment>(&mut self, now: Time, port: PortId, class: u8, environment: &mut E) {
+        let state = &mut self.core.ports[usize::from(port.0)];
+        let queue = state.config.class_queue[usize::from(class)];
+        match &mut state.scheduler {
+            Scheduler::Queued(scheduler) => {
+                scheduler.resume(queue);
+                // A group holds the packets of all classes, and so do the queues of flows.
+                scheduler.set_group_paused(state.pauses.is_active(now));
+                self.serve_when_free(now, port, environment);
+            }
+            Scheduler::Flow(scheduler) if !state.pauses.is_active(now) => {
+                scheduler.resume();
+                self.serve_flows_when_free(now, port, environment);
+            }
+            Scheduler::Flow(_) | Scheduler::Fifo(_) => {}
+        }
+    }
+
+    /// A resume frame may be lost: no class waits longer than the frame that paused it has asked for.
+    pub(crate) fn end_pause<E: Environment>(&mut self, now: Time, port: PortId, class: u8, environment: &mut E) {
+        match self.core.ports[usize::from(port.0)].pauses.look(class, now) {
+            PauseEnd::Over => self.resume_class(now, port, class, environment),
+            PauseEnd::Later(at) => environment.schedule(at, SwitchEvent::PauseEnds { port, class }),
+            PauseEnd::TakenBack => {}
+        }
+    }
+}

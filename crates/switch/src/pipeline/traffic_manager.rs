@@ -1,0 +1,156 @@
+//! The third stage: the traffic manager, into a queue and out of it.
+
+use hitless_engine::PacketHandle;
+use hitless_wire::{Duration, Packet, PortId, Time};
+
+use crate::core::Core;
+use crate::drop_reason::DropReason;
+use crate::environment::{Environment, SwitchEvent};
+use crate::event::Event;
+use crate::outbox::Effects;
+use crate::port::Scheduler;
+use crate::queueing::queued::Offer;
+use crate::queueing::{Entry, Taken};
+use crate::switch::Switch;
+
+impl Core {
+    /// A packet on its way to the queue named in its descriptor, where it is after `latency`.
+    #[inline]
+    pub fn send_to_queue<E: Effects>(&mut self, now: Time, latency: Duration, packet: PacketHandle, effects: &mut E) {
+        let &mut Packet { egress_port, queue, frame_bytes, .. } = &mut effects.packets()[packet];
+        let port = &mut self.ports[usize::from(egress_port.0)];
+        let delay = match port.scheduler {
+            Scheduler::Fifo(_) if latency == self.lead => return self.offer_fifo(now, packet, effects),
+            Scheduler::Fifo(_) => latency - self.lead,
+            Scheduler::Queued(_) | Scheduler::Flow(_) => latency,
+        };
+        port.underway(queue).add(frame_bytes);
+        self.buffer.announce(frame_bytes);
+        effects.schedule(now + delay, SwitchEvent::Enqueue { packet, is_last_try: false });
+    }
+
+    /// A packet that [`Self::send_to_queue`] has sent on its way is there.
+    #[inline]
+    pub fn end_way_to_queue<E: Effects>(&mut self, packet: PacketHandle, effects: &mut E) {
+        let &mut Packet { egress_port, queue, frame_bytes, .. } = &mut effects.packets()[packet];
+        self.ports[usize::from(egress_port.0)].underway(queue).remove(frame_bytes);
+        self.buffer.end_way(frame_bytes);
+    }
+
+    /// Puts a packet into the queue named in its descriptor, at once but for nobody to see until `duration` is over.
+    ///
+    /// The way back to the traffic manager is part of the duration.
+    ///
+    /// # Errors
+    /// Why the queue did not take it; the packet still exists.
+    pub fn hold<E: Effects>(
+        &mut self,
+        now: Time,
+        packet: PacketHandle,
+        duration: Duration,
+        effects: &mut E,
+    ) -> Result<(), DropReason> {
+        let descriptor = effects.packets()[packet];
+        let port = descriptor.egress_port;
+        let entry = Entry { packet, frame_bytes: descriptor.frame_bytes, enqueued_at: now };
+        let depth_bytes = self.queued(port).depth_bytes(descriptor.queue);
+        if !self.buffer.has_room(depth_bytes, descriptor.frame_bytes) {
+            return Err(DropReason::BufferFull);
+        }
+        if !self.queued(port).hold(descriptor.queue, entry) {
+            return Err(DropReason::QueueFull);
+        }
+        self.buffer.take(descriptor.frame_bytes);
+        effects.schedule(now + duration, SwitchEvent::Release { packet });
+        Ok(())
+    }
+
+    /// Sees to it that a port with something to send is served when it falls free.
+    #[inline]
+    pub fn see_to_service<E: Effects>(&mut self, now: Time, port: PortId, effects: &mut E) {
+        let scheduler = self.queued(port);
+        if scheduler.has_ready() && !scheduler.service_is_due {
+            scheduler.service_is_due = true;
+            effects.schedule(scheduler.busy_until.max(now), SwitchEvent::Service { port });
+        }
+    }
+}
+
+impl Switch {
+    #[inline]
+    pub(crate) fn enqueue<E: Environment>(
+        &mut self,
+        now: Time,
+        packet: PacketHandle,
+        is_last_try: bool,
+        environment: &mut E,
+    ) {
+        // Not the whole descriptor, which would be a copy of several cache lines.
+        let &mut Packet { egress_port: port, queue, round, frame_bytes, .. } = &mut environment.packets()[packet];
+        let state = &mut self.core.ports[usize::from(port.0)];
+        let scheduler = match &mut state.scheduler {
+            Scheduler::Queued(scheduler) => scheduler,
+            Scheduler::Fifo(_) => return self.core.offer_fifo(now, packet, environment),
+            Scheduler::Flow(_) => return self.enqueue_by_flow(now, packet, is_last_try, environment),
+        };
+        if scheduler.is_by_rank(queue) {
+            return self.enqueue_by_rank(now, packet, is_last_try, environment);
+        }
+        let depth_bytes = scheduler.depth_bytes(queue);
+        if !self.core.buffer.has_room(depth_bytes, frame_bytes) {
+            return self.tm_drop(now, packet, DropReason::BufferFull, is_last_try, environment);
+        }
+        let entry = Entry { packet, frame_bytes, enqueued_at: now };
+        match scheduler.offer(queue, round, entry) {
+            Offer::Full => return self.tm_drop(now, packet, DropReason::QueueFull, is_last_try, environment),
+            Offer::GroupFull => return self.tm_drop(now, packet, DropReason::BufferFull, is_last_try, environment),
+            Offer::Queued { mark: true } => {
+                environment.packets()[packet].mark_congestion();
+            }
+            Offer::Queued { mark: false } => {}
+        }
+        self.core.buffer.take(frame_bytes);
+        self.serve_when_free(now, port, environment);
+    }
+
+    pub(crate) fn release<E: Environment>(&mut self, now: Time, packet: PacketHandle, environment: &mut E) {
+        let descriptor = environment.packets()[packet];
+        let entry = Entry { packet, frame_bytes: descriptor.frame_bytes, enqueued_at: now };
+        self.core.queued(descriptor.egress_port).release(descriptor.queue, descriptor.urgency(), entry);
+        self.serve_when_free(now, descriptor.egress_port, environment);
+    }
+
+    /// Serves the port now if it is free, else sees to it that it is served when it falls free.
+    #[inline]
+    pub(crate) fn serve_when_free<E: Environment>(&mut self, now: Time, port: PortId, environment: &mut E) {
+        if self.core.queued(port).busy_until <= now {
+            self.serve(now, port, environment);
+        } else {
+            self.core.see_to_service(now, port, environment);
+        }
+    }
+
+    pub(crate) fn serve<E: Environment>(&mut self, now: Time, port: PortId, environment: &mut E) {
+        let watchers = self.core.ports[usize::from(port.0)].hooks.queue_empty;
+        let scheduler = self.core.queued(port);
+        if scheduler.busy_until > now {
+            return self.core.see_to_service(now, port, environment);
+        }
+        let (queue, entry) = match scheduler.take() {
+            Taken::Packet(queue, entry) => (queue, entry),
+            Taken::Rotating(step) => {
+                scheduler.busy_until = now + step;
+                return self.core.see_to_service(now, port, environment);
+            }
+            Taken::Nothing => return,
+        };
+        let is_emptied = watchers != 0 && scheduler.depth_bytes(queue) == 0;
+        self.core.buffer.give_back(entry.frame_bytes);
+        let held_for = self.leave(now, port, entry, environment);
+        if is_emptied {
+            self.tell(watchers, now, Event::QueueEmpty { port, queue }, environment);
+        }
+        self.core.queued(port).busy_until = now + held_for;
+        self.core.see_to_service(now, port, environment);
+    }
+}

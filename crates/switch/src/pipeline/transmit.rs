@@ -1,0 +1,63 @@
+//! The last stage: the MAC that sends.
+
+use hitless_engine::PacketHandle;
+use hitless_wire::{Duration, PortId, Time};
+
+use crate::core::Core;
+use crate::drop_reason::DropReason;
+use crate::environment::SwitchEvent;
+use crate::outbox::Effects;
+use crate::port::Scheduler;
+use crate::queueing::fifo::Admission;
+
+impl Core {
+    /// Offers a packet that will reach its FIFO scheduler in `lead`: calls come in the order in which packets do.
+    #[inline]
+    pub fn offer_fifo<E: Effects>(&mut self, now: Time, packet: PacketHandle, effects: &mut E) {
+        let descriptor = &mut effects.packets()[packet];
+        let frame_bytes = descriptor.frame_bytes;
+        let port = descriptor.egress_port;
+        let state = &mut self.ports[usize::from(port.0)];
+        let transmission = state.transmission_time(frame_bytes);
+        let Scheduler::Fifo(scheduler) = &mut state.scheduler else {
+            unreachable!("only FIFO schedulers are offered to")
+        };
+        match scheduler.offer(now + self.lead, frame_bytes, transmission) {
+            Admission::Full => self.end(packet, DropReason::QueueFull, effects),
+            Admission::Accepted { departs_at, mark } => {
+                if mark {
+                    descriptor.mark_congestion();
+                }
+                self.hand_over(port, packet, frame_bytes, departs_at, effects);
+            }
+        }
+    }
+
+    /// Starts the transmission of a packet from a queue; returns how long it takes.
+    #[inline]
+    pub fn transmit<E: Effects>(&mut self, now: Time, port: PortId, packet: PacketHandle, effects: &mut E) -> Duration {
+        let frame_bytes = effects.packets()[packet].frame_bytes;
+        let transmission = self.ports[usize::from(port.0)].transmission_time(frame_bytes);
+        self.hand_over(port, packet, frame_bytes, now + transmission, effects);
+        transmission
+    }
+
+    #[inline]
+    pub fn hand_over<E: Effects>(
+        &mut self,
+        port: PortId,
+        packet: PacketHandle,
+        frame_bytes: u32,
+        departs_at: Time,
+        effects: &mut E,
+    ) {
+        let state = &mut self.ports[usize::from(port.0)];
+        state.mac.count_sent(frame_bytes);
+        let last_bit_at = departs_at + self.architecture.egress_latency;
+        if state.config.is_loopback {
+            let back_at = last_bit_at + self.architecture.loopback_latency;
+            return effects.schedule(back_at, SwitchEvent::Loopback { port, packet });
+        }
+        effects.transmit(port, packet, last_bit_at);
+    }
+}

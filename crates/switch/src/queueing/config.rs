@@ -1,0 +1,89 @@
+//! What a queue is configured to be.
+
+use super::marking::EcnThreshold;
+
+/// How much a queue may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueLimit {
+    /// No limit of its own (a shared buffer may have one).
+    Unlimited,
+    /// At most so many packets, the one in transmission included.
+    Packets(u32),
+    /// At most so many bytes, the frame in transmission included.
+    Bytes(u64),
+}
+
+impl QueueLimit {
+    #[inline]
+    pub(crate) fn has_room(self, packets: usize, bytes: u64, arriving_bytes: u32) -> bool {
+        self.holds(packets + 1, bytes + u64::from(arriving_bytes))
+    }
+
+    /// Whether so much may be there.
+    #[inline]
+    pub(crate) fn holds(self, packets: usize, bytes: u64) -> bool {
+        match self {
+            QueueLimit::Unlimited => true,
+            QueueLimit::Packets(limit) => packets <= limit as usize,
+            QueueLimit::Bytes(limit) => bytes <= limit,
+        }
+    }
+}
+
+/// One queue of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueConfig {
+    /// Strict priority level; a higher level is served first.
+    pub priority: u8,
+    /// Bytes per round among the queues of the same level (deficit round robin, Shreedhar and Varghese 1995).
+    pub quantum_bytes: u32,
+    /// Its own limit.
+    pub limit: QueueLimit,
+    /// Its ECN threshold.
+    pub ecn: EcnThreshold,
+    /// Which of its packets is served first.
+    pub order: QueueOrder,
+}
+
+/// In which order the packets of one queue are served.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum QueueOrder {
+    /// First come, first served.
+    #[default]
+    ByArrival,
+    /// Smallest [`hitless_wire::Packet::urgency`] first, and those of the same rank as they came: a priority queue like
+    /// pFabric's (SIGCOMM 2013, section 4.1). When it is full, a packet that arrives may drive out packets of strictly
+    /// larger rank from the end. The frame in transmission is never one of them.
+    ByRank,
+}
+
+impl QueueConfig {
+    /// The level of a queue for normal traffic; mechanisms ask for levels above or below it.
+    pub const NORMAL_PRIORITY: u8 = 100;
+
+    /// A queue for normal traffic with `limit`.
+    pub const fn normal(limit: QueueLimit) -> Self {
+        Self {
+            priority: Self::NORMAL_PRIORITY,
+            quantum_bytes: 1_518,
+            limit,
+            ecn: EcnThreshold::Off,
+            order: QueueOrder::ByArrival,
+        }
+    }
+
+    /// The same queue on another level.
+    pub const fn with_priority(self, priority: u8) -> Self {
+        Self { priority, ..self }
+    }
+
+    /// The same queue, served in that order.
+    pub const fn with_order(self, order: QueueOrder) -> Self {
+        Self { order, ..self }
+    }
+
+    /// The same queue with an ECN threshold.
+    pub const fn with_ecn(self, ecn: EcnThreshold) -> Self {
+        Self { ecn, ..self }
+    }
+}

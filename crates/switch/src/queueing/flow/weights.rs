@@ -1,0 +1,15 @@
+//! Weights of flows.
+
+/// By class, how much more of the line a flow gets than one of weight 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClassWeights(pub [u16; 8]);
+
+impl ClassWeights {
+    /// All flows alike.
+    pub const EQUAL: Self = Self([1; 8]);
+
+    #[inline]
+    pub(super) fn of(&self, class: u8) -> u32 {
+        u32::from(self.0[usize::from(class & 7)]).max(1)
+    }
+}

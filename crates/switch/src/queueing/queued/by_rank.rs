@@ -1,0 +1,113 @@
+//! Queues that are served by rank, and give up packets of larger rank when they are full.
+
+use hitless_wire::QueueId;
+
+use super::QueuedScheduler;
+use crate::drop_reason::DropReason;
+use crate::queueing::buffer::SharedBuffer;
+use crate::queueing::entry::Entry;
+
+/// What a packet may cost others for which a queue served by rank has no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// The last packets of strictly larger rank, so many as are needed, if it fits then; else it is refused, and
+    /// nothing else is (Vertigo, CoNEXT 2021, section 3.2).
+    OnlyIfItFits,
+    /// It is put into its place though the queue be full; then the last go until what remains fits, and it may be one
+    /// of them.
+    AtAnyPrice,
+}
+
+impl QueuedScheduler {
+    /// Whether `queue` is served by rank: [`Self::offer_by_rank`] is for it.
+    #[inline]
+    pub const fn is_by_rank(&self, queue: QueueId) -> bool {
+        self.by_rank >> queue.0 & 1 == 1
+    }
+
+    /// Puts a packet into a queue that is served by rank, and accounts for it in the buffer, with what had to go for
+    /// it: [`Self::take_evicted`]. The flag says whether the depth asks for a congestion mark.
+    ///
+    /// # Errors
+    /// Why the packet was refused.
+    pub fn offer_by_rank(
+        &mut self,
+        queue: QueueId,
+        rank: u32,
+        entry: Entry,
+        claim: Claim,
+        buffer: &mut SharedBuffer,
+    ) -> Result<bool, DropReason> {
+        let (victims, lack) = self.victims(queue, rank, entry, buffer);
+        if lack.is_none() || claim == Claim::AtAnyPrice {
+            (0..victims).for_each(|_| self.evict_last(queue, buffer));
+        }
+        if let Some(reason) = lack {
+            return Err(reason);
+        }
+        buffer.take(entry.frame_bytes);
+        let backlog = self.backlog(queue, entry.enqueued_at);
+        Ok(self.put_in(queue, rank, entry, backlog))
+    }
+
+    /// How many of the last packets, all of larger rank, would have to go for one that arrives, and what it would lack
+    /// all the same.
+    fn victims(&self, queue: QueueId, rank: u32, entry: Entry, buffer: &SharedBuffer) -> (usize, Option<DropReason>) {
+        let (packets, bytes) = self.backlog(queue, entry.enqueued_at);
+        let state = &self.queues[usize::from(queue.0)];
+        let lack_without = |victims: usize, freed_bytes: u64| {
+            if !buffer.has_room_without(freed_bytes, state.bytes, entry.frame_bytes) {
+                return Some(DropReason::BufferFull);
+            }
+            let has_room = state.config.limit.has_room(packets - victims, bytes - freed_bytes, entry.frame_bytes);
+            (!has_room).then_some(DropReason::QueueFull)
+        };
+        let (mut victims, mut freed_bytes) = (0, 0);
+        let mut lack = lack_without(0, 0);
+        let mut worse = state.waiting.worse_than(rank);
+        while let (Some(_), Some(victim)) = (lack, worse.next()) {
+            victims += 1;
+            freed_bytes += u64::from(victim.frame_bytes);
+            lack = lack_without(victims, freed_bytes);
+        }
+        (victims, lack)
+    }
+
+    fn evict_last(&mut self, queue: QueueId, buffer: &mut SharedBuffer) {
+        let state = &mut self.queues[usize::from(queue.0)];
+        let entry = state.waiting.pop_last().expect("victims wait in the queue");
+        state.bytes -= u64::from(entry.frame_bytes);
+        buffer.give_back(entry.frame_bytes);
+        self.evicted.push(entry);
+        if self.queues[usize::from(queue.0)].waiting.is_empty() {
+            self.note_emptied(queue);
+        }
+    }
+
+    fn note_emptied(&mut self, queue: QueueId) {
+        self.occupied &= !(1 << queue.0);
+        self.ready &= !(1 << queue.0);
+        let level = self.levels.iter_mut().find(|level| level.mask >> queue.0 & 1 == 1);
+        level.expect("each queue is of a level").members.emptied(queue.0);
+    }
+
+    /// Whether packets have been evicted that nobody has taken.
+    #[inline]
+    pub const fn has_evicted(&self) -> bool {
+        !self.evicted.is_empty()
+    }
+
+    /// The packets that were evicted; [`Self::put_back`] returns the list.
+    pub fn take_evicted(&mut self) -> Vec<Entry> {
+        std::mem::take(&mut self.evicted)
+    }
+
+    /// Takes the list of [`Self::take_evicted`] back, for the next ones.
+    pub fn put_back(&mut self, mut list: Vec<Entry>) {
+        list.clear();
+        self.evicted = list;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,381 @@
+//! A harness for tests: switches, links that lose, corrupt and delay what they are told to, and what comes of it all.
+//!
+//! Events happen in the order of their times, and at one time in the order in which they were planned. What leaves by a
+//! port without a link is kept in [`World::left`], and what ends in [`World::ended`].
+
+use hitless_engine::{EventQueue, OrderKey, PacketHandle, PacketStore};
+use hitless_wire::{Duration, OrderedSet, Packet, PortId, ServiceKey, Time};
+
+use crate::drop_reason::DropReason;
+use crate::environment::{Environment, SwitchEvent, Tables};
+use crate::event::PortState;
+use crate::switch::Switch;
+
+/// What becomes of a frame on a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It arrives whole.
+    Arrives,
+    /// It arrives whole, so much later than the line would have it, perhaps behind others.
+    Late(Duration),
+    /// It arrives with a bad check sequence.
+    Corrupted,
+    /// Nothing of it arrives.
+    Vanishes,
+}
+
+/// A packet as it left a switch by a port without a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// The switch, by its number.
+    pub switch: usize,
+    /// The port.
+    pub port: PortId,
+    /// When its last bit left.
+    pub at: Time,
+    /// The packet.
+    pub packet: Packet,
+}
+
+/// A packet that ended in a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// The switch, by its number.
+    pub switch: usize,
+    /// The packet.
+    pub packet: Packet,
+    /// Why.
+    pub reason: DropReason,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Happening {
+    /// An event of a switch, and which of its lives it belongs to.
+    Own {
+        switch: usize,
+        life: u32,
+        event: SwitchEvent,
+    },
+    Arrive {
+        switch: usize,
+        port: PortId,
+        packet: PacketHandle,
+        is_whole: bool,
+    },
+    State {
+        switch: usize,
+        port: PortId,
+        state: PortState,
+    },
+    Command {
+        switch: usize,
+        number: u32,
+    },
+}
+
+/// One direction of a link.
+struct Link {
+    from: (usize, PortId),
+    to: (usize, PortId),
+    delay: Duration,
+    fate: Box<dyn FnMut(&Packet) -> Fate>,
+    loses_set: Box<dyn FnMut(OrderedSet) -> bool>,
+}
+
+/// The egress port that routing proposes at a switch, by its number.
+type Route = Box<dyn Fn(usize, &Packet) -> Option<PortId>>;
+
+/// Everything but the switches.
+pub struct World {
+    /// All packets that exist.
+    pub packets: PacketStore,
+    /// The time of the last event.
+    pub now: Time,
+    /// In the order in which they left.
+    pub left: Vec<Left>,
+    /// In the order in which they ended.
+    pub ended: Vec<Ended>,
+    /// How many packets mechanisms have made.
+    pub created: u64,
+    /// How many frames links have lost or corrupted.
+    pub lost: u64,
+    events: EventQueue<Happening>,
+    planned: u64,
+    links: Vec<Link>,
+    /// By switch: how often it has been started anew.
+    lives: Vec<u32>,
+    route: Route,
+    returns: Box<dyn Fn(usize, PortId) -> bool>,
+    service: Box<dyn Fn(&Packet) -> ServiceKey>,
+}
+
+impl World {
+    fn plan(&mut self, at: Time, happening: Happening) {
+        assert!(at >= self.now, "nothing is planned for the past");
+        self.planned += 1;
+        self.events.push(at, OrderKey::new(0, 0, self.planned), happening);
+    }
+
+    fn link(&mut self, from: (usize, PortId)) -> Option<&mut Link> {
+        self.links.iter_mut().find(|link| link.from == from)
+    }
+}
+
+/// What a switch of the harness sees.
+struct Side<'w> {
+    world: &'w mut World,
+    switch: usize,
+}
+
+struct SideTables<'w> {
+    returns: &'w dyn Fn(usize, PortId) -> bool,
+    service: &'w dyn Fn(&Packet) -> ServiceKey,
+    switch: usize,
+}
+
+impl Tables for SideTables<'_> {
+    fn service_key(&self, packet: &Packet) -> ServiceKey {
+        (self.service)(packet)
+    }
+
+    fn returns(&self, _packet: &Packet, port: PortId) -> bool {
+        (self.returns)(self.switch, port)
+    }
+}
+
+impl Environment for Side<'_> {
+    type Tables<'t>
+        = SideTables<'t>
+    where
+        Self: 't;
+
+    fn packets(&mut self) -> &mut PacketStore {
+        &mut self.world.packets
+    }
+
+    fn parts(&mut self) -> (&mut PacketStore, Self::Tables<'_>) {
+        let World { packets, returns, service, .. } = &mut *self.world;
+        (packets, SideTables { returns, service, switch: self.switch })
+    }
+
+    fn route(&mut self, packet: PacketHandle) -> Option<PortId> {
+        (self.world.route)(self.switch, &self.world.packets[packet])
+    }
+
+    fn schedule(&mut self, at: Time, event: SwitchEvent) {
+        let (switch, life) = (self.switch, self.world.lives[self.switch]);
+        self.world.plan(at, Happening::Own { switch, life, event });
+    }
+
+    fn transmit(&mut self, port: PortId, packet: PacketHandle, last_bit_at: Time) {
+        let (switch, descriptor) = (self.switch, self.world.packets[packet]);
+        let Some(link) = self.world.link((switch, port)) else {
+            self.world.left.push(Left { switch, port, at: last_bit_at, packet: descriptor });
+            return self.world.packets.remove(packet);
+        };
+        let (fate, (switch, port), at) = ((link.fate)(&descriptor), link.to, last_bit_at + link.delay);
+        let arrive = |is_whole| Happening::Arrive { switch, port, packet, is_whole };
+        self.world.lost += u64::from(matches!(fate, Fate::Corrupted | Fate::Vanishes));
+        match fate {
+            Fate::Arrives => self.world.plan(at, arrive(true)),
+            Fate::Late(by) => self.world.plan(at + by, arrive(true)),
+            Fate::Corrupted => self.world.plan(at, arrive(false)),
+            Fate::Vanishes => self.world.packets.remove(packet),
+        }
+    }
+
+    fn send_ordered_set(&mut self, port: PortId, set: OrderedSet, last_bit_at: Time) {
+        let Some(link) = self.world.link((self.switch, port)) else { return };
+        let ((switch, port), at) = (link.to, last_bit_at + link.delay);
+        if !(link.loses_set)(set) {
+            let life = self.world.lives[switch];
+            self.world.plan(at, Happening::Own { switch, life, event: SwitchEvent::OrderedSet { port, set } });
+        }
+    }
+
+    fn created(&mut self, _packet: PacketHandle) {
+        self.world.created += 1;
+    }
+
+    fn ended(&mut self, packet: PacketHandle, reason: DropReason) {
+        let ended = Ended { switch: self.switch, packet: self.world.packets[packet], reason };
+        self.world.ended.push(ended);
+        self.world.packets.remove(packet);
+    }
+}
+
+/// Switches in their world.
+pub struct Harness {
+    /// The switches, by number.
+    pub switches: Vec<Switch>,
+    /// Everything else.
+    pub world: World,
+    arrived: u32,
+}
+
+impl Harness {
+    /// Switches without links, and the egress port that routing proposes at a switch; to be [started](Self::start).
+    pub fn new(switches: Vec<Switch>, route: impl Fn(usize, &Packet) -> Option<PortId> + 'static) -> Self {
+        let world = World {
+            packets: PacketStore::default(),
+            now: Time::ZERO,
+            left: Vec::new(),
+            ended: Vec::new(),
+            created: 0,
+            lost: 0,
+            events: EventQueue::default(),
+            planned: 0,
+            links: Vec::new(),
+            lives: vec![0; switches.len()],
+            route: Box::new(route),
+            returns: Box::new(|_, _| false),
+            service: Box::new(|_| ServiceKey::default()),
+        };
+        Self { switches, world, arrived: 0 }
+    }
+
+    /// One switch, started, and the port that routing proposes.
+    pub fn of_one(switch: Switch, route: impl Fn(&Packet) -> PortId + 'static) -> Self {
+        let mut harness = Self::new(vec![switch], move |_, packet| Some(route(packet)));
+        harness.start();
+        harness
+    }
+
+    /// What [`Tables::returns`] says of a port of a switch, and [`Tables::service_key`] of a packet.
+    #[must_use]
+    pub fn with_tables(
+        mut self,
+        returns: impl Fn(usize, PortId) -> bool + 'static,
+        service: impl Fn(&Packet) -> ServiceKey + 'static,
+    ) -> Self {
+        (self.world.returns, self.world.service) = (Box::new(returns), Box::new(service));
+        self
+    }
+
+    /// Joins a port of a switch to one of another, in one direction.
+    pub fn connect(
+        &mut self,
+        from: (usize, PortId),
+        to: (usize, PortId),
+        delay: Duration,
+        fate: impl FnMut(&Packet) -> Fate + 'static,
+        loses_set: impl FnMut(OrderedSet) -> bool + 'static,
+    ) {
+        self.world.links.push(Link { from, to, delay, fate: Box::new(fate), loses_set: Box::new(loses_set) });
+    }
+
+    /// Starts all switches, now.
+    pub fn start(&mut self) {
+        for (number, switch) in self.switches.iter_mut().enumerate() {
+            switch.start(self.world.now, &mut Side { world: &mut self.world, switch: number });
+        }
+    }
+
+    /// Another switch takes the place of one that loses all it knows and holds, now.
+    pub fn replace(&mut self, number: usize, switch: Switch) {
+        self.world.lives[number] += 1;
+        self.switches[number] = switch;
+        self.switches[number].start(self.world.now, &mut Side { world: &mut self.world, switch: number });
+    }
+
+    /// Plans that a packet reaches a port.
+    pub fn enter(&mut self, at: Time, switch: usize, port: PortId, packet: Packet) {
+        let packet = self.world.packets.insert(packet);
+        self.world.plan(at, Happening::Arrive { switch, port, packet, is_whole: true });
+    }
+
+    /// A packet reaches a port of the first switch, after all that happens before. Such packets are numbered as they
+    /// arrive, in [`Packet::frame`].
+    pub fn arrive(&mut self, at: Time, port: PortId, packet: Packet) {
+        self.run_until(at);
+        self.world.now = at;
+        let packet = self.world.packets.insert(Packet { frame: self.arrived, ..packet });
+        self.arrived += 1;
+        self.switches[0].receive(at, port, packet, &mut Side { world: &mut self.world, switch: 0 });
+    }
+
+    /// Plans that a switch is told the state of a port.
+    pub fn tell_state(&mut self, at: Time, switch: usize, port: PortId, state: PortState) {
+        self.world.plan(at, Happening::State { switch, port, state });
+    }
+
+    /// Plans a command of the control plane for the first mechanism of a switch.
+    pub fn command(&mut self, at: Time, switch: usize, number: u32) {
+        self.world.plan(at, Happening::Command { switch, number });
+    }
+
+    /// The next event happens; its time. None: there is none.
+    pub fn step(&mut self) -> Option<Time> {
+        let event = self.world.events.pop()?;
+        let (now, happening) = (event.time, event.payload);
+        self.world.now = now;
+        let Self { switches, world, .. } = self;
+        match happening {
+            Happening::Own { switch, life, .. } if life != world.lives[switch] => {}
+            Happening::Own { switch, event, .. } => switches[switch].handle(now, event, &mut Side { world, switch }),
+            Happening::Arrive { switch, port, packet, is_whole: true } => {
+                switches[switch].receive(now, port, packet, &mut Side { world, switch });
+            }
+            Happening::Arrive { switch, port, packet, is_whole: false } => {
+                world.packets.remove(packet);
+                switches[switch].receive_corrupted(now, port, &mut Side { world, switch });
+            }
+            Happening::State { switch, port, state } => {
+                switches[switch].port_state(now, port, state, &mut Side { world, switch });
+            }
+            Happening::Command { switch, number } => {
+                switches[switch].command(now, 0, number, &mut Side { world, switch });
+            }
+        }
+        Some(now)
+    }
+
+    /// When the next event happens, if there is one.
+    pub fn next_time(&mut self) -> Option<Time> {
+        self.world.events.next_time()
+    }
+
+    /// All that happens before `limit`.
+    pub fn run_until(&mut self, limit: Time) {
+        while self.next_time().is_some_and(|at| at < limit) {
+            self.step();
+        }
+    }
+
+    /// Runs to the end, at which nothing is left anywhere, and no rule of the hardware was broken.
+    ///
+    /// # Panics
+    /// When it is otherwise.
+    pub fn finish(&mut self) {
+        self.run_until(Time::NEVER);
+        assert_eq!(self.world.packets.alive(), 0, "packets are left over");
+        for switch in &self.switches {
+            assert_eq!((switch.packets_queued(), switch.buffer_bytes()), (0, 0), "a queue is not empty");
+            assert_eq!(switch.violation(), None);
+        }
+    }
+
+    /// The numbers of the packets that left by a port of the first switch, in their order.
+    pub fn left_by(&self, port: PortId) -> Vec<u32> {
+        let by_port = self.world.left.iter().filter(|left| left.switch == 0 && left.port == port);
+        by_port.map(|left| left.packet.frame).collect()
+    }
+
+    /// The numbers of the packets that ended, with the reasons.
+    pub fn ended(&self) -> Vec<(u32, DropReason)> {
+        self.world.ended.iter().map(|ended| (ended.packet.frame, ended.reason)).collect()
+    }
+
+    /// The value of a counter, summed over all switches and scopes. None: nobody counts it.
+    pub fn counter(&self, name: &str) -> Option<u64> {
+        let reports = self.switches.iter().flat_map(|switch| switch.reports(self.world.now));
+        let counters = reports.flat_map(|report| report.counters).filter(|(_, counter, _)| *counter == name);
+        counters.map(|(.., value)| value).reduce(|sum, value| sum + value)
+    }
+
+    /// The invariants that mechanisms have violated.
+    pub fn violated_invariants(&self) -> Vec<String> {
+        let reports = self.switches.iter().flat_map(|switch| switch.reports(self.world.now));
+        reports.flat_map(|report| report.violated_invariants).collect()
+    }
+}

@@ -1,0 +1,47 @@
+//! A scheduler without a switch.
+
+use hitless_engine::PacketHandle;
+use hitless_switch::queueing::Entry;
+pub use hitless_switch::queueing::FlowScheduler;
+use hitless_switch::queueing::flow::{Arriving, ClassWeights, DrrConfig, FlowKey, IdealFqConfig, SfqConfig};
+use hitless_switch::{DropReason, EcnThreshold, FlowQueueing, QueueLimit};
+use hitless_wire::{BitRate, Ecn, FlowId, Packet, Time};
+
+pub const IDEAL: IdealFqConfig = IdealFqConfig { weights: ClassWeights::EQUAL, mark_rounds: None, charge_drops: false };
+pub const DRR: DrrConfig = DrrConfig { quantum_bytes: 1_518, weights: ClassWeights::EQUAL };
+pub const SFQ: SfqConfig = SfqConfig { queues: 32, quantum_bytes: 1_518, perturbation: None, salt: 7 };
+
+/// A scheduler at 1 Tb/s, so that a byte takes 8 ps, without overhead of frames.
+pub fn scheduler(config: FlowQueueing, limit: QueueLimit) -> FlowScheduler {
+    FlowScheduler::new(config, limit, EcnThreshold::Off, BitRate::from_gbps(1_000), 0)
+}
+
+/// Packet number `number` of a schedule, of a flow.
+pub fn arriving(number: u32, at: Time, flow: u32, class: u8, frame_bytes: u32) -> Arriving {
+    let packet = Packet { flow: FlowId(flow), flow_hash: flow.wrapping_mul(0x9e37_79b9), ..Packet::default() };
+    Arriving {
+        entry: Entry { packet: PacketHandle(number), frame_bytes, enqueued_at: at },
+        flow: FlowKey::of(&packet),
+        class,
+        can_mark: packet.ecn != Ecn::NotCapable,
+    }
+}
+
+/// Offers a packet; the numbers of those that were given up, each with the reason.
+pub fn offer(scheduler: &mut FlowScheduler, arriving: &Arriving) -> Vec<(u32, DropReason)> {
+    scheduler.offer(arriving);
+    ended(scheduler)
+}
+
+/// What the scheduler has given up since last asked.
+pub fn ended(scheduler: &mut FlowScheduler) -> Vec<(u32, DropReason)> {
+    let list = scheduler.take_ended();
+    let ended = list.iter().map(|ended| (ended.packet.0, ended.reason)).collect();
+    scheduler.put_back(list);
+    ended
+}
+
+/// The numbers of all packets in the order in which they leave.
+pub fn drain(scheduler: &mut FlowScheduler, now: Time) -> Vec<u32> {
+    std::iter::from_fn(|| scheduler.take(now).map(|(entry, _)| entry.packet.0)).collect()
+}

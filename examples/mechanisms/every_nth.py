@@ -1,0 +1,36 @@
+"""Drops every Nth packet that leaves by some ports, and marks every Mth: a mechanism as a Python class."""
+
+from dataclasses import dataclass, field
+
+import hitless
+
+
+@dataclass
+class Settings:
+    """The parameters of every-nth-py."""
+
+    ports: list[str] = field(metadata={"doc": 'Where it acts: "sw2->sw6" is the port that sends on this link.'})
+    drop_every: int = field(default=0, metadata={"minimum": 0, "doc": "Of so many the last is dropped; 0: none."})
+    mark_every: int = field(default=0, metadata={"minimum": 0, "doc": "Of so many the last is marked; 0: none."})
+
+
+class EveryNth(hitless.Mechanism[Settings], kind="every-nth-py", marks=True):
+    """At egress of ports drops every Nth packet, and marks every Mth if its transport knows ECN."""
+
+    def __init__(self) -> None:
+        self.seen = dict.fromkeys(self.ports, 0)
+        self.dropped = 0
+        self.marked = 0
+
+    def egress(self, context: hitless.Context) -> hitless.Verdict:
+        self.seen[context.port] += 1
+        number, settings = self.seen[context.port], self.settings
+        if settings.drop_every and number % settings.drop_every == 0:
+            self.dropped += 1
+            return hitless.Verdict.drop()
+        if settings.mark_every and number % settings.mark_every == 0:
+            self.marked += context.packet.mark_congestion()
+        return hitless.Verdict.CONTINUE
+
+    def report(self) -> hitless.Counters:
+        return {"packets dropped": self.dropped, "packets marked": self.marked}

@@ -1,0 +1,87 @@
+"""Words on the left and numbers on the right, at any width: no cell breaks within a word, and no column is lost."""
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.text import Text
+
+from hitless.cli.console import stdout
+
+_GAP = 2
+_NARROW = 70
+"""Columns of a terminal below which one blank stands between numbers."""
+_FEWEST = 20
+"""Characters that words need beside numbers; where there are fewer, they stand above them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a grid; one without cells is a heading across it."""
+
+    words: str
+    cells: Sequence[str] = ()
+    style: str = ""
+    last_style: str = ""
+    is_last_left: bool = False
+    """Is the last cell a word, such as a verdict, and no number?"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Margins:
+    """Characters: up to the first number, up to the words, and between numbers."""
+
+    left: int
+    indent: int
+    gap: int
+
+
+def print_grid(header: Sequence[str], lines: Sequence[Line], *, indent: int = 2) -> None:
+    """Print the lines; the header's words break into two lines where the numbers below are narrow."""
+    gap = _GAP if stdout.width >= _NARROW else 1
+    widths = _widths(header, lines)
+    room = stdout.width - sum(widths) - gap * len(widths) - indent
+    longest = max((len(line.words) for line in lines if line.cells), default=0)
+    is_above = room < min(_FEWEST, longest)
+    left = indent if is_above else indent + min(room, max(longest, 8))
+    is_last_left = any(line.is_last_left for line in lines)
+    for line in [*_header(header, widths, is_last_left=is_last_left), *lines]:
+        for text in _drawn(line, widths, _Margins(left, indent, gap), is_above=is_above):
+            stdout.print(text, no_wrap=True, overflow="ignore", crop=False, soft_wrap=True)
+
+
+def _drawn(line: Line, widths: Sequence[int], margins: _Margins, *, is_above: bool) -> list[Text]:
+    left, indent, gap = margins.left, margins.indent, " " * margins.gap
+    if not line.cells:
+        wrapped = textwrap.wrap(line.words, stdout.width, subsequent_indent=" " * indent, break_long_words=False)
+        return [Text(part, style=line.style) for part in wrapped]
+    numbers = Text(style=line.style)
+    *most, last = zip(line.cells, widths, strict=True)
+    for cell, width in most:
+        numbers.append(gap + cell.rjust(width))
+    numbers.append(gap + last[0].rjust(0 if line.is_last_left else last[1]), line.last_style)
+    margin = " " * indent
+    room = (stdout.width if is_above else left) - indent
+    words = textwrap.wrap(line.words, room, subsequent_indent=" ", break_long_words=False, break_on_hyphens=False)
+    if is_above:
+        return [*(Text(f"{margin}{part}", style=line.style) for part in words), Text(margin).append_text(numbers)]
+    first, *more = words or [""]
+    drawn = Text(f"{margin}{first}".ljust(left), style=line.style).append_text(numbers)
+    return [drawn, *(Text(f"{margin}{part}", style=line.style) for part in more)]
+
+
+def _widths(header: Sequence[str], lines: Sequence[Line]) -> list[int]:
+    """Of each column: its longest cell, and the longest word of its header."""
+    columns = list(zip(*(line.cells for line in lines if line.cells), strict=True)) or [()] * len(header)
+    return [
+        max([len(cell) for cell in column] + [len(word) for word in name.split()])
+        for name, column in zip(header, columns, strict=True)
+    ]
+
+
+def _header(header: Sequence[str], widths: Sequence[int], *, is_last_left: bool) -> list[Line]:
+    wrapped = [textwrap.wrap(name, width) for name, width in zip(header, widths, strict=True)]
+    depth = max(map(len, wrapped), default=0)
+    padded = [[""] * (depth - len(parts)) + parts for parts in wrapped]
+    rows = ([parts[number] for parts in padded] for number in range(depth))
+    return [Line("", cells, style="dim", is_last_left=is_last_left) for cells in rows]

@@ -1,0 +1,174 @@
+"""The runs of a comparison, and what they say: for each metric both sides, how far apart, and how sure that is."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from hitless.analysis import Paired, paired_difference, paired_ratio
+from hitless.comparison.sides import Side
+from hitless.exhibits.model import Context, Exhibit, Point, Row, Runs
+from hitless.exhibits.numbers import finite
+from hitless.outcome.metrics import TABLES, Metric, measured
+from hitless.simulation import Run
+
+Finding: TypeAlias = Literal["higher", "lower", "equal", "not significant", "one seed"]
+METHOD = (
+    "95 % intervals by Student's t over pairs of runs with one seed: of the logarithm of b / a for times and rates, "
+    "of b - a for counts"
+)
+_ARRIVALS = ("flow", "group", "source", "destination", "started_ps", "message_bytes")
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A metric on both sides."""
+
+    metric: Metric
+    a: float
+    """Over the seeds: the geometric mean of what is compared by ratio, the mean of a count."""
+    b: float
+    paired: Paired
+    seeds: int
+    """Pairs in which both sides have it."""
+
+    @property
+    def finding(self) -> Finding:
+        """What b is beside a, in a word or two."""
+        if self.paired.estimate == self.paired.neutral and self.a == self.b:
+            return "equal"
+        if self.seeds < 2:
+            return "one seed"
+        if not self.paired.is_significant:
+            return "not significant"
+        return "higher" if self.paired.estimate > self.paired.neutral else "lower"
+
+    def as_json(self) -> dict[str, Any]:
+        """For programs."""
+        interval = self.paired.interval
+        return {
+            "of": self.metric.of,
+            "metric": self.metric.name,
+            "unit": self.metric.unit,
+            "kind": self.metric.kind,
+            "a": finite(self.a),
+            "b": finite(self.b),
+            "estimate": finite(self.paired.estimate),
+            "ci_low": finite(interval.low if interval else None),
+            "ci_high": finite(interval.high if interval else None),
+            "finding": self.finding,
+            "seeds": self.seeds,
+            "seeds_needed": self.paired.seeds_needed if self.finding == "not significant" else None,
+        }
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What the pairs that were run say."""
+
+    seeds: Sequence[int]
+    """Of the complete pairs."""
+    compared: Sequence[Compared] = ()
+    flows: int = 0
+    """Flows of a side, over all seeds, whose arrivals were looked at."""
+    different_arrivals: Sequence[str] = ()
+    """Groups whose flows did not start at the same moments, with the same sizes, between the same hosts."""
+
+
+@dataclass(slots=True)
+class PairedRuns(Exhibit):
+    """Both sides with each seed, one pair after the other, so that what is done when it is stopped are whole pairs."""
+
+    sides: tuple[Side, Side]
+    count: int
+    base_seed: int
+    outcome: Outcome = field(default_factory=lambda: Outcome(()))
+
+    def points(self, context: Context) -> Iterable[Point]:
+        """A run for each side and seed. The first seed is the user's, so that `hitless run` can repeat it."""
+        for replica in range(self.count):
+            for name, side in zip("ab", self.sides, strict=True):
+                yield Point(_key(name, replica), side.text, replica, TABLES)
+
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        """For the report: b beside a, metric by metric."""
+        self.outcome = self._outcome(runs)
+        label = f"{self.sides[1].label} (b) beside {self.sides[0].label} (a)"
+        for one in self.outcome.compared:
+            how, unit = ("b / a", "x") if one.metric.kind == "ratio" else ("b - a", one.metric.unit)
+            interval = one.paired.interval
+            yield Row(label, one.metric.of, f"{one.metric.name}, {how}", unit, one.paired.estimate, interval=interval)
+
+    def tables(self, runs: Runs, context: Context) -> Mapping[str, pl.DataFrame]:
+        """Both sides of each metric over all seeds."""
+        rows = [one.as_json() for one in self.outcome.compared]
+        return {"compared": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+
+    def _outcome(self, runs: Runs) -> Outcome:
+        done = [n for n in range(self.count) if _key("a", n) in runs and _key("b", n) in runs]
+        pairs = [(runs[_key("a", n)], runs[_key("b", n)]) for n in done]
+        if not pairs:
+            return Outcome(())
+        flows, different = _arrivals(pairs)
+        seeds = [int(a.summary["seed"]) for a, _ in pairs]
+        return Outcome(seeds, list(_compared(pairs)), flows, different)
+
+
+def _key(side: str, replica: int) -> str:
+    return f"{side} {replica + 1}"
+
+
+def _compared(pairs: Sequence[tuple[Run, Run]]) -> Iterator[Compared]:
+    """Metrics that every run has: one of some seeds only would be that of those with many messages."""
+    values = [(measured(a), measured(b)) for a, b in pairs]
+    for metric in _in_order(values[0][0]):
+        if not all(metric in side for pair in values for side in pair):
+            continue
+        both = [(a[metric], b[metric]) for a, b in values]
+        if metric.kind == "difference" or min(map(min, both)) > 0.0:
+            yield _one(metric, both)
+
+
+def _in_order(metrics: Iterable[Metric]) -> list[Metric]:
+    """Section by section, in the order of their first metrics, counts last in each; the fabric's at the end."""
+    known = list(metrics)
+    sections = list(dict.fromkeys(metric.of for metric in known))
+    return sorted(known, key=lambda metric: (metric.of == "all", sections.index(metric.of), metric.kind != "ratio"))
+
+
+def _one(metric: Metric, both: Sequence[tuple[float, float]]) -> Compared:
+    a, b = zip(*both, strict=True)
+    paired = paired_ratio(a, b) if metric.kind == "ratio" else paired_difference(a, b)
+    mean = _geometric_mean if metric.kind == "ratio" else _mean
+    return Compared(metric, mean(a), mean(b), paired, len(both))
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values))
+
+
+def _geometric_mean(values: Sequence[float]) -> float:
+    return float(np.exp(np.mean(np.log(values))))
+
+
+def _arrivals(pairs: Sequence[tuple[Run, Run]]) -> tuple[int, list[str]]:
+    """How many flows a side had, and the groups that are not the same on both sides."""
+    flows, different = 0, dict[str, None]()
+    for a, b in pairs:
+        if "flows" not in a.tables or "flows" not in b.tables:
+            continue
+        left, right = (_by_group(run) for run in (a, b))
+        flows += sum(map(len, left.values()))
+        for group in {**left, **right}:
+            if group not in left or group not in right or not left[group].equals(right[group]):
+                different[group] = None
+    return flows, list(different)
+
+
+def _by_group(run: Run) -> dict[str, pl.DataFrame]:
+    flows = run.table("flows").select(_ARRIVALS).sort("flow")
+    if flows.is_empty():
+        return {}
+    return {str(group): of for (group,), of in flows.partition_by("group", as_dict=True, maintain_order=True).items()}

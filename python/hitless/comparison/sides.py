@@ -1,0 +1,238 @@
+"""The two scenarios of a comparison.
+
+``--with MECHANISM`` adds a mechanism with its defaults to one side. What it cannot do without is taken from the
+scenario where only one thing can be meant: a mechanism of links goes onto the links that corrupt frames, one for
+failures onto those that fail. Where the scenario leaves it open, an error names the field and how to give it.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import tomli_w
+
+from hitless import _native
+from hitless.comparison import settings
+from hitless.errors import BadInput, RefusedScenario
+from hitless.outcome.losses import lossy_links, needs_order_checker
+from hitless.simulation import check_scenario
+from hitless.suggest import did_you_mean
+
+_BETWEEN_FIELDS = re.compile(r",(?![^\[{]*[\]}])")
+"""A comma that stands in no list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two."""
+
+    label: str
+    text: str
+    """The scenario."""
+    notes: Sequence[str] = ()
+    """What was decided for the user, in sentences."""
+
+    def with_order_checker(self) -> "Side":
+        """The same, with what hosts lose counted packet by packet."""
+        scenario = tomllib.loads(self.text)
+        scenario.setdefault("measure", {})["order"] = True
+        return Side(self.label, tomli_w.dumps(scenario), self.notes)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the command line says beside files."""
+
+    with_: Sequence[str] = ()
+    """Mechanisms, each as ``KIND`` or ``KIND,FIELD=VALUE,...``."""
+    without: Sequence[str] = ()
+    """Kinds."""
+    settings: Sequence[str] = ()
+    """Each as ``PATH=VALUE``, for the second side."""
+
+    @property
+    def anything(self) -> bool:
+        """Is there anything that makes a second side of a first?"""
+        return bool(self.with_ or self.without or self.settings)
+
+
+def two_files(first: tuple[str, str], second: tuple[str, str], asked: Asked) -> tuple[Side, Side]:
+    """Two files, each as its name and text; settings go to the second. Raises `BadInput`."""
+    if asked.with_ or asked.without:
+        raise BadInput("--with and --without make a second side of one file, and two are given", hint="leave one out")
+    text = second[1]
+    if asked.settings:
+        scenario = _read(text, second[0])
+        for setting in asked.settings:
+            settings.put(scenario, setting)
+        text = tomli_w.dumps(scenario)
+    return _checked(Side(first[0], first[1]), Side(", ".join([second[0], *asked.settings]), text))
+
+
+def _checked(a: Side, b: Side) -> tuple[Side, Side]:
+    for side in (a, b):
+        check_scenario(side.text, side.label)
+    return a, b
+
+
+def one_file(name: str, text: str, asked: Asked) -> tuple[Side, Side]:
+    """One file, without and with what is asked for. Raises `BadInput`."""
+    if not asked.anything:
+        hint = "name a second file, or --with MECHANISM, --without MECHANISM, --set PATH=VALUE"
+        raise BadInput("what is it to be compared with?", where=name, hint=hint)
+    check_scenario(text, name)
+    first, second = _read(text, name), _read(text, name)
+    kinds_with = [entry.split(",")[0].strip() for entry in asked.with_]
+    for kind in (*kinds_with, *asked.without):
+        _require_kind(kind)
+    for kind in kinds_with:
+        _remove(first, kind)
+    notes = _make_second(second, asked, name)
+    labels = _labels(asked, kinds_with, first)
+    a, b = Side(labels[0], _text(first, text)), Side(labels[1], _text(second, text), notes)
+    for side in (a, b):
+        if side.text != text:
+            _require_sound(side, asked)
+    return a, b
+
+
+def _make_second(scenario: dict[str, Any], asked: Asked, name: str) -> list[str]:
+    """Do to a scenario what is asked for; what was decided for the user."""
+    notes: list[str] = []
+    for kind in asked.without:
+        present = ", ".join(_kinds(scenario)) or "no mechanism"
+        if not _remove(scenario, kind):
+            raise BadInput(f"--without {kind}: there is none in the scenario", where=name, hint=f"it has {present}")
+    for entry in asked.with_:
+        _add(scenario, entry, notes)
+    for setting in asked.settings:
+        settings.put(scenario, setting)
+    return notes
+
+
+def _require_sound(side: Side, asked: Asked) -> None:
+    """Refuse a side that was made of the user's file, with how it was made and what would mend it."""
+    try:
+        check_scenario(side.text, f"the side {side.label!r}")
+    except RefusedScenario as refused:
+        more = f"--with {asked.with_[0].split(',')[0]},FIELD=VALUE or " if asked.with_ else ""
+        how = f"{more}--set PATH=VALUE changes that side; the lines above are those of the scenario as it was made"
+        raise RefusedScenario(f"{str(refused).rstrip()}\n  hint: {how}") from refused
+
+
+def counted(sides: tuple[Side, Side]) -> tuple[Side, Side]:
+    """The sides, with the order checker on where only that tells what hosts lose."""
+    scenarios = [tomllib.loads(check_scenario(side.text, side.label)) for side in sides]
+    if any("topology" in scenario and needs_order_checker(scenario) for scenario in scenarios):
+        return sides[0].with_order_checker(), sides[1].with_order_checker()
+    return sides
+
+
+def _labels(asked: Asked, kinds_with: Sequence[str], first: Mapping[str, Any]) -> tuple[str, str]:
+    if asked.with_ and asked.without:
+        return ", ".join(asked.without), ", ".join([*asked.with_, *asked.settings])
+    if asked.without:
+        return ", ".join(asked.without), ", ".join([f"without {', '.join(asked.without)}", *asked.settings])
+    if asked.with_:
+        others = _kinds(first)
+        before = "none" if not others else f"without {', '.join(kinds_with)}"
+        return before, ", ".join([*asked.with_, *asked.settings])
+    return "as it is", ", ".join(asked.settings)
+
+
+def _text(scenario: dict[str, Any], text: str) -> str:
+    """The scenario as TOML; the user's own text where nothing was changed, so that messages have its lines."""
+    return text if scenario == tomllib.loads(text) else tomli_w.dumps(scenario)
+
+
+def _read(text: str, name: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as broken:
+        raise BadInput(f"the scenario is no TOML: {broken}", where=name) from broken
+
+
+def _kinds(scenario: Mapping[str, Any]) -> list[str]:
+    return list(dict.fromkeys(entry["kind"] for entry in scenario.get("mechanism", [])))
+
+
+def _remove(scenario: dict[str, Any], kind: str) -> bool:
+    """Take all mechanisms of a kind out; was there one?"""
+    before = scenario.get("mechanism", [])
+    after = [entry for entry in before if entry["kind"] != kind]
+    scenario["mechanism"] = after
+    if not after:
+        del scenario["mechanism"]
+    return len(after) < len(before)
+
+
+def _add(scenario: dict[str, Any], entry: str, notes: list[str]) -> None:
+    """A mechanism as ``--with`` names it: the scenario's own where it has one, else with defaults."""
+    kind, *pairs = (part.strip() for part in _BETWEEN_FIELDS.split(entry))
+    given = dict(_pair(kind, pair) for pair in pairs)
+    own = [each for each in scenario.get("mechanism", []) if each["kind"] == kind]
+    if not own:
+        own = _new(scenario, kind, given, notes)
+        scenario.setdefault("mechanism", []).extend(own)
+    for each in own:
+        each.update(given)
+        activation = each.get("activation", [])
+        if activation and not any(change.get("active") for change in activation):
+            del each["activation"]
+            notes.append(f"{kind} is on from the start: its activation would leave it off for the whole run")
+
+
+def _pair(kind: str, pair: str) -> tuple[str, Any]:
+    name, equals, value = pair.partition("=")
+    if not equals:
+        raise BadInput(f"--with {kind}: {pair!r} is no field", hint=f"write it as in --with {kind},FIELD=VALUE")
+    if value.endswith("-"):
+        hint = f"the shell took what is behind > for a file to write: quote it, --with '{kind},{pair}>...'"
+        raise BadInput(f"--with {kind}: {value!r} is no link", hint=hint)
+    return name.strip(), settings.read_value(value)
+
+
+def _new(scenario: Mapping[str, Any], kind: str, given: Mapping[str, Any], notes: list[str]) -> list[dict[str, Any]]:
+    """Mechanisms of a kind that the scenario does not have, with the fields that they cannot do without."""
+    missing = [name for name in _schema_of(kind)["required"] if name not in {"kind", *given}]
+    if not missing:
+        return [{"kind": kind}]
+    if missing == ["link"]:
+        links = _required(lossy_links(scenario), kind, "link", "no link of the scenario corrupts frames")
+        notes.append(f"{kind} is on {', '.join(links)}: what corrupts frames in this scenario")
+        return [{"kind": kind, "link": link} for link in links]
+    if missing == ["links"]:
+        failing = list(dict.fromkeys(entry["link"] for entry in scenario.get("failure", [])))
+        links = _required(failing, kind, "links", "no link of the scenario fails")
+        notes.append(f"{kind} is on {', '.join(links)}: what fails in this scenario")
+        return [{"kind": kind, "links": links}]
+    raise BadInput(f"--with {kind} needs {' and '.join(missing)}", hint=f"--with {kind},{missing[0]}=...")
+
+
+def _required(links: list[str], kind: str, name: str, why: str) -> list[str]:
+    if links:
+        return links
+    value = "sw1->sw2" if name == "link" else '["sw1->sw2"]'
+    rule = str(_schema_of(kind)["properties"][name]["description"]).replace("\n", " ")
+    raise BadInput(
+        f"--with {kind} needs {name}, and {why}", rule=rule, hint=f"say which: --with '{kind},{name}={value}'"
+    )
+
+
+def _require_kind(kind: str) -> None:
+    known = list(_schemas())
+    if kind not in known:
+        raise BadInput(f"there is no mechanism {kind!r}", hint=did_you_mean(kind, known, "mechanisms"))
+
+
+def _schema_of(kind: str) -> Mapping[str, Any]:
+    return _schemas()[kind]
+
+
+def _schemas() -> Mapping[str, Mapping[str, Any]]:
+    """What the simulator says of each kind of mechanism, as JSON Schema."""
+    definitions = json.loads(_native.scenario_schema("json"))["$defs"]
+    return {each["properties"]["kind"]["const"]: each for each in definitions["MechanismSettings"]["oneOf"]}

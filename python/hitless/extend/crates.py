@@ -1,0 +1,87 @@
+"""A crate of a mechanism: its names, and what is wrong with it."""
+
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hitless.errors import BadInput
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_RULE = "letters of a to z, digits and single dashes, a letter first, such as early-drop"
+
+
+def checked_name(name: str, taken: list[str]) -> str:
+    """The name of a new mechanism, which is that of its crate too."""
+    if not _NAME.fullmatch(name):
+        raise BadInput(f"{name!r} is no name for a mechanism", rule=_RULE)
+    if name in taken:
+        raise BadInput(f"there is a mechanism {name!r} already", hint="hitless mechanism list shows all of them")
+    if name.startswith("hitless"):
+        raise BadInput(f"{name!r} is a name of the simulator's crates", rule="it does not begin with hitless")
+    return name
+
+
+@dataclass(frozen=True)
+class Crate:
+    """A crate of mechanisms."""
+
+    name: str
+    path: Path
+    identifier: str
+    """What Rust calls it."""
+
+    @classmethod
+    def read(cls, path: Path, crates: Path) -> "Crate":
+        """The crate in a folder; ``crates`` is the folder of the simulator's own."""
+        manifest = path.resolve() / "Cargo.toml"
+        try:
+            content = tomllib.loads(manifest.read_text(encoding="utf-8"))
+        except OSError as missing:
+            hint = "hitless mechanism new NAME writes a crate to begin with"
+            raise BadInput("there is no crate", where=str(manifest), hint=hint) from missing
+        except tomllib.TOMLDecodeError as broken:
+            raise BadInput(f"not TOML: {broken}", where=str(manifest)) from broken
+        name = content.get("package", {}).get("name")
+        if not isinstance(name, str):
+            raise BadInput("the crate has no name", where=str(manifest), rule="[package] has a name")
+        _check_simulator(content, manifest, crates)
+        identifier = content.get("lib", {}).get("name", name.replace("-", "_"))
+        return cls(name, manifest.parent, identifier)
+
+    def sources(self) -> list[Path]:
+        """All files that go into it, and into crates of the user's that it uses."""
+        files = [file for folder in _folders(self.path, set()) for file in (folder / "src").rglob("*")]
+        files += [folder / name for folder in _folders(self.path, set()) for name in ("Cargo.toml", "build.rs")]
+        return sorted(file for file in files if file.is_file())
+
+
+def _folders(path: Path, known: set[Path]) -> set[Path]:
+    """The folder of a crate, and those of the crates that it uses by path, but for the simulator's."""
+    manifest = path / "Cargo.toml"
+    if path in known or not manifest.is_file():
+        return known
+    known.add(path)
+    for name, wanted in tomllib.loads(manifest.read_text(encoding="utf-8")).get("dependencies", {}).items():
+        if isinstance(wanted, dict) and "path" in wanted and not name.startswith("hitless-"):
+            _folders((path / wanted["path"]).resolve(), known)
+    return known
+
+
+def _check_simulator(content: dict[str, Any], manifest: Path, crates: Path) -> None:
+    """What it uses of the simulator is this one: types of another checkout would be other types."""
+    tables = [content.get("dependencies", {}), content.get("dev-dependencies", {})]
+    for table in tables:
+        for name, wanted in table.items():
+            if not name.startswith("hitless-"):
+                continue
+            path = wanted.get("path") if isinstance(wanted, dict) else None
+            ours = crates / name.removeprefix("hitless-")
+            if path is None or (manifest.parent / path).resolve() != ours.resolve():
+                raise BadInput(
+                    f"{name} is not that of this hitless",
+                    where=str(manifest),
+                    rule="all crates of one program are of one checkout",
+                    hint=f'{name} = {{ path = "{ours}" }}',
+                )

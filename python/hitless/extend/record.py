@@ -1,0 +1,59 @@
+"""Which crates were built, and into what: read by every process that loads the simulator."""
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from hitless import native
+
+
+@dataclass
+class Built:
+    """A crate of a record."""
+
+    name: str
+    path: str
+    kinds: list[str]
+
+
+@dataclass
+class Record:
+    """What `hitless mechanism build` has made."""
+
+    library: str = ""
+    """The folder of the native module, below `libraries`."""
+    quick: bool = False
+    crates: list[Built] = field(default_factory=list)
+    fits: list[int] = field(default_factory=list)
+    """The packaged module that it was made beside."""
+
+    @classmethod
+    def read(cls) -> "Record":
+        """The last one; an empty one when there is none, or none that can be read."""
+        try:
+            content = json.loads(_path().read_text(encoding="utf-8"))
+            crates = [Built(**crate) for crate in content.pop("crates")]
+            return cls(crates=crates, **content)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return cls()
+
+    def write(self) -> None:
+        """Take the place of the last one; processes that start meanwhile read one or the other."""
+        path = _path()
+        if not self.crates:
+            path.unlink(missing_ok=True)
+            return
+        self.fits = native.identity()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_suffix(".draft")
+        draft.write_text(json.dumps(asdict(self), indent=2), encoding="utf-8")
+        draft.replace(path)
+
+
+def libraries() -> Path:
+    """The folder of all native modules."""
+    return Path(native.cache()) / "libraries"
+
+
+def _path() -> Path:
+    return Path(native.cache()) / native.RECORD

@@ -1,0 +1,67 @@
+"""Rates that a machine cannot forward, and a scenario with slower ones.
+
+A lab whose links are faster than the processor is no lab of its scenario: what limits it is the machine. The self-test
+measures how many frames a second this machine forwards, before the lab is up.
+"""
+
+import math
+import re
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+import tomli_w
+
+from hitless.errors import BadInput, HitlessError
+
+_RATE = re.compile(r"^\s*([0-9.]+)\s*([KMGT]?)bps\s*$")
+_POWERS = {"": 0, "K": 3, "M": 6, "G": 9, "T": 12}
+_BEYOND_DOUBT = 2.0
+"""The self-test lasts a few milliseconds, and a machine may have been busy: nearer than that is a warning only."""
+
+
+def require_rates(status: Mapping[str, Any]) -> None:
+    """Can this machine forward what the fastest link may bring? Raises `HitlessError`."""
+    found = status.get("self_test")
+    if found is None or found["asked_per_s"] <= _BEYOND_DOUBT * found["forwarded_per_s"]:
+        return
+    factor = _below(found["forwarded_per_s"] / found["asked_per_s"] / 2)
+    raise HitlessError(
+        f"a host may send {found['asked_per_s']:,.0f} frames/s, and this machine forwards "
+        f"{found['forwarded_per_s']:,.0f}",
+        rule="a lab whose links are faster than the machine shows the machine, and not the scenario",
+        hint=f"--scale-rates {factor:g} has all links {1 / factor:,.0f} times slower",
+    )
+
+
+def _below(share: float) -> float:
+    """1, 2 or 5 over a power of ten, at most ``share``."""
+    power = 10.0 ** math.floor(math.log10(share))
+    return round(max(step * power for step in (1.0, 2.0, 5.0) if step * power <= share), 12)
+
+
+def scaled(text: str, factor: float, where: str) -> str:
+    """The scenario with the rates of all links times ``factor``; delays stay. Raises `BadInput`."""
+    scenario = tomllib.loads(text)
+    _scale(scenario.get("topology", {}), factor, where)
+    return tomli_w.dumps(scenario)
+
+
+def _scale(value: Any, factor: float, where: str) -> None:
+    if isinstance(value, list):
+        for each in value:
+            _scale(each, factor, where)
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            if name == "rate":
+                value[name] = _times(str(each), factor, where)
+            else:
+                _scale(each, factor, where)
+
+
+def _times(rate: str, factor: float, where: str) -> str:
+    parts = _RATE.match(rate)
+    if parts is None:
+        raise BadInput(f"{rate!r} is no rate to be scaled", where=where)
+    bps = round(float(parts[1]) * 10 ** _POWERS[parts[2]] * factor)
+    return f"{max(bps, 1)} bps"

@@ -1,0 +1,115 @@
+"""What each mechanism did, in three numbers.
+
+A mechanism counts up to fifty things. These are the three that say most: how much it had to do with, how often it
+acted, and what that cost or missed; of a mechanism that is not here, as one of the user's, the first three that it
+reports. The table ``mechanisms`` of a run has all of them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from hitless.simulation import Run
+
+_DEFLECTING = (
+    ("packets seen", "packets seen"),
+    ("packets detoured", "detours"),
+    ("packets given up at their deflection port", "given up"),
+)
+"""A packet may take several detours."""
+
+_CHOSEN: Mapping[str, Sequence[tuple[str, str]]] = {
+    "linkguardian": (
+        ("packets protected", "packets protected"),
+        ("packets recovered", "recovered"),
+        ("packets lost", "lost for good"),
+    ),
+    "link-layer-retry": (
+        ("frames numbered", "frames numbered"),
+        ("frames replayed", "replayed"),
+        ("packets lost", "lost for good"),
+    ),
+    "wharf": (
+        ("data frames sent", "frames sent"),
+        ("frames restored", "restored"),
+        ("packets lost", "lost for good"),
+    ),
+    "sqr": (
+        ("packets marked", "packets marked"),
+        ("failures", "failures seen"),
+        ("packets sent from the cache", "sent from the cache"),
+    ),
+    "afq": (
+        ("packets given a queue", "packets queued"),
+        ("packets dropped too far ahead", "dropped too far ahead"),
+        ("packets marked", "marked"),
+    ),
+    "rimm": (
+        ("alarms", "alarms"),
+        ("packets detoured", "packets detoured"),
+        ("packets released in order", "released in order"),
+    ),
+    "dibs": _DEFLECTING,
+    "pabo": _DEFLECTING,
+    "simple-deflection": _DEFLECTING,
+    "preemptive-deflection": _DEFLECTING,
+    "aifo": (
+        ("packets seen", "packets seen"),
+        ("packets not admitted", "not admitted"),
+        ("packets of a full queue", "of a full queue"),
+    ),
+    "rank-guard": (
+        ("packets seen", "packets seen"),
+        ("packets with a rank raised", "ranks raised"),
+        ("flows found to send more than they promised", "flows found out"),
+    ),
+    "trimming": (
+        ("packets seen", "packets seen"),
+        ("packets trimmed", "trimmed"),
+        ("headers lost", "headers lost"),
+    ),
+    "vertigo": (
+        ("packets seen", "packets seen"),
+        ("packets that had to leave", "had to leave their queue"),
+        ("packets detoured", "detoured"),
+    ),
+    "bolt": (
+        ("packets seen", "packets seen"),
+        ("packets that met a congested queue", "met a congested queue"),
+        ("notices sent", "notices sent"),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Did:
+    """What a mechanism did, at all switches together."""
+
+    mechanism: str
+    counts: Sequence[tuple[str, int]]
+    """In words, and how many."""
+
+    def __str__(self) -> str:
+        """As a line."""
+        return ", ".join(f"{count:,} {words}" for words, count in self.counts)
+
+
+def did_of(run: Run) -> list[Did]:
+    """Every mechanism, in the order of their reports."""
+    table = run.tables.get("mechanisms")
+    if table is None or table.is_empty():
+        return []
+    sums = table.group_by("mechanism", "counter", maintain_order=True).agg(pl.col("value").sum())
+    found = []
+    for (mechanism,), counters in sums.partition_by("mechanism", as_dict=True, maintain_order=True).items():
+        of = dict(counters.select("counter", "value").iter_rows())
+        chosen = _CHOSEN.get(str(mechanism)) or _first(of)
+        found.append(Did(str(mechanism), [(words, of[name]) for name, words in chosen if name in of]))
+    return found
+
+
+def _first(counters: Mapping[str, int]) -> Sequence[tuple[str, str]]:
+    """The first three that a mechanism itself counts, by their own names."""
+    own = [name for name in counters if not name.startswith("resources:")]
+    return [(name, name) for name in own[:3]]

@@ -1,0 +1,63 @@
+"""The numbers that people ask of a run, each by its name, as comparisons need them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from hitless.outcome.losses import losses_of
+from hitless.outcome.times import ALL_SIZES, PERCENTILES, Times, goodputs_gbps, times_of
+from hitless.simulation import Run
+
+Kind: TypeAlias = Literal["ratio", "difference"]
+"""How two values are compared: times and rates by their ratio, counts, which may be zero, by their difference."""
+
+TABLES = ("messages", "flows", "links", "mechanisms")
+"""What of a run is needed."""
+_COUNTED = (
+    ("timeouts", "timeouts"),
+    ("packets_retransmitted", "packets retransmitted"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """What is measured."""
+
+    of: str
+    """"web-search, below 100 KB", or "all" for the whole run."""
+    name: str
+    unit: str
+    kind: Kind
+    more_is_better: bool = False
+
+
+def measured(run: Run) -> dict[Metric, float]:
+    """Every metric that the run has; those of too few values, and those that nothing tells, are left out."""
+    found = {metric: value for times in times_of(run) for metric, value in _of_times(times) if value is not None}
+    for group, _, gbps in goodputs_gbps(run):
+        found[Metric(group, "goodput", "Gb/s", "ratio", more_is_better=True)] = gbps
+    found.update(_counts(run))
+    return found
+
+
+def _of_times(times: Times) -> Iterator[tuple[Metric, float | None]]:
+    of = f"{times.group}, {times.sizes}" if times.what == "messages" else f"{times.group}, {times.what}"
+    short = "FCT" if times.what == "messages" else "QCT"
+    yield Metric(of, f"mean {short}", "us", "ratio"), times.mean_us
+    for percent in PERCENTILES:
+        yield Metric(of, f"p{percent:g} {short}", "us", "ratio"), times.percentile_us(percent)
+    if times.slowdowns.size:
+        for percent in PERCENTILES[:2]:
+            yield Metric(of, f"p{percent:g} slowdown", "", "ratio"), times.slowdown(percent)
+    if times.sizes == ALL_SIZES:
+        yield Metric(of, "unfinished at the end", times.what, "difference"), float(times.unfinished)
+
+
+def _counts(run: Run) -> Iterator[tuple[Metric, float]]:
+    if "flows" in run.tables:
+        for column, name in _COUNTED:
+            yield Metric("all", name, "", "difference"), float(run.table("flows")[column].sum())
+    losses = losses_of(run)
+    yield Metric("all", "packets dropped", "", "difference"), float(sum(losses.dropped.values()))
+    if losses.lost_to_hosts is not None:
+        yield Metric("all", "packets lost to hosts", "", "difference"), float(losses.lost_to_hosts)

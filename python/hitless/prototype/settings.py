@@ -1,0 +1,85 @@
+"""The settings of a mechanism: from a dataclass to the schema of a scenario file, and from a scenario to it."""
+
+import dataclasses
+import types
+import typing
+from collections.abc import Mapping
+from typing import Any, Literal, Union
+
+_SIMPLE = {bool: "boolean", int: "integer", float: "number", str: "string"}
+_FROM_METADATA = ("minimum", "maximum", "examples")
+
+
+def schema_of(settings: type[Any]) -> dict[str, Any]:
+    """The JSON schema of a dataclass. Raises `TypeError` with a sentence where a field is of a type no file can hold.
+
+    A field is documented by ``metadata={"doc": ...}`` or by a line ``name: meaning`` of the class's docstring;
+    ``minimum``, ``maximum`` and ``examples`` of the metadata are those of the schema.
+    """
+    if not dataclasses.is_dataclass(settings):
+        raise TypeError(f"{settings.__name__} is to be a dataclass: @dataclass above it is missing")
+    hints = typing.get_type_hints(settings)
+    documented = _documented(settings)
+    fields = [field for field in dataclasses.fields(settings) if field.init]
+    properties = {}
+    for field in fields:
+        schema = _schema(hints[field.name], f"{settings.__name__}.{field.name}")
+        schema |= {name: field.metadata[name] for name in _FROM_METADATA if name in field.metadata}
+        schema["description"] = field.metadata.get("doc", documented.get(field.name, ""))
+        default = _default(field)
+        if default is not None:
+            schema["default"] = default
+        properties[field.name] = schema
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [field.name for field in fields if _is_required(field)],
+    }
+
+
+def made_of(settings: type[Any], values: Mapping[str, Any]) -> Any:
+    """The settings that a scenario gives: whole numbers are given to fields of type float as such."""
+    hints = typing.get_type_hints(settings)
+    return settings(**{name: _as_typed(hints[name], value) for name, value in values.items()})
+
+
+def _as_typed(hint: Any, value: Any) -> Any:
+    return float(value) if _without_none(hint) is float else value
+
+
+def _is_required(field: dataclasses.Field[Any]) -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    """What stands in the effective configuration; None for what is left out there."""
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return None if field.default is dataclasses.MISSING else field.default
+
+
+def _documented(settings: type[Any]) -> dict[str, str]:
+    """Names and meanings of the lines ``name: meaning`` of a docstring."""
+    lines = [line.strip().partition(": ") for line in (settings.__doc__ or "").splitlines()]
+    return {name: meaning for name, colon, meaning in lines if colon and name.isidentifier()}
+
+
+def _without_none(hint: Any) -> Any:
+    """``T`` of ``T | None``."""
+    if typing.get_origin(hint) in {Union, types.UnionType}:
+        others = [each for each in typing.get_args(hint) if each is not type(None)]
+        return others[0] if len(others) == 1 else hint
+    return hint
+
+
+def _schema(hint: Any, field: str) -> dict[str, Any]:
+    hint = _without_none(hint)
+    if hint in _SIMPLE:
+        return {"type": _SIMPLE[hint]}
+    arguments = typing.get_args(hint)
+    if typing.get_origin(hint) is Literal and all(isinstance(each, str) for each in arguments):
+        return {"type": "string", "enum": list(arguments)}
+    if typing.get_origin(hint) is list and arguments:
+        return {"type": "array", "items": _schema(arguments[0], field)}
+    known = "bool, int, float, str, Literal of texts, a list of these, or one of these or None"
+    raise TypeError(f"{field} is of a type that a scenario cannot hold; it may be {known}")

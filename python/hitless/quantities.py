@@ -1,0 +1,21 @@
+"""Quantities as an effective scenario writes them: "100 Gbps", "1.5 us", "1448 B"."""
+
+_SECONDS = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+_BYTES = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+
+
+def seconds_of(text: str) -> float:
+    """The time in seconds. Raises `ValueError`."""
+    return _value(text, _SECONDS)
+
+
+def bytes_of(text: str) -> float:
+    """The size in bytes. Raises `ValueError`."""
+    return _value(text, _BYTES)
+
+
+def _value(text: str, units: dict[str, float] | dict[str, int]) -> float:
+    number, _, unit = text.partition(" ")
+    if unit not in units:
+        raise ValueError(f"{text!r} has none of the units {', '.join(units)}")
+    return float(number) * units[unit]

@@ -1,0 +1,138 @@
+"""Mechanisms as Python classes, for the tests: what each saw stands in a list of its own."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import hitless
+
+DUMBBELL = """
+name = "dumbbell"
+duration = "3 ms"
+[topology]
+kind = "dumbbell"
+hosts_left = 2
+hosts_right = 2
+host_link = {{ rate = "10 Gbps", delay = "2 us" }}
+bottleneck = {{ rate = "10 Gbps", delay = "10 us" }}
+[switch]
+preset = "ideal"
+buffer = {{ kind = "static", per_port = "60 KB" }}
+ecn = {{ threshold = "20 packets" }}
+[[transport]]
+name = "dctcp"
+kind = "tcp"
+congestion = "dctcp"
+rto_min = "1 ms"
+[[flows]]
+name = "bulk"
+kind = "long"
+transport = "dctcp"
+sources = ["h0", "h1"]
+destinations = ["h2", "h3"]
+[measure]
+queue = [{{ ports = ["left->right"], period = "10 us" }}]
+[[mechanism]]
+{mechanism}
+"""
+
+
+def dumbbell(kind, **settings):
+    """Two DCTCP flows, and a mechanism at the bottleneck."""
+    given = {"ports": '["left->right"]', **settings}
+    lines = [f'kind = "{kind}"', *(f"{name} = {value}" for name, value in given.items())]
+    return DUMBBELL.format(mechanism="\n".join(lines))
+
+
+@dataclass
+class Ports:
+    """Nothing but places."""
+
+    ports: list[str] = field(default_factory=list)
+
+
+class Watcher(hitless.Mechanism[Ports], kind="watcher-py", queues=1):
+    """Has every hook, and notes what it sees."""
+
+    made: ClassVar = []
+
+    def __init__(self):
+        self.seen = []
+        self.made.append(self)
+
+    def needs(self, queue_counts):
+        [port] = self.ports
+        self.own = queue_counts[port]
+        every = hitless.HookSet(127)
+        return hitless.Needs(
+            hooks=[(port, every)], queues=[(port, hitless.QueueConfig(priority=50))], depths=[(port, 0)]
+        )
+
+    def rx(self, context):
+        self.seen.append(("rx", context.port, context.packet.source))
+        return hitless.Verdict.CONTINUE
+
+    def ingress(self, context):
+        self.seen.append(("ingress", context.packet.egress_port, context.packet.has_payload))
+        return hitless.Verdict.CONTINUE
+
+    def egress(self, context):
+        depth = context.queue(context.port, 0)
+        self.seen.append(("egress", context.now_ps, (depth.bytes, depth.committed_bytes, context.is_mine)))
+        if context.is_mine:
+            return hitless.Verdict.drop(hitless.DropReason.CONTROL_ABSORBED)
+        if len(self.seen) < 100:
+            context.queue(context.port, self.own).mirror(role=7)
+        return hitless.Verdict.CONTINUE
+
+    def tx(self, context):
+        self.seen.append(("tx", context.now_ps, context.packet.frame_bytes))
+        return hitless.Verdict.CONTINUE
+
+    def on_tm_drop(self, reason, context):
+        self.seen.append(("on_tm_drop", reason, context.is_last_try))
+        return hitless.Verdict.CONTINUE
+
+    def on(self, event, context):
+        match event:
+            case hitless.Event.Start():
+                context.wake_at(1_000_000, 5)
+                self.seen.append(("start", context.now_ps, None))
+            case hitless.Event.Timer(token=token):
+                self.seen.append(("timer", context.now_ps, token))
+            case hitless.Event.QueueEmpty(port=port, queue=queue):
+                self.seen.append(("queue empty", port, queue))
+
+    def report(self):
+        return {"seen": len(self.seen), "port": {"seen": 1}}
+
+
+class EgressOnly(hitless.Mechanism[Ports], kind="egress-only-py"):
+    """Asks for all hooks, and has one."""
+
+    calls = 0
+
+    def needs(self, queue_counts):
+        return hitless.Needs(hooks=[(port, hitless.HookSet(127)) for port in self.ports])
+
+    def egress(self, context):
+        type(self).calls += 1
+        return hitless.Verdict.CONTINUE
+
+
+@dataclass
+class Chance:
+    """How often."""
+
+    ports: list[str]
+    share: float = 0.01
+
+    def __post_init__(self):
+        if not 0.0 <= self.share <= 1.0:
+            raise ValueError(f"a share is from 0 to 1, and {self.share} is none")
+
+
+class Coin(hitless.Mechanism[Chance], kind="coin-py"):
+    """Drops at random, by the stream that it is given."""
+
+    def ingress(self, context):
+        return hitless.Verdict.drop() if self.random.random() < self.settings.share else hitless.Verdict.CONTINUE

@@ -1,0 +1,155 @@
+"""`hitless compare` and the answer of `hitless run`, with the real simulator."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from hitless.outcome.losses import needs_order_checker
+
+HITLESS = Path(sys.executable).with_name("hitless")
+LOSSY = Path(__file__).parents[2] / "examples" / "leaf-spine-lossy.toml"
+
+
+def hitless(*arguments, cwd):
+    return subprocess.run([HITLESS, *arguments], capture_output=True, text=True, cwd=cwd, check=False)
+
+
+@pytest.fixture
+def lossy(tmp_path):
+    """The example, a fifth as long."""
+    text = LOSSY.read_text().replace('duration = "20 ms"', 'duration = "4 ms"').replace('warmup = "2 ms"', "")
+    (tmp_path / "lossy.toml").write_text(text)
+    return tmp_path
+
+
+def metric(document, of, name):
+    return next(row for row in document["metrics"] if (row["of"], row["metric"]) == (of, name))
+
+
+def test_linkguardian_beside_none_in_one_command(lossy):
+    done = hitless("compare", "lossy.toml", "--with", "linkguardian", "--seeds", "3", "--json", cwd=lossy)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert (document["a"], document["b"], len(document["seeds"])) == ("none", "linkguardian", 3)
+    assert document["same_arrivals"]
+    lost = metric(document, "all", "packets lost to hosts")
+    assert lost["a"] > 5
+    assert (lost["b"], lost["finding"]) == (0.0, "lower")
+    assert metric(document, "rpc, all sizes", "p99.9 FCT")["kind"] == "ratio"
+    assert "spine0->leaf0" in done.stderr
+    again = hitless("compare", "lossy.toml", "--with", "linkguardian", "--seeds", "3", cwd=lossy)
+    assert "the same arrivals on both sides" in again.stdout
+    assert max(map(len, again.stdout.splitlines())) <= 80
+
+
+def test_a_seed_of_a_comparison_is_a_run_that_the_user_can_repeat(lossy):
+    done = hitless(
+        "compare", "lossy.toml", "--set", "flows.rpc.load=0.5", "--seeds", "1", "--seed", "4", "--json", cwd=lossy
+    )
+    document = json.loads(done.stdout)
+    alone = json.loads(hitless("run", "lossy.toml", "--seed", "4", "--json", cwd=lossy).stdout)
+    rows = {(row["series"], row["x"], row["metric"]): row["measured"] for row in alone["rows"]}
+    assert metric(document, "all", "packets lost to hosts")["a"] == rows["all", "hosts", "packets lost to hosts"]
+    assert not document["same_arrivals"]
+    assert document["conclusion"] == ["One seed tells nothing of chance: give --seeds 10."]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "what is it to be compared with"),
+        (("--with", "linkgardian"), "did you mean linkguardian"),
+        (("--with", "sqr"), "say which: --with 'sqr,links="),
+        (("--with", "bolt"), "--with bolt,FIELD=VALUE or --set PATH=VALUE"),
+        (("--with", "linkguardian,link=spine0-"), "the shell took what is behind >"),
+        (("--without", "afq"), "it has no mechanism"),
+        (("lossy.toml", "--with", "afq"), "two are given"),
+    ],
+)
+def test_what_cannot_be_compared_says_what_to_type(lossy, arguments, message):
+    done = hitless("compare", "lossy.toml", *arguments, cwd=lossy)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert not (lossy / "results").exists()
+
+
+def test_with_switches_on_what_the_scenario_leaves_off(tmp_path):
+    text = (LOSSY.parent / "lossy-link.toml").read_text().replace('duration = "1 s"', 'duration = "300 ms"')
+    (tmp_path / "lossy.toml").write_text(text)
+    done = hitless("compare", "lossy.toml", "--with", "linkguardian", "--seeds", "2", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "on from the start" in done.stderr
+    lost = metric(json.loads(done.stdout), "all", "packets lost to hosts")
+    assert lost["a"] > 0.0
+    assert lost["b"] == 0.0
+
+
+def test_dummies_and_copies_of_linkguardian_are_no_lost_packets(lossy):
+    """It was: "packets lost" grew from 759 to 1,515 with LinkGuardian, by its own dummies."""
+    with (lossy / "lossy.toml").open("a") as file:
+        file.write('\n[[mechanism]]\nkind = "linkguardian"\nlink = "spine0->leaf0"\n')
+    counted = hitless("run", "lossy.toml", "--json", cwd=lossy)
+    rows = {(row["x"], row["metric"]): row["measured"] for row in json.loads(counted.stdout)["rows"]}
+    assert rows["hosts", "packets lost to hosts"] == 0.0
+    assert rows["corrupted on a link", "frames lost, those of mechanisms counted"] > 0.0
+    with (lossy / "lossy.toml").open("a") as file:
+        file.write("\n[measure]\norder = true\n")
+    summary = json.loads(hitless("run", "lossy.toml", "--json", cwd=lossy).stdout)["summary"]
+    assert summary["order"]["packets_lost"] == 0
+
+
+@pytest.mark.parametrize("order", ["false", "true"])
+def test_what_hosts_lose_is_the_same_by_counters_and_by_the_order_checker(lossy, order):
+    with (lossy / "lossy.toml").open("a") as file:
+        file.write(f"\n[measure]\norder = {order}\n")
+    document = json.loads(hitless("run", "lossy.toml", "--json", cwd=lossy).stdout)
+    rows = {(row["x"], row["metric"]): row["measured"] for row in document["rows"]}
+    assert rows["hosts", "packets lost to hosts"] == document["summary"]["drops"]["corrupted on a link"]
+
+
+def test_run_answers_on_one_screen(lossy):
+    done = hitless("run", "lossy.toml", cwd=lossy)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    for wanted in ("slowdown", "below 100 KB", "retransmitted", "timeouts", "goodput", "packets lost to hosts"):
+        assert wanted in done.stdout
+
+
+def test_a_mechanism_that_the_screen_does_not_know_is_shown_by_its_own_counters(lossy):
+    with (lossy / "lossy.toml").open("a") as file:
+        file.write('\n[[mechanism]]\nkind = "every-nth"\nports = ["spine0->leaf0"]\ndrop_every = 100\n')
+    done = hitless("run", "lossy.toml", cwd=lossy)
+    assert done.returncode == 0, done.stderr
+    line = next(line for line in done.stdout.splitlines() if "every-nth: " in line)
+    dropped = int(line.split("every-nth: ")[1].split(" packets dropped")[0].replace(",", ""))
+    assert dropped > 0
+
+
+@pytest.mark.parametrize(("kind", "is_unknown"), [("mine", True), ("bolt", True), ("rimm", True), ("dibs", False)])
+def test_only_the_order_checker_tells_whose_frames_are_lost_beside_a_mechanism_that_may_send_its_own(kind, is_unknown):
+    link = {"name": "a->b", "loss": {"kind": "bernoulli", "rate": 1e-3}}
+    assert needs_order_checker({"mechanism": [{"kind": kind}], "link": [link]}) is is_unknown
+
+
+def test_ctrl_c_keeps_the_pairs_that_are_done_and_the_same_command_goes_on(lossy):
+    command = [HITLESS, "compare", "lossy.toml", "--with", "linkguardian", "--seeds", "300", "--json", "--out", "out"]
+    points = lossy / "out" / "points"
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=lossy) as process:
+        while not points.is_dir() or len(list(points.glob("[0-9a-f]*"))) < 8:
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    document = json.loads(stdout)
+    done = len(document["seeds"])
+    assert 2 <= done < 300
+    assert metric(document, "all", "packets lost to hosts")["seeds"] == done
+    assert f"interrupted: {done} of 300 seeds are done on both sides; the same command goes on from there" in stderr

@@ -1,0 +1,97 @@
+"""A mechanism out of the tree, compiled by `hitless mechanism build`, decides as the same one in the tree."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples/mechanisms/every-nth-crate"
+CACHE = ROOT / "target/mechanism-test"
+"""Stays from run to run: what did not change since the last one is not compiled again."""
+
+needs_cargo = pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is missing")
+
+
+def hitless(*arguments, **environment):
+    program = "from hitless.cli.main import main; main()"
+    variables = {name: value for name, value in os.environ.items() if name != "HITLESS_MECHANISMS"}
+    variables |= {"XDG_CACHE_HOME": str(CACHE), "PYTHONPATH": str(ROOT / "python"), **environment}
+    return subprocess.run(
+        [sys.executable, "-c", program, *map(str, arguments)],
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def built():
+    done = hitless("mechanism", "build", "--quick", EXAMPLE)
+    assert done.returncode == 0, done.stderr
+    assert 'kind = "every-nth-crate"' in done.stderr
+    return done
+
+
+def run(text, folder):
+    path = folder / "scenario.toml"
+    path.write_text(text)
+    done = hitless("run", path, "--json", "--out", folder / "results")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)["summary"]
+
+
+@needs_cargo
+def test_the_crate_and_the_folder_make_the_same_decisions(built, tmp_path):
+    text = (EXAMPLE / "scenario.toml").read_text()
+    in_tree = text.replace('"every-nth-crate"', '"every-nth"')
+    folders = [tmp_path / name for name in ("one", "two")]
+    for folder in folders:
+        folder.mkdir()
+    own, other = run(text, folders[0]), run(in_tree, folders[1])
+    assert own["trace_hash"] == other["trace_hash"]
+    assert own["drops"] == other["drops"]
+    assert own["drops"]["given up by a mechanism"] > 20
+
+
+@needs_cargo
+def test_a_built_kind_is_known_everywhere_and_the_packaged_module_does_without(built):
+    listed = hitless("mechanism", "list").stdout
+    assert [line.split()[1] for line in listed.splitlines() if line.startswith("every-nth-crate ")] == [str(EXAMPLE)]
+    assert "every-nth-crate" in hitless("scenario", "schema").stdout
+    checked = hitless("scenario", "check", EXAMPLE / "scenario.toml")
+    assert checked.returncode == 0, checked.stderr
+    refused = hitless("scenario", "check", EXAMPLE / "scenario.toml", HITLESS_MECHANISMS="none")
+    assert refused.returncode == 2
+    assert "every-nth-crate" in refused.stderr
+
+
+@needs_cargo
+def test_what_did_not_change_is_not_compiled_again(built):
+    again = hitless("mechanism", "build", "--quick")
+    assert again.returncode == 0
+    assert "compiling" not in again.stderr
+
+
+@needs_cargo
+def test_errors_are_cargos_own_and_what_was_built_stays(built, tmp_path):
+    done = hitless("mechanism", "new", "sketchy", "--path", tmp_path / "sketchy")
+    assert done.returncode == 0, done.stderr
+    source = tmp_path / "sketchy/src/lib.rs"
+    sound = source.read_text()
+    source.write_text(sound.replace("Verdict::Continue\n", "Verdict::Contine\n"))
+    broken = hitless("mechanism", "build", "--quick", tmp_path / "sketchy")
+    assert broken.returncode == 1
+    assert "Contine" in broken.stderr
+    assert "error[E0599]" in broken.stderr
+    assert "sketchy" not in hitless("mechanism", "list").stdout
+    source.write_text(sound.replace('NAME: &\'static str = "sketchy"', 'NAME: &\'static str = "wharf"'))
+    taken = hitless("mechanism", "build", "--quick", tmp_path / "sketchy")
+    assert taken.returncode == 2
+    assert "two kinds of mechanisms are called wharf" in taken.stderr
+    assert hitless("scenario", "check", EXAMPLE / "scenario.toml").returncode == 0
