@@ -27,6 +27,7 @@ macro_rules! embedded_examples {
 embedded_examples!(
     "dumbbell",
     "leaf-spine-websearch",
+    "leaf-spine-lossy",
     "incast",
     "incast-deflection",
     "fat-tree-permutation",

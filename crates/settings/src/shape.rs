@@ -10,8 +10,33 @@ pub(crate) const ANY_TEXT: &str = "\"...\"";
 pub(crate) struct Shape<'a> {
     pub properties: Vec<(&'a str, &'a Value)>,
     pub required: Vec<&'a str>,
-    /// Tags whose value decides on more fields and is missing or unknown, each with its legal values.
-    pub undecided: Vec<(&'a str, Vec<&'a str>)>,
+    /// Tags whose value decides on more fields and is missing or unknown.
+    pub undecided: Vec<Undecided<'a>>,
+}
+
+/// A tag without a legal value.
+pub(crate) struct Undecided<'a> {
+    pub tag: &'a str,
+    variants: Vec<(&'a str, &'a Value)>,
+}
+
+impl<'a> Undecided<'a> {
+    /// The tag's legal values.
+    pub(crate) fn names(&self) -> Vec<&'a str> {
+        self.variants.iter().map(|(name, _)| *name).collect()
+    }
+
+    /// The values with which a table may hold all of `keys`; all legal values when there is none.
+    pub(crate) fn names_with(&self, root: &Value, keys: &[&str]) -> Vec<&'a str> {
+        let takes = |variant: &Value, name: &str| {
+            let chosen = |tag: &str| (tag == self.tag).then(|| name.to_string());
+            let shape = Shape::of(root, variant, &chosen);
+            keys.iter().all(|key| shape.property(key).is_some())
+        };
+        let fitting: Vec<&str> =
+            self.variants.iter().filter(|(name, variant)| takes(variant, name)).map(|(name, _)| *name).collect();
+        if fitting.is_empty() { self.names() } else { fitting }
+    }
 }
 
 impl<'a> Shape<'a> {
@@ -37,14 +62,13 @@ impl<'a> Shape<'a> {
         match variants.iter().find(|(name, _)| Some(*name) == given.as_deref()) {
             Some((_, variant)) => self.gather(root, variant, chosen),
             None => {
-                let names: Vec<&str> = variants.iter().map(|(name, _)| *name).collect();
                 self.properties.push((tag, &Value::Bool(true)));
                 if given.is_none() {
                     self.properties.retain(|(name, _)| *name != tag);
                     self.properties.extend(tag_property(variants[0].1, tag));
                     self.required.push(tag);
                 }
-                self.undecided.push((tag, names));
+                self.undecided.push(Undecided { tag, variants });
             }
         }
     }

@@ -9,7 +9,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::document::Document;
-use crate::shape::Shape;
+use crate::shape::{Shape, Undecided};
 use crate::{Finding, Problem, closest, quantity, shape};
 
 /// All that the schema has to say about `document`.
@@ -77,10 +77,13 @@ impl<'a> Walk<'a> {
             }
         }
         for name in shape.required.iter().filter(|name| find(table, name).is_none()) {
-            self.missing(&shape, name, span.clone(), field);
+            match shape.undecided.iter().find(|undecided| undecided.tag == *name) {
+                Some(undecided) => self.missing_tag(undecided, table, span.clone(), field),
+                None => self.missing(&shape, name, span.clone(), field),
+            }
         }
-        for (tag, names) in &shape.undecided {
-            self.bad_tag(table, tag, names, field);
+        for undecided in &shape.undecided {
+            self.bad_tag(table, undecided, field);
         }
     }
 
@@ -101,13 +104,19 @@ impl<'a> Walk<'a> {
         self.report(span, Problem::new(join(field, name), "", "must be given").maybe_hint(hint));
     }
 
-    fn bad_tag(&mut self, table: &DeTable<'_>, tag: &str, names: &[&str], field: &str) {
-        // A missing tag is reported like any other missing field.
-        let Some((_, value)) = find(table, tag) else { return };
+    fn missing_tag(&mut self, undecided: &Undecided<'_>, table: &DeTable<'_>, span: Range<usize>, field: &str) {
+        let keys: Vec<&str> = table.keys().map(|key| key.get_ref().as_ref()).collect();
+        let hint = format!("{} = {}", undecided.tag, quoted(&undecided.names_with(self.root, &keys)).join(" or "));
+        self.report(span, Problem::new(join(field, undecided.tag), "", "must be given").hint(hint));
+    }
+
+    fn bad_tag(&mut self, table: &DeTable<'_>, undecided: &Undecided<'_>, field: &str) {
+        // One that is missing has been reported.
+        let Some((_, value)) = find(table, undecided.tag) else { return };
         let given = if let DeValue::String(text) = value.get_ref() { text.as_ref() } else { "" };
-        let (rule, hint) = one_of(names, given);
+        let (rule, hint) = one_of(&undecided.names(), given);
         let written = self.document.written(value.span());
-        self.report(value.span(), Problem::new(join(field, tag), written, rule).maybe_hint(hint));
+        self.report(value.span(), Problem::new(join(field, undecided.tag), written, rule).maybe_hint(hint));
     }
 }
 
@@ -127,10 +136,13 @@ fn fail<T>(rule: impl Into<String>, hint: Option<String>) -> Result<T, (String, 
     Err((rule.into(), hint))
 }
 
+fn quoted(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| format!("\"{name}\"")).collect()
+}
+
 fn one_of(names: &[&str], given: &str) -> (String, Option<String>) {
-    let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
     let hint = closest(given, names.iter().copied()).map(|name| format!("did you mean \"{name}\"?"));
-    (format!("must be one of {}", quoted.join(", ")), hint)
+    (format!("must be one of {}", quoted(names).join(", ")), hint)
 }
 
 fn check_scalar(root: &Value, schema: &Value, value: &DeValue<'_>) -> Verdict {
@@ -173,7 +185,7 @@ fn check_number(schema: &Value, value: &DeValue<'_>) -> Verdict {
     let number = match value {
         DeValue::Integer(integer) => i64::from_str_radix(integer.as_str(), integer.radix()).ok().map(|n| n as f64),
         DeValue::Float(float) if !whole => float.as_str().parse::<f64>().ok(),
-        DeValue::String(_) => return fail("must be a number", Some("without quotes".into())),
+        DeValue::String(text) => return fail("must be a number", as_number(text)),
         _ => return fail(if whole { "must be a whole number" } else { "must be a number" }, None),
     };
     let (least, most) = shape::bounds(schema);
@@ -182,4 +194,13 @@ fn check_number(schema: &Value, value: &DeValue<'_>) -> Verdict {
         _ if most.is_infinite() => fail(format!("must be at least {least}"), None),
         _ => fail(format!("must be between {least} and {most}"), None),
     }
+}
+
+/// What to write for a number that was written as text.
+fn as_number(text: &str) -> Option<String> {
+    let text = text.trim();
+    if let Some(percent) = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok()) {
+        return Some(format!("as a fraction of one: {}", percent / 100.0));
+    }
+    text.parse::<f64>().is_ok().then(|| format!("without quotes: {text}"))
 }

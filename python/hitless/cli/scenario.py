@@ -1,13 +1,16 @@
 """`hitless scenario`: checking scenario files, their fields, and examples."""
 
 import difflib
+import textwrap
 from pathlib import Path
 
 from hitless import _native
-from hitless.cli.console import print_note, print_text, stdout
+from hitless.cli.console import print_note, print_text
 from hitless.cli.run import read_scenario, shown_name
 from hitless.errors import BadInput
 from hitless.simulation import check_scenario
+
+_NAME_CELLS = 24
 
 
 def check(path: Path) -> None:
@@ -30,7 +33,10 @@ def example(name: str | None) -> None:
     examples = _native.scenario_examples()
     if name is None:
         for known, description in examples:
-            stdout.print(f"{known:<24} {description}", markup=False)
+            lines = textwrap.wrap(description, 80 - _NAME_CELLS)
+            print_text(
+                "\n".join([f"{known:<{_NAME_CELLS}}{lines[0]}", *(" " * _NAME_CELLS + line for line in lines[1:])])
+            )
         return
     text = _native.scenario_example(name)
     if text is None:

@@ -72,7 +72,7 @@ fn structure() {
         ("leaves = 2", "leafs = 2\nleaves = 2", "topology.leafs", "there is no such field", "did you mean `leaves`?"),
         ("leaves = 2\n", "", "topology.leaves", "must be given", "for example: leaves = 1"),
         ("leaves = 2", "leaves = 2.5", "topology.leaves", "must be a whole number", ""),
-        ("leaves = 2", "leaves = \"2\"", "topology.leaves", "must be a number", "without quotes"),
+        ("leaves = 2", "leaves = \"2\"", "topology.leaves", "must be a number", "without quotes: 2"),
         ("leaves = 2", "leaves = 0", "topology.leaves", "must be between 1 and 4096", ""),
         ("leaves = 2", "leaves = 99999999999999999999", "topology.leaves", "must be between 1 and 4096", ""),
         (
@@ -82,7 +82,16 @@ fn structure() {
             "must be one of \"leaf-spine\", \"fat-tree\", \"dumbbell\", \"chain\", \"graph\"",
             "did you mean \"leaf-spine\"?",
         ),
-        ("kind = \"leaf-spine\"\n", "", "topology.kind", "must be given", "for example: kind = \"leaf-spine\""),
+        ("kind = \"leaf-spine\"\n", "", "topology.kind", "must be given", "kind = \"leaf-spine\""),
+        (
+            "loss = { kind = \"none\" }",
+            "loss = { rate = 1e-3 }",
+            "link[0].changes[0].loss.kind",
+            "must be given",
+            "kind = \"bernoulli\" or \"gilbert-elliott\"",
+        ),
+        ("load = 0.5", "load = \"60 %\"", "flows[0].load", "must be a number", "as a fraction of one: 0.6"),
+        ("load = 0.5", "load = \"high\"", "flows[0].load", "must be a number", ""),
         ("load = 0.5", "load = 1.5", "flows[0].load", "must be between 0 and 1", ""),
         ("load = 0.5", "load = nan", "flows[0].load", "must be between 0 and 1", ""),
         (
