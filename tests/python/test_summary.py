@@ -7,6 +7,7 @@ import pytest
 from hitless.answer.chosen import Line, Mechanism
 from hitless.errors import BadInput
 from hitless.summary import pages
+from hitless.summary.causes import with_causes
 from hitless.summary.document import Summary
 from hitless.summary.pages import SUMMARY, render
 
@@ -131,6 +132,9 @@ def checkout(folder, tmp_path, monkeypatch):
         Line("the tail", "demo/fig8", protected=("LG", "100G", "p99 FCT"), bare=("none", "100G", "p99 FCT")),
         Line("never run", "demo/fig9", ratio=("LG", "100G", "p99 FCT, none over it")),
     )
+    causes = tmp_path / "causes.toml"
+    causes.write_text('[[cause]]\nrows = ["demo/fig8 | LG | *"]\ncause = "the hosts"\n')
+    monkeypatch.setattr(pages, "CAUSES", causes)
     monkeypatch.setattr(pages, "mechanisms", lambda: (Mechanism("LinkGuardian", "loss", lines),))
 
     def page(place):
@@ -149,7 +153,7 @@ def checkout(folder, tmp_path, monkeypatch):
             "| demo/fig8 (full, seed 1, abc123456) | LG, 100G, p99 FCT, us | 51 | 22.6 [22, 23.1] | **differs** |",
         ),
         ("chosen", "| LinkGuardian: loss | the tail, us | 51 | 22.6 [22, 23.1] | **differs** |"),
-        ("differs", "| demo/fig8 | LG, 100G, p99 FCT, us | 51 | 22.6 [22, 23.1] | a note |"),
+        ("differs", "| demo/fig8 | LG, 100G, p99 FCT, us | 51 | 22.6 [22, 23.1] | the hosts |"),
     ],
 )
 def test_a_table_says_what_the_summary_says(checkout, place, line):
@@ -167,3 +171,23 @@ def test_a_place_for_what_is_not_there_is_an_error_that_names_it(checkout, place
     with pytest.raises(BadInput, match=words) as refused:
         render(checkout(place))
     assert f"<!-- results: {place} -->" in refused.value.where
+
+
+ONE_CAUSE = '[[cause]]\nrows = ["demo/fig8 | LG | *"]\ncause = "the hosts"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("cause = []", "0 causes are given for a row that differs: demo/fig8 | LG | 100G | p99 FCT"),
+        (ONE_CAUSE + ONE_CAUSE, "2 causes are given"),
+        (ONE_CAUSE.replace("]\nc", ', "demo/fig9 | *"]\nc'), "no row that differs is 'demo/fig9"),
+        (ONE_CAUSE.replace("cause =", "why ="), "no list of causes"),
+    ],
+)
+def test_each_row_that_differs_has_one_cause(folder, tmp_path, text, words):
+    summary = added(folder([row(22.6, "differs", paper=51.0), row(9.0, "match", metric="mean FCT")]))
+    (tmp_path / "causes.toml").write_text(text)
+    with pytest.raises(BadInput) as refused:
+        with_causes(summary, tmp_path / "causes.toml")
+    assert words in str(refused.value)

@@ -6,7 +6,7 @@ What stands behind the colon says which table:
 ``counts``               verdicts by paper
 ``chosen``               the rows of the first screen (`hitless.answer.chosen`), in their order and words
 ``rows lg/fig8 sqr ...`` all judged rows of the exhibits, a paper's name for all of its
-``differs``              the rows that differ, with their notes
+``differs``              the rows that differ, with their causes (`hitless.summary.causes`)
 =======================  ===============================================================
 """
 
@@ -19,6 +19,8 @@ from hitless.answer.chosen import FILE, Key, mechanisms
 from hitless.errors import BadInput
 from hitless.exhibits.registry import PAPERS
 from hitless.summary import tables
+from hitless.summary.causes import FILE as CAUSES
+from hitless.summary.causes import with_causes
 from hitless.summary.document import Summary, SummaryExhibit, SummaryRow
 
 SUMMARY = Path("docs/results.json")
@@ -69,7 +71,7 @@ def _table(words: Sequence[str], summary: Summary) -> str:
         case ["chosen"]:
             return tables.chosen(_chosen(summary))
         case ["differs"]:
-            return tables.differing(summary.exhibits)
+            return tables.differing(with_causes(summary, CAUSES))
         case ["rows", *names] if names:
             return tables.rows_of(_named(summary, names))
         case _:

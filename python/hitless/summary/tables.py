@@ -44,12 +44,10 @@ def chosen(rows: Iterable[tuple[str, str, SummaryRow]]) -> str:
     return "\n".join(lines)
 
 
-def differing(exhibits: Iterable[SummaryExhibit]) -> str:
-    """Rows that differ, with their notes."""
-    lines = [_line(["exhibit", "what", "paper", "measured", "note"]), "|---|---|---:|---:|---|"]
-    for exhibit in exhibits:
-        rows = [row for row in exhibit.rows if row.verdict == "differs"]
-        lines += [_line([exhibit.id, _what(row), _paper(row), _measured(row), row.note]) for row in rows]
+def differing(rows: Iterable[tuple[str, SummaryRow, str]]) -> str:
+    """Rows that differ: the id of the exhibit, the row, its cause."""
+    lines = [_line(["exhibit", "what", "paper", "measured", "cause"]), "|---|---|---:|---:|---|"]
+    lines += [_line([name, _what(row), _paper(row), _measured(row), cause]) for name, row, cause in rows]
     return "\n".join(lines)
 
 
