@@ -288,7 +288,7 @@ def scenario_resources(what: Scenario | str, file_name: str = "scenario") -> lis
 
     An entry for each kind of switch that runs any: ``switches``, their names; ``mechanisms``, each with ``takes``
     (amounts by name, units in the names), ``registers``, ``hooks`` and ``not_counted``; ``sum``; ``budget``, what there
-    is, or None; ``shortages``, what there is too little of. See docs/resources.md.
+    is, or None; ``shortages``, what there is too little of. See docs/explanation/resources.md.
     """
     with refusals_explained(file_name):
         found: list[dict[str, Any]] = json.loads(_native.scenario_resources(_text(what), file_name))

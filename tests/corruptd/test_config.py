@@ -52,7 +52,7 @@ def test_defaults_are_written_once():
 
 
 def test_every_field_is_documented():
-    guide = (Path(__file__).parents[2] / "docs/corruptd.md").read_text()
+    guide = (Path(__file__).parents[2] / "docs/reference/corruptd.md").read_text()
     sections = [Main, Detection, Messages, BusSection, Action, Metrics, WatchSection, GuardSection]
     missing = [name for section in sections for name in section.model_fields if f"{name}`" not in guide]
     assert missing == []

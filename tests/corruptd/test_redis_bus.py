@@ -118,7 +118,7 @@ def server_with_access_list(folder):
 
 
 def test_an_access_list_lets_a_daemon_do_what_docs_say_and_no_more(tmp_path):
-    """The rule of docs/corruptd.md for the user of a switch "a" beside "b"."""
+    """The rule of docs/reference/corruptd.md for the user of a switch "a" beside "b"."""
     server = server_with_access_list(tmp_path)
     try:
         alice, bob = server.bus("a", username="corruptd"), server.bus("b", username="corruptd")

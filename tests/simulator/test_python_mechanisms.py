@@ -52,7 +52,7 @@ def test_the_example_decides_as_the_same_mechanism_in_rust(drop_every, mark_ever
 
 def test_the_example_is_typed_and_short():
     assert len(EVERY_NTH.read_text().splitlines()) <= 40
-    assert EVERY_NTH.read_text() in (ROOT / "docs/mechanisms-python.md").read_text()
+    assert EVERY_NTH.read_text() in (ROOT / "docs/how-to/mechanism-in-python.md").read_text()
     command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", str(EVERY_NTH)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT / "python")
     assert done.returncode == 0, done.stdout

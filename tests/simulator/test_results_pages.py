@@ -1,4 +1,4 @@
-"""Tables of results in README.md and docs/*.md are what docs/results.json renders."""
+"""Tables of results in README.md and docs are what docs/results.json renders."""
 
 from pathlib import Path
 

@@ -171,9 +171,9 @@ def test_figures_6_and_13_judge_what_the_paper_has_a_number_for(tmp_path):
 
 
 def test_the_example_of_the_guide_runs_and_masks_its_failures():
-    guide = (Path(__file__).parents[2] / "docs/sqr.md").read_text()
+    guide = (Path(__file__).parents[2] / "docs/how-to/sqr.md").read_text()
     text = guide.split("```toml\n")[1].split("```")[0]
-    run = Simulation(text, file_name="docs/sqr.md").run()
+    run = Simulation(text, file_name="docs/how-to/sqr.md").run()
     flows = run.table("flows")
     assert flows["frames_lost_to_failures"].sum() == 13
     assert flows["network_packets_lost"].sum() == flows["network_packets_reordered"].sum() == 0

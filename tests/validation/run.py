@@ -1,4 +1,4 @@
-"""Runs scenarios for docs/validation.md and reads what they left: shared by the other scripts here."""
+"""Runs scenarios for docs/evidence/validation.md and reads what they left: shared by the other scripts here."""
 
 import json
 import os

@@ -43,7 +43,7 @@ pub struct MarkingSettings {
     /// What the rank in the mark is.
     pub by: RankedBy,
     /// Vertigo's delta: a pause between two packets of a flow that is longer ends a flowlet. Then what was sent before
-    /// it does not count as attained service any more; and what is sent again passes on, to all of its flowlet that was
+    /// it does not count as attained service any more; and a retransmission passes on, to all of its flowlet that was
     /// not sent before, that switches halve its rank. Left out: a flowlet ends with its message, and each packet counts
     /// for itself. (Practical Packet Deflection, code: as `host.ordering.timeout`.)
     #[serde(default, with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]

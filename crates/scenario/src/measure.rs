@@ -68,7 +68,7 @@ pub struct FlowSampling {
     pub period: Duration,
 }
 
-/// What all flows of a group did in each interval, together: bytes delivered in order, packets sent and sent again,
+/// What all flows of a group did in each interval, together: bytes delivered in order, packets sent and retransmitted,
 /// timeouts, and echoes of congestion.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

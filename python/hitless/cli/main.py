@@ -29,7 +29,7 @@ app = typer.Typer(
 )
 scenario_app = typer.Typer(no_args_is_help=True, help="Check scenario files, show their fields, print examples.")
 bench_app = typer.Typer(no_args_is_help=True, help="Measure the speed of hitless itself.")
-corruptd_app = typer.Typer(no_args_is_help=True, help="Find corrupting links and switch LinkGuardian on and off.")
+corruptd_app = typer.Typer(no_args_is_help=True, help="Run a daemon that finds corrupting links and protects them.")
 app.add_typer(scenario_app, name="scenario")
 app.add_typer(fleet_app, name="fleet")
 app.add_typer(lab_app, name="lab")
@@ -77,28 +77,29 @@ def hitless(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Datacenter mechanisms that hide failures, corruption and bursts from flows, simulated packet by packet.
+    """See what a datacenter loses when links corrupt, fail or overflow, and what mechanisms in its switches save.
 
-    Start with an exhibit of a paper, then with a scenario of your own:
+    Simulate a scenario, and see what a mechanism changes:
+
+      hitless scenario example linkguardian-testbed > mine.toml
+      hitless run mine.toml
+      hitless compare mine.toml --without linkguardian
+
+    Measure a figure of a paper, beside the paper's numbers:
 
       hitless reproduce --list
       hitless reproduce lg/fig8 --quick
-      hitless scenario example NAME > mine.toml
-      hitless run mine.toml
-      hitless compare mine.toml --with linkguardian
 
-    Or with a year of corrupting links in a whole datacenter:
-
-      hitless fleet run
-
-    Or bring a scenario up on this machine, with real programs at the ends:
+    Bring a scenario up on this machine as root, with real programs at the ends:
 
       hitless lab up examples/lossy-link.toml
 
-    Or write a mechanism of your own:
+    Follow a datacenter's corrupting links for a year; write a mechanism:
 
+      hitless fleet run
       hitless mechanism new early-drop
 
+    Guides are in docs/index.md, abbreviations in docs/reference/glossary.md.
     Numbers and tables go to stdout, everything else to stderr.
     Exit code 0: done. 1: a run failed. 2: wrong usage or input. 130: interrupted.
     """
@@ -114,7 +115,7 @@ def reproduce(
         list[str] | None,
         typer.Argument(
             metavar="[ID]...",
-            help="Exhibits, or a paper's name for all of its; the headline exhibits when none is named.",
+            help="Exhibits, as lg/fig8, or a paper for all of its; a few of each paper when none is named.",
             autocompletion=_complete_exhibits,
         ),
     ] = None,
@@ -129,9 +130,7 @@ def reproduce(
         int | None,
         typer.Option("--jobs", "-j", min=1, help="Simulations at a time.", show_default="one a core"),
     ] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Forget what earlier runs have finished, and run every point again.")
-    ] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Forget finished runs, and run every one again.")] = False,
     points: Annotated[
         list[str] | None,
         typer.Option(metavar="PATTERN", help="Only runs of this name, such as '*DCTCP 10/40G 95 %'; may be repeated."),
@@ -139,21 +138,28 @@ def reproduce(
     tables: Annotated[bool, typer.Option("--tables", help="Show every row, before the summary.")] = False,
     list_only: Annotated[bool, typer.Option("--list", help="List the exhibits, and how long each takes.")] = False,
 ) -> None:
-    """Regenerate figures and tables of papers, each number beside the paper's.
+    """Measure figures and tables of papers, each number beside the paper's.
+
+    An exhibit is a figure or table of a paper, or an experiment about it.
+    Papers: lg (LinkGuardian), sqr, afq, rimm, pd (Simple and Preemptive
+    Deflection), all (all five systems together).
 
     Examples:
 
-      hitless reproduce                        the headline exhibits of every paper
-      hitless reproduce lg/fig8 lg/fig10 -j 1  two exhibits, one simulation at a time
-      hitless reproduce lg --quick --tables    all of LinkGuardian's, with every row
+      hitless reproduce                        a few exhibits of every paper
+      hitless reproduce lg/fig8 lg/fig10 -j 1  two exhibits, one run at a time
+      hitless reproduce lg --quick --tables    all of a paper, every row
       hitless reproduce lg --quick --json      the same for a program
       hitless reproduce pd/fig6 --points '*Swift*'  some runs of one exhibit
 
-    One exhibit is shown with its rows, several on one screen; the report has everything, and --tables shows it here.
+    One exhibit is shown with its rows, several on one screen; the report has
+    all rows, and --tables shows them here.
 
-    A verdict is match, beyond (the paper's own scheme does better here than the paper says), differs, or unjudged
-    (the paper has no number, or the runs cannot tell). Ctrl-C keeps what is done, and but for --quick the same command
-    goes on from there: finished points are kept in results/points, or in points of --out.
+    A verdict is match, beyond (the paper's own scheme does better here than the
+    paper says), differs, or unjudged (the paper has no number, or the runs
+    cannot tell). After Ctrl-C the same command goes on where it was, except
+    with --quick: finished runs are kept in results/points, or in points of
+    --out.
     """
     from hitless.cli import reproduce as command
     from hitless.cli import show
@@ -248,8 +254,10 @@ def compare(
       hitless compare mine.toml --set switch.ecn.threshold='20 packets'
       hitless compare a.toml b.toml --seeds 30 --json
 
-    A mechanism comes with its defaults; one of links goes onto the links that corrupt frames, or that fail. With both
-    --without X and --with Y, A has X and B has Y. Ctrl-C keeps what is done, and the same command goes on from there.
+    A mechanism comes with its defaults; one of links goes onto the links that
+    corrupt frames, or that fail. With both --without X and --with Y, A has X
+    and B has Y. Ctrl-C keeps what is done, and the same command goes on from
+    there.
     """
     from hitless.cli import compare as command
     from hitless.comparison.sides import Asked
@@ -348,7 +356,7 @@ def check(
 
 @scenario_app.command()
 def resources(file: ScenarioFile, json: Json = False) -> None:
-    """Print what the mechanisms take of a real switch, beside what the switch has. See docs/resources.md."""
+    """Print what the mechanisms take of a real switch: stages, memory, queues (docs/explanation/resources.md)."""
     from hitless.cli import resources as command
 
     command.resources(file, json=json)
@@ -357,11 +365,17 @@ def resources(file: ScenarioFile, json: Json = False) -> None:
 @scenario_app.command()
 def schema(
     json: Annotated[bool, typer.Option("--json", help="As JSON Schema, for editors.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Write a page of Markdown for each table instead.")
+    ] = None,
 ) -> None:
     """Print every field of a scenario file: meaning, unit, default."""
     from hitless.cli import scenario
 
-    scenario.schema(json=json)
+    if out is not None:
+        scenario.write_pages(out)
+    else:
+        scenario.schema(json=json)
 
 
 @scenario_app.command()
@@ -374,16 +388,18 @@ def example(
     scenario.example(name)
 
 
-ConfigFile = Annotated[Path, typer.Argument(metavar="FILE", help="The daemon's configuration; see docs/corruptd.md.")]
+ConfigFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="The daemon's configuration: docs/reference/corruptd.md.")
+]
 
 
 @corruptd_app.command("run")
 def run_corruptd(
     file: ConfigFile,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Change nothing, and say what would be done.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log more.")] = False,
 ) -> None:
-    """Run the daemon until SIGTERM or Ctrl-C, which leave the switch as it is. SIGHUP reads FILE again.
+    """Run the daemon until SIGTERM or Ctrl-C; protection then stays as it is. SIGHUP reads FILE again.
 
     Examples:
 
@@ -419,9 +435,9 @@ def switch(
     ] = None,
     check_only: Annotated[bool, typer.Option("--check", help="Only check CONFIG and print it in full.")] = False,
     print_example: Annotated[bool, typer.Option("--example", help="Print a configuration to begin with.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log more.")] = False,
 ) -> None:
-    """Run a scenario's switches on the interfaces of this box, until SIGTERM or Ctrl-C. See docs/live.md.
+    """Run a scenario's switches on this box's interfaces, until Ctrl-C (docs/how-to/real-interfaces.md).
 
     Examples:
 
@@ -430,8 +446,9 @@ def switch(
       hitless switch switch.toml --check
       hitless switch switch.toml
 
-    SIGHUP reads CONFIG and its scenario again: loss rates and LinkGuardian change without a packet lost; what a
-    running switch cannot change is refused, and it goes on as before. Needs CAP_NET_RAW and CAP_NET_ADMIN.
+    SIGHUP reads CONFIG and its scenario again: loss rates and LinkGuardian
+    change without a packet lost; what a running switch cannot change is
+    refused, and it goes on as before. Needs CAP_NET_RAW and CAP_NET_ADMIN.
     """
     from hitless.cli import switch as command
 
@@ -472,8 +489,9 @@ def link(
       hitless link --inside eth1 --outside eth2 --rate "1 Gbps"
       hitless link --inside eth1 --outside wlan0 --rate "200 Mbps" --delay "2 ms" --loss-rate 1e-2
 
-    Frames of any kind cross the link whole, in frames of an EtherType of their own, and arrive in order; the hosts
-    notice nothing. Give both ends the same rate, delay, loss rate and mode.
+    Frames of any kind cross the link whole, in frames of an EtherType of their
+    own, and arrive in order; the hosts notice nothing. Give both ends the same
+    rate, delay, loss rate and mode.
     """
     from hitless.cli import link as command
     from hitless.live import LiveOptions

@@ -7,7 +7,7 @@ import typer
 
 mechanism_app = typer.Typer(
     no_args_is_help=True,
-    help="Write a mechanism of your own, and compile it with the simulator: docs/mechanisms.md.",
+    help="Write a mechanism, and compile it with the simulator (docs/how-to/mechanism-in-rust.md).",
 )
 
 

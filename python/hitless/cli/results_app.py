@@ -11,7 +11,7 @@ results_app = typer.Typer(
     no_args_is_help=True, help="Keep what the exhibits showed, and render the tables of the docs."
 )
 
-Root = Annotated[Path, typer.Option(help="The checkout whose pages are meant.", file_okay=False, exists=True)]
+Root = Annotated[Path, typer.Option(help="The checkout that has the pages.", file_okay=False, exists=True)]
 
 
 @results_app.command()
@@ -35,9 +35,10 @@ def add(
     ],
     root: Root = Path(),
 ) -> None:
-    """Put what runs found into docs/results.json, in the place of what was there of the same exhibits.
+    """Put what runs found into docs/results.json; it replaces older results of the same exhibits.
 
-    Several folders of one exhibit are its seeds; they have one effort and one commit:
+    Several folders of one exhibit are its seeds; they have one effort and one
+    commit:
 
       hitless reproduce lg --seed 1 --out one
       hitless reproduce lg --seed 2 --out two
@@ -63,9 +64,10 @@ def render(
     root: Root = Path(),
     check: Annotated[bool, typer.Option("--check", help="Change nothing; fail where a table is out of date.")] = False,
 ) -> None:
-    """Render the tables of README.md and docs/*.md from docs/results.json.
+    """Render the tables of README.md and of pages in docs from docs/results.json.
 
-    A table stands between <!-- results: counts -->, chosen, differs, or rows ID..., and <!-- end of results -->.
+    A table stands between <!-- results: counts -->, chosen, differs, or rows
+    ID..., and <!-- end of results -->.
     """
     from hitless.cli.console import print_note
     from hitless.summary.pages import render as render_pages

@@ -9,6 +9,7 @@ from hitless.cli.console import print_note, print_text
 from hitless.cli.run import read_scenario, shown_name
 from hitless.errors import BadInput
 from hitless.simulation import check_scenario
+from hitless.summary.reference import pages
 
 _NAME_CELLS = 24
 
@@ -26,6 +27,18 @@ def schema(*, json: bool) -> None:
         print_text(_native.scenario_schema("json" if json else "text"))
     except _native.ScenarioError as failed:
         raise BadInput(str(failed)) from failed
+
+
+def write_pages(folder: Path) -> None:
+    """Write a page of Markdown for each table into ``folder``."""
+    found = pages(_native.scenario_schema("text"))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in found.items():
+            (folder / name).write_text(text, encoding="utf-8")
+    except OSError as failed:
+        raise BadInput(f"cannot write pages into {folder}: {failed.strerror}") from failed
+    print_note(f"{len(found)} pages written into {folder}")
 
 
 def example(name: str | None) -> None:

@@ -35,7 +35,7 @@ OFF = Setting(0)
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The parameters of detection; docs/corruptd.md gives the reasons for their defaults."""
+    """The parameters of detection; docs/how-to/corruptd.md gives the reasons for their defaults."""
 
     window_frames: int = 100_000_000
     """Frames over which loss is measured (appendix C)."""

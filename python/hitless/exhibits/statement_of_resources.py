@@ -1,6 +1,6 @@
 """What a mechanism states that it takes of a switch, for the exhibits of the papers' resource tables.
 
-The figures of the switch are those of the budget of the preset "tofino-like", whose sources docs/resources.md has.
+The figures of the switch are the budget of the preset "tofino-like"; docs/explanation/resources.md has their sources.
 """
 
 from collections.abc import Callable, Mapping

@@ -4,5 +4,5 @@
 - ``settings``  the schema of a scenario from a dataclass
 - ``kinds``     which classes scenarios of this process may name, and the files that they are read from
 
-See docs/mechanisms-python.md.
+See docs/how-to/mechanism-in-python.md.
 """

@@ -43,12 +43,12 @@ class Rendered:
 
 
 def render(root: Path) -> list[Rendered]:
-    """All pages below ``root`` that have places: README.md and docs/*.md.
+    """All pages below ``root`` that have places: README.md and those of docs.
 
     Raises `BadInput` where a place asks for what the summary does not have.
     """
     summary = Summary.read(root / SUMMARY)
-    paths = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
+    paths = [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
     pages = [(path, path.read_text(encoding="utf-8")) for path in paths if path.exists()]
     return [_render(path, text, summary) for path, text in pages if _PLACE.search(text)]
 

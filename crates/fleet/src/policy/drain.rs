@@ -14,7 +14,7 @@
 //!    moment that gains most decides, if any gains.
 //!
 //! No parameter was fitted: both sides are expected penalties, and repair times have the distribution of
-//! [`crate::repair`]. docs/fleet.md says what it gains.
+//! [`crate::repair`]. docs/explanation/fleet.md says what it gains.
 
 use super::candidates::candidates;
 use crate::LossSum;

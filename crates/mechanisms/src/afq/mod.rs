@@ -2,7 +2,7 @@
 //!
 //! Ingress estimates from a [`sketch`] of bids in which round a packet would leave under bit-by-bit round robin, and
 //! sends it to the queue of that round; a [group of queues](hitless_switch::QueueGroup) serves one round after the
-//! other. What the paper leaves open is a parameter, with its reason in docs/afq.md.
+//! other. What the paper leaves open is a parameter, with its reason in docs/explanation/afq.md.
 
 mod account;
 mod adaptive;

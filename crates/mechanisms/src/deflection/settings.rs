@@ -169,7 +169,7 @@ pub struct AifoSettings {
     pub sample_every: u32,
     /// C: what a queue may hold.
     pub capacity: Capacity,
-    /// Whether the rank of a packet is halved each time that it is sent again, as Vertigo and Preemptive Deflection do.
+    /// Whether each retransmission of a packet halves its rank, as Vertigo and Preemptive Deflection do.
     /// AIFO has nothing of the kind: what it has dropped comes back with the same rank.
     pub boost_retransmissions: bool,
 }

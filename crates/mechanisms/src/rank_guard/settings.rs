@@ -22,10 +22,10 @@ pub struct RankGuardSettings {
     /// Slots of a switch's table of flows, which flows share by their hash. Who finds its slot taken passes unguarded.
     #[schemars(range(min = 1, max = 16_777_216))]
     pub slots: u32,
-    /// The part of its promise by which a flow may exceed it: headers, and packets sent again.
+    /// The part of its promise by which a flow may exceed it: headers and retransmissions.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub tolerance: f64,
-    /// And so many bytes. So many bytes of a flow may also claim to be urgent because they are sent again.
+    /// And so many bytes. So many bytes of a flow may also claim to be urgent as retransmissions.
     #[serde(with = "Text::<Bytes>")]
     pub allowance: Bytes,
     /// Frames up to this length are let through: acknowledgements.

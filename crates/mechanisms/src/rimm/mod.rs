@@ -9,7 +9,7 @@
 //! Egress alone sees how deep a queue is. It tells ingress by a message packet, which makes the round trip through a
 //! neighbour as a packet that is detoured does.
 //!
-//! What the paper leaves open, and what was decided, is in docs/design/rimm.md.
+//! What the paper leaves open, and what was decided, is in docs/explanation/rimm.md.
 
 mod account;
 mod alarm;

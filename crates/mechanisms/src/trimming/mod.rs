@@ -1,5 +1,5 @@
 //! Packet trimming: what a full queue refuses is cut to its header, which goes on ahead of all data, so that the
-//! receiver learns at once what is missing and has it sent again without anybody waiting for a timer.
+//! receiver learns at once what is missing and has it retransmitted without anybody waiting for a timer.
 //!
 //! CP (Cheng, Ren, Shu, Lin; "Catch the whole lot in an action", NSDI 2014) and NDP (Handley et al., SIGCOMM 2017,
 //! section 3.1); today an option of Ultra Ethernet and of the switches made for it. The header goes by a queue of its

@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Packet trimming on ports of switches: a packet of TCP data whose queue is full is cut to its header, which goes to
-/// the receiver ahead of the data; the receiver tells the sender at once what is missing, and it is sent again. Packets
-/// of other transports are dropped as without it.
+/// the receiver ahead of the data; the receiver tells the sender at once what is missing, and it is retransmitted.
+/// Packets of other transports are dropped as without it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TrimmingSettings {

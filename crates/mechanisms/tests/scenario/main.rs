@@ -237,12 +237,3 @@ fn the_schema_documents_every_field() {
     undocumented(builtin().schema(), "", &mut found);
     assert!(found.is_empty(), "{found:?}");
 }
-
-#[test]
-fn the_guide_holds_the_listing_as_it_is() {
-    let guide = include_str!("../../../../docs/scenario.md");
-    assert!(
-        guide.contains(&schema_text(builtin())),
-        "docs/scenario.md: put the output of `hitless scenario schema` at its end"
-    );
-}

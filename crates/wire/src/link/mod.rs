@@ -16,7 +16,7 @@
 //! destination address to its end, padding included, check sequence excluded; numbers are in network order.
 //!
 //! The type is one of the two for local experiments ([`EtherType::EXPERIMENTAL_1`]) unless told otherwise. There is no
-//! authentication: see docs/security.md.
+//! authentication: see docs/reference/security.md.
 //!
 //! **Length.** LinkGuardian's paper adds 3 bytes for data and 3 for a piggybacked acknowledgement, and so does the
 //! simulator ([`crate::Shim::WIRE_BYTES`]). This format adds up to [`ADDED_BYTES_MAX`] instead; what a frame really

@@ -222,7 +222,7 @@ def _own_rows(runs: Runs, capacity: float) -> Iterator[Row]:
     years = _of(runs, "years", capacity)
     ratios = [100 * mean(table, OWN) / mean(table, PROTECTED) for table in years]
     median, interval = _median(ratios)
-    note = "LG+drain is a policy of our own: docs/fleet.md"
+    note = "LG+drain is a policy of our own: docs/explanation/fleet.md"
     yield Row(
         _NAMES[OWN],
         _percent(capacity),

@@ -1,8 +1,8 @@
 """CUBIC goodput on a 10G link (paper, section 4.7, table 3).
 
-Without protection goodput goes with one over the round-trip time, which the paper does not give for this link. The
-series "none, 120 us more" is the same with a kernel that takes 30 us longer a pass: the measurement that shows the
-cause.
+Without protection goodput is inversely proportional to the round-trip time, which the paper does not give for this
+link. The series "none, 120 us more" is the same with a kernel that takes 30 us longer a pass: the measurement that
+shows the cause.
 
 The paper's 9.49 Gb/s on a clean link is 1460 of 1538 bytes: its segments had no timestamps, so these have none either.
 """

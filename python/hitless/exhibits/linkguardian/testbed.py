@@ -11,9 +11,9 @@ Where a number comes from:
   nothing else** of what the exhibits show. A pass has a fixed and an exponential part; they make the round-trip time of
   about 30 us that section 4 states. The mean of the exponential part, and the median and 99.9th percentile of the time
   to close, are those that come nearest to the column's five numbers (`tests/validation/host_stack.py` finds them,
-  docs/validation.md shows how near). All other columns, exhibits and rates use the same parameters as they are.
+  docs/evidence/validation.md shows how near). All other columns, exhibits and rates use the same parameters.
 - `REPAIR_LATENCY`: **calibrated on the largest retransmission delay at 25G of figure 19 and on nothing else**; where on
-  the way of a retransmission it arises is not known (docs/linkguardian.md).
+  the way of a retransmission it arises is not known (docs/evidence/linkguardian.md).
 - Card stack (RDMA), 1 us a pass with a lognormal part: an assumption, the paper gives none.
 - 1 ms timer ticks: the paper's "lowlatency" kernel; RTOmin 1 ms and the NIC's timeout of about 1 ms: section 4.
 - Losses: 1e-5, 1e-4, 1e-3 nominally. The published table of the authors' measurements at 100G has 1.43e-5, 9.16e-5

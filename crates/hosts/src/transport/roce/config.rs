@@ -13,10 +13,10 @@ use super::dcqcn::DcqcnConfig;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RoceRecovery {
-    /// They are thrown away, and sent again with it (InfiniBand, volume 1, section 9.7).
+    /// They are thrown away, and retransmitted with it (InfiniBand, volume 1, section 9.7).
     #[default]
     GoBackN,
-    /// They are kept, and only what is missing is sent again: as ConnectX-6 and later cards do, in the way of IRN
+    /// They are kept, and only what is missing is retransmitted: as ConnectX-6 and later cards do, in the way of IRN
     /// (Mittal et al., SIGCOMM 2018), since that of the cards is not published.
     SelectiveRepeat,
 }

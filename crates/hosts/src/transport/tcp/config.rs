@@ -56,7 +56,7 @@ pub enum RtoFormula {
 #[serde(rename_all = "kebab-case")]
 pub enum TcpRecovery {
     /// One recovery for each window: each acknowledgement of a part of it sends a segment again, and duplicates for
-    /// what was sent again start nothing (RFC 6582). The first timeout of a window halves it, as in Linux.
+    /// what was retransmitted start nothing (RFC 6582). The first timeout of a window halves it, as in Linux.
     Newreno,
     /// Without RFC 6582, as in RFC 2001 and in INET's TcpReno: any acknowledgement of new data ends a recovery, any
     /// `duplicate_acks` in a row start one, and each of them and each timeout sets the threshold to half of the window,

@@ -69,7 +69,7 @@ impl Kind for EarlyDrop {
         select_ports_by_switch(topology, &settings.ports).into_keys().collect()
     }
 
-    /// What no other mechanism may do at the same place, or does not go with: docs/mechanisms.md has all claims.
+    /// What no other mechanism may do at the same place, or does not go with: see docs/how-to/mechanism-in-rust.md.
     fn claims(settings: &EarlyDropSettings, topology: &Topology) -> Vec<Claimed> {
         let ports = select_ports_by_switch(topology, &settings.ports).into_values().flatten();
         vec![Claim::DropsEarly.at_ports(ports)]
