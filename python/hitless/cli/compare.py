@@ -198,7 +198,7 @@ def _change(one: Compared) -> str:
 
 
 def _unsure(unsure: Sequence[Compared], seeds: int) -> Iterator[str]:
-    yield f"Not significant with {seeds} seeds: {len(unsure)} metrics have intervals that include no difference."
+    yield f'Not significant with {seeds} seeds: for {len(unsure)} metrics the interval includes "no difference".'
     known = [one for one in unsure if one.paired.seeds_needed is not None]
     if known:
         nearest = min(known, key=lambda one: one.paired.seeds_needed or 0)

@@ -346,13 +346,28 @@ def _write(path: Path, text: str) -> None:
         ) from refused
 
 
+_FACTS = {
+    "capacity": "paths that each ToR switch keeps, share",
+    "deployment": "pods with LinkGuardian, share",
+    "mean_disabled_links": "links down, mean",
+    "mean_corrupting_links": "links up that corrupt frames, mean",
+    "mean_penalty": "penalty, mean",
+    "mean_effective_penalty": "effective penalty, mean",
+    "min_tor_paths": "paths of a ToR switch, least",
+    "min_pod_capacity_gbps": "capacity of a pod, least, Gb/s",
+    "max_lg_ports_per_pipe": "protected ports in a pipe, most",
+    "wall_s": "took, s",
+}
+"""How people are shown facts whose keys in `--json` do not say it well."""
+
+
 def _print_facts(title: str, facts: Mapping[str, Any], *, json: bool) -> None:
     if json:
         print_json(facts)
         return
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, show_header=False)
     for name, value in facts.items():
-        table.add_row(name.replace("_", " "), _shown(name, value))
+        table.add_row(_FACTS.get(name, name.replace("_", " ")), _shown(name, value))
     stdout.print(table)
 
 

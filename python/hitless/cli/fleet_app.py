@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 fleet_app = typer.Typer(
-    no_args_is_help=True, help="Years of corrupting links: which are taken down, protected and repaired."
+    no_args_is_help=True, help="Follow a datacenter's corrupting links for years: taken down, protected, repaired."
 )
 
 _TOPOLOGY_HELP = (
@@ -69,9 +69,14 @@ def run(
       hitless fleet run -p corropt -t fabric:pods=20 --seed 7 --json
       hitless fleet run -p corropt --trace trace.json --repairs results/year/repairs.tsv
 
-    Penalty is the sum of the loss rates of all links that corrupt frames and are up; effective, with what LinkGuardian
-    leaves of it. The folder holds report.html, series.tsv (the published simulator's columns), the same as Parquet,
-    and repairs.tsv.
+    Policies: none; disable (every corrupting link is taken down); corropt (only
+    where capacity allows); lg (LinkGuardian protects it); lg+corropt (both);
+    lg+drain (ours: both, worst links first).
+
+    The penalty is the sum of the loss rates of all links that corrupt frames
+    and are up; the effective penalty counts a protected link with the loss that
+    LinkGuardian leaves. The folder holds report.html, series.tsv (the published
+    simulator's columns), the same as Parquet, and repairs.tsv.
     """
     from hitless.cli import fleet as command
 
@@ -134,7 +139,8 @@ def compare(
       hitless fleet compare -p lg+corropt -p lg+drain --capacity 0.75
       hitless fleet compare -p corropt -p lg+corropt --capacity 0.5 --capacity 0.75 --years 100 --json
 
-    Results do not depend on the number of cores. Ctrl-C keeps the years that are done.
+    Results do not depend on the number of cores. Ctrl-C keeps the years that
+    are done.
     """
     from hitless.cli import fleet as command
     from hitless.fleet import Comparison, Hazard

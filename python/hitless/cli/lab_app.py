@@ -7,7 +7,7 @@ import typer
 
 lab_app = typer.Typer(
     no_args_is_help=True,
-    help="The hosts of a scenario as network namespaces, joined by its fabric in real time. See docs/live.md.",
+    help="Run real programs over a scenario: its hosts as network namespaces (docs/how-to/labs.md).",
 )
 
 Name = Annotated[str | None, typer.Option("--name", "-n", help="Which lab; not needed when one is up.")]
@@ -32,7 +32,9 @@ def up(
     name: Annotated[
         str | None, typer.Option("--name", "-n", help="What to call the lab.", show_default="the scenario's name")
     ] = None,
-    foreground: Annotated[bool, typer.Option("--foreground", "-f", help="Stay until Ctrl-C ends the lab.")] = False,
+    foreground: Annotated[
+        bool, typer.Option("--foreground", "-f", help="Stay in the foreground; Ctrl-C ends the lab.")
+    ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Its end exits with 1 when a deadline was missed.")] = False,
     record: Annotated[
         Path | None,
@@ -46,7 +48,7 @@ def up(
         float, typer.Option(min=1.0, max=1e6, help="How late a departure may be, in microseconds.")
     ] = 1_000.0,
     real_time: Annotated[
-        bool, typer.Option("--real-time", help="Forward before all other programs of this machine (SCHED_RR).")
+        bool, typer.Option("--real-time", help="Run before all other programs of this machine (SCHED_RR).")
     ] = False,
     congestion: Annotated[
         str | None,
@@ -67,9 +69,10 @@ def up(
       hitless lab exec h1 -- ping -c 3 h2
       hitless lab down
 
-    A rate that this machine cannot forward is refused; --scale-rates has all links slower. The lab starts no flows:
-    programs do, in its hosts. Their addresses are 10.0.0.1, 10.0.0.2, ... in the order of
-    the scenario, and inside the hosts their names work too.
+    A rate that this machine cannot forward is refused; --scale-rates makes all
+    links slower. The lab starts no flows: programs do, in its hosts. Their
+    addresses are 10.0.0.1, 10.0.0.2, ... in the order of the scenario, and
+    inside the hosts their names work too.
     """
     from hitless.cli import lab
 
@@ -160,7 +163,7 @@ def corrupt(
         ),
     ] = None,
 ) -> None:
-    """Have a link lose frames at random, each with the same probability or in bursts (Gilbert and Elliott).
+    """Make a link lose frames at random, each with the same probability or in bursts (Gilbert and Elliott).
 
     Examples:
 
