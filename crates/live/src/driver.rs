@@ -321,7 +321,7 @@ impl<C: Clock> Driver<C> {
         status
     }
 
-    /// Ends the run and closes the books: how things were, and the results.
+    /// Ends the run and checks conservation: the last status, and the results.
     pub fn finish(mut self) -> (Status, Outcome) {
         self.turn();
         let status = self.status();

@@ -201,7 +201,7 @@ impl LiveFabric {
         external.outbox = outbox;
     }
 
-    /// Ends the run where it is and closes the books.
+    /// Ends the run where it is, and checks conservation.
     pub fn finish(mut self) -> Outcome {
         self.departures(|_, _| {});
         let now = self.now;

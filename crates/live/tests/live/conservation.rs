@@ -48,7 +48,7 @@ proptest! {
         }
         lab.run_for(200_000);
         let received: u64 = lab.received().iter().map(|frames| frames.len() as u64).sum();
-        // `finish` asserts the books of the fabric.
+        // `finish` checks conservation in the fabric.
         let status = lab.finish();
         let refused: u64 = status.ports.iter().map(|port| port.frames_refused).sum();
         prop_assert_eq!(status.frames_left, received + refused);

@@ -110,7 +110,7 @@ impl Session {
         tables::mechanisms(self.run.topology(), &self.run.reports(self.now))
     }
 
-    /// Runs to the end of the scenario and closes the books.
+    /// Runs to the end of the scenario, and checks conservation.
     pub fn finish(mut self, progress: &Progress) -> Outcome {
         while self.end.is_none() {
             self.go_on(progress);

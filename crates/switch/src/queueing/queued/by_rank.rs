@@ -7,14 +7,14 @@ use crate::drop_reason::DropReason;
 use crate::queueing::buffer::SharedBuffer;
 use crate::queueing::entry::Entry;
 
-/// What a packet may cost others for which a queue served by rank has no room.
+/// Which packets may be dropped for one that finds no room in a queue served by rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// The last packets of strictly larger rank, so many as are needed, if it fits then; else it is refused, and
-    /// nothing else is (Vertigo, CoNEXT 2021, section 3.2).
+    /// The last packets of strictly larger rank, as many as are needed, if it then fits; otherwise it alone is refused
+    /// (Vertigo, CoNEXT 2021, section 3.2).
     OnlyIfItFits,
-    /// It is put into its place though the queue be full; then the last go until what remains fits, and it may be one
-    /// of them.
+    /// It is inserted by its rank even if the queue is full; then the last packets are dropped until the rest fits. It
+    /// may be one of them.
     AtAnyPrice,
 }
 
