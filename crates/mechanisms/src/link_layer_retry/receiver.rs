@@ -7,7 +7,7 @@ use hitless_wire::shim::CheckNumber;
 use hitless_wire::{PortId, Time};
 
 use super::settings::LinkLayerRetrySettings;
-use super::{Timer, timer_token};
+use super::timer::{Timer, timer_token};
 use crate::linkguardian::checker::Checker;
 
 /// The states of the receiver (SAI: `sai_port_llr_rx_status_t`).

@@ -8,7 +8,7 @@ use hitless_wire::shim::CheckNumber;
 use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
 
 use super::settings::{LinkLayerRetryAction, LinkLayerRetrySettings};
-use super::{Timer, timer_token};
+use super::timer::{Timer, timer_token};
 
 /// Above all queues of the switch: what the MAC replays it takes from none of them.
 const REPLAY_PRIORITY: u8 = u8::MAX;

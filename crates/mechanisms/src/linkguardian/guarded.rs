@@ -5,7 +5,6 @@ use hitless_scenario::kind::Surroundings;
 use hitless_switch::LinkEnd;
 use hitless_wire::{Bytes, Time};
 
-use super::LinkGuardian;
 use super::admission::{EndNeeds, NoRoom, PortRoom, admit};
 use super::settings::{Buffering, LinkGuardianSettings};
 
@@ -59,7 +58,7 @@ pub fn guarded_ends(around: Surroundings<'_>) -> Vec<GuardedEnd<'_>> {
     let ports = scenario.switch.recirculation_ports.max(1);
     let mut used = vec![0; topology.switches.len()];
     let mut ends = Vec::new();
-    for (mechanism, settings) in around.entries::<LinkGuardian>() {
+    for (mechanism, settings) in around.entries::<LinkGuardianSettings>() {
         for link in around.links(&settings.link) {
             let (from, to) = topology.ends(link);
             for (end, at) in [(LinkEnd::Sender, from), (LinkEnd::Receiver, to)] {

@@ -42,7 +42,7 @@ impl Kind for LinkGuardian {
 
     /// More where the other way has its data to acknowledge.
     fn headers(settings: &LinkGuardianSettings, around: Surroundings<'_>, _: &Check<'_>) -> Vec<Header> {
-        let entries = around.entries::<Self>();
+        let entries = around.entries::<LinkGuardianSettings>();
         let guarded: Vec<DirectedLink> = entries.flat_map(|(_, other)| around.links(&other.link)).collect();
         let links = around.links(&settings.link);
         let own = links.first().map(|own| own.link);

@@ -113,7 +113,7 @@ fn config(settings: &RimmSettings, switch: SwitchId, around: Surroundings<'_>) -
 /// The number of a switch in headers: its place among those that detour; of one that only tells depths, one that none
 /// of them has.
 fn origin(switch: SwitchId, around: Surroundings<'_>) -> Result<u8, String> {
-    let entries = around.entries::<Rimm>();
+    let entries = around.entries::<RimmSettings>();
     let all: BTreeSet<SwitchId> =
         entries.flat_map(|(_, settings)| settings.ports_by_switch(around.topology).into_keys()).collect();
     let place = all.iter().position(|&other| other == switch).unwrap_or(0);
@@ -200,7 +200,7 @@ mod tests {
             .replace("[[mechanism]]", "[switch]\nbuffer = { kind = \"static\", per_port = \"1 MB\" }\n[[mechanism]]");
         let (scenario, topology) = triangle_with::<Rimm>(&text);
         let around = Surroundings { scenario: &scenario, topology: &topology };
-        let entries: Vec<&RimmSettings> = around.entries::<Rimm>().map(|(_, settings)| settings).collect();
+        let entries: Vec<&RimmSettings> = around.entries::<RimmSettings>().map(|(_, settings)| settings).collect();
         let configs = configs(&entries, around).expect("the mechanisms can be planned");
         let [sw3, sw4, sw5] = configs.values().collect::<Vec<_>>()[..] else { panic!("all three take part") };
         let neighbour =

@@ -416,7 +416,12 @@ impl Mechanism for Rimm {
     }
 
     fn resources(&self) -> Resources {
-        resources::resources(self)
+        let relieves = !self.config.watched.is_empty();
+        let relief = || self.detector.stated().into_iter().chain(self.alarms.stated()).chain(self.sequencer.stated());
+        let registers = relieves.then(relief).into_iter().flatten().chain(self.monitor.stated());
+        let queues = |port: usize| self.message_queues[port].map_or(self.class_queues[port], |_| 1);
+        let ways = self.config.neighbours.iter().map(|neighbour| queues(usize::from(neighbour.port.0)) as u64);
+        resources::resources(registers, if relieves { ways.sum() } else { 0 })
     }
 
     fn report(&self, _now: Time) -> Report {

@@ -4,8 +4,8 @@ use hitless_switch::{Context, DropReason, Verdict};
 use hitless_wire::linkguardian::{DataHeader, SequenceNumber};
 use hitless_wire::shim::CheckNumber;
 
+use super::super::frames::{Role, data_header};
 use super::super::settings::Buffering;
-use super::super::{Role, data_header};
 use super::Receiver;
 use super::place::may_have_waited;
 
