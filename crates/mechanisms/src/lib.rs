@@ -5,7 +5,7 @@
 pub mod afq;
 pub mod bolt;
 mod by_port;
-mod chooser;
+
 mod configured_ports;
 pub mod deflection;
 mod detours;
@@ -14,6 +14,7 @@ pub mod link_layer_retry;
 pub mod linkguardian;
 mod neighbours;
 mod one_link;
+mod port_choice;
 mod queue_limit;
 pub mod rank_guard;
 pub mod rimm;

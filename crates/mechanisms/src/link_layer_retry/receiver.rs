@@ -147,7 +147,7 @@ impl Receiver {
         self.ack_is_due = true;
         self.seek_slot(context);
         let packet = context.packet();
-        packet.is_repair = false;
+        packet.is_link_retransmission = false;
         if let Some(CheckNumber(number)) = packet.remove_shim() {
             self.checker.deliver(number);
         }

@@ -289,7 +289,7 @@ impl Transmitter {
         };
         // Of a replay, the first frame is the one that was lost: its loss once more is what a rare-event estimate
         // weighs.
-        let packet = Packet { is_repair: next == 0, ..held.packet };
+        let packet = Packet { is_link_retransmission: next == 0, ..held.packet };
         context.queue(self.port, self.replay_queue).emit_at_mac(packet, REPLAYED);
         self.replay_is_queued = true;
         self.state = State::Replay { next: next + 1 };

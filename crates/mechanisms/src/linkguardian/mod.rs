@@ -21,9 +21,10 @@ pub mod config;
 mod crossing;
 pub mod fallback;
 mod frames;
-mod guarded;
+
 mod kind;
 pub mod parameters;
+mod protected_ends;
 mod receiver;
 mod report;
 mod requests;

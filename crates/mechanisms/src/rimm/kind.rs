@@ -169,7 +169,7 @@ fn release(settings: &RimmSettings) -> Release {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Again, Change};
+    use super::super::{NeighbourChange, NeighbourForReturns};
     use super::*;
     use crate::triangle::triangle_with;
 
@@ -213,8 +213,8 @@ mod tests {
             neighbours: vec![neighbour(1, false), neighbour(2, false)],
             segment_bytes: 100,
             release: Release::FlowletGap { gap: Duration::from_us(3_000), detour_max: Some(Duration::from_us(2_000)) },
-            again: Again::LeastLoaded,
-            change: Change::AnyTime,
+            again: NeighbourForReturns::LeastLoaded,
+            change: NeighbourChange::AnyTime,
             messages_first: false,
             congestion_after: Duration::from_us(5_000),
             hash_bits: 7,

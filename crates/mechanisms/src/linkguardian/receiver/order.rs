@@ -134,7 +134,7 @@ impl Receiver {
         let packet = context.packet();
         packet.remove_shim::<DataHeader>();
         packet.frame_bytes -= header_bytes_more;
-        packet.is_repair = false;
+        packet.is_link_retransmission = false;
         if let Some(CheckNumber(number)) = packet.remove_shim() {
             self.checker.deliver(number);
         }

@@ -283,7 +283,7 @@ impl Sender {
         header.packet_type = PacketType::Data;
         header.retransmitted = true;
         context.packet().shims.replace(header);
-        context.packet().is_repair = true;
+        context.packet().is_link_retransmission = true;
         self.retransmit(context)
     }
 
