@@ -150,8 +150,7 @@ impl From<ReceiveOffloadSettings> for hitless_hosts::GroConfig {
 
 impl From<StackSettings> for hitless_hosts::StackConfig {
     fn from(settings: StackSettings) -> Self {
-        let jitter = settings.jitter.into();
-        let delay = |fixed| hitless_hosts::DelayConfig { fixed, jitter };
+        let delay = |fixed| hitless_hosts::DelayConfig { fixed, jitter: settings.jitter };
         Self { send: delay(settings.send), receive: delay(settings.receive) }
     }
 }

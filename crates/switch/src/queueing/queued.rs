@@ -364,11 +364,6 @@ impl QueuedScheduler {
         self.group.as_ref().map_or(0, |group| group.bytes())
     }
 
-    /// What the queues of the group may hold together.
-    pub fn group_limit(&self) -> QueueLimit {
-        self.group.as_ref().map_or(QueueLimit::Unlimited, |group| group.config().limit)
-    }
-
     /// What the group has counted; none: there is no group.
     pub fn group_counters(&self) -> Option<GroupCounters> {
         self.group.as_ref().map(|group| group.counters)

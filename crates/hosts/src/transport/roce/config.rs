@@ -81,12 +81,6 @@ impl Default for RoceSettings {
 }
 
 impl RoceSettings {
-    /// The timeout that a card derives from the five-bit local ACK timeout: 4.096 us x 2^`exponent` (specification,
-    /// section 9.7.6.1.3). `None` for 0, which means no timeout, and above 31.
-    pub const fn infiniband_timeout(exponent: u8) -> Option<Duration> {
-        if exponent == 0 || exponent > 31 { None } else { Some(Duration::from_ps(4_096_000 << exponent)) }
-    }
-
     /// Whether the parameters make a connection that can work.
     ///
     /// # Errors

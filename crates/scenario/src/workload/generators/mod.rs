@@ -84,11 +84,6 @@ impl Workload {
     pub fn take_sequences(&mut self) -> Vec<Sequence> {
         std::mem::take(&mut self.sequences)
     }
-
-    /// When the next flow starts; `None` when there is none.
-    pub fn next_start(&mut self) -> Option<Time> {
-        self.groups.iter_mut().filter_map(|group| group.peek()).map(|flow| flow.start).min()
-    }
 }
 
 impl Iterator for Workload {
