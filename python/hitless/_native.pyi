@@ -514,7 +514,7 @@ class Packet:
     @property
     def is_trimmed(self) -> bool: ...
     @property
-    def is_repair(self) -> bool:
+    def is_link_retransmission(self) -> bool:
         """Whether a retransmission on the last link has sent it."""
 
     @property

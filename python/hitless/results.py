@@ -3,7 +3,7 @@
 ::
 
     results/20261121-081500-reproduce/
-        manifest.json    version, seeds, machine, wall time, drops by reason, warnings
+        manifest.json    version, seeds, machine, wall time, own mechanisms with digests, drops by reason, warnings
         summary.json     the rows, as --json prints them
         report.html      opens offline
         pictures/        its plots, an SVG each
@@ -26,7 +26,9 @@ from hitless import _native
 from hitless.errors import BadInput
 from hitless.exhibits.campaign import Result
 from hitless.exhibits.pool import Task
+from hitless.extend import record as crates
 from hitless.machine import describe_machine, source_commit
+from hitless.prototype import kinds
 from hitless.simulation import Run
 
 RESULTS = Path("results")
@@ -108,6 +110,7 @@ class ResultsFolder:
             "wall_s": round((datetime.now(UTC) - self._began).total_seconds(), 3),
             "machine": describe_machine(),
             **more,
+            "own_mechanisms": [*crates.loaded(), *kinds.loaded()],
             "drops": dict(drops),
             "warnings": [f"{run['name']}: {text}" for run in runs for text in run["warnings"]],
             "runs": list(runs),

@@ -1,6 +1,7 @@
 """`hitless switch` and `hitless link` on the interfaces of boxes, which here are namespaces."""
 
 import json
+import os
 import re
 import shutil
 import signal
@@ -85,10 +86,10 @@ def metrics(boxes, box="box"):
 
 
 class Running:
-    def __init__(self, boxes, folder, *words, box="box", log="log"):
+    def __init__(self, boxes, folder, *words, box="box", log="log", **more):
         self.log = folder / log
         with self.log.open("wb") as file:
-            self.process = boxes.start(box, PROGRAM, *words, stderr=file)
+            self.process = boxes.start(box, PROGRAM, *words, stderr=file, **more)
 
     def wait_for(self, text):
         def holds():
@@ -127,6 +128,23 @@ def test_a_switch_forwards_shows_metrics_and_reloads_without_losing_what_is_unde
     switch.process.send_signal(signal.SIGHUP)
     switch.wait_for("not TOML")
     assert answered(one_box, 100) == 100
+    assert switch.end() == 0
+
+
+def test_a_switch_runs_a_mechanism_out_of_the_tree(one_box, tmp_path):
+    if shutil.which("cargo") is None:
+        pytest.skip("cargo is missing")
+    variables = {name: value for name, value in os.environ.items() if name != "HITLESS_MECHANISMS"}
+    variables["XDG_CACHE_HOME"] = str(ROOT / "target/mechanism-test")  # as tests/simulator/test_mechanism_crate.py
+    crate = ROOT / "examples/mechanisms/every-nth-crate"
+    build = [PROGRAM, "mechanism", "build", "--quick", crate]
+    done = subprocess.run(build, env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    chain(tmp_path, more='[[mechanism]]\nkind = "every-nth-crate"\nports = ["sw1->sw2"]\ndrop_every = 10\n')
+    switch = Running(one_box, tmp_path, "switch", one_box.file, env=variables)
+    switch.wait_for("h2 is behind port2")
+    # A request in ten is dropped; among the frames may be a few of address resolution.
+    assert 175 <= answered(one_box) <= 185
     assert switch.end() == 0
 
 

@@ -1,5 +1,6 @@
 """A mechanism out of the tree, compiled by `hitless mechanism build`, decides as the same one in the tree."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -8,6 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from hitless.native import LIBRARY, RECORD
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/mechanisms/every-nth-crate"
@@ -57,6 +60,12 @@ def test_the_crate_and_the_folder_make_the_same_decisions(built, tmp_path):
     assert own["trace_hash"] == other["trace_hash"]
     assert own["drops"] == other["drops"]
     assert own["drops"]["given up by a mechanism"] > 20
+    [recorded] = json.loads((folders[0] / "results/manifest.json").read_text())["own_mechanisms"]
+    [record] = (CACHE / "hitless/mechanisms").glob(f"*/{RECORD}")
+    library = record.parent / "libraries" / json.loads(record.read_text())["library"] / LIBRARY
+    digest = hashlib.sha256(library.read_bytes()).hexdigest()
+    expected = {"kind": "every-nth-crate", "crate": "every-nth-crate", "path": str(EXAMPLE), "module_sha256": digest}
+    assert recorded == expected
 
 
 @needs_cargo

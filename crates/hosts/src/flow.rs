@@ -6,9 +6,9 @@ use hitless_wire::{Duration, Packet, Time};
 use crate::host::NetworkCard;
 use crate::stack::StackDelay;
 use crate::transport::packet_pair::{PacketPairConfig, PacketPairReceiver, PacketPairSender};
-use crate::transport::roce::{RoceConfig, RoceRequester, RoceResponder};
+use crate::transport::roce::{RoceRequester, RoceResponder, RoceSettings};
 use crate::transport::tcp::{TcpConfig, TcpReceiver, TcpSender};
-use crate::transport::udp::{UdpConfig, UdpSender, UdpSink};
+use crate::transport::udp::{LINGER, UdpSender, UdpSettings, UdpSink};
 use crate::transport::{Outgoing, Receiver, ReceiverStatistics, Sender, SenderStatistics};
 
 /// A transport and its parameters.
@@ -17,9 +17,9 @@ pub enum TransportConfig {
     /// TCP.
     Tcp(TcpConfig),
     /// RoCEv2 reliable connection.
-    Roce(RoceConfig),
+    Roce(RoceSettings),
     /// Datagrams at a constant rate.
-    Udp(UdpConfig),
+    Udp(UdpSettings),
     /// Packet-pair flow control.
     PacketPair(PacketPairConfig),
 }
@@ -86,7 +86,7 @@ impl TransportConfig {
     /// Payload of a full packet, of a transport that counts packets and not bytes.
     pub fn counted_packet_bytes(&self) -> Option<u64> {
         match self {
-            TransportConfig::Roce(config) => Some(config.payload_bytes.into()),
+            TransportConfig::Roce(config) => Some(config.mtu.0),
             TransportConfig::Udp(config) => Some(config.payload_bytes().into()),
             TransportConfig::Tcp(_) | TransportConfig::PacketPair(_) => None,
         }
@@ -95,7 +95,7 @@ impl TransportConfig {
     /// How long the receiving end is kept after the sending end is done.
     pub fn linger(&self) -> Duration {
         match self {
-            TransportConfig::Udp(config) => config.linger,
+            TransportConfig::Udp(_) => LINGER,
             TransportConfig::Tcp(_) | TransportConfig::Roce(_) | TransportConfig::PacketPair(_) => Duration::ZERO,
         }
     }

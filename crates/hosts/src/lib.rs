@@ -21,4 +21,4 @@ pub use host::{
     GroConfig, HostConfig, HostDrop, HostEnvironment, HostEvent, HostTotals, Hosts, NetworkCardConfig, QueueCapacity,
 };
 pub use marking::{Marking, Rank};
-pub use stack::{DelayConfig, Jitter, StackConfig};
+pub use stack::{DelayConfig, ExponentialJitter, Jitter, LognormalJitter, StackConfig};

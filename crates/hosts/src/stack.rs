@@ -11,27 +11,44 @@ mod portable;
 use std::fmt;
 
 use hitless_engine::Stream;
+use hitless_settings::quantity::Text;
 use hitless_wire::{Duration, Time};
 use rand_distr::{Distribution, Exp1, StandardNormal};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// What is added to the fixed part of a delay, drawn for each group of packets that enter together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// A random delay.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Jitter {
-    /// Nothing.
+    /// No random part.
     #[default]
     None,
-    /// Exponentially distributed.
-    Exponential {
-        /// Mean.
-        mean: Duration,
-    },
-    /// Log-normally distributed: the heavy tail that schedulers and interrupts give.
-    LogNormal {
-        /// Half of all draws are shorter.
-        median: Duration,
-        /// One draw in a thousand is longer; above `median`.
-        percentile_99_9: Duration,
-    },
+    /// Exponential.
+    Exponential(ExponentialJitter),
+    /// Lognormal.
+    Lognormal(LognormalJitter),
+}
+
+/// An exponential delay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExponentialJitter {
+    /// Its mean.
+    #[serde(with = "Text::<Duration>")]
+    pub mean: Duration,
+}
+
+/// A lognormal delay, given by two of its quantiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LognormalJitter {
+    /// Its median.
+    #[serde(with = "Text::<Duration>")]
+    pub median: Duration,
+    /// Its 99.9th percentile; not below the median.
+    #[serde(with = "Text::<Duration>")]
+    pub p999: Duration,
 }
 
 /// A delay as configured.
@@ -58,7 +75,7 @@ impl DelayConfig {
     /// The rule that it breaks.
     pub fn check(&self) -> Result<(), DelayConfigError> {
         match self.jitter {
-            Jitter::LogNormal { median, percentile_99_9 } if median == Duration::ZERO || percentile_99_9 < median => {
+            Jitter::Lognormal(LognormalJitter { median, p999 }) if median == Duration::ZERO || p999 < median => {
                 Err(DelayConfigError::PercentileBelowMedian)
             }
             _ => Ok(()),
@@ -75,7 +92,7 @@ pub enum DelayConfigError {
 
 impl fmt::Display for DelayConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("log-normal jitter: median must be above 0 and not above percentile_99_9")
+        f.write_str("log-normal jitter: median must be above 0 and not above p999")
     }
 }
 
@@ -122,10 +139,12 @@ impl StackDelay {
             panic!("{error}");
         }
         let draw = match config.jitter {
-            Jitter::Exponential { mean } if mean > Duration::ZERO => Draw::Exponential { mean_ps: mean.as_ps() as f64 },
+            Jitter::Exponential(ExponentialJitter { mean }) if mean > Duration::ZERO => {
+                Draw::Exponential { mean_ps: mean.as_ps() as f64 }
+            }
             Jitter::None | Jitter::Exponential { .. } => Draw::Nothing,
-            Jitter::LogNormal { median, percentile_99_9 } => {
-                let ratio = percentile_99_9.as_ps() as f64 / median.as_ps() as f64;
+            Jitter::Lognormal(LognormalJitter { median, p999 }) => {
+                let ratio = p999.as_ps() as f64 / median.as_ps() as f64;
                 Draw::LogNormal {
                     median_ps: median.as_ps() as f64,
                     sigma: portable::logarithm(ratio) / NORMAL_PERCENTILE_99_9,
@@ -182,10 +201,9 @@ mod tests {
     fn jitters() -> impl Strategy<Value = Jitter> {
         prop_oneof![
             Just(Jitter::None),
-            (0u64..1_000_000).prop_map(|mean| Jitter::Exponential { mean: Duration(mean) }),
-            (1u64..1_000_000, 1u64..50).prop_map(|(median, factor)| Jitter::LogNormal {
-                median: Duration(median),
-                percentile_99_9: Duration(median * factor),
+            (0u64..1_000_000).prop_map(|mean| Jitter::Exponential(ExponentialJitter { mean: Duration(mean) })),
+            (1u64..1_000_000, 1u64..50).prop_map(|(median, factor)| {
+                Jitter::Lognormal(LognormalJitter { median: Duration(median), p999: Duration(median * factor) })
             }),
         ]
     }
@@ -225,7 +243,7 @@ mod tests {
 
     #[test]
     fn log_normal_jitter_has_the_quantiles_asked_for() {
-        let jitter = Jitter::LogNormal { median: Duration::from_us(5), percentile_99_9: Duration::from_us(50) };
+        let jitter = Jitter::Lognormal(LognormalJitter { median: Duration::from_us(5), p999: Duration::from_us(50) });
         let draws = sorted_draws(jitter);
         assert_near(draws[100_000], 5_000_000, 2);
         assert_near(draws[199_800], 50_000_000, 10);
@@ -233,20 +251,20 @@ mod tests {
 
     #[test]
     fn exponential_jitter_has_the_mean_asked_for() {
-        let draws = sorted_draws(Jitter::Exponential { mean: Duration::from_us(3) });
+        let draws = sorted_draws(Jitter::Exponential(ExponentialJitter { mean: Duration::from_us(3) }));
         assert_near(draws.iter().sum::<u64>() / 200_000, 3_000_000, 2);
     }
 
     #[test]
     fn a_delay_of_zero_is_none_at_all() {
         assert!(StackDelay::new(DelayConfig::NONE).is_none());
-        let jitter = Jitter::Exponential { mean: Duration::ZERO };
+        let jitter = Jitter::Exponential(ExponentialJitter { mean: Duration::ZERO });
         assert!(StackDelay::new(DelayConfig { fixed: Duration::ZERO, jitter }).is_none());
     }
 
     #[test]
     fn a_percentile_below_the_median_is_refused() {
-        let jitter = Jitter::LogNormal { median: Duration(2), percentile_99_9: Duration(1) };
+        let jitter = Jitter::Lognormal(LognormalJitter { median: Duration(2), p999: Duration(1) });
         let config = DelayConfig { fixed: Duration(0), jitter };
         assert_eq!(config.check(), Err(DelayConfigError::PercentileBelowMedian));
     }

@@ -1,5 +1,6 @@
 //! `[host]`: the part of a host that is no transport: delays of its network stack, its NIC, its timers.
 
+use hitless_hosts::Jitter;
 use hitless_settings::quantity::{Optional, QueueLength, Text};
 use hitless_wire::Duration;
 use schemars::JsonSchema;
@@ -149,72 +150,9 @@ impl From<ReceiveOffloadSettings> for hitless_hosts::GroConfig {
 
 impl From<StackSettings> for hitless_hosts::StackConfig {
     fn from(settings: StackSettings) -> Self {
-        let jitter = settings.jitter.into();
-        let delay = |fixed| hitless_hosts::DelayConfig { fixed, jitter };
+        let delay = |fixed| hitless_hosts::DelayConfig { fixed, jitter: settings.jitter };
         Self { send: delay(settings.send), receive: delay(settings.receive) }
     }
-}
-
-impl From<Jitter> for hitless_hosts::Jitter {
-    fn from(jitter: Jitter) -> Self {
-        match jitter {
-            Jitter::None => Self::None,
-            Jitter::Exponential(ExponentialJitter { mean }) => Self::Exponential { mean },
-            Jitter::Lognormal(LognormalJitter { median, p999 }) => Self::LogNormal { median, percentile_99_9: p999 },
-        }
-    }
-}
-
-/// How long a receiving application takes to close its connection, from the arrival of the last byte: its process
-/// wakes, reads to the end and closes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct CloseSettings {
-    /// The part that is always the same.
-    #[serde(with = "Text::<Duration>")]
-    pub delay: Duration,
-    /// What comes on top, drawn for each connection.
-    pub jitter: Jitter,
-}
-
-impl From<CloseSettings> for hitless_hosts::DelayConfig {
-    fn from(CloseSettings { delay, jitter }: CloseSettings) -> Self {
-        Self { fixed: delay, jitter: jitter.into() }
-    }
-}
-
-/// A random delay.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Jitter {
-    /// No random part.
-    #[default]
-    None,
-    /// Exponential.
-    Exponential(ExponentialJitter),
-    /// Lognormal.
-    Lognormal(LognormalJitter),
-}
-
-/// An exponential delay.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ExponentialJitter {
-    /// Its mean.
-    #[serde(with = "Text::<Duration>")]
-    pub mean: Duration,
-}
-
-/// A lognormal delay, given by two of its quantiles.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LognormalJitter {
-    /// Its median.
-    #[serde(with = "Text::<Duration>")]
-    pub median: Duration,
-    /// Its 99.9th percentile; not below the median.
-    #[serde(with = "Text::<Duration>")]
-    pub p999: Duration,
 }
 
 impl Default for HostSettings {

@@ -43,15 +43,10 @@ pub use flows::{
     ThinkSettings,
 };
 pub use host::{
-    CloseSettings, ExponentialJitter, HostSettings, Jitter, KernelSettings, LognormalJitter, MarkingSettings,
-    OrderingSettings, RankedBy, ReceiveOffloadSettings, StackSettings,
+    HostSettings, KernelSettings, MarkingSettings, OrderingSettings, RankedBy, ReceiveOffloadSettings, StackSettings,
 };
 pub use listing::schema_text;
 pub use measure::{FlowSampling, MeasureSettings, QueueSampling, ThroughputSampling};
 pub use purpose::Purpose;
 pub use scenario::{Scenario, Until};
-pub use transport::{
-    BoltReaction, BoltTransportSettings, Congestion, DcqcnSettings, DctcpEstimate, PacketPairSettings, Protocol,
-    RoceRecovery, RoceSettings, RtoFormula, SwiftSettings, TcpRecovery, TcpSettings, TransportSettings, UdpSettings,
-    WindowGrowth,
-};
+pub use transport::{Protocol, TransportSettings};

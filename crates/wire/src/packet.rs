@@ -86,7 +86,7 @@ pub struct Packet {
     /// What the packet is to its owner.
     pub role: u8,
     /// A copy that a link-local retransmission sent; the original was lost on this link.
-    pub is_repair: bool,
+    pub is_link_retransmission: bool,
     /// Of a packet for a group of queues that are served in rounds: the low bits of the round that it is meant for,
     /// set in ingress. Means nothing on a link.
     pub round: u8,

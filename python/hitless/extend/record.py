@@ -1,10 +1,11 @@
 """Which crates were built, and into what: read by every process that loads the simulator."""
 
+import hashlib
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from hitless import native
+from hitless import _native, native
 
 
 @dataclass
@@ -48,6 +49,20 @@ class Record:
         draft = path.with_suffix(".draft")
         draft.write_text(json.dumps(asdict(self), indent=2), encoding="utf-8")
         draft.replace(path)
+
+
+def loaded() -> list[dict[str, str | None]]:
+    """The kinds of the module in use that came from crates: of each the crate's folder, and the module's digest.
+
+    The digest is of the module's bytes: the crates of one module share it, and any change of any of them changes it.
+    """
+    folder = native.folder()
+    if folder is None:
+        return []
+    paths = {crate.name: crate.path for crate in Record.read().crates}
+    digest = hashlib.sha256((Path(folder) / native.LIBRARY).read_bytes()).hexdigest()
+    kinds = [(kind, crate) for kind, _, crate in _native.mechanism_kinds() if crate]
+    return [{"kind": kind, "crate": crate, "path": paths.get(crate), "module_sha256": digest} for kind, crate in kinds]
 
 
 def libraries() -> Path:

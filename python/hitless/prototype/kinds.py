@@ -43,14 +43,21 @@ def load(files: Sequence[Path]) -> None:
 
 def identity() -> str:
     """What tells these classes from those of another run: kinds, and digests of their files. Empty without any."""
-    return "".join(f"# {kind} {_digest(mechanism)}\n" for kind, mechanism in sorted(_registered.items()))
+    # Of a class of a notebook nobody can tell whether it is the same.
+    return "".join(f"# {each['kind']} {each['sha256'] or time.time_ns()}\n" for each in loaded())
 
 
-def _digest(mechanism: MechanismClass) -> str:
+def loaded() -> list[dict[str, str | None]]:
+    """The kind of each class, the file that it is from, and the digest of that; None for a class without a file."""
+    return [{"kind": kind, **_origin(mechanism)} for kind, mechanism in sorted(_registered.items())]
+
+
+def _origin(mechanism: MechanismClass) -> dict[str, str | None]:
     try:
-        return hashlib.sha256(Path(inspect.getfile(mechanism)).read_bytes()).hexdigest()
-    except (OSError, TypeError):  # of a notebook: nobody can tell whether it is the same
-        return str(time.time_ns())
+        file = Path(inspect.getfile(mechanism))
+        return {"file": str(file), "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+    except (OSError, TypeError):
+        return {"file": None, "sha256": None}
 
 
 def _name(mechanism: MechanismClass) -> tuple[str, str]:

@@ -14,11 +14,11 @@ use proptest::prelude::*;
 use super::*;
 use crate::application::{Application, FlowConfig, FlowOutcome, FlowRecord, MessageRecord, TransportId};
 use crate::flow::TransportConfig;
-use crate::stack::{DelayConfig, Jitter, StackConfig};
+use crate::stack::{DelayConfig, ExponentialJitter, Jitter, LognormalJitter, StackConfig};
 use crate::transport::packet_pair::PacketPairConfig;
-use crate::transport::roce::RoceConfig;
+use crate::transport::roce::RoceSettings;
 use crate::transport::tcp::{DelayedAck, TcpConfig};
-use crate::transport::udp::UdpConfig;
+use crate::transport::udp::UdpSettings;
 
 const RATE: BitRate = BitRate::from_gbps(100);
 const PIPE_DELAY: Duration = Duration::from_us(1);
@@ -114,11 +114,11 @@ fn ethernet() -> HostConfig {
 }
 
 fn roce() -> TransportConfig {
-    TransportConfig::Roce(RoceConfig::default())
+    TransportConfig::Roce(RoceSettings::default())
 }
 
 fn udp(rate: BitRate) -> TransportConfig {
-    TransportConfig::Udp(UdpConfig::at_rate(rate))
+    TransportConfig::Udp(UdpSettings::at_rate(rate))
 }
 
 fn packet_pair() -> TransportConfig {
@@ -413,8 +413,11 @@ fn a_stack_delay_does_not_slow_a_long_flow_down() {
 }
 
 fn jittery_stack() -> StackConfig {
-    let send = DelayConfig { fixed: Duration::from_us(1), jitter: Jitter::Exponential { mean: Duration::from_us(5) } };
-    let jitter = Jitter::LogNormal { median: Duration::from_us(2), percentile_99_9: Duration::from_us(40) };
+    let send = DelayConfig {
+        fixed: Duration::from_us(1),
+        jitter: Jitter::Exponential(ExponentialJitter { mean: Duration::from_us(5) }),
+    };
+    let jitter = Jitter::Lognormal(LognormalJitter { median: Duration::from_us(2), p999: Duration::from_us(40) });
     StackConfig { send, receive: DelayConfig { fixed: Duration::ZERO, jitter } }
 }
 
@@ -444,7 +447,7 @@ proptest! {
     ) {
         let stack = if delayed { jittery_stack() } else { StackConfig::NONE };
         let config = HostConfig { network_card_stack: stack, ..ethernet() };
-        let transport = RoceConfig { retry_limit: 100, ..RoceConfig::default() };
+        let transport = RoceSettings { retries: 100, ..RoceSettings::default() };
         let mut bench = Bench::new(&config, 3, TransportConfig::Roce(transport));
         bench.world.losses = losses.into_iter().collect();
         let mut messages = 0;
@@ -552,7 +555,7 @@ fn an_open_connection_without_a_message_under_way_is_no_unfinished_flow() {
 /// A stack that delays packets by 5 us more or less blurs arrivals that are 1.2 us apart; the card's clock does not.
 #[test]
 fn the_gap_of_a_pair_is_measured_before_the_stack() {
-    let jitter = Jitter::Exponential { mean: Duration::from_us(5) };
+    let jitter = Jitter::Exponential(ExponentialJitter { mean: Duration::from_us(5) });
     let receive = DelayConfig { fixed: Duration::from_us(50), jitter };
     let config = HostConfig { kernel_stack: StackConfig { send: DelayConfig::NONE, receive }, ..ethernet() };
     let mut bench = Bench::new(&config, 2, packet_pair());

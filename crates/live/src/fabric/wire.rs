@@ -61,7 +61,7 @@ pub(super) fn with_shims(packet: Packet, shims: ShimStack) -> Packet {
 }
 
 fn grown_by(mut packet: Packet, shims: ShimStack) -> Packet {
-    packet.is_repair = shims.get::<DataHeader>().is_some_and(|header| header.retransmitted);
+    packet.is_link_retransmission = shims.get::<DataHeader>().is_some_and(|header| header.retransmitted);
     packet.frame_bytes += wire_bytes(&shims);
     packet.shims = shims;
     packet

@@ -35,8 +35,6 @@ pub struct SketchConfig {
 impl SketchConfig {
     /// The most rows of a sketch: each takes a stage.
     pub const ROWS_MAX: u8 = 8;
-    /// The most rows with [`HashFamily::Checksums`].
-    pub const CHECKSUM_ROWS_MAX: u8 = 4;
 }
 
 /// What serves the queues (section 4).

@@ -170,7 +170,7 @@ mod tests {
     fn every_parameter_of_afq_reaches_its_ports() {
         let (scenario, topology) = triangle_with::<Afq>(AFQ);
         let around = Surroundings { scenario: &scenario, topology: &topology };
-        let all = around.entries::<Afq>().flat_map(|(_, settings)| configs(settings, around));
+        let all = around.entries::<AfqSettings>().flat_map(|(_, settings)| configs(settings, around));
         let [(of_first, first), (_, sw4), (of_last, last)] = &all.collect::<Vec<_>>()[..] else { panic!("three") };
         assert_eq!([*of_first, *of_last], [0, 1].map(SwitchId));
         let port = |port, bytes, idle_ns: Option<u64>| AfqPort {

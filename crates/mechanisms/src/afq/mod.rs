@@ -347,7 +347,8 @@ impl Mechanism for Afq {
     }
 
     fn resources(&self) -> Resources {
-        resources::resources(self)
+        let rows = self.ports.iter().flat_map(|state| state.sketch.stated());
+        resources::resources(&self.config, self.ports.len() as u64, rows)
     }
 
     fn on_tm_drop(&mut self, _reason: DropReason, context: &mut Context<'_>) -> Verdict {

@@ -1,8 +1,9 @@
 //! Bolt: senders and switches need each other, and switches must see their queues.
 
+use hitless_hosts::transport::tcp::Congestion;
 use hitless_network::switch::DepthVisible;
 use hitless_scenario::kind::Surroundings;
-use hitless_scenario::{Check, Congestion, Protocol, Purpose};
+use hitless_scenario::{Check, Protocol, Purpose};
 use hitless_settings::Problem;
 use hitless_wire::Bytes;
 

@@ -25,7 +25,7 @@ struct PortCounters {
 #[derive(Debug)]
 pub struct Aifo {
     settings: AifoSettings,
-    pub(super) queues: Queues,
+    queues: Queues,
     windows: Vec<Window>,
     ports: ConfiguredPorts<PortCounters>,
 }
@@ -38,7 +38,7 @@ impl Aifo {
     }
 
     /// The window of each queue.
-    pub(super) fn window(&self) -> QuantileSettings {
+    fn window(&self) -> QuantileSettings {
         let AifoSettings { window, sample_every, .. } = self.settings;
         QuantileSettings { window, sample_every, of: QuantileOf::Evaluated, divide_by: DivideBy::Fill }
     }
@@ -88,7 +88,7 @@ impl Mechanism for Aifo {
     }
 
     fn resources(&self) -> Resources {
-        resources::of_aifo(self)
+        resources::of_aifo(self.window(), self.queues.count() as u64)
     }
 
     fn report(&self, _now: Time) -> Report {

@@ -82,7 +82,7 @@ impl Mechanism for Dibs {
     }
 
     fn resources(&self) -> Resources {
-        resources::of_dibs(self)
+        resources::of_dibs()
     }
 
     fn report(&self, _now: Time) -> Report {

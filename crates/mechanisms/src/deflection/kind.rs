@@ -13,11 +13,11 @@ use super::settings::{
     AifoSettings, DibsSettings, PaboSettings, PreemptiveDeflectionSettings, SimpleDeflectionSettings,
 };
 use super::{Aifo, Dibs, Pabo, PreemptiveDeflection, SimpleDeflection, check};
-use crate::chooser::{Chooser, on_each_switch};
+use crate::port_choice::{PortChoice, on_each_switch};
 
 impl Dibs {
-    fn chooser(settings: &DibsSettings) -> Chooser<'_> {
-        Chooser { name: Self::TITLE, ports: &settings.ports, deflects: true, sees_queues: true, sorts: false }
+    fn port_choice(settings: &DibsSettings) -> PortChoice<'_> {
+        PortChoice { name: Self::TITLE, ports: &settings.ports, deflects: true, sees_queues: true, sorts: false }
     }
 }
 
@@ -32,19 +32,19 @@ impl Kind for Dibs {
     type Settings = DibsSettings;
 
     fn switches(settings: &DibsSettings, topology: &Topology) -> BTreeSet<SwitchId> {
-        Self::chooser(settings).switches(topology)
+        Self::port_choice(settings).switches(topology)
     }
 
     fn claims(settings: &DibsSettings, topology: &Topology) -> Vec<Claimed> {
-        Self::chooser(settings).claims(topology)
+        Self::port_choice(settings).claims(topology)
     }
 
     fn headers(settings: &DibsSettings, _: Surroundings<'_>, _: &Check<'_>) -> Vec<Header> {
-        Self::chooser(settings).headers()
+        Self::port_choice(settings).headers()
     }
 
     fn check(settings: &DibsSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
-        Self::chooser(settings).check(around.topology, section, check);
+        Self::port_choice(settings).check(around.topology, section, check);
     }
 
     fn build(entries: &[&DibsSettings], around: Surroundings<'_>) -> Result<Built, String> {
@@ -56,8 +56,8 @@ impl Kind for Dibs {
 }
 
 impl SimpleDeflection {
-    fn chooser(settings: &SimpleDeflectionSettings) -> Chooser<'_> {
-        Chooser {
+    fn port_choice(settings: &SimpleDeflectionSettings) -> PortChoice<'_> {
+        PortChoice {
             name: Self::TITLE,
             ports: &settings.ports,
             deflects: true,
@@ -78,19 +78,19 @@ impl Kind for SimpleDeflection {
     type Settings = SimpleDeflectionSettings;
 
     fn switches(settings: &SimpleDeflectionSettings, topology: &Topology) -> BTreeSet<SwitchId> {
-        Self::chooser(settings).switches(topology)
+        Self::port_choice(settings).switches(topology)
     }
 
     fn claims(settings: &SimpleDeflectionSettings, topology: &Topology) -> Vec<Claimed> {
-        Self::chooser(settings).claims(topology)
+        Self::port_choice(settings).claims(topology)
     }
 
     fn headers(settings: &SimpleDeflectionSettings, _: Surroundings<'_>, _: &Check<'_>) -> Vec<Header> {
-        Self::chooser(settings).headers()
+        Self::port_choice(settings).headers()
     }
 
     fn check(settings: &SimpleDeflectionSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
-        Self::chooser(settings).check(around.topology, section, check);
+        Self::port_choice(settings).check(around.topology, section, check);
         check::simple_deflection(check, settings, section);
     }
 
@@ -104,8 +104,8 @@ impl Kind for SimpleDeflection {
 }
 
 impl PreemptiveDeflection {
-    fn chooser(settings: &PreemptiveDeflectionSettings) -> Chooser<'_> {
-        Chooser {
+    fn port_choice(settings: &PreemptiveDeflectionSettings) -> PortChoice<'_> {
+        PortChoice {
             name: Self::TITLE,
             ports: &settings.ports,
             deflects: true,
@@ -126,11 +126,11 @@ impl Kind for PreemptiveDeflection {
     type Settings = PreemptiveDeflectionSettings;
 
     fn switches(settings: &PreemptiveDeflectionSettings, topology: &Topology) -> BTreeSet<SwitchId> {
-        Self::chooser(settings).switches(topology)
+        Self::port_choice(settings).switches(topology)
     }
 
     fn claims(settings: &PreemptiveDeflectionSettings, topology: &Topology) -> Vec<Claimed> {
-        let mut claims = Self::chooser(settings).claims(topology);
+        let mut claims = Self::port_choice(settings).claims(topology);
         let switches = Self::switches(settings, topology);
         claims.push(Claim::DropsEarly.on_switches(&switches));
         if check::carries_mean(settings) {
@@ -140,11 +140,11 @@ impl Kind for PreemptiveDeflection {
     }
 
     fn headers(settings: &PreemptiveDeflectionSettings, _: Surroundings<'_>, _: &Check<'_>) -> Vec<Header> {
-        Self::chooser(settings).headers()
+        Self::port_choice(settings).headers()
     }
 
     fn check(settings: &PreemptiveDeflectionSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
-        Self::chooser(settings).check(around.topology, section, check);
+        Self::port_choice(settings).check(around.topology, section, check);
         check::preemptive_deflection(check, settings, section);
     }
 
@@ -158,8 +158,8 @@ impl Kind for PreemptiveDeflection {
 }
 
 impl Aifo {
-    fn chooser(settings: &AifoSettings) -> Chooser<'_> {
-        Chooser { name: Self::TITLE, ports: &settings.ports, deflects: false, sees_queues: true, sorts: false }
+    fn port_choice(settings: &AifoSettings) -> PortChoice<'_> {
+        PortChoice { name: Self::TITLE, ports: &settings.ports, deflects: false, sees_queues: true, sorts: false }
     }
 }
 
@@ -174,17 +174,17 @@ impl Kind for Aifo {
     type Settings = AifoSettings;
 
     fn switches(settings: &AifoSettings, topology: &Topology) -> BTreeSet<SwitchId> {
-        Self::chooser(settings).switches(topology)
+        Self::port_choice(settings).switches(topology)
     }
 
     fn claims(settings: &AifoSettings, topology: &Topology) -> Vec<Claimed> {
-        let mut claims = Self::chooser(settings).claims(topology);
+        let mut claims = Self::port_choice(settings).claims(topology);
         claims.push(Claim::DropsEarly.on_switches(&Self::switches(settings, topology)));
         claims
     }
 
     fn check(settings: &AifoSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
-        Self::chooser(settings).check(around.topology, section, check);
+        Self::port_choice(settings).check(around.topology, section, check);
         check::capacity(check, settings.capacity, section);
     }
 
@@ -195,8 +195,8 @@ impl Kind for Aifo {
 }
 
 impl Pabo {
-    fn chooser(settings: &PaboSettings) -> Chooser<'_> {
-        Chooser { name: Self::TITLE, ports: &settings.ports, deflects: true, sees_queues: true, sorts: false }
+    fn port_choice(settings: &PaboSettings) -> PortChoice<'_> {
+        PortChoice { name: Self::TITLE, ports: &settings.ports, deflects: true, sees_queues: true, sorts: false }
     }
 }
 
@@ -211,19 +211,19 @@ impl Kind for Pabo {
     type Settings = PaboSettings;
 
     fn switches(settings: &PaboSettings, topology: &Topology) -> BTreeSet<SwitchId> {
-        Self::chooser(settings).switches(topology)
+        Self::port_choice(settings).switches(topology)
     }
 
     fn claims(settings: &PaboSettings, topology: &Topology) -> Vec<Claimed> {
-        Self::chooser(settings).claims(topology)
+        Self::port_choice(settings).claims(topology)
     }
 
     fn headers(settings: &PaboSettings, _: Surroundings<'_>, _: &Check<'_>) -> Vec<Header> {
-        Self::chooser(settings).headers()
+        Self::port_choice(settings).headers()
     }
 
     fn check(settings: &PaboSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
-        Self::chooser(settings).check(around.topology, section, check);
+        Self::port_choice(settings).check(around.topology, section, check);
         check::capacity(check, settings.capacity, section);
     }
 

@@ -122,7 +122,7 @@ pub fn last_tick(now: Time, gap: Duration) -> Time {
 
 /// What ingress has from a control packet.
 #[derive(Clone, Copy, Debug, Default)]
-struct Told {
+struct ReportedOccupancy {
     known: Known,
     /// When the packet read it in egress.
     read_at: Time,
@@ -138,7 +138,7 @@ pub(crate) struct View {
     recirculation_ports: Vec<PortId>,
     /// By queue, those that control packets beyond the number of queues stand for included.
     egress: Vec<TickedRegister>,
-    told: Vec<Told>,
+    told: Vec<ReportedOccupancy>,
     /// By control packet: when it was last in egress.
     control_packets: Vec<Time>,
     recirculations: u64,
@@ -189,7 +189,7 @@ impl View {
             Occupancy::Immediate(_) | Occupancy::UpdateGap(_) => 0,
         };
         self.egress = vec![TickedRegister::default(); queues.max(packets)];
-        self.told = vec![Told::default(); queues.max(packets)];
+        self.told = vec![ReportedOccupancy::default(); queues.max(packets)];
         self.control_packets = vec![Time::ZERO; packets];
     }
 
@@ -295,7 +295,7 @@ impl View {
         let index = usize::from(state.index);
         let QueueState { is_full, depth_bytes, mean_rank, .. } = state;
         let known = Known { is_full, depth_bytes: depth_bytes.into(), mean_rank };
-        let told = Told { known, read_at: self.control_packets[index], told_at: Some(now) };
+        let told = ReportedOccupancy { known, read_at: self.control_packets[index], told_at: Some(now) };
         let before = std::mem::replace(&mut self.told[index], told);
         if let Some(told_at) = before.told_at {
             self.between_updates_ns.saturating_record(ns(now - told_at));

@@ -100,7 +100,7 @@ impl Mechanism for Pabo {
     }
 
     fn resources(&self) -> Resources {
-        resources::of_pabo(self)
+        resources::of_pabo()
     }
 
     fn report(&self, _now: Time) -> Report {

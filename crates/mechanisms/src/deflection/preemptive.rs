@@ -31,11 +31,11 @@ enum Test {
 /// Preemptive Deflection on one switch.
 #[derive(Debug)]
 pub struct PreemptiveDeflection {
-    pub(super) settings: PreemptiveDeflectionSettings,
+    settings: PreemptiveDeflectionSettings,
     stream: Stream,
     neighbours: Neighbours,
-    pub(super) view: View,
-    pub(super) queues: Queues,
+    view: View,
+    queues: Queues,
     /// By queue.
     estimators: Vec<Estimator>,
     /// The port taken last.
@@ -271,7 +271,7 @@ impl Mechanism for PreemptiveDeflection {
     }
 
     fn resources(&self) -> Resources {
-        resources::of_preemptive(self)
+        resources::of_preemptive(&self.settings, &self.view, self.queues.count() as u64)
     }
 
     fn report(&self, _now: Time) -> Report {

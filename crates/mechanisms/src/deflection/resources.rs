@@ -5,7 +5,7 @@ use hitless_switch::{Half, RegisterUse, Resources};
 
 use super::occupancy::View;
 use super::priority::{Mean, QuantileSettings, RelativePriority};
-use super::{Aifo, Dibs, Pabo, PreemptiveDeflection, SimpleDeflection};
+use super::settings::PreemptiveDeflectionSettings;
 
 const RANDOM_PORT: &str = "the random choice of a port";
 const NEIGHBOURS: &str = "the table of ports that face switches and are up";
@@ -14,23 +14,20 @@ const EXPONENTIAL: &str = "the tables of the exponential distribution and of the
 
 /// Ingress reads the bit of every port that faces a switch, so each has an array of its own (8 in the published
 /// program).
-pub(super) fn of_simple(simple: &SimpleDeflection) -> Resources {
+pub(super) fn of_simple(view: &View, ports: u64) -> Resources {
     let mut resources = Resources::new("simple-deflection");
-    let ports = simple.queues.ports() as u64;
-    add_view(&mut resources, &simple.view, Needs { depth: false, mean: false, reads: ports, cells_are_ports: true });
+    add_view(&mut resources, view, Needs { depth: false, mean: false, reads: ports, cells_are_ports: true });
     resources.not_counting(RANDOM_PORT).not_counting(NEIGHBOURS).not_counting("the first free port in a circle")
 }
 
 /// A packet is tested at its own queue and at those of the ports drawn for it, so that each is in so many arrays (two
 /// of each in the published program).
-pub(super) fn of_preemptive(preemptive: &PreemptiveDeflection) -> Resources {
-    let settings = &preemptive.settings;
+pub(super) fn of_preemptive(settings: &PreemptiveDeflectionSettings, view: &View, queues: u64) -> Resources {
     let reads = 1 + u64::from(settings.candidates) + u64::from(settings.memory);
-    let queues = preemptive.queues.count() as u64;
     let mut resources = Resources::new("preemptive-deflection");
     let by_mean = matches!(settings.relative_priority, RelativePriority::Distribution(_));
     let needs = Needs { depth: true, mean: by_mean, reads, cells_are_ports: false };
-    add_view(&mut resources, &preemptive.view, needs);
+    add_view(&mut resources, view, needs);
     if settings.memory {
         resources.add_register(RegisterUse::outside::<u16>("port taken last", Half::Ingress, 0, 1));
     }
@@ -45,7 +42,7 @@ pub(super) fn of_preemptive(preemptive: &PreemptiveDeflection) -> Resources {
                     let ranks = "the ranks of all packets in a queue, whose exact mean no register keeps";
                     return resources.not_counting(ranks);
                 }
-                Mean::MovingAverage if preemptive.view.is_immediate() => {
+                Mean::MovingAverage if view.is_immediate() => {
                     let mean = RegisterUse::outside::<u32>("mean rank", Half::Ingress, 1, queues).times(reads);
                     resources.add_register(mean);
                 }
@@ -57,15 +54,15 @@ pub(super) fn of_preemptive(preemptive: &PreemptiveDeflection) -> Resources {
 }
 
 /// One window, of the own queue.
-pub(super) fn of_aifo(aifo: &Aifo) -> Resources {
-    with_window(Resources::new("aifo"), aifo.window(), 1, aifo.queues.count() as u64).not_counting(SEES_DEPTHS)
+pub(super) fn of_aifo(window: QuantileSettings, queues: u64) -> Resources {
+    with_window(Resources::new("aifo"), window, 1, queues).not_counting(SEES_DEPTHS)
 }
 
-pub(super) fn of_dibs(_: &Dibs) -> Resources {
+pub(super) fn of_dibs() -> Resources {
     Resources::new("dibs").not_counting(SEES_DEPTHS).not_counting(RANDOM_PORT).not_counting(NEIGHBOURS)
 }
 
-pub(super) fn of_pabo(_: &Pabo) -> Resources {
+pub(super) fn of_pabo() -> Resources {
     let resources = Resources::new("pabo").not_counting(SEES_DEPTHS);
     resources.not_counting("the random choice of what bounces, and its table of probabilities").not_counting(NEIGHBOURS)
 }

@@ -25,8 +25,8 @@ pub struct SimpleDeflection {
     start: ScanStart,
     stream: Stream,
     neighbours: Neighbours,
-    pub(super) view: View,
-    pub(super) queues: Queues,
+    view: View,
+    queues: Queues,
     account: Account,
 }
 
@@ -122,7 +122,7 @@ impl Mechanism for SimpleDeflection {
     }
 
     fn resources(&self) -> Resources {
-        resources::of_simple(self)
+        resources::of_simple(&self.view, self.queues.ports() as u64)
     }
 
     fn report(&self, _now: Time) -> Report {

@@ -21,6 +21,7 @@ mod kind;
 mod receiver;
 mod resources;
 mod settings;
+mod timer;
 mod transmitter;
 
 use hitless_switch::{Context, DropReason, Event, Mechanism, Needs, PortState, Report, Resources, Verdict};
@@ -31,18 +32,8 @@ use crate::by_port::ByPort;
 
 use receiver::Receiver;
 pub use settings::{LinkLayerRetryAction, LinkLayerRetrySettings};
+use timer::{Timer, timer_token};
 use transmitter::Transmitter;
-
-/// What a timer is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Timer {
-    Transmitter,
-    Receiver,
-}
-
-pub(crate) fn timer_token(port: PortId, timer: Timer) -> u32 {
-    u32::from(port.0) << 1 | u32::from(timer == Timer::Receiver)
-}
 
 #[derive(Default)]
 struct Ends {

@@ -7,7 +7,7 @@ use hitless_wire::shim::CheckNumber;
 use hitless_wire::{PortId, Time};
 
 use super::settings::LinkLayerRetrySettings;
-use super::{Timer, timer_token};
+use super::timer::{Timer, timer_token};
 use crate::linkguardian::checker::Checker;
 
 /// The states of the receiver (SAI: `sai_port_llr_rx_status_t`).
@@ -147,7 +147,7 @@ impl Receiver {
         self.ack_is_due = true;
         self.seek_slot(context);
         let packet = context.packet();
-        packet.is_repair = false;
+        packet.is_link_retransmission = false;
         if let Some(CheckNumber(number)) = packet.remove_shim() {
             self.checker.deliver(number);
         }

@@ -8,7 +8,7 @@ use hitless_wire::shim::CheckNumber;
 use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
 
 use super::settings::{LinkLayerRetryAction, LinkLayerRetrySettings};
-use super::{Timer, timer_token};
+use super::timer::{Timer, timer_token};
 
 /// Above all queues of the switch: what the MAC replays it takes from none of them.
 const REPLAY_PRIORITY: u8 = u8::MAX;
@@ -289,7 +289,7 @@ impl Transmitter {
         };
         // Of a replay, the first frame is the one that was lost: its loss once more is what a rare-event estimate
         // weighs.
-        let packet = Packet { is_repair: next == 0, ..held.packet };
+        let packet = Packet { is_link_retransmission: next == 0, ..held.packet };
         context.queue(self.port, self.replay_queue).emit_at_mac(packet, REPLAYED);
         self.replay_is_queued = true;
         self.state = State::Replay { next: next + 1 };

@@ -7,7 +7,7 @@ use hitless_scenario::kind::{RecirculationLimit, Surroundings};
 use hitless_switch::LinkEnd;
 use hitless_wire::PortId;
 
-use super::guarded::{GuardedEnd, guarded_ends};
+use super::protected_ends::{ProtectedEnd, protected_ends};
 use super::{Activation, LinkGuardian, LinkGuardianSettings, Mode, ReceiverConfig, SenderConfig};
 
 /// The ports of one end.
@@ -25,18 +25,18 @@ pub fn build(around: Surroundings<'_>) -> Result<BTreeMap<SwitchId, LinkGuardian
         return Err("a protected link needs recirculation ports: [switch] recirculation_ports is 0".into());
     }
     let mut guardians = BTreeMap::<SwitchId, LinkGuardian>::new();
-    for end in guarded_ends(around) {
+    for end in protected_ends(around) {
         add_end(guardians.entry(end.switch).or_default(), &end, around);
     }
     Ok(guardians)
 }
 
-fn add_end(guardian: &mut LinkGuardian, guarded: &GuardedEnd<'_>, around: Surroundings<'_>) {
-    let settings = guarded.settings;
-    let recirculation_port = around.topology.recirculation_port(guarded.switch, guarded.recirculation);
-    let end = End { port: guarded.at.port, recirculation_port };
+fn add_end(guardian: &mut LinkGuardian, protected: &ProtectedEnd<'_>, around: Surroundings<'_>) {
+    let settings = protected.settings;
+    let recirculation_port = around.topology.recirculation_port(protected.switch, protected.recirculation);
+    let end = End { port: protected.at.port, recirculation_port };
     for (channel, classes) in channels(settings) {
-        match guarded.end {
+        match protected.end {
             LinkEnd::Sender => {
                 let mode = if channel == 0 { settings.mode } else { Mode::NonBlocking };
                 guardian.add_sender(SenderConfig { channel, classes, mode, ..sender_config(settings, &end) });
@@ -55,8 +55,8 @@ fn add_end(guardian: &mut LinkGuardian, guarded: &GuardedEnd<'_>, around: Surrou
 /// What the recirculation ports of both ends may hold.
 pub fn recirculation_limits(around: Surroundings<'_>) -> Vec<RecirculationLimit> {
     let limit =
-        |end: GuardedEnd<'_>| RecirculationLimit { switch: end.switch, port: end.recirculation, most: end.room() };
-    guarded_ends(around).into_iter().map(limit).collect()
+        |end: ProtectedEnd<'_>| RecirculationLimit { switch: end.switch, port: end.recirculation, most: end.room() };
+    protected_ends(around).into_iter().map(limit).collect()
 }
 
 /// The sequence spaces of a link, each with the traffic classes that it numbers, one bit each.

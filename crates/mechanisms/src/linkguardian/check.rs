@@ -7,14 +7,14 @@ use hitless_scenario::kind::Surroundings;
 use hitless_settings::Problem;
 use hitless_wire::{Bytes, Duration, Time};
 
-use super::guarded;
+use super::protected_ends;
 use super::sender::REQUEST_REGISTERS_MAX;
 use super::settings::{Buffering, LinkGuardianSettings, Mode};
 
 /// The recirculation ports that protected links share can serve them all.
 pub fn admission(around: Surroundings<'_>, check: &mut Check<'_>) {
     let topology = around.topology;
-    let Some(overload) = guarded::overload(around) else { return };
+    let Some(overload) = protected_ends::overload(around) else { return };
     let (switch, number) = (&topology.switch(overload.switch).name, overload.recirculation);
     let from = if overload.at == Time::ZERO { String::new() } else { format!(" from {} on", overload.at) };
     let rule = format!("recirculation{number} of {switch} has no room for it{from}: {}", overload.reason);

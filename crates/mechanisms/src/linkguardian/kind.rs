@@ -13,7 +13,7 @@ use hitless_wire::linkguardian::{AckHeader, DataHeader};
 use hitless_wire::shim::CheckNumber;
 use hitless_wire::{Duration, PortId};
 
-use super::guarded::{GuardedEnd, guarded_ends, overload_of};
+use super::protected_ends::{ProtectedEnd, overload_of, protected_ends};
 use super::{Action, Command, LinkGuardian, LinkGuardianSettings, Mode, build, check};
 use crate::one_link;
 
@@ -42,11 +42,11 @@ impl Kind for LinkGuardian {
 
     /// More where the other way has its data to acknowledge.
     fn headers(settings: &LinkGuardianSettings, around: Surroundings<'_>, _: &Check<'_>) -> Vec<Header> {
-        let entries = around.entries::<Self>();
-        let guarded: Vec<DirectedLink> = entries.flat_map(|(_, other)| around.links(&other.link)).collect();
+        let entries = around.entries::<LinkGuardianSettings>();
+        let protected: Vec<DirectedLink> = entries.flat_map(|(_, other)| around.links(&other.link)).collect();
         let links = around.links(&settings.link);
         let own = links.first().map(|own| own.link);
-        let ways: Vec<DirectedLink> = guarded.into_iter().filter(|way| Some(way.link) == own).collect();
+        let ways: Vec<DirectedLink> = protected.into_iter().filter(|way| Some(way.link) == own).collect();
         let reach = Reach::OneHop(ways.iter().filter_map(|&way| around.sending_port(way)).collect());
         if ways.len() > 1 {
             let header = Header::of::<DataHeader>("LinkGuardian both ways", reach);
@@ -69,7 +69,7 @@ impl Kind for LinkGuardian {
     }
 
     fn commands(settings: &LinkGuardianSettings, around: Surroundings<'_>) -> Vec<ControlCommand> {
-        let ends = guarded_ends(around).into_iter().filter(|end| std::ptr::eq(end.settings, settings));
+        let ends = protected_ends(around).into_iter().filter(|end| std::ptr::eq(end.settings, settings));
         ends.flat_map(|end| {
             settings.activation.iter().map(move |change| {
                 let action = if change.active { Action::Activate } else { Action::Deactivate };
@@ -109,8 +109,8 @@ impl Kind for LinkGuardian {
     }
 
     fn admits(link: DirectedLink, around: Surroundings<'_>, is_on: &dyn Fn(Protection) -> bool) -> Result<(), String> {
-        let ends = guarded_ends(around);
-        let is_active = |end: &GuardedEnd<'_>| {
+        let ends = protected_ends(around);
+        let is_active = |end: &ProtectedEnd<'_>| {
             end.link == link || is_on(Protection { switch: end.switch, port: end.at.port, end: end.end })
         };
         let Some(overload) = overload_of(around, &ends, is_active) else { return Ok(()) };

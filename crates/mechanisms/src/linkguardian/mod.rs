@@ -20,104 +20,38 @@ mod command;
 pub mod config;
 mod crossing;
 pub mod fallback;
-mod guarded;
+mod frames;
+
 mod kind;
 pub mod parameters;
+mod protected_ends;
 mod receiver;
 mod report;
+mod requests;
 mod resources;
 mod sender;
 mod settings;
 
-use hitless_switch::{Context, DropReason, Event, LinkEnd, Mechanism, Needs, QueueConfig, Report, Resources, Verdict};
-use hitless_wire::linkguardian::{AckHeader, ControlHeader, DataHeader, LossNotification, Message};
-use hitless_wire::packet::MINIMUM_FRAME_BYTES;
-use hitless_wire::{Packet, PortId, QueueId, Shim, Time};
+use hitless_switch::{Context, DropReason, Event, LinkEnd, Mechanism, Needs, Report, Resources, Verdict};
+use hitless_wire::linkguardian::{AckHeader, ControlHeader, DataHeader, Message};
+use hitless_wire::{PortId, QueueId, Time};
 
 use crate::by_port::ByPort;
 
 pub use command::{Action, Command};
 pub use config::{Activation, ReceiverConfig, SenderConfig};
 pub use fallback::Fallback;
+use frames::{Role, carries_header, channel_of, is_of_sender};
 pub use parameters::{control_copies_for, copies_for};
 use receiver::Receiver;
+use requests::TimerKind;
 use sender::Sender;
 
 pub use sender::REQUEST_REGISTERS_MAX;
 pub use settings::{ActivationChange, Buffering, FallbackSettings, LinkGuardianSettings, Mode};
 
-/// What a packet that LinkGuardian owns is to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Role {
-    /// A copy at the sending switch.
-    TxBuffered = 1,
-    /// A retransmission on its way to the link.
-    Repair,
-    /// A dummy.
-    Dummy,
-    /// A packet in the reordering buffer.
-    RxBuffered,
-    /// A second copy of one, which is to be dropped there.
-    RxDuplicate,
-    /// An explicit acknowledgement.
-    Acknowledgement,
-    /// A loss notification.
-    LossNotification,
-    /// A pause frame.
-    Pause,
-    /// A message to the other end.
-    Message,
-}
-
-impl Role {
-    const ALL: [Role; 9] = [
-        Role::TxBuffered,
-        Role::Repair,
-        Role::Dummy,
-        Role::RxBuffered,
-        Role::RxDuplicate,
-        Role::Acknowledgement,
-        Role::LossNotification,
-        Role::Pause,
-        Role::Message,
-    ];
-
-    /// The byte for a packet of one of the link's channels.
-    pub(crate) const fn of_channel(self, channel: u8) -> u8 {
-        self as u8 | channel << 4
-    }
-
-    /// What a packet of LinkGuardian's is.
-    pub(crate) fn of_packet(packet: &Packet) -> Option<Role> {
-        Role::ALL.get(usize::from(packet.role & 15).checked_sub(1)?).copied()
-    }
-}
-
 /// How many sequence spaces a link has at most: one for each of two classes of traffic.
 pub const CHANNELS: usize = 2;
-
-/// Which timer a token stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TimerKind {
-    Backpressure,
-    AckNumberTimeout,
-    /// A sender looks whether it was answered.
-    Answer,
-    /// A receiver looks at its counters.
-    Monitor,
-}
-
-pub(crate) fn timer_token(port: PortId, channel: u8, kind: TimerKind) -> u32 {
-    u32::from(port.0) << 3 | u32::from(channel) << 2 | kind as u32
-}
-
-/// A frame that carries a message and nothing else.
-pub(crate) fn control_frame(control: ControlHeader) -> Packet {
-    let mut frame = Packet { frame_bytes: MINIMUM_FRAME_BYTES - ControlHeader::WIRE_BYTES, ..Packet::default() };
-    frame.push_shim(control).expect("an empty stack has room");
-    frame
-}
 
 #[derive(Default)]
 struct PortRoles {
@@ -348,7 +282,10 @@ impl Mechanism for LinkGuardian {
     }
 
     fn resources(&self) -> Resources {
-        resources::resources(self)
+        let senders = self.ports.iter().flat_map(|roles| roles.senders.iter().flatten().map(resources::of_sender));
+        let receivers =
+            self.ports.iter().flat_map(|roles| roles.receivers.iter().flatten().map(resources::of_receiver));
+        resources::of_ends(senders.chain(receivers))
     }
 
     fn protection(&self, port: PortId, end: LinkEnd) -> Option<bool> {
@@ -421,31 +358,4 @@ impl LinkGuardian {
         let is_buffered = matches!(Role::of_packet(packet), Some(Role::RxBuffered | Role::RxDuplicate));
         if is_buffered { self.receiver_at(home, channel) } else { None }
     }
-}
-
-/// Of a packet that LinkGuardian owns.
-fn channel_of(packet: &Packet) -> u8 {
-    packet.role >> 4
-}
-
-fn is_of_sender(packet: &Packet) -> bool {
-    packet.shims.get::<ControlHeader>().is_some_and(|control| control.message.is_of_sender())
-}
-
-/// Asks for one more queue at `port`; answers its number.
-fn request_queue(port: PortId, config: QueueConfig, counts: &mut [usize], wanted: &mut Needs) -> QueueId {
-    let count = &mut counts[usize::from(port.0)];
-    let queue = QueueId(*count as u8);
-    *count += 1;
-    wanted.queues.push((port, config));
-    queue
-}
-
-fn carries_header(packet: &Packet) -> bool {
-    let shims = &packet.shims;
-    shims.contains::<DataHeader>() || shims.contains::<AckHeader>() || shims.contains::<LossNotification>()
-}
-
-fn data_header(packet: &Packet) -> DataHeader {
-    packet.shims.get().expect("a packet that LinkGuardian buffers carries its header")
 }

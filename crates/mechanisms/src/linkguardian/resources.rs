@@ -3,17 +3,13 @@
 use hitless_switch::{Half, RegisterUse, Resources};
 use hitless_wire::linkguardian::SequenceNumber;
 
-use super::LinkGuardian;
 use super::receiver::Receiver;
 use super::sender::Sender;
 use super::settings::Buffering;
 
-pub(super) fn resources(linkguardian: &LinkGuardian) -> Resources {
+pub(super) fn of_ends(ends: impl Iterator<Item = Resources>) -> Resources {
     let mut resources = Resources::new("linkguardian");
-    for roles in linkguardian.ports.iter() {
-        roles.senders.iter().flatten().for_each(|sender| resources.add(of_sender(sender)));
-        roles.receivers.iter().flatten().for_each(|receiver| resources.add(of_receiver(receiver)));
-    }
+    ends.for_each(|end| resources.add(end));
     // One generator serves all ports.
     resources.generator_streams = resources.generator_streams.min(1);
     resources
@@ -24,7 +20,7 @@ pub(super) fn resources(linkguardian: &LinkGuardian) -> Resources {
 }
 
 /// Copies go to the recirculation port, retransmissions and the next dummy to the link.
-fn of_sender(sender: &Sender) -> Resources {
+pub(super) fn of_sender(sender: &Sender) -> Resources {
     Resources {
         registers: sender.stated(),
         mirror_sessions: 3,
@@ -34,7 +30,7 @@ fn of_sender(sender: &Sender) -> Resources {
 }
 
 /// Loss notifications and the next acknowledgement go to the link.
-fn of_receiver(receiver: &Receiver) -> Resources {
+pub(super) fn of_receiver(receiver: &Receiver) -> Resources {
     let mut registers = receiver.stated();
     let outside = [
         RegisterUse::outside::<SequenceNumber>("latestRxSeqNo (egress)", Half::Egress, 2, 1),

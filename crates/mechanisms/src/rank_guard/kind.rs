@@ -9,7 +9,7 @@ use hitless_scenario::{Check, MARKS};
 use hitless_wire::PriorityMark;
 
 use super::{RankGuard, RankGuardSettings, check};
-use crate::chooser::on_each_switch;
+use crate::port_choice::on_each_switch;
 
 impl Kind for RankGuard {
     const NAME: &'static str = "rank-guard";

@@ -196,7 +196,7 @@ impl Mechanism for RankGuard {
     }
 
     fn resources(&self) -> Resources {
-        resources::resources(self)
+        resources::resources(self.table.stated())
     }
 
     fn report(&self, _now: Time) -> Report {

@@ -189,7 +189,7 @@ impl Account {
             ReturnTurn::Released => counters.released += 1,
             ReturnTurn::Early => counters.released_early += 1,
             ReturnTurn::Late => counters.released_late += 1,
-            ReturnTurn::Again => {}
+            ReturnTurn::Detour => {}
         });
     }
 

@@ -11,7 +11,7 @@ use super::clock::Stamp;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// The queue is below the threshold.
-    Calm,
+    NoAlarm,
     /// Packets are detoured.
     Detour,
     /// The queue is above the threshold, and packets are forwarded all the same: until it is below by itself.
@@ -57,8 +57,8 @@ impl Alarms {
     /// No alarm.
     pub fn new(ports: usize, congestion_after_ns: u64) -> Self {
         let never = Stamp::default();
-        let calm = Alarm { phase: Phase::Calm, since: never, raised_at: never, cleared_at: None };
-        Self { alarms: RegisterArray::new("alarm", Half::Ingress, 7, ports, calm), congestion_after_ns }
+        let none = Alarm { phase: Phase::NoAlarm, since: never, raised_at: never, cleared_at: None };
+        Self { alarms: RegisterArray::new("alarm", Half::Ingress, 7, ports, none), congestion_after_ns }
     }
 
     /// What they take of a switch.
@@ -74,12 +74,12 @@ impl Alarms {
     pub fn told(&mut self, pass: &mut Pass, port: PortId, is_above: bool, now: Stamp) -> Option<u64> {
         let congestion_after_ns = self.congestion_after_ns;
         self.alarms.access(pass, usize::from(port.0), |alarm| {
-            let ended = (alarm.phase != Phase::Calm).then(|| alarm.raised_at.until(now));
+            let ended = (alarm.phase != Phase::NoAlarm).then(|| alarm.raised_at.until(now));
             if !is_above {
-                if alarm.phase != Phase::Calm {
+                if alarm.phase != Phase::NoAlarm {
                     alarm.cleared_at = (alarm.phase == Phase::Detour).then_some(now);
                 }
-                alarm.phase = Phase::Calm;
+                alarm.phase = Phase::NoAlarm;
                 return ended;
             }
             let cleared_at = alarm.cleared_at.filter(|_| ended.is_none());
@@ -97,7 +97,7 @@ impl Alarms {
         let congestion_after_ns = self.congestion_after_ns;
         self.alarms.access(pass, usize::from(port.0), |alarm| {
             let end = match alarm.phase {
-                Phase::Calm | Phase::Ended => None,
+                Phase::NoAlarm | Phase::Ended => None,
                 Phase::Detour if alarm.since.until(now) >= congestion_after_ns => Some(End::Congestion),
                 Phase::Detour => are_full.then_some(End::NeighboursFull),
             };
@@ -109,16 +109,16 @@ impl Alarms {
     }
 
     /// Whether the port has no alarm; read from outside of the pipeline.
-    pub fn is_calm(&self, port: PortId) -> bool {
-        self.alarms.peek(usize::from(port.0)).phase == Phase::Calm
+    pub fn has_no_alarm(&self, port: PortId) -> bool {
+        self.alarms.peek(usize::from(port.0)).phase == Phase::NoAlarm
     }
 }
 
 /// What ingress is to be told of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum News {
+pub enum ThresholdEvent {
     /// It has passed its threshold, one way or the other.
-    Crossing,
+    Crossed,
     /// It is above its threshold, as was told before.
     StillAbove,
 }
@@ -160,15 +160,15 @@ impl Detector {
 
     /// What a dequeue with this depth has to tell; read from outside of the pipeline. At the threshold is above it, as
     /// in section III-B.
-    pub fn news(&self, port: PortId, depth_segments: u16, now: Stamp) -> Option<News> {
+    pub fn threshold_event(&self, port: PortId, depth_segments: u16, now: Stamp) -> Option<ThresholdEvent> {
         let threshold = self.threshold(port)?;
         let before = self.depths.peek(usize::from(port.0));
         let is_above = depth_segments >= threshold;
         if is_above != (before.segments >= threshold) {
-            return Some(News::Crossing);
+            return Some(ThresholdEvent::Crossed);
         }
         let repeat_after_ns = self.repeat_after_ns[usize::from(port.0)].filter(|_| is_above)?;
-        (before.told_at.until(now) >= repeat_after_ns).then_some(News::StillAbove)
+        (before.told_at.until(now) >= repeat_after_ns).then_some(ThresholdEvent::StillAbove)
     }
 
     /// Records the depth of a port at a dequeue, and when ingress is told of it, if it is. Of news that cannot be told
@@ -203,16 +203,16 @@ mod tests {
     #[test]
     fn an_alarm_that_lasts_too_long_ends_the_detour_until_the_queue_is_below_by_itself() {
         let mut alarms = Alarms::new(2, 1_000);
-        assert_eq!(phase(&mut alarms, true, 5), (Phase::Calm, None));
+        assert_eq!(phase(&mut alarms, true, 5), (Phase::NoAlarm, None));
         assert_eq!(told(&mut alarms, true, 10), None);
         assert_eq!(phase(&mut alarms, false, 1_009), (Phase::Detour, None));
         assert_eq!(phase(&mut alarms, false, 1_010), (Phase::Ended, Some(End::Congestion)));
         assert_eq!(phase(&mut alarms, false, 1_011), (Phase::Ended, None));
         assert_eq!(told(&mut alarms, false, 1_500), Some(1_490));
-        assert_eq!(phase(&mut alarms, false, 1_501), (Phase::Calm, None));
+        assert_eq!(phase(&mut alarms, false, 1_501), (Phase::NoAlarm, None));
         told(&mut alarms, true, 1_600);
         assert_eq!(phase(&mut alarms, false, 1_700), (Phase::Detour, None));
-        assert!(alarms.is_calm(PortId(0)) && !alarms.is_calm(PORT));
+        assert!(alarms.has_no_alarm(PortId(0)) && !alarms.has_no_alarm(PORT));
     }
 
     /// Detours hold the queue at the threshold, so that alarms come and go while the burst lasts.
@@ -249,11 +249,11 @@ mod tests {
         let mut depth = |port, segments, at_ns| {
             let (mut pass, now) = (Pass::new(true), Stamp::new(at_ns));
             pass.begin(Half::Egress);
-            let news = detector.news(PortId(port), segments, now);
+            let news = detector.threshold_event(PortId(port), segments, now);
             detector.record(&mut pass, PortId(port), segments, news.is_some().then_some(now));
             news
         };
-        let (crossing, again) = (Some(News::Crossing), Some(News::StillAbove));
+        let (crossing, again) = (Some(ThresholdEvent::Crossed), Some(ThresholdEvent::StillAbove));
         let steps = [
             (99, 0, [None, None]),
             (100, 5_000, [crossing, crossing]),

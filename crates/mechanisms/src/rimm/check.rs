@@ -12,7 +12,6 @@ use hitless_settings::Problem;
 use hitless_settings::quantity::Quantity;
 use hitless_wire::{Bytes, Duration};
 
-use super::Rimm;
 use super::settings::{RimmRelease, RimmSettings};
 
 /// A depth has so many bits (section V).
@@ -39,7 +38,7 @@ fn ports(check: &mut Check<'_>, around: Surroundings<'_>, settings: &RimmSetting
     let (topology, field) = (around.topology, format!("{section}.ports"));
     check.ports_named_once(topology, &settings.ports, &field);
     let relieved = |settings: &RimmSettings| settings.ports_by_switch(topology).into_keys();
-    let earlier = around.entries::<Rimm>().take_while(|(_, other)| !std::ptr::eq(*other, settings));
+    let earlier = around.entries::<RimmSettings>().take_while(|(_, other)| !std::ptr::eq(*other, settings));
     let mut taken: BTreeSet<SwitchId> = earlier.flat_map(|(_, other)| relieved(other)).collect();
     let both = relieved(settings).find(|switch| taken.contains(switch));
     check.report_all(both.map(|switch| {
@@ -70,7 +69,7 @@ fn switch(check: &mut Check<'_>, around: Surroundings<'_>, settings: &RimmSettin
     check.require(is_plain, "switch.flow_queueing", rule);
     let is_length = settings.segment > Bytes::ZERO;
     check.require(is_length, &format!("{section}.segment"), "must be 1 B or more");
-    let is_same = around.entries::<Rimm>().all(|(_, other)| other.segment == settings.segment);
+    let is_same = around.entries::<RimmSettings>().all(|(_, other)| other.segment == settings.segment);
     let rule = "differs from that of another entry, and switches tell each other depths in segments";
     check.require(is_same, &format!("{section}.segment"), rule);
 }

@@ -3,7 +3,7 @@
 
 use hitless_wire::{Duration, PortId};
 
-use super::settings::{Again, Change};
+use super::settings::{NeighbourChange, NeighbourForReturns};
 
 /// What is done about the order of detoured packets, and when the detour of a flow ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,9 +61,9 @@ pub struct RimmConfig {
     /// The order of detoured packets.
     pub release: Release,
     /// The neighbour of packets that are detoured again.
-    pub again: Again,
+    pub again: NeighbourForReturns,
     /// When new packets get another neighbour.
-    pub change: Change,
+    pub change: NeighbourChange,
     /// Whether message packets have a queue of their own, which is served first.
     pub messages_first: bool,
     /// How long an alarm may last until the detour ends.
@@ -94,8 +94,8 @@ impl Default for RimmConfig {
             neighbours: Vec::new(),
             segment_bytes: 80,
             release: Release::Exact,
-            again: Again::SameNeighbour,
-            change: Change::BetweenDetours,
+            again: NeighbourForReturns::SameNeighbour,
+            change: NeighbourChange::BetweenDetours,
             messages_first: true,
             congestion_after: Duration::from_us(1_000),
             hash_bits: 12,

@@ -113,7 +113,7 @@ fn config(settings: &RimmSettings, switch: SwitchId, around: Surroundings<'_>) -
 /// The number of a switch in headers: its place among those that detour; of one that only tells depths, one that none
 /// of them has.
 fn origin(switch: SwitchId, around: Surroundings<'_>) -> Result<u8, String> {
-    let entries = around.entries::<Rimm>();
+    let entries = around.entries::<RimmSettings>();
     let all: BTreeSet<SwitchId> =
         entries.flat_map(|(_, settings)| settings.ports_by_switch(around.topology).into_keys()).collect();
     let place = all.iter().position(|&other| other == switch).unwrap_or(0);
@@ -169,7 +169,7 @@ fn release(settings: &RimmSettings) -> Release {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Again, Change};
+    use super::super::{NeighbourChange, NeighbourForReturns};
     use super::*;
     use crate::triangle::triangle_with;
 
@@ -200,7 +200,7 @@ mod tests {
             .replace("[[mechanism]]", "[switch]\nbuffer = { kind = \"static\", per_port = \"1 MB\" }\n[[mechanism]]");
         let (scenario, topology) = triangle_with::<Rimm>(&text);
         let around = Surroundings { scenario: &scenario, topology: &topology };
-        let entries: Vec<&RimmSettings> = around.entries::<Rimm>().map(|(_, settings)| settings).collect();
+        let entries: Vec<&RimmSettings> = around.entries::<RimmSettings>().map(|(_, settings)| settings).collect();
         let configs = configs(&entries, around).expect("the mechanisms can be planned");
         let [sw3, sw4, sw5] = configs.values().collect::<Vec<_>>()[..] else { panic!("all three take part") };
         let neighbour =
@@ -213,8 +213,8 @@ mod tests {
             neighbours: vec![neighbour(1, false), neighbour(2, false)],
             segment_bytes: 100,
             release: Release::FlowletGap { gap: Duration::from_us(3_000), detour_max: Some(Duration::from_us(2_000)) },
-            again: Again::LeastLoaded,
-            change: Change::AnyTime,
+            again: NeighbourForReturns::LeastLoaded,
+            change: NeighbourChange::AnyTime,
             messages_first: false,
             congestion_after: Duration::from_us(5_000),
             hash_bits: 7,

@@ -30,12 +30,12 @@ use hitless_wire::rimm::{DetourHeader, MessageHeader, TelemetryHeader};
 use hitless_wire::{PortId, QueueId, Time};
 
 use account::Account;
-use alarm::{Alarms, Detector, News, Phase};
+use alarm::{Alarms, Detector, Phase, ThresholdEvent};
 use clock::{Stamp, ticks};
 pub use config::{Neighbour, Release, RimmConfig, WatchedPort};
-use selector::{Choice, DepthMonitor, Told};
+use selector::{Choice, DepthMonitor, ReportedDepth};
 use sequencer::{Gate, NewTurn, ReturnTurn, Sequencer};
-pub use settings::{Again, Change, RimmMessages, RimmRelease, RimmSettings};
+pub use settings::{NeighbourChange, NeighbourForReturns, RimmMessages, RimmRelease, RimmSettings};
 
 /// A message packet of ours on its way to the neighbour.
 const MESSAGE: u8 = 1;
@@ -126,7 +126,7 @@ impl Rimm {
     }
 
     /// Takes off what the neighbour wrote for this switch.
-    fn take_told(&mut self, context: &mut Context<'_>) -> Option<Told> {
+    fn take_told(&mut self, context: &mut Context<'_>) -> Option<ReportedDepth> {
         let packet = context.packet();
         let port = packet.ingress_port;
         if !self.faces_switch.get(usize::from(port.0)).is_some_and(|&is_one| is_one) {
@@ -135,11 +135,17 @@ impl Rimm {
         let telemetry = packet.remove_shim::<TelemetryHeader>().map(|header| header.depth_segments);
         let depth = telemetry.or_else(|| packet.shims.get::<DetourHeader>().map(|header| header.depth_segments));
         self.account.depths_read += u64::from(depth.is_some());
-        depth.map(|depth_segments| Told { port, depth_segments })
+        depth.map(|depth_segments| ReportedDepth { port, depth_segments })
     }
 
     /// The neighbour for a packet that is to leave by `towards`.
-    fn choose(&mut self, context: &mut Context<'_>, towards: PortId, told: Option<Told>, now: Stamp) -> Option<Choice> {
+    fn choose(
+        &mut self,
+        context: &mut Context<'_>,
+        towards: PortId,
+        told: Option<ReportedDepth>,
+        now: Stamp,
+    ) -> Option<Choice> {
         let (neighbours, is_up) = (&self.config.neighbours, &self.is_up);
         let mut may_take = 0u128;
         for (index, neighbour) in neighbours.iter().enumerate().take(128) {
@@ -156,11 +162,11 @@ impl Rimm {
         &mut self,
         context: &mut Context<'_>,
         towards: PortId,
-        told: Option<Told>,
+        told: Option<ReportedDepth>,
         now: Stamp,
     ) -> Option<PortId> {
         let arrival = context.packet().ingress_port;
-        let may_go_back = self.config.again == Again::SameNeighbour
+        let may_go_back = self.config.again == NeighbourForReturns::SameNeighbour
             && arrival != towards
             && self.is_up.get(usize::from(arrival.0)).is_some_and(|&is_up| is_up)
             && context.returns(arrival);
@@ -172,10 +178,16 @@ impl Rimm {
     }
 
     /// A packet without a number that is to leave by a watched port.
-    fn new_packet(&mut self, context: &mut Context<'_>, towards: PortId, told: Option<Told>, now: Stamp) -> Verdict {
+    fn new_packet(
+        &mut self,
+        context: &mut Context<'_>,
+        towards: PortId,
+        told: Option<ReportedDepth>,
+        now: Stamp,
+    ) -> Verdict {
         let slot = self.sequencer.slot(context.packet().flow_hash);
         // In hardware the minimum is always there. Here it takes time, and mostly nobody asks for it.
-        let matters = !self.alarms.is_calm(towards) || self.sequencer.is_detoured(slot);
+        let matters = !self.alarms.has_no_alarm(towards) || self.sequencer.is_detoured(slot);
         let choice = if matters {
             self.choose(context, towards, told, now)
         } else {
@@ -191,7 +203,7 @@ impl Rimm {
         match (turn, open) {
             (NewTurn::Detour { number: sequence, is_first }, Some(choice)) => {
                 self.account.note_detoured(towards, slot, sequence, context.now());
-                let is_first = is_first || self.config.change == Change::AnyTime;
+                let is_first = is_first || self.config.change == NeighbourChange::AnyTime;
                 let is_roomy = |port| choice.is_roomy(port);
                 let by = self.sequencer.neighbour(context.pass(), slot, is_first, choice.port, is_roomy);
                 self.account.note_choice(towards, by, context.now());
@@ -225,7 +237,7 @@ impl Rimm {
         context: &mut Context<'_>,
         header: DetourHeader,
         towards: PortId,
-        told: Option<Told>,
+        told: Option<ReportedDepth>,
         now: Stamp,
     ) -> Verdict {
         let slot = self.sequencer.slot(context.packet().flow_hash);
@@ -233,20 +245,20 @@ impl Rimm {
         let choice = self.choose_again(context, towards, told, now);
         let (phase, end) = match self.is_watched(towards) {
             true => self.alarms.phase(context.pass(), towards, false, now),
-            false => (Phase::Calm, None),
+            false => (Phase::NoAlarm, None),
         };
         end.into_iter().for_each(|end| self.account.note_end(towards, end));
         let is_forced = header.detours >= self.config.detours_max || choice.is_none();
         let gate = match phase {
             _ if is_forced => Gate::Forced,
             Phase::Detour => Gate::Closed,
-            Phase::Calm | Phase::Ended => Gate::Open,
+            Phase::NoAlarm | Phase::Ended => Gate::Open,
         };
         let now_ns = context.timestamp_ns() as u32;
         let (turn, given_up) = self.sequencer.returning(context.pass(), slot, header.sequence, gate, now_ns);
         self.account.count(towards, |counters| counters.numbers_skipped += u64::from(given_up));
         match (turn, choice) {
-            (ReturnTurn::Again, Some(choice)) => self.detour(context, towards, choice),
+            (ReturnTurn::Detour, Some(choice)) => self.detour(context, towards, choice),
             _ => {
                 context.packet().remove_shim::<DetourHeader>();
                 let packet = (slot, header.sequence);
@@ -295,8 +307,8 @@ impl Rimm {
 
     /// Tells ingress of a depth, through the first neighbour that sends the message back, through that behind the port
     /// itself if there is no other. False: there is none.
-    fn tell(&mut self, context: &mut Context<'_>, depth_segments: u16, news: News) -> bool {
-        let (port, is_repeated) = (context.port(), news == News::StillAbove);
+    fn tell(&mut self, context: &mut Context<'_>, depth_segments: u16, news: ThresholdEvent) -> bool {
+        let (port, is_repeated) = (context.port(), news == ThresholdEvent::StillAbove);
         let may_carry = |way: PortId| self.is_up[usize::from(way.0)] && context.returns(way);
         let ways = self.config.neighbours.iter().map(|neighbour| neighbour.port);
         let others = ways.clone().filter(|&way| way != port);
@@ -325,7 +337,7 @@ impl Rimm {
         let Some(threshold_segments) = self.detector.threshold(port) else { return };
         self.account.note_depth(port, depth_segments, threshold_segments, context.now());
         let now = Stamp::new(context.timestamp_ns());
-        let told_at = match self.detector.news(port, depth_segments, now) {
+        let told_at = match self.detector.threshold_event(port, depth_segments, now) {
             Some(news) if !self.tell(context, depth_segments, news) => return,
             news => news.map(|_| now),
         };
@@ -416,7 +428,12 @@ impl Mechanism for Rimm {
     }
 
     fn resources(&self) -> Resources {
-        resources::resources(self)
+        let relieves = !self.config.watched.is_empty();
+        let relief = || self.detector.stated().into_iter().chain(self.alarms.stated()).chain(self.sequencer.stated());
+        let registers = relieves.then(relief).into_iter().flatten().chain(self.monitor.stated());
+        let queues = |port: usize| self.message_queues[port].map_or(self.class_queues[port], |_| 1);
+        let ways = self.config.neighbours.iter().map(|neighbour| queues(usize::from(neighbour.port.0)) as u64);
+        resources::resources(registers, if relieves { ways.sum() } else { 0 })
     }
 
     fn report(&self, _now: Time) -> Report {

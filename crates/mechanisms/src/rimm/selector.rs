@@ -33,7 +33,7 @@ register_cell!(Entry { depth_segments: u16, told_at: Stamp, own_segments: u16, o
 
 /// A depth that came with a packet.
 #[derive(Clone, Copy, Debug)]
-pub struct Told {
+pub struct ReportedDepth {
     /// The port by which it came.
     pub port: PortId,
     /// The depth.
@@ -94,7 +94,7 @@ impl DepthMonitor {
     }
 
     /// Notes what was told.
-    pub fn note(&mut self, pass: &mut Pass, told: Told, now: Stamp) {
+    pub fn note(&mut self, pass: &mut Pass, told: ReportedDepth, now: Stamp) {
         let Some(index) = self.neighbours.iter().position(|neighbour| neighbour.port == told.port) else { return };
         self.entries[index].access(pass, 0, |entry| {
             (entry.depth_segments, entry.told_at) = (told.depth_segments, now);
@@ -112,7 +112,7 @@ impl DepthMonitor {
     pub fn choose(
         &mut self,
         pass: &mut Pass,
-        told: Option<Told>,
+        told: Option<ReportedDepth>,
         now: Stamp,
         may_take: impl Fn(usize) -> bool,
     ) -> Option<Choice> {
@@ -175,7 +175,7 @@ mod tests {
     ) -> Option<(u16, bool)> {
         let mut pass = Pass::new(true);
         pass.begin(Half::Ingress);
-        let told = told.map(|(port, depth_segments)| Told { port: PortId(port), depth_segments });
+        let told = told.map(|(port, depth_segments)| ReportedDepth { port: PortId(port), depth_segments });
         let choice = monitor.choose(&mut pass, told, Stamp::new(at), |index| may_take[index]);
         assert_eq!(pass.violation(), None);
         choice.map(|choice| (choice.port.0, choice.is_full))

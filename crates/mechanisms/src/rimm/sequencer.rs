@@ -39,7 +39,7 @@ pub enum ReturnTurn {
     /// It is forwarded, after others that had been behind it: it had been given up, or this is a copy of it.
     Late,
     /// It is detoured again.
-    Again,
+    Detour,
 }
 
 /// Whether a packet that comes back may be forwarded.
@@ -208,7 +208,7 @@ impl Sequencer {
         self.attached.access(pass, slot, |attached| {
             let wants = match phase {
                 Phase::Detour => true,
-                Phase::Calm => *attached != next,
+                Phase::NoAlarm => *attached != next,
                 Phase::Ended => false,
             };
             let is_first = *attached == next;
@@ -240,16 +240,16 @@ impl Sequencer {
             let is_over = detour_max.is_some_and(|longest| flow.since.until(now) >= ticks(longest));
             match (flow.state, phase) {
                 (_, Phase::Ended) => flow.state = FlowState::Direct,
-                (FlowState::Direct, Phase::Calm) => {}
+                (FlowState::Direct, Phase::NoAlarm) => {}
                 (FlowState::Direct, Phase::Detour) if can_be_detoured => {
                     (flow.state, flow.since) = (FlowState::Detoured, now);
                 }
                 (FlowState::Direct, Phase::Detour) => {}
                 (FlowState::Detoured, Phase::Detour) if is_over => flow.state = FlowState::Ended,
-                (FlowState::Detoured, Phase::Calm) if is_over || is_gap => flow.state = FlowState::Direct,
+                (FlowState::Detoured, Phase::NoAlarm) if is_over || is_gap => flow.state = FlowState::Direct,
                 (FlowState::Detoured, _) if !can_be_detoured => flow.state = FlowState::Direct,
                 (FlowState::Detoured, _) | (FlowState::Ended, Phase::Detour) => {}
-                (FlowState::Ended, Phase::Calm) => flow.state = FlowState::Direct,
+                (FlowState::Ended, Phase::NoAlarm) => flow.state = FlowState::Direct,
             }
             (flow.state == FlowState::Detoured).then_some(!was_detoured)
         })
@@ -265,7 +265,7 @@ impl Sequencer {
         now_ns: u32,
     ) -> (ReturnTurn, u32) {
         if self.release == Release::Unordered {
-            return (if gate == Gate::Closed { ReturnTurn::Again } else { ReturnTurn::Released }, 0);
+            return (if gate == Gate::Closed { ReturnTurn::Detour } else { ReturnTurn::Released }, 0);
         }
         let timeout_ns = self.timeout_ns;
         self.next.access(pass, slot, |next| {
@@ -275,7 +275,7 @@ impl Sequencer {
             match (ahead.signum(), gate) {
                 (0, Gate::Closed) => {
                     next.waiting_since_ns = 0;
-                    (ReturnTurn::Again, 0)
+                    (ReturnTurn::Detour, 0)
                 }
                 (0, Gate::Open | Gate::Forced) => {
                     next.go_on(number.wrapping_add(1));
@@ -286,7 +286,7 @@ impl Sequencer {
                     next.go_on(number.wrapping_add(1));
                     (ReturnTurn::Early, ahead as u32)
                 }
-                (_, Gate::Closed | Gate::Open | Gate::Forced) => (ReturnTurn::Again, gives_up.into()),
+                (_, Gate::Closed | Gate::Open | Gate::Forced) => (ReturnTurn::Detour, gives_up.into()),
             }
         })
     }
@@ -342,12 +342,12 @@ mod tests {
             |sequencer: &mut Sequencer, phase| sequencer.new_packet(&mut pass(), 3, phase, true, Stamp::default());
         let begins = |number, is_first| NewTurn::Detour { number, is_first };
         assert_eq!(new_packet(&mut sequencer, Phase::Detour), begins(u32::MAX, true));
-        assert_eq!(new_packet(&mut sequencer, Phase::Calm), begins(0, false));
+        assert_eq!(new_packet(&mut sequencer, Phase::NoAlarm), begins(0, false));
         for number in [u32::MAX, 0] {
             let turn = sequencer.returning(&mut pass(), 3, number, Gate::Open, 1);
             assert_eq!(turn, (ReturnTurn::Released, 0));
         }
-        assert_eq!(new_packet(&mut sequencer, Phase::Calm), NewTurn::Forward);
+        assert_eq!(new_packet(&mut sequencer, Phase::NoAlarm), NewTurn::Forward);
         assert_eq!(new_packet(&mut sequencer, Phase::Detour), begins(1, true));
     }
 
@@ -356,12 +356,12 @@ mod tests {
         let gap = hitless_wire::Duration::from_ns(100);
         let mut sequencer = Sequencer::new(Release::FlowletGap { gap, detour_max: None }, 4, 1_000, 0);
         let steps = [
-            (0, Phase::Calm, None),
+            (0, Phase::NoAlarm, None),
             (10, Phase::Detour, Some(true)),
             (20, Phase::Detour, Some(false)),
-            (90, Phase::Calm, Some(false)),
-            (189, Phase::Calm, Some(false)),
-            (289, Phase::Calm, None),
+            (90, Phase::NoAlarm, Some(false)),
+            (189, Phase::NoAlarm, Some(false)),
+            (289, Phase::NoAlarm, None),
             (290, Phase::Detour, Some(true)),
         ];
         for (at_ns, phase, expected) in steps {

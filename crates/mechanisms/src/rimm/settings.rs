@@ -34,9 +34,9 @@ pub struct RimmSettings {
     pub release: RimmRelease,
     /// Which neighbour a packet gets that comes back too early and is detoured again. A new packet always gets the one
     /// with the shortest queue.
-    pub again: Again,
+    pub again: NeighbourForReturns,
     /// When new packets of a flow may go to another neighbour than those before them.
-    pub change: Change,
+    pub change: NeighbourChange,
     /// The queue of message packets, here and at a neighbour on their way back.
     pub messages: RimmMessages,
     /// chi, with release = "flowlet-gap": the idle time between two packets of a flow that ends its detour (section
@@ -111,7 +111,7 @@ pub enum RimmMessages {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "RimmChange")]
-pub enum Change {
+pub enum NeighbourChange {
     /// When a detour of theirs begins. All packets of a detour go one way, on which none overtakes another. It is left
     /// when the neighbour's queue is at half of its threshold, which leaves room until it tells more, or when the link
     /// is down.
@@ -126,7 +126,7 @@ pub enum Change {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "RimmAgain")]
-pub enum Again {
+pub enum NeighbourForReturns {
     /// The one that it came from: packets that went one way stay in order, and no queue grows by them.
     #[default]
     SameNeighbour,
@@ -141,8 +141,8 @@ impl Default for RimmSettings {
             threshold: None,
             segment: Bytes(80),
             release: RimmRelease::FlowletGap,
-            again: Again::SameNeighbour,
-            change: Change::BetweenDetours,
+            again: NeighbourForReturns::SameNeighbour,
+            change: NeighbourChange::BetweenDetours,
             messages: RimmMessages::First,
             flowlet_gap: None,
             congestion_after: Duration::from_us(1_000),

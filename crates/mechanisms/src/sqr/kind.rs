@@ -106,7 +106,7 @@ mod tests {
     fn every_parameter_of_sqr_reaches_the_switches_at_the_sending_ends() {
         let (scenario, topology) = triangle_with::<Sqr>(SQR);
         let around = Surroundings { scenario: &scenario, topology: &topology };
-        let (_, settings) = around.entries::<Sqr>().next().expect("there is one entry");
+        let (_, settings) = around.entries::<SqrSettings>().next().expect("there is one entry");
         let at_sw3 = SqrConfig {
             protected: vec![PortId(2), PortId(1)],
             line_ports: 3,

@@ -370,7 +370,9 @@ impl Mechanism for Sqr {
     }
 
     fn resources(&self) -> Resources {
-        resources::resources(self)
+        let registers = self.utilization.stated().chain(self.ways.stated()).chain(self.order.stated());
+        let own_queues = self.caching_queues.iter().map(|queue| u64::from(queue.0)).sum();
+        resources::resources(&self.config, registers, own_queues)
     }
 
     fn report(&self, _now: Time) -> Report {

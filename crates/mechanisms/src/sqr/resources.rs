@@ -2,22 +2,24 @@
 
 use hitless_switch::{Half, RegisterUse, Resources};
 
-use super::Sqr;
+use super::config::SqrConfig;
 
-pub(super) fn resources(sqr: &Sqr) -> Resources {
-    let line_ports = u64::from(sqr.config.line_ports);
+pub(super) fn resources(
+    config: &SqrConfig,
+    registers: impl Iterator<Item = RegisterUse>,
+    own_queues: u64,
+) -> Resources {
+    let line_ports = u64::from(config.line_ports);
     let mut resources = Resources::new("sqr");
-    let registers = sqr.utilization.stated().chain(sqr.ways.stated()).chain(sqr.order.stated());
     registers.for_each(|register| resources.add_register(register));
     // "The delay time is stored in a dataplane register" (section III-F): of either state one.
     resources.add_register(RegisterUse::outside::<u32>("DelayTime", Half::Egress, 2, 2));
-    if sqr.config.settings.backstop.is_some() {
+    if config.settings.backstop.is_some() {
         resources.add_register(RegisterUse::outside::<bool>("backstop", Half::Egress, 0, 1));
     }
     // A session has one destination: the caching queue of each port, the queue of kept-back packets of each protected
     // one, and the queues of a backup port to which packets without a mark are moved.
-    let own_queues: u64 = sqr.caching_queues.iter().map(|queue| u64::from(queue.0)).sum();
-    resources.mirror_sessions = line_ports + sqr.config.protected.len() as u64 + own_queues;
+    resources.mirror_sessions = line_ports + config.protected.len() as u64 + own_queues;
     resources
         .not_counting("the tables that choose by delay, tag and port, and those of marked services")
         .not_counting("the packet buffer of the cache")

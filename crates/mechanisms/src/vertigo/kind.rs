@@ -9,11 +9,11 @@ use hitless_scenario::kind::{Built, Claim, Claimed, Header, Kind, Stage, Surroun
 use hitless_wire::PortId;
 
 use super::{SortedPort, Vertigo, VertigoSettings};
-use crate::chooser::{Chooser, on_each_switch};
+use crate::port_choice::{PortChoice, on_each_switch};
 
 impl Vertigo {
-    fn chooser(settings: &VertigoSettings) -> Chooser<'_> {
-        Chooser { name: Self::TITLE, ports: &settings.ports, deflects: true, sees_queues: false, sorts: true }
+    fn port_choice(settings: &VertigoSettings) -> PortChoice<'_> {
+        PortChoice { name: Self::TITLE, ports: &settings.ports, deflects: true, sees_queues: false, sorts: true }
     }
 }
 
@@ -28,21 +28,21 @@ impl Kind for Vertigo {
     type Settings = VertigoSettings;
 
     fn switches(settings: &VertigoSettings, topology: &Topology) -> BTreeSet<SwitchId> {
-        Self::chooser(settings).switches(topology)
+        Self::port_choice(settings).switches(topology)
     }
 
     fn claims(settings: &VertigoSettings, topology: &Topology) -> Vec<Claimed> {
         let switches = Self::switches(settings, topology);
         let sorts = [Claim::SortsQueues.on_switches(&switches), Claim::DecidesOnRefused.on_switches(&switches)];
-        Self::chooser(settings).claims(topology).into_iter().chain(sorts).collect()
+        Self::port_choice(settings).claims(topology).into_iter().chain(sorts).collect()
     }
 
     fn headers(settings: &VertigoSettings, _: Surroundings<'_>, _: &Check<'_>) -> Vec<Header> {
-        Self::chooser(settings).headers()
+        Self::port_choice(settings).headers()
     }
 
     fn check(settings: &VertigoSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
-        Self::chooser(settings).check(around.topology, section, check);
+        Self::port_choice(settings).check(around.topology, section, check);
     }
 
     fn build(entries: &[&VertigoSettings], around: Surroundings<'_>) -> Result<Built, String> {

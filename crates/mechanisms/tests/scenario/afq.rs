@@ -1,6 +1,5 @@
 //! AFQ's settings: what is filled in, and what is refused, with the arithmetic.
 
-use hitless_mechanisms::Afq;
 use hitless_mechanisms::afq::{AfqSettings, AfqSketch};
 
 use super::*;
@@ -13,7 +12,7 @@ fn with(settings: &str) -> String {
 /// The settings of the example with `settings` instead of its own.
 fn afq(settings: &str) -> AfqSettings {
     let scenario = check(&with(settings), "afq.toml").unwrap_or_else(|error| panic!("{error}"));
-    let Some(settings) = scenario.mechanisms[0].settings::<Afq>() else { panic!("no AFQ") };
+    let Some(settings) = scenario.mechanisms[0].settings::<AfqSettings>() else { panic!("no AFQ") };
     settings.clone()
 }
 

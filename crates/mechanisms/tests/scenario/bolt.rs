@@ -1,6 +1,6 @@
 //! Bolt's settings, of senders and of switches: what is filled in, and what is refused.
 
-use hitless_mechanisms::Bolt;
+use hitless_mechanisms::bolt::BoltSettings;
 use hitless_wire::Bytes;
 
 use super::*;
@@ -15,7 +15,7 @@ const SWITCHES: &str = "[[mechanism]]\nkind = \"bolt\"\n";
 #[test]
 fn what_is_left_out_is_all_ports_and_the_authors_values() {
     let scenario = sound(&text("", SENDERS, SWITCHES));
-    let Some(settings) = scenario.mechanisms[0].settings::<Bolt>() else { panic!("no Bolt") };
+    let Some(settings) = scenario.mechanisms[0].settings::<BoltSettings>() else { panic!("no Bolt") };
     assert_eq!((settings.threshold, settings.supply_max, settings.ramp_up_max), (Bytes(62_000), Bytes(30_000), 256));
     let topology = scenario.topology.build().expect("the fabric is sound");
     let counts: Vec<usize> = settings.ports_by_switch(&topology).into_values().map(|ports| ports.len()).collect();

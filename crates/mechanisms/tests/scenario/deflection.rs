@@ -1,8 +1,8 @@
 //! Settings of Simple and Preemptive Deflection: what is filled in, and what is refused.
 
+use hitless_mechanisms::deflection::PreemptiveDeflectionSettings;
 use hitless_mechanisms::deflection::SimpleDeflectionSettings;
 use hitless_mechanisms::deflection::priority::{DivideBy, QuantileOf, RelativePriority};
-use hitless_mechanisms::{PreemptiveDeflection, SimpleDeflection};
 use hitless_network::topology::select::select_ports_by_switch;
 
 use super::*;
@@ -20,7 +20,7 @@ const GUARD: &str = "[[mechanism]]\nkind = \"rank-guard\"\n";
 #[test]
 fn what_is_left_out_is_what_the_paper_says() {
     let scenario = sound(&text("", PREEMPTIVE));
-    let Some(settings) = scenario.mechanisms[0].settings::<PreemptiveDeflection>() else { panic!("no PD") };
+    let Some(settings) = scenario.mechanisms[0].settings::<PreemptiveDeflectionSettings>() else { panic!("no PD") };
     let RelativePriority::Quantile(quantile) = settings.relative_priority else { panic!("no quantile") };
     assert_eq!((quantile.window, quantile.sample_every, settings.alpha), (20, 20, 0.1), "section 5.2");
     assert_eq!((quantile.of, quantile.divide_by), (QuantileOf::Enqueued, DivideBy::Fill));
@@ -30,7 +30,7 @@ fn what_is_left_out_is_what_the_paper_says() {
         select_ports_by_switch(&topology, &settings.ports).into_values().map(|ports| ports.len()).collect();
     assert_eq!(counts, [4, 4, 2, 2]);
     let simple = sound(&text("", SIMPLE));
-    assert_eq!(simple.mechanisms[0].settings::<SimpleDeflection>(), Some(&SimpleDeflectionSettings::default()));
+    assert_eq!(simple.mechanisms[0].settings::<SimpleDeflectionSettings>(), Some(&SimpleDeflectionSettings::default()));
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! DIBS's settings: what is filled in, and what is refused.
 
-use hitless_mechanisms::Dibs;
 use hitless_mechanisms::deflection::DibsSettings;
 use hitless_network::topology::select::select_ports_by_switch;
 
@@ -15,7 +14,7 @@ const DIBS: &str = "[[mechanism]]\nkind = \"dibs\"\n";
 #[test]
 fn what_is_left_out_is_all_ports_and_the_way_back() {
     let scenario = sound(&text("", DIBS));
-    let Some(settings) = scenario.mechanisms[0].settings::<Dibs>() else { panic!("no DIBS") };
+    let Some(settings) = scenario.mechanisms[0].settings::<DibsSettings>() else { panic!("no DIBS") };
     assert_eq!(*settings, DibsSettings { ports: Vec::new(), to_arrival_port: true, to_full_ports: false });
     let topology = scenario.topology.build().expect("the fabric is sound");
     let counts: Vec<usize> =

@@ -1,6 +1,5 @@
 //! Failures, their repair, and SQR: what is filled in, and what is refused.
 
-use hitless_mechanisms::Sqr;
 use hitless_mechanisms::sqr::SqrSettings;
 use hitless_wire::Duration;
 
@@ -15,7 +14,7 @@ fn changed(from: &str, to: &str) -> String {
 
 fn sqr(text: &str) -> SqrSettings {
     let scenario = check(text, "failures.toml").unwrap_or_else(|error| panic!("{error}"));
-    let Some(settings) = scenario.mechanisms[0].settings::<Sqr>() else { panic!("no SQR") };
+    let Some(settings) = scenario.mechanisms[0].settings::<SqrSettings>() else { panic!("no SQR") };
     settings.clone()
 }
 

@@ -1,7 +1,7 @@
 //! What users are told of LinkGuardian's rivals.
 
-use hitless_mechanisms::link_layer_retry::{LinkLayerRetry, LinkLayerRetrySettings};
-use hitless_mechanisms::wharf::Wharf;
+use hitless_mechanisms::link_layer_retry::LinkLayerRetrySettings;
+use hitless_mechanisms::wharf::WharfSettings;
 
 use super::*;
 
@@ -56,7 +56,9 @@ fn what_a_profile_of_link_layer_retry_may_be() {
         ),
     ]);
     let scenario = check(&with(&rival("link-layer-retry", "")), "").unwrap();
-    let Some(settings) = scenario.mechanisms[0].settings::<LinkLayerRetry>() else { panic!("no Link Layer Retry") };
+    let Some(settings) = scenario.mechanisms[0].settings::<LinkLayerRetrySettings>() else {
+        panic!("no Link Layer Retry")
+    };
     // 25G and a microsecond each way.
     let defaults =
         LinkLayerRetrySettings::for_link(hitless_wire::BitRate::from_gbps(25), hitless_wire::Duration::from_us(1));
@@ -79,7 +81,7 @@ fn what_wharf_may_be() {
     ]);
     let flush_after = |lines: &str| {
         let scenario = check(&with(&rival("wharf", lines)), "").unwrap_or_else(|error| panic!("{error}"));
-        let Some(settings) = scenario.mechanisms[0].settings::<Wharf>() else { panic!("no Wharf") };
+        let Some(settings) = scenario.mechanisms[0].settings::<WharfSettings>() else { panic!("no Wharf") };
         settings.flush_after
     };
     // At 25G a full frame takes 492.16 ns.

@@ -26,7 +26,7 @@ fn folder_with(name: &str, trace: &str) -> (PathBuf, String) {
 /// What LinkGuardian of the scenario expects, and the rate of the link.
 fn expected(text: &str, file_name: &str) -> (f64, u32) {
     let scenario = check(text, file_name).unwrap_or_else(|error| panic!("{error}"));
-    let Some(settings) = scenario.mechanisms[0].settings::<LinkGuardian>() else { panic!("no LinkGuardian") };
+    let Some(settings) = scenario.mechanisms[0].settings::<LinkGuardianSettings>() else { panic!("no LinkGuardian") };
     let topology = scenario.topology.build().expect("the base is sound");
     let link = select_links(&topology, "leaf0->spine1").expect("the base is sound")[0];
     let rate = scenario.loss_rate_max(&topology, link);

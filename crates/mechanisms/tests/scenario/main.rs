@@ -23,7 +23,7 @@ mod trimming;
 mod vertigo;
 
 use hitless_mechanisms::builtin;
-use hitless_mechanisms::linkguardian::{LinkGuardian, LinkGuardianSettings};
+use hitless_mechanisms::linkguardian::LinkGuardianSettings;
 use hitless_network::switch::{SwitchPreset, SwitchSettings};
 use hitless_scenario::*;
 use hitless_settings::SettingsError;
@@ -114,7 +114,9 @@ fn linkguardian_takes_its_parameters_from_the_rate_of_its_link() {
     for (rate, timeout, resume_bytes) in table {
         let text = BASE.replace("25 Gbps", rate).replace("[measure]", "admission_control = false\n[measure]");
         let scenario = check(&text, "base.toml").unwrap_or_else(|error| panic!("{error}"));
-        let Some(settings) = scenario.mechanisms[0].settings::<LinkGuardian>() else { panic!("no LinkGuardian") };
+        let Some(settings) = scenario.mechanisms[0].settings::<LinkGuardianSettings>() else {
+            panic!("no LinkGuardian")
+        };
         assert_eq!(settings.timeout(), Quantity::read(timeout).unwrap(), "{rate}");
         assert_eq!(settings.thresholds().0.0, resume_bytes, "{rate}");
     }
@@ -188,7 +190,9 @@ fn copies_follow_equation_2_unless_they_are_given() {
 fn linkguardian_expects_the_losses_of_its_link() {
     let expected = |text: &str| {
         let scenario = check(text, "base.toml").unwrap_or_else(|error| panic!("{error}"));
-        let Some(settings) = scenario.mechanisms[0].settings::<LinkGuardian>() else { panic!("no LinkGuardian") };
+        let Some(settings) = scenario.mechanisms[0].settings::<LinkGuardianSettings>() else {
+            panic!("no LinkGuardian")
+        };
         settings.actual_loss_rate
     };
     assert_eq!(expected(BASE), Some(1e-3));

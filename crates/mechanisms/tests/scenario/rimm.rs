@@ -1,6 +1,5 @@
 //! RIMM's settings: what is filled in, and what is refused, with the arithmetic.
 
-use hitless_mechanisms::Rimm;
 use hitless_mechanisms::rimm::RimmSettings;
 use hitless_wire::Duration;
 
@@ -21,7 +20,7 @@ fn with(settings: &str) -> String {
 
 fn rimm(settings: &str) -> (Scenario, RimmSettings) {
     let scenario = check(&with(settings), "rimm.toml").unwrap_or_else(|error| panic!("{error}"));
-    let Some(settings) = scenario.mechanisms[0].settings::<Rimm>() else { panic!("no RIMM") };
+    let Some(settings) = scenario.mechanisms[0].settings::<RimmSettings>() else { panic!("no RIMM") };
     let settings = settings.clone();
     (scenario, settings)
 }

@@ -1,6 +1,5 @@
 //! Vertigo's settings: what is filled in, and what is refused.
 
-use hitless_mechanisms::Vertigo;
 use hitless_mechanisms::vertigo::VertigoSettings;
 use hitless_network::topology::select::select_ports_by_switch;
 
@@ -15,7 +14,7 @@ const VERTIGO: &str = "[[mechanism]]\nkind = \"vertigo\"\n";
 #[test]
 fn what_is_left_out_is_all_ports_two_candidates_and_the_way_back() {
     let scenario = sound(&text("", VERTIGO));
-    let Some(settings) = scenario.mechanisms[0].settings::<Vertigo>() else { panic!("no Vertigo") };
+    let Some(settings) = scenario.mechanisms[0].settings::<VertigoSettings>() else { panic!("no Vertigo") };
     let expected = VertigoSettings { ports: Vec::new(), candidates: 2, to_arrival_port: true, record_ranks: false };
     assert_eq!(*settings, expected);
     let topology = scenario.topology.build().expect("the fabric is sound");

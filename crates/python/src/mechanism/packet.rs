@@ -146,8 +146,8 @@ impl PacketView {
 
     /// Whether it is a copy that a retransmission on the last link has sent.
     #[getter]
-    fn is_repair(&self) -> bool {
-        self.packet.is_repair
+    fn is_link_retransmission(&self) -> bool {
+        self.packet.is_link_retransmission
     }
 
     /// Whether a switch has made it to tell a sender of congestion.

@@ -1,5 +1,6 @@
 //! Switches, their ports, routing, hosts.
 
+use hitless_hosts::Jitter;
 use hitless_network::recovery::RecoveryScheme;
 use hitless_network::routing::PathRule;
 use hitless_network::switch::{BufferSettings, DepthVisible, EcnSettings, PortSettings, SchedulerKind, SwitchSettings};
@@ -9,7 +10,6 @@ use hitless_settings::{Problem, closest};
 use hitless_wire::{Bytes, Duration};
 
 use super::check::{Check, LENGTH_RULE, is_length};
-use crate::Jitter;
 
 /// Whether `a` is above `b`; lengths in different units cannot be compared.
 fn is_above(a: QueueLength, b: QueueLength) -> bool {

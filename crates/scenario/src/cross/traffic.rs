@@ -1,6 +1,12 @@
 //! Transports and flows.
 
 use hitless_engine::RandomStreams;
+use hitless_hosts::transport::packet_pair::PacketPairSettings;
+use hitless_hosts::transport::roce::{DcqcnSettings, RoceSettings};
+use hitless_hosts::transport::tcp::{
+    BoltTransportSettings, Congestion, SwiftSettings, TcpRecovery, TcpSettings, WindowGrowth,
+};
+use hitless_hosts::transport::udp::UdpSettings;
 use hitless_network::topology::Topology;
 use hitless_network::topology::select::select_hosts;
 use hitless_settings::quantity::Quantity;
@@ -10,10 +16,7 @@ use hitless_wire::{Bytes, Duration, HostId};
 use super::check::Check;
 use crate::kind::Entry;
 use crate::workload::{LoadDenominator, build_group, load_of};
-use crate::{
-    BoltTransportSettings, Congestion, DcqcnSettings, FlowGroup, FlowPattern, IncastFlows, PacketPairSettings,
-    PoissonFlows, Protocol, RoceSettings, SwiftSettings, TcpRecovery, TcpSettings, UdpSettings, Until, WindowGrowth,
-};
+use crate::{FlowGroup, FlowPattern, IncastFlows, PoissonFlows, Protocol, Until};
 
 /// Is the connection of each flow for one message only, of which the sender knows that it is the last?
 fn has_one_message_each(pattern: &FlowPattern) -> bool {

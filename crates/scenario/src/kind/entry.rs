@@ -1,171 +1,102 @@
-//! One `[[mechanism]]` of a scenario.
+//! One `[[mechanism]]` of a scenario, as data: a scenario has entries, and what a kind does with an entry needs the
+//! scenario. So an entry holds its kind as something that only the kinds' own code opens.
 
+use std::any::Any;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
-use hitless_network::topology::{DirectedLink, SwitchId, Topology};
-use hitless_switch::LinkEnd;
-use hitless_wire::{Duration, PortId};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use toml::Table;
 
-use super::erased::{ErasedKind, ErasedSettings};
-use super::{
-    Built, Claimed, ControlCommand, Entries, Header, Kind, Protection, ProtectionOrder, RecirculationLimit, Stage,
-    Surroundings,
-};
-use crate::Check;
+use super::facts::Facts;
+use super::stage::{Entries, Stage};
+
+/// Settings of some kind.
+pub(super) trait ErasedSettings: erased_serde::Serialize + fmt::Debug + Send + Sync {
+    fn as_any(&self) -> &dyn Any;
+    fn as_any_mut(&mut self) -> &mut dyn Any;
+    fn copy(&self) -> Box<dyn ErasedSettings>;
+    fn equals(&self, other: &dyn ErasedSettings) -> bool;
+}
+
+impl<S: Serialize + fmt::Debug + Send + Sync + Clone + PartialEq + 'static> ErasedSettings for S {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+
+    fn copy(&self) -> Box<dyn ErasedSettings> {
+        Box::new(self.clone())
+    }
+
+    fn equals(&self, other: &dyn ErasedSettings) -> bool {
+        other.as_any().downcast_ref::<S>().is_some_and(|other| other == self)
+    }
+}
 
 /// One entry of a scenario: a kind of mechanism, and its parameters.
 pub struct Entry {
-    kind: &'static dyn ErasedKind,
+    pub(super) facts: &'static Facts,
+    /// What the kind does, of a type that [`erased`](super::erased) knows.
+    pub(super) kind: Arc<dyn Any + Send + Sync>,
     /// The place of the kind in the registry.
-    number: usize,
-    settings: Box<dyn ErasedSettings>,
+    pub(super) number: usize,
+    pub(super) settings: Box<dyn ErasedSettings>,
 }
 
 impl Entry {
-    pub(super) fn read(kind: &'static dyn ErasedKind, number: usize, entry: Table) -> Result<Self, String> {
-        Ok(Self { kind, number, settings: kind.read(entry)? })
-    }
-
     /// The value of `kind`.
     pub fn name(&self) -> &'static str {
-        self.kind.facts().name
+        self.facts.name
     }
 
     /// What messages call it.
     pub fn title(&self) -> &'static str {
-        self.kind.facts().title
+        self.facts.title
     }
 
-    /// The settings, if the entry is one of the kind `K`.
-    pub fn settings<K: Kind>(&self) -> Option<&K::Settings> {
-        self.settings.as_any().downcast_ref::<K::Settings>().filter(|_| self.name() == K::NAME)
+    /// The settings, if the entry has settings of the type `S`, which those of one kind are.
+    pub fn settings<S: 'static>(&self) -> Option<&S> {
+        self.settings.as_any().downcast_ref()
     }
 
-    /// As [`Kind::switches`].
-    pub fn switches(&self, topology: &Topology) -> BTreeSet<SwitchId> {
-        self.kind.switches(&*self.settings, topology)
-    }
-
-    /// As [`Kind::claims`].
-    pub fn claims(&self, topology: &Topology) -> Vec<Claimed> {
-        self.kind.claims(&*self.settings, topology)
-    }
-
-    /// As [`Kind::neighbours`].
-    pub fn neighbours(&self, topology: &Topology) -> Vec<(SwitchId, SwitchId)> {
-        self.kind.neighbours(&*self.settings, topology)
-    }
-
-    /// As [`Kind::waits`].
-    pub fn waits(&self, topology: &Topology) -> Vec<(DirectedLink, &'static str, Duration)> {
-        self.kind.waits(&*self.settings, topology)
-    }
-
-    /// As [`Kind::protections`].
-    pub fn protections(&self, topology: &Topology) -> Vec<DirectedLink> {
-        self.kind.protections(&*self.settings, topology)
-    }
-
-    /// As [`Kind::protection_command`].
-    pub fn protection_command(&self, port: PortId, end: LinkEnd, order: ProtectionOrder) -> u32 {
-        self.kind.protection_command(port, end, order)
-    }
-
-    /// As [`Kind::admits`].
-    ///
-    /// # Errors
-    /// What there is too little of.
-    pub fn admits(
-        &self,
-        link: DirectedLink,
-        around: Surroundings<'_>,
-        is_on: &dyn Fn(Protection) -> bool,
-    ) -> Result<(), String> {
-        self.kind.admits(link, around, is_on)
-    }
-}
-
-impl Entry {
     /// The order of hooks.
     pub(crate) fn order(&self) -> (Stage, usize) {
         (self.stage(), self.number)
     }
 
     pub(crate) fn stage(&self) -> Stage {
-        self.kind.facts().stage
+        self.facts.stage
     }
 
     pub(crate) fn entries(&self) -> Entries {
-        self.kind.facts().entries
+        self.facts.entries
     }
 
     pub(crate) fn places_field(&self) -> &'static str {
-        self.kind.facts().places_field
+        self.facts.places_field
     }
 
     pub(crate) fn queues_field(&self) -> Option<&'static str> {
-        self.kind.facts().queues_field
+        self.facts.queues_field
     }
 
     pub(crate) fn asks_for_returns(&self) -> bool {
-        self.kind.facts().asks_for_returns
+        self.facts.asks_for_returns
     }
 
     pub(crate) fn notifies_senders(&self) -> bool {
-        self.kind.facts().notifies_senders
-    }
-
-    pub(crate) fn resolve(&mut self, around: Surroundings<'_>) {
-        self.kind.resolve(&mut *self.settings, around);
-    }
-
-    pub(crate) fn headers(&self, around: Surroundings<'_>, check: &Check<'_>) -> Vec<Header> {
-        self.kind.headers(&*self.settings, around, check)
-    }
-
-    pub(crate) fn queues(&self) -> u16 {
-        self.kind.queues(&*self.settings)
-    }
-
-    pub(crate) fn marks(&self) -> bool {
-        self.kind.marks(&*self.settings)
-    }
-
-    pub(crate) fn classes_weighed(&self) -> usize {
-        self.kind.classes_weighed(&*self.settings)
-    }
-
-    pub(crate) fn check(&self, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
-        self.kind.check(&*self.settings, around, section, check);
-    }
-
-    pub(crate) fn check_together(&self, around: Surroundings<'_>, check: &mut Check<'_>) {
-        self.kind.check_together(around, check);
-    }
-
-    pub(crate) fn commands(&self, around: Surroundings<'_>) -> Vec<ControlCommand> {
-        self.kind.commands(&*self.settings, around)
-    }
-
-    pub(crate) fn recirculation_limits(&self, around: Surroundings<'_>) -> Vec<RecirculationLimit> {
-        self.kind.recirculation_limits(around)
-    }
-
-    /// Builds what `entries`, all of this kind, describe.
-    pub(crate) fn build(&self, entries: &[&Self], around: Surroundings<'_>) -> Result<Built, String> {
-        let settings: Vec<&dyn ErasedSettings> = entries.iter().map(|entry| &*entry.settings).collect();
-        self.kind.build(&settings, around)
+        self.facts.notifies_senders
     }
 }
 
 impl Clone for Entry {
     fn clone(&self) -> Self {
-        Self { settings: self.settings.copy(), ..*self }
+        Self { settings: self.settings.copy(), kind: self.kind.clone(), ..*self }
     }
 }
 

@@ -1,9 +1,8 @@
-//! Kinds of which it is not known at compile time which they are.
+//! Kinds of which it is not known at compile time which they are, and what each does with its entries.
 
-use std::any::Any;
 use std::collections::BTreeSet;
-use std::fmt::Debug;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use hitless_network::topology::{DirectedLink, SwitchId, Topology};
 use hitless_switch::LinkEnd;
@@ -11,79 +10,127 @@ use hitless_wire::{Duration, PortId};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use toml::{Table, Value};
 
-use super::{
-    Built, Claimed, ControlCommand, Entries, Header, Kind, Protection, ProtectionOrder, RecirculationLimit, Stage,
-    Surroundings,
-};
+use super::claim::Claimed;
+use super::command::{Built, ControlCommand, RecirculationLimit};
+use super::entry::{Entry, ErasedSettings};
+use super::facts::Facts;
+use super::header::Header;
+use super::protection::{Protection, ProtectionOrder};
+use super::surroundings::Surroundings;
+use super::traits::Kind;
 use crate::Check;
 
-/// Settings of some kind.
-pub(super) trait ErasedSettings: erased_serde::Serialize + Debug + Send + Sync {
-    fn as_any(&self) -> &dyn Any;
-    fn as_any_mut(&mut self) -> &mut dyn Any;
-    fn copy(&self) -> Box<dyn ErasedSettings>;
-    fn equals(&self, other: &dyn ErasedSettings) -> bool;
+/// From one list of what a [`Kind`] says, of the settings of an entry or of itself: a trait of kinds whose settings are
+/// erased, its implementation for any kind, and the methods of entries. Behind `=` stands what a kind is that says
+/// nothing.
+macro_rules! kinds {
+    (
+        of an entry {
+            $($of_entry:vis fn $asked:ident($($given:ident: $type:ty),*) -> $answer:ty $(= $default:expr)?;)*
+        }
+        of the kind { $($of_kind:vis fn $name:ident($($argument:ident: $kind_type:ty),*) -> $result:ty = $none:expr;)* }
+    ) => {
+        /// A [`Kind`] whose settings are erased; they must be its own.
+        pub(super) trait ErasedKind: Send + Sync {
+            fn facts(&self) -> &'static Facts;
+            fn schema(&self, generator: &mut SchemaGenerator) -> Schema;
+            fn read(&self, entry: Table) -> Result<Box<dyn ErasedSettings>, String>;
+            fn build(&self, entries: &[&dyn ErasedSettings], around: Surroundings<'_>) -> Result<Built, String>;
+            fn fill(&self, _entry: &mut Table, _topology: &Topology) {}
+            fn resolve(&self, _settings: &mut dyn ErasedSettings, _around: Surroundings<'_>) {}
+            $(kinds!(@declare $asked($($given: $type),*) -> $answer $(= $default)?);)*
+            $(
+                #[expect(unused_variables, reason = "a kind that says nothing looks at nothing")]
+                fn $name(&self, $($argument: $kind_type),*) -> $result {
+                    $none
+                }
+            )*
+        }
+
+        impl<K: Kind> ErasedKind for Erased<K> {
+            fn facts(&self) -> &'static Facts {
+                Self::FACTS
+            }
+
+            fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
+                K::Settings::json_schema(generator)
+            }
+
+            fn read(&self, entry: Table) -> Result<Box<dyn ErasedSettings>, String> {
+                let settings = Value::Table(entry).try_into::<K::Settings>();
+                settings.map(|own| Box::new(own) as _).map_err(|error| error.message().to_owned())
+            }
+
+            fn build(&self, entries: &[&dyn ErasedSettings], around: Surroundings<'_>) -> Result<Built, String> {
+                let entries: Vec<&K::Settings> = entries.iter().map(|settings| own::<K>(*settings)).collect();
+                K::build(&entries, around)
+            }
+
+            fn fill(&self, entry: &mut Table, topology: &Topology) {
+                K::fill(entry, topology);
+            }
+
+            fn resolve(&self, settings: &mut dyn ErasedSettings, around: Surroundings<'_>) {
+                K::resolve(settings.as_any_mut().downcast_mut().expect(OWN), around);
+            }
+
+            $(fn $asked(&self, settings: &dyn ErasedSettings, $($given: $type),*) -> $answer {
+                K::$asked(own::<K>(settings), $($given),*)
+            })*
+
+            $(fn $name(&self, $($argument: $kind_type),*) -> $result {
+                K::$name($($argument),*)
+            })*
+        }
+
+        impl Entry {
+            $(
+                #[doc = concat!("As [`Kind::", stringify!($asked), "`].")]
+                $of_entry fn $asked(&self, $($given: $type),*) -> $answer {
+                    self.kind().$asked(&*self.settings, $($given),*)
+                }
+            )*
+            $(
+                #[doc = concat!("As [`Kind::", stringify!($name), "`].")]
+                $of_kind fn $name(&self, $($argument: $kind_type),*) -> $result {
+                    self.kind().$name($($argument),*)
+                }
+            )*
+        }
+    };
+    (@declare $asked:ident($($given:ident: $type:ty),*) -> $answer:ty) => {
+        fn $asked(&self, settings: &dyn ErasedSettings, $($given: $type),*) -> $answer;
+    };
+    (@declare $asked:ident($($given:ident: $type:ty),*) -> $answer:ty = $default:expr) => {
+        #[expect(unused_variables, reason = "a kind that says nothing looks at nothing")]
+        fn $asked(&self, settings: &dyn ErasedSettings, $($given: $type),*) -> $answer {
+            $default
+        }
+    };
 }
 
-impl<S: serde::Serialize + Debug + Send + Sync + Clone + PartialEq + 'static> ErasedSettings for S {
-    fn as_any(&self) -> &dyn Any {
-        self
+kinds! {
+    of an entry {
+        pub fn switches(topology: &Topology) -> BTreeSet<SwitchId>;
+        pub fn claims(topology: &Topology) -> Vec<Claimed>;
+        pub fn neighbours(topology: &Topology) -> Vec<(SwitchId, SwitchId)> = Vec::new();
+        pub fn waits(topology: &Topology) -> Vec<(DirectedLink, &'static str, Duration)> = Vec::new();
+        pub fn protections(topology: &Topology) -> Vec<DirectedLink> = Vec::new();
+        pub(crate) fn headers(around: Surroundings<'_>, check: &Check<'_>) -> Vec<Header> = Vec::new();
+        pub(crate) fn queues() -> u16;
+        pub(crate) fn marks() -> bool;
+        pub(crate) fn classes_weighed() -> usize = 0;
+        pub(crate) fn check(around: Surroundings<'_>, section: &str, check: &mut Check<'_>) -> ();
+        pub(crate) fn commands(around: Surroundings<'_>) -> Vec<ControlCommand> = Vec::new();
     }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
+    of the kind {
+        pub fn protection_command(port: PortId, end: LinkEnd, order: ProtectionOrder) -> u32 = 0;
+        pub fn admits(
+            link: DirectedLink, around: Surroundings<'_>, is_on: &dyn Fn(Protection) -> bool
+        ) -> Result<(), String> = Ok(());
+        pub(crate) fn check_together(around: Surroundings<'_>, check: &mut Check<'_>) -> () = ();
+        pub(crate) fn recirculation_limits(around: Surroundings<'_>) -> Vec<RecirculationLimit> = Vec::new();
     }
-
-    fn copy(&self) -> Box<dyn ErasedSettings> {
-        Box::new(self.clone())
-    }
-
-    fn equals(&self, other: &dyn ErasedSettings) -> bool {
-        other.as_any().downcast_ref::<S>().is_some_and(|other| other == self)
-    }
-}
-
-/// The constants of a [`Kind`].
-pub(super) struct Facts {
-    pub name: &'static str,
-    pub title: &'static str,
-    pub summary: &'static str,
-    pub stage: Stage,
-    pub entries: Entries,
-    pub places_field: &'static str,
-    pub queues_field: Option<&'static str>,
-    pub asks_for_returns: bool,
-    pub notifies_senders: bool,
-}
-
-/// A [`Kind`] whose settings are erased; they must be its own.
-pub(super) trait ErasedKind: Sync {
-    fn facts(&self) -> &'static Facts;
-    fn schema(&self, generator: &mut SchemaGenerator) -> Schema;
-    fn read(&self, entry: Table) -> Result<Box<dyn ErasedSettings>, String>;
-    fn fill(&self, entry: &mut Table, topology: &Topology);
-    fn resolve(&self, settings: &mut dyn ErasedSettings, around: Surroundings<'_>);
-    fn switches(&self, settings: &dyn ErasedSettings, topology: &Topology) -> BTreeSet<SwitchId>;
-    fn claims(&self, settings: &dyn ErasedSettings, topology: &Topology) -> Vec<Claimed>;
-    fn headers(&self, settings: &dyn ErasedSettings, around: Surroundings<'_>, check: &Check<'_>) -> Vec<Header>;
-    fn queues(&self, settings: &dyn ErasedSettings) -> u16;
-    fn marks(&self, settings: &dyn ErasedSettings) -> bool;
-    fn classes_weighed(&self, settings: &dyn ErasedSettings) -> usize;
-    fn check(&self, settings: &dyn ErasedSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>);
-    fn check_together(&self, around: Surroundings<'_>, check: &mut Check<'_>);
-    fn commands(&self, settings: &dyn ErasedSettings, around: Surroundings<'_>) -> Vec<ControlCommand>;
-    fn recirculation_limits(&self, around: Surroundings<'_>) -> Vec<RecirculationLimit>;
-    fn build(&self, entries: &[&dyn ErasedSettings], around: Surroundings<'_>) -> Result<Built, String>;
-    fn neighbours(&self, settings: &dyn ErasedSettings, topology: &Topology) -> Vec<(SwitchId, SwitchId)>;
-    fn waits(&self, settings: &dyn ErasedSettings, topology: &Topology) -> Vec<(DirectedLink, &'static str, Duration)>;
-    fn protections(&self, settings: &dyn ErasedSettings, topology: &Topology) -> Vec<DirectedLink>;
-    fn protection_command(&self, port: PortId, end: LinkEnd, order: ProtectionOrder) -> u32;
-    fn admits(
-        &self,
-        link: DirectedLink,
-        around: Surroundings<'_>,
-        is_on: &dyn Fn(Protection) -> bool,
-    ) -> Result<(), String>;
 }
 
 /// The kind `K` as a value.
@@ -105,102 +152,33 @@ impl<K: Kind> Erased<K> {
     };
 }
 
+const OWN: &str = "an entry has the settings of its own kind";
+
 fn own<K: Kind>(settings: &dyn ErasedSettings) -> &K::Settings {
-    settings.as_any().downcast_ref().expect("an entry has the settings of its own kind")
+    settings.as_any().downcast_ref().expect(OWN)
 }
 
-impl<K: Kind> ErasedKind for Erased<K> {
-    fn facts(&self) -> &'static Facts {
-        Self::FACTS
+/// How an entry holds its kind.
+type Held = &'static dyn ErasedKind;
+
+impl Entry {
+    /// # Errors
+    /// Why `entry` has no settings of the kind.
+    pub(super) fn read(kind: Held, number: usize, entry: Table) -> Result<Self, String> {
+        Ok(Self { facts: kind.facts(), kind: Arc::new(kind), number, settings: kind.read(entry)? })
     }
 
-    fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
-        K::Settings::json_schema(generator)
+    fn kind(&self) -> Held {
+        *self.kind.downcast_ref::<Held>().expect("an entry is made by `read`")
     }
 
-    fn read(&self, entry: Table) -> Result<Box<dyn ErasedSettings>, String> {
-        let settings = Value::Table(entry).try_into::<K::Settings>();
-        settings
-            .map(|settings| -> Box<dyn ErasedSettings> { Box::new(settings) })
-            .map_err(|error| error.message().into())
+    /// Builds what `entries`, all of this kind, describe.
+    pub(crate) fn build(&self, entries: &[&Self], around: Surroundings<'_>) -> Result<Built, String> {
+        let settings: Vec<&dyn ErasedSettings> = entries.iter().map(|entry| &*entry.settings).collect();
+        self.kind().build(&settings, around)
     }
 
-    fn fill(&self, entry: &mut Table, topology: &Topology) {
-        K::fill(entry, topology);
-    }
-
-    fn resolve(&self, settings: &mut dyn ErasedSettings, around: Surroundings<'_>) {
-        let own = settings.as_any_mut().downcast_mut().expect("an entry has the settings of its own kind");
-        K::resolve(own, around);
-    }
-
-    fn switches(&self, settings: &dyn ErasedSettings, topology: &Topology) -> BTreeSet<SwitchId> {
-        K::switches(own::<K>(settings), topology)
-    }
-
-    fn claims(&self, settings: &dyn ErasedSettings, topology: &Topology) -> Vec<Claimed> {
-        K::claims(own::<K>(settings), topology)
-    }
-
-    fn headers(&self, settings: &dyn ErasedSettings, around: Surroundings<'_>, check: &Check<'_>) -> Vec<Header> {
-        K::headers(own::<K>(settings), around, check)
-    }
-
-    fn queues(&self, settings: &dyn ErasedSettings) -> u16 {
-        K::queues(own::<K>(settings))
-    }
-
-    fn marks(&self, settings: &dyn ErasedSettings) -> bool {
-        K::marks(own::<K>(settings))
-    }
-
-    fn classes_weighed(&self, settings: &dyn ErasedSettings) -> usize {
-        K::classes_weighed(own::<K>(settings))
-    }
-
-    fn check(&self, settings: &dyn ErasedSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
-        K::check(own::<K>(settings), around, section, check);
-    }
-
-    fn check_together(&self, around: Surroundings<'_>, check: &mut Check<'_>) {
-        K::check_together(around, check);
-    }
-
-    fn commands(&self, settings: &dyn ErasedSettings, around: Surroundings<'_>) -> Vec<ControlCommand> {
-        K::commands(own::<K>(settings), around)
-    }
-
-    fn recirculation_limits(&self, around: Surroundings<'_>) -> Vec<RecirculationLimit> {
-        K::recirculation_limits(around)
-    }
-
-    fn build(&self, entries: &[&dyn ErasedSettings], around: Surroundings<'_>) -> Result<Built, String> {
-        let entries: Vec<&K::Settings> = entries.iter().map(|settings| own::<K>(*settings)).collect();
-        K::build(&entries, around)
-    }
-
-    fn neighbours(&self, settings: &dyn ErasedSettings, topology: &Topology) -> Vec<(SwitchId, SwitchId)> {
-        K::neighbours(own::<K>(settings), topology)
-    }
-
-    fn waits(&self, settings: &dyn ErasedSettings, topology: &Topology) -> Vec<(DirectedLink, &'static str, Duration)> {
-        K::waits(own::<K>(settings), topology)
-    }
-
-    fn protections(&self, settings: &dyn ErasedSettings, topology: &Topology) -> Vec<DirectedLink> {
-        K::protections(own::<K>(settings), topology)
-    }
-
-    fn protection_command(&self, port: PortId, end: LinkEnd, order: ProtectionOrder) -> u32 {
-        K::protection_command(port, end, order)
-    }
-
-    fn admits(
-        &self,
-        link: DirectedLink,
-        around: Surroundings<'_>,
-        is_on: &dyn Fn(Protection) -> bool,
-    ) -> Result<(), String> {
-        K::admits(link, around, is_on)
+    pub(crate) fn resolve(&mut self, around: Surroundings<'_>) {
+        self.kind().resolve(&mut *self.settings, around);
     }
 }

@@ -7,6 +7,7 @@ mod claim;
 mod command;
 mod entry;
 mod erased;
+mod facts;
 mod header;
 mod protection;
 mod registry;

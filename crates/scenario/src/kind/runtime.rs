@@ -4,21 +4,23 @@ use std::collections::BTreeSet;
 
 use hitless_engine::Stream;
 use hitless_network::topology::select::{SwitchPort, select_ports_by_switch};
-use hitless_network::topology::{DirectedLink, SwitchId, Topology};
+use hitless_network::topology::{SwitchId, Topology};
 use hitless_settings::Problem;
 use hitless_settings::defaults::{fill_missing, read};
-use hitless_switch::{LinkEnd, Mechanism};
-use hitless_wire::{Duration, PortId};
+use hitless_switch::Mechanism;
+use hitless_wire::PortId;
 use schemars::{Schema, SchemaGenerator};
 use serde::Deserialize;
 use serde_json::Value;
 use toml::Table;
 
-use super::erased::{ErasedKind, ErasedSettings, Facts};
-use super::{
-    Built, Claim, Claimed, ControlCommand, Entries, Header, Protection, ProtectionOrder, RecirculationLimit, Stage,
-    Surroundings,
-};
+use super::claim::{Claim, Claimed};
+use super::command::Built;
+use super::entry::ErasedSettings;
+use super::erased::ErasedKind;
+use super::facts::Facts;
+use super::stage::{Entries, Stage};
+use super::surroundings::Surroundings;
 use crate::Check;
 
 /// What the constants of a [`Kind`](super::Kind) are to a kind that is made while the program runs. It puts no headers
@@ -131,10 +133,6 @@ impl ErasedKind for Made {
         Ok(Box::new(entry))
     }
 
-    fn fill(&self, _: &mut Table, _: &Topology) {}
-
-    fn resolve(&self, _: &mut dyn ErasedSettings, _: Surroundings<'_>) {}
-
     fn switches(&self, settings: &dyn ErasedSettings, topology: &Topology) -> BTreeSet<SwitchId> {
         select_ports_by_switch(topology, &self.names(settings)).into_keys().collect()
     }
@@ -145,10 +143,6 @@ impl ErasedKind for Made {
         self.profile.claims.iter().map(|claim| claim.at_ports(ports.iter().copied())).collect()
     }
 
-    fn headers(&self, _: &dyn ErasedSettings, _: Surroundings<'_>, _: &Check<'_>) -> Vec<Header> {
-        Vec::new()
-    }
-
     fn queues(&self, _: &dyn ErasedSettings) -> u16 {
         self.profile.queues
     }
@@ -157,25 +151,11 @@ impl ErasedKind for Made {
         self.profile.marks
     }
 
-    fn classes_weighed(&self, _: &dyn ErasedSettings) -> usize {
-        0
-    }
-
     fn check(&self, settings: &dyn ErasedSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
         let field = format!("{section}.{}", self.profile.places);
         check.ports_named_once(around.topology, &self.names(settings), &field);
         let refused = self.kind.check(own(settings)).err();
         check.report_all(refused.map(|rule| Problem::new(section, self.facts.name, rule)));
-    }
-
-    fn check_together(&self, _: Surroundings<'_>, _: &mut Check<'_>) {}
-
-    fn commands(&self, _: &dyn ErasedSettings, _: Surroundings<'_>) -> Vec<ControlCommand> {
-        Vec::new()
-    }
-
-    fn recirculation_limits(&self, _: Surroundings<'_>) -> Vec<RecirculationLimit> {
-        Vec::new()
     }
 
     fn build(&self, entries: &[&dyn ErasedSettings], around: Surroundings<'_>) -> Result<Built, String> {
@@ -191,25 +171,5 @@ impl ErasedKind for Made {
             }
         }
         Ok(built)
-    }
-
-    fn neighbours(&self, _: &dyn ErasedSettings, _: &Topology) -> Vec<(SwitchId, SwitchId)> {
-        Vec::new()
-    }
-
-    fn waits(&self, _: &dyn ErasedSettings, _: &Topology) -> Vec<(DirectedLink, &'static str, Duration)> {
-        Vec::new()
-    }
-
-    fn protections(&self, _: &dyn ErasedSettings, _: &Topology) -> Vec<DirectedLink> {
-        Vec::new()
-    }
-
-    fn protection_command(&self, _: PortId, _: LinkEnd, _: ProtectionOrder) -> u32 {
-        0
-    }
-
-    fn admits(&self, _: DirectedLink, _: Surroundings<'_>, _: &dyn Fn(Protection) -> bool) -> Result<(), String> {
-        Ok(())
     }
 }

@@ -9,23 +9,22 @@ use hitless_switch::Mechanism;
 use hitless_wire::PortId;
 
 use super::command::{Built, built};
-use super::traits::Kind;
 use crate::Scenario;
 
 /// The scenario that an entry is part of, and its fabric.
 #[derive(Clone, Copy)]
 pub struct Surroundings<'a> {
-    /// The scenario. While entries are [resolved](Kind::resolve) it has none.
+    /// The scenario. While entries are [resolved](super::Kind::resolve) it has none.
     pub scenario: &'a Scenario,
     /// Its fabric.
     pub topology: &'a Topology,
 }
 
 impl<'a> Surroundings<'a> {
-    /// All entries of the kind `K`, each with its place among the entries of the scenario.
-    pub fn entries<K: Kind>(self) -> impl Iterator<Item = (usize, &'a K::Settings)> {
+    /// All entries with settings of the type `S`, each with its place among the entries of the scenario.
+    pub fn entries<S: 'static>(self) -> impl Iterator<Item = (usize, &'a S)> {
         let entries = self.scenario.mechanisms.iter().enumerate();
-        entries.filter_map(|(place, entry)| Some((place, entry.settings::<K>()?)))
+        entries.filter_map(|(place, entry)| Some((place, entry.settings()?)))
     }
 
     /// A mechanism for each entry on each switch of which it names ports: made of the entry, and of what is kept for

@@ -12,9 +12,7 @@ pub mod flow_list;
 pub mod generators;
 pub mod load;
 pub mod size;
-
-use hitless_hosts::Request;
-use hitless_wire::{Duration, HostId, Time};
+mod spec;
 
 pub use asking::Asking;
 pub use build::build;
@@ -22,57 +20,6 @@ pub use cdf::{Cdf, CdfError};
 pub use generators::{Generator, Sequence, Workload};
 pub use load::LoadDenominator;
 pub use size::SizeSampler;
+pub use spec::{FlowSize, FlowSpec, Messages};
 
 pub(crate) use build::{build_group, load_of};
-
-/// How much a flow sends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FlowSize {
-    /// This many bytes of payload in each message.
-    Bytes(u64),
-    /// As much as it can until it is stopped.
-    Unlimited,
-}
-
-/// How many messages a flow sends over its connection, one after the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Messages {
-    /// Number of messages, at least 1.
-    pub count: u64,
-    /// Pause between the completion of a message and the start of the next.
-    pub gap: Duration,
-}
-
-impl Messages {
-    /// A single message: an ordinary flow.
-    pub const ONE: Messages = Messages { count: 1, gap: Duration::ZERO };
-}
-
-/// One flow (connection) to be run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct FlowSpec {
-    /// The host that sends.
-    pub source: HostId,
-    /// The host that receives; never the source.
-    pub destination: HostId,
-    /// Payload of each message.
-    pub size: FlowSize,
-    /// When the application hands over the first message (and opens the connection, where one is opened).
-    pub start: Time,
-    /// When the application stops sending, whatever is left; `None`: when everything is sent.
-    pub stop: Option<Time>,
-    /// Index into the scenario's transports.
-    pub transport: usize,
-    /// Messages on this connection.
-    pub messages: Messages,
-    /// Traffic class (priority) of its packets.
-    pub class: u8,
-    /// Index of the group that it belongs to, for results.
-    pub group: usize,
-    /// The open connection that carries it, of those that its group has between the two hosts; `None`: one of its own.
-    pub connection: Option<u32>,
-    /// The query that it answers, counted from 0 within the group; `None` outside incast groups.
-    pub query: Option<u64>,
-    /// What the destination asks first: then `start` is when it opens the connection. `None`: nothing.
-    pub request: Option<Request>,
-}

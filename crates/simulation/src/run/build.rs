@@ -8,7 +8,7 @@ use hitless_network::switch::hardware::architecture;
 use hitless_network::topology::select::select_links;
 use hitless_network::topology::{DirectedLink, Node, Topology};
 use hitless_scenario::plan::{self, Plan, PlannedCommand};
-use hitless_scenario::{HostSettings, Scenario, StackSettings, switches, workload};
+use hitless_scenario::{HostSettings, Scenario, StackSettings, TransportSettings, switches, workload};
 use hitless_settings::quantity::QueueLength;
 use hitless_switch::Switch;
 use hitless_wire::{Duration, Time};
@@ -26,7 +26,6 @@ use super::records::{Records, Services};
 use super::recovery::Recovery;
 use super::sampling::Samplers;
 use super::shared::{Shared, SwitchLinks};
-use super::transports;
 use crate::link::Link;
 
 /// A run of `scenario` up to `edge`. Of a fabric of which only some switches are here, by number, the others do
@@ -57,7 +56,7 @@ pub fn build<E: Edge>(scenario: Scenario, is_here: Option<&[bool]>, edge: E) -> 
     changes.extend(commands);
     let mut hosts = hosts(&scenario, &topology, streams);
     let overhead_bytes = topology.links[0].settings.overhead_bytes;
-    let add = |settings| hosts.add_transport(transports::config(settings, &scenario.host, overhead_bytes));
+    let add = |settings: &TransportSettings| hosts.add_transport(settings.config(&scenario.host, overhead_bytes));
     let transports = scenario.transports.iter().map(add).collect();
     let switches = switches_of(plan, &scenario, &topology, &streams);
     Ok(Run {

@@ -27,7 +27,6 @@ mod session;
 mod shared;
 mod simulation;
 mod tables;
-mod transports;
 
 pub use build::{build, network_card};
 pub use control_plane::Change;

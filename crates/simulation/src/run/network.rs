@@ -103,7 +103,7 @@ impl<E: Edge> Network<E> {
         let frame = ArrivingFrame {
             at: now,
             frame_bytes: descriptor.frame_bytes,
-            is_link_retransmission: descriptor.is_repair,
+            is_link_retransmission: descriptor.is_link_retransmission,
         };
         let fate = self.shared.links[link as usize].arrive(frame);
         if fate != Fate::Arrives {

@@ -10,7 +10,7 @@ use crate::event::Event;
 use crate::outbox::Effects;
 use crate::port::Scheduler;
 use crate::queueing::queued::Offer;
-use crate::queueing::{Entry, Taken};
+use crate::queueing::{Dequeued, Entry};
 use crate::switch::Switch;
 
 impl Core {
@@ -137,12 +137,12 @@ impl Switch {
             return self.core.see_to_service(now, port, environment);
         }
         let (queue, entry) = match scheduler.take() {
-            Taken::Packet(queue, entry) => (queue, entry),
-            Taken::Rotating(step) => {
+            Dequeued::Packet(queue, entry) => (queue, entry),
+            Dequeued::Rotating(step) => {
                 scheduler.busy_until = now + step;
                 return self.core.see_to_service(now, port, environment);
             }
-            Taken::Nothing => return,
+            Dequeued::Nothing => return,
         };
         let is_emptied = watchers != 0 && scheduler.depth_bytes(queue) == 0;
         self.core.buffer.give_back(entry.frame_bytes);

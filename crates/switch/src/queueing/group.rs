@@ -178,10 +178,6 @@ impl Group {
         queue.0.wrapping_sub(self.first) < self.config.queues
     }
 
-    pub const fn config(&self) -> &QueueGroup {
-        &self.config
-    }
-
     pub const fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -26,4 +26,4 @@ pub use flow::{FlowQueueing, FlowScheduler};
 pub use group::{GroupCounters, GroupDiscipline, LatePackets, QueueGroup, Rounds};
 pub use marking::{DepthUnit, EcnRamp, EcnThreshold};
 pub use queued::by_rank::Claim;
-pub use queued::{QueuedScheduler, Taken};
+pub use queued::{Dequeued, QueuedScheduler};

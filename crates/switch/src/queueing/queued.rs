@@ -88,7 +88,7 @@ pub enum Offer {
 
 /// What a port does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
+pub enum Dequeued {
     /// It sends this packet of this queue.
     Packet(QueueId, Entry),
     /// Nothing for so long: its group of queues is on its way to the next one.
@@ -217,23 +217,23 @@ impl QueuedScheduler {
 
     /// Takes the next packet to serve.
     #[inline]
-    pub fn take(&mut self) -> Taken {
+    pub fn take(&mut self) -> Dequeued {
         if self.ready == 0 {
-            return Taken::Nothing;
+            return Dequeued::Nothing;
         }
         let Some(level) = self.levels.iter().position(|level| level.mask & self.ready != 0) else {
-            return Taken::Nothing;
+            return Dequeued::Nothing;
         };
         let index = match self.choose(level) {
             Choice::Queue(index) => usize::from(index),
             Choice::Rotating(step) => {
                 self.serving = (self.serving.0, 0);
-                return Taken::Rotating(step);
+                return Dequeued::Rotating(step);
             }
         };
         let entry = self.take_from(index, level);
         self.serving = (QueueId(index as u8), entry.frame_bytes);
-        Taken::Packet(self.serving.0, entry)
+        Dequeued::Packet(self.serving.0, entry)
     }
 
     /// The queue of `level` to serve next.
@@ -362,11 +362,6 @@ impl QueuedScheduler {
     /// Bytes waiting in all queues of the group.
     pub fn group_bytes(&self) -> u64 {
         self.group.as_ref().map_or(0, |group| group.bytes())
-    }
-
-    /// What the queues of the group may hold together.
-    pub fn group_limit(&self) -> QueueLimit {
-        self.group.as_ref().map_or(QueueLimit::Unlimited, |group| group.config().limit)
     }
 
     /// What the group has counted; none: there is no group.

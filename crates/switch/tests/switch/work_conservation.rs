@@ -3,7 +3,7 @@
 use hitless_engine::PacketHandle;
 use hitless_switch::queueing::flow::{CodelConfig, FqCodelConfig, IdealFqConfig};
 use hitless_switch::queueing::queued::Offer;
-use hitless_switch::queueing::{Claim, Entry, QueuedScheduler, SharedBuffer, Taken};
+use hitless_switch::queueing::{Claim, Dequeued, Entry, QueuedScheduler, SharedBuffer};
 use hitless_switch::{
     BufferPolicy, FlowQueueing, GroupDiscipline, LatePackets, QueueConfig, QueueGroup, QueueLimit, QueueOrder,
 };
@@ -163,7 +163,7 @@ impl Watched {
         let may_send = self.may_send();
         for _ in 0..=turns {
             match self.scheduler.take() {
-                Taken::Packet(queue, _) => {
+                Dequeued::Packet(queue, _) => {
                     assert!(may_send, "queue {queue:?} was not to be served");
                     if let Some((of, credit)) = &mut self.credit
                         && queue.0 == *of
@@ -172,8 +172,10 @@ impl Watched {
                     }
                     return;
                 }
-                Taken::Rotating(step) => self.now += step,
-                Taken::Nothing => return assert!(!may_send, "idle, and {:?} packets wait in the queues", self.waiting),
+                Dequeued::Rotating(step) => self.now += step,
+                Dequeued::Nothing => {
+                    return assert!(!may_send, "idle, and {:?} packets wait in the queues", self.waiting);
+                }
             }
         }
         panic!("the group went around and around, and {:?} packets wait in the queues", self.waiting);

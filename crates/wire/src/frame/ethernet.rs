@@ -51,8 +51,6 @@ impl EtherType {
     pub const OLD_SERVICE_VLAN: Self = Self(0x9100);
     /// First of the two types for local experiments (IEEE 802, clause 9.2.4).
     pub const EXPERIMENTAL_1: Self = Self(0x88b5);
-    /// Second of the two types for local experiments.
-    pub const EXPERIMENTAL_2: Self = Self(0x88b6);
     /// The least value that is a type and not a length (IEEE 802.3, clause 3.2.6).
     pub const LEAST: Self = Self(0x0600);
 

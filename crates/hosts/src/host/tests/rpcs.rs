@@ -145,7 +145,7 @@ proptest! {
         transport in 0usize..4,
     ) {
         let stack = if delayed { jittery_stack() } else { StackConfig::NONE };
-        let roce = TransportConfig::Roce(RoceConfig { retry_limit: 1_000, ..RoceConfig::default() });
+        let roce = TransportConfig::Roce(RoceSettings { retries: 1_000, ..RoceSettings::default() });
         let transport = [tcp(true), tcp(false), packet_pair(), roce][transport].clone();
         let ordering_timeout = layers.then_some(Duration::from_us(50));
         let config = HostConfig { kernel_stack: stack, network_card_stack: stack, ordering_timeout, ..ethernet() };

@@ -34,7 +34,9 @@ mod config;
 mod estimate;
 mod receiver;
 mod sender;
+mod settings;
 
 pub use config::PacketPairConfig;
 pub use receiver::PacketPairReceiver;
 pub use sender::PacketPairSender;
+pub use settings::PacketPairSettings;

@@ -7,29 +7,41 @@
 //!
 //! Nothing here sets a timer: what timers would have done by now is done when the rate is asked for.
 
-use hitless_wire::{BitRate, Duration, Time};
+use hitless_settings::quantity::Text;
+use hitless_wire::{BitRate, Bytes, Duration, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// Parameters of DCQCN. Defaults are those of the paper's section 5.4, where it gives them.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DcqcnConfig {
-    /// N: the receiver sends at most one notification of a connection in this time (section 3.1: 50 us).
+/// Parameters of DCQCN, by the paper's names; defaults are those of its section 5.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DcqcnSettings {
+    /// N: the receiver sends at most one notification of a connection in this time.
+    #[serde(with = "Text::<Duration>")]
     pub cnp_interval: Duration,
-    /// g: weight of a notification in the estimate alpha (1/256).
+    /// g: weight of a notification in the estimate alpha, by which the rate is cut.
+    #[schemars(range(min = 0.000001, max = 1.0))]
     pub g: f64,
-    /// K: without a notification for so long alpha decays (55 us; must exceed `cnp_interval`).
+    /// K: alpha decays when there was no notification for so long; above `cnp_interval`.
+    #[serde(with = "Text::<Duration>")]
     pub alpha_timer: Duration,
-    /// T: the rate is raised once in this time (55 us).
+    /// T: the rate is raised once in this time.
+    #[serde(with = "Text::<Duration>")]
     pub rate_timer: Duration,
-    /// B: and once for so many bytes sent (10 MB).
-    pub byte_counter: u64,
-    /// F: raises of either kind that only recover the rate before the cut (5).
+    /// B: and once for so many bytes sent.
+    #[serde(with = "Text::<Bytes>")]
+    pub byte_counter: Bytes,
+    /// F: raises of either kind that only recover the rate from before the cut.
+    #[schemars(range(min = 1, max = 1000))]
     pub fast_recovery_steps: u32,
-    /// R_AI: step of the additive increase (40 Mb/s).
+    /// R_AI: step of the additive increase.
+    #[serde(with = "Text::<BitRate>")]
     pub additive_increase: BitRate,
-    /// R_HAI: step of the hyper increase, which the paper names and gives no value: five times R_AI, as in QCN's
-    /// ratio of active to hyper-active increase.
+    /// R_HAI: step of the hyper increase. The paper gives no value: five steps of the additive one.
+    #[serde(with = "Text::<BitRate>")]
     pub hyper_increase: BitRate,
-    /// No cut goes below this. The paper gives none; a tenth of a percent of 10 Gb/s.
+    /// No cut goes below this. The paper gives none.
+    #[serde(with = "Text::<BitRate>")]
     pub minimum_rate: BitRate,
 }
 
@@ -42,14 +54,14 @@ const fn megabits_per_second(count: u64) -> BitRate {
     }
 }
 
-impl Default for DcqcnConfig {
+impl Default for DcqcnSettings {
     fn default() -> Self {
         Self {
             cnp_interval: Duration::from_us(50),
             g: 1.0 / 256.0,
             alpha_timer: Duration::from_us(55),
             rate_timer: Duration::from_us(55),
-            byte_counter: 10_000_000,
+            byte_counter: Bytes(10_000_000),
             fast_recovery_steps: 5,
             additive_increase: megabits_per_second(40),
             hyper_increase: megabits_per_second(200),
@@ -61,7 +73,7 @@ impl Default for DcqcnConfig {
 /// The reaction point: rate, target and what raises them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReactionPoint {
-    config: DcqcnConfig,
+    config: DcqcnSettings,
     line_bps: f64,
     /// R_C.
     rate_bps: f64,
@@ -83,7 +95,7 @@ pub(super) struct ReactionPoint {
 
 impl ReactionPoint {
     /// A connection of a card that sends at `line_rate`.
-    pub fn new(config: DcqcnConfig, line_rate: BitRate) -> Self {
+    pub fn new(config: DcqcnSettings, line_rate: BitRate) -> Self {
         let line_bps = line_rate.as_bps() as f64;
         Self {
             config,
@@ -96,7 +108,7 @@ impl ReactionPoint {
             timer_ends_at: Time::NEVER,
             timer_raises: 0,
             byte_raises: 0,
-            bytes_left: config.byte_counter,
+            bytes_left: config.byte_counter.0,
         }
     }
 
@@ -125,7 +137,7 @@ impl ReactionPoint {
         self.alpha_decays_at = now + self.config.alpha_timer;
         self.timer_ends_at = now + self.config.rate_timer;
         (self.timer_raises, self.byte_raises) = (0, 0);
-        self.bytes_left = self.config.byte_counter;
+        self.bytes_left = self.config.byte_counter.0;
     }
 
     /// `bytes` were sent.
@@ -137,7 +149,7 @@ impl ReactionPoint {
         let mut bytes = bytes;
         while bytes >= self.bytes_left {
             bytes -= self.bytes_left;
-            self.bytes_left = self.config.byte_counter;
+            self.bytes_left = self.config.byte_counter.0;
             self.byte_raises += 1;
             self.raise();
         }
@@ -190,7 +202,7 @@ pub(super) struct NotificationPoint {
 
 impl NotificationPoint {
     /// A connection that has notified of nothing.
-    pub fn new(config: &DcqcnConfig) -> Self {
+    pub fn new(config: &DcqcnSettings) -> Self {
         Self { interval: config.cnp_interval, next_at: Time::ZERO, is_owed: false }
     }
 
@@ -232,7 +244,7 @@ mod tests {
 
     #[test]
     fn the_rate_follows_the_paper_step_by_step() {
-        let mut point = ReactionPoint::new(DcqcnConfig::default(), LINE);
+        let mut point = ReactionPoint::new(DcqcnSettings::default(), LINE);
         assert_eq!(point.rate(at(1_000)), None);
         point.cut(at(1_000));
         // Half at the first notification. Then half the way to 40 Gb/s every 55 us, five times but one.
@@ -256,7 +268,7 @@ mod tests {
 
     #[test]
     fn hyper_increase_needs_both_the_timer_and_the_bytes() {
-        let config = DcqcnConfig { byte_counter: 1_000, ..DcqcnConfig::default() };
+        let config = DcqcnSettings { byte_counter: Bytes(1_000), ..DcqcnSettings::default() };
         // (raises by the timer, by bytes, Gb/s added to the target)
         let table = [(6, 0, 0.08), (0, 6, 0.08), (6, 5, 0.08 + 5.0 * 0.04), (6, 6, 0.08 + 5.0 * 0.04 + 0.2)];
         for (timer, bytes, added) in table {
@@ -273,7 +285,7 @@ mod tests {
 
     #[test]
     fn notifications_keep_their_distance() {
-        let mut point = NotificationPoint::new(&DcqcnConfig::default());
+        let mut point = NotificationPoint::new(&DcqcnSettings::default());
         let table = [(0, true), (1, false), (49, false), (50, true), (99, false), (300, true), (349, false)];
         for (time_us, is_due) in table {
             assert_eq!(point.marked(at(time_us)), is_due, "at {time_us} us");
@@ -282,7 +294,7 @@ mod tests {
 
     /// The paper's rules as they stand: one thing after the other, each timer by itself.
     struct Oracle {
-        config: DcqcnConfig,
+        config: DcqcnSettings,
         line: f64,
         current: f64,
         target: f64,
@@ -296,7 +308,7 @@ mod tests {
     }
 
     impl Oracle {
-        fn new(config: DcqcnConfig, line: f64) -> Self {
+        fn new(config: DcqcnSettings, line: f64) -> Self {
             let never = u64::MAX;
             Self {
                 config,
@@ -355,7 +367,7 @@ mod tests {
             }
             for _ in 0..bytes {
                 self.counted += 1;
-                if self.counted == self.config.byte_counter {
+                if self.counted == self.config.byte_counter.0 {
                     self.counted = 0;
                     self.byte_count += 1;
                     self.increase();
@@ -372,7 +384,8 @@ mod tests {
             byte_counter in 1u64..5_000,
             fast_recovery_steps in 1u32..8,
         ) {
-            let config = DcqcnConfig { g, byte_counter, fast_recovery_steps, ..DcqcnConfig::default() };
+            let byte_counter = Bytes(byte_counter);
+            let config = DcqcnSettings { g, byte_counter, fast_recovery_steps, ..DcqcnSettings::default() };
             let (mut point, mut oracle) = (ReactionPoint::new(config, LINE), Oracle::new(config, 40e9));
             let mut now = 0;
             for (gap_ps, bytes, is_notified) in steps {

@@ -2,7 +2,7 @@
 
 use hitless_wire::{BitRate, Time};
 
-use super::config::RoceConfig;
+use super::config::RoceSettings;
 use super::dcqcn::ReactionPoint;
 
 /// DCQCN's rate, and when it lets the next packet go.
@@ -19,7 +19,7 @@ pub(super) struct Pace {
 
 impl Pace {
     /// The pace of a connection on a card that sends at `line_rate`, if `config` has one.
-    pub fn new(config: &RoceConfig, line_rate: BitRate) -> Option<Self> {
+    pub fn new(config: &RoceSettings, line_rate: BitRate) -> Option<Self> {
         let point = ReactionPoint::new(config.dcqcn?, line_rate);
         let overhead_bytes = config.wire_overhead_bytes;
         Some(Self { point, overhead_bytes, sent_at: Time::ZERO, wire_bytes: 0, wake_at: Time::NEVER })

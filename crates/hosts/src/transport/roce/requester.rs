@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use hitless_wire::{BitRate, Packet, RoceHeader, RoceOpcode, Time, Transport};
 
-use super::config::{RoceConfig, RoceRecovery};
+use super::config::{RoceRecovery, RoceSettings};
 use super::pace::Pace;
 use super::selective::Selective;
 use crate::transport::{Outgoing, Sender, SenderStatistics};
@@ -25,7 +25,7 @@ struct Message {
 /// 64-bit sequence numbers from 0 over all messages.
 #[derive(Clone, Debug)]
 pub struct RoceRequester {
-    config: RoceConfig,
+    config: RoceSettings,
     messages: VecDeque<Message>,
     /// Index in `messages` of the one that `next` belongs to.
     sending: usize,
@@ -54,7 +54,7 @@ pub struct RoceRequester {
 
 impl RoceRequester {
     /// A connection that has nothing to send, on a card that sends at `line_rate`.
-    pub fn new(config: RoceConfig, line_rate: BitRate) -> Self {
+    pub fn new(config: RoceSettings, line_rate: BitRate) -> Self {
         let repeats_selectively = config.recovery == RoceRecovery::SelectiveRepeat;
         Self {
             selective: repeats_selectively.then(Box::default),
@@ -109,7 +109,7 @@ impl RoceRequester {
             self.completed_bytes += message.bytes;
         }
         let packets_of_next = self.messages.front().map_or(0, |message| self.unacknowledged - message.first);
-        self.acknowledged_bytes = self.completed_bytes + packets_of_next * u64::from(self.config.payload_bytes);
+        self.acknowledged_bytes = self.completed_bytes + packets_of_next * self.config.mtu.0;
     }
 
     /// Makes `packet`, which is not acknowledged, the next one to send.
@@ -146,7 +146,7 @@ impl RoceRequester {
     }
 
     fn header(&self, packet: u64, message: &Message) -> RoceHeader {
-        let full = u64::from(self.config.payload_bytes);
+        let full = self.config.mtu.0;
         let last = packet + 1 == message.end;
         debug_assert!((message.first..message.end).contains(&packet), "packet {packet} of another message");
         let payload = if last { message.bytes - (packet - message.first) * full } else { full };
@@ -173,7 +173,7 @@ impl RoceRequester {
 
     /// The next packet in order, if there is one and the window has room.
     fn proceed(&mut self, now: Time) -> Option<RoceHeader> {
-        let window_end = self.unacknowledged + u64::from(self.config.window_packets);
+        let window_end = self.unacknowledged + u64::from(self.config.window);
         if self.next >= self.end.min(window_end) {
             return None;
         }
@@ -187,7 +187,7 @@ impl RoceRequester {
     /// Whether there is a packet to send and the pace lets it go.
     fn may_send(&mut self, now: Time) -> bool {
         let Some(pace) = &mut self.pace else { return true };
-        let window_end = self.unacknowledged + u64::from(self.config.window_packets);
+        let window_end = self.unacknowledged + u64::from(self.config.window);
         let proceeds = self.next < self.end.min(window_end);
         let repeats = self.selective.as_mut().is_some_and(|selective| selective.next_to_repeat().is_some());
         pace.stop_waiting();
@@ -230,7 +230,7 @@ impl RoceRequester {
 impl Sender for RoceRequester {
     fn write(&mut self, _now: Time, bytes: u64) {
         assert!(bytes > 0, "an RDMA WRITE of no bytes");
-        let packets = bytes.div_ceil(u64::from(self.config.payload_bytes));
+        let packets = bytes.div_ceil(self.config.mtu.0);
         let message = Message { number: self.messages_written, bytes, first: self.end, end: self.end + packets };
         self.messages.push_back(message);
         self.messages_written += 1;
@@ -277,7 +277,7 @@ impl Sender for RoceRequester {
         }
         self.statistics.timeouts += 1;
         self.timeouts_in_row += 1;
-        if self.timeouts_in_row > self.config.retry_limit {
+        if self.timeouts_in_row > self.config.retries {
             self.failed = true;
             self.deadline = Time::NEVER;
             return;
@@ -298,7 +298,7 @@ impl Sender for RoceRequester {
     }
 
     fn sent_bytes(&self) -> u64 {
-        let packet_bytes = u64::from(self.config.payload_bytes);
+        let packet_bytes = self.config.mtu.0;
         let sent_of = |message: &Message| {
             (self.highest_sent.saturating_sub(message.first)).saturating_mul(packet_bytes).min(message.bytes)
         };
@@ -306,7 +306,7 @@ impl Sender for RoceRequester {
     }
 
     fn congestion_window_bytes(&self) -> u64 {
-        u64::from(self.config.window_packets) * u64::from(self.config.payload_bytes)
+        u64::from(self.config.window) * self.config.mtu.0
     }
 
     fn statistics(&self) -> SenderStatistics {

@@ -2,7 +2,7 @@
 
 use hitless_wire::{Ecn, Packet, RoceHeader, RoceOpcode, Time, Transport};
 
-use super::config::{RoceConfig, RoceRecovery};
+use super::config::{NOTIFICATION_FRAME_BYTES, RoceRecovery, RoceSettings};
 use super::dcqcn::NotificationPoint;
 use super::selective::OutOfOrder;
 use crate::transport::{Outgoing, Receiver, ReceiverStatistics};
@@ -16,7 +16,7 @@ use crate::transport::{Outgoing, Receiver, ReceiverStatistics};
 /// takes all, and each packet beyond a gap draws a negative acknowledgement.
 #[derive(Clone, Debug)]
 pub struct RoceResponder {
-    config: RoceConfig,
+    config: RoceSettings,
     expected: u64,
     /// One beyond the highest packet ever seen.
     highest_seen: u64,
@@ -38,7 +38,7 @@ pub struct RoceResponder {
 
 impl RoceResponder {
     /// A connection that has received nothing.
-    pub fn new(config: RoceConfig) -> Self {
+    pub fn new(config: RoceSettings) -> Self {
         Self {
             config,
             expected: 0,
@@ -139,7 +139,7 @@ impl RoceResponder {
 
     fn acknowledge_if_due(&mut self, header: &RoceHeader) {
         self.unacknowledged_packets += 1;
-        if header.last || self.unacknowledged_packets >= self.config.acknowledge_every_packets {
+        if header.last || self.unacknowledged_packets >= self.config.acknowledge_every {
             self.respond(RoceOpcode::Acknowledge, self.expected - 1, header.message);
         }
     }
@@ -175,8 +175,8 @@ impl Receiver for RoceResponder {
     #[inline]
     fn poll_transmit(&mut self, _now: Time) -> Option<Outgoing> {
         let (header, frame_bytes) = match self.notification.take() {
-            Some(header) => (header, self.config.notification_frame_bytes),
-            None => (self.answer.take()?, self.config.acknowledgement_frame_bytes),
+            Some(header) => (header, NOTIFICATION_FRAME_BYTES),
+            None => (self.answer.take()?, self.config.ack_bytes.0 as u32),
         };
         Some(Outgoing { transport: Transport::Roce(header), frame_bytes, ecn: Ecn::NotCapable })
     }

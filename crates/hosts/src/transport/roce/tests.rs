@@ -1,16 +1,16 @@
 //! Recorded exchanges, and messages over a pipe that loses packets at random.
 
-use hitless_wire::{BitRate, Duration, Ecn, Packet, RoceHeader, RoceOpcode, Time, Transport};
+use hitless_wire::{BitRate, Bytes, Duration, Ecn, Packet, RoceHeader, RoceOpcode, Time, Transport};
 use proptest::prelude::*;
 
-use super::{DcqcnConfig, RoceConfig, RoceConfigError, RoceRecovery, RoceRequester, RoceResponder};
+use super::{DcqcnSettings, RoceConfigError, RoceRecovery, RoceRequester, RoceResponder, RoceSettings};
 use crate::transport::{Outgoing, Receiver, Sender};
 
 const MILLISECOND: Time = Time(1_000_000_000);
 const LINE_RATE: BitRate = BitRate::from_gbps(40);
 
-fn config() -> RoceConfig {
-    RoceConfig { acknowledge_every_packets: 100, ..RoceConfig::default() }
+fn config() -> RoceSettings {
+    RoceSettings { acknowledge_every: 100, ..RoceSettings::default() }
 }
 
 fn packet(outgoing: Outgoing) -> Packet {
@@ -43,7 +43,7 @@ struct Exchange {
 }
 
 impl Exchange {
-    fn new(config: RoceConfig) -> Self {
+    fn new(config: RoceSettings) -> Self {
         let requester = RoceRequester::new(config, LINE_RATE);
         Self { now: Time::ZERO, requester, responder: RoceResponder::new(config) }
     }
@@ -91,7 +91,7 @@ fn sent_bytes_count_each_byte_once_and_not_the_room_in_the_last_packet() {
     exchange.answer(&answers);
     exchange.sent();
     assert_eq!(exchange.requester.sent_bytes(), 3_524, "sent again is not sent further");
-    assert_eq!(exchange.requester.congestion_window_bytes(), u64::from(config().window_packets) * 1_024);
+    assert_eq!(exchange.requester.congestion_window_bytes(), u64::from(config().window) * 1_024);
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn a_late_negative_acknowledgement_sends_nothing_again() {
 
 #[test]
 fn an_acknowledgement_overtakes_copies_that_are_still_to_be_sent() {
-    let mut exchange = Exchange::new(RoceConfig { acknowledge_every_packets: 2, ..config() });
+    let mut exchange = Exchange::new(RoceSettings { acknowledge_every: 2, ..config() });
     exchange.write_packets(2);
     exchange.write_packets(3);
     let sent = exchange.sent();
@@ -225,7 +225,7 @@ fn an_acknowledgement_overtakes_copies_that_are_still_to_be_sent() {
 
 #[test]
 fn the_retry_limit_ends_the_connection() {
-    let mut exchange = Exchange::new(RoceConfig { retry_limit: 3, ..config() });
+    let mut exchange = Exchange::new(RoceSettings { retries: 3, ..config() });
     exchange.write_packets(1);
     for _ in 0..3 {
         assert_eq!(names(&exchange.sent()), "W0.");
@@ -240,7 +240,7 @@ fn the_retry_limit_ends_the_connection() {
 
 #[test]
 fn the_window_limits_what_is_outstanding() {
-    let mut exchange = Exchange::new(RoceConfig { window_packets: 4, acknowledge_every_packets: 4, ..config() });
+    let mut exchange = Exchange::new(RoceSettings { window: 4, acknowledge_every: 4, ..config() });
     exchange.write_packets(6);
     let sent = exchange.sent();
     assert_eq!(names(&sent), "W0 W1 W2 W3");
@@ -252,26 +252,24 @@ fn the_window_limits_what_is_outstanding() {
 
 #[test]
 fn parameters_that_cannot_work_are_refused() {
-    let good = RoceConfig::default();
+    let good = RoceSettings::default();
     let table = [
         (good, Ok(())),
-        (RoceConfig { payload_bytes: 0, ..good }, Err(RoceConfigError::NoPayload)),
-        (RoceConfig { window_packets: 15, ..good }, Err(RoceConfigError::AcknowledgementsTooRare)),
-        (RoceConfig { timeout: Duration::ZERO, ..good }, Err(RoceConfigError::NoTimeout)),
+        (RoceSettings { mtu: Bytes(0), ..good }, Err(RoceConfigError::NoPayload)),
+        (RoceSettings { window: 15, ..good }, Err(RoceConfigError::AcknowledgementsTooRare)),
+        (RoceSettings { timeout: Duration::ZERO, ..good }, Err(RoceConfigError::NoTimeout)),
         (
-            RoceConfig { dcqcn: Some(DcqcnConfig { byte_counter: 0, ..DcqcnConfig::default() }), ..good },
+            RoceSettings { dcqcn: Some(DcqcnSettings { byte_counter: Bytes(0), ..DcqcnSettings::default() }), ..good },
             Err(RoceConfigError::NoDcqcnTimer),
         ),
     ];
     for (config, expected) in table {
         assert_eq!(config.check(), expected);
     }
-    assert_eq!(RoceConfig::infiniband_timeout(8), Some(Duration::from_ns(1_048_576)));
-    assert_eq!(RoceConfig::infiniband_timeout(0), None);
 }
 
-fn selective() -> RoceConfig {
-    RoceConfig { recovery: RoceRecovery::SelectiveRepeat, ..config() }
+fn selective() -> RoceSettings {
+    RoceSettings { recovery: RoceRecovery::SelectiveRepeat, ..config() }
 }
 
 #[test]
@@ -302,7 +300,7 @@ fn selective_repeat_sends_again_only_what_is_missing() {
 
 #[test]
 fn what_selective_repeat_sends_again_goes_before_new_packets_and_only_once() {
-    let mut exchange = Exchange::new(RoceConfig { window_packets: 4, acknowledge_every_packets: 4, ..selective() });
+    let mut exchange = Exchange::new(RoceSettings { window: 4, acknowledge_every: 4, ..selective() });
     exchange.write_packets(6);
     let sent = exchange.sent();
     assert_eq!(names(&sent), "W0 W1 W2 W3");
@@ -344,8 +342,8 @@ fn reordering_costs_selective_repeat_one_packet_and_go_back_n_all() {
     }
 }
 
-fn with_dcqcn() -> RoceConfig {
-    RoceConfig { dcqcn: Some(DcqcnConfig::default()), ..config() }
+fn with_dcqcn() -> RoceSettings {
+    RoceSettings { dcqcn: Some(DcqcnSettings::default()), ..config() }
 }
 
 #[test]
@@ -411,7 +409,7 @@ fn a_mark_within_the_interval_of_a_notification_is_answered_at_its_end() {
     exchange.now = Time::ZERO + Duration::from_us(10);
     assert_eq!(names(&exchange.arrive(&sent[1..2], &[])), "");
     let due = exchange.responder.next_timeout();
-    assert_eq!(due, Time::ZERO + DcqcnConfig::default().cnp_interval);
+    assert_eq!(due, Time::ZERO + DcqcnSettings::default().cnp_interval);
     exchange.responder.handle_timeout(Time(due.0 - 1));
     assert_eq!(exchange.responder.poll_transmit(due), None);
     exchange.responder.handle_timeout(due);
@@ -421,8 +419,9 @@ fn a_mark_within_the_interval_of_a_notification_is_answered_at_its_end() {
 
 #[test]
 fn a_pace_of_less_than_an_acknowledgement_per_timeout_is_no_loss() {
-    let slow = DcqcnConfig { minimum_rate: BitRate::from_bps(10_000_000).expect("not zero"), ..DcqcnConfig::default() };
-    let config = RoceConfig { dcqcn: Some(slow), acknowledge_every_packets: 16, ..config() };
+    let slow =
+        DcqcnSettings { minimum_rate: BitRate::from_bps(10_000_000).expect("not zero"), ..DcqcnSettings::default() };
+    let config = RoceSettings { dcqcn: Some(slow), acknowledge_every: 16, ..config() };
     let mut exchange = Exchange::new(config);
     let notification = RoceHeader { opcode: RoceOpcode::CongestionNotification, ..RoceHeader::default() };
     let notification = Packet { transport: Transport::Roce(notification), ..Packet::default() };
@@ -515,12 +514,12 @@ proptest! {
         is_selective in any::<bool>(),
         fates in fates(),
     ) {
-        let config = RoceConfig {
+        let config = RoceSettings {
             recovery: if is_selective { RoceRecovery::SelectiveRepeat } else { RoceRecovery::GoBackN },
-            window_packets: window,
-            acknowledge_every_packets: window.min(5),
-            retry_limit: 1_000,
-            ..RoceConfig::default()
+            window,
+            acknowledge_every: window.min(5),
+            retries: 1_000,
+            ..RoceSettings::default()
         };
         let mut exchange = Exchange::new(config);
         let mut fates = fates.into_iter();

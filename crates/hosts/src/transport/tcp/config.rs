@@ -1,7 +1,8 @@
 //! Parameters of both ends of a TCP connection.
 
 use super::congestion::{
-    BbrConfig, BoltConfig, CongestionControlConfig, CubicConfig, DctcpConfig, SwiftConfig, WindowConfig, WindowGrowth,
+    BbrConfig, BoltTransportSettings, CongestionControlConfig, CubicConfig, DctcpConfig, SwiftSettings, WindowConfig,
+    WindowGrowth,
 };
 use crate::stack::DelayConfig;
 use hitless_wire::Duration;
@@ -203,12 +204,12 @@ impl TcpConfig {
 
     /// The defaults with Swift.
     pub fn swift() -> Self {
-        Self { congestion_control: CongestionControlConfig::Swift(SwiftConfig::default()), ..Self::default() }
+        Self { congestion_control: CongestionControlConfig::Swift(SwiftSettings::default()), ..Self::default() }
     }
 
     /// The defaults with Bolt.
     pub fn bolt() -> Self {
-        Self { congestion_control: CongestionControlConfig::Bolt(BoltConfig::default()), ..Self::default() }
+        Self { congestion_control: CongestionControlConfig::Bolt(BoltTransportSettings::default()), ..Self::default() }
     }
 
     /// The defaults with NewReno.

@@ -61,12 +61,14 @@ mod rto;
 mod scoreboard;
 mod segment;
 mod sender;
+mod settings;
 mod ticks;
 
 pub use config::{DelayedAck, RtoFormula, TcpConfig, TcpRecovery, WindowPacing};
 pub use congestion::{
-    BbrConfig, BbrState, BoltConfig, BoltReaction, CongestionControlConfig, CongestionState, CubicConfig, DctcpConfig,
-    DctcpEstimate, HystartConfig, PathModel, SwiftConfig, WindowGrowth,
+    BbrConfig, BbrState, BoltReaction, BoltTransportSettings, CongestionControlConfig, CongestionState, CubicConfig,
+    DctcpConfig, DctcpEstimate, HystartConfig, PathModel, SwiftSettings, WindowGrowth,
 };
 pub use receiver::TcpReceiver;
 pub use sender::TcpSender;
+pub use settings::{CloseSettings, Congestion, TcpSettings};

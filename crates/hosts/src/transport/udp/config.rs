@@ -2,42 +2,55 @@
 
 use std::fmt;
 
+use hitless_settings::quantity::Text;
 use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MTU_FRAME_BYTES};
-use hitless_wire::{BitRate, Duration, Ecn};
+use hitless_wire::{BitRate, Bytes, Duration};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// Parameters of a constant-rate flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UdpConfig {
-    /// Rate on the wire: frames with [`Self::wire_overhead_bytes`] each.
+/// How long after the last datagram was sent the sink waits for late ones.
+pub const LINGER: Duration = Duration::from_ms(1);
+
+/// Parameters of UDP.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UdpSettings {
+    /// Rate on the wire, preamble and gap included: the link's own rate fills the link exactly.
+    #[serde(with = "Text::<BitRate>")]
     pub rate: BitRate,
-    /// Length of a frame with its check sequence.
-    pub frame_bytes: u32,
-    /// What a frame costs on the link beyond itself; must be the link's for [`Self::rate`] to mean what it says.
+    /// Length of each frame, check sequence included.
+    #[serde(default = "full_frame", with = "Text::<Bytes>")]
+    pub frame_bytes: Bytes,
+    /// What of a frame is not payload: Ethernet 18, IPv4 20, UDP 8.
+    #[serde(default = "udp_headers", with = "Text::<Bytes>")]
+    pub header_bytes: Bytes,
+    /// What a frame costs on the link beyond itself. The link says it, no file.
+    #[serde(skip, default = "ethernet_overhead")]
     pub wire_overhead_bytes: u32,
-    /// What a frame has beyond the payload: Ethernet 14, IPv4 20, UDP 8, frame check sequence 4.
-    pub header_bytes: u32,
-    /// How long after the last datagram was sent the sink waits for late ones.
-    pub linger: Duration,
-    /// ECN field of the datagrams.
-    pub ecn: Ecn,
 }
 
-impl UdpConfig {
+fn full_frame() -> Bytes {
+    Bytes(MTU_FRAME_BYTES.into())
+}
+
+fn udp_headers() -> Bytes {
+    Bytes(46)
+}
+
+fn ethernet_overhead() -> u32 {
+    ETHERNET_OVERHEAD_BYTES
+}
+
+impl UdpSettings {
     /// Full-size frames at `rate` on Ethernet.
-    pub const fn at_rate(rate: BitRate) -> Self {
-        Self {
-            rate,
-            frame_bytes: MTU_FRAME_BYTES,
-            wire_overhead_bytes: ETHERNET_OVERHEAD_BYTES,
-            header_bytes: 46,
-            linger: Duration::from_ms(1),
-            ecn: Ecn::NotCapable,
-        }
+    pub fn at_rate(rate: BitRate) -> Self {
+        let (frame_bytes, header_bytes) = (full_frame(), udp_headers());
+        Self { rate, frame_bytes, header_bytes, wire_overhead_bytes: ethernet_overhead() }
     }
 
     /// Payload of a full datagram.
     pub const fn payload_bytes(&self) -> u32 {
-        self.frame_bytes.saturating_sub(self.header_bytes)
+        self.frame_bytes.0.saturating_sub(self.header_bytes.0) as u32
     }
 
     /// Whether the parameters make sense.
@@ -49,7 +62,7 @@ impl UdpConfig {
     }
 }
 
-/// Why a [`UdpConfig`] cannot work.
+/// Why a [`UdpSettings`] cannot work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UdpConfigError {
     /// The frame has no room beyond its headers.

@@ -1,13 +1,13 @@
 //! Datagrams at a constant rate, and a sink that counts what became of them.
 //!
 //! Nothing is acknowledged and nothing is sent again. What a [`UdpSender`] has sent counts as acknowledged, so
-//! "done" means sent, not arrived; whoever drives the two ends keeps the [`UdpSink`] for [`UdpConfig::linger`] longer.
+//! "done" means sent, not arrived; whoever drives the two ends keeps the [`UdpSink`] for [`LINGER`] longer.
 
 mod config;
 mod numbers;
 mod sender;
 mod sink;
 
-pub use config::{UdpConfig, UdpConfigError};
+pub use config::{LINGER, UdpConfigError, UdpSettings};
 pub use sender::UdpSender;
 pub use sink::{DatagramCounts, DelaySummary, UdpSink};

@@ -1,9 +1,9 @@
 //! The sender: one datagram per interval, as long as there is something to send.
 
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
-use hitless_wire::{Packet, Time, Transport, UdpHeader};
+use hitless_wire::{Ecn, Packet, Time, Transport, UdpHeader};
 
-use super::config::UdpConfig;
+use super::config::UdpSettings;
 use crate::transport::{Outgoing, Sender, SenderStatistics};
 
 /// The sending end of a constant-rate flow. Calls as for every [`Sender`].
@@ -12,7 +12,7 @@ use crate::transport::{Outgoing, Sender, SenderStatistics};
 /// rate, however late the ones before it were sent, so the average is exact at every rate.
 #[derive(Clone, Debug)]
 pub struct UdpSender {
-    config: UdpConfig,
+    config: UdpSettings,
     written_bytes: u64,
     sent_bytes: u64,
     /// When the present train of datagrams began.
@@ -25,7 +25,7 @@ pub struct UdpSender {
 
 impl UdpSender {
     /// A flow that has nothing to send.
-    pub fn new(config: UdpConfig) -> Self {
+    pub fn new(config: UdpSettings) -> Self {
         Self {
             config,
             written_bytes: 0,
@@ -75,12 +75,12 @@ impl Sender for UdpSender {
         }
         let unsent = self.written_bytes - self.sent_bytes;
         let payload_bytes = unsent.min(u64::from(self.config.payload_bytes())) as u32;
-        let frame_bytes = (payload_bytes + self.config.header_bytes).max(MINIMUM_FRAME_BYTES);
+        let frame_bytes = (payload_bytes + self.config.header_bytes.0 as u32).max(MINIMUM_FRAME_BYTES);
         let header = UdpHeader { number: self.datagrams_sent, sent_at: now, payload_bytes };
         self.datagrams_sent += 1;
         self.sent_bytes += u64::from(payload_bytes);
         self.schedule_next(frame_bytes);
-        Some(Outgoing { transport: Transport::Udp(header), frame_bytes, ecn: self.config.ecn })
+        Some(Outgoing { transport: Transport::Udp(header), frame_bytes, ecn: Ecn::NotCapable })
     }
 
     #[inline]
@@ -115,7 +115,7 @@ mod tests {
     use hitless_wire::BitRate;
 
     fn send_times(rate: BitRate, bytes: u64) -> Vec<(u64, u32)> {
-        let mut sender = UdpSender::new(UdpConfig::at_rate(rate));
+        let mut sender = UdpSender::new(UdpSettings::at_rate(rate));
         sender.write(Time::ZERO, bytes);
         let mut sent = Vec::new();
         while sender.next_timeout() != Time::NEVER {
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_late_sender_catches_up_and_an_idle_one_does_not() {
-        let mut sender = UdpSender::new(UdpConfig::at_rate(BitRate::from_gbps(100)));
+        let mut sender = UdpSender::new(UdpSettings::at_rate(BitRate::from_gbps(100)));
         sender.write(Time::ZERO, 3 * 1_472);
         let late = Time(1_000_000);
         assert_eq!(std::iter::from_fn(|| sender.poll_transmit(late)).count(), 3);
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn what_is_withdrawn_is_not_sent() {
-        let mut sender = UdpSender::new(UdpConfig::at_rate(BitRate::from_gbps(100)));
+        let mut sender = UdpSender::new(UdpSettings::at_rate(BitRate::from_gbps(100)));
         sender.write(Time::ZERO, 2_000);
         sender.poll_transmit(Time::ZERO).unwrap();
         assert_eq!(sender.withdraw_unsent(), 528);

@@ -2,7 +2,7 @@
 
 use crate::bottleneck::{Bottleneck, Discipline};
 use hitless_hosts::transport::Sender;
-use hitless_hosts::transport::roce::{DcqcnConfig, RoceConfig, RoceRequester, RoceResponder};
+use hitless_hosts::transport::roce::{DcqcnSettings, RoceRequester, RoceResponder, RoceSettings};
 use hitless_wire::{BitRate, Duration, Packet, Time};
 use rand::{RngExt, SeedableRng};
 
@@ -30,9 +30,9 @@ fn marking(seed: u64) -> impl FnMut(usize, &mut Packet) -> bool {
 
 fn link(
     flows: usize,
-    dcqcn: Option<DcqcnConfig>,
+    dcqcn: Option<DcqcnSettings>,
 ) -> Bottleneck<RoceRequester, RoceResponder, impl FnMut(usize, &mut Packet) -> bool> {
-    let config = RoceConfig { dcqcn, ..RoceConfig::default() };
+    let config = RoceSettings { dcqcn, ..RoceSettings::default() };
     let ends = (0..flows).map(|_| (RoceRequester::new(config, RATE), RoceResponder::new(config))).collect();
     let mut link = Bottleneck::new(ends, Discipline::Fifo, RATE, ONE_WAY, marking(1));
     (0..flows).for_each(|flow| link.write(flow, 1 << 40));
@@ -42,7 +42,7 @@ fn link(
 #[test]
 fn flows_of_dcqcn_share_a_link_and_keep_its_queue_far_below_their_windows() {
     for flows in [2, 4] {
-        let mut link = link(flows, Some(DcqcnConfig::default()));
+        let mut link = link(flows, Some(DcqcnSettings::default()));
         link.run_until(at(30_000));
         let (before, mut longest) = (link.delivered(), 0);
         for step in 1..=600 {

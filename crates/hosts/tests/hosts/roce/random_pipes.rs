@@ -2,22 +2,22 @@
 
 use crate::faults::{Faults, fate, faults};
 use crate::pipe::{Delays, Pipe, Way};
-use hitless_hosts::transport::roce::{DcqcnConfig, RoceConfig, RoceRecovery, RoceRequester, RoceResponder};
+use hitless_hosts::transport::roce::{DcqcnSettings, RoceRecovery, RoceRequester, RoceResponder, RoceSettings};
 use hitless_hosts::transport::{Receiver, Sender};
 use hitless_wire::{BitRate, Duration, Packet};
 use proptest::prelude::*;
 
-fn configs() -> impl Strategy<Value = RoceConfig> {
+fn configs() -> impl Strategy<Value = RoceSettings> {
     let recovery = prop_oneof![Just(RoceRecovery::GoBackN), Just(RoceRecovery::SelectiveRepeat)];
-    (recovery, any::<bool>(), 1..200u32, 1..40u32).prop_map(|(recovery, is_controlled, window, every)| RoceConfig {
+    (recovery, any::<bool>(), 1..200u32, 1..40u32).prop_map(|(recovery, is_controlled, window, every)| RoceSettings {
         recovery,
         // A rate that marks hold down at 10 Mb/s for ever would only take long.
-        dcqcn: is_controlled.then(|| DcqcnConfig { minimum_rate: BitRate::from_gbps(1), ..DcqcnConfig::default() }),
-        window_packets: window,
-        acknowledge_every_packets: every.min(window),
+        dcqcn: is_controlled.then(|| DcqcnSettings { minimum_rate: BitRate::from_gbps(1), ..DcqcnSettings::default() }),
+        window,
+        acknowledge_every: every.min(window),
         timeout: Duration::from_us(300),
-        retry_limit: 10_000,
-        ..RoceConfig::default()
+        retries: 10_000,
+        ..RoceSettings::default()
     })
 }
 
@@ -25,7 +25,7 @@ type Both<F> = Pipe<RoceRequester, RoceResponder, F>;
 
 /// Sends `writes` one after the other, each when the one before is acknowledged.
 fn run(
-    config: RoceConfig,
+    config: RoceSettings,
     faults: Faults,
     writes: &[u64],
     seed: u64,
@@ -67,10 +67,10 @@ proptest! {
         writes in prop::collection::vec(1..200_000u64, 1..3),
         seed in any::<u64>(),
     ) {
-        let config = RoceConfig {
+        let config = RoceSettings {
             recovery: RoceRecovery::SelectiveRepeat,
-            retry_limit: 10_000,
-            ..RoceConfig::default()
+            retries: 10_000,
+            ..RoceSettings::default()
         };
         let pipe = run(config, Faults { loss, ..Faults::default() }, &writes, seed);
         let duplicates = pipe.receiver.statistics().duplicate_packets;

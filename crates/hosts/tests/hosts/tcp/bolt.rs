@@ -1,12 +1,14 @@
 //! Bolt from outside: what its packets say, what its receiver reflects, and what a notice does.
 
 use super::script::{MSS, Script, at, config, header_of};
-use hitless_hosts::transport::tcp::{BoltConfig, CongestionControlConfig, DelayedAck, TcpConfig, TcpReceiver};
+use hitless_hosts::transport::tcp::{
+    BoltTransportSettings, CongestionControlConfig, DelayedAck, TcpConfig, TcpReceiver,
+};
 use hitless_hosts::transport::{Receiver, Sender};
 use hitless_wire::{BitRate, BoltFlags, CongestionNotice, Duration, Packet, TcpFlags, TcpHeader, Transport};
 
 fn bolt() -> TcpConfig {
-    TcpConfig { congestion_control: CongestionControlConfig::Bolt(BoltConfig::default()), ..config() }
+    TcpConfig { congestion_control: CongestionControlConfig::Bolt(BoltTransportSettings::default()), ..config() }
 }
 
 fn acknowledgement(segments: u64, increases: u8) -> TcpHeader {

@@ -3,8 +3,8 @@
 use crate::faults::{Faults, fate, faults};
 use crate::pipe::{Delays, Pipe, Way};
 use hitless_hosts::transport::tcp::{
-    BbrConfig, BoltConfig, CongestionControlConfig, CubicConfig, DctcpConfig, DelayedAck, HystartConfig, RtoFormula,
-    SwiftConfig, TcpConfig, TcpReceiver, TcpRecovery, TcpSender, WindowGrowth, WindowPacing,
+    BbrConfig, BoltTransportSettings, CongestionControlConfig, CubicConfig, DctcpConfig, DelayedAck, HystartConfig,
+    RtoFormula, SwiftSettings, TcpConfig, TcpReceiver, TcpRecovery, TcpSender, WindowGrowth, WindowPacing,
 };
 use hitless_hosts::transport::{Receiver, Sender};
 use hitless_wire::{Duration, Packet};
@@ -29,12 +29,12 @@ fn bbr() -> impl Strategy<Value = BbrConfig> {
 }
 
 /// Swift with targets around the round-trip times of the pipes, so that windows fall below a segment.
-fn swift() -> impl Strategy<Value = SwiftConfig> {
-    (1..500u64, 1..6u32).prop_map(|(target_us, retransmit_reset_threshold)| SwiftConfig {
+fn swift() -> impl Strategy<Value = SwiftSettings> {
+    (1..500u64, 1..6u32).prop_map(|(target_us, retransmit_reset_threshold)| SwiftSettings {
         base_target: Duration::from_us(target_us),
         min_cwnd: 0.1,
         retransmit_reset_threshold,
-        ..SwiftConfig::default()
+        ..SwiftSettings::default()
     })
 }
 
@@ -47,7 +47,7 @@ fn algorithms() -> impl Strategy<Value = CongestionControlConfig> {
         Just(CongestionControlConfig::Dctcp(DctcpConfig::default())),
         bbr().prop_map(CongestionControlConfig::Bbr),
         swift().prop_map(CongestionControlConfig::Swift),
-        Just(CongestionControlConfig::Bolt(BoltConfig::default())),
+        Just(CongestionControlConfig::Bolt(BoltTransportSettings::default())),
     ]
 }
 

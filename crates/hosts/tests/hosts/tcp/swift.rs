@@ -2,11 +2,11 @@
 
 use super::script::{MSS, Script, at, config};
 use crate::bottleneck::{Bottleneck, Discipline};
-use hitless_hosts::transport::tcp::{CongestionControlConfig, SwiftConfig, TcpConfig, TcpReceiver, TcpSender};
+use hitless_hosts::transport::tcp::{CongestionControlConfig, SwiftSettings, TcpConfig, TcpReceiver, TcpSender};
 use hitless_hosts::transport::{Receiver, Sender};
 use hitless_wire::{BitRate, Duration, Packet, TcpFlags, TcpHeader, Time, Transport};
 
-fn with(swift: SwiftConfig) -> TcpConfig {
+fn with(swift: SwiftSettings) -> TcpConfig {
     TcpConfig { congestion_control: CongestionControlConfig::Swift(swift), ..config() }
 }
 
@@ -24,7 +24,7 @@ fn acknowledgement(segments: u64, arrived_with: u8) -> TcpHeader {
 fn the_receiver_echoes_the_time_to_live_that_came() {
     let data = TcpHeader { payload_bytes: MSS as u16, flags: TcpFlags::ACK, ..TcpHeader::default() };
     let packet = Packet { ttl: 61, transport: Transport::Tcp(data), ..Packet::default() };
-    for (config, expected) in [(with(SwiftConfig::default()), 61), (config(), 0)] {
+    for (config, expected) in [(with(SwiftSettings::default()), 61), (config(), 0)] {
         let mut receiver = TcpReceiver::new(&config, Duration::ZERO);
         receiver.receive(at(10), &packet);
         let answer = receiver.poll_transmit(at(10)).expect("an acknowledgement");
@@ -35,11 +35,11 @@ fn the_receiver_echoes_the_time_to_live_that_came() {
 #[test]
 fn hops_raise_the_target() {
     // A round-trip time of 40 us against a target of 30 us, and 5 us more for each hop.
-    let swift = SwiftConfig {
+    let swift = SwiftSettings {
         base_target: Duration::from_us(30),
         per_hop: Duration::from_us(5),
         fs_range: Duration::ZERO,
-        ..SwiftConfig::default()
+        ..SwiftSettings::default()
     };
     for (time_to_live, arrived_with, grows) in [(64, 64, false), (64, 63, false), (64, 61, true), (250, 247, true)] {
         let mut script = Script::new(&with(swift));
@@ -54,7 +54,8 @@ fn hops_raise_the_target() {
 #[test]
 fn a_window_of_a_quarter_of_a_segment_sends_one_in_four_round_trip_times() {
     // Always above the target, so that each acknowledgement halves the window.
-    let swift = SwiftConfig { base_target: Duration::from_us(1), fs_range: Duration::ZERO, ..SwiftConfig::default() };
+    let swift =
+        SwiftSettings { base_target: Duration::from_us(1), fs_range: Duration::ZERO, ..SwiftSettings::default() };
     let mut script = Script::new(&TcpConfig { initial_window_segments: 1, ..with(swift) });
     script.write(0, 10 * MSS);
     script.expect(0, &[(0, 0)]);
@@ -71,11 +72,11 @@ fn a_window_of_a_quarter_of_a_segment_sends_one_in_four_round_trip_times() {
 /// While the gap is waited for nothing is in the network, and so nothing times out.
 #[test]
 fn a_loss_that_waits_for_its_gap_is_timed_out_once() {
-    let swift = SwiftConfig {
+    let swift = SwiftSettings {
         base_target: Duration::from_us(1),
         fs_range: Duration::ZERO,
         min_cwnd: 0.001,
-        ..SwiftConfig::default()
+        ..SwiftSettings::default()
     };
     let rto_min = Duration::from_ms(10);
     let config = TcpConfig { initial_window_segments: 1, rto_min, sack: false, rack_tlp: false, ..with(swift) };
@@ -95,7 +96,8 @@ fn a_loss_that_waits_for_its_gap_is_timed_out_once() {
 
 #[test]
 fn a_window_that_has_grown_again_waits_no_longer() {
-    let swift = SwiftConfig { base_target: Duration::from_us(30), fs_range: Duration::ZERO, ..SwiftConfig::default() };
+    let swift =
+        SwiftSettings { base_target: Duration::from_us(30), fs_range: Duration::ZERO, ..SwiftSettings::default() };
     let config = TcpConfig { initial_window_segments: 1, rto_min: Duration::from_ms(50), ..with(swift) };
     let mut script = Script::new(&config);
     script.write(0, 10 * MSS);
@@ -111,7 +113,8 @@ fn a_window_that_has_grown_again_waits_no_longer() {
 
 #[test]
 fn a_recovery_halves_the_window_once_and_repairs_the_loss() {
-    let mut script = Script::new(&with(SwiftConfig { base_target: Duration::from_ms(1), ..SwiftConfig::default() }));
+    let mut script =
+        Script::new(&with(SwiftSettings { base_target: Duration::from_ms(1), ..SwiftSettings::default() }));
     script.write(0, 30 * MSS);
     script.sent_until(39);
     (2..=4).for_each(|end| script.acknowledge(38 + end, 0, &[(1, end)]));
@@ -131,7 +134,7 @@ const ONE_WAY: Duration = Duration::from_us(5);
 
 /// `flows` flows on a link of 10 Gb/s, 11.2 us without queue: (share of the link, mean delay, least and most of a
 /// flow).
-fn shared(flows: usize, swift: SwiftConfig) -> (f64, Duration, f64, f64) {
+fn shared(flows: usize, swift: SwiftSettings) -> (f64, Duration, f64, f64) {
     let config = TcpConfig {
         congestion_control: CongestionControlConfig::Swift(swift),
         rto_min: Duration::from_ms(10),
@@ -160,7 +163,8 @@ fn shared(flows: usize, swift: SwiftConfig) -> (f64, Duration, f64, f64) {
 
 #[test]
 fn the_delay_settles_near_the_target_whatever_the_number_of_flows() {
-    let swift = SwiftConfig { base_target: Duration::from_us(50), fs_range: Duration::ZERO, ..SwiftConfig::default() };
+    let swift =
+        SwiftSettings { base_target: Duration::from_us(50), fs_range: Duration::ZERO, ..SwiftSettings::default() };
     for flows in [1, 2, 8, 20] {
         let (sum, delay, least, most) = shared(flows, swift);
         assert!(sum > 0.98, "{flows} flows: {sum} of the link");
@@ -173,12 +177,13 @@ fn the_delay_settles_near_the_target_whatever_the_number_of_flows() {
 #[test]
 fn more_flows_than_segments_in_flight_are_spaced_and_share_by_flow_scaling() {
     // The path holds 41 segments at a delay of 50 us; 200 flows have a fifth of one each, or half of one at 100 us.
-    let flat = SwiftConfig { base_target: Duration::from_us(50), fs_range: Duration::ZERO, ..SwiftConfig::default() };
+    let flat =
+        SwiftSettings { base_target: Duration::from_us(50), fs_range: Duration::ZERO, ..SwiftSettings::default() };
     let (sum, delay, least, most) = shared(200, flat);
     assert!(sum > 0.99, "{sum} of the link");
     // One segment of each would be 246 us.
     assert!(delay < Duration::from_us(80), "{delay}");
-    let (scaled_sum, scaled_delay, scaled_least, scaled_most) = shared(200, SwiftConfig::default());
+    let (scaled_sum, scaled_delay, scaled_least, scaled_most) = shared(200, SwiftSettings::default());
     assert!(scaled_sum > 0.99 && scaled_delay < Duration::from_us(125), "{scaled_sum} of the link, {scaled_delay}");
     let (unfairness, scaled) = (most / least, scaled_most / scaled_least);
     assert!(scaled < 3.0 && unfairness > 10.0 * scaled, "{unfairness} without flow scaling, {scaled} with it");
@@ -186,7 +191,7 @@ fn more_flows_than_segments_in_flight_are_spaced_and_share_by_flow_scaling() {
 
 #[test]
 fn small_windows_have_larger_targets() {
-    let scaled = SwiftConfig { base_target: Duration::from_us(25), ..SwiftConfig::default() };
+    let scaled = SwiftSettings { base_target: Duration::from_us(25), ..SwiftSettings::default() };
     let (_, few, ..) = shared(2, scaled);
     let (_, many, ..) = shared(40, scaled);
     assert!(many > few + Duration::from_us(10), "{few} with 2 flows, {many} with 40");

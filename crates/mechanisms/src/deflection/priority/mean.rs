@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::Arithmetic;
+use super::settings::Arithmetic;
 use super::tables::tabled_change;
 
 /// The ranks of the packets that are in a FIFO queue or on their way to it, from the packets sent there and what is

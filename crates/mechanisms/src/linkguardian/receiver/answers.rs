@@ -2,12 +2,13 @@
 
 use hitless_switch::{Context, DropReason, Verdict};
 use hitless_wire::linkguardian::{
-    AckHeader, ControlHeader, DataHeader, LossNotification, Message, PacketType, SequenceNumber,
+    AckHeader, ControlHeader, DataHeader, Level, LossNotification, Message, PacketType, SequenceNumber,
 };
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::{Packet, Shim};
 
-use super::super::{Role, control_frame};
+use super::super::frames::{Role, control_frame};
+use super::super::requests::{TimerKind, timer_token};
 use super::Receiver;
 
 impl Receiver {
@@ -155,5 +156,28 @@ impl Receiver {
         let header = AckHeader { channel, acknowledged: self.latest_received.get(), piggybacked };
         let pushed = context.packet().push_shim(header);
         pushed.expect("a composition whose shims do not fit is refused when the scenario is read");
+    }
+
+    pub(super) fn start_monitor(&mut self, context: &mut Context<'_>) {
+        let Some(monitor) = &self.monitor else { return };
+        let at = context.now() + monitor.config.period;
+        context.wake_at(at, timer_token(self.config.port, self.config.channel, TimerKind::Monitor));
+    }
+
+    /// Reads the counters of the MAC and of the numbers, and says what protection it wants: in every period, since what
+    /// is said may be lost.
+    pub fn watch_losses(&mut self, context: &mut Context<'_>) {
+        let mac = context.mac(self.config.port).counters();
+        let Some(monitor) = &mut self.monitor else { return };
+        let level = monitor.observe(context.now(), mac, self.counters.losses);
+        self.say(Message::Request(level), SequenceNumber::default(), context);
+        self.start_monitor(context);
+    }
+
+    /// What the monitor asks for, and how often it has changed its mind.
+    pub fn wanted_level(&self) -> (Level, u64) {
+        self.monitor
+            .as_ref()
+            .map_or((Level::AsCommanded, 0), |monitor| (monitor.policy.level(), monitor.policy.changes()))
     }
 }

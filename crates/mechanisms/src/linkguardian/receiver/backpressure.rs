@@ -4,7 +4,8 @@ use hitless_switch::Context;
 use hitless_wire::Packet;
 use hitless_wire::pause::{PAUSE_FRAME_BYTES, PauseFrame};
 
-use super::super::{Role, TimerKind, timer_token};
+use super::super::frames::Role;
+use super::super::requests::{TimerKind, timer_token};
 use super::Receiver;
 
 /// Timer packets from one pause frame to its repetition: 1.6 us, what a pause takes to have an effect.

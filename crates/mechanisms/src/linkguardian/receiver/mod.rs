@@ -24,11 +24,11 @@ use hitless_wire::linkguardian::{AckHeader, DataHeader, SequenceNumber};
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::{Duration, Packet, QueueId, Shim, Time};
 
-use super::Role;
 use super::checker::Checker;
 use super::config::{Activation, ReceiverConfig};
 use super::crossing::Crossing;
-use super::sender::{FILLER_PRIORITY, REPAIR_PRIORITY};
+use super::frames::Role;
+use super::requests::{FILLER_PRIORITY, REPAIR_PRIORITY, request_queue};
 use super::settings::Buffering;
 use counters::ReceiverCounters;
 use missing::Missing;
@@ -140,12 +140,11 @@ impl Receiver {
     pub fn subscribe(&mut self, queues: &mut [usize], wanted: &mut Needs) {
         let port = self.config.port;
         let unlimited = QueueConfig::normal(QueueLimit::Unlimited);
-        self.notification_queue = super::request_queue(port, unlimited.with_priority(REPAIR_PRIORITY), queues, wanted);
-        self.acknowledgement_queue =
-            super::request_queue(port, unlimited.with_priority(FILLER_PRIORITY), queues, wanted);
+        self.notification_queue = request_queue(port, unlimited.with_priority(REPAIR_PRIORITY), queues, wanted);
+        self.acknowledgement_queue = request_queue(port, unlimited.with_priority(FILLER_PRIORITY), queues, wanted);
         if self.config.buffering == Buffering::PausedQueue {
             let limited = QueueConfig::normal(QueueLimit::Bytes(self.config.buffer.0));
-            self.hold_queue = super::request_queue(self.config.recirculation_port, limited, queues, wanted);
+            self.hold_queue = request_queue(self.config.recirculation_port, limited, queues, wanted);
         }
         wanted.hooks.push((port, HookSet::TX.with(HookSet::RX)));
         wanted.hooks.push((self.config.recirculation_port, HookSet::EGRESS));

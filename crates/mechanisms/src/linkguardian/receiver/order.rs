@@ -4,8 +4,8 @@ use hitless_switch::{Context, DropReason, Verdict};
 use hitless_wire::linkguardian::{DataHeader, SequenceNumber};
 use hitless_wire::shim::CheckNumber;
 
+use super::super::frames::{Role, data_header};
 use super::super::settings::Buffering;
-use super::super::{Role, data_header};
 use super::Receiver;
 use super::place::may_have_waited;
 
@@ -134,7 +134,7 @@ impl Receiver {
         let packet = context.packet();
         packet.remove_shim::<DataHeader>();
         packet.frame_bytes -= header_bytes_more;
-        packet.is_repair = false;
+        packet.is_link_retransmission = false;
         if let Some(CheckNumber(number)) = packet.remove_shim() {
             self.checker.deliver(number);
         }

@@ -4,7 +4,7 @@ use hitless_switch::Context;
 use hitless_wire::Time;
 use hitless_wire::linkguardian::SequenceNumber;
 
-use super::super::{TimerKind, timer_token};
+use super::super::requests::{TimerKind, timer_token};
 use super::Receiver;
 
 impl Receiver {

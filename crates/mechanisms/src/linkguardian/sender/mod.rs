@@ -1,8 +1,10 @@
 //! The sending end of a protected link (paper, section 3 and appendix A).
 //!
 //! - here: numbers, copies, acknowledgements and retransmissions
-//! - [`lifecycle`]: when packets are numbered
+//! - [`lifecycle`]: whether packets are numbered
+//! - [`handshake`]: the messages by which they come to be
 
+mod handshake;
 mod lifecycle;
 
 use hitless_switch::{
@@ -13,15 +15,11 @@ use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::shim::CheckNumber;
 use hitless_wire::{Duration, Packet, QueueId, Shim};
 
-use super::Role;
 use super::config::SenderConfig;
+use super::frames::{Role, data_header};
+use super::requests::{FILLER_PRIORITY, REPAIR_PRIORITY, request_queue};
 use super::settings::{Buffering, Mode};
 use lifecycle::Lifecycle;
-
-/// Above normal traffic: what repairs must not wait for what it repairs.
-pub const REPAIR_PRIORITY: u8 = 200;
-/// Below all traffic: dummies and acknowledgements fill gaps only.
-pub const FILLER_PRIORITY: u8 = 1;
 
 /// What the sending end counted.
 #[derive(Clone, Copy, Debug, Default)]
@@ -138,12 +136,12 @@ impl Sender {
     pub fn subscribe(&mut self, queues: &mut [usize], wanted: &mut Needs) {
         let port = self.config.port;
         let unlimited = QueueConfig::normal(QueueLimit::Unlimited);
-        self.repair_queue = super::request_queue(port, unlimited.with_priority(REPAIR_PRIORITY), queues, wanted);
-        self.dummy_queue = super::request_queue(port, unlimited.with_priority(FILLER_PRIORITY), queues, wanted);
+        self.repair_queue = request_queue(port, unlimited.with_priority(REPAIR_PRIORITY), queues, wanted);
+        self.dummy_queue = request_queue(port, unlimited.with_priority(FILLER_PRIORITY), queues, wanted);
         if self.config.buffering == Buffering::PausedQueue {
             let recirculation_port = self.config.recirculation_port;
             let limited = QueueConfig::normal(QueueLimit::Bytes(self.config.buffer.0));
-            self.copy_queue = super::request_queue(recirculation_port, limited, queues, wanted);
+            self.copy_queue = request_queue(recirculation_port, limited, queues, wanted);
         }
         wanted.hooks.push((port, HookSet::TX.with(HookSet::RX)));
     }
@@ -272,7 +270,7 @@ impl Sender {
     /// A copy has come round (paper, figure 18): wait on, retransmit or retire.
     pub fn judge_copy(&mut self, context: &mut Context<'_>) -> Verdict {
         self.counters.recirculations += 1;
-        let mut header = super::data_header(context.packet());
+        let mut header = data_header(context.packet());
         let sequence = header.sequence;
         let latest = self.latest_acknowledged.access(context.pass(), 0, |latest| *latest);
         if sequence.ahead_of(latest) > 0 {
@@ -285,7 +283,7 @@ impl Sender {
         header.packet_type = PacketType::Data;
         header.retransmitted = true;
         context.packet().shims.replace(header);
-        context.packet().is_repair = true;
+        context.packet().is_link_retransmission = true;
         self.retransmit(context)
     }
 

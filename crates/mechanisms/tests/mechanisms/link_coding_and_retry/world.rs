@@ -61,7 +61,7 @@ impl World {
     fn collect(&mut self, harness: &mut Harness) {
         for Left { switch, at, packet, .. } in harness.world.left.drain(..) {
             assert!(packet.shims.is_empty(), "headers of a link leaked to a host: {:?}", packet.shims);
-            assert!(!packet.is_repair, "a mark of the link leaked to a host");
+            assert!(!packet.is_link_retransmission, "a mark of the link leaked to a host");
             let Transport::Udp(header) = packet.transport else { panic!("a control packet leaked to a host") };
             self.delivered[switch].push(Delivery { number: header.number, at, frame_bytes: packet.frame_bytes });
         }

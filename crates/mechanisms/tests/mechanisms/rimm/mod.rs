@@ -6,7 +6,7 @@ mod world;
 use std::collections::BTreeSet;
 
 use hitless_mechanisms::Rimm;
-use hitless_mechanisms::rimm::{Again, Neighbour, Release, RimmConfig};
+use hitless_mechanisms::rimm::{Neighbour, NeighbourForReturns, Release, RimmConfig};
 use hitless_wire::Duration;
 use proptest::prelude::*;
 
@@ -48,7 +48,7 @@ prop_compose! {
         let never = Duration::from_us(1_000_000);
         RimmConfig {
             release: if is_exact { Release::Exact } else { Release::FlowletGap { gap: never, detour_max: None } },
-            again: if same { Again::SameNeighbour } else { Again::LeastLoaded },
+            again: if same { NeighbourForReturns::SameNeighbour } else { NeighbourForReturns::LeastLoaded },
             messages_first,
             hash_bits,
             congestion_after: never,

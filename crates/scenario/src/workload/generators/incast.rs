@@ -4,7 +4,7 @@ use hitless_engine::Stream;
 use hitless_engine::draws::below;
 use hitless_wire::{HostId, Time};
 
-use super::{Arrivals, Template};
+use super::template::{Arrivals, Template};
 use crate::workload::{Asking, FlowSpec};
 
 /// The answers to a query.

@@ -3,94 +3,20 @@
 mod incast;
 mod pairs;
 mod sequence;
+mod template;
 
 use std::iter::Peekable;
 
 use hitless_engine::Stream;
-use hitless_engine::draws::{below, exponential, unit};
+use hitless_engine::draws::{below, unit};
 use hitless_wire::{Duration, HostId, Time};
 
-use super::{FlowSize, FlowSpec, Messages};
+use super::FlowSpec;
 
 pub use incast::{Answers, IncastGenerator};
 pub use pairs::{PairGenerator, PairSampler};
 pub use sequence::Sequence;
-
-/// What all flows of a group have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Template {
-    /// When the group starts.
-    pub start: Time,
-    /// When it ends, if it does.
-    pub stop: Option<Time>,
-    /// Index into the scenario's transports.
-    pub transport: usize,
-    /// Traffic class.
-    pub class: u8,
-    /// Index of the group.
-    pub group: usize,
-}
-
-impl Template {
-    /// A flow of one message of `bytes`. It runs to its end even when the group ends before it.
-    pub fn sized(&self, source: HostId, destination: HostId, bytes: u64, start: Time) -> FlowSpec {
-        FlowSpec {
-            source,
-            destination,
-            size: FlowSize::Bytes(bytes),
-            start,
-            stop: None,
-            transport: self.transport,
-            messages: Messages::ONE,
-            class: self.class,
-            group: self.group,
-            connection: None,
-            query: None,
-            request: None,
-        }
-    }
-
-    /// A flow that sends as much as it can until the group ends.
-    pub fn unlimited(&self, source: HostId, destination: HostId, start: Time) -> FlowSpec {
-        FlowSpec { size: FlowSize::Unlimited, stop: self.stop, ..self.sized(source, destination, 0, start) }
-    }
-
-    /// `delay` after the group's start; beyond the range of time, the end of it.
-    pub fn after(&self, delay: Duration) -> Time {
-        Time(self.start.as_ps().saturating_add(delay.as_ps()))
-    }
-
-    /// Whether the group has ended by `time`.
-    pub fn is_over(&self, time: Time) -> bool {
-        self.stop.is_some_and(|stop| time >= stop)
-    }
-}
-
-/// When things happen.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Arrivals {
-    /// At random, `per_second` on average (Poisson). The first comes after a random time too.
-    Poisson {
-        /// Mean number in a second.
-        per_second: f64,
-    },
-    /// Regularly, the first at once.
-    Every(Duration),
-}
-
-impl Arrivals {
-    /// The moment after `previous`; `None` for the first, counted from `start`.
-    fn next(self, stream: &mut Stream, start: Time, previous: Option<Time>) -> Time {
-        match (self, previous) {
-            (Arrivals::Poisson { per_second }, _) => {
-                let gap = Duration::from_seconds_f64(exponential(stream) / per_second);
-                Time(previous.unwrap_or(start).as_ps().saturating_add(gap.as_ps()))
-            }
-            (Arrivals::Every(_), None) => start,
-            (Arrivals::Every(period), Some(previous)) => Time(previous.as_ps().saturating_add(period.as_ps())),
-        }
-    }
-}
+pub use template::{Arrivals, Template};
 
 /// The flows of one group, in order of time.
 #[derive(Clone, Debug)]
@@ -157,11 +83,6 @@ impl Workload {
     /// The groups whose flows follow each other, for whoever knows when one is done.
     pub fn take_sequences(&mut self) -> Vec<Sequence> {
         std::mem::take(&mut self.sequences)
-    }
-
-    /// When the next flow starts; `None` when there is none.
-    pub fn next_start(&mut self) -> Option<Time> {
-        self.groups.iter_mut().filter_map(|group| group.peek()).map(|flow| flow.start).min()
     }
 }
 

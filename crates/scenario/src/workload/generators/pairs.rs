@@ -5,7 +5,7 @@ use hitless_engine::draws::below;
 use hitless_network::topology::{SwitchId, Topology};
 use hitless_wire::{HostId, Time};
 
-use super::{Arrivals, Template};
+use super::template::{Arrivals, Template};
 use crate::workload::{Asking, FlowSpec, SizeSampler};
 
 /// Draws a sender and a receiver.

@@ -2,7 +2,8 @@
 
 use hitless_wire::{Duration, Time};
 
-use super::{PairGenerator, Template};
+use super::pairs::PairGenerator;
+use super::template::Template;
 use crate::workload::FlowSpec;
 
 /// A group of flows of which one at a time is under way.

@@ -20,8 +20,8 @@ fn fill(scheduler: &mut QueuedScheduler, queue: u8, frame_bytes: u32, count: usi
 
 fn drain(scheduler: &mut QueuedScheduler) -> Vec<u8> {
     let next = || match scheduler.take() {
-        Taken::Packet(queue, _) => Some(queue.0),
-        Taken::Rotating(_) | Taken::Nothing => None,
+        Dequeued::Packet(queue, _) => Some(queue.0),
+        Dequeued::Rotating(_) | Dequeued::Nothing => None,
     };
     std::iter::from_fn(next).collect()
 }
@@ -93,11 +93,11 @@ fn a_held_packet_counts_but_is_served_only_when_released() {
     let mut scheduler = scheduler(&[(1, 1_500)]);
     let entry = Entry { packet: PacketHandle(7), frame_bytes: 100, enqueued_at: Time::ZERO };
     assert!(scheduler.hold(QueueId(0), entry));
-    assert_eq!((scheduler.depth_bytes(QueueId(0)), scheduler.packets(), scheduler.take()), (100, 1, Taken::Nothing));
+    assert_eq!((scheduler.depth_bytes(QueueId(0)), scheduler.packets(), scheduler.take()), (100, 1, Dequeued::Nothing));
     fill(&mut scheduler, 0, 100, 1);
     assert_eq!(drain(&mut scheduler), [0]);
     scheduler.release(QueueId(0), 0, entry);
-    assert_eq!(scheduler.take(), Taken::Packet(QueueId(0), entry));
+    assert_eq!(scheduler.take(), Dequeued::Packet(QueueId(0), entry));
     assert_eq!((scheduler.depth_bytes(QueueId(0)), scheduler.packets()), (0, 0));
 }
 
@@ -134,8 +134,8 @@ fn offer(scheduler: &mut QueuedScheduler, first: u8, round: u8, frame_bytes: u32
 /// The rounds in which packets are served, one after the other.
 fn served(scheduler: &mut QueuedScheduler) -> Vec<u32> {
     let next = || match scheduler.take() {
-        Taken::Packet(_, entry) => Some(entry.packet.0),
-        Taken::Rotating(_) | Taken::Nothing => None,
+        Dequeued::Packet(_, entry) => Some(entry.packet.0),
+        Dequeued::Rotating(_) | Dequeued::Nothing => None,
     };
     std::iter::from_fn(next).collect()
 }
@@ -152,9 +152,9 @@ fn a_group_serves_round_after_round_and_passes_empty_queues() {
             .into_iter()
             .for_each(|packet| assert_eq!(offer(&mut scheduler, 1, packet, 100), Offer::Queued { mark: false }));
         assert_eq!(round(&mut scheduler), 0);
-        assert!(matches!(scheduler.take(), Taken::Packet(QueueId(1), _)));
+        assert!(matches!(scheduler.take(), Dequeued::Packet(QueueId(1), _)));
         assert_eq!(round(&mut scheduler), 0, "one packet of round 0 is left");
-        assert!(matches!(scheduler.take(), Taken::Packet(QueueId(1), _)));
+        assert!(matches!(scheduler.take(), Dequeued::Packet(QueueId(1), _)));
         assert_eq!(round(&mut scheduler), 1, "{discipline:?}: round 0 is over, and nobody must choose yet");
         offer(&mut scheduler, 1, 4, 100);
         assert_eq!(served(&mut scheduler), [2, 3, 4], "{discipline:?}");
@@ -181,7 +181,7 @@ fn halves_are_served_by_strict_priority_until_they_are_swapped() {
     for round in [3, 2, 1, 0, 1] {
         offer(&mut scheduler, 1, round, 100);
     }
-    assert!(matches!(scheduler.take(), Taken::Packet(_, entry) if entry.packet.0 == 0));
+    assert!(matches!(scheduler.take(), Dequeued::Packet(_, entry) if entry.packet.0 == 0));
     scheduler.swap_halves();
     assert_eq!(scheduler.group_counters().expect("a group").left_behind, 2);
     offer(&mut scheduler, 1, 5, 100);
@@ -226,7 +226,7 @@ fn a_group_is_one_queue_to_the_others() {
         offer(&mut scheduler, 3, round, 1_518);
     }
     let next = || match scheduler.take() {
-        Taken::Packet(queue, _) => Some(queue.0),
+        Dequeued::Packet(queue, _) => Some(queue.0),
         _ => None,
     };
     let order: Vec<u8> = std::iter::from_fn(next).collect();

@@ -1,10 +1,10 @@
 //! Which congestion control a connection has.
 
 use super::bbr::BbrConfig;
-use super::bolt::BoltConfig;
+use super::bolt::BoltTransportSettings;
 use super::cubic::CubicConfig;
 use super::dctcp::DctcpConfig;
-use super::swift::SwiftConfig;
+use super::swift::SwiftSettings;
 
 /// Which algorithm sets the congestion window, with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,9 +19,9 @@ pub enum CongestionControlConfig {
     /// [`crate::transport::tcp::TcpConfig::pacing`] says.
     Bbr(BbrConfig),
     /// Swift (Kumar et al., SIGCOMM 2020).
-    Swift(SwiftConfig),
+    Swift(SwiftSettings),
     /// Bolt (Arslan et al., NSDI 2023); wants switches that know it.
-    Bolt(BoltConfig),
+    Bolt(BoltTransportSettings),
 }
 
 impl CongestionControlConfig {

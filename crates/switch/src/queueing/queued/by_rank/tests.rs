@@ -4,7 +4,7 @@ use hitless_engine::PacketHandle;
 use hitless_wire::{Duration, QueueId, Time};
 use proptest::prelude::*;
 
-use super::super::{QueueConfig, Taken};
+use super::super::{Dequeued, QueueConfig};
 use super::*;
 use crate::queueing::{BufferPolicy, EcnThreshold, QueueLimit, QueueOrder};
 
@@ -36,7 +36,7 @@ fn evicted(scheduler: &mut QueuedScheduler) -> Vec<u32> {
 
 fn drain(scheduler: &mut QueuedScheduler) -> Vec<u32> {
     let next = || match scheduler.take() {
-        Taken::Packet(_, entry) => Some(entry.packet.0),
+        Dequeued::Packet(_, entry) => Some(entry.packet.0),
         _ => None,
     };
     std::iter::from_fn(next).collect()
@@ -194,7 +194,7 @@ proptest! {
                 }
                 Step::Serve => {
                     let served = match scheduler.take() {
-                        Taken::Packet(_, entry) => Some((entry.packet.0, entry.frame_bytes)),
+                        Dequeued::Packet(_, entry) => Some((entry.packet.0, entry.frame_bytes)),
                         _ => None,
                     };
                     served.iter().for_each(|&(_, bytes)| buffer.give_back(bytes));

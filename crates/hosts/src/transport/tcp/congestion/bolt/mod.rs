@@ -30,30 +30,39 @@ pub enum BoltReaction {
     InverseShare,
 }
 
-/// Parameters of Bolt's senders.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BoltConfig {
-    /// Segments that the window grows by in a round-trip time (section 3.1: 1).
-    pub additive_increase: f64,
-    /// Least window, in segments (the authors' simulator: 15 bytes); the largest is
-    /// [`crate::transport::tcp::TcpConfig::max_window_bytes`].
+/// Parameters of Bolt's senders (section 3, algorithm 3). Where the paper gives no value, defaults are those of the
+/// simulator that its authors published. Notices from switches are counted as congestion echoes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct BoltTransportSettings {
+    /// Segments that the window grows by in a round-trip time, beside what switches grant.
+    #[schemars(range(min = 0.000001, max = 1000.0))]
+    pub ai: f64,
+    /// Least window in segments. Below 1, a packet leaves in each round-trip time divided by the window.
+    #[schemars(range(min = 0.000001, max = 1.0))]
     pub min_cwnd: f64,
-    /// What of the queue a flow holds its own.
+    /// Largest window in segments; left out: no bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1.0, max = 1000000.0))]
+    pub max_cwnd: Option<f64>,
+    /// What of a congested queue a flow holds its own: it takes a segment off its window in each time to the switch and
+    /// back divided by so many packets.
     pub reaction: BoltReaction,
-    /// Weight of the newest sample in the round-trip time by which the rate and gaps are computed.
+    /// Weight of the newest sample in the round-trip time by which the flow's rate and gaps are computed.
+    #[schemars(range(min = 0.0001, max = 1.0))]
     pub rtt_gain: f64,
 }
 
-impl Default for BoltConfig {
+impl Default for BoltTransportSettings {
     fn default() -> Self {
-        Self { additive_increase: 1.0, min_cwnd: 0.01, reaction: BoltReaction::Share, rtt_gain: 0.25 }
+        Self { ai: 1.0, min_cwnd: 0.01, max_cwnd: None, reaction: BoltReaction::Share, rtt_gain: 0.25 }
     }
 }
 
 /// Bolt's state.
 #[derive(Clone, Debug)]
 pub(in crate::transport::tcp) struct Bolt {
-    config: BoltConfig,
+    config: BoltTransportSettings,
     /// cwnd.
     window: FractionalWindow,
     /// last_dec_time: of a notice.
@@ -68,7 +77,7 @@ pub(in crate::transport::tcp) struct Bolt {
 
 impl Bolt {
     /// Bolt at the start of a connection.
-    pub fn new(bolt: BoltConfig, window: &WindowConfig) -> Self {
+    pub fn new(bolt: BoltTransportSettings, window: &WindowConfig) -> Self {
         Self {
             config: bolt,
             window: FractionalWindow::new(window, bolt.min_cwnd, bolt.rtt_gain),
@@ -116,7 +125,7 @@ impl CongestionControl for Bolt {
         }
         if event.snd_una > self.grows_after {
             self.grows_after = event.snd_nxt;
-            self.window.segments += if event.cwnd_limited { self.config.additive_increase } else { 0.0 };
+            self.window.segments += if event.cwnd_limited { self.config.ai } else { 0.0 };
         }
         self.window.bound(window);
     }

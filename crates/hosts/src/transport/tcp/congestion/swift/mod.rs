@@ -21,37 +21,58 @@ mod tests;
 
 use super::api::{AckEvent, AckSample, CongestionControl, Window, WindowConfig};
 use super::fractional::FractionalWindow;
+use hitless_settings::quantity::Text;
 use hitless_wire::{Duration, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// Parameters of Swift, by the paper's names (section 3.5, algorithm 1). It gives few values; defaults are those of the
-/// simulator that its authors published with Bolt, or htsim's.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SwiftConfig {
-    /// base_target: the target of a path without hops and of a large window (simulator: 25 us).
+/// Parameters of Swift, by its paper's names (section 3.5 and algorithm 1). The paper gives few values: defaults are
+/// those of the simulator that its authors published with Bolt, and where that has none those of htsim. Hops are
+/// counted by the time to live with which packets arrive; the delay is the whole round-trip time, both hosts' stacks
+/// included.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SwiftSettings {
+    /// Target delay of a path without switches and of a large window.
+    #[serde(with = "Text::<Duration>")]
     pub base_target: Duration,
-    /// h-bar: what each switch on the path adds to it (simulator: 1 us).
+    /// What each switch on the path adds to the target, h-bar.
+    #[serde(with = "Text::<Duration>")]
     pub per_hop: Duration,
-    /// fs_range: what a small window adds at most (simulator: 100 us).
+    /// What a small window adds to the target at most: flow scaling, so that many flows share fairly.
+    #[serde(with = "Text::<Duration>")]
     pub fs_range: Duration,
-    /// fs_min_cwnd: windows up to this, in segments, add all of it (0.1).
+    /// Windows up to this, in segments, add all of fs_range.
+    #[schemars(range(min = 0.000001, max = 1000000.0))]
     pub fs_min_cwnd: f64,
-    /// fs_max_cwnd: windows from this on, in segments, add nothing (htsim: 100).
+    /// Windows from this on, in segments, add nothing; above fs_min_cwnd.
+    #[schemars(range(min = 0.000001, max = 1000000.0))]
     pub fs_max_cwnd: f64,
-    /// ai: segments that the window grows by in a round-trip time (1).
-    pub additive_increase: f64,
-    /// beta: the part of the excess delay by which the window shrinks (0.8).
+    /// Segments that the window grows by in a round-trip time below the target.
+    #[schemars(range(min = 0.000001, max = 1000.0))]
+    pub ai: f64,
+    /// The part of the delay in excess of the target, of all of the delay, by which the window shrinks.
+    #[schemars(range(min = 0.000001, max = 1.0))]
     pub beta: f64,
-    /// max_mdf: the largest part of the window that a decrease takes (0.5).
+    /// The largest part of the window that a decrease takes; what a loss and a timeout take.
+    #[schemars(range(min = 0.000001, max = 0.999999))]
     pub max_mdf: f64,
-    /// min_cwnd, in segments (simulator: 15 bytes); max_cwnd is [`crate::transport::tcp::TcpConfig::max_window_bytes`].
+    /// Least window in segments. Below 1, a packet leaves in each round-trip time divided by the window.
+    #[schemars(range(min = 0.000001, max = 1000000.0))]
     pub min_cwnd: f64,
-    /// RETX_RESET_THRESHOLD: so many timeouts in a row and more set the window to its minimum (htsim: 5).
+    /// Largest window in segments; left out: no bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1.0, max = 1000000.0))]
+    pub max_cwnd: Option<f64>,
+    /// Timeouts in a row that set the window to min_cwnd, RETX_RESET_THRESHOLD.
+    #[schemars(range(min = 1, max = 1000000))]
     pub retransmit_reset_threshold: u32,
-    /// Weight of the newest sample in the round-trip time that decreases and gaps are spaced by.
+    /// Weight of the newest sample in the round-trip time by which decreases and packets are spaced.
+    #[schemars(range(min = 0.0001, max = 1.0))]
     pub rtt_gain: f64,
 }
 
-impl Default for SwiftConfig {
+impl Default for SwiftSettings {
     fn default() -> Self {
         Self {
             base_target: Duration::from_us(25),
@@ -59,10 +80,11 @@ impl Default for SwiftConfig {
             fs_range: Duration::from_us(100),
             fs_min_cwnd: 0.1,
             fs_max_cwnd: 100.0,
-            additive_increase: 1.0,
+            ai: 1.0,
             beta: 0.8,
             max_mdf: 0.5,
             min_cwnd: 0.01,
+            max_cwnd: None,
             retransmit_reset_threshold: 5,
             rtt_gain: 0.25,
         }
@@ -72,7 +94,7 @@ impl Default for SwiftConfig {
 /// Swift's state.
 #[derive(Clone, Debug)]
 pub(in crate::transport::tcp) struct Swift {
-    config: SwiftConfig,
+    config: SwiftSettings,
     /// alpha of section 3.5, in picoseconds.
     scale_ps: f64,
     /// beta of section 3.5, in picoseconds.
@@ -89,7 +111,7 @@ pub(in crate::transport::tcp) struct Swift {
 
 impl Swift {
     /// Swift at the start of a connection.
-    pub fn new(swift: SwiftConfig, window: &WindowConfig) -> Self {
+    pub fn new(swift: SwiftSettings, window: &WindowConfig) -> Self {
         let (root_min, root_max) = (swift.fs_min_cwnd.sqrt(), swift.fs_max_cwnd.sqrt());
         let scale_ps = swift.fs_range.as_ps() as f64 / (1.0 / root_min - 1.0 / root_max);
         Self {
@@ -111,7 +133,7 @@ impl Swift {
     }
 
     fn increase_for(&mut self, segments: f64) {
-        let increase = self.config.additive_increase * segments;
+        let increase = self.config.ai * segments;
         let before = self.window.segments;
         self.window.segments += if before >= 1.0 { increase / before } else { increase };
     }

@@ -12,14 +12,14 @@ fn tcp() -> TcpConfig {
 }
 
 /// The parameters with which the simulations of Practical Packet Deflection run it.
-fn of_deflection() -> SwiftConfig {
-    SwiftConfig {
+fn of_deflection() -> SwiftSettings {
+    SwiftSettings {
         base_target: Duration::from_us(60),
         per_hop: Duration::from_us(30),
         fs_range: Duration::from_us(300),
         min_cwnd: 0.001,
         retransmit_reset_threshold: 100,
-        ..SwiftConfig::default()
+        ..SwiftSettings::default()
     }
 }
 
@@ -44,7 +44,7 @@ fn event(time_us: u64, rtt_us: f64, segments: u64, hops: u8) -> AckSample {
 }
 
 /// Section 3.5, in microseconds.
-fn target_us(config: &SwiftConfig, window: f64, hops: u8) -> f64 {
+fn target_us(config: &SwiftSettings, window: f64, hops: u8) -> f64 {
     let us = |duration: Duration| duration.as_ps() as f64 / 1e6;
     let alpha = us(config.fs_range) / (1.0 / config.fs_min_cwnd.sqrt() - 1.0 / config.fs_max_cwnd.sqrt());
     let beta = -alpha / config.fs_max_cwnd.sqrt();
@@ -74,7 +74,7 @@ fn the_target_grows_with_hops_and_with_how_small_the_window_is() {
 
 #[test]
 fn a_window_grows_by_a_segment_for_each_window_acknowledged() {
-    let (mut swift, mut window) = (Swift::new(SwiftConfig::default(), &tcp().window()), Window::new(&tcp().window()));
+    let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &tcp().window()), Window::new(&tcp().window()));
     // (segments acknowledged, window after it), from ten.
     for (segments, expected) in [(1, 10.1), (10, 10.1 + 10.0 / 10.1), (0, 10.1 + 10.0 / 10.1)] {
         swift.on_ack_sample(&mut window, &event(100, 20.0, segments, 0));
@@ -89,7 +89,7 @@ fn a_window_grows_by_a_segment_for_each_window_acknowledged() {
 
 #[test]
 fn what_was_not_held_back_by_the_window_does_not_make_it_grow() {
-    let (mut swift, mut window) = (Swift::new(SwiftConfig::default(), &tcp().window()), Window::new(&tcp().window()));
+    let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &tcp().window()), Window::new(&tcp().window()));
     swift.on_ack_sample(&mut window, &AckSample { cwnd_limited: false, ..event(100, 20.0, 5, 0) });
     assert_eq!(swift.window.segments, 10.0);
     swift.on_ack_sample(&mut window, &event(100, 20.0, 1, 0));
@@ -98,7 +98,7 @@ fn what_was_not_held_back_by_the_window_does_not_make_it_grow() {
 
 #[test]
 fn a_delay_above_the_target_takes_a_part_of_the_excess_once_in_a_round_trip_time() {
-    let config = SwiftConfig { fs_range: Duration::ZERO, rtt_gain: 1.0, ..SwiftConfig::default() };
+    let config = SwiftSettings { fs_range: Duration::ZERO, rtt_gain: 1.0, ..SwiftSettings::default() };
     let (mut swift, mut window) = (Swift::new(config, &tcp().window()), Window::new(&tcp().window()));
     // (time, delay, window after it): 1 - 0.8 * (50 - 25) / 50 = 0.6, then nothing for 50 us, then by half at most.
     let table = [(100, 50.0, 6.0), (120, 50.0, 6.0), (149, 50.0, 6.0), (150, 50.0, 3.6), (2_150, 1_000.0, 1.8)];
@@ -110,7 +110,7 @@ fn a_delay_above_the_target_takes_a_part_of_the_excess_once_in_a_round_trip_time
 
 #[test]
 fn acknowledgements_that_may_not_decrease_do_not_put_the_next_decrease_off() {
-    let config = SwiftConfig { rtt_gain: 1.0, ..SwiftConfig::default() };
+    let config = SwiftSettings { rtt_gain: 1.0, ..SwiftSettings::default() };
     let (mut swift, mut window) = (Swift::new(config, &tcp().window()), Window::new(&tcp().window()));
     let mut decreases = 0;
     for time_us in (0..10_000).step_by(10) {
@@ -124,7 +124,7 @@ fn acknowledgements_that_may_not_decrease_do_not_put_the_next_decrease_off() {
 
 #[test]
 fn a_window_of_less_than_a_segment_is_a_gap() {
-    let (mut swift, mut window) = (Swift::new(SwiftConfig::default(), &tcp().window()), Window::new(&tcp().window()));
+    let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &tcp().window()), Window::new(&tcp().window()));
     swift.on_ack_sample(&mut window, &event(0, 20.0, 1, 0));
     assert_eq!(swift.packet_gap(), None);
     swift.window.segments = 0.25;
@@ -135,7 +135,7 @@ fn a_window_of_less_than_a_segment_is_a_gap() {
 
 #[test]
 fn timeouts_take_half_and_too_many_in_a_row_everything() {
-    let config = SwiftConfig { retransmit_reset_threshold: 3, ..SwiftConfig::default() };
+    let config = SwiftSettings { retransmit_reset_threshold: 3, ..SwiftSettings::default() };
     let (mut swift, mut window) = (Swift::new(config, &tcp().window()), Window::new(&tcp().window()));
     swift.on_ack_sample(&mut window, &event(0, 20.0, 0, 0));
     for (time_ms, expected) in [(1, 5.0), (2, 2.5), (4, 0.01)] {
@@ -152,7 +152,7 @@ fn timeouts_take_half_and_too_many_in_a_row_everything() {
 
 #[test]
 fn a_loss_takes_the_largest_decrease_unless_there_was_one_within_a_round_trip_time() {
-    let (mut swift, mut window) = (Swift::new(SwiftConfig::default(), &tcp().window()), Window::new(&tcp().window()));
+    let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &tcp().window()), Window::new(&tcp().window()));
     let at = |time_us| Time::ZERO + Duration::from_us(time_us);
     swift.on_ack_sample(&mut window, &event(0, 20.0, 0, 0));
     swift.on_loss(&mut window, at(100));
@@ -165,7 +165,7 @@ fn a_loss_takes_the_largest_decrease_unless_there_was_one_within_a_round_trip_ti
 
 #[test]
 fn a_reduction_that_was_wrong_is_undone_to_the_fraction() {
-    let (mut swift, mut window) = (Swift::new(SwiftConfig::default(), &tcp().window()), Window::new(&tcp().window()));
+    let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &tcp().window()), Window::new(&tcp().window()));
     swift.window.segments = 0.5;
     swift.ssthresh_on_loss(&window);
     swift.on_loss(&mut window, Time::ZERO + Duration::from_ms(1));
@@ -176,7 +176,7 @@ fn a_reduction_that_was_wrong_is_undone_to_the_fraction() {
 
 #[test]
 fn deliveries_without_a_round_trip_time_count_with_the_next_that_has_one() {
-    let (mut swift, mut window) = (Swift::new(SwiftConfig::default(), &tcp().window()), Window::new(&tcp().window()));
+    let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &tcp().window()), Window::new(&tcp().window()));
     swift.on_ack_sample(&mut window, &event(100, 0.0, 4, 0));
     assert_eq!(swift.window.segments, 10.0);
     swift.on_ack_sample(&mut window, &event(101, 20.0, 1, 0));

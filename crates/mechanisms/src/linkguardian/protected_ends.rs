@@ -5,13 +5,12 @@ use hitless_scenario::kind::Surroundings;
 use hitless_switch::LinkEnd;
 use hitless_wire::{Bytes, Time};
 
-use super::LinkGuardian;
 use super::admission::{EndNeeds, NoRoom, PortRoom, admit};
 use super::settings::{Buffering, LinkGuardianSettings};
 
 /// One end of a protected link, with a recirculation port of its own as far as there are enough.
 #[derive(Clone, Copy, Debug)]
-pub struct GuardedEnd<'a> {
+pub struct ProtectedEnd<'a> {
     /// What the link is told.
     pub settings: &'a LinkGuardianSettings,
     /// The place of these settings among the scenario's mechanisms.
@@ -28,7 +27,7 @@ pub struct GuardedEnd<'a> {
     pub recirculation: u16,
 }
 
-impl GuardedEnd<'_> {
+impl ProtectedEnd<'_> {
     /// What it may keep.
     pub const fn room(&self) -> Bytes {
         match self.end {
@@ -54,12 +53,12 @@ pub struct Overload {
 }
 
 /// The ends of all protected links at switches, in the order of the scenario: a sending end before its receiving one.
-pub fn guarded_ends(around: Surroundings<'_>) -> Vec<GuardedEnd<'_>> {
+pub fn protected_ends(around: Surroundings<'_>) -> Vec<ProtectedEnd<'_>> {
     let (scenario, topology) = (around.scenario, around.topology);
     let ports = scenario.switch.recirculation_ports.max(1);
     let mut used = vec![0; topology.switches.len()];
     let mut ends = Vec::new();
-    for (mechanism, settings) in around.entries::<LinkGuardian>() {
+    for (mechanism, settings) in around.entries::<LinkGuardianSettings>() {
         for link in around.links(&settings.link) {
             let (from, to) = topology.ends(link);
             for (end, at) in [(LinkEnd::Sender, from), (LinkEnd::Receiver, to)] {
@@ -67,7 +66,7 @@ pub fn guarded_ends(around: Surroundings<'_>) -> Vec<GuardedEnd<'_>> {
                 let used: &mut u16 = &mut used[switch.0 as usize];
                 let recirculation = *used % ports;
                 *used += 1;
-                ends.push(GuardedEnd { settings, mechanism, link, end, at, switch, recirculation });
+                ends.push(ProtectedEnd { settings, mechanism, link, end, at, switch, recirculation });
             }
         }
     }
@@ -76,13 +75,13 @@ pub fn guarded_ends(around: Surroundings<'_>) -> Vec<GuardedEnd<'_>> {
 
 /// The first recirculation port that is asked for more than it has, by the links that the scenario itself protects.
 pub fn overload(around: Surroundings<'_>) -> Option<Overload> {
-    let ends = guarded_ends(around);
+    let ends = protected_ends(around);
     let changes = ends.iter().flat_map(|end| end.settings.activation.iter().map(|change| change.at));
     let mut times: Vec<Time> = std::iter::once(Time::ZERO).chain(changes).collect();
     times.sort_unstable();
     times.dedup();
     times.into_iter().find_map(|at| {
-        let active = |end: &GuardedEnd<'_>| end.settings.is_active_at(at);
+        let active = |end: &ProtectedEnd<'_>| end.settings.is_active_at(at);
         overload_of(around, &ends, active).map(|overload| Overload { at, ..overload })
     })
 }
@@ -91,12 +90,13 @@ pub fn overload(around: Surroundings<'_>) -> Option<Overload> {
 /// active.
 pub fn overload_of(
     around: Surroundings<'_>,
-    ends: &[GuardedEnd<'_>],
-    is_active: impl Fn(&GuardedEnd<'_>) -> bool,
+    ends: &[ProtectedEnd<'_>],
+    is_active: impl Fn(&ProtectedEnd<'_>) -> bool,
 ) -> Option<Overload> {
     let active: Vec<_> = ends.iter().filter(|end| is_active(end)).collect();
     active.iter().find_map(|last| {
-        let is_with_it = |end: &&&GuardedEnd<'_>| (end.switch, end.recirculation) == (last.switch, last.recirculation);
+        let is_with_it =
+            |end: &&&ProtectedEnd<'_>| (end.switch, end.recirculation) == (last.switch, last.recirculation);
         let together: Vec<_> = active.iter().filter(is_with_it).collect();
         let is_last = together.last().is_some_and(|end| std::ptr::eq(**end, *last));
         if !is_last || together.iter().any(|end| !end.settings.admission_control) {
@@ -114,7 +114,7 @@ pub fn overload_of(
     })
 }
 
-fn needs(topology: &Topology, end: &GuardedEnd<'_>) -> EndNeeds {
+fn needs(topology: &Topology, end: &ProtectedEnd<'_>) -> EndNeeds {
     let (name, rate) = (topology.link_name(end.link), topology.link(end.link.link).settings.rate);
     let needs = match end.end {
         LinkEnd::Sender => EndNeeds::of_sender(name, rate, end.settings.timeout()),

@@ -15,7 +15,7 @@ use hitless_wire::shim::DetourCount;
 
 /// A mechanism that chooses where packets of some ports go.
 #[derive(Clone, Copy)]
-pub struct Chooser<'a> {
+pub struct PortChoice<'a> {
     /// As messages call it.
     pub name: &'static str,
     /// Its field `ports`.
@@ -28,7 +28,7 @@ pub struct Chooser<'a> {
     pub sorts: bool,
 }
 
-impl Chooser<'_> {
+impl PortChoice<'_> {
     /// The switches that run it.
     pub fn switches(self, topology: &Topology) -> BTreeSet<SwitchId> {
         select_ports_by_switch(topology, self.ports).into_keys().collect()

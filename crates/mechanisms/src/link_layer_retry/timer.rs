@@ -1,0 +1,14 @@
+//! The timers of the two ends of a link.
+
+use hitless_wire::PortId;
+
+/// What a timer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Timer {
+    Transmitter,
+    Receiver,
+}
+
+pub(crate) fn timer_token(port: PortId, timer: Timer) -> u32 {
+    u32::from(port.0) << 1 | u32::from(timer == Timer::Receiver)
+}

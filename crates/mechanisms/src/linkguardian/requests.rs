@@ -1,0 +1,33 @@
+//! What both ends of a link ask of their switch: queues, and timers.
+
+use hitless_switch::{Needs, QueueConfig};
+use hitless_wire::{PortId, QueueId};
+
+/// Above normal traffic: what repairs must not wait for what it repairs.
+pub const REPAIR_PRIORITY: u8 = 200;
+/// Below all traffic: dummies and acknowledgements fill gaps only.
+pub const FILLER_PRIORITY: u8 = 1;
+
+/// Which timer a token stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TimerKind {
+    Backpressure,
+    AckNumberTimeout,
+    /// A sender looks whether it was answered.
+    Answer,
+    /// A receiver looks at its counters.
+    Monitor,
+}
+
+pub(crate) fn timer_token(port: PortId, channel: u8, kind: TimerKind) -> u32 {
+    u32::from(port.0) << 3 | u32::from(channel) << 2 | kind as u32
+}
+
+/// Asks for one more queue at `port`; answers its number.
+pub(crate) fn request_queue(port: PortId, config: QueueConfig, counts: &mut [usize], wanted: &mut Needs) -> QueueId {
+    let count = &mut counts[usize::from(port.0)];
+    let queue = QueueId(*count as u8);
+    *count += 1;
+    wanted.queues.push((port, config));
+    queue
+}

@@ -1,0 +1,190 @@
+//! When the sender numbers packets, and the messages by which it comes to begin and to end.
+//!
+//! Beginning takes nothing, or with a handshake the receiver's word that it knows the first number. Ending in order
+//! takes a pause: packets that come without numbers would pass those that wait for a repair. So nothing else is sent
+//! until the receiver has said that it has seen everything and that nothing waits.
+
+use hitless_switch::{Context, DropReason, Verdict};
+use hitless_wire::Time;
+use hitless_wire::linkguardian::{ControlHeader, Level, Message, SequenceNumber};
+
+use super::super::frames::{Role, control_frame};
+use super::super::requests::{TimerKind, timer_token};
+use super::super::settings::Mode;
+use super::Sender;
+use super::lifecycle::Phase;
+
+/// A receiver that has not answered so many probes is not waited for any longer.
+const PROBES_MAX: u64 = 64;
+
+impl Sender {
+    /// The control plane switches protection on or off.
+    pub fn set_active(&mut self, is_active: bool, context: &mut Context<'_>) {
+        self.lifecycle.is_commanded = is_active;
+        self.follow_wishes(context);
+    }
+
+    /// From the next packet on; a packet that is already buffered is retransmitted in the new number of copies too.
+    pub fn set_protection(&mut self, copies: u32, mode: Option<Mode>) {
+        self.config.copies = copies;
+        self.lifecycle.commanded_mode = mode.unwrap_or(self.lifecycle.commanded_mode);
+    }
+
+    /// The receiver asks for a level of protection.
+    pub fn set_level(&mut self, level: Level, context: &mut Context<'_>) {
+        if self.config.follows_requests && self.lifecycle.level != level {
+            self.lifecycle.level = level;
+            self.counters.level_changes += 1;
+            self.follow_wishes(context);
+        }
+    }
+
+    /// Whether the control plane wants protection.
+    pub fn is_switched_on(&self) -> bool {
+        self.lifecycle.is_commanded
+    }
+
+    /// Whether only what belongs to the protection itself may be sent.
+    pub fn is_closing(&self) -> bool {
+        matches!(self.lifecycle.phase, Phase::Closing { .. })
+    }
+
+    /// Whether packets are numbered.
+    pub(super) fn is_numbering(&self) -> bool {
+        matches!(self.lifecycle.phase, Phase::On | Phase::Closing { .. })
+    }
+
+    pub(super) fn follow_wishes(&mut self, context: &mut Context<'_>) {
+        match (self.lifecycle.phase, self.lifecycle.is_wanted()) {
+            (Phase::Off, true) if self.config.handshake => self.begin(context),
+            (Phase::Off | Phase::Closing { .. }, true) => self.lifecycle.phase = Phase::On,
+            (Phase::Starting { .. }, false) => self.lifecycle.phase = Phase::Off,
+            (Phase::On, false) if self.keeps_order() => {
+                self.lifecycle.phase = Phase::Closing { until: self.closing_until(context) };
+                self.say(Message::Probe, context);
+                self.arm(context);
+            }
+            (Phase::On, false) => self.lifecycle.phase = Phase::Off,
+            _ => {}
+        }
+    }
+
+    /// Whether a packet may wait for another at the receiver.
+    fn keeps_order(&self) -> bool {
+        self.lifecycle.commanded_mode == Mode::Blocking && self.counters.protected > 0
+    }
+
+    /// A message of the receiver.
+    pub fn take_message(&mut self, control: ControlHeader, context: &mut Context<'_>) -> Verdict {
+        let phase = self.lifecycle.phase;
+        match control.message {
+            Message::Started if phase == (Phase::Starting { first: control.sequence }) => {
+                self.forget_before(control.sequence, context);
+                self.lifecycle.phase = Phase::On;
+            }
+            Message::AskForStart if self.config.handshake => match phase {
+                Phase::On => self.begin(context),
+                // It has forgotten what it should have waited for.
+                Phase::Closing { .. } => self.lifecycle.phase = Phase::Off,
+                Phase::Off | Phase::Starting { .. } => {}
+            },
+            Message::Answer { in_order } => self.take_answer(in_order, control.sequence, context),
+            Message::Started => {}
+            _ => {
+                self.counters.refused += 1;
+                return Verdict::Drop(DropReason::Mechanism);
+            }
+        }
+        Verdict::Drop(DropReason::ControlAbsorbed)
+    }
+
+    /// Only what is newly acknowledged puts the end of the closing off: a receiver whose numbers are elsewhere, or who
+    /// never has everything, would answer for ever.
+    fn take_answer(&mut self, in_order: bool, sequence: SequenceNumber, context: &mut Context<'_>) {
+        let (_, progress) = self.acknowledge(sequence, context);
+        self.counters.refused += u64::from(progress.is_none());
+        if !self.is_closing() {
+            return;
+        }
+        match progress {
+            None => self.give_closing_up(),
+            Some(_) if in_order && sequence == self.latest_sent => self.lifecycle.phase = Phase::Off,
+            Some(0) => {}
+            Some(_) => self.lifecycle.phase = Phase::Closing { until: self.closing_until(context) },
+        }
+    }
+
+    fn closing_until(&self, context: &Context<'_>) -> Time {
+        context.now() + self.config.probe_period * PROBES_MAX
+    }
+
+    fn give_closing_up(&mut self) {
+        self.lifecycle.phase = Phase::Off;
+        self.counters.closings_given_up += 1;
+    }
+
+    /// The time between two messages that want an answer has passed.
+    pub fn look_after_answers(&mut self, context: &mut Context<'_>) {
+        self.lifecycle.is_armed = false;
+        match self.lifecycle.phase {
+            Phase::Starting { .. } => self.say(Message::Start, context),
+            Phase::Closing { until } if context.now() >= until => {
+                self.give_closing_up();
+                return;
+            }
+            Phase::Closing { .. } => self.say(Message::Probe, context),
+            Phase::On if self.config.tail_probes => {
+                let latest = self.latest_acknowledged.peek(0);
+                if latest == self.latest_sent {
+                    self.lifecycle.seen_at_probe = None;
+                    return;
+                }
+                if self.lifecycle.seen_at_probe.replace(latest) == Some(latest) {
+                    self.say(Message::Probe, context);
+                }
+            }
+            Phase::Off | Phase::On => return,
+        }
+        self.arm(context);
+    }
+
+    /// Stamps a message with the next number, in wire order.
+    pub fn stamp_message(&mut self, context: &mut Context<'_>) {
+        let sequence = self.next_sequence.access(context.pass(), 0, |next| *next);
+        let control = context.packet().shims.get::<ControlHeader>().expect("a message says what it says");
+        context.packet().shims.replace(ControlHeader { sequence, ..control });
+    }
+
+    /// Calls [`Self::look_after_answers`] once the time for an answer is over.
+    pub(super) fn arm(&mut self, context: &mut Context<'_>) {
+        if !std::mem::replace(&mut self.lifecycle.is_armed, true) {
+            let at = context.now() + self.config.probe_period;
+            context.wake_at(at, timer_token(self.config.port, self.config.channel, TimerKind::Answer));
+        }
+    }
+
+    fn begin(&mut self, context: &mut Context<'_>) {
+        self.lifecycle.phase = Phase::Starting { first: self.next_sequence.peek(0) };
+        self.say(Message::Start, context);
+        self.arm(context);
+    }
+
+    /// What was sent before `first` is none of the receiver's business any more.
+    fn forget_before(&mut self, first: SequenceNumber, context: &mut Context<'_>) {
+        let last = first.previous();
+        let progress = self.latest_acknowledged.access(context.pass(), 0, |latest| {
+            let progress = last.steps_from(*latest);
+            *latest = last;
+            progress
+        });
+        self.latest_sent = last;
+        self.release_copies(u64::from(progress), context);
+    }
+
+    fn say(&mut self, message: Message, context: &mut Context<'_>) {
+        let channel = self.config.channel;
+        self.counters.probes += u64::from(message == Message::Probe);
+        let frame = control_frame(ControlHeader { message, channel, sequence: SequenceNumber::default() });
+        context.queue(self.config.port, self.repair_queue).emit(frame, Role::Message.of_channel(channel));
+    }
+}

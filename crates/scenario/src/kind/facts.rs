@@ -1,0 +1,16 @@
+//! What is known of a kind without asking it.
+
+use super::stage::{Entries, Stage};
+
+/// The constants of a [`Kind`](super::Kind).
+pub(super) struct Facts {
+    pub name: &'static str,
+    pub title: &'static str,
+    pub summary: &'static str,
+    pub stage: Stage,
+    pub entries: Entries,
+    pub places_field: &'static str,
+    pub queues_field: Option<&'static str>,
+    pub asks_for_returns: bool,
+    pub notifies_senders: bool,
+}
