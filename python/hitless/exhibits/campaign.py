@@ -2,6 +2,7 @@
 
 import fnmatch
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -126,14 +127,16 @@ class Campaign:
         kept: KeptPoints | None = None,
         fresh: bool = False,
         patterns: Sequence[str] = (),
+        executor: Executor | None = None,
     ) -> None:
-        """Points that are in ``kept`` are not run again, unless all is to be ``fresh``; others are put there.
+        """Points run on ``jobs`` threads, or on an ``executor`` of the caller's.
 
-        Where there are ``patterns``, only the points run whose keys match one of them, as the names of files do.
+        Those that are in ``kept`` are not run again, unless all is to be ``fresh``; others are put there. Where there
+        are ``patterns``, only the points run whose keys match one of them, as the names of files do.
 
         Raises `BadInput` where no point matches.
         """
-        self._pool = Pool(jobs)
+        self._pool = Pool(jobs, executor)
         works = [_Work(entry, Context(seed, effort), patterns) for entry in entries]
         self._works = [work for work in works if work.result.tasks] if patterns else works
         if patterns and not self._works:
@@ -150,11 +153,19 @@ class Campaign:
         """The points of all exhibits, in the order in which they begin."""
         return [task for work in self._works for task in work.result.tasks]
 
-    def results(self, look: Callable[[Sequence[Task]], None] = lambda _: None) -> Iterator[Result]:
-        """The exhibits, each as soon as its points are done; ``look`` is called often meanwhile."""
+    def results(
+        self,
+        look: Callable[[Sequence[Task]], None] = lambda _: None,
+        each: Callable[[Task], None] = lambda _: None,
+    ) -> Iterator[Result]:
+        """The exhibits, each as soon as its points are done.
+
+        ``look`` is called often meanwhile, and ``each`` with every task that is done.
+        """
         waiting = list(self._works)
         yield from _collect_finished(waiting)
-        for _ in self._pool.run(self.tasks, look):
+        for task in self._pool.run(self.tasks, look):
+            each(task)
             yield from _collect_finished(waiting)
 
     def stop(self) -> None:

@@ -1,4 +1,4 @@
-"""Independent runs on all cores.
+"""Independent runs on all cores, or on an executor of the caller's.
 
 The threads spend their time in the simulator, which lets the others run: no process, no pickling, and results arrive
 without a copy.
@@ -7,15 +7,19 @@ without a copy.
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from hitless.errors import HitlessError
+from hitless.exhibits import elsewhere
 from hitless.exhibits.model import Point
 from hitless.simulation import Job, Run, RunCancelled
 
 _LOOK_EVERY_S = 0.1
+
+Result = TypeVar("Result")
 
 
 @dataclass(eq=False, slots=True)
@@ -61,9 +65,15 @@ class Task:
 
 
 class Pool:
-    """Runs tasks on ``jobs`` threads, and can be stopped."""
+    """Runs tasks on ``jobs`` threads, or on an executor of the caller's, and can be stopped."""
 
-    def __init__(self, jobs: int | None = None) -> None:
+    def __init__(self, jobs: int | None = None, executor: Executor | None = None) -> None:
+        """The ``executor`` is used as it is, however many workers it has, and is left running."""
+        if executor is not None:
+            elsewhere.refuse_what_cannot_travel()
+        self._executor = executor
+        self._here = Pool(jobs) if executor is not None else None
+        """For work that needs this machine."""
         self._jobs = jobs or default_jobs()
         self._stopped = threading.Event()
         self._tasks: Sequence[Task] = ()
@@ -75,18 +85,51 @@ class Pool:
         cancelled, what waits never begins, and all are still yielded.
         """
         self._tasks = tasks
+        if self._executor is not None:
+            yield from self._run_elsewhere(tasks, look, self._executor)
+            return
         with ThreadPoolExecutor(self._jobs, thread_name_prefix="run") as executor:
             try:
                 pending = {executor.submit(self._work, task): task for task in tasks}
                 while pending:
                     finished = _next_finished(pending, lambda: look(tasks))
+                    for future in finished:
+                        future.result()  # an error that `_work` did not expect is a bug, and is raised here
                     yield from [pending.pop(future) for future in finished]
             finally:
                 self.stop()
 
+    def _run_elsewhere(
+        self, tasks: Sequence[Task], look: Callable[[Sequence[Task]], None], executor: Executor
+    ) -> Iterator[Task]:
+        """As `run`, but for work that needs this machine. What cannot be cancelled is not waited for."""
+        pending: dict[Future[elsewhere.Answer], Task] = {}
+        bound = [task for task in tasks if elsewhere.is_bound(task)]
+        for task in tasks:
+            if task in bound:
+                continue
+            task.began_s = time.monotonic()
+            future = elsewhere.submit(task, executor)
+            if future is None:
+                task.ended_s = time.monotonic()
+                yield task
+            else:
+                pending[future] = task
+        if self._here is not None and bound:
+            yield from self._here.run(bound, look)
+        while pending:
+            for future in _next_finished(pending, lambda: look(tasks), self._stopped):
+                task = pending.pop(future)
+                if future.done() and not future.cancelled():
+                    elsewhere.receive(task, future)
+                task.ended_s = time.monotonic()
+                yield task
+
     def stop(self) -> None:
         """End everything soon. May be called from any thread, and more than once."""
         self._stopped.set()
+        if self._here is not None:
+            self._here.stop()
         for task in self._tasks:
             job = task.job  # its thread may take it away at any moment
             if job is not None:
@@ -121,11 +164,16 @@ def default_jobs() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def _next_finished(pending: dict[Future[None], Task], look: Callable[[], None]) -> list[Future[None]]:
+def _next_finished(
+    pending: Mapping[Future[Result], Task], look: Callable[[], None], stopped: threading.Event | None = None
+) -> list[Future[Result]]:
+    """Those that are done next; all, done or not, once ``stopped`` is set."""
     while True:
         finished, _ = wait(pending, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)
         look()
+        if stopped is not None and stopped.is_set():
+            for future in pending:
+                future.cancel()
+            return list(pending)
         if finished:
-            for future in finished:
-                future.result()  # an error that `_work` did not expect is a bug, and is raised here
             return list(finished)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hitless.analysis import percentile
 from hitless.outcome.ideal import ideal_of
-from hitless.simulation import Run
+from hitless.outcome.run import Run
 
 PERCENTILES = (50.0, 99.0, 99.9)
 _PS_PER_US = 1e6
