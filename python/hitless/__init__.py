@@ -12,7 +12,7 @@ The layers, each importing only what stands above it:
 - ``results``    the folder that a run leaves behind
 - ``scenario``   a scenario as a value, for Python
 - ``steps``      a run that stops and obeys
-- ``sweep``      a scenario over a grid of settings and seeds, on one machine or many
+- ``sweeps``     a scenario over a grid of settings and seeds, on one machine or many
 - ``bench``      the speed of the engine
 - ``extend``     mechanisms of users, compiled with the simulator
 - ``cli``        the command line
@@ -59,8 +59,8 @@ if TYPE_CHECKING:
     from hitless.scenario import examples as examples
     from hitless.scenario import run as run
     from hitless.steps import Steps as Steps
-    from hitless.sweep import Swept as Swept
-    from hitless.sweep import sweep as sweep
+    from hitless.sweeps import Swept as Swept
+    from hitless.sweeps import sweep as sweep
 
 _folder = _native_choice.folder()
 if _folder is not None:
@@ -85,9 +85,11 @@ _PLACES = {
     "hitless.report.picture": ("Picture",),
     "hitless.scenario": ("Scenario", "example", "examples", "run"),
     "hitless.steps": ("Steps",),
-    "hitless.sweep": ("Swept", "sweep"),
+    "hitless.sweeps": ("Swept", "sweep"),
 }
 _MODULE_OF = {name: module for module, names in _PLACES.items() for name in names}
+PUBLIC = (*_MODULE_OF, "types")
+"""All names that are promised to stay; a test holds them against tests/simulator/public_surface.txt."""
 
 
 def __getattr__(name: str) -> Any:
@@ -103,4 +105,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULE_OF, "types"})
+    return sorted({*globals(), *PUBLIC})

@@ -9,10 +9,10 @@ from hitless.cli.interrupt import EXIT_INTERRUPTED
 from hitless.errors import BadInput
 from hitless.executors import executor_at
 from hitless.exhibits.numbers import format_number
-from hitless.sweep.merging import merge
-from hitless.sweep.plan import Plan, Shard, failed
-from hitless.sweep.running import Options, Sweeping
-from hitless.sweep.swept import Swept
+from hitless.sweeps.merging import merge
+from hitless.sweeps.plan import Plan, Shard, failed
+from hitless.sweeps.running import Options, Sweeping
+from hitless.sweeps.swept import Swept
 
 _MERGE = "merge"
 _ROWS_SHOWN = 40

@@ -1,7 +1,7 @@
 """Exhibits from points to rows: what `hitless reproduce` does, without any output of its own."""
 
 import fnmatch
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -74,10 +74,6 @@ class _Work:
         self.keys: Sequence[str] = keys
         tasks = [Task(entry.id, point, point.seed(context.seed)) for point in chosen]
         self.result = Result(entry, context.seed, context.shortened, tasks=tasks)
-
-    @property
-    def is_finished(self) -> bool:
-        return all(task.done for task in self.result.tasks)
 
     def collect(self) -> Result:
         """Rows, plots and tables of the runs, as far as the runs came."""
@@ -163,10 +159,12 @@ class Campaign:
         ``look`` is called often meanwhile, and ``each`` with every task that is done.
         """
         waiting = list(self._works)
-        yield from _collect_finished(waiting)
+        arrived: set[Task] = set()
+        yield from _collect_finished(waiting, arrived)
         for task in self._pool.run(self.tasks, look):
             each(task)
-            yield from _collect_finished(waiting)
+            arrived.add(task)
+            yield from _collect_finished(waiting, arrived)
 
     def stop(self) -> None:
         """End early: `results` then yields every exhibit as far as it came. For a signal handler, too."""
@@ -204,8 +202,11 @@ def _keep(task: Task, kept: KeptPoints, *, fresh: bool) -> None:
     task.point = replace(task.point, what=work, reduce=None)
 
 
-def _collect_finished(waiting: list[_Work]) -> Iterator[Result]:
-    """Take the finished works out of ``waiting`` and yield their results."""
-    for work in [work for work in waiting if work.is_finished]:
+def _collect_finished(waiting: list[_Work], arrived: Collection[Task]) -> Iterator[Result]:
+    """Take the works out of ``waiting`` whose tasks have all ``arrived``, and yield their results.
+
+    A task may be done, in its thread, before it was handed to whoever is called with each.
+    """
+    for work in [work for work in waiting if all(task in arrived for task in work.result.tasks)]:
         waiting.remove(work)
         yield work.collect()

@@ -7,19 +7,15 @@ without a copy.
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
 from hitless.errors import HitlessError
 from hitless.exhibits import elsewhere
+from hitless.exhibits.arrivals import Arrivals
 from hitless.exhibits.model import Point
 from hitless.simulation import Job, Run, RunCancelled
-
-_LOOK_EVERY_S = 0.1
-
-Result = TypeVar("Result")
 
 
 @dataclass(eq=False, slots=True)
@@ -90,12 +86,12 @@ class Pool:
             return
         with ThreadPoolExecutor(self._jobs, thread_name_prefix="run") as executor:
             try:
-                pending = {executor.submit(self._work, task): task for task in tasks}
-                while pending:
-                    finished = _next_finished(pending, lambda: look(tasks))
-                    for future in finished:
-                        future.result()  # an error that `_work` did not expect is a bug, and is raised here
-                    yield from [pending.pop(future) for future in finished]
+                arrivals: Arrivals[Task, None] = Arrivals(lambda: look(tasks))
+                for task in tasks:
+                    arrivals.add(executor.submit(self._work, task), task)
+                for task, future in arrivals.each():
+                    future.result()  # an error that `_work` did not expect is a bug, and is raised here
+                    yield task
             finally:
                 self.stop()
 
@@ -103,7 +99,7 @@ class Pool:
         self, tasks: Sequence[Task], look: Callable[[Sequence[Task]], None], executor: Executor
     ) -> Iterator[Task]:
         """As `run`, but for work that needs this machine. What cannot be cancelled is not waited for."""
-        pending: dict[Future[elsewhere.Answer], Task] = {}
+        arrivals: Arrivals[Task, elsewhere.Answer] = Arrivals(lambda: look(tasks))
         bound = [task for task in tasks if elsewhere.is_bound(task)]
         for task in tasks:
             if task in bound:
@@ -114,16 +110,14 @@ class Pool:
                 task.ended_s = time.monotonic()
                 yield task
             else:
-                pending[future] = task
+                arrivals.add(future, task)
         if self._here is not None and bound:
             yield from self._here.run(bound, look)
-        while pending:
-            for future in _next_finished(pending, lambda: look(tasks), self._stopped):
-                task = pending.pop(future)
-                if future.done() and not future.cancelled():
-                    elsewhere.receive(task, future)
-                task.ended_s = time.monotonic()
-                yield task
+        for task, future in arrivals.each(self._stopped):
+            if future.done() and not future.cancelled():
+                elsewhere.receive(task, future)
+            task.ended_s = time.monotonic()
+            yield task
 
     def stop(self) -> None:
         """End everything soon. May be called from any thread, and more than once."""
@@ -162,18 +156,3 @@ class Pool:
 def default_jobs() -> int:
     """The cores that this process may use."""
     return len(os.sched_getaffinity(0))
-
-
-def _next_finished(
-    pending: Mapping[Future[Result], Task], look: Callable[[], None], stopped: threading.Event | None = None
-) -> list[Future[Result]]:
-    """Those that are done next; all, done or not, once ``stopped`` is set."""
-    while True:
-        finished, _ = wait(pending, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)
-        look()
-        if stopped is not None and stopped.is_set():
-            for future in pending:
-                future.cancel()
-            return list(pending)
-        if finished:
-            return list(finished)

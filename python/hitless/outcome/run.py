@@ -64,10 +64,10 @@ class Run:
     def flows(self) -> pl.DataFrame:
         """A row for each flow: hosts, bytes, packets, what was lost, how it ended.
 
-        ``fct_us`` is its completion time in microseconds, from its start to its end; null for one that had not ended
-        when the run did.
+        ``fct_us`` is its completion time in microseconds, from its start to its end; null for one that was not
+        completed.
         """
-        return _with_completion_time(self.table("flows"), "finished_ps")
+        return _with_completion_time(self.table("flows"), "finished_ps", pl.col("outcome") == "completed")
 
     @property
     def messages(self) -> pl.DataFrame:
@@ -76,7 +76,7 @@ class Run:
         ``fct_us`` is its completion time in microseconds, from its start to the delivery of its last byte; null for one
         that was under way at the end.
         """
-        return _with_completion_time(self.table("messages"), "delivered_ps")
+        return _with_completion_time(self.table("messages"), "delivered_ps", pl.col("delivered_ps") >= 0)
 
     @property
     def queues(self) -> pl.DataFrame:
@@ -106,6 +106,6 @@ class Run:
         return run_as_html(self)
 
 
-def _with_completion_time(table: pl.DataFrame, end: str) -> pl.DataFrame:
-    taken = pl.when(pl.col(end) >= pl.col("started_ps")).then(pl.col(end) - pl.col("started_ps"))
+def _with_completion_time(table: pl.DataFrame, end: str, is_done: pl.Expr) -> pl.DataFrame:
+    taken = pl.when(is_done).then(pl.col(end) - pl.col("started_ps"))
     return table.with_columns(fct_us=taken / _PS_PER_US)

@@ -85,8 +85,7 @@ def _with_slowdown(run: Run) -> pl.DataFrame:
     ideal = ideal_of(run.effective) if "flows" in run.tables else None
     if ideal is None:
         return messages.with_columns(ideal_ps=pl.lit(None, dtype=pl.Float64))
-    flows = run.table("flows").select("flow", "source", "destination")
-    return ideal.add_to(messages.join(flows, on="flow", how="inner", maintain_order="left"))
+    return ideal.add_to(messages, run.table("flows"))
 
 
 def _of_group(group: str, messages: pl.DataFrame) -> Iterator[Times]:

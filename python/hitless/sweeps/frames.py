@@ -10,11 +10,11 @@ from hitless.analysis import Interval, mean_interval
 from hitless.outcome.run import Run
 from hitless.outcome.times import ALL_SIZES
 from hitless.plot import Plot, Scale, Series
-from hitless.sweep.measured import rows_of
-from hitless.sweep.plan import Axis, Label, Plan
+from hitless.sweeps.measured import rows_of
+from hitless.sweeps.plan import Axis, Label, Plan
 
 if TYPE_CHECKING:
-    from hitless.sweep.exhibit import Member
+    from hitless.sweeps.exhibit import Member
 
 _LEAST_SPREAD_OF_LOG = 30.0
 """The largest value of an axis over the smallest from which on powers are drawn evenly."""

@@ -8,9 +8,9 @@ import polars as pl
 from hitless.analysis import Interval
 from hitless.exhibits.model import Context, Exhibit, Point, Row, Runs
 from hitless.plot import Plot
-from hitless.sweep.frames import frame_of, intervals, varying_plots
-from hitless.sweep.measured import Measure, Measured
-from hitless.sweep.plan import Axis, GridPoint, Plan, Shard
+from hitless.sweeps.frames import frame_of, intervals, varying_plots
+from hitless.sweeps.measured import Measure, Measured
+from hitless.sweeps.plan import Axis, GridPoint, Plan, Shard
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ import polars as pl
 from hitless.errors import BadInput
 from hitless.report.picture import Picture
 from hitless.suggest import did_you_mean
-from hitless.sweep.frames import axes_of, axes_of_intervals, intervals, plot_of
+from hitless.sweeps.frames import axes_of, axes_of_intervals, intervals, plot_of
 
 PLAN = "sweep.json"
 ROWS = "rows.parquet"

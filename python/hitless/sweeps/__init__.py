@@ -15,10 +15,10 @@ from os import PathLike
 from pathlib import Path
 
 from hitless.scenario import Scenario
-from hitless.sweep.measured import Measure
-from hitless.sweep.plan import Grid, Plan
-from hitless.sweep.running import Options, Sweeping, outcome_of
-from hitless.sweep.swept import Swept
+from hitless.sweeps.measured import Measure
+from hitless.sweeps.plan import Grid, Plan
+from hitless.sweeps.running import Options, Sweeping, outcome_of
+from hitless.sweeps.swept import Swept
 
 __all__ = ["Swept", "sweep"]
 

@@ -14,11 +14,11 @@ from hitless.exhibits.campaign import Result
 from hitless.exhibits.registry import Heading
 from hitless.results import ResultsFolder
 from hitless.scenario import Scenario
-from hitless.sweep.exhibit import rows_of_frame
-from hitless.sweep.frames import in_order, varying_plots
-from hitless.sweep.plan import Axis, Plan, Shard
-from hitless.sweep.running import write, write_report
-from hitless.sweep.swept import PLAN, ROWS, Swept
+from hitless.sweeps.exhibit import rows_of_frame
+from hitless.sweeps.frames import in_order, varying_plots
+from hitless.sweeps.plan import Axis, Plan, Shard
+from hitless.sweeps.running import write, write_report
+from hitless.sweeps.swept import PLAN, ROWS, Swept
 
 
 def merge(folders: Sequence[Path], out: Path | None = None) -> Swept:

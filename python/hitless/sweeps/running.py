@@ -19,10 +19,10 @@ from hitless.exhibits.registry import Entry
 from hitless.report.page import render_pictures, render_report
 from hitless.results import RESULTS, ResultsFolder, describe, file_name
 from hitless.simulation import program_identity
-from hitless.sweep.exhibit import SweepExhibit
-from hitless.sweep.measured import Measure
-from hitless.sweep.plan import Plan, Shard, failed
-from hitless.sweep.swept import PLAN, ROWS, Swept
+from hitless.sweeps.exhibit import SweepExhibit
+from hitless.sweeps.measured import Measure
+from hitless.sweeps.plan import Plan, Shard, failed
+from hitless.sweeps.swept import PLAN, ROWS, Swept
 
 
 @dataclass(frozen=True, slots=True)
