@@ -92,6 +92,11 @@ build_native() {
 # one are skipped, and say so.
 test_programs="redis-server:redis-server redis-benchmark:redis-tools iperf3:iperf3 curl:curl ip:iproute2"
 
+# Ray has no package for some Pythons and processors: without it its tests are skipped, and say so.
+install_ray() {
+    (install_packages requirements-ray) || say "Ray could not be installed, so the tests that need it are skipped"
+}
+
 install_test_programs() {
     local pair packages=""
     for pair in $test_programs; do
@@ -118,7 +123,7 @@ with_lock() {
 }
 
 setup_runtime() { install_packages requirements; build_native; }
-setup_tools() { install_packages requirements; install_packages requirements-dev; install_test_programs; }
+setup_tools() { install_packages requirements; install_packages requirements-dev; install_ray; install_test_programs; }
 
 ensure_runtime() { with_lock setup_runtime; }
 ensure_tools() { with_lock setup_tools; }

@@ -10,12 +10,15 @@ The layers, each importing only what stands above it:
 - ``exhibits``   figures and tables of papers: what to run, and how to judge it beside the paper
 - ``report``     the HTML page
 - ``results``    the folder that a run leaves behind
+- ``scenario``   a scenario as a value, for Python
+- ``steps``      a run that stops and obeys
+- ``sweeps``     a scenario over a grid of settings and seeds, on one machine or many
 - ``bench``      the speed of the engine
 - ``extend``     mechanisms of users, compiled with the simulator
 - ``cli``        the command line
 
-A notebook needs ``hitless.run`` and, for a mechanism of its own, the other names below. They are imported when they are
-first used, so that ``from hitless import _native`` costs nothing else.
+`docs/reference/python.md` explains the names below, which are all that is promised to stay. They are imported when they
+are first used, so that ``import hitless`` costs next to nothing.
 """
 
 from importlib import import_module
@@ -24,18 +27,40 @@ from typing import TYPE_CHECKING, Any
 from hitless import native as _native_choice
 
 if TYPE_CHECKING:
+    from hitless import types as types
     from hitless._native import Context as Context
     from hitless._native import DropReason as DropReason
     from hitless._native import Ecn as Ecn
     from hitless._native import Event as Event
     from hitless._native import Packet as Packet
     from hitless._native import Verdict as Verdict
+    from hitless.analysis import Interval as Interval
+    from hitless.analysis import mean_interval as mean_interval
+    from hitless.analysis import paired_ratio as paired_ratio
+    from hitless.analysis import percentile as percentile
+    from hitless.analysis import percentile_interval as percentile_interval
+    from hitless.analysis import percentile_ratio as percentile_ratio
+    from hitless.analysis import poisson_interval as poisson_interval
+    from hitless.analysis import proportion_interval as proportion_interval
+    from hitless.errors import BadInput as BadInput
+    from hitless.errors import HitlessError as HitlessError
+    from hitless.errors import MechanismFailed as MechanismFailed
+    from hitless.errors import RefusedScenario as RefusedScenario
+    from hitless.outcome.run import Run as Run
+    from hitless.outcome.run import Summary as Summary
     from hitless.prototype.mechanism import Counters as Counters
     from hitless.prototype.mechanism import HookSet as HookSet
     from hitless.prototype.mechanism import Mechanism as Mechanism
     from hitless.prototype.mechanism import Needs as Needs
     from hitless.prototype.mechanism import QueueConfig as QueueConfig
-    from hitless.simulation import run as run
+    from hitless.report.picture import Picture as Picture
+    from hitless.scenario import Scenario as Scenario
+    from hitless.scenario import example as example
+    from hitless.scenario import examples as examples
+    from hitless.scenario import run as run
+    from hitless.steps import Steps as Steps
+    from hitless.sweeps import Swept as Swept
+    from hitless.sweeps import sweep as sweep
 
 _folder = _native_choice.folder()
 if _folder is not None:
@@ -44,15 +69,40 @@ if _folder is not None:
 
 _PLACES = {
     "hitless._native": ("Context", "DropReason", "Ecn", "Event", "Packet", "Verdict"),
+    "hitless.analysis": (
+        "Interval",
+        "mean_interval",
+        "paired_ratio",
+        "percentile",
+        "percentile_interval",
+        "percentile_ratio",
+        "poisson_interval",
+        "proportion_interval",
+    ),
+    "hitless.errors": ("BadInput", "HitlessError", "MechanismFailed", "RefusedScenario"),
+    "hitless.outcome.run": ("Run", "Summary"),
     "hitless.prototype.mechanism": ("Counters", "HookSet", "Mechanism", "Needs", "QueueConfig"),
-    "hitless.simulation": ("run",),
+    "hitless.report.picture": ("Picture",),
+    "hitless.scenario": ("Scenario", "example", "examples", "run"),
+    "hitless.steps": ("Steps",),
+    "hitless.sweeps": ("Swept", "sweep"),
 }
+_MODULE_OF = {name: module for module, names in _PLACES.items() for name in names}
+PUBLIC = (*_MODULE_OF, "types")
+"""All names that are promised to stay; a test holds them against tests/simulator/public_surface.txt."""
 
 
 def __getattr__(name: str) -> Any:
     """One of the names above, from its module."""
-    for module, names in _PLACES.items():
-        if name in names:
-            globals()[name] = getattr(import_module(module), name)  # the next use, perhaps in a hook, finds it at once
-            return globals()[name]
-    raise AttributeError(f"module 'hitless' has no attribute {name!r}")
+    if name == "types":
+        return import_module("hitless.types")
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'hitless' has no attribute {name!r}")
+    globals()[name] = getattr(
+        import_module(_MODULE_OF[name]), name
+    )  # the next use, perhaps in a hook, finds it at once
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *PUBLIC})

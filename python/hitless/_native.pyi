@@ -131,6 +131,18 @@ class Session:
     def unprotect(self, link: str, end: str) -> None:
         """Have one end of ``link`` stop protecting it."""
 
+    def fail(self, link: str) -> None:
+        """Take ``link`` down, "a->b" or "a<->b"."""
+
+    def repair(self, link: str) -> None:
+        """Bring ``link`` up again."""
+
+    def corrupt(self, link: str, rate: float, mean_burst_frames: float | None = None) -> None:
+        """Corrupt a share of the frames of ``link``, independently or in bursts of a mean length."""
+
+    def queues(self) -> dict[str, Column]:
+        """Bytes that wait at the ports of switches: "port" and "value_bytes"."""
+
     def mechanisms(self) -> dict[str, Column]:
         """The table "mechanisms" of this moment."""
 

@@ -41,13 +41,15 @@ class ResultsFolder:
     As a context it takes the folder away again when nothing was written: a run that failed leaves none.
     """
 
-    def __init__(self, what: str, out: Path | None = None) -> None:
+    def __init__(self, what: str, out: Path | None = None, *, may_replace: bool = False) -> None:
+        """``may_replace``: what is there already is of this kind, which its caller makes sure of."""
         self._began = datetime.now(UTC)
         self.path = out or _unused(RESULTS / f"{self._began:%Y%m%d-%H%M%S}-{file_name(what)}")
         self._is_new = not self.path.exists()
         self.replaces: str | None = None
         """When the results were made that are in the folder already; an interrupted run is gone on with."""
-        self._look_for_earlier()
+        if not may_replace:
+            self._look_for_earlier()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as refused:
@@ -117,7 +119,7 @@ class ResultsFolder:
         }
 
 
-def _describe(task: Task, run: Run, scenario: str) -> dict[str, Any]:
+def describe(task: Task, run: Run, scenario: str) -> dict[str, Any]:
     """A run's part of the manifest; ``scenario`` is the file of its effective configuration."""
     return {
         "name": task.name,
@@ -141,7 +143,7 @@ def write_exhibit(folder: ResultsFolder, result: Result) -> list[dict[str, Any]]
         if task.run is not None:
             scenario = f"{name}/{file_name(task.point.key)}.toml"
             folder.write_text(scenario, task.run.effective)
-            described.append(_describe(task, task.run, scenario))
+            described.append(describe(task, task.run, scenario))
     return described
 
 

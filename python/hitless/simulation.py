@@ -11,7 +11,7 @@ import time
 import traceback
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -20,7 +20,9 @@ import tomli_w
 
 from hitless import _native
 from hitless.errors import HitlessError, MechanismFailed, RefusedScenario
-from hitless.prototype.kinds import MechanismClass, identity, register
+from hitless.outcome.run import Run as Run  # noqa: PLC0414 - what works give back: exported from here too
+from hitless.outcome.run import Summary as Summary  # noqa: PLC0414
+from hitless.prototype.kinds import identity
 
 Scenario: TypeAlias = Mapping[str, Any]
 """A scenario as nested mappings, in the words of ``hitless scenario schema``."""
@@ -31,55 +33,6 @@ LinkEnd: TypeAlias = Literal["sender", "receiver"]
 
 class RunCancelled(Exception):
     """The run was ended early by `Simulation.cancel`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """What a run says of itself as a whole.
-
-    ``values`` is the complete object as the simulator wrote it; the properties name what every run has.
-    """
-
-    values: Mapping[str, Any]
-
-    @property
-    def drops(self) -> dict[str, int]:
-        """Packets dropped, by reason."""
-        return dict(self.values.get("drops", {}))
-
-    @property
-    def warnings(self) -> list[str]:
-        """What to check before trusting the results, such as a mechanism that never acted."""
-        return list(self.values.get("warnings", []))
-
-    def __getitem__(self, path: str) -> Any:
-        """The value at a dotted path: ``summary["mechanisms.linkguardian.retransmissions"]``."""
-        value: Any = self.values
-        for name in path.split("."):
-            value = value[name]
-        return value
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """Finished work. A column's unit ends its name; a packet simulation's times are integer picoseconds."""
-
-    effective: str
-    """What was run as TOML, with every default spelled out."""
-    summary: Summary
-    tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
-    wall_s: float = 0.0
-
-    def table(self, name: str) -> pl.DataFrame:
-        """The table ``name``, which the run must have been asked to keep."""
-        if name not in self.tables:
-            known = ", ".join(sorted(self.tables)) or "none"
-            raise KeyError(f"the run has no table {name!r}; it has: {known}")
-        return self.tables[name]
-
-    def completed_messages(self) -> pl.DataFrame:
-        """The rows of ``messages`` that were delivered and acknowledged: not those that were under way at the end."""
-        return self.table("messages").filter((pl.col("delivered_ps") >= 0) & (pl.col("acknowledged_ps") >= 0))
 
 
 class Job(Protocol):
@@ -191,10 +144,25 @@ class Session:
         """Have one end of ``link`` stop protecting it."""
         self._native.unprotect(link, end)
 
+    def fail(self, link: str) -> None:
+        """Take ``link`` down, "a->b" or "a<->b". Ends of a link that is down both ways find out, by ``[recovery]``."""
+        self._native.fail(link)
+
+    def repair(self, link: str) -> None:
+        """Bring ``link`` up again."""
+        self._native.repair(link)
+
+    def corrupt(self, link: str, rate: float, mean_burst_frames: float | None = None) -> None:
+        """Corrupt a share of the frames of ``link`` from now on, independently or in bursts of a mean length."""
+        self._native.corrupt(link, rate, mean_burst_frames)
+
+    def queues(self) -> pl.DataFrame:
+        """Bytes that wait at each port of each switch now: port, value_bytes."""
+        return _frame(self._native.queues())
+
     def mechanisms(self) -> pl.DataFrame:
         """What the mechanisms have counted so far: switch, mechanism, scope, counter, value."""
-        columns = self._native.mechanisms()
-        return pl.DataFrame([pl.Series(name, values) for name, values in columns.items()])
+        return _frame(self._native.mechanisms())
 
     def finish(self, keep: Collection[str] | None = None) -> Run:
         """Run to the end of the scenario and return the tables named in ``keep``, or all. Once."""
@@ -246,25 +214,13 @@ def _frames(
     tables: "Mapping[str, Mapping[str, _native.Column]]", keep: Collection[str] | None
 ) -> dict[str, pl.DataFrame]:
     """Tables as data frames that share the simulator's memory."""
-    return {
-        name: pl.DataFrame([pl.Series(column, values) for column, values in columns.items()])
-        for name, columns in tables.items()
-        if keep is None or name in keep
-    }
+    return {name: _frame(columns) for name, columns in tables.items() if keep is None or name in keep}
 
 
-def run(
-    scenario: Scenario | str | Path, *, mechanisms: Collection[MechanismClass] = (), seed: int | None = None
-) -> Run:
-    """Run a scenario, given as nested mappings, as the text of a file, or as the path of one: for a notebook.
-
-    It may name the kinds of ``mechanisms``. Raises `RefusedScenario`, or `MechanismFailed` with an error of theirs.
-    """
-    register(mechanisms)
-    if isinstance(scenario, Path):
-        text = scenario.read_text(encoding="utf-8")
-        return Simulation(text, file_name=str(scenario), seed=seed).run()
-    return Simulation(scenario, file_name="scenario", seed=seed).run()
+def _frame(columns: "Mapping[str, _native.Column]") -> pl.DataFrame:
+    """A table; a column of names has that type where it is empty, too."""
+    types = {name: pl.String if isinstance(values, list) else None for name, values in columns.items()}
+    return pl.DataFrame([pl.Series(name, values, dtype=types[name]) for name, values in columns.items()])
 
 
 def size_table(name: str) -> list[tuple[float, float]]:

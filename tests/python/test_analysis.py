@@ -1,10 +1,12 @@
 """Percentiles and intervals against exact sums, published tables, and their own definition: coverage."""
 
 import math
+import time
 from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.special  # noqa: F401 - imported here, and not in the time of the first test
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +21,7 @@ from hitless.analysis import (
     poisson_interval,
     proportion_interval,
 )
-from hitless.analysis.special import binomial_cdf, incomplete_gamma, inverse_gamma, student_t_quantile
+from hitless.analysis.distributions import binomial_cdf, chi_square_tail, poisson_limits, student_t_quantile
 
 samples = st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=200)
 percents = st.floats(0.1, 100.0)
@@ -34,15 +36,34 @@ def test_binomial_cdf_is_the_exact_sum(successes, trials, share):
     assert binomial_cdf(successes, trials, float(share)) == pytest.approx(float(exact), abs=1e-12)
 
 
-@given(st.integers(1, 60), st.floats(0.01, 100.0))
-def test_incomplete_gamma_is_the_poisson_tail(count, mean):
-    below = math.fsum(math.exp(k * math.log(mean) - mean - math.lgamma(k + 1)) for k in range(count))
-    assert incomplete_gamma(count, mean) == pytest.approx(1.0 - below, abs=1e-11)
+def _poisson_below(count, mean):
+    """The probability of fewer than ``count``."""
+    return math.fsum(math.exp(k * math.log(mean) - mean - math.lgamma(k + 1)) for k in range(count))
 
 
-@given(st.floats(0.5, 1e6), st.floats(0.001, 0.999))
-def test_inverse_gamma_inverts(shape, probability):
-    assert incomplete_gamma(shape, inverse_gamma(shape, probability)) == pytest.approx(probability, abs=1e-9)
+@given(st.integers(1, 60), st.floats(0.001, 0.499))
+def test_poisson_limits_are_where_the_tails_are_so_heavy(count, tail):
+    low, high = poisson_limits(count, tail)
+    assert 1.0 - _poisson_below(count, low) == pytest.approx(tail, abs=1e-11)
+    assert _poisson_below(count + 1, high) == pytest.approx(tail, abs=1e-11)
+
+
+@given(st.integers(1, 30), st.floats(0.001, 100.0))
+def test_chi_square_tail_of_even_degrees_is_a_poisson_sum(half, distance):
+    assert chi_square_tail(distance, 2 * half) == pytest.approx(_poisson_below(half, distance / 2.0), abs=1e-11)
+
+
+# Cornish and Fisher's expansion of the gamma's quantiles, whose error at such counts is far below a billionth.
+@pytest.mark.parametrize("count", [10**8, 10**11, 10**13])
+def test_poisson_intervals_of_very_large_counts_are_right_and_quick(count):
+    poisson_interval(1)  # scipy is there
+    began_s = time.perf_counter()
+    interval = poisson_interval(count)
+    assert time.perf_counter() - began_s < 0.01
+    z = 1.959963984540054
+    for limit, shape, side in ((interval.low, count, -z), (interval.high, count + 1, z)):
+        expected = shape + side * math.sqrt(shape) + (side**2 - 1) / 3 + (side**3 - 7 * side) / (36 * math.sqrt(shape))
+        assert (limit - shape) / math.sqrt(shape) == pytest.approx((expected - shape) / math.sqrt(shape), abs=1e-7)
 
 
 # Garwood's limits as every table of exact Poisson intervals has them.

@@ -6,10 +6,10 @@ import time
 import pytest
 
 from hitless.errors import BadInput
-from hitless.exhibits import Context, Point, exhibit
+from hitless.exhibits import Context, Exhibit, Point, exhibit
 from hitless.exhibits.campaign import Campaign
 from hitless.exhibits.pool import Pool, Task
-from hitless.exhibits.registry import entries, select
+from hitless.exhibits.registry import Entry, entries, select
 from hitless.simulation import Run, Summary
 
 
@@ -168,3 +168,22 @@ def test_progress_is_seen_while_points_run():
     for _ in campaign.results(lambda tasks: seen.append(sum(task.progress for task in tasks) / len(tasks))):
         pass
     assert any(0.2 < share < 0.9 for share in seen)
+
+
+def test_whoever_is_called_with_each_task_sees_its_tables_even_of_two_that_are_done_at_once():
+    class Two(Exhibit):
+        def points(self, context):
+            yield from (Point(name, {"messages": 10}, keep=("messages",)) for name in ("a", "b"))
+
+        def rows(self, runs, context):
+            return ()
+
+    seen = []
+
+    def each(task):
+        time.sleep(0.3)  # the other one is done meanwhile
+        seen.append(task.run.table("messages").height)
+
+    campaign = Campaign([Entry("demo/two", "Two", headline=False, make=Two)], jobs=2)
+    list(campaign.results(each=each))
+    assert seen == [10, 10]

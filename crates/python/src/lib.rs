@@ -18,13 +18,16 @@
 //! - [`network_interface`]: the Python class `NetworkInterface`, what is under a port of a live run;
 //! - [`tables`]: columns of results as numpy arrays, without a copy.
 
+#[cfg(feature = "live")]
 mod bench_live;
 mod deflection;
 mod exceptions;
 mod fleet;
 mod kinds;
+#[cfg(feature = "live")]
 mod live;
 mod mechanism;
+#[cfg(feature = "live")]
 mod network_interface;
 mod session;
 mod simulation;
@@ -146,19 +149,15 @@ pub fn fill(module: &Bound<'_, PyModule>, own: &[Own]) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(deflection::deflection_scan_counts, module)?)?;
     module.add_class::<simulation::Simulation>()?;
     module.add_class::<session::Session>()?;
-    module.add_class::<live::Live>()?;
-    module.add_class::<network_interface::NetworkInterface>()?;
     module.add_class::<fleet::FleetTopology>()?;
     module.add_class::<fleet::FleetTrace>()?;
     module.add_class::<fleet::FleetYear>()?;
     mechanism::add_to(module)?;
-    module.add_class::<bench_live::TrafficEnds>()?;
-    module.add_class::<bench_live::PlainForwarder>()?;
-    module.add_function(wrap_pyfunction!(bench_live::switch_off_offloads_in, module)?)?;
+    #[cfg(feature = "live")]
+    add_live(module)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(fleet::fleet_policies, module)?)?;
     module.add_function(wrap_pyfunction!(fleet::fleet_policy_protects, module)?)?;
-    module.add_function(wrap_pyfunction!(live::live_replay, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_schema, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_examples, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_example, module)?)?;
@@ -172,4 +171,15 @@ pub fn fill(module: &Bound<'_, PyModule>, own: &[Own]) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bench_switch, module)?)?;
     module.add_function(wrap_pyfunction!(bench_switch_disciplines, module)?)?;
     module.add_function(wrap_pyfunction!(bench_engine, module)?)
+}
+
+/// What only Linux has.
+#[cfg(feature = "live")]
+fn add_live(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<live::Live>()?;
+    module.add_class::<network_interface::NetworkInterface>()?;
+    module.add_class::<bench_live::TrafficEnds>()?;
+    module.add_class::<bench_live::PlainForwarder>()?;
+    module.add_function(wrap_pyfunction!(bench_live::switch_off_offloads_in, module)?)?;
+    module.add_function(wrap_pyfunction!(live::live_replay, module)?)
 }

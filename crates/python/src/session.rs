@@ -55,6 +55,28 @@ impl Session {
         self.with(py, |driven| driven.unprotect(link, end))
     }
 
+    /// Has `link` go down, in the directions that its name means.
+    fn fail(&self, py: Python<'_>, link: &str) -> PyResult<()> {
+        self.with(py, |driven| driven.fail(link))
+    }
+
+    /// Has `link` come up again.
+    fn repair(&self, py: Python<'_>, link: &str) -> PyResult<()> {
+        self.with(py, |driven| driven.repair(link))
+    }
+
+    /// Has frames of `link` be corrupted at `rate`, independently or in bursts of a mean length.
+    #[pyo3(signature = (link, rate, mean_burst_frames=None))]
+    fn corrupt(&self, py: Python<'_>, link: &str, rate: f64, mean_burst_frames: Option<f64>) -> PyResult<()> {
+        self.with(py, |driven| driven.corrupt(link, rate, mean_burst_frames))
+    }
+
+    /// Bytes that wait at the ports of switches: column name -> values.
+    fn queues(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
+        let table = self.with(py, |driven| Ok(driven.queues()))?;
+        Ok(tables::columns(py, table.columns)?.unbind())
+    }
+
     /// The table "mechanisms" of this moment: column name -> values.
     fn mechanisms(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
         let table = self.with(py, |driven| Ok(driven.mechanisms()))?;

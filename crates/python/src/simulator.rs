@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use hitless_engine::Progress;
 use hitless_mechanisms::linkguardian::copies_for;
+use hitless_network::loss::LossModel;
 use hitless_network::topology::{DirectedLink, Topology};
 use hitless_scenario::resources::{SwitchResources, survey};
 use hitless_scenario::workload::Cdf;
@@ -175,6 +176,26 @@ impl Driven {
     /// Has one end of a link stop protecting it.
     pub fn unprotect(&mut self, link: &str, end: &str) -> Result<(), String> {
         self.session.unprotect(link, link_end(end)?)
+    }
+
+    /// Has a link go down.
+    pub fn fail(&mut self, link: &str) -> Result<(), String> {
+        self.session.fail(link)
+    }
+
+    /// Has a link come up again.
+    pub fn repair(&mut self, link: &str) -> Result<(), String> {
+        self.session.repair(link)
+    }
+
+    /// Has frames of a link be corrupted.
+    pub fn corrupt(&mut self, link: &str, rate: f64, mean_burst_frames: Option<f64>) -> Result<(), String> {
+        self.session.corrupt(link, &LossModel::at_rate(rate, mean_burst_frames)?)
+    }
+
+    /// Bytes that wait at the ports of switches.
+    pub fn queues(&mut self) -> Table {
+        self.session.queues()
     }
 
     /// What the mechanisms have counted so far.

@@ -5,7 +5,7 @@
 - ``paired``: two sides run with the same seeds: ratios and differences
 - ``fairness``: Jain's index, of anything and over time
 - ``goodness``: the chi-square test
-- ``special``: the two incomplete functions that the intervals rest on
+- ``distributions``: what of scipy the intervals rest on
 """
 
 from hitless.analysis.fairness import fairness_over_time, jain_index

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from hitless.analysis.special import incomplete_gamma
+from hitless.analysis.distributions import chi_square_tail
 
 
 def chi_square_p_value(counts: Sequence[int], expected: Sequence[float] | None = None) -> float:
@@ -16,4 +16,4 @@ def chi_square_p_value(counts: Sequence[int], expected: Sequence[float] | None =
         raise ValueError("a chi-square test needs two cells or more, some counts, and a positive share for each cell")
     unit = sum(counts) / sum(shares)
     distance = sum((count - unit * share) ** 2 / (unit * share) for count, share in zip(counts, shares, strict=True))
-    return 1.0 - incomplete_gamma(0.5 * (len(counts) - 1), 0.5 * distance)
+    return chi_square_tail(distance, len(counts) - 1)

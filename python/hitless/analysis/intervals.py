@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hitless.analysis.special import inverse_beta, inverse_gamma, student_t_quantile
+from hitless.analysis.distributions import binomial_limits, poisson_limits, student_t_quantile
 
 Sample: TypeAlias = NDArray[np.float64] | Sequence[float]
 Statistic: TypeAlias = Callable[[NDArray[np.float64]], float]
@@ -36,9 +36,8 @@ class Interval:
 def poisson_interval(count: int, exposure: float = 1.0, confidence: float = 0.95) -> Interval:
     """Interval of a rate: ``count`` rare events seen in ``exposure`` (seconds, packets, ...). Garwood 1936."""
     _require(count >= 0 and exposure > 0.0, "a count is not negative, and an exposure is positive")
-    tail = _tail(confidence)
-    low = inverse_gamma(count, tail) if count > 0 else 0.0
-    return Interval(low / exposure, inverse_gamma(count + 1.0, 1.0 - tail) / exposure)
+    low, high = poisson_limits(count, _tail(confidence))
+    return Interval(low / exposure, high / exposure)
 
 
 def proportion_interval(successes: int, trials: int, confidence: float = 0.95) -> Interval:
@@ -47,11 +46,7 @@ def proportion_interval(successes: int, trials: int, confidence: float = 0.95) -
         0 <= successes <= trials and trials > 0,
         "successes lie between 0 and the trials, of which there is one",
     )
-    tail = _tail(confidence)
-    failures = trials - successes
-    low = inverse_beta(successes, failures + 1, tail) if successes > 0 else 0.0
-    high = inverse_beta(successes + 1, failures, 1.0 - tail) if failures > 0 else 1.0
-    return Interval(low, high)
+    return Interval(*binomial_limits(successes, trials, _tail(confidence)))
 
 
 def mean_interval(sample: Sample, confidence: float = 0.95) -> Interval:

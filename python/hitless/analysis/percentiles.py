@@ -8,8 +8,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from hitless.analysis.distributions import binomial_cdf
 from hitless.analysis.intervals import Interval, Sample, central_interval
-from hitless.analysis.special import binomial_cdf
 
 
 def percentile(sample: Sample, percent: float) -> float:

@@ -52,6 +52,15 @@ Mechanisms = Annotated[
         show_default=False,
     ),
 ]
+On = Annotated[
+    str | None,
+    typer.Option(
+        "--on",
+        metavar="PLACE",
+        help='"processes", "ray" for a Ray cluster of this machine, or the address of one: ray://head:10001.',
+        show_default="threads",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout, and nothing else there.")]
 
 
@@ -135,6 +144,7 @@ def reproduce(
         list[str] | None,
         typer.Option(metavar="PATTERN", help="Only runs of this name, such as '*DCTCP 10/40G 95 %'; may be repeated."),
     ] = None,
+    on: On = None,
     tables: Annotated[bool, typer.Option("--tables", help="Show every row, before the summary.")] = False,
     list_only: Annotated[bool, typer.Option("--list", help="List the exhibits, and how long each takes.")] = False,
 ) -> None:
@@ -182,6 +192,7 @@ def reproduce(
         jobs=jobs,
         fresh=fresh,
         patterns=points or [],
+        on=on,
         debug=bool(context.obj),
     )
     raise typer.Exit(code)
@@ -267,6 +278,44 @@ def compare(
     asked = Asked(with_ or [], without or [], settings or [])
     effort = command.Effort(seeds, seed, jobs, fresh)
     raise typer.Exit(command.compare(first, second, asked, effort, out=out, json=json, debug=bool(context.obj)))
+
+
+@app.command()
+def sweep(
+    context: typer.Context,
+    words: Annotated[
+        list[str], typer.Argument(metavar="FILE", help="A sweep file; or merge, and folders of shards behind it.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the results.", show_default="results/sweeps/NAME-DIGEST")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, help="Simulations at a time.", show_default="one a core")
+    ] = None,
+    on: On = None,
+    shard: Annotated[
+        str | None, typer.Option(metavar="K/N", help="Only this part of the runs, such as 3/16.", show_default=False)
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Forget finished runs, and run every one again.")] = False,
+    json: Json = False,
+) -> None:
+    """Run a scenario over a grid of settings and seeds: a Parquet data set, and a report with a plot for each axis.
+
+    Examples:
+
+      hitless sweep loss.toml
+      hitless sweep loss.toml --on ray
+      hitless sweep loss.toml --on ray://head:10001
+      hitless sweep loss.toml --shard $((SLURM_ARRAY_TASK_ID + 1))/16 --out /shared/loss
+      hitless sweep merge /shared/loss
+
+    FILE names a scenario, the axes by the paths of their fields, seeds, and the tables to keep: docs/how-to/sweep.md.
+    Ctrl-C keeps what is done, and the same command goes on from there. The rows are the same whatever ran them.
+    """
+    from hitless.cli import sweep as command
+
+    asked = command.Asked(out, jobs, on, shard, fresh, json)
+    raise typer.Exit(command.sweep(words, asked, debug=bool(context.obj)))
 
 
 @bench_app.command()

@@ -10,6 +10,7 @@ from hitless.cli.execute import Execution, execute
 from hitless.cli.screen import print_screen, print_tallies, print_where
 from hitless.cli.show import print_result
 from hitless.errors import BadInput
+from hitless.executors import executor_at
 from hitless.exhibits.campaign import Campaign
 from hitless.exhibits.durations import estimate, in_words
 from hitless.exhibits.keeping import KeptPoints
@@ -33,6 +34,7 @@ def reproduce(
     jobs: int | None,
     fresh: bool,
     patterns: Sequence[str],
+    on: str | None,
     debug: bool,
 ) -> int:
     """Run the exhibits named, or the headlines; return the exit code. ``patterns`` choose among their points.
@@ -43,11 +45,21 @@ def reproduce(
     if not chosen:
         raise BadInput("no exhibit of the papers is built into this version yet")
     kept = None if effort == "quick" else KeptPoints((out or RESULTS) / "points")
-    campaign = Campaign(chosen, seed=seed, effort=effort, jobs=jobs, kept=kept, fresh=fresh, patterns=patterns)
-    _tell_what_is_there(campaign, kept)
-    if not patterns:
-        _tell_how_long(chosen, effort, jobs)
-    execution = execute(campaign, ResultsFolder("reproduce", out), "simulating", seed=seed, effort=effort)
+    with executor_at(on, jobs) as executor:
+        campaign = Campaign(
+            chosen,
+            seed=seed,
+            effort=effort,
+            jobs=jobs,
+            kept=kept,
+            fresh=fresh,
+            patterns=patterns,
+            executor=executor,
+        )
+        _tell_what_is_there(campaign, kept)
+        if not patterns and executor is None:
+            _tell_how_long(chosen, effort, jobs)
+        execution = execute(campaign, ResultsFolder("reproduce", out), "simulating", seed=seed, effort=effort)
     if kept is not None and kept.trouble is not None:
         print_note(f"warning: points could not be kept in {kept.folder}: {kept.trouble.strerror}")
     if json:

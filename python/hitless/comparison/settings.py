@@ -1,8 +1,9 @@
-"""A setting by its path: ``switch.ecn.threshold=20 packets``, ``link.0.loss.rate=1e-2``, ``flows.bulk.load=0.8``.
+"""A setting by its path: ``switch.ecn.threshold=20 packets``, ``link[0].loss.rate=1e-2``, ``flows.bulk.load=0.8``.
 
-A table of a list is found by its number, or by what it calls itself: ``name`` or ``kind``.
+A table of a list is found by its number, ``link[0]`` or ``link.0``, or by what it calls itself: ``name`` or ``kind``.
 """
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,19 +11,37 @@ from typing import Any
 from hitless.errors import BadInput
 from hitless.suggest import did_you_mean
 
+_NUMBER = re.compile(r"\[(\d+)\]")
+
 
 def put(scenario: dict[str, Any], setting: str) -> None:
     """Carry out ``PATH=VALUE``. Raises `BadInput`."""
     path, equals, value = setting.partition("=")
-    names = [name.strip() for name in path.split(".")]
-    if not equals or not all(names):
+    if not equals or not path.strip():
         raise BadInput(f"--set {setting!r} is no setting", hint="as in --set switch.ecn.threshold='20 packets'")
+    assign(scenario, path, read_value(value), what=f"--set {setting!r}")
+
+
+def assign(scenario: dict[str, Any], path: str, value: Any, *, what: str | None = None) -> None:
+    """Give the field at a path a value, or take it away for None; ``what`` is what messages call this.
+
+    Raises `BadInput`.
+    """
+    what = what or repr(path)
+    names = [name.strip() for name in _NUMBER.sub(r".\1", path).split(".")]
+    if not all(names):
+        raise BadInput(f"{what} is no path of a setting", hint="as in switch.ecn.threshold or link[0].loss.rate")
     table: Any = scenario
     for depth, name in enumerate(names[:-1]):
-        table = _inside(table, name, where=f"--set {setting!r}, at {'.'.join(names[: depth + 1])}")
-    if not isinstance(table, dict):
-        raise BadInput(f"--set {setting!r}: {'.'.join(names[:-1])} is no table", hint="name a field inside it")
-    table[names[-1]] = read_value(value)
+        table = _inside(table, name, where=f"{what}, at {'.'.join(names[: depth + 1])}")
+    if isinstance(table, list) and names[-1].isdecimal() and int(names[-1]) < len(table):
+        _replace(table, int(names[-1]), value)
+    elif not isinstance(table, dict):
+        raise BadInput(f"{what}: {'.'.join(names[:-1])} is no table", hint="name a field inside it")
+    elif value is None:
+        table.pop(names[-1], None)
+    else:
+        table[names[-1]] = value
 
 
 def read_value(text: str) -> Any:
@@ -31,6 +50,13 @@ def read_value(text: str) -> Any:
         return tomllib.loads(f"value = {text.strip()}")["value"]
     except tomllib.TOMLDecodeError:
         return text.strip()
+
+
+def _replace(entries: list[Any], number: int, value: Any) -> None:
+    if value is None:
+        del entries[number]
+    else:
+        entries[number] = value
 
 
 def _inside(table: Any, name: str, *, where: str) -> Any:

@@ -1,7 +1,8 @@
 """Exhibits from points to rows: what `hitless reproduce` does, without any output of its own."""
 
 import fnmatch
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -74,10 +75,6 @@ class _Work:
         tasks = [Task(entry.id, point, point.seed(context.seed)) for point in chosen]
         self.result = Result(entry, context.seed, context.shortened, tasks=tasks)
 
-    @property
-    def is_finished(self) -> bool:
-        return all(task.done for task in self.result.tasks)
-
     def collect(self) -> Result:
         """Rows, plots and tables of the runs, as far as the runs came."""
         result = self.result
@@ -126,14 +123,16 @@ class Campaign:
         kept: KeptPoints | None = None,
         fresh: bool = False,
         patterns: Sequence[str] = (),
+        executor: Executor | None = None,
     ) -> None:
-        """Points that are in ``kept`` are not run again, unless all is to be ``fresh``; others are put there.
+        """Points run on ``jobs`` threads, or on an ``executor`` of the caller's.
 
-        Where there are ``patterns``, only the points run whose keys match one of them, as the names of files do.
+        Those that are in ``kept`` are not run again, unless all is to be ``fresh``; others are put there. Where there
+        are ``patterns``, only the points run whose keys match one of them, as the names of files do.
 
         Raises `BadInput` where no point matches.
         """
-        self._pool = Pool(jobs)
+        self._pool = Pool(jobs, executor)
         works = [_Work(entry, Context(seed, effort), patterns) for entry in entries]
         self._works = [work for work in works if work.result.tasks] if patterns else works
         if patterns and not self._works:
@@ -150,12 +149,22 @@ class Campaign:
         """The points of all exhibits, in the order in which they begin."""
         return [task for work in self._works for task in work.result.tasks]
 
-    def results(self, look: Callable[[Sequence[Task]], None] = lambda _: None) -> Iterator[Result]:
-        """The exhibits, each as soon as its points are done; ``look`` is called often meanwhile."""
+    def results(
+        self,
+        look: Callable[[Sequence[Task]], None] = lambda _: None,
+        each: Callable[[Task], None] = lambda _: None,
+    ) -> Iterator[Result]:
+        """The exhibits, each as soon as its points are done.
+
+        ``look`` is called often meanwhile, and ``each`` with every task that is done.
+        """
         waiting = list(self._works)
-        yield from _collect_finished(waiting)
-        for _ in self._pool.run(self.tasks, look):
-            yield from _collect_finished(waiting)
+        arrived: set[Task] = set()
+        yield from _collect_finished(waiting, arrived)
+        for task in self._pool.run(self.tasks, look):
+            each(task)
+            arrived.add(task)
+            yield from _collect_finished(waiting, arrived)
 
     def stop(self) -> None:
         """End early: `results` then yields every exhibit as far as it came. For a signal handler, too."""
@@ -193,8 +202,11 @@ def _keep(task: Task, kept: KeptPoints, *, fresh: bool) -> None:
     task.point = replace(task.point, what=work, reduce=None)
 
 
-def _collect_finished(waiting: list[_Work]) -> Iterator[Result]:
-    """Take the finished works out of ``waiting`` and yield their results."""
-    for work in [work for work in waiting if work.is_finished]:
+def _collect_finished(waiting: list[_Work], arrived: Collection[Task]) -> Iterator[Result]:
+    """Take the works out of ``waiting`` whose tasks have all ``arrived``, and yield their results.
+
+    A task may be done, in its thread, before it was handed to whoever is called with each.
+    """
+    for work in [work for work in waiting if all(task in arrived for task in work.result.tasks)]:
         waiting.remove(work)
         yield work.collect()

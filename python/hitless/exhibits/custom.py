@@ -7,9 +7,9 @@ import polars as pl
 from hitless.analysis import percentile, percentile_interval
 from hitless.exhibits.model import Context, Exhibit, Point, Row, Runs
 from hitless.outcome.losses import CORRUPTED, LINK_DOWN, Losses, losses_of
+from hitless.outcome.pictures import samples, tail
 from hitless.outcome.times import ALL_SIZES, PERCENTILES, Times, enough_for, goodputs_gbps, times_of
-from hitless.plot import Plot, Series, tail_series
-from hitless.simulation import Run
+from hitless.plot import Plot
 
 
 class CustomScenario(Exhibit):
@@ -35,14 +35,8 @@ class CustomScenario(Exhibit):
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         """The tail of the completion times, and whatever was sampled."""
         run = runs[self._name]
-        whole = [times for times in times_of(run) if times.sizes == ALL_SIZES and times.us.size]
-        if whole:
-            named = [(f"{each.group}, queries" if each.what == "queries" else each.group, each) for each in whole]
-            series = [tail_series(name, each.us.tolist()) for name, each in named]
-            x, y = "FCT (us)", "share at or above"
-            yield Plot("Completion times", x, y, series, x_scale="log", y_scale="log")
-        yield from _sample_plot(run, "queues", "port", title="Queue depth", unit="KB", scale=1e3)
-        yield from _sample_plot(run, "throughput", "link", title="Carried in each interval", unit="MB", scale=1e6)
+        found = (tail(run), samples(run, "queues"), samples(run, "throughput"))
+        yield from (plot for plot in found if plot is not None)
 
     def tables(self, runs: Runs, context: Context) -> Mapping[str, pl.DataFrame]:
         """All of the run's tables."""
@@ -69,15 +63,3 @@ def _loss_rows(losses: Losses) -> Iterable[Row]:
             yield Row("all", reason, "frames lost, those of mechanisms counted", "frames", float(count))
     if losses.lost_to_hosts is not None:
         yield Row("all", "hosts", "packets lost to hosts", "packets", float(losses.lost_to_hosts))
-
-
-def _sample_plot(run: Run, table: str, subject: str, *, title: str, unit: str, scale: float) -> Iterable[Plot]:
-    """What samplers saw over time, one curve for each place they looked at."""
-    if table not in run.tables or run.table(table).is_empty():
-        return
-    frames = run.table(table).partition_by(subject, as_dict=True, maintain_order=True)
-    series = [
-        Series(str(name), (frame["time_ps"] / 1e9).to_list(), (frame["value_bytes"] / scale).to_list())
-        for (name,), frame in frames.items()
-    ]
-    yield Plot(title, "time (ms)", f"{title.lower()} ({unit})", series)

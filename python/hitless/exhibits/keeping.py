@@ -174,7 +174,10 @@ class _Keeping:
 
 
 def _source(reduction: Reduction) -> str:
-    """What a reduction does: its name, and the text of its module."""
+    """What a reduction does: what it says itself by ``source()``, or its name and the text of its module."""
+    told = getattr(reduction, "source", None)
+    if told is not None:
+        return str(told())
     module = inspect.getmodule(reduction)
     text = inspect.getsource(module) if module else ""
     return f"{reduction.__qualname__} {hashlib.sha256(text.encode()).hexdigest()}"

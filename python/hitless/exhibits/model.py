@@ -34,6 +34,8 @@ class Point:
     """The tables that the rows need; None for all. What is not kept takes no memory."""
     reduce: Reduction | None = None
     """Makes a finished run smaller, before it waits for the others and before it is kept on disk."""
+    own_seed: int | None = None
+    """The seed of the run, whatever its replica; None for one that follows from the exhibit's."""
 
     @property
     def work(self) -> Work:
@@ -45,6 +47,8 @@ class Point:
 
         None stands for the scenario's own.
         """
+        if self.own_seed is not None:
+            return self.own_seed
         if base is None or self.replica == 0:
             return base
         digest = hashlib.sha256(f"{base}/{self.replica}".encode()).digest()

@@ -1,4 +1,4 @@
-"""Independent runs on all cores.
+"""Independent runs on all cores, or on an executor of the caller's.
 
 The threads spend their time in the simulator, which lets the others run: no process, no pickling, and results arrive
 without a copy.
@@ -8,14 +8,14 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 from hitless.errors import HitlessError
+from hitless.exhibits import elsewhere
+from hitless.exhibits.arrivals import Arrivals
 from hitless.exhibits.model import Point
 from hitless.simulation import Job, Run, RunCancelled
-
-_LOOK_EVERY_S = 0.1
 
 
 @dataclass(eq=False, slots=True)
@@ -61,9 +61,15 @@ class Task:
 
 
 class Pool:
-    """Runs tasks on ``jobs`` threads, and can be stopped."""
+    """Runs tasks on ``jobs`` threads, or on an executor of the caller's, and can be stopped."""
 
-    def __init__(self, jobs: int | None = None) -> None:
+    def __init__(self, jobs: int | None = None, executor: Executor | None = None) -> None:
+        """The ``executor`` is used as it is, however many workers it has, and is left running."""
+        if executor is not None:
+            elsewhere.refuse_what_cannot_travel()
+        self._executor = executor
+        self._here = Pool(jobs) if executor is not None else None
+        """For work that needs this machine."""
         self._jobs = jobs or default_jobs()
         self._stopped = threading.Event()
         self._tasks: Sequence[Task] = ()
@@ -75,18 +81,49 @@ class Pool:
         cancelled, what waits never begins, and all are still yielded.
         """
         self._tasks = tasks
+        if self._executor is not None:
+            yield from self._run_elsewhere(tasks, look, self._executor)
+            return
         with ThreadPoolExecutor(self._jobs, thread_name_prefix="run") as executor:
             try:
-                pending = {executor.submit(self._work, task): task for task in tasks}
-                while pending:
-                    finished = _next_finished(pending, lambda: look(tasks))
-                    yield from [pending.pop(future) for future in finished]
+                arrivals: Arrivals[Task, None] = Arrivals(lambda: look(tasks))
+                for task in tasks:
+                    arrivals.add(executor.submit(self._work, task), task)
+                for task, future in arrivals.each():
+                    future.result()  # an error that `_work` did not expect is a bug, and is raised here
+                    yield task
             finally:
                 self.stop()
+
+    def _run_elsewhere(
+        self, tasks: Sequence[Task], look: Callable[[Sequence[Task]], None], executor: Executor
+    ) -> Iterator[Task]:
+        """As `run`, but for work that needs this machine. What cannot be cancelled is not waited for."""
+        arrivals: Arrivals[Task, elsewhere.Answer] = Arrivals(lambda: look(tasks))
+        bound = [task for task in tasks if elsewhere.is_bound(task)]
+        for task in tasks:
+            if task in bound:
+                continue
+            task.began_s = time.monotonic()
+            future = elsewhere.submit(task, executor)
+            if future is None:
+                task.ended_s = time.monotonic()
+                yield task
+            else:
+                arrivals.add(future, task)
+        if self._here is not None and bound:
+            yield from self._here.run(bound, look)
+        for task, future in arrivals.each(self._stopped):
+            if future.done() and not future.cancelled():
+                elsewhere.receive(task, future)
+            task.ended_s = time.monotonic()
+            yield task
 
     def stop(self) -> None:
         """End everything soon. May be called from any thread, and more than once."""
         self._stopped.set()
+        if self._here is not None:
+            self._here.stop()
         for task in self._tasks:
             job = task.job  # its thread may take it away at any moment
             if job is not None:
@@ -119,13 +156,3 @@ class Pool:
 def default_jobs() -> int:
     """The cores that this process may use."""
     return len(os.sched_getaffinity(0))
-
-
-def _next_finished(pending: dict[Future[None], Task], look: Callable[[], None]) -> list[Future[None]]:
-    while True:
-        finished, _ = wait(pending, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)
-        look()
-        if finished:
-            for future in finished:
-                future.result()  # an error that `_work` did not expect is a bug, and is raised here
-            return list(finished)

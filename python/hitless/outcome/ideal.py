@@ -5,14 +5,15 @@ of the way, the time of its last packet on every other link, and the constant de
 windows and what a host waits for are no part of it, as in the slowdowns of pFabric, Homa and HPCC.
 """
 
-import tomllib
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import polars as pl
 
+from hitless.outcome.scenario import scenario_of, without_seed
 from hitless.quantities import bytes_of, seconds_of
 from hitless.simulation import fabric_of
 
@@ -43,18 +44,19 @@ class Ideal:
         self._transports = {entry["name"]: entry for entry in effective.get("transport", [])}
         self._transport_of = {group["name"]: group["transport"] for group in effective.get("flows", [])}
 
-    def add_to(self, messages: pl.DataFrame) -> pl.DataFrame:
-        """The messages with ``ideal_ps``; they have ``source``, ``destination``, ``group`` and ``bytes``."""
+    def add_to(self, messages: pl.DataFrame, flows: pl.DataFrame) -> pl.DataFrame:
+        """The messages of ``flows``, which have a ``source``, a ``destination`` and a ``group``, with ``ideal_ps``."""
         keys = ["source", "destination", "group"]
-        pairs = messages.select(keys).unique(maintain_order=True)
+        pairs = flows.select(keys).unique(maintain_order=True)
         rows = [{**pair, **self._bound(pair)} for pair in pairs.iter_rows(named=True)]
         if not rows:
-            return messages.with_columns(ideal_ps=pl.lit(None, dtype=pl.Float64))
+            return messages.clear().with_columns(ideal_ps=pl.lit(None, dtype=pl.Float64))
+        bounds = flows.select("flow", *keys).join(pl.DataFrame(rows), on=keys).drop(keys)
         packets = (pl.col("bytes") / pl.col("mss")).ceil().clip(lower_bound=1)
         last = pl.col("bytes") - (packets - 1) * pl.col("mss") + pl.col("per_packet")
         whole = pl.col("bytes") + packets * pl.col("per_packet")
         on_links = 8 * last * pl.col("all_s_per_bit") + 8 * (whole - last) * pl.col("slowest_s_per_bit")
-        joined = messages.join(pl.DataFrame(rows), on=keys, how="left", maintain_order="left")
+        joined = messages.join(bounds, on="flow", how="inner", maintain_order="left")
         added = ("mss", "per_packet", "fixed_s", "all_s_per_bit", "slowest_s_per_bit")
         return joined.with_columns(ideal_ps=(pl.col("fixed_s") + on_links) * _PS).drop(added)
 
@@ -123,7 +125,10 @@ class Ideal:
 
 def ideal_of(effective: str) -> Ideal | None:
     """The empty fabric of a scenario with every default spelled out; None where it has none to speak of."""
-    scenario = tomllib.loads(effective)
-    if "topology" not in scenario:
-        return None
-    return Ideal(scenario, fabric_of(scenario["topology"]))
+    return _of(without_seed(effective))
+
+
+@lru_cache(maxsize=16)
+def _of(effective: str) -> Ideal | None:
+    scenario = scenario_of(effective)
+    return Ideal(scenario, fabric_of(scenario["topology"])) if "topology" in scenario else None

@@ -7,13 +7,13 @@ else from the counters of the mechanism at the end of a link that it protects, a
 protects it. Where neither can tell, the number is None, and `Losses.why` says so.
 """
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
+from hitless.outcome.scenario import scenario_of
 from hitless.simulation import Run
 
 CORRUPTED, LINK_DOWN = "corrupted on a link", "lost on a link that was down"
@@ -61,7 +61,7 @@ class Losses:
 def losses_of(run: Run) -> Losses:
     """What was lost, and to whom."""
     drops = run.summary.drops
-    scenario = tomllib.loads(run.effective)
+    scenario = scenario_of(run.effective)
     elsewhere = (CORRUPTED, LINK_DOWN, *_IN_HOSTS)
     dropped = {reason: count for reason, count in drops.items() if reason not in elsewhere}
     corrupted, down = drops.get(CORRUPTED, 0), drops.get(LINK_DOWN, 0)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from hitless.simulation import Run
+from hitless.outcome.run import Run
 
 _DEFLECTING = (
     ("packets seen", "packets seen"),

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from hitless.outcome.losses import losses_of
+from hitless.outcome.run import Run
 from hitless.outcome.times import ALL_SIZES, PERCENTILES, Times, goodputs_gbps, times_of
-from hitless.simulation import Run
 
 Kind: TypeAlias = Literal["ratio", "difference"]
 """How two values are compared: times and rates by their ratio, counts, which may be zero, by their difference."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hitless.analysis import percentile
 from hitless.outcome.ideal import ideal_of
-from hitless.simulation import Run
+from hitless.outcome.run import Run
 
 PERCENTILES = (50.0, 99.0, 99.9)
 _PS_PER_US = 1e6
@@ -85,8 +85,7 @@ def _with_slowdown(run: Run) -> pl.DataFrame:
     ideal = ideal_of(run.effective) if "flows" in run.tables else None
     if ideal is None:
         return messages.with_columns(ideal_ps=pl.lit(None, dtype=pl.Float64))
-    flows = run.table("flows").select("flow", "source", "destination")
-    return ideal.add_to(messages.join(flows, on="flow", how="inner", maintain_order="left"))
+    return ideal.add_to(messages, run.table("flows"))
 
 
 def _of_group(group: str, messages: pl.DataFrame) -> Iterator[Times]:

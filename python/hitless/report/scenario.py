@@ -29,9 +29,12 @@ class Table:
 def facts(result: Result) -> list[tuple[str, str]]:
     """What ran, in a few lines, from the effective scenario; nothing for work that has none."""
     run = next((task.run for task in result.tasks if task.run is not None), None)
-    if run is None:
-        return []
-    scenario = tomllib.loads(run.effective)
+    return [] if run is None else facts_of(run.effective)
+
+
+def facts_of(effective: str) -> list[tuple[str, str]]:
+    """What an effective scenario consists of, in a few lines."""
+    scenario = tomllib.loads(effective)
     found = [
         ("scenario", scenario.get("description", "")),
         ("topology", _topology(scenario.get("topology", {}))),

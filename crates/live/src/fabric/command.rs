@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use hitless_network::link::LinkState;
-use hitless_network::loss::{BernoulliLoss, GilbertElliottLoss, LossModel};
+use hitless_network::loss::LossModel;
 use hitless_network::topology::select::select_links;
 use hitless_network::topology::{DirectedLink, Endpoint, Node};
 use hitless_scenario::kind::ProtectionOrder;
@@ -107,22 +107,6 @@ fn burst_length(text: &str) -> Result<f64, String> {
     frames.ok_or_else(|| format!("'{text}' is no mean length of a burst: a number of frames from 1 to 1e12"))
 }
 
-/// Losses that come at `rate`, independently or in bursts of a mean length.
-fn loss_model(rate: f64, mean_burst_frames: Option<f64>) -> Result<LossModel, String> {
-    match mean_burst_frames {
-        _ if rate == 0.0 => Ok(LossModel::None),
-        Some(_) if rate == 1.0 => Err("a rate of 1 has no bursts, which are some of the frames and not all".into()),
-        None => Ok(LossModel::Bernoulli(BernoulliLoss { rate, repair_rate: None })),
-        Some(mean_burst_frames) => {
-            let loss = GilbertElliottLoss { rate, mean_burst_frames, loss_in_burst: 1.0, loss_between_bursts: 0.0 };
-            match loss.fault() {
-                None => Ok(LossModel::GilbertElliott(loss)),
-                Some((field, rule)) => Err(format!("{field} {rule}")),
-            }
-        }
-    }
-}
-
 fn copy_count(text: &str) -> Result<u8, String> {
     text.parse().ok().filter(|&copies| copies > 0).ok_or_else(|| format!("'{text}' is no number of copies: 1 to 255"))
 }
@@ -171,7 +155,7 @@ impl LiveFabric {
             LiveCommand::Fail { link } => self.states(link, LinkState::Down),
             LiveCommand::Repair { link } => self.states(link, LinkState::Up),
             LiveCommand::Corrupt { link, rate, mean_burst_frames } => {
-                let model = loss_model(*rate, *mean_burst_frames)?;
+                let model = LossModel::at_rate(*rate, *mean_burst_frames)?;
                 let links = self.links_here(link)?;
                 self.refuse_elsewhere(&links)?;
                 Ok(links.into_iter().map(|link| Change::Loss { link, model: model.clone() }).collect())
@@ -183,15 +167,8 @@ impl LiveFabric {
         }
     }
 
-    /// One direction goes down and comes up unnoticed; a link that is cut both ways is noticed if anything notices.
     fn states(&self, name: &str, state: LinkState) -> Result<Vec<Change>, String> {
-        let links = self.links_here(name)?;
-        let both = (links.len() == 2).then_some(links[0].link);
-        Ok(match (both.filter(|&link| self.run.is_watched(link)), state) {
-            (Some(link), LinkState::Down) => vec![Change::Cut { link }],
-            (Some(link), LinkState::Up) => vec![Change::Mend { link }],
-            (None, state) => links.into_iter().map(|link| Change::State { link, state }).collect(),
-        })
+        Ok(self.run.state_changes(&self.links_here(name)?, state))
     }
 
     /// The directions that a name means, when the link has an end here.

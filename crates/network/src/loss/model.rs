@@ -28,6 +28,31 @@ pub enum LossModel {
 }
 
 impl LossModel {
+    /// Losses that come at `rate`, independently or in bursts of a mean length.
+    ///
+    /// # Errors
+    /// A sentence, when there are no such losses.
+    pub fn at_rate(rate: f64, mean_burst_frames: Option<f64>) -> Result<Self, String> {
+        if !(0.0..=1.0).contains(&rate) {
+            return Err(format!("{rate} is no rate of corruption: a number from 0 to 1"));
+        }
+        match mean_burst_frames {
+            Some(frames) if !(1.0..=1e12).contains(&frames) => {
+                Err(format!("{frames} is no mean length of a burst: a number of frames from 1 to 1e12"))
+            }
+            _ if rate == 0.0 => Ok(Self::None),
+            Some(_) if rate == 1.0 => Err("a rate of 1 has no bursts, which are some of the frames and not all".into()),
+            None => Ok(Self::Bernoulli(BernoulliLoss { rate, repair_rate: None })),
+            Some(mean_burst_frames) => {
+                let loss = GilbertElliottLoss { rate, mean_burst_frames, loss_in_burst: 1.0, loss_between_bursts: 0.0 };
+                match loss.fault() {
+                    None => Ok(Self::GilbertElliott(loss)),
+                    Some((field, rule)) => Err(format!("{field} {rule}")),
+                }
+            }
+        }
+    }
+
     /// The share of frames that are lost, of full ones (1,518 bytes) where the length matters, on a line of
     /// `line_rate`; of a trace, while it lasts.
     pub fn rate(&self, line_rate: BitRate) -> f64 {

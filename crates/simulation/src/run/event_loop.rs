@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use hitless_engine::{Event, Progress, Turn};
+use hitless_network::link::LinkState;
 use hitless_network::topology::{DirectedLink, LinkId, SwitchId, Topology};
 use hitless_scenario::{Scenario, Until};
 use hitless_switch::{DropReason, Report};
@@ -289,6 +290,17 @@ impl<E: Edge> Run<E> {
     /// Whether its ends find out when this link is cut.
     pub fn is_watched(&self, link: LinkId) -> bool {
         self.control_plane.recovery.is_watched(link)
+    }
+
+    /// What takes these directions of one link down, or up. One direction does so unnoticed; where both do, the ends
+    /// find out if anything finds out.
+    pub fn state_changes(&self, links: &[DirectedLink], state: LinkState) -> Vec<Change> {
+        let both = (links.len() == 2).then_some(links[0].link).filter(|&link| self.is_watched(link));
+        match (both, state) {
+            (Some(link), LinkState::Down) => vec![Change::Cut { link }],
+            (Some(link), LinkState::Up) => vec![Change::Mend { link }],
+            (None, state) => links.iter().map(|&link| Change::State { link, state }).collect(),
+        }
     }
 
     /// Makes a change at `at`, before which everything has been handled.

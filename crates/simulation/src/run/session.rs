@@ -4,13 +4,17 @@
 //! to the same trace: stopping leaves no mark.
 
 use hitless_engine::{OrderKey, Progress};
-use hitless_network::topology::Node;
+use hitless_network::link::LinkState;
+use hitless_network::loss::LossModel;
+use hitless_network::topology::select::{SwitchPort, select_links};
+use hitless_network::topology::{DirectedLink, Node};
 use hitless_scenario::Scenario;
 use hitless_scenario::kind::ProtectionOrder;
 use hitless_switch::LinkEnd;
-use hitless_wire::Time;
+use hitless_wire::{PortId, Time};
 
 use super::build::build;
+use super::control_plane::Change;
 use super::edge::Closed;
 use super::event::{SimulationEvent, kind};
 use super::event_loop::{End, Run};
@@ -105,6 +109,49 @@ impl Session {
         self.command(link, end, ProtectionOrder::Off)
     }
 
+    /// Has a link go down, in the directions that its name means. With `[recovery]` the ends of a link that goes down
+    /// both ways find out, and do what it says.
+    ///
+    /// # Errors
+    /// A sentence, when there is no such link.
+    pub fn fail(&mut self, link: &str) -> Result<(), String> {
+        self.set_state(link, LinkState::Down)
+    }
+
+    /// Has a link come up again.
+    ///
+    /// # Errors
+    /// A sentence, when there is no such link.
+    pub fn repair(&mut self, link: &str) -> Result<(), String> {
+        self.set_state(link, LinkState::Up)
+    }
+
+    /// Has frames of a link be corrupted as `model` says from now on, in the directions that its name means.
+    ///
+    /// # Errors
+    /// A sentence, when there is no such link.
+    pub fn corrupt(&mut self, link: &str, model: &LossModel) -> Result<(), String> {
+        let now = self.now;
+        let links = self.links(link)?;
+        links.into_iter().for_each(|link| self.run.apply(now, Change::Loss { link, model: model.clone() }));
+        Ok(())
+    }
+
+    /// Bytes that wait at each port of each switch: the link that the port sends on, and how many.
+    pub fn queues(&mut self) -> Table {
+        let topology = self.run.topology();
+        let port_count = |switch| topology.switch(switch).ports.len() as u16;
+        let ports = topology.switch_ids().flat_map(|switch| (0..port_count(switch)).map(move |port| (switch, port)));
+        let named: Vec<_> = ports
+            .map(|(switch, port)| SwitchPort { switch, port: PortId(port) })
+            .map(|at| (at, at.name(topology)))
+            .collect();
+        let now = self.now;
+        let bytes = |(at, name): (SwitchPort, String)| (name, self.run.port_bytes(now, at.switch, at.port));
+        let rows: Vec<_> = named.into_iter().map(bytes).collect();
+        Table::new("queues").text("port", &rows, |row| row.0.clone()).unsigned("value_bytes", &rows, |row| row.1)
+    }
+
     /// What the mechanisms have counted so far: the table of that name.
     pub fn mechanisms(&self) -> Table {
         tables::mechanisms(self.run.topology(), &self.run.reports(self.now))
@@ -117,6 +164,17 @@ impl Session {
         }
         let (end, ended_at) = self.end.expect("the loop ran until there was an end");
         close(self.run, end, ended_at)
+    }
+
+    fn links(&self, name: &str) -> Result<Vec<DirectedLink>, String> {
+        select_links(self.run.topology(), name)
+    }
+
+    /// As of a failure that a live run is told of: a link that is down both ways is noticed, if anything notices.
+    fn set_state(&mut self, name: &str, state: LinkState) -> Result<(), String> {
+        let now = self.now;
+        self.run.state_changes(&self.links(name)?, state).into_iter().for_each(|change| self.run.apply(now, change));
+        Ok(())
     }
 
     fn command(&mut self, link: &str, end: LinkEnd, order: ProtectionOrder) -> Result<(), String> {

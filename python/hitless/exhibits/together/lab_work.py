@@ -65,6 +65,9 @@ class LabWork:
     seconds: float
     """How long that takes, about."""
 
+    stays_here: bool = field(default=True, init=False)
+    """A lab is of this machine: no executor elsewhere runs it."""
+
     def job(self, *, file_name: str, seed: int | None) -> "LabJob":
         """The lab, about to come up; the seed is that of the losses of its links."""
         return LabJob(self, file_name, seed if seed is not None else 1)

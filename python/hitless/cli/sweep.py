@@ -1,0 +1,86 @@
+"""`hitless sweep`: a sweep file run to its data set, whole or in shards; and shards put together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hitless.cli.console import print_error, print_json, print_note, stdout
+from hitless.cli.interrupt import EXIT_INTERRUPTED
+from hitless.errors import BadInput
+from hitless.executors import executor_at
+from hitless.exhibits.numbers import format_number
+from hitless.sweeps.merging import merge
+from hitless.sweeps.plan import Plan, Shard, failed
+from hitless.sweeps.running import Options, Sweeping
+from hitless.sweeps.swept import Swept
+
+_MERGE = "merge"
+_ROWS_SHOWN = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the command line says beside the file."""
+
+    out: Path | None
+    jobs: int | None
+    on: str | None
+    shard: str | None
+    fresh: bool
+    json: bool
+
+
+def sweep(words: Sequence[str], asked: Asked, *, debug: bool) -> int:
+    """Run a sweep file, or merge the folders behind "merge"; return the exit code."""
+    if words[0] == _MERGE:
+        if len(words) < 2 or asked.shard or asked.on or asked.fresh:
+            raise BadInput("merge takes folders of shards, and --out", hint="hitless sweep merge results/mine")
+        _show(merge([Path(word) for word in words[1:]], asked.out), json=asked.json)
+        return 0
+    if len(words) > 1:
+        raise BadInput("one sweep at a time", hint="hitless sweep FILE.toml, or hitless sweep merge FOLDER...")
+    return _run(Path(words[0]), asked, debug=debug)
+
+
+def _run(file: Path, asked: Asked, *, debug: bool) -> int:
+    plan = Plan.from_file(file)
+    shard = Shard.read(asked.shard) if asked.shard else Shard()
+    with executor_at(asked.on, asked.jobs) as executor:
+        options = Options(out=asked.out, jobs=asked.jobs, executor=executor, shard=shard, fresh=asked.fresh)
+        sweeping = Sweeping(plan, options)
+        runs = len(sweeping.campaign.tasks)
+        if sweeping.there:
+            print_note(f"{sweeping.there} of {runs} runs are there already, in {sweeping.kept.folder}")
+        swept, result = sweeping.run()
+    if sweeping.kept.trouble is not None:
+        reason = sweeping.kept.trouble.strerror
+        print_note(f"warning: runs could not be kept in {sweeping.kept.folder}: {reason}")
+    for warning in dict.fromkeys(text for task in result.tasks if task.run for text in task.run.summary.warnings):
+        print_note(f"warning: {warning}")
+    if result.failures:
+        print_error(failed(result.failures, runs, swept.folder), debug=debug)
+    if sweeping.campaign.interrupted:
+        print_note("interrupted: the same command goes on from there")
+    if shard.of > 1:
+        print_note(f"shard {asked.shard} of the sweep: {swept.folder}; hitless sweep merge puts all of them together")
+    else:
+        _show(swept, json=asked.json)
+    return EXIT_INTERRUPTED if sweeping.campaign.interrupted else 1 if result.failures else 0
+
+
+def _show(swept: Swept, *, json: bool) -> None:
+    table = swept.intervals()
+    if json:
+        print_json({"folder": str(swept.folder), "complete": swept.is_complete, "rows": table.to_dicts()})
+    else:
+        axes = swept.axes
+        for row in table.head(_ROWS_SHOWN).iter_rows(named=True):
+            place = ", ".join(f"{path.rpartition('.')[2]} {row[path]}" for path in axes)
+            low, high = (format_number(row[name]) for name in ("ci_low", "ci_high"))
+            interval = f" [{low}, {high}]" if row["ci_low"] is not None else ""
+            what = f"{row['of']}: {row['metric']} {format_number(row['mean'])}{interval} {row['unit']}"
+            stdout.print(f"{place}  {what}".strip(), markup=False, soft_wrap=True)
+        if table.height > _ROWS_SHOWN:
+            stdout.print(f"and {table.height - _ROWS_SHOWN} rows more in the report", markup=False)
+    print_note(f"rows: {swept.folder / 'rows.parquet'}")
+    print_note(f"report: {swept.folder / 'report.html'}")

@@ -1,0 +1,75 @@
+"""A sweep as an exhibit, so that it runs, is kept and is reported as those of papers are."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from hitless.analysis import Interval
+from hitless.exhibits.model import Context, Exhibit, Point, Row, Runs
+from hitless.plot import Plot
+from hitless.sweeps.frames import frame_of, intervals, varying_plots
+from hitless.sweeps.measured import Measure, Measured
+from hitless.sweeps.plan import Axis, GridPoint, Plan, Shard
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One run of a sweep."""
+
+    point: GridPoint
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """Its name within the sweep."""
+        return f"{self.point.name} seed={self.seed}"
+
+
+@dataclass(slots=True)
+class SweepExhibit(Exhibit):
+    """The runs of a plan, or of a shard of it."""
+
+    plan: Plan
+    shard: Shard
+    measure: Measure | None = None
+    members: dict[str, Member] = field(default_factory=dict, init=False)
+    """By key; filled by `points`."""
+    frame: pl.DataFrame = field(default_factory=pl.DataFrame, init=False)
+    """The rows of those runs that finished; filled by `rows`."""
+
+    def points(self, context: Context) -> Iterable[Point]:
+        """A run for each point of the grid and each seed. Raises `RefusedScenario` before any of them runs."""
+        reduction = Measured(list(self.plan.keep), self.measure)
+        for point in self.plan.points():
+            first = point.number * len(self.plan.seeds)
+            chosen = [seed for number, seed in enumerate(self.plan.seeds, first) if self.shard.has(number)]
+            work = point.work() if chosen else None
+            for seed in chosen:
+                member = Member(point, seed)
+                self.members[member.key] = member
+                yield Point(member.key, work, keep=reduction.tables, reduce=reduction, own_seed=seed)  # type: ignore[arg-type]
+
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        """Every metric at every point, over the seeds."""
+        self.frame = frame_of(self.plan, [(self.members[key], runs[key]) for key in runs])
+        return rows_of_frame(self.plan.axes, self.frame)
+
+    def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
+        """A plot for each axis and each of the metrics asked for most."""
+        return varying_plots(self.plan.axes, self.frame)
+
+    def tables(self, runs: Runs, context: Context) -> Mapping[str, pl.DataFrame]:
+        """None: a sweep writes its own data set."""
+        return {}
+
+
+def rows_of_frame(axes: Iterable[Axis], frame: pl.DataFrame) -> Iterable[Row]:
+    """The rows of a report."""
+    schemes = [axis.path for axis in axes if not axis.is_numeric]
+    places = [axis.path for axis in axes if axis.is_numeric]
+    for row in intervals(frame).iter_rows(named=True):
+        series = ", ".join(str(row[path]) for path in schemes) or "sweep"
+        x = ", ".join([*(f"{path} = {row[path]:g}" for path in places), str(row["of"])])
+        interval = None if row["ci_low"] is None else Interval(row["ci_low"], row["ci_high"])
+        yield Row(series, x, row["metric"], row["unit"], row["mean"], interval=interval, note=f"{row['seeds']} seeds")

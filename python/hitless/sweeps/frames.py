@@ -1,0 +1,128 @@
+"""The rows of a sweep: a row for each metric of each run; and what they say over the seeds."""
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from hitless.analysis import Interval, mean_interval
+from hitless.outcome.run import Run
+from hitless.outcome.times import ALL_SIZES
+from hitless.plot import Plot, Scale, Series
+from hitless.sweeps.measured import rows_of
+from hitless.sweeps.plan import Axis, Label, Plan
+
+if TYPE_CHECKING:
+    from hitless.sweeps.exhibit import Member
+
+_LEAST_SPREAD_OF_LOG = 30.0
+"""The largest value of an axis over the smallest from which on powers are drawn evenly."""
+_ASKED_FOR_MOST = ("mean FCT", "p99 FCT", "p99.9 FCT", "mean QCT", "p99 QCT", "goodput", "packets lost to hosts")
+_MEASURED = ("of", "metric", "unit", "value")
+
+
+def schema_of(axes: Sequence[Axis]) -> dict[str, Any]:
+    """The columns of a sweep's rows."""
+    axis_types = {axis.path: _type(axis.column(next(iter(axis.values)))) for axis in axes}
+    texts = dict.fromkeys(("of", "metric", "unit"), pl.String)
+    return {"point": pl.UInt32, **axis_types, "seed": pl.Int64, **texts, "value": pl.Float64}
+
+
+def _type(label: Label) -> Any:
+    return {bool: pl.Boolean, int: pl.Int64, float: pl.Float64, str: pl.String}[type(label)]
+
+
+def frame_of(plan: Plan, runs: Iterable[tuple["Member", Run]]) -> pl.DataFrame:
+    """A row for each metric of each run, in the order of the grid and of the seeds."""
+    parts: list[tuple[Any, ...]] = []
+    for member, run in runs:
+        place = (member.point.number, *member.point.labels.values(), member.seed)
+        parts += [(*place, *row) for row in rows_of(run)]
+    return in_order(pl.DataFrame(parts, schema=schema_of(plan.axes), orient="row"))
+
+
+def in_order(frame: pl.DataFrame) -> pl.DataFrame:
+    """The rows of however many parts as those of one."""
+    return frame.sort("point", "seed", maintain_order=True).rechunk()
+
+
+def axes_of(frame: pl.DataFrame) -> list[str]:
+    """The names of the axes, which stand between the point and the seed."""
+    return frame.columns[1 : frame.columns.index("seed")]
+
+
+def intervals(frame: pl.DataFrame) -> pl.DataFrame:
+    """Over the seeds: the mean of each metric at each point, and its 95 % interval by Student's t.
+
+    Columns: the axes, ``of``, ``metric``, ``unit``, ``seeds`` (runs that have the metric), ``mean``, ``ci_low`` and
+    ``ci_high``, which are null for fewer than two.
+    """
+    keys = ["point", *axes_of(frame), "of", "metric", "unit"]
+    grouped = frame.group_by(keys, maintain_order=True).agg(pl.col("value"))
+    found = [_interval(values.to_list()) for values in grouped["value"]]
+    columns = {
+        "seeds": pl.Series([len(values) for values in grouped["value"]], dtype=pl.UInt32),
+        "mean": grouped["value"].list.mean(),
+        "ci_low": pl.Series([one.low if one else None for one in found], dtype=pl.Float64),
+        "ci_high": pl.Series([one.high if one else None for one in found], dtype=pl.Float64),
+    }
+    return grouped.drop("value", "point").with_columns(**columns)
+
+
+def _interval(values: Sequence[float]) -> Interval | None:
+    return mean_interval(values) if len(values) > 1 else None
+
+
+def plot_of(table: pl.DataFrame, x: str, metric: str, of: str) -> Plot:
+    """A metric along one axis, from the table of `intervals`: one series for each choice on the others."""
+    others = [name for name in axes_of_intervals(table) if name != x]
+    chosen = table.filter((pl.col("metric") == metric) & (pl.col("of") == of))
+    parts = chosen.partition_by(others, as_dict=True, maintain_order=True) if others else {(): chosen}
+    series = [_series(_name(others, key), part, x) for key, part in parts.items()]
+    unit = next(iter(chosen["unit"]), "")
+    title = metric if of == "all" else f"{metric}, {of}"
+    numeric = table.schema[x].is_numeric()
+    x_scale = _scale(table[x].to_list()) if numeric else "linear"
+    y_title = f"{metric} ({unit})" if unit else metric
+    caption = "Means over the seeds, with 95 % intervals by Student's t."
+    return Plot(title, x, y_title, series, x_scale, _scale(chosen["mean"].to_list()), caption)
+
+
+def axes_of_intervals(table: pl.DataFrame) -> list[str]:
+    """The names of the axes, which stand before what was measured."""
+    return table.columns[: table.columns.index("of")]
+
+
+def _name(others: Sequence[str], key: Sequence[Any]) -> str:
+    words = (str(one) if isinstance(one, str) else f"{path} = {one:g}" for path, one in zip(others, key, strict=True))
+    return ", ".join(words) or "all"
+
+
+def _series(name: str, part: pl.DataFrame, x: str) -> Series:
+    bounds = [
+        None if low is None else Interval(low, high) for low, high in part.select("ci_low", "ci_high").iter_rows()
+    ]
+    at = part[x].to_list() if part.schema[x].is_numeric() else [str(one) for one in part[x]]
+    return Series(name, at, part["mean"].to_list(), intervals=bounds, style="line" if len(at) > 1 else "points")
+
+
+def _scale(values: Sequence[float]) -> Scale:
+    low, high = min(values, default=0.0), max(values, default=0.0)
+    return "log" if low > 0.0 and high / low >= _LEAST_SPREAD_OF_LOG else "linear"
+
+
+def varying_plots(axes: Sequence[Axis], frame: pl.DataFrame) -> Iterator[Plot]:
+    """For each axis of several values a plot of each metric that people ask for most, as far as the runs have it."""
+    if frame.is_empty():
+        return
+    table = intervals(frame)
+    seen = {(row["metric"], row["of"]) for row in table.iter_rows(named=True)}
+    wanted = [
+        (metric, of)
+        for metric, of in itertools.product(_ASKED_FOR_MOST, dict.fromkeys(table["of"]))
+        if (metric, of) in seen and (", " not in of or of.endswith((ALL_SIZES, "queries")))
+    ]
+    for axis in axes:
+        if len(axis.values) > 1:
+            yield from (plot_of(table, axis.path, metric, of) for metric, of in wanted)

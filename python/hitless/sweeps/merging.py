@@ -1,0 +1,89 @@
+"""Shards of one sweep put together: the same bytes as of the sweep that ran at once."""
+
+import json
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from hitless.errors import BadInput
+from hitless.exhibits.campaign import Result
+from hitless.exhibits.registry import Heading
+from hitless.results import ResultsFolder
+from hitless.scenario import Scenario
+from hitless.sweeps.exhibit import rows_of_frame
+from hitless.sweeps.frames import in_order, varying_plots
+from hitless.sweeps.plan import Axis, Plan, Shard
+from hitless.sweeps.running import write, write_report
+from hitless.sweeps.swept import PLAN, ROWS, Swept
+
+
+def merge(folders: Sequence[Path], out: Path | None = None) -> Swept:
+    """Put the shards in ``folders`` together, in ``out`` or in the first of them.
+
+    Raises `BadInput` where they are not all the shards of one sweep by one program, each complete.
+    """
+    target = out or folders[0]
+    found = {path: json.loads(path.read_text(encoding="utf-8")) for folder in folders for path in _shards(folder)}
+    _check(found, folders)
+    plan = _plan_of(next(iter(found.values())))
+    frames = [pl.read_parquet(path.with_name(_rows_beside(path.name))) for path in found]
+    folder = ResultsFolder("sweep", target, may_replace=True)
+    rows = in_order(pl.concat(frames))
+    write(folder, plan, Shard(), rows, complete=True)
+    for other in folders:
+        if other.resolve() != target.resolve() and (other / "tables").is_dir():
+            shutil.copytree(other / "tables", target / "tables", dirs_exist_ok=True)
+    _write_report(folder, plan, rows)
+    return Swept(target)
+
+
+def _shards(folder: Path) -> list[Path]:
+    return sorted(folder.glob(PLAN.replace(".json", "-*-of-*.json")))
+
+
+def _rows_beside(name: str) -> str:
+    return name.replace(PLAN.removesuffix(".json"), ROWS.removesuffix(".parquet")).replace(".json", ".parquet")
+
+
+def _shard_of(path: Path) -> Shard:
+    _, number, _, of = path.stem.rsplit("-", 3)
+    return Shard(int(number), int(of))
+
+
+def _check(found: Mapping[Path, Mapping[str, Any]], folders: Sequence[Path]) -> None:
+    where = ", ".join(map(str, folders))
+    if not found:
+        raise BadInput("there are no shards of a sweep", where=where, hint="hitless sweep FILE --shard 1/16 makes one")
+    shards = [_shard_of(path) for path in found]
+    if (
+        len({(told["digest"], told["program"], shard.of) for told, shard in zip(found.values(), shards, strict=True)})
+        > 1
+    ):
+        rule = "all are of one sweep, of one build of hitless, and of one number of shards"
+        raise BadInput("the shards do not belong together", where=where, rule=rule)
+    missing = set(range(1, shards[0].of + 1)) - {shard.number for shard in shards}
+    if missing:
+        names = ", ".join(f"{number}/{shards[0].of}" for number in sorted(missing))
+        raise BadInput(f"shards are missing: {names}", where=where)
+    broken = [path for path, told in found.items() if not told["complete"]]
+    if broken:
+        raise BadInput("a shard is not complete", where=str(broken[0]), hint="start it again: it goes on where it was")
+
+
+def _plan_of(told: Mapping[str, Any]) -> Plan:
+    axes = [Axis(path, dict(values)) for path, values in told["axes"].items()]
+    name = str(Scenario.from_text(told["scenario"]).fields.get("name", "scenario"))
+    return Plan(Scenario.from_text(told["scenario"], name), axes, told["seeds"], told["keep"])
+
+
+def _write_report(folder: ResultsFolder, plan: Plan, rows: pl.DataFrame) -> None:
+    result = Result(Heading(f"sweep/{plan.scenario.name}", plan.scenario.name), seed=None, complete=True)
+    result.rows = list(rows_of_frame(plan.axes, rows))
+    result.plots = list(varying_plots(plan.axes, rows))
+    manifest = folder.manifest(sys.argv, [], interrupted=False, incomplete=[])
+    folder.write_json("manifest.json", manifest)
+    write_report(folder, result, manifest)

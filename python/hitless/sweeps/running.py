@@ -1,0 +1,152 @@
+"""A plan run to its data set, by threads or by an executor, as one campaign of one exhibit."""
+
+import json
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+from hitless.errors import BadInput
+from hitless.exhibits.campaign import Campaign, Result
+from hitless.exhibits.keeping import KeptPoints
+from hitless.exhibits.pool import Task
+from hitless.exhibits.registry import Entry
+from hitless.report.page import render_pictures, render_report
+from hitless.results import RESULTS, ResultsFolder, describe, file_name
+from hitless.simulation import program_identity
+from hitless.sweeps.exhibit import SweepExhibit
+from hitless.sweeps.measured import Measure
+from hitless.sweeps.plan import Plan, Shard, failed
+from hitless.sweeps.swept import PLAN, ROWS, Swept
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a plan is run."""
+
+    out: Path | None = None
+    """The folder of its results; left out, one of its own below results/sweeps."""
+    jobs: int | None = None
+    executor: Executor | None = None
+    shard: Shard = field(default_factory=Shard)
+    fresh: bool = False
+    measure: Measure | None = None
+    progress: bool = True
+
+
+@dataclass(slots=True)
+class Sweeping:
+    """A plan on its way."""
+
+    plan: Plan
+    options: Options
+    exhibit: SweepExhibit = field(init=False)
+    campaign: Campaign = field(init=False)
+    kept: KeptPoints = field(init=False)
+    folder: ResultsFolder = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Check every point of the grid. Raises `BadInput`."""
+        name = file_name(Path(self.plan.scenario.name).stem)
+        path = self.options.out or RESULTS / "sweeps" / f"{name}-{self.plan.digest[:8]}"
+        self.kept = KeptPoints((self.options.out or RESULTS) / "points")
+        self.exhibit = SweepExhibit(self.plan, self.options.shard, self.options.measure)
+        entry = Entry(f"sweep/{name}", self.plan.scenario.name, headline=False, make=lambda: self.exhibit)
+        self.campaign = Campaign(
+            [entry],
+            seed=None,
+            jobs=self.options.jobs,
+            kept=self.kept,
+            fresh=self.options.fresh,
+            executor=self.options.executor,
+        )
+        self.folder = ResultsFolder("sweep", path, may_replace=True)
+        _refuse_another(path, self.plan)
+
+    @property
+    def there(self) -> int:
+        """Runs that were done before."""
+        return sum(task.was_there for task in self.campaign.tasks)
+
+    def run(self) -> tuple[Swept, Result]:
+        """Run what is missing, and write the data set; what is done is written whatever happens."""
+        with ExitStack() as stack:
+            look = stack.enter_context(_watched(self.campaign.stop)) if self.options.progress else lambda _: None
+            [result] = self.campaign.results(look, self._write_tables)
+        write(self.folder, self.plan, self.options.shard, self.exhibit.frame, complete=result.complete)
+        described = [describe(task, task.run, "") for task in result.tasks if task.run is not None]
+        more = {"interrupted": self.campaign.interrupted, "incomplete": [] if result.complete else [result.entry.id]}
+        manifest = self.folder.manifest(sys.argv, described, **more)
+        suffix = self.options.shard.suffix
+        self.folder.write_json(f"manifest{suffix}.json", manifest)
+        if not suffix:
+            write_report(self.folder, result, manifest)
+        return Swept(self.folder.path), result
+
+    def _write_tables(self, task: Task) -> None:
+        """Write the tables of a run that are kept, and let go of them: a sweep may have more than memory holds."""
+        if task.run is None:
+            return
+        member = self.exhibit.members[task.point.key]
+        place = [pl.lit(member.point.number, pl.UInt32).alias("point")]
+        place += [pl.lit(label).alias(path) for path, label in member.point.labels.items()]
+        place.append(pl.lit(member.seed, pl.Int64).alias("seed"))
+        for name, table in task.run.tables.items():
+            target = self.folder.path / "tables" / name
+            target.mkdir(parents=True, exist_ok=True)
+            placed = table.select(*place, pl.all()) if table.width else table
+            placed.write_parquet(target / f"point{member.point.number:06}-seed{member.seed}.parquet")
+        task.release_tables()
+
+
+def outcome_of(sweeping: Sweeping) -> Swept:
+    """Run a plan, and raise what keeps it from being complete: `KeyboardInterrupt`, or the first failure."""
+    swept, result = sweeping.run()
+    if sweeping.campaign.interrupted:
+        raise KeyboardInterrupt
+    if result.failures:
+        raise failed(result.failures, len(result.tasks), swept.folder)
+    return swept
+
+
+def write(folder: ResultsFolder, plan: Plan, shard: Shard, rows: pl.DataFrame, *, complete: bool) -> None:
+    """Write the plan and the rows."""
+    told = {"program": program_identity(), "complete": complete, "digest": plan.digest, **plan.as_json()}
+    folder.write_json(PLAN.replace(".json", f"{shard.suffix}.json"), told)
+    rows.write_parquet(folder.path / ROWS.replace(".parquet", f"{shard.suffix}.parquet"))
+
+
+def write_report(folder: ResultsFolder, result: Result, manifest: dict[str, object]) -> None:
+    """The page, and its pictures."""
+    folder.write_text("report.html", render_report([result], manifest))
+    for name, picture in render_pictures([result]):
+        folder.write_text(f"pictures/{file_name(name)}.svg", picture)
+
+
+def _refuse_another(folder: Path, plan: Plan) -> None:
+    """A folder holds one sweep, however many shards of it."""
+    for path in folder.glob(PLAN.replace(".json", "*.json")):
+        try:
+            digest = json.loads(path.read_text(encoding="utf-8"))["digest"]
+        except (OSError, ValueError, KeyError):
+            continue
+        if digest != plan.digest:
+            raise BadInput("there is another sweep in the folder", where=str(folder), hint="choose another one")
+
+
+@contextmanager
+def _watched(stop: Callable[[], None]) -> Iterator[Callable[[Sequence[Task]], None]]:
+    """Progress on stderr, and Ctrl-C as an end with what is done, where this thread is the one that is told of it."""
+    from hitless.cli.interrupt import on_interrupt  # noqa: PLC0415 - a terminal's, for those who have one
+    from hitless.cli.progress import ProgressDisplay  # noqa: PLC0415
+
+    with ExitStack() as stack:
+        if threading.current_thread() is threading.main_thread():
+            stack.enter_context(on_interrupt(stop))
+        display = stack.enter_context(ProgressDisplay("sweeping"))
+        yield lambda tasks: display.look([task for task in tasks if not task.was_there])

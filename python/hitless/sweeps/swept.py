@@ -1,0 +1,106 @@
+"""The results of a sweep, read from its folder.
+
+::
+
+    results/sweeps/NAME-DIGEST/
+        sweep.json       the plan, the program, and whether all of it has run
+        rows.parquet     a row for each metric of each run; rows-3-of-16.parquet of a shard
+        tables/messages/ a file for each run, of each table that is kept: the axes and the seed stand before its columns
+        report.html      a plot for each axis
+        manifest.json    seeds, machine, warnings, run by run
+"""
+
+import json
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from hitless.errors import BadInput
+from hitless.report.picture import Picture
+from hitless.suggest import did_you_mean
+from hitless.sweeps.frames import axes_of, axes_of_intervals, intervals, plot_of
+
+PLAN = "sweep.json"
+ROWS = "rows.parquet"
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """A sweep that has run. What it holds is on disk, in ``folder``, and is read when it is asked for."""
+
+    folder: Path
+
+    @classmethod
+    def read(cls, folder: str | PathLike[str]) -> "Swept":
+        """The sweep that a folder holds. Raises `BadInput` where there is none, or only shards of one."""
+        found = cls(Path(folder))
+        if not (found.folder / ROWS).is_file():
+            hint = "hitless sweep merge FOLDER puts shards together"
+            raise BadInput("there are no rows of a sweep", where=str(folder), hint=hint)
+        return found
+
+    @property
+    def is_complete(self) -> bool:
+        """Have all of its runs been done?"""
+        return bool(json.loads((self.folder / PLAN).read_text(encoding="utf-8"))["complete"])
+
+    @property
+    def rows(self) -> pl.DataFrame:
+        """A row for each metric of each run: point, the axes, seed, of, metric, unit, value."""
+        return pl.read_parquet(self.folder / ROWS)
+
+    def scan(self) -> pl.LazyFrame:
+        """`rows`, to be read as far as it is needed."""
+        return pl.scan_parquet(self.folder / ROWS)
+
+    def table(self, name: str) -> pl.LazyFrame:
+        """A table that was kept, of all runs, the axes and the seed before its own columns. Raises `BadInput`."""
+        folder = self.folder / "tables" / name
+        if not folder.is_dir():
+            kept = sorted(path.name for path in folder.parent.glob("*"))
+            raise BadInput(f"the sweep has not kept the table {name!r}", rule=f"kept: {', '.join(kept) or 'none'}")
+        return pl.scan_parquet(folder / "*.parquet")
+
+    def intervals(self, metric: str | None = None, *, of: str | None = None) -> pl.DataFrame:
+        """The mean of each metric at each point over the seeds, with its 95 % interval by Student's t.
+
+        Columns: the axes, ``of``, ``metric``, ``unit``, ``seeds``, ``mean``, ``ci_low``, ``ci_high``. ``metric`` and
+        ``of`` choose; ``of`` is a group of flows, and "all" for what is of the whole run. Raises `BadInput` for one
+        that there is not.
+        """
+        table = intervals(self.rows)
+        for column, wanted in (("metric", metric), ("of", of)):
+            if wanted is not None:
+                known = table[column].unique(maintain_order=True).to_list()
+                if wanted not in known:
+                    raise BadInput(f"the sweep has no {column} {wanted!r}", hint=did_you_mean(wanted, known))
+                table = table.filter(pl.col(column) == wanted)
+        return table
+
+    def plot(self, metric: str, *, x: str | None = None, of: str | None = None) -> Picture:
+        """A metric along the axis ``x``, one curve for each choice on the others.
+
+        Left out, ``x`` is the first axis of numbers, and ``of`` the first that has the metric. Raises `BadInput`.
+        """
+        table = self.intervals(metric, of=of)
+        axes = axes_of_intervals(table)
+        if x is None:
+            x = next((name for name in axes if table.schema[name].is_numeric()), next(iter(axes), None))
+        if x is None or x not in axes:
+            raise BadInput(f"the sweep has no axis {x!r}" if x else "the sweep has no axis", rule=f"axes: {axes}")
+        return Picture(plot_of(table, x, metric, of or str(table["of"][0])))
+
+    @property
+    def axes(self) -> list[str]:
+        """The paths of the fields that it varies."""
+        return axes_of(self.rows)
+
+    def __repr__(self) -> str:
+        return f"Swept({str(self.folder)!r})"
+
+    def _repr_html_(self) -> str:
+        table: Any = self.intervals()
+        return str(table._repr_html_())

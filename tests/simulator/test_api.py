@@ -1,0 +1,195 @@
+"""`import hitless` as a notebook uses it, on the real simulator."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import hitless as hl
+
+ROOT = Path(__file__).resolve().parents[2]
+LINK = "sw2->sw6"
+
+
+@pytest.fixture
+def testbed():
+    return hl.example("linkguardian-testbed").with_("flows[0].count", 200)
+
+
+def _script(name):
+    done = subprocess.run([sys.executable, ROOT / "scripts" / name], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_what_is_public_stays():
+    assert _script("public-surface") == (ROOT / "tests/simulator/public_surface.txt").read_text(encoding="utf-8"), (
+        "write it with scripts/public-surface --write, and a line into CHANGELOG.md"
+    )
+
+
+def test_the_types_of_scenarios_are_those_of_the_schema():
+    written = (ROOT / "python/hitless/types.py").read_text(encoding="utf-8")
+    assert _script("scenario-types") == written, "write them with scripts/scenario-types --write"
+
+
+def test_importing_hitless_loads_no_library():
+    heavy = "numpy", "polars", "scipy", "pydantic", "rich", "hitless._native"
+    code = f"import sys, hitless; print([name for name in {heavy} if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_every_name_is_there_in_whatever_order_it_is_asked_for():
+    code = (
+        "import hitless as hl; hl.Swept; hl.Steps; [getattr(hl, name) for name in hl.PUBLIC]; print(callable(hl.sweep))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "True\n"
+
+
+@pytest.mark.parametrize(("correct", "count"), [(True, 0), (False, 2)])
+def test_mypy_checks_what_users_write(tmp_path, correct, count):
+    (tmp_path / "mine.py").write_text(
+        textwrap.dedent(f"""
+        import polars as pl
+        import hitless as hl
+
+        loss: hl.types.LossModelBernoulli = {{"kind": "bernoulli", "rate": {"1e-3" if correct else "'high'"}}}
+        scenario = hl.example("linkguardian-testbed").with_("link[0].loss", loss)
+        run = scenario.run(seed=1)
+        tail: pl.Series = run.messages["fct_us"]
+        interval: hl.Interval = hl.percentile_interval(tail.to_list(), 99.0)
+        steps = scenario.start(seed=2)
+        for now_us in steps.every("100 us"):
+            if now_us > 1e3:
+                steps.fail("sw2->sw6"{"" if correct else ", 3"})
+        def slowest(run: hl.Run) -> dict[str, float]:
+            return {{"slowest": max(run.messages["fct_us"])}}
+        swept: hl.Swept = hl.sweep(scenario, {{"link[0].loss.rate": [1e-4, 1e-3]}}, seeds=20, measure=slowest)
+        picture: hl.Picture = swept.plot("p99 FCT")
+        """)
+    )
+    environment = os.environ | {"MYPYPATH": str(ROOT / "python")}
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--no-incremental", "mine.py"]
+    done = subprocess.run(mypy, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout.count("error:") == count, done.stdout
+
+
+def test_a_scenario_changes_by_paths_and_stays_itself(testbed):
+    changed = testbed.with_("link[0].loss.rate", 0.5).with_("mechanism", [])
+    assert changed.fields["link"][0]["loss"] == {"kind": "bernoulli", "rate": 0.5}
+    assert changed.fields["mechanism"] == []
+    assert testbed.fields["link"][0]["loss"]["rate"] == 1e-3
+    assert testbed.with_(f"link.{LINK}.loss.rate", 0.5).with_("mechanism", []) == changed
+    assert "mechanism" not in testbed.with_("mechanism", None).fields
+    assert hl.Scenario(testbed.fields).run(seed=3).summary["trace_hash"] == testbed.run(seed=3).summary["trace_hash"]
+
+
+def test_a_scenario_from_a_file_and_from_python_is_the_same(testbed, tmp_path):
+    (tmp_path / "mine.toml").write_text(testbed.text)
+    assert hl.Scenario.from_file(tmp_path / "mine.toml").effective == hl.Scenario.from_dict(testbed.fields).effective
+
+
+@pytest.mark.parametrize(
+    ("attempt", "error", "words"),
+    [
+        (lambda s: s.with_("link[0].loss.rate", 2.0).run(), hl.RefusedScenario, "link[0].loss.rate = 2.0: must be"),
+        (lambda s: s.with_("link[0].los.rate", 0.1).check(), hl.RefusedScenario, "did you mean"),
+        (lambda s: s.with_("link[7].loss.rate", 0.1), hl.BadInput, "a number from 0 to 0"),
+        (lambda s: hl.Scenario.from_text("name = ").fields, hl.RefusedScenario, "not valid TOML"),
+        (lambda s: hl.Scenario.from_file("/nowhere.toml"), hl.BadInput, "No such file"),
+        (lambda s: hl.example("linkguard"), hl.BadInput, "did you mean linkguardian-testbed?"),
+        (lambda s: s.start().fail("sw2->sw9"), hl.BadInput, "there is no node called 'sw9'"),
+        (lambda s: s.start().corrupt(LINK, 1.5), hl.BadInput, "1.5 is no rate of corruption"),
+        (lambda s: s.start().advance("3 parsecs"), hl.BadInput, '"100 us"'),
+        (lambda s: s.with_("mechanism", []).start().protect(LINK), hl.BadInput, "no protection"),
+        (lambda s: s.run().plot.queues(), hl.BadInput, "[[measure.queue]]"),
+        (lambda s: s.run(keep=["flows"]).messages, KeyError, "it has: flows"),
+    ],
+)
+def test_errors_say_what_the_command_line_says(testbed, attempt, error, words):
+    with pytest.raises(error) as refused:
+        attempt(testbed)
+    assert words in str(refused.value)
+
+
+def test_completion_times_are_a_column(testbed):
+    run = testbed.run(seed=1)
+    messages = run.messages
+    assert messages.height == 200
+    first = messages.row(0, named=True)
+    assert first["fct_us"] == pytest.approx((first["delivered_ps"] - first["started_ps"]) / 1e6)
+    assert run.flows["fct_us"][0] == pytest.approx((run.flows["finished_ps"] - run.flows["started_ps"])[0] / 1e6)
+    assert run.queues.schema["port"] == pl.String  # it was not measured, and is a table without rows
+    unfinished = hl.example("dumbbell").run(seed=1).flows
+    assert unfinished["fct_us"].null_count() == unfinished.height == 2
+
+
+def test_a_notebook_shows_a_table_and_a_picture_and_not_the_file(testbed):
+    run = testbed.run(seed=1)
+    shown = run._repr_html_()
+    assert len(shown) < 20_000
+    assert "<table>" in shown
+    assert "<svg" in shown
+    assert "host_link" not in shown
+    assert "linkguardian" in testbed._repr_html_()
+    assert len(testbed._repr_html_()) < 2_000
+
+
+def test_pictures_are_files(testbed, tmp_path):
+    picture = testbed.run(seed=1).plot.fct_tail("trials")
+    assert picture.save(tmp_path / "tail.svg").read_text(encoding="utf-8").startswith("<svg")
+    with pytest.raises(ValueError, match=r"tail\.png"):
+        picture.save(tmp_path / "tail.png")
+
+
+def test_steps_without_commands_are_the_run(testbed):
+    steps = testbed.start(seed=5)
+    times = list(steps.every("777 us"))
+    assert times[:2] == [777.0, 1554.0]
+    assert steps.is_over
+    assert steps.finish().summary["trace_hash"] == testbed.run(seed=5).summary["trace_hash"]
+
+
+def test_steps_show_and_act(testbed):
+    off = testbed.with_("mechanism[0].activation", [{"at": "0 s", "active": False}]).with_("link", None)
+    steps = off.start(seed=1)
+    corrupted = {}
+    for number, _ in enumerate(steps.every("500 us")):
+        counts = steps.frames_behind(LINK)
+        corrupted[number] = counts.all - counts.ok
+        if number == 2:
+            steps.corrupt(LINK, 0.5)
+        if number == 6:
+            steps.corrupt(LINK, 0.3, mean_burst_frames=2.0)
+            steps.protect(LINK, copies=6)
+    assert corrupted[2] == 0 < corrupted[6]
+    counters = steps.mechanisms.filter(pl.col("counter") == "packets recovered")
+    assert counters["value"].sum() > 0
+    assert set(steps.queues["port"]) == {"sw2->h4", "sw2->sw6", "sw6->h8", "sw6->sw2"}
+    assert steps.finish().summary.drops["corrupted on a link"] > 0
+
+
+def test_a_link_that_fails_loses_what_is_on_it_until_it_is_repaired():
+    steps = hl.example("dumbbell").with_("transport[0].rto_min", "1 ms").start(seed=1)
+    steps.advance("10 ms")
+    assert steps.queues["value_bytes"].sum() > 0
+    bottleneck = steps.queues.sort("value_bytes")["port"][-1]
+    steps.fail(bottleneck)
+    steps.advance("1 ms")
+    before = steps.frames_behind(bottleneck).all
+    steps.advance("1 ms")
+    assert steps.frames_behind(bottleneck).all == before
+    steps.repair(bottleneck)
+    run = steps.finish()
+    assert run.summary.drops["lost on a link that was down"] > 0
+    assert run.table("links").filter(pl.col("link") == bottleneck)["frames_arrived"][0] > before
+
+
+def test_run_takes_a_scenario_however_it_is_given(testbed, tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(testbed.text)
+    hashes = {hl.run(given, seed=2).summary["trace_hash"] for given in (testbed, testbed.fields, testbed.text, path)}
+    assert len(hashes) == 1
