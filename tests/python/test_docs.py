@@ -1,4 +1,4 @@
-"""README.md, CONTRIBUTING.md and docs: every link leads somewhere, on GitHub and on a site made of docs by MkDocs."""
+"""README.md, ARCHITECTURE.md, CONTRIBUTING.md and docs: every link leads somewhere, on GitHub and on a site made of docs by MkDocs."""
 
 import re
 from collections import Counter
@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
 
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^(#{1,6}) +(.*?)\s*$")

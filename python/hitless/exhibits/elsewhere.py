@@ -72,7 +72,7 @@ def is_bound(task: "Task") -> bool:
 def refuse_what_cannot_travel() -> None:
     """Classes of mechanisms are known to this process alone."""
     if identity():
-        hint = "leave --on or executor= out, or make the mechanism a crate: docs/mechanisms.md"
+        hint = "leave --on or executor= out, or make the mechanism a crate: docs/how-to/mechanism-in-rust.md"
         raise BadInput("mechanisms that are classes of Python run in this process only", hint=hint)
 
 
