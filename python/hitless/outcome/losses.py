@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import polars as pl
-
 from hitless.outcome.scenario import scenario_of
 from hitless.simulation import Run
 
@@ -137,8 +135,9 @@ def _lost_on_links(run: Run, scenario: Mapping[str, Any], *, down: int) -> int |
 
 def _corrupted_by_link(run: Run) -> Iterator[tuple[str, int]]:
     if "links" in run.tables:
-        found = run.table("links").filter(pl.col("frames_corrupted") > 0)
-        yield from found.select("link", "frames_corrupted").iter_rows()
+        links = run.table("links")
+        pairs = zip(links["link"], links["frames_corrupted"], strict=True)
+        yield from ((link, frames) for link, frames in pairs if frames > 0)
 
 
 def _was_ever_on(run: Run, guard: Mapping[str, Any]) -> bool:
@@ -165,5 +164,5 @@ def counter(run: Run, name: str) -> int | None:
     table = run.tables.get("mechanisms")
     if table is None or table.is_empty():
         return None
-    found = table.filter(pl.col("counter") == name)
-    return None if found.is_empty() else int(found["value"].sum())
+    found = table["value"].filter(table["counter"] == name)
+    return None if found.is_empty() else int(found.sum())

@@ -79,32 +79,29 @@ def times_of(run: Run) -> list[Times]:
 
 
 def _with_slowdown(run: Run) -> pl.DataFrame:
-    is_done = pl.col("delivered_ps") >= pl.col("started_ps")
-    taken = pl.when(is_done).then(pl.col("delivered_ps") - pl.col("started_ps")).cast(pl.Float64)
-    messages = run.table("messages").with_columns(is_done=is_done, taken_ps=taken)
+    messages = run.table("messages")
+    started, delivered = messages["started_ps"].to_numpy(), messages["delivered_ps"].to_numpy()
+    taken_ps = (delivered - started).astype(np.float64)
     ideal = ideal_of(run.effective) if "flows" in run.tables else None
-    if ideal is None:
-        return messages.with_columns(ideal_ps=pl.lit(None, dtype=pl.Float64))
-    return ideal.add_to(messages, run.table("flows"))
+    ideal_ps = np.full(taken_ps.size, np.nan) if ideal is None else ideal.of(messages, run.table("flows"))
+    columns = {"is_done": delivered >= started, "taken_ps": taken_ps, "ideal_ps": ideal_ps}
+    return messages.hstack([pl.Series(name, values) for name, values in columns.items()])
 
 
 def _of_group(group: str, messages: pl.DataFrame) -> Iterator[Times]:
-    yield _times(group, ALL_SIZES, messages)
-    classes = [(name, _between(messages, least, below)) for name, least, below in _CLASSES]
-    filled = [(name, part) for name, part in classes if not part.is_empty()]
+    sizes, is_done = messages["bytes"].to_numpy(), messages["is_done"].to_numpy()
+    taken_us, slowdowns = _us(messages), (messages["taken_ps"] / messages["ideal_ps"]).to_numpy()
+
+    def times(name: str, chosen: NDArray[np.bool_]) -> Times:
+        done = chosen & is_done
+        known = slowdowns[done]
+        return Times(group, name, "messages", taken_us[done], known[~np.isnan(known)], int(chosen.sum() - done.sum()))
+
+    yield times(ALL_SIZES, np.ones(sizes.size, dtype=np.bool_))
+    classes = [(name, (sizes >= least) & (below is None or sizes < below)) for name, least, below in _CLASSES]
+    filled = [(name, chosen) for name, chosen in classes if chosen.any()]
     if len(filled) > 1:
-        yield from (_times(group, name, part) for name, part in filled)
-
-
-def _between(messages: pl.DataFrame, least: int, below: int | None) -> pl.DataFrame:
-    is_in = pl.col("bytes") >= least
-    return messages.filter(is_in if below is None else is_in & (pl.col("bytes") < below))
-
-
-def _times(group: str, sizes: str, messages: pl.DataFrame) -> Times:
-    done = messages.filter("is_done")
-    slowdowns = (done["taken_ps"] / done["ideal_ps"]).drop_nulls().to_numpy()
-    return Times(group, sizes, "messages", _us(done), slowdowns, len(messages) - len(done))
+        yield from (times(name, chosen) for name, chosen in filled)
 
 
 def _queries(group: str, messages: pl.DataFrame) -> Times:
