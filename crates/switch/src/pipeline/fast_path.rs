@@ -33,7 +33,7 @@ impl Core {
         let frame_bytes = descriptor.frame_bytes;
         enter_switch(descriptor, port);
         descriptor.ttl -= 1;
-        ports[usize::from(port.0)].mac.count_received(frame_bytes);
+        ports[usize::from(port.0)].frames.count_received(frame_bytes);
         let towards = &mut ports[usize::from(egress_port.0)];
         let transmission = towards.transmission_time(frame_bytes);
         let Scheduler::Fifo(scheduler) = &mut towards.scheduler else {
@@ -45,9 +45,9 @@ impl Core {
                 if mark {
                     descriptor.mark_congestion();
                 }
-                towards.mac.count_sent(frame_bytes);
-                let last_bit_at = departs_at + self.architecture.egress_latency;
-                environment.transmit_on(towards.config.line, egress_port, packet, last_bit_at);
+                towards.frames.count_sent(frame_bytes);
+                let last_bit_at = departs_at + self.egress_latency;
+                environment.transmit_on(towards.line, egress_port, packet, last_bit_at);
             }
         }
         true
