@@ -60,6 +60,12 @@ pub struct Event<P> {
 pub struct Source(u32);
 
 impl Source {
+    /// The source of that number: the n-th that was added, counted from 0.
+    #[inline(always)]
+    pub const fn of(number: u32) -> Self {
+        Self(number)
+    }
+
     /// Its number, counted from 0 in the order in which sources were added.
     pub const fn index(self) -> usize {
         self.0 as usize

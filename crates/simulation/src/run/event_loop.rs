@@ -259,12 +259,12 @@ impl<E: Edge> Run<E> {
 
     /// No frame of a link is corrupted: for a link that ends beyond the edge, where the other end does that.
     pub fn clear_loss(&mut self, link: DirectedLink) {
-        self.network.shared.links[link.index()].clear_loss();
+        self.network.shared.links.clear_loss(link.index());
     }
 
     /// What a link has counted.
     pub fn link_counters(&self, link: DirectedLink) -> LinkCounters {
-        self.network.shared.links[link.index()].counters
+        self.network.shared.links.counters(link.index())
     }
 
     /// Bytes that wait at a port.
