@@ -57,6 +57,12 @@ impl<T: Copy + Default> Ring<T> {
         Some(value)
     }
 
+    /// What lies where the next one will: nothing that counts, but a look brings it into the cache.
+    #[inline(always)]
+    pub fn behind(&self) -> Option<T> {
+        self.slots.get(self.slot(self.back)).copied()
+    }
+
     /// All of them, the front first.
     pub fn iter(&self) -> impl Iterator<Item = T> + '_ {
         (0..self.len() as u32).map(|offset| self.slots[self.slot(self.front.wrapping_add(offset))])
