@@ -177,6 +177,18 @@ impl Link {
         (std::mem::replace(&mut self.first, next), at)
     }
 
+    /// The frame that arrives next.
+    #[inline(always)]
+    pub fn first(&self) -> Option<PacketHandle> {
+        (self.first != NOTHING).then_some(self.first)
+    }
+
+    /// Looks at what a frame needs that is put on the link; the answer means nothing.
+    #[inline(always)]
+    pub fn read_ahead(&self) -> u64 {
+        self.frames_sent ^ self.following.behind().map_or(0, |entry| u64::from(entry.0[0]))
+    }
+
     /// The last `count` frames that were put on the link, as far as they are still on it.
     pub fn last_sent(&self, count: usize) -> impl Iterator<Item = PacketHandle> + '_ {
         let first = (self.first != NOTHING).then_some(self.first);

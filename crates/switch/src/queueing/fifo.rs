@@ -146,6 +146,12 @@ impl FifoScheduler {
         self.waiting.len()
     }
 
+    /// Looks at what a packet needs that is offered; the answer means nothing.
+    #[inline(always)]
+    pub(crate) fn read_ahead(&self) -> u64 {
+        self.bytes ^ self.waiting.behind().map_or(0, |waiting| u64::from(waiting.0[0]))
+    }
+
     fn release_until(&mut self, at: Time) {
         while let Some(waiting) = self.waiting.front() {
             if waiting.departs_at() > at {
