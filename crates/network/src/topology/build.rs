@@ -10,7 +10,7 @@ use super::{
 };
 
 /// The most links that a topology may have: what keeps a slip of a digit from filling the memory.
-pub const LINKS_MAX: u64 = 1 << 20;
+pub const LINKS_MAX: u64 = 1 << 24;
 /// The longest delay of a link.
 pub const DELAY_MAX: Duration = Duration::from_seconds(200);
 
