@@ -163,8 +163,8 @@ def _alone(call: str, what: str, under: Sequence[str] = ()) -> dict[str, Any]:
     """Make a call in a process that does nothing else, under another program if one is named."""
     program = f"from hitless import _native; print(_native.{call})"
     command = [*under, sys.executable, "-X", "frozen_modules=on", "-c", program]
-    # A fixed hash seed: two runs must spend the same on starting Python.
-    environment = os.environ | {"PYTHONHASHSEED": "0"}
+    # A fixed hash seed: two runs must spend the same on starting Python. Pages of 2 MB, as `./hitless` asks for.
+    environment = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"} | os.environ | {"PYTHONHASHSEED": "0"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     if done.returncode != 0:
         raise HitlessError(f"the run of {what} failed", where=_last_line(done.stderr))
