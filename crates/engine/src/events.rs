@@ -486,7 +486,7 @@ impl<P: Copy> EventQueue<P> {
         next
     }
 
-    /// The sources whose turn is next, `N` at most; those that nothing pending now comes before, but some may be left out.
+    /// The sources whose turn comes next, as far as known without sorting: some may be left out, or out of order.
     /// Fills the front of `into`, and answers how many there are.
     pub fn sources_ahead<const N: usize>(&self, into: &mut [u32; N]) -> usize {
         let mut count = 0;

@@ -120,7 +120,8 @@ impl Backlog {
     }
 }
 
-/// Any kind of scheduler; see [`crate::queueing`]. Which it is stands beside what a FIFO scheduler needs for every packet.
+/// Any kind of scheduler; see [`crate::queueing`]. Which it is stands beside what a FIFO scheduler needs for every
+/// packet.
 #[derive(Debug)]
 #[repr(u8)]
 pub(crate) enum Scheduler {

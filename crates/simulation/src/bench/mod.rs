@@ -32,8 +32,8 @@ const W: &str = include_str!("../../../../examples/bench-w.toml");
 
 /// All of them; data/README.md describes A, B and C. D is a permutation on a fat tree of 8,192 hosts, and E and the
 /// works before D are the same on 65,536, 128 and 1,024. F has LinkGuardian at two corrupting links, AFQ at the spines
-/// and Preemptive Deflection at the leaves; each of the last three has one of them at all ports, deflection with C's one
-/// busy port.
+/// and Preemptive Deflection at the leaves. Each of the last three has one of them at all ports, the last of all with
+/// the one busy port of C.
 pub const WORKS: [Work; 12] = [
     workload("A", A),
     workload("B", B),

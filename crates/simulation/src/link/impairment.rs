@@ -5,7 +5,16 @@ use hitless_network::link::LinkState;
 use hitless_network::loss::{ArrivingFrame, Corruption, LossModel};
 use hitless_wire::{BitRate, Duration, Time};
 
-use super::Fate;
+/// What a link did to a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It arrives whole.
+    Arrives,
+    /// It arrives with a bad check sequence.
+    Corrupted,
+    /// The link was down while it was under way.
+    LostDown,
+}
 
 /// What a link may do to frames, and how many it did that to.
 #[derive(Clone, Debug)]

@@ -12,18 +12,8 @@ use hitless_network::topology::{Endpoint, Node, SwitchId};
 use hitless_wire::ordered_set::ORDERED_SET_BYTES;
 use hitless_wire::{BitRate, Duration, HostId, PortId, Time};
 
+pub use impairment::Fate;
 use impairment::Impairment;
-
-/// What a link did to a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// It arrives whole.
-    Arrives,
-    /// It arrives with a bad check sequence.
-    Corrupted,
-    /// The link was down while it was under way.
-    LostDown,
-}
 
 /// What a link counted in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

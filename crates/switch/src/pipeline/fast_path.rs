@@ -11,8 +11,8 @@ use crate::queueing::fifo::Admission;
 use crate::switch::Switch;
 
 impl Switch {
-    /// Looks at what a packet needs that goes from one port to another on the fast path. Answers the line of the second;
-    /// the other number means nothing.
+    /// Looks at what a packet needs that goes from one port to another on the fast path. Answers the line of the
+    /// second; the other number means nothing.
     #[inline(always)]
     pub fn read_ahead(&self, from: PortId, towards: PortId) -> (u32, u64) {
         let ports = self.core.ports.as_slice();
