@@ -7,6 +7,8 @@ costs once.
 
 import json
 import os
+import resource
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,16 +17,29 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from hitless.analysis import paired_ratio
 from hitless.errors import HitlessError
 
 WORKS = {
     "A": "128 hosts, a permutation, 1400 packets a flow",
     "B": "320 hosts, 640 random flows of 700 packets",
     "C": "64 senders to one host, 350 packets each",
+    "fat-tree-128": "as D, 128 hosts",
+    "fat-tree-1024": "as D, 1,024 hosts",
+    "D": "a fat tree of 8,192 hosts, a permutation, 172 packets a flow",
+    "E": "as D, 65,536 hosts",
+    "F": "B with LinkGuardian, AFQ and Preemptive Deflection",
+    "W": "wide TCP: a fat tree of 8,192 hosts at 100 Gb/s, 1 MiB a flow, all at once",
     "linkguardian": "A with two protected links that corrupt packets",
     "afq": "A with AFQ at all ports",
     "deflection": "C with Preemptive Deflection at all ports",
 }
+
+LARGE = ("D", "E", "W")
+"""Run only when named: they take minutes."""
+
+BASE = "B"
+"""What the others are compared with, run by run."""
 
 LOADS = {"high": "90 %", "over": "150 %"}
 """Of the line of the port that all flows go through."""
@@ -34,16 +49,60 @@ _SWITCH_FRACTIONS = (0.02, 0.06)
 _REPEATS = 3
 
 
-def bench_engine(work: str, seed: int, *, instructions: bool) -> dict[str, Any]:
-    """Measure a workload; ``instructions`` adds a slow count by callgrind.
+def bench_engine(
+    works: Sequence[str], seed: int, *, rounds: int = _REPEATS, instructions: bool = False, beside: str | None = None
+) -> list[dict[str, Any]]:
+    """Measure workloads; ``instructions`` adds a slow count by callgrind.
 
-    Each run has a process of its own that holds nothing but the simulator, so that the peak of memory is its own; of
-    some runs the one that took the least CPU time counts, since whatever else the machine does only adds to it.
+    Each run has a process of its own that holds nothing but the simulator, so that the peak of memory is its own. A
+    round runs every work, ``BASE`` and the program ``beside`` once, one after the other, so that whatever else the
+    machine does meets all of them. Of a work's runs the one that took the least CPU time counts; a ratio is that of the
+    two runs of a round, over all rounds.
     """
-    runs = [_run_alone(work, 1.0, seed) for _ in range(_REPEATS)]
-    measured = min(runs, key=lambda run: float(run["cpu_s"]))
-    measured["instructions_per_transmission"] = instructions_per_transmission(work, seed) if instructions else None
+    order = list(dict.fromkeys([*works, BASE]))
+    runs: dict[str, list[dict[str, Any]]] = {work: [] for work in order}
+    peer: list[float] = []
+    for _ in range(rounds):
+        for work in order:
+            runs[work].append(_run_alone(work, 1.0, seed))
+        if beside is not None:
+            peer.append(_peer_cpu_s(beside))
+    measured = []
+    for work in works:
+        best = min(runs[work], key=lambda run: float(run["cpu_s"]))
+        below, above = (_each(runs[name], "ns_per_transmission") for name in (BASE, work))
+        best.update(_ratio("ratio_to_base", below, above))
+        if peer:
+            best.update({"peer_cpu_s": min(peer)}, **_ratio("peer_ratio", _each(runs[work], "cpu_s"), peer))
+        best["instructions_per_transmission"] = instructions_per_transmission(work, seed) if instructions else None
+        measured.append(best)
     return measured
+
+
+def _each(runs: list[dict[str, Any]], key: str) -> list[float]:
+    return [float(run[key]) for run in runs]
+
+
+def _ratio(name: str, below: Sequence[float], above: Sequence[float]) -> dict[str, Any]:
+    """The ratio of pairs of runs, with its interval of 95 % where there is more than one pair."""
+    found = paired_ratio(below, above)
+    ends = None if found.interval is None else [found.interval.low, found.interval.high]
+    return {name: found.estimate, f"{name}_interval": ends}
+
+
+def _peer_cpu_s(command: str) -> float:
+    """CPU seconds, user and system, of another program with all that it starts."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    try:
+        done = subprocess.run(shlex.split(command), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    except (OSError, ValueError) as error:
+        raise HitlessError(
+            f"cannot run {command!r}: {error}", hint="--beside takes a command and its arguments"
+        ) from error
+    if done.returncode != 0:
+        raise HitlessError(f"{command!r} failed", where=_last_line(done.stderr.decode(errors="replace")))
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def instructions_per_transmission(work: str, seed: int) -> float:
@@ -104,8 +163,8 @@ def _alone(call: str, what: str, under: Sequence[str] = ()) -> dict[str, Any]:
     """Make a call in a process that does nothing else, under another program if one is named."""
     program = f"from hitless import _native; print(_native.{call})"
     command = [*under, sys.executable, "-X", "frozen_modules=on", "-c", program]
-    # A fixed hash seed: two runs must spend the same on starting Python.
-    environment = os.environ | {"PYTHONHASHSEED": "0"}
+    # A fixed hash seed: two runs must spend the same on starting Python. Pages of 2 MB, as `./hitless` asks for.
+    environment = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"} | os.environ | {"PYTHONHASHSEED": "0"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     if done.returncode != 0:
         raise HitlessError(f"the run of {what} failed", where=_last_line(done.stderr))

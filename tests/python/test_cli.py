@@ -131,7 +131,7 @@ def test_debug_shows_where_an_error_came_from(hitless):
         (["run", "."], "cannot read"),
         (["scenario", "check", "unknown.toml"], "unknown field 'sed'"),
         (["scenario", "example", "one-lnik"], "did you mean one-link"),
-        (["bench", "engine", "D"], "one of A, B, C"),
+        (["bench", "engine", "G"], "one of A, B, C"),
         (["bench", "switch", "wfq"], "one of fifo, sfq"),
         (["fly"], "fly"),
     ],
@@ -191,8 +191,30 @@ def test_bench_json(hitless):
     assert one["work"] == "B"
     assert one["instructions_per_transmission"] is None
     works = [item["work"] for item in json.loads(hitless("bench", "engine", "--json").stdout)]
-    assert works == ["A", "B", "C", "linkguardian", "afq", "deflection"]
+    small = ["A", "B", "C", "fat-tree-128", "fat-tree-1024", "F", "linkguardian", "afq", "deflection"]
+    assert works == small, "the large ones are run when they are named"
     assert "per CPU second" in hitless("bench", "engine", "A").stdout
+
+
+def test_bench_compares_with_b_and_with_a_peer_round_by_round(hitless):
+    one, two = json.loads(hitless("bench", "engine", "d", "a", "--json").stdout)
+    assert (one["work"], round(one["ratio_to_base"], 6)) == ("D", 3.0)
+    assert [round(end, 6) for end in one["ratio_to_base_interval"]] == [3.0, 3.0]
+    assert (two["work"], round(two["ratio_to_base"], 6), "peer_ratio" in two) == ("A", 1.0, False)
+    busy = "python3 -c 'sum(range(3_000_000))'"
+    done = hitless("bench", "engine", "A", "--rounds", "2", "--beside", busy, "--json")
+    measured = json.loads(done.stdout)
+    assert 0.0 < measured["peer_cpu_s"] < 60.0
+    low, high = measured["peer_ratio_interval"]
+    assert low <= measured["peer_ratio"] <= high
+    assert "CPU s of the peer" in hitless("bench", "engine", "A", "--rounds", "1", "--beside", busy).stdout
+
+
+@pytest.mark.parametrize("command", ["no-such-program-here", "false", "an 'open quote"])
+def test_a_peer_that_cannot_run_is_told(hitless, command):
+    done = hitless("bench", "engine", "A", "--beside", command)
+    assert done.returncode == 1
+    assert command.split()[0] in done.stderr
 
 
 def test_bench_switch_compares_with_a_plain_queue(hitless):

@@ -60,6 +60,12 @@ pub struct Event<P> {
 pub struct Source(u32);
 
 impl Source {
+    /// The source of that number: the n-th that was added, counted from 0.
+    #[inline(always)]
+    pub const fn of(number: u32) -> Self {
+        Self(number)
+    }
+
     /// Its number, counted from 0 in the order in which sources were added.
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -123,6 +129,8 @@ pub struct EventQueue<P> {
     superblocks: Level,
     /// Events beyond the highest level (about 70 s ahead).
     far: Vec<u32>,
+    /// Room for sorting.
+    ranked: Vec<(Time, OrderKey, u32)>,
 }
 
 impl<P: Copy> Default for EventQueue<P> {
@@ -139,6 +147,7 @@ impl<P: Copy> Default for EventQueue<P> {
             blocks: Level::new(),
             superblocks: Level::new(),
             far: Vec::new(),
+            ranked: Vec::new(),
         }
     }
 }
@@ -420,18 +429,26 @@ impl<P: Copy> EventQueue<P> {
     /// Sorts a list.
     #[inline(never)]
     fn sorted(&mut self, mut list: u32) -> u32 {
+        if self.is_long(list) {
+            return self.sorted_long(list);
+        }
         let mut first = NONE;
-        let mut count = 0;
         while list != NONE {
-            if count == LONG_LIST {
-                return self.sorted_long(first, list);
-            }
-            count += 1;
             let following = self.nodes[list as usize].next;
             first = self.insert_sorted(first, list);
             list = following;
         }
         first
+    }
+
+    fn is_long(&self, mut list: u32) -> bool {
+        for _ in 0..LONG_LIST {
+            if list == NONE {
+                return false;
+            }
+            list = self.nodes[list as usize].next;
+        }
+        list != NONE
     }
 
     /// Inserts a node into a sorted list.
@@ -450,23 +467,48 @@ impl<P: Copy> EventQueue<P> {
         first
     }
 
-    /// Sorts two lists into one, as an array.
-    #[cold]
-    fn sorted_long(&mut self, first: u32, second: u32) -> u32 {
-        let mut numbers = Vec::new();
-        for mut list in [first, second] {
-            while list != NONE {
-                numbers.push(list);
-                list = self.nodes[list as usize].next;
-            }
+    /// Sorts a list as an array, each event with its rank beside it, so that no comparison looks for it.
+    #[inline(never)]
+    fn sorted_long(&mut self, mut list: u32) -> u32 {
+        let mut ranked = std::mem::take(&mut self.ranked);
+        while list != NONE {
+            let node = &self.nodes[list as usize];
+            ranked.push((node.time, node.order, list));
+            list = node.next;
         }
-        numbers.sort_unstable_by_key(|&number| std::cmp::Reverse(self.rank(number)));
+        ranked.sort_unstable();
         let mut next = NONE;
-        for number in numbers {
+        for (.., number) in ranked.drain(..).rev() {
             self.nodes[number as usize].next = next;
             next = number;
         }
+        self.ranked = ranked;
         next
+    }
+
+    /// The sources whose turn comes next, as far as known without sorting: some may be left out, or out of order.
+    /// Fills the front of `into`, and answers how many there are.
+    pub fn sources_ahead<const N: usize>(&self, into: &mut [u32; N]) -> usize {
+        let mut count = 0;
+        let mut number = self.current;
+        let mut slot = self.cursor;
+        for _ in 0..4 * N {
+            if number == NONE {
+                let Some(next) = self.near.first_from(slot + 1) else { break };
+                slot = next;
+                number = self.near.heads[(slot & SLOT_MASK) as usize];
+                continue;
+            }
+            if count == N {
+                break;
+            }
+            if number < self.sources {
+                into[count] = number;
+                count += 1;
+            }
+            number = self.nodes[number as usize].next;
+        }
+        count
     }
 
     /// Moves the cursor to the start of the next block that may have events; false when nothing is pending.

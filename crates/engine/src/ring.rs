@@ -1,11 +1,13 @@
 //! A queue in a ring whose size is a power of two, so that a position costs a mask and no comparison.
 
-/// First in, first out. Allocates only when it holds more than ever before.
+/// Slots of a ring that is used for the first time.
+const FIRST_SLOTS: usize = 4;
+
+/// First in, first out. Allocates only when it holds more than ever before: nothing as long as it was never used.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
+    /// None, or a power of two.
     slots: Box<[T]>,
-    /// Their number less one.
-    mask: usize,
     /// Positions of the front and behind the back; they wrap around at 2^32.
     front: u32,
     back: u32,
@@ -13,7 +15,7 @@ pub struct Ring<T> {
 
 impl<T: Copy + Default> Default for Ring<T> {
     fn default() -> Self {
-        Self { slots: Box::new([T::default()]), mask: 0, front: 0, back: 0 }
+        Self { slots: Box::default(), front: 0, back: 0 }
     }
 }
 
@@ -33,7 +35,7 @@ impl<T: Copy + Default> Ring<T> {
     /// Adds one at the back.
     #[inline(always)]
     pub fn push(&mut self, value: T) {
-        if self.len() > self.mask {
+        if self.len() == self.slots.len() {
             self.grow();
         }
         let slot = self.slot(self.back);
@@ -55,6 +57,12 @@ impl<T: Copy + Default> Ring<T> {
         Some(value)
     }
 
+    /// What lies where the next one will: nothing that counts, but a look brings it into the cache.
+    #[inline(always)]
+    pub fn behind(&self) -> Option<T> {
+        self.slots.get(self.slot(self.back)).copied()
+    }
+
     /// All of them, the front first.
     pub fn iter(&self) -> impl Iterator<Item = T> + '_ {
         (0..self.len() as u32).map(|offset| self.slots[self.slot(self.front.wrapping_add(offset))])
@@ -68,17 +76,16 @@ impl<T: Copy + Default> Ring<T> {
 
     #[inline(always)]
     fn slot(&self, position: u32) -> usize {
-        position as usize & self.mask
+        position as usize & self.slots.len().wrapping_sub(1)
     }
 
     #[cold]
     fn grow(&mut self) {
-        let mut slots = vec![T::default(); self.slots.len() * 2].into_boxed_slice();
+        let mut slots = vec![T::default(); (self.slots.len() * 2).max(FIRST_SLOTS)].into_boxed_slice();
         let count = self.len() as u32;
         for (slot, position) in (0..count).enumerate() {
             slots[slot] = self.slots[self.slot(self.front.wrapping_add(position))];
         }
-        self.mask = slots.len() - 1;
         (self.slots, self.front, self.back) = (slots, 0, count);
     }
 }

@@ -258,8 +258,11 @@ pub fn schema_json() -> String {
 /// Runs a benchmark workload; returns its measurements as a JSON object.
 pub fn bench_engine(work: &str, fraction: f64, seed: u64) -> Result<String, Failure> {
     let known = Work::named(work).ok_or_else(|| Failure::Simulation(format!("there is no workload {work}")))?;
-    let clocks = Clocks::start();
-    let outcome = known.run(&registry(), fraction, seed).map_err(Failure::Simulation)?;
+    let (clocks, before_bytes) = (Clocks::start(), memory_bytes("VmRSS:"));
+    let simulation = known.build(&registry(), fraction, seed).map_err(Failure::Simulation)?;
+    let (built_s, hosts) = (clocks.cpu_s(), simulation.hosts());
+    let rest_bytes = memory_bytes("VmRSS:").saturating_sub(before_bytes);
+    let outcome = simulation.run(&Progress::default());
     let (cpu_s, wall_s) = (clocks.cpu_s(), clocks.wall_s());
     refuse_violations(&outcome)?;
     let summary = &outcome.summary;
@@ -269,8 +272,12 @@ pub fn bench_engine(work: &str, fraction: f64, seed: u64) -> Result<String, Fail
         "events": summary.events,
         "cpu_s": cpu_s,
         "wall_s": wall_s,
+        "build_cpu_s": built_s,
         "transmissions_per_cpu_s": summary.transmissions as f64 / cpu_s,
-        "peak_rss_bytes": peak_rss_bytes(),
+        "ns_per_transmission": (cpu_s - built_s) * 1e9 / summary.transmissions as f64,
+        "hosts": hosts,
+        "rest_bytes_per_host": rest_bytes as f64 / hosts as f64,
+        "peak_rss_bytes": memory_bytes("VmHWM:"),
         "flows_done": summary.flows.completed,
         "drops": summary.drops.values().sum::<u64>(),
         "simulated_s": summary.simulated_s,
@@ -309,10 +316,11 @@ pub fn bench_switch_disciplines() -> Vec<(&'static str, &'static str)> {
     SWITCH_WORKS.iter().map(|work| (work.name, work.base)).collect()
 }
 
-/// The most memory that this process ever held, as Linux tells; 0 elsewhere.
-fn peak_rss_bytes() -> u64 {
+/// The memory of this process, as Linux tells: what it holds (`VmRSS:`) or the most that it ever held (`VmHWM:`); 0
+/// elsewhere.
+fn memory_bytes(field: &str) -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let line = status.lines().find_map(|line| line.strip_prefix(field));
     let kilobytes = line.and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok());
     kilobytes.unwrap_or(0) * 1_024
 }

@@ -42,6 +42,8 @@ embedded_examples!(
     "bench-a",
     "bench-b",
     "bench-c",
+    "bench-d",
+    "bench-w",
 );
 
 /// The text of the example called `name`.

@@ -28,7 +28,7 @@ pub fn switch(
             let stream = format!("flow hash at {}", topology.link_name(port.link));
             hardware::discipline(queueing, scenario.frame_max(), streams.stream(&stream).next_u64() as u32)
         });
-        let marking = streams.stream(&format!("marking at {}", topology.link_name(port.link)));
+        let marking = || streams.stream(&format!("marking at {}", topology.link_name(port.link)));
         PortConfig {
             faces_switch: port.faces_switch(),
             line: port.link.index() as u32,

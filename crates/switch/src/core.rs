@@ -13,16 +13,21 @@ use crate::register::Pass;
 use crate::report::Report;
 
 /// Everything of a switch but its mechanisms.
+///
+/// What every packet needs comes first, in one cache line.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Core {
-    pub architecture: Architecture,
     pub ports: Vec<Port>,
+    /// How long before a packet reaches a FIFO scheduler the scheduler is told of it.
+    pub lead: Duration,
+    /// That of the architecture.
+    pub egress_latency: Duration,
+    pub architecture: Architecture,
     pub pass: Pass,
     pub packets_created: u64,
     pub buffer: SharedBuffer,
     pub drops: [u64; DropReason::COUNT],
-    /// How long before a packet reaches a FIFO scheduler the scheduler is told of it.
-    pub lead: Duration,
     /// Left out: packets go by their route alone.
     pub two_choices: Option<TwoChoices>,
 }
@@ -54,7 +59,7 @@ impl Core {
     pub fn committed(&mut self, now: Time, port: PortId, queue: QueueId) -> Backlog {
         let ingress_latency = self.architecture.ingress_latency;
         let state = &mut self.ports[usize::from(port.0)];
-        let underway = *state.underway(queue);
+        let underway = state.underway(queue);
         let (packets, bytes) = match &mut state.scheduler {
             Scheduler::Fifo(scheduler) => scheduler.backlog(now + self.lead, now + ingress_latency),
             Scheduler::Queued(scheduler) => scheduler.backlog(queue, now),

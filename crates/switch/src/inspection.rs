@@ -16,7 +16,7 @@ use crate::switch::Switch;
 impl Switch {
     /// The MAC counters of a port.
     pub fn mac(&self, port: PortId) -> MacCounters {
-        self.core.ports[usize::from(port.0)].mac
+        self.core.ports[usize::from(port.0)].mac()
     }
 
     /// How many ports there are, recirculation ports included.

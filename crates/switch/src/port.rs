@@ -1,5 +1,7 @@
 //! Ports: the MAC with its counters, the hooks that apply, and the scheduler that queues before it.
 
+use std::sync::Arc;
+
 use hitless_wire::{BitRate, Duration, Packet, PortId, QueueId};
 
 use crate::hook_set::PortHooks;
@@ -25,16 +27,24 @@ pub struct MacCounters {
     pub pause_frames_received: u64,
 }
 
-impl MacCounters {
+/// What a MAC counts for every frame.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FrameCounters {
+    frames_received_ok: u64,
+    bytes_received_ok: u64,
+    frames_sent: u64,
+    bytes_sent: u64,
+}
+
+impl FrameCounters {
     #[inline(always)]
-    pub(crate) fn count_received(&mut self, frame_bytes: u32) {
+    pub fn count_received(&mut self, frame_bytes: u32) {
         self.frames_received_ok += 1;
-        self.frames_received_all += 1;
         self.bytes_received_ok += u64::from(frame_bytes);
     }
 
     #[inline(always)]
-    pub(crate) fn count_sent(&mut self, frame_bytes: u32) {
+    pub fn count_sent(&mut self, frame_bytes: u32) {
         self.frames_sent += 1;
         self.bytes_sent += u64::from(frame_bytes);
     }
@@ -110,8 +120,10 @@ impl Backlog {
     }
 }
 
-/// Any kind of scheduler; see [`crate::queueing`].
+/// Any kind of scheduler; see [`crate::queueing`]. Which it is stands beside what a FIFO scheduler needs for every
+/// packet.
 #[derive(Debug)]
+#[repr(u8)]
 pub(crate) enum Scheduler {
     Fifo(FifoScheduler),
     Queued(Box<QueuedScheduler>),
@@ -142,7 +154,17 @@ impl Scheduler {
     }
 }
 
-/// A port. What every packet needs comes first.
+/// What most ports never need.
+#[derive(Debug, Default)]
+pub(crate) struct Rare {
+    /// By queue: packets that an event will bring there.
+    underway: Vec<Backlog>,
+    pub pauses: Pauses,
+    pub frames_corrupted: u64,
+    pub pause_frames: u64,
+}
+
+/// A port. What every packet needs fills two cache lines, of which the one that it leaves by needs both.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Port {
@@ -152,52 +174,90 @@ pub(crate) struct Port {
     pub leaves_on_fast_path: bool,
     /// A packet that leaves ingress is queued without an event between.
     pub queues_at_once: bool,
-    pub hooks: PortHooks,
     overhead_bytes: u32,
+    /// As [`PortConfig::line`].
+    pub line: u32,
     rate: BitRate,
-    pub mac: MacCounters,
+    pub frames: FrameCounters,
     pub scheduler: Scheduler,
-    pub config: PortConfig,
-    pub pauses: Pauses,
-    /// By queue: packets that an event will bring there.
-    underway: Vec<Backlog>,
+    pub hooks: PortHooks,
+    /// Shared between the ports of a switch that are alike; its line is of none.
+    pub config: Arc<PortConfig>,
+    rare: Option<Box<Rare>>,
 }
 
 impl Port {
-    /// A port whose scheduler is reached by packets that are told of it as soon as they are routed, if
+    /// A port on `line` whose scheduler is reached by packets that are told of it as soon as they are routed, if
     /// `is_told_at_once`.
-    pub fn new(config: PortConfig, hooks: PortHooks, scheduler: Scheduler, is_told_at_once: bool) -> Self {
-        let queues = config.queues.len() + config.group.map_or(0, |group| usize::from(group.queues));
+    pub fn new(
+        config: Arc<PortConfig>,
+        line: u32,
+        hooks: PortHooks,
+        scheduler: Scheduler,
+        is_told_at_once: bool,
+    ) -> Self {
         let is_line = matches!(scheduler, Scheduler::Fifo(_)) && !config.is_loopback;
         Self {
             enters_fast_path: hooks.rx | hooks.ingress_from == 0,
             leaves_on_fast_path: is_line && is_told_at_once && hooks.ingress_towards == 0,
             queues_at_once: false,
-            hooks,
             overhead_bytes: config.overhead_bytes,
+            line,
             rate: config.rate,
-            mac: MacCounters::default(),
+            frames: FrameCounters::default(),
             scheduler,
+            hooks,
             config,
-            pauses: Pauses::default(),
-            underway: vec![Backlog::default(); queues],
+            rare: None,
         }
     }
 
     /// How many queues there are, those of a group included.
     pub fn queue_count(&self) -> usize {
-        self.underway.len()
+        self.config.queues.len() + self.config.group.map_or(0, |group| usize::from(group.queues))
+    }
+
+    /// What is kept apart, from now on in any case.
+    pub fn rare(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
+    }
+
+    /// What the MAC has counted.
+    pub fn mac(&self) -> MacCounters {
+        let FrameCounters { frames_received_ok, bytes_received_ok, frames_sent, bytes_sent } = self.frames;
+        let rare = self.rare.as_ref().map(|rare| (rare.frames_corrupted, rare.pause_frames));
+        let (frames_corrupted, pause_frames_received) = rare.unwrap_or_default();
+        MacCounters {
+            frames_received_ok,
+            frames_sent,
+            bytes_received_ok,
+            bytes_sent,
+            frames_received_all: frames_received_ok + frames_corrupted,
+            pause_frames_received,
+        }
     }
 
     /// What events will bring to a queue.
     #[inline]
-    pub fn underway(&mut self, queue: QueueId) -> &mut Backlog {
-        &mut self.underway[usize::from(queue.0)]
+    pub fn underway(&self, queue: QueueId) -> Backlog {
+        let all = self.rare.as_ref().map_or(&[][..], |rare| &rare.underway);
+        all.get(usize::from(queue.0)).copied().unwrap_or_default()
+    }
+
+    /// The same, to be changed.
+    #[inline]
+    pub fn underway_mut(&mut self, queue: QueueId) -> &mut Backlog {
+        if self.rare.as_ref().is_none_or(|rare| rare.underway.is_empty()) {
+            let queues = self.queue_count();
+            self.rare().underway = vec![Backlog::default(); queues];
+        }
+        &mut self.rare().underway[usize::from(queue.0)]
     }
 
     /// Whether events will bring anything to the group of queues.
     pub fn group_is_underway(&self) -> bool {
-        self.underway[self.config.queues.len()..].iter().any(|backlog| backlog.packets > 0)
+        let of_queues = self.rare.as_ref().map_or(&[][..], |rare| &rare.underway);
+        of_queues.iter().skip(self.config.queues.len()).any(|backlog| backlog.packets > 0)
     }
 
     /// How long a pause of so many quanta lasts: 512 bit times each (IEEE 802.3, annex 31B.2).
@@ -208,5 +268,18 @@ impl Port {
     #[inline(always)]
     pub fn transmission_time(&self, frame_bytes: u32) -> Duration {
         self.rate.time_for(u64::from(frame_bytes + self.overhead_bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem::offset_of;
+
+    use super::*;
+
+    #[test]
+    fn a_port_is_three_cache_lines_of_which_a_packet_needs_two() {
+        assert_eq!((size_of::<Port>(), offset_of!(Port, scheduler)), (192, 64));
+        assert!(size_of::<Scheduler>() <= 96);
     }
 }

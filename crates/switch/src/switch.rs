@@ -1,5 +1,7 @@
 //! The switch itself: what it is made of, and what happens to it beside the way of a packet, which `pipeline` has.
 
+use std::sync::Arc;
+
 use hitless_engine::Stream;
 use hitless_wire::{Duration, PortId, Time};
 
@@ -26,6 +28,20 @@ pub struct Switch {
     pub(crate) group_owners: Vec<(PortId, u8)>,
     /// By mechanism.
     pub(crate) resources: Vec<Resources>,
+}
+
+/// How many port configurations of a switch are compared with one more.
+const KNOWN_CONFIGS: usize = 4;
+
+/// A configuration and the line that it names. One that equals one of the last few is the same, but for the line.
+fn shared(config: PortConfig, known: &mut Vec<Arc<PortConfig>>) -> (Arc<PortConfig>, u32) {
+    let (line, config) = (config.line, PortConfig { line: 0, ..config });
+    if let Some(same) = known.iter().rev().take(KNOWN_CONFIGS).find(|known| ***known == config) {
+        return (Arc::clone(same), line);
+    }
+    let config = Arc::new(config);
+    known.push(Arc::clone(&config));
+    (config, line)
 }
 
 impl Switch {
@@ -63,16 +79,29 @@ impl Switch {
         }
         let buffer = SharedBuffer::new(buffer);
         let lead = architecture.ingress_latency.min(architecture.mirror_latency);
+        let mut known: Vec<Arc<PortConfig>> = Vec::new();
         let build = |(config, hooks): (PortConfig, PortHooks)| {
+            let (config, line) = shared(config, &mut known);
             let scheduler = Scheduler::new(&config, hooks, buffer.is_shared());
-            let mut port = Port::new(config, hooks, scheduler, architecture.ingress_latency == lead);
+            let mut port = Port::new(config, line, hooks, scheduler, architecture.ingress_latency == lead);
             port.queues_at_once = architecture.ingress_latency == Duration::ZERO && port.config.group.is_some();
             port
         };
         let ports = ports.into_iter().zip(hooks).map(build).collect();
         let pass = Pass::new(architecture.checked);
         let drops = Default::default();
-        let core = Core { architecture, ports, pass, packets_created: 0, buffer, drops, lead, two_choices: None };
+        let egress_latency = architecture.egress_latency;
+        let core = Core {
+            ports,
+            lead,
+            egress_latency,
+            architecture,
+            pass,
+            packets_created: 0,
+            buffer,
+            drops,
+            two_choices: None,
+        };
         let mut switch = Self { core, mechanisms, outputs: Vec::new(), group_owners, resources };
         let arrays = switch.resources.iter().flat_map(|of| of.registers.iter().map(|register| register.name));
         let arrays = arrays.collect();

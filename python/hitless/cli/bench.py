@@ -4,7 +4,7 @@ from typing import Any
 
 from rich.table import Table
 
-from hitless.bench import WORKS, bench_engine, require_valgrind
+from hitless.bench import BASE, LARGE, WORKS, bench_engine, require_valgrind
 from hitless.cli.console import print_json, stderr, stdout
 from hitless.errors import BadInput
 from hitless.exhibits.numbers import format_number
@@ -13,10 +13,16 @@ _COLUMNS = {
     "work": "work",
     "transmissions": "transmissions",
     "transmissions_per_cpu_s": "per CPU second",
+    "ns_per_transmission": "ns each",
+    "ratio_to_base": f"ns, over {BASE}'s",
+    "peer_cpu_s": "CPU s of the peer",
+    "peer_ratio": "CPU s of the peer, over ours",
     "instructions_per_transmission": "instructions each",
     "events": "events",
     "cpu_s": "CPU s",
     "wall_s": "wall s",
+    "hosts": "hosts",
+    "rest_bytes_per_host": "bytes a host at rest",
     "peak_rss_bytes": "peak MB",
     "flows_done": "flows done",
     "drops": "drops",
@@ -24,14 +30,16 @@ _COLUMNS = {
 }
 
 
-def bench(work: str | None, *, seed: int, instructions: bool, json: bool) -> None:
-    """Measure one workload, or all when none is named."""
-    works = list(WORKS) if work is None else [_known(work)]
+def bench(works: list[str], *, rounds: int, seed: int, instructions: bool, beside: str | None, json: bool) -> None:
+    """Measure some workloads, or all but the large ones when none is named."""
+    names = [_known(work) for work in works] or [work for work in WORKS if work not in LARGE]
     if instructions:
         require_valgrind()
-    measured = [_measure(name, seed, instructions=instructions) for name in works]
+    slow = ", then each twice under callgrind, which takes a minute or so" if instructions else ""
+    with stderr.status(f"running {', '.join(names)} in {rounds} rounds{slow}"):
+        measured = bench_engine(names, seed, rounds=rounds, instructions=instructions, beside=beside)
     if json:
-        print_json(measured if work is None else measured[0])
+        print_json(measured[0] if len(works) == 1 else measured)
     else:
         _print_table(measured)
 
@@ -44,22 +52,20 @@ def _known(work: str) -> str:
     return known
 
 
-def _measure(work: str, seed: int, *, instructions: bool) -> dict[str, Any]:
-    slow = ", then twice under callgrind, which takes a minute or so" if instructions else ""
-    with stderr.status(f"running work {work}{slow}"):
-        return bench_engine(work, seed, instructions=instructions)
-
-
 def _print_table(measured: list[dict[str, Any]]) -> None:
     table = Table("", *(item["work"] for item in measured))
     for column in table.columns[1:]:
         column.justify = "right"
     for key, title in list(_COLUMNS.items())[1:]:
-        table.add_row(title, *(_cell(key, item.get(key)) for item in measured))
+        if any(key in item for item in measured):
+            table.add_row(title, *(_cell(key, item) for item in measured))
     stdout.print(table)
 
 
-def _cell(key: str, value: float | None) -> str:
+def _cell(key: str, item: dict[str, Any]) -> str:
+    value, ends = item.get(key), item.get(f"{key}_interval")
     if key == "peak_rss_bytes" and value is not None:
         return format_number(value / 1e6)
-    return f"{value:,}" if isinstance(value, int) else format_number(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    return format_number(value) + (f" [{format_number(ends[0])}, {format_number(ends[1])}]" if ends else "")

@@ -320,15 +320,21 @@ def sweep(
 
 @bench_app.command()
 def engine(
-    work: Annotated[
-        str | None,
+    works: Annotated[
+        list[str] | None,
         typer.Argument(
-            metavar="[WORK]", help="A, B, C, linkguardian, afq or deflection; all of them when none is named."
+            metavar="[WORK]...",
+            help="A to F, W, fat-tree-128, fat-tree-1024, linkguardian, afq, deflection; when none is named all but "
+            "D, E and W, which take minutes.",
         ),
     ] = None,
     instructions: Annotated[
         bool, typer.Option("--instructions", help="Count instructions per transmission with valgrind (slow).")
     ] = False,
+    rounds: Annotated[int, typer.Option(min=1, help="Times that each is run, in turn.")] = 3,
+    beside: Annotated[
+        str | None, typer.Option(metavar="CMD", help="Another program to run in each round; its CPU time is compared.")
+    ] = None,
     seed: Seed = 1,
     json: Json = False,
 ) -> None:
@@ -338,10 +344,11 @@ def engine(
 
       hitless bench engine
       hitless bench engine A --instructions --json
+      hitless bench engine B --rounds 9 --beside "./peer workload-b.txt"
     """
     from hitless.cli.bench import bench
 
-    bench(work, seed=seed, instructions=instructions, json=json)
+    bench(works or [], rounds=rounds, seed=seed, instructions=instructions, beside=beside, json=json)
 
 
 @bench_app.command("switch")

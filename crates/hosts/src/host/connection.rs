@@ -40,6 +40,12 @@ impl Connection {
         Self { flow, rpc: Some(Box::new(rpc)) }
     }
 
+    /// Looks at what a packet needs; the answer means nothing.
+    #[inline(always)]
+    pub fn read_ahead(&self) -> u64 {
+        self.flow.endpoints.read_ahead() ^ u64::from(self.rpc.is_some())
+    }
+
     /// What does not depend on the transports.
     #[inline]
     pub fn endpoints(&mut self) -> &mut FlowEndpoints {

@@ -141,6 +141,13 @@ pub struct FlowEndpoints {
 }
 
 impl FlowEndpoints {
+    /// Looks at what a packet needs; the answer means nothing.
+    #[inline(always)]
+    pub fn read_ahead(&self) -> u64 {
+        let of_end = |end: &Endpoint| u64::from(end.template.frame_bytes) ^ u64::from(end.delays_send);
+        of_end(&self.sender_end) ^ of_end(&self.receiver_end) ^ self.counts.injected ^ u64::from(self.waiting)
+    }
+
     /// The host of one end.
     #[inline]
     pub fn host(&self, side: Side) -> HostId {

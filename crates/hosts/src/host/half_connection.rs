@@ -145,6 +145,19 @@ impl HalfConnection {
         (self.sender, _) = transport.connect(&source.card, phases.0, phases.1, source.time_to_live, stream);
     }
 
+    /// Looks at what a packet needs; the answer means nothing.
+    #[inline(always)]
+    pub fn read_ahead(&self) -> u64 {
+        let of_receiver = match &self.receiver {
+            ReceiverState::Tcp(receiver) => receiver.read_ahead(),
+            _ => 0,
+        };
+        match &self.sender {
+            SenderState::Tcp(sender) => sender.read_ahead() ^ of_receiver,
+            _ => of_receiver,
+        }
+    }
+
     /// What both ends counted.
     pub fn statistics(&self) -> (SenderStatistics, ReceiverStatistics) {
         (self.sender.statistics(), self.receiver.statistics())

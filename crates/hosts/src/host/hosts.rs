@@ -145,6 +145,24 @@ impl Hosts {
         assert!(!appends || transport.is_reliable(), "a message of datagrams may never be complete");
     }
 
+    /// Looks at what `host` and `flow` need when a packet arrives; the answer means nothing. To be followed by
+    /// [`Self::read_flow_ahead`], when what is looked at here has come.
+    pub fn read_ahead(&self, host: u32, flow: u32) -> u64 {
+        let of_flow = match &self.flows[flow as usize] {
+            FlowSlot::Active(connection) => connection.read_ahead(),
+            FlowSlot::Waiting(_) | FlowSlot::Ended { .. } => 0,
+        };
+        of_flow ^ self.hosts[host as usize].read_ahead()
+    }
+
+    /// Looks at the transports of `flow`.
+    pub fn read_flow_ahead(&self, flow: u32) -> u64 {
+        match &self.flows[flow as usize] {
+            FlowSlot::Active(connection) => connection.flow.read_ahead(),
+            FlowSlot::Waiting(_) | FlowSlot::Ended { .. } => 0,
+        }
+    }
+
     /// The last bit of a packet has arrived at `host`; returns whether its flow has ended by that.
     ///
     /// # Panics

@@ -2,6 +2,7 @@
 //!
 //! A FIFO whose rate never changes needs no queue in memory: when a frame will leave is known when it is put in.
 
+use hitless_engine::Ring;
 use hitless_wire::packet::ETHERNET_OVERHEAD_BYTES;
 use hitless_wire::{BitRate, Bytes, Duration, Time};
 
@@ -46,11 +47,11 @@ impl NetworkCardConfig {
 #[derive(Clone, Debug)]
 enum Room {
     Unlimited,
-    /// When the frames before the last one left or will leave: a ring. Frames that found the card idle are not in
-    /// it, because everything before them had left.
+    /// When the frames before the last one will leave, at most so many. Frames that found the card idle are not in it,
+    /// because everything before them had left.
     Departures {
-        times: Box<[Time]>,
-        oldest: usize,
+        times: Ring<Time>,
+        limit: u32,
     },
     Backlog(Duration),
 }
@@ -61,7 +62,7 @@ impl Room {
             QueueCapacity::Unlimited => Room::Unlimited,
             QueueCapacity::Packets(count) => {
                 assert!(count > 0, "a network card whose queue holds no packet");
-                Room::Departures { times: vec![Time::ZERO; count as usize - 1].into(), oldest: 0 }
+                Room::Departures { times: Ring::default(), limit: count - 1 }
             }
             QueueCapacity::Bytes(bytes) => Room::Backlog(config.rate.time_for(bytes.0)),
         }
@@ -75,12 +76,15 @@ impl Room {
             Room::Unlimited => true,
             Room::Backlog(limit) => departure - now <= *limit,
             Room::Departures { .. } if busy_until <= now => true,
-            Room::Departures { times, oldest } => {
-                // As many places before this frame as the queue has, and that one must have left.
-                let Some(time) = times.get_mut(*oldest).filter(|time| **time <= now) else { return false };
-                *time = busy_until;
-                *oldest = if *oldest + 1 == times.len() { 0 } else { *oldest + 1 };
-                true
+            Room::Departures { times, limit } => {
+                while times.front().is_some_and(|time| time <= now) {
+                    times.pop();
+                }
+                let has_room = times.len() < *limit as usize;
+                if has_room {
+                    times.push(busy_until);
+                }
+                has_room
             }
         }
     }

@@ -64,6 +64,12 @@ impl HostState {
         }
     }
 
+    /// Looks at what a packet needs; the answer means nothing.
+    #[inline(always)]
+    pub fn read_ahead(&self) -> u64 {
+        self.card.drained_at().as_ps() ^ self.waiting.len() as u64
+    }
+
     /// The delays between a transport and the card.
     #[inline]
     pub fn stack(&self, transport_on_network_card: bool) -> &Stack {

@@ -79,7 +79,7 @@ fn onward(hops: &[PortId], arrival: PortId) -> Vec<PortId> {
 impl Watch {
     /// All equal-cost next hops of `switch` towards `destination`, whether the entry is watched or not.
     pub fn next_hops<'t>(&self, table: &'t Table, switch: SwitchId, destination: HostId) -> &'t [PortId] {
-        table.hops(self.entry(table, switch, destination).unwrap_or_else(|| *table.set(switch, destination)))
+        table.hops(self.entry(table, switch, destination).unwrap_or_else(|| table.set(switch, destination)))
     }
 
     /// The next hops of a packet that came by `arrival`; `None`: its entry is not watched.
@@ -144,7 +144,7 @@ impl Watch {
             }
         }
         for place in places {
-            let set = std::mem::take(&mut table.sets[place]);
+            let set = table.take(place);
             if set.count > 0 {
                 self.sets.insert(place, set);
             }
@@ -153,7 +153,7 @@ impl Watch {
 
     /// The entry of `switch` for `destination`, if it is watched.
     fn entry(&self, table: &Table, switch: SwitchId, destination: HostId) -> Option<HopSet> {
-        if table.places[destination.0 as usize].switch == switch {
+        if table.is_at(destination, switch) {
             return None;
         }
         self.sets.get(&table.place(switch, destination)).copied()

@@ -1,32 +1,52 @@
-//! Computes the tables: one breadth-first search per switch that has hosts.
+//! Computes the tables: breadth-first searches from the switches that have hosts, 64 at a time.
+//!
+//! Each switch has a word with a bit for each of the 64; a step of the search spreads the bits that came last to all
+//! neighbours. The ports by which a bit comes first are the next hops towards its origin.
+
+use std::collections::BTreeMap;
 
 use hitless_wire::PortId;
 
 use super::hash::fmix32;
-use super::table::{HopSet, HostPlace, PathChoice, Table};
+use super::table::{BLOCK, Block, HopSet, HostPlace, NO_EDGE, PathChoice, SwitchPlace, Table};
 use crate::topology::{LinkId, Node, Port, SwitchId, Topology};
 
-const UNREACHED: u32 = u32::MAX;
-
 pub(super) fn compute(topology: &Topology, choice: PathChoice, excluded: &[LinkId]) -> Table {
-    let mut ports = Vec::new();
-    let (places, edge_switches) = place_hosts(topology, excluded, &mut ports);
-    let edges = edge_switches.len();
-    let mut sets = vec![HopSet::default(); topology.switches.len() * edges];
-    for (edge, &target) in edge_switches.iter().enumerate() {
-        let distances = distances_to(topology, target, excluded);
-        for switch in topology.switch_ids().filter(|&switch| switch != target) {
-            let hops = closer_ports(topology, switch, &distances, excluded);
-            sets[switch.0 as usize * edges + edge] = intern(&mut ports, &hops);
+    let (places, edge_switches) = place_hosts(topology, excluded);
+    let mut search = Search::new(topology, excluded, places.iter().map(|place| place.port).collect());
+    let width = edge_switches.len().div_ceil(BLOCK);
+    let mut rows = vec![0; topology.switches.len() * width];
+    for (number, origins) in edge_switches.chunks(BLOCK).enumerate() {
+        for (switch, block) in search.next_hops(origins).into_iter().enumerate() {
+            rows[switch * width + number] = search.numbered(block);
         }
     }
-    // The salt is a hash of the switch's number plus one: zero would be a fixed point of the finaliser.
-    let salts = topology.switch_ids().map(|switch| fmix32(switch.0 + 1)).collect();
-    Table { choice, edges, places, sets, ports, salts }
+    let mut switches: Vec<SwitchPlace> = topology.switch_ids().map(unplaced).collect();
+    (0..).zip(&edge_switches).for_each(|(edge, switch)| switches[switch.0 as usize].edge = edge);
+    let rows = share_rows(&rows, width, &mut switches);
+    let Search { blocks, ports, .. } = search;
+    Table { choice, edges: edge_switches.len(), places, switches, rows, blocks, ports }
 }
 
-/// Finds every host's attachment switch and gives it a number; puts every host's port into `ports`.
-fn place_hosts(topology: &Topology, excluded: &[LinkId], ports: &mut Vec<PortId>) -> (Vec<HostPlace>, Vec<SwitchId>) {
+/// The salt is a hash of the switch's number plus one: zero would be a fixed point of the finaliser.
+fn unplaced(switch: SwitchId) -> SwitchPlace {
+    SwitchPlace { edge: NO_EDGE, row: 0, salt: fmix32(switch.0 + 1) }
+}
+
+/// Keeps equal rows once, and tells each switch its own.
+fn share_rows(rows: &[u32], width: usize, switches: &mut [SwitchPlace]) -> Vec<u32> {
+    let (mut shared, mut known) = (Vec::new(), BTreeMap::new());
+    for (row, switch) in rows.chunks(width.max(1)).zip(switches) {
+        switch.row = *known.entry(row).or_insert_with(|| {
+            shared.extend_from_slice(row);
+            (shared.len() - row.len()) as u32
+        });
+    }
+    shared
+}
+
+/// Finds every host's attachment switch and gives it a number.
+fn place_hosts(topology: &Topology, excluded: &[LinkId]) -> (Vec<HostPlace>, Vec<SwitchId>) {
     let mut edge_numbers = vec![None; topology.switches.len()];
     let mut edge_switches = Vec::new();
     let mut places = Vec::with_capacity(topology.hosts.len());
@@ -36,10 +56,8 @@ fn place_hosts(topology: &Topology, excluded: &[LinkId], ports: &mut Vec<PortId>
             edge_switches.push(switch);
             edge_switches.len() as u32 - 1
         });
-        let usable = !excluded.contains(&topology.host(host).port.link.link);
-        let hops = if usable { std::slice::from_ref(&port) } else { &[] };
-        places.push(HostPlace { edge, switch, direct: HopSet::new(ports.len(), hops) });
-        ports.push(port);
+        let is_usable = !excluded.contains(&topology.host(host).port.link.link);
+        places.push(HostPlace { edge, port, is_usable });
     }
     (places, edge_switches)
 }
@@ -56,38 +74,95 @@ fn usable_switch_ports<'a>(
     (0..).zip(&topology.switch(switch).ports).filter_map(usable)
 }
 
-fn distances_to(topology: &Topology, target: SwitchId, excluded: &[LinkId]) -> Vec<u32> {
-    let mut distances = vec![UNREACHED; topology.switches.len()];
-    distances[target.0 as usize] = 0;
-    let mut frontier = vec![target];
-    for distance in 1.. {
-        let mut next = Vec::new();
-        for &switch in &frontier {
-            for (_, peer) in usable_switch_ports(topology, switch, excluded) {
-                if distances[peer.0 as usize] == UNREACHED {
-                    distances[peer.0 as usize] = distance;
-                    next.push(peer);
+/// Searches over the links between switches, and what they have found.
+struct Search {
+    /// By switch: the end of its neighbours in the list.
+    ends: Vec<u32>,
+    neighbours: Vec<(PortId, SwitchId)>,
+    blocks: Vec<Block>,
+    block_numbers: BTreeMap<Block, u32>,
+    ports: Vec<PortId>,
+    port_lists: BTreeMap<Vec<PortId>, HopSet>,
+}
+
+impl Search {
+    fn new(topology: &Topology, excluded: &[LinkId], ports: Vec<PortId>) -> Self {
+        let (mut neighbours, mut ends) = (Vec::new(), Vec::new());
+        for switch in topology.switch_ids() {
+            neighbours.extend(usable_switch_ports(topology, switch, excluded));
+            ends.push(neighbours.len() as u32);
+        }
+        let (blocks, block_numbers, port_lists) = Default::default();
+        Self { ends, neighbours, blocks, block_numbers, ports, port_lists }
+    }
+
+    fn neighbours_of(&self, switch: usize) -> std::ops::Range<usize> {
+        let begin = switch.checked_sub(1).map_or(0, |before| self.ends[before]);
+        begin as usize..self.ends[switch] as usize
+    }
+
+    /// The next hops of every switch towards at most 64 others.
+    fn next_hops(&mut self, origins: &[SwitchId]) -> Vec<Block> {
+        let mut blocks = vec![[HopSet::default(); BLOCK]; self.ends.len()];
+        let mut latest = vec![0_u64; self.ends.len()];
+        (0..).zip(origins).for_each(|(bit, origin)| latest[origin.0 as usize] = 1_u64 << bit);
+        let mut reached = latest.clone();
+        while latest.iter().any(|&bits| bits != 0) {
+            let mut next = vec![0; latest.len()];
+            for switch in 0..latest.len() {
+                let around = &self.neighbours[self.neighbours_of(switch)];
+                let bits = around.iter().fold(0, |bits, (_, peer)| bits | latest[peer.0 as usize]);
+                next[switch] = bits & !reached[switch];
+                self.note(switch, next[switch], &latest, &mut blocks[switch]);
+            }
+            reached.iter_mut().zip(&next).for_each(|(reached, next)| *reached |= next);
+            latest = next;
+        }
+        // Nobody asks a switch for the way to itself. With the entry of a neighbour its block may equal others.
+        for (bit, origin) in origins.iter().enumerate() {
+            let block = &mut blocks[origin.0 as usize];
+            block[bit] = block[if bit ^ 1 < origins.len() { bit ^ 1 } else { bit }];
+        }
+        blocks
+    }
+
+    /// Notes the ports of `switch` by which `bits` have come from those that had them `latest`.
+    fn note(&mut self, switch: usize, mut bits: u64, latest: &[u64], block: &mut Block) {
+        while bits != 0 {
+            let bit = 1_u64 << bits.trailing_zeros();
+            let around = &self.neighbours[self.neighbours_of(switch)];
+            // All bits that come by the same ports as the first are noted with it.
+            let mut alike = bits;
+            let mut hops = Vec::new();
+            for &(port, peer) in around {
+                let from = latest[peer.0 as usize];
+                let comes = from & bit != 0;
+                alike &= if comes { from } else { !from };
+                if comes {
+                    hops.push(port);
                 }
             }
+            let set = self.listed(hops);
+            (0..BLOCK).filter(|place| alike >> place & 1 != 0).for_each(|place| block[place] = set);
+            bits &= !alike;
         }
-        if next.is_empty() {
-            break;
+    }
+
+    fn listed(&mut self, hops: Vec<PortId>) -> HopSet {
+        let Self { ports, port_lists, .. } = self;
+        if let Some(set) = port_lists.get(&hops) {
+            return *set;
         }
-        frontier = next;
+        let set = HopSet::new(ports.len(), &hops);
+        ports.extend_from_slice(&hops);
+        port_lists.insert(hops, set);
+        set
     }
-    distances
-}
 
-fn closer_ports(topology: &Topology, switch: SwitchId, distances: &[u32], excluded: &[LinkId]) -> Vec<PortId> {
-    let own = distances[switch.0 as usize];
-    let closer = |&(_, peer): &(PortId, SwitchId)| distances[peer.0 as usize] < own;
-    usable_switch_ports(topology, switch, excluded).filter(closer).map(|(port, _)| port).collect()
-}
-
-/// Appends `hops` unless the table's last run of ports is the same: neighbouring entries mostly are.
-fn intern(ports: &mut Vec<PortId>, hops: &[PortId]) -> HopSet {
-    if !ports.ends_with(hops) {
-        ports.extend_from_slice(hops);
+    fn numbered(&mut self, block: Block) -> u32 {
+        *self.block_numbers.entry(block).or_insert_with(|| {
+            self.blocks.push(block);
+            self.blocks.len() as u32 - 1
+        })
     }
-    HopSet::new(ports.len() - hops.len(), hops)
 }

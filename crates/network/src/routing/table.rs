@@ -20,13 +20,27 @@ pub enum PathChoice {
 pub(super) struct HostPlace {
     /// Number of the attachment switch among those that have hosts.
     pub edge: u32,
-    pub switch: SwitchId,
-    /// The host's port there; empty when its link is out of service.
-    pub direct: HopSet,
+    /// The host's port there.
+    pub port: PortId,
+    /// False when its link is out of service.
+    pub is_usable: bool,
 }
 
-/// Some next hops: a piece of the list of ports.
+/// What a switch needs to look up a next hop.
 #[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SwitchPlace {
+    /// Its number among those that have hosts, or [`NO_EDGE`].
+    pub edge: u32,
+    /// The first block number of its row.
+    pub row: u32,
+    /// What its choices are mixed with.
+    pub salt: u32,
+}
+
+pub(super) const NO_EDGE: u32 = u32::MAX;
+
+/// Some next hops: a piece of the list of ports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct HopSet {
     pub first: u32,
     pub count: u16,
@@ -41,19 +55,36 @@ impl HopSet {
     }
 }
 
+/// Edges of a block.
+pub(super) const BLOCK: usize = 64;
+/// Next hops towards as many edges as a block has.
+pub(super) type Block = [HopSet; BLOCK];
+
 /// Next hops of every switch towards every host.
+///
+/// A switch has a row of block numbers, and a block has the next hops towards 64 edges. Equal blocks and equal rows are
+/// kept once, so that the table of a regular fabric stays in a processor's cache: that of a fat tree has about as many
+/// rows as the fabric has pods.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     pub choice: PathChoice,
+    /// How many switches have hosts.
     pub edges: usize,
     pub places: Vec<HostPlace>,
-    /// By switch * edges + edge.
-    pub sets: Vec<HopSet>,
+    pub switches: Vec<SwitchPlace>,
+    /// The rows, each with [`Self::row_blocks`] numbers.
+    pub rows: Vec<u32>,
+    pub blocks: Vec<Block>,
+    /// That of each host at its switch, then the lists of next hops.
     pub ports: Vec<PortId>,
-    pub salts: Vec<u32>,
 }
 
 impl Table {
+    /// Blocks of a row.
+    pub fn row_blocks(&self) -> usize {
+        self.edges.div_ceil(BLOCK)
+    }
+
     pub fn hops(&self, set: HopSet) -> &[PortId] {
         &self.ports[set.first as usize..set.first as usize + usize::from(set.count)]
     }
@@ -73,24 +104,45 @@ impl Table {
     }
 
     #[inline(always)]
-    pub fn set(&self, switch: SwitchId, destination: HostId) -> &HopSet {
-        let place = &self.places[destination.0 as usize];
-        if place.switch == switch {
-            return &place.direct;
+    pub fn set(&self, switch: SwitchId, destination: HostId) -> HopSet {
+        let place = self.places[destination.0 as usize];
+        let switch = self.switches[switch.0 as usize];
+        if place.edge == switch.edge {
+            return HopSet { first: destination.0, count: place.is_usable.into(), only: place.port };
         }
-        &self.sets[self.place(switch, destination)]
+        let block = self.rows[switch.row as usize + place.edge as usize / BLOCK];
+        self.blocks[block as usize][place.edge as usize % BLOCK]
     }
 
-    /// Where in the table the next hops of `switch` towards `destination` stand.
-    #[inline(always)]
+    /// The number of the entry of `switch` for `destination`.
     pub fn place(&self, switch: SwitchId, destination: HostId) -> usize {
         switch.0 as usize * self.edges + self.places[destination.0 as usize].edge as usize
+    }
+
+    /// Whether `destination` is attached to `switch`.
+    pub fn is_at(&self, destination: HostId, switch: SwitchId) -> bool {
+        self.places[destination.0 as usize].edge == self.switches[switch.0 as usize].edge
+    }
+
+    /// Empties the entry of that number, and answers what it was. The switch no longer shares it with others.
+    pub fn take(&mut self, place: usize) -> HopSet {
+        let (switch, edge, count) = (place / self.edges, place % self.edges, self.row_blocks());
+        let (row, end) = (self.switches[switch].row as usize, self.rows.len());
+        let mut block = self.blocks[self.rows[row + edge / BLOCK] as usize];
+        let set = std::mem::take(&mut block[edge % BLOCK]);
+        if set.count > 0 {
+            self.rows.extend_from_within(row..row + count);
+            self.switches[switch].row = end as u32;
+            self.rows[end + edge / BLOCK] = self.blocks.len() as u32;
+            self.blocks.push(block);
+        }
+        set
     }
 
     #[inline(always)]
     pub fn choose(&self, switch: SwitchId, source: HostId, destination: HostId, flow_hash: u32, count: u32) -> u32 {
         match self.choice {
-            PathChoice::FlowHash => hash::reduce(fmix32(flow_hash ^ self.salts[switch.0 as usize]), count),
+            PathChoice::FlowHash => hash::reduce(fmix32(flow_hash ^ self.switches[switch.0 as usize].salt), count),
             PathChoice::BySum => source.0.wrapping_add(destination.0) % count,
         }
     }

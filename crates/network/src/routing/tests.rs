@@ -161,3 +161,64 @@ proptest! {
         }
     }
 }
+
+/// The next hops of each switch towards each host by one plain search per switch with hosts.
+fn next_hops_by_plain_search(topology: &Topology, excluded: &[LinkId], target: SwitchId) -> Vec<Vec<PortId>> {
+    let usable = |switch: SwitchId| {
+        let ports = (0..).map(PortId).zip(&topology.switch(switch).ports);
+        ports.filter_map(|(number, port)| match port.peer.node {
+            Node::Switch(peer) if !excluded.contains(&port.link.link) => Some((number, peer)),
+            _ => None,
+        })
+    };
+    let mut distances = vec![usize::MAX; topology.switches.len()];
+    distances[target.0 as usize] = 0;
+    let mut queue = std::collections::VecDeque::from([target]);
+    while let Some(switch) = queue.pop_front() {
+        for (_, peer) in usable(switch) {
+            if distances[peer.0 as usize] == usize::MAX {
+                distances[peer.0 as usize] = distances[switch.0 as usize] + 1;
+                queue.push_back(peer);
+            }
+        }
+    }
+    let closer = |switch: SwitchId| {
+        let own = distances[switch.0 as usize];
+        usable(switch).filter(|(_, peer)| distances[peer.0 as usize] < own).map(|(port, _)| port).collect()
+    };
+    topology.switch_ids().map(closer).collect()
+}
+
+#[test]
+fn the_tables_are_those_of_a_plain_search_whatever_is_out_of_service() {
+    let fat_tree = |k, wiring| shapes::fat_tree(k, wiring, link(), link()).unwrap();
+    let topologies = [
+        leaf_spine(),
+        shapes::leaf_spine(70, 3, 1, link(), link()).unwrap(),
+        fat_tree(6, shapes::CoreWiring::Ab),
+        fat_tree(12, shapes::CoreWiring::Standard),
+    ];
+    for topology in &topologies {
+        let last = topology.links.len() as u32 - 1;
+        for excluded in [vec![], vec![LinkId(0), LinkId(last), LinkId(last / 2)]] {
+            let routing = Routing::without(topology, PathChoice::FlowHash, &excluded);
+            for host in topology.host_ids() {
+                let (target, port) = topology.attachment(host);
+                let expected = next_hops_by_plain_search(topology, &excluded, target);
+                for switch in topology.switch_ids().filter(|&switch| switch != target) {
+                    assert_eq!(routing.next_hops(switch, host), expected[switch.0 as usize], "{topology}");
+                }
+                let is_usable = !excluded.contains(&topology.host(host).port.link.link);
+                assert_eq!(routing.next_hops(target, host), if is_usable { vec![port] } else { vec![] });
+            }
+        }
+    }
+}
+
+#[test]
+fn switches_that_forward_alike_share_their_table() {
+    let topology = shapes::fat_tree(16, shapes::CoreWiring::Standard, link(), link()).unwrap();
+    let table = paths::compute(&topology, PathChoice::FlowHash, &[]);
+    // One row for all edge switches, one for the aggregation switches of each pod, one for all cores.
+    assert_eq!(table.rows.len() / table.row_blocks(), 1 + 16 + 1);
+}

@@ -14,8 +14,15 @@ use super::settings::{DepthVisible, SwitchSettings};
 pub use super::disciplines::discipline;
 
 /// A port of the switch that sends at `rate`, with `overhead_bytes` for each frame. What marks by chance draws from
-/// streams of which `marking` gives the seeds.
-pub fn port(settings: &SwitchSettings, rate: BitRate, overhead_bytes: u32, mut marking: Stream) -> PortConfig {
+/// streams of which `marking` gives the seeds; it is asked for only then.
+pub fn port(
+    settings: &SwitchSettings,
+    rate: BitRate,
+    overhead_bytes: u32,
+    marking: impl FnOnce() -> Stream,
+) -> PortConfig {
+    let marks_by_chance = settings.ecn.is_some_and(|ecn| ecn.maximum.is_some());
+    let mut marking = marks_by_chance.then(marking);
     let count = settings.queue_count();
     let limit = match settings.buffer {
         BufferSettings::Static(buffer) => match buffer.per_port {
@@ -32,7 +39,7 @@ pub fn port(settings: &SwitchSettings, rate: BitRate, overhead_bytes: u32, mut m
             quantum_bytes: settings.drr_quantum.0 as u32,
             ..QueueConfig::normal(limit).with_priority(QueueConfig::NORMAL_PRIORITY + level)
         }
-        .with_ecn(ecn_threshold(settings.ecn, marking.next_u64()))
+        .with_ecn(ecn_threshold(settings.ecn, marking.as_mut().map_or(0, Stream::next_u64)))
     };
     let class_queue = std::array::from_fn(|class| QueueId(settings.queue_of_class(class as u8)));
     let queues: Vec<_> = (0..count).map(&mut queue).collect();

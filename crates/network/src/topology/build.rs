@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use hitless_wire::{HostId, PortId};
+use hitless_wire::{Duration, HostId, PortId};
 
 use super::{
     DirectedLink, Direction, Endpoint, Host, Link, LinkId, LinkSettings, Node, Port, Switch, SwitchId, Tier, Topology,
 };
 
 /// The most links that a topology may have: what keeps a slip of a digit from filling the memory.
-pub const LINKS_MAX: u64 = 1 << 20;
+pub const LINKS_MAX: u64 = 1 << 24;
+/// The longest delay of a link.
+pub const DELAY_MAX: Duration = Duration::from_seconds(200);
 
 /// Why a topology cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,11 +40,16 @@ pub enum TopologyError {
     TooManyLinks(u64),
     /// A switch has more ports than a port number can name.
     TooManyPorts(String),
+    /// A link's delay is longer than a simulation can hold.
+    DelayTooLong(Duration),
 }
 
 impl fmt::Display for TopologyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            TopologyError::DelayTooLong(delay) => {
+                write!(f, "a link's delay is {delay}; at most {DELAY_MAX} can be simulated")
+            }
             TopologyError::DuplicateName(name) => write!(f, "two nodes are called '{name}'"),
             TopologyError::UnknownNode(name) => write!(f, "a link names '{name}', which is no node"),
             TopologyError::SelfLink(name) => write!(f, "a link joins '{name}' to itself"),
@@ -108,7 +115,7 @@ impl TopologyBuilder {
     /// Joins two nodes; each gets its next free port number.
     pub fn link(&mut self, a: Node, b: Node, settings: LinkSettings) -> LinkId {
         let id = LinkId(self.links.len() as u32);
-        if let Some(error) = self.refuse(a, b) {
+        if let Some(error) = self.refuse(a, b, settings.delay) {
             self.errors.push(error);
             return id;
         }
@@ -119,10 +126,13 @@ impl TopologyBuilder {
         id
     }
 
-    fn refuse(&mut self, a: Node, b: Node) -> Option<TopologyError> {
+    fn refuse(&mut self, a: Node, b: Node, delay: Duration) -> Option<TopologyError> {
         let name_a = self.draft(a).name.clone();
         if a == b {
             return Some(TopologyError::SelfLink(name_a));
+        }
+        if delay > DELAY_MAX {
+            return Some(TopologyError::DelayTooLong(delay));
         }
         let both_hosts = !a.is_switch() && !b.is_switch();
         both_hosts.then(|| TopologyError::HostToHost(name_a, self.draft(b).name.clone()))

@@ -10,7 +10,7 @@ pub mod select;
 mod settings;
 pub mod shapes;
 
-pub use build::{LINKS_MAX, TopologyBuilder, TopologyError};
+pub use build::{DELAY_MAX, LINKS_MAX, TopologyBuilder, TopologyError};
 pub use nodes::{
     DirectedLink, Direction, Endpoint, Host, Link, LinkId, LinkSettings, Node, Port, Switch, SwitchId, Tier, Topology,
 };

@@ -75,7 +75,7 @@ pub struct LeafSpine {
 #[serde(deny_unknown_fields)]
 pub struct FatTree {
     /// Ports of each switch; even.
-    #[schemars(range(min = 2, max = 64))]
+    #[schemars(range(min = 2, max = 256))]
     pub k: u32,
     /// Which cores each aggregation switch is linked to.
     #[serde(default)]

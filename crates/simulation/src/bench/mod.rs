@@ -14,7 +14,7 @@ use crate::run::Simulation;
 /// A workload that `hitless bench engine` knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
-    /// "A", "B" or "C", or the mechanism that it adds to one of them.
+    /// A letter, or what it adds to one of the works with a letter.
     pub name: &'static str,
     /// Its scenario, one of the examples.
     text: &'static str,
@@ -27,13 +27,23 @@ pub struct Work {
 const A: &str = include_str!("../../../../examples/bench-a.toml");
 const B: &str = include_str!("../../../../examples/bench-b.toml");
 const C: &str = include_str!("../../../../examples/bench-c.toml");
+const D: &str = include_str!("../../../../examples/bench-d.toml");
+const W: &str = include_str!("../../../../examples/bench-w.toml");
 
-/// All of them; data/README.md describes A, B and C. LinkGuardian protects two corrupting links, AFQ has all ports, and
-/// so has Preemptive Deflection, with C's one busy port.
-pub const WORKS: [Work; 6] = [
+/// All of them; data/README.md describes A, B and C. D is a permutation on a fat tree of 8,192 hosts, and E and the
+/// works before D are the same on 65,536, 128 and 1,024. F has LinkGuardian at two corrupting links, AFQ at the spines
+/// and Preemptive Deflection at the leaves. Each of the last three has one of them at all ports, the last of all with
+/// the one busy port of C.
+pub const WORKS: [Work; 12] = [
     workload("A", A),
     workload("B", B),
     workload("C", C),
+    Work { instead: ("k = 32", "k = 8"), ..workload("fat-tree-128", D) },
+    Work { instead: ("k = 32", "k = 16"), ..workload("fat-tree-1024", D) },
+    workload("D", D),
+    Work { instead: ("k = 32", "k = 64"), ..workload("E", D) },
+    Work { instead: ("250 packets", "375 KB"), more: ALL_THREE, ..workload("F", B) },
+    workload("W", W),
     Work { more: LINKGUARDIAN, ..workload("linkguardian", A) },
     Work {
         instead: ("ecn = { threshold = \"65 packets\" }", ""),
@@ -48,6 +58,28 @@ pub const WORKS: [Work; 6] = [
 ];
 
 const LINKGUARDIAN: &str = r#"
+[[mechanism]]
+kind = "linkguardian"
+link = "leaf0->spine0"
+[[mechanism]]
+kind = "linkguardian"
+link = "leaf1->spine1"
+[[link]]
+name = "leaf0->spine0"
+loss = { kind = "bernoulli", rate = 1e-3 }
+[[link]]
+name = "leaf1->spine1"
+loss = { kind = "bernoulli", rate = 1e-3 }
+"#;
+
+const ALL_THREE: &str = r#"
+[[mechanism]]
+kind = "afq"
+ports = ["spine0", "spine1", "spine2", "spine3"]
+ecn_rounds = 8
+[[mechanism]]
+kind = "preemptive-deflection"
+ports = ["leaf0", "leaf1", "leaf2", "leaf3", "leaf4", "leaf5", "leaf6", "leaf7"]
 [[mechanism]]
 kind = "linkguardian"
 link = "leaf0->spine0"
@@ -82,19 +114,26 @@ impl Work {
         check(&format!("{text}\n{}", self.more), &format!("bench {}", self.name), registry)
     }
 
-    /// Runs it with each flow cut to `fraction` of its packets (at least one).
+    /// Builds it with each flow cut to `fraction` of its packets (at least one).
     ///
     /// # Errors
     /// A sentence, when the scenario cannot be built.
-    pub fn run(&self, registry: &Registry, fraction: f64, seed: u64) -> Result<Outcome, String> {
+    pub fn build(&self, registry: &Registry, fraction: f64, seed: u64) -> Result<Simulation, String> {
         let scenario = self.scenario(registry).map_err(|error| error.to_string())?;
         let shorten = move |flow: FlowSpec| {
             let FlowSize::Bytes(bytes) = flow.size else { return flow };
             let packets = ((bytes / PACKET_BYTES) as f64 * fraction).round().max(1.0);
             FlowSpec { size: FlowSize::Bytes(packets as u64 * PACKET_BYTES), ..flow }
         };
-        let simulation = Simulation::new(Scenario { seed, ..scenario })?.with_flows_changed(shorten);
-        Ok(simulation.run(&Progress::default()))
+        Ok(Simulation::new(Scenario { seed, ..scenario })?.with_flows_changed(shorten))
+    }
+
+    /// [`Self::build`]s and runs it.
+    ///
+    /// # Errors
+    /// A sentence, when the scenario cannot be built.
+    pub fn run(&self, registry: &Registry, fraction: f64, seed: u64) -> Result<Outcome, String> {
+        Ok(self.build(registry, fraction, seed)?.run(&Progress::default()))
     }
 }
 
@@ -109,12 +148,38 @@ mod tests {
 
     #[test]
     fn every_work_completes_and_repeats_to_the_last_event() {
-        for work in WORKS {
+        for work in WORKS.iter().filter(|work| work.hosts() <= 1_024) {
             let run = || work.run(builtin(), 0.05, 1).expect("the scenario is sound");
             let (first, second) = (run(), run());
             assert_eq!(first.violations, Vec::<String>::new(), "{}", work.name);
             assert_eq!(first.summary.flows.completed, first.summary.flows.started);
             assert_eq!(first.summary.trace_hash, second.summary.trace_hash);
         }
+    }
+
+    impl Work {
+        fn hosts(&self) -> usize {
+            let scenario = self.scenario(builtin()).expect("the scenario is sound");
+            scenario.build_topology().expect("the fabric can be built").hosts.len()
+        }
+    }
+
+    #[test]
+    fn the_large_works_have_as_many_hosts_as_they_say_and_complete() {
+        for (name, hosts) in [("D", 8_192), ("W", 8_192), ("E", 65_536)] {
+            let work = Work::named(name).expect("it is in the list");
+            assert_eq!(work.hosts(), hosts, "{name}");
+            if hosts < 65_536 {
+                let outcome = work.run(builtin(), 0.0, 1).expect("the scenario is sound");
+                assert_eq!((outcome.violations, outcome.summary.flows.completed), (vec![], hosts as u64), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_mechanism_of_f_has_something_to_do() {
+        let outcome = Work::named("F").expect("it is in the list").run(builtin(), 1.0, 1).expect("it is sound");
+        assert_eq!(outcome.summary.warnings, Vec::<String>::new());
+        assert!(outcome.summary.drops["corrupted on a link"] > 10, "{:?}", outcome.summary.drops);
     }
 }

@@ -26,7 +26,7 @@ use super::records::{Records, Services};
 use super::recovery::Recovery;
 use super::sampling::Samplers;
 use super::shared::{Shared, SwitchLinks};
-use crate::link::Link;
+use crate::link::{Link, Links};
 
 /// A run of `scenario` up to `edge`. Of a fabric of which only some switches are here, by number, the others do
 /// nothing.
@@ -99,10 +99,10 @@ fn shared<E>(scenario: &Scenario, topology: &Topology, edge: E) -> Shared<E> {
     let links = directed().map(|link| {
         let index = link.index() as u32;
         let order = OrderKey::new(kind::ARRIVAL, receiver(link), u64::from(index));
-        let source = queue.add_source(order, SimulationEvent::LinkArrival { link: index });
-        Link::new(topology.ends(link).1, topology.link(link.link).settings.delay + phy_latency, source)
+        queue.add_source(order, SimulationEvent::LinkArrival { link: index });
+        Link::new(topology.ends(link).1, topology.link(link.link).settings.delay + phy_latency)
     });
-    let links = links.collect();
+    let links = Links::new(links.collect());
     let choice = match scenario.routing.choice {
         // Two choices are the switch's own; what it has no say in goes by the hash.
         PathRule::FlowHash | PathRule::TwoChoices => PathChoice::FlowHash,
@@ -131,13 +131,13 @@ fn impair(
     scenario: &Scenario,
     topology: &Topology,
     streams: &RandomStreams,
-    links: &mut [Link],
+    links: &mut Links,
     changes: &mut Vec<(Time, Change)>,
 ) -> Result<(), String> {
     for impairment in &scenario.links {
         for link in select_links(topology, &impairment.name)? {
             let line_rate = topology.link(link.link).settings.rate;
-            links[link.index()].set_loss(&impairment.loss, line_rate, || streams.stream(&loss_stream_name(link)));
+            links.set_loss(link.index(), &impairment.loss, line_rate, || streams.stream(&loss_stream_name(link)));
             let change = |change: &LossChange| (change.at, Change::Loss { link, model: change.loss.clone() });
             let losses = impairment.changes.iter().map(change);
             changes.extend(losses);

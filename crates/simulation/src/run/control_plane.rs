@@ -102,7 +102,7 @@ impl ControlPlane {
             Change::Loss { link, model } => {
                 let line_rate = network.topology.link(link.link).settings.rate;
                 let stream = || self.streams.stream(&loss_stream_name(link));
-                network.shared.links[link.index()].set_loss(&model, line_rate, stream);
+                network.shared.links.set_loss(link.index(), &model, line_rate, stream);
             }
             Change::State { link, state } => network.set_link_state(now, link, state),
             Change::Cut { link } => self.recovery.cut(now, link, network),

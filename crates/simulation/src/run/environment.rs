@@ -108,8 +108,8 @@ impl<E: Edge> Environment for SwitchEnvironment<'_, E> {
     fn send_ordered_set(&mut self, port: PortId, set: OrderedSet, last_bit_at: Time) {
         let number = self.shared.switch_links.of(self.switch, port);
         let link = &self.shared.links[number as usize];
-        let Node::Switch(SwitchId(switch)) = link.to.node else { return };
-        let (at, node) = (last_bit_at + link.delay, self.shared.hosts_count + switch);
+        let Node::Switch(SwitchId(switch)) = link.to().node else { return };
+        let (at, node) = (last_bit_at + link.delay(), self.shared.hosts_count + switch);
         self.shared.schedule(at, kind::SWITCH, node, SimulationEvent::OrderedSetArrival { link: number, set });
     }
 

@@ -13,6 +13,7 @@ use super::control_plane::{Change, ControlPlane};
 use super::edge::Edge;
 use super::event::SimulationEvent;
 use super::flow_starts::FlowStarts;
+use super::look_ahead::ARRIVALS;
 use super::network::Network;
 use super::protection::ProtectionControl;
 use super::sampling::Samplers;
@@ -105,8 +106,12 @@ impl<E: Edge> Run<E> {
     pub(super) fn run_until_end(&mut self, progress: &Progress) -> (End, Time) {
         let deadline = self.scenario.duration.unwrap_or(Time::NEVER);
         const EVENTS_BETWEEN_LOOKS: u64 = 1 << 16;
+        let looks_ahead = self.network.is_large();
         loop {
             loop {
+                if looks_ahead && self.events.is_multiple_of(ARRIVALS) {
+                    self.network.look_ahead();
+                }
                 let Some(event) = self.network.shared.queue.pop_turn() else {
                     return self.end_of_events(deadline);
                 };
@@ -259,12 +264,12 @@ impl<E: Edge> Run<E> {
 
     /// No frame of a link is corrupted: for a link that ends beyond the edge, where the other end does that.
     pub fn clear_loss(&mut self, link: DirectedLink) {
-        self.network.shared.links[link.index()].clear_loss();
+        self.network.shared.links.clear_loss(link.index());
     }
 
     /// What a link has counted.
     pub fn link_counters(&self, link: DirectedLink) -> LinkCounters {
-        self.network.shared.links[link.index()].counters
+        self.network.shared.links.counters(link.index())
     }
 
     /// Bytes that wait at a port.

@@ -16,6 +16,7 @@ mod event;
 mod event_loop;
 mod flow_starts;
 mod group_totals;
+mod look_ahead;
 mod network;
 mod order;
 mod outcome;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hitless_engine::PacketHandle;
+use hitless_engine::{PacketHandle, Source};
 use hitless_hosts::{HostEvent, Hosts};
 use hitless_network::link::LinkState;
 use hitless_network::loss::ArrivingFrame;
@@ -47,14 +47,14 @@ impl<E: Edge> Network<E> {
     /// The first frame under way has come to the end of a link. Whether a flow has ended by it.
     #[inline(always)]
     pub fn arrive(&mut self, now: Time, link: u32) -> bool {
-        let state = &mut self.shared.links[link as usize];
+        let state = self.shared.links.at(link);
         let (packet, next) = state.take();
-        if let Some((at, source)) = next {
+        if let Some(at) = next {
             debug_assert!(at >= now, "frames overtake each other on link {link}");
-            self.shared.queue.push_source(at, source);
+            self.shared.queue.push_source(at, Source::of(link));
         }
         let is_whole = state.arrive_clean(now, self.shared.packets[packet].frame_bytes);
-        let to = state.to;
+        let to = state.to();
         if !is_whole && self.is_lost(now, link, packet) {
             return false;
         }
@@ -88,10 +88,10 @@ impl<E: Edge> Network<E> {
     }
 
     pub fn arrive_ordered_set(&mut self, now: Time, link: u32, set: OrderedSet) {
-        let link = &mut self.shared.links[link as usize];
-        let Node::Switch(SwitchId(number)) = link.to.node else { return };
-        let event = SwitchEvent::OrderedSet { port: link.to.port, set };
-        if link.carries_ordered_set(now) {
+        let to = self.shared.links[link as usize].to();
+        let Node::Switch(SwitchId(number)) = to.node else { return };
+        let event = SwitchEvent::OrderedSet { port: to.port, set };
+        if self.shared.links.carries_ordered_set(link, now) {
             self.handle_switch(now, number, event);
         }
     }
@@ -105,7 +105,7 @@ impl<E: Edge> Network<E> {
             frame_bytes: descriptor.frame_bytes,
             is_link_retransmission: descriptor.is_link_retransmission,
         };
-        let fate = self.shared.links[link as usize].arrive(frame);
+        let fate = self.shared.links.arrive(link, frame);
         if fate != Fate::Arrives {
             self.lose(now, link, packet, fate);
         }
@@ -114,7 +114,7 @@ impl<E: Edge> Network<E> {
 
     #[cold]
     fn lose(&mut self, now: Time, link: u32, packet: PacketHandle, fate: Fate) {
-        let to = self.shared.links[link as usize].to;
+        let to = self.shared.links[link as usize].to();
         if let (Fate::Corrupted, Node::Switch(SwitchId(number))) = (fate, to.node) {
             let (switch, mut environment) = self.at(number);
             switch.receive_corrupted(now, to.port, &mut environment);
@@ -155,7 +155,7 @@ impl<E: Edge> Network<E> {
     }
 
     pub fn set_link_state(&mut self, now: Time, link: DirectedLink, state: LinkState) {
-        self.shared.links[link.index()].set_state(now, state);
+        self.shared.links.set_state(link.index(), now, state);
     }
 
     /// Injected = delivered + dropped + in flight, and what is in flight exists. A sentence, when that does not hold.
@@ -187,9 +187,10 @@ impl<E: Edge> Network<E> {
                 *drops.entry(reason).or_insert(0) += count;
             }
         };
-        for link in &self.shared.links {
-            add("corrupted on a link", link.counters.frames_corrupted);
-            add("lost on a link that was down", link.counters.frames_lost_down);
+        for link in 0..self.shared.links.iter().len() {
+            let counters = self.shared.links.counters(link);
+            add("corrupted on a link", counters.frames_corrupted);
+            add("lost on a link that was down", counters.frames_lost_down);
         }
         let totals = self.hosts.totals();
         add("network card full", totals.dropped_by_network_card);

@@ -61,10 +61,11 @@ impl<E: Edge> Ledger<'_, E> {
         if is_drained && flows_in_flight != 0 {
             broken.push(format!("{flows_in_flight} packets of flows are left in a network where nothing moves"));
         }
-        for (index, link) in self.run.network.shared.links.iter().enumerate() {
-            if is_drained && link.counters.in_flight() != 0 {
+        for index in 0..self.run.network.shared.links.iter().len() {
+            let in_flight = self.run.network.shared.links.counters(index).in_flight();
+            if is_drained && in_flight != 0 {
                 let name = self.run.network.topology.link_name(DirectedLink::from_index(index));
-                broken.push(format!("{} frames never left link {name}", link.counters.in_flight()));
+                broken.push(format!("{in_flight} frames never left link {name}"));
             }
         }
         broken
@@ -91,7 +92,7 @@ impl<E: Edge> Ledger<'_, E> {
             },
             simulated_s: self.ended_at.as_seconds(),
             events: self.run.events,
-            transmissions: self.run.network.shared.links.iter().map(|link| link.counters.frames_sent).sum(),
+            transmissions: self.run.network.shared.links.iter().map(|link| link.frames_sent()).sum(),
             trace_hash: format!("{:016x}", self.run.network.shared.trace.value()),
             flows: FlowTotals {
                 started: totals.flows_started,

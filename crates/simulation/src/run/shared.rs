@@ -1,6 +1,6 @@
 //! What hosts and switches share: the clock, the packets and the links between them.
 
-use hitless_engine::{EventQueue, PacketHandle, PacketStore, TraceHash};
+use hitless_engine::{EventQueue, PacketHandle, PacketStore, Source, TraceHash};
 use hitless_hosts::Hosts;
 use hitless_network::routing::Routing;
 use hitless_network::topology::Topology;
@@ -12,13 +12,13 @@ use super::edge::Edge;
 use super::event::{Sequences, SimulationEvent, kind};
 use super::order::OrderChecker;
 use super::records::{Records, Services};
-use crate::link::Link;
+use crate::link::Links;
 
 /// What hosts and switches share.
 pub(super) struct Shared<E> {
     pub queue: EventQueue<SimulationEvent>,
     pub packets: PacketStore,
-    pub links: Vec<Link>,
+    pub links: Links,
     pub routing: Routing,
     pub trace: TraceHash,
     pub sequences: Sequences,
@@ -86,15 +86,15 @@ impl<E: Edge> Shared<E> {
     #[inline(always)]
     pub fn put_on_link(&mut self, link: u32, packet: PacketHandle, last_bit_at: Time) {
         debug_assert!(last_bit_at >= self.queue.now(), "a frame has left before it is sent");
-        if let Some((at, source)) = self.links[link as usize].send(packet, last_bit_at) {
-            self.queue.push_source(at, source);
+        if let Some(at) = self.links.at(link).send(packet, last_bit_at) {
+            self.queue.push_source(at, Source::of(link));
         }
     }
 
     /// Has a packet arrive at the end of a link at `at`.
     pub fn land(&mut self, link: u32, packet: PacketHandle, at: Time) {
-        if let Some((at, source)) = self.links[link as usize].land(packet, at) {
-            self.queue.push_source(at, source);
+        if let Some(at) = self.links.at(link).land(packet, at) {
+            self.queue.push_source(at, Source::of(link));
         }
     }
 

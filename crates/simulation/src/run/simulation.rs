@@ -24,6 +24,11 @@ impl Simulation {
         Ok(Self { run: build(scenario, None, Closed)? })
     }
 
+    /// How many hosts there are.
+    pub fn hosts(&self) -> usize {
+        self.run.topology().hosts.len()
+    }
+
     /// The same simulation with each flow of the workload changed before it starts.
     ///
     /// Those of closed loops are left as they are.

@@ -10,7 +10,6 @@ use super::edge::Edge;
 use super::event_loop::Run;
 use super::group_totals;
 use super::order::{FlowVerdict, OrderChecker};
-use crate::link::Link;
 use crate::results::Table;
 
 /// All tables of `run`, with what the mechanisms say of themselves.
@@ -103,24 +102,25 @@ impl<E: Edge> Tables<'_, E> {
     }
 
     fn links(&self) -> Table {
-        let rows: Vec<_> = self.run.network.shared.links.iter().enumerate().collect();
+        let links = &self.run.network.shared.links;
+        let rows: Vec<_> = (0..links.iter().len()).map(|index| (index, links.counters(index))).collect();
         Table::new("links")
             .text("link", &rows, |(index, _)| self.run.network.topology.link_name(DirectedLink::from_index(*index)))
-            .unsigned("frames_sent", &rows, |(_, link)| link.counters.frames_sent)
-            .unsigned("frames_arrived", &rows, |(_, link)| link.counters.frames_arrived)
-            .unsigned("arrived_bytes", &rows, |(_, link)| link.counters.bytes_arrived)
-            .unsigned("frames_corrupted", &rows, |(_, link)| link.counters.frames_corrupted)
-            .unsigned("frames_lost_down", &rows, |(_, link)| link.counters.frames_lost_down)
-            .time("last_arrival_ps", &rows, |(_, link)| link.counters.last_arrival)
+            .unsigned("frames_sent", &rows, |(_, link)| link.frames_sent)
+            .unsigned("frames_arrived", &rows, |(_, link)| link.frames_arrived)
+            .unsigned("arrived_bytes", &rows, |(_, link)| link.bytes_arrived)
+            .unsigned("frames_corrupted", &rows, |(_, link)| link.frames_corrupted)
+            .unsigned("frames_lost_down", &rows, |(_, link)| link.frames_lost_down)
+            .time("last_arrival_ps", &rows, |(_, link)| link.last_arrival)
     }
 
     /// How many frames in a row arrived corrupted, and how often.
     fn corrupted_runs(&self) -> Table {
-        let of_link = |(index, link): (usize, &Link)| {
-            let runs = (1_u64..).zip(link.corrupted_runs().to_vec());
+        let of_link = |(index, runs): (usize, &[u64])| {
+            let runs = (1_u64..).zip(runs.to_vec());
             runs.filter(|(_, count)| *count > 0).map(move |(length, count)| (index, length, count))
         };
-        let rows: Vec<_> = self.run.network.shared.links.iter().enumerate().flat_map(of_link).collect();
+        let rows: Vec<_> = self.run.network.shared.links.corrupted_runs().flat_map(of_link).collect();
         Table::new("corrupted_runs")
             .text("link", &rows, |(index, ..)| self.run.network.topology.link_name(DirectedLink::from_index(*index)))
             .unsigned("frames", &rows, |(_, length, _)| *length)

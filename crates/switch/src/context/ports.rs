@@ -19,7 +19,7 @@ pub struct MacAccess<'c, 'a> {
 impl MacAccess<'_, '_> {
     /// What it has counted: what the control plane reads.
     pub fn counters(self) -> MacCounters {
-        self.reach.core.ports[usize::from(self.port.0)].mac
+        self.reach.core.ports[usize::from(self.port.0)].mac()
     }
 
     /// How long so many bytes, and nothing beside them, take on the line.

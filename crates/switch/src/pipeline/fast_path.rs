@@ -8,6 +8,22 @@ use crate::drop_reason::DropReason;
 use crate::environment::Environment;
 use crate::port::{Scheduler, enter_switch};
 use crate::queueing::fifo::Admission;
+use crate::switch::Switch;
+
+impl Switch {
+    /// Looks at what a packet needs that goes from one port to another on the fast path. Answers the line of the
+    /// second; the other number means nothing.
+    #[inline(always)]
+    pub fn read_ahead(&self, from: PortId, towards: PortId) -> (u32, u64) {
+        let ports = self.core.ports.as_slice();
+        let towards = &ports[usize::from(towards.0)];
+        let queue = match &towards.scheduler {
+            Scheduler::Fifo(scheduler) => scheduler.read_ahead(),
+            Scheduler::Queued(_) | Scheduler::Flow(_) => 0,
+        };
+        (towards.line, queue ^ u64::from(ports[usize::from(from.0)].enters_fast_path))
+    }
+}
 
 impl Core {
     /// Takes a plain packet from one line to another where nobody else has a say: no mechanism, no shims, a FIFO
@@ -33,7 +49,7 @@ impl Core {
         let frame_bytes = descriptor.frame_bytes;
         enter_switch(descriptor, port);
         descriptor.ttl -= 1;
-        ports[usize::from(port.0)].mac.count_received(frame_bytes);
+        ports[usize::from(port.0)].frames.count_received(frame_bytes);
         let towards = &mut ports[usize::from(egress_port.0)];
         let transmission = towards.transmission_time(frame_bytes);
         let Scheduler::Fifo(scheduler) = &mut towards.scheduler else {
@@ -45,9 +61,9 @@ impl Core {
                 if mark {
                     descriptor.mark_congestion();
                 }
-                towards.mac.count_sent(frame_bytes);
-                let last_bit_at = departs_at + self.architecture.egress_latency;
-                environment.transmit_on(towards.config.line, egress_port, packet, last_bit_at);
+                towards.frames.count_sent(frame_bytes);
+                let last_bit_at = departs_at + self.egress_latency;
+                environment.transmit_on(towards.line, egress_port, packet, last_bit_at);
             }
         }
         true

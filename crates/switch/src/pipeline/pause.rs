@@ -19,7 +19,7 @@ impl Switch {
         let class = frame.class & 7;
         let state = &mut self.core.ports[usize::from(port.0)];
         if frame.is_resume() {
-            state.pauses.take_back(class);
+            state.rare().pauses.take_back(class);
             return self.resume_class(now, port, class, environment);
         }
         let queue = state.config.class_queue[usize::from(class)];
@@ -35,7 +35,7 @@ impl Switch {
             Scheduler::Fifo(_) => return,
         }
         let ends_at = now + state.pause_time(frame.quanta);
-        if state.pauses.begin(class, ends_at) {
+        if state.rare().pauses.begin(class, ends_at) {
             environment.schedule(ends_at, SwitchEvent::PauseEnds { port, class });
         }
     }
@@ -43,14 +43,15 @@ impl Switch {
     fn resume_class<E: Environment>(&mut self, now: Time, port: PortId, class: u8, environment: &mut E) {
         let state = &mut self.core.ports[usize::from(port.0)];
         let queue = state.config.class_queue[usize::from(class)];
+        let is_paused = state.rare().pauses.is_active(now);
         match &mut state.scheduler {
             Scheduler::Queued(scheduler) => {
                 scheduler.resume(queue);
                 // A group holds the packets of all classes, and so do the queues of flows.
-                scheduler.set_group_paused(state.pauses.is_active(now));
+                scheduler.set_group_paused(is_paused);
                 self.serve_when_free(now, port, environment);
             }
-            Scheduler::Flow(scheduler) if !state.pauses.is_active(now) => {
+            Scheduler::Flow(scheduler) if !is_paused => {
                 scheduler.resume();
                 self.serve_flows_when_free(now, port, environment);
             }
@@ -60,7 +61,7 @@ impl Switch {
 
     /// A resume frame may be lost: no class waits longer than the frame that paused it has asked for.
     pub(crate) fn end_pause<E: Environment>(&mut self, now: Time, port: PortId, class: u8, environment: &mut E) {
-        match self.core.ports[usize::from(port.0)].pauses.look(class, now) {
+        match self.core.ports[usize::from(port.0)].rare().pauses.look(class, now) {
             PauseEnd::Over => self.resume_class(now, port, class, environment),
             PauseEnd::Later(at) => environment.schedule(at, SwitchEvent::PauseEnds { port, class }),
             PauseEnd::TakenBack => {}

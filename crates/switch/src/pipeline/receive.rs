@@ -43,12 +43,12 @@ impl Switch {
     ) {
         let state = &mut self.core.ports[usize::from(port.0)];
         let descriptor = &mut environment.packets()[packet];
-        state.mac.count_received(descriptor.frame_bytes);
+        state.frames.count_received(descriptor.frame_bytes);
         enter_switch(descriptor, port);
         // Here, so that a packet that goes round in this switch takes one hop. Control packets of a link have none.
         descriptor.ttl = descriptor.ttl.saturating_sub(1);
         if let Some(frame) = descriptor.shims.get::<PauseFrame>() {
-            state.mac.pause_frames_received += 1;
+            state.rare().pause_frames += 1;
             self.core.end(packet, DropReason::ControlAbsorbed, environment);
             return self.obey_pause(now, port, frame, environment);
         }
@@ -57,7 +57,7 @@ impl Switch {
 
     /// A frame with a bad check sequence has arrived at `port`: the MAC counts it, nothing more is known of it.
     pub fn receive_corrupted<E: Environment>(&mut self, now: Time, port: PortId, environment: &mut E) {
-        self.core.ports[usize::from(port.0)].mac.frames_received_all += 1;
+        self.core.ports[usize::from(port.0)].rare().frames_corrupted += 1;
         self.tell_all(now, Event::FcsError { port }, environment);
     }
 }

@@ -23,7 +23,7 @@ impl Core {
         if let Scheduler::Fifo(_) = port.scheduler {
             return self.offer_fifo(now, packet, effects);
         }
-        port.underway(queue).add(frame_bytes);
+        port.underway_mut(queue).add(frame_bytes);
         self.buffer.announce(frame_bytes);
         effects.schedule(now, SwitchEvent::Enqueue { packet, is_last_try: true });
     }

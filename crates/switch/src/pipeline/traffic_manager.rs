@@ -24,7 +24,7 @@ impl Core {
             Scheduler::Fifo(_) => latency - self.lead,
             Scheduler::Queued(_) | Scheduler::Flow(_) => latency,
         };
-        port.underway(queue).add(frame_bytes);
+        port.underway_mut(queue).add(frame_bytes);
         self.buffer.announce(frame_bytes);
         effects.schedule(now + delay, SwitchEvent::Enqueue { packet, is_last_try: false });
     }
@@ -33,7 +33,7 @@ impl Core {
     #[inline]
     pub fn end_way_to_queue<E: Effects>(&mut self, packet: PacketHandle, effects: &mut E) {
         let &mut Packet { egress_port, queue, frame_bytes, .. } = &mut effects.packets()[packet];
-        self.ports[usize::from(egress_port.0)].underway(queue).remove(frame_bytes);
+        self.ports[usize::from(egress_port.0)].underway_mut(queue).remove(frame_bytes);
         self.buffer.end_way(frame_bytes);
     }
 

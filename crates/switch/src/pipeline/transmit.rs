@@ -52,8 +52,8 @@ impl Core {
         effects: &mut E,
     ) {
         let state = &mut self.ports[usize::from(port.0)];
-        state.mac.count_sent(frame_bytes);
-        let last_bit_at = departs_at + self.architecture.egress_latency;
+        state.frames.count_sent(frame_bytes);
+        let last_bit_at = departs_at + self.egress_latency;
         if state.config.is_loopback {
             let back_at = last_bit_at + self.architecture.loopback_latency;
             return effects.schedule(back_at, SwitchEvent::Loopback { port, packet });

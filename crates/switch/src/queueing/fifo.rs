@@ -20,20 +20,45 @@ pub enum Admission {
     Full,
 }
 
+/// When a packet leaves, and its length. Twelve bytes: five of them share a cache line.
+#[derive(Clone, Copy, Debug, Default)]
+struct Waiting([u32; 3]);
+
+impl Waiting {
+    #[inline(always)]
+    const fn new(departs_at: Time, frame_bytes: u32) -> Self {
+        Self([departs_at.0 as u32, (departs_at.0 >> 32) as u32, frame_bytes])
+    }
+
+    #[inline(always)]
+    fn departs_at(self) -> Time {
+        Time(u64::from(self.0[0]) | u64::from(self.0[1]) << 32)
+    }
+
+    #[inline(always)]
+    fn frame_bytes(self) -> u64 {
+        u64::from(self.0[2])
+    }
+}
+
 /// One FIFO queue and its server.
 ///
 /// Packets that have departed are taken out only when somebody must know the exact depth: while the queue is short
 /// of every limit even with them, they do not matter.
+///
+/// What every packet needs comes first, up to and including the calm bounds: with what tells the kind of a scheduler it
+/// fills a cache line.
 #[derive(Debug)]
+#[repr(C)]
 pub struct FifoScheduler {
     busy_until: Time,
     /// The last time at which a packet was offered: no depth is asked of before.
     offered_at: Time,
-    waiting: Ring<(Time, u32)>,
+    waiting: Ring<Waiting>,
     bytes: u64,
     /// With fewer packets and bytes than these a packet is neither dropped nor marked.
-    calm_packets: usize,
-    calm_bytes: u64,
+    calm_packets: u32,
+    calm_bytes: u32,
     limit: QueueLimit,
     marker: EcnMarker,
 }
@@ -53,8 +78,8 @@ impl FifoScheduler {
             offered_at: Time::ZERO,
             waiting: Ring::default(),
             bytes: 0,
-            calm_packets: limit_packets.min(ecn_packets),
-            calm_bytes: limit_bytes.min(ecn_bytes),
+            calm_packets: u32::try_from(limit_packets.min(ecn_packets)).unwrap_or(u32::MAX),
+            calm_bytes: u32::try_from(limit_bytes.min(ecn_bytes)).unwrap_or(u32::MAX),
             limit: config.limit,
             marker,
         }
@@ -76,7 +101,7 @@ impl FifoScheduler {
         };
         let mut mark = false;
         let bytes_with_it = self.bytes + u64::from(frame_bytes);
-        if self.waiting.len() >= self.calm_packets || bytes_with_it >= self.calm_bytes {
+        if self.waiting.len() >= self.calm_packets as usize || bytes_with_it >= u64::from(self.calm_bytes) {
             match self.judge(at, frame_bytes) {
                 Some(verdict) => mark = verdict,
                 None => return Admission::Full,
@@ -84,7 +109,7 @@ impl FifoScheduler {
         }
         let departs_at = begins_at + transmission;
         self.busy_until = departs_at;
-        self.waiting.push((departs_at, frame_bytes));
+        self.waiting.push(Waiting::new(departs_at, frame_bytes));
         self.bytes += u64::from(frame_bytes);
         Admission::Accepted { departs_at, mark }
     }
@@ -109,9 +134,9 @@ impl FifoScheduler {
     /// included; nothing is offered before `from`, which is not after `at`.
     pub(crate) fn backlog(&mut self, from: Time, at: Time) -> (usize, u64) {
         self.release_until(from.max(self.offered_at));
-        let departed = self.waiting.iter().take_while(|&(departs_at, _)| departs_at <= at);
+        let departed = self.waiting.iter().take_while(|waiting| waiting.departs_at() <= at);
         let (packets, bytes) =
-            departed.fold((0, 0), |(packets, bytes), (_, frame_bytes)| (packets + 1, bytes + u64::from(frame_bytes)));
+            departed.fold((0, 0), |(packets, bytes), waiting| (packets + 1, bytes + waiting.frame_bytes()));
         (self.waiting.len() - packets, self.bytes - bytes)
     }
 
@@ -121,12 +146,18 @@ impl FifoScheduler {
         self.waiting.len()
     }
 
+    /// Looks at what a packet needs that is offered; the answer means nothing.
+    #[inline(always)]
+    pub(crate) fn read_ahead(&self) -> u64 {
+        self.bytes ^ self.waiting.behind().map_or(0, |waiting| u64::from(waiting.0[0]))
+    }
+
     fn release_until(&mut self, at: Time) {
-        while let Some((departs_at, frame_bytes)) = self.waiting.front() {
-            if departs_at > at {
+        while let Some(waiting) = self.waiting.front() {
+            if waiting.departs_at() > at {
                 break;
             }
-            self.bytes -= u64::from(frame_bytes);
+            self.bytes -= waiting.frame_bytes();
             self.waiting.pop();
         }
     }

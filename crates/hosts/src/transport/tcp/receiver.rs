@@ -77,6 +77,12 @@ pub struct TcpReceiver {
 }
 
 impl TcpReceiver {
+    /// Looks at what a packet needs; the answer means nothing.
+    #[inline(always)]
+    pub fn read_ahead(&self) -> u64 {
+        self.rcv_nxt ^ self.statistics.packets_received ^ self.highest ^ u64::from(self.quickacks_left)
+    }
+
     /// A connection that has received nothing; the host's timer ticks at `timer_phase` modulo the tick of `config`.
     ///
     /// # Panics

@@ -22,7 +22,7 @@ use rand::Rng;
 use super::edge::Edge;
 use super::event::{RecoveryEvent, SimulationEvent, kind};
 use super::network::Network;
-use crate::link::Link;
+use crate::link::Links;
 use crate::results::{FailureTotals, Table};
 use course::Course;
 use links::FailingLink;
@@ -125,7 +125,7 @@ impl Recovery {
     }
 
     /// The table of failures.
-    pub fn table(&self, topology: &Topology, links: &[Link]) -> Table {
+    pub fn table(&self, topology: &Topology, links: &Links) -> Table {
         self.log.table(topology, links)
     }
 

@@ -3,7 +3,7 @@
 use hitless_network::topology::{DirectedLink, Direction, LinkId, Topology};
 use hitless_wire::Time;
 
-use crate::link::Link;
+use crate::link::Links;
 use crate::results::{FailureTotals, Table};
 
 /// What is recorded of a failure. [`Time::NEVER`]: it did not happen within the run.
@@ -31,14 +31,14 @@ pub(super) struct FailureLog {
 }
 
 /// Frames that a link has lost because it was down, both directions.
-fn frames_lost_down(links: &[Link], link: LinkId) -> u64 {
-    let lost = |direction| links[DirectedLink { link, direction }.index()].counters.frames_lost_down;
+fn frames_lost_down(links: &Links, link: LinkId) -> u64 {
+    let lost = |direction| links.counters(DirectedLink { link, direction }.index()).frames_lost_down;
     lost(Direction::AToB) + lost(Direction::BToA)
 }
 
 impl FailureLog {
     /// A link fails: begins its record, and closes that of its failure `before`.
-    pub fn open(&mut self, now: Time, link: LinkId, before: Option<u32>, links: &[Link]) -> u32 {
+    pub fn open(&mut self, now: Time, link: LinkId, before: Option<u32>, links: &Links) -> u32 {
         let lost_before = frames_lost_down(links, link);
         if let Some(before) = before {
             let record = &mut self.records[before as usize];
@@ -82,7 +82,7 @@ impl FailureLog {
     }
 
     /// The table of failures, a row each.
-    pub fn table(&self, topology: &Topology, links: &[Link]) -> Table {
+    pub fn table(&self, topology: &Topology, links: &Links) -> Table {
         let rows = self.records.as_slice();
         let forwards = |row: &FailureRecord| DirectedLink { link: row.link, direction: Direction::AToB };
         let name = |row: &FailureRecord, end: usize| {

@@ -62,7 +62,7 @@ impl CounterSampler {
                 bytes
             }
             Subject::LinkBytes { link, before } => {
-                let total = network.shared.links[*link].counters.bytes_arrived;
+                let total = network.shared.links[*link].bytes_arrived();
                 debug_assert!(total >= *before, "a counter of a link runs backwards");
                 total - std::mem::replace(before, total)
             }

@@ -58,6 +58,17 @@ pub struct TcpSender {
 }
 
 impl TcpSender {
+    /// Looks at what a packet needs; the answer means nothing.
+    #[inline(always)]
+    pub fn read_ahead(&self) -> u64 {
+        let config = u64::from(self.config.mss_bytes) ^ u64::from(self.config.header_bytes);
+        self.scoreboard.snd_una()
+            ^ self.scoreboard.segments()
+            ^ self.statistics.packets_sent
+            ^ self.cwnd_bytes()
+            ^ config
+    }
+
     /// A connection that has sent nothing; the host's timer ticks at `timer_phase` modulo the tick of `config`.
     ///
     /// # Panics

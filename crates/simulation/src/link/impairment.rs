@@ -1,0 +1,86 @@
+//! What a link may do to frames.
+
+use hitless_engine::Stream;
+use hitless_network::link::LinkState;
+use hitless_network::loss::{ArrivingFrame, Corruption, LossModel};
+use hitless_wire::{BitRate, Duration, Time};
+
+/// What a link did to a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It arrives whole.
+    Arrives,
+    /// It arrives with a bad check sequence.
+    Corrupted,
+    /// The link was down while it was under way.
+    LostDown,
+}
+
+/// What a link may do to frames, and how many it did that to.
+#[derive(Clone, Debug)]
+pub(super) struct Impairment {
+    /// None as long as no frame was ever to be corrupted.
+    corruption: Option<Corruption>,
+    /// While down: since when. `Time::NEVER` while up.
+    down_since: Time,
+    /// When it last came up.
+    up_since: Time,
+    /// Frames that arrived corrupted.
+    pub corrupted: u64,
+    /// Frames lost because the link was down.
+    pub lost_down: u64,
+}
+
+impl Default for Impairment {
+    fn default() -> Self {
+        Self { corruption: None, down_since: Time::NEVER, up_since: Time::ZERO, corrupted: 0, lost_down: 0 }
+    }
+}
+
+impl Impairment {
+    /// Whether it was ever to corrupt a frame.
+    pub fn corrupts(&mut self) -> bool {
+        self.corruption.is_some()
+    }
+
+    /// Changes which frames are corrupted; `stream` is what chance is drawn from if there is none yet.
+    pub fn set_loss(&mut self, model: &LossModel, line_rate: BitRate, stream: impl FnOnce() -> Stream) {
+        match &mut self.corruption {
+            Some(corruption) => corruption.set(model, line_rate),
+            None => self.corruption = Some(Corruption::new(model, line_rate, stream())),
+        }
+    }
+
+    /// No frame is corrupted.
+    pub fn clear_loss(&mut self) {
+        self.corruption = None;
+    }
+
+    /// How often one, two, ... frames in a row were corrupted.
+    pub fn corrupted_runs(&self) -> &[u64] {
+        self.corruption.as_ref().map_or(&[], Corruption::runs)
+    }
+
+    /// Takes the link down or up.
+    pub fn set_state(&mut self, now: Time, state: LinkState) {
+        debug_assert!(self.up_since <= now, "a link comes up in the future");
+        match state {
+            LinkState::Down if self.down_since == Time::NEVER => self.down_since = now,
+            LinkState::Up if self.down_since != Time::NEVER => {
+                self.down_since = Time::NEVER;
+                self.up_since = now;
+            }
+            _ => {}
+        }
+    }
+
+    /// What becomes of a frame that arrives after `delay` on the link.
+    pub fn fate(&mut self, frame: ArrivingFrame, delay: Duration) -> Fate {
+        let left_at = Time(frame.at.as_ps().saturating_sub(delay.as_ps()));
+        if self.down_since <= frame.at || (self.up_since > left_at && self.up_since > Time::ZERO) {
+            return Fate::LostDown;
+        }
+        let is_corrupted = self.corruption.as_mut().is_some_and(|corruption| corruption.strikes(frame));
+        if is_corrupted { Fate::Corrupted } else { Fate::Arrives }
+    }
+}

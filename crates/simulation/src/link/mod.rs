@@ -1,0 +1,400 @@
+//! Links under way: delay, corruption, going down and coming up, and what they count.
+
+mod impairment;
+
+use std::collections::BTreeMap;
+use std::ops::Index;
+
+use hitless_engine::{PacketHandle, Ring, Stream};
+use hitless_network::link::LinkState;
+use hitless_network::loss::{ArrivingFrame, LossModel};
+use hitless_network::topology::{Endpoint, Node, SwitchId};
+use hitless_wire::ordered_set::ORDERED_SET_BYTES;
+use hitless_wire::{BitRate, Duration, HostId, PortId, Time};
+
+pub use impairment::Fate;
+use impairment::Impairment;
+
+/// What a link counted in one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkCounters {
+    /// Frames put on the link.
+    pub frames_sent: u64,
+    /// Frames that arrived whole.
+    pub frames_arrived: u64,
+    /// Frames that arrived corrupted.
+    pub frames_corrupted: u64,
+    /// Bytes of the frames that arrived whole.
+    pub bytes_arrived: u64,
+    /// Frames lost because the link was down.
+    pub frames_lost_down: u64,
+    /// When the last frame arrived whole.
+    pub last_arrival: Time,
+}
+
+impl LinkCounters {
+    /// Frames still under way.
+    pub const fn in_flight(&self) -> u64 {
+        debug_assert!(self.frames_sent >= self.frames_arrived + self.frames_corrupted + self.frames_lost_down);
+        self.frames_sent - self.frames_arrived - self.frames_corrupted - self.frames_lost_down
+    }
+}
+
+/// In place of a packet: a store never holds so many.
+const NOTHING: PacketHandle = PacketHandle(u32::MAX);
+
+/// A frame behind the first, and when it arrives. Twelve bytes: five of them share a cache line.
+#[derive(Clone, Copy, Debug, Default)]
+struct UnderWay([u32; 3]);
+
+impl UnderWay {
+    #[inline(always)]
+    const fn new(at: Time, packet: PacketHandle) -> Self {
+        Self([at.0 as u32, (at.0 >> 32) as u32, packet.0])
+    }
+
+    #[inline(always)]
+    fn parts(self) -> (Time, PacketHandle) {
+        (Time(u64::from(self.0[0]) | u64::from(self.0[1]) << 32), PacketHandle(self.0[2]))
+    }
+}
+
+/// One direction of a link, in one cache line.
+///
+/// Frames arrive in the order in which they left, so only the first one under way needs an event.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub struct Link {
+    /// The number of the receiving node, and below it [`IS_SWITCH`] and [`IS_IMPAIRED`].
+    node: u32,
+    /// The frame whose arrival is pending, or [`NOTHING`].
+    first: PacketHandle,
+    /// The delay in ps, and below it 16 bits for the receiving port.
+    delay_and_port: u64,
+    /// The frames behind the first.
+    following: Ring<UnderWay>,
+    frames_sent: u64,
+    bytes_arrived: u64,
+    last_arrival: Time,
+}
+
+const IS_SWITCH: u32 = 1;
+const IS_IMPAIRED: u32 = 2;
+const FLAG_BITS: u32 = 2;
+const PORT_BITS: u32 = 16;
+
+impl Link {
+    /// A healthy link.
+    ///
+    /// # Panics
+    /// With a delay of more than [`hitless_network::topology::DELAY_MAX`] and some: a topology has none.
+    pub fn new(to: Endpoint, delay: Duration) -> Self {
+        assert!(delay.as_ps() < 1 << (u64::BITS - PORT_BITS), "a link's delay of {} ps", delay.as_ps());
+        let (number, kind) = match to.node {
+            Node::Host(host) => (host.0, 0),
+            Node::Switch(switch) => (switch.0, IS_SWITCH),
+        };
+        Self {
+            node: number << FLAG_BITS | kind,
+            first: NOTHING,
+            delay_and_port: delay.as_ps() << PORT_BITS | u64::from(to.port.0),
+            following: Ring::default(),
+            frames_sent: 0,
+            bytes_arrived: 0,
+            last_arrival: Time::ZERO,
+        }
+    }
+
+    /// Where frames arrive.
+    #[inline(always)]
+    pub const fn to(&self) -> Endpoint {
+        let number = self.node >> FLAG_BITS;
+        let node = if self.node & IS_SWITCH != 0 { Node::Switch(SwitchId(number)) } else { Node::Host(HostId(number)) };
+        Endpoint { node, port: PortId(self.delay_and_port as u16) }
+    }
+
+    /// From the last bit leaving the sender's MAC to the last bit in the receiver's.
+    #[inline(always)]
+    pub const fn delay(&self) -> Duration {
+        Duration(self.delay_and_port >> PORT_BITS)
+    }
+
+    /// Frames put on it so far.
+    pub const fn frames_sent(&self) -> u64 {
+        self.frames_sent
+    }
+
+    /// Bytes of the frames that arrived whole.
+    pub const fn bytes_arrived(&self) -> u64 {
+        self.bytes_arrived
+    }
+
+    /// Frames on it, those included that wait in the sender's queue for their departure, which is known.
+    fn in_flight(&self) -> u64 {
+        u64::from(self.first != NOTHING) + self.following.len() as u64
+    }
+
+    /// Puts a frame on the link whose last bit leaves at `last_bit_at`; when to schedule its arrival, unless others are
+    /// before.
+    #[inline(always)]
+    pub fn send(&mut self, packet: PacketHandle, last_bit_at: Time) -> Option<Time> {
+        self.land(packet, last_bit_at + self.delay())
+    }
+
+    /// Puts a frame on the link that arrives at `at`, after all that are on it: for a link that is real, and has its
+    /// own delay.
+    #[inline(always)]
+    pub fn land(&mut self, packet: PacketHandle, at: Time) -> Option<Time> {
+        self.frames_sent += 1;
+        if self.first != NOTHING {
+            self.following.push(UnderWay::new(at, packet));
+            return None;
+        }
+        self.first = packet;
+        Some(at)
+    }
+
+    /// Takes the frame that arrives off the link; when to schedule the arrival of the one behind it.
+    ///
+    /// To be called when a frame arrives, so that there is one. What becomes of it is to be counted at once.
+    #[inline(always)]
+    pub fn take(&mut self) -> (PacketHandle, Option<Time>) {
+        debug_assert!(self.first != NOTHING, "an arrival on a link with nothing under way");
+        let (next, at) = match self.following.pop().map(UnderWay::parts) {
+            Some((at, next)) => (next, Some(at)),
+            None => (NOTHING, None),
+        };
+        (std::mem::replace(&mut self.first, next), at)
+    }
+
+    /// The frame that arrives next.
+    #[inline(always)]
+    pub fn first(&self) -> Option<PacketHandle> {
+        (self.first != NOTHING).then_some(self.first)
+    }
+
+    /// Looks at what a frame needs that is put on the link; the answer means nothing.
+    #[inline(always)]
+    pub fn read_ahead(&self) -> u64 {
+        self.frames_sent ^ self.following.behind().map_or(0, |entry| u64::from(entry.0[0]))
+    }
+
+    /// The last `count` frames that were put on the link, as far as they are still on it.
+    pub fn last_sent(&self, count: usize) -> impl Iterator<Item = PacketHandle> + '_ {
+        let first = (self.first != NOTHING).then_some(self.first);
+        let under_way = usize::from(first.is_some()) + self.following.len();
+        let all = first.into_iter().chain(self.following.iter().map(|entry| entry.parts().1));
+        all.skip(under_way.saturating_sub(count))
+    }
+
+    /// Counts a frame that arrives on a link that does nothing to it. False, and nothing was done, on any other.
+    #[inline(always)]
+    pub fn arrive_clean(&mut self, at: Time, frame_bytes: u32) -> bool {
+        let is_clean = self.node & IS_IMPAIRED == 0;
+        if is_clean {
+            self.count_arrival(at, frame_bytes);
+        }
+        is_clean
+    }
+
+    #[inline(always)]
+    fn count_arrival(&mut self, at: Time, frame_bytes: u32) {
+        debug_assert!(at >= self.last_arrival, "frames arrive in order");
+        self.bytes_arrived += u64::from(frame_bytes);
+        self.last_arrival = at;
+    }
+}
+
+/// All links, each direction by itself, by [`hitless_network::topology::DirectedLink::index`].
+pub struct Links {
+    all: Vec<Link>,
+    /// Of those that were ever to corrupt a frame, or down.
+    impairments: BTreeMap<usize, Impairment>,
+}
+
+impl Index<usize> for Links {
+    type Output = Link;
+    #[inline(always)]
+    fn index(&self, link: usize) -> &Link {
+        &self.all[link]
+    }
+}
+
+impl Links {
+    /// Healthy links.
+    pub fn new(all: Vec<Link>) -> Self {
+        Self { all, impairments: BTreeMap::new() }
+    }
+
+    /// A link, to be changed.
+    #[inline(always)]
+    pub fn at(&mut self, link: u32) -> &mut Link {
+        &mut self.all[link as usize]
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> std::slice::Iter<'_, Link> {
+        self.all.iter()
+    }
+
+    /// What a link has counted.
+    pub fn counters(&self, link: usize) -> LinkCounters {
+        let state = &self.all[link];
+        let lost = self.impairments.get(&link).map(|impairment| (impairment.corrupted, impairment.lost_down));
+        let (frames_corrupted, frames_lost_down) = lost.unwrap_or_default();
+        LinkCounters {
+            frames_sent: state.frames_sent,
+            frames_arrived: state.frames_sent - state.in_flight() - frames_corrupted - frames_lost_down,
+            frames_corrupted,
+            bytes_arrived: state.bytes_arrived,
+            frames_lost_down,
+            last_arrival: state.last_arrival,
+        }
+    }
+
+    /// Changes which frames are corrupted, on a line of `line_rate`; `stream` is what chance is drawn from if the link
+    /// has none yet.
+    pub fn set_loss(&mut self, link: usize, model: &LossModel, rate: BitRate, stream: impl FnOnce() -> Stream) {
+        let known = self.impairments.get_mut(&link).is_some_and(Impairment::corrupts);
+        if known || *model != LossModel::None {
+            self.impairment_mut(link).set_loss(model, rate, stream);
+        }
+    }
+
+    fn impairment_mut(&mut self, link: usize) -> &mut Impairment {
+        self.all[link].node |= IS_IMPAIRED;
+        self.impairments.entry(link).or_default()
+    }
+
+    /// No frame is corrupted: for a link to a switch elsewhere, where the receiving end does that.
+    pub fn clear_loss(&mut self, link: usize) {
+        if let Some(impairment) = self.impairments.get_mut(&link) {
+            impairment.clear_loss();
+        }
+    }
+
+    /// How often one, two, ... frames in a row were corrupted, by link.
+    pub fn corrupted_runs(&self) -> impl Iterator<Item = (usize, &[u64])> {
+        self.impairments.iter().map(|(&link, impairment)| (link, impairment.corrupted_runs()))
+    }
+
+    /// Takes a link down or up.
+    pub fn set_state(&mut self, link: usize, now: Time, state: LinkState) {
+        self.impairment_mut(link).set_state(now, state);
+    }
+
+    /// Whether a control ordered set that arrives at `at` comes through. To the loss model it is a frame of eight
+    /// bytes: where losses do not depend on length it is as likely to be lost as a full one. It counts nowhere.
+    pub fn carries_ordered_set(&mut self, link: u32, at: Time) -> bool {
+        let set = ArrivingFrame { at, frame_bytes: ORDERED_SET_BYTES, is_link_retransmission: false };
+        self.fate(link, set) == Fate::Arrives
+    }
+
+    /// What becomes of a frame that arrives.
+    pub fn arrive(&mut self, link: u32, frame: ArrivingFrame) -> Fate {
+        let fate = self.fate(link, frame);
+        match (fate, self.impairments.get_mut(&(link as usize))) {
+            (Fate::Corrupted, Some(impairment)) => impairment.corrupted += 1,
+            (Fate::LostDown, Some(impairment)) => impairment.lost_down += 1,
+            _ => self.at(link).count_arrival(frame.at, frame.frame_bytes),
+        }
+        fate
+    }
+
+    fn fate(&mut self, link: u32, frame: ArrivingFrame) -> Fate {
+        let delay = self.all[link as usize].delay();
+        match self.impairments.get_mut(&(link as usize)) {
+            Some(impairment) => impairment.fate(frame, delay),
+            None => Fate::Arrives,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link() -> Link {
+        Link::new(Endpoint { node: Node::Host(HostId(0)), port: PortId(0) }, Duration::from_us(1))
+    }
+
+    fn frame(at: Time) -> ArrivingFrame {
+        ArrivingFrame { at, frame_bytes: 1_518, is_link_retransmission: false }
+    }
+
+    #[test]
+    fn a_link_that_never_loses_a_frame_stays_clean() {
+        let mut links = Links::new(vec![link()]);
+        let stream = || unreachable!("nothing is drawn");
+        links.set_loss(0, &LossModel::None, BitRate::from_gbps(100), stream);
+        assert!(links.impairments.is_empty() && links.at(0).arrive_clean(Time(0), 64));
+    }
+
+    #[test]
+    fn a_link_is_a_cache_line_and_remembers_both_its_ends() {
+        assert_eq!(size_of::<Link>(), 64);
+        for node in [Node::Host(HostId(4_000_000)), Node::Switch(SwitchId(4_000_000))] {
+            for (port, ps) in [(0, 0), (u16::MAX, (1 << 48) - 1)] {
+                let to = Endpoint { node, port: PortId(port) };
+                let link = Link::new(to, Duration(ps));
+                assert_eq!((link.to(), link.delay()), (to, Duration(ps)));
+            }
+        }
+    }
+
+    #[test]
+    fn a_frame_is_lost_when_the_link_was_down_at_any_time_under_way() {
+        let us = |count| Time(Duration::from_us(count).as_ps());
+        let mut links = Links::new(vec![link()]);
+        assert_eq!(links.fate(0, frame(us(10))), Fate::Arrives);
+        links.set_state(0, us(20), LinkState::Down);
+        assert_eq!(links.fate(0, frame(us(20))), Fate::LostDown);
+        links.set_state(0, us(30), LinkState::Up);
+        let half = Time(us(30).as_ps() + 500_000);
+        assert_eq!(links.fate(0, frame(half)), Fate::LostDown, "it left before the link came up");
+        assert_eq!(links.fate(0, frame(us(31))), Fate::Arrives);
+    }
+
+    #[test]
+    fn frames_that_arrived_are_those_sent_that_are_neither_under_way_nor_lost() {
+        let mut links = Links::new(vec![link()]);
+        for packet in 0..3 {
+            let _ = links.at(0).send(PacketHandle(packet), Time(0));
+        }
+        links.at(0).take();
+        assert!(links.at(0).arrive_clean(Time(1), 100));
+        links.set_state(0, Time(1), LinkState::Down);
+        links.at(0).take();
+        assert_eq!(links.arrive(0, frame(Time(2))), Fate::LostDown);
+        let counters = links.counters(0);
+        let LinkCounters { frames_sent, frames_arrived, frames_lost_down, bytes_arrived, .. } = counters;
+        assert_eq!((frames_sent, frames_arrived, frames_lost_down, bytes_arrived), (3, 1, 1, 100));
+        assert_eq!(counters.in_flight(), 1);
+    }
+
+    #[test]
+    fn the_last_frames_sent_are_told_from_those_before_them() {
+        let mut link = link();
+        for packet in 1..=3 {
+            let _ = link.send(PacketHandle(packet), Time(u64::from(packet)));
+        }
+        for (count, expected) in [(0, &[][..]), (1, &[3]), (2, &[2, 3]), (3, &[1, 2, 3]), (9, &[1, 2, 3])] {
+            assert_eq!(link.last_sent(count).map(|packet| packet.0).collect::<Vec<_>>(), expected);
+        }
+        link.take();
+        assert_eq!(link.last_sent(3).map(|packet| packet.0).collect::<Vec<_>>(), [2, 3]);
+    }
+
+    #[test]
+    fn only_the_first_frame_under_way_needs_an_event() {
+        let mut link = link();
+        let at = |us| Time(Duration::from_us(us).as_ps());
+        let [a, b, c] = [1, 2, 3].map(PacketHandle);
+        assert_eq!(link.send(a, at(0)), Some(at(1)));
+        assert_eq!((link.send(b, at(2)), link.send(c, at(3))), (None, None));
+        assert_eq!(link.take(), (a, Some(at(3))));
+        assert_eq!(link.take(), (b, Some(at(4))));
+        assert_eq!(link.take(), (c, None));
+        assert_eq!(link.send(a, at(5)), Some(at(6)));
+    }
+}
