@@ -243,9 +243,9 @@ mod tests {
 
     #[test]
     fn what_no_burst_can_be_is_refused_in_words_that_were_given() {
-        assert!(loss_model(1.0, None).is_ok());
-        assert!(loss_model(0.5, Some(4.0)).is_ok());
-        let refused = loss_model(1.0, Some(4.0)).expect_err("bursts are not all frames");
+        assert!(LossModel::at_rate(1.0, None).is_ok());
+        assert!(LossModel::at_rate(0.5, Some(4.0)).is_ok());
+        let refused = LossModel::at_rate(1.0, Some(4.0)).expect_err("bursts are not all frames");
         assert!(refused.starts_with("a rate of 1 has no bursts"), "{refused}");
         for frames in ["0.5", "1e13", "inf", "NaN"] {
             let refused = format!("corrupt a->b 0.1 {frames}").parse::<LiveCommand>().expect_err("out of bounds");
