@@ -1,4 +1,4 @@
-"""README.md, ARCHITECTURE.md, CONTRIBUTING.md and docs: every link leads somewhere, on GitHub and on a site of MkDocs."""
+"""README.md, ARCHITECTURE.md, CONTRIBUTING.md, docs: every link leads somewhere, on GitHub and on a site of MkDocs."""
 
 import re
 from collections import Counter
