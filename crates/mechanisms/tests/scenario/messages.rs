@@ -448,7 +448,7 @@ links = [{ ends = [\"a\", \"x\"], rate = \"1 Gbps\", delay = \"1 us\" }]
 fn a_slip_of_a_digit_does_not_fill_the_memory() {
     let error =
         errors(&BASE.replace("leaves = 2", "leaves = 4096").replace("hosts_per_leaf = 2", "hosts_per_leaf = 4096"));
-    assert_eq!(error.findings[0].rule, "16785408 links; at most 1048576 can be simulated");
+    assert_eq!(error.findings[0].rule, "16785408 links; at most 16777216 can be simulated");
 }
 
 #[test]
