@@ -27,13 +27,13 @@ def _script(name):
 
 def test_what_is_public_stays():
     assert _script("public-surface") == (ROOT / "tests/simulator/public_surface.txt").read_text(encoding="utf-8"), (
-        "write it with scripts/public-surface --write, and a line into CHANGELOG.md"
+        "write it with .venv/bin/python scripts/public-surface --write, and a line into CHANGELOG.md"
     )
 
 
 def test_the_types_of_scenarios_are_those_of_the_schema():
     written = (ROOT / "python/hitless/types.py").read_text(encoding="utf-8")
-    assert _script("scenario-types") == written, "write them with scripts/scenario-types --write"
+    assert _script("scenario-types") == written, "write them with .venv/bin/python scripts/scenario-types --write"
 
 
 def test_importing_hitless_loads_no_library():
