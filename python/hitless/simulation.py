@@ -8,6 +8,7 @@ import functools
 import hashlib
 import json
 import time
+import tomllib
 import traceback
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -22,7 +23,7 @@ from hitless import _native
 from hitless.errors import HitlessError, MechanismFailed, RefusedScenario
 from hitless.outcome.run import Run as Run  # noqa: PLC0414 - what works give back: exported from here too
 from hitless.outcome.run import Summary as Summary  # noqa: PLC0414
-from hitless.prototype.kinds import identity
+from hitless.prototype.kinds import identity, named_in
 
 Scenario: TypeAlias = Mapping[str, Any]
 """A scenario as nested mappings, in the words of ``hitless scenario schema``."""
@@ -70,7 +71,14 @@ class PacketSimulation:
 
     def identity(self, file_name: str) -> str:
         """Everything that the results depend on but seed and program: every setting, and digests of files."""
-        return check_scenario(_text(self.scenario), file_name) + identity()
+        return check_scenario(_text(self.scenario), file_name) + identity(self.python_kinds())
+
+    def python_kinds(self) -> list[str]:
+        """The kinds of its mechanisms that are classes of Python, which this process alone knows."""
+        try:
+            return named_in(tomllib.loads(self.scenario) if isinstance(self.scenario, str) else self.scenario)
+        except tomllib.TOMLDecodeError:
+            return []  # the check of the scenario says so
 
 
 class Simulation:

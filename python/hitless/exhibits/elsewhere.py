@@ -5,7 +5,7 @@ Only this process reads and writes kept points, so workers need no disk in commo
 """
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -14,8 +14,7 @@ from hitless import _native
 from hitless.errors import BadInput, HitlessError
 from hitless.exhibits.keeping import KeptWork
 from hitless.exhibits.model import Reduction
-from hitless.prototype.kinds import identity
-from hitless.simulation import Run, Work, program_identity
+from hitless.simulation import PacketSimulation, Run, Work, program_identity
 
 if TYPE_CHECKING:
     from hitless.exhibits.pool import Task
@@ -69,11 +68,15 @@ def is_bound(task: "Task") -> bool:
     return isinstance(task.point.work, StaysHere)
 
 
-def refuse_what_cannot_travel() -> None:
-    """Classes of mechanisms are known to this process alone."""
-    if identity():
-        hint = "leave --on or executor= out, or make the mechanism a crate: docs/how-to/mechanism-in-rust.md"
-        raise BadInput("mechanisms that are classes of Python run in this process only", hint=hint)
+def refuse_what_cannot_travel(tasks: Iterable["Task"]) -> None:
+    """Mechanisms that are classes of Python are known to this process alone. Raises `BadInput`."""
+    for task in tasks:
+        work = task.point.work
+        work = work.work if isinstance(work, KeptWork) else work
+        if isinstance(work, PacketSimulation) and (kinds := work.python_kinds()):
+            what = f"mechanisms that are classes of Python run in this process only: {', '.join(kinds)}"
+            hint = "leave --on or executor= out, or make the mechanism a crate: docs/how-to/mechanism-in-rust.md"
+            raise BadInput(what, where=task.name, hint=hint)
 
 
 def submit(task: "Task", executor: Executor) -> Future[Answer] | None:

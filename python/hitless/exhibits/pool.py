@@ -65,8 +65,6 @@ class Pool:
 
     def __init__(self, jobs: int | None = None, executor: Executor | None = None) -> None:
         """The ``executor`` is used as it is, however many workers it has, and is left running."""
-        if executor is not None:
-            elsewhere.refuse_what_cannot_travel()
         self._executor = executor
         self._here = Pool(jobs) if executor is not None else None
         """For work that needs this machine."""
@@ -99,6 +97,7 @@ class Pool:
         self, tasks: Sequence[Task], look: Callable[[Sequence[Task]], None], executor: Executor
     ) -> Iterator[Task]:
         """As `run`, but for work that needs this machine. What cannot be cancelled is not waited for."""
+        elsewhere.refuse_what_cannot_travel(tasks)
         arrivals: Arrivals[Task, elsewhere.Answer] = Arrivals(lambda: look(tasks))
         bound = [task for task in tasks if elsewhere.is_bound(task)]
         for task in tasks:

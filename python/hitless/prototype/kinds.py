@@ -7,7 +7,7 @@ import json
 import random
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any, TypeAlias
@@ -41,10 +41,18 @@ def load(files: Sequence[Path]) -> None:
         register(_classes_of(file))
 
 
-def identity() -> str:
+def named_in(scenario: Mapping[str, Any]) -> list[str]:
+    """The kinds of a scenario's mechanisms that are classes of Python."""
+    entries = scenario.get("mechanism")
+    named = [entry.get("kind") for entry in entries if isinstance(entry, Mapping)] if isinstance(entries, list) else []
+    return sorted({kind for kind in named if kind in _registered})
+
+
+def identity(kinds: Collection[str]) -> str:
     """What tells these classes from those of another run: kinds, and digests of their files. Empty without any."""
     # Of a class of a notebook nobody can tell whether it is the same.
-    return "".join(f"# {each['kind']} {each['sha256'] or time.time_ns()}\n" for each in loaded())
+    used = [each for each in loaded() if each["kind"] in kinds]
+    return "".join(f"# {each['kind']} {each['sha256'] or time.time_ns()}\n" for each in used)
 
 
 def loaded() -> list[dict[str, str | None]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from hitless.errors import BadInput, HitlessError
-from hitless.prototype.kinds import identity
+from hitless.prototype.kinds import identity, named_in
 from hitless.scenario import Scenario, example
 from hitless.simulation import PacketSimulation
 from hitless.suggest import did_you_mean
@@ -98,7 +98,7 @@ class GridPoint:
         named = Scenario.from_text(
             text, f"{self.scenario.name} with {self.name}" if self.labels else self.scenario.name
         )
-        return CheckedSimulation(text, named.effective + identity())
+        return CheckedSimulation(text, named.effective + identity(named_in(named.fields)))
 
 
 @dataclass(frozen=True, slots=True)
