@@ -5,6 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
+from hitless.cli.options import Json, Out, Seed
+
 fleet_app = typer.Typer(
     no_args_is_help=True, help="Follow a datacenter's corrupting links for years: taken down, protected, repaired."
 )
@@ -18,9 +20,6 @@ Topology = Annotated[
 TraceFile = Annotated[
     Path | None, typer.Option("--trace", help="A trace in the published JSON format.", show_default="drawn by --seed")
 ]
-Seed = Annotated[int, typer.Option(min=0, max=2**53 - 1, help="Same seed, same results, on every machine.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout, and nothing else there.")]
-Out = Annotated[Path | None, typer.Option(help="Folder for the results.", show_default="results/TIME-WHAT")]
 Capacity = Annotated[
     float, typer.Option(min=0.0, max=1.0, help="Share of its paths to the spines that each ToR must keep.")
 ]

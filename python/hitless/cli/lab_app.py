@@ -5,22 +5,14 @@ from typing import Annotated, Literal
 
 import typer
 
+from hitless.cli.options import Json, Mechanisms
+
 lab_app = typer.Typer(
     no_args_is_help=True,
     help="Run real programs over a scenario: its hosts as network namespaces (docs/how-to/labs.md).",
 )
 
 Name = Annotated[str | None, typer.Option("--name", "-n", help="Which lab; not needed when one is up.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout, and nothing else there.")]
-Mechanisms = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--mechanism",
-        metavar="FILE",
-        help="A Python file with a mechanism that the scenario names; may be repeated.",
-        show_default=False,
-    ),
-]
 Link = Annotated[str, typer.Argument(metavar="LINK", help='sw1-sw2 in that direction, "sw1<->sw2" in both.')]
 
 

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from hitless.cli import console
+from hitless.cli.bench_app import bench_app
 from hitless.cli.flags import without_types
 from hitless.cli.fleet_app import fleet_app
 from hitless.cli.lab_app import lab_app
 from hitless.cli.mechanism_app import mechanism_app
+from hitless.cli.options import Json, Mechanisms, Out, Seed
 from hitless.cli.results_app import results_app
 from hitless.errors import BadInput, HitlessError
 from hitless.native import STALE, stale
@@ -28,7 +30,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 scenario_app = typer.Typer(no_args_is_help=True, help="Check scenario files, show their fields, print examples.")
-bench_app = typer.Typer(no_args_is_help=True, help="Measure the speed of hitless itself.")
 corruptd_app = typer.Typer(no_args_is_help=True, help="Run a daemon that finds corrupting links and protects them.")
 app.add_typer(scenario_app, name="scenario")
 app.add_typer(fleet_app, name="fleet")
@@ -38,19 +39,8 @@ app.add_typer(bench_app, name="bench")
 app.add_typer(results_app, name="results")
 app.add_typer(corruptd_app, name="corruptd")
 
-Seed = Annotated[int, typer.Option(min=0, max=2**53 - 1, help="Same seed, same results, on every machine.")]
-Out = Annotated[Path | None, typer.Option(help="Folder for the results.", show_default="results/TIME-WHAT")]
 ScenarioFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="A scenario file; - for standard input.", allow_dash=True)
-]
-Mechanisms = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--mechanism",
-        metavar="FILE",
-        help="A Python file with a mechanism that the scenario names; may be repeated.",
-        show_default=False,
-    ),
 ]
 On = Annotated[
     str | None,
@@ -61,7 +51,6 @@ On = Annotated[
         show_default="threads",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout, and nothing else there.")]
 
 
 def _print_version(asked: bool) -> None:
@@ -316,85 +305,6 @@ def sweep(
 
     asked = command.Asked(out, jobs, on, shard, fresh, json)
     raise typer.Exit(command.sweep(words, asked, debug=bool(context.obj)))
-
-
-@bench_app.command()
-def engine(
-    works: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[WORK]...",
-            help="A to F, W, fat-tree-128, fat-tree-1024, linkguardian, afq, deflection; when none is named all but "
-            "D, E and W, which take minutes.",
-        ),
-    ] = None,
-    instructions: Annotated[
-        bool, typer.Option("--instructions", help="Count instructions per transmission with valgrind (slow).")
-    ] = False,
-    rounds: Annotated[int, typer.Option(min=1, help="Times that each is run, in turn.")] = 3,
-    beside: Annotated[
-        str | None, typer.Option(metavar="CMD", help="Another program to run in each round; its CPU time is compared.")
-    ] = None,
-    seed: Seed = 1,
-    json: Json = False,
-) -> None:
-    """Packet transmissions per CPU second: one packet, data or ACK, crossing one link counts one.
-
-    Examples:
-
-      hitless bench engine
-      hitless bench engine A --instructions --json
-      hitless bench engine B --rounds 9 --beside "./peer workload-b.txt"
-    """
-    from hitless.cli.bench import bench
-
-    bench(works or [], rounds=rounds, seed=seed, instructions=instructions, beside=beside, json=json)
-
-
-@bench_app.command("switch")
-def bench_switch(
-    discipline: Annotated[
-        str | None, typer.Argument(metavar="[DISCIPLINE]", help="Discipline or mechanism; all when none is named.")
-    ] = None,
-    instructions: Annotated[
-        bool, typer.Option("--instructions", help="Count instructions per packet with valgrind (slow).")
-    ] = False,
-    seed: Seed = 1,
-    json: Json = False,
-) -> None:
-    """What each queueing discipline and mechanism costs per packet, in one switch with 64 flows through one port.
-
-    Examples:
-
-      hitless bench switch
-      hitless bench switch ideal-fq --instructions --json
-    """
-    from hitless.cli.bench_switch import bench
-
-    bench(discipline, seed=seed, instructions=instructions, json=json)
-
-
-@bench_app.command()
-def live(
-    only: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Part of the name of what is measured; all if none.")
-    ] = None,
-    trial: Annotated[float, typer.Option(min=0.1, help="Seconds of one trial with packets.")] = 1.0,
-    tcp: Annotated[float, typer.Option(min=1.0, help="Seconds of TCP.")] = 5.0,
-    json: Json = False,
-) -> None:
-    """Throughput, packets per second, delay and loss between two network namespaces, beside the kernel's own bridge.
-
-    Needs the rights of root, and iperf3.
-
-    Examples:
-
-      hitless bench live
-      hitless bench live bridge "switch, packet" --trial 0.5
-    """
-    from hitless.cli.bench_live import bench
-
-    bench(only or [], trial_s=trial, tcp_s=tcp, json=json)
 
 
 @scenario_app.command()

@@ -1,0 +1,88 @@
+"""`hitless bench`: arguments and help. The work is in the modules beside this one."""
+
+from typing import Annotated
+
+import typer
+
+from hitless.cli.options import Json, Seed
+
+bench_app = typer.Typer(no_args_is_help=True, help="Measure the speed of hitless itself.")
+
+
+@bench_app.command()
+def engine(
+    works: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[WORK]...",
+            help="A to F, W, fat-tree-128, fat-tree-1024, linkguardian, afq, deflection; when none is named all but "
+            "D, E and W, which take minutes.",
+        ),
+    ] = None,
+    instructions: Annotated[
+        bool, typer.Option("--instructions", help="Count instructions per transmission with valgrind (slow).")
+    ] = False,
+    rounds: Annotated[int, typer.Option(min=1, help="Times that each is run, in turn.")] = 3,
+    beside: Annotated[
+        str | None, typer.Option(metavar="CMD", help="Another program to run in each round; its CPU time is compared.")
+    ] = None,
+    seed: Seed = 1,
+    json: Json = False,
+) -> None:
+    """Packet transmissions per CPU second: one packet, data or ACK, crossing one link counts one.
+
+    Examples:
+
+      hitless bench engine
+      hitless bench engine A --instructions --json
+      hitless bench engine B --rounds 9 --beside "./peer workload-b.txt"
+    """
+    from hitless.cli.bench import bench
+
+    bench(works or [], rounds=rounds, seed=seed, instructions=instructions, beside=beside, json=json)
+
+
+@bench_app.command("switch")
+def bench_switch(
+    discipline: Annotated[
+        str | None, typer.Argument(metavar="[DISCIPLINE]", help="Discipline or mechanism; all when none is named.")
+    ] = None,
+    instructions: Annotated[
+        bool, typer.Option("--instructions", help="Count instructions per packet with valgrind (slow).")
+    ] = False,
+    seed: Seed = 1,
+    json: Json = False,
+) -> None:
+    """What each queueing discipline and mechanism costs per packet, in one switch with 64 flows through one port.
+
+    Examples:
+
+      hitless bench switch
+      hitless bench switch ideal-fq --instructions --json
+    """
+    from hitless.cli.bench_switch import bench
+
+    bench(discipline, seed=seed, instructions=instructions, json=json)
+
+
+@bench_app.command()
+def live(
+    only: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Part of the name of what is measured; all if none.")
+    ] = None,
+    trial: Annotated[float, typer.Option(min=0.1, help="Seconds of one trial with packets.")] = 1.0,
+    tcp: Annotated[float, typer.Option(min=1.0, help="Seconds of TCP.")] = 5.0,
+    json: Json = False,
+) -> None:
+    """Throughput, packets per second, delay and loss between two network namespaces, beside the kernel's own bridge.
+
+    Needs the rights of root, and iperf3.
+
+    Examples:
+
+      hitless bench live
+      hitless bench live bridge "switch, packet" --trial 0.5
+    """
+    from hitless.cli.bench_live import bench
+
+    bench(only or [], trial_s=trial, tcp_s=tcp, json=json)
