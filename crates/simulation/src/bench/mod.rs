@@ -57,7 +57,10 @@ pub const WORKS: [Work; 12] = [
     },
 ];
 
-const LINKGUARDIAN: &str = r#"
+/// LinkGuardian on two links that corrupt frames; a macro, so that `concat!` takes it.
+macro_rules! two_protected_links {
+    () => {
+        r#"
 [[mechanism]]
 kind = "linkguardian"
 link = "leaf0->spine0"
@@ -70,29 +73,23 @@ loss = { kind = "bernoulli", rate = 1e-3 }
 [[link]]
 name = "leaf1->spine1"
 loss = { kind = "bernoulli", rate = 1e-3 }
-"#;
+"#
+    };
+}
 
-const ALL_THREE: &str = r#"
+const LINKGUARDIAN: &str = two_protected_links!();
+
+const ALL_THREE: &str = concat!(
+    r#"
 [[mechanism]]
 kind = "afq"
 ports = ["spine0", "spine1", "spine2", "spine3"]
 ecn_rounds = 8
 [[mechanism]]
 kind = "preemptive-deflection"
-ports = ["leaf0", "leaf1", "leaf2", "leaf3", "leaf4", "leaf5", "leaf6", "leaf7"]
-[[mechanism]]
-kind = "linkguardian"
-link = "leaf0->spine0"
-[[mechanism]]
-kind = "linkguardian"
-link = "leaf1->spine1"
-[[link]]
-name = "leaf0->spine0"
-loss = { kind = "bernoulli", rate = 1e-3 }
-[[link]]
-name = "leaf1->spine1"
-loss = { kind = "bernoulli", rate = 1e-3 }
-"#;
+ports = ["leaf0", "leaf1", "leaf2", "leaf3", "leaf4", "leaf5", "leaf6", "leaf7"]"#,
+    two_protected_links!()
+);
 
 const fn workload(name: &'static str, text: &'static str) -> Work {
     Work { name, text, instead: ("", ""), more: "" }
