@@ -83,6 +83,9 @@ struct Search {
     block_numbers: BTreeMap<Block, u32>,
     ports: Vec<PortId>,
     port_lists: BTreeMap<Vec<PortId>, HopSet>,
+    /// The block and the list that were asked for last: those of neighbouring switches are mostly the same.
+    last_block: u32,
+    last_list: HopSet,
 }
 
 impl Search {
@@ -92,13 +95,13 @@ impl Search {
             neighbours.extend(usable_switch_ports(topology, switch, excluded));
             ends.push(neighbours.len() as u32);
         }
-        let (blocks, block_numbers, port_lists) = Default::default();
-        Self { ends, neighbours, blocks, block_numbers, ports, port_lists }
+        let (blocks, block_numbers, port_lists, last_block, last_list) = Default::default();
+        Self { ends, neighbours, blocks, block_numbers, ports, port_lists, last_block, last_list }
     }
 
-    fn neighbours_of(&self, switch: usize) -> std::ops::Range<usize> {
+    fn neighbours_of(&self, switch: usize) -> &[(PortId, SwitchId)] {
         let begin = switch.checked_sub(1).map_or(0, |before| self.ends[before]);
-        begin as usize..self.ends[switch] as usize
+        &self.neighbours[begin as usize..self.ends[switch] as usize]
     }
 
     /// The next hops of every switch towards at most 64 others.
@@ -107,15 +110,13 @@ impl Search {
         let mut latest = vec![0_u64; self.ends.len()];
         (0..).zip(origins).for_each(|(bit, origin)| latest[origin.0 as usize] = 1_u64 << bit);
         let mut reached = latest.clone();
+        let mut hops = Vec::new();
         while latest.iter().any(|&bits| bits != 0) {
-            let mut next = vec![0; latest.len()];
-            for switch in 0..latest.len() {
-                let around = &self.neighbours[self.neighbours_of(switch)];
-                let bits = around.iter().fold(0, |bits, (_, peer)| bits | latest[peer.0 as usize]);
-                next[switch] = bits & !reached[switch];
-                self.note(switch, next[switch], &latest, &mut blocks[switch]);
+            let next = self.spread(&latest, &reached);
+            for (switch, &bits) in next.iter().enumerate().filter(|&(_, &bits)| bits != 0) {
+                self.note(switch, bits, &latest, &mut hops, &mut blocks[switch]);
+                reached[switch] |= bits;
             }
-            reached.iter_mut().zip(&next).for_each(|(reached, next)| *reached |= next);
             latest = next;
         }
         // Nobody asks a switch for the way to itself. With the entry of a neighbour its block may equal others.
@@ -126,15 +127,25 @@ impl Search {
         blocks
     }
 
-    /// Notes the ports of `switch` by which `bits` have come from those that had them `latest`.
-    fn note(&mut self, switch: usize, mut bits: u64, latest: &[u64], block: &mut Block) {
+    /// The bits that come to each switch for the first time, from neighbours that had them `latest`.
+    fn spread(&self, latest: &[u64], reached: &[u64]) -> Vec<u64> {
+        let mut next = vec![0; latest.len()];
+        for (switch, &bits) in latest.iter().enumerate().filter(|&(_, &bits)| bits != 0) {
+            for (_, peer) in self.neighbours_of(switch) {
+                next[peer.0 as usize] |= bits & !reached[peer.0 as usize];
+            }
+        }
+        next
+    }
+
+    /// Notes the ports of `switch` by which `bits` have come from those that had them `latest`; `hops` is room for them.
+    fn note(&mut self, switch: usize, mut bits: u64, latest: &[u64], hops: &mut Vec<PortId>, block: &mut Block) {
         while bits != 0 {
             let bit = 1_u64 << bits.trailing_zeros();
-            let around = &self.neighbours[self.neighbours_of(switch)];
             // All bits that come by the same ports as the first are noted with it.
             let mut alike = bits;
-            let mut hops = Vec::new();
-            for &(port, peer) in around {
+            hops.clear();
+            for &(port, peer) in self.neighbours_of(switch) {
                 let from = latest[peer.0 as usize];
                 let comes = from & bit != 0;
                 alike &= if comes { from } else { !from };
@@ -148,21 +159,27 @@ impl Search {
         }
     }
 
-    fn listed(&mut self, hops: Vec<PortId>) -> HopSet {
-        let Self { ports, port_lists, .. } = self;
-        if let Some(set) = port_lists.get(&hops) {
-            return *set;
+    fn listed(&mut self, hops: &[PortId]) -> HopSet {
+        let Self { ports, port_lists, last_list, .. } = self;
+        let last = &ports[last_list.first as usize..last_list.first as usize + usize::from(last_list.count)];
+        if last != hops {
+            *last_list = port_lists.get(hops).copied().unwrap_or_else(|| {
+                let set = HopSet::new(ports.len(), hops);
+                ports.extend_from_slice(hops);
+                port_lists.insert(hops.to_vec(), set);
+                set
+            });
         }
-        let set = HopSet::new(ports.len(), &hops);
-        ports.extend_from_slice(&hops);
-        port_lists.insert(hops, set);
-        set
+        *last_list
     }
 
     fn numbered(&mut self, block: Block) -> u32 {
-        *self.block_numbers.entry(block).or_insert_with(|| {
-            self.blocks.push(block);
-            self.blocks.len() as u32 - 1
-        })
+        if self.blocks.get(self.last_block as usize) != Some(&block) {
+            self.last_block = *self.block_numbers.entry(block).or_insert_with(|| {
+                self.blocks.push(block);
+                self.blocks.len() as u32 - 1
+            });
+        }
+        self.last_block
     }
 }
