@@ -231,6 +231,12 @@ def live_replay(path: str | PathLike[str]) -> str:
     Raises OSError, ValueError for what is no recording, and `SimulationError`.
     """
 
+def p4_test(document: str, tests: str, name: str) -> str:
+    """Run STF packet tests on a program as p4c writes it for BMv2; JSON. Raises ValueError with the reason."""
+
+def p4_trace(document: str, commands: str, name: str, port: int, packet: bytes) -> str:
+    """The way of one packet after commands; JSON. Raises ValueError with the reason."""
+
 def deflection_relative_priorities(ranks: list[int], window: int, queue_packets: int) -> list[tuple[float, float]]:
     """Of packets that enter a queue one after the other: by quantile, and by the exponential distribution."""
 

@@ -14,6 +14,7 @@
 //! - [`session`]: the Python class `Session`, a scenario run in steps with commands in between;
 //! - [`mechanism`]: mechanisms that are classes of Python;
 //! - [`live`]: the Python class `Live`, a scenario's fabric between real interfaces;
+//! - [`p4`]: P4 programs by themselves: packet tests, traces;
 //! - [`kinds`]: which kinds of mechanisms there are;
 //! - [`network_interface`]: the Python class `NetworkInterface`, what is under a port of a live run;
 //! - [`tables`]: columns of results as numpy arrays, without a copy.
@@ -29,6 +30,7 @@ mod live;
 mod mechanism;
 #[cfg(feature = "live")]
 mod network_interface;
+mod p4;
 mod session;
 mod simulation;
 mod simulator;
@@ -156,6 +158,8 @@ pub fn fill(module: &Bound<'_, PyModule>, own: &[Own]) -> PyResult<()> {
     #[cfg(feature = "live")]
     add_live(module)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(p4::p4_test, module)?)?;
+    module.add_function(wrap_pyfunction!(p4::p4_trace, module)?)?;
     module.add_function(wrap_pyfunction!(fleet::fleet_policies, module)?)?;
     module.add_function(wrap_pyfunction!(fleet::fleet_policy_protects, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_schema, module)?)?;

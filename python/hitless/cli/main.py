@@ -14,6 +14,7 @@ from hitless.cli.flags import without_types
 from hitless.cli.fleet_app import fleet_app
 from hitless.cli.lab_app import lab_app
 from hitless.cli.mechanism_app import mechanism_app
+from hitless.cli.p4_app import p4_app
 from hitless.cli.options import Json, Mechanisms, Out, Seed
 from hitless.cli.results_app import results_app
 from hitless.errors import BadInput, HitlessError
@@ -35,6 +36,7 @@ app.add_typer(scenario_app, name="scenario")
 app.add_typer(fleet_app, name="fleet")
 app.add_typer(lab_app, name="lab")
 app.add_typer(mechanism_app, name="mechanism")
+app.add_typer(p4_app, name="p4")
 app.add_typer(bench_app, name="bench")
 app.add_typer(results_app, name="results")
 app.add_typer(corruptd_app, name="corruptd")

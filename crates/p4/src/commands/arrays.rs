@@ -1,0 +1,209 @@
+//! Registers, counters, meters and value sets.
+
+use super::{Commands, argument, number, small};
+use crate::bits;
+use crate::counter::Counter;
+use crate::error::{Error, Result, refuse};
+use crate::meter::{Meter, Rate};
+use crate::number::Number;
+use crate::program::find;
+
+type Answer = Result<Option<String>>;
+
+impl Commands<'_> {
+    fn register(&self, of: &[&str]) -> Result<usize> {
+        let name = argument(of, 0)?;
+        match find(&self.program.registers, name, |array| &array.name) {
+            Some(array) => Ok(array as usize),
+            None => refuse!("there is no register array {name}"),
+        }
+    }
+
+    pub(super) fn register_read(&mut self, of: &[&str]) -> Result<String> {
+        let array = self.register(of)?;
+        let state = &self.state.registers[array];
+        let text = |words: &[u64]| match words {
+            [word] => word.to_string(),
+            words => words.iter().rev().fold("0x".to_string(), |text, word| format!("{text}{word:016x}")),
+        };
+        let name = &self.program.registers[array].name;
+        match of.get(1) {
+            Some(index) => match state.cell(small(index)?) {
+                Some(words) => Ok(format!("{name}[{index}] = {}", text(words))),
+                None => refuse!("{name} has no cell {index}"),
+            },
+            None => {
+                let cells: Vec<_> = state.words.chunks(state.cell_words).map(text).collect();
+                Ok(format!("{name} = {}", cells.join(", ")))
+            }
+        }
+    }
+
+    pub(super) fn register_write(&mut self, of: &[&str]) -> Answer {
+        let array = self.register(of)?;
+        let known = &self.program.registers[array];
+        let value = number(argument(of, 2)?, known.width)?;
+        if value.bit_length() > known.width {
+            refuse!("{} has cells of {} bits, and the value {}", known.name, known.width, value.bit_length());
+        }
+        let index = small(argument(of, 1)?)?;
+        if !self.state.registers[array].set(index, |word| value.word(word)) {
+            refuse!("{} has no cell {index}", known.name);
+        }
+        Ok(None)
+    }
+
+    pub(super) fn register_reset(&mut self, of: &[&str]) -> Answer {
+        let array = self.register(of)?;
+        self.state.registers[array].words.fill(0);
+        Ok(None)
+    }
+
+    /// The counter of an array, or of an entry of a table.
+    fn counter(&mut self, of: &[&str]) -> Result<&mut Counter> {
+        let (name, index) = (argument(of, 0)?, small(argument(of, 1)?)?);
+        let Some(array) = find(&self.program.counters, name, |array| &array.name) else {
+            refuse!("there is no counter array {name}");
+        };
+        let known = &self.program.counters[array as usize];
+        let missing = || Error::new(format!("{} has no counter {index}", known.name));
+        match known.table.as_ref().and_then(|table| self.program.table(table)) {
+            Some(table) => {
+                let mut rows = self.state.tables[table as usize].entries.iter_mut();
+                let row = rows.find(|row| u64::from(row.handle) == index);
+                row.map(|row| &mut row.counter).ok_or_else(missing)
+            }
+            None => self.state.counters[array as usize].get_mut(index as usize).ok_or_else(missing),
+        }
+    }
+
+    pub(super) fn counter_read(&mut self, of: &[&str]) -> Result<String> {
+        let Counter { packets, bytes } = *self.counter(of)?;
+        Ok(format!("{}[{}] = {packets} packets, {bytes} bytes", argument(of, 0)?, argument(of, 1)?))
+    }
+
+    pub(super) fn counter_write(&mut self, of: &[&str]) -> Answer {
+        let (packets, bytes) = (small(argument(of, 2)?)?, small(argument(of, 3)?)?);
+        *self.counter(of)? = Counter { packets, bytes };
+        Ok(None)
+    }
+
+    pub(super) fn counter_reset(&mut self, of: &[&str]) -> Answer {
+        let name = argument(of, 0)?;
+        let Some(array) = find(&self.program.counters, name, |array| &array.name) else {
+            refuse!("there is no counter array {name}");
+        };
+        self.state.counters[array as usize].fill(Counter::default());
+        Ok(None)
+    }
+
+    fn meter(&self, of: &[&str]) -> Result<usize> {
+        let name = argument(of, 0)?;
+        match find(&self.program.meters, name, |array| &array.name) {
+            Some(array) => Ok(array as usize),
+            None => refuse!("there is no meter array {name}"),
+        }
+    }
+
+    fn rates(&self, array: usize, of: &[&str]) -> Result<Vec<Rate>> {
+        let rate = |word: &&str| {
+            let (rate, burst) = word.split_once(':')?;
+            let per_us = rate.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate >= 0.0)?;
+            Some(Rate { per_us, burst: burst.parse().ok()? })
+        };
+        let known = &self.program.meters[array];
+        let rates: Option<Vec<_>> = of.iter().map(rate).collect();
+        match rates.filter(|rates| rates.len() == known.rates as usize) {
+            Some(rates) => Ok(rates),
+            None => refuse!(
+                "{} needs {} rates, each as 0.5:1500: {} a microsecond, and a burst",
+                known.name,
+                known.rates,
+                if known.counts_bytes { "bytes" } else { "packets" }
+            ),
+        }
+    }
+
+    fn one_meter(&mut self, array: usize, index: &str) -> Result<&mut Meter> {
+        let (place, known) = (small(index)?, &self.program.meters[array]);
+        let found = if known.is_direct {
+            let table = self.program.tables.iter().position(|table| table.meter == Some(array as u32));
+            let rows = table.map(|table| self.state.tables[table].entries.iter_mut());
+            rows.into_iter().flatten().find(|row| u64::from(row.handle) == place).map(|row| &mut row.meter)
+        } else {
+            self.state.meters[array].get_mut(place as usize)
+        };
+        found.ok_or_else(|| Error::new(format!("{} has no meter {index}", known.name)))
+    }
+
+    pub(super) fn meter_set_rates(&mut self, of: &[&str]) -> Answer {
+        let array = self.meter(of)?;
+        let rates = self.rates(array, of.get(2..).unwrap_or_default())?;
+        let now_ns = self.now_ns;
+        self.one_meter(array, argument(of, 1)?)?.set_rates(&rates, now_ns);
+        Ok(None)
+    }
+
+    pub(super) fn meter_array_set_rates(&mut self, of: &[&str]) -> Answer {
+        let array = self.meter(of)?;
+        let rates = self.rates(array, of.get(1..).unwrap_or_default())?;
+        for meter in &mut self.state.meters[array] {
+            meter.set_rates(&rates, self.now_ns);
+        }
+        Ok(None)
+    }
+
+    pub(super) fn meter_get_rates(&mut self, of: &[&str]) -> Result<String> {
+        let array = self.meter(of)?;
+        let rates = self.one_meter(array, argument(of, 1)?)?.rates();
+        let rates: Vec<_> = rates.iter().map(|rate| format!("{}:{}", rate.per_us, rate.burst)).collect();
+        Ok(format!("{}[{}] = {}", argument(of, 0)?, argument(of, 1)?, rates.join(" ")))
+    }
+
+    /// The number of a value set, and a value as the key of its state has it.
+    fn member(&self, of: &[&str]) -> Result<(usize, Option<Box<[u8]>>)> {
+        let name = argument(of, 0)?;
+        let Some(set) = find(&self.program.value_sets, name, |set| &set.name) else {
+            refuse!("there is no value set {name}");
+        };
+        let known = &self.program.value_sets[set as usize];
+        let Some(text) = of.get(1) else { return Ok((set as usize, None)) };
+        let value = number(text, known.width)?;
+        if value.bit_length() > known.width {
+            refuse!("{} has values of {} bits, and {text} has {}", known.name, known.width, value.bit_length());
+        }
+        let mut packed = vec![0; known.width.div_ceil(8) as usize + 8];
+        value.write(&mut packed, bits::Slot { bit: 0, width: known.width, is_signed: false });
+        let bytes: u32 = known.parts.iter().map(|width| width.div_ceil(8)).sum();
+        let mut key = vec![0; bytes as usize];
+        let (mut from, mut end) = (0, 0);
+        for &width in &known.parts {
+            end += width.div_ceil(8);
+            bits::copy(&mut key, (8 * end - width) as usize, &packed, from as usize, width as usize);
+            from += width;
+        }
+        Ok((set as usize, Some(key.into())))
+    }
+
+    pub(super) fn value_set_add(&mut self, of: &[&str]) -> Answer {
+        let (set, key) = self.member(of)?;
+        let key = key.ok_or_else(|| Error::new("pvs_add lacks the value"))?;
+        let members = &mut self.state.value_sets[set];
+        if !members.contains(&key) {
+            members.push(key);
+        }
+        Ok(None)
+    }
+
+    pub(super) fn value_set_remove(&mut self, of: &[&str]) -> Answer {
+        let (set, key) = self.member(of)?;
+        self.state.value_sets[set].retain(|member| Some(member) != key.as_ref());
+        Ok(None)
+    }
+
+    pub(super) fn value_set_clear(&mut self, of: &[&str]) -> Answer {
+        let (set, _) = self.member(&of[..1.min(of.len())])?;
+        self.state.value_sets[set].clear();
+        Ok(None)
+    }
+}

@@ -1,0 +1,198 @@
+//! From the document to a program. Whatever the interpreter does not have is refused here, by its name and the line of
+//! the P4 source, so that nothing is left to refuse when packets come.
+
+mod actions;
+mod calculations;
+mod expressions;
+mod headers;
+mod parsers;
+mod pipelines;
+mod sizes;
+
+use std::collections::BTreeMap;
+
+use crate::bits::Slot;
+use crate::error::{Result, refuse};
+use crate::json::Document;
+use crate::program::{Array, Errors, MeterArray, Program, RegisterArray, Standard};
+
+/// The most words that register arrays have together, and the most counters and meters.
+const STATE_WORDS_MAX: u64 = 1 << 26;
+
+/// What the passes over a document share.
+pub(crate) struct Compiler<'d> {
+    document: &'d Document,
+    program: Program,
+    headers: BTreeMap<&'d str, u32>,
+    header_ids: BTreeMap<i64, u32>,
+    stacks: BTreeMap<&'d str, u32>,
+    unions: BTreeMap<&'d str, u32>,
+    union_ids: BTreeMap<i64, u32>,
+    calculations: BTreeMap<&'d str, u32>,
+    registers: BTreeMap<&'d str, u32>,
+    counters: BTreeMap<&'d str, u32>,
+    meters: BTreeMap<&'d str, u32>,
+    value_sets: BTreeMap<&'d str, u32>,
+    action_ids: BTreeMap<i64, u32>,
+    /// Parameters of the action that is being compiled.
+    parameters: Vec<(String, Slot)>,
+    /// Room for a value on its way to a field that is found when the packet is there.
+    spare: Slot,
+}
+
+impl Program {
+    /// The program in `text`, a document that p4c writes with `--target bmv2 --arch v1model`.
+    pub fn load(text: &str) -> Result<Self> {
+        let document = Document::read(text)?;
+        let compiler = Compiler::new(&document);
+        compiler.compile()
+    }
+}
+
+impl<'d> Compiler<'d> {
+    fn new(document: &'d Document) -> Self {
+        let program =
+            Program { name: document.program.clone(), compiler: document.meta.compiler.clone(), ..Program::default() };
+        Self {
+            document,
+            program,
+            headers: BTreeMap::new(),
+            header_ids: BTreeMap::new(),
+            stacks: BTreeMap::new(),
+            unions: BTreeMap::new(),
+            union_ids: BTreeMap::new(),
+            calculations: BTreeMap::new(),
+            registers: BTreeMap::new(),
+            counters: BTreeMap::new(),
+            meters: BTreeMap::new(),
+            value_sets: BTreeMap::new(),
+            action_ids: BTreeMap::new(),
+            parameters: Vec::new(),
+            spare: Slot::default(),
+        }
+    }
+
+    fn compile(mut self) -> Result<Program> {
+        if let Some(instance) = self.document.extern_instances.first() {
+            let place = crate::json::place(&instance.source_info);
+            return Err(crate::error::Error::new(format!(
+                "the extern object {} of type {} is not supported; functions of p4/hitless.p4 are",
+                instance.name, instance.kind
+            ))
+            .at(place));
+        }
+        self.header_instances()?;
+        self.standard();
+        self.arrays()?;
+        self.calculations()?;
+        self.lists()?;
+        self.actions()?;
+        self.parser()?;
+        self.deparser()?;
+        self.checksums()?;
+        self.pipelines()?;
+        self.errors();
+        Ok(self.program)
+    }
+
+    /// The slot of a field that the document's switch knows by this name.
+    fn alias(&self, header: &str, field: &str) -> Option<Slot> {
+        let known = format!("{header}.{field}");
+        let aliases = self.document.field_aliases.iter();
+        let found = aliases.filter(|(name, _)| *name == known).map(|(_, (header, field))| (header, field)).next();
+        let (header, field) = found.map_or((header, field), |(header, field)| (header.as_str(), field.as_str()));
+        self.slot(header, field).ok().or_else(|| self.slot("standard_metadata", field).ok())
+    }
+
+    fn standard(&mut self) {
+        self.program.standard = Standard {
+            ingress_port: self.alias("standard_metadata", "ingress_port"),
+            egress_spec: self.alias("standard_metadata", "egress_spec"),
+            egress_port: self.alias("standard_metadata", "egress_port"),
+            instance_type: self.alias("standard_metadata", "instance_type"),
+            packet_length: self.alias("standard_metadata", "packet_length"),
+            parser_error: self.alias("standard_metadata", "parser_error"),
+            checksum_error: self.alias("standard_metadata", "checksum_error"),
+            mcast_grp: self.alias("intrinsic_metadata", "mcast_grp"),
+            egress_rid: self.alias("intrinsic_metadata", "egress_rid"),
+            priority: self.alias("intrinsic_metadata", "priority"),
+            ingress_timestamp: self.alias("intrinsic_metadata", "ingress_global_timestamp"),
+            egress_timestamp: self.alias("intrinsic_metadata", "egress_global_timestamp"),
+            enq_timestamp: self.alias("queueing_metadata", "enq_timestamp"),
+            enq_qdepth: self.alias("queueing_metadata", "enq_qdepth"),
+            deq_timedelta: self.alias("queueing_metadata", "deq_timedelta"),
+            deq_qdepth: self.alias("queueing_metadata", "deq_qdepth"),
+            qid: self.alias("queueing_metadata", "qid"),
+        };
+    }
+
+    fn errors(&mut self) {
+        let of = |name: &str, default: u64| {
+            let found = self.document.errors.iter().find(|(known, _)| known == name);
+            found.map_or(default, |&(_, number)| number)
+        };
+        // Programs that name no error have none in their document; the numbers are those that p4c gives.
+        self.program.errors = Errors {
+            none: of("NoError", 0),
+            too_short: of("PacketTooShort", 1),
+            stack: of("StackOutOfBounds", 3),
+            header_short: of("HeaderTooShort", 4),
+            timeout: of("ParserTimeout", 5),
+            argument: of("ParserInvalidArgument", 6),
+        };
+        self.program.error_names = self.document.errors.clone();
+    }
+
+    fn arrays(&mut self) -> Result<()> {
+        let document = self.document;
+        let mut words = 0u64;
+        let mut room = |name: &str, count: u64, each: u64| {
+            words = words.saturating_add(count.saturating_mul(each));
+            if words > STATE_WORDS_MAX {
+                refuse!("{name} has {count} cells; all arrays together may have {STATE_WORDS_MAX} words of 64 bits");
+            }
+            Ok(())
+        };
+        for (number, array) in document.register_arrays.iter().enumerate() {
+            if array.bitwidth > crate::number::FIELD_BITS_MAX {
+                refuse!("{} has cells of {} bits, and 2048 are the most", array.name, array.bitwidth);
+            }
+            room(&array.name, array.size, u64::from(array.bitwidth.div_ceil(64)))?;
+            self.registers.insert(&array.name, number as u32);
+            let (name, size, width) = (array.name.clone(), array.size, array.bitwidth);
+            self.program.registers.push(RegisterArray { name, size, width });
+        }
+        for (number, array) in document.counter_arrays.iter().enumerate() {
+            let size = if array.is_direct { 0 } else { array.size.unwrap_or(0) };
+            room(&array.name, size, 2)?;
+            self.counters.insert(&array.name, number as u32);
+            let table = array.binding.clone().filter(|_| array.is_direct);
+            self.program.counters.push(Array { name: array.name.clone(), size, table });
+        }
+        for (number, array) in document.meter_arrays.iter().enumerate() {
+            let size = if array.is_direct { 0 } else { array.size.unwrap_or(0) };
+            room(&array.name, size, 4)?;
+            let counts_bytes = match array.kind.as_str() {
+                "bytes" => true,
+                "packets" => false,
+                other => refuse!("the meter {} counts {other}; bytes and packets can be counted", array.name),
+            };
+            let target = match &array.result_target {
+                Some((header, field)) if array.is_direct => Some(self.slot(header, field)?),
+                _ => None,
+            };
+            self.meters.insert(&array.name, number as u32);
+            let (name, rates, is_direct) = (array.name.clone(), array.rate_count, array.is_direct);
+            self.program.meters.push(MeterArray { name, size, counts_bytes, rates, target, is_direct });
+        }
+        Ok(())
+    }
+}
+
+/// The number of `name` in a list of what the document declares.
+fn number_of(of: &BTreeMap<&str, u32>, what: &str, name: &str) -> Result<u32> {
+    match of.get(name) {
+        Some(&number) => Ok(number),
+        None => refuse!("the document has no {what} {name}"),
+    }
+}

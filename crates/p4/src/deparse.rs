@@ -1,0 +1,36 @@
+//! The way back from values to bytes.
+
+use crate::bits;
+use crate::packet::Packet;
+use crate::program::Program;
+
+/// Appends `header` as it is on the wire.
+#[inline]
+pub fn emit(program: &Program, packet: &Packet, header: u32, to: &mut Vec<u8>) {
+    let of = &program.headers[header as usize];
+    let Some(varbit) = of.varbit else {
+        to.extend_from_slice(&packet.values[of.area()]);
+        return;
+    };
+    let length = packet.var_bits[header as usize] as usize;
+    let first = 8 * to.len();
+    let fixed = 8 * of.wire_bytes as usize;
+    let (start, before) = (8 * of.start as usize, varbit.bits_before as usize);
+    to.resize(to.len() + (fixed + length).div_ceil(8), 0);
+    bits::copy(to, first, &packet.values, start, before);
+    bits::copy(to, first + before, &packet.values, varbit.slot.bit as usize, length);
+    bits::copy(to, first + before + length, &packet.values, start + before, fixed - before);
+}
+
+/// The packet as it leaves: its valid headers in the order of the deparser, then its payload, cut off where the program
+/// said so.
+pub fn deparse(program: &Program, packet: &Packet, to: &mut Vec<u8>) {
+    to.clear();
+    for &header in &program.deparser {
+        if packet.valid[header as usize] {
+            emit(program, packet, header, to);
+        }
+    }
+    to.extend_from_slice(packet.payload());
+    to.truncate(packet.length_max);
+}

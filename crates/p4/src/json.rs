@@ -1,0 +1,470 @@
+//! The document that p4c writes for BMv2, as it is in the file (format version 2; its description is
+//! `docs/JSON_format.md` of p4lang's behavioral-model). What an expression or a parameter means is decided by
+//! [`compile`](crate::compile).
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::error::{Error, Result, refuse};
+
+/// Where something stands in the P4 source.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct SourceInfo {
+    /// The file's name.
+    #[serde(default)]
+    pub filename: String,
+    /// The line, from 1.
+    #[serde(default)]
+    pub line: u64,
+}
+
+impl SourceInfo {
+    /// "file.p4:12".
+    pub fn place(&self) -> String {
+        format!("{}:{}", self.filename, self.line)
+    }
+}
+
+/// The place of what may have none.
+pub fn place(of: &Option<SourceInfo>) -> Option<String> {
+    of.as_ref().map(SourceInfo::place)
+}
+
+/// The whole document.
+#[derive(Debug, Deserialize)]
+pub struct Document {
+    /// Which version it is.
+    #[serde(rename = "__meta__")]
+    pub meta: Meta,
+    /// The P4 file it was made of.
+    #[serde(default)]
+    pub program: String,
+    pub(crate) header_types: Vec<HeaderType>,
+    pub(crate) headers: Vec<Header>,
+    #[serde(default)]
+    pub(crate) header_stacks: Vec<Stack>,
+    #[serde(default)]
+    pub(crate) header_union_types: Vec<UnionType>,
+    #[serde(default)]
+    pub(crate) header_unions: Vec<Union>,
+    #[serde(default)]
+    pub(crate) header_union_stacks: Vec<UnionStack>,
+    #[serde(default)]
+    pub(crate) field_lists: Vec<FieldList>,
+    #[serde(default)]
+    pub(crate) learn_lists: Vec<FieldList>,
+    #[serde(default)]
+    pub(crate) errors: Vec<(String, u64)>,
+    pub(crate) parsers: Vec<Parser>,
+    #[serde(default)]
+    pub(crate) parse_vsets: Vec<ValueSet>,
+    pub(crate) deparsers: Vec<Deparser>,
+    #[serde(default)]
+    pub(crate) meter_arrays: Vec<MeterArray>,
+    #[serde(default)]
+    pub(crate) counter_arrays: Vec<CounterArray>,
+    #[serde(default)]
+    pub(crate) register_arrays: Vec<RegisterArray>,
+    #[serde(default)]
+    pub(crate) calculations: Vec<Calculation>,
+    pub(crate) actions: Vec<Action>,
+    pub(crate) pipelines: Vec<Pipeline>,
+    #[serde(default)]
+    pub(crate) checksums: Vec<Checksum>,
+    #[serde(default)]
+    pub(crate) extern_instances: Vec<ExternInstance>,
+    #[serde(default)]
+    pub(crate) field_aliases: Vec<(String, (String, String))>,
+}
+
+/// Which version the document has, and who wrote it.
+#[derive(Debug, Deserialize)]
+pub struct Meta {
+    /// Major and minor version.
+    pub version: (u32, u32),
+    /// The compiler.
+    #[serde(default)]
+    pub compiler: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct HeaderType {
+    pub name: String,
+    pub fields: Vec<Vec<Value>>,
+    #[serde(default)]
+    pub length_exp: Option<Value>,
+    #[serde(default)]
+    pub max_length: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Header {
+    pub name: String,
+    pub id: i64,
+    pub header_type: String,
+    #[serde(default)]
+    pub metadata: bool,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Stack {
+    pub name: String,
+    pub header_ids: Vec<i64>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct UnionType {
+    pub name: String,
+    pub headers: Vec<(String, String)>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Union {
+    pub name: String,
+    pub id: i64,
+    pub union_type: String,
+    pub header_ids: Vec<i64>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct UnionStack {
+    pub name: String,
+    pub header_union_ids: Vec<i64>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct FieldList {
+    pub id: u32,
+    #[serde(default)]
+    pub name: String,
+    pub elements: Vec<TypedValue>,
+    #[serde(default)]
+    pub source_info: Option<SourceInfo>,
+}
+
+/// What stands for a value, an object or an expression wherever one is expected.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct TypedValue {
+    #[serde(rename = "type")]
+    pub kind: String,
+    #[serde(default)]
+    pub value: Value,
+    #[serde(default)]
+    pub bitwidth: Option<u32>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Parser {
+    pub name: String,
+    pub init_state: Option<String>,
+    pub parse_states: Vec<ParseState>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct ParseState {
+    pub name: String,
+    #[serde(default)]
+    pub parser_ops: Vec<ParserOp>,
+    #[serde(default)]
+    pub transition_key: Vec<TypedValue>,
+    pub transitions: Vec<Transition>,
+    #[serde(default)]
+    pub source_info: Option<SourceInfo>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct ParserOp {
+    pub op: String,
+    #[serde(default)]
+    pub parameters: Vec<Value>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Transition {
+    #[serde(rename = "type", default)]
+    pub kind: Option<String>,
+    #[serde(default)]
+    pub value: Option<String>,
+    #[serde(default)]
+    pub mask: Option<String>,
+    #[serde(default)]
+    pub next_state: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct ValueSet {
+    pub name: String,
+    pub compressed_bitwidth: u32,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Deparser {
+    pub order: Vec<String>,
+    #[serde(default)]
+    pub primitives: Vec<Primitive>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct MeterArray {
+    pub name: String,
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub rate_count: u32,
+    #[serde(default)]
+    pub size: Option<u64>,
+    pub is_direct: bool,
+    #[serde(default)]
+    pub result_target: Option<(String, String)>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct CounterArray {
+    pub name: String,
+    #[serde(default)]
+    pub size: Option<u64>,
+    #[serde(default)]
+    pub is_direct: bool,
+    #[serde(default)]
+    pub binding: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct RegisterArray {
+    pub name: String,
+    pub size: u64,
+    pub bitwidth: u32,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Calculation {
+    pub name: String,
+    pub algo: String,
+    pub input: Vec<TypedValue>,
+    #[serde(default)]
+    pub source_info: Option<SourceInfo>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Action {
+    pub name: String,
+    pub id: i64,
+    pub runtime_data: Vec<RuntimeData>,
+    pub primitives: Vec<Primitive>,
+    #[serde(default)]
+    pub source_info: Option<SourceInfo>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct RuntimeData {
+    pub name: String,
+    pub bitwidth: u32,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Primitive {
+    pub op: String,
+    #[serde(default)]
+    pub parameters: Vec<TypedValue>,
+    #[serde(default)]
+    pub source_info: Option<SourceInfo>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Pipeline {
+    pub name: String,
+    pub init_table: Option<String>,
+    pub tables: Vec<Table>,
+    #[serde(default)]
+    pub action_profiles: Vec<ActionProfile>,
+    #[serde(default)]
+    pub conditionals: Vec<Conditional>,
+    #[serde(default)]
+    pub action_calls: Vec<ActionCall>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct ActionProfile {
+    pub name: String,
+    #[serde(default)]
+    pub selector: Option<Selector>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Selector {
+    pub algo: String,
+    pub input: Vec<TypedValue>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Conditional {
+    pub name: String,
+    pub expression: Value,
+    pub true_next: Option<String>,
+    pub false_next: Option<String>,
+    #[serde(default)]
+    pub source_info: Option<SourceInfo>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct ActionCall {
+    pub name: String,
+    pub action_id: i64,
+    pub next_node: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Table {
+    pub name: String,
+    #[serde(default)]
+    pub key: Vec<Key>,
+    pub match_type: String,
+    #[serde(rename = "type", default = "simple")]
+    pub kind: String,
+    #[serde(default)]
+    pub action_profile: Option<String>,
+    #[serde(default)]
+    pub max_size: Option<u64>,
+    #[serde(default)]
+    pub with_counters: bool,
+    #[serde(default)]
+    pub direct_meters: Option<String>,
+    pub action_ids: Vec<i64>,
+    #[serde(default)]
+    pub next_tables: serde_json::Map<String, Value>,
+    #[serde(default)]
+    pub base_default_next: Option<String>,
+    #[serde(default)]
+    pub default_entry: Option<DefaultEntry>,
+    #[serde(default)]
+    pub entries: Vec<Entry>,
+    #[serde(default)]
+    pub source_info: Option<SourceInfo>,
+}
+
+fn simple() -> String {
+    "simple".to_string()
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Key {
+    pub match_type: String,
+    #[serde(default)]
+    pub name: Option<String>,
+    pub target: Value,
+    #[serde(default)]
+    pub mask: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct DefaultEntry {
+    pub action_id: i64,
+    #[serde(default)]
+    pub action_const: bool,
+    #[serde(default)]
+    pub action_data: Vec<String>,
+    #[serde(default)]
+    pub action_entry_const: bool,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Entry {
+    pub match_key: Vec<MatchValue>,
+    pub action_entry: DefaultEntry,
+    #[serde(default)]
+    pub priority: i64,
+    #[serde(default)]
+    pub source_info: Option<SourceInfo>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct MatchValue {
+    pub match_type: String,
+    #[serde(default)]
+    pub key: Value,
+    #[serde(default)]
+    pub prefix_length: Option<u32>,
+    #[serde(default)]
+    pub mask: Option<String>,
+    #[serde(default)]
+    pub start: Option<String>,
+    #[serde(default)]
+    pub end: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Checksum {
+    pub name: String,
+    pub target: (String, String),
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub calculation: String,
+    #[serde(default)]
+    pub if_cond: Option<Value>,
+    #[serde(default = "yes")]
+    pub update: bool,
+    #[serde(default = "yes")]
+    pub verify: bool,
+    #[serde(default)]
+    pub source_info: Option<SourceInfo>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct ExternInstance {
+    pub name: String,
+    #[serde(rename = "type")]
+    pub kind: String,
+    #[serde(default)]
+    pub source_info: Option<SourceInfo>,
+}
+
+impl Document {
+    /// The document in `text`. Refused: what is no JSON, lacks what a program must have, or is of another version.
+    pub fn read(text: &str) -> Result<Self> {
+        let document: Self = serde_json::from_str(text)
+            .map_err(|error| Error::new(format!("this is no document that p4c writes for BMv2: {error}")))?;
+        let (major, minor) = document.meta.version;
+        if major != 2 {
+            refuse!("the document has format version {major}.{minor}, and hitless reads 2.x");
+        }
+        Ok(document)
+    }
+}
+
+impl TypedValue {
+    /// What `value` holds, if it is an object with a type.
+    pub fn of(value: &Value) -> Result<Self> {
+        Self::deserialize(value).map_err(|_| Error::new(format!("{value} has no \"type\" and \"value\"")))
+    }
+
+    /// The name in it.
+    pub fn text(&self) -> Result<&str> {
+        self.value.as_str().ok_or_else(|| Error::new(format!("a {} is named by {}, no text", self.kind, self.value)))
+    }
+
+    /// The two names of a field.
+    pub fn pair(&self) -> Result<(&str, &str)> {
+        let names = self.value.as_array().filter(|names| names.len() == 2);
+        let pair = names.and_then(|names| Some((names[0].as_str()?, names[1].as_str()?)));
+        pair.ok_or_else(|| Error::new(format!("a {} needs two names, and has {}", self.kind, self.value)))
+    }
+}
+
+/// The bytes of a hexadecimal number "0x0800", as many as are written.
+pub(crate) fn hex_bytes(text: &str) -> Result<Vec<u8>> {
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
+    let is_hex = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    if !is_hex {
+        refuse!("\"{text}\" is no hexadecimal number");
+    }
+    let padded = if digits.len() % 2 == 1 { format!("0{digits}") } else { digits.to_string() };
+    let pairs = padded.as_bytes().chunks(2);
+    Ok(pairs.map(|pair| (value_of(pair[0]) << 4) | value_of(pair[1])).collect())
+}
+
+fn value_of(digit: u8) -> u8 {
+    (digit as char).to_digit(16).unwrap_or(0) as u8
+}

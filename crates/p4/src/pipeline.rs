@@ -1,0 +1,356 @@
+//! A switch of v1model: parser, ingress, queues that empty at once, egress, deparser; and what leads packets round, as
+//! BMv2's simple_switch does it. A switch with queues of its own uses [`Switch::ingress`] and [`Switch::egress`].
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::action::DROP_PORT;
+use crate::bits;
+use crate::deparse::deparse;
+use crate::fabric::Fabric;
+use crate::observer::{Event, Observer, Point};
+use crate::packet::{Instance, Packet};
+use crate::program::Program;
+use crate::run::Run;
+use crate::state::{Mirror, State};
+
+/// A packet goes round within a switch no more often than this.
+const ROUNDS_MAX: u32 = 64;
+
+/// What becomes of a packet at the end of ingress or egress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is dropped.
+    Drop,
+    /// It is queued for this port; the queue, if the program says which.
+    Queue(u32, Option<u32>),
+    /// Copies of it go to this multicast group.
+    Group(u32),
+    /// It begins again at the parser as it came in, with a list of fields.
+    Resubmit(u32),
+    /// It leaves.
+    Send,
+    /// It begins again at the parser as it leaves, with a list of fields.
+    Recirculate(u32),
+}
+
+/// A program with its state, and packets that are used again.
+#[derive(Debug)]
+pub struct Switch {
+    /// The program.
+    pub program: Arc<Program>,
+    /// What it remembers.
+    pub state: State,
+    /// The port and queue of the last packet that [`Switch::process`] queued.
+    pub last_queue: Option<(u32, u32)>,
+    spare: Vec<Packet>,
+    waiting: VecDeque<(Packet, u32)>,
+    queued: VecDeque<(u32, Packet, u32)>,
+    out: Vec<u8>,
+}
+
+impl Switch {
+    /// A switch in the state in which the program starts.
+    pub fn new(program: Arc<Program>, seed: u64) -> Self {
+        let state = State::new(&program, seed);
+        let (waiting, queued) = (VecDeque::with_capacity(4), VecDeque::with_capacity(4));
+        Self { program, state, last_queue: None, spare: Vec::new(), waiting, queued, out: Vec::with_capacity(2048) }
+    }
+
+    /// A packet to fill.
+    pub fn take(&mut self) -> Packet {
+        self.spare.pop().unwrap_or_else(|| Packet::new(&self.program))
+    }
+
+    /// Gives one back.
+    pub fn give(&mut self, packet: Packet) {
+        self.spare.push(packet);
+    }
+
+    /// Parser and ingress.
+    #[inline]
+    pub fn ingress<O: Observer>(
+        &mut self,
+        packet: &mut Packet,
+        now_ns: u64,
+        fabric: &mut dyn Fabric,
+        observer: &mut O,
+    ) -> Verdict {
+        let program = &*self.program;
+        let standard = &program.standard;
+        let mut run = Run { program, state: &mut self.state, now_ns, fabric, observer };
+        packet.set(standard.ingress_timestamp, now_ns / 1000);
+        run.parse(packet);
+        packet.set(standard.parser_error, packet.error);
+        packet.set(standard.checksum_error, u64::from(packet.has_checksum_error));
+        run.see(Event::At(Point::Ingress));
+        run.control(program.ingress, packet);
+        if let Some(list) = packet.requests.digest.take() {
+            run.digest(list, packet);
+        }
+        if let Some(list) = packet.requests.resubmit.take() {
+            return Verdict::Resubmit(list);
+        }
+        if packet.failed_assert.is_some() || packet.ran_too_long {
+            run.state.tally.ran_too_long += u64::from(packet.ran_too_long);
+            return Verdict::Drop;
+        }
+        let group = packet.get(standard.mcast_grp);
+        let port = packet.get(standard.egress_spec);
+        if group != 0 {
+            packet.set(standard.instance_type, Instance::Replica as u64);
+            return Verdict::Group(group as u32);
+        }
+        if port == DROP_PORT {
+            return Verdict::Drop;
+        }
+        packet.set(standard.instance_type, Instance::Normal as u64);
+        let queue = packet.requests.queue.filter(|&(to, _)| u64::from(to) == port).map(|(_, queue)| queue);
+        let priority = || standard.priority.map(|slot| packet.get(Some(slot)) as u32).filter(|&priority| priority > 0);
+        Verdict::Queue(port as u32, queue.or_else(priority))
+    }
+
+    /// Egress, for a packet that leaves by `port`.
+    #[inline]
+    pub fn egress<O: Observer>(
+        &mut self,
+        packet: &mut Packet,
+        port: u32,
+        now_ns: u64,
+        fabric: &mut dyn Fabric,
+        observer: &mut O,
+    ) -> Verdict {
+        let program = &*self.program;
+        let standard = &program.standard;
+        packet.requests.queue = None;
+        packet.set(standard.egress_timestamp, now_ns / 1000);
+        packet.set(standard.egress_port, port.into());
+        packet.set(standard.egress_spec, DROP_PORT - 1);
+        packet.set(standard.packet_length, packet.length.max(0) as u64);
+        let mut run = Run { program, state: &mut self.state, now_ns, fabric, observer };
+        run.see(Event::At(Point::Egress(port)));
+        run.control(program.egress, packet);
+        if packet.failed_assert.is_some() || packet.ran_too_long {
+            run.state.tally.ran_too_long += u64::from(packet.ran_too_long);
+            return Verdict::Drop;
+        }
+        if packet.get(standard.egress_spec) == DROP_PORT {
+            return Verdict::Drop;
+        }
+        run.update_checksums(packet);
+        if O::WATCHES {
+            for &header in program.deparser.iter().filter(|&&header| packet.valid[header as usize]) {
+                run.see(Event::Emitted(header, packet));
+            }
+        }
+        match packet.requests.recirculate.take() {
+            Some(list) => Verdict::Recirculate(list),
+            None => Verdict::Send,
+        }
+    }
+
+    /// A packet's whole way, with queues that empty at once: the port where it came in, its bytes, and how it came
+    /// about. `send` gets what leaves, by port.
+    pub fn process<O: Observer>(
+        &mut self,
+        (port, bytes, instance): (u32, &[u8], Instance),
+        now_ns: u64,
+        fabric: &mut dyn Fabric,
+        observer: &mut O,
+        send: &mut dyn FnMut(u32, &[u8]),
+    ) {
+        let program = self.program.clone();
+        let mut packet = self.take();
+        packet.arrive(&program, port, bytes, instance);
+        observe(&program, observer, Point::Arrival(port));
+        self.waiting.push_back((packet, 0));
+        loop {
+            if let Some((port, packet, rounds)) = self.queued.pop_front() {
+                self.leave(&program, port, packet, rounds, now_ns, fabric, observer, send);
+            } else if let Some((packet, rounds)) = self.waiting.pop_front() {
+                self.enter(&program, packet, rounds, now_ns, fabric, observer);
+            } else {
+                break;
+            }
+        }
+    }
+
+    fn enter<O: Observer>(
+        &mut self,
+        program: &Arc<Program>,
+        mut packet: Packet,
+        rounds: u32,
+        now_ns: u64,
+        fabric: &mut dyn Fabric,
+        observer: &mut O,
+    ) {
+        let verdict = self.ingress(&mut packet, now_ns, fabric, observer);
+        if let Some((session, list)) = packet.requests.clone.take() {
+            let copy = self.ingress_clone(program, &packet, list, now_ns, fabric, observer);
+            self.send_clone(program, copy, session, rounds, observer);
+        }
+        match verdict {
+            Verdict::Queue(port, queue) => {
+                self.last_queue = Some((port, queue.unwrap_or(0)));
+                observe(program, observer, Point::Queued(port));
+                self.queued.push_back((port, packet, rounds));
+            }
+            Verdict::Group(group) => {
+                self.replicate(program, &packet, group, rounds, observer);
+                self.give(packet);
+            }
+            Verdict::Resubmit(list) if rounds < ROUNDS_MAX => {
+                observe(program, observer, Point::Resubmitted);
+                let again = self.begin_again(program, &packet, list, Instance::Resubmitted);
+                self.give(packet);
+                self.waiting.push_front((again, rounds + 1));
+            }
+            _ => {
+                observe(program, observer, Point::IngressDrop);
+                self.give(packet);
+            }
+        }
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "all are the caller's, and a struct of them would be used once")]
+    fn leave<O: Observer>(
+        &mut self,
+        program: &Arc<Program>,
+        port: u32,
+        mut packet: Packet,
+        rounds: u32,
+        now_ns: u64,
+        fabric: &mut dyn Fabric,
+        observer: &mut O,
+        send: &mut dyn FnMut(u32, &[u8]),
+    ) {
+        let verdict = self.egress(&mut packet, port, now_ns, fabric, observer);
+        if let Some((session, list)) = packet.requests.clone.take()
+            && rounds < ROUNDS_MAX
+        {
+            let copy = self.egress_clone(program, &packet, list);
+            self.send_clone(program, copy, session, rounds + 1, observer);
+        }
+        match verdict {
+            Verdict::Send => {
+                let mut out = std::mem::take(&mut self.out);
+                deparse(program, &packet, &mut out);
+                observe(program, observer, Point::Departure(port));
+                send(port, &out);
+                self.out = out;
+            }
+            Verdict::Recirculate(list) if rounds < ROUNDS_MAX => {
+                observe(program, observer, Point::Recirculated);
+                let again = self.recirculated(program, &packet, list);
+                self.waiting.push_back((again, rounds + 1));
+            }
+            _ => observe(program, observer, Point::EgressDrop),
+        }
+        self.give(packet);
+    }
+
+    /// The copy of a packet as it came in that goes to egress, with the fields of a list.
+    pub fn ingress_clone<O: Observer>(
+        &mut self,
+        program: &Arc<Program>,
+        packet: &Packet,
+        list: u32,
+        now_ns: u64,
+        fabric: &mut dyn Fabric,
+        observer: &mut O,
+    ) -> Packet {
+        let mut copy = self.take();
+        copy.arrive(program, packet.ingress_port, &packet.bytes, Instance::Normal);
+        let mut run = Run { program, state: &mut self.state, now_ns, fabric, observer };
+        run.parse(&mut copy);
+        copy.reset_metadata(program);
+        keep(program, list, packet, &mut copy);
+        copy.set(program.standard.instance_type, Instance::IngressClone as u64);
+        copy
+    }
+
+    /// The copy of a packet as it is at the end of egress.
+    pub fn egress_clone(&mut self, program: &Arc<Program>, packet: &Packet, list: u32) -> Packet {
+        let mut copy = self.take();
+        copy.copy_from(packet);
+        copy.reset_metadata(program);
+        keep(program, list, packet, &mut copy);
+        copy.set(program.standard.instance_type, Instance::EgressClone as u64);
+        copy
+    }
+
+    /// The packet as it came in, at the beginning, with the fields of a list.
+    pub fn begin_again(&mut self, program: &Arc<Program>, packet: &Packet, list: u32, instance: Instance) -> Packet {
+        let mut again = self.take();
+        again.arrive(program, packet.ingress_port, &packet.bytes, instance);
+        keep(program, list, packet, &mut again);
+        again.set(program.standard.instance_type, instance as u64);
+        again.set(program.standard.packet_length, packet.bytes.len() as u64);
+        again
+    }
+
+    /// The packet as it leaves, at the beginning, with the fields of a list.
+    pub fn recirculated(&mut self, program: &Arc<Program>, packet: &Packet, list: u32) -> Packet {
+        let mut again = self.take();
+        deparse(program, packet, &mut again.bytes);
+        again.begin(program, packet.ingress_port, Instance::Recirculated);
+        // BMv2 keeps nothing but the list: the port where the packet came in is 0 unless the list has it.
+        again.set(program.standard.ingress_port, 0);
+        keep(program, list, packet, &mut again);
+        again.set(program.standard.instance_type, Instance::Recirculated as u64);
+        again.set(program.standard.packet_length, again.bytes.len() as u64);
+        again
+    }
+
+    fn send_clone<O: Observer>(
+        &mut self,
+        program: &Arc<Program>,
+        copy: Packet,
+        session: u32,
+        rounds: u32,
+        observer: &mut O,
+    ) {
+        match self.state.mirror(session) {
+            Some(Mirror::Port(port)) => {
+                observe(program, observer, Point::Cloned(port));
+                self.queued.push_back((port, copy, rounds));
+                return;
+            }
+            Some(Mirror::Group(group)) => self.replicate(program, &copy, group, rounds, observer),
+            None => self.state.tally.clones_lost += 1,
+        }
+        self.give(copy);
+    }
+
+    fn replicate<O: Observer>(
+        &mut self,
+        program: &Arc<Program>,
+        packet: &Packet,
+        group: u32,
+        rounds: u32,
+        observer: &mut O,
+    ) {
+        for number in 0..self.state.replicas(group).len() {
+            let replica = self.state.replicas(group)[number];
+            let mut copy = self.take();
+            copy.copy_from(packet);
+            copy.set(program.standard.egress_rid, replica.rid.into());
+            observe(program, observer, Point::Replicated(replica.port));
+            self.queued.push_back((replica.port, copy, rounds));
+        }
+    }
+}
+
+fn observe<O: Observer>(program: &Program, observer: &mut O, point: Point) {
+    if O::WATCHES {
+        observer.see(program, Event::At(point));
+    }
+}
+
+/// Copies the fields of a list.
+pub fn keep(program: &Program, list: u32, from: &Packet, to: &mut Packet) {
+    let fields = program.field_lists.iter().find(|of| of.id == list).map_or(&[][..], |of| &of.fields);
+    for slot in fields {
+        bits::copy(&mut to.values, slot.bit as usize, &from.values, slot.bit as usize, slot.width as usize);
+    }
+}

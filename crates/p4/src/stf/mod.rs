@@ -1,0 +1,279 @@
+//! Packet tests in p4c's STF format: entries, packets that come in, packets that must leave.
+//!
+//! Beyond p4c's lines there are some for what the functions of `p4/hitless.p4` answer: `depth PORT QUEUE BYTES`,
+//! `limit PORT QUEUE BYTES`, `round PORT ROUND FIRST QUEUES`, `time NS`, `hash VALUE`, `route PORT`,
+//! `event KIND PORT TOKEN`, which sends a generated packet, and `expect_queue PORT QUEUE`, the queue of the last one.
+
+mod entries;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use crate::commands::Commands;
+use crate::error::{Error, Result, refuse};
+use crate::fabric::{Answers, Rounds};
+use crate::observer::Observer;
+use crate::packet::Instance;
+use crate::pipeline::Switch;
+use crate::program::Program;
+use crate::values::small;
+
+/// The port at which generated packets come in.
+pub const GENERATOR_PORT: u32 = 510;
+/// Bytes of a generated packet.
+pub const GENERATED_BYTES: usize = 60;
+/// Time passes by this from packet to packet, unless the test sets it.
+const STEP_NS: u64 = 1_000_000;
+
+/// What came of a test.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Packets that came in.
+    pub sent: usize,
+    /// Packets that left as they were expected.
+    pub matched: usize,
+    /// What was otherwise: empty if the test passes.
+    pub failures: Vec<String>,
+    /// What commands answered.
+    pub answers: Vec<String>,
+}
+
+/// A test in progress.
+struct Test<'o, O> {
+    switch: Switch,
+    observer: &'o mut O,
+    answers: Answers,
+    now_ns: u64,
+    steps: bool,
+    expected: BTreeMap<u32, VecDeque<(usize, String)>>,
+    anything: BTreeSet<u32>,
+    left: BTreeMap<u32, VecDeque<Vec<u8>>>,
+    outcome: Outcome,
+}
+
+/// Runs the test in `text`, whose name is `file`, on `program`; `observer` sees each packet's way.
+pub fn run<O: Observer>(program: &Arc<Program>, text: &str, file: &str, observer: &mut O) -> Result<Outcome> {
+    let mut test = Test {
+        switch: Switch::new(program.clone(), 1),
+        observer,
+        answers: Answers { routed_port: 511, ..Answers::default() },
+        now_ns: STEP_NS,
+        steps: true,
+        expected: BTreeMap::new(),
+        anything: BTreeSet::new(),
+        left: BTreeMap::new(),
+        outcome: Outcome::default(),
+    };
+    for (number, line) in text.lines().enumerate() {
+        test.line(line, number + 1).map_err(|error| error.at(Some(format!("{file}:{}", number + 1))))?;
+    }
+    test.finish();
+    Ok(test.outcome)
+}
+
+impl<O: Observer> Test<'_, O> {
+    fn line(&mut self, line: &str, number: usize) -> Result<()> {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        let Some(command) = line.split_whitespace().next() else { return Ok(()) };
+        let rest = line[command.len()..].trim();
+        match command.to_ascii_lowercase().as_str() {
+            "packet" => {
+                let (port, data) = port_and_data(rest)?;
+                let bytes = crate::json::hex_bytes(&data)?;
+                self.send(port, &bytes, Instance::Normal);
+            }
+            "expect" => {
+                let (port, data) = port_and_data(rest)?;
+                if data.is_empty() {
+                    self.anything.insert(port);
+                } else {
+                    self.expected.entry(port).or_default().push_back((number, data));
+                }
+            }
+            "no_packet" | "wait" => {}
+            "add" => {
+                let command = entries::add(&self.switch.program, rest)?;
+                self.command(&command)?;
+            }
+            "setdefault" => {
+                let command = entries::set_default(&self.switch.program, rest)?;
+                self.command(&command)?;
+            }
+            "remove" => (0..self.switch.program.tables.len()).for_each(|table| {
+                let program = self.switch.program.clone();
+                self.switch.state.tables[table].clear(&program.tables[table]);
+            }),
+            "check_counter" => self.check_counter(rest, number)?,
+            "depth" | "limit" | "round" | "time" | "hash" | "route" | "event" | "expect_queue" => {
+                self.beyond(command, rest, number)?;
+            }
+            _ => self.command(line)?,
+        }
+        Ok(())
+    }
+
+    fn command(&mut self, line: &str) -> Result<()> {
+        let program = self.switch.program.clone();
+        let mut commands = Commands { program: &program, state: &mut self.switch.state, now_ns: self.now_ns };
+        let answer = commands.line(line)?;
+        self.outcome.answers.extend(answer);
+        Ok(())
+    }
+
+    fn send(&mut self, port: u32, bytes: &[u8], instance: Instance) {
+        let left = &mut self.left;
+        let mut keep = |port: u32, bytes: &[u8]| left.entry(port).or_default().push_back(bytes.to_vec());
+        self.answers.packet_bytes = bytes.len() as u64;
+        let came = (port, bytes, instance);
+        self.switch.process(came, self.now_ns, &mut self.answers, self.observer, &mut keep);
+        self.outcome.sent += 1;
+        self.now_ns += if self.steps { STEP_NS } else { 0 };
+    }
+
+    fn beyond(&mut self, command: &str, rest: &str, number: usize) -> Result<()> {
+        let values: Result<Vec<_>> = rest.split_whitespace().map(small).collect();
+        let values = values?;
+        let narrow = |value: u64| u32::try_from(value).map_err(|_| Error::new(format!("{value} is too great")));
+        match (command, values.as_slice()) {
+            ("depth", &[port, queue, bytes]) => {
+                Answers::set(&mut self.answers.depths, narrow(port)?, narrow(queue)?, bytes);
+            }
+            ("limit", &[port, queue, bytes]) => {
+                Answers::set(&mut self.answers.limits, narrow(port)?, narrow(queue)?, bytes);
+            }
+            ("round", &[port, current, first, queues]) => {
+                let rounds = Rounds { current, first_queue: narrow(first)?, queues: narrow(queues)? };
+                let port = narrow(port)?;
+                self.answers.rounds.retain(|&(other, _)| other != port);
+                self.answers.rounds.push((port, rounds));
+            }
+            ("time", &[now_ns]) => (self.now_ns, self.steps) = (now_ns, false),
+            ("hash", &[hash]) => self.answers.flow_hash = narrow(hash)?,
+            ("route", &[port]) => self.answers.routed_port = narrow(port)?,
+            ("event", &[kind, port, token]) => {
+                let bytes = generated(kind as u8, port as u16, narrow(token)?, self.now_ns);
+                self.send(GENERATOR_PORT, &bytes, Instance::Generated);
+            }
+            ("expect_queue", &[port, queue]) => {
+                let expected = Some((narrow(port)?, narrow(queue)?));
+                let was = self.switch.last_queue;
+                if was != expected {
+                    self.fail(number, &format!("the last packet was put into {was:?} (port, queue)"));
+                }
+            }
+            _ => refuse!("\"{command} {rest}\" has the wrong number of values"),
+        }
+        Ok(())
+    }
+
+    fn fail(&mut self, line: usize, what: &str) {
+        self.outcome.failures.push(format!("line {line}: {what}"));
+    }
+
+    fn check_counter(&mut self, rest: &str, number: usize) -> Result<()> {
+        let (name, rest) = rest.split_once('(').ok_or_else(|| Error::new("check_counter needs NAME(INDEX)"))?;
+        let (index, rest) = rest.split_once(')').ok_or_else(|| Error::new("check_counter needs NAME(INDEX)"))?;
+        let words: Vec<_> = rest.split_whitespace().collect();
+        let program = self.switch.program.clone();
+        let Some(array) = crate::program::find(&program.counters, name.trim(), |array| &array.name) else {
+            refuse!("there is no counter array {name}");
+        };
+        let index = small(index.trim())?;
+        let counter = match program.counters[array as usize].table.as_ref().and_then(|table| program.table(table)) {
+            Some(table) => {
+                let mut rows = self.switch.state.tables[table as usize].entries.iter();
+                rows.find(|row| u64::from(row.handle) == index).map(|row| row.counter)
+            }
+            None => self.switch.state.counters[array as usize].get(index as usize).copied(),
+        };
+        let Some(counter) = counter else { refuse!("{name} has no counter {index}") };
+        let (value, relation, expected) = match words[..] {
+            [] => (counter.packets, "==", 0),
+            ["packets", relation, value] => (counter.packets, relation, small(value)?),
+            ["bytes", relation, value] => (counter.bytes, relation, small(value)?),
+            _ => refuse!("check_counter cannot be read from \"{rest}\""),
+        };
+        let holds = match relation {
+            "==" => value == expected,
+            "!=" => value != expected,
+            "<" => value < expected,
+            "<=" => value <= expected,
+            ">" => value > expected,
+            ">=" => value >= expected,
+            other => refuse!("\"{other}\" is no comparison"),
+        };
+        if !holds {
+            self.fail(number, &format!("{name}[{index}] is {value}, and {relation} {expected} is expected"));
+        }
+        Ok(())
+    }
+
+    /// Compares what has left with what was expected, port by port.
+    fn finish(&mut self) {
+        let ports: BTreeSet<u32> =
+            self.left.keys().chain(self.expected.keys()).chain(&self.anything).copied().collect();
+        for port in ports {
+            let left = self.left.remove(&port).unwrap_or_default();
+            let expected = self.expected.remove(&port).unwrap_or_default();
+            if self.anything.contains(&port) && expected.is_empty() {
+                if left.is_empty() {
+                    self.outcome.failures.push(format!("port {port}: no packet left, and one is expected"));
+                }
+                self.outcome.matched += left.len();
+                continue;
+            }
+            if left.len() != expected.len() {
+                let bytes: Vec<_> = left.iter().map(|bytes| hex(bytes)).collect();
+                let (count, wanted) = (left.len(), expected.len());
+                let list = if bytes.is_empty() { String::new() } else { format!(" ({})", bytes.join(", ")) };
+                let text = format!("port {port}: {count} packets left{list}, and {wanted} are expected");
+                self.outcome.failures.push(text);
+                continue;
+            }
+            for ((line, pattern), bytes) in expected.iter().zip(&left) {
+                match differs(pattern, bytes) {
+                    None => self.outcome.matched += 1,
+                    Some(what) => {
+                        let text = format!("{what}\n  expected {pattern}\n  left     {}", hex(bytes));
+                        self.fail(*line, &format!("port {port}: {text}"));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The bytes of a packet of the packet generator, as `generated_t` of `p4/hitless.p4` has them.
+pub fn generated(kind: u8, port: u16, token: u32, at_ns: u64) -> [u8; GENERATED_BYTES] {
+    let mut bytes = [0; GENERATED_BYTES];
+    bytes[0] = kind;
+    bytes[2..4].copy_from_slice(&port.to_be_bytes());
+    bytes[4..8].copy_from_slice(&token.to_be_bytes());
+    bytes[8..14].copy_from_slice(&at_ns.to_be_bytes()[2..]);
+    bytes
+}
+
+fn port_and_data(text: &str) -> Result<(u32, String)> {
+    let port = text.split_whitespace().next().unwrap_or_default();
+    let number = port.parse().map_err(|_| Error::new(format!("\"{port}\" is no port")))?;
+    Ok((number, text[port.len()..].split_whitespace().collect()))
+}
+
+/// Bytes in hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Where a packet is otherwise than its pattern: digits, "*" for any, "$" at the end if nothing may follow.
+fn differs(pattern: &str, bytes: &[u8]) -> Option<String> {
+    let (digits, is_whole) = pattern.strip_suffix('$').map_or((pattern, false), |digits| (digits, true));
+    let left = hex(bytes);
+    if left.len() < digits.len() || (is_whole && left.len() > digits.len()) {
+        return Some(format!("the packet has {} bytes, and {} are expected", bytes.len(), digits.len().div_ceil(2)));
+    }
+    let place = digits
+        .bytes()
+        .zip(left.bytes())
+        .position(|(expected, was)| expected != b'*' && !expected.eq_ignore_ascii_case(&was));
+    place.map(|place| format!("the packet is otherwise from byte {} on", place / 2))
+}

@@ -1,0 +1,211 @@
+//! The entries of tables, and how one is found: by hash for exact keys and for each length of prefix, in order of
+//! priority otherwise.
+
+use crate::counter::Counter;
+use crate::meter::Meter;
+use crate::program::{Call, Entry, Lookup, MatchKind, Table};
+
+/// The most words that a key has.
+pub const KEY_WORDS_MAX: usize = 64;
+
+/// The entries of a table.
+#[derive(Clone, Debug, Default)]
+pub struct TableState {
+    /// Entries, with what belongs to each.
+    pub entries: Vec<Row>,
+    /// What happens without an entry.
+    pub default: Option<Call>,
+    /// Members or groups that an indirect table takes without an entry.
+    pub default_target: Option<crate::program::Target>,
+    /// Counts packets without an entry.
+    pub misses: u64,
+    next_handle: u32,
+    /// Lengths of prefix that entries have, longest first.
+    lengths: Vec<u32>,
+    /// Open addressing: number of an entry plus 1, or 0.
+    index: Vec<u32>,
+    /// Entries in order of priority.
+    order: Vec<u32>,
+}
+
+/// An entry and what it counts.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The entry.
+    pub entry: Entry,
+    /// How the control plane names it.
+    pub handle: u32,
+    /// What a table with counters counts.
+    pub counter: Counter,
+    /// What a table with meters meters by.
+    pub meter: Meter,
+}
+
+impl TableState {
+    /// No entries.
+    pub fn new(table: &Table) -> Self {
+        Self { default: table.default.clone(), ..Self::default() }
+    }
+
+    /// Adds an entry and gives its handle.
+    pub fn insert(&mut self, table: &Table, entry: Entry) -> u32 {
+        let handle = self.next_handle;
+        self.next_handle += 1;
+        self.entries.push(Row { entry, handle, counter: Counter::default(), meter: Meter::default() });
+        let place = self.entries.len() - 1;
+        if table.lookup == Lookup::Priority || !self.append(table, place) {
+            self.rebuild(table);
+        }
+        handle
+    }
+
+    /// Removes the entry of this handle; false if there is none.
+    pub fn remove(&mut self, table: &Table, handle: u32) -> bool {
+        let before = self.entries.len();
+        self.entries.retain(|row| row.handle != handle);
+        self.rebuild(table);
+        self.entries.len() < before
+    }
+
+    /// Removes all entries.
+    pub fn clear(&mut self, table: &Table) {
+        self.entries.clear();
+        self.rebuild(table);
+    }
+
+    /// The entry that matches what `entry` matches, if there is one.
+    pub fn same_key(&self, entry: &Entry) -> Option<u32> {
+        let same = |row: &&Row| {
+            let other = &row.entry;
+            other.key == entry.key && other.mask == entry.mask && other.priority == entry.priority
+        };
+        self.entries.iter().find(same).map(|row| row.handle)
+    }
+
+    /// Whether an entry can be put into the index as it is; false: it must grow or knows the length not yet.
+    fn append(&mut self, table: &Table, place: usize) -> bool {
+        let prefix = self.entries[place].entry.prefix;
+        let knows = table.lookup == Lookup::Exact || self.lengths.contains(&prefix);
+        if !knows || 2 * self.entries.len() > self.index.len() {
+            return false;
+        }
+        self.put(place);
+        true
+    }
+
+    fn put(&mut self, place: usize) {
+        let entry = &self.entries[place].entry;
+        let mask = self.index.len() - 1;
+        let mut slot = mix(&entry.key, entry.prefix) as usize & mask;
+        while self.index[slot] != 0 {
+            slot = (slot + 1) & mask;
+        }
+        self.index[slot] = place as u32 + 1;
+    }
+
+    fn rebuild(&mut self, table: &Table) {
+        if table.lookup == Lookup::Priority {
+            self.order = (0..self.entries.len() as u32).collect();
+            self.order.sort_by_key(|&place| self.entries[place as usize].entry.priority);
+            return;
+        }
+        self.lengths = self.entries.iter().map(|row| row.entry.prefix).collect();
+        self.lengths.sort_unstable_by(|one, other| other.cmp(one));
+        self.lengths.dedup();
+        let size = (4 * self.entries.len()).next_power_of_two().max(16);
+        self.index.clear();
+        self.index.resize(size, 0);
+        (0..self.entries.len()).for_each(|place| self.put(place));
+    }
+
+    /// The number of the entry that `key` finds.
+    #[inline]
+    pub fn find(&self, table: &Table, key: &[u64]) -> Option<usize> {
+        match table.lookup {
+            _ if self.entries.is_empty() => None,
+            Lookup::Exact => self.probe(key, 0),
+            Lookup::Longest(place) => self.find_longest(table, place as usize, key),
+            Lookup::Priority => {
+                let found = self.order.iter().find(|&&place| matches(table, &self.entries[place as usize].entry, key));
+                found.map(|&place| place as usize)
+            }
+        }
+    }
+
+    #[inline]
+    fn find_longest(&self, table: &Table, place: usize, key: &[u64]) -> Option<usize> {
+        let of = &table.key[place];
+        let mut masked = [0; KEY_WORDS_MAX];
+        let masked = &mut masked[..key.len()];
+        let words = of.word as usize..of.word as usize + of.words();
+        masked.copy_from_slice(key);
+        self.lengths.iter().find_map(|&length| {
+            for (number, word) in words.clone().enumerate() {
+                masked[word] = key[word] & prefix_mask(of.width, length, number);
+            }
+            self.probe(masked, length)
+        })
+    }
+
+    #[inline]
+    fn probe(&self, key: &[u64], prefix: u32) -> Option<usize> {
+        let mask = self.index.len().checked_sub(1)?;
+        let mut slot = mix(key, prefix) as usize & mask;
+        loop {
+            let place = (self.index[slot] as usize).checked_sub(1)?;
+            let entry = &self.entries[place].entry;
+            if *entry.key == *key && entry.prefix == prefix {
+                return Some(place);
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+}
+
+/// Word `number`, least significant first, of the mask with `length` ones at the top of `width` bits.
+pub fn prefix_mask(width: u32, length: u32, number: usize) -> u64 {
+    let zeros = width.saturating_sub(length) as usize;
+    let (from, top) = (64 * number, (width as usize - 64 * number).min(64));
+    let ones = if top == 64 { u64::MAX } else { (1 << top) - 1 };
+    match zeros.saturating_sub(from) {
+        low if low >= 64 => 0,
+        low => ones & (u64::MAX << low),
+    }
+}
+
+fn matches(table: &Table, entry: &Entry, key: &[u64]) -> bool {
+    table.key.iter().all(|of| {
+        let words = of.word as usize..of.word as usize + of.words();
+        match of.kind {
+            MatchKind::Range => {
+                let value = || key[words.clone()].iter().rev();
+                value().ge(entry.key[words.clone()].iter().rev()) && value().le(entry.mask[words.clone()].iter().rev())
+            }
+            _ => words.into_iter().all(|word| key[word] & entry.mask[word] == entry.key[word]),
+        }
+    })
+}
+
+#[inline]
+fn mix(key: &[u64], prefix: u32) -> u64 {
+    let mut mixed = u64::from(prefix);
+    for &word in key {
+        mixed = (mixed.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+    mixed ^ (mixed >> 29) ^ (mixed >> 47)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::prefix_mask;
+
+    #[test]
+    fn a_prefix_has_its_ones_at_the_top() {
+        assert_eq!(prefix_mask(32, 24, 0), 0xffff_ff00);
+        assert_eq!(prefix_mask(32, 0, 0), 0);
+        assert_eq!(prefix_mask(32, 32, 0), 0xffff_ffff);
+        assert_eq!((prefix_mask(128, 70, 0), prefix_mask(128, 70, 1)), (0xfc00_0000_0000_0000, u64::MAX));
+        assert_eq!((prefix_mask(128, 64, 0), prefix_mask(128, 64, 1)), (0, u64::MAX));
+        assert_eq!((prefix_mask(128, 3, 0), prefix_mask(128, 3, 1)), (0, 0xe000_0000_0000_0000));
+    }
+}

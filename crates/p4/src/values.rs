@@ -1,0 +1,87 @@
+//! Values as people write them: numbers, addresses, prefixes, masks and ranges.
+
+use crate::entries::Match;
+use crate::error::{Error, Result, refuse};
+use crate::number::{Number, Wide};
+use crate::program::{Key, MatchKind};
+
+/// The number in `text`, for a field of `width` bits: decimal, 0x, 0b, 0o, or an IPv4, MAC or IPv6 address where the
+/// width is an address'.
+pub fn number(text: &str, width: u32) -> Result<Wide> {
+    if let Some(bytes) = address(text, width) {
+        return Ok(Wide::from_bytes(&bytes));
+    }
+    let (digits, radix) = match text.get(..2).map(str::to_ascii_lowercase).as_deref() {
+        Some("0x") => (&text[2..], 16),
+        Some("0b") => (&text[2..], 2),
+        Some("0o") => (&text[2..], 8),
+        _ => (text, 10),
+    };
+    let mut value = Wide::ZERO;
+    let base = Wide::small(u64::from(radix));
+    for digit in digits.chars() {
+        let Some(digit) = digit.to_digit(radix) else { refuse!("\"{text}\" is no number") };
+        value = value.mul(&base).add(&Wide::small(digit.into()));
+        if value.bit_length() > 2048 {
+            refuse!("\"{text}\" has more than 2048 bits");
+        }
+    }
+    if digits.is_empty() {
+        refuse!("\"{text}\" is no number");
+    }
+    Ok(value)
+}
+
+fn address(text: &str, width: u32) -> Option<Vec<u8>> {
+    match width {
+        32 => text.parse::<std::net::Ipv4Addr>().ok().map(|address| address.octets().to_vec()),
+        128 => text.parse::<std::net::Ipv6Addr>().ok().map(|address| address.octets().to_vec()),
+        48 => {
+            let bytes: Vec<_> = text.split(':').map(|part| u8::from_str_radix(part, 16).ok()).collect();
+            let bytes: Option<Vec<_>> = bytes.into_iter().collect();
+            bytes.filter(|bytes| bytes.len() == 6)
+        }
+        _ => None,
+    }
+}
+
+/// What a field of a key must be, as simple_switch_CLI writes it: `10.0.0.0/8`, `0x800&&&0xffff`, `1->5`, or a value.
+pub fn matched(text: &str, key: &Key) -> Result<Match> {
+    let width = key.width;
+    let of = match key.kind {
+        MatchKind::Exact => Match::Exact(number(text, width)?),
+        MatchKind::Longest => match text.split_once('/') {
+            Some((value, length)) => Match::Prefix(number(value, width)?, prefix_length(length)?),
+            None => refuse!("{}: \"{text}\" is no prefix as 10.0.0.0/8", key.name),
+        },
+        MatchKind::Ternary => match (text.split_once("&&&"), text.split_once('/')) {
+            (Some((value, mask)), _) => Match::Ternary(number(value, width)?, number(mask, width)?),
+            (None, Some((value, length))) => Match::Prefix(number(value, width)?, prefix_length(length)?),
+            (None, None) => refuse!("{}: \"{text}\" is no value with a mask as 0x800&&&0xffff", key.name),
+        },
+        MatchKind::Range => match text.split_once("->") {
+            Some((start, end)) => {
+                let (start, end) = (number(start, width)?, number(end, width)?);
+                if start.order(&end) == std::cmp::Ordering::Greater {
+                    refuse!("{}: the range \"{text}\" ends before it begins", key.name);
+                }
+                Match::Range(start, end)
+            }
+            None => refuse!("{}: \"{text}\" is no range as 1->5", key.name),
+        },
+    };
+    Ok(of)
+}
+
+fn prefix_length(text: &str) -> Result<u32> {
+    text.parse().map_err(|_| Error::new(format!("\"{text}\" is no length of a prefix")))
+}
+
+/// Decimal, or hexadecimal with 0x, of at most 64 bits.
+pub fn small(text: &str) -> Result<u64> {
+    let value = number(text, 64)?;
+    if value.bit_length() > 64 {
+        refuse!("\"{text}\" has more than 64 bits");
+    }
+    Ok(value.0[0])
+}

@@ -1,0 +1,54 @@
+//! P4 programs by themselves: their packet tests, and the way of one packet.
+
+use std::sync::Arc;
+
+use hitless_p4::commands::Commands;
+use hitless_p4::fabric::Answers;
+use hitless_p4::observer::Nobody;
+use hitless_p4::packet::Instance;
+use hitless_p4::pipeline::Switch;
+use hitless_p4::program::Program;
+use hitless_p4::stf;
+use hitless_p4::trace::Trace;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde_json::json;
+
+fn refused(error: &hitless_p4::error::Error) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+fn load(document: &str) -> PyResult<Arc<Program>> {
+    Program::load(document).map(Arc::new).map_err(|error| refused(&error))
+}
+
+/// Runs the packet tests `tests` (STF) of the file `name` on the program in `document`, as p4c writes it for BMv2.
+/// Returns JSON text: packets sent, packets that left as expected, failures, answers of commands.
+#[pyfunction]
+pub fn p4_test(py: Python<'_>, document: &str, tests: &str, name: &str) -> PyResult<String> {
+    let program = load(document)?;
+    let outcome = py.detach(|| stf::run(&program, tests, name, &mut Nobody)).map_err(|error| refused(&error))?;
+    Ok(json!({
+        "sent": outcome.sent,
+        "matched": outcome.matched,
+        "failures": outcome.failures,
+        "answers": outcome.answers,
+    })
+    .to_string())
+}
+
+/// The way of one packet, `packet`, that comes in at `port`, after the commands of the file `name`. Returns JSON text:
+/// the lines of the trace, and what left, each with its port and its bytes in hexadecimal.
+#[pyfunction]
+pub fn p4_trace(document: &str, commands: &str, name: &str, port: u32, packet: &[u8]) -> PyResult<String> {
+    let program = load(document)?;
+    let mut switch = Switch::new(program.clone(), 1);
+    let mut control = Commands { program: &program, state: &mut switch.state, now_ns: 0 };
+    control.run(commands, name).map_err(|error| refused(&error))?;
+    let (mut trace, mut left) = (Trace::default(), Vec::new());
+    let came = (port, packet, Instance::Normal);
+    switch.process(came, 0, &mut Answers::default(), &mut trace, &mut |port, bytes| {
+        left.push(json!({"port": port, "bytes": stf::hex(bytes)}));
+    });
+    Ok(json!({"lines": trace.lines, "left": left}).to_string())
+}
