@@ -10,6 +10,7 @@ The layers, each importing only what stands above it:
 - ``exhibits``   figures and tables of papers: what to run, and how to judge it beside the paper
 - ``report``     the HTML page
 - ``results``    the folder that a run leaves behind
+- ``terminal``   progress, Ctrl-C, stdout and stderr
 - ``scenario``   a scenario as a value, for Python
 - ``steps``      a run that stops and obeys
 - ``sweeps``     a scenario over a grid of settings and seeds, on one machine or many

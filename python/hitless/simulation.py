@@ -23,6 +23,7 @@ from hitless import _native
 from hitless.errors import HitlessError, MechanismFailed, RefusedScenario
 from hitless.outcome.run import Run as Run  # noqa: PLC0414 - what works give back: exported from here too
 from hitless.outcome.run import Summary as Summary  # noqa: PLC0414
+from hitless.outcome.tables import Tables, frame_of
 from hitless.prototype.kinds import identity, named_in
 
 Scenario: TypeAlias = Mapping[str, Any]
@@ -110,7 +111,7 @@ class Simulation:
         return Run(
             effective=self._native.effective,
             summary=Summary(json.loads(self._native.summary)),
-            tables=_frames(self._native.tables, keep),
+            tables=_kept(self._native.tables, keep),
             wall_s=time.monotonic() - began,
         )
 
@@ -166,11 +167,11 @@ class Session:
 
     def queues(self) -> pl.DataFrame:
         """Bytes that wait at each port of each switch now: port, value_bytes."""
-        return _frame(self._native.queues())
+        return frame_of(self._native.queues())
 
     def mechanisms(self) -> pl.DataFrame:
         """What the mechanisms have counted so far: switch, mechanism, scope, counter, value."""
-        return _frame(self._native.mechanisms())
+        return frame_of(self._native.mechanisms())
 
     def finish(self, keep: Collection[str] | None = None) -> Run:
         """Run to the end of the scenario and return the tables named in ``keep``, or all. Once."""
@@ -179,7 +180,7 @@ class Session:
         return Run(
             effective=self._effective,
             summary=Summary(json.loads(summary)),
-            tables=_frames(tables, keep),
+            tables=_kept(tables, keep),
             wall_s=time.monotonic() - self._began,
         )
 
@@ -218,17 +219,8 @@ def refusals_explained(file_name: str) -> Iterator[None]:
         raise mechanism_failed(failed, file_name) from failed.__cause__
 
 
-def _frames(
-    tables: "Mapping[str, Mapping[str, _native.Column]]", keep: Collection[str] | None
-) -> dict[str, pl.DataFrame]:
-    """Tables as data frames that share the simulator's memory."""
-    return {name: _frame(columns) for name, columns in tables.items() if keep is None or name in keep}
-
-
-def _frame(columns: "Mapping[str, _native.Column]") -> pl.DataFrame:
-    """A table; a column of names has that type where it is empty, too."""
-    types = {name: pl.String if isinstance(values, list) else None for name, values in columns.items()}
-    return pl.DataFrame([pl.Series(name, values, dtype=types[name]) for name, values in columns.items()])
+def _kept(tables: "Mapping[str, Mapping[str, _native.Column]]", keep: Collection[str] | None) -> Tables:
+    return Tables({name: columns for name, columns in tables.items() if keep is None or name in keep})
 
 
 def size_table(name: str) -> list[tuple[float, float]]:

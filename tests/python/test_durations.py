@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from hitless.cli.progress import ProgressDisplay
 from hitless.errors import BadInput
 from hitless.exhibits import durations
+from hitless.terminal.progress import ProgressDisplay
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from hitless.analysis.intervals import (
     Interval,
     bootstrap_interval,
     mean_interval,
+    mean_reach,
     poisson_interval,
     proportion_interval,
 )
@@ -23,6 +24,7 @@ from hitless.analysis.percentiles import (
     percentile,
     percentile_interval,
     percentile_ratio,
+    percentiles_of,
 )
 
 __all__ = [
@@ -34,11 +36,13 @@ __all__ = [
     "fairness_over_time",
     "jain_index",
     "mean_interval",
+    "mean_reach",
     "paired_difference",
     "paired_ratio",
     "percentile",
     "percentile_interval",
     "percentile_ratio",
+    "percentiles_of",
     "poisson_interval",
     "proportion_interval",
 ]

@@ -53,9 +53,13 @@ def mean_interval(sample: Sample, confidence: float = 0.95) -> Interval:
     """Interval of the mean of a few independent runs, whose results are about normal. Student 1908."""
     values = np.asarray(sample, dtype=np.float64)
     _require(values.size >= 2, "an interval of a mean needs two values or more")
-    spread = student_t_quantile(1.0 - _tail(confidence), values.size - 1)
-    reach = spread * float(values.std(ddof=1)) / math.sqrt(values.size)
+    reach = mean_reach(values.size, confidence) * float(values.std(ddof=1))
     return Interval(float(values.mean()) - reach, float(values.mean()) + reach)
+
+
+def mean_reach(size: int, confidence: float = 0.95) -> float:
+    """How far `mean_interval` reaches on either side, in standard deviations of a sample of ``size`` values."""
+    return student_t_quantile(1.0 - _tail(confidence), size - 1) / math.sqrt(size)
 
 
 def bootstrap_interval(

@@ -4,6 +4,7 @@ A percentile here is always a value that occurred: the smallest that at least ``
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +15,15 @@ from hitless.analysis.intervals import Interval, Sample, central_interval
 
 def percentile(sample: Sample, percent: float) -> float:
     """The nearest-rank percentile; ``percent`` is above 0 and at most 100."""
+    return percentiles_of(sample, [percent])[0]
+
+
+def percentiles_of(sample: Sample, percents: Sequence[float]) -> list[float]:
+    """Several nearest-rank percentiles, in one pass."""
     values = _values(sample)
-    rank = _rank(values.size, percent)
-    return float(np.partition(values, rank - 1)[rank - 1])
+    places = [_rank(values.size, percent) - 1 for percent in percents]
+    parted = np.partition(values, places)
+    return [float(parted[place]) for place in places]
 
 
 def percentile_interval(sample: Sample, percent: float, confidence: float = 0.95) -> Interval:

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from hitless.cli.console import stdout
 from hitless.exhibits.numbers import NOTHING, format_number
 from hitless.outcome.losses import COUNT_THEM, Losses, losses_of
 from hitless.outcome.mechanisms import did_of
 from hitless.outcome.times import ALL_SIZES, PERCENTILES, Times, goodputs_gbps, times_of
 from hitless.simulation import Run
+from hitless.terminal.console import stdout
 
 _ROWS_MAX = 9
 """Of completion times and of goodput each: with more groups than that, the first ones, and how many are left out."""

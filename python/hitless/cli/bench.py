@@ -5,9 +5,9 @@ from typing import Any
 from rich.table import Table
 
 from hitless.bench import BASE, LARGE, WORKS, bench_engine, require_valgrind
-from hitless.cli.console import print_json, stderr, stdout
 from hitless.errors import BadInput
 from hitless.exhibits.numbers import format_number
+from hitless.terminal.console import print_json, stderr, stdout
 
 _COLUMNS = {
     "work": "work",

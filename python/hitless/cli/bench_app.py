@@ -65,6 +65,25 @@ def bench_switch(
     bench(discipline, seed=seed, instructions=instructions, json=json)
 
 
+@bench_app.command("sweep")
+def bench_sweep(
+    points: Annotated[int, typer.Option(min=10, help="Runs of the sweep, ten seeds at each loss rate.")] = 1000,
+    messages: Annotated[int, typer.Option(min=1, help="Messages of a run, 4 us each or so.")] = 10_000,
+    rounds: Annotated[int, typer.Option(min=1, help="Times that both are measured, in turn.")] = 3,
+    json: Json = False,
+) -> None:
+    """What a sweep costs over the sum of its runs, in CPU time on one thread.
+
+    Examples:
+
+      hitless bench sweep
+      hitless bench sweep --points 200 --messages 5000 --json
+    """
+    from hitless.cli.bench_sweep import bench
+
+    bench(points=points, messages=messages, rounds=rounds, json=json)
+
+
 @bench_app.command()
 def live(
     only: Annotated[

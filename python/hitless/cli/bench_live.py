@@ -9,7 +9,7 @@ from rich.table import Table
 from hitless.bench_live.devices import Device
 from hitless.bench_live.measure import DELAY_PPS
 from hitless.bench_live.run import bench_live, chosen, require_all
-from hitless.cli.console import print_json, print_note, stdout
+from hitless.terminal.console import print_json, print_note, stdout
 
 _SECONDS_PER_TRIAL = 16
 """Trials of packets that a device takes: the flood, up to 14 of the search less those that succeed, and the rest."""

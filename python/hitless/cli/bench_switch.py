@@ -6,9 +6,9 @@ from rich.table import Table
 
 from hitless import _native
 from hitless.bench import LOADS, bench_switch, compare, require_valgrind
-from hitless.cli.console import print_json, stderr, stdout
 from hitless.errors import BadInput
 from hitless.exhibits.numbers import format_number
+from hitless.terminal.console import print_json, stderr, stdout
 
 
 def bench(discipline: str | None, *, seed: int, instructions: bool, json: bool) -> None:

@@ -6,7 +6,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from hitless.cli.console import print_error, print_json, print_note, print_text, stdout
 from hitless.cli.execute import Execution, execute
 from hitless.cli.run import read_scenario, shown_name
 from hitless.comparison.pairs import METHOD, Compared, Outcome, PairedRuns
@@ -17,6 +16,7 @@ from hitless.exhibits.numbers import format_number
 from hitless.exhibits.registry import Entry
 from hitless.outcome.times import ALL_SIZES
 from hitless.results import RESULTS, ResultsFolder
+from hitless.terminal.console import print_error, print_json, print_note, print_text, stdout
 
 _TOLD = 5
 """Differences that sentences name; the table has all."""

@@ -3,10 +3,10 @@
 import logging
 from pathlib import Path
 
-from hitless.cli.console import print_note, print_text
 from hitless.corruptd.config import EXAMPLE, read_config
 from hitless.corruptd.service import Service
 from hitless.service.process import signals
+from hitless.terminal.console import print_note, print_text
 
 
 def run(path: Path, *, dry_run: bool, verbose: bool) -> None:

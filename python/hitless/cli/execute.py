@@ -9,13 +9,13 @@ from typing import Any
 
 import polars as pl
 
-from hitless.cli.console import print_error, print_note
-from hitless.cli.interrupt import EXIT_INTERRUPTED, on_interrupt
-from hitless.cli.progress import ProgressDisplay
 from hitless.exhibits.campaign import Campaign, Result
 from hitless.exhibits.numbers import format_paper
 from hitless.report.page import render_pictures, render_report
 from hitless.results import ResultsFolder, file_name, write_exhibit
+from hitless.terminal.console import print_error, print_note
+from hitless.terminal.interrupt import EXIT_INTERRUPTED, on_interrupt
+from hitless.terminal.progress import ProgressDisplay
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,6 @@ from rich.table import Table
 
 from hitless.analysis import bootstrap_interval
 from hitless.cli import fleet_report
-from hitless.cli.console import print_error, print_json, print_note, stdout
-from hitless.cli.interrupt import EXIT_INTERRUPTED, on_interrupt
-from hitless.cli.progress import ProgressDisplay
 from hitless.errors import BadInput, HitlessError
 from hitless.exhibits.model import Point
 from hitless.exhibits.numbers import format_number
@@ -27,6 +24,9 @@ from hitless.fleet.tables import write_published
 from hitless.fleet.year import Finished, Hazard, Topology, Trace, Year, policies, protects, read_text
 from hitless.results import ResultsFolder
 from hitless.simulation import RunCancelled
+from hitless.terminal.console import print_error, print_json, print_note, stdout
+from hitless.terminal.interrupt import EXIT_INTERRUPTED, on_interrupt
+from hitless.terminal.progress import ProgressDisplay
 
 _WATCH_EVERY_S = 0.1
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from hitless.cli.console import stdout
+from hitless.terminal.console import stdout
 
 _GAP = 2
 _NARROW = 70

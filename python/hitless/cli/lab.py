@@ -8,7 +8,6 @@ from typing import Any
 
 from rich.table import Table
 
-from hitless.cli.console import print_error, print_json, print_note, print_text, stdout
 from hitless.cli.live_result import warn
 from hitless.cli.run import STANDARD_INPUT, read_scenario, shown_name
 from hitless.errors import BadInput, HitlessError
@@ -20,6 +19,7 @@ from hitless.lab.scope import scope
 from hitless.live import LiveScenario, Mode, Status, check_live, replay
 from hitless.prototype.kinds import load
 from hitless.suggest import did_you_mean
+from hitless.terminal.console import print_error, print_json, print_note, print_text, stdout
 
 
 def up(

@@ -9,10 +9,10 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from hitless.cli.console import print_json, print_note, stdout
 from hitless.errors import HitlessError
 from hitless.lab import client
 from hitless.lab.control import Status
+from hitless.terminal.console import print_json, print_note, stdout
 
 _PERIOD_S = 0.5
 _OVERHEAD_BYTES = 24

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from hitless.cli.console import print_note
 from hitless.cli.switch import log_to_stderr, told_result
 from hitless.errors import BadInput, HitlessError
 from hitless.live import LiveOptions, LiveRun, NetworkInterface, Status
@@ -16,6 +15,7 @@ from hitless.service.process import Wake, notify, signals
 from hitless.switch import ports
 from hitless.switch.link import LinkPlan, MtuPlan, mtu_plan, require_room, scenario
 from hitless.switch.metrics import LiveCollector
+from hitless.terminal.console import print_note
 
 log = logging.getLogger(__name__)
 

@@ -1,7 +1,7 @@
 """What is said at the end of every live run."""
 
-from hitless.cli.console import print_note
 from hitless.live import Status
+from hitless.terminal.console import print_note
 
 OVERLOAD_CODE = 1
 """The exit code of a strict run that could not keep up."""

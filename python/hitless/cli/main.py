@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from hitless.cli import console
 from hitless.cli.bench_app import bench_app
 from hitless.cli.flags import without_types
 from hitless.cli.fleet_app import fleet_app
@@ -19,6 +18,7 @@ from hitless.cli.options import Json, Mechanisms, Out, Seed
 from hitless.cli.results_app import results_app
 from hitless.errors import BadInput, HitlessError
 from hitless.native import STALE, stale
+from hitless.terminal import console
 
 if TYPE_CHECKING:
     from hitless.exhibits.model import Effort

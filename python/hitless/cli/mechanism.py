@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from hitless import _native
-from hitless.cli.console import print_note, stdout
 from hitless.extend import build as building
 from hitless.extend.crates import checked_name
 from hitless.extend.create import create
 from hitless.extend.record import Record
 from hitless.native import STALE, stale
+from hitless.terminal.console import print_note, stdout
 
 
 def new(name: str, path: Path | None) -> None:

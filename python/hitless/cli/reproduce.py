@@ -5,7 +5,6 @@ from pathlib import Path
 
 from hitless import _native
 from hitless.answer.screen import first_screen
-from hitless.cli.console import print_json, print_note, stdout
 from hitless.cli.execute import Execution, execute
 from hitless.cli.screen import print_screen, print_tallies, print_where
 from hitless.cli.show import print_result
@@ -18,6 +17,7 @@ from hitless.exhibits.model import Effort
 from hitless.exhibits.pool import default_jobs
 from hitless.exhibits.registry import Entry, select
 from hitless.results import RESULTS, ResultsFolder
+from hitless.terminal.console import print_json, print_note, stdout
 
 _WORTH_SAYING_S = 20.0
 """How long a run takes before it says how long it takes."""

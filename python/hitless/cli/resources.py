@@ -6,9 +6,9 @@ from typing import Any
 
 from rich.table import Table
 
-from hitless.cli.console import print_json, print_note, stdout
 from hitless.cli.run import read_scenario, shown_name
 from hitless.simulation import scenario_resources
+from hitless.terminal.console import print_json, print_note, stdout
 
 _NAMES_SHOWN = 4
 

@@ -21,8 +21,8 @@ def durations(
     ],
 ) -> None:
     """Put how long exhibits took into this program's own list, which `hitless reproduce --list` shows."""
-    from hitless.cli.console import print_note
     from hitless.exhibits.durations import FILE, refresh
+    from hitless.terminal.console import print_note
 
     added = refresh(folders)
     print_note(f"{len(added)} exhibits are refreshed in {FILE}")
@@ -45,10 +45,10 @@ def add(
       hitless results add one two
       hitless results render
     """
-    from hitless.cli.console import print_note
     from hitless.exhibits.registry import entries
     from hitless.summary.document import Summary
     from hitless.summary.pages import SUMMARY
+    from hitless.terminal.console import print_note
 
     path = root / SUMMARY
     summary = Summary.read(path)
@@ -69,8 +69,8 @@ def render(
     A table stands between <!-- results: counts -->, chosen, differs, or rows
     ID..., and <!-- end of results -->.
     """
-    from hitless.cli.console import print_note
     from hitless.summary.pages import render as render_pages
+    from hitless.terminal.console import print_note
 
     stale = [page for page in render_pages(root) if not page.is_current]
     if check and stale:

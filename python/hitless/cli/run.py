@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from hitless.cli.answer import show_answer
-from hitless.cli.console import print_json
 from hitless.cli.execute import Execution, execute
 from hitless.errors import BadInput
 from hitless.exhibits.campaign import Campaign
@@ -13,6 +12,7 @@ from hitless.exhibits.custom import CustomScenario
 from hitless.exhibits.registry import Entry
 from hitless.results import ResultsFolder
 from hitless.simulation import check_scenario
+from hitless.terminal.console import print_json
 
 STANDARD_INPUT = Path("-")
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from rich.text import Text
 
 from hitless.answer.screen import Difference, Screen
-from hitless.cli.console import VERDICT_STYLES, stdout
 from hitless.cli.grid import Line, print_grid
 from hitless.exhibits.judge import VERDICT_WORDS
 from hitless.exhibits.numbers import NOTHING
+from hitless.terminal.console import VERDICT_STYLES, stdout
 
 _DIFFERENCES = 5
 _WORDS = 20

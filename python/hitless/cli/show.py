@@ -6,7 +6,6 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from hitless.cli.console import VERDICT_STYLES, print_json, print_text, stdout
 from hitless.cli.grid import Line, print_grid
 from hitless.exhibits.campaign import Result
 from hitless.exhibits.durations import in_words, known
@@ -15,6 +14,7 @@ from hitless.exhibits.model import Effort, Row
 from hitless.exhibits.numbers import format_interval, format_number, format_paper
 from hitless.exhibits.pool import default_jobs
 from hitless.exhibits.registry import PAPERS, Entry, entries
+from hitless.terminal.console import VERDICT_STYLES, print_json, print_text, stdout
 
 _WIDE = 110
 """Columns of a terminal from which on an interval has room beside its value."""

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hitless.cli.console import print_error, print_json, print_note, stdout
-from hitless.cli.interrupt import EXIT_INTERRUPTED
 from hitless.errors import BadInput
 from hitless.executors import executor_at
 from hitless.exhibits.numbers import format_number
@@ -13,6 +11,8 @@ from hitless.sweeps.merging import merge
 from hitless.sweeps.plan import Plan, Shard, failed
 from hitless.sweeps.running import Options, Sweeping
 from hitless.sweeps.swept import Swept
+from hitless.terminal.console import print_error, print_json, print_note, stdout
+from hitless.terminal.interrupt import EXIT_INTERRUPTED
 
 _MERGE = "merge"
 _ROWS_SHOWN = 40

@@ -3,12 +3,12 @@
 import logging
 from pathlib import Path
 
-from hitless.cli.console import print_note, print_text
 from hitless.cli.live_result import warn
 from hitless.live import Status
 from hitless.service.process import signals
 from hitless.switch.configuration import EXAMPLE, read_config
 from hitless.switch.service import Service
+from hitless.terminal.console import print_note, print_text
 
 
 def run(path: Path, *, verbose: bool) -> int:

@@ -1,7 +1,7 @@
 """Exhibits from points to rows: what `hitless reproduce` does, without any output of its own."""
 
 import fnmatch
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -158,13 +158,16 @@ class Campaign:
 
         ``look`` is called often meanwhile, and ``each`` with every task that is done.
         """
-        waiting = list(self._works)
-        arrived: set[Task] = set()
-        yield from _collect_finished(waiting, arrived)
+        yield from (work.collect() for work in self._works if not work.result.tasks)
+        of_task = {task: work for work in self._works for task in work.result.tasks}
+        left = {work: len(work.result.tasks) for work in self._works}
         for task in self._pool.run(self.tasks, look):
+            # A task may be done, in its thread, before it is handed over here: only then does it count.
             each(task)
-            arrived.add(task)
-            yield from _collect_finished(waiting, arrived)
+            work = of_task[task]
+            left[work] -= 1
+            if not left[work]:
+                yield work.collect()
 
     def stop(self) -> None:
         """End early: `results` then yields every exhibit as far as it came. For a signal handler, too."""
@@ -200,13 +203,3 @@ def _keep(task: Task, kept: KeptPoints, *, fresh: bool) -> None:
 
     work = KeptWork(task.point.work, kept, digest, task.point.reduce, is_missing)
     task.point = replace(task.point, what=work, reduce=None)
-
-
-def _collect_finished(waiting: list[_Work], arrived: Collection[Task]) -> Iterator[Result]:
-    """Take the works out of ``waiting`` whose tasks have all ``arrived``, and yield their results.
-
-    A task may be done, in its thread, before it was handed to whoever is called with each.
-    """
-    for work in [work for work in waiting if all(task in arrived for task in work.result.tasks)]:
-        waiting.remove(work)
-        yield work.collect()

@@ -7,9 +7,11 @@
             run.json     the summary, the time it took, the names of its tables
             effective.toml
             messages.parquet
+        0001...jsonl     points without tables, a line each (`exhibits.kept_lines`)
 
-A folder appears whole or not at all: it is written under another name, ``.digest.process.thread``, and renamed. What
-cannot be read is not there. The folder may be deleted at any time. Several threads, and several processes, may use it.
+A point's folder appears whole or not at all: it is written under another name, ``.digest.process.thread``, and renamed.
+What cannot be read is not there. All of it may be deleted at any time. Several threads, and several processes, may use
+it.
 """
 
 import hashlib
@@ -25,6 +27,7 @@ from typing import Protocol, runtime_checkable
 
 import polars as pl
 
+from hitless.exhibits.kept_lines import KeptLines
 from hitless.exhibits.model import Point, Reduction
 from hitless.simulation import Job, Run, Summary, Work, program_identity
 
@@ -47,7 +50,12 @@ class KeptPoints:
     folder: Path
     trouble: OSError | None = field(default=None, init=False)
     """Why the last point that could not be kept was not."""
+    _lines: KeptLines = field(init=False, repr=False)
     _locks: dict[str, threading.RLock] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Reads nothing yet."""
+        self._lines = KeptLines(self.folder)
 
     def lock(self, digest: str) -> threading.RLock:
         """Held by the thread that works a point out or writes it, so that another one of this process reads it then."""
@@ -75,12 +83,15 @@ class KeptPoints:
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
     def __contains__(self, digest: object) -> bool:
-        return (self.folder / str(digest) / "run.json").is_file()
+        return str(digest) in self._lines or (self.folder / str(digest) / "run.json").is_file()
 
     def load(self, digest: str) -> Run | None:
         """The run, or None where it is not there or cannot be read."""
         path = self.folder / digest
         try:
+            line = self._lines.load(digest)
+            if line is not None:
+                return Run(line["effective"], Summary(line["summary"]), {}, line["wall_s"])
             told = json.loads((path / "run.json").read_text(encoding="utf-8"))
             tables = {name: pl.read_parquet(path / f"{name}.parquet") for name in told["tables"]}
             effective = (path / "effective.toml").read_text(encoding="utf-8")
@@ -90,21 +101,35 @@ class KeptPoints:
 
     def keep(self, digest: str, run: Run) -> None:
         """Write a run; where that is refused, `trouble` has the reason, and the run is only not kept."""
+        with self.lock(digest):
+            if run.tables:
+                self._keep_folder(digest, run)
+                return
+            told = {"summary": run.summary.values, "wall_s": run.wall_s, "effective": run.effective}
+            try:
+                self._lines.keep(digest, told)
+            except OSError as refused:
+                self.trouble = refused
+
+    def _keep_folder(self, digest: str, run: Run) -> None:
         path = self.folder / digest
         unfinished = self.folder / f".{digest}.{os.getpid()}.{threading.get_ident()}"
-        with self.lock(digest):
-            try:
-                unfinished.mkdir(parents=True, exist_ok=True)
-                _write(unfinished, run)
-                shutil.rmtree(path, ignore_errors=True)
-                unfinished.rename(path)
-            except OSError as refused:
-                if digest not in self:  # another process may have written the same
-                    self.trouble = refused
-                shutil.rmtree(unfinished, ignore_errors=True)
+        try:
+            unfinished.mkdir(parents=True, exist_ok=True)
+            _write(unfinished, run)
+            shutil.rmtree(path, ignore_errors=True)
+            unfinished.rename(path)
+        except OSError as refused:
+            if digest not in self:  # another process may have written the same
+                self.trouble = refused
+            shutil.rmtree(unfinished, ignore_errors=True)
 
     def forget(self, digest: str) -> None:
         """Remove a point."""
+        try:
+            self._lines.forget(digest)
+        except OSError as refused:
+            self.trouble = refused
         shutil.rmtree(self.folder / digest, ignore_errors=True)
 
 

@@ -12,10 +12,10 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from hitless.outcome.scenario import scenario_of, without_seed
+from hitless.outcome.tables import Columns, rows_of
 from hitless.quantities import bytes_of, seconds_of
 from hitless.simulation import fabric_of
 
@@ -48,23 +48,21 @@ class Ideal:
         self._transports = {entry["name"]: entry for entry in effective.get("transport", [])}
         self._transport_of = {group["name"]: group["transport"] for group in effective.get("flows", [])}
 
-    def of(self, messages: pl.DataFrame, flows: pl.DataFrame) -> Numbers:
-        """Picoseconds that each message would take; not a number for one whose flow is not among ``flows``.
-
-        In numpy: of a short run, each query of polars takes longer than what it computes.
-        """
+    def of(self, messages: Columns, flows: Columns) -> Numbers:
+        """Picoseconds that each message would take; not a number for one whose flow is not among ``flows``."""
         pairs = list(zip(flows["source"], flows["destination"], flows["group"], strict=True))
         numbers = {pair: number for number, pair in enumerate(dict.fromkeys(pairs))}
         bounds = np.array([self._bound(*pair) for pair in numbers], dtype=np.float64).reshape(-1, 5)
-        at, is_known = _places(messages["flow"].to_numpy(), flows["flow"].to_numpy())
+        at, is_known = _places(messages["flow"], flows["flow"])
         of_flows = np.array([numbers[pair] for pair in pairs], dtype=np.int64)
-        mss, per_packet, fixed_s, all_s_per_bit, slowest_s_per_bit = bounds[of_flows[at[is_known]]].T
-        size = messages["bytes"].to_numpy()[is_known].astype(np.float64)
+        of_messages = bounds[0] if len(numbers) == 1 else bounds[of_flows[at[is_known]]].T
+        mss, per_packet, fixed_s, all_s_per_bit, slowest_s_per_bit = of_messages
+        size = messages["bytes"][is_known].astype(np.float64)
         packets = np.maximum(np.ceil(size / mss), 1.0)
         last = size - (packets - 1) * mss + per_packet
         whole = size + packets * per_packet
         on_links = 8 * last * all_s_per_bit + 8 * (whole - last) * slowest_s_per_bit
-        found = np.full(messages.height, np.nan)
+        found = np.full(rows_of(messages), np.nan)
         found[is_known] = (fixed_s + on_links) * _PS
         return found
 
@@ -139,6 +137,8 @@ def _places(wanted: NDArray[np.uint64], known: NDArray[np.uint64]) -> tuple[NDAr
     """Where each wanted number is among those known, and whether it is there at all."""
     if known.size == 0:
         return np.zeros(wanted.size, dtype=np.int64), np.zeros(wanted.size, dtype=np.bool_)
+    if known.size == 1:
+        return np.zeros(wanted.size, dtype=np.int64), wanted == known[0]
     order = np.argsort(known, kind="stable")
     found = np.minimum(np.searchsorted(known[order], wanted), known.size - 1)
     places = order[found]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hitless.outcome.scenario import scenario_of
+from hitless.outcome.tables import columns_of
 from hitless.simulation import Run
 
 CORRUPTED, LINK_DOWN = "corrupted on a link", "lost on a link that was down"
@@ -134,9 +135,9 @@ def _lost_on_links(run: Run, scenario: Mapping[str, Any], *, down: int) -> int |
 
 
 def _corrupted_by_link(run: Run) -> Iterator[tuple[str, int]]:
-    if "links" in run.tables:
-        links = run.table("links")
-        pairs = zip(links["link"], links["frames_corrupted"], strict=True)
+    links = columns_of(run, "links")
+    if links:
+        pairs = zip(links["link"], links["frames_corrupted"].tolist(), strict=True)
         yield from ((link, frames) for link, frames in pairs if frames > 0)
 
 
@@ -161,8 +162,8 @@ def _recovered(run: Run) -> int | None:
 
 def counter(run: Run, name: str) -> int | None:
     """The sum of a counter over all mechanisms; None where no mechanism has it."""
-    table = run.tables.get("mechanisms")
-    if table is None or table.is_empty():
+    table = columns_of(run, "mechanisms")
+    if not table:
         return None
-    found = table["value"].filter(table["counter"] == name)
-    return None if found.is_empty() else int(found.sum())
+    found = [value for other, value in zip(table["counter"], table["value"].tolist(), strict=True) if other == name]
+    return sum(found) if found else None

@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 
 from hitless.outcome.losses import losses_of
 from hitless.outcome.run import Run
+from hitless.outcome.tables import columns_of
 from hitless.outcome.times import ALL_SIZES, PERCENTILES, Times, goodputs_gbps, times_of
 
 Kind: TypeAlias = Literal["ratio", "difference"]
@@ -44,19 +45,21 @@ def _of_times(times: Times) -> Iterator[tuple[Metric, float | None]]:
     of = f"{times.group}, {times.sizes}" if times.what == "messages" else f"{times.group}, {times.what}"
     short = "FCT" if times.what == "messages" else "QCT"
     yield Metric(of, f"mean {short}", "us", "ratio"), times.mean_us
-    for percent in PERCENTILES:
-        yield Metric(of, f"p{percent:g} {short}", "us", "ratio"), times.percentile_us(percent)
+    for percent, us in zip(PERCENTILES, times.percentiles_us(), strict=True):
+        yield Metric(of, f"p{percent:g} {short}", "us", "ratio"), us
     if times.slowdowns.size:
-        for percent in PERCENTILES[:2]:
-            yield Metric(of, f"p{percent:g} slowdown", "", "ratio"), times.slowdown(percent)
+        percents = PERCENTILES[:2]
+        for percent, slowdown in zip(percents, times.slowdowns_at(percents), strict=True):
+            yield Metric(of, f"p{percent:g} slowdown", "", "ratio"), slowdown
     if times.sizes == ALL_SIZES:
         yield Metric(of, "unfinished at the end", times.what, "difference"), float(times.unfinished)
 
 
 def _counts(run: Run) -> Iterator[tuple[Metric, float]]:
-    if "flows" in run.tables:
-        for column, name in _COUNTED:
-            yield Metric("all", name, "", "difference"), float(run.table("flows")[column].sum())
+    flows = columns_of(run, "flows")
+    for column, name in _COUNTED:
+        if column in flows:
+            yield Metric("all", name, "", "difference"), float(flows[column].sum())
     losses = losses_of(run)
     yield Metric("all", "packets dropped", "", "difference"), float(sum(losses.dropped.values()))
     if losses.lost_to_hosts is not None:

@@ -11,9 +11,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from hitless.analysis import percentile
+from hitless.analysis import percentiles_of
 from hitless.outcome.ideal import ideal_of
 from hitless.outcome.run import Run
+from hitless.outcome.tables import Columns, columns_of, groups_of, rows_of
 
 PERCENTILES = (50.0, 99.0, 99.9)
 _PS_PER_US = 1e6
@@ -53,11 +54,19 @@ class Times:
 
     def percentile_us(self, percent: float) -> float | None:
         """A percentile; None where there are too few for it."""
-        return percentile(self.us, percent) if enough_for(percent, self.us.size) else None
+        return _percentiles(self.us, [percent])[0]
 
     def slowdown(self, percent: float) -> float | None:
         """A percentile of slowdowns; None where there are too few for it."""
-        return percentile(self.slowdowns, percent) if enough_for(percent, self.slowdowns.size) else None
+        return _percentiles(self.slowdowns, [percent])[0]
+
+    def percentiles_us(self) -> list[float | None]:
+        """All of `PERCENTILES`, in one pass."""
+        return _percentiles(self.us, PERCENTILES)
+
+    def slowdowns_at(self, percents: Sequence[float]) -> list[float | None]:
+        """Some percentiles of slowdowns, in one pass."""
+        return _percentiles(self.slowdowns, percents)
 
     @property
     def mean_us(self) -> float | None:
@@ -65,32 +74,75 @@ class Times:
         return float(self.us.mean()) if self.us.size else None
 
 
+def _percentiles(values: Numbers, percents: Sequence[float]) -> list[float | None]:
+    enough = [percent for percent in percents if enough_for(percent, values.size)]
+    found = dict(zip(enough, percentiles_of(values, enough), strict=True)) if enough else {}
+    return [found.get(percent) for percent in percents]
+
+
 def times_of(run: Run) -> list[Times]:
     """Every group: all sizes together first, then by class where there are several, and its queries last."""
-    if "messages" not in run.tables or run.table("messages").is_empty():
+    columns = columns_of(run, "messages")
+    if not rows_of(columns):
         return []
-    messages = _with_slowdown(run)
+    messages = _Messages.of(run, columns)
     found: list[Times] = []
-    for (group,), of_group in messages.partition_by("group", as_dict=True, maintain_order=True).items():
-        found += _of_group(str(group), of_group)
-        if "query" in of_group.columns and int(of_group["query"].max() or 0) > 0:  # type: ignore[arg-type]
-            found.append(_queries(str(group), of_group))
+    for name, chosen in groups_of(columns["group"]):
+        of_group = messages.only(chosen)
+        found += _of_group(name, of_group)
+        if of_group.query is not None and of_group.query.max() > 0:
+            found.append(_queries(name, of_group, of_group.query))
     return found
 
 
-def _with_slowdown(run: Run) -> pl.DataFrame:
-    messages = run.table("messages")
-    started, delivered = messages["started_ps"].to_numpy(), messages["delivered_ps"].to_numpy()
-    taken_ps = (delivered - started).astype(np.float64)
-    ideal = ideal_of(run.effective) if "flows" in run.tables else None
-    ideal_ps = np.full(taken_ps.size, np.nan) if ideal is None else ideal.of(messages, run.table("flows"))
-    columns = {"is_done": delivered >= started, "taken_ps": taken_ps, "ideal_ps": ideal_ps}
-    return messages.hstack([pl.Series(name, values) for name, values in columns.items()])
+@dataclass(frozen=True, slots=True)
+class _Messages:
+    """Columns of a table of messages."""
+
+    started_ps: NDArray[np.int64]
+    delivered_ps: NDArray[np.int64]
+    sizes: NDArray[np.uint64]
+    ideal_ps: Numbers
+    query: NDArray[np.uint64] | None
+
+    @classmethod
+    def of(cls, run: Run, columns: Columns) -> "_Messages":
+        """The messages of a run."""
+        ideal = ideal_of(run.effective) if "flows" in run.tables else None
+        return cls(
+            columns["started_ps"],
+            columns["delivered_ps"],
+            columns["bytes"],
+            np.full(rows_of(columns), np.nan) if ideal is None else ideal.of(columns, columns_of(run, "flows")),
+            columns.get("query"),
+        )
+
+    def only(self, chosen: NDArray[np.bool_] | None) -> "_Messages":
+        """Some of them; all for None."""
+        if chosen is None:
+            return self
+        return _Messages(
+            self.started_ps[chosen],
+            self.delivered_ps[chosen],
+            self.sizes[chosen],
+            self.ideal_ps[chosen],
+            None if self.query is None else self.query[chosen],
+        )
+
+    @property
+    def is_done(self) -> NDArray[np.bool_]:
+        """Were they completed?"""
+        return self.delivered_ps >= self.started_ps
+
+    @property
+    def taken_ps(self) -> Numbers:
+        """How long they took; of no meaning for those that were not completed."""
+        return (self.delivered_ps - self.started_ps).astype(np.float64)
 
 
-def _of_group(group: str, messages: pl.DataFrame) -> Iterator[Times]:
-    sizes, is_done = messages["bytes"].to_numpy(), messages["is_done"].to_numpy()
-    taken_us, slowdowns = _us(messages), (messages["taken_ps"] / messages["ideal_ps"]).to_numpy()
+def _of_group(group: str, messages: _Messages) -> Iterator[Times]:
+    sizes, is_done = messages.sizes, messages.is_done
+    taken_us, slowdowns = messages.taken_ps / _PS_PER_US, messages.taken_ps / messages.ideal_ps
 
     def times(name: str, chosen: NDArray[np.bool_]) -> Times:
         done = chosen & is_done
@@ -104,24 +156,33 @@ def _of_group(group: str, messages: pl.DataFrame) -> Iterator[Times]:
         yield from (times(name, chosen) for name, chosen in filled)
 
 
-def _queries(group: str, messages: pl.DataFrame) -> Times:
+def _queries(group: str, messages: _Messages, query: NDArray[np.uint64]) -> Times:
     """A query lasts from its start until the last of its answers is there."""
-    queries = messages.group_by("query", maintain_order=True).agg(
-        is_done=pl.col("is_done").all(),
-        taken_ps=(pl.col("delivered_ps").max() - pl.col("started_ps").min()).cast(pl.Float64),
+    columns = {
+        "query": query,
+        "is_done": messages.is_done,
+        "started_ps": messages.started_ps,
+        "delivered_ps": messages.delivered_ps,
+    }
+    queries = (
+        pl.DataFrame(columns)
+        .group_by("query", maintain_order=True)
+        .agg(pl.col("is_done").all(), taken_ps=pl.col("delivered_ps").max() - pl.col("started_ps").min())
     )
     done = queries.filter("is_done")
-    return Times(group, ALL_SIZES, "queries", _us(done), np.empty(0), len(queries) - len(done))
-
-
-def _us(done: pl.DataFrame) -> Numbers:
-    return (done["taken_ps"] / _PS_PER_US).to_numpy()
+    taken_us = done["taken_ps"].cast(pl.Float64).to_numpy() / _PS_PER_US
+    return Times(group, ALL_SIZES, "queries", taken_us, np.empty(0), len(queries) - len(done))
 
 
 def goodputs_gbps(run: Run) -> Sequence[tuple[str, int, float]]:
     """Of each group of flows its name, its flows, and payload delivered a second while the run lasted."""
     simulated_s = float(run.summary.values.get("simulated_s", 0.0))
-    if "flows" not in run.tables or simulated_s <= 0.0:
+    flows = columns_of(run, "flows")
+    if not rows_of(flows) or simulated_s <= 0.0:
         return []
-    groups = run.table("flows").group_by("group", maintain_order=True).agg(pl.len(), pl.col("delivered_bytes").sum())
-    return [(group, flows, delivered * 8 / simulated_s / 1e9) for group, flows, delivered in groups.iter_rows()]
+    delivered = flows["delivered_bytes"]
+    found = []
+    for name, chosen in groups_of(flows["group"]):
+        of_group = delivered if chosen is None else delivered[chosen]
+        found.append((name, of_group.size, int(of_group.sum()) * 8 / simulated_s / 1e9))
+    return found

@@ -37,6 +37,8 @@ class SweepExhibit(Exhibit):
     """By key; filled by `points`."""
     frame: pl.DataFrame = field(default_factory=pl.DataFrame, init=False)
     """The rows of those runs that finished; filled by `rows`."""
+    _table: pl.DataFrame = field(default_factory=pl.DataFrame, init=False)
+    """Their intervals."""
 
     def points(self, context: Context) -> Iterable[Point]:
         """A run for each point of the grid and each seed. Raises `RefusedScenario` before any of them runs."""
@@ -53,22 +55,23 @@ class SweepExhibit(Exhibit):
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         """Every metric at every point, over the seeds."""
         self.frame = frame_of(self.plan, [(self.members[key], runs[key]) for key in runs])
-        return rows_of_frame(self.plan.axes, self.frame)
+        self._table = intervals(self.frame)
+        return rows_of_table(self.plan.axes, self._table)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         """A plot for each axis and each of the metrics asked for most."""
-        return varying_plots(self.plan.axes, self.frame)
+        return varying_plots(self.plan.axes, self._table)
 
     def tables(self, runs: Runs, context: Context) -> Mapping[str, pl.DataFrame]:
         """None: a sweep writes its own data set."""
         return {}
 
 
-def rows_of_frame(axes: Iterable[Axis], frame: pl.DataFrame) -> Iterable[Row]:
-    """The rows of a report."""
+def rows_of_table(axes: Iterable[Axis], table: pl.DataFrame) -> Iterable[Row]:
+    """The rows of a report, from the table of `intervals`."""
     schemes = [axis.path for axis in axes if not axis.is_numeric]
     places = [axis.path for axis in axes if axis.is_numeric]
-    for row in intervals(frame).iter_rows(named=True):
+    for row in table.iter_rows(named=True):
         series = ", ".join(str(row[path]) for path in schemes) or "sweep"
         x = ", ".join([*(f"{path} = {row[path]:g}" for path in places), str(row["of"])])
         interval = None if row["ci_low"] is None else Interval(row["ci_low"], row["ci_high"])

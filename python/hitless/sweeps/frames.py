@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from hitless.analysis import Interval, mean_interval
+from hitless.analysis import Interval, mean_reach
 from hitless.outcome.run import Run
 from hitless.outcome.times import ALL_SIZES
 from hitless.plot import Plot, Scale, Series
@@ -35,11 +35,15 @@ def _type(label: Label) -> Any:
 
 def frame_of(plan: Plan, runs: Iterable[tuple["Member", Run]]) -> pl.DataFrame:
     """A row for each metric of each run, in the order of the grid and of the seeds."""
-    parts: list[tuple[Any, ...]] = []
+    schema = schema_of(plan.axes)
+    columns: list[list[Any]] = [[] for _ in schema]
     for member, run in runs:
+        rows = rows_of(run)
         place = (member.point.number, *member.point.labels.values(), member.seed)
-        parts += [(*place, *row) for row in rows_of(run)]
-    return in_order(pl.DataFrame(parts, schema=schema_of(plan.axes), orient="row"))
+        parts = [*([value] * len(rows) for value in place), *zip(*rows, strict=True)] if rows else []
+        for column, part in zip(columns, parts, strict=False):
+            column.extend(part)
+    return in_order(pl.DataFrame(dict(zip(schema, columns, strict=True)), schema=schema))
 
 
 def in_order(frame: pl.DataFrame) -> pl.DataFrame:
@@ -59,19 +63,14 @@ def intervals(frame: pl.DataFrame) -> pl.DataFrame:
     ``ci_high``, which are null for fewer than two.
     """
     keys = ["point", *axes_of(frame), "of", "metric", "unit"]
-    grouped = frame.group_by(keys, maintain_order=True).agg(pl.col("value"))
-    found = [_interval(values.to_list()) for values in grouped["value"]]
-    columns = {
-        "seeds": pl.Series([len(values) for values in grouped["value"]], dtype=pl.UInt32),
-        "mean": grouped["value"].list.mean(),
-        "ci_low": pl.Series([one.low if one else None for one in found], dtype=pl.Float64),
-        "ci_high": pl.Series([one.high if one else None for one in found], dtype=pl.Float64),
-    }
-    return grouped.drop("value", "point").with_columns(**columns)
-
-
-def _interval(values: Sequence[float]) -> Interval | None:
-    return mean_interval(values) if len(values) > 1 else None
+    value = pl.col("value")
+    deviation = value.std().alias("deviation")
+    grouped = frame.group_by(keys, maintain_order=True).agg(seeds=value.len(), mean=value.mean(), deviation=deviation)
+    counts = grouped["seeds"].to_list()
+    reaches = {count: mean_reach(count) if count > 1 else None for count in set(counts)}
+    reach = grouped["deviation"] * pl.Series([reaches[count] for count in counts], dtype=pl.Float64)
+    columns = {"ci_low": grouped["mean"] - reach, "ci_high": grouped["mean"] + reach}
+    return grouped.drop("deviation", "point").with_columns(**columns)
 
 
 def plot_of(table: pl.DataFrame, x: str, metric: str, of: str) -> Plot:
@@ -112,11 +111,11 @@ def _scale(values: Sequence[float]) -> Scale:
     return "log" if low > 0.0 and high / low >= _LEAST_SPREAD_OF_LOG else "linear"
 
 
-def varying_plots(axes: Sequence[Axis], frame: pl.DataFrame) -> Iterator[Plot]:
-    """For each axis of several values a plot of each metric that people ask for most, as far as the runs have it."""
-    if frame.is_empty():
-        return
-    table = intervals(frame)
+def varying_plots(axes: Sequence[Axis], table: pl.DataFrame) -> Iterator[Plot]:
+    """For each axis of several values a plot of each metric that people ask for most, as far as the runs have it.
+
+    The table is that of `intervals`.
+    """
     seen = {(row["metric"], row["of"]) for row in table.iter_rows(named=True)}
     wanted = [
         (metric, of)

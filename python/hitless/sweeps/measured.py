@@ -1,5 +1,6 @@
 """What becomes of a finished run: its metrics, and the tables that are kept."""
 
+import functools
 import hashlib
 import inspect
 import math
@@ -57,6 +58,7 @@ def rows_of(run: Run) -> list[list[Any]]:
     return list(run.summary.values[METRICS])
 
 
+@functools.cache
 def sources() -> str:
     """The digest of the modules that measure runs."""
     folders = [Path(str(module.__file__)).parent for module in (analysis, outcome)]

@@ -14,8 +14,8 @@ from hitless.exhibits.campaign import Result
 from hitless.exhibits.registry import Heading
 from hitless.results import ResultsFolder
 from hitless.scenario import Scenario
-from hitless.sweeps.exhibit import rows_of_frame
-from hitless.sweeps.frames import in_order, varying_plots
+from hitless.sweeps.exhibit import rows_of_table
+from hitless.sweeps.frames import in_order, intervals, varying_plots
 from hitless.sweeps.plan import Axis, Plan, Shard
 from hitless.sweeps.running import write, write_report
 from hitless.sweeps.swept import PLAN, ROWS, Swept
@@ -82,8 +82,9 @@ def _plan_of(told: Mapping[str, Any]) -> Plan:
 
 def _write_report(folder: ResultsFolder, plan: Plan, rows: pl.DataFrame) -> None:
     result = Result(Heading(f"sweep/{plan.scenario.name}", plan.scenario.name), seed=None, complete=True)
-    result.rows = list(rows_of_frame(plan.axes, rows))
-    result.plots = list(varying_plots(plan.axes, rows))
+    table = intervals(rows)
+    result.rows = list(rows_of_table(plan.axes, table))
+    result.plots = list(varying_plots(plan.axes, table))
     manifest = folder.manifest(sys.argv, [], interrupted=False, incomplete=[])
     folder.write_json("manifest.json", manifest)
     write_report(folder, result, manifest)

@@ -23,6 +23,8 @@ from hitless.sweeps.exhibit import SweepExhibit
 from hitless.sweeps.measured import Measure
 from hitless.sweeps.plan import Plan, Shard, failed
 from hitless.sweeps.swept import PLAN, ROWS, Swept
+from hitless.terminal.interrupt import on_interrupt
+from hitless.terminal.progress import ProgressDisplay
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +144,6 @@ def _refuse_another(folder: Path, plan: Plan) -> None:
 @contextmanager
 def _watched(stop: Callable[[], None]) -> Iterator[Callable[[Sequence[Task]], None]]:
     """Progress on stderr, and Ctrl-C as an end with what is done, where this thread is the one that is told of it."""
-    from hitless.cli.interrupt import on_interrupt  # noqa: PLC0415 - a terminal's, for those who have one
-    from hitless.cli.progress import ProgressDisplay  # noqa: PLC0415
-
     with ExitStack() as stack:
         if threading.current_thread() is threading.main_thread():
             stack.enter_context(on_interrupt(stop))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from hitless.cli.console import print_note
+from hitless.terminal.console import print_note
 
 EXIT_INTERRUPTED = 130
 

@@ -14,7 +14,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from hitless.cli.console import print_note, stderr
+from hitless.terminal.console import print_note, stderr
 
 _SHOW_AFTER_S = 2.0
 _LINE_EVERY_S = 15.0

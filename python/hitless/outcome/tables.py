@@ -1,0 +1,82 @@
+"""Tables of a run as the simulator hands them over: arrays of numpy, which become a frame when one is asked for.
+
+Of a short run, to make all frames takes longer than what is computed from them.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from hitless.outcome.run import Run
+
+Columns = Mapping[str, Any]
+"""Arrays of numbers and lists of text, by name."""
+
+
+class Tables(Mapping[str, pl.DataFrame]):
+    """Frames by name, each made when it is first asked for."""
+
+    __slots__ = ("_columns", "_frames")
+
+    def __init__(self, columns: Mapping[str, Columns]) -> None:
+        self._columns = columns
+        self._frames: dict[str, pl.DataFrame] = {}
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        if name not in self._frames:
+            self._frames[name] = frame_of(self._columns[name])
+        return self._frames[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def __reduce__(self) -> tuple[Callable[[dict[str, pl.DataFrame]], dict[str, pl.DataFrame]], tuple[Any]]:
+        return dict, (dict(self),)
+
+    def columns(self, name: str) -> Columns:
+        """A table without a frame. Raises `KeyError`."""
+        return self._columns[name]
+
+
+def frame_of(columns: Columns) -> pl.DataFrame:
+    """A table that shares the simulator's memory; a column of names has that type where it is empty, too."""
+    types = {name: pl.String if isinstance(values, list) else None for name, values in columns.items()}
+    return pl.DataFrame([pl.Series(name, values, dtype=types[name]) for name, values in columns.items()])
+
+
+def columns_of(run: Run, name: str) -> Columns:
+    """The columns of a table of a run, wherever it comes from; empty where the run has no such table."""
+    if name not in run.tables:
+        return {}
+    if isinstance(run.tables, Tables):
+        return run.tables.columns(name)
+    return {column.name: _values(column) for column in run.tables[name].get_columns()}
+
+
+def _values(column: pl.Series) -> NDArray[Any] | list[Any]:
+    return column.to_numpy() if column.dtype.is_numeric() else column.to_list()
+
+
+def rows_of(columns: Columns) -> int:
+    """How many rows a table has."""
+    return len(next(iter(columns.values()), ()))
+
+
+def groups_of(names: list[str]) -> Iterator[tuple[str, NDArray[np.bool_] | None]]:
+    """Each name with the rows where it stands, None for all of them, in the order of the first of each."""
+    if names and names.count(names[0]) == len(names):
+        yield names[0], None
+        return
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    of_rows = np.fromiter(map(numbers.__getitem__, names), dtype=np.int64, count=len(names))
+    for name, number in numbers.items():
+        yield name, of_rows == number

@@ -1,0 +1,87 @@
+"""Tutorials that are notebooks: their cells run, and what they show compared with the page, or written into it.
+
+A cell is a block of Python on a page of docs/tutorials; a line that begins with ``!`` is a command. What it prints is
+behind it as a block of text, and a picture as a file in docs/tutorials/pictures. To write both anew:
+
+    HITLESS_RECORD=1 pytest tests/simulator/test_tutorials.py
+"""
+
+import ast
+import contextlib
+import io
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+import polars as pl
+
+TUTORIALS = Path(__file__).resolve().parents[2] / "docs" / "tutorials"
+NOTEBOOKS = [path for path in sorted(TUTORIALS.glob("*.md")) if "import hitless as hl" in path.read_text("utf-8")]
+NOTEBOOKS.append(TUTORIALS / "notebook-fleet.md")
+
+_CELL = re.compile(
+    r"^```python\n(?P<code>.*?)^```\n(?P<text>\n```text\n.*?^```\n)?(?P<picture>\n!\[[^\]]*\]\(pictures/[^)]*\)\n)?",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+class Notebook:
+    """A page on its way through its cells."""
+
+    def __init__(self, page: Path):
+        self.page = page
+        self.text = page.read_text("utf-8")
+        self.pictures = {}
+        """By the names of their files."""
+        self.shown = 0
+        """How many cells end with what a notebook draws, or print."""
+        self._known = {"__name__": "notebook"}
+
+    def run(self):
+        """All cells, in their order; the page with what they have shown."""
+        return _CELL.sub(self._rendered, self.text)
+
+    def _rendered(self, found):
+        printed, value = self._run(found["code"])
+        self.shown += bool(printed or value is not None)
+        draw = getattr(value, "_repr_svg_", None)
+        if isinstance(value, pl.DataFrame) or not (value is None or draw or hasattr(value, "_repr_html_")):
+            printed += f"{value}"
+        block = f"```python\n{found['code']}```\n"
+        if printed:
+            block += f"\n```text\n{printed.rstrip()}\n```\n"
+        if draw is not None:
+            name = f"{self.page.stem}-{len(self.pictures) + 1}.svg"
+            self.pictures[name] = draw().rstrip() + "\n"
+            told = found["picture"]
+            block += told if told and f"({Path('pictures', name)})" in told else f"\n![TO WRITE](pictures/{name})\n"
+        elif value is not None and hasattr(value, "_repr_html_"):
+            assert 50 < len(value._repr_html_()) < 100_000
+        return block
+
+    def _run(self, code):
+        """What a cell prints, and what its last line is worth, as a notebook shows it, or None."""
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            if code.startswith("!"):
+                for command in code.splitlines():
+                    told = _output_of(command.removeprefix("!").removeprefix("sudo "))
+                    print(told, end="\n" if told else "")
+                return printed.getvalue().strip("\n"), None
+            parsed = ast.parse(code)
+            is_value = isinstance(parsed.body[-1], ast.Expr)
+            last = ast.Expression(parsed.body.pop().value) if is_value else None
+            exec(compile(parsed, str(self.page), "exec"), self._known)  # noqa: S102 - our own pages
+            value = eval(compile(last, str(self.page), "eval"), self._known) if last else None  # noqa: S307 - the same
+        return printed.getvalue(), value
+
+
+def _output_of(command):
+    """In a file, since a daemon that a command leaves keeps what it inherits: a pipe would never end."""
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        shell = ["/bin/sh", "-c", command]
+        done = subprocess.run(shell, check=False, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, timeout=60)
+        for file in (output, errors):
+            file.seek(0)
+        assert done.returncode == 0, (command, errors.read())
+        return "\n".join(line.rstrip() for line in output)
