@@ -822,6 +822,7 @@ class MechanismLinkguardian(TypedDict):
     link: str
     mode: NotRequired["LinkGuardianMode"]
     non_blocking_classes: NotRequired[Sequence[int]]
+    notification_period: NotRequired[str]
     original_ether_type: NotRequired[bool]
     pause_threshold: NotRequired[str]
     reordering_buffer: NotRequired[str]

@@ -116,6 +116,7 @@ fn receiver_config(settings: &LinkGuardianSettings, end: &End) -> ReceiverConfig
         channel: 0,
         paused_classes: 1,
         control_copies: settings.control_copies.unwrap_or(1),
+        notification_period: settings.notification_period,
         deduplicates: settings.deduplicate,
         handshake: settings.handshake,
         fallback: settings.fallback,

@@ -37,6 +37,10 @@ fn parameters(check: &mut Check<'_>, settings: &LinkGuardianSettings, section: &
     check.require(settings.timer_period > Duration::ZERO, &field("timer_period"), "must be above zero");
     let waits = settings.ack_no_timeout.is_none_or(|timeout| timeout >= settings.timer_period);
     check.require(waits, &field("ack_no_timeout"), "must be at least one timer_period");
+    let period = settings.notification_period;
+    check.require(period != Some(Duration::ZERO), &field("notification_period"), "must be above zero");
+    let is_in_time = period.zip(settings.ack_no_timeout).is_none_or(|(period, timeout)| period < timeout);
+    check.require(is_in_time, &field("notification_period"), "must be below ack_no_timeout, which gives a loss up");
     let pause = settings.pause_threshold;
     let rises = pause.zip(settings.resume_threshold).is_none_or(|(pause, resume)| pause > resume);
     check.require(rises, &field("pause_threshold"), "must be above resume_threshold");

@@ -87,6 +87,8 @@ pub struct ReceiverConfig {
     /// How often loss notifications, pause frames and messages are sent, for a reverse direction that loses them
     /// (paper, section 5).
     pub control_copies: u32,
+    /// After which time a loss notification that nothing has answered is sent again; `None`: never, as in the paper.
+    pub notification_period: Option<Duration>,
     /// Whether a second copy of a packet is dropped in non-blocking mode too.
     pub deduplicates: bool,
     /// Whether numbers mean nothing until the sender has said where they begin.

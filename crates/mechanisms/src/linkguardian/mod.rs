@@ -309,11 +309,12 @@ impl Mechanism for LinkGuardian {
 impl LinkGuardian {
     /// A timer has run out.
     fn end_wait(&mut self, token: u32, context: &mut Context<'_>) {
-        let (port, channel) = (PortId((token >> 3) as u16), (token >> 2 & 1) as u8);
+        let (port, channel) = (PortId((token >> 4) as u16), (token >> 3 & 1) as u8);
         const BACKPRESSURE: u32 = TimerKind::Backpressure as u32;
         const ACK_NUMBER_TIMEOUT: u32 = TimerKind::AckNumberTimeout as u32;
         const MONITOR: u32 = TimerKind::Monitor as u32;
-        let kind = token & 3;
+        const REPORT: u32 = TimerKind::Report as u32;
+        let kind = token & 7;
         if kind == TimerKind::Answer as u32 {
             if let Some(sender) = self.sender_at(port, channel) {
                 sender.look_after_answers(context);
@@ -325,6 +326,7 @@ impl LinkGuardian {
             BACKPRESSURE => receiver.send_pause_frame(context),
             ACK_NUMBER_TIMEOUT => receiver.count_down(context),
             MONITOR => receiver.watch_losses(context),
+            REPORT => receiver.repeat_report(context),
             _ => {}
         }
     }

@@ -45,6 +45,7 @@ pub fn report_receiver(receiver: &Receiver, now: Time, report: &mut Report) {
         ("packets found missing", counters.losses),
         ("packets recovered", counters.recovered),
         ("ackNoTimeouts", counters.timeouts),
+        ("notifications sent again", counters.repeated_notifications),
         ("packets buffered", counters.buffered),
         ("buffered packets recirculated", counters.recirculations),
         ("duplicates removed", counters.duplicates),

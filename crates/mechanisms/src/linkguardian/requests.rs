@@ -17,10 +17,12 @@ pub(crate) enum TimerKind {
     Answer,
     /// A receiver looks at its counters.
     Monitor,
+    /// A receiver looks whether its report of a loss was answered.
+    Report,
 }
 
 pub(crate) fn timer_token(port: PortId, channel: u8, kind: TimerKind) -> u32 {
-    u32::from(port.0) << 3 | u32::from(channel) << 2 | kind as u32
+    u32::from(port.0) << 4 | u32::from(channel) << 3 | kind as u32
 }
 
 /// Asks for one more queue at `port`; answers its number.

@@ -80,6 +80,12 @@ pub struct LinkGuardianSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 16))]
     pub control_copies: Option<u32>,
+    /// Send a loss notification again when no repair has come for so long, and acknowledge nothing behind the loss
+    /// until then, so that the sender keeps its copies: for links that corrupt both ways. It should be longer than a
+    /// round trip and shorter than `ack_no_timeout`. Left out: never again. Not in the paper, where the copies of a
+    /// notification follow each other at once (section 5).
+    #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
+    pub notification_period: Option<Duration>,
     /// Time that a retransmission takes to its queue, beside a pass of the pipeline.
     #[serde(with = "Text::<Duration>")]
     pub repair_latency: Duration,
@@ -216,6 +222,7 @@ impl Default for LinkGuardianSettings {
             consecutive_losses_max: 5,
             buffering: Buffering::Recirculation,
             control_copies: None,
+            notification_period: None,
             repair_latency: Duration::ZERO,
             tail_probes: false,
             non_blocking_classes: Vec::new(),

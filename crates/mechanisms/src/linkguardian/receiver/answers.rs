@@ -10,6 +10,7 @@ use hitless_wire::{Packet, Shim};
 use super::super::frames::{Role, control_frame};
 use super::super::requests::{TimerKind, timer_token};
 use super::Receiver;
+use super::gaps::Gap;
 
 impl Receiver {
     /// Puts the latest number on an explicit acknowledgement and another packet in its place (section 3.1).
@@ -47,8 +48,12 @@ impl Receiver {
     }
 
     /// A loss notification leaves: what it acknowledges may be acknowledged by others from now on, not before. Its
-    /// repetitions are right behind it, so that no other acknowledgement comes between.
+    /// repetitions are right behind it, so that no other acknowledgement comes between. One that is sent again later
+    /// must find the sender's copies, so nothing is acknowledged by others before it is answered.
     pub fn publish_loss(&mut self, context: &mut Context<'_>) {
+        if self.config.notification_period.is_some() {
+            return;
+        }
         self.latest_received.receive(context.now());
         let ack = context.packet().shims.get::<AckHeader>().expect("a loss notification acknowledges");
         if ack.acknowledged.ahead_of(self.latest_received.get()) > 0 {
@@ -72,7 +77,9 @@ impl Receiver {
                     return self.refuse();
                 }
                 let in_order = self.is_in_order();
-                self.say(Message::Answer { in_order }, self.expected.peek(0).previous(), context);
+                let seen = self.expected.peek(0).previous();
+                let until = self.reports.acknowledged_until().unwrap_or(seen);
+                self.say(Message::Answer { in_order }, until, context);
             }
             _ => return self.refuse(),
         }
@@ -118,9 +125,21 @@ impl Receiver {
         let now = context.now();
         self.missing.forget_older_than(self.config.acknowledgement_timeout * TIMEOUTS_UNTIL_HOPELESS, now);
         self.missing.note(first_lost, count, now, self.is_ordered);
+        let gap = Gap::new(first_lost, count, seen_until);
+        match self.config.notification_period {
+            Some(period) => self.report(gap, period, context),
+            None => self.send_notifications(gap, context),
+        }
+        if self.is_ordered {
+            self.watch_for_timeout(first_lost, context);
+        }
+    }
+
+    /// Reports a gap, as often as the reverse direction makes necessary.
+    pub(super) fn send_notifications(&mut self, gap: Gap, context: &mut Context<'_>) {
         let channel = self.config.channel;
-        let ack = AckHeader { channel, acknowledged: seen_until, piggybacked: false };
-        let loss = LossNotification { first_lost, count: count.min(u32::from(u8::MAX)) as u8 };
+        let ack = AckHeader { channel, acknowledged: gap.seen_until, piggybacked: false };
+        let loss = LossNotification { first_lost: gap.first_lost, count: gap.count.min(u32::from(u8::MAX)) as u8 };
         let payload_bytes = MINIMUM_FRAME_BYTES - AckHeader::WIRE_BYTES - LossNotification::WIRE_BYTES;
         let mut packet = Packet { frame_bytes: payload_bytes, ..Packet::default() };
         packet.push_shim(ack).and_then(|()| packet.push_shim(loss)).expect("an empty stack has room for both");
@@ -128,13 +147,17 @@ impl Receiver {
             let role = Role::LossNotification.of_channel(channel);
             context.queue(self.config.port, self.notification_queue).emit(packet, role);
         }
-        if self.is_ordered {
-            self.watch_for_timeout(first_lost, context);
+    }
+
+    /// Acknowledges what has been seen, as far as nothing before it waits for an answer.
+    pub(super) fn publish(&mut self, sequence: SequenceNumber, context: &mut Context<'_>) {
+        if self.reports.acknowledged_until().is_none() {
+            self.acknowledge_until(sequence, context);
         }
     }
 
     /// Sends the number of a packet received in order to egress and lets acknowledgements go.
-    pub(super) fn publish(&mut self, sequence: SequenceNumber, context: &mut Context<'_>) {
+    pub(super) fn acknowledge_until(&mut self, sequence: SequenceNumber, context: &mut Context<'_>) {
         let latency = context.ingress_latency();
         self.latest_received.send(sequence, context.now() + latency);
         if context.queue(self.config.port, self.acknowledgement_queue).is_paused() {

@@ -36,6 +36,8 @@ pub struct ReceiverCounters {
     pub starts: u64,
     /// Times that keeping order began or ended.
     pub order_changes: u64,
+    /// Loss notifications sent again, since nothing had answered them.
+    pub repeated_notifications: u64,
     /// From finding a packet missing to having it, in nanoseconds.
     pub recovery_delay_ns: Histogram<u64>,
     /// The longest that a packet in front kept others waiting.
@@ -61,6 +63,7 @@ impl ReceiverCounters {
             resynchronisations: 0,
             starts: 0,
             order_changes: 0,
+            repeated_notifications: 0,
             recovery_delay_ns: Histogram::new_with_max(HIGHEST_DELAY_NS, 3).expect("valid bounds"),
             longest_stall: Duration::ZERO,
         }

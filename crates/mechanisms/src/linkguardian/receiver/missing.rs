@@ -93,6 +93,11 @@ impl Missing {
         self.0.clear();
     }
 
+    /// Whether a number is missing of which this holds.
+    pub fn any(&self, holds: impl Fn(SequenceNumber) -> bool) -> bool {
+        self.0.iter().any(|missing| holds(missing.sequence))
+    }
+
     /// How many are remembered.
     pub fn len(&self) -> usize {
         self.0.len()

@@ -1,20 +1,23 @@
 //! The receiving end of a protected link (paper, section 3 and appendix A).
 //!
 //! - here: what a frame from the link is to the receiver, and where its number lies
-//! - [`place`], [`missing`]: the arithmetic of numbers, and the memory of those that have not come
+//! - [`place`], [`missing`], [`gaps`]: the arithmetic of numbers, and the memory of those that have not come
 //! - [`order`]: who goes on, waits or is dropped; the reordering buffer
 //! - [`timeout`]: when the packet in front is given up
 //! - [`answers`]: acknowledgements, loss notifications, and what is said to the sender's messages
+//! - [`reports`]: losses that are reported until the sender answers
 //! - [`backpressure`]: when the sender is paused
 //! - [`monitor`]: how much protection the link is worth
 
 mod answers;
 mod backpressure;
 mod counters;
+mod gaps;
 mod missing;
 mod monitor;
 mod order;
 mod place;
+mod reports;
 mod timeout;
 
 use hitless_switch::{
@@ -31,6 +34,7 @@ use super::frames::Role;
 use super::requests::{FILLER_PRIORITY, REPAIR_PRIORITY, request_queue};
 use super::settings::Buffering;
 use counters::ReceiverCounters;
+use gaps::Reports;
 use missing::Missing;
 use monitor::Monitor;
 use place::{Place, place_of};
@@ -77,6 +81,8 @@ pub struct Receiver {
     countdown_from: Time,
     countdown_is_armed: bool,
     missing: Missing,
+    /// Gaps that are reported until they are answered; empty where each is reported once.
+    reports: Reports,
     /// Paused-queue buffering: credit has been granted for all numbers before this one.
     credited_until: SequenceNumber,
     /// The number that the next original has if the last one, which was too far off, was right.
@@ -118,6 +124,7 @@ impl Receiver {
             countdown_from: Time::ZERO,
             countdown_is_armed: false,
             missing: Missing::default(),
+            reports: Reports::default(),
             credited_until: first,
             suspect: None,
             held_packets: 0,
@@ -202,7 +209,9 @@ impl Receiver {
         if header.sequence.offset_from(expected) >= 0 {
             return None;
         }
-        let Some(missing) = self.missing.take(header.sequence) else { return Some(Arrival::Spare) };
+        let missing = self.missing.take(header.sequence);
+        self.settle_reports(Some(header.sequence), context);
+        let Some(missing) = missing else { return Some(Arrival::Spare) };
         let delay = context.now().saturating_since(missing.since);
         self.counters.recovered += 1;
         self.counters.recovery_delay_ns.saturating_record(delay.as_ps() / 1_000);
@@ -269,6 +278,7 @@ impl Receiver {
     fn take_up(&mut self, sequence: SequenceNumber, seen_until: SequenceNumber, context: &mut Context<'_>) {
         self.counters.resynchronisations += 1;
         self.missing.clear();
+        self.reports.clear();
         self.ack_number.poke(0, sequence);
         self.credited_until = sequence;
         self.publish(seen_until, context);
@@ -283,6 +293,7 @@ impl Receiver {
         self.knows_numbers = true;
         self.suspect = None;
         self.missing.clear();
+        self.reports.clear();
         self.expected.poke(0, first);
         self.ack_number.poke(0, first);
         self.credited_until = first;

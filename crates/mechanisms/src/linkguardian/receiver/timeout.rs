@@ -41,6 +41,7 @@ impl Receiver {
             if last_of_crowd.is_some() {
                 self.let_all_out(context);
             }
+            self.settle_reports(None, context);
         }
         self.wake_for_timeout(context);
     }

@@ -40,6 +40,8 @@ struct Case {
     packets: u64,
     /// Protection ends and begins so often.
     pauses_of_protection: u64,
+    /// Loss notifications that nothing answers are sent again after so long; 0: never.
+    notification_period_ns: u64,
 }
 
 impl Case {
@@ -60,6 +62,7 @@ impl Case {
             first_number: one_of(&[0, 60_000, 65_530]) as u16,
             packets: one_of(&[200, 2_000, 20_000]),
             pauses_of_protection: one_of(&[0, 0, 3, 30]),
+            notification_period_ns: one_of(&[0, 0, 2_000]),
         }
     }
 }
@@ -132,6 +135,8 @@ fn ends(case: Case) -> [LinkGuardian; 2] {
     of_receiver.acknowledgement_timeout = timeout;
     (of_receiver.resume_threshold, of_receiver.pause_threshold) = (resume_threshold, pause_threshold);
     of_receiver.control_copies = case.control_copies;
+    let period = Duration::from_ns(case.notification_period_ns);
+    of_receiver.notification_period = (period > Duration::ZERO).then_some(period);
     of_receiver.handshake = of_sender.handshake;
     let mut ends = [LinkGuardian::default(), LinkGuardian::default()];
     ends[0].add_sender(of_sender);

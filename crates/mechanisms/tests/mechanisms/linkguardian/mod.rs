@@ -5,6 +5,7 @@ mod endurance;
 mod hardening;
 mod hostile;
 mod losses;
+mod reported;
 mod support;
 
 use hitless_mechanisms::linkguardian::{Activation, Buffering, LinkGuardian, Mode, ReceiverConfig, SenderConfig};
@@ -52,6 +53,7 @@ fn receiver(buffering: Buffering) -> ReceiverConfig {
         channel: 0,
         paused_classes: 1,
         control_copies: 1,
+        notification_period: None,
         deduplicates: false,
         handshake: false,
         fallback: None,

@@ -1,0 +1,85 @@
+//! Losses that are reported until the sender answers, for links whose reverse direction loses frames too.
+//!
+//! The paper sends several copies of a notification back to back (section 5): when all of them are lost, the next
+//! acknowledgement releases the sender's copies, and the packet is gone. Here nothing behind a gap is acknowledged
+//! before a repair of the gap has come, or the gap is given up; so the sender still has the copies when the
+//! notification is sent again. Since a notification acknowledges what it reports, gaps are reported one after another.
+
+use hitless_switch::Context;
+use hitless_wire::linkguardian::SequenceNumber;
+use hitless_wire::{Duration, Time};
+
+use super::super::requests::{TimerKind, timer_token};
+use super::Receiver;
+use super::gaps::Gap;
+
+impl Receiver {
+    /// Reports a gap, at once or when those before it have been answered.
+    pub(super) fn report(&mut self, gap: Gap, period: Duration, context: &mut Context<'_>) {
+        self.reports.gaps.push_back(gap);
+        if self.reports.gaps.len() == 1 {
+            self.report_first(period, context);
+        }
+    }
+
+    fn report_first(&mut self, period: Duration, context: &mut Context<'_>) {
+        let now = context.now();
+        let Some(gap) = self.reports.gaps.front_mut() else { return };
+        gap.reported_since.get_or_insert(now);
+        let gap = *gap;
+        self.reports.reported_at = now;
+        self.send_notifications(gap, context);
+        if !std::mem::replace(&mut self.reports.is_armed, true) {
+            context.wake_at(now + period, self.report_token());
+        }
+    }
+
+    /// A repair has come, or something was given up: what was reported for it is over, and the next gap has its turn.
+    pub(super) fn settle_reports(&mut self, repaired: Option<SequenceNumber>, context: &mut Context<'_>) {
+        let Some(period) = self.config.notification_period else { return };
+        let before = self.reports.gaps.len();
+        while let Some(gap) = self.reports.gaps.front().copied() {
+            if !self.is_settled(&gap, repaired, context.now()) {
+                break;
+            }
+            self.reports.gaps.pop_front();
+        }
+        if self.reports.gaps.len() == before {
+            return;
+        }
+        let until = self.reports.acknowledged_until().unwrap_or_else(|| self.expected.peek(0).previous());
+        self.acknowledge_until(until, context);
+        self.report_first(period, context);
+    }
+
+    /// In order the countdown gives up what does not come; without order nobody waits, and a gap has the same time.
+    fn is_settled(&self, gap: &Gap, repaired: Option<SequenceNumber>, now: Time) -> bool {
+        let is_answered = repaired.is_some_and(|sequence| gap.contains(sequence));
+        let patience = self.config.acknowledgement_timeout;
+        let is_hopeless = !self.is_ordered
+            && gap.reported_since.is_some_and(|since| now.saturating_since(since) >= patience);
+        is_answered || is_hopeless || !self.missing.any(|sequence| gap.contains(sequence))
+    }
+
+    /// The time for an answer has passed.
+    pub fn repeat_report(&mut self, context: &mut Context<'_>) {
+        self.reports.is_armed = false;
+        self.settle_reports(None, context);
+        let Some(period) = self.config.notification_period else { return };
+        if self.reports.gaps.is_empty() || self.reports.is_armed {
+            return;
+        }
+        let due = self.reports.reported_at + period;
+        if due <= context.now() {
+            self.counters.repeated_notifications += 1;
+            self.report_first(period, context);
+        } else {
+            self.reports.is_armed = true;
+            context.wake_at(due, self.report_token());
+        }
+    }
+
+    fn report_token(&self) -> u32 {
+        timer_token(self.config.port, self.config.channel, TimerKind::Report)
+    }
+}
