@@ -3,7 +3,7 @@
 use hitless_hosts::{FlowOutcome, FlowRecord, MessageRecord};
 use hitless_network::topology::{DirectedLink, SwitchId, Topology};
 use hitless_scenario::workload::{FlowSize, FlowSpec};
-use hitless_switch::Report;
+use hitless_switch::{MacCounters, Report};
 use hitless_wire::{FlowId, PortId, Time};
 
 use super::edge::Edge;
@@ -101,9 +101,17 @@ impl<E: Edge> Tables<'_, E> {
         }
     }
 
+    /// Whether links and ports that nothing has come by have rows too: in a larger fabric their names alone would take
+    /// more memory than the fabric itself.
+    fn has_all_rows(&self) -> bool {
+        const LINKS_MAX: usize = 1 << 18;
+        self.run.network.shared.links.iter().len() <= LINKS_MAX
+    }
+
     fn links(&self) -> Table {
         let links = &self.run.network.shared.links;
-        let rows: Vec<_> = (0..links.iter().len()).map(|index| (index, links.counters(index))).collect();
+        let counted = (0..links.iter().len()).map(|index| (index, links.counters(index)));
+        let rows: Vec<_> = counted.filter(|(_, link)| self.has_all_rows() || link.frames_sent > 0).collect();
         Table::new("links")
             .text("link", &rows, |(index, _)| self.run.network.topology.link_name(DirectedLink::from_index(*index)))
             .unsigned("frames_sent", &rows, |(_, link)| link.frames_sent)
@@ -130,7 +138,9 @@ impl<E: Edge> Tables<'_, E> {
     fn ports(&self) -> Table {
         let of_switch = |(number, switch): (usize, &hitless_switch::Switch)| {
             let count = switch.port_count();
-            (0..count).map(|port| (number, PortId(port as u16), switch.mac(PortId(port as u16)))).collect::<Vec<_>>()
+            let counted = (0..count).map(|port| (number, PortId(port as u16), switch.mac(PortId(port as u16))));
+            let is_used = |mac: &MacCounters| mac.frames_received_all + mac.frames_sent > 0;
+            counted.filter(|(.., mac)| self.has_all_rows() || is_used(mac)).collect::<Vec<_>>()
         };
         let rows: Vec<_> = self.run.network.switches.iter().enumerate().flat_map(of_switch).collect();
         Table::new("ports")
