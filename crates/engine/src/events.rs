@@ -38,6 +38,12 @@ impl OrderKey {
         Self((kind as u64) << 60 | (node as u64) << Self::SEQUENCE_BITS | sequence)
     }
 
+    /// The node.
+    #[inline(always)]
+    pub const fn node(self) -> u32 {
+        (self.0 >> Self::SEQUENCE_BITS) as u32 & ((1 << Self::NODE_BITS) - 1)
+    }
+
     /// The key as one word, for the trace.
     pub const fn as_u64(self) -> u64 {
         self.0
@@ -246,23 +252,28 @@ impl<P: Copy> EventQueue<P> {
     /// When two events have the same time and key.
     #[inline(always)]
     pub fn pop_turn(&mut self) -> Option<Event<Turn<P>>> {
+        self.pop_turn_before(Time::NEVER)
+    }
+
+    /// [`Self::pop_turn`], unless the next event is due at `end` or later.
+    ///
+    /// # Panics
+    /// When two events have the same time and key.
+    #[inline(always)]
+    pub fn pop_turn_before(&mut self, end: Time) -> Option<Event<Turn<P>>> {
         let mut number = self.current;
-        let node = if number != NONE {
-            let node = &mut self.nodes[number as usize];
-            self.current = node.next;
-            node
-        } else {
+        if number == NONE {
             number = self.take_next_slot()?;
-            let node = &mut self.nodes[number as usize];
-            if node.next == NONE {
-                node
-            } else {
+            if self.nodes[number as usize].next != NONE {
                 number = self.sorted_from_two(number);
-                let node = &mut self.nodes[number as usize];
-                self.current = node.next;
-                node
             }
-        };
+        }
+        let node = &mut self.nodes[number as usize];
+        if node.time >= end {
+            self.current = number;
+            return None;
+        }
+        self.current = node.next;
         let (time, order) = (node.time, node.order);
         if time <= self.last && (time < self.last || order.0 < self.next_order) {
             refuse_tie(time, order);

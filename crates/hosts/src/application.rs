@@ -117,17 +117,15 @@ pub enum FlowOutcome {
     Unfinished,
 }
 
-/// Packets of a flow in both directions, as its two hosts see them.
-///
-/// Injected = delivered + dropped + in flight, where packets that the fabric copied count as injected
-/// ([`crate::Hosts::note_copied`]) and those it lost or absorbed as dropped ([`crate::Hosts::note_dropped`]).
+/// Packets of flows, as hosts see them. Injected = delivered + dropped + in flight, where the fabric counts what it
+/// copied and what it lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacketCounts {
-    /// Handed out by the transports, or copied on the way.
+    /// Handed out by the transports.
     pub injected: u64,
     /// Handed to the transports.
     pub delivered: u64,
-    /// Dropped by a network card or on the way.
+    /// Dropped by a network card, or because nobody waits for them.
     pub dropped: u64,
 }
 
@@ -138,7 +136,7 @@ impl PacketCounts {
         self.dropped += other.dropped;
     }
 
-    /// Packets between the transports; negative only when copies were not noted.
+    /// Packets between the transports, those included that the fabric has lost.
     pub fn in_flight(&self) -> i64 {
         self.injected as i64 - self.delivered as i64 - self.dropped as i64
     }
@@ -185,7 +183,7 @@ pub struct FlowProgress {
     pub sender: SenderStatistics,
 }
 
-/// A flow that has ended.
+/// A flow that has ended. What its receiving end knows is added when both ends are [joined](crate::FlowRecords::join).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowRecord {
     /// Its number.
@@ -210,11 +208,40 @@ pub struct FlowRecord {
     pub bytes_acknowledged: u64,
     /// Bytes handed to the receiving application.
     pub bytes_delivered: u64,
-    /// Packets, as far as they are known at the end of the flow.
-    pub packets: PacketCounts,
     /// What the sending end counted; with a request, what sent that too.
     pub sender: SenderStatistics,
     /// What the receiving end counted; with a request, what received that too.
+    pub receiver: ReceiverStatistics,
+    /// What the reorder buffer counted; with a request, on both ways; `None` where there is none.
+    pub ordering: Option<OrderingStatistics>,
+}
+
+/// What the sending end of a flow tells the receiving end when it has ended. Not a packet: it stands for the end of the
+/// connection, which both programs know of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SenderEnd {
+    /// The flow.
+    pub flow: FlowId,
+    /// When the sending end ended.
+    pub at: Time,
+    /// Bytes that the application wrote.
+    pub written_bytes: u64,
+    /// How long the receiving end waits for late datagrams.
+    pub lingers_until: Time,
+}
+
+/// The receiving end of a flow that has ended, or the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiverRecord {
+    /// The flow.
+    pub flow: FlowId,
+    /// Its tag.
+    pub tag: u32,
+    /// When a flow of datagrams was over: all had arrived, or nobody waited for the rest any more.
+    pub finished: Option<Time>,
+    /// Bytes handed to the receiving application.
+    pub bytes_delivered: u64,
+    /// What it counted; with a request, what received that too.
     pub receiver: ReceiverStatistics,
     /// What the reorder buffer counted; with a request, on both ways; `None` where there is none.
     pub ordering: Option<OrderingStatistics>,

@@ -9,16 +9,18 @@ pub mod application;
 pub mod flow;
 pub mod host;
 pub mod marking;
+pub mod records;
 pub mod stack;
 pub mod transport;
 
 pub use application::{
     Application, FlowConfig, FlowOutcome, FlowProgress, FlowRecord, MessageRecord, OrderingStatistics, PacketCounts,
-    Request, TransportId,
+    ReceiverRecord, Request, SenderEnd, TransportId,
 };
 pub use flow::{ReceiverState, SenderState, TransportConfig};
 pub use host::{
     GroConfig, HostConfig, HostDrop, HostEnvironment, HostEvent, HostTotals, Hosts, NetworkCardConfig, QueueCapacity,
 };
 pub use marking::{Marking, Rank};
+pub use records::FlowRecords;
 pub use stack::{DelayConfig, ExponentialJitter, Jitter, LognormalJitter, StackConfig};

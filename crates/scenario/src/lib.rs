@@ -23,6 +23,7 @@ mod budget;
 mod check;
 mod cross;
 mod defaults;
+mod division;
 mod examples;
 mod flows;
 mod host;

@@ -122,3 +122,23 @@ proptest! {
         prop_assert!(queue.is_empty() && queue.pop().is_none());
     }
 }
+
+#[test]
+fn what_is_due_at_an_end_stays_until_a_later_end() {
+    let mut queue = EventQueue::default();
+    for (at, node) in [(5, 0), (7, 1), (7, 0), (5_000_000, 0)] {
+        queue.push(Time(at), OrderKey::new(1, node, at), at);
+    }
+    let times = |queue: &mut EventQueue<u64>, end| {
+        std::iter::from_fn(|| queue.pop_turn_before(Time(end)).map(|event| event.time.0)).collect::<Vec<_>>()
+    };
+    assert_eq!(times(&mut queue, 5), []);
+    assert_eq!(times(&mut queue, 7), [5]);
+    // What comes meanwhile is before what was looked at already.
+    queue.push(Time(6), OrderKey::new(1, 0, 6), 6);
+    assert_eq!(times(&mut queue, 8), [6, 7, 7]);
+    assert_eq!(times(&mut queue, 5_000_000), []);
+    queue.push(Time(9), OrderKey::new(1, 0, 9), 9);
+    assert_eq!(times(&mut queue, 5_000_001), [9, 5_000_000]);
+    assert_eq!(queue.pop_turn_before(Time::NEVER), None);
+}

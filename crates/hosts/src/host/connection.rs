@@ -11,13 +11,26 @@ use super::half_connection::HalfConnection;
 use super::payload::is_from_receiver;
 use super::rpc::Rpc;
 use super::state::HostState;
-use crate::application::{FlowConfig, FlowOutcome, FlowRecord, MessageRecord, OrderingStatistics, PacketCounts};
+use crate::application::{
+    Application, FlowConfig, FlowOutcome, FlowRecord, MessageRecord, OrderingStatistics, ReceiverRecord, SenderEnd,
+};
 use crate::flow::TransportConfig;
+use crate::transport::{ReceiverStatistics, SenderStatistics};
 
-/// An active flow.
+/// An active flow, or one end of it.
+///
+/// Its two ends talk by packets, and by [`SenderEnd`], so each may be in another partition: that has a connection of
+/// its own, of which the other end is never used. They are one only where a client asks first, and where messages are
+/// appended.
 #[derive(Clone, Debug)]
 pub struct Connection {
     pub flow: HalfConnection,
+    /// Whether the sending end is in this partition and has not ended.
+    sender_is_here: bool,
+    /// The same of the receiving end.
+    receiver_is_here: bool,
+    /// Whether both ends end together.
+    is_one: bool,
     /// What comes before the flow, if it is an answer.
     rpc: Option<Box<Rpc>>,
 }
@@ -32,12 +45,41 @@ impl Connection {
         hosts: &[HostState],
         streams: &RandomStreams,
     ) -> Self {
-        let Some(rpc) = Rpc::new(id, now, config, transport, hosts, streams) else {
-            let flow = HalfConnection::new(id, Direction::Flow, now, config, transport, hosts, streams);
-            return Self { flow, rpc: None };
+        let [sender_is_here, receiver_is_here] =
+            [config.source, config.destination].map(|host| hosts[host.0 as usize].is_here);
+        let half = |transport: &TransportConfig| {
+            HalfConnection::new(id, Direction::Flow, now, config, transport, hosts, streams)
         };
-        let flow = HalfConnection::new(id, Direction::Flow, now, config, &transport.opened(None), hosts, streams);
-        Self { flow, rpc: Some(Box::new(rpc)) }
+        let Some(rpc) = Rpc::new(id, now, config, transport, hosts, streams) else {
+            let is_one = config.application == Application::Appended;
+            return Self { flow: half(transport), sender_is_here, receiver_is_here, is_one, rpc: None };
+        };
+        let (flow, rpc) = (half(&transport.opened(None)), Some(Box::new(rpc)));
+        Self { flow, sender_is_here, receiver_is_here, is_one: true, rpc }
+    }
+
+    /// Whether an end is in this partition, and has not ended.
+    #[inline]
+    pub fn is_here(&self, side: Side) -> bool {
+        match side {
+            Side::Sender => self.sender_is_here,
+            Side::Receiver => self.receiver_is_here,
+        }
+    }
+
+    /// Whether both ends end together.
+    pub fn is_one(&self) -> bool {
+        self.is_one
+    }
+
+    /// An end has ended; returns whether the other is left in this partition.
+    pub fn end(&mut self, side: Side) -> bool {
+        let (own, other) = match side {
+            Side::Sender => (&mut self.sender_is_here, self.receiver_is_here),
+            Side::Receiver => (&mut self.receiver_is_here, self.sender_is_here),
+        };
+        *own = false;
+        other
     }
 
     /// Looks at what a packet needs; the answer means nothing.
@@ -50,19 +92,6 @@ impl Connection {
     #[inline]
     pub fn endpoints(&mut self) -> &mut FlowEndpoints {
         &mut self.flow.endpoints
-    }
-
-    /// The packets of the flow, and of the request that it answers.
-    pub fn counts(&self) -> PacketCounts {
-        let mut counts = self.flow.endpoints.counts;
-        if let Some(request) = self.request() {
-            counts.add(request.endpoints.counts);
-        }
-        counts
-    }
-
-    fn request(&self) -> Option<&HalfConnection> {
-        self.rpc.as_ref()?.half.as_deref()
     }
 
     fn request_mut(&mut self) -> Option<&mut HalfConnection> {
@@ -87,6 +116,11 @@ impl Connection {
             Some(request) => request.start(visit),
             None => self.flow.start(visit),
         }
+    }
+
+    /// [`Self::outcome`], which is dealt with now.
+    pub fn take_outcome(&mut self) -> Option<FlowOutcome> {
+        self.flow.endpoints.outcome.take()
     }
 
     /// How the flow ends if the run ends now.
@@ -123,7 +157,7 @@ impl Connection {
     ) {
         let Some(rpc) = &mut self.rpc else { return };
         match (side, is_from_receiver(&env.packets()[segment.packet].transport)) {
-            (Side::Receiver, false) => self.flow.endpoints.counts.add(rpc.end()),
+            (Side::Receiver, false) => rpc.end(),
             (Side::Sender, true) => {}
             (Side::Sender, false) | (Side::Receiver, true) => match &mut rpc.half {
                 Some(request) => {
@@ -132,7 +166,7 @@ impl Connection {
                     return self.follow_request(now, host, env);
                 }
                 None => {
-                    self.flow.endpoints.counts.delivered += u64::from(segment.frames);
+                    host.counts.delivered += u64::from(segment.frames);
                     return env.packets().remove(segment.packet);
                 }
             },
@@ -195,10 +229,11 @@ impl Connection {
         Some(ordering)
     }
 
-    /// The flow is over: what is held of it is dropped. Returns how many packets that were.
-    pub fn drop_held<E: HostEnvironment>(&mut self, env: &mut E) -> u64 {
-        let of_request = self.request_mut().map_or(0, |request| request.drop_held(env));
-        of_request + self.flow.drop_held(env)
+    /// An end is over: what is held for it is dropped. Returns how many packets that were.
+    pub fn drop_held<E: HostEnvironment>(&mut self, side: Side, hosts: &mut [HostState], env: &mut E) -> u64 {
+        let side_of_request = if side == Side::Sender { Side::Receiver } else { Side::Sender };
+        let of_request = self.request_mut().map_or(0, |request| request.drop_held(side_of_request, hosts, env));
+        of_request + self.flow.drop_held(side, hosts, env)
     }
 
     /// The turn of the flow, or of the request that it answers, at a card that has drained.
@@ -210,51 +245,58 @@ impl Connection {
         }
     }
 
-    /// The flow's record, were it to end now.
-    ///
-    /// # Panics
-    /// When a reliable transport completed the flow and what was delivered is not what was written.
-    pub fn record(&self, now: Time, outcome: FlowOutcome) -> FlowRecord {
-        let endpoints = &self.flow.endpoints;
+    fn statistics(&self) -> (SenderStatistics, ReceiverStatistics) {
         let (mut sender, mut receiver) = self.flow.statistics();
         if let Some(rpc) = &self.rpc {
             let of_request = rpc.statistics();
             sender.add(&of_request.0);
             receiver.add(&of_request.1);
         }
-        let progress = self.flow.progress();
-        let record = FlowRecord {
+        (sender, receiver)
+    }
+
+    /// The record of the sending end, were it to end now. That of datagrams has no end of its own.
+    pub fn record(&self, now: Time, outcome: FlowOutcome) -> FlowRecord {
+        let endpoints = &self.flow.endpoints;
+        let is_open = outcome == FlowOutcome::Completed && !self.flow.reliable;
+        FlowRecord {
             flow: endpoints.id,
             tag: endpoints.tag,
             source: endpoints.host(Side::Sender),
             destination: endpoints.host(Side::Receiver),
             started: self.flow.started,
-            finished: now,
+            finished: if is_open { Time::NEVER } else { now },
             outcome,
             messages_completed: endpoints.progress.messages_completed(),
             bytes_written: endpoints.progress.written_bytes(),
-            bytes_acknowledged: progress.acknowledged_bytes,
-            bytes_delivered: progress.delivered_bytes,
-            packets: self.counts(),
-            sender,
-            receiver,
+            bytes_acknowledged: self.flow.progress().acknowledged_bytes,
+            bytes_delivered: 0,
+            sender: self.statistics().0,
+            receiver: ReceiverStatistics::default(),
+            ordering: None,
+        }
+    }
+
+    /// The record of the receiving end.
+    pub fn receiver_record(&self, finished: Option<Time>) -> ReceiverRecord {
+        ReceiverRecord {
+            flow: self.flow.endpoints.id,
+            tag: self.flow.endpoints.tag,
+            finished,
+            bytes_delivered: self.flow.delivered_bytes(),
+            receiver: self.statistics().1,
             ordering: self.ordering(),
-        };
-        self.check(&record);
-        record
+        }
+    }
+
+    /// What the sending end, which ends now, tells the other.
+    pub fn sender_end(&self, now: Time) -> SenderEnd {
+        self.flow.sender_end(now)
     }
 
     /// What is recorded of the messages that have begun and are not complete, were the flow to end now.
     pub fn messages_under_way(&self) -> impl Iterator<Item = MessageRecord> {
         let asked = self.asked();
         self.flow.endpoints.progress.under_way().map(move |message| self.flow.endpoints.record_of(message, asked))
-    }
-
-    fn check(&self, record: &FlowRecord) {
-        let FlowRecord { flow, bytes_written: written, bytes_delivered: delivered, .. } = *record;
-        assert!(delivered <= written, "{flow:?}: {delivered} bytes delivered, only {written} written");
-        if self.flow.reliable && record.outcome == FlowOutcome::Completed {
-            assert!(delivered == written, "{flow:?}: completed with {delivered} of {written} bytes delivered");
-        }
     }
 }

@@ -4,7 +4,7 @@ use hitless_engine::{PacketHandle, PacketStore};
 use hitless_wire::{Duration, FlowId, HostId, Time};
 
 use super::event::HostEvent;
-use crate::application::{FlowRecord, MessageRecord};
+use crate::application::{FlowRecord, MessageRecord, ReceiverRecord, SenderEnd};
 
 /// Why a host dropped a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,15 +34,27 @@ pub trait HostEnvironment {
     /// A host drops a packet; the driver frees it.
     fn drop_packet(&mut self, host: HostId, packet: PacketHandle, reason: HostDrop);
 
-    /// A message is complete.
+    /// The last byte of a message was handed to the receiving application.
+    fn message_delivered(&mut self, now: Time, flow: FlowId, number: u64);
+
+    /// The sender of a message knows that it is complete; when it was delivered is told by
+    /// [`Self::message_delivered`], unless the record says it.
     fn message_completed(&mut self, record: &MessageRecord);
 
     /// The flow of a message ends, or the run, and the message is not complete: what did not happen to it is at
     /// [`Time::NEVER`].
     fn message_unfinished(&mut self, record: &MessageRecord);
 
-    /// A flow has ended.
+    /// The sending end of a flow has ended. Of datagrams, which the receiving end may wait for, the record is without
+    /// an end: [`FlowRecord::finished`] is [`Time::NEVER`].
     fn flow_finished(&mut self, record: &FlowRecord);
+
+    /// The receiving end of a flow has ended.
+    fn receiver_finished(&mut self, record: &ReceiverRecord);
+
+    /// The sending end of a flow has ended: calls [`Hosts::handle`] with [`HostEvent::SenderEnded`] a constant time
+    /// later. With `is_elsewhere` the `receiver` is in another partition; there [`Hosts::note_sender_end`] is before.
+    fn sender_ended(&mut self, receiver: HostId, end: SenderEnd, is_elsewhere: bool);
 
     /// A datagram has arrived, `delay` after it was sent: the place for a histogram. Does nothing by default.
     #[inline]

@@ -30,6 +30,8 @@ pub enum HostEvent {
     FlowStart(FlowId),
     /// An unlimited flow stops writing.
     FlowStop(FlowId),
+    /// The receiving end learns that the sending end has ended.
+    SenderEnded(FlowId),
     /// No late datagrams are waited for any more.
     FlowEnd(FlowId),
     /// The gap before the next message is over.

@@ -6,6 +6,7 @@
 use hitless_engine::{PacketHandle, PacketStore};
 use hitless_wire::{FlowId, HostId, Packet, Time};
 
+use super::deliveries::Deliveries;
 use super::environment::HostEnvironment;
 use super::event::{Direction, HostEvent, Timer};
 use super::gro::{ReceiveRing, Segment};
@@ -15,7 +16,7 @@ use super::progress::{Progress, Step};
 use super::reorder_buffer::ReorderBuffer;
 use super::state::HostState;
 use super::timers::PendingTimers;
-use crate::application::{FlowOutcome, MessageRecord, PacketCounts};
+use crate::application::{FlowOutcome, MessageRecord};
 use crate::stack::DelayLine;
 use crate::transport::{Outgoing, Receiver, Sender};
 
@@ -86,11 +87,6 @@ impl Endpoint {
         self.ring.is_some() || host.stack(on_network_card).receive.is_some()
     }
 
-    /// The host that it is at.
-    pub fn host(&self) -> HostId {
-        self.host
-    }
-
     /// Puts a packet into a slot: the spare one if there is one.
     #[inline]
     fn put(&self, outgoing: &Outgoing, spare: Option<PacketHandle>, packets: &mut PacketStore) -> PacketHandle {
@@ -128,10 +124,12 @@ pub struct FlowEndpoints {
     pub waiting: bool,
     /// Whether either host has what it receives wait: for its stack, or for a poll.
     pub delays_receive: bool,
-    /// Set when the flow has come to its end.
+    /// Set when the sending end has come to its end.
     pub outcome: Option<FlowOutcome>,
-    pub counts: PacketCounts,
+    /// Above the sender.
     pub progress: Progress,
+    /// Above the receiver.
+    pub deliveries: Deliveries,
     /// Below the sender.
     pub tagger: Option<Box<PriorityTagger>>,
     /// Below the receiver.
@@ -145,7 +143,7 @@ impl FlowEndpoints {
     #[inline(always)]
     pub fn read_ahead(&self) -> u64 {
         let of_end = |end: &Endpoint| u64::from(end.template.frame_bytes) ^ u64::from(end.delays_send);
-        of_end(&self.sender_end) ^ of_end(&self.receiver_end) ^ self.counts.injected ^ u64::from(self.waiting)
+        of_end(&self.sender_end) ^ of_end(&self.receiver_end) ^ u64::from(self.waiting)
     }
 
     /// The host of one end.
@@ -292,18 +290,17 @@ impl FlowEndpoints {
         if let Some(at) = self.receiver_end.timers.arm(visit.now, receiver.next_timeout()) {
             visit.env.schedule(at, self.host(Side::Receiver), Timer::Receiver.event(self.id, self.direction));
         }
-        self.progress.wants_delivered(receiver.delivered_bytes())
+        self.deliveries.wants(receiver.delivered_bytes())
     }
 
     /// A packet enters the stack of its host. A call would cost half as much as what it does.
     #[inline(always)]
     fn inject<E: HostEnvironment>(&mut self, side: Side, packet: PacketHandle, frame_bytes: u32, visit: &mut Visit<E>) {
-        self.counts.injected += 1;
+        visit.host.counts.injected += 1;
         if self.end_mut(side).delays_send {
             return self.inject_delayed(side, packet, frame_bytes, visit.now, visit.host, visit.env);
         }
-        let sent = visit.host.send_at_once(visit.now, packet, frame_bytes, visit.env);
-        self.counts.dropped += u64::from(!sent);
+        visit.host.send_at_once(visit.now, packet, frame_bytes, visit.env);
     }
 
     #[cold]
@@ -372,6 +369,9 @@ impl FlowEndpoints {
             }
             self.take_step(step, env);
         }
+        if let Some(goal) = self.progress.delivered_goal() {
+            self.deliveries.set_goal(goal);
+        }
         if self.progress.is_done() {
             self.outcome = Some(FlowOutcome::Completed);
         }
@@ -383,7 +383,6 @@ impl FlowEndpoints {
             Step::Write(_) => {}
             Step::Report(message) => self.report(message, env),
             Step::NextMessageAt(at) => env.schedule(at, self.host(Side::Sender), HostEvent::NextMessage(self.id)),
-            Step::LingerUntil(at) => env.schedule(at, self.host(Side::Receiver), HostEvent::FlowEnd(self.id)),
         }
     }
 

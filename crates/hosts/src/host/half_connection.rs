@@ -3,6 +3,7 @@
 use hitless_engine::{RandomStreams, Stream};
 use hitless_wire::{Duration, FlowId, Packet, Time};
 
+use super::deliveries::Deliveries;
 use super::environment::{HostDrop, HostEnvironment};
 use super::event::{Direction, HostEvent, Timer};
 use super::flow_endpoints::{Endpoint, FlowEndpoints, Side, Visit};
@@ -11,7 +12,7 @@ use super::priority_tagger::PriorityTagger;
 use super::progress::Progress;
 use super::reorder_buffer::{Arrival, ReorderBuffer};
 use super::state::HostState;
-use crate::application::{FlowConfig, FlowOutcome, FlowProgress, OrderingStatistics, PacketCounts, TransportId};
+use crate::application::{FlowConfig, FlowOutcome, FlowProgress, OrderingStatistics, SenderEnd, TransportId};
 use crate::flow::{ReceiverState, SenderState, TransportConfig};
 use crate::transport::{Receiver, ReceiverStatistics, Sender, SenderStatistics};
 
@@ -38,6 +39,8 @@ pub struct HalfConnection {
     receiver: ReceiverState,
     pub started: Time,
     pub reliable: bool,
+    /// How long late datagrams are waited for.
+    linger: Duration,
     /// Which transport it is.
     transport: TransportId,
 }
@@ -118,15 +121,15 @@ impl HalfConnection {
             waiting: false,
             delays_receive,
             outcome: None,
-            counts: PacketCounts::default(),
-            progress: Progress::new(config.application, transport.is_reliable(), transport.linger()),
+            progress: Progress::new(config.application),
+            deliveries: Deliveries::new(config.application, transport.is_reliable()),
             tagger: config.marking.map(tagger),
             reorder_buffer: destination.ordering_timeout.zip(config.marking).map(reorder_buffer),
             sender_end: ends.0,
             receiver_end: ends.1,
         };
-        let (reliable, transport) = (transport.is_reliable(), config.transport);
-        Self { endpoints, sender, receiver, started: now, reliable, transport }
+        let (reliable, linger, transport) = (transport.is_reliable(), transport.linger(), config.transport);
+        Self { endpoints, sender, receiver, started: now, reliable, linger, transport }
     }
 
     /// A new pair of transports for it, which know that a round trip took `known_rtt`: nothing has been sent yet.
@@ -203,7 +206,14 @@ impl HalfConnection {
     /// One more message, of an application that appends them.
     pub fn append_message<E: HostEnvironment>(&mut self, bytes: u64, visit: &mut Visit<E>) {
         self.endpoints.progress.append(visit.now, bytes);
+        self.set_delivered_goal();
         self.serve_sender(visit);
+    }
+
+    fn set_delivered_goal(&mut self) {
+        if let Some(goal) = self.endpoints.progress.delivered_goal() {
+            self.endpoints.deliveries.set_goal(goal);
+        }
     }
 
     /// No message will be appended any more.
@@ -214,12 +224,15 @@ impl HalfConnection {
         }
     }
 
-    /// Late datagrams are waited for no more.
-    pub fn stop_lingering<E: HostEnvironment>(&mut self, env: &mut E) {
-        if let Some(message) = self.endpoints.progress.stop_lingering() {
-            self.endpoints.report(message, env);
-        }
-        self.endpoints.outcome = Some(FlowOutcome::Completed);
+    /// What the sending end, which ends now, tells the other.
+    pub fn sender_end(&self, now: Time) -> SenderEnd {
+        let written_bytes = self.endpoints.progress.written_bytes();
+        SenderEnd { flow: self.endpoints.id, at: now, written_bytes, lingers_until: now + self.linger }
+    }
+
+    /// When all datagrams had arrived, once the sending end has ended and they have.
+    pub fn all_arrived(&mut self) -> Option<Time> {
+        self.endpoints.deliveries.all_arrived(self.receiver.delivered_bytes())
     }
 
     /// A timer event of the sender.
@@ -270,7 +283,7 @@ impl HalfConnection {
             Arrival::IsHeld => {}
             Arrival::Releases => self.deliver_ready(now, host, env),
             Arrival::Duplicates(copy) => {
-                self.endpoints.counts.dropped += 1;
+                host.counts.dropped += 1;
                 env.drop_packet(host.id, copy, HostDrop::Duplicate);
             }
         }
@@ -310,33 +323,19 @@ impl HalfConnection {
         Some(self.endpoints.reorder_buffer.as_ref()?.statistics())
     }
 
-    /// The flow is over: what waits in its rings and in its reorder buffer is dropped. Returns how many packets that
-    /// were.
-    pub fn drop_held<E: HostEnvironment>(&mut self, env: &mut E) -> u64 {
-        let of_rings: u64 = [Side::Sender, Side::Receiver].map(|side| self.drop_ring(side, env)).iter().sum();
-        of_rings + self.drop_buffer(env)
-    }
-
-    fn drop_ring<E: HostEnvironment>(&mut self, side: Side, env: &mut E) -> u64 {
+    /// One end is over: what waits in its ring, and in the reorder buffer of the receiver, is dropped. Returns how many
+    /// packets that were.
+    pub fn drop_held<E: HostEnvironment>(&mut self, side: Side, hosts: &mut [HostState], env: &mut E) -> u64 {
         let host = self.endpoints.host(side);
-        let packets = self.endpoints.ring(side).map(|ring| ring.take()).unwrap_or_default();
+        let mut packets = self.endpoints.ring(side).map(|ring| ring.take()).unwrap_or_default();
+        if let (Side::Receiver, Some(buffer)) = (side, &mut self.endpoints.reorder_buffer) {
+            packets.extend(buffer.take_held());
+        }
         for &packet in &packets {
             env.drop_packet(host, packet, HostDrop::FlowEnded);
         }
-        self.endpoints.counts.dropped += packets.len() as u64;
+        hosts[host.0 as usize].counts.dropped += packets.len() as u64;
         packets.len() as u64
-    }
-
-    fn drop_buffer<E: HostEnvironment>(&mut self, env: &mut E) -> u64 {
-        let FlowEndpoints { reorder_buffer: Some(buffer), counts, receiver_end, .. } = &mut self.endpoints else {
-            return 0;
-        };
-        let before = counts.dropped;
-        for packet in buffer.take_held() {
-            counts.dropped += 1;
-            env.drop_packet(receiver_end.host(), packet, HostDrop::FlowEnded);
-        }
-        counts.dropped - before
     }
 
     #[inline(never)]
@@ -348,8 +347,8 @@ impl HalfConnection {
         env: &mut E,
     ) {
         let Self { endpoints, sender, receiver, .. } = self;
+        host.counts.delivered += u64::from(segment.frames);
         let mut visit = Visit { now, host, env, spare: Some(segment.packet) };
-        endpoints.counts.delivered += u64::from(segment.frames);
         with!(sender, SenderState, sender => endpoints.sender_received(segment.packet, sender, receiver, &mut visit));
         visit.end();
     }
@@ -363,8 +362,8 @@ impl HalfConnection {
         env: &mut E,
     ) {
         let Self { endpoints, receiver, .. } = self;
+        host.counts.delivered += u64::from(segment.frames);
         let mut visit = Visit { now, host, env, spare: Some(segment.packet) };
-        endpoints.counts.delivered += u64::from(segment.frames);
         let enough =
             with!(receiver, ReceiverState, receiver => endpoints.receiver_received(segment, receiver, &mut visit));
         if enough {
@@ -388,8 +387,24 @@ impl HalfConnection {
     /// The application may act on what has been delivered.
     #[cold]
     fn received_enough<E: HostEnvironment>(&mut self, now: Time, env: &mut E) {
-        let wrote = self.endpoints.advance(now, &mut self.sender, &self.receiver, env);
-        debug_assert!(!wrote, "only what the sender learns makes the application write");
+        if self.endpoints.progress.delivered_goal().is_some() {
+            let wrote = self.endpoints.advance(now, &mut self.sender, &self.receiver, env);
+            debug_assert!(!wrote, "only what the sender learns makes the application write");
+            return;
+        }
+        let delivered_bytes = self.receiver.delivered_bytes();
+        let delivered = self.endpoints.deliveries.note(now, delivered_bytes);
+        if self.endpoints.deliveries.lingers() {
+            self.endpoints.outcome = Some(FlowOutcome::Completed);
+        }
+        if let (Some(number), Direction::Flow) = (delivered, self.endpoints.direction) {
+            env.message_delivered(now, self.endpoints.id, number);
+        }
+    }
+
+    /// Bytes handed to the receiving application.
+    pub fn delivered_bytes(&self) -> u64 {
+        self.receiver.delivered_bytes()
     }
 
     /// How far the flow has got.

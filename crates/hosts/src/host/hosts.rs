@@ -10,7 +10,9 @@ use super::event::{HostEvent, Timer};
 use super::flow_endpoints::{Side, Visit};
 use super::gro::{self, Segment};
 use super::state::HostState;
-use crate::application::{Application, FlowConfig, FlowOutcome, FlowProgress, PacketCounts, Request, TransportId};
+use crate::application::{
+    Application, FlowConfig, FlowOutcome, FlowProgress, PacketCounts, Request, SenderEnd, TransportId,
+};
 use crate::flow::TransportConfig;
 
 /// A flow's place in the table: 16 bytes, whatever the flow is doing.
@@ -19,10 +21,8 @@ enum FlowSlot {
     /// Not started.
     Waiting(Box<FlowConfig>),
     Active(Box<Connection>),
-    /// Over; packets of it may still be under way.
-    Ended {
-        packets_in_flight: i64,
-    },
+    /// Over, or between hosts of other partitions; packets of it may still be under way.
+    Ended,
 }
 
 /// What all hosts counted together.
@@ -42,6 +42,19 @@ pub struct HostTotals {
     pub flows_completed: u64,
     /// Flows whose transport gave up.
     pub flows_failed: u64,
+}
+
+impl HostTotals {
+    /// Adds what was counted in another partition.
+    fn add(&mut self, other: &Self) {
+        self.packets.add(other.packets);
+        self.dropped_by_network_card += other.dropped_by_network_card;
+        self.strays += other.strays;
+        self.duplicates += other.duplicates;
+        self.flows_started += other.flows_started;
+        self.flows_completed += other.flows_completed;
+        self.flows_failed += other.flows_failed;
+    }
 }
 
 /// All hosts of a partition and the flows between them. How to drive it: see [the module](super).
@@ -91,10 +104,26 @@ impl Hosts {
     pub fn add_flow<E: HostEnvironment>(&mut self, config: FlowConfig, env: &mut E) -> FlowId {
         self.check(&config);
         let flow = FlowId(u32::try_from(self.flows.len()).expect("fewer than 2^32 flows"));
+        let [source_is_here, destination_is_here] =
+            [config.source, config.destination].map(|host| self.hosts[host.0 as usize].is_here);
+        if !source_is_here && !destination_is_here {
+            self.flows.push(FlowSlot::Ended);
+            return flow;
+        }
         self.flows.push(FlowSlot::Waiting(Box::new(config)));
-        let opener = if config.request.is_some() { config.destination } else { config.source };
-        env.schedule(config.start, opener, HostEvent::FlowStart(flow));
+        let (opener, is_here) = match config.request {
+            Some(_) => (config.destination, destination_is_here),
+            None => (config.source, source_is_here),
+        };
+        if is_here {
+            env.schedule(config.start, opener, HostEvent::FlowStart(flow));
+        }
         flow
+    }
+
+    /// What happens at a host happens in another partition, which has the same hosts and flows.
+    pub fn set_elsewhere(&mut self, host: HostId) {
+        self.hosts[host.0 as usize].is_here = false;
     }
 
     /// Opens a connection for messages to be appended, now.
@@ -150,7 +179,7 @@ impl Hosts {
     pub fn read_ahead(&self, host: u32, flow: u32) -> u64 {
         let of_flow = match &self.flows[flow as usize] {
             FlowSlot::Active(connection) => connection.read_ahead(),
-            FlowSlot::Waiting(_) | FlowSlot::Ended { .. } => 0,
+            FlowSlot::Waiting(_) | FlowSlot::Ended => 0,
         };
         of_flow ^ self.hosts[host as usize].read_ahead()
     }
@@ -159,7 +188,7 @@ impl Hosts {
     pub fn read_flow_ahead(&self, flow: u32) -> u64 {
         match &self.flows[flow as usize] {
             FlowSlot::Active(connection) => connection.flow.read_ahead(),
-            FlowSlot::Waiting(_) | FlowSlot::Ended { .. } => 0,
+            FlowSlot::Waiting(_) | FlowSlot::Ended => 0,
         }
     }
 
@@ -173,10 +202,13 @@ impl Hosts {
         assert!(descriptor.destination == host, "{host:?} received a packet for {:?}", descriptor.destination);
         let flow = descriptor.flow;
         let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else {
-            self.drop_stray(host, flow, packet, env);
-            return false;
+            return self.receive_first(now, host, flow, packet, env);
         };
         let side = connection.addressee(descriptor);
+        if !connection.is_here(side) {
+            self.drop_stray(host, packet, env);
+            return false;
+        }
         if connection.endpoints().delays_receive {
             return self.receive_delayed(now, flow, side, packet, env);
         }
@@ -186,6 +218,34 @@ impl Hosts {
             self.finish(now, flow, env);
         }
         has_ended
+    }
+
+    /// A packet of a flow that is not active: the first of one whose sender is in another partition, or a stray.
+    #[cold]
+    #[inline(never)]
+    fn receive_first<E: HostEnvironment>(
+        &mut self,
+        now: Time,
+        host: HostId,
+        flow: FlowId,
+        packet: PacketHandle,
+        env: &mut E,
+    ) -> bool {
+        if !self.activate(now, flow) {
+            self.drop_stray(host, packet, env);
+            return false;
+        }
+        self.receive(now, host, packet, env)
+    }
+
+    /// A flow that was waiting is active from now on.
+    fn activate(&mut self, now: Time, flow: FlowId) -> bool {
+        let slot = &mut self.flows[flow.0 as usize];
+        let FlowSlot::Waiting(config) = slot else { return false };
+        let transport = &self.transports[usize::from(config.transport.0)];
+        let connection = Connection::new(flow, now, config, transport, &self.hosts, &self.streams);
+        *slot = FlowSlot::Active(Box::new(connection));
+        true
     }
 
     /// [`Self::receive`] by a host whose stack, or whose card, makes a packet wait.
@@ -212,8 +272,7 @@ impl Hosts {
             return false;
         }
         let Some(at) = endpoints.delivery_time(now, side, state) else {
-            self.deliver(now, packet.into(), env);
-            return !matches!(self.flows[flow.0 as usize], FlowSlot::Active(_));
+            return self.deliver(now, packet.into(), env);
         };
         env.packets()[packet].transport.note_arrival(now);
         env.schedule(at, host, HostEvent::Deliver(packet));
@@ -227,7 +286,8 @@ impl Hosts {
         let mut rest = packets.as_slice();
         while !rest.is_empty() {
             // A flow that ends meanwhile leaves strays, each a packet of its own.
-            let is_active = matches!(self.flows[flow.0 as usize], FlowSlot::Active(_));
+            let is_active =
+                matches!(&self.flows[flow.0 as usize], FlowSlot::Active(connection) if connection.is_here(side));
             let count = if is_active { gro::mergeable(rest, env.packets()) } else { 1 };
             let (segment, others) = rest.split_at(count);
             self.deliver(now, gro::merge(segment, env.packets()), env);
@@ -244,7 +304,7 @@ impl Hosts {
     pub fn handle<E: HostEnvironment>(&mut self, now: Time, event: HostEvent, env: &mut E) {
         use HostEvent as Event;
         match event {
-            Event::Deliver(packet) => self.deliver(now, packet.into(), env),
+            Event::Deliver(packet) => drop(self.deliver(now, packet.into(), env)),
             Event::SenderPoll(flow) => self.poll(now, flow, Side::Sender, env),
             Event::ReceiverPoll(flow) => self.poll(now, flow, Side::Receiver, env),
             Event::Emit(packet) => self.emit(now, packet, env),
@@ -267,11 +327,8 @@ impl Hosts {
             Event::FlowStop(flow) => {
                 self.visit(now, flow, Side::Sender, env, |connection, visit| connection.flow.stop(visit));
             }
-            Event::FlowEnd(flow) => {
-                self.visit(now, flow, Side::Receiver, env, |connection, visit| {
-                    connection.flow.stop_lingering(visit.env)
-                });
-            }
+            Event::SenderEnded(flow) => self.hear_of_sender_end(now, flow, env),
+            Event::FlowEnd(flow) => self.finish_receiver(flow, env),
         }
     }
 
@@ -302,6 +359,10 @@ impl Hosts {
         act: impl FnOnce(&mut Connection, &mut Visit<E>),
     ) {
         let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else { return };
+        let side = if connection.endpoints().host(Side::Sender) == host { Side::Sender } else { Side::Receiver };
+        if !connection.is_here(side) {
+            return;
+        }
         act(connection, &mut Visit::new(now, &mut self.hosts[host.0 as usize], env));
         if connection.outcome().is_some() {
             self.finish(now, flow, env);
@@ -324,45 +385,47 @@ impl Hosts {
     }
 
     fn start<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, env: &mut E) {
-        let slot = &mut self.flows[flow.0 as usize];
-        let FlowSlot::Waiting(config) = slot else { panic!("{flow:?} starts twice") };
+        let FlowSlot::Waiting(config) = &self.flows[flow.0 as usize] else { panic!("{flow:?} starts twice") };
         let opener = if config.request.is_some() { config.destination } else { config.source };
-        let transport = &self.transports[usize::from(config.transport.0)];
-        let connection = Connection::new(flow, now, config, transport, &self.hosts, &self.streams);
-        *slot = FlowSlot::Active(Box::new(connection));
+        self.activate(now, flow);
         self.totals.flows_started += 1;
         self.visit_at(now, flow, opener, env, Connection::start);
     }
 
-    /// A packet has passed the receive delay.
-    fn deliver<E: HostEnvironment>(&mut self, now: Time, segment: Segment, env: &mut E) {
+    /// A packet has passed the receive delay; returns whether its flow has ended by that.
+    fn deliver<E: HostEnvironment>(&mut self, now: Time, segment: Segment, env: &mut E) -> bool {
         let packet = segment.packet;
         let descriptor = &env.packets()[packet];
         let (host, flow) = (descriptor.destination, descriptor.flow);
         let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else {
-            return self.drop_stray(host, flow, packet, env);
+            self.drop_stray(host, packet, env);
+            return false;
         };
         let side = connection.addressee(descriptor);
+        if !connection.is_here(side) {
+            self.drop_stray(host, packet, env);
+            return false;
+        }
         connection.deliver(now, side, segment, &mut self.hosts[host.0 as usize], env);
-        if connection.outcome().is_some() {
+        let has_ended = connection.outcome().is_some();
+        if has_ended {
             self.finish(now, flow, env);
         }
+        has_ended
     }
 
     #[cold]
-    fn drop_stray<E: HostEnvironment>(&mut self, host: HostId, flow: FlowId, packet: PacketHandle, env: &mut E) {
+    fn drop_stray<E: HostEnvironment>(&mut self, host: HostId, packet: PacketHandle, env: &mut E) {
         self.totals.strays += 1;
-        self.note_dropped(flow);
+        self.hosts[host.0 as usize].counts.dropped += 1;
         env.drop_packet(host, packet, HostDrop::FlowEnded);
     }
 
     /// A packet has passed the send delay.
     fn emit<E: HostEnvironment>(&mut self, now: Time, packet: PacketHandle, env: &mut E) {
         let descriptor = &env.packets()[packet];
-        let (host, flow, frame_bytes) = (descriptor.source, descriptor.flow, descriptor.frame_bytes);
-        if !self.hosts[host.0 as usize].send(now, packet, frame_bytes, env) {
-            self.note_dropped(flow);
-        }
+        let (host, frame_bytes) = (descriptor.source, descriptor.frame_bytes);
+        self.hosts[host.0 as usize].send(now, packet, frame_bytes, env);
     }
 
     fn card_drained<E: HostEnvironment>(&mut self, now: Time, host: HostId, env: &mut E) {
@@ -373,80 +436,121 @@ impl Hosts {
         self.hosts[host.0 as usize].arm_drain(now, env);
     }
 
+    /// One end of a flow has come to its end: the sending one, unless that has ended before.
     #[inline(never)]
     fn finish<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, env: &mut E) {
-        let slot = &mut self.flows[flow.0 as usize];
-        let FlowSlot::Active(connection) = slot else { return };
-        let outcome = connection.outcome_of_run();
-        if outcome != FlowOutcome::Unfinished {
-            self.totals.strays += connection.drop_held(env);
+        let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else { return };
+        if !connection.is_here(Side::Sender) {
+            return self.finish_receiver(flow, env);
         }
+        let Some(outcome) = connection.take_outcome() else { return };
+        self.totals.strays += connection.drop_held(Side::Sender, &mut self.hosts, env);
         connection.messages_under_way().for_each(|message| env.message_unfinished(&message));
         env.flow_finished(&connection.record(now, outcome));
-        self.totals.packets.add(connection.counts());
-        self.totals.duplicates += connection.duplicates();
-        *slot = FlowSlot::Ended { packets_in_flight: connection.counts().in_flight() };
         match outcome {
-            FlowOutcome::Completed => self.totals.flows_completed += 1,
+            FlowOutcome::Completed => self.totals.flows_completed += u64::from(connection.flow.reliable),
             FlowOutcome::Failed => self.totals.flows_failed += 1,
             FlowOutcome::Unfinished => {}
         }
+        let receiver_is_here = connection.end(Side::Sender);
+        if connection.is_one() {
+            return self.finish_receiver(flow, env);
+        }
+        let end = connection.sender_end(now);
+        env.sender_ended(connection.endpoints().host(Side::Receiver), end, !receiver_is_here);
+        if receiver_is_here {
+            connection.endpoints().deliveries.note_sender_end(end);
+        } else {
+            self.flows[flow.0 as usize] = FlowSlot::Ended;
+        }
+    }
+
+    /// The sending end of a flow, in another partition, has ended; [`HostEvent::SenderEnded`] will follow.
+    pub fn note_sender_end(&mut self, now: Time, end: SenderEnd) {
+        self.activate(now, end.flow);
+        if let FlowSlot::Active(connection) = &mut self.flows[end.flow.0 as usize] {
+            connection.endpoints().deliveries.note_sender_end(end);
+        }
+    }
+
+    /// The receiving end learns that the sending end has ended. It goes on only if datagrams may come.
+    fn hear_of_sender_end<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, env: &mut E) {
+        let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else { return };
+        let waits = !connection.flow.reliable && connection.flow.all_arrived().is_none();
+        let until = connection.endpoints().deliveries.lingers_until();
+        if !waits || until <= now {
+            return self.finish_receiver(flow, env);
+        }
+        env.schedule(until, connection.endpoints().host(Side::Receiver), HostEvent::FlowEnd(flow));
+    }
+
+    /// The receiving end of a flow ends, after the sending end.
+    fn finish_receiver<E: HostEnvironment>(&mut self, flow: FlowId, env: &mut E) {
+        let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else { return };
+        self.totals.strays += connection.drop_held(Side::Receiver, &mut self.hosts, env);
+        let lingers_until = connection.endpoints().deliveries.lingers_until();
+        let finished = (!connection.flow.reliable).then(|| connection.flow.all_arrived().unwrap_or(lingers_until));
+        self.totals.flows_completed += u64::from(finished.is_some());
+        env.receiver_finished(&connection.receiver_record(finished));
+        self.totals.duplicates += connection.duplicates();
+        self.flows[flow.0 as usize] = FlowSlot::Ended;
     }
 
     /// The run ends: reports all flows that have started and not ended.
     pub fn end_run<E: HostEnvironment>(&mut self, now: Time, env: &mut E) {
-        for index in 0..self.flows.len() {
-            self.finish(now, FlowId(index as u32), env);
+        for slot in &mut self.flows {
+            let FlowSlot::Active(connection) = slot else { continue };
+            if connection.is_here(Side::Sender) {
+                let outcome = connection.outcome_of_run();
+                connection.messages_under_way().for_each(|message| env.message_unfinished(&message));
+                env.flow_finished(&connection.record(now, outcome));
+                self.totals.flows_completed += u64::from(outcome == FlowOutcome::Completed);
+            }
+            if connection.is_here(Side::Receiver) {
+                env.receiver_finished(&connection.receiver_record(None));
+                self.totals.duplicates += connection.duplicates();
+            }
+            *slot = FlowSlot::Ended;
         }
+    }
+
+    /// Takes over what the hosts of another partition have counted; those that are here are added to ours.
+    pub fn merge(&mut self, other: Self) {
+        let Self { hosts, totals, .. } = other;
+        for (own, other) in self.hosts.iter_mut().zip(hosts) {
+            if other.is_here {
+                *own = other;
+            }
+        }
+        self.totals.add(&totals);
     }
 }
 
-/// Counters: the fabric tells what it does to packets, so that none is unaccounted for.
+/// Counters, and how flows get on.
 impl Hosts {
-    /// The fabric made a copy of a packet of `flow` that counts as a packet of its own.
-    pub fn note_copied(&mut self, flow: FlowId) {
-        match &mut self.flows[flow.0 as usize] {
-            FlowSlot::Active(connection) => connection.endpoints().counts.injected += 1,
-            FlowSlot::Ended { packets_in_flight } => {
-                *packets_in_flight += 1;
-                self.totals.packets.injected += 1;
-            }
-            FlowSlot::Waiting(_) => panic!("a packet of {flow:?}, which has not started"),
-        }
-    }
-
-    /// The fabric lost or absorbed a packet of `flow`.
-    pub fn note_dropped(&mut self, flow: FlowId) {
-        match &mut self.flows[flow.0 as usize] {
-            FlowSlot::Active(connection) => connection.endpoints().counts.dropped += 1,
-            FlowSlot::Ended { packets_in_flight } => {
-                *packets_in_flight -= 1;
-                self.totals.packets.dropped += 1;
-            }
-            FlowSlot::Waiting(_) => panic!("a packet of {flow:?}, which has not started"),
-        }
-    }
-
-    /// Packets of `flow` that are neither delivered nor dropped.
-    pub fn packets_in_flight(&self, flow: FlowId) -> i64 {
-        match &self.flows[flow.0 as usize] {
-            FlowSlot::Waiting(_) => 0,
-            FlowSlot::Active(connection) => connection.counts().in_flight(),
-            FlowSlot::Ended { packets_in_flight } => *packets_in_flight,
-        }
-    }
-
-    /// How far `flow` has got; `None` before its start and after its end.
+    /// How far the sending end of `flow` has got; `None` before its start and after its end, or if it is elsewhere.
+    /// What is delivered, the receiving end knows.
     pub fn progress(&self, flow: FlowId) -> Option<FlowProgress> {
         match &self.flows[flow.0 as usize] {
-            FlowSlot::Active(connection) => Some(connection.flow.progress()),
-            FlowSlot::Waiting(_) | FlowSlot::Ended { .. } => None,
+            FlowSlot::Active(connection) if connection.is_here(Side::Sender) => Some(connection.flow.progress()),
+            FlowSlot::Active(_) | FlowSlot::Waiting(_) | FlowSlot::Ended => None,
         }
     }
 
-    /// Whether `flow` has ended.
+    /// Bytes handed to the receiving application of `flow`; `None` before its start and after the end of the receiving
+    /// end, or if that is elsewhere.
+    pub fn delivered_bytes(&self, flow: FlowId) -> Option<u64> {
+        match &self.flows[flow.0 as usize] {
+            FlowSlot::Active(connection) if connection.is_here(Side::Receiver) => {
+                Some(connection.flow.delivered_bytes())
+            }
+            FlowSlot::Active(_) | FlowSlot::Waiting(_) | FlowSlot::Ended => None,
+        }
+    }
+
+    /// Whether those ends of `flow` have ended that are here.
     pub fn has_ended(&self, flow: FlowId) -> bool {
-        matches!(self.flows[flow.0 as usize], FlowSlot::Ended { .. })
+        matches!(self.flows[flow.0 as usize], FlowSlot::Ended)
     }
 
     /// Number of flows added so far.
@@ -454,16 +558,18 @@ impl Hosts {
         self.flows.len()
     }
 
-    /// What all hosts counted together. Adds up all active flows: not for every packet.
+    /// What all hosts counted together. Adds up all hosts and active flows: not for every packet.
     pub fn totals(&self) -> HostTotals {
         let mut totals = self.totals;
         for slot in &self.flows {
             if let FlowSlot::Active(connection) = slot {
-                totals.packets.add(connection.counts());
                 totals.duplicates += connection.duplicates();
             }
         }
-        totals.dropped_by_network_card = self.hosts.iter().map(|host| host.dropped_packets).sum();
+        for host in &self.hosts {
+            totals.packets.add(host.counts);
+            totals.dropped_by_network_card += host.dropped_packets;
+        }
         totals
     }
 }

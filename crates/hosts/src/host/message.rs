@@ -2,7 +2,7 @@
 
 use hitless_wire::Time;
 
-/// A message and what is known of it; what has not happened is at [`Time::NEVER`].
+/// A message and what its sender knows of it; the rest is at [`Time::NEVER`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
     pub number: u64,

@@ -13,15 +13,19 @@
 //! reorder buffer are there only if asked for. A sender that could go on is held back while its card has a backlog,
 //! and all that wait are served in turn, a packet each, when it has drained.
 //!
-//! Both ends of a flow live in the same `Hosts`, in one allocation that exists from the flow's start to its end. The
-//! end is when the sender knows that everything has arrived: until then the receiver is there to acknowledge again.
-//! Packets that arrive later are strays, counted and dropped.
+//! The two ends of a flow talk by packets only, so that they may be in different partitions, each with a `Hosts` of
+//! its own in which all hosts are known. The sending end ends when it knows that everything has arrived. The receiving
+//! end learns that a constant time later, as from the end of a connection ([`HostEnvironment::sender_ended`]): until
+//! then it is there to acknowledge again. Packets that arrive later are strays, counted and dropped. What each end
+//! leaves behind is joined at the end of a run ([`crate::FlowRecords`]). Where a client asks first, and where messages
+//! are appended, the ends are one and in one partition.
 //!
-//! Not here yet: flows whose ends are in different partitions, pause frames from the switch.
+//! Not here yet: pause frames from the switch.
 
 mod appended;
 mod config;
 mod connection;
+mod deliveries;
 mod environment;
 mod event;
 mod flow_endpoints;

@@ -1,4 +1,4 @@
-//! How far a flow's application has come: what to write next, which message is complete, whether all is done.
+//! How far a flow's sending application has come: what to write next, which message is complete, whether all is done.
 
 use hitless_wire::{Duration, Time};
 
@@ -22,8 +22,6 @@ enum Phase {
     Open,
     /// Nothing more will be written.
     Draining,
-    /// All sent; late datagrams may still arrive.
-    Lingering,
     /// Nothing remains to be done.
     Done,
 }
@@ -37,48 +35,37 @@ pub enum Step {
     Report(Message),
     /// Call [`Progress::next_message`] at a time.
     NextMessageAt(Time),
-    /// Call [`Progress::stop_lingering`] at a time.
-    LingerUntil(Time),
 }
 
-/// The application's side of a flow. Whoever drives it calls [`Self::start`] once, and [`Self::advance`] after
+/// The sending application of a flow. Whoever drives it calls [`Self::start`] once, and [`Self::advance`] after
 /// everything that happens to the flow until it returns `None`.
 #[derive(Clone, Debug)]
 pub struct Progress {
     application: Application,
-    reliable: bool,
-    linger: Duration,
     phase: Phase,
     number: u64,
     written_bytes: u64,
     started: Time,
-    delivered: Time,
     acknowledged: Time,
     /// Of an open connection.
     appended: Option<Box<AppendedMessages>>,
-    /// Nothing is to be done before so many bytes are acknowledged ...
+    /// Nothing is to be done before so many bytes are acknowledged.
     acknowledged_goal: u64,
-    /// ... or delivered.
-    delivered_goal: u64,
 }
 
 impl Progress {
-    /// An application that has not started; `linger` counts only without `reliable`.
-    pub fn new(application: Application, reliable: bool, linger: Duration) -> Self {
+    /// An application that has not started.
+    pub fn new(application: Application) -> Self {
         let is_open = application == Application::Appended;
         Self {
             application,
-            reliable,
-            linger,
             phase: if is_open { Phase::Open } else { Phase::Due },
             number: 0,
             written_bytes: 0,
             started: Time::ZERO,
-            delivered: Time::NEVER,
             acknowledged: Time::NEVER,
             appended: is_open.then(Box::default),
             acknowledged_goal: if is_open { u64::MAX } else { 0 },
-            delivered_goal: u64::MAX,
         }
     }
 
@@ -130,12 +117,6 @@ impl Progress {
         self.set_goals();
     }
 
-    /// Late datagrams are waited for no more; returns the message that has to be reported, if it was one.
-    pub fn stop_lingering(&mut self) -> Option<Message> {
-        self.phase = Phase::Done;
-        matches!(self.application, Application::Messages { .. }).then(|| self.complete_message())
-    }
-
     /// Whether nothing remains to be done.
     #[inline]
     pub fn is_done(&self) -> bool {
@@ -145,10 +126,7 @@ impl Progress {
     /// The messages that have begun and are not complete, oldest first; the first one of a flow begins with it.
     pub fn under_way(&self) -> impl Iterator<Item = Message> {
         let current = match self.phase {
-            Phase::Due => Some(Message { delivered: Time::NEVER, acknowledged: Time::NEVER, ..self.message() }),
-            Phase::Message => Some(Message { acknowledged: Time::NEVER, ..self.message() }),
-            // Sent datagrams of which not all have arrived; without messages there is none to tell of.
-            Phase::Lingering => matches!(self.application, Application::Messages { .. }).then(|| self.message()),
+            Phase::Due | Phase::Message => Some(Message { acknowledged: Time::NEVER, ..self.message() }),
             Phase::Pause | Phase::Gap | Phase::Streaming | Phase::Open | Phase::Draining | Phase::Done => None,
         };
         current.into_iter().chain(self.appended.iter().flat_map(|appended| appended.under_way()))
@@ -170,40 +148,34 @@ impl Progress {
         bytes >= self.acknowledged_goal
     }
 
-    /// Whether [`Self::advance`] would do anything now that so many bytes are delivered.
-    #[inline]
-    pub fn wants_delivered(&self, bytes: u64) -> bool {
-        bytes >= self.delivered_goal
+    /// Of an open connection: when so many bytes are delivered, [`Self::advance`] is to be called.
+    pub fn delivered_goal(&self) -> Option<u64> {
+        self.appended.as_ref().map(|appended| appended.delivered_goal())
     }
 
     fn set_goals(&mut self) {
         if let Some(appended) = &self.appended {
-            (self.acknowledged_goal, self.delivered_goal) = (appended.acknowledged_goal(), appended.delivered_goal());
+            self.acknowledged_goal = appended.acknowledged_goal();
             return;
         }
         self.acknowledged_goal = match self.phase {
             Phase::Due | Phase::Pause => 0,
             Phase::Message | Phase::Draining => self.written_bytes,
             Phase::Streaming => self.top_up_goal(),
-            Phase::Open | Phase::Gap | Phase::Lingering | Phase::Done => u64::MAX,
-        };
-        self.delivered_goal = match self.phase {
-            Phase::Message if self.delivered == Time::NEVER => self.written_bytes,
-            Phase::Lingering => self.written_bytes,
-            _ => u64::MAX,
+            Phase::Open | Phase::Gap | Phase::Done => u64::MAX,
         };
     }
 
-    /// What is to be done now that so many bytes are acknowledged and delivered.
+    /// What is to be done now that so many bytes are acknowledged; what is delivered counts on an open connection only,
+    /// whose ends are in one partition.
     pub fn advance(&mut self, now: Time, acknowledged_bytes: u64, delivered_bytes: u64) -> Option<Step> {
         debug_assert!(acknowledged_bytes <= self.written_bytes, "more acknowledged than written");
-        debug_assert!(delivered_bytes <= self.written_bytes, "more delivered than written");
         let step = match &mut self.appended {
             Some(appended) => {
                 appended.note_delivered(now, delivered_bytes);
                 self.next_appended(now, acknowledged_bytes)
             }
-            None => self.next_step(now, acknowledged_bytes, delivered_bytes),
+            None => self.next_step(now, acknowledged_bytes),
         };
         self.set_goals();
         step
@@ -224,18 +196,17 @@ impl Progress {
         Some(Step::Report(completion))
     }
 
-    fn next_step(&mut self, now: Time, acknowledged_bytes: u64, delivered_bytes: u64) -> Option<Step> {
-        if self.delivered == Time::NEVER && delivered_bytes >= self.written_bytes {
-            self.delivered = now;
-        }
+    fn next_step(&mut self, now: Time, acknowledged_bytes: u64) -> Option<Step> {
         let all_acknowledged = acknowledged_bytes >= self.written_bytes;
         match self.phase {
             Phase::Message if all_acknowledged => Some(self.message_acknowledged(now)),
             Phase::Due => Some(self.write_message(now)),
             Phase::Pause => Some(self.pause(now)),
             Phase::Streaming => self.top_up(acknowledged_bytes),
-            Phase::Draining if all_acknowledged => self.drained(now),
-            Phase::Lingering if delivered_bytes >= self.written_bytes => self.stop_lingering().map(Step::Report),
+            Phase::Draining if all_acknowledged => {
+                self.phase = Phase::Done;
+                None
+            }
             _ => None,
         }
     }
@@ -252,7 +223,6 @@ impl Progress {
         let (_, bytes, _) = self.messages();
         self.phase = Phase::Message;
         self.started = now;
-        self.delivered = Time::NEVER;
         self.written_bytes += bytes;
         Step::Write(bytes)
     }
@@ -266,17 +236,14 @@ impl Progress {
     /// The latest message, where all have the same length.
     fn message(&self) -> Message {
         let (_, bytes, _) = self.messages();
-        let Self { number, started, delivered, acknowledged, .. } = *self;
-        Message { number, bytes, started, delivered, acknowledged }
+        let Self { number, started, acknowledged, .. } = *self;
+        Message { number, bytes, started, delivered: Time::NEVER, acknowledged }
     }
 
     fn message_acknowledged(&mut self, now: Time) -> Step {
         self.acknowledged = now;
-        if !self.reliable {
-            return self.begin_lingering(now);
-        }
-        assert!(self.delivered <= now, "a message was acknowledged that had not been delivered");
-        let complete = self.complete_message();
+        let complete = self.message();
+        self.number += 1;
         let (count, _, gap) = self.messages();
         self.phase = if self.number == count {
             Phase::Done
@@ -286,17 +253,6 @@ impl Progress {
             Phase::Pause
         };
         Step::Report(complete)
-    }
-
-    fn complete_message(&mut self) -> Message {
-        let message = self.message();
-        self.number += 1;
-        message
-    }
-
-    fn begin_lingering(&mut self, now: Time) -> Step {
-        self.phase = Phase::Lingering;
-        Step::LingerUntil(now + self.linger)
     }
 
     /// In pieces of a quarter of the buffer, so that not every acknowledgement costs a write.
@@ -313,13 +269,5 @@ impl Progress {
         }
         self.written_bytes += room;
         Some(Step::Write(room))
-    }
-
-    fn drained(&mut self, now: Time) -> Option<Step> {
-        if self.reliable {
-            self.phase = Phase::Done;
-            return None;
-        }
-        Some(self.begin_lingering(now))
     }
 }

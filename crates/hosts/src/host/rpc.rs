@@ -10,7 +10,7 @@ use hitless_wire::{Duration, FlowId, Time};
 use super::event::Direction;
 use super::half_connection::HalfConnection;
 use super::state::HostState;
-use crate::application::{Application, FlowConfig, OrderingStatistics, PacketCounts, Request};
+use crate::application::{Application, FlowConfig, OrderingStatistics, Request};
 use crate::flow::TransportConfig;
 use crate::transport::{ReceiverStatistics, SenderStatistics};
 
@@ -58,7 +58,7 @@ impl Rpc {
 
     /// When the answer begins, if that has just become known.
     pub fn hear(&mut self, now: Time) -> Option<Time> {
-        let delivered_bytes = self.half.as_ref().map_or(0, |half| half.progress().delivered_bytes);
+        let delivered_bytes = self.half.as_ref().map_or(0, |half| half.delivered_bytes());
         if self.is_heard || delivered_bytes < self.request.bytes {
             return None;
         }
@@ -76,12 +76,12 @@ impl Rpc {
         self.sent_at.or_else(|| self.half.as_ref()?.opened_at())
     }
 
-    /// The answer has begun to arrive: ends the way of the request, and returns which packets it had.
-    pub fn end(&mut self) -> PacketCounts {
+    /// The answer has begun to arrive: ends the way of the request.
+    pub fn end(&mut self) {
         self.sent_at = self.sent_at();
         (self.sender, self.receiver) = self.statistics();
         self.ordering = self.ordering();
-        self.half.take().map_or(PacketCounts::default(), |half| half.endpoints.counts)
+        self.half = None;
     }
 
     /// What both ends of the way of the request counted.

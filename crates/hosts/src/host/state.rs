@@ -10,6 +10,7 @@ use super::environment::{HostDrop, HostEnvironment};
 use super::event::HostEvent;
 use super::gro::GroConfig;
 use super::network_card::NetworkCard;
+use crate::application::PacketCounts;
 use crate::stack::{StackConfig, StackDelay};
 
 /// Both delays of a stack, ready to be drawn.
@@ -43,6 +44,10 @@ pub struct HostState {
     drain_pending: bool,
     /// Packets that the card had no room for.
     pub dropped_packets: u64,
+    /// Packets of the flows that end here.
+    pub counts: PacketCounts,
+    /// Whether what happens at this host happens in this partition.
+    pub is_here: bool,
 }
 
 impl HostState {
@@ -61,6 +66,8 @@ impl HostState {
             waiting: VecDeque::new(),
             drain_pending: false,
             dropped_packets: 0,
+            counts: PacketCounts::default(),
+            is_here: true,
         }
     }
 
@@ -87,38 +94,32 @@ impl HostState {
         receive.map_or(Duration::ZERO, |delay| delay.draw(&mut self.stream))
     }
 
-    /// Puts a packet that has passed the stack into the card's queue; false when it was dropped.
-    pub fn send<E: HostEnvironment>(&mut self, now: Time, packet: PacketHandle, frame_bytes: u32, env: &mut E) -> bool {
+    /// Puts a packet that has passed the stack into the card's queue, or drops it.
+    pub fn send<E: HostEnvironment>(&mut self, now: Time, packet: PacketHandle, frame_bytes: u32, env: &mut E) {
         let departure = self.card.enqueue(now, frame_bytes);
-        self.transmit(packet, departure, env)
+        self.transmit(packet, departure, env);
     }
 
     /// The same for a packet that comes from its transport without delay.
     #[inline(always)]
-    pub fn send_at_once<E: HostEnvironment>(
-        &mut self,
-        now: Time,
-        packet: PacketHandle,
-        frame_bytes: u32,
-        env: &mut E,
-    ) -> bool {
+    pub fn send_at_once<E: HostEnvironment>(&mut self, now: Time, packet: PacketHandle, frame_bytes: u32, env: &mut E) {
         let departure = self.card.commit_and_enqueue(now, frame_bytes);
-        self.transmit(packet, departure, env)
+        self.transmit(packet, departure, env);
     }
 
     #[inline]
-    fn transmit<E: HostEnvironment>(&mut self, packet: PacketHandle, departure: Option<Time>, env: &mut E) -> bool {
+    fn transmit<E: HostEnvironment>(&mut self, packet: PacketHandle, departure: Option<Time>, env: &mut E) {
         match departure {
             Some(departure) => env.transmit(self.id, packet, departure),
             None => self.drop(packet, env),
         }
-        departure.is_some()
     }
 
     #[cold]
     #[inline(never)]
     fn drop<E: HostEnvironment>(&mut self, packet: PacketHandle, env: &mut E) {
         self.dropped_packets += 1;
+        self.counts.dropped += 1;
         env.drop_packet(self.id, packet, HostDrop::NetworkCardFull);
     }
 

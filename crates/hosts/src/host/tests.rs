@@ -12,8 +12,11 @@ use hitless_wire::{BitRate, Bytes, Duration, FlowId, HostId, Time, Transport};
 use proptest::prelude::*;
 
 use super::*;
-use crate::application::{Application, FlowConfig, FlowOutcome, FlowRecord, MessageRecord, TransportId};
+use crate::application::{
+    Application, FlowConfig, FlowOutcome, FlowRecord, MessageRecord, ReceiverRecord, SenderEnd, TransportId,
+};
 use crate::flow::TransportConfig;
+use crate::records::FlowRecords;
 use crate::stack::{DelayConfig, ExponentialJitter, Jitter, LognormalJitter, StackConfig};
 use crate::transport::packet_pair::PacketPairConfig;
 use crate::transport::roce::RoceSettings;
@@ -38,9 +41,10 @@ struct World {
     happenings: Vec<Happening>,
     /// Numbers of the transmissions that the pipe loses, ascending.
     losses: Vec<u64>,
-    lost_flows: Vec<FlowId>,
+    lost: u64,
     departures: Vec<(HostId, FlowId, Time)>,
     drops: Vec<HostDrop>,
+    records: FlowRecords,
     messages: Vec<MessageRecord>,
     unfinished: Vec<MessageRecord>,
     flows: Vec<FlowRecord>,
@@ -74,7 +78,7 @@ impl HostEnvironment for World {
         let flow = self.packets[packet].flow;
         self.departures.push((host, flow, last_bit_leaves_at));
         if self.losses.binary_search(&number).is_ok() {
-            self.lost_flows.push(flow);
+            self.lost += 1;
             self.packets.remove(packet);
             return;
         }
@@ -88,15 +92,28 @@ impl HostEnvironment for World {
     }
 
     fn message_completed(&mut self, record: &MessageRecord) {
-        self.messages.push(*record);
+        self.records.messages.push(*record);
     }
 
     fn message_unfinished(&mut self, record: &MessageRecord) {
-        self.unfinished.push(*record);
+        self.records.unfinished.push(*record);
     }
 
     fn flow_finished(&mut self, record: &FlowRecord) {
-        self.flows.push(*record);
+        self.records.flows.push(*record);
+    }
+
+    fn message_delivered(&mut self, now: Time, flow: FlowId, number: u64) {
+        self.records.note_delivered(now, flow, number);
+    }
+
+    fn receiver_finished(&mut self, record: &ReceiverRecord) {
+        self.records.receivers.push(*record);
+    }
+
+    fn sender_ended(&mut self, _receiver: HostId, end: SenderEnd, is_elsewhere: bool) {
+        assert!(!is_elsewhere, "there is one partition");
+        self.push(end.at + PIPE_DELAY, Happening::Host(HostEvent::SenderEnded(end.flow)));
     }
 
     fn datagram_delivered(&mut self, _flow: FlowId, delay: Duration) {
@@ -164,6 +181,7 @@ impl Bench {
 
     fn run_until(&mut self, end: Time) {
         self.handle_until(end);
+        self.join(end);
         assert!(self.world.queue.is_empty(), "the queue does not run empty");
     }
 
@@ -171,6 +189,20 @@ impl Bench {
     fn stop_at(&mut self, end: Time) {
         self.handle_until(end);
         self.hosts.end_run(end, &mut self.world);
+        self.join(end);
+    }
+
+    /// Both ends of each flow.
+    fn join(&mut self, end: Time) {
+        let mut records = self.world.records.clone();
+        records.join(end);
+        let FlowRecords { messages, unfinished, flows, .. } = records;
+        (self.world.messages, self.world.unfinished, self.world.flows) = (messages, unfinished, flows);
+    }
+
+    /// Packets between the transports.
+    fn in_flight(&self) -> i64 {
+        self.hosts.totals().packets.in_flight() - self.world.lost as i64
     }
 
     fn handle_until(&mut self, end: Time) {
@@ -185,19 +217,15 @@ impl Bench {
                     self.hosts.receive(now, host, packet, &mut self.world);
                 }
             }
-            for flow in std::mem::take(&mut self.world.lost_flows) {
-                self.hosts.note_dropped(flow);
-            }
         }
     }
 
     /// Every packet is accounted for, and no memory is left in use.
     fn check(&self) {
         assert_eq!(self.world.packets.alive(), 0);
-        assert_eq!(self.hosts.totals().packets.in_flight(), 0);
+        assert_eq!(self.in_flight(), 0);
         for flow in 0..self.hosts.flow_count() as u32 {
             assert!(self.hosts.has_ended(FlowId(flow)), "flow {flow} did not end");
-            assert_eq!(self.hosts.packets_in_flight(FlowId(flow)), 0);
         }
     }
 }
@@ -228,7 +256,7 @@ fn a_message_takes_the_time_that_arithmetic_says() {
     let record = bench.world.flows[0];
     assert_eq!((record.outcome, record.finished), (FlowOutcome::Completed, acknowledged));
     assert_eq!((record.bytes_written, record.bytes_delivered), (3_072, 3_072));
-    assert_eq!(record.packets, crate::PacketCounts { injected: 4, delivered: 4, dropped: 0 });
+    assert_eq!(bench.hosts.totals().packets, crate::PacketCounts { injected: 4, delivered: 4, dropped: 0 });
 }
 
 #[test]
@@ -258,7 +286,7 @@ fn a_lost_tail_is_repaired_after_the_timeout() {
     bench.add(0, 1, Application::one_way(143));
     let bench = bench.run();
     let record = bench.world.flows[0];
-    assert_eq!((record.sender.timeouts, record.sender.packets_retransmitted, record.packets.dropped), (1, 1, 1));
+    assert_eq!((record.sender.timeouts, record.sender.packets_retransmitted, bench.world.lost), (1, 1, 1));
     assert!(bench.world.messages[0].delivered > Time(1_000_000_000));
 }
 
@@ -546,10 +574,10 @@ fn an_open_connection_without_a_message_under_way_is_no_unfinished_flow() {
     bench.hosts.append_message(Time::ZERO, flow, 3_000, &mut bench.world);
     let mut early = (bench.hosts.clone(), World::default());
     early.0.end_run(Time(1), &mut early.1);
-    assert_eq!(early.1.flows[0].outcome, FlowOutcome::Unfinished);
+    assert_eq!(early.1.records.flows[0].outcome, FlowOutcome::Unfinished);
     bench.run_until(FOREVER);
     bench.hosts.end_run(FOREVER, &mut bench.world);
-    assert_eq!(bench.world.flows[0].outcome, FlowOutcome::Completed);
+    assert_eq!(bench.world.records.flows[0].outcome, FlowOutcome::Completed);
 }
 
 /// A stack that delays packets by 5 us more or less blurs arrivals that are 1.2 us apart; the card's clock does not.

@@ -21,6 +21,8 @@ impl Kind for Wharf {
     const STAGE: Stage = Stage::LinkProtection;
     const ENTRIES: Entries = Entries::Shared;
     const PLACES_FIELD: &'static str = "link";
+    /// What parity says of the packets of a block.
+    const SHARES_STATE: bool = true;
 
     type Settings = WharfSettings;
 

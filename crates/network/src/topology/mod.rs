@@ -5,12 +5,14 @@
 //! gives the same port numbers. What happens *to* a link during a run (loss, going down) is not here.
 
 mod build;
+mod division;
 mod nodes;
 pub mod select;
 mod settings;
 pub mod shapes;
 
 pub use build::{DELAY_MAX, LINKS_MAX, TopologyBuilder, TopologyError};
+pub use division::Division;
 pub use nodes::{
     DirectedLink, Direction, Endpoint, Host, Link, LinkId, LinkSettings, Node, Port, Switch, SwitchId, Tier, Topology,
 };

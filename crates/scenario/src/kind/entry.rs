@@ -89,6 +89,11 @@ impl Entry {
         self.facts.asks_for_returns
     }
 
+    /// Whether its parts at several switches share more than packets tell.
+    pub(crate) fn shares_state(&self) -> bool {
+        self.facts.shares_state
+    }
+
     pub(crate) fn notifies_senders(&self) -> bool {
         self.facts.notifies_senders
     }

@@ -13,4 +13,5 @@ pub(super) struct Facts {
     pub queues_field: Option<&'static str>,
     pub asks_for_returns: bool,
     pub notifies_senders: bool,
+    pub shares_state: bool,
 }

@@ -98,6 +98,8 @@ pub(super) fn made(profile: Profile, kind: Box<dyn RuntimeKind>) -> Result<&'sta
         queues_field: None,
         asks_for_returns: false,
         notifies_senders: false,
+        // Nobody knows.
+        shares_state: true,
     }));
     Ok(Box::leak(Box::new(Made { facts, profile, kind })))
 }

@@ -41,6 +41,9 @@ pub trait Kind: 'static {
     /// It tells senders what to do, by notices: what a transport finds that needs switches that do.
     const NOTIFIES_SENDERS: bool = false;
 
+    /// Its parts at several switches share more than packets tell: a run with it is not divided among threads.
+    const SHARES_STATE: bool = false;
+
     /// Its parameters. Their doc comments are the documentation of the file.
     type Settings: Serialize + DeserializeOwned + JsonSchema + Clone + PartialEq + Debug + Send + Sync;
 

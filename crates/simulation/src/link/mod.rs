@@ -43,6 +43,9 @@ impl LinkCounters {
 /// In place of a packet: a store never holds so many.
 const NOTHING: PacketHandle = PacketHandle(u32::MAX);
 
+/// In place of the first frame on a link to another partition: frames gather behind it until they are handed over.
+const ELSEWHERE: PacketHandle = PacketHandle(u32::MAX - 1);
+
 /// A frame behind the first, and when it arrives. Twelve bytes: five of them share a cache line.
 #[derive(Clone, Copy, Debug, Default)]
 struct UnderWay([u32; 3]);
@@ -173,6 +176,30 @@ impl Link {
         (self.first != NOTHING).then_some(self.first)
     }
 
+    /// From now on frames that are put on it are only gathered: it ends in another partition.
+    pub fn cut(&mut self) {
+        debug_assert!(self.first == NOTHING, "a link is cut with frames on it");
+        self.first = ELSEWHERE;
+    }
+
+    /// Whether it ends in another partition.
+    #[inline]
+    pub fn is_cut(&self) -> bool {
+        self.first == ELSEWHERE
+    }
+
+    /// Whether frames are to be handed over.
+    #[inline]
+    pub fn has_gathered(&self) -> bool {
+        !self.following.is_empty()
+    }
+
+    /// The next frame to be handed over, and when it arrives.
+    pub fn take_gathered(&mut self) -> Option<(Time, PacketHandle)> {
+        debug_assert!(self.is_cut(), "frames are handed over that arrive here");
+        self.following.pop().map(UnderWay::parts)
+    }
+
     /// Looks at what a frame needs that is put on the link; the answer means nothing.
     #[inline(always)]
     pub fn read_ahead(&self) -> u64 {
@@ -206,6 +233,7 @@ impl Link {
 }
 
 /// All links, each direction by itself, by [`hitless_network::topology::DirectedLink::index`].
+#[derive(Clone)]
 pub struct Links {
     all: Vec<Link>,
     /// Of those that were ever to corrupt a frame, or down.
@@ -258,6 +286,14 @@ impl Links {
         let known = self.impairments.get_mut(&link).is_some_and(Impairment::corrupts);
         if known || *model != LossModel::None {
             self.impairment_mut(link).set_loss(model, rate, stream);
+        }
+    }
+
+    /// Takes over a link from another partition, in which it ends.
+    pub fn take_over(&mut self, link: usize, other: &mut Self) {
+        std::mem::swap(&mut self.all[link], &mut other.all[link]);
+        if let Some(impairment) = other.impairments.remove(&link) {
+            self.impairments.insert(link, impairment);
         }
     }
 

@@ -51,8 +51,6 @@ pub struct Summary {
     pub drops: BTreeMap<&'static str, u64>,
     /// Packets that a switch took out without loss, by reason: copies not needed, control packets that were read.
     pub retired: BTreeMap<&'static str, u64>,
-    /// The most packets that existed at once.
-    pub packets_peak: usize,
     /// What the reader should know before trusting the results.
     pub warnings: Vec<String>,
 }

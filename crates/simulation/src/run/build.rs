@@ -1,6 +1,8 @@
 //! From a checked scenario to hosts, switches and links ready to run.
 
-use hitless_engine::{EventQueue, OrderKey, PacketStore, RandomStreams, TraceHash};
+use std::sync::Arc;
+
+use hitless_engine::{EventQueue, OrderKey, PacketStore, RandomStreams};
 use hitless_hosts::{HostConfig, Hosts, NetworkCardConfig, QueueCapacity};
 use hitless_network::link::LossChange;
 use hitless_network::routing::{PathChoice, PathRule, Routing};
@@ -18,7 +20,7 @@ use super::closed_loops::ClosedLoops;
 use super::control_plane::{Change, ControlPlane, loss_stream_name};
 use super::drops::DropLedger;
 use super::edge::Edge;
-use super::event::{Sequences, SimulationEvent, kind};
+use super::event::{NodeClocks, SimulationEvent, kind};
 use super::event_loop::Run;
 use super::flow_starts::FlowStarts;
 use super::network::Network;
@@ -63,7 +65,7 @@ pub fn build<E: Edge>(scenario: Scenario, is_here: Option<&[bool]>, edge: E) -> 
         samplers: Samplers::new(&scenario, &topology)?,
         flow_starts: FlowStarts::new(transports, Box::new(workload), closed_loops),
         control_plane: ControlPlane::new(streams, changes, recovery),
-        network: Network { topology, shared, hosts, switches },
+        network: Network { topology: Arc::new(topology), shared, hosts, switches },
         scenario,
         events: 0,
         now: Time::ZERO,
@@ -90,19 +92,13 @@ fn switches_of(plan: Plan, scenario: &Scenario, topology: &Topology, streams: &R
 fn shared<E>(scenario: &Scenario, topology: &Topology, edge: E) -> Shared<E> {
     let hosts_count = topology.hosts.len() as u32;
     let phy_latency = architecture(&scenario.switch).phy_latency;
-    let directed = || (0..2 * topology.links.len()).map(DirectedLink::from_index);
-    let receiver = |link| match topology.ends(link).1.node {
-        Node::Host(host) => host.0,
-        Node::Switch(switch) => hosts_count + switch.0,
-    };
     let mut queue = EventQueue::default();
-    let links = directed().map(|link| {
-        let index = link.index() as u32;
-        let order = OrderKey::new(kind::ARRIVAL, receiver(link), u64::from(index));
-        queue.add_source(order, SimulationEvent::LinkArrival { link: index });
-        Link::new(topology.ends(link).1, topology.link(link.link).settings.delay + phy_latency)
-    });
+    add_sources(&mut queue, topology);
+    let directed = (0..2 * topology.links.len()).map(DirectedLink::from_index);
+    let links =
+        directed.map(|link| Link::new(topology.ends(link).1, topology.link(link.link).settings.delay + phy_latency));
     let links = Links::new(links.collect());
+    let sender_end_delay = links.iter().map(Link::delay).max().unwrap_or(Duration::ZERO);
     let choice = match scenario.routing.choice {
         // Two choices are the switch's own; what it has no say in goes by the hash.
         PathRule::FlowHash | PathRule::TwoChoices => PathChoice::FlowHash,
@@ -113,17 +109,36 @@ fn shared<E>(scenario: &Scenario, topology: &Topology, edge: E) -> Shared<E> {
         packets: PacketStore::default(),
         links,
         routing: Routing::new(topology, choice),
-        trace: TraceHash::default(),
-        sequences: Sequences::new(topology.hosts.len() + topology.switches.len()),
+        clocks: NodeClocks::new(topology.hosts.len() + topology.switches.len()),
+        draws: 0,
         host_links: topology.hosts.iter().map(|host| host.port.link.index() as u32).collect(),
         switch_links: SwitchLinks::new(topology),
         hosts_count,
+        sender_end_delay,
+        copied: 0,
+        lost: 0,
+        outbox: Vec::new(),
+        packets_elsewhere: 0,
+        is_idle_elsewhere: true,
         control_packets: 0,
         records: Records::default(),
         services: Services::new(&scenario.flows),
         drops: DropLedger::new(topology.switches.len(), scenario.flows.len()),
         order: scenario.measure.order.then(Default::default),
         edge,
+    }
+}
+
+/// Each link has at most one arrival pending, that of its first frame.
+pub(super) fn add_sources(queue: &mut EventQueue<SimulationEvent>, topology: &Topology) {
+    let hosts_count = topology.hosts.len() as u32;
+    for index in 0..2 * topology.links.len() as u32 {
+        let receiver = match topology.ends(DirectedLink::from_index(index as usize)).1.node {
+            Node::Host(host) => host.0,
+            Node::Switch(switch) => hosts_count + switch.0,
+        };
+        let order = OrderKey::new(kind::ARRIVAL, receiver, u64::from(index));
+        queue.add_source(order, SimulationEvent::LinkArrival { link: index });
     }
 }
 

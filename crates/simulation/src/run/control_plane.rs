@@ -6,9 +6,8 @@ use hitless_network::loss::LossModel;
 use hitless_network::topology::{DirectedLink, LinkId};
 use hitless_wire::Time;
 
-use super::edge::Edge;
-use super::event::{RecoveryEvent, SimulationEvent, kind};
-use super::network::Network;
+use super::event::{RecoveryEvent, SimulationEvent};
+use super::fabric::Fabric;
 use super::recovery::Recovery;
 
 /// One change.
@@ -70,7 +69,7 @@ impl ControlPlane {
         Self { streams, changes, next: 0, recovery }
     }
 
-    pub fn start<E: Edge>(&mut self, network: &mut Network<E>) {
+    pub fn start<F: Fabric>(&mut self, network: &mut F) {
         self.schedule_next(network);
         self.recovery.start(network);
     }
@@ -81,13 +80,13 @@ impl ControlPlane {
         self.recovery.stop();
     }
 
-    fn schedule_next<E: Edge>(&self, network: &mut Network<E>) {
+    fn schedule_next<F: Fabric>(&self, network: &mut F) {
         let Some(&(at, _)) = self.changes.get(self.next) else { return };
-        network.shared.schedule(at, kind::CHANGE, 0, SimulationEvent::Change);
+        network.schedule(at, SimulationEvent::Change);
     }
 
     /// Makes the changes that are due.
-    pub fn apply_due<E: Edge>(&mut self, now: Time, network: &mut Network<E>) {
+    pub fn apply_due<F: Fabric>(&mut self, now: Time, network: &mut F) {
         while let Some((at, change)) = self.changes.get(self.next).filter(|(at, _)| *at <= now) {
             debug_assert!(*at == now, "a change of {} ps was passed over", at.as_ps());
             let change = change.clone();
@@ -97,12 +96,10 @@ impl ControlPlane {
         self.schedule_next(network);
     }
 
-    pub fn apply<E: Edge>(&mut self, now: Time, change: Change, network: &mut Network<E>) {
+    pub fn apply<F: Fabric>(&mut self, now: Time, change: Change, network: &mut F) {
         match change {
             Change::Loss { link, model } => {
-                let line_rate = network.topology.link(link.link).settings.rate;
-                let stream = || self.streams.stream(&loss_stream_name(link));
-                network.shared.links.set_loss(link.index(), &model, line_rate, stream);
+                network.set_loss(link, &model, || self.streams.stream(&loss_stream_name(link)));
             }
             Change::State { link, state } => network.set_link_state(now, link, state),
             Change::Cut { link } => self.recovery.cut(now, link, network),
@@ -111,7 +108,7 @@ impl ControlPlane {
         }
     }
 
-    pub fn recover<E: Edge>(&mut self, now: Time, event: RecoveryEvent, network: &mut Network<E>) {
+    pub fn recover<F: Fabric>(&mut self, now: Time, event: RecoveryEvent, network: &mut F) {
         self.recovery.handle(now, event, network);
     }
 }

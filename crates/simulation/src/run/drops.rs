@@ -60,6 +60,21 @@ impl DropLedger {
         }
     }
 
+    /// Takes over what the switches of another partition have lost.
+    pub fn merge(&mut self, other: Self) {
+        let add = |own: &mut Vec<Lost>, other: Vec<Lost>| {
+            if own.len() < other.len() {
+                own.resize(other.len(), Lost::default());
+            }
+            for (own, other) in own.iter_mut().zip(other) {
+                own.packets += other.packets;
+                own.bytes += other.bytes;
+            }
+        };
+        add(&mut self.entries, other.entries);
+        add(&mut self.of_flows, other.of_flows);
+    }
+
     /// What the switches have lost of a flow, data and acknowledgements, copies included.
     pub fn of_flow(&self, flow: FlowId) -> Lost {
         self.of_flows.get(flow.0 as usize).copied().unwrap_or_default()

@@ -1,21 +1,20 @@
 //! The run as the environment of switches and hosts.
 
-use hitless_engine::{PacketHandle, PacketStore};
-use hitless_hosts::{FlowRecord, HostDrop, HostEnvironment, HostEvent, Hosts, MessageRecord};
+use hitless_engine::{OrderKey, PacketHandle, PacketStore};
+use hitless_hosts::{FlowRecord, HostDrop, HostEnvironment, HostEvent, MessageRecord, ReceiverRecord, SenderEnd};
 use hitless_network::routing::Routing;
 use hitless_network::topology::{Node, SwitchId};
 use hitless_switch::{DropReason, Environment, Half, SwitchEvent, Tables, Verdict};
-use hitless_wire::{HostId, OrderedSet, Packet, PortId, ServiceKey, Time, Transport};
+use hitless_wire::{FlowId, HostId, OrderedSet, Packet, PortId, ServiceKey, Time, Transport};
 
 use super::edge::Edge;
 use super::event::{SimulationEvent, kind};
 use super::records::Services;
-use super::shared::Shared;
+use super::shared::{Letter, Shared};
 
 /// The environment of one switch.
 pub(super) struct SwitchEnvironment<'a, E> {
     pub shared: &'a mut Shared<E>,
-    pub hosts: &'a mut Hosts,
     pub switch: u32,
 }
 
@@ -110,7 +109,15 @@ impl<E: Edge> Environment for SwitchEnvironment<'_, E> {
         let link = &self.shared.links[number as usize];
         let Node::Switch(SwitchId(switch)) = link.to().node else { return };
         let (at, node) = (last_bit_at + link.delay(), self.shared.hosts_count + switch);
-        self.shared.schedule(at, kind::SWITCH, node, SimulationEvent::OrderedSetArrival { link: number, set });
+        // The port tells the links of a receiver apart, and so many sets are never under way on one.
+        const SETS: u64 = 1 << 20;
+        let (to, is_cut) = (link.to().port, link.is_cut());
+        let sequence = self.shared.clocks.next(self.shared.hosts_count + self.switch) % SETS;
+        let order = OrderKey::new(kind::ORDERED_SET, node, u64::from(to.0) * SETS + sequence);
+        if is_cut {
+            return self.shared.outbox.push(Letter::OrderedSet { at, order, link: number, set });
+        }
+        self.shared.queue.push(at, order, SimulationEvent::OrderedSetArrival { link: number, set });
     }
 
     fn created(&mut self, packet: PacketHandle) {
@@ -119,14 +126,14 @@ impl<E: Edge> Environment for SwitchEnvironment<'_, E> {
         if descriptor.transport == Transport::None {
             self.shared.control_packets += 1;
         } else {
-            self.hosts.note_copied(descriptor.flow);
+            self.shared.copied += 1;
         }
     }
 
     #[inline(always)]
     fn ended(&mut self, packet: PacketHandle, reason: DropReason) {
         self.shared.edge.ended(self.switch, packet, &self.shared.packets, reason);
-        self.shared.drop_in_switch(self.switch, packet, reason, self.hosts);
+        self.shared.drop_in_switch(self.switch, packet, reason);
     }
 
     #[inline(always)]
@@ -148,6 +155,10 @@ impl<E: Edge> HostEnvironment for HostsEnvironment<'_, E> {
 
     #[inline]
     fn schedule(&mut self, at: Time, host: HostId, event: HostEvent) {
+        if let HostEvent::FlowStart(flow) = event {
+            let order = OrderKey::new(kind::START, host.0, flow.0.into());
+            return self.shared.queue.push(at, order, SimulationEvent::Host(event));
+        }
         self.shared.schedule(at, kind::HOST, host.0, SimulationEvent::Host(event));
     }
 
@@ -164,23 +175,41 @@ impl<E: Edge> HostEnvironment for HostsEnvironment<'_, E> {
         self.shared.packets.remove(packet);
     }
 
+    fn message_delivered(&mut self, now: Time, flow: FlowId, number: u64) {
+        self.shared.records.flows.note_delivered(now, flow, number);
+    }
+
     fn message_completed(&mut self, record: &MessageRecord) {
-        self.shared.records.messages.push(*record);
+        self.shared.records.flows.messages.push(*record);
     }
 
     fn message_unfinished(&mut self, record: &MessageRecord) {
-        self.shared.records.unfinished.push(*record);
+        self.shared.records.flows.unfinished.push(*record);
     }
 
     fn flow_finished(&mut self, record: &FlowRecord) {
         if let Some(order) = &mut self.shared.order {
             order.ended(record.flow);
         }
-        let records = &mut self.shared.records;
-        records.flows_ended += 1;
-        records.flows.push(*record);
-        if let Some(&Some(sequence)) = records.sequence_of_group.get(record.tag as usize) {
-            records.ended_in_loops.push((sequence, record.finished));
+        self.shared.records.flows.flows.push(*record);
+        // A flow of datagrams ends when its receiving end does.
+        if record.finished < Time::NEVER {
+            self.shared.records.note_ended(record.tag, record.finished);
+        }
+    }
+
+    fn receiver_finished(&mut self, record: &ReceiverRecord) {
+        self.shared.records.flows.receivers.push(*record);
+        if let Some(finished) = record.finished {
+            self.shared.records.note_ended(record.tag, finished);
+        }
+    }
+
+    fn sender_ended(&mut self, receiver: HostId, end: SenderEnd, is_elsewhere: bool) {
+        if is_elsewhere {
+            self.shared.outbox.push(Letter::SenderEnd { receiver, end });
+        } else {
+            self.shared.schedule_sender_end(receiver, end.at, end.flow);
         }
     }
 }

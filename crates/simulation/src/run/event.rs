@@ -1,9 +1,9 @@
 //! What the simulator schedules, and where each event stands among those of the same time.
 
-use hitless_engine::OrderKey;
+use hitless_engine::{OrderKey, TraceHash};
 use hitless_hosts::HostEvent;
 use hitless_switch::SwitchEvent;
-use hitless_wire::OrderedSet;
+use hitless_wire::{OrderedSet, Time};
 
 /// Something that happens at a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,6 +50,14 @@ pub(super) enum SimulationEvent {
     Pause,
 }
 
+impl SimulationEvent {
+    /// Whether it counts as no event: what is measured, where a run stops, and when flows are drawn must not change the
+    /// trace.
+    pub fn leaves_no_mark(self) -> bool {
+        matches!(self, Self::Sample { .. } | Self::Pause | Self::NextFlow | Self::NextInSequence { .. })
+    }
+}
+
 /// Something that failures bring about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RecoveryEvent {
@@ -89,31 +97,78 @@ pub(super) enum RecoveryEvent {
 }
 
 /// The kinds in the order in which events of one time are handled: what changes the world, then what arrives in it,
-/// then what is started, then what its nodes do, then what is observed. An event may schedule another of the same
-/// time only of its own kind or a later one.
+/// then what is drawn and started, then what its nodes do, then what is observed. An event may schedule another of the
+/// same time only of its own kind or a later one.
+///
+/// No key depends on how a run is divided: it is made of what the node knows where the event happens, or of what is
+/// unique by itself.
 pub(super) mod kind {
     pub const CHANGE: u8 = 0;
     pub const ARRIVAL: u8 = 1;
-    pub const FLOW: u8 = 2;
-    pub const SWITCH: u8 = 3;
-    pub const HOST: u8 = 4;
-    pub const SAMPLE: u8 = 5;
+    /// The next flow is taken from the workload. Leaves no mark in the trace.
+    pub const DRAW: u8 = 2;
+    /// At the host that opens the flow; the sequence is its number.
+    pub const START: u8 = 3;
+    /// At the switch that receives it; the sequence is that of the sender, below the port.
+    pub const ORDERED_SET: u8 = 4;
+    pub const SWITCH: u8 = 5;
+    pub const HOST: u8 = 6;
+    /// At the receiving host of a flow; the sequence is its number.
+    pub const SENDER_ENDED: u8 = 7;
+    pub const SAMPLE: u8 = 8;
 }
 
-/// Counts the events that each node has scheduled for itself: the last part of their order.
-#[derive(Debug)]
-pub(super) struct Sequences(Vec<u64>);
+/// What a node has scheduled and what has happened at it.
+#[derive(Clone, Copy, Debug, Default)]
+struct NodeClock {
+    /// Events that it has scheduled for itself: the last part of their order.
+    sequence: u64,
+    trace: TraceHash,
+}
 
-impl Sequences {
+/// The clocks of all nodes. Behind the hosts and the switches stands one for what happens to all.
+#[derive(Debug)]
+pub(super) struct NodeClocks(Vec<NodeClock>);
+
+impl NodeClocks {
     pub fn new(nodes: usize) -> Self {
-        Self(vec![0; nodes])
+        Self(vec![NodeClock::default(); nodes + 1])
+    }
+
+    /// The number of what is no node: what happens to all.
+    pub fn everywhere(&self) -> u32 {
+        self.0.len() as u32 - 1
     }
 
     #[inline]
     pub fn key(&mut self, kind: u8, node: u32) -> OrderKey {
-        let sequence = &mut self.0[node as usize];
+        OrderKey::new(kind, node, self.next(node))
+    }
+
+    /// The next number of a node's own.
+    #[inline]
+    pub fn next(&mut self, node: u32) -> u64 {
+        let sequence = &mut self.0[node as usize].sequence;
         *sequence += 1;
-        OrderKey::new(kind, node, *sequence)
+        *sequence
+    }
+
+    /// An event happens at the node in its key.
+    #[inline(always)]
+    pub fn record(&mut self, at: Time, order: OrderKey) {
+        self.0[order.node() as usize].trace.record(at.as_ps(), order.as_u64());
+    }
+
+    /// Takes over the clock of a node from another partition, where it is.
+    pub fn take_over(&mut self, node: u32, other: &Self) {
+        self.0[node as usize] = other.0[node as usize];
+    }
+
+    /// One hash over those of all nodes, in their order.
+    pub fn hash(&self) -> u64 {
+        let mut all = TraceHash::default();
+        (0..).zip(&self.0).for_each(|(node, clock)| all.record(node, clock.trace.value()));
+        all.value()
     }
 }
 

@@ -66,7 +66,7 @@ pub struct Run<E> {
 }
 
 /// How long the network may take to empty after the last flow is done.
-const DRAIN_LIMIT: Duration = Duration::from_ms(100);
+pub(super) const DRAIN_LIMIT: Duration = Duration::from_ms(100);
 
 impl<E: Edge> Run<E> {
     /// The time of the last event handled.
@@ -80,7 +80,7 @@ impl<E: Edge> Run<E> {
     }
 
     /// Its nodes and links.
-    pub const fn topology(&self) -> &Topology {
+    pub fn topology(&self) -> &Topology {
         &self.network.topology
     }
 
@@ -123,7 +123,7 @@ impl<E: Edge> Run<E> {
                     Reach::Flows => {
                         self.flow_starts.follow_ended(self.now, &mut self.network);
                         if self.is_done() {
-                            return (End::AllFlowsDone, self.now);
+                            return (End::AllFlowsDone, self.network.shared.records.last_ended);
                         }
                     }
                     Reach::Pause => return (End::Paused, self.now),
@@ -144,9 +144,8 @@ impl<E: Edge> Run<E> {
     fn handle(&mut self, event: Event<Turn<SimulationEvent>>) -> Reach {
         debug_assert!(event.time >= self.now, "time runs backwards");
         self.now = event.time;
-        // Looking does not count: what is measured must not change the trace.
-        if !matches!(event.payload, Turn::Other(SimulationEvent::Sample { .. } | SimulationEvent::Pause)) {
-            self.network.shared.trace.record(event.time.as_ps(), event.order.as_u64());
+        if !matches!(event.payload, Turn::Other(event) if event.leaves_no_mark()) {
+            self.network.shared.clocks.record(event.time, event.order);
             self.events += 1;
         }
         // The sources are the links, in their order.
@@ -164,15 +163,13 @@ impl<E: Edge> Run<E> {
         }
     }
 
-    /// Lets what is still under way arrive, so that every queue comes back to empty.
+    /// Lets what is still under way arrive, so that every queue comes back to empty. That belongs to the trace: where
+    /// the last flow ends is known only when all parts of a run have come to that time.
     pub(super) fn drain(&mut self, ended_at: Time) {
         self.control_plane.stop();
-        while let Some(event) = self.network.shared.queue.pop() {
-            if event.time > ended_at + DRAIN_LIMIT {
-                break;
-            }
-            if !matches!(event.payload, SimulationEvent::Sample { .. }) {
-                self.dispatch(event.time, event.payload);
+        while let Some(event) = self.network.shared.queue.pop_turn_before(ended_at + DRAIN_LIMIT) {
+            if !matches!(event.payload, Turn::Other(SimulationEvent::Sample { .. })) {
+                self.handle(event);
             }
         }
     }
@@ -185,17 +182,8 @@ impl<E: Edge> Run<E> {
     }
 
     fn done_ppm(&self, deadline: Time) -> u64 {
-        let by_time = self.now.as_seconds() / deadline.as_seconds();
-        let fraction = match self.scenario.until {
-            Until::Duration => by_time,
-            // Of the messages that are known of; their flows may be a few long connections.
-            Until::AllFlowsDone => {
-                let expected = self.flow_starts.messages_expected();
-                let done = self.network.shared.records.messages.len() as f64 / expected.max(1) as f64;
-                done.max(by_time)
-            }
-        };
-        (fraction * 1e6) as u64
+        let messages = self.network.shared.records.flows.messages.len();
+        done_ppm(self.scenario.until, self.now, deadline, messages, &self.flow_starts)
     }
 
     #[inline(never)]
@@ -319,4 +307,15 @@ impl<E: Edge> Run<E> {
         let Network { topology, switches, .. } = &self.network;
         ProtectionControl { scenario: &self.scenario, topology, switches }
     }
+}
+
+/// How much of a run is done, in millionths.
+pub(super) fn done_ppm(until: Until, now: Time, deadline: Time, messages: usize, flow_starts: &FlowStarts) -> u64 {
+    let by_time = now.as_seconds() / deadline.as_seconds();
+    let fraction = match until {
+        Until::Duration => by_time,
+        // Of the messages that are known of; their flows may be a few long connections.
+        Until::AllFlowsDone => by_time.max(messages as f64 / flow_starts.messages_expected().max(1) as f64),
+    };
+    (fraction * 1e6) as u64
 }

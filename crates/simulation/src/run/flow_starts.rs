@@ -11,7 +11,8 @@ use hitless_wire::{Duration, FlowId, HostId, Time};
 
 use super::closed_loops::ClosedLoops;
 use super::edge::Edge;
-use super::event::{SimulationEvent, kind};
+use super::event::SimulationEvent;
+use super::fabric::Fabric;
 use super::network::Network;
 
 /// The flows of a workload, in the order of their starts.
@@ -68,7 +69,7 @@ impl FlowStarts {
 
     fn schedule_next<E: Edge>(&mut self, now: Time, network: &mut Network<E>) {
         let Some(start) = self.workload.peek().map(|spec| spec.start) else { return };
-        network.shared.schedule(start.max(now), kind::FLOW, 0, SimulationEvent::NextFlow);
+        network.shared.schedule_draw(start.max(now), SimulationEvent::NextFlow);
     }
 
     /// Starts the flows of the workload that are due.
@@ -100,12 +101,24 @@ impl FlowStarts {
         }
     }
 
-    fn start_flow<E: Edge>(&mut self, spec: FlowSpec, scenario: &Scenario, network: &mut Network<E>) {
+    /// When the next flow of the workload starts; [`Time::NEVER`]: none does.
+    pub fn next_start(&mut self) -> Time {
+        self.workload.peek().map_or(Time::NEVER, |spec| spec.start)
+    }
+
+    /// Makes the flows of the workload known that start before `end`.
+    pub fn add_before(&mut self, end: Time, scenario: &Scenario, network: &mut impl Fabric) {
+        while let Some(spec) = self.workload.next_if(|spec| spec.start < end) {
+            debug_assert!(spec.connection.is_none(), "messages on open connections need a run of one partition");
+            self.start_flow(spec, scenario, network);
+        }
+    }
+
+    fn start_flow(&mut self, spec: FlowSpec, scenario: &Scenario, network: &mut impl Fabric) {
         let config = self.config(&spec, scenario);
         self.messages += spec.messages.count;
-        self.note(spec, network);
-        let (hosts, mut environment) = network.hosts();
-        let flow = hosts.add_flow(config, &mut environment);
+        let flow = network.add_flow(&spec, config);
+        self.specs.push(spec);
         debug_assert_eq!(flow.0 as usize + 1, self.specs.len(), "flows are numbered as they start");
     }
 
@@ -156,8 +169,7 @@ impl FlowStarts {
 
     /// Tells those who count by group of the next flow.
     fn note<E: Edge>(&mut self, spec: FlowSpec, network: &mut Network<E>) {
-        network.shared.services.add_flow(spec.group);
-        network.shared.drops.add_flow(spec.group);
+        network.note_flow(spec.group);
         self.specs.push(spec);
     }
 
@@ -186,7 +198,7 @@ impl FlowStarts {
 }
 
 fn schedule_in_loop<E: Edge>(now: Time, sequence: u32, at: Time, network: &mut Network<E>) {
-    network.shared.schedule(at.max(now), kind::FLOW, 0, SimulationEvent::NextInSequence { sequence });
+    network.shared.schedule_draw(at.max(now), SimulationEvent::NextInSequence { sequence });
 }
 
 /// How data packets of a group of flows are marked.

@@ -3,8 +3,8 @@
 //! [`build`] makes a [`Run`] from a checked scenario: a [`network`] of hosts, switches and links, and beside it what
 //! starts flows, makes changes, repairs failures and takes samples. The [`event_loop`] pops events in their total order
 //! and hands each to the part that it belongs to; the [`outcome`] checks at the end that nothing went astray. There is
-//! nothing global: what switches and hosts share is in one [`shared::Shared`], so a part of a fabric could run on a
-//! thread of its own.
+//! nothing global: what switches and hosts share is in one [`shared::Shared`], so a network can be divided into
+//! [`partitions`] that run on threads of their own.
 
 mod build;
 mod closed_loops;
@@ -14,12 +14,14 @@ mod edge;
 mod environment;
 mod event;
 mod event_loop;
+mod fabric;
 mod flow_starts;
 mod group_totals;
 mod look_ahead;
 mod network;
 mod order;
 mod outcome;
+mod partitions;
 mod protection;
 mod records;
 mod recovery;

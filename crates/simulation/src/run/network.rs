@@ -1,23 +1,24 @@
 //! The network at work: switches, hosts and the links between them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use hitless_engine::{PacketHandle, Source};
 use hitless_hosts::{HostEvent, Hosts};
-use hitless_network::link::LinkState;
 use hitless_network::loss::ArrivingFrame;
-use hitless_network::topology::{DirectedLink, Node, SwitchId, Topology};
-use hitless_switch::{DropReason, PortState, Report, Switch, SwitchEvent};
+use hitless_network::topology::{Node, SwitchId, Topology};
+use hitless_switch::{DropReason, Report, Switch, SwitchEvent};
 use hitless_wire::{OrderedSet, PortId, Time, Transport};
 
 use super::edge::Edge;
 use super::environment::{HostsEnvironment, SwitchEnvironment};
+use super::event::SimulationEvent;
 use super::shared::Shared;
 use crate::link::Fate;
 
 /// The state machines of a run, and what they share.
 pub(super) struct Network<E> {
-    pub topology: Topology,
+    pub topology: Arc<Topology>,
     pub shared: Shared<E>,
     pub hosts: Hosts,
     pub switches: Vec<Switch>,
@@ -26,9 +27,9 @@ pub(super) struct Network<E> {
 impl<E: Edge> Network<E> {
     /// A switch and its environment.
     #[inline(always)]
-    fn at(&mut self, switch: u32) -> (&mut Switch, SwitchEnvironment<'_, E>) {
-        let Self { shared, hosts, switches, .. } = self;
-        (&mut switches[switch as usize], SwitchEnvironment { shared, hosts, switch })
+    pub fn at(&mut self, switch: u32) -> (&mut Switch, SwitchEnvironment<'_, E>) {
+        let Self { shared, switches, .. } = self;
+        (&mut switches[switch as usize], SwitchEnvironment { shared, switch })
     }
 
     /// The hosts and their environment.
@@ -122,12 +123,24 @@ impl<E: Edge> Network<E> {
         self.shared.edge.lost(link, packet, &self.shared.packets, fate);
         let descriptor = &self.shared.packets[packet];
         if descriptor.transport != Transport::None {
-            self.hosts.note_dropped(descriptor.flow);
+            self.shared.lost += 1;
             if fate == Fate::LostDown {
                 self.shared.records.note_lost_to_failure(descriptor.flow);
             }
         }
         self.shared.discard(packet);
+    }
+
+    /// An event of a node.
+    #[inline(never)]
+    pub fn handle(&mut self, now: Time, event: SimulationEvent) {
+        match event {
+            SimulationEvent::LinkArrival { link } => drop(self.arrive(now, link)),
+            SimulationEvent::OrderedSetArrival { link, set } => self.arrive_ordered_set(now, link, set),
+            SimulationEvent::Switch { switch, event } => self.handle_switch(now, switch, event),
+            SimulationEvent::Host(event) => self.handle_host(now, event),
+            other => unreachable!("{other:?} is no event of a node"),
+        }
     }
 
     #[inline(always)]
@@ -142,26 +155,15 @@ impl<E: Edge> Network<E> {
         hosts.handle(now, event, &mut environment);
     }
 
-    /// A command of the control plane for a mechanism of a switch.
-    pub fn command(&mut self, now: Time, number: u32, mechanism: usize, command: u32) {
-        let (switch, mut environment) = self.at(number);
-        switch.command(now, mechanism, command, &mut environment);
-    }
-
-    /// A switch learns what has become of a port.
-    pub fn set_port_state(&mut self, now: Time, number: SwitchId, port: PortId, state: PortState) {
-        let (switch, mut environment) = self.at(number.0);
-        switch.port_state(now, port, state, &mut environment);
-    }
-
-    pub fn set_link_state(&mut self, now: Time, link: DirectedLink, state: LinkState) {
-        self.shared.links.set_state(link.index(), now, state);
+    /// Packets of flows that are neither delivered nor dropped.
+    pub fn flows_in_flight(&self) -> i64 {
+        self.hosts.totals().packets.in_flight() + self.shared.copied as i64 - self.shared.lost as i64
     }
 
     /// Injected = delivered + dropped + in flight, and what is in flight exists. A sentence, when that does not hold.
     pub fn imbalance(&self) -> Option<String> {
-        let in_flight = self.hosts.totals().packets.in_flight();
-        let (control, alive) = (self.shared.control_packets, self.shared.packets.alive());
+        let in_flight = self.flows_in_flight();
+        let (control, alive) = (self.shared.control_packets, self.shared.packets_alive());
         (in_flight + control as i64 != alive as i64).then(|| {
             format!(
                 "packets went astray: flows have {in_flight} in flight, switches {control} of their own, but {alive} \

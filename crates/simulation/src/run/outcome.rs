@@ -28,6 +28,7 @@ pub fn stop<E: Edge>(run: Run<E>, ended_at: Time) -> Outcome {
 
 fn settle<E: Edge>(mut run: Run<E>, end: End, ended_at: Time) -> Outcome {
     run.network.shared.settle_order();
+    run.network.shared.records.flows.join(ended_at);
     let ledger = Ledger { run: &run, end, ended_at };
     let mut reports = run.reports(ended_at);
     ledger.add_resources(&mut reports);
@@ -56,8 +57,10 @@ impl<E: Edge> Ledger<'_, E> {
     /// What was sent and has neither arrived nor been lost.
     fn unbalanced(&self) -> Vec<String> {
         let mut broken: Vec<String> = self.run.network.imbalance().into_iter().collect();
-        let flows_in_flight = self.run.network.hosts.totals().packets.in_flight();
-        let is_drained = self.end == End::AllFlowsDone && self.run.network.shared.queue.is_empty();
+        let flows_in_flight = self.run.network.flows_in_flight();
+        let is_drained = self.end == End::AllFlowsDone
+            && self.run.network.shared.queue.is_empty()
+            && self.run.network.shared.is_idle_elsewhere;
         if is_drained && flows_in_flight != 0 {
             broken.push(format!("{flows_in_flight} packets of flows are left in a network where nothing moves"));
         }
@@ -93,7 +96,7 @@ impl<E: Edge> Ledger<'_, E> {
             simulated_s: self.ended_at.as_seconds(),
             events: self.run.events,
             transmissions: self.run.network.shared.links.iter().map(|link| link.frames_sent()).sum(),
-            trace_hash: format!("{:016x}", self.run.network.shared.trace.value()),
+            trace_hash: format!("{:016x}", self.run.network.shared.clocks.hash()),
             flows: FlowTotals {
                 started: totals.flows_started,
                 completed: totals.flows_completed,
@@ -105,7 +108,6 @@ impl<E: Edge> Ledger<'_, E> {
             fairness: self.fairness(),
             drops: self.run.drops(),
             retired: self.run.retired(),
-            packets_peak: self.run.network.shared.packets.peak(),
             warnings: self.warnings(reports),
         }
     }
@@ -113,7 +115,8 @@ impl<E: Edge> Ledger<'_, E> {
     /// By group of at least two flows, Jain's index of their mean rates from start to end.
     fn fairness(&self) -> BTreeMap<String, f64> {
         let mut rates = vec![Vec::new(); self.run.scenario.flows.len()];
-        for flow in self.run.network.shared.records.flows.iter().filter(|flow| flow.started >= self.run.scenario.warmup)
+        for flow in
+            self.run.network.shared.records.flows.flows.iter().filter(|flow| flow.started >= self.run.scenario.warmup)
         {
             let seconds = flow.finished.saturating_since(flow.started).as_seconds();
             if seconds > 0.0 {

@@ -1,6 +1,6 @@
 //! What is known of flows: their services, and what they leave behind.
 
-use hitless_hosts::{FlowRecord, MessageRecord};
+use hitless_hosts::FlowRecords;
 use hitless_scenario::FlowGroup;
 use hitless_wire::{FlowId, ServiceKey, Time};
 
@@ -32,11 +32,12 @@ impl Services {
 /// What flows leave behind.
 #[derive(Default)]
 pub(super) struct Records {
-    pub messages: Vec<MessageRecord>,
-    /// Messages that were under way when their flow ended, or the run.
-    pub unfinished: Vec<MessageRecord>,
-    pub flows: Vec<FlowRecord>,
+    /// Flows, ends of flows and messages.
+    pub flows: FlowRecords,
+    /// Flows that were over before the end of the run.
     pub flows_ended: u64,
+    /// When the last of them was.
+    pub last_ended: Time,
     /// By group of flows: the sequence that it is, if any. Empty when none is.
     pub sequence_of_group: Vec<Option<u32>>,
     /// Sequences of which a flow has ended, and when.
@@ -46,6 +47,27 @@ pub(super) struct Records {
 }
 
 impl Records {
+    /// A flow of this group is over.
+    pub fn note_ended(&mut self, group: u32, at: Time) {
+        self.flows_ended += 1;
+        self.last_ended = self.last_ended.max(at);
+        if let Some(&Some(sequence)) = self.sequence_of_group.get(group as usize) {
+            self.ended_in_loops.push((sequence, at));
+        }
+    }
+
+    /// Takes over what another partition has recorded.
+    pub fn merge(&mut self, other: Self) {
+        let Self { flows, flows_ended, last_ended, lost_to_failures, .. } = other;
+        self.flows.merge(flows);
+        self.flows_ended += flows_ended;
+        self.last_ended = self.last_ended.max(last_ended);
+        if self.lost_to_failures.len() < lost_to_failures.len() {
+            self.lost_to_failures.resize(lost_to_failures.len(), 0);
+        }
+        self.lost_to_failures.iter_mut().zip(lost_to_failures).for_each(|(own, other)| *own += other);
+    }
+
     /// A frame of `flow` was lost on a link that was down.
     pub fn note_lost_to_failure(&mut self, flow: FlowId) {
         let index = flow.0 as usize;

@@ -31,9 +31,6 @@ pub struct ReceiveCounters {
     pub frames_all: u64,
 }
 
-/// Pauses have a node of their own among the changes, which belong to node 0: they leave the changes' keys alone.
-const PAUSE_NODE: u32 = 1;
-
 /// A run in steps.
 pub struct Session {
     run: Run<Closed>,
@@ -63,8 +60,10 @@ impl Session {
     pub fn advance(&mut self, until: Time, progress: &Progress) -> bool {
         if self.end.is_none() && until > self.now {
             self.pauses += 1;
-            let order = OrderKey::new(kind::CHANGE, PAUSE_NODE, self.pauses);
-            self.run.network.shared.queue.push(until, order, SimulationEvent::Pause);
+            let shared = &mut self.run.network.shared;
+            // A node of their own: they leave the changes' keys alone.
+            let order = OrderKey::new(kind::CHANGE, shared.clocks.everywhere() + 1, self.pauses);
+            shared.queue.push(until, order, SimulationEvent::Pause);
             self.go_on(progress);
         }
         self.end.is_none()

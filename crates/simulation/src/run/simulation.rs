@@ -1,6 +1,7 @@
 //! A scenario under the simulated clock, from its first event to its results.
 
 use hitless_engine::Progress;
+use hitless_network::topology::Division;
 use hitless_scenario::Scenario;
 use hitless_scenario::workload::FlowSpec;
 
@@ -8,6 +9,7 @@ use super::build::build;
 use super::edge::Closed;
 use super::event_loop::Run;
 use super::outcome::close;
+use super::partitions;
 use crate::results::Outcome;
 
 /// A run of a scenario in which every node is simulated.
@@ -37,7 +39,27 @@ impl Simulation {
         self
     }
 
-    /// Runs to the end of the scenario.
+    /// Runs to the end of the scenario on up to `threads` threads, each with a partition of the network. What comes out
+    /// does not depend on how many there are. Where the scenario cannot be divided
+    /// ([`Scenario::undivided_because`]), one thread runs it.
+    pub fn run_on(self, threads: usize, progress: &Progress) -> Outcome {
+        self.run_divided(threads, threads, progress)
+    }
+
+    /// [`Self::run_on`], in up to `partitions` partitions.
+    pub fn run_divided(self, partitions: usize, threads: usize, progress: &Progress) -> Outcome {
+        let is_divided = partitions > 1 && self.run.scenario.undivided_because().is_none();
+        let division = is_divided.then(|| Division::new(self.run.topology(), partitions));
+        match division.filter(|division| division.parts() > 1) {
+            None => self.run(progress),
+            Some(division) => {
+                let (run, end, ended_at) = partitions::run(self.run, &division, threads, progress);
+                close(run, end, ended_at)
+            }
+        }
+    }
+
+    /// Runs to the end of the scenario, on this thread.
     pub fn run(mut self, progress: &Progress) -> Outcome {
         self.run.start();
         let (end, ended_at) = self.run.run_until_end(progress);

@@ -18,7 +18,7 @@ pub(super) fn tables<E: Edge>(run: &Run<E>, reports: &[(SwitchId, Report)]) -> V
     let tables = Tables { run };
     let failures = run.control_plane.recovery.table(topology, &shared.links);
     let mut all = vec![tables.messages(), tables.flows(), tables.links(), tables.ports(), failures];
-    all.push(group_totals::table(&run.scenario, &shared.records.flows));
+    all.push(group_totals::table(&run.scenario, &shared.records.flows.flows));
     all.push(tables.corrupted_runs());
     all.push(shared.drops.table(topology, groups));
     all.push(mechanisms(topology, reports));
@@ -38,7 +38,7 @@ impl<E: Edge> Tables<'_, E> {
     fn messages(&self) -> Table {
         type Row = MessageRecord;
         let counts = |row: &&Row| row.started >= self.run.scenario.warmup;
-        let records = &self.run.network.shared.records;
+        let records = &self.run.network.shared.records.flows;
         let begun = records.messages.iter().chain(&records.unfinished);
         let rows: &[Row] = &begun.filter(counts).copied().collect::<Vec<_>>();
         let spec = |row: &Row| &self.run.flow_starts.specs()[row.flow.0 as usize];
@@ -57,7 +57,7 @@ impl<E: Edge> Tables<'_, E> {
     fn flows(&self) -> Table {
         let counts = |row: &&FlowRecord| row.started >= self.run.scenario.warmup;
         let rows: &[FlowRecord] =
-            &self.run.network.shared.records.flows.iter().filter(counts).copied().collect::<Vec<_>>();
+            &self.run.network.shared.records.flows.flows.iter().filter(counts).copied().collect::<Vec<_>>();
         let host = |id: hitless_wire::HostId| self.run.network.topology.host(id).name.clone();
         let table = Table::new("flows")
             .unsigned("flow", rows, |row| row.flow.0.into())

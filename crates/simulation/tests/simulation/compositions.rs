@@ -245,6 +245,22 @@ fn pairs() -> impl Iterator<Item = (usize, usize)> {
     (0..MECHANISMS.len()).flat_map(|first| (first..MECHANISMS.len()).map(move |second| (first, second)))
 }
 
+/// Scenarios of which some are refused.
+pub fn texts() -> impl Strategy<Value = String> {
+    let switch = (prop_oneof![Just("ideal"), Just("tofino-like")], prop::sample::select(&SCHEDULERS[..]));
+    let buffer = prop::sample::select(&BUFFERS[..]);
+    let mechanisms = prop::collection::vec(prop::sample::select(&MECHANISMS[..]), 0..3);
+    let rest = (any::<bool>(), prop::sample::select(&HOSTS[..]), 0usize..3, any::<bool>());
+    (switch, buffer, mechanisms, rest).prop_map(|((preset, scheduler), buffer, mechanisms, rest)| {
+        let (round, host, number, lossy) = rest;
+        let triangle = triangle();
+        let topology = if round { &*triangle } else { DUMBBELL };
+        let link = if lossy { "loss = { kind = \"bernoulli\", rate = 0.01 }" } else { "" };
+        let transport = transport_for(&mechanisms, number);
+        Composition { preset, scheduler, buffer, topology, host, transport, link, mechanisms }.text()
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 

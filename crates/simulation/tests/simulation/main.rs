@@ -15,6 +15,7 @@ mod linkguardian;
 mod losses;
 mod measures;
 mod open_connections;
+mod partitions;
 mod receive_offload;
 mod requests;
 mod rimm;

@@ -54,7 +54,7 @@ fn the_times_of_an_exchange_are_what_arithmetic_says() {
         assert_eq!(bench.world.unfinished, []);
         assert_eq!((record.source, record.destination, record.started), (HostId(0), HostId(1), Time::ZERO));
         // SYN, SYN-ACK, request and its acknowledgement; the answer and its acknowledgement.
-        assert_eq!(record.packets.injected, if handshake { 6 } else { 4 });
+        assert_eq!(bench.hosts.totals().packets.injected, if handshake { 6 } else { 4 });
         assert_eq!((record.sender.packets_sent, record.receiver.packets_received), (2, 2));
         let totals = bench.hosts.totals();
         assert_eq!((totals.flows_started, totals.flows_completed), (1, 1));
@@ -105,7 +105,7 @@ fn data_of_the_answer_acknowledges_the_request() {
     bench.world.losses = vec![3];
     let bench = exchange(bench, asked(1_000));
     let record = bench.world.flows[0];
-    assert_eq!((record.sender.timeouts, record.sender.packets_retransmitted, record.packets.dropped), (0, 0, 1));
+    assert_eq!((record.sender.timeouts, record.sender.packets_retransmitted, bench.world.lost), (0, 0, 1));
     assert_eq!(bench.world.departures.len(), 6);
 }
 

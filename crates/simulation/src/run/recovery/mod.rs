@@ -19,9 +19,8 @@ use hitless_switch::PortState;
 use hitless_wire::{Duration, PortId, Time};
 use rand::Rng;
 
-use super::edge::Edge;
-use super::event::{RecoveryEvent, SimulationEvent, kind};
-use super::network::Network;
+use super::event::{RecoveryEvent, SimulationEvent};
+use super::fabric::Fabric;
 use crate::link::Links;
 use crate::results::{FailureTotals, Table};
 use course::Course;
@@ -126,7 +125,7 @@ impl Recovery {
 
     /// The table of failures.
     pub fn table(&self, topology: &Topology, links: &Links) -> Table {
-        self.log.table(topology, links)
+        self.log.table(topology, |link| links.counters(link))
     }
 
     /// Whether its ends find out when this link is cut.
@@ -138,31 +137,31 @@ impl Recovery {
         self.links.iter().position(|known| known.link == link)
     }
 
-    pub fn start<E: Edge>(&mut self, network: &mut Network<E>) {
+    pub fn start<F: Fabric>(&mut self, network: &mut F) {
         for entry in 0..self.entries.len() {
             self.schedule_failure(entry, network);
         }
         self.schedule_poll(Time::ZERO, network);
     }
 
-    fn schedule_failure<E: Edge>(&mut self, entry: usize, network: &mut Network<E>) {
+    fn schedule_failure<F: Fabric>(&mut self, entry: usize, network: &mut F) {
         if let Some(at) = self.next_failure(entry) {
             schedule(at, RecoveryEvent::Fail { entry: entry as u32 }, network);
         }
     }
 
-    fn schedule_poll<E: Edge>(&self, now: Time, network: &mut Network<E>) {
+    fn schedule_poll<F: Fabric>(&self, now: Time, network: &mut F) {
         if let Some(period) = self.loads.period() {
             schedule(now + period, RecoveryEvent::Poll, network);
         }
     }
 
-    pub fn handle<E: Edge>(&mut self, now: Time, event: RecoveryEvent, network: &mut Network<E>) {
+    pub fn handle<F: Fabric>(&mut self, now: Time, event: RecoveryEvent, network: &mut F) {
         match event {
             RecoveryEvent::Fail { .. } | RecoveryEvent::Poll if self.is_over => {}
             RecoveryEvent::Fail { entry } => self.fail(now, entry as usize, network),
             RecoveryEvent::Poll => {
-                self.loads.poll(|switch, port| network.switches[switch.0 as usize].mac(port).bytes_sent);
+                self.loads.poll(|switch, port| network.bytes_sent(switch.0, port));
                 self.schedule_poll(now, network);
             }
             RecoveryEvent::Detect { failure, end } => self.detect(now, failure, usize::from(end), network),
@@ -172,7 +171,7 @@ impl Recovery {
         }
     }
 
-    fn fail<E: Edge>(&mut self, now: Time, entry: usize, network: &mut Network<E>) {
+    fn fail<F: Fabric>(&mut self, now: Time, entry: usize, network: &mut F) {
         let number = self.entries[entry].link;
         let outage = self.entries[entry].settings.outage;
         self.schedule_failure(entry, network);
@@ -181,14 +180,14 @@ impl Recovery {
 
     /// Somebody cuts a link that is watched: it stays down until it is mended, or, with the scheme "same-port", until
     /// that has replaced it.
-    pub fn cut<E: Edge>(&mut self, now: Time, link: LinkId, network: &mut Network<E>) {
+    pub fn cut<F: Fabric>(&mut self, now: Time, link: LinkId, network: &mut F) {
         if let Some(number) = self.number_of(link) {
             self.break_link(now, number, None, network);
         }
     }
 
     /// Somebody mends a link that is watched.
-    pub fn mend<E: Edge>(&mut self, now: Time, link: LinkId, network: &mut Network<E>) {
+    pub fn mend<F: Fabric>(&mut self, now: Time, link: LinkId, network: &mut F) {
         let Some(known) = self.number_of(link).map(|number| &self.links[number]) else { return };
         let (true, Some(failure)) = (known.is_down, known.latest) else {
             // One direction may have been cut by itself.
@@ -203,13 +202,13 @@ impl Recovery {
     }
 
     /// A link breaks, for a time or until the recovery has replaced it.
-    fn break_link<E: Edge>(&mut self, now: Time, number: usize, outage: Option<Duration>, network: &mut Network<E>) {
+    fn break_link<F: Fabric>(&mut self, now: Time, number: usize, outage: Option<Duration>, network: &mut F) {
         let link = &mut self.links[number];
         if link.is_down {
             self.log.note_ignored();
             return;
         }
-        let failure = self.log.open(now, link.link, link.latest, &network.shared.links);
+        let failure = self.log.open(now, link.link, link.latest, |link| network.link_counters(link));
         link.is_down = true;
         link.latest = Some(failure);
         link.directions().into_iter().for_each(|direction| network.set_link_state(now, direction, LinkState::Down));
@@ -221,7 +220,7 @@ impl Recovery {
         schedule_course(failure, &course, network);
     }
 
-    fn detect<E: Edge>(&mut self, now: Time, failure: u32, end: usize, network: &mut Network<E>) {
+    fn detect<F: Fabric>(&mut self, now: Time, failure: u32, end: usize, network: &mut F) {
         let Some(link) = self.link_of(failure) else { return };
         self.log.note_detected(now, failure, end);
         // From a failure whose end it has not heard of it may know the link as dead already.
@@ -230,7 +229,7 @@ impl Recovery {
         }
     }
 
-    fn reroute<E: Edge>(&mut self, now: Time, failure: u32, end: usize, network: &mut Network<E>) {
+    fn reroute<F: Fabric>(&mut self, now: Time, failure: u32, end: usize, network: &mut F) {
         let Some(link) = self.link_of(failure) else { return };
         let is_down = self.links[link].is_down;
         let state = &mut self.links[link].ends[end];
@@ -244,7 +243,7 @@ impl Recovery {
         }
     }
 
-    fn make_whole<E: Edge>(&mut self, now: Time, failure: u32, network: &mut Network<E>) {
+    fn make_whole<F: Fabric>(&mut self, now: Time, failure: u32, network: &mut F) {
         let Some(link) = self.link_of(failure) else { return };
         self.log.note_whole(now, failure);
         let link = &mut self.links[link];
@@ -252,7 +251,7 @@ impl Recovery {
         link.directions().into_iter().for_each(|direction| network.set_link_state(now, direction, LinkState::Up));
     }
 
-    fn return_to<E: Edge>(&mut self, now: Time, failure: u32, end: usize, network: &mut Network<E>) {
+    fn return_to<F: Fabric>(&mut self, now: Time, failure: u32, end: usize, network: &mut F) {
         let Some(link) = self.link_of(failure) else { return };
         self.note_path(now, link, end);
         self.links[link].ends[end].may_reroute = false;
@@ -270,7 +269,7 @@ impl Recovery {
     }
 
     /// Gives each port of a switch that needs another one a backup that is alive.
-    fn find_paths<E: Edge>(&mut self, now: Time, switch: SwitchId, network: &mut Network<E>) {
+    fn find_paths<F: Fabric>(&mut self, now: Time, switch: SwitchId, network: &mut F) {
         for link in 0..self.links.len() {
             for end in 0..2 {
                 let state = &self.links[link].ends[end];
@@ -281,7 +280,7 @@ impl Recovery {
         }
     }
 
-    fn find_path<E: Edge>(&mut self, now: Time, link: usize, end: usize, network: &mut Network<E>) {
+    fn find_path<F: Fabric>(&mut self, now: Time, link: usize, end: usize, network: &mut F) {
         let state = &self.links[link].ends[end];
         if let (PortState::Rerouted { backup }, Some(switch)) = (state.state, state.switch)
             && self.is_alive(switch, backup)
@@ -302,7 +301,7 @@ impl Recovery {
     }
 
     /// The switch at an end learns what has become of its port.
-    fn tell<E: Edge>(&mut self, now: Time, link: usize, end: usize, state: PortState, network: &mut Network<E>) {
+    fn tell<F: Fabric>(&mut self, now: Time, link: usize, end: usize, state: PortState, network: &mut F) {
         let end = &mut self.links[link].ends[end];
         end.state = state;
         let Some(switch) = end.switch else { return };
@@ -311,17 +310,17 @@ impl Recovery {
         if !end.is_redirected {
             let backup = if let PortState::Rerouted { backup } = state { Some(backup) } else { None };
             debug_assert_ne!(backup, Some(port), "a port is its own backup");
-            network.shared.routing.set_detour(switch, port, backup);
+            network.set_detour(switch, port, backup);
         }
         network.set_port_state(now, switch, port, state);
     }
 }
 
-fn schedule<E: Edge>(at: Time, event: RecoveryEvent, network: &mut Network<E>) {
-    network.shared.schedule(at, kind::CHANGE, 0, SimulationEvent::Recovery(event));
+fn schedule<F: Fabric>(at: Time, event: RecoveryEvent, network: &mut F) {
+    network.schedule(at, SimulationEvent::Recovery(event));
 }
 
-fn schedule_course<E: Edge>(failure: u32, course: &Course, network: &mut Network<E>) {
+fn schedule_course<F: Fabric>(failure: u32, course: &Course, network: &mut F) {
     let mut schedule = |at: Option<Time>, event| {
         if let Some(at) = at {
             schedule(at, event, network);

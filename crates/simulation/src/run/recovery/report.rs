@@ -3,7 +3,7 @@
 use hitless_network::topology::{DirectedLink, Direction, LinkId, Topology};
 use hitless_wire::Time;
 
-use crate::link::Links;
+use crate::link::LinkCounters;
 use crate::results::{FailureTotals, Table};
 
 /// What is recorded of a failure. [`Time::NEVER`]: it did not happen within the run.
@@ -31,15 +31,21 @@ pub(super) struct FailureLog {
 }
 
 /// Frames that a link has lost because it was down, both directions.
-fn frames_lost_down(links: &Links, link: LinkId) -> u64 {
-    let lost = |direction| links.counters(DirectedLink { link, direction }.index()).frames_lost_down;
+fn frames_lost_down(counters: impl Fn(usize) -> LinkCounters, link: LinkId) -> u64 {
+    let lost = |direction| counters(DirectedLink { link, direction }.index()).frames_lost_down;
     lost(Direction::AToB) + lost(Direction::BToA)
 }
 
 impl FailureLog {
     /// A link fails: begins its record, and closes that of its failure `before`.
-    pub fn open(&mut self, now: Time, link: LinkId, before: Option<u32>, links: &Links) -> u32 {
-        let lost_before = frames_lost_down(links, link);
+    pub fn open(
+        &mut self,
+        now: Time,
+        link: LinkId,
+        before: Option<u32>,
+        counters: impl Fn(usize) -> LinkCounters,
+    ) -> u32 {
+        let lost_before = frames_lost_down(counters, link);
         if let Some(before) = before {
             let record = &mut self.records[before as usize];
             debug_assert!(record.link == link && record.down <= now, "the failure before is of this link");
@@ -82,7 +88,7 @@ impl FailureLog {
     }
 
     /// The table of failures, a row each.
-    pub fn table(&self, topology: &Topology, links: &Links) -> Table {
+    pub fn table(&self, topology: &Topology, counters: impl Fn(usize) -> LinkCounters) -> Table {
         let rows = self.records.as_slice();
         let forwards = |row: &FailureRecord| DirectedLink { link: row.link, direction: Direction::AToB };
         let name = |row: &FailureRecord, end: usize| {
@@ -90,7 +96,7 @@ impl FailureLog {
             topology.name([ends.0.node, ends.1.node][end]).to_owned()
         };
         let lost =
-            |row: &FailureRecord| row.lost.unwrap_or_else(|| frames_lost_down(links, row.link) - row.lost_before);
+            |row: &FailureRecord| row.lost.unwrap_or_else(|| frames_lost_down(&counters, row.link) - row.lost_before);
         Table::new("failures")
             .text("link", rows, |row| topology.link_name(forwards(row)).replacen("->", "<->", 1))
             .text("from", rows, |row| name(row, 0))

@@ -7,8 +7,7 @@ use hitless_wire::{Duration, PortId, Time};
 
 use super::occupancy::Occupancy;
 use crate::results::Table;
-use crate::run::edge::Edge;
-use crate::run::network::Network;
+use crate::run::fabric::Fabric;
 
 /// What a sampler looks at.
 #[derive(Clone, Debug)]
@@ -52,17 +51,17 @@ pub(super) fn samplers(scenario: &Scenario, topology: &Topology) -> Result<Vec<C
 }
 
 impl CounterSampler {
-    pub fn sample<E: Edge>(&mut self, now: Time, network: &mut Network<E>) {
+    pub fn sample<F: Fabric>(&mut self, now: Time, network: &mut F) {
         let value = match &mut self.subject {
             Subject::QueueBytes { switch, port, occupancy } => {
-                let bytes = network.switches[*switch as usize].port_bytes(now, *port);
+                let bytes = network.port_bytes(now, *switch, *port);
                 if let Some(occupancy) = occupancy {
                     occupancy.sample(now, *switch, *port, network);
                 }
                 bytes
             }
             Subject::LinkBytes { link, before } => {
-                let total = network.shared.links[*link].bytes_arrived();
+                let total = network.link_counters(*link).bytes_arrived;
                 debug_assert!(total >= *before, "a counter of a link runs backwards");
                 total - std::mem::replace(before, total)
             }

@@ -1,12 +1,13 @@
 //! Samples of how flows get on, for the groups that a scenario asks for.
 
-use hitless_hosts::{FlowProgress, Hosts};
+use hitless_hosts::FlowProgress;
 use hitless_scenario::FlowGroup;
 use hitless_scenario::workload::FlowSpec;
 use hitless_wire::{Duration, FlowId, Time};
 
 use super::active::ActiveFlows;
 use crate::results::Table;
+use crate::run::fabric::Fabric;
 
 /// One flow at one moment.
 #[derive(Clone, Copy, Debug)]
@@ -30,9 +31,13 @@ impl FlowSampler {
         Self { group, period, active: ActiveFlows::default(), samples: Vec::new() }
     }
 
-    pub fn sample(&mut self, now: Time, hosts: &Hosts, specs: &[FlowSpec]) {
-        let flows = self.active.of_group(self.group, hosts, specs);
-        let sample = |&flow: &FlowId| Some(FlowSample { time: now, flow, progress: hosts.progress(flow)? });
+    pub fn sample(&mut self, now: Time, network: &impl Fabric, specs: &[FlowSpec]) {
+        let flows = self.active.of_group(self.group, network, specs);
+        let sample = |&flow: &FlowId| {
+            let (sender, delivered) = network.progress(flow);
+            let progress = FlowProgress { delivered_bytes: delivered.unwrap_or(0), ..sender? };
+            Some(FlowSample { time: now, flow, progress })
+        };
         self.samples.extend(flows.iter().filter_map(sample));
     }
 }

@@ -2,21 +2,20 @@
 
 mod active;
 mod counters;
+mod counts;
 mod flows;
 mod groups;
 mod occupancy;
 
-use hitless_engine::OrderKey;
 use hitless_network::topology::Topology;
 use hitless_scenario::workload::FlowSpec;
 use hitless_scenario::{FlowGroup, Scenario};
 use hitless_wire::{Duration, Time};
 
-use super::edge::Edge;
-use super::event::{SimulationEvent, kind};
-use super::network::Network;
+use super::fabric::Fabric;
 use crate::results::Table;
 use counters::CounterSampler;
+pub(super) use counts::Counts;
 use flows::FlowSampler;
 use groups::GroupSampler;
 
@@ -43,21 +42,21 @@ impl Samplers {
         })
     }
 
-    pub fn start<E: Edge>(&self, network: &mut Network<E>) {
+    pub fn start<F: Fabric>(&self, network: &mut F) {
         for number in 0..self.counters.len() + self.flows.len() + self.groups.len() {
             self.schedule(number, Time::ZERO, network);
         }
     }
 
     /// Takes a sample; `specs` are all flows that have started so far.
-    pub fn sample<E: Edge>(&mut self, now: Time, number: usize, network: &mut Network<E>, specs: &[FlowSpec]) {
+    pub fn sample<F: Fabric>(&mut self, now: Time, number: usize, network: &mut F, specs: &[FlowSpec]) {
         let (counters, flows) = (self.counters.len(), self.flows.len());
         if number < counters {
             self.counters[number].sample(now, network);
         } else if number < counters + flows {
-            self.flows[number - counters].sample(now, &network.hosts, specs);
+            self.flows[number - counters].sample(now, network, specs);
         } else {
-            self.groups[number - counters - flows].sample(now, &network.hosts, &network.shared.records.flows, specs);
+            self.groups[number - counters - flows].sample(now, network, specs);
         }
         self.schedule(number, now, network);
     }
@@ -71,11 +70,8 @@ impl Samplers {
         }
     }
 
-    fn schedule<E: Edge>(&self, number: usize, now: Time, network: &mut Network<E>) {
-        // A key of its own: sampling must not move the order of anything else.
-        let order = OrderKey::new(kind::SAMPLE, number as u32, 0);
-        let event = SimulationEvent::Sample { sampler: number as u32 };
-        network.shared.queue.push(now + self.period(number), order, event);
+    fn schedule<F: Fabric>(&self, number: usize, now: Time, network: &mut F) {
+        network.schedule_sample(now + self.period(number), number as u32);
     }
 
     /// The tables of all samples.

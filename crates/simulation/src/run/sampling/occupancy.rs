@@ -1,10 +1,8 @@
 //! How many packets each flow has in the buffer of a port: counted at each sample, kept as a histogram.
 
-use hitless_engine::PacketHandle;
-use hitless_wire::{PortId, Time, Transport};
+use hitless_wire::{PortId, Time};
 
-use crate::run::edge::Edge;
-use crate::run::network::Network;
+use crate::run::fabric::Fabric;
 
 /// The histogram of one port.
 #[derive(Clone, Debug, Default)]
@@ -17,21 +15,8 @@ pub(super) struct Occupancy {
 
 impl Occupancy {
     /// Counts the packets of each flow that wait at a port or are being sent.
-    pub fn sample<E: Edge>(&mut self, now: Time, switch: u32, port: PortId, network: &mut Network<E>) {
-        let Network { shared, switches, .. } = network;
-        let mut look = |packet: PacketHandle| {
-            let packet = &shared.packets[packet];
-            if packet.transport != Transport::None {
-                self.present.push(packet.flow.0);
-            }
-        };
-        let state = &mut switches[switch as usize];
-        state.each_waiting(port, &mut look);
-        // What has been handed over and has not left is the last that was put on the link.
-        let not_left = state.frames_not_left(now, port);
-        if let Some(link) = shared.switch_links.link(switch, port) {
-            shared.links[link].last_sent(not_left).for_each(look);
-        }
+    pub fn sample<F: Fabric>(&mut self, now: Time, switch: u32, port: PortId, network: &mut F) {
+        network.flows_at_port(now, switch, port, &mut self.present);
         self.count();
     }
 

@@ -1,0 +1,176 @@
+//! What concerns a whole run reaches its parts by this: changes, failures, the starts of flows and samples, whether the
+//! run is one partition ([`Network`]) or several.
+
+use hitless_engine::{OrderKey, Stream};
+use hitless_hosts::{FlowConfig, FlowProgress};
+use hitless_network::link::LinkState;
+use hitless_network::loss::LossModel;
+use hitless_network::topology::{DirectedLink, SwitchId};
+use hitless_scenario::workload::FlowSpec;
+use hitless_switch::PortState;
+use hitless_wire::{FlowId, Packet, PortId, Time, Transport};
+
+use super::edge::Edge;
+use super::event::{SimulationEvent, kind};
+use super::network::Network;
+use super::sampling::Counts;
+use crate::link::LinkCounters;
+
+/// All of a run, as what is global sees it.
+pub(super) trait Fabric {
+    /// Schedules what happens to all.
+    fn schedule(&mut self, at: Time, event: SimulationEvent);
+
+    /// Schedules a look, behind everything else of that time.
+    fn schedule_sample(&mut self, at: Time, sampler: u32);
+
+    /// From now on frames of a link are corrupted so; `stream` is what chance is drawn from if there is none yet.
+    fn set_loss(&mut self, link: DirectedLink, model: &LossModel, stream: impl FnOnce() -> Stream);
+
+    /// A link goes down or comes up in one direction.
+    fn set_link_state(&mut self, now: Time, link: DirectedLink, state: LinkState);
+
+    /// What a link has counted.
+    fn link_counters(&self, link: usize) -> LinkCounters;
+
+    /// A command of the control plane for a mechanism of a switch.
+    fn command(&mut self, now: Time, switch: u32, mechanism: usize, command: u32);
+
+    /// A switch learns what has become of a port.
+    fn set_port_state(&mut self, now: Time, switch: SwitchId, port: PortId, state: PortState);
+
+    /// Packets for a port go by another one from now on, or by the port itself again.
+    fn set_detour(&mut self, switch: SwitchId, port: PortId, backup: Option<PortId>);
+
+    /// Bytes that a port has sent.
+    fn bytes_sent(&self, switch: u32, port: PortId) -> u64;
+
+    /// Bytes that wait at a port.
+    fn port_bytes(&mut self, now: Time, switch: u32, port: PortId) -> u64;
+
+    /// Adds the flow of each packet that waits at a port or is being sent.
+    fn flows_at_port(&mut self, now: Time, switch: u32, port: PortId, flows: &mut Vec<u32>);
+
+    /// A flow becomes known, and will start.
+    fn add_flow(&mut self, spec: &FlowSpec, config: FlowConfig) -> FlowId;
+
+    /// How far a flow has got: its sending end, and what is delivered, as far as each has begun and not ended.
+    fn progress(&self, flow: FlowId) -> (Option<FlowProgress>, Option<u64>);
+
+    /// Whether both ends of a flow have ended.
+    fn has_ended(&self, flow: FlowId) -> bool;
+
+    /// Adds what ends of flows of a group counted that have ended; of each partition those beyond what `seen` says.
+    fn add_ended(&self, group: usize, seen: &mut Vec<(usize, usize)>, counts: &mut Counts);
+}
+
+impl<E: Edge> Fabric for Network<E> {
+    fn schedule(&mut self, at: Time, event: SimulationEvent) {
+        self.shared.schedule_everywhere(at, event);
+    }
+
+    fn schedule_sample(&mut self, at: Time, sampler: u32) {
+        // A key of its own: sampling must not move the order of anything else.
+        let order = OrderKey::new(kind::SAMPLE, sampler, 0);
+        self.shared.queue.push(at, order, SimulationEvent::Sample { sampler });
+    }
+
+    fn set_loss(&mut self, link: DirectedLink, model: &LossModel, stream: impl FnOnce() -> Stream) {
+        let line_rate = self.topology.link(link.link).settings.rate;
+        self.shared.links.set_loss(link.index(), model, line_rate, stream);
+    }
+
+    fn set_link_state(&mut self, now: Time, link: DirectedLink, state: LinkState) {
+        self.shared.links.set_state(link.index(), now, state);
+    }
+
+    fn link_counters(&self, link: usize) -> LinkCounters {
+        self.shared.links.counters(link)
+    }
+
+    fn command(&mut self, now: Time, switch: u32, mechanism: usize, command: u32) {
+        let (state, mut environment) = self.at(switch);
+        state.command(now, mechanism, command, &mut environment);
+    }
+
+    fn set_port_state(&mut self, now: Time, switch: SwitchId, port: PortId, state: PortState) {
+        let (switch, mut environment) = self.at(switch.0);
+        switch.port_state(now, port, state, &mut environment);
+    }
+
+    fn set_detour(&mut self, switch: SwitchId, port: PortId, backup: Option<PortId>) {
+        self.shared.routing.set_detour(switch, port, backup);
+    }
+
+    fn bytes_sent(&self, switch: u32, port: PortId) -> u64 {
+        self.switches[switch as usize].mac(port).bytes_sent
+    }
+
+    fn port_bytes(&mut self, now: Time, switch: u32, port: PortId) -> u64 {
+        self.switches[switch as usize].port_bytes(now, port)
+    }
+
+    fn flows_at_port(&mut self, now: Time, switch: u32, port: PortId, flows: &mut Vec<u32>) {
+        let not_left = self.flows_waiting(now, switch, port, flows);
+        if let Some(link) = self.shared.switch_links.link(switch, port) {
+            self.flows_on_link(link, not_left, flows);
+        }
+    }
+
+    fn add_flow(&mut self, spec: &FlowSpec, config: FlowConfig) -> FlowId {
+        self.note_flow(spec.group);
+        let (hosts, mut environment) = self.hosts();
+        hosts.add_flow(config, &mut environment)
+    }
+
+    fn progress(&self, flow: FlowId) -> (Option<FlowProgress>, Option<u64>) {
+        (self.hosts.progress(flow), self.hosts.delivered_bytes(flow))
+    }
+
+    fn has_ended(&self, flow: FlowId) -> bool {
+        self.hosts.has_ended(flow)
+    }
+
+    fn add_ended(&self, group: usize, seen: &mut Vec<(usize, usize)>, counts: &mut Counts) {
+        seen.resize(1, (0, 0));
+        self.add_ended_beyond(group, &mut seen[0], counts);
+    }
+}
+
+/// The flow of a packet, unless it is a switch's own.
+fn flow_of(packet: &Packet) -> Option<u32> {
+    (packet.transport != Transport::None).then_some(packet.flow.0)
+}
+
+impl<E: Edge> Network<E> {
+    /// A flow of this group becomes known.
+    pub fn note_flow(&mut self, group: usize) {
+        self.shared.services.add_flow(group);
+        self.shared.drops.add_flow(group);
+    }
+
+    /// Adds the flows of the packets that wait at a port; answers how many it has handed over that have not left.
+    pub fn flows_waiting(&mut self, now: Time, switch: u32, port: PortId, flows: &mut Vec<u32>) -> usize {
+        let Network { shared, switches, .. } = self;
+        let state = &mut switches[switch as usize];
+        state.each_waiting(port, |packet| flows.extend(flow_of(&shared.packets[packet])));
+        state.frames_not_left(now, port)
+    }
+
+    /// Adds the flows of the packets that were last put on a link.
+    pub fn flows_on_link(&self, link: usize, count: usize, flows: &mut Vec<u32>) {
+        let last = self.shared.links[link].last_sent(count);
+        last.for_each(|packet| flows.extend(flow_of(&self.shared.packets[packet])));
+    }
+
+    /// Adds what ends of flows of a group counted that have ended, beyond those seen: sending and receiving ones.
+    pub fn add_ended_beyond(&self, group: usize, seen: &mut (usize, usize), counts: &mut Counts) {
+        let records = &self.shared.records.flows;
+        let of_group = |tag: u32| tag as usize == group;
+        let senders = records.flows[seen.0..].iter().filter(|record| of_group(record.tag));
+        senders.for_each(|record| counts.add(Counts::of_sender(&record.sender)));
+        let receivers = records.receivers[seen.1..].iter().filter(|record| of_group(record.tag));
+        receivers.for_each(|record| counts.add(Counts::of_receiver(record.bytes_delivered)));
+        *seen = (records.flows.len(), records.receivers.len());
+    }
+}

@@ -1,0 +1,119 @@
+//! Dividing a network into partitions, and making it one again.
+
+use hitless_engine::{EventQueue, PacketStore};
+use hitless_network::switch::hardware::{architecture, buffer_policy};
+use hitless_network::topology::{DirectedLink, Division};
+use hitless_scenario::Scenario;
+use hitless_switch::Switch;
+use hitless_wire::Time;
+
+use super::partition::Partition;
+use crate::run::build::add_sources;
+use crate::run::drops::DropLedger;
+use crate::run::edge::Closed;
+use crate::run::event::NodeClocks;
+use crate::run::network::Network;
+use crate::run::records::{Records, Services};
+use crate::run::shared::Shared;
+
+/// The partitions of a network in which nothing has happened.
+pub fn divide(mut whole: Network<Closed>, scenario: &Scenario, division: &Division) -> Vec<Partition> {
+    let others = (1..division.parts() as u32).map(|_| copy(&whole, scenario));
+    let mut networks: Vec<Network<Closed>> = others.collect();
+    for switch in whole.topology.switch_ids() {
+        let part = division.of_switch(switch) as usize;
+        if part > 0 {
+            let number = switch.0 as usize;
+            std::mem::swap(&mut whole.switches[number], &mut networks[part - 1].switches[number]);
+        }
+    }
+    networks.insert(0, whole);
+    (0..).zip(networks).map(|(number, network)| partition(number, network, division)).collect()
+}
+
+/// The same without what happens at switches: none is there.
+fn copy(whole: &Network<Closed>, scenario: &Scenario) -> Network<Closed> {
+    let Network { topology, shared, hosts, switches } = whole;
+    let absent =
+        || Switch::new(architecture(&scenario.switch), Vec::new(), buffer_policy(&scenario.switch), Vec::new());
+    let mut queue = EventQueue::default();
+    add_sources(&mut queue, topology);
+    Network {
+        topology: topology.clone(),
+        shared: Shared {
+            queue,
+            packets: PacketStore::default(),
+            links: shared.links.clone(),
+            routing: shared.routing.clone(),
+            clocks: NodeClocks::new(topology.hosts.len() + topology.switches.len()),
+            host_links: shared.host_links.clone(),
+            switch_links: shared.switch_links.clone(),
+            records: Records::default(),
+            services: Services::new(&scenario.flows),
+            drops: DropLedger::new(topology.switches.len(), scenario.flows.len()),
+            outbox: Vec::new(),
+            order: None,
+            edge: Closed,
+            hosts_count: shared.hosts_count,
+            sender_end_delay: shared.sender_end_delay,
+            draws: 0,
+            copied: 0,
+            lost: 0,
+            control_packets: 0,
+            packets_elsewhere: 0,
+            is_idle_elsewhere: true,
+        },
+        hosts: hosts.clone(),
+        switches: switches.iter().map(|_| absent()).collect(),
+    }
+}
+
+fn partition(number: u32, mut network: Network<Closed>, division: &Division) -> Partition {
+    for host in network.topology.host_ids() {
+        if division.of_host(host) != number {
+            network.hosts.set_elsewhere(host);
+        }
+    }
+    let mut cut = Vec::new();
+    for index in 0..network.shared.links.iter().len() {
+        let (from, to) = division.of_link(&network.topology, DirectedLink::from_index(index));
+        if from == number && to != number {
+            network.shared.links.at(index as u32).cut();
+            cut.push((index as u32, to));
+        }
+    }
+    cut.sort_by_key(|&(link, to)| (to, link));
+    Partition { number, network, cut, events: 0, now: Time::ZERO }
+}
+
+/// One network again, how many events there were, and when the last one was.
+pub fn join(partitions: Vec<Partition>, division: &Division) -> (Network<Closed>, u64, Time) {
+    let mut partitions = partitions.into_iter();
+    let Partition { mut network, mut events, mut now, .. } = partitions.next().expect("there is a first partition");
+    for part in partitions {
+        events += part.events;
+        now = now.max(part.now);
+        take_over(&mut network, part, division);
+    }
+    (network, events, now)
+}
+
+fn take_over(whole: &mut Network<Closed>, part: Partition, division: &Division) {
+    let Partition { number, network, .. } = part;
+    let Network { topology, mut shared, hosts, mut switches } = network;
+    let hosts_count = topology.hosts.len() as u32;
+    for switch in topology.switch_ids().filter(|&switch| division.of_switch(switch) == number) {
+        std::mem::swap(&mut whole.switches[switch.0 as usize], &mut switches[switch.0 as usize]);
+        whole.shared.clocks.take_over(hosts_count + switch.0, &shared.clocks);
+    }
+    for host in topology.host_ids().filter(|&host| division.of_host(host) == number) {
+        whole.shared.clocks.take_over(host.0, &shared.clocks);
+    }
+    for index in 0..shared.links.iter().len() {
+        if division.of_link(&topology, DirectedLink::from_index(index)).1 == number {
+            whole.shared.links.take_over(index, &mut shared.links);
+        }
+    }
+    whole.hosts.merge(hosts);
+    whole.shared.take_over(shared);
+}

@@ -1,0 +1,88 @@
+//! A run in several partitions, each with a queue, packets and records of its own.
+//!
+//! A link whose ends are in different partitions is *cut*. What is sent on it arrives its delay later at the earliest,
+//! so all partitions may run side by side through a *window* as long as the least delay of the cut links, and then hand
+//! over what they have sent to each other ([`mail`]). What concerns the whole run, such as a change or a sample, ends a
+//! window and is done between two ([`windows`]). Nothing depends on how many partitions and [`workers`] there are: the
+//! order of events comes from their keys, and no key from a partition.
+
+mod divide;
+mod mail;
+mod partition;
+mod team;
+mod whole;
+mod windows;
+mod workers;
+
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use hitless_engine::Progress;
+use hitless_network::topology::{DirectedLink, Division};
+use hitless_wire::{Duration, Time};
+
+use super::edge::Closed;
+use super::event_loop::{End, Run};
+use super::network::Network;
+use mail::Post;
+use partition::Partition;
+use team::Team;
+use whole::Whole;
+use windows::{Course, Ended, Global};
+use workers::{Dismissal, Gate, Report};
+
+/// Runs `run`, which has not started, to its end, in the partitions of `division` on `threads` threads. It is one again
+/// afterwards, as if it had always been, and the network has emptied if every flow was done.
+pub(super) fn run(
+    run: Run<Closed>,
+    division: &Division,
+    threads: usize,
+    progress: &Progress,
+) -> (Run<Closed>, End, Time) {
+    let Run { scenario, network, control_plane, flow_starts, samplers, .. } = run;
+    let lookahead = lookahead(&network, division);
+    let partitions = divide::divide(network, &scenario, division);
+    let global = Global { scenario, control_plane, flow_starts, samplers };
+    let (global, partitions, ended) = run_partitions(global, partitions, division, lookahead, threads, progress);
+    let Ended { end, ended_at, .. } = ended;
+    let Global { scenario, control_plane, flow_starts, samplers } = global;
+    let (network, events, now) = divide::join(partitions, division);
+    let (events, now) = (events + ended.events, now.max(ended.now));
+    (Run { scenario, network, control_plane, flow_starts, samplers, events, now }, end, ended_at)
+}
+
+/// The least time that anything takes from one partition to another.
+fn lookahead(network: &Network<Closed>, division: &Division) -> Duration {
+    let links = (0..network.shared.links.iter().len()).map(DirectedLink::from_index);
+    let cut = links.filter(|&link| {
+        let (from, to) = division.of_link(&network.topology, link);
+        from != to
+    });
+    let least = cut.map(|link| network.shared.links[link.index()].delay()).min();
+    least.unwrap_or(network.shared.sender_end_delay)
+}
+
+fn run_partitions(
+    mut global: Global,
+    partitions: Vec<Partition>,
+    division: &Division,
+    lookahead: Duration,
+    threads: usize,
+    progress: &Progress,
+) -> (Global, Vec<Partition>, Ended) {
+    let post = Post::new(&partitions[0].network.topology, division);
+    let gate = Gate::new(threads.clamp(1, partitions.len()) - 1);
+    let reports: Vec<Report> = partitions.iter().map(|_| Report::default()).collect();
+    let partitions: Vec<_> = partitions.into_iter().map(Mutex::new).collect();
+    let ended = thread::scope(|scope| {
+        let (partitions, reports, post, gate) = (&*partitions, &*reports, &post, &gate);
+        for number in 0..gate.workers.len() {
+            scope.spawn(move || workers::work(number, gate, partitions, reports, post));
+        }
+        let _dismissal = Dismissal(gate);
+        let team = Team::new(partitions, reports, post, gate);
+        Course { global: &mut global, whole: Whole::new(partitions, division), team, lookahead, progress }.run()
+    });
+    let out = |partition: Mutex<Partition>| partition.into_inner().unwrap_or_else(PoisonError::into_inner);
+    (global, partitions.into_iter().map(out).collect(), ended)
+}

@@ -1,0 +1,55 @@
+//! One partition: what it holds, and what it does in a window.
+
+use hitless_engine::Turn;
+use hitless_wire::Time;
+
+use super::mail::Post;
+use crate::run::edge::Closed;
+use crate::run::look_ahead::ARRIVALS;
+use crate::run::network::Network;
+
+/// A part of a run. All of its tables are as long as those of the whole run, and what is elsewhere is never touched.
+pub struct Partition {
+    pub number: u32,
+    pub network: Network<Closed>,
+    /// The links that lead to others, by those: link, and where it leads.
+    pub cut: Vec<(u32, u32)>,
+    /// Events that have happened, and when the last one did.
+    pub events: u64,
+    pub now: Time,
+}
+
+impl Partition {
+    /// Handles what is due before `end`, having taken what others have sent, and hands over what is sent to others.
+    /// Answers when something is due next, here or there.
+    pub fn run_before(&mut self, end: Time, post: &Post) -> Time {
+        self.collect(post);
+        let looks_ahead = self.network.is_large();
+        loop {
+            if looks_ahead && self.events.is_multiple_of(ARRIVALS) {
+                self.network.look_ahead();
+            }
+            let Some(event) = self.network.shared.queue.pop_turn_before(end) else { break };
+            debug_assert!(event.time >= self.now, "time runs backwards");
+            self.now = event.time;
+            self.events += 1;
+            self.network.shared.clocks.record(event.time, event.order);
+            match event.payload {
+                Turn::Source(link) => drop(self.network.arrive(event.time, link.index() as u32)),
+                Turn::Other(event_of_node) => self.network.handle(event.time, event_of_node),
+            }
+        }
+        self.hand_over(post)
+    }
+
+    /// Takes what others have sent.
+    pub fn collect(&mut self, post: &Post) {
+        post.collect(self.number, &mut self.network);
+    }
+
+    /// Hands over what is sent to others; answers when something is due next, here or there.
+    pub fn hand_over(&mut self, post: &Post) -> Time {
+        let arrives = post.hand_over(self.number, &self.cut, &mut self.network);
+        self.network.shared.queue.next_time().map_or(arrives, |at| at.min(arrives))
+    }
+}

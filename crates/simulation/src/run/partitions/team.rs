@@ -1,0 +1,131 @@
+//! All partitions, and who runs them through a window.
+
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+
+use hitless_wire::Time;
+
+use super::mail::Post;
+use super::partition::Partition;
+use super::whole::lock;
+use super::workers::{Gate, Report, Waiter, run_one, share};
+
+/// With fewer events in a window for each thread, waking the others takes longer than doing their work.
+const EVENTS_MIN: u64 = 32;
+/// Windows over which that is measured, and after which it is tried again.
+const MEASURED: u64 = 64;
+const ALONE: u64 = 1_024;
+
+/// The partitions and who runs them.
+pub struct Team<'a> {
+    partitions: &'a [Mutex<Partition>],
+    reports: &'a [Report],
+    post: &'a Post,
+    gate: &'a Gate,
+    /// Windows so far, and until which one thread runs all.
+    pub windows: u64,
+    alone_until: u64,
+    /// Events before the windows that are measured.
+    events_before: u64,
+}
+
+impl<'a> Team<'a> {
+    /// Those who wait at `gate`, and the thread that asks.
+    pub fn new(partitions: &'a [Mutex<Partition>], reports: &'a [Report], post: &'a Post, gate: &'a Gate) -> Self {
+        Self { partitions, reports, post, gate, windows: 0, alone_until: 0, events_before: 0 }
+    }
+
+    /// Runs all partitions up to `end`.
+    pub fn run_before(&mut self, end: Time) {
+        self.windows += 1;
+        let workers = self.gate.workers.len();
+        if workers == 0 || self.windows <= self.alone_until {
+            (0..self.partitions.len()).for_each(|number| self.run_one(number, end));
+        } else {
+            self.run_together(end);
+        }
+        if workers > 0 && self.windows >= self.alone_until && self.windows.is_multiple_of(MEASURED) {
+            self.measure();
+        }
+    }
+
+    fn run_one(&self, number: usize, end: Time) {
+        run_one(&self.partitions[number], &self.reports[number], self.post, end);
+    }
+
+    fn run_together(&mut self, end: Time) {
+        let gate = self.gate;
+        gate.through.store(0, Ordering::SeqCst);
+        gate.end.store(end.0, Ordering::SeqCst);
+        gate.window.fetch_add(1, Ordering::SeqCst);
+        gate.workers.iter().for_each(Waiter::wake);
+        for number in share(0, gate.workers.len() + 1, self.partitions.len()) {
+            self.run_one(number, end);
+        }
+        let has_failed = || gate.has_failed.load(Ordering::SeqCst);
+        gate.coordinator.wait(|| gate.through.load(Ordering::SeqCst) == gate.workers.len() || has_failed());
+        assert!(!has_failed(), "a partition of the run has failed");
+    }
+
+    /// Decides who runs the next windows: results do not depend on it.
+    fn measure(&mut self) {
+        let events = self.events();
+        let of_each = (events - self.events_before) / (MEASURED * (self.gate.workers.len() as u64 + 1));
+        self.alone_until = if of_each < EVENTS_MIN { self.windows + ALONE } else { self.windows };
+        self.events_before = events;
+    }
+
+    fn events(&self) -> u64 {
+        self.reports.iter().map(|report| report.events.load(Ordering::SeqCst)).sum()
+    }
+
+    /// When anything happens next in a partition.
+    pub fn next_time(&self) -> Time {
+        let next = self.reports.iter().map(|report| Time(report.next.load(Ordering::SeqCst)));
+        next.min().unwrap_or(Time::NEVER)
+    }
+
+    /// Flows that are over.
+    pub fn flows_ended(&self) -> u64 {
+        self.reports.iter().map(|report| report.flows_ended.load(Ordering::SeqCst)).sum()
+    }
+
+    /// When the last of them was.
+    pub fn last_ended(&self) -> Time {
+        let last = self.partitions.iter().map(|partition| lock(partition).network.shared.records.last_ended);
+        last.max().unwrap_or(Time::ZERO)
+    }
+
+    /// When the last event of a partition was.
+    pub fn now(&self) -> Time {
+        self.partitions.iter().map(|partition| lock(partition).now).max().unwrap_or(Time::ZERO)
+    }
+
+    /// Messages that are complete.
+    pub fn messages(&self) -> usize {
+        self.partitions.iter().map(|partition| lock(partition).network.shared.records.flows.messages.len()).sum()
+    }
+
+    /// Does the same to each partition.
+    pub fn each(&self, mut act: impl FnMut(&mut Partition)) {
+        self.partitions.iter().for_each(|partition| act(&mut lock(partition)));
+    }
+
+    /// What was done between two windows may have sent something.
+    pub fn exchange(&self) {
+        self.each(|partition| {
+            partition.hand_over(self.post);
+        });
+        self.settle();
+    }
+
+    /// Takes all that is on its way between partitions.
+    pub fn settle(&self) {
+        for (partition, report) in self.partitions.iter().zip(self.reports) {
+            let partition = &mut lock(partition);
+            partition.collect(self.post);
+            let next = partition.network.shared.queue.next_time().unwrap_or(Time::NEVER);
+            report.next.store(next.0, Ordering::SeqCst);
+        }
+    }
+}

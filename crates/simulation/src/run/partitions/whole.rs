@@ -1,0 +1,200 @@
+//! All partitions of a run together, between two windows.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hitless_engine::{Event, EventQueue, OrderKey, Stream};
+use hitless_hosts::{FlowConfig, FlowProgress};
+use hitless_network::link::LinkState;
+use hitless_network::loss::LossModel;
+use hitless_network::topology::{DirectedLink, Division, SwitchId, Topology};
+use hitless_scenario::workload::FlowSpec;
+use hitless_switch::PortState;
+use hitless_wire::{FlowId, HostId, PortId, Time};
+
+use super::partition::Partition;
+use crate::link::LinkCounters;
+use crate::run::event::{SimulationEvent, kind};
+use crate::run::fabric::Fabric;
+use crate::run::sampling::Counts;
+
+/// The partitions, and what happens to all of them.
+pub struct Whole<'a> {
+    partitions: &'a [Mutex<Partition>],
+    division: &'a Division,
+    topology: Arc<Topology>,
+    /// Changes are made before anything else of their time, samples are taken after all of it.
+    changes: EventQueue<SimulationEvent>,
+    samples: EventQueue<SimulationEvent>,
+    /// Source and destination of each flow.
+    ends: Vec<(HostId, HostId)>,
+    /// Changes that were made, and when the last of them or of the samples was.
+    pub events: u64,
+    pub now: Time,
+}
+
+/// What is due first of what happens to all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// A change, when everything before that time has happened.
+    Change(Time),
+    /// A sample, when everything up to that time has.
+    Sample(Time),
+    Nothing,
+}
+
+impl Due {
+    /// When.
+    pub fn at(self) -> Time {
+        match self {
+            Due::Change(at) | Due::Sample(at) => at,
+            Due::Nothing => Time::NEVER,
+        }
+    }
+
+    /// Before when everything must have happened.
+    pub fn end(self) -> Time {
+        match self {
+            Due::Change(at) => at,
+            Due::Sample(at) => Time(at.0.saturating_add(1)),
+            Due::Nothing => Time::NEVER,
+        }
+    }
+}
+
+impl<'a> Whole<'a> {
+    pub fn new(partitions: &'a [Mutex<Partition>], division: &'a Division) -> Self {
+        let topology = lock(&partitions[0]).network.topology.clone();
+        let (changes, samples, ends) = (EventQueue::default(), EventQueue::default(), Vec::new());
+        Self { partitions, division, topology, changes, samples, ends, events: 0, now: Time::ZERO }
+    }
+
+    fn at_switch(&self, switch: SwitchId) -> MutexGuard<'_, Partition> {
+        lock(&self.partitions[self.division.of_switch(switch) as usize])
+    }
+
+    fn at_host(&self, host: HostId) -> MutexGuard<'_, Partition> {
+        lock(&self.partitions[self.division.of_host(host) as usize])
+    }
+
+    /// The partition in which a link ends.
+    fn behind(&self, link: DirectedLink) -> MutexGuard<'_, Partition> {
+        lock(&self.partitions[self.division.of_link(&self.topology, link).1 as usize])
+    }
+
+    /// What is due first.
+    pub fn due(&mut self) -> Due {
+        match (self.changes.next_time(), self.samples.next_time()) {
+            (Some(change), sample) if sample.is_none_or(|sample| change <= sample) => Due::Change(change),
+            (_, Some(sample)) => Due::Sample(sample),
+            _ => Due::Nothing,
+        }
+    }
+
+    /// Takes what is due first.
+    pub fn take(&mut self, due: Due) -> Option<(Time, SimulationEvent)> {
+        let event = match due {
+            Due::Change(_) => self.changes.pop(),
+            Due::Sample(_) => self.samples.pop(),
+            Due::Nothing => None,
+        }?;
+        let Event { time, order, payload } = event;
+        self.now = time;
+        if !payload.leaves_no_mark() {
+            lock(&self.partitions[0]).network.shared.clocks.record(time, order);
+            self.events += 1;
+        }
+        Some((time, payload))
+    }
+
+    /// Nothing is measured any more.
+    pub fn stop_sampling(&mut self) {
+        self.samples = EventQueue::default();
+    }
+}
+
+/// A partition, between two windows or by the thread that runs it.
+pub fn lock(partition: &Mutex<Partition>) -> MutexGuard<'_, Partition> {
+    partition.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Fabric for Whole<'_> {
+    fn schedule(&mut self, at: Time, event: SimulationEvent) {
+        let clocks = &mut lock(&self.partitions[0]).network.shared.clocks;
+        let everywhere = clocks.everywhere();
+        self.changes.push(at, clocks.key(kind::CHANGE, everywhere), event);
+    }
+
+    fn schedule_sample(&mut self, at: Time, sampler: u32) {
+        self.samples.push(at, OrderKey::new(kind::SAMPLE, sampler, 0), SimulationEvent::Sample { sampler });
+    }
+
+    fn set_loss(&mut self, link: DirectedLink, model: &LossModel, stream: impl FnOnce() -> Stream) {
+        self.behind(link).network.set_loss(link, model, stream);
+    }
+
+    fn set_link_state(&mut self, now: Time, link: DirectedLink, state: LinkState) {
+        self.behind(link).network.set_link_state(now, link, state);
+    }
+
+    fn link_counters(&self, link: usize) -> LinkCounters {
+        self.behind(DirectedLink::from_index(link)).network.link_counters(link)
+    }
+
+    fn command(&mut self, now: Time, switch: u32, mechanism: usize, command: u32) {
+        self.at_switch(SwitchId(switch)).network.command(now, switch, mechanism, command);
+    }
+
+    fn set_port_state(&mut self, now: Time, switch: SwitchId, port: PortId, state: PortState) {
+        self.at_switch(switch).network.set_port_state(now, switch, port, state);
+    }
+
+    // Each partition has tables of its own.
+    fn set_detour(&mut self, switch: SwitchId, port: PortId, backup: Option<PortId>) {
+        self.partitions.iter().for_each(|partition| lock(partition).network.set_detour(switch, port, backup));
+    }
+
+    fn bytes_sent(&self, switch: u32, port: PortId) -> u64 {
+        self.at_switch(SwitchId(switch)).network.bytes_sent(switch, port)
+    }
+
+    fn port_bytes(&mut self, now: Time, switch: u32, port: PortId) -> u64 {
+        self.at_switch(SwitchId(switch)).network.port_bytes(now, switch, port)
+    }
+
+    fn flows_at_port(&mut self, now: Time, switch: u32, port: PortId, flows: &mut Vec<u32>) {
+        let (not_left, link) = {
+            let network = &mut self.at_switch(SwitchId(switch)).network;
+            (network.flows_waiting(now, switch, port, flows), network.shared.switch_links.link(switch, port))
+        };
+        if let Some(link) = link {
+            self.behind(DirectedLink::from_index(link)).network.flows_on_link(link, not_left, flows);
+        }
+    }
+
+    fn add_flow(&mut self, spec: &FlowSpec, config: FlowConfig) -> FlowId {
+        self.ends.push((spec.source, spec.destination));
+        let mut flow = FlowId(0);
+        for partition in self.partitions {
+            flow = lock(partition).network.add_flow(spec, config);
+        }
+        flow
+    }
+
+    fn progress(&self, flow: FlowId) -> (Option<FlowProgress>, Option<u64>) {
+        let (source, destination) = self.ends[flow.0 as usize];
+        let sender = self.at_host(source).network.progress(flow).0;
+        (sender, self.at_host(destination).network.progress(flow).1)
+    }
+
+    fn has_ended(&self, flow: FlowId) -> bool {
+        let (source, destination) = self.ends[flow.0 as usize];
+        [source, destination].into_iter().all(|host| self.at_host(host).network.has_ended(flow))
+    }
+
+    fn add_ended(&self, group: usize, seen: &mut Vec<(usize, usize)>, counts: &mut Counts) {
+        seen.resize(self.partitions.len(), (0, 0));
+        for (partition, seen) in self.partitions.iter().zip(seen) {
+            lock(partition).network.add_ended_beyond(group, seen, counts);
+        }
+    }
+}

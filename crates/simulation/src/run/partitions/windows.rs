@@ -1,0 +1,162 @@
+//! The course of a run in partitions: windows, and what happens between them.
+
+use hitless_engine::Progress;
+use hitless_scenario::{Scenario, Until};
+use hitless_wire::{Duration, Time};
+
+use super::team::Team;
+use super::whole::{Due, Whole};
+use crate::run::control_plane::ControlPlane;
+use crate::run::event::SimulationEvent;
+use crate::run::event_loop::{DRAIN_LIMIT, End, done_ppm};
+use crate::run::flow_starts::FlowStarts;
+use crate::run::sampling::Samplers;
+
+/// What is not in a partition.
+pub struct Global {
+    pub scenario: Scenario,
+    pub control_plane: ControlPlane,
+    pub flow_starts: FlowStarts,
+    pub samplers: Samplers,
+}
+
+/// How a run came to its end, and what happened to all of it: events, and when the last was.
+pub struct Ended {
+    pub end: End,
+    pub ended_at: Time,
+    pub events: u64,
+    pub now: Time,
+}
+
+/// Windows between two looks at what is done.
+const WINDOWS_BETWEEN_LOOKS: u64 = 1 << 12;
+
+/// A run in partitions that is under way.
+pub struct Course<'a> {
+    pub global: &'a mut Global,
+    pub whole: Whole<'a>,
+    pub team: Team<'a>,
+    /// The least time from one partition to another.
+    pub lookahead: Duration,
+    pub progress: &'a Progress,
+}
+
+impl Course<'_> {
+    /// Runs to the end of the scenario; empties the network if every flow is done.
+    pub fn run(mut self) -> Ended {
+        self.start();
+        let deadline = self.global.scenario.duration.unwrap_or(Time::NEVER);
+        let (end, ended_at) = self.run_until(deadline);
+        if end == End::AllFlowsDone {
+            self.drain(ended_at);
+        }
+        self.team.settle();
+        self.team.each(|partition| {
+            let (hosts, mut environment) = partition.network.hosts();
+            hosts.end_run(ended_at, &mut environment);
+        });
+        Ended { end, ended_at, events: self.whole.events, now: self.whole.now }
+    }
+
+    fn start(&mut self) {
+        self.team.each(|partition| partition.network.start());
+        self.global.control_plane.start(&mut self.whole);
+        self.global.samplers.start(&mut self.whole);
+        self.team.exchange();
+    }
+
+    fn run_until(&mut self, deadline: Time) -> (End, Time) {
+        let limit = Time(deadline.0.saturating_add(1));
+        loop {
+            if self.is_done() {
+                return (End::AllFlowsDone, self.team.last_ended());
+            }
+            if self.progress.is_cancelled() {
+                return (End::Cancelled, self.now());
+            }
+            if self.team.windows.is_multiple_of(WINDOWS_BETWEEN_LOOKS) {
+                self.progress.tell(self.done_ppm(deadline));
+            }
+            let due = self.whole.due();
+            let next = self.team.next_time().min(self.global.flow_starts.next_start());
+            let end = due.end().min(limit);
+            if next < end {
+                self.window(next, end);
+            } else if next == Time::NEVER && due == Due::Nothing {
+                return self.end_of_events(deadline);
+            } else if due.at() <= deadline {
+                self.happen(due);
+            } else {
+                return (End::Duration, deadline);
+            }
+        }
+    }
+
+    /// Runs all partitions from `next`, when something happens, as far as none can learn of what another does, and not
+    /// to `limit`.
+    fn window(&mut self, next: Time, limit: Time) {
+        let end = (next + self.lookahead).min(limit);
+        let Global { flow_starts, scenario, .. } = self.global;
+        flow_starts.add_before(end, scenario, &mut self.whole);
+        self.team.run_before(end);
+    }
+
+    /// Something happens to all.
+    fn happen(&mut self, due: Due) {
+        // Who looks at a link looks where it ends.
+        self.team.settle();
+        let Some((now, event)) = self.whole.take(due) else { return };
+        let Global { control_plane, samplers, flow_starts, .. } = self.global;
+        match event {
+            SimulationEvent::Change => control_plane.apply_due(now, &mut self.whole),
+            SimulationEvent::Recovery(event) => control_plane.recover(now, event, &mut self.whole),
+            SimulationEvent::Sample { sampler } => {
+                samplers.sample(now, sampler as usize, &mut self.whole, flow_starts.specs());
+            }
+            other => unreachable!("{other:?} is no event of a whole run"),
+        }
+        self.team.exchange();
+    }
+
+    /// As [`crate::run::Run`] does on one thread.
+    fn drain(&mut self, ended_at: Time) {
+        self.global.control_plane.stop();
+        self.whole.stop_sampling();
+        let limit = ended_at + DRAIN_LIMIT;
+        loop {
+            let due = self.whole.due();
+            let next = self.team.next_time();
+            let end = due.end().min(limit);
+            if next < end {
+                self.window(next, end);
+            } else if due.at() < limit {
+                self.happen(due);
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn is_done(&mut self) -> bool {
+        self.global.scenario.until == Until::AllFlowsDone
+            && self.team.flows_ended() == self.global.flow_starts.specs().len() as u64
+            && self.global.flow_starts.are_over()
+    }
+
+    fn now(&self) -> Time {
+        self.team.now().max(self.whole.now)
+    }
+
+    /// Nothing is left to happen: a run until a time goes on in silence.
+    fn end_of_events(&self, deadline: Time) -> (End, Time) {
+        match self.global.scenario.until {
+            Until::Duration if deadline != Time::NEVER => (End::Duration, deadline),
+            _ => (End::AllFlowsDone, self.now()),
+        }
+    }
+
+    fn done_ppm(&self, deadline: Time) -> u64 {
+        let messages = self.team.messages();
+        done_ppm(self.global.scenario.until, self.now(), deadline, messages, &self.global.flow_starts)
+    }
+}

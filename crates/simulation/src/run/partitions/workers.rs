@@ -1,0 +1,150 @@
+//! The threads that run partitions, and how they wait for each other.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread::{self, Thread};
+use std::time::Duration as WallDuration;
+
+use hitless_wire::Time;
+
+use super::mail::Post;
+use super::partition::Partition;
+use super::whole::lock;
+
+/// Looks at what is waited for before the processor is offered to others, and how often that is done before sleeping.
+const SPINS: u32 = 400;
+const YIELDS: u32 = 40;
+/// The longest sleep. Whoever is waited for wakes the sleeper; this is for the case that nobody does any more.
+const SLEEP: WallDuration = WallDuration::from_millis(50);
+/// What a partition tells after a window.
+#[derive(Default)]
+pub struct Report {
+    pub next: AtomicU64,
+    pub events: AtomicU64,
+    pub flows_ended: AtomicU64,
+}
+
+/// Someone who waits, and may sleep.
+pub struct Waiter {
+    sleeps: AtomicBool,
+    thread: Mutex<Option<Thread>>,
+}
+
+impl Waiter {
+    fn new() -> Self {
+        Self { sleeps: AtomicBool::new(false), thread: Mutex::new(None) }
+    }
+
+    /// Returns when `is_over`.
+    pub fn wait(&self, is_over: impl Fn() -> bool) {
+        for _ in 0..SPINS {
+            if is_over() {
+                return;
+            }
+            std::hint::spin_loop();
+        }
+        for _ in 0..YIELDS {
+            if is_over() {
+                return;
+            }
+            thread::yield_now();
+        }
+        *self.thread.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(thread::current());
+        while !is_over() {
+            self.sleeps.store(true, Ordering::SeqCst);
+            // Whoever makes it over looks for a sleeper afterwards.
+            if !is_over() {
+                thread::park_timeout(SLEEP);
+            }
+            self.sleeps.store(false, Ordering::SeqCst);
+        }
+    }
+
+    /// To be called when what is waited for has happened.
+    pub fn wake(&self) {
+        if self.sleeps.load(Ordering::SeqCst)
+            && let Some(thread) = &*self.thread.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        {
+            thread.unpark();
+        }
+    }
+}
+
+/// What the threads share beside the partitions.
+pub struct Gate {
+    /// The number of the window that is to be run, and where it ends.
+    pub window: AtomicU64,
+    pub end: AtomicU64,
+    /// Threads that are through.
+    pub through: AtomicUsize,
+    is_over: AtomicBool,
+    pub has_failed: AtomicBool,
+    pub coordinator: Waiter,
+    pub workers: Vec<Waiter>,
+}
+
+impl Gate {
+    /// For so many threads beside the coordinator.
+    pub fn new(workers: usize) -> Self {
+        let [window, end] = [AtomicU64::new(0), AtomicU64::new(0)];
+        let [is_over, has_failed] = [AtomicBool::new(false), AtomicBool::new(false)];
+        let workers = (0..workers).map(|_| Waiter::new()).collect();
+        Self { window, end, through: AtomicUsize::new(0), is_over, has_failed, coordinator: Waiter::new(), workers }
+    }
+}
+
+/// Lets the workers go when the coordinator ends, however that is.
+pub struct Dismissal<'a>(pub &'a Gate);
+
+impl Drop for Dismissal<'_> {
+    fn drop(&mut self) {
+        self.0.is_over.store(true, Ordering::SeqCst);
+        self.0.window.fetch_add(1, Ordering::SeqCst);
+        self.0.workers.iter().for_each(Waiter::wake);
+    }
+}
+
+/// Tells the coordinator of a worker that panics.
+struct Alarm<'a>(&'a Gate);
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.has_failed.store(true, Ordering::SeqCst);
+            self.0.coordinator.wake();
+        }
+    }
+}
+
+/// Runs a partition up to `end`, and reports.
+pub fn run_one(partition: &Mutex<Partition>, report: &Report, post: &Post, end: Time) {
+    let mut partition = lock(partition);
+    let next = partition.run_before(end, post);
+    report.next.store(next.0, Ordering::SeqCst);
+    report.events.store(partition.events, Ordering::SeqCst);
+    report.flows_ended.store(partition.network.shared.records.flows_ended, Ordering::SeqCst);
+}
+
+/// The partitions that a thread runs, of all.
+pub fn share(thread: usize, threads: usize, partitions: usize) -> std::ops::Range<usize> {
+    thread * partitions / threads..(thread + 1) * partitions / threads
+}
+
+/// A thread that runs its share of the partitions in each window until it is let go.
+pub fn work(number: usize, gate: &Gate, partitions: &[Mutex<Partition>], reports: &[Report], post: &Post) {
+    let _alarm = Alarm(gate);
+    let mut seen = 0;
+    loop {
+        gate.workers[number].wait(|| gate.window.load(Ordering::SeqCst) != seen);
+        seen = gate.window.load(Ordering::SeqCst);
+        if gate.is_over.load(Ordering::SeqCst) {
+            return;
+        }
+        let end = Time(gate.end.load(Ordering::SeqCst));
+        for index in share(number + 1, gate.workers.len() + 1, partitions.len()) {
+            run_one(&partitions[index], &reports[index], post, end);
+        }
+        gate.through.fetch_add(1, Ordering::SeqCst);
+        gate.coordinator.wake();
+    }
+}

@@ -1,0 +1,190 @@
+//! A run gives the same bytes in any number of partitions and on any number of threads.
+
+use hitless_engine::Progress;
+use hitless_scenario::Scenario;
+use hitless_simulation::{Outcome, Simulation};
+use proptest::prelude::*;
+
+use crate::compositions;
+
+fn check(text: &str) -> Result<Scenario, String> {
+    hitless_scenario::check(text, "divided", hitless_mechanisms::builtin()).map_err(|error| error.to_string())
+}
+
+fn run(scenario: &Scenario, partitions: usize, threads: usize) -> Outcome {
+    let simulation = Simulation::new(scenario.clone()).expect("the scenario can be built");
+    simulation.run_divided(partitions, threads, &Progress::default())
+}
+
+fn nodes(scenario: &Scenario) -> usize {
+    let topology = scenario.build_topology().expect("the topology can be built");
+    topology.hosts.len() + topology.switches.len()
+}
+
+/// What is said of a run by its summary, as it is written.
+fn summary(outcome: &Outcome) -> String {
+    serde_json::to_string_pretty(&outcome.summary).expect("a summary can be written")
+}
+
+fn assert_equal(one: &Outcome, other: &Outcome, what: &str) {
+    for (one, other) in one.tables.iter().zip(&other.tables) {
+        assert_eq!(one, other, "table {} {what}", one.name);
+    }
+    assert_eq!(summary(one), summary(other), "{what}");
+    assert_eq!(one.violations, other.violations, "{what}");
+}
+
+/// Runs a scenario whole and in pieces.
+fn compare(text: &str, divisions: &[(usize, usize)]) {
+    let scenario = check(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let whole = run(&scenario, 1, 1);
+    assert_eq!(whole.violations, Vec::<String>::new(), "{text}");
+    for &(partitions, threads) in divisions {
+        let partitions = partitions.min(nodes(&scenario));
+        let divided = run(&scenario, partitions, threads);
+        assert_equal(&whole, &divided, &format!("in {partitions} partitions on {threads} threads of\n{text}"));
+    }
+}
+
+const ALL: usize = usize::MAX;
+const DIVISIONS: [(usize, usize); 5] = [(2, 1), (2, 2), (5, 4), (ALL, 1), (ALL, 8)];
+
+/// Two ways from left to right, one of which fails.
+fn failing(period_us: u64, outage_us: u64) -> String {
+    let link = |ends: &str, delay: &str| format!("{{ ends = [{ends}], rate = \"10 Gbps\", delay = \"{delay}\" }},\n");
+    let hosts = ["\"a\", \"left\"", "\"b\", \"left\"", "\"c\", \"right\"", "\"d\", \"right\""];
+    let ways = ["\"left\", \"upper\"", "\"left\", \"lower\"", "\"upper\", \"right\"", "\"lower\", \"right\""];
+    let links: String =
+        hosts.iter().map(|ends| link(ends, "1 us")).chain(ways.iter().map(|ends| link(ends, "3 us"))).collect();
+    format!(
+        "name = \"failing\"\nduration = \"3 ms\"\n[topology]\nkind = \"graph\"\nhosts = [\"a\", \"b\", \"c\", \"d\"]\n\
+         switches = [\"left\", \"upper\", \"lower\", \"right\"]\nlinks = [\n{links}]\n\
+         [[transport]]\nname = \"cubic\"\nkind = \"tcp\"\ncongestion = \"cubic\"\nrto_min = \"200 us\"\nhandshake = true\n\
+         [[flows]]\nname = \"short\"\nkind = \"poisson\"\ntransport = \"cubic\"\n\
+         sizes = {{ kind = \"cdf\", table = \"websearch_dctcp_hpcc\", largest = \"100 KB\" }}\nload = 0.5\n\
+         load_of = \"source-host-links\"\nsources = [\"a\", \"b\"]\ndestinations = [\"c\", \"d\"]\n\
+         [[failure]]\nlink = \"left<->upper\"\nfirst = \"{period_us} us\"\nevery = \"{period_us} us\"\n\
+         outage = \"{outage_us} us\"\n[recovery]\ndetection = {{ kind = \"fixed\", delay = \"30 us\" }}\n\
+         scheme = {{ kind = \"local-reroute\", reconfiguration = \"70 us\", backup = \"first\" }}\n\
+         [[measure.queue]]\nports = [\"left->upper\"]\nperiod = \"7 us\"\nper_flow = true\n\
+         [[measure.throughput]]\nlinks = [\"left->upper\"]\nperiod = \"11 us\"\n\
+         [[measure.flow]]\ngroup = \"short\"\nperiod = \"13 us\"\n\
+         [[measure.goodput]]\ngroup = \"short\"\nperiod = \"17 us\"\n"
+    )
+}
+
+/// A fabric on which TCP in short flows, RoCE in messages and datagrams meet until all are done.
+fn mixed(topology: &str, hosts: usize, delay_ps: u64, size_kb: u64, seed: u64) -> String {
+    let (half, last) = (hosts / 2, hosts - 1);
+    format!(
+        "name = \"mixed\"\nseed = {seed}\nuntil = \"all-flows-done\"\nduration = \"20 ms\"\n[topology]\n{topology}\
+         host_link = {{ rate = \"10 Gbps\", delay = \"{delay_ps} ps\" }}\n\
+         [switch]\npreset = \"ideal\"\nbuffer = {{ kind = \"static\", per_port = \"30 packets\" }}\necn = {{ threshold = \"10 packets\" }}\n\
+         [[transport]]\nname = \"tcp\"\nkind = \"tcp\"\ncongestion = \"dctcp\"\nrto_min = \"300 us\"\n\
+         [[transport]]\nname = \"udp\"\nkind = \"udp\"\nrate = \"2 Gbps\"\n\
+         [[transport]]\nname = \"roce\"\nkind = \"roce\"\n\
+         [[flows]]\nname = \"permutation\"\nkind = \"permutation\"\ntransport = \"tcp\"\nsize = \"{size_kb} KB\"\n\
+         spread = \"20 us\"\n\
+         [[flows]]\nname = \"messages\"\nkind = \"requests\"\ntransport = \"roce\"\nsize = \"3 KB\"\ncount = 3\n\
+         sources = [\"h0\"]\ndestinations = [\"h{half}\"]\n\
+         [[flows]]\nname = \"incast\"\nkind = \"incast\"\ntransport = \"tcp\"\nfan_in = 3\nsize = \"20 KB\"\n\
+         period = \"100 us\"\ncount = 2\nclients = [\"h{last}\"]\nservers = [\"h0..h{half}\"]\n\
+         [[measure.goodput]]\ngroup = \"permutation\"\nperiod = \"10 us\"\n"
+    )
+}
+
+const LEAF_SPINE: &str = "kind = \"leaf-spine\"\nleaves = 4\nspines = 2\nhosts_per_leaf = 3\n\
+                          core_link = { rate = \"10 Gbps\", delay = \"1 us\" }\n";
+const FAT_TREE: &str = "kind = \"fat-tree\"\nk = 4\ncore_link = { rate = \"10 Gbps\", delay = \"500 ns\" }\n";
+
+#[test]
+fn failures_recovery_and_samples_are_the_same_in_pieces() {
+    // A failure with frames in both directions, and one that comes back while its ends still find out.
+    for (period_us, outage_us) in [(500, 200), (100, 20)] {
+        compare(&failing(period_us, outage_us), &DIVISIONS);
+    }
+}
+
+#[test]
+fn a_run_until_all_flows_are_done_ends_at_the_same_time() {
+    for (topology, hosts) in [(LEAF_SPINE, 12), (FAT_TREE, 16)] {
+        compare(&mixed(topology, hosts, 1_000_000, 100, 1), &DIVISIONS);
+    }
+}
+
+#[test]
+fn windows_may_be_as_short_as_a_picosecond() {
+    compare(&mixed(LEAF_SPINE, 12, 1, 6, 3), &[(2, 2), (ALL, 1), (ALL, 2)]);
+}
+
+#[test]
+fn datagrams_end_when_the_receiver_has_them_or_gives_up() {
+    for rate in ["1 Gbps", "7 Gbps"] {
+        let text = format!(
+            "name = \"datagrams\"\nuntil = \"all-flows-done\"\nduration = \"200 ms\"\n\
+             [topology]\nkind = \"dumbbell\"\nhosts_left = 2\nhosts_right = 2\n\
+             host_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\nbottleneck = {{ rate = \"10 Gbps\", delay = \"2 us\" }}\n\
+             [switch]\npreset = \"ideal\"\nbuffer = {{ kind = \"static\", per_port = \"20 packets\" }}\n\
+             [[transport]]\nname = \"udp\"\nkind = \"udp\"\nrate = \"{rate}\"\n\
+             [[flows]]\nname = \"one\"\nkind = \"schedule\"\ntransport = \"udp\"\ncount = 3\n\
+             sizes = {{ kind = \"fixed\", bytes = \"300 KB\" }}\n\
+             period = \"50 us\"\nsources = [\"h0\"]\ndestinations = [\"h2\"]\n\
+             [[flows]]\nname = \"two\"\nkind = \"schedule\"\ntransport = \"udp\"\ncount = 3\n\
+             sizes = {{ kind = \"fixed\", bytes = \"300 KB\" }}\n\
+             period = \"50 us\"\nsources = [\"h1\"]\ndestinations = [\"h3\"]\n"
+        );
+        compare(&text, &DIVISIONS);
+    }
+}
+
+#[test]
+fn what_cannot_be_divided_runs_whole() {
+    let text = mixed(LEAF_SPINE, 12, 1_000_000, 10, 1);
+    let scenario = check(&text).expect("it is sound");
+    assert_eq!(scenario.undivided_because(), None);
+    let ordered = check(
+        &format!("{text}\n[measure]\norder = true\n")
+            .replace("[[measure.goodput]]\ngroup = \"permutation\"\nperiod = \"10 us\"\n", ""),
+    );
+    let ordered = ordered.expect("it is sound");
+    assert!(ordered.undivided_because().is_some_and(|reason| reason.contains("order")));
+    assert_equal(&run(&ordered, 1, 1), &run(&ordered, 2, 2), "whole");
+    let sequence = format!(
+        "{text}[[flows]]\nname = \"loop\"\nkind = \"sequence\"\ntransport = \"roce\"\ncount = 2\n\
+         sizes = {{ kind = \"fixed\", bytes = \"3 KB\" }}\nsources = [\"h0\"]\ndestinations = [\"h1\"]\n"
+    );
+    let sequence = check(&sequence).expect("it is sound");
+    assert!(sequence.undivided_because().is_some_and(|reason| reason.contains("sequence")));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_mechanism_is_the_same_in_pieces(text in compositions::texts(), division in prop::sample::select(&DIVISIONS[..])) {
+        if check(&text).is_ok() {
+            compare(&text, &[division]);
+        }
+    }
+
+    #[test]
+    fn fabrics_are_the_same_in_pieces(
+        fat_tree in any::<bool>(),
+        delay_ps in prop_oneof![Just(1_000_000_u64), Just(50_000), 0_u64..200_000],
+        size_kb in 1_u64..60,
+        seed in 0_u64..1_000,
+        partitions in prop_oneof![Just(2_usize), Just(5), Just(ALL)],
+        threads in prop::sample::select(&[1_usize, 2, 4, 8][..]),
+    ) {
+        let (topology, hosts) = if fat_tree { (FAT_TREE, 16) } else { (LEAF_SPINE, 12) };
+        compare(&mixed(topology, hosts, delay_ps, size_kb, seed), &[(partitions, threads)]);
+    }
+}
+
+#[test]
+fn examples_are_the_same_in_pieces() {
+    for name in ["dumbbell", "bench-c", "link-failure"] {
+        let text = hitless_scenario::example(name).expect("the example exists");
+        compare(text, &[(2, 2), (ALL, 2)]);
+    }
+}
