@@ -22,8 +22,8 @@ class Simulation:
     """One simulation: made from a scenario's text, run once, read afterwards."""
 
     def __init__(self, text: str, file_name: str, seed: int | None = None) -> None: ...
-    def run(self) -> None:
-        """Run to the end; other threads run meanwhile."""
+    def run(self, threads: int = 1) -> None:
+        """Run to the end on up to so many threads; other threads run meanwhile."""
 
     def cancel(self) -> None:
         """Ask a run under way, from another thread, to end with `Cancelled`."""
@@ -377,7 +377,7 @@ def bench_switch_disciplines() -> list[tuple[str, str]]:
 def scenario_check_live(text: str, file_name: str) -> tuple[str, str]:
     """The same for a live run, which needs neither flows nor an end; then its fabric as a JSON object."""
 
-def bench_engine(work: str, fraction: float, seed: int) -> str:
+def bench_engine(work: str, fraction: float, seed: int, threads: int = 1) -> str:
     """Run a benchmark workload with a fraction of each flow's packets; measurements as a JSON object."""
 
 class MechanismError(Exception):

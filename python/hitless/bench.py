@@ -50,7 +50,13 @@ _REPEATS = 3
 
 
 def bench_engine(
-    works: Sequence[str], seed: int, *, rounds: int = _REPEATS, instructions: bool = False, beside: str | None = None
+    works: Sequence[str],
+    seed: int,
+    *,
+    rounds: int = _REPEATS,
+    threads: int = 1,
+    instructions: bool = False,
+    beside: str | None = None,
 ) -> list[dict[str, Any]]:
     """Measure workloads; ``instructions`` adds a slow count by callgrind.
 
@@ -58,13 +64,19 @@ def bench_engine(
     round runs every work, ``BASE`` and the program ``beside`` once, one after the other, so that whatever else the
     machine does meets all of them. Of a work's runs the one that took the least CPU time counts; a ratio is that of the
     two runs of a round, over all rounds.
+
+    With several ``threads`` a round also runs every work on so many: of these runs the one that took the least time
+    counts, and is compared with the one of a thread in its round. Both must come to the same trace.
     """
     order = list(dict.fromkeys([*works, BASE]))
     runs: dict[str, list[dict[str, Any]]] = {work: [] for work in order}
+    together: dict[str, list[dict[str, Any]]] = {work: [] for work in works}
     peer: list[float] = []
     for _ in range(rounds):
         for work in order:
             runs[work].append(_run_alone(work, 1.0, seed))
+            if threads > 1 and work in together:
+                together[work].append(_run_alone(work, 1.0, seed, threads))
         if beside is not None:
             peer.append(_peer_cpu_s(beside))
     measured = []
@@ -72,11 +84,27 @@ def bench_engine(
         best = min(runs[work], key=lambda run: float(run["cpu_s"]))
         below, above = (_each(runs[name], "ns_per_transmission") for name in (BASE, work))
         best.update(_ratio("ratio_to_base", below, above))
+        if together[work]:
+            best.update(_of_threads(runs[work], together[work], threads))
         if peer:
             best.update({"peer_cpu_s": min(peer)}, **_ratio("peer_ratio", _each(runs[work], "cpu_s"), peer))
         best["instructions_per_transmission"] = instructions_per_transmission(work, seed) if instructions else None
         measured.append(best)
     return measured
+
+
+def _of_threads(runs: list[dict[str, Any]], together: list[dict[str, Any]], threads: int) -> dict[str, Any]:
+    """What several threads took, and how many times faster than one they were, run by run."""
+    if len({run["trace_hash"] for run in [*runs, *together]}) > 1:
+        raise HitlessError(f"{runs[0]['work']} came to another trace on {threads} threads")
+    alone, beside = (_each(part, "run_wall_s") for part in (runs, together))
+    return {
+        "threads": threads,
+        "threads_wall_s": min(beside),
+        "threads_cpu_s": min(_each(together, "cpu_s")),
+        "threads_speedup": min(alone) / min(beside),
+        **_ratio("threads_ratio", beside, alone),
+    }
 
 
 def _each(runs: list[dict[str, Any]], key: str) -> list[float]:
@@ -154,9 +182,9 @@ def require_valgrind() -> None:
         )
 
 
-def _run_alone(work: str, fraction: float, seed: int) -> dict[str, Any]:
+def _run_alone(work: str, fraction: float, seed: int, threads: int = 1) -> dict[str, Any]:
     """Run part of a workload in a process that does nothing else."""
-    return _alone(f"bench_engine({work!r}, {fraction!r}, {seed!r})", f"workload {work}")
+    return _alone(f"bench_engine({work!r}, {fraction!r}, {seed!r}, {threads!r})", f"workload {work}")
 
 
 def _alone(call: str, what: str, under: Sequence[str] = ()) -> dict[str, Any]:

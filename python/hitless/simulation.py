@@ -7,6 +7,7 @@ package's in one place.
 import functools
 import hashlib
 import json
+import os
 import time
 import tomllib
 import traceback
@@ -20,7 +21,7 @@ import polars as pl
 import tomli_w
 
 from hitless import _native
-from hitless.errors import HitlessError, MechanismFailed, RefusedScenario
+from hitless.errors import BadInput, HitlessError, MechanismFailed, RefusedScenario
 from hitless.outcome.run import Run as Run  # noqa: PLC0414 - what works give back: exported from here too
 from hitless.outcome.run import Summary as Summary  # noqa: PLC0414
 from hitless.outcome.tables import Tables, frame_of
@@ -82,6 +83,29 @@ class PacketSimulation:
             return []  # the check of the scenario says so
 
 
+THREADS = "HITLESS_THREADS"
+"""The environment variable that says on how many threads one simulation runs."""
+
+
+def threads() -> int:
+    """On how many threads one simulation runs: what ``HITLESS_THREADS`` says, or 1.
+
+    Results do not depend on it. Raises BadInput where that is no number of threads.
+    """
+    text = os.environ.get(THREADS, "1")
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= _THREADS_MAX:
+        raise BadInput(
+            f"{text!r} is no number of threads",
+            where=f"the environment variable {THREADS}",
+            rule=f"1 to {_THREADS_MAX}",
+            hint="leave it out for 1",
+        )
+    return int(text)
+
+
+_THREADS_MAX = 1024
+
+
 class Simulation:
     """A simulation that is about to run, running, or done. ``progress`` and ``cancel`` are for other threads."""
 
@@ -101,11 +125,11 @@ class Simulation:
         self._native.cancel()
 
     def run(self, keep: Collection[str] | None = None) -> Run:
-        """Run to the end and return the tables named in ``keep``, or all."""
+        """Run to the end and return the tables named in ``keep``, or all; on as many threads as `threads` says."""
         began = time.monotonic()
         try:
             with _faults_explained(self._file_name):
-                self._native.run()
+                self._native.run(threads())
         except _native.Cancelled as cancelled:
             raise RunCancelled from cancelled
         return Run(

@@ -72,8 +72,8 @@ class Simulation:
     def cancel(self):
         self._cancelled.set()
 
-    def run(self):
-        _log(self._scenario)
+    def run(self, threads=1):
+        _log(self._scenario, threads)
         for step in range(10):
             self.progress = step / 10
             if self._cancelled.wait(self._scenario["seconds"] / 10):
@@ -92,11 +92,13 @@ class Simulation:
         self.summary = json.dumps(_summary(self._scenario))
 
 
-def _log(scenario):
-    """Tell a test which simulations were run."""
+def _log(scenario, threads):
+    """Tell a test which simulations were run, and on how many threads."""
     if "HITLESS_FAKE_LOG" in os.environ:
         with Path(os.environ["HITLESS_FAKE_LOG"]).open("a") as log:
             log.write(f"{scenario['scheme']} {scenario['seed']}\n")
+    if "HITLESS_FAKE_THREADS" in os.environ:
+        Path(os.environ["HITLESS_FAKE_THREADS"]).write_text(str(threads))
 
 
 def _messages(scenario):
@@ -165,7 +167,7 @@ def bench_switch(discipline, load, fraction, seed):
     )
 
 
-def bench_engine(work, fraction, seed):
+def bench_engine(work, fraction, seed, threads=1):
     transmissions = int(1_000_000 * fraction)
     cpu_s = 0.5
     return json.dumps(
@@ -175,6 +177,8 @@ def bench_engine(work, fraction, seed):
             "events": transmissions,
             "cpu_s": cpu_s,
             "wall_s": cpu_s,
+            "run_wall_s": cpu_s / threads,
+            "trace_hash": "other" if work == "C" and threads > 1 else "same",
             "transmissions_per_cpu_s": transmissions / cpu_s,
             "ns_per_transmission": cpu_s * (3e9 if work == "D" else 1e9) / transmissions,
             "hosts": 128,

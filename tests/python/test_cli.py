@@ -210,6 +210,36 @@ def test_bench_compares_with_b_and_with_a_peer_round_by_round(hitless):
     assert "CPU s of the peer" in hitless("bench", "engine", "A", "--rounds", "1", "--beside", busy).stdout
 
 
+def test_bench_compares_threads_with_one_and_their_traces(hitless):
+    one, two = json.loads(hitless("bench", "engine", "d", "a", "--threads", "4", "--json").stdout)
+    assert (one["threads"], one["threads_speedup"], two["threads_speedup"]) == (4, 4.0, 4.0)
+    assert round(one["threads_ratio"], 6) == 4.0
+    done = hitless("bench", "engine", "C", "--threads", "2")
+    assert done.returncode == 1
+    assert "another trace on 2 threads" in done.stderr
+
+
+def test_a_run_has_the_threads_that_were_asked_for(hitless, tmp_path):
+    (tmp_path / "quick.toml").write_text("seconds = 0.0\n")
+    told = tmp_path / "threads"
+    cores = len(os.sched_getaffinity(0))
+    plain = {name: value for name, value in os.environ.items() if name != "HITLESS_THREADS"}
+    for arguments, asked, threads in (
+        ([], {}, cores),
+        (["--threads", "3"], {"HITLESS_THREADS": "5"}, 3),
+        ([], {"HITLESS_THREADS": "5"}, 5),
+    ):
+        environment = plain | asked | {"HITLESS_FAKE_THREADS": str(told)}
+        done = hitless("run", "quick.toml", *arguments, env=environment)
+        assert (done.returncode, told.read_text()) == (0, str(threads)), done.stderr
+    hitless("reproduce", "demo/fig1", "--quick", env=plain | {"HITLESS_FAKE_THREADS": str(told)})
+    assert told.read_text() == "1", "runs of a sweep have a core each"
+    for nonsense in ("0", "many", "-1", "", "9999"):
+        refused = hitless("run", "quick.toml", env=plain | {"HITLESS_THREADS": nonsense})
+        assert refused.returncode == 2
+        assert "HITLESS_THREADS" in refused.stderr
+
+
 @pytest.mark.parametrize("command", ["no-such-program-here", "false", "an 'open quote"])
 def test_a_peer_that_cannot_run_is_told(hitless, command):
     done = hitless("bench", "engine", "A", "--beside", command)

@@ -127,10 +127,12 @@ fn bench_switch_disciplines() -> Vec<(&'static str, &'static str)> {
     simulator::bench_switch_disciplines()
 }
 
-/// Runs benchmark workload `work` with a fraction of each flow's packets; returns the measurements as JSON.
+/// Runs benchmark workload `work` with a fraction of each flow's packets on up to `threads` threads; returns the
+/// measurements as JSON.
 #[pyfunction]
-fn bench_engine(py: Python<'_>, work: &str, fraction: f64, seed: u64) -> PyResult<String> {
-    Ok(py.detach(|| simulator::bench_engine(work, fraction, seed))?)
+#[pyo3(signature = (work, fraction, seed, threads=1))]
+fn bench_engine(py: Python<'_>, work: &str, fraction: f64, seed: u64, threads: usize) -> PyResult<String> {
+    Ok(py.detach(|| simulator::bench_engine(work, fraction, seed, threads))?)
 }
 
 /// Fills the extension module `hitless._native`, once in a process. Scenarios may name the kinds of mechanisms that are

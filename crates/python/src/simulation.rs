@@ -38,10 +38,11 @@ impl Simulation {
         Ok(Self { prepared, control: Control::default(), stage: Mutex::new(Stage::Ready) })
     }
 
-    /// Runs to the end, other Python threads running meanwhile. Once per simulation.
-    fn run(&self, py: Python<'_>) -> PyResult<()> {
+    /// Runs to the end on up to `threads` threads, other Python threads running meanwhile. Once per simulation.
+    #[pyo3(signature = (threads=1))]
+    fn run(&self, py: Python<'_>, threads: usize) -> PyResult<()> {
         self.start()?;
-        let result = py.detach(|| caught(|| self.prepared.run(&self.control)));
+        let result = py.detach(|| caught(|| self.prepared.run(threads, &self.control)));
         match result {
             Ok(outcome) => self.finish(py, outcome),
             Err(failure) => {

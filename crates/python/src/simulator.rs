@@ -81,11 +81,11 @@ impl Prepared {
         self.scenario.effective_toml()
     }
 
-    /// Runs to the end, telling `control` of its progress and asking it whether to stop.
-    pub fn run(&self, control: &Control) -> Result<Outcome, Failure> {
-        let clocks = Clocks::start();
+    /// Runs to the end on up to `threads` threads, telling `control` of its progress and asking it whether to stop.
+    pub fn run(&self, threads: usize, control: &Control) -> Result<Outcome, Failure> {
+        let clocks = Clocks::start(threads);
         let simulation = Simulation::new(self.scenario.clone()).map_err(Failure::Simulation)?;
-        let outcome = simulation.run(&control.progress);
+        let outcome = simulation.run_on(threads, &control.progress);
         if control.progress.is_cancelled() {
             return Err(Failure::Cancelled);
         }
@@ -143,7 +143,7 @@ pub struct Driven {
 impl Driven {
     /// Builds the scenario and starts it at time 0.
     pub fn new(prepared: &Prepared) -> Result<Self, Failure> {
-        let clocks = Clocks::start();
+        let clocks = Clocks::start(1);
         let session = Session::new(prepared.scenario.clone()).map_err(Failure::Simulation)?;
         Ok(Self { session, clocks })
     }
@@ -255,14 +255,14 @@ pub fn schema_json() -> String {
     format!("{:#}", registry().schema())
 }
 
-/// Runs a benchmark workload; returns its measurements as a JSON object.
-pub fn bench_engine(work: &str, fraction: f64, seed: u64) -> Result<String, Failure> {
+/// Runs a benchmark workload on up to `threads` threads; returns its measurements as a JSON object.
+pub fn bench_engine(work: &str, fraction: f64, seed: u64, threads: usize) -> Result<String, Failure> {
     let known = Work::named(work).ok_or_else(|| Failure::Simulation(format!("there is no workload {work}")))?;
-    let (clocks, before_bytes) = (Clocks::start(), memory_bytes("VmRSS:"));
+    let (clocks, before_bytes) = (Clocks::start(threads), memory_bytes("VmRSS:"));
     let simulation = known.build(&registry(), fraction, seed).map_err(Failure::Simulation)?;
-    let (built_s, hosts) = (clocks.cpu_s(), simulation.hosts());
+    let (built_s, built_wall_s, hosts) = (clocks.cpu_s(), clocks.wall_s(), simulation.hosts());
     let rest_bytes = memory_bytes("VmRSS:").saturating_sub(before_bytes);
-    let outcome = simulation.run(&Progress::default());
+    let outcome = simulation.run_on(threads, &Progress::default());
     let (cpu_s, wall_s) = (clocks.cpu_s(), clocks.wall_s());
     refuse_violations(&outcome)?;
     let summary = &outcome.summary;
@@ -273,6 +273,8 @@ pub fn bench_engine(work: &str, fraction: f64, seed: u64) -> Result<String, Fail
         "cpu_s": cpu_s,
         "wall_s": wall_s,
         "build_cpu_s": built_s,
+        "run_wall_s": wall_s - built_wall_s,
+        "threads": threads,
         "transmissions_per_cpu_s": summary.transmissions as f64 / cpu_s,
         "ns_per_transmission": (cpu_s - built_s) * 1e9 / summary.transmissions as f64,
         "hosts": hosts,
@@ -291,7 +293,7 @@ pub fn bench_switch(discipline: &str, load: &str, fraction: f64, seed: u64) -> R
     let unknown = |what: &str, name: &str| Failure::Simulation(format!("there is no {what} {name}"));
     let work = SwitchWork::named(discipline).ok_or_else(|| unknown("discipline", discipline))?;
     let known = Load::named(load).ok_or_else(|| unknown("load", load))?;
-    let clocks = Clocks::start();
+    let clocks = Clocks::start(1);
     let outcome = work.run(&registry(), known, fraction, seed).map_err(Failure::Simulation)?;
     let (cpu_s, wall_s) = (clocks.cpu_s(), clocks.wall_s());
     refuse_violations(&outcome)?;
@@ -325,15 +327,17 @@ fn memory_bytes(field: &str) -> u64 {
     kilobytes.unwrap_or(0) * 1_024
 }
 
-/// Wall time and the CPU time of this thread, since the start.
+/// Wall time and CPU time since the start: of this thread, or of the process where a run has several.
 struct Clocks {
     wall: Instant,
+    cpu: ClockId,
     cpu_s: f64,
 }
 
 impl Clocks {
-    fn start() -> Self {
-        Self { wall: Instant::now(), cpu_s: thread_cpu_s() }
+    fn start(threads: usize) -> Self {
+        let cpu = if threads > 1 { ClockId::ProcessCPUTime } else { ClockId::ThreadCPUTime };
+        Self { wall: Instant::now(), cpu, cpu_s: seconds(cpu) }
     }
 
     fn wall_s(&self) -> f64 {
@@ -341,11 +345,11 @@ impl Clocks {
     }
 
     fn cpu_s(&self) -> f64 {
-        thread_cpu_s() - self.cpu_s
+        seconds(self.cpu) - self.cpu_s
     }
 }
 
-fn thread_cpu_s() -> f64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
+fn seconds(clock: ClockId) -> f64 {
+    let time = clock_gettime(clock);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }

@@ -15,6 +15,10 @@ _COLUMNS = {
     "transmissions_per_cpu_s": "per CPU second",
     "ns_per_transmission": "ns each",
     "ratio_to_base": f"ns, over {BASE}'s",
+    "threads_wall_s": "wall s on threads",
+    "threads_cpu_s": "CPU s on threads",
+    "threads_speedup": "times as fast, best of each",
+    "threads_ratio": "times as fast, round by round",
     "peer_cpu_s": "CPU s of the peer",
     "peer_ratio": "CPU s of the peer, over ours",
     "instructions_per_transmission": "instructions each",
@@ -30,14 +34,23 @@ _COLUMNS = {
 }
 
 
-def bench(works: list[str], *, rounds: int, seed: int, instructions: bool, beside: str | None, json: bool) -> None:
+def bench(
+    works: list[str],
+    *,
+    rounds: int,
+    threads: int,
+    seed: int,
+    instructions: bool,
+    beside: str | None,
+    json: bool,
+) -> None:
     """Measure some workloads, or all but the large ones when none is named."""
     names = [_known(work) for work in works] or [work for work in WORKS if work not in LARGE]
     if instructions:
         require_valgrind()
     slow = ", then each twice under callgrind, which takes a minute or so" if instructions else ""
     with stderr.status(f"running {', '.join(names)} in {rounds} rounds{slow}"):
-        measured = bench_engine(names, seed, rounds=rounds, instructions=instructions, beside=beside)
+        measured = bench_engine(names, seed, rounds=rounds, threads=threads, instructions=instructions, beside=beside)
     if json:
         print_json(measured[0] if len(works) == 1 else measured)
     else:

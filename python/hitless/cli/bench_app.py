@@ -23,6 +23,9 @@ def engine(
         bool, typer.Option("--instructions", help="Count instructions per transmission with valgrind (slow).")
     ] = False,
     rounds: Annotated[int, typer.Option(min=1, help="Times that each is run, in turn.")] = 3,
+    threads: Annotated[
+        int, typer.Option(min=1, max=1024, help="Run each on so many threads too, and compare the wall time.")
+    ] = 1,
     beside: Annotated[
         str | None, typer.Option(metavar="CMD", help="Another program to run in each round; its CPU time is compared.")
     ] = None,
@@ -35,11 +38,12 @@ def engine(
 
       hitless bench engine
       hitless bench engine A --instructions --json
+      hitless bench engine B D --threads 2
       hitless bench engine B --rounds 9 --beside "./peer workload-b.txt"
     """
     from hitless.cli.bench import bench
 
-    bench(works or [], rounds=rounds, seed=seed, instructions=instructions, beside=beside, json=json)
+    bench(works or [], rounds=rounds, threads=threads, seed=seed, instructions=instructions, beside=beside, json=json)
 
 
 @bench_app.command("switch")

@@ -197,6 +197,15 @@ def run(
         int | None,
         typer.Option(min=0, max=2**53 - 1, help="Instead of the scenario's own.", show_default=False),
     ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=1024,
+            help="Threads that the run is divided among; its results do not depend on them.",
+            show_default="HITLESS_THREADS, or all cores",
+        ),
+    ] = None,
     mechanism: Mechanisms = None,
     out: Out = None,
     json: Json = False,
@@ -214,7 +223,8 @@ def run(
     from hitless.prototype.kinds import load
 
     load(mechanism or [])
-    raise typer.Exit(run_scenario(scenario, seed=seed, out=out, json=json, debug=bool(context.obj)))
+    code = run_scenario(scenario, seed=seed, threads=threads, out=out, json=json, debug=bool(context.obj))
+    raise typer.Exit(code)
 
 
 @app.command()

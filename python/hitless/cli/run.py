@@ -1,5 +1,6 @@
 """`hitless run`: one scenario, from a file to a folder of results."""
 
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -9,9 +10,10 @@ from hitless.cli.execute import Execution, execute
 from hitless.errors import BadInput
 from hitless.exhibits.campaign import Campaign
 from hitless.exhibits.custom import CustomScenario
+from hitless.exhibits.pool import default_jobs
 from hitless.exhibits.registry import Entry
 from hitless.results import ResultsFolder
-from hitless.simulation import check_scenario
+from hitless.simulation import THREADS, check_scenario
 from hitless.terminal.console import print_json
 
 STANDARD_INPUT = Path("-")
@@ -36,8 +38,13 @@ def shown_name(path: Path) -> str:
     return "standard input" if path == STANDARD_INPUT else str(path)
 
 
-def run_scenario(path: Path, *, seed: int | None, out: Path | None, json: bool, debug: bool) -> int:
+def run_scenario(
+    path: Path, *, seed: int | None, threads: int | None, out: Path | None, json: bool, debug: bool
+) -> int:
     """Run a scenario; return the exit code."""
+    # One run has the machine to itself, unless somebody says otherwise.
+    if threads is not None or THREADS not in os.environ:
+        os.environ[THREADS] = str(threads or default_jobs())
     text = read_scenario(path)
     check_scenario(text, shown_name(path))
     name = "stdin" if path == STANDARD_INPUT else path.stem
