@@ -237,6 +237,9 @@ def p4_test(document: str, tests: str, name: str) -> str:
 def p4_trace(document: str, commands: str, name: str, port: int, packet: bytes) -> str:
     """The way of one packet after commands; JSON. Raises ValueError with the reason."""
 
+def p4_bench(document: str, commands: str, name: str, port: int, packet: bytes, packets: int) -> str:
+    """CPU seconds that so many packets take; JSON. Raises ValueError with the reason."""
+
 def deflection_relative_priorities(ranks: list[int], window: int, queue_packets: int) -> list[tuple[float, float]]:
     """Of packets that enter a queue one after the other: by quantile, and by the exponential distribution."""
 

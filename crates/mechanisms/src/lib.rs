@@ -40,6 +40,7 @@ mechanisms! {
     trimming: Trimming;
     bolt: Bolt;
     every_nth: EveryNth;
+    p4: P4;
 }
 
 /// The kinds of this crate.

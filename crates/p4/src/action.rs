@@ -190,12 +190,12 @@ impl<O: Observer> Run<'_, O> {
                 let index = self.view(packet).index(index);
                 let counter = cell(&mut self.state.counters[array as usize], index);
                 is_within = counter.is_some();
-                counter.into_iter().for_each(|counter| counter.count(packet.bytes.len()));
+                counter.into_iter().for_each(|counter| counter.count(packet.whole_bytes()));
             }
             Instruction::Meter(array, index, to) => {
                 let index = self.view(packet).index(index);
                 let counts_bytes = self.program.meters[array as usize].counts_bytes;
-                let tokens = if counts_bytes { packet.bytes.len() as u64 } else { 1 };
+                let tokens = if counts_bytes { packet.whole_bytes() as u64 } else { 1 };
                 let meter = cell(&mut self.state.meters[array as usize], index);
                 is_within = meter.is_some();
                 if let Some(meter) = meter {

@@ -35,4 +35,4 @@ pub mod state;
 pub mod stf;
 pub mod tables;
 pub mod trace;
-mod values;
+pub mod values;

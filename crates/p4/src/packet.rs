@@ -54,6 +54,8 @@ pub struct Packet {
     pub var_bits: Vec<u32>,
     /// The packet as it came in.
     pub bytes: Vec<u8>,
+    /// How many bytes follow that are not here: of a simulated packet only the headers are.
+    pub unseen_bytes: usize,
     /// Where in it the headers that were parsed end.
     pub payload_start: usize,
     /// Its length, as headers come and go.
@@ -94,17 +96,24 @@ impl Packet {
     pub fn arrive(&mut self, program: &Program, port: u32, bytes: &[u8], instance: Instance) {
         self.bytes.clear();
         self.bytes.extend_from_slice(bytes);
+        self.unseen_bytes = 0;
         self.begin(program, port, instance);
+    }
+
+    /// Its length in bytes as it came in, with those that are not here.
+    #[inline]
+    pub fn whole_bytes(&self) -> usize {
+        self.bytes.len() + self.unseen_bytes
     }
 
     /// The same for the bytes that are in it.
     pub fn begin(&mut self, program: &Program, port: u32, instance: Instance) {
         self.forget(program);
         self.ingress_port = port;
-        self.length = self.bytes.len() as i64;
+        self.length = self.whole_bytes() as i64;
         let standard = &program.standard;
         self.set(standard.ingress_port, u64::from(port));
-        self.set(standard.packet_length, self.bytes.len() as u64);
+        self.set(standard.packet_length, self.whole_bytes() as u64);
         self.set(standard.instance_type, instance as u64);
     }
 

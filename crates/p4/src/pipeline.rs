@@ -125,7 +125,8 @@ impl Switch {
         packet.requests.queue = None;
         packet.set(standard.egress_timestamp, now_ns / 1000);
         packet.set(standard.egress_port, port.into());
-        packet.set(standard.egress_spec, DROP_PORT - 1);
+        // Beyond the drop port, of which BMv2's field of 9 bits keeps 0.
+        packet.set(standard.egress_spec, DROP_PORT + 1);
         packet.set(standard.packet_length, packet.length.max(0) as u64);
         let mut run = Run { program, state: &mut self.state, now_ns, fabric, observer };
         run.see(Event::At(Point::Egress(port)));
@@ -163,7 +164,7 @@ impl Switch {
         let mut packet = self.take();
         packet.arrive(&program, port, bytes, instance);
         observe(&program, observer, Point::Arrival(port));
-        self.waiting.push_back((packet, 0));
+        self.enter(&program, packet, 0, now_ns, fabric, observer);
         loop {
             if let Some((port, packet, rounds)) = self.queued.pop_front() {
                 self.leave(&program, port, packet, rounds, now_ns, fabric, observer, send);
@@ -261,6 +262,8 @@ impl Switch {
     ) -> Packet {
         let mut copy = self.take();
         copy.arrive(program, packet.ingress_port, &packet.bytes, Instance::Normal);
+        copy.unseen_bytes = packet.unseen_bytes;
+        copy.length = packet.whole_bytes() as i64;
         let mut run = Run { program, state: &mut self.state, now_ns, fabric, observer };
         run.parse(&mut copy);
         copy.reset_metadata(program);
@@ -283,9 +286,11 @@ impl Switch {
     pub fn begin_again(&mut self, program: &Arc<Program>, packet: &Packet, list: u32, instance: Instance) -> Packet {
         let mut again = self.take();
         again.arrive(program, packet.ingress_port, &packet.bytes, instance);
+        again.unseen_bytes = packet.unseen_bytes;
+        again.length = packet.whole_bytes() as i64;
         keep(program, list, packet, &mut again);
         again.set(program.standard.instance_type, instance as u64);
-        again.set(program.standard.packet_length, packet.bytes.len() as u64);
+        again.set(program.standard.packet_length, packet.whole_bytes() as u64);
         again
     }
 
@@ -293,12 +298,13 @@ impl Switch {
     pub fn recirculated(&mut self, program: &Arc<Program>, packet: &Packet, list: u32) -> Packet {
         let mut again = self.take();
         deparse(program, packet, &mut again.bytes);
+        again.unseen_bytes = packet.unseen_bytes;
         again.begin(program, packet.ingress_port, Instance::Recirculated);
         // BMv2 keeps nothing but the list: the port where the packet came in is 0 unless the list has it.
         again.set(program.standard.ingress_port, 0);
         keep(program, list, packet, &mut again);
         again.set(program.standard.instance_type, Instance::Recirculated as u64);
-        again.set(program.standard.packet_length, again.bytes.len() as u64);
+        again.set(program.standard.packet_length, again.whole_bytes() as u64);
         again
     }
 

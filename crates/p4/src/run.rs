@@ -155,11 +155,11 @@ impl<O: Observer> Run<'_, O> {
     fn count_entry(&mut self, table: &Table, number: u32, place: usize, packet: &mut Packet) {
         let row = &mut self.state.tables[number as usize].entries[place];
         if table.has_counters {
-            row.counter.count(packet.bytes.len());
+            row.counter.count(packet.whole_bytes());
         }
         if let Some(meter) = table.meter {
             let array = &self.program.meters[meter as usize];
-            let tokens = if array.counts_bytes { packet.bytes.len() as u64 } else { 1 };
+            let tokens = if array.counts_bytes { packet.whole_bytes() as u64 } else { 1 };
             let colour = row.meter.execute(tokens, self.now_ns);
             packet.set(array.target, colour);
         }

@@ -15,10 +15,12 @@ const FORWARD: &str = include_str!("data/forward.json");
 const TESTS: &str = include_str!("data/forward.stf");
 
 fn switch() -> Switch {
-    let program = Arc::new(Program::load(FORWARD).unwrap());
+    let program = Arc::new(Program::load(FORWARD).expect("the program is whole"));
     let mut switch = Switch::new(program.clone(), 1);
     let mut commands = Commands { program: &program, state: &mut switch.state, now_ns: 0 };
-    commands.run("table_add ipv4_lpm ipv4_forward 10.0.0.0/8 => 02:00:00:00:01:02 2", "entries.txt").unwrap();
+    commands
+        .run("table_add ipv4_lpm ipv4_forward 10.0.0.0/8 => 02:00:00:00:01:02 2", "entries.txt")
+        .expect("the entry is one");
     switch
 }
 

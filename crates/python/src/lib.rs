@@ -162,6 +162,7 @@ pub fn fill(module: &Bound<'_, PyModule>, own: &[Own]) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(p4::p4_test, module)?)?;
     module.add_function(wrap_pyfunction!(p4::p4_trace, module)?)?;
+    module.add_function(wrap_pyfunction!(p4::p4_bench, module)?)?;
     module.add_function(wrap_pyfunction!(fleet::fleet_policies, module)?)?;
     module.add_function(wrap_pyfunction!(fleet::fleet_policy_protects, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_schema, module)?)?;

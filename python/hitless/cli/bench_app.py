@@ -1,5 +1,6 @@
 """`hitless bench`: arguments and help. The work is in the modules beside this one."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -109,3 +110,28 @@ def live(
     from hitless.cli.bench_live import bench
 
     bench(only or [], trial_s=trial, tcp_s=tcp, json=json)
+
+
+@bench_app.command("p4")
+def bench_p4(
+    program: Annotated[Path, typer.Argument(metavar="PROGRAM.json", help="What p4c wrote for BMv2's v1model.")],
+    *,
+    commands: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Commands of simple_switch_CLI, run before.", show_default=False)
+    ] = None,
+    packet: Annotated[
+        str | None,
+        typer.Option(metavar="HEX", help="The packet that comes in.", show_default="UDP from 10.0.0.1 to 10.0.1.5"),
+    ] = None,
+    packets: Annotated[int, typer.Option(min=1, help="How many in each of five rounds.")] = 1_000_000,
+    json: Json = False,
+) -> None:
+    """Measure how many packets a P4 program takes in a CPU second: parser to deparser, without a network.
+
+    Examples:
+
+      hitless bench p4 examples/p4/forward.json --commands examples/p4/forward.txt
+    """
+    from hitless.cli.bench_p4 import bench
+
+    bench(program, commands, packet, packets=packets, json=json)

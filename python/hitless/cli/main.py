@@ -13,8 +13,8 @@ from hitless.cli.flags import without_types
 from hitless.cli.fleet_app import fleet_app
 from hitless.cli.lab_app import lab_app
 from hitless.cli.mechanism_app import mechanism_app
-from hitless.cli.p4_app import p4_app
 from hitless.cli.options import Json, Mechanisms, Out, Seed
+from hitless.cli.p4_app import p4_app
 from hitless.cli.results_app import results_app
 from hitless.errors import BadInput, HitlessError
 from hitless.native import STALE, stale

@@ -1,23 +1,25 @@
-"""`hitless p4`: P4 programs, as p4c compiles them for BMv2. The work is in the module beside this one."""
+"""`hitless p4`: P4 programs, as p4c compiles them for BMv2. The work is in the modules beside this one."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from hitless.cli.options import Json
+from hitless.cli.options import Json, Out, Seed
 
 p4_app = typer.Typer(
-    no_args_is_help=True, help="Run P4 programs that p4c compiled: their packet tests, and one packet's way."
+    no_args_is_help=True, help="Run P4 programs that p4c compiled: packet tests, one packet's way, a whole fabric."
 )
 
-Program = Annotated[
-    Path, typer.Argument(metavar="PROGRAM.json", help="What p4c --target bmv2 --arch v1model writes.")
+Program = Annotated[Path, typer.Argument(metavar="PROGRAM.json", help="What p4c --target bmv2 --arch v1model writes.")]
+Commands = Annotated[
+    Path | None,
+    typer.Option("--commands", metavar="FILE", help="Commands of simple_switch_CLI, run before.", show_default=False),
 ]
 
 
-@p4_app.command()
-def test(
+@p4_app.command("test")
+def run_tests(
     program: Program,
     tests: Annotated[list[Path], typer.Argument(metavar="TESTS.stf...", help="Packet tests in p4c's STF format.")],
     *,
@@ -39,11 +41,9 @@ def test(
 @p4_app.command()
 def trace(
     program: Program,
-    packet: Annotated[str, typer.Argument(metavar="HEX", help="The packet's bytes in hexadecimal, without check sequence.")],
+    packet: Annotated[str, typer.Argument(metavar="HEX", help="The packet's bytes in hexadecimal, no check sequence.")],
     *,
-    commands: Annotated[
-        Path | None, typer.Option("--commands", metavar="FILE", help="Commands of simple_switch_CLI, run before.")
-    ] = None,
+    commands: Commands = None,
     port: Annotated[int, typer.Option("--port", metavar="N", min=0, max=511, help="Where it comes in.")] = 0,
     json: Json = False,
 ) -> None:
@@ -56,3 +56,38 @@ def trace(
     from hitless.cli import p4
 
     p4.trace(program, packet, commands, port, json=json)
+
+
+@p4_app.command()
+def run(
+    context: typer.Context,
+    program: Program,
+    *,
+    topology: Annotated[str, typer.Option(help='"leaf-spine", "fat-tree", "dumbbell" or "chain".')] = "leaf-spine",
+    routes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TABLE:ACTION:PORT[:ADDRESS]",
+            help="A table with an entry for each host, its action, and the parameters for port and next hop.",
+            show_default=False,
+        ),
+    ] = None,
+    commands: Commands = None,
+    load: Annotated[float, typer.Option(min=0.01, max=1.0, help="Of the hosts' links, by TCP flows of 20 KB.")] = 0.2,
+    duration: Annotated[str, typer.Option(help="How long flows start.")] = "5 ms",
+    show: Annotated[bool, typer.Option("--print", help="Print the scenario, and run nothing.")] = False,
+    seed: Seed = 1,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Run a fabric whose switches all run the program, under TCP flows.
+
+    Examples:
+
+      hitless p4 run forward.json --routes ipv4_lpm:ipv4_forward:port:dstAddr
+      hitless p4 run forward.json --topology fat-tree --commands entries.txt --print > mine.toml
+    """
+    from hitless.cli import p4_run
+
+    text = p4_run.scenario(program, topology, routes, commands, load=load, duration=duration)
+    raise typer.Exit(p4_run.run(text, program, show=show, seed=seed, out=out, json=json, debug=bool(context.obj)))

@@ -42,18 +42,23 @@ def run_scenario(
     path: Path, *, seed: int | None, threads: int | None, out: Path | None, json: bool, debug: bool
 ) -> int:
     """Run a scenario; return the exit code."""
-    # One run has the machine to itself, unless somebody says otherwise.
-    if threads is not None or THREADS not in os.environ:
-        os.environ[THREADS] = str(threads or default_jobs())
-    text = read_scenario(path)
-    check_scenario(text, shown_name(path))
+    if threads is not None:
+        os.environ[THREADS] = str(threads)
     name = "stdin" if path == STANDARD_INPUT else path.stem
-    entry = Entry(f"run/{name}", shown_name(path), headline=False, make=lambda: CustomScenario(name, text))
+    return run_text(read_scenario(path), name, shown_name(path), seed=seed, out=out, json=json, debug=debug)
+
+
+def run_text(text: str, name: str, shown: str, *, seed: int | None, out: Path | None, json: bool, debug: bool) -> int:
+    """Run the scenario in ``text``, called ``name``, that messages call ``shown``; return the exit code."""
+    # One run has the machine to itself, unless somebody says otherwise.
+    os.environ.setdefault(THREADS, str(default_jobs()))
+    check_scenario(text, shown)
+    entry = Entry(f"run/{name}", shown, headline=False, make=lambda: CustomScenario(name, text))
     execution = execute(Campaign([entry], seed=seed), ResultsFolder(f"run-{name}", out), name)
     if json:
-        print_json(_document(path, execution))
+        print_json(_document(shown, execution))
     else:
-        _show(shown_name(path), execution)
+        _show(shown, execution)
     execution.tell(debug=debug)
     return execution.exit_code
 
@@ -66,11 +71,11 @@ def _show(name: str, execution: Execution) -> None:
         show_answer(name, replace(task.run, tables=result.tables))
 
 
-def _document(path: Path, execution: Execution) -> dict[str, object]:
+def _document(shown: str, execution: Execution) -> dict[str, object]:
     [result] = execution.results
     [task] = result.tasks
     return {
-        "scenario": str(path),
+        "scenario": shown,
         "folder": str(execution.folder.path),
         **{name: value for name, value in result.as_json().items() if name != "id"},
         "summary": task.run.summary.values if task.run is not None else None,

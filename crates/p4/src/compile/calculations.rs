@@ -94,19 +94,21 @@ impl Compiler<'_> {
     pub(super) fn lists(&mut self) -> Result<()> {
         let document = self.document;
         for list in &document.field_lists {
-            let list = self.list(list)?;
+            let list = self.list(list, true)?;
             self.program.field_lists.push(list);
         }
         for list in &document.learn_lists {
-            let list = self.list(list)?;
+            let list = self.list(list, false)?;
             self.program.digests.push(list);
         }
         Ok(())
     }
 
-    fn list(&self, list: &ListDocument) -> Result<FieldList> {
+    fn list(&self, list: &ListDocument, keeps: bool) -> Result<FieldList> {
         let at = |error: Error| error.at(place(&list.source_info));
-        let fields = list.elements.iter().map(|element| match element.kind.as_str() {
+        // A constant keeps its value without being copied.
+        let elements = list.elements.iter().filter(|element| !(keeps && element.kind == "hexstr"));
+        let fields = elements.map(|element| match element.kind.as_str() {
             "field" => {
                 let (header, field) = element.pair()?;
                 self.slot(header, field)

@@ -1,0 +1,71 @@
+//! A P4 program as a kind of mechanism.
+
+use std::collections::BTreeSet;
+
+use hitless_network::topology::select::select_ports_by_switch;
+use hitless_network::topology::{SwitchId, Topology};
+use hitless_scenario::Check;
+use hitless_scenario::kind::{Built, Claim, Claimed, Kind, Stage, Surroundings, built};
+use hitless_settings::Problem;
+
+use super::P4;
+use super::load::Loaded;
+use super::settings::P4Settings;
+
+impl Kind for P4 {
+    const NAME: &'static str = "p4";
+    const TITLE: &'static str = "a P4 program";
+    const SUMMARY: &'static str = "A program in P4, as p4c compiles it for BMv2 (v1model), on switches.";
+    const STAGE: Stage = Stage::QueueChoice;
+    const PLACES_FIELD: &'static str = "switches";
+    type Settings = P4Settings;
+
+    /// The digest of its files; of files that cannot be read the check tells.
+    fn resolve(settings: &mut P4Settings, around: Surroundings<'_>) {
+        if settings.digest.is_none() {
+            let loaded = Loaded::read(settings, &around.scenario.folder, around.topology);
+            settings.digest = loaded.ok().map(|loaded| loaded.digest);
+        }
+    }
+
+    fn switches(settings: &P4Settings, topology: &Topology) -> BTreeSet<SwitchId> {
+        select_ports_by_switch(topology, &settings.switches).into_keys().collect()
+    }
+
+    /// It decides where all packets of its switches go.
+    fn claims(settings: &P4Settings, topology: &Topology) -> Vec<Claimed> {
+        let switches = Self::switches(settings, topology);
+        vec![Claim::ChoosesPort.on_switches(&switches), Claim::ChoosesQueue.on_switches(&switches)]
+    }
+
+    fn check(settings: &P4Settings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
+        let topology = around.topology;
+        for (number, name) in settings.switches.iter().enumerate() {
+            let is_switch = topology.node(name).is_some_and(|node| node.is_switch());
+            check.require(is_switch, &format!("{section}.switches[{number}]"), "is no switch");
+        }
+        let switches = Self::switches(settings, topology);
+        let found = Loaded::read(settings, &check.scenario.folder, topology).and_then(|loaded| {
+            switches.iter().try_for_each(|&id| loaded.switch(settings, id, topology, 0).map(drop))
+        });
+        if let Err((field, rule)) = found {
+            check.report(Problem::new(format!("{section}.{field}"), "", rule));
+        }
+    }
+
+    fn build(entries: &[&P4Settings], around: Surroundings<'_>) -> Result<Built, String> {
+        let mut all = Built::new();
+        for settings in entries {
+            let text = |(field, rule)| format!("{field}: {rule}");
+            let loaded = Loaded::read(settings, &around.scenario.folder, around.topology).map_err(text)?;
+            for id in Self::switches(settings, around.topology) {
+                let seed = around.scenario.seed ^ (u64::from(id.0) << 32);
+                let switch = loaded.switch(settings, id, around.topology, seed).map_err(text)?;
+                let ports = around.topology.switch(id).ports.len();
+                let hosts = around.topology.hosts.len() as u32;
+                all.push(built((id, Self::new(switch, ports, hosts, around.stream(id, "p4")))));
+            }
+        }
+        Ok(all)
+    }
+}

@@ -1,0 +1,189 @@
+//! From the settings of an entry to programs with their tables: files are read here, before the run.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use hitless_network::routing::{PathChoice, Routing};
+use hitless_network::topology::{Node, SwitchId, Topology};
+use hitless_p4::commands::Commands;
+use hitless_p4::entries::{call, entry};
+use hitless_p4::number::{Number, Wide};
+use hitless_p4::pipeline::Switch;
+use hitless_p4::program::{Instruction, MatchKind, Program, Table, Target};
+use hitless_p4::values::{matched, number};
+use hitless_wire::HostId;
+
+use super::bytes::{address, card};
+use super::settings::{P4Entry, P4Routes, P4Settings};
+
+/// What is wrong: the field of the settings, and the rule.
+pub type Fault = (&'static str, String);
+
+/// Names with their values, each written as "name = value".
+fn pairs(of: &[String]) -> Result<BTreeMap<String, String>, String> {
+    let pair = |text: &String| {
+        let (name, value) = text.split_once('=').ok_or_else(|| format!("\"{text}\" is not written \"name = value\""))?;
+        Ok((name.trim().to_string(), value.trim().to_string()))
+    };
+    of.iter().map(pair).collect()
+}
+
+/// What all switches of an entry share.
+pub struct Loaded {
+    /// The program.
+    pub program: Arc<Program>,
+    commands: String,
+    routing: Routing,
+    /// Of both files.
+    pub digest: String,
+}
+
+/// FNV-1a over 64 bits: enough to notice that a file has changed.
+fn digest(texts: [&str; 2]) -> String {
+    let bytes = texts.iter().flat_map(|text| text.bytes().chain([0]));
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    format!("{hash:016x}")
+}
+
+impl Loaded {
+    /// Reads the files of `settings`, whose names are relative to `folder`.
+    ///
+    /// # Errors
+    /// Why one cannot be read, or is refused.
+    pub fn read(settings: &P4Settings, folder: &Path, topology: &Topology) -> Result<Self, Fault> {
+        let read = |name: &str| {
+            std::fs::read_to_string(folder.join(name)).map_err(|error| format!("cannot be read: {error}"))
+        };
+        let text = read(&settings.program).map_err(|rule| ("program", rule))?;
+        let program = Program::load(&text).map_err(|error| ("program", error.to_string()))?;
+        if program.instructions.iter().any(|instruction| matches!(instruction, Instruction::Recirculate(_))) {
+            return Err(("program", "recirculates packets, which hitless does not do in a fabric".to_string()));
+        }
+        let commands = match settings.commands.as_str() {
+            "" => String::new(),
+            name => read(name).map_err(|rule| ("commands", rule))?,
+        };
+        let routing = Routing::new(topology, PathChoice::FlowHash);
+        let digest = digest([&text, &commands]);
+        if let Some(given) = settings.digest.as_ref().filter(|given| **given != digest) {
+            return Err(("digest", format!("is not \"{given}\" but \"{digest}\": the files have other text now")));
+        }
+        Ok(Self { program: Arc::new(program), commands, routing, digest })
+    }
+
+    /// The program on one switch, with its entries.
+    ///
+    /// # Errors
+    /// An entry that the program does not take.
+    pub fn switch(
+        &self,
+        settings: &P4Settings,
+        id: SwitchId,
+        topology: &Topology,
+        seed: u64,
+    ) -> Result<Switch, Fault> {
+        let mut switch = Switch::new(self.program.clone(), seed);
+        let mut commands = Commands { program: &self.program, state: &mut switch.state, now_ns: 0 };
+        let answers = commands.run(&self.commands, &settings.commands);
+        answers.map_err(|error| ("commands", error.to_string()))?;
+        let name = topology.name(Node::Switch(id));
+        for given in settings.table.iter().filter(|given| given.switch.is_empty() || given.switch == name) {
+            self.add(given, &mut commands).map_err(|rule| ("table", rule))?;
+        }
+        if let Some(routes) = &settings.routes {
+            self.route(routes, id, topology, &mut commands).map_err(|rule| ("routes", rule))?;
+        }
+        Ok(switch)
+    }
+
+    fn table(&self, name: &str) -> Result<(u32, &Table), String> {
+        let number = self.program.table(name).ok_or_else(|| {
+            let names: Vec<_> = self.program.tables.iter().map(|table| table.name.as_str()).collect();
+            format!("there is no table {name}; the program has {}", names.join(", "))
+        })?;
+        Ok((number, &self.program.tables[number as usize]))
+    }
+
+    /// What an entry of `table` does: an action with values by the names of its parameters.
+    fn target(&self, table: &Table, action: &str, values: &BTreeMap<String, String>) -> Result<Target, String> {
+        let number = self.program.action(&table.actions, action);
+        let number = number.ok_or_else(|| format!("the table {} has no action {action}", table.name))?;
+        let parameters = &self.program.actions[number as usize].parameters;
+        if let Some(unknown) = values.keys().find(|name| !parameters.iter().any(|(known, _)| known == *name)) {
+            return Err(format!("the action {action} has no parameter {unknown}"));
+        }
+        let given = parameters.iter().map(|(name, slot)| {
+            let text = values.get(name).ok_or_else(|| format!("the parameter {name} of {action} has no value"))?;
+            self::number(text, slot.width).map_err(|error| error.to_string())
+        });
+        let given: Result<Vec<Wide>, String> = given.collect();
+        let call = call(&self.program, number, &given?).map_err(|error| error.to_string())?;
+        Ok(Target::Call(call))
+    }
+
+    fn add(&self, given: &P4Entry, commands: &mut Commands<'_>) -> Result<(), String> {
+        let (number, table) = self.table(&given.table)?;
+        let field = |name: &String| {
+            let known = |of: &str| of == name || of.ends_with(&format!(".{name}"));
+            table.key.iter().position(|key| known(&key.name))
+        };
+        let mut texts: Vec<Option<&str>> = vec![None; table.key.len()];
+        let key = pairs(&given.key)?;
+        for (name, value) in &key {
+            let place = field(name).ok_or_else(|| {
+                let names: Vec<_> = table.key.iter().map(|key| key.name.as_str()).collect();
+                format!("the key of {} has no field {name}, but {}", table.name, names.join(", "))
+            })?;
+            texts[place] = Some(value);
+        }
+        let matches = table.key.iter().zip(texts).map(|(key, text)| match (text, key.kind) {
+            (Some(text), _) => matched(text, key).map_err(|error| error.to_string()),
+            (None, MatchKind::Ternary) => matched("0&&&0", key).map_err(|error| error.to_string()),
+            (None, _) => Err(format!("the field {} of {} has no value", key.name, table.name)),
+        });
+        let matches: Result<Vec<_>, String> = matches.collect();
+        let target = self.target(table, &given.action, &pairs(&given.values)?)?;
+        let made = entry(table, &matches?, given.priority, target).map_err(|error| error.to_string())?;
+        commands.insert(number, made).map_err(|error| error.to_string())?;
+        Ok(())
+    }
+
+    /// An entry for each host: the port of a shortest way, the same for all flows to it.
+    fn route(
+        &self,
+        routes: &P4Routes,
+        id: SwitchId,
+        topology: &Topology,
+        commands: &mut Commands<'_>,
+    ) -> Result<(), String> {
+        let (number, table) = self.table(&routes.table)?;
+        let is_address = table.key.len() == 1 && table.key[0].width == 32 && table.key[0].kind != MatchKind::Range;
+        if !is_address {
+            return Err(format!("the key of {} must be an IPv4 address alone", table.name));
+        }
+        for host in topology.host_ids() {
+            let hops = self.routing.next_hops(id, host);
+            let Some(&port) = hops.get((host.0 + id.0) as usize % hops.len().max(1)) else { continue };
+            let mut values = BTreeMap::from([(routes.port.clone(), port.0.to_string())]);
+            if !routes.address.is_empty() {
+                let next = match topology.switch(id).ports[usize::from(port.0)].peer.node {
+                    Node::Host(host) => card(host),
+                    Node::Switch(switch) => card(HostId(0x00ff_0000 | switch.0)),
+                };
+                values.insert(routes.address.clone(), format!("0x{next:x}"));
+            }
+            let target = self.target(table, &routes.action, &values)?;
+            let value = Wide::small(address(host).into());
+            let key = match table.key[0].kind {
+                MatchKind::Exact => hitless_p4::entries::Match::Exact(value),
+                _ => hitless_p4::entries::Match::Prefix(value, 32),
+            };
+            let made = entry(table, &[key], 0, target).map_err(|error| error.to_string())?;
+            commands.insert(number, made).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+}

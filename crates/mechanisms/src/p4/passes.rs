@@ -1,0 +1,63 @@
+//! Packets of a program between its ingress and its egress: what they carry in their metadata stays here, and the
+//! packet has its number.
+
+use hitless_p4::packet::Packet;
+use hitless_wire::{Shim, ShimId};
+
+/// Names the place of a packet. It takes no room on a link: it is what hardware carries as bridged metadata.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bridged {
+    /// Its number.
+    pub place: u32,
+    /// Tells users of one place apart.
+    pub turn: u8,
+}
+
+impl Shim for Bridged {
+    const ID: ShimId = ShimId::new(5, 1);
+    const WIRE_BYTES: u32 = 0;
+
+    fn emit(&self, bytes: &mut [u8]) {
+        bytes[..4].copy_from_slice(&self.place.to_be_bytes());
+        bytes[4] = self.turn;
+    }
+
+    fn parse(bytes: &[u8]) -> Self {
+        Self { place: u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]), turn: bytes[4] }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Place {
+    turn: u8,
+    kept: Option<(Packet, u64)>,
+}
+
+/// All packets between ingress and egress.
+#[derive(Debug, Default)]
+pub struct Passes {
+    places: Vec<Place>,
+    free: Vec<u32>,
+}
+
+impl Passes {
+    /// Keeps a packet that left ingress at `now_ns`.
+    pub fn put(&mut self, packet: Packet, now_ns: u64) -> Bridged {
+        let number = self.free.pop().unwrap_or_else(|| {
+            self.places.push(Place::default());
+            self.places.len() as u32 - 1
+        });
+        let place = &mut self.places[number as usize];
+        place.kept = Some((packet, now_ns));
+        Bridged { place: number, turn: place.turn }
+    }
+
+    /// Takes it out, with the time when it left ingress.
+    pub fn take(&mut self, of: Bridged) -> Option<(Packet, u64)> {
+        let place = self.places.get_mut(of.place as usize).filter(|place| place.turn == of.turn)?;
+        let kept = place.kept.take()?;
+        place.turn = place.turn.wrapping_add(1);
+        self.free.push(of.place);
+        Some(kept)
+    }
+}
