@@ -1,5 +1,6 @@
 """P4 programs: packet tests and traces by the command line, and a program on the switches of a fabric."""
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -57,6 +58,14 @@ def run(document):
 def counter(result, name):
     table = result.table("mechanisms")
     return int(table.filter((pl.col("mechanism") == "p4") & (pl.col("counter") == name))["value"].sum())
+
+
+def test_no_compiled_program_is_older_than_its_source():
+    """After a change: compile with the options of the manifest, and write the digests of both files into it."""
+    manifest = json.loads((P4 / "manifest.json").read_text())
+    found = {name: hashlib.sha256((P4 / name).read_bytes()).hexdigest() for name in manifest["sha256"]}
+    assert found == manifest["sha256"]
+    assert {path.stem for path in P4.glob("*.p4")} == {name.removesuffix(".json") for name in found if ".json" in name}
 
 
 def test_packet_tests_pass_and_a_wrong_one_ends_with_1(tmp_path):

@@ -112,8 +112,15 @@ impl View<'_> {
                     .all(|(one, other)| valid(one) == valid(other) && (!valid(one) || self.alike(one, other)));
                 same && members(one).any(valid)
             }
+            Node::VarbitsEqual(one, other) => self.varbit(one) == self.varbit(other),
             _ => !self.number::<Wide>(node).is_zero(),
         }
+    }
+
+    /// The bytes of the field of variable length of a header.
+    fn varbit(&self, header: u32) -> &[u8] {
+        let start = self.program.headers[header as usize].varbit.map_or(0, |varbit| varbit.slot.bit as usize / 8);
+        &self.packet.values[start..start + self.packet.var_bits[header as usize] as usize / 8]
     }
 
     fn compare<N: Number>(&self, comparison: Comparison, one: NodeId, other: NodeId) -> bool {

@@ -141,6 +141,8 @@ pub enum Node {
     HeadersEqual(HeaderPlace, HeaderPlace),
     /// Two unions have the same header valid, and it is alike.
     UnionsEqual(u32, u32),
+    /// The fields of variable length of two headers are of one length and alike.
+    VarbitsEqual(u32, u32),
 }
 
 impl Node {
@@ -159,6 +161,7 @@ impl Node {
                 | Self::ValidUnion(_)
                 | Self::HeadersEqual(..)
                 | Self::UnionsEqual(..)
+                | Self::VarbitsEqual(..)
         )
     }
 }

@@ -45,15 +45,30 @@ def run_scenario(
     if threads is not None:
         os.environ[THREADS] = str(threads)
     name = "stdin" if path == STANDARD_INPUT else path.stem
-    return run_text(read_scenario(path), name, shown_name(path), seed=seed, out=out, json=json, debug=debug)
+    file = None if path == STANDARD_INPUT else str(path)
+    text, shown = read_scenario(path), shown_name(path)
+    return run_text(text, name, shown, file=file, seed=seed, out=out, json=json, debug=debug)
 
 
-def run_text(text: str, name: str, shown: str, *, seed: int | None, out: Path | None, json: bool, debug: bool) -> int:
-    """Run the scenario in ``text``, called ``name``, that messages call ``shown``; return the exit code."""
+def run_text(
+    text: str,
+    name: str,
+    shown: str,
+    *,
+    file: str | None = None,
+    seed: int | None,
+    out: Path | None,
+    json: bool,
+    debug: bool,
+) -> int:
+    """Run the scenario in ``text``, called ``name``, that messages call ``shown``; return the exit code.
+
+    Paths in it are relative to the folder of ``file``.
+    """
     # One run has the machine to itself, unless somebody says otherwise.
     os.environ.setdefault(THREADS, str(default_jobs()))
     check_scenario(text, shown)
-    entry = Entry(f"run/{name}", shown, headline=False, make=lambda: CustomScenario(name, text))
+    entry = Entry(f"run/{name}", shown, headline=False, make=lambda: CustomScenario(name, text, file))
     execution = execute(Campaign([entry], seed=seed), ResultsFolder(f"run-{name}", out), name)
     if json:
         print_json(_document(shown, execution))

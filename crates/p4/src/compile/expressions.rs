@@ -23,6 +23,8 @@ pub(super) enum Operand {
     Union(u32),
     /// An element of a stack of unions.
     UnionAt(u32, NodeId),
+    /// The field of variable length of a header.
+    Varbit(u32),
 }
 
 /// Where a value is written.
@@ -109,6 +111,11 @@ impl Compiler<'_> {
             };
             let holds = self.push(holds);
             return Ok(Operand::Value(self.push(Node::FromBool(holds))));
+        }
+        let number = self.header(header)?;
+        let place = self.program.headers[number as usize].fields.start + self.field_number(number, field)?;
+        if self.program.fields[place as usize].is_varbit {
+            return Ok(Operand::Varbit(number));
         }
         let slot = self.slot(header, field)?;
         Ok(Operand::Value(self.push(Node::Field(slot))))
@@ -259,6 +266,7 @@ impl Compiler<'_> {
         let node = match (one, other) {
             (Operand::Header(one), Operand::Header(other)) => Node::HeadersEqual(one, other),
             (Operand::Union(one), Operand::Union(other)) => Node::UnionsEqual(one, other),
+            (Operand::Varbit(one), Operand::Varbit(other)) => Node::VarbitsEqual(one, other),
             (Operand::Value(one), Operand::Value(other)) => {
                 let is_bool = |node: NodeId| self.program.nodes[node as usize].is_bool();
                 if is_bool(one) && is_bool(other) {
