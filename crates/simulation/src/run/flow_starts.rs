@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::iter::Peekable;
 
+use hitless_engine::OrderKey;
 use hitless_hosts::{Application, FlowConfig, Marking, Rank, TransportId};
 use hitless_scenario::workload::{FlowSize, FlowSpec};
 use hitless_scenario::{RankedBy, Scenario};
@@ -186,7 +187,11 @@ impl FlowStarts {
 }
 
 fn schedule_in_loop<E: Edge>(now: Time, sequence: u32, at: Time, network: &mut Network<E>) {
-    network.shared.schedule(at.max(now), kind::FLOW, 0, SimulationEvent::NextInSequence { sequence });
+    let at = at.max(now);
+    // Where a host's own event has brought the end, as a poll does, the starts of this moment are over.
+    let is_over = network.shared.queue.has_passed(at, OrderKey::new(kind::SWITCH, 0, 0));
+    let at = if is_over { at + Duration::from_ps(1) } else { at };
+    network.shared.schedule(at, kind::FLOW, 0, SimulationEvent::NextInSequence { sequence });
 }
 
 /// How data packets of a group of flows are marked.
