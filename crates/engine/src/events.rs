@@ -219,6 +219,11 @@ impl<P: Copy> EventQueue<P> {
         self.place_elsewhere(slot, source.0);
     }
 
+    /// Whether the turn of an event of this time and key was before that of the last event popped.
+    pub fn has_passed(&self, time: Time, order: OrderKey) -> bool {
+        (time, order.0.saturating_add(1)) < (self.last, self.next_order)
+    }
+
     #[inline(always)]
     fn check_turn(&self, time: Time, order: OrderKey) {
         if time <= self.last {

@@ -15,8 +15,10 @@
 //! - [`mechanism`]: mechanisms that are classes of Python;
 //! - [`live`]: the Python class `Live`, a scenario's fabric between real interfaces;
 //! - [`p4`]: P4 programs by themselves: packet tests, traces;
+//! - [`memory`]: how much of it a run may take;
 //! - [`kinds`]: which kinds of mechanisms there are;
 //! - [`network_interface`]: the Python class `NetworkInterface`, what is under a port of a live run;
+//! - [`swarm`]: the Python class `Swarm`, random worlds and what they break;
 //! - [`tables`]: columns of results as numpy arrays, without a copy.
 
 #[cfg(feature = "live")]
@@ -28,12 +30,14 @@ mod kinds;
 #[cfg(feature = "live")]
 mod live;
 mod mechanism;
+mod memory;
 #[cfg(feature = "live")]
 mod network_interface;
 mod p4;
 mod session;
 mod simulation;
 mod simulator;
+mod swarm;
 mod tables;
 
 use hitless_scenario::{EXAMPLES, example};
@@ -82,6 +86,12 @@ fn scenario_check(py: Python<'_>, text: &str, file_name: &str) -> PyResult<Strin
 #[pyfunction]
 fn scenario_resources(py: Python<'_>, text: &str, file_name: &str) -> PyResult<String> {
     Ok(py.detach(|| caught(|| simulator::resources(text, file_name)))?)
+}
+
+/// How many bytes of memory a run of a scenario is estimated to take: in all, and of each part, the largest first.
+#[pyfunction]
+fn scenario_memory(py: Python<'_>, text: &str, file_name: &str) -> PyResult<(f64, simulator::MemoryParts)> {
+    Ok(py.detach(|| caught(|| simulator::memory_of(text, file_name)))?)
 }
 
 /// Checks a scenario for a live run: with every default spelled out, and its hosts, switches and links as JSON text.
@@ -153,6 +163,9 @@ pub fn fill(module: &Bound<'_, PyModule>, own: &[Own]) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(deflection::deflection_scan_counts, module)?)?;
     module.add_class::<simulation::Simulation>()?;
     module.add_class::<session::Session>()?;
+    module.add_class::<swarm::Swarm>()?;
+    module.add_function(wrap_pyfunction!(swarm::swarm_judges, module)?)?;
+    module.add_function(wrap_pyfunction!(swarm::swarm_judge, module)?)?;
     module.add_class::<fleet::FleetTopology>()?;
     module.add_class::<fleet::FleetTrace>()?;
     module.add_class::<fleet::FleetYear>()?;
@@ -171,6 +184,7 @@ pub fn fill(module: &Bound<'_, PyModule>, own: &[Own]) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario_check, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_check_live, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_resources, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario_memory, module)?)?;
     module.add_function(wrap_pyfunction!(linkguardian_copies, module)?)?;
     module.add_function(wrap_pyfunction!(link_inner_mtu, module)?)?;
     module.add_function(wrap_pyfunction!(link_outer_mtu, module)?)?;

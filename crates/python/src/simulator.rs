@@ -7,6 +7,7 @@ use hitless_engine::Progress;
 use hitless_mechanisms::linkguardian::copies_for;
 use hitless_network::loss::LossModel;
 use hitless_network::topology::{DirectedLink, Topology};
+use hitless_scenario::memory::of_run;
 use hitless_scenario::resources::{SwitchResources, survey};
 use hitless_scenario::workload::Cdf;
 use hitless_scenario::{Purpose, Scenario};
@@ -19,6 +20,7 @@ use pyo3::PyErr;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::kinds::registry;
+use crate::memory;
 
 pub use hitless_mechanisms::deflection::ScanStart;
 pub use hitless_mechanisms::deflection::exercise::{relative_priorities, scan_counts};
@@ -97,7 +99,8 @@ impl Prepared {
 
 /// Reads and checks a scenario.
 pub fn check(text: &str, file_name: &str, purpose: Purpose) -> Result<Scenario, Failure> {
-    hitless_scenario::check_for(text, file_name, purpose, &registry())
+    let limit = (purpose == Purpose::Simulation).then(memory::limit).flatten();
+    hitless_scenario::check_within(text, file_name, purpose, &registry(), limit)
         .map_err(|error| Failure::Scenario(error.to_string()))
 }
 
@@ -106,6 +109,18 @@ pub fn check_live(text: &str, file_name: &str) -> Result<(String, String), Failu
     let scenario = check(text, file_name, Purpose::Live)?;
     let topology = scenario.topology.build().map_err(|errors| Failure::Scenario(format!("{errors:?}")))?;
     Ok((scenario.effective_toml(), described(&topology).to_string()))
+}
+
+/// Parts of an estimate: the field that decides each, what it is, and its bytes.
+pub type MemoryParts = Vec<(String, String, f64)>;
+
+/// How much memory a run is estimated to take: in all, and by field, what it is and its bytes.
+pub fn memory_of(text: &str, file_name: &str) -> Result<(f64, MemoryParts), Failure> {
+    let scenario = check(text, file_name, Purpose::Simulation)?;
+    let topology = scenario.build_topology().map_err(Failure::Scenario)?;
+    let estimate = of_run(&scenario, &topology);
+    let bytes = estimate.bytes();
+    Ok((bytes, estimate.parts.into_iter().map(|part| (part.field, part.what, part.bytes)).collect()))
 }
 
 /// What the mechanisms of a scenario take of its switches, as a JSON list; also of one that takes more than there is.

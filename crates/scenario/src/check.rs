@@ -7,7 +7,7 @@ use hitless_settings::{Finding, Problem, SettingsError, structure};
 use toml::Table;
 
 use crate::kind::{Registry, Surroundings};
-use crate::{Purpose, Scenario, budget, cross, defaults, loss_traces};
+use crate::{Purpose, Scenario, budget, cross, defaults, loss_traces, memory};
 
 /// Reads a scenario for a simulation, as [`check_for`] does.
 ///
@@ -17,10 +17,7 @@ pub fn check(text: &str, file_name: &str, registry: &Registry) -> Result<Scenari
     check_for(text, file_name, Purpose::Simulation, registry)
 }
 
-/// Reads a scenario and checks everything that can be checked before it runs.
-///
-/// `file_name` is used in messages, and its folder is what paths in the scenario are relative to. `registry` has the
-/// kinds of mechanisms that it may name.
+/// [`check_within`] without a limit.
 ///
 /// # Errors
 /// All that is wrong with it.
@@ -29,6 +26,23 @@ pub fn check_for(
     file_name: &str,
     purpose: Purpose,
     registry: &Registry,
+) -> Result<Scenario, SettingsError> {
+    check_within(text, file_name, purpose, registry, None)
+}
+
+/// Reads a scenario and checks everything that can be checked before it runs.
+///
+/// `file_name` is used in messages, and its folder is what paths in the scenario are relative to. `registry` has the
+/// kinds of mechanisms that it may name. What would take more memory than `memory_bytes` is refused.
+///
+/// # Errors
+/// All that is wrong with it.
+pub fn check_within(
+    text: &str,
+    file_name: &str,
+    purpose: Purpose,
+    registry: &Registry,
+    memory_bytes: Option<u64>,
 ) -> Result<Scenario, SettingsError> {
     let fail = |mut findings: Vec<Finding>| {
         findings.sort_by_key(|finding| (finding.line, finding.column));
@@ -46,16 +60,27 @@ pub fn check_for(
         Ok(scenario) => with_folder(scenario, file_name),
         Err(message) => return fail(vec![Finding::at(text, 0..0, Problem::new("", "", message))]),
     };
+    if let Some(problem) = memory_bytes.and_then(|limit| memory::of_fabric(&scenario).beyond(limit)) {
+        return fail(vec![locate(&document, problem)]);
+    }
     let mut problems = loss_traces::read(&mut scenario);
     let scenario = resolve(scenario);
     problems.extend(cross::check(&scenario, purpose));
     if problems.is_empty() && scenario.switch.checked && purpose != Purpose::Survey {
         problems.extend(budget::check(&scenario));
     }
+    if problems.is_empty() && purpose == Purpose::Simulation {
+        problems.extend(memory_bytes.and_then(|limit| beyond(&scenario, limit)));
+    }
     if problems.is_empty() {
         return Ok(scenario);
     }
     fail(problems.into_iter().map(|problem| locate(&document, problem)).collect())
+}
+
+/// What takes too much memory in a scenario that is sound otherwise.
+fn beyond(scenario: &Scenario, limit_bytes: u64) -> Option<Problem> {
+    memory::of_run(scenario, &scenario.build_topology().ok()?).beyond(limit_bytes)
 }
 
 fn syntax_finding(text: &str, error: SyntaxError) -> Finding {

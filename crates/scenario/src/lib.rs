@@ -13,6 +13,7 @@
 //! before it found nothing. A [`Scenario`] in hand is therefore one that can be run.
 
 pub mod kind;
+pub mod memory;
 pub mod plan;
 pub mod resources;
 pub mod switches;
@@ -34,7 +35,7 @@ mod purpose;
 mod scenario;
 mod transport;
 
-pub use check::{check, check_for};
+pub use check::{check, check_for, check_within};
 pub use cross::check::{Check, LENGTH_RULE, is_length};
 pub use cross::headers::MARKS;
 pub use examples::{EXAMPLES, Example, example};

@@ -4,6 +4,7 @@ use hitless_engine::PacketHandle;
 use hitless_wire::{Duration, PortId, QueueId, Time};
 
 use crate::architecture::Architecture;
+use crate::canary::{Canary, sings};
 use crate::drop_reason::DropReason;
 use crate::forwarding::TwoChoices;
 use crate::outbox::Effects;
@@ -106,6 +107,8 @@ impl Core {
     /// A packet ends here.
     #[inline(always)]
     pub fn end<E: Effects>(&mut self, packet: PacketHandle, reason: DropReason, effects: &mut E) {
+        let is_unnamed = sings(Canary::UnnamedLoss) && reason == DropReason::QueueFull;
+        let reason = if is_unnamed { DropReason::CopyRetired } else { reason };
         self.drops[reason as usize] += 1;
         effects.ended(packet, reason);
     }

@@ -75,6 +75,28 @@ impl Switch {
         self.core.buffer.used_bytes()
     }
 
+    /// The bytes in the packet buffer and those in its queues, where the two differ: no byte of it is lost or found.
+    pub fn buffer_imbalance(&mut self, now: Time) -> Option<(u64, u64)> {
+        let is_accounted = |port: &Port| !matches!(port.scheduler, Scheduler::Fifo(_));
+        let ports: Vec<u16> = (0..self.core.ports.len() as u16)
+            .filter(|&port| is_accounted(&self.core.ports[usize::from(port)]))
+            .collect();
+        let queued_bytes = ports.into_iter().map(|port| self.port_bytes(now, PortId(port))).sum();
+        let used_bytes = self.buffer_bytes();
+        (used_bytes != queued_bytes).then_some((used_bytes, queued_bytes))
+    }
+
+    /// Ports that have a packet which may go, and nothing that will send it: none, between two events.
+    pub fn idle_ports(&self) -> impl Iterator<Item = PortId> + '_ {
+        let is_idle = |port: &Port| match &port.scheduler {
+            Scheduler::Fifo(_) => false,
+            Scheduler::Queued(scheduler) => scheduler.has_ready() && !scheduler.service_is_due,
+            Scheduler::Flow(scheduler) => scheduler.has_ready() && !scheduler.service_is_due,
+        };
+        let ports = self.core.ports.iter().enumerate();
+        ports.filter(move |(_, port)| is_idle(port)).map(|(number, _)| PortId(number as u16))
+    }
+
     /// Packets waiting at all ports but those with a FIFO scheduler.
     pub fn packets_queued(&self) -> usize {
         let queued = |port: &Port| match &port.scheduler {

@@ -10,11 +10,13 @@
 //! causes outside of the switch is written down and happens when the hook has returned.
 
 pub mod architecture;
+pub mod canary;
 pub mod context;
 mod core;
 pub mod drop_reason;
 pub mod environment;
 pub mod event;
+pub mod explore;
 mod forwarding;
 mod half;
 pub mod hook_set;

@@ -1,9 +1,13 @@
 """Options that many commands have."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from hitless.errors import BadInput
+from hitless.quantities import bytes_of
 
 Seed = Annotated[int, typer.Option(min=0, max=2**53 - 1, help="Same seed, same results, on every machine.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout, and nothing else there.")]
@@ -17,3 +21,24 @@ Mechanisms = Annotated[
         show_default=False,
     ),
 ]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help='Refuse what is estimated to take more: "3GB".',
+        show_default="what the machine has",
+    ),
+]
+
+
+def limit_memory(size: str | None) -> None:
+    """Have this process, and those that it starts, refuse scenarios that are estimated to take more."""
+    if size is None:
+        return
+    unit = size.lstrip("0123456789.")
+    number = size[: len(size) - len(unit)]
+    try:
+        limit = int(bytes_of(f"{number} {unit.strip()}"))
+    except ValueError as refused:
+        raise BadInput(f"{size!r} is no size", where="--memory", hint='"3GB", "500 MB"') from refused
+    os.environ["HITLESS_MEMORY"] = str(limit)

@@ -31,6 +31,12 @@ impl Kind for Afq {
         settings.ports_by_switch(topology).into_keys().collect()
     }
 
+    /// The sketch of each port, in cells of 64 bits.
+    fn memory_bytes(settings: &AfqSettings, around: Surroundings<'_>) -> u64 {
+        let ports = settings.ports_by_switch(around.topology).into_values().flatten().count() as u64;
+        8 * ports * u64::from(settings.sketch.rows) * u64::from(settings.sketch.columns)
+    }
+
     fn claims(settings: &AfqSettings, topology: &Topology) -> Vec<Claimed> {
         vec![Claim::ChoosesQueue.at_ports(settings.ports_by_switch(topology).into_values().flatten())]
     }

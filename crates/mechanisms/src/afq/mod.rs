@@ -16,6 +16,7 @@ mod resources;
 mod settings;
 pub mod sketch;
 
+use hitless_switch::canary::{Canary, sings};
 use hitless_switch::{
     Context, DropReason, Event, GroupDiscipline, HookSet, Mechanism, Needs, QueueConfig, QueueGroup, QueueLimit,
     Report, Resources, Rounds, Verdict,
@@ -146,7 +147,8 @@ impl Afq {
     #[inline]
     fn charge_bytes(&self, packet: &Facts) -> u64 {
         let charge = self.config.charges.get(usize::from(packet.class)).copied().unwrap_or(Charge::WHOLE);
-        charge.of(packet.frame_bytes)
+        let is_free = sings(Canary::FreeRide) && packet.source.is_multiple_of(2);
+        if is_free { 1 } else { charge.of(packet.frame_bytes) }
     }
 
     #[inline]
@@ -187,7 +189,7 @@ impl Afq {
         let first = context.group(port).rounds().map(|rounds| rounds.oldest);
         state.swaps.is_timed = false;
         state.swaps.period = state.swaps.period.wrapping_add(1) & (PERIOD as u16 - 1);
-        if state.swaps.pending.take() == first {
+        if state.swaps.pending.take() == first && !sings(Canary::ForgottenSwap) {
             state.counters.swaps += 1;
             context.group(port).swap_halves();
         }

@@ -24,6 +24,11 @@ impl Kind for RankGuard {
         settings.ports_by_switch(topology).into_keys().collect()
     }
 
+    /// The table of flows of each switch.
+    fn memory_bytes(settings: &RankGuardSettings, around: Surroundings<'_>) -> u64 {
+        64 * Self::switches(settings, around.topology).len() as u64 * u64::from(settings.slots)
+    }
+
     /// It only raises ranks, and goes with all others.
     fn claims(_: &RankGuardSettings, _: &Topology) -> Vec<Claimed> {
         Vec::new()

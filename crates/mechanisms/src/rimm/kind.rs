@@ -32,6 +32,11 @@ impl Kind for Rimm {
         settings.switches(topology)
     }
 
+    /// The registers of each slot.
+    fn memory_bytes(settings: &RimmSettings, around: Surroundings<'_>) -> u64 {
+        64 * ((settings.switches(around.topology).len() as u64) << settings.hash_bits)
+    }
+
     fn claims(settings: &RimmSettings, topology: &Topology) -> Vec<Claimed> {
         vec![
             Claim::Detours.at_ports(settings.ports_of_detours(topology)),

@@ -8,6 +8,7 @@
 //! | 10 | S_a | 32 | per slot |
 //! | 11 | neighbour of the detour under way | 9 | per slot |
 
+use hitless_switch::canary::{Canary, sings};
 use hitless_switch::{Half, Pass, RegisterArray, RegisterCell, RegisterUse, register_cell};
 use hitless_wire::PortId;
 
@@ -282,6 +283,7 @@ impl Sequencer {
                     (ReturnTurn::Released, gives_up.into())
                 }
                 (-1, Gate::Open | Gate::Forced) => (ReturnTurn::Late, 0),
+                (1, Gate::Open) if sings(Canary::LostTurn) => (ReturnTurn::Early, 0),
                 (1, Gate::Forced) => {
                     next.go_on(number.wrapping_add(1));
                     (ReturnTurn::Early, ahead as u32)
@@ -303,6 +305,8 @@ fn take_number(attached: &mut u32) -> u32 {
     number
 }
 
+#[cfg(test)]
+mod every_way;
 #[cfg(test)]
 mod tests {
     use super::*;

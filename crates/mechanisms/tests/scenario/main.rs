@@ -13,6 +13,7 @@ mod flow_queueing;
 mod layers;
 mod link_protection;
 mod losses;
+mod memory;
 mod messages;
 mod plan;
 mod refused_traffic;

@@ -194,7 +194,7 @@ impl TopologySettings {
 
 impl TopologySettings {
     /// How many links it will have: known before anything is built.
-    fn link_count(&self) -> u64 {
+    pub fn link_count(&self) -> u64 {
         let product = |a: u32, b: u32| u64::from(a) * u64::from(b);
         match self {
             TopologySettings::LeafSpine(t) => product(t.leaves, t.spines) + product(t.leaves, t.hosts_per_leaf),

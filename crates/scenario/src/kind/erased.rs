@@ -120,6 +120,7 @@ kinds! {
         pub(crate) fn queues() -> u16;
         pub(crate) fn marks() -> bool;
         pub(crate) fn classes_weighed() -> usize = 0;
+        pub(crate) fn memory_bytes(around: Surroundings<'_>) -> u64 = 0;
         pub(crate) fn check(around: Surroundings<'_>, section: &str, check: &mut Check<'_>) -> ();
         pub(crate) fn commands(around: Surroundings<'_>) -> Vec<ControlCommand> = Vec::new();
     }

@@ -79,6 +79,12 @@ pub trait Kind: 'static {
         0
     }
 
+    /// Bytes that its tables take in all switches together, where that is more than a few: what a run is refused for
+    /// that has not so much memory.
+    fn memory_bytes(_settings: &Self::Settings, _around: Surroundings<'_>) -> u64 {
+        0
+    }
+
     /// Reports what cannot be meant, of this entry by itself: `section` is its name in messages, "mechanism[2]". What
     /// does not go with other mechanisms is found by the claims.
     fn check(settings: &Self::Settings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>);

@@ -11,6 +11,7 @@ pub mod cdf;
 pub mod flow_list;
 pub mod generators;
 pub mod load;
+pub mod offer;
 pub mod size;
 mod spec;
 
@@ -19,6 +20,7 @@ pub use build::build;
 pub use cdf::{Cdf, CdfError};
 pub use generators::{Generator, Sequence, Workload};
 pub use load::LoadDenominator;
+pub use offer::Offer;
 pub use size::SizeSampler;
 pub use spec::{FlowSize, FlowSpec, Messages};
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::iter::Peekable;
 
+use hitless_engine::OrderKey;
 use hitless_hosts::{Application, FlowConfig, Marking, Rank, TransportId};
 use hitless_scenario::workload::{FlowSize, FlowSpec};
 use hitless_scenario::{RankedBy, Scenario};
@@ -11,7 +12,7 @@ use hitless_wire::{Duration, FlowId, HostId, Time};
 
 use super::closed_loops::ClosedLoops;
 use super::edge::Edge;
-use super::event::SimulationEvent;
+use super::event::{SimulationEvent, kind};
 use super::fabric::Fabric;
 use super::network::Network;
 
@@ -198,7 +199,11 @@ impl FlowStarts {
 }
 
 fn schedule_in_loop<E: Edge>(now: Time, sequence: u32, at: Time, network: &mut Network<E>) {
-    network.shared.schedule_draw(at.max(now), SimulationEvent::NextInSequence { sequence });
+    let at = at.max(now);
+    // Where a host's own event has brought the end, as a poll does, the draws of this moment are over.
+    let is_over = network.shared.queue.has_passed(at, OrderKey::new(kind::START, 0, 0));
+    let at = if is_over { at + Duration::from_ps(1) } else { at };
+    network.shared.schedule_draw(at, SimulationEvent::NextInSequence { sequence });
 }
 
 /// How data packets of a group of flows are marked.

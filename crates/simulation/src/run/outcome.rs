@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use hitless_network::topology::{DirectedLink, SwitchId};
+use hitless_scenario::memory;
 use hitless_switch::Report;
 use hitless_wire::Time;
 
@@ -29,13 +30,24 @@ pub fn stop<E: Edge>(run: Run<E>, ended_at: Time) -> Outcome {
 fn settle<E: Edge>(mut run: Run<E>, end: End, ended_at: Time) -> Outcome {
     run.network.shared.settle_order();
     run.network.shared.records.flows.join(ended_at);
+    let leaks = buffer_leaks(&mut run, ended_at);
     let ledger = Ledger { run: &run, end, ended_at };
     let mut reports = run.reports(ended_at);
     ledger.add_resources(&mut reports);
     let mut violations = ledger.unbalanced();
     violations.extend(reports.iter().flat_map(|(_, report)| report.violated_invariants.iter().cloned()));
-    violations.extend(ledger.hardware_violations());
+    violations.extend(ledger.hardware_violations().chain(leaks));
     Outcome { summary: ledger.summary(&reports), tables: tables::tables(&run, &reports), violations }
+}
+
+/// Packet buffers that hold more or fewer bytes than their queues.
+fn buffer_leaks<E: Edge>(run: &mut Run<E>, ended_at: Time) -> Vec<String> {
+    let switches = run.network.switches.iter_mut().zip(&run.network.topology.switches);
+    let leak = |(switch, known): (&mut hitless_switch::Switch, &hitless_network::topology::Switch)| {
+        let (used, queued) = switch.buffer_imbalance(ended_at)?;
+        Some(format!("the packet buffer of {} counts {used} bytes, and its queues hold {queued}", known.name))
+    };
+    switches.filter_map(leak).collect()
 }
 
 /// A run at its end.
@@ -128,7 +140,7 @@ impl<E: Edge> Ledger<'_, E> {
     }
 
     fn warnings(&self, reports: &[(SwitchId, Report)]) -> Vec<String> {
-        let mut warnings = Vec::new();
+        let mut warnings = memory::overloads(&self.run.scenario, &self.run.network.topology);
         if self.end == End::Cancelled {
             warnings.push("the run was stopped before its end".to_owned());
         }

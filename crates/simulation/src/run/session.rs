@@ -7,10 +7,10 @@ use hitless_engine::{OrderKey, Progress};
 use hitless_network::link::LinkState;
 use hitless_network::loss::LossModel;
 use hitless_network::topology::select::{SwitchPort, select_links};
-use hitless_network::topology::{DirectedLink, Node};
+use hitless_network::topology::{self, DirectedLink, Node};
 use hitless_scenario::Scenario;
 use hitless_scenario::kind::ProtectionOrder;
-use hitless_switch::LinkEnd;
+use hitless_switch::{LinkEnd, Switch};
 use hitless_wire::{PortId, Time};
 
 use super::build::build;
@@ -149,6 +149,15 @@ impl Session {
         let bytes = |(at, name): (SwitchPort, String)| (name, self.run.port_bytes(now, at.switch, at.port));
         let rows: Vec<_> = named.into_iter().map(bytes).collect();
         Table::new("queues").text("port", &rows, |row| row.0.clone()).unsigned("value_bytes", &rows, |row| row.1)
+    }
+
+    /// Ports of switches that have a packet which may go, and nothing that will send it: each a bug.
+    pub fn idle_queues(&self) -> Vec<String> {
+        let switches = self.run.network.switches.iter().zip(&self.run.topology().switches);
+        let of_switch = |(switch, known): (&Switch, &topology::Switch)| {
+            switch.idle_ports().map(|port| format!("port {} of {} idles", port.0, known.name)).collect::<Vec<_>>()
+        };
+        switches.flat_map(of_switch).collect()
     }
 
     /// What the mechanisms have counted so far: the table of that name.

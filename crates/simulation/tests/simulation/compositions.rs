@@ -1,4 +1,5 @@
-//! Whatever is combined in a scenario is either refused with a message, or runs and breaks nothing that must hold.
+//! Pairs of mechanisms in one switch are refused with a message, or run and break nothing that must hold. Whatever else
+//! is combined is drawn by the swarm (crates/swarm).
 
 use std::collections::BTreeSet;
 
@@ -7,14 +8,14 @@ use proptest::prelude::*;
 
 use crate::support;
 
-const SCHEDULERS: [&str; 6] = [
+const SCHEDULERS: [&str; 5] = [
     "",
     "scheduler = \"strict\"\nqueues_per_port = 2",
     "scheduler = \"drr\"\nqueues_per_port = 30",
-    "scheduler = \"strict\"\nqueues_per_port = 100",
     "flow_queueing = { kind = \"drr\" }",
     "flow_queueing = { kind = \"fq-codel\" }",
 ];
+const LOSSY_LINK: &str = "[[link]]\nname = \"left->right\"\nloss = { kind = \"bernoulli\", rate = 0.01 }\n";
 const BUFFERS: [&str; 3] = [
     "buffer = { kind = \"static\", per_port = \"300 KB\" }",
     "buffer = { kind = \"static\", per_port = \"30 KB\" }",
@@ -109,8 +110,6 @@ struct Composition<'a> {
     topology: &'a str,
     host: &'a str,
     transport: &'a str,
-    /// Lines of the link from left to right.
-    link: &'a str,
     mechanisms: Vec<(&'a str, &'a str)>,
 }
 
@@ -123,7 +122,6 @@ impl Default for Composition<'_> {
             topology: DUMBBELL,
             host: "",
             transport: TRANSPORTS[0],
-            link: "",
             mechanisms: Vec::new(),
         }
     }
@@ -131,12 +129,9 @@ impl Default for Composition<'_> {
 
 impl std::fmt::Display for Composition<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { preset, scheduler, buffer, host, transport, link, mechanisms, .. } = self;
+        let Self { preset, scheduler, buffer, host, transport, mechanisms, .. } = self;
         let shape = if self.topology == DUMBBELL { "dumbbell" } else { "triangle" };
-        write!(
-            f,
-            "{mechanisms:?} in a {shape} with {preset:?} {scheduler:?} {buffer:?} {host:?} {transport:?} {link:?}"
-        )
+        write!(f, "{mechanisms:?} in a {shape} with {preset:?} {scheduler:?} {buffer:?} {host:?} {transport:?}")
     }
 }
 
@@ -144,14 +139,9 @@ impl Composition<'_> {
     /// Four long flows fill the link, and five answers at a time one port of a host.
     fn text(&self) -> String {
         let Self { preset, scheduler, buffer, topology, host, transport, .. } = self;
-        let link = if self.link.is_empty() {
-            String::new()
-        } else {
-            format!("[[link]]\nname = \"left->right\"\n{}\n", self.link)
-        };
         format!(
             "name = \"composition\"\nduration = \"400 us\"\n{topology}{host}\
-             [switch]\npreset = \"{preset}\"\n{buffer}\n{scheduler}\n{link}\
+             [switch]\npreset = \"{preset}\"\n{buffer}\n{scheduler}\n\
              [[transport]]\nname = \"t\"\n{transport}\n\
              [[flows]]\nname = \"long\"\nkind = \"long\"\ntransport = \"t\"\n\
              sources = [\"h0..h3\"]\ndestinations = [\"h8..h11\"]\n\
@@ -255,32 +245,11 @@ pub fn texts() -> impl Strategy<Value = String> {
         let (round, host, number, lossy) = rest;
         let triangle = triangle();
         let topology = if round { &*triangle } else { DUMBBELL };
-        let link = if lossy { "loss = { kind = \"bernoulli\", rate = 0.01 }" } else { "" };
         let transport = transport_for(&mechanisms, number);
-        Composition { preset, scheduler, buffer, topology, host, transport, link, mechanisms }.text()
+        let text = Composition { preset, scheduler, buffer, topology, host, transport, mechanisms }.text();
+        if lossy { format!("{text}
+{LOSSY_LINK}") } else { text }
     })
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn a_combination_is_refused_or_runs(
-        preset in prop_oneof![Just("ideal"), Just("tofino-like")],
-        scheduler in prop_oneof![3 => Just(SCHEDULERS[0]), 2 => prop::sample::select(&SCHEDULERS[..])],
-        buffer in prop::sample::select(&BUFFERS[..]),
-        round in any::<bool>(),
-        host in prop::sample::select(&HOSTS[..]),
-        number in 0usize..3,
-        lossy in any::<bool>(),
-        mechanisms in prop::collection::vec(prop::sample::select(&MECHANISMS[..]), 0..4),
-    ) {
-        let triangle = triangle();
-        let topology = if round { &*triangle } else { DUMBBELL };
-        let link = if lossy { "loss = { kind = \"bernoulli\", rate = 0.01 }" } else { "" };
-        let transport = transport_for(&mechanisms, number);
-        Composition { preset, scheduler, buffer, topology, host, transport, link, mechanisms }.runs();
-    }
 }
 
 #[test]
@@ -303,9 +272,9 @@ fn what_a_switch_cannot_run_is_refused_with_the_numbers() {
     let nine: Vec<_> = ports.iter().map(|ports| ("afq", ports.as_str())).collect();
     assert!(with(&nine[..8]).runs());
     let rows = [
-        (SCHEDULERS[0], nine.as_slice(), "left would run 9 mechanisms, and a switch runs 8 at most"),
-        (SCHEDULERS[3], &[], "a port has 64 queues at most: the switch 100"),
-        (SCHEDULERS[4], &[("afq", "")], "ports that queue by flow have none to give"),
+        ("", nine.as_slice(), "left would run 9 mechanisms, and a switch runs 8 at most"),
+        ("scheduler = \"strict\"\nqueues_per_port = 100", &[], "a port has 64 queues at most: the switch 100"),
+        ("flow_queueing = { kind = \"drr\" }", &[("afq", "")], "ports that queue by flow have none to give"),
     ];
     for (scheduler, mechanisms, rule) in rows {
         let refused = Composition { scheduler, ..with(mechanisms) }.text();

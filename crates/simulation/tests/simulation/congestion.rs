@@ -87,3 +87,35 @@ fn bbr_shares_a_port_and_keeps_its_rate_where_one_packet_in_a_hundred_is_lost() 
     assert!(goodput_bps(&lossy) > 0.8 * goodput_bps(&clean), "{}", goodput_bps(&lossy));
     assert!(goodput_bps(&cubic) < goodput_bps(&lossy), "{}", goodput_bps(&cubic));
 }
+
+/// Found by the swarm: an acknowledgement came between a probe's timer and the probe, which waited for the card, and left
+/// the short way open for a flight in which a segment had been sent twice.
+#[test]
+fn a_probe_that_waits_for_the_card_keeps_the_short_way_closed() {
+    let text = r#"
+name = "probe"
+seed = 365280
+until = "all-flows-done"
+duration = "60 ms"
+[topology]
+kind = "dumbbell"
+hosts_left = 3
+hosts_right = 3
+host_link = { rate = "10 Gbps", delay = "1 ps" }
+bottleneck = { rate = "10 Gbps", delay = "1 ps" }
+[[transport]]
+name = "t0"
+kind = "tcp"
+handshake = true
+[[flows]]
+name = "g0"
+kind = "schedule"
+transport = "t0"
+sources = ["h0", "h1", "h2"]
+destinations = ["h5", "h4", "h3"]
+count = 7
+period = "7 us"
+sizes = { kind = "pareto", mean = "20 KB", shape = 1.2 }
+"#;
+    assert_eq!(run(text).summary.flows.completed, 7);
+}

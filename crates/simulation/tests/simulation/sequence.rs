@@ -50,3 +50,12 @@ fn a_sequence_ends_with_its_group() {
     assert!(starts.len() > 3 && starts.iter().all(|&start| start < 1_000_000_000), "{starts:?}");
     assert_eq!(outcome.summary.ended_by, "all flows done");
 }
+
+/// Found by the swarm: the poll that brings the last acknowledgement is an event of the host, behind the starts of flows.
+#[test]
+fn a_flow_follows_one_whose_end_a_poll_has_brought() {
+    let outcome = run("count = 5\n[host.kernel.gro]");
+    assert_eq!((outcome.summary.flows.completed, outcome.summary.ended_by), (5, "all flows done"));
+    let (starts, ends) = (times(&outcome, "flows", "started_ps"), times(&outcome, "flows", "finished_ps"));
+    assert!(starts[1..].iter().zip(ends).all(|(start, end)| start - end == 1), "{starts:?} {ends:?}");
+}

@@ -3,6 +3,7 @@
 use hitless_wire::pause::PauseFrame;
 use hitless_wire::{PortId, Time};
 
+use crate::canary::{Canary, sings};
 use crate::environment::{Environment, SwitchEvent};
 use crate::pause::PauseEnd;
 use crate::port::Scheduler;
@@ -41,6 +42,9 @@ impl Switch {
     }
 
     fn resume_class<E: Environment>(&mut self, now: Time, port: PortId, class: u8, environment: &mut E) {
+        if sings(Canary::LostResume) {
+            return;
+        }
         let state = &mut self.core.ports[usize::from(port.0)];
         let queue = state.config.class_queue[usize::from(class)];
         let is_paused = state.rare().pauses.is_active(now);

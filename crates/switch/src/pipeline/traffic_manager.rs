@@ -3,6 +3,7 @@
 use hitless_engine::PacketHandle;
 use hitless_wire::{Duration, Packet, PortId, Time};
 
+use crate::canary::{Canary, sings};
 use crate::core::Core;
 use crate::drop_reason::DropReason;
 use crate::environment::{Environment, SwitchEvent};
@@ -151,6 +152,8 @@ impl Switch {
             self.tell(watchers, now, Event::QueueEmpty { port, queue }, environment);
         }
         self.core.queued(port).busy_until = now + held_for;
-        self.core.see_to_service(now, port, environment);
+        if !sings(Canary::IdlePort) || queue.0 == 0 {
+            self.core.see_to_service(now, port, environment);
+        }
     }
 }

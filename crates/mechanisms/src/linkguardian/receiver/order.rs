@@ -1,5 +1,6 @@
 //! Who goes on, who waits and who is dropped (paper, algorithm 1), and the reordering buffer.
 
+use hitless_switch::canary::{Canary, sings};
 use hitless_switch::{Context, DropReason, Verdict};
 use hitless_wire::linkguardian::{DataHeader, SequenceNumber};
 use hitless_wire::shim::CheckNumber;
@@ -90,7 +91,12 @@ impl Receiver {
             ahead
         });
         if ahead < 0 {
-            return self.drop_duplicate();
+            return match role {
+                _ if sings(Canary::DoubleRelease) => self.deliver(context),
+                // It has waited, and its turn was stepped over: after an outage, when the numbers were taken up anew.
+                Role::RxBuffered if header.rx_buffered => self.refuse(),
+                _ => self.drop_duplicate(),
+            };
         }
         if ahead == 0 {
             self.note_progress(context.now());

@@ -7,6 +7,7 @@
 mod handshake;
 mod lifecycle;
 
+use hitless_switch::canary::{Canary, sings};
 use hitless_switch::{
     Context, DropReason, Half, HookSet, Needs, QueueConfig, QueueLimit, RegisterArray, RegisterUse, Verdict,
 };
@@ -178,6 +179,9 @@ impl Sender {
         let sequence = self.next_sequence.access(context.pass(), 0, |next| {
             let sequence = *next;
             *next = sequence.plus(1);
+            if sings(Canary::OffByOneEra) && next.value() == 0 {
+                *next = SequenceNumber::new(0, sequence.era());
+            }
             sequence
         });
         self.latest_sent = sequence;

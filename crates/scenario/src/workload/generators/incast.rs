@@ -5,7 +5,7 @@ use hitless_engine::draws::below;
 use hitless_wire::{HostId, Time};
 
 use super::template::{Arrivals, Template};
-use crate::workload::{Asking, FlowSpec};
+use crate::workload::{Asking, FlowSpec, Offer};
 
 /// The answers to a query.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +61,12 @@ impl IncastGenerator {
     /// The client asks each server.
     pub fn asked(self, asking: Option<Asking>) -> Self {
         Self { asking, ..self }
+    }
+
+    /// What it asks of a fabric until `end`.
+    pub fn offer(&self, end: Time) -> Offer {
+        let Answers { fan_in, bytes, .. } = self.shape;
+        Offer::arriving(self.arrivals, &self.template, self.left, end, fan_in.into(), bytes as f64)
     }
 
     /// Whether neither a count nor a time ends it.

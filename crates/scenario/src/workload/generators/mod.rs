@@ -11,7 +11,7 @@ use hitless_engine::Stream;
 use hitless_engine::draws::{below, unit};
 use hitless_wire::{Duration, HostId, Time};
 
-use super::FlowSpec;
+use super::{FlowSize, FlowSpec, Offer};
 
 pub use incast::{Answers, IncastGenerator};
 pub use pairs::{PairGenerator, PairSampler};
@@ -38,6 +38,16 @@ impl Generator {
         Generator::Listed(flows.into_iter())
     }
 
+    /// What it asks of a fabric until `end`. Closed loops go on as fast as a line of `line_bps` lets them.
+    pub fn offer(&self, end: Time, line_bps: f64) -> Offer {
+        match self {
+            Generator::Pairs(pairs) => pairs.offer(end),
+            Generator::Incast(incast) => incast.offer(end),
+            Generator::Listed(flows) => listed_offer(flows.as_slice()),
+            Generator::Sequence(sequence) => sequence.offer(end, line_bps),
+        }
+    }
+
     /// Whether it never ends by itself.
     pub fn is_endless(&self) -> bool {
         match self {
@@ -47,6 +57,16 @@ impl Generator {
             Generator::Sequence(sequence) => sequence.is_endless(),
         }
     }
+}
+
+/// Flows that are listed are as many as they are, with a record for each of their messages.
+fn listed_offer(flows: &[FlowSpec]) -> Offer {
+    let messages = flows.iter().map(|flow| flow.messages.count as f64).sum();
+    let bytes = flows.iter().map(|flow| match flow.size {
+        FlowSize::Bytes(bytes) => bytes as f64,
+        FlowSize::Unlimited => 0.0,
+    });
+    Offer { flows: messages, open_flows: flows.len() as f64, bytes: bytes.sum(), seconds: 0.0 }
 }
 
 impl Iterator for Generator {

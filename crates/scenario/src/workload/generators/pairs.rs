@@ -6,7 +6,7 @@ use hitless_network::topology::{SwitchId, Topology};
 use hitless_wire::{HostId, Time};
 
 use super::template::{Arrivals, Template};
-use crate::workload::{Asking, FlowSpec, SizeSampler};
+use crate::workload::{Asking, FlowSpec, Offer, SizeSampler};
 
 /// Draws a sender and a receiver.
 #[derive(Clone, Debug)]
@@ -92,6 +92,18 @@ impl PairGenerator {
     /// How many flows are left, if there is a limit.
     pub fn left(&self) -> Option<u64> {
         self.left
+    }
+
+    /// What it asks of a fabric until `end`.
+    pub fn offer(&self, end: Time) -> Offer {
+        Offer::arriving(self.arrivals, &self.template, self.left, end, 1.0, self.sizes.mean_bytes())
+    }
+
+    /// How many flows can follow each other from the start until `end` on a line of `line_bps`.
+    pub fn offer_in_turn(&self, end: Time, line_bps: f64, gap_s: f64) -> Offer {
+        let each_s = 8.0 * self.sizes.mean_bytes() / line_bps + gap_s;
+        let most = self.left.map_or(f64::INFINITY, |left| left as f64);
+        Offer { flows: (self.template.seconds_until(end) / each_s).min(most), ..Offer::default() }
     }
 
     /// Whether neither a count nor a time ends it.

@@ -4,7 +4,7 @@ use hitless_wire::{Duration, Time};
 
 use super::pairs::PairGenerator;
 use super::template::Template;
-use crate::workload::FlowSpec;
+use crate::workload::{FlowSpec, Offer};
 
 /// A group of flows of which one at a time is under way.
 #[derive(Clone, Debug)]
@@ -15,6 +15,11 @@ pub struct Sequence {
 }
 
 impl Sequence {
+    /// What it asks of a fabric until `end`: one flow at a time.
+    pub fn offer(&self, end: Time, line_bps: f64) -> Offer {
+        self.flows.offer_in_turn(end, line_bps, self.gap.as_seconds())
+    }
+
     /// The flows of `flows`, whatever their own times, with a pause of `gap` between the end of one and the start of
     /// the next.
     pub fn new(template: Template, flows: PairGenerator, gap: Duration) -> Self {

@@ -50,6 +50,11 @@ impl Template {
         Time(self.start.as_ps().saturating_add(delay.as_ps()))
     }
 
+    /// From the group's start to its end, or to `end` if that is before.
+    pub(in crate::workload) fn seconds_until(&self, end: Time) -> f64 {
+        self.stop.unwrap_or(Time::NEVER).min(end).saturating_since(self.start).as_seconds()
+    }
+
     /// Whether the group has ended by `time`.
     pub fn is_over(&self, time: Time) -> bool {
         self.stop.is_some_and(|stop| time >= stop)

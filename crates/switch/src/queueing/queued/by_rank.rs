@@ -3,6 +3,7 @@
 use hitless_wire::QueueId;
 
 use super::QueuedScheduler;
+use crate::canary::{Canary, sings};
 use crate::drop_reason::DropReason;
 use crate::queueing::buffer::SharedBuffer;
 use crate::queueing::entry::Entry;
@@ -77,7 +78,9 @@ impl QueuedScheduler {
         let state = &mut self.queues[usize::from(queue.0)];
         let entry = state.waiting.pop_last().expect("victims wait in the queue");
         state.bytes -= u64::from(entry.frame_bytes);
-        buffer.give_back(entry.frame_bytes);
+        if !sings(Canary::LeakedCell) {
+            buffer.give_back(entry.frame_bytes);
+        }
         self.evicted.push(entry);
         if self.queues[usize::from(queue.0)].waiting.is_empty() {
             self.note_emptied(queue);

@@ -158,6 +158,8 @@ impl TcpSender {
     pub(super) fn reopen_fast_path(&mut self) {
         let is_in_order = self.scoreboard.is_in_order()
             && self.loss.probe.is_none()
+            // It is sent when the card has room, perhaps after this, and then a segment in flight was sent twice.
+            && !self.loss.probe_due
             && self.loss.duplicate_acks == 0
             && !self.congestion.sets_cwnd();
         self.fast_path.acks = is_in_order && self.reduction.is_open();

@@ -1,0 +1,89 @@
+//! Scenarios that would take all memory are refused before they run, with a figure and the field that makes it.
+
+use hitless_mechanisms::builtin;
+use hitless_scenario::memory::{of_run, overloads};
+use hitless_scenario::{Purpose, check, check_within};
+
+const GB: u64 = 1_000_000_000;
+
+/// Two leaves of four hosts at 10 Gb/s, and flows.
+fn fabric(core_rate: &str, flows: &str, more: &str) -> String {
+    format!(
+        "name = \"memory\"\nduration = \"10 ms\"\n\
+         [topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 4\n\
+         host_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
+         core_link = {{ rate = \"{core_rate}\", delay = \"1 us\" }}\n\
+         [[transport]]\nname = \"t\"\nkind = \"tcp\"\n\
+         [[flows]]\nname = \"q\"\nkind = \"incast\"\ntransport = \"t\"\nfan_in = 3\nsize = \"20 KB\"\n{flows}\n{more}"
+    )
+}
+
+fn fat_tree(k: u32) -> String {
+    format!(
+        "name = \"tree\"\nduration = \"10 us\"\n[topology]\nkind = \"fat-tree\"\nk = {k}\n\
+         host_link = {{ rate = \"100 Gbps\", delay = \"1 us\" }}\ncore_link = {{ rate = \"100 Gbps\", delay = \"1 us\" }}\n\
+         [[transport]]\nname = \"t\"\nkind = \"tcp\"\n[[flows]]\nname = \"f\"\nkind = \"long\"\ntransport = \"t\"\n\
+         sources = [\"h0\"]\ndestinations = [\"h9\"]\n"
+    )
+}
+
+fn refusal(text: &str, limit_bytes: u64) -> Option<String> {
+    let checked = check_within(text, "memory.toml", Purpose::Simulation, builtin(), Some(limit_bytes));
+    checked.err().map(|error| error.to_string())
+}
+
+#[test]
+fn what_killed_the_process_is_refused_with_a_figure_and_a_field() {
+    let table = [
+        (fabric("10 Gbps", "queries_per_second = 1e308", ""), "queries_per_second", "flows"),
+        (fabric("1000000 Gbps", "load = 0.5\nload_of = \"leaf-spine-links\"", ""), "load", "flows"),
+        (fat_tree(128), "topology", "links"),
+        (
+            fabric("10 Gbps", "period = \"1 ms\"", "[[mechanism]]\nkind = \"afq\"\nsketch = { columns = 16777216, rows = 8 }"),
+            "mechanism",
+            "tables",
+        ),
+        (fabric("10 Gbps", "period = \"1 ps\"", ""), "period", "flows"),
+    ];
+    for (text, field, what) in table {
+        let message = refusal(&text, 3 * GB).unwrap_or_else(|| panic!("not refused:\n{text}"));
+        assert!(message.contains(field) && message.contains(what), "{message}");
+        assert!(message.contains("3.0 GB are the limit") && message.contains("--memory"), "{message}");
+    }
+}
+
+/// With one query in flight on links of 10^6 Gb/s nothing is large; and a fat tree of 65,536 hosts fits.
+#[test]
+fn what_fits_is_not_refused() {
+    assert_eq!(refusal(&fabric("1000000 Gbps", "period = \"1 ms\"\ncount = 1", ""), GB), None);
+    assert_eq!(refusal(&fat_tree(64), 3 * GB), None);
+    for example in hitless_scenario::EXAMPLES {
+        let text = hitless_scenario::example(example.name).expect("an example has a text");
+        assert_eq!(refusal(text, 16 * GB), None, "{}", example.name);
+    }
+}
+
+#[test]
+fn load_beyond_what_the_links_of_hosts_carry_is_said() {
+    let said = |text: &str| {
+        let scenario = check(text, "memory.toml", builtin()).unwrap_or_else(|error| panic!("{error}"));
+        overloads(&scenario, &scenario.build_topology().expect("it was checked"))
+    };
+    let beyond = said(&fabric("100 Gbps", "load = 0.5\nload_of = \"leaf-spine-links\"", ""));
+    assert_eq!(beyond, ["q offers 200.0 Gb/s, and the links of all hosts carry 80.0 Gb/s"]);
+    assert!(said(&fabric("10 Gbps", "load = 0.5\nload_of = \"host-links\"", "")).is_empty());
+}
+
+#[test]
+fn an_estimate_grows_with_what_makes_it() {
+    let bytes = |text: &str| {
+        let scenario = check(text, "memory.toml", builtin()).unwrap_or_else(|error| panic!("{error}"));
+        of_run(&scenario, &scenario.build_topology().expect("it was checked")).bytes()
+    };
+    let few = bytes(&fabric("10 Gbps", "period = \"100 us\"", ""));
+    let many = bytes(&fabric("10 Gbps", "period = \"100 ns\"", ""));
+    // 300,000 flows instead of 300.
+    assert!((300e6..2e9).contains(&(many - few)), "{few} and {many}");
+    let watched = bytes(&fabric("10 Gbps", "period = \"100 ns\"", "[measure]\norder = true"));
+    assert!(watched > many);
+}

@@ -1,0 +1,223 @@
+//! How much memory a run will take, estimated before it begins.
+//!
+//! Sizes are measured ([`PER`]); docs/evidence/reliability.md compares estimates with runs. What is estimated is what
+//! can grow without bound: the fabric, flows with their records, packets in flight, tables of mechanisms, samples. It
+//! is meant to be too high rather than too low.
+
+use hitless_engine::RandomStreams;
+use hitless_network::switch::BufferSettings;
+use hitless_network::topology::Topology;
+use hitless_settings::Problem;
+use hitless_wire::{Duration, Time};
+
+use crate::kind::Surroundings;
+use crate::workload::{Offer, build_group};
+use crate::{FlowPattern, Scenario};
+
+/// Bytes that a thing takes, as measured.
+struct Per {
+    base: f64,
+    link: f64,
+    link_of_fabric: f64,
+    flow: f64,
+    open_flow: f64,
+    packet: f64,
+    sample: f64,
+    watched_packet: f64,
+}
+
+/// A process with its libraries; a link before it is built, and with its two ports, its routes and perhaps a host; a
+/// flow that has ended, with its rows in tables; what one under way takes more; a packet in its slot with its place in
+/// a queue; a sample; a packet that the order checker remembers.
+const PER: Per = Per {
+    base: 20e6,
+    link: 400.0,
+    link_of_fabric: 2_600.0,
+    flow: 1_300.0,
+    open_flow: 3_000.0,
+    packet: 300.0,
+    sample: 40.0,
+    watched_packet: 120.0,
+};
+/// How long the order checker remembers what has arrived.
+const WATCHED: Duration = Duration::from_ms(10);
+
+/// Something that takes memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// The field that makes it as large as it is.
+    pub field: String,
+    /// What it is, with its number.
+    pub what: String,
+    /// How much it takes.
+    pub bytes: f64,
+}
+
+/// All of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Estimate {
+    /// The largest first.
+    pub parts: Vec<Part>,
+}
+
+impl Estimate {
+    fn of(mut parts: Vec<Part>) -> Self {
+        parts.sort_by(|one, other| other.bytes.total_cmp(&one.bytes));
+        Self { parts }
+    }
+
+    /// The sum.
+    pub fn bytes(&self) -> f64 {
+        PER.base + self.parts.iter().map(|part| part.bytes).sum::<f64>()
+    }
+
+    /// What is wrong, if it is more than `limit_bytes`: on the field of the largest part.
+    pub fn beyond(&self, limit_bytes: u64) -> Option<Problem> {
+        let largest = self.parts.first().filter(|_| self.bytes() > limit_bytes as f64)?;
+        let (sum, part, limit) = (shown(self.bytes()), shown(largest.bytes), shown(limit_bytes as f64));
+        let rule = format!("takes about {sum} of memory, {part} of it for {}, and {limit} are the limit", largest.what);
+        let hint = "make that smaller, or allow more: hitless run --memory 64GB";
+        Some(Problem::new(largest.field.clone(), "", rule).hint(hint))
+    }
+}
+
+/// Bytes as people read them.
+fn shown(bytes: f64) -> String {
+    let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB")];
+    match units.iter().find(|(unit, _)| bytes >= *unit) {
+        _ if bytes >= 1e18 => format!("{bytes:.1e} B"),
+        Some((unit, name)) => format!("{:.1} {name}", bytes / unit),
+        None => format!("{bytes:.0} B"),
+    }
+}
+
+/// A count as people read it.
+fn counted(count: f64) -> String {
+    if count < 1e7 { format!("{count:.0}") } else { format!("{count:.1e}") }
+}
+
+/// What the fabric alone takes: known before anything is built, since building it takes memory too.
+pub fn of_fabric(scenario: &Scenario) -> Estimate {
+    let links = scenario.topology.link_count() as f64;
+    let bytes = links * (PER.link + PER.link_of_fabric);
+    Estimate::of(vec![Part { field: "topology".into(), what: format!("{} links", counted(links)), bytes }])
+}
+
+/// What a run of a checked scenario takes.
+pub fn of_run(scenario: &Scenario, topology: &Topology) -> Estimate {
+    let mut parts = of_fabric(scenario).parts;
+    let offers = offers(scenario, topology);
+    let carried_bps = topology.host_capacity_bps() as f64;
+    let mut packets = 0.0;
+    for (index, offer) in offers.iter().enumerate() {
+        let field = format!("flows[{index}]{}", pace_field(scenario, index));
+        let open = piled_up(offer, carried_bps, topology.hosts.len());
+        packets += packets_of(scenario, index, offer, open);
+        let bytes = offer.flows * PER.flow + open * PER.open_flow;
+        parts.push(Part { field, what: format!("{} flows", counted(offer.flows)), bytes });
+    }
+    let packets = packets.min(buffered(scenario, topology));
+    let what = format!("{} packets in flight", counted(packets));
+    parts.push(Part { field: "switch.buffer".into(), what, bytes: packets * PER.packet });
+    parts.extend(tables_of_mechanisms(scenario, topology));
+    parts.push(samples(scenario));
+    parts.extend(watched(scenario, &offers, carried_bps));
+    Estimate::of(parts)
+}
+
+/// A warning for each group of flows that offers more than the links of all hosts carry.
+pub fn overloads(scenario: &Scenario, topology: &Topology) -> Vec<String> {
+    let carried_bps = topology.host_capacity_bps() as f64;
+    let groups = scenario.flows.iter().zip(offers(scenario, topology));
+    let beyond = groups.filter(|(_, offer)| offer.rate_bps() > carried_bps);
+    let sentence = |(group, offer): (&crate::FlowGroup, Offer)| {
+        let (offered, carried) = (offer.rate_bps() / 1e9, carried_bps / 1e9);
+        format!("{} offers {offered:.1} Gb/s, and the links of all hosts carry {carried:.1} Gb/s", group.name)
+    };
+    beyond.map(sentence).collect()
+}
+
+fn offers(scenario: &Scenario, topology: &Topology) -> Vec<Offer> {
+    let end = scenario.duration.unwrap_or(Time::NEVER);
+    let streams = RandomStreams::new(scenario.seed);
+    let line_bps = topology.host_ids().map(|host| topology.host_rate(host).as_bps()).max().unwrap_or(1) as f64;
+    let of_group = |index| build_group(scenario, topology, &streams, index).map(|group| group.offer(end, line_bps));
+    (0..scenario.flows.len()).map(|index| of_group(index).unwrap_or_default()).collect()
+}
+
+/// The setting that says how many flows a group has.
+fn pace_field(scenario: &Scenario, index: usize) -> &'static str {
+    match &scenario.flows[index].pattern {
+        FlowPattern::Poisson(poisson) if poisson.load.is_some() => ".load",
+        FlowPattern::Poisson(_) => ".flows_per_second",
+        FlowPattern::Incast(incast) if incast.load.is_some() => ".load",
+        FlowPattern::Incast(incast) if incast.queries_per_second.is_some() => ".queries_per_second",
+        FlowPattern::Incast(_) | FlowPattern::Schedule(_) => ".period",
+        FlowPattern::Sequence(_) | FlowPattern::Requests(_) => ".count",
+        _ => "",
+    }
+}
+
+/// Flows under way at once: a few for each host, and all that the hosts' links cannot carry.
+fn piled_up(offer: &Offer, carried_bps: f64, hosts: usize) -> f64 {
+    let excess = if offer.rate_bps() > carried_bps { 1.0 - carried_bps / offer.rate_bps() } else { 0.0 };
+    (offer.open_flows * excess + 50.0 * hosts as f64).min(offer.open_flows)
+}
+
+/// Packets that the flows under way can have in the network.
+fn packets_of(scenario: &Scenario, index: usize, offer: &Offer, open: f64) -> f64 {
+    let is_long = matches!(scenario.flows[index].pattern, FlowPattern::Long(_) | FlowPattern::ConstantRate(_));
+    if is_long || offer.open_flows == 0.0 {
+        return f64::INFINITY;
+    }
+    let mean_bytes = (offer.bytes / offer.open_flows).max(1.0);
+    // Data, and an acknowledgement of each packet.
+    open * 2.0 * (mean_bytes / 1_000.0).ceil()
+}
+
+/// Packets that all buffers hold that flows can meet at: those of the switches that hosts hang on, and as much again.
+fn buffered(scenario: &Scenario, topology: &Topology) -> f64 {
+    let frame_bytes = scenario.frame_max().0.max(64) as f64;
+    let hosts = topology.hosts.len() as f64;
+    let of_switches = match scenario.switch.buffer {
+        BufferSettings::Static(_) => {
+            let at = |host| {
+                let (switch, port) = topology.attachment(host);
+                scenario.queue_max(topology, hitless_network::topology::select::SwitchPort { switch, port }).0 as f64
+            };
+            topology.host_ids().map(at).sum::<f64>()
+        }
+        BufferSettings::Shared(buffer) => buffer.total.0 as f64 * (topology.switches.len() as f64).min(hosts),
+    };
+    2.0 * of_switches / frame_bytes + 100.0 * hosts
+}
+
+fn tables_of_mechanisms(scenario: &Scenario, topology: &Topology) -> Vec<Part> {
+    let around = Surroundings { scenario, topology };
+    let each = scenario.mechanisms.iter().enumerate().map(|(number, entry)| Part {
+        field: format!("mechanism[{number}]"),
+        what: format!("the tables of {}", entry.title()),
+        bytes: entry.memory_bytes(around) as f64,
+    });
+    each.collect()
+}
+
+fn samples(scenario: &Scenario) -> Part {
+    let (measure, end) = (&scenario.measure, scenario.duration.unwrap_or(Time::NEVER));
+    let queues = measure.queue.iter().map(|sampling| (sampling.period, sampling.ports.len()));
+    let links = measure.throughput.iter().map(|sampling| (sampling.period, sampling.links.len()));
+    let goodput = measure.goodput.iter().map(|sampling| (sampling.period, 1));
+    let each = queues.chain(links).chain(goodput).filter(|(period, _)| *period > Duration::ZERO);
+    let count: f64 = each.map(|(period, places)| end.as_seconds() / period.as_seconds() * places as f64).sum();
+    Part { field: "measure".into(), what: format!("{} samples", counted(count)), bytes: count * PER.sample }
+}
+
+/// Packets that the order checker remembers, where it is on.
+fn watched(scenario: &Scenario, offers: &[Offer], carried_bps: f64) -> Option<Part> {
+    let seconds = scenario.duration.map_or(WATCHED.as_seconds(), |end| end.as_seconds().min(WATCHED.as_seconds()));
+    let sent_bytes: f64 = offers.iter().map(|offer| if offer.bytes > 0.0 { offer.bytes } else { f64::INFINITY }).sum();
+    let packets = (2.0 * carried_bps / 8.0 * seconds).min(2.0 * sent_bytes) / 1_000.0;
+    let what = format!("{} packets that the order checker remembers", counted(packets));
+    let part = Part { field: "measure.order".into(), what, bytes: packets * PER.watched_packet };
+    scenario.measure.order.then_some(part)
+}

@@ -1,0 +1,66 @@
+//! Mechanisms: which, where and with what settings.
+
+use toml::{Table, Value};
+
+use super::settings::Settings;
+use super::topology::Places;
+use crate::dice::Dice;
+
+/// Settings that say where a mechanism is.
+const PLACED: [&str; 4] = ["link", "links", "ports", "caching_ports"];
+/// Settings that a world must not have: those whose cost alone is long, and courses of events, which are drawn here.
+const NEVER: [&str; 2] = ["activation", "kind"];
+
+/// An entry of a kind, somewhere, with each setting once in `rarity` times.
+pub fn entry(
+    kind: (&str, &serde_json::Value),
+    settings: &Settings<'_>,
+    rarity: u64,
+    places: &Places,
+    dice: &mut Dice,
+) -> Table {
+    let (name, schema) = kind;
+    let without: Vec<&str> = PLACED.into_iter().chain(NEVER).collect();
+    let mut entry = settings.table(schema, rarity, &without, dice);
+    entry.insert("kind".into(), name.into());
+    let has = |setting: &str| schema["properties"].get(setting).is_some();
+    if has("link") {
+        let link = places.core_link(dice);
+        entry.insert("link".into(), dice.one_of(link).as_str().into());
+    }
+    if has("links") {
+        let link = places.core_link(dice);
+        let name = if dice.once_in(2) { link[0].replace("->", "<->") } else { dice.one_of(link).clone() };
+        entry.insert("links".into(), Value::Array(vec![name.into()]));
+    }
+    if has("ports") && has("links") {
+        // Service ports of flows, which no flow of a world has.
+    } else if has("ports") && dice.once_in(2) {
+        entry.insert("ports".into(), Value::Array(vec![port(places, dice).into()]));
+    }
+    if has("activation") && dice.once_in(2) {
+        entry.insert("activation".into(), activation(dice));
+    }
+    entry
+}
+
+/// All ports of a switch, or the one that sends on a link between switches.
+fn port(places: &Places, dice: &mut Dice) -> String {
+    if dice.once_in(2) || places.core.is_empty() {
+        return dice.one_of(&places.switches).clone();
+    }
+    let link = places.core_link(dice);
+    dice.one_of(link).clone()
+}
+
+/// Switched on and off in mid-stream, up to six times.
+fn activation(dice: &mut Dice) -> Value {
+    let mut at_ns = dice.between(0, 100_000);
+    let first = dice.once_in(2);
+    let changes = (0..dice.between(1, 6)).map(|number| {
+        let change = format!("at = \"{at_ns} ns\"\nactive = {}", (number % 2 == 0) == first);
+        at_ns += dice.scale(100, 150_000);
+        Value::Table(change.parse().expect("a change is written as TOML"))
+    });
+    Value::Array(changes.collect())
+}

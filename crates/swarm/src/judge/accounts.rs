@@ -1,0 +1,46 @@
+//! Judges that have a say in every world: what is counted adds up.
+
+use super::evidence::{Evidence, Finding};
+
+pub fn accounts(evidence: &Evidence<'_>) -> Finding {
+    Some(evidence.outcome.violations.clone())
+}
+
+pub fn work_conserving(evidence: &Evidence<'_>) -> Finding {
+    Some(evidence.idle.first().cloned().into_iter().collect())
+}
+
+/// Corruption is counted by link and not by flow: what is left over of all flows must fit into it.
+pub fn named_loss(evidence: &Evidence<'_>) -> Finding {
+    let of = |name| evidence.numbers("flows", name);
+    let lost = of("network_packets_lost");
+    let named = [of("frames_dropped"), of("frames_lost_to_failures"), of("packets_trimmed")];
+    let mut unexplained = 0;
+    for (flow, &lost) in lost.iter().enumerate() {
+        let explained: u64 = named.iter().filter_map(|column| column.get(flow)).sum();
+        unexplained += lost.saturating_sub(explained);
+    }
+    let corrupted = evidence.outcome.summary.drops.get("corrupted on a link").copied().unwrap_or(0);
+    let fault =
+        format!("{unexplained} packets were lost to no cause that is counted, and {corrupted} frames corrupted");
+    Some((unexplained > corrupted).then_some(fault).into_iter().collect())
+}
+
+pub fn replay(evidence: &Evidence<'_>) -> Finding {
+    let replay = match evidence.replay {
+        Err(sentence) => return Some(vec![sentence.clone()]),
+        Ok(replay) => replay,
+    };
+    let (first, second) = (&evidence.outcome.summary, &replay.summary);
+    if first.trace_hash != second.trace_hash {
+        let hashes = format!("{} and {}", first.trace_hash, second.trace_hash);
+        return Some(vec![format!("two runs of one world took different courses: {hashes}")]);
+    }
+    let differing = evidence.outcome.tables.iter().zip(&replay.tables).find(|(one, other)| one != other);
+    Some(
+        differing
+            .map(|(table, _)| format!("two runs of one world differ in the table {}", table.name))
+            .into_iter()
+            .collect(),
+    )
+}

@@ -1,0 +1,110 @@
+//! What must hold in a world: each judge is an invariant with a name, and the section of the paper that promises it.
+
+mod accounts;
+mod evidence;
+mod progress;
+mod promises;
+
+use evidence::Finding;
+pub use evidence::{Evidence, Fault};
+
+/// An invariant.
+pub struct Judge {
+    /// Its name.
+    pub name: &'static str,
+    /// What must hold, and who says so.
+    pub promise: &'static str,
+    look: fn(&Evidence<'_>) -> Finding,
+}
+
+/// All judges, but "runs": that a run neither panics nor fails to begin.
+pub const JUDGES: [Judge; 12] = [
+    Judge {
+        name: "accounts",
+        promise: "What every run asserts of itself: injected = delivered + dropped by a reason + in \
+                  flight, for all packets, each link and the packet buffers; and what mechanisms promise \
+                  of their own counts.",
+        look: accounts::accounts,
+    },
+    Judge {
+        name: "work-conserving",
+        promise: "No queue idles with packets that may go: whenever a port holds a packet that is not \
+                  paused, closed or without credit, something will send it.",
+        look: accounts::work_conserving,
+    },
+    Judge {
+        name: "named-loss",
+        promise: "What a host puts on its link arrives at the other host, exists, or was lost to a cause \
+                  that was counted: a switch's drop of this flow, a link that was down, corruption, or \
+                  trimming.",
+        look: accounts::named_loss,
+    },
+    Judge {
+        name: "replay",
+        promise: "The configuration that a run records gives the same run to the byte, and neither \
+                  stopping on the way nor running twice leaves a mark (CONTRIBUTING.md, determinism).",
+        look: accounts::replay,
+    },
+    Judge {
+        name: "progress",
+        promise: "Once all faults are over every flow ends: within 60 ms of simulated time, with timeouts \
+                  of 4 ms at most.",
+        look: progress::progress,
+    },
+    Judge {
+        name: "do-no-harm",
+        promise: "Where plain forwarding loses nothing and no link is at fault, a mechanism at its \
+                  defaults delays the last flow by a quarter of its time and 100 us at most.",
+        look: progress::do_no_harm,
+    },
+    Judge {
+        name: "plain-order",
+        promise: "Without a mechanism, a reroute or a rehash nothing reorders or duplicates: equal-cost \
+                  paths are chosen by flow (RFC 2992).",
+        look: promises::plain_order,
+    },
+    Judge {
+        name: "protected-link",
+        promise: "A protected link that corrupts at most one frame in a hundred delivers every packet, \
+                  once, in order (LinkGuardian, sections 3.1 to 3.3, whose target is 1e-8; Ultra Ethernet \
+                  1.0, section 5.1: Link Layer Retry). Delivery never stalls for longer than ackNoTimeout \
+                  for each loss (section 3.5): the receiver's own account.",
+        look: promises::protected_link,
+    },
+    Judge {
+        name: "masked-outage",
+        promise: "A failure of a link that SQR protects, and that is found and repaired or rerouted, loses \
+                  and reorders nothing (SQR, section III).",
+        look: promises::masked_outage,
+    },
+    Judge {
+        name: "fair-share",
+        promise: "A flow gets its max-min fair share of a link, to within the bytes that may overtake a \
+                  packet, active flows x BpR (AFQ, section 3.4), at the start and at the end.",
+        look: promises::fair_share,
+    },
+    Judge {
+        name: "detour-order",
+        promise: "Packets that RIMM detours leave in the order of their numbers, none twice (RIMM, \
+                  sections III-B and III-C).",
+        look: promises::detour_order,
+    },
+    Judge {
+        name: "detour-limit",
+        promise: "No packet crosses more links than its time to live allows, however often it is deflected \
+                  (RFC 791; Practical Packet Deflection, section 3: deflected packets are packets as any \
+                  other).",
+        look: promises::detour_limit,
+    },
+];
+
+/// What all judges find, and the names of those that had a say.
+pub fn all(evidence: &Evidence<'_>) -> (Vec<Fault>, Vec<&'static str>) {
+    let (mut faults, mut judged) = (Vec::new(), Vec::new());
+    for judge in &JUDGES {
+        let Some(found) = (judge.look)(evidence) else { continue };
+        judged.push(judge.name);
+        faults.extend(found.into_iter().map(|sentence| Fault { judge: judge.name, sentence }));
+    }
+    (faults, judged)
+}

@@ -1,0 +1,212 @@
+//! What the papers promise, each in the worlds that it applies to.
+
+use hitless_simulation::results::OrderCounts;
+use toml::{Table, Value};
+
+use super::evidence::{Evidence, Finding};
+
+/// What no mechanism of links and switches can help: the host's own card, and what comes when nobody waits any more.
+const OF_HOSTS: [&str; 3] =
+    ["network card full", "arrived after the end of the flow", "copy of a packet held for order"];
+
+fn order_faults(order: OrderCounts) -> Vec<String> {
+    let counts = [("reordered", order.packets_reordered), ("duplicated", order.packets_duplicated)];
+    counts
+        .into_iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(what, count)| format!("{count} packets were {what}"))
+        .collect()
+}
+
+fn text<'a>(entry: &'a Table, name: &str) -> &'a str {
+    entry.get(name).and_then(Value::as_str).unwrap_or("")
+}
+
+/// Whether packets of a flow take one way, and wait for each other in one queue.
+fn goes_one_way(evidence: &Evidence<'_>) -> bool {
+    let rehashes = evidence.world.value("switch.flow_queueing.perturbation").is_some();
+    let chooses = evidence.world.value("routing.choice").and_then(Value::as_str) == Some("two-choices");
+    !rehashes && !chooses && !evidence.has("failure")
+}
+
+pub fn plain_order(evidence: &Evidence<'_>) -> Finding {
+    let is_plain = !evidence.has("mechanism") && goes_one_way(evidence);
+    is_plain.then(|| evidence.order().map_or_else(Vec::new, order_faults))
+}
+
+pub fn protected_link(evidence: &Evidence<'_>) -> Finding {
+    let settings = ["link", "buffering", "handshake", "first_number", "tail_probes", "timer_period"];
+    let is_known = evidence.all_are(&["linkguardian", "link-layer-retry"], &settings);
+    if !is_known || evidence.has("failure") || !goes_one_way(evidence) {
+        return None;
+    }
+    let protected: Vec<&str> = evidence.world.entries("mechanism").map(|entry| text(entry, "link")).collect();
+    let is_masked = |entry: &Table| {
+        let rate = entry.get("loss").and_then(|loss| loss.get("rate")).and_then(Value::as_float).unwrap_or(1.0);
+        let is_bernoulli =
+            entry.get("loss").and_then(|loss| loss.get("kind")).and_then(Value::as_str) == Some("bernoulli");
+        let is_all = entry.keys().all(|key| key == "name" || key == "loss");
+        is_all && is_bernoulli && rate <= 0.01 && protected.contains(&text(entry, "name"))
+    };
+    if !evidence.world.entries("link").all(is_masked) {
+        return None;
+    }
+    let order = evidence.order()?;
+    let mut broken = order_faults(order);
+    let others = evidence.drops_but_for(&["corrupted on a link"]);
+    if order.packets_lost > others {
+        broken.push(format!("{} packets were lost on protected links", order.packets_lost - others));
+    }
+    Some(broken)
+}
+
+pub fn masked_outage(evidence: &Evidence<'_>) -> Finding {
+    let is_known = evidence.all_are(&["sqr"], &["links", "caching"]);
+    let repairs =
+        evidence.world.value("recovery.scheme.kind").and_then(Value::as_str).is_some_and(|kind| kind != "none");
+    let has_choices = evidence.world.value("routing.choice").is_some();
+    if !is_known || !repairs || evidence.has("link") || has_choices || !evidence.has("failure") {
+        return None;
+    }
+    let mut masked = evidence.world.entries("mechanism").filter_map(|entry| entry.get("links")?.as_array()).flatten();
+    let is_masked = |failure: &Table| masked.any(|link| link.as_str() == Some(text(failure, "link")));
+    let mut failures = evidence.world.entries("failure");
+    let one = failures.next()?;
+    let only = failures.next().is_none() && std::iter::once(one).all(is_masked);
+    let overflows = evidence.drops_but_for(&[&["lost on a link that was down"], &OF_HOSTS[..]].concat()) > 0;
+    if !only || overflows || evidence.counter("copies refused") > 0 {
+        return None;
+    }
+    // A copy whose original had arrived may be sent again: that is no loss, and the section allows it.
+    let order = evidence.order()?;
+    let counts = [("lost", order.packets_lost), ("reordered", order.packets_reordered)];
+    let broken = counts.into_iter().filter(|(_, count)| *count > 0);
+    Some(broken.map(|(what, count)| format!("{count} packets were {what} although the failure was masked")).collect())
+}
+
+/// A flow of datagrams between two hosts, and what it offers in bits per second.
+struct Offer {
+    name: String,
+    rate_bps: f64,
+}
+
+pub fn fair_share(evidence: &Evidence<'_>) -> Finding {
+    let is_known = evidence.all_are(&["afq"], &["ports", "scheduler", "queues"]) && evidence.has("flows");
+    let is_dumbbell = evidence.world.value("topology.kind").and_then(Value::as_str) == Some("dumbbell");
+    if !is_known || !is_dumbbell || evidence.has("link") || evidence.has("failure") {
+        return None;
+    }
+    let offers = offers(evidence)?;
+    let line_bps = evidence.scenario.build_topology().ok()?.links.last()?.settings.rate.as_bps() as f64;
+    let shares = max_min(&offers, line_bps);
+    let groups = evidence.world.entries("mechanism").any(|entry| {
+        entry.get("scheduler").and_then(|of| of.get("kind")).and_then(Value::as_str) == Some("two-groups")
+    });
+    let names = evidence.texts("flows", "group");
+    let delivered = evidence.numbers("flows", "delivered_bytes");
+    let window_s = window_s(evidence)?;
+    // Payload of a full frame, of what the frame takes on the line.
+    let payload = 1_472.0 / 1_538.0;
+    let slack_bytes = 2.0 * offers.len() as f64 * 1_518.0 + 2.0 * 1_518.0;
+    // Two groups are an emulation that costs what crates/simulation/tests/simulation/do_no_harm/tables.rs says.
+    let part = if groups { 0.8 } else { 0.98 };
+    let mut broken = Vec::new();
+    for (offer, share_bps) in offers.iter().zip(shares) {
+        let due = share_bps / 8.0 * window_s * payload * part - slack_bytes;
+        let got: u64 =
+            names.iter().zip(delivered).filter(|(name, _)| **name == offer.name).map(|(_, bytes)| bytes).sum();
+        if (got as f64) < due {
+            broken.push(format!("{} got {got} bytes of its fair share of {due:.0}", offer.name));
+        }
+    }
+    Some(broken)
+}
+
+/// Only where each group is one flow of datagrams from a host of its own, all at the same time and weight.
+fn offers(evidence: &Evidence<'_>) -> Option<Vec<Offer>> {
+    let mut sources = Vec::new();
+    let mut offers = Vec::new();
+    for group in evidence.world.entries("flows") {
+        let allowed = ["name", "transport", "kind", "sources", "destinations", "stop"];
+        let [source] = group.get("sources")?.as_array()?.as_slice() else { return None };
+        if text(group, "kind") != "constant-rate" || !group.keys().all(|key| allowed.contains(&key.as_str())) {
+            return None;
+        }
+        if sources.contains(&source) {
+            return None;
+        }
+        sources.push(source);
+        let transport =
+            evidence.world.entries("transport").find(|known| text(known, "name") == text(group, "transport"))?;
+        let is_plain = transport.keys().all(|key| matches!(key.as_str(), "name" | "kind" | "rate"));
+        let rate_bps = text(transport, "rate").strip_suffix(" bps")?.parse().ok()?;
+        is_plain.then(|| offers.push(Offer { name: text(group, "name").to_owned(), rate_bps }))?;
+    }
+    Some(offers)
+}
+
+/// How long all of them send, if that is the same for all.
+fn window_s(evidence: &Evidence<'_>) -> Option<f64> {
+    let mut stops = evidence.scenario.flows.iter().map(|group| group.stop);
+    let first = stops.next()??;
+    stops.all(|stop| stop == Some(first)).then(|| first.as_seconds())
+}
+
+/// Max-min fair shares of a line (Bertsekas and Gallager, Data Networks, section 6.5.2).
+fn max_min(offers: &[Offer], line_bps: f64) -> Vec<f64> {
+    let mut rates: Vec<f64> = offers.iter().map(|offer| offer.rate_bps).collect();
+    rates.sort_by(f64::total_cmp);
+    let (mut left_bps, mut level) = (line_bps, 0.0);
+    for (number, rate) in rates.iter().enumerate() {
+        let share = left_bps / (rates.len() - number) as f64;
+        level = share;
+        if *rate > share {
+            break;
+        }
+        level = f64::INFINITY;
+        left_bps -= rate;
+    }
+    offers.iter().map(|offer| offer.rate_bps.min(level)).collect()
+}
+
+pub fn detour_order(evidence: &Evidence<'_>) -> Finding {
+    let is_known = evidence.all_are(&["rimm"], &["ports", "messages", "record_choices", "again", "segment"]);
+    let overflows = evidence.drops_but_for(&OF_HOSTS) > 0;
+    if !is_known || overflows || evidence.has("link") || !goes_one_way(evidence) {
+        return None;
+    }
+    Some(order_faults(evidence.order()?))
+}
+
+pub fn detour_limit(evidence: &Evidence<'_>) -> Finding {
+    let kinds = ["dibs", "simple-deflection", "preemptive-deflection", "pabo", "vertigo", "aifo"];
+    if !evidence.world.kinds().iter().all(|kind| kinds.contains(kind)) || !evidence.has("mechanism") {
+        return None;
+    }
+    let order = evidence.order()?;
+    let most = order.packets_sent * (u64::from(evidence.scenario.host.time_to_live) + 1);
+    let crossed: u64 = evidence.numbers("links", "frames_sent").iter().sum();
+    Some(
+        (crossed > most)
+            .then(|| format!("{crossed} links were crossed, and {most} are the most"))
+            .into_iter()
+            .collect(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn max_min_shares_leave_what_others_do_not_want() {
+        let shares = |rates: &[f64]| {
+            let offers: Vec<Offer> = rates.iter().map(|&rate_bps| Offer { name: String::new(), rate_bps }).collect();
+            max_min(&offers, 10.0)
+        };
+        assert_eq!(shares(&[10.0, 10.0]), [5.0, 5.0]);
+        assert_eq!(shares(&[1.0, 10.0, 10.0]), [1.0, 4.5, 4.5]);
+        assert_eq!(shares(&[1.0, 2.0, 3.0]), [1.0, 2.0, 3.0]);
+        assert_eq!(shares(&[9.0, 1.0, 4.0]), [5.0, 1.0, 4.0]);
+    }
+}

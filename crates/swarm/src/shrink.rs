@@ -1,0 +1,165 @@
+//! A world that fails, made small: parts of it are dropped as long as the same fault is found.
+
+use hitless_scenario::kind::Registry;
+use toml::{Table, Value};
+
+use crate::judge::Fault;
+use crate::run::{self, Until};
+use crate::world::World;
+
+/// Lists whose entries can be dropped one by one, largest parts first.
+const LISTS: [&str; 5] = ["mechanism", "failure", "link", "flows", "transport"];
+/// Tables that can be dropped, or else their settings one by one.
+const SECTIONS: [&str; 5] = ["recovery", "host", "routing", "switch", "topology"];
+/// The most runs that are spent on one world.
+const RUNS_MAX: u32 = 600;
+
+/// The smallest world found in which `fault` still is.
+pub fn shrink(world: &World, fault: &Fault, registry: &Registry, until: Until) -> World {
+    let mut smallest = world.clone();
+    let mut runs = 0;
+    loop {
+        let mut has_shrunk = false;
+        let mut place = 0;
+        // The list of candidates is that of the smallest world, which changes on the way: places go on from where
+        // the last success was.
+        while let Some(candidate) = candidates(&smallest).into_iter().nth(place) {
+            if runs >= RUNS_MAX || until.has_come() {
+                return smallest;
+            }
+            runs += 1;
+            if still_fails(&candidate, fault, registry) {
+                smallest = candidate;
+                has_shrunk = true;
+            } else {
+                place += 1;
+            }
+        }
+        if !has_shrunk {
+            return smallest;
+        }
+    }
+}
+
+fn still_fails(candidate: &World, fault: &Fault, registry: &Registry) -> bool {
+    let Ok(verdict) = run::run(candidate, registry) else { return false };
+    verdict.faults.iter().any(|found| found.signature() == fault.signature())
+}
+
+/// Worlds with one part less, those without the largest parts first.
+fn candidates(world: &World) -> Vec<World> {
+    let table = world.table();
+    let mut smaller = Vec::new();
+    for list in LISTS {
+        smaller.extend(without_entries(table, list));
+    }
+    for section in SECTIONS {
+        smaller.extend(without_key(table, section));
+    }
+    for section in SECTIONS {
+        smaller.extend(changed_table(table, section));
+    }
+    for list in LISTS {
+        smaller.extend(changed_entries(table, list));
+    }
+    smaller.into_iter().map(World::new).collect()
+}
+
+fn without_key(table: &Table, key: &str) -> Option<Table> {
+    let mut smaller = table.clone();
+    smaller.remove(key).map(|_| smaller)
+}
+
+fn without_entries(table: &Table, list: &str) -> Vec<Table> {
+    let count = table.get(list).and_then(Value::as_array).map_or(0, Vec::len);
+    let without = |number: usize| {
+        let mut smaller = table.clone();
+        let entries = smaller.get_mut(list)?.as_array_mut()?;
+        drop(entries.remove(number));
+        if entries.is_empty() {
+            smaller.remove(list);
+        }
+        Some(smaller)
+    };
+    (0..count).rev().filter_map(without).collect()
+}
+
+fn changed_entries(table: &Table, list: &str) -> Vec<Table> {
+    let entries = table.get(list).and_then(Value::as_array).cloned().unwrap_or_default();
+    let mut smaller = Vec::new();
+    for (number, entry) in entries.iter().enumerate() {
+        for changed in simpler(entry) {
+            let mut whole = table.clone();
+            whole.get_mut(list).and_then(Value::as_array_mut).into_iter().for_each(|all| all[number] = changed.clone());
+            smaller.push(whole);
+        }
+    }
+    smaller
+}
+
+fn changed_table(table: &Table, section: &str) -> Vec<Table> {
+    let Some(old) = table.get(section) else { return Vec::new() };
+    let put = |new: Value| {
+        let mut whole = table.clone();
+        whole.insert(section.to_owned(), new);
+        whole
+    };
+    simpler(old).into_iter().map(put).collect()
+}
+
+/// A value with a part less: a setting left out, an entry of a list left out, a number halved.
+fn simpler(value: &Value) -> Vec<Value> {
+    match value {
+        Value::Table(table) => {
+            let without = table.keys().filter_map(|key| without_key(table, key)).map(Value::Table);
+            let inner = table.iter().flat_map(|(key, old)| simpler(old).into_iter().map(move |new| (key.clone(), new)));
+            let inner = inner.map(|(key, new)| {
+                let mut changed = table.clone();
+                changed.insert(key, new);
+                Value::Table(changed)
+            });
+            without.chain(inner).collect()
+        }
+        Value::Array(entries) => {
+            let without = |number: usize| {
+                let kept =
+                    entries.iter().enumerate().filter(|(place, _)| *place != number).map(|(_, entry)| entry.clone());
+                Value::Array(kept.collect())
+            };
+            // Of a course of events two that belong together: down and up again.
+            let pairs = (0..entries.len() / 2).map(|pair| {
+                let kept =
+                    entries.iter().enumerate().filter(|(place, _)| place / 2 != pair).map(|(_, entry)| entry.clone());
+                Value::Array(kept.collect())
+            });
+            pairs.chain((0..entries.len()).rev().map(without)).collect()
+        }
+        Value::Integer(number) if *number > 1 => vec![Value::Integer(1), Value::Integer(number / 2)],
+        Value::String(text) => halved(text).map(Value::String).into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// A quantity of half the size: "300 us" becomes "150 us". Rates stay: on slower links flows take longer than a world.
+fn halved(text: &str) -> Option<String> {
+    let (number, unit) = text.split_once(' ').filter(|(_, unit)| !unit.ends_with("bps"))?;
+    let number: u64 = number.parse().ok()?;
+    (number > 1).then(|| format!("{} {unit}", number / 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn candidates_drop_parts_and_halve_quantities() {
+        let table: Table = "a = 4\n[[mechanism]]\nkind = \"x\"\nafter = \"10 us\"\n[[mechanism]]\nkind = \"y\"\n\
+                            [switch]\npreset = \"ideal\""
+            .parse()
+            .expect("this is TOML");
+        let texts: Vec<String> = candidates(&World::new(table)).iter().map(World::text).collect();
+        assert!(texts.iter().any(|text| !text.contains("\"x\"") && text.contains("\"y\"")));
+        assert!(texts.iter().any(|text| text.contains("5 us")));
+        assert!(texts.iter().any(|text| !text.contains("switch")));
+    }
+}
