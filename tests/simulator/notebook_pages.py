@@ -1,6 +1,6 @@
 """Tutorials that are notebooks: their cells run, and what they show compared with the page, or written into it.
 
-A cell is a block of Python on a page of docs/tutorials; a line that begins with ``!`` is a command. What it prints is
+A cell is a block of Python on a page; a line that begins with ``!`` is a command. What it prints is
 behind it as a block of text, and a picture as a file in docs/tutorials/pictures. To write both anew:
 
     HITLESS_RECORD=1 pytest tests/simulator/test_tutorials.py
@@ -19,6 +19,7 @@ import polars as pl
 TUTORIALS = Path(__file__).resolve().parents[2] / "docs" / "tutorials"
 NOTEBOOKS = [path for path in sorted(TUTORIALS.glob("*.md")) if "import hitless as hl" in path.read_text("utf-8")]
 NOTEBOOKS.append(TUTORIALS / "notebook-fleet.md")
+PAGES = [*NOTEBOOKS, TUTORIALS.parent / "how-to" / "gym.md"]
 
 _CELL = re.compile(
     r"^```python\n(?P<code>.*?)^```\n(?P<text>\n```text\n.*?^```\n)?(?P<picture>\n!\[[^\]]*\]\(pictures/[^)]*\)\n)?",
