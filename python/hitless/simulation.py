@@ -110,7 +110,7 @@ class Simulation:
         return Run(
             effective=self._native.effective,
             summary=Summary(json.loads(self._native.summary)),
-            tables=_frames(self._native.tables, keep),
+            tables=frames_of(self._native.tables, keep),
             wall_s=time.monotonic() - began,
         )
 
@@ -179,7 +179,7 @@ class Session:
         return Run(
             effective=self._effective,
             summary=Summary(json.loads(summary)),
-            tables=_frames(tables, keep),
+            tables=frames_of(tables, keep),
             wall_s=time.monotonic() - self._began,
         )
 
@@ -218,7 +218,7 @@ def refusals_explained(file_name: str) -> Iterator[None]:
         raise mechanism_failed(failed, file_name) from failed.__cause__
 
 
-def _frames(
+def frames_of(
     tables: "Mapping[str, Mapping[str, _native.Column]]", keep: Collection[str] | None
 ) -> dict[str, pl.DataFrame]:
     """Tables as data frames that share the simulator's memory."""
