@@ -11,8 +11,13 @@ local KINDS = {
     [3] = "LinkGuardian loss",
     [4] = "Pause",
     [5] = "LinkGuardian message",
+    [6] = "RIMM detour",
+    [7] = "RIMM depth",
+    [8] = "RIMM message",
+    [9] = "Priority",
+    [10] = "Detours",
 }
-local BYTES = { [1] = 3, [2] = 3, [3] = 4, [4] = 3, [5] = 4 }
+local BYTES = { [1] = 3, [2] = 3, [3] = 4, [4] = 3, [5] = 4, [6] = 8, [7] = 2, [8] = 5, [9] = 7, [10] = 1 }
 local MESSAGES = { [1] = "Start", [2] = "Started", [3] = "Ask for start", [4] = "Probe", [5] = "Answer", [6] = "Request" }
 local TYPES = { [0] = "data", [1] = "acknowledgement", [2] = "acknowledgement with loss", [3] = "sender's copy" }
 
@@ -43,6 +48,17 @@ local fields = {
     message_era = ProtoField.uint8("hitless.message.era", "Era", base.DEC, nil, 0x04),
     message_argument = ProtoField.uint8("hitless.message.argument", "Argument", base.DEC, nil, 0x03),
     message_sequence = ProtoField.uint16("hitless.message.sequence", "Sequence number"),
+    detour_sequence = ProtoField.uint32("hitless.detour.sequence", "Sequence number"),
+    detour_origin = ProtoField.uint8("hitless.detour.origin", "Switch that numbered it"),
+    detour_count = ProtoField.uint8("hitless.detour.count", "Detours"),
+    depth = ProtoField.uint16("hitless.depth", "Depth of a queue, segments"),
+    told_origin = ProtoField.uint8("hitless.told.origin", "Switch that reads it"),
+    told_repeated = ProtoField.bool("hitless.told.repeated", "Said before", 8, nil, 0x80),
+    told_port = ProtoField.uint16("hitless.told.port", "Port", base.DEC, nil, 0x7fff),
+    mark_rank = ProtoField.uint32("hitless.mark.rank", "Rank, bytes"),
+    mark_flowlet = ProtoField.uint16("hitless.mark.flowlet", "Flowlet"),
+    mark_first = ProtoField.bool("hitless.mark.first", "First of it", 8, nil, 0x80),
+    mark_retransmissions = ProtoField.uint8("hitless.mark.retransmissions", "Sent before", base.DEC, nil, 0x1f),
     inner_bytes = ProtoField.uint16("hitless.inner_bytes", "Length of the frame"),
 }
 hitless.fields = fields
@@ -97,7 +113,44 @@ local function message(tree, bytes)
     return (MESSAGES[kind] or "Message") .. " " .. bytes(2, 2):uint()
 end
 
-local DISSECT = { [1] = data, [2] = acknowledgement, [3] = loss, [4] = pause, [5] = message }
+local function detour(tree, bytes)
+    tree:add(fields.detour_sequence, bytes(0, 4))
+    tree:add(fields.detour_origin, bytes(4, 1))
+    tree:add(fields.detour_count, bytes(5, 1))
+    tree:add(fields.depth, bytes(6, 2))
+    return "Detour " .. bytes(0, 4):uint()
+end
+
+local function depth(tree, bytes)
+    tree:add(fields.depth, bytes(0, 2))
+    return "Depth " .. bytes(0, 2):uint()
+end
+
+local function told(tree, bytes)
+    tree:add(fields.told_origin, bytes(0, 1))
+    tree:add(fields.told_repeated, bytes(1, 1))
+    tree:add(fields.told_port, bytes(1, 2))
+    tree:add(fields.depth, bytes(3, 2))
+    return "Told depth " .. bytes(3, 2):uint()
+end
+
+local function mark(tree, bytes)
+    tree:add(fields.mark_rank, bytes(0, 4))
+    tree:add(fields.mark_flowlet, bytes(4, 2))
+    tree:add(fields.mark_first, bytes(6, 1))
+    tree:add(fields.mark_retransmissions, bytes(6, 1))
+    return "Rank " .. bytes(0, 4):uint()
+end
+
+local function detours(tree, bytes)
+    tree:add(fields.detour_count, bytes(0, 1))
+    return "Detours " .. bytes(0, 1):uint()
+end
+
+local DISSECT = {
+    [1] = data, [2] = acknowledgement, [3] = loss, [4] = pause, [5] = message,
+    [6] = detour, [7] = depth, [8] = told, [9] = mark, [10] = detours,
+}
 
 -- Answers where the next shim begins and what to say of this one; nil when it is unknown or cut short.
 local function shim(tree, buffer, at)

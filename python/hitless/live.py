@@ -16,7 +16,8 @@ from typing import Any, Literal, TypeAlias
 
 from hitless import _native
 from hitless.errors import BadInput, HitlessError
-from hitless.simulation import mechanism_failed, refusals_explained
+from hitless.outcome.run import Run, Summary
+from hitless.simulation import kept, mechanism_failed, refusals_explained
 
 NetworkInterface = _native.NetworkInterface
 linkguardian_copies = _native.linkguardian_copies
@@ -234,6 +235,20 @@ class LiveRun:
             self._native.command(text)
         except (ValueError, RuntimeError) as refused:
             raise HitlessError(str(refused)) from refused
+
+    def run(self) -> Run:
+        """What the run has left, as a simulated one does. Raises `HitlessError` when it has not ended well."""
+        status = self.result()
+        try:
+            summary, tables = self._native.summary, self._native.tables
+        except RuntimeError as lacking:
+            raise HitlessError(str(lacking)) from lacking
+        return Run(
+            effective=self._native.effective,
+            summary=Summary(json.loads(summary)),
+            tables=kept(tables, None),
+            wall_s=float(status.values["elapsed_s"]),
+        )
 
     def result(self) -> Status:
         """How things were at the end. Raises the `HitlessError` that ended the run."""

@@ -135,7 +135,7 @@ class Simulation:
         return Run(
             effective=self._native.effective,
             summary=Summary(json.loads(self._native.summary)),
-            tables=_kept(self._native.tables, keep),
+            tables=kept(self._native.tables, keep),
             wall_s=time.monotonic() - began,
         )
 
@@ -204,7 +204,7 @@ class Session:
         return Run(
             effective=self._effective,
             summary=Summary(json.loads(summary)),
-            tables=_kept(tables, keep),
+            tables=kept(tables, keep),
             wall_s=time.monotonic() - self._began,
         )
 
@@ -243,7 +243,8 @@ def refusals_explained(file_name: str) -> Iterator[None]:
         raise mechanism_failed(failed, file_name) from failed.__cause__
 
 
-def _kept(tables: "Mapping[str, Mapping[str, _native.Column]]", keep: Collection[str] | None) -> Tables:
+def kept(tables: "Mapping[str, Mapping[str, _native.Column]]", keep: Collection[str] | None) -> Tables:
+    """The tables of a run that are to be kept; None: all."""
     return Tables({name: columns for name, columns in tables.items() if keep is None or name in keep})
 
 

@@ -253,14 +253,15 @@ def two_boxes(boxes):
 
 
 def lossy_wire(boxes, folder, rate, mtu=1600):
-    """A switch between the boxes that loses `rate` of the frames from left to right.
-
-    Lossy both ways, what remains is what loses a frame and the report of it: LinkGuardian sends a report once.
-    """
+    """A switch between the boxes that loses `rate` of the frames, both ways."""
     boxes.box("wire")
     boxes.cable("left", "outside", "wire", "wire1", mtu=mtu)
     boxes.cable("right", "outside", "wire", "wire2", mtu=mtu)
-    chain(folder, more=f'[[link]]\nname = "sw1->sw2"\nloss = {{ kind = "bernoulli", rate = {rate} }}\n')
+    losses = (
+        f'[[link]]\nname = "{way}"\nloss = {{ kind = "bernoulli", rate = {rate} }}\n'
+        for way in ("sw1->sw2", "sw2->sw1")
+    )
+    chain(folder, more="".join(losses))
     file = folder / "wire.toml"
     file.write_text(
         '[switch]\nscenario = "chain.toml"\n[metrics]\nport = 0\n'

@@ -67,5 +67,7 @@ def test_an_affected_package_fails_the_audit_and_an_old_snapshot_is_skipped_with
 def test_the_snapshots_are_of_packages_that_are_locked(audit):
     for name, (locked, _) in audit.PARTS.items():
         snapshot = json.loads((audit.SNAPSHOTS / f"{name}.json").read_text())
-        assert {audit.normal(each["package"]) for each in snapshot["advisories"]} <= {audit.normal(each) for each, _ in locked()}
+        assert {audit.normal(each["package"]) for each in snapshot["advisories"]} <= {
+            audit.normal(each) for each, _ in locked()
+        }
         assert date.fromisoformat(snapshot["date"])

@@ -56,7 +56,7 @@ def test_what_is_not_version_1_is_marked(tmp_path: Path) -> None:
     damaged = [
         good[:14] + b"\x02" + good[15:],
         good[:18],
-        good[:16] + b"\x09" + good[17:],
+        good[:16] + b"\x0b" + good[17:],
         good[:21] + b"\xff" + good[22:],
     ]
     file = tmp_path / "damaged.pcap"

@@ -10,6 +10,7 @@ use hitless_interfaces::{Counters, Interface, MonotonicTime, Refusal};
 use hitless_simulation::Outcome;
 use hitless_wire::Time;
 
+use crate::carrier::{CarrierSource, Carriers};
 use crate::clock::Clock;
 use crate::lateness::{Lateness, LatenessStatus};
 use crate::self_test::SelfTest;
@@ -112,6 +113,10 @@ struct Port {
     departures: Lateness,
     has_unflushed: bool,
     failed: Option<String>,
+    has_carrier: bool,
+    carrier_losses: u64,
+    /// Left after the interface had failed.
+    frames_undeliverable: u64,
     last_counters: Counters,
 }
 
@@ -139,6 +144,7 @@ pub struct Driver<C> {
     options: Options,
     timers: Lateness,
     self_test: Option<SelfTest>,
+    carriers: Option<Carriers>,
 }
 
 impl<C: Clock> Driver<C> {
@@ -153,11 +159,14 @@ impl<C: Clock> Driver<C> {
             departures: Lateness::new(options.slack_ns),
             has_unflushed: false,
             failed: None,
+            has_carrier: true,
+            carrier_losses: 0,
+            frames_undeliverable: 0,
             last_counters: Counters::default(),
         };
         let ports = interfaces.into_iter().map(port).collect();
         let (origin, timers) = (clock.now(), Lateness::new(options.slack_ns));
-        Self { fabric, ports, clock, origin, options, timers, self_test: None }
+        Self { fabric, ports, clock, origin, options, timers, self_test: None, carriers: None }
     }
 
     /// The fabric, to watch it.
@@ -191,7 +200,9 @@ impl<C: Clock> Driver<C> {
 
     /// One turn: takes what has come, handles what is due, sends what leaves.
     pub fn turn(&mut self) {
+        self.follow_carriers();
         self.take_arrivals();
+        self.give_up_failed_ports();
         let wall = self.clock.now();
         if let Some(due) = self.fabric.next_event().map(|at| self.wall_ns(at)).filter(|&due| due <= wall.0) {
             self.timers.record(due, wall.0);
@@ -232,6 +243,7 @@ impl<C: Clock> Driver<C> {
             let done_ns = *done_ns.get_or_insert_with(|| clock.now().0);
             port.departures.record(origin.0 + departure.at.as_ps() / 1_000, done_ns);
             if port.failed.is_some() {
+                port.frames_undeliverable += 1;
                 return;
             }
             match port.interface.send(bytes) {
@@ -263,7 +275,8 @@ impl<C: Clock> Driver<C> {
         let sleep_ns = if self.ports.iter().any(|port| port.has_unflushed) { RETRY_NS } else { self.options.sleep_ns };
         let wake = next.min(until_ns).min(now + sleep_ns);
         let watched = self.ports.iter().filter(|port| port.failed.is_none());
-        let ports: Vec<BorrowedFd<'_>> = watched.filter_map(|port| port.interface.wakes()).collect();
+        let ports = watched.filter_map(|port| port.interface.wakes());
+        let ports: Vec<BorrowedFd<'_>> = ports.chain(self.carriers.as_ref().and_then(Carriers::wakes)).collect();
         self.clock.wait(&ports, MonotonicTime(wake));
     }
 
@@ -294,6 +307,7 @@ impl<C: Clock> Driver<C> {
             ("transmit refused", sum(|port| port.frames_refused)),
             ("interface down", sum(|port| port.frames_discarded)),
             ("merged by an offload", sum(|port| port.frames_merged)),
+            ("interface gone", sum(|port| port.frames_undeliverable)),
         ] {
             if count > 0 {
                 *drops.entry(reason).or_insert(0) += count;
@@ -328,6 +342,54 @@ impl<C: Clock> Driver<C> {
         (status, self.fabric.finish())
     }
 
+    /// Follows the carriers of the interfaces from now on; those without begin with a link that is down.
+    pub fn watch_carriers(&mut self, source: impl CarrierSource + 'static) {
+        let carriers = Carriers::new(source);
+        let seen = carriers.look_at(self.ports.iter().map(|port| port.interface.name()));
+        self.carriers = Some(carriers);
+        self.note_carriers(seen);
+    }
+
+    fn follow_carriers(&mut self) {
+        let now_ns = self.clock.now().0;
+        let Some(carriers) = &mut self.carriers else { return };
+        match carriers.changes(now_ns, self.ports.iter().map(|port| port.interface.name())) {
+            Ok(changes) => self.note_carriers(changes),
+            Err(_) => self.carriers = None,
+        }
+    }
+
+    fn note_carriers(&mut self, seen: Vec<(String, bool)>) {
+        for (name, has_carrier) in seen {
+            let is_it = |port: &Port| port.failed.is_none() && port.interface.name() == name;
+            if let Some(point) = self.ports.iter().position(is_it) {
+                self.note_carrier(point, has_carrier);
+            }
+        }
+    }
+
+    /// The link behind an interface that has failed is down.
+    fn give_up_failed_ports(&mut self) {
+        for point in 0..self.ports.len() {
+            if self.ports[point].failed.is_some() {
+                self.note_carrier(point, false);
+            }
+        }
+    }
+
+    /// An interface has carrier, or has none any more: so has its link.
+    fn note_carrier(&mut self, point: usize, has_carrier: bool) {
+        let port = &mut self.ports[point];
+        if port.has_carrier == has_carrier {
+            return;
+        }
+        port.has_carrier = has_carrier;
+        port.carrier_losses += u64::from(!has_carrier);
+        let link = self.fabric.link_of(point);
+        let command = if has_carrier { Command::Repair { link } } else { Command::Fail { link } };
+        self.fabric.command(&command).expect("the link of a point has an end here");
+    }
+
     fn time(&self, wall: MonotonicTime) -> Time {
         since(self.origin, wall)
     }
@@ -355,6 +417,9 @@ fn port_status(port: &mut Port, node: String) -> PortStatus {
         frames_merged: counters.frames_merged,
         checksums_completed: counters.checksums_completed,
         departures: LatenessStatus::from(&port.departures),
+        frames_undeliverable: port.frames_undeliverable,
+        has_carrier: port.has_carrier && port.failed.is_none(),
+        carrier_losses: port.carrier_losses,
         failed: port.failed.clone(),
     }
 }

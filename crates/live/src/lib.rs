@@ -1,10 +1,12 @@
 //! The second clock: a fabric driven by the wall clock, between real interfaces.
 //!
 //! [`fabric`] is a run of which some nodes are real; it has no clock and no interface. [`driver`] reads frames from
-//! interfaces, lets the fabric handle what is due, and sends what leaves; [`clock`] is what it knows of time, so that
+//! interfaces, lets the fabric handle what is due, and sends what leaves; [`carrier`] has it follow the interfaces'
+//! carriers; [`clock`] is what it knows of time, so that
 //! tests can bring their own; [`lateness`] counts by how much it was late; [`memory`] is an interface without a kernel;
 //! [`recording`] keeps what a run received and decided, and repeats it; [`self_test`] measures what the machine can do.
 
+pub mod carrier;
 pub mod clock;
 pub mod driver;
 pub mod fabric;
@@ -14,6 +16,7 @@ pub mod recording;
 pub mod self_test;
 pub mod status;
 
+pub use carrier::CarrierSource;
 pub use clock::{Clock, MonotonicClock};
 pub use driver::{Command, Control, Driver, Options, Request, Waiting};
 pub use fabric::{LiveFabric, LiveSettings};

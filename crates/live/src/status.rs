@@ -85,6 +85,12 @@ pub struct PortStatus {
     pub checksums_completed: u64,
     /// Departures after their time.
     pub departures: LatenessStatus,
+    /// Frames that were to leave after the interface had failed.
+    pub frames_undeliverable: u64,
+    /// Frames can cross; without carrier the fabric's link is down.
+    pub has_carrier: bool,
+    /// How often the carrier was lost.
+    pub carrier_losses: u64,
     /// Why it is not used any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hitless_interfaces::open::UnknownMode;
+use hitless_interfaces::watch::LinkWatch;
 use hitless_interfaces::{Interface, Options as InterfaceOptions, open};
 use hitless_live::fabric::LiveFabric;
 use hitless_live::fabric::LiveSettings;
@@ -55,6 +56,7 @@ impl Live {
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn new(
+        py: Python<'_>,
         text: &str,
         file_name: &str,
         interfaces: &Bound<'_, PyDict>,
@@ -85,7 +87,7 @@ impl Live {
         }
         let slack_ns = nanoseconds("slack_us", slack_us)?;
         let test = || measure(&mut MonotonicClock, &scenario, &settings, slack_ns).map_err(Failure::Scenario);
-        let tested = self_test.then(|| caught(test)).transpose()?;
+        let tested = self_test.then(|| py.detach(|| caught(test))).transpose()?;
         let mut fabric = caught(|| LiveFabric::new(scenario, &settings).map_err(Failure::Scenario))?;
         let recording = record.map(|path| {
             let options = RecorderOptions {
@@ -103,7 +105,7 @@ impl Live {
         let recording = recording.transpose()?;
         let preference = mode.parse().map_err(|error: UnknownMode| PyValueError::new_err(error.to_string()))?;
         let options = InterfaceOptions { preference, ring_frames };
-        let opened = interfaces.iter().map(|(_, name)| open_interface(name, options)).collect::<PyResult<_>>()?;
+        let (opened, watch) = py.detach(|| open_interfaces(&interfaces, options))?;
         let options = Options {
             slack_ns,
             spin_ns: nanoseconds("spin_us", spin_us)?,
@@ -112,6 +114,7 @@ impl Live {
         };
         let mut driver = Driver::new(fabric, opened, MonotonicClock, options);
         driver.show_self_test(tested);
+        driver.watch_carriers(watch);
         Ok(Self {
             effective,
             recording,
@@ -235,8 +238,14 @@ fn run_to_end(
     Ok((status, outcome))
 }
 
-fn open_interface(name: &str, options: InterfaceOptions) -> PyResult<Box<dyn Interface + Send>> {
-    open(name, options).map_err(|error| PyOSError::new_err(error.to_string()))
+/// The interfaces of the calling thread's network namespace, and what becomes of them.
+fn open_interfaces(
+    named: &[(String, String)],
+    options: InterfaceOptions,
+) -> PyResult<(Vec<Box<dyn Interface + Send>>, LinkWatch)> {
+    let watch = LinkWatch::open()?;
+    let open = |name: &str| open(name, options).map_err(|error| PyOSError::new_err(error.to_string()));
+    Ok((named.iter().map(|(_, name)| open(name)).collect::<PyResult<_>>()?, watch))
 }
 
 /// Addresses of stations and the nodes behind which they are.

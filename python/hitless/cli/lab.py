@@ -1,5 +1,7 @@
 """`hitless lab`: starting a lab, and what is said of it."""
 
+import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
@@ -11,8 +13,8 @@ from rich.table import Table
 from hitless.cli.live_result import warn
 from hitless.cli.run import STANDARD_INPUT, read_scenario, shown_name
 from hitless.errors import BadInput, HitlessError
-from hitless.lab import client, control, kernel, registry
-from hitless.lab.plan import LabPlan, lab_name
+from hitless.lab import client, control, kernel, registry, results
+from hitless.lab.plan import NAME_PATTERN, LabPlan, lab_name
 from hitless.lab.process import Lab, Launch, ended_by_signals, plan_of
 from hitless.lab.rates import scaled
 from hitless.lab.scope import scope
@@ -35,6 +37,8 @@ def up(
     congestion: str | None,
     mechanisms: Sequence[Path],
     scale_rates: float | None,
+    ipv6: bool,
+    out: Path | None,
     json: bool,
 ) -> int:
     """Start a lab; return the exit code."""
@@ -49,6 +53,8 @@ def up(
     kernel.require_privileges("hitless lab")
     _require_congestion(congestion)
     _require_writable(record)
+    if out is not None:
+        results.require_new(out)
     launch = Launch(
         name=lab_name(name, scenario.effective["name"]),
         text=text,
@@ -60,8 +66,11 @@ def up(
         record=client.absolute(record),
         congestion=congestion,
         mechanisms=[str(file.absolute()) for file in mechanisms],
+        ipv6=ipv6,
+        out=client.absolute(out),
+        command=["hitless", *sys.argv[1:]],
     )
-    plan = plan_of(launch.name, scenario)
+    plan = plan_of(launch.name, scenario, ipv6=ipv6)
     _say_scope(scenario)
     if foreground:
         return _in_foreground(launch, plan, json=json)
@@ -171,10 +180,20 @@ def down(name: str | None, *, every: bool, json: bool) -> int:
     """End labs; return the exit code."""
     if every and name is not None:
         raise BadInput("--name and --all exclude each other")
+    if name is not None and re.fullmatch(NAME_PATTERN, name) and client.has_leftovers(name):
+        _clear_leftovers(name)
+        return 0
     chosen = registry.names() if every else [registry.choose(name)]
     if not chosen:
         print_note("no lab is up")
     return max([_try_end(each, json=json) for each in chosen], default=0)
+
+
+def _clear_leftovers(name: str) -> None:
+    last_words = client.clear_leftovers(name)
+    print_note(f"the lab {name} was down already; what it left is removed")
+    if last_words:
+        print_note(last_words)
 
 
 def _try_end(name: str, *, json: bool) -> int:

@@ -51,6 +51,10 @@ def up(
         float | None,
         typer.Option(min=1e-9, max=1.0, metavar="FACTOR", help="All links this much slower, such as 0.01."),
     ] = None,
+    ipv6: Annotated[bool, typer.Option("--ipv6", help="Give hosts addresses of IPv6 too: fd00::1, ...")] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Leave results here at the end.", show_default=False)
+    ] = None,
     json: Json = False,
 ) -> None:
     """Bring a scenario up: hosts, links, mechanisms. Needs root; returns when the lab is up and has tested itself.
@@ -80,6 +84,8 @@ def up(
         congestion=congestion,
         mechanisms=mechanism or [],
         scale_rates=scale_rates,
+        ipv6=ipv6,
+        out=out,
         json=json,
     )
     raise typer.Exit(code)

@@ -4,18 +4,21 @@ import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from hitless.cli.switch import log_to_stderr, told_result
 from hitless.errors import BadInput, HitlessError
 from hitless.live import LiveOptions, LiveRun, NetworkInterface, Status
 from hitless.service import metrics as service_metrics
 from hitless.service.metrics import serving
+from hitless.service.privileges import OF_FORWARDING, drop_all_but
 from hitless.service.process import Wake, notify, signals
-from hitless.switch import ports
-from hitless.switch.link import LinkPlan, MtuPlan, mtu_plan, require_room, scenario
+from hitless.switch import changes, ports
+from hitless.switch.link import FRAME_BYTES, RING_FRAMES, LinkPlan, MtuPlan, mtu_plan, require_room, scenario
+from hitless.switch.link_file import EXAMPLE, Config, read_link_file, require_changeable
 from hitless.switch.metrics import LiveCollector
-from hitless.terminal.console import print_note
+from hitless.terminal.console import print_note, print_text
 
 log = logging.getLogger(__name__)
 
@@ -37,57 +40,138 @@ class LinkOptions:
     live: LiveOptions
 
 
-def rate_bps(text: str) -> int:
+def rate_bps(text: str, named: str = "--rate") -> int:
     """The rate that ``"1 Gbps"`` means. Raises `BadInput`."""
     parts = _RATE.match(text)
     if parts is None:
-        raise BadInput(f"--rate {text!r} is no rate", hint='write it as in "1 Gbps" or "250 Mbps"')
+        raise BadInput(f"{named} {text!r} is no rate", hint='write it as in "1 Gbps" or "250 Mbps"')
     return round(float(parts[1]) * _MULTIPLES[parts[2]])
 
 
-def time_us(text: str) -> float:
+def time_us(text: str, named: str = "--delay") -> float:
     """The time that ``"1.5 ms"`` means, in microseconds. Raises `BadInput`."""
     parts = _TIME.match(text)
     if parts is None:
-        raise BadInput(f"--delay {text!r} is no time", hint='write it as in "500 us" or "20 ms"')
+        raise BadInput(f"{named} {text!r} is no time", hint='write it as in "500 us" or "20 ms"')
     return float(parts[1]) * _US[parts[2]]
 
 
 def run(plan: LinkPlan, options: LinkOptions) -> int:
     """Protect the link until told to stop; return the exit code."""
-    log_to_stderr(verbose=False)
+    return _run(_End(plan, options))
+
+
+def _require_two(plan: LinkPlan) -> None:
     if plan.inside == plan.outside:
-        raise BadInput(
-            f"--inside and --outside are both {plan.inside}", rule="frames come in by one and go out by the other"
-        )
-    end = _End(plan, options)
+        rule = "frames come in by one and go out by the other"
+        raise BadInput(f"--inside and --outside are both {plan.inside}", rule=rule)
+
+
+def run_file(path: Path) -> int:
+    """As `run`, as a file says, which is read again at SIGHUP; return the exit code."""
+    config = read_link_file(path)
+    plan, options = _of_config(config)
+    return _run(_End(plan, options, _File(path, config)))
+
+
+def check_file(path: Path) -> None:
+    """Print the configuration with every default spelled out, or refuse it."""
+    config = read_link_file(path)
+    plan, _ = _of_config(config)
+    _require_two(plan)
+    scenario(plan)
+    print_text(config.model_dump_json(indent=2))
+    print_note(f"{path}: sound; what is above is its effective configuration")
+
+
+def example() -> None:
+    """Print a configuration to begin with."""
+    print_text(EXAMPLE)
+
+
+def require_alone(**options: str | None) -> None:
+    """Refuse options beside a file. Raises `BadInput`."""
+    given = [f"--{name}" for name, value in options.items() if value is not None]
+    if given:
+        raise BadInput(f"{', '.join(given)}: a file says that already")
+
+
+def require_all(**options: str | None) -> list[str]:
+    """The values of options that must be there without a file. Raises `BadInput`."""
+    missing = [f"--{name}" for name, value in options.items() if value is None]
+    if missing:
+        raise BadInput(f"{', '.join(missing)}: missing", hint="or a FILE: hitless link --example prints one")
+    return [value for value in options.values() if value is not None]
+
+
+def _of_config(config: Config) -> tuple[LinkPlan, LinkOptions]:
+    link = config.link
+    plan = LinkPlan(
+        inside=link.inside,
+        outside=link.outside,
+        rate_bps=rate_bps(link.rate, "rate ="),
+        delay_us=time_us(link.delay, "delay ="),
+        loss_rate=link.loss_rate,
+        target_loss_rate=link.target,
+        mode=link.mode,
+        is_active=link.active,
+    )
+    live = live_options(plan, busy_poll=link.busy_poll)
+    return plan, LinkOptions(link.strict, link.set_mtu, link.vlan_tags, config.metrics.port, live)
+
+
+def live_options(plan: LinkPlan, *, busy_poll: bool) -> LiveOptions:
+    """How the run of a link works."""
+    return LiveOptions(busy_poll=busy_poll, frames=plan.frames, frame_bytes=FRAME_BYTES, ring_frames=RING_FRAMES)
+
+
+def _run(end: "_End") -> int:
+    log_to_stderr(verbose=False)
     with signals(end):
         result = end.run()
-    return told_result(result, strict=options.strict)
+    return told_result(result, strict=end.is_strict)
+
+
+@dataclass
+class _File:
+    """What an end was told by a file."""
+
+    path: Path
+    config: Config
 
 
 class _End:
     """One end of the link."""
 
-    def __init__(self, plan: LinkPlan, options: LinkOptions) -> None:
+    def __init__(self, plan: LinkPlan, options: LinkOptions, file: _File | None = None) -> None:
+        _require_two(plan)
         self._plan = plan
         self._options = options
+        self._file = file
         self._scenario = scenario(plan)
         self._wake = Wake()
         self._is_stopping = False
+        self._is_reloading = False
+
+    @property
+    def is_strict(self) -> bool:
+        """Is a missed deadline a failure?"""
+        return self._options.strict
 
     def stop(self) -> None:
         self._is_stopping = True
         self._wake.set()
 
     def reload(self) -> None:
-        log.info("a link has no file to read again")
+        self._is_reloading = True
+        self._wake.set()
 
     def run(self) -> Status:
         plan, options = self._plan, self._options
         section = service_metrics.Metrics(port=options.metrics_port)
         with _room_on_the_link(plan, options), ports.without_offloads([plan.inside, plan.outside], log.warning):
             live = LiveRun(self._scenario, interfaces=plan.interfaces, options=options.live)
+            drop_all_but(OF_FORWARDING)
             with serving(LiveCollector(live.status), section, "hitless link"), live.running(at_end=self._wake.set):
                 self._say(live)
                 self._wait(live)
@@ -105,9 +189,31 @@ class _End:
 
     def _wait(self, live: LiveRun) -> None:
         while not self._is_stopping and live.is_running:
+            if self._is_reloading:
+                self._is_reloading = False
+                self._read_again(live)
             notify("WATCHDOG=1")
             self._wake.wait(_ALIVE_S)
         notify("STOPPING=1")
+
+    def _read_again(self, live: LiveRun) -> None:
+        """A file that is wrong, or asks for what a running link keeps, changes nothing."""
+        if self._file is None:
+            log.info("this link has no file to read again: hitless link FILE has one")
+            return
+        try:
+            config = read_link_file(self._file.path)
+            require_changeable(self._file.config, config)
+            plan, options = _of_config(config)
+            wanted_scenario = scenario(replace(plan, first_number=self._plan.first_number))
+            wanted = changes.commands(self._scenario.effective, wanted_scenario.effective)
+            for command in wanted:
+                live.command(command)
+        except HitlessError as wrong:
+            log.error("%s was not read again, the link goes on as before:\n%s", self._file.path, wrong)  # noqa: TRY400
+            return
+        self._file.config, self._options, self._scenario = config, options, wanted_scenario
+        log.info("%s was read again: %s", self._file.path, ", ".join(wanted) or "nothing to change")
 
 
 @contextmanager

@@ -488,9 +488,18 @@ def switch(
 
 @app.command()
 def link(
-    inside: Annotated[str, typer.Option(metavar="IF", help="The interface to the hosts.")],
-    outside: Annotated[str, typer.Option(metavar="IF", help="The interface to the other box: the lossy link.")],
-    rate: Annotated[str, typer.Option(help='What the link carries, such as "1 Gbps": queues build here, not there.')],
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="A configuration, in place of all options.")
+    ] = None,
+    check: Annotated[bool, typer.Option("--check", help="Check FILE, print it with all defaults, and exit.")] = False,
+    example: Annotated[bool, typer.Option("--example", help="Print a FILE to begin with.")] = False,
+    inside: Annotated[str | None, typer.Option(metavar="IF", help="The interface to the hosts.")] = None,
+    outside: Annotated[
+        str | None, typer.Option(metavar="IF", help="The interface to the other box: the lossy link.")
+    ] = None,
+    rate: Annotated[
+        str | None, typer.Option(help='What the link carries, such as "1 Gbps": queues build here, not there.')
+    ] = None,
     delay: Annotated[str, typer.Option(help="The link's delay, one way.")] = "100 us",
     loss_rate: Annotated[float, typer.Option(min=1e-12, max=0.4, help="What the link is taken to lose.")] = 1e-3,
     target: Annotated[float, typer.Option(min=1e-18, max=0.4, help="What may still be lost.")] = 1e-8,
@@ -512,15 +521,25 @@ def link(
 
       hitless link --inside eth1 --outside eth2 --rate "1 Gbps"
       hitless link --inside eth1 --outside wlan0 --rate "200 Mbps" --delay "2 ms" --loss-rate 1e-2
+      hitless link /etc/hitless/link-eth2.toml
 
     Frames of any kind cross the link whole, in frames of an EtherType of their
     own, and arrive in order; the hosts notice nothing. Give both ends the same
     rate, delay, loss rate and mode.
     """
     from hitless.cli import link as command
-    from hitless.live import LiveOptions
-    from hitless.switch.link import FRAME_BYTES, RING_FRAMES, LinkPlan
+    from hitless.switch.link import LinkPlan
 
+    if example:
+        command.example()
+        return
+    if file is not None:
+        command.require_alone(inside=inside, outside=outside, rate=rate)
+        if check:
+            command.check_file(file)
+            return
+        raise typer.Exit(command.run_file(file))
+    inside, outside, rate = command.require_all(inside=inside, outside=outside, rate=rate)
     plan = LinkPlan(
         inside=inside,
         outside=outside,
@@ -531,7 +550,7 @@ def link(
         mode=mode,
         is_active=not off,
     )
-    live = LiveOptions(busy_poll=busy_poll, frames=plan.frames, frame_bytes=FRAME_BYTES, ring_frames=RING_FRAMES)
+    live = command.live_options(plan, busy_poll=busy_poll)
     options = command.LinkOptions(strict, set_mtu, vlan_tags, metrics_port, live)
     raise typer.Exit(command.run(plan, options))
 

@@ -159,6 +159,22 @@ def execute(name: str | None, host: str, command: Sequence[str]) -> NoReturn:
     os.execvp("ip", words)  # noqa: S606, S607 - it is to become that program, the one that the user has
 
 
+def has_leftovers(name: str) -> bool:
+    """Is there a file of a lab that has no record: one that was killed before it wrote one, or failed?"""
+    place = registry.Place(name)
+    return registry.read(place) is None and any(path.exists() for path in (place.folder, place.lock, place.log))
+
+
+def clear_leftovers(name: str) -> str:
+    """Remove these files; the end of the log. Raises `Held` when somebody is about to start it."""
+    place = registry.Place(name)
+    with registry.lock(place):
+        place.clear()
+        last_words = _tail_of_log(name)
+        place.log.unlink(missing_ok=True)
+    return last_words
+
+
 @dataclass(frozen=True, slots=True)
 class Ended:
     """What a lab left to say."""

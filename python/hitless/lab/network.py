@@ -12,7 +12,15 @@ from pathlib import Path
 
 from hitless.errors import HitlessError
 from hitless.lab import kernel
-from hitless.lab.plan import HOST_INTERFACE, HOST_MTU_BYTES, NETWORK, NETWORK_BITS, HostPlan, LabPlan
+from hitless.lab.plan import (
+    HOST_INTERFACE,
+    HOST_MTU_BYTES,
+    NETWORK,
+    NETWORK_BITS,
+    NETWORK_V6_BITS,
+    HostPlan,
+    LabPlan,
+)
 from hitless.lab.tuning import Tuning
 from hitless.live import NetworkInterface
 
@@ -22,6 +30,17 @@ _GONE_S = 10.0
 _AT_ONCE = 32
 """Namespaces made in one step, between which a lab can be told to end."""
 _NO_IPV6 = {f"net/ipv6/conf/{which}/disable_ipv6": "1" for which in ("all", "default")}
+_QUIET_IPV6 = {
+    f"net/ipv6/conf/{which}/{name}": value
+    for which in ("all", "default", HOST_INTERFACE)
+    for name, value in (
+        ("disable_ipv6", "0"),
+        ("accept_ra", "0"),
+        ("router_solicitations", "0"),
+        ("dad_transmits", "0"),
+    )
+}
+"""Hosts with IPv6 ask for no router and for no duplicate of their address (RFC 4861, 4862): nobody would answer."""
 
 
 def require_free(plan: LabPlan) -> None:
@@ -118,7 +137,8 @@ def _build_fabric(plan: LabPlan) -> None:
 
 def _build_host(host: HostPlan, plan: LabPlan, tuning: Tuning) -> list[str]:
     with kernel.inside(host.namespace):
-        kernel.write_sysctls(_NO_IPV6 | {f"net/ipv4/{name}": value for name, value in tuning.sysctls.items()})
+        ipv6 = _NO_IPV6 if host.address_v6 is None else _QUIET_IPV6
+        kernel.write_sysctls(ipv6 | {f"net/ipv4/{name}": value for name, value in tuning.sysctls.items()})
         _, still_on = NetworkInterface(HOST_INTERFACE).switch_off_offloads()
     kernel.receive_on_one_processor(host.namespace, [HOST_INTERFACE])
     kernel.ip_batch(_host_lines(host, plan, tuning), namespace=host.namespace)
@@ -135,7 +155,11 @@ def _host_lines(host: HostPlan, plan: LabPlan, tuning: Tuning) -> list[str]:
     ]
     neighbour = "neighbour replace {} lladdr {} dev {} nud permanent"
     others = [other for other in plan.hosts if other.name != host.name]
-    return lines + [neighbour.format(other.address, other.hardware_address, HOST_INTERFACE) for other in others]
+    lines += [neighbour.format(other.address, other.hardware_address, HOST_INTERFACE) for other in others]
+    if host.address_v6 is not None:
+        lines.append(f"address add {host.address_v6}/{NETWORK_V6_BITS} dev {HOST_INTERFACE} nodad")
+        lines += [neighbour.format(other.address_v6, other.hardware_address, HOST_INTERFACE) for other in others]
+    return lines
 
 
 def _remove_veths(plan: LabPlan, present: Iterable[str]) -> None:

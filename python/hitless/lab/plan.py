@@ -1,13 +1,13 @@
 """What a lab will consist of: every name and address, before anything exists.
 
 Host number n, counted from 1 in the order of the scenario, has the address 10.0.(n div 256).(n mod 256)/16 and a
-hardware address made of it: 02:00 and the four bytes. IPv6 is off, so that a lab carries what its programs send and
-nothing else.
+hardware address made of it: 02:00 and the four bytes. IPv6 is off unless it is asked for, so that a lab carries what
+its programs send and nothing else; host number n then has fd00::n/64 too (RFC 4193).
 """
 
 import re
 from collections.abc import Sequence
-from ipaddress import IPv4Address
+from ipaddress import IPv4Address, IPv6Address
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -21,6 +21,8 @@ HOSTS_MAX = 400
 PREFIX = "hitless"
 NETWORK = IPv4Address("10.0.0.0")
 NETWORK_BITS = 16
+NETWORK_V6 = IPv6Address("fd00::")
+NETWORK_V6_BITS = 64
 HOST_INTERFACE = "eth0"
 HOST_MTU_BYTES = 1_500
 
@@ -38,6 +40,8 @@ class HostPlan(_Plan):
     namespace: str
     address: str
     hardware_address: str
+    address_v6: str | None = None
+    """None: the host has no IPv6."""
     port: str
     """The interface at the fabric's end."""
 
@@ -82,13 +86,15 @@ def lab_name(wanted: str | None, scenario_name: str) -> str:
     return wanted
 
 
-def make_plan(name: str, hosts: Sequence[str], switches: Sequence[str], links: Sequence[LinkPlan]) -> LabPlan:
+def make_plan(
+    name: str, hosts: Sequence[str], switches: Sequence[str], links: Sequence[LinkPlan], *, ipv6: bool = False
+) -> LabPlan:
     """The lab ``name`` for this fabric. Raises `BadInput` where hosts cannot be namespaces."""
     _require_namespaces_for(hosts)
     return LabPlan(
         name=name,
         namespace=f"{PREFIX}.{name}",
-        hosts=[_host(name, host, number) for number, host in enumerate(hosts, start=1)],
+        hosts=[_host(name, host, number, ipv6=ipv6) for number, host in enumerate(hosts, start=1)],
         switches=list(switches),
         links=list(links),
     )
@@ -104,12 +110,13 @@ def _require_namespaces_for(hosts: Sequence[str]) -> None:
             raise BadInput(f"{host!r} is no name for a host of a lab", where="topology", rule=rule)
 
 
-def _host(lab: str, name: str, number: int) -> HostPlan:
+def _host(lab: str, name: str, number: int, *, ipv6: bool) -> HostPlan:
     address = NETWORK + number
     return HostPlan(
         name=name,
         namespace=f"{PREFIX}.{lab}.{name}",
         address=str(address),
         hardware_address=":".join(f"{byte:02x}" for byte in b"\x02\x00" + address.packed),
+        address_v6=str(NETWORK_V6 + number) if ipv6 else None,
         port=name if len(name) <= INTERFACE_NAME_BYTES and name != "lo" else f"port{number}",
     )

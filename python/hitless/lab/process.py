@@ -24,7 +24,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from hitless.errors import HitlessError
-from hitless.lab import control, kernel, network, registry
+from hitless.lab import control, kernel, kernel_drops, network, registry, results
 from hitless.lab.links import LinkNames
 from hitless.lab.plan import LabPlan, LinkPlan, make_plan
 from hitless.lab.rates import require_rates
@@ -32,6 +32,7 @@ from hitless.lab.states import LinkStates
 from hitless.lab.tuning import Tuning, tunings
 from hitless.live import LiveOptions, LiveRun, LiveScenario, Mode, Status, check_live
 from hitless.prototype.kinds import load
+from hitless.service.privileges import OF_LABS, drop_all_but
 
 log = logging.getLogger(__name__)
 
@@ -61,6 +62,12 @@ class Launch(BaseModel):
     """Python files with mechanisms that the scenario names; paths from the root on."""
     real_time: bool = False
     """The fabric goes before all other programs of this machine."""
+    ipv6: bool = False
+    """Hosts have addresses of IPv6 too."""
+    out: str | None = None
+    """A folder for results; a path from the root on."""
+    command: list[str] = []
+    """What somebody typed to start it."""
 
 
 Tell = Callable[[str, Any], None]
@@ -73,10 +80,10 @@ class Interrupted(HitlessError):
     exit_code = 130
 
 
-def plan_of(name: str, scenario: LiveScenario) -> LabPlan:
+def plan_of(name: str, scenario: LiveScenario, *, ipv6: bool = False) -> LabPlan:
     """What will be there. Raises `BadInput`."""
     links = [LinkPlan(**{**link, "ends": tuple(link["ends"])}) for link in scenario.links]
-    return make_plan(name, scenario.hosts, scenario.switches, links)
+    return make_plan(name, scenario.hosts, scenario.switches, links, ipv6=ipv6)
 
 
 class Lab:
@@ -88,11 +95,12 @@ class Lab:
         self._place = registry.Place(launch.name)
         load([Path(file) for file in launch.mechanisms])
         self._scenario = check_live(launch.text, launch.file_name)
-        self._plan = plan_of(launch.name, self._scenario)
+        self._plan = plan_of(launch.name, self._scenario, ipv6=launch.ipv6)
         self._names = LinkNames(self._plan.links)
         self._states = LinkStates(self._scenario.effective, self._plan.links)
         self._is_stopping = False
         self._server: control.Server | None = None
+        self._result: Status | None = None
 
     def stop(self) -> None:
         """End soon. From any thread, or a signal handler."""
@@ -135,14 +143,16 @@ class Lab:
             stations={host.hardware_address: host.name for host in self._plan.hosts},
             options=self._options(),
         )
+        drop_all_but(OF_LABS)
+        drops = kernel_drops.of_lab(self._plan)
         self._server = control.Server(self._place.socket)
         try:
             with live.running(at_end=self._server.wake):
                 self._require_going_on()
                 require_rates(live.status().values)
                 self._tell("ready", {"hosts": hosts, "status": live.status().values})
-                self._server.serve(lambda request: self._handle(live, request), lambda: self._goes_on(live))
-            return live.result()
+                self._server.serve(lambda request: self._handle(live, drops, request), lambda: self._goes_on(live))
+            return self._ended(live, drops)
         finally:
             self._server.close()
 
@@ -181,13 +191,21 @@ class Lab:
     def _goes_on(self, live: LiveRun) -> bool:
         return not self._is_stopping and live.is_running
 
-    def _handle(self, live: LiveRun, request: control.Request) -> dict[str, Any]:
+    def _ended(self, live: LiveRun, drops: kernel_drops.KernelDrops) -> Status:
+        """The results of a run that has ended, written where somebody wants them."""
+        if self._result is None:
+            self._result = drops.added_to(live.result())
+            if self._launch.out is not None:
+                results.write(Path(self._launch.out), live, self._result, self._launch.command)
+        return self._result
+
+    def _handle(self, live: LiveRun, drops: kernel_drops.KernelDrops, request: control.Request) -> dict[str, Any]:
         if isinstance(request, control.Status):
-            return {**live.status().values, "states": self._states.described()}
+            return {**drops.added_to(live.status()).values, "states": self._states.described()}
         if isinstance(request, control.Stop):
             live.stop()
             self._is_stopping = True
-            return dict(live.result().values)
+            return dict(self._ended(live, drops).values)
         link = self._names.find(request.link)
         live.command(_command(request, link))
         self._states.follow(request, link)
@@ -210,7 +228,9 @@ def _command(request: control.LinkRequest, link: str) -> str:
 def _hosts_text(plan: LabPlan) -> str:
     """As /etc/hosts."""
     own = ["127.0.0.1 localhost"]
-    return "".join(f"{line}\n" for line in own + [f"{host.address} {host.name}" for host in plan.hosts])
+    addresses = [f"{host.address} {host.name}" for host in plan.hosts]
+    addresses += [f"{host.address_v6} {host.name}" for host in plan.hosts if host.address_v6 is not None]
+    return "".join(f"{line}\n" for line in own + addresses)
 
 
 @contextmanager

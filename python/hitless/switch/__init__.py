@@ -5,5 +5,6 @@
 - `hitless.switch.changes`: what of a scenario can change while the switch runs
 - `hitless.switch.service`: the process
 - `hitless.switch.metrics`: what Prometheus may see
+- `hitless.switch.link_file`: the file of `hitless link`, where it runs as a service
 - `hitless.switch.link`: LinkGuardian between two boxes, as a scenario of two switches of which one is elsewhere
 """

@@ -29,6 +29,8 @@ class Main(Section):
     """Never sleep: a processor of its own, and the least jitter."""
     mode: Mode = "packet"
     """How frames cross to the kernel at each interface."""
+    results: File | None = None
+    """A new folder for tables, summary and manifest, written at the end; relative to the folder of this file."""
 
 
 class Metrics(service_metrics.Metrics):
@@ -99,6 +101,7 @@ scenario = "fabric.toml"        # relative to this file: hitless scenario exampl
 # slack_us = 1000.0             # later than this is a missed deadline
 # mode = "auto"                 # AF_XDP where it works, instead of AF_PACKET
 # busy_poll = true              # a processor of its own, and the least jitter
+# results = "results"           # a new folder for tables and counts, written at the end
 
 [metrics]
 port = 9471                     # http://127.0.0.1:9471/metrics; 0 for none

@@ -47,6 +47,7 @@ class LiveCollector(Collector):
         yield from _of_ports(status.values)
         yield from _of_reasons(status.values)
         yield _of_mechanisms(status.values)
+        yield from _of_kernel(status.values)
 
 
 def _of_run(status: Status) -> Iterator[Metric]:
@@ -104,3 +105,12 @@ def _of_mechanisms(values: Mapping[str, Any]) -> Metric:
     for switch, mechanism, scope, counter, value in values["mechanisms"]:
         gauge.add_metric([switch, mechanism, scope, counter], value)
     return gauge
+
+
+def _of_kernel(values: Mapping[str, Any]) -> Iterator[Metric]:
+    labels = ["node", "interface", "way"]
+    counter = CounterMetricFamily(f"{PREFIX}kernel_drops", "Frames that the kernel dropped of its own.", labels=labels)
+    for row in values.get("kernel_drops", []):
+        counter.add_metric([row["node"], row["interface"], "in"], row["received"])
+        counter.add_metric([row["node"], row["interface"], "out"], row["sent"])
+    yield counter

@@ -1,13 +1,16 @@
 """The process of `hitless switch`: runs until it is told to stop, reads its file again at SIGHUP."""
 
 import logging
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from hitless.errors import BadInput, HitlessError
+from hitless.lab import kernel_drops, results
 from hitless.live import LiveOptions, LiveRun, Status
 from hitless.service.metrics import serving
+from hitless.service.privileges import OF_FORWARDING, drop_all_but
 from hitless.service.process import Wake, notify
 from hitless.switch import changes, ports
 from hitless.switch.configuration import Config, read_config
@@ -47,14 +50,22 @@ class Service:
     def run(self) -> Status:
         """Forward until told to stop. Raises `HitlessError`."""
         config = self._config
+        if config.switch.results is not None:
+            results.require_new(self._path.parent / config.switch.results)
         switched_off = [entry.name for entry in config.interface if entry.offloads == "switch-off"]
         for warning in ports.slow_links(config.interfaces, self._rates_bps()):
             log.warning("%s", warning)
         with ports.without_offloads(switched_off, log.warning):
             live = LiveRun(self._scenario, interfaces=config.interfaces, options=_options(config))
-            with serving(LiveCollector(live.status), config.metrics, "hitless switch"), _forwarding(live, self._wake):
+            drop_all_but(OF_FORWARDING)
+            drops = kernel_drops.of_interfaces(config.interfaces)
+            seen = LiveCollector(lambda: drops.added_to(live.status()))
+            with serving(seen, config.metrics, "hitless switch"), _forwarding(live, self._wake):
                 self._work(live)
-            return live.result()
+            result = drops.added_to(live.result())
+            if config.switch.results is not None:
+                results.write(self._path.parent / config.switch.results, live, result, ["hitless", *sys.argv[1:]])
+            return result
 
     def _work(self, live: LiveRun) -> None:
         for port in live.status().values["ports"]:
@@ -94,7 +105,7 @@ def _require_same(before: Config, after: Config) -> None:
     fixed = [name for name in ("interface", "metrics") if getattr(before, name) != getattr(after, name)]
     fixed += [
         f"switch.{name}"
-        for name in ("slack_us", "busy_poll", "mode")
+        for name in ("slack_us", "busy_poll", "mode", "results")
         if getattr(before.switch, name) != getattr(after.switch, name)
     ]
     if fixed:

@@ -7,7 +7,7 @@ use super::counts::Refused;
 use super::external::{EVERYONE, External};
 use super::frames::FrameInfo;
 use super::points::{Point, RealEnd};
-use super::wire::{control_packet, read, read_link, with_mark, with_shims};
+use super::wire::{control_packet, is_off_its_way, read, read_link, with_mark, with_shims};
 
 impl Point {
     /// A frame of a switch elsewhere lands when it comes, or right after the one before it.
@@ -27,12 +27,13 @@ impl External {
         number: u64,
     ) -> Result<(Packet, Landing), Refused> {
         let RealEnd::Switch(format) = &self.points[usize::from(point)].end else {
-            let packet = self.admit_frame(at, point, frame, number)?;
+            let packet = self.admit_frame(at, point, frame, number, true)?;
             let RealEnd::Host(card) = &mut self.points[usize::from(point)].end else { unreachable!("it was none") };
             let departs_at = card.enqueue(at, packet.frame_bytes).ok_or(Refused::CardFull)?;
             return Ok((packet, Landing::AfterLastBit(departs_at)));
         };
-        let read = read_link(self.frames.bytes(frame), format).map_err(|refusal| {
+        let partners = self.points[usize::from(point)].partners;
+        let read = read_link(self.frames.bytes(frame), format, partners).map_err(|refusal| {
             self.link_refusals.count(refusal);
             Refused::NotOfTheLink
         })?;
@@ -42,24 +43,34 @@ impl External {
             return Ok((packet, self.points[usize::from(point)].lands_at(at)));
         };
         self.frames.keep(frame, inner);
-        let packet = self.admit_frame(at, point, frame, number)?;
+        let packet = self.admit_frame(at, point, frame, number, !is_off_its_way(&read.shims))?;
         Ok((with_shims(packet, read.shims), self.points[usize::from(point)].lands_at(at)))
     }
 
-    fn admit_frame(&mut self, at: Time, point: u16, frame: u32, number: u64) -> Result<Packet, Refused> {
+    fn admit_frame(
+        &mut self,
+        at: Time,
+        point: u16,
+        frame: u32,
+        number: u64,
+        shows_its_source: bool,
+    ) -> Result<Packet, Refused> {
         let read = read(self.frames.bytes(frame), self.hash_seed).ok_or(Refused::Malformed)?;
-        self.bridge.learn(at, read.source, point);
+        if shows_its_source {
+            self.bridge.learn(at, read.source, point);
+        }
         let destination = self.bridge.find(at, read.destination);
         let is_host = !self.points[usize::from(point)].is_switch();
         // What a switch elsewhere has sent here has a number on its link, and must be seen before it may end.
         if destination == Some(point) && is_host {
             return Err(Refused::SameSide);
         }
-        self.frames.set_info(frame, FrameInfo { number, point, service: read.service, ecn: read.packet.ecn });
+        let mark = read.mark.filter(|_| self.ranks_by_dscp);
+        let info = FrameInfo { number, point, service: read.service, ecn: read.packet.ecn, mark };
+        self.frames.set_info(frame, info);
         let host = |point: u16| self.points[usize::from(point)].host;
         let destination = destination.map_or(EVERYONE, host);
         let packet = Packet { source: host(point), destination, frame, ..read.packet };
-        let mark = read.mark.filter(|_| self.ranks_by_dscp);
         Ok(mark.map_or(packet, |mark| with_mark(packet, mark)))
     }
 }

@@ -73,6 +73,13 @@ pub struct FrameCounts {
 }
 
 impl FrameCounts {
+    /// A frame that has left is found to be one that should not have been let in.
+    pub(super) fn refuse_late(&mut self, reason: Refused) {
+        self.refused[reason as usize] += 1;
+        self.entered -= 1;
+        self.left -= 1;
+    }
+
     /// Packets with a frame that must still be in the fabric.
     pub fn inside(&self) -> u64 {
         let gone = self.left + self.ended.iter().sum::<u64>() + self.corrupted + self.lost_down;

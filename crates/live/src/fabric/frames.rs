@@ -1,6 +1,6 @@
 //! The bodies of real frames: a bounded pool, in which copies of a packet share one body.
 
-use hitless_wire::{Ecn, ServiceKey};
+use hitless_wire::{Ecn, PriorityMark, ServiceKey};
 
 /// What is known of a frame beside its bytes, from its arrival on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub struct FrameInfo {
     pub service: ServiceKey,
     /// The ECN field in its bytes.
     pub ecn: Ecn,
+    /// The priority that its bytes say, where it is looked at.
+    pub mark: Option<PriorityMark>,
 }
 
 /// Why the pool took no frame.

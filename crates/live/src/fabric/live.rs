@@ -7,14 +7,15 @@
 use hitless_hosts::host::NetworkCard;
 use hitless_network::failure::LinkFailure;
 use hitless_network::topology::{DirectedLink, Node, SwitchId, Topology};
-use hitless_scenario::{Scenario, Until};
+use hitless_scenario::{RankedBy, Scenario, Until};
 use hitless_simulation::Outcome;
 use hitless_simulation::run::{Run, build, network_card, stop};
+use hitless_wire::link::Partners;
 use hitless_wire::{Duration, Time};
 
 use super::counts::{FrameCounts, Refused};
 use super::external::{Departure, External, Witness};
-use super::frames::NoRoom;
+use super::frames::{FrameInfo, NoRoom};
 use super::points::{Border, Point, RealEnd};
 use super::settings::LiveSettings;
 use super::wire::{write_to_host, write_to_switch};
@@ -65,6 +66,11 @@ impl LiveFabric {
     /// The points at which frames come and go.
     pub fn points(&self) -> &[Point] {
         &self.run.edge().points
+    }
+
+    /// The link of a point, as a command for both directions names it.
+    pub fn link_of(&self, point: usize) -> String {
+        self.run.topology().link_name(self.points()[point].outwards).replace("->", "<->")
     }
 
     /// What became of frames.
@@ -181,17 +187,20 @@ impl LiveFabric {
         let [marking, out] = &mut self.scratch;
         for departure in outbox.drain(..) {
             let packet = &departure.packet;
-            let (body, ecn) = match packet.frame {
-                0 => (None, packet.ecn),
-                frame => (Some(external.frames.bytes(frame)), external.frames.info(frame).ecn),
+            let (body, before) = match packet.frame {
+                0 => (None, FrameInfo { ecn: packet.ecn, ..FrameInfo::default() }),
+                frame => (Some(external.frames.bytes(frame)), external.frames.info(frame)),
             };
+            let is_foreign = body.is_some() && external.points[usize::from(before.point)].is_switch();
             let written = match (&external.points[usize::from(departure.point)].end, body) {
-                (RealEnd::Switch(format), body) => write_to_switch(packet, ecn, body, format, [marking, out]),
-                (RealEnd::Host(_), Some(body)) => write_to_host(packet, ecn, body, marking),
+                (RealEnd::Switch(format), body) => write_to_switch(packet, &before, body, format, [marking, out]),
+                (RealEnd::Host(_), Some(body)) => write_to_host(packet, before.ecn, body, marking),
                 (RealEnd::Host(_), None) => Err("a packet of a mechanism left for a host".to_owned()),
             };
             match written {
                 Ok(bytes) => send(&departure, bytes),
+                // What a switch elsewhere has written must not end this one.
+                Err(_) if is_foreign => external.counts.refuse_late(Refused::NotOfTheLink),
                 Err(reason) => external.violation = Some(external.violation.take().unwrap_or(reason)),
             }
             if packet.frame != 0 {
@@ -249,8 +258,8 @@ fn open(scenario: Scenario, settings: &LiveSettings) -> Result<(Run<External>, V
         Node::Host(host) => RealEnd::Host(NetworkCard::new(&network_card(&scenario.host, &topology, host.0))),
         Node::Switch(_) => RealEnd::Switch(settings.format_of(name)),
     };
-    let border = Border::new(&topology, &settings.points, real_end)?;
-    neighbours_are_here(&scenario, &topology, &border.is_here)?;
+    let mut border = Border::new(&topology, &settings.points, real_end)?;
+    find_partners(&scenario, &topology, &mut border.points);
     let to_switches: Vec<_> =
         border.points.iter().filter(|point| point.is_switch()).map(|point| point.outwards).collect();
     let external = External::new(settings, border.points, 2 * topology.links.len(), &scenario)?;
@@ -259,21 +268,18 @@ fn open(scenario: Scenario, settings: &LiveSettings) -> Result<(Run<External>, V
     Ok((run, border.is_here))
 }
 
-/// The format of links to switches elsewhere has no room for what a mechanism writes for a neighbour.
-fn neighbours_are_here(scenario: &Scenario, topology: &Topology, is_here: &[bool]) -> Result<(), String> {
-    let pairs = scenario.mechanisms.iter().flat_map(|entry| {
-        let pairs = entry.neighbours(topology).into_iter();
-        pairs.map(|pair| (entry.title(), pair))
-    });
-    let is_apart = |&(_, (a, b)): &(&str, (SwitchId, SwitchId))| is_here[a.0 as usize] != is_here[b.0 as usize];
-    match pairs.into_iter().find(is_apart) {
-        None => Ok(()),
-        Some((title, (switch, neighbour))) => Err(format!(
-            "{title} runs on {} and its neighbour {} by headers that only a link within one process carries: both have \
-             to be here",
-            topology.switch(switch).name,
-            topology.switch(neighbour).name
-        )),
+/// Which headers mean something on the links to switches elsewhere: those of what both ends run.
+fn find_partners(scenario: &Scenario, topology: &Topology, points: &mut [Point]) {
+    let priority = scenario.host.marking.is_some_and(|marking| marking.by == RankedBy::Dscp);
+    for point in points.iter_mut().filter(|point| point.is_switch()) {
+        let (from, to) = topology.ends(point.outwards);
+        let ways = [point.outwards, point.inwards()];
+        let ends = [(from.node, to.node), (to.node, from.node)];
+        let entries = || scenario.mechanisms.iter();
+        let protection = entries().any(|entry| entry.protections(topology).iter().any(|link| ways.contains(link)));
+        let is_lent = |(a, b): (SwitchId, SwitchId)| ends.contains(&(Node::Switch(a), Node::Switch(b)));
+        let lending = entries().any(|entry| entry.neighbours(topology).into_iter().any(is_lent));
+        point.partners = Partners { protection, lending, priority };
     }
 }
 

@@ -1,12 +1,15 @@
 //! What of a frame's bytes the fabric needs, and what of a packet the bytes must show.
 
-use hitless_wire::frame::{FlowHashSeed, Frame, MacAddress, mark_ce};
-use hitless_wire::link::{LinkFormat, Refusal};
+use hitless_wire::frame::{FlowHashSeed, Frame, MINIMUM_BYTES, MacAddress, mark_ce};
+use hitless_wire::link::{ADDED_BYTES_WITH_ALL_SHIMS, LinkFormat, Partners, Refusal};
 use hitless_wire::linkguardian::{AckHeader, ControlHeader, DataHeader, LossNotification};
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::pause::PauseFrame;
+use hitless_wire::rimm::{DetourHeader, MessageHeader, TelemetryHeader};
 use hitless_wire::shim::{CheckNumber, DetourCount, ShimStack};
 use hitless_wire::{Ecn, Packet, PriorityMark, ServiceKey, Shim};
+
+use super::frames::FrameInfo;
 
 /// What was read in a frame of a host.
 pub(super) struct Read {
@@ -36,13 +39,24 @@ pub(super) struct FromSwitch {
 }
 
 /// Reads a frame of a link between switches.
-pub(super) fn read_link(bytes: &[u8], format: &LinkFormat) -> Result<FromSwitch, Refusal> {
+///
+/// # Errors
+/// [`Refusal`], also of headers that nothing here and there has written.
+pub(super) fn read_link(bytes: &[u8], format: &LinkFormat, partners: Partners) -> Result<FromSwitch, Refusal> {
     let frame = format.decode(bytes)?;
+    if !partners.expect(&frame.shims) {
+        return Err(Refusal::Unexpected);
+    }
     let inner = frame.inner.map(|inner| {
         let start = inner.as_ptr().addr() - bytes.as_ptr().addr();
         (start, start + inner.len())
     });
     Ok(FromSwitch { shims: frame.shims, inner })
+}
+
+/// Whether a packet comes from elsewhere than its source lies, since a switch has sent it to a neighbour.
+pub(super) fn is_off_its_way(shims: &ShimStack) -> bool {
+    shims.contains::<DetourHeader>() || shims.contains::<MessageHeader>() || shims.contains::<DetourCount>()
 }
 
 /// Puts a mark on a packet, which does not grow by it: what it says is in the bytes that came.
@@ -53,10 +67,12 @@ pub(super) fn with_mark(mut packet: Packet, mark: PriorityMark) -> Packet {
     packet
 }
 
-/// Puts the shims of a link on a packet, which grows by them; what was read in its bytes stays.
-pub(super) fn with_shims(packet: Packet, shims: ShimStack) -> Packet {
-    let mark = packet.shims.get::<PriorityMark>();
-    let packet = grown_by(packet, shims);
+/// Puts the shims of a link on a packet, which grows by them. What was read in its bytes stays, unless a switch
+/// elsewhere knows better; and each detour has cost a hop.
+pub(super) fn with_shims(packet: Packet, mut shims: ShimStack) -> Packet {
+    let mark = shims.remove::<PriorityMark>().or(packet.shims.get::<PriorityMark>());
+    let detours = shims.get::<DetourCount>().map_or(0, |count| count.0);
+    let packet = Packet { ttl: packet.ttl.saturating_sub(detours), ..grown_by(packet, shims) };
     mark.map_or(packet, |mark| with_mark(packet, mark))
 }
 
@@ -84,6 +100,9 @@ fn wire_bytes(shims: &ShimStack) -> u32 {
         + of(shims.contains::<LossNotification>(), LossNotification::WIRE_BYTES)
         + of(shims.contains::<PauseFrame>(), PauseFrame::WIRE_BYTES)
         + of(shims.contains::<ControlHeader>(), ControlHeader::WIRE_BYTES)
+        + of(shims.contains::<DetourHeader>(), DetourHeader::WIRE_BYTES)
+        + of(shims.contains::<TelemetryHeader>(), TelemetryHeader::WIRE_BYTES)
+        + of(shims.contains::<MessageHeader>(), MessageHeader::WIRE_BYTES)
 }
 
 /// The bytes that leave for a host: those that came, with the mark of congestion when a switch has set it since.
@@ -106,24 +125,26 @@ pub(super) fn write_to_host<'a>(
     Ok(marked(packet, ecn_before, body, scratch))
 }
 
-/// The bytes that leave for a switch elsewhere, which reads the mark in them again.
+/// The bytes that leave for a switch elsewhere, which reads its priority in them again, if none has changed it; a
+/// message takes the headers of its packet along.
 ///
 /// # Errors
 /// A sentence, when something is on the packet that must not cross a link.
 pub(super) fn write_to_switch<'a>(
     packet: &Packet,
-    ecn_before: Ecn,
+    before: &FrameInfo,
     body: Option<&[u8]>,
     format: &LinkFormat,
     [marking, out]: [&'a mut Vec<u8>; 2],
 ) -> Result<&'a [u8], String> {
-    let body = body.map(|body| marked(packet, ecn_before, body, marking));
-    out.resize(
-        body.map_or(0, <[u8]>::len) + hitless_wire::link::ADDED_BYTES_MAX + hitless_wire::frame::MINIMUM_BYTES,
-        0,
-    );
     let mut shims = packet.shims;
-    shims.remove::<PriorityMark>();
+    if shims.get::<PriorityMark>() == before.mark {
+        shims.remove::<PriorityMark>();
+    }
+    let body = body.map(|body| marked(packet, before.ecn, body, marking));
+    let is_message = shims.contains::<MessageHeader>();
+    let body = body.map(|body| if is_message { &body[..body.len().min(MINIMUM_BYTES)] } else { body });
+    out.resize(body.map_or(0, <[u8]>::len) + ADDED_BYTES_WITH_ALL_SHIMS + MINIMUM_BYTES, 0);
     let length = format.encode(&shims, body, out).map_err(|error| error.to_string())?;
     Ok(&out[..length])
 }

@@ -53,8 +53,21 @@ impl Lab {
     }
 
     pub fn build(text: &str, points: &[&str], options: Options, frames: u32, ring: usize) -> Self {
+        Self::with_stations(text, points, &[], options, frames, ring)
+    }
+
+    /// Station `n` is known to be behind the point `stations[n]`.
+    pub fn with_stations(
+        text: &str,
+        points: &[&str],
+        stations: &[&str],
+        options: Options,
+        frames: u32,
+        ring: usize,
+    ) -> Self {
         let names = points.iter().map(|&name| name.to_owned()).collect();
-        let settings = LiveSettings { frames, ..LiveSettings::new(names) };
+        let known = (0..).zip(stations).map(|(number, &name)| (MacAddress(station(number)), name.to_owned()));
+        let settings = LiveSettings { frames, stations: known.collect(), ..LiveSettings::new(names) };
         let fabric = LiveFabric::new(scenario_of(text), &settings).unwrap_or_else(|error| panic!("{error}"));
         let (interfaces, far_ends) = interfaces(points.len(), ring);
         let clock = TestClock(Rc::new(Cell::new(1_000_000_000)));

@@ -1,5 +1,7 @@
 //! Live fabrics between interfaces in memory. One program, since each would instantiate the fabric anew.
 
+mod apart;
+mod carriers;
 mod conservation;
 mod cuts;
 mod deflected;

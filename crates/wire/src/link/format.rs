@@ -15,9 +15,13 @@ pub(super) const SHIM_COUNT_MASK: u8 = 0x0f;
 pub(super) const HAS_INNER: u8 = 0x80;
 pub(super) const TYPE_AT: usize = 12;
 
-/// The most bytes by which a frame grows that carries another: Ethernet header, version, two shims (data, and an
-/// acknowledgement that rides along), and length.
+/// The most bytes by which a frame grows that carries another over a link that LinkGuardian protects: Ethernet header,
+/// version, two shims (data, and an acknowledgement that rides along), and length.
 pub const ADDED_BYTES_MAX: usize = ETHERNET_HEADER_BYTES + PAYLOAD_BYTES_ADDED_MAX;
+
+/// The most with any headers that a packet may bear.
+pub const ADDED_BYTES_WITH_ALL_SHIMS: usize =
+    ETHERNET_HEADER_BYTES + FIXED_BYTES + ShimStack::CAPACITY_BYTES + INNER_LENGTH_BYTES;
 
 /// What of that lies behind the Ethernet header, and so counts against the MTU.
 const PAYLOAD_BYTES_ADDED_MAX: usize =

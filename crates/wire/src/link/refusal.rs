@@ -36,11 +36,17 @@ pub enum Refusal {
     Composition,
     /// A message between the ends of the link that this version does not have.
     Control,
+    /// A header of a detoured packet that no switch writes.
+    Detour,
+    /// A mark of a packet that no switch writes.
+    Mark,
+    /// A header of something that the two ends of this link do not run.
+    Unexpected,
 }
 
 impl Refusal {
     /// All of them, in the order of [`RefusalCounters`].
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 18] = [
         Self::OtherType,
         Self::OtherAddress,
         Self::Truncated,
@@ -56,6 +62,9 @@ impl Refusal {
         Self::Pause,
         Self::Composition,
         Self::Control,
+        Self::Detour,
+        Self::Mark,
+        Self::Unexpected,
     ];
 
     /// A short name for counters and metrics.
@@ -76,6 +85,9 @@ impl Refusal {
             Self::Pause => "pause",
             Self::Composition => "composition",
             Self::Control => "control",
+            Self::Detour => "detour",
+            Self::Mark => "mark",
+            Self::Unexpected => "unexpected",
         }
     }
 }
@@ -97,6 +109,9 @@ impl fmt::Display for Refusal {
             Self::LossNotification => "a loss notification that contradicts its acknowledgement",
             Self::Pause => "a pause frame with a class or a time that no switch asks for",
             Self::Control => "a message that this version does not have",
+            Self::Detour => "a header of a detoured packet that no switch writes",
+            Self::Mark => "a mark that no switch writes",
+            Self::Unexpected => "a header of something that the ends of this link do not run",
             Self::Composition => "headers that never come together, or with or without an inner frame",
         })
     }

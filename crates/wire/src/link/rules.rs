@@ -5,6 +5,8 @@
 use super::refusal::Refusal;
 use crate::linkguardian::{AckHeader, ControlHeader, DataHeader, LossNotification, Message, SequenceNumber};
 use crate::pause::PauseFrame;
+use crate::priority_mark::PriorityMark;
+use crate::rimm::{DetourHeader, MessageHeader, TelemetryHeader};
 use crate::shim::{CheckNumber, DetourCount, Shim, ShimId, ShimStack};
 
 const CLASSES: u8 = 8;
@@ -24,7 +26,7 @@ impl OnLinks {
 }
 
 /// Every header that goes on links. What is not here means nothing outside of a switch.
-const ON_LINKS: [OnLinks; 5] = [
+const ON_LINKS: [OnLinks; 10] = [
     OnLinks::new::<DataHeader>(1, |bytes, stack| take_as(bytes, stack, DataHeader::is_for_links, Refusal::DataHeader)),
     OnLinks::new::<AckHeader>(2, |bytes, stack| take_as::<AckHeader>(bytes, stack, |_| true, Refusal::Acknowledgement)),
     OnLinks::new::<LossNotification>(3, |bytes, stack| {
@@ -32,6 +34,13 @@ const ON_LINKS: [OnLinks; 5] = [
     }),
     OnLinks::new::<PauseFrame>(4, |bytes, stack| take_as(bytes, stack, is_ours, Refusal::Pause)),
     OnLinks::new::<ControlHeader>(5, |bytes, stack| take_as(bytes, stack, is_known, Refusal::Control)),
+    OnLinks::new::<DetourHeader>(6, |bytes, stack| take_as::<DetourHeader>(bytes, stack, |_| true, Refusal::Detour)),
+    OnLinks::new::<TelemetryHeader>(7, |bytes, stack| {
+        take_as::<TelemetryHeader>(bytes, stack, |_| true, Refusal::Detour)
+    }),
+    OnLinks::new::<MessageHeader>(8, |bytes, stack| take_as::<MessageHeader>(bytes, stack, |_| true, Refusal::Detour)),
+    OnLinks::new::<PriorityMark>(9, |bytes, stack| take_as::<PriorityMark>(bytes, stack, |_| true, Refusal::Mark)),
+    OnLinks::new::<DetourCount>(10, |bytes, stack| take_as(bytes, stack, has_counted, Refusal::Mark)),
 ];
 
 /// The number of a header on links; `None` for one that does not go there.
@@ -46,7 +55,32 @@ pub fn id_of(code: u8) -> Option<ShimId> {
 
 /// Whether it is for checkers and counters of a simulation, and left out of a frame: no room is counted for it.
 pub fn is_for_observers(id: ShimId) -> bool {
-    [CheckNumber::ID, DetourCount::ID].contains(&id)
+    id == CheckNumber::ID
+}
+
+/// What the two ends of a link must run for a header on it to mean something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Partners {
+    /// The link is protected in one direction at least.
+    pub protection: bool,
+    /// Neighbouring switches lend each other their buffers.
+    pub lending: bool,
+    /// Packets have a priority.
+    pub priority: bool,
+}
+
+impl Partners {
+    /// Whether all headers on a frame mean something between them.
+    pub fn expect(self, shims: &ShimStack) -> bool {
+        shims.iter().all(|(id, _)| match id {
+            DataHeader::ID | AckHeader::ID | LossNotification::ID | PauseFrame::ID | ControlHeader::ID => {
+                self.protection
+            }
+            DetourHeader::ID | TelemetryHeader::ID | MessageHeader::ID => self.lending,
+            PriorityMark::ID => self.priority,
+            _ => true,
+        })
+    }
 }
 
 /// Reads the shim of this kind from the front of `bytes`, checks it, and puts it on the stack; returns its length.
@@ -80,6 +114,10 @@ fn reports_a_loss(loss: &LossNotification) -> bool {
     loss.count > 0
 }
 
+fn has_counted(count: &DetourCount) -> bool {
+    count.0 > 0
+}
+
 fn is_known(header: &ControlHeader) -> bool {
     header.message != Message::Unknown
 }
@@ -94,6 +132,13 @@ pub fn check_composition(shims: &ShimStack, has_inner: bool) -> Result<(), Refus
     let ack: Option<AckHeader> = shims.get();
     let loss: Option<LossNotification> = shims.get();
     let is_alone = shims.iter().count() == 1;
+    let of_neighbours =
+        [shims.contains::<DetourHeader>(), shims.contains::<TelemetryHeader>(), shims.contains::<MessageHeader>()];
+    let about_the_packet = [shims.contains::<PriorityMark>(), shims.contains::<DetourCount>()];
+    let is_without_packet = !has_inner && of_neighbours.iter().chain(&about_the_packet).any(|&is_there| is_there);
+    if is_without_packet || of_neighbours.iter().filter(|&&is_there| is_there).count() > 1 {
+        return Err(Refusal::Composition);
+    }
     let is_known = match (data, ack, loss, has_inner) {
         _ if shims.contains::<PauseFrame>() || shims.contains::<ControlHeader>() => is_alone && !has_inner,
         (data, ack, None, true) => data.is_none_or(|data| !data.dummy) && ack.is_none_or(|ack| ack.piggybacked),

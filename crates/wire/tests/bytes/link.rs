@@ -2,22 +2,26 @@
 
 use hitless_wire::frame::{EtherType, MacAddress, frame_bytes};
 use hitless_wire::link::{
-    ADDED_BYTES_MAX, CannotEncode, INNER_BYTES_MAX, LinkFormat, LinkFrame, Refusal, inner_mtu, link_frame_bytes,
-    outer_mtu,
+    ADDED_BYTES_MAX, CannotEncode, INNER_BYTES_MAX, LinkFormat, LinkFrame, Partners, Refusal, inner_mtu,
+    link_frame_bytes, outer_mtu,
 };
 use hitless_wire::linkguardian::{
     AckHeader, ControlHeader, DataHeader, Era, LossNotification, Message, PacketType, SequenceNumber,
 };
 use hitless_wire::pause::PauseFrame;
+use hitless_wire::rimm::{DetourHeader, MessageHeader, TelemetryHeader};
 use hitless_wire::shim::{CheckNumber, DetourCount};
 use hitless_wire::sqr::CacheMetadata;
-use hitless_wire::{PortId, Shim, ShimStack};
+use hitless_wire::{PortId, PriorityMark, Shim, ShimStack};
 use proptest::prelude::*;
 
 use crate::samples;
 
 const NEAR: MacAddress = MacAddress([2, 0, 0, 0, 0, 0x0a]);
 const FAR: MacAddress = MacAddress([2, 0, 0, 0, 0, 0x0b]);
+const DETOURED: DetourHeader = DetourHeader { sequence: 70_000, origin: 3, detours: 2, depth_segments: 9 };
+const MESSAGE: MessageHeader = MessageHeader { origin: 3, port: PortId(2), is_repeated: true, depth_segments: 9 };
+const MARK: PriorityMark = PriorityMark { rank_bytes: 70_000, flowlet: 0, is_first: false, retransmissions: 0 };
 
 fn sending() -> LinkFormat {
     LinkFormat { ether_type: EtherType::EXPERIMENTAL_1, local: NEAR, remote: FAR }
@@ -82,6 +86,11 @@ pub fn shapes() -> Vec<(&'static str, ShimStack, bool)> {
         ("data of the second channel", stack(&[&on(DataHeader { channel: 1, ..data(7) })]), true),
         ("acknowledgement of the second channel", stack(&[&on(AckHeader { channel: 1, ..ack(9, false) })]), false),
         ("start", stack(&[&on(control(Message::Start))]), false),
+        ("detoured", stack(&[&on(DETOURED)]), true),
+        ("detoured, with data and acknowledgement", stack(&[&on(DETOURED), &on(data(7)), &on(ack(9, true))]), true),
+        ("depth of a queue", stack(&[&on(TelemetryHeader { depth_segments: 20 })]), true),
+        ("message on its round trip", stack(&[&on(MESSAGE), &on(data(7))]), true),
+        ("priority that a guard has changed", stack(&[&on(MARK), &on(DetourCount(3))]), true),
         ("answer to a probe", stack(&[&on(control(Message::Answer { in_order: true }))]), false),
     ]
 }
@@ -136,7 +145,7 @@ fn the_longest_frames_fill_the_mtu_and_no_more() {
 #[test]
 fn what_is_for_observers_stays_here_and_other_metadata_is_refused() {
     let bare = stack(&[&on(data(7))]);
-    let checked = stack(&[&on(data(7)), &on(CheckNumber(5)), &on(DetourCount(3))]);
+    let checked = stack(&[&on(data(7)), &on(CheckNumber(5))]);
     assert_eq!(encoded(&checked, Some(&INNER)), encoded(&bare, Some(&INNER)));
     let cached = CacheMetadata { tag: 1, started_ns: 2, primary: PortId(3), is_kept_back: false, skip: None };
     let refused = sending().encode(&stack(&[&on(cached)]), Some(&INNER), &mut [0; 200]);
@@ -176,6 +185,10 @@ fn carrying(shims: &[[u8; 4]]) -> Vec<u8> {
     raw(0x80 | shims.len() as u8, &[shims.concat(), inner].concat())
 }
 
+fn carried(count: u8, shims: &[u8]) -> Vec<u8> {
+    raw(0x80 | count, &[shims, &[0u8, 42], &INNER].concat())
+}
+
 #[test]
 fn each_violation_is_refused_for_its_reason() {
     let with = |mut bytes: Vec<u8>, at: usize, value: u8| {
@@ -204,8 +217,14 @@ fn each_violation_is_refused_for_its_reason() {
         ("fewer shims than announced", cut(raw(2, &ACK), 20), Refusal::Truncated),
         ("half a shim", cut(good(), 18), Refusal::Truncated),
         ("padding as a shim", raw(2, &ACK), Refusal::UnknownKind),
-        ("an unknown shim", raw(1, &[9, 0, 0, 0]), Refusal::UnknownKind),
-        ("the checker's number", raw(1, &[6, 0, 0, 0, 1]), Refusal::UnknownKind),
+        ("an unknown shim", raw(1, &[11, 0, 0, 0]), Refusal::UnknownKind),
+        ("the checker's number", raw(1, &[12, 0, 0, 0, 1]), Refusal::UnknownKind),
+        ("a detour of nothing", raw(1, &[6, 0, 0, 0, 1, 2, 3, 0, 4]), Refusal::Composition),
+        ("a message without a way", raw(1, &[8, 1, 0, 2, 0, 3]), Refusal::Composition),
+        ("a depth on a detoured packet", carried(2, &[6, 0, 0, 0, 1, 2, 3, 0, 4, 7, 0, 9]), Refusal::Composition),
+        ("a mark with a reserved bit", carried(1, &[9, 0, 0, 0, 1, 0, 2, 0x40]), Refusal::Mark),
+        ("a count of no detours", carried(1, &[10, 0]), Refusal::Mark),
+        ("a pause of a marked packet", raw(2, &[4, 0, 0, 0, 10, 1]), Refusal::Composition),
         ("fifteen shims", raw(15, &ACK.repeat(15)), Refusal::DuplicateKind),
         ("two acknowledgements", raw(2, &ACK.repeat(2)), Refusal::DuplicateKind),
         ("no room for the length", cut(raw(0x81, &DATA), 21), Refusal::Truncated),
@@ -242,6 +261,29 @@ fn each_violation_is_refused_for_its_reason() {
     for (name, bytes, refusal) in cases {
         assert_eq!(receiving().decode(&bytes), Err(refusal), "{name}");
     }
+}
+
+#[test]
+fn a_header_means_something_only_where_both_ends_run_what_writes_it() {
+    let none = Partners::default();
+    let cases = [
+        (stack(&[&on(data(7))]), Partners { protection: true, ..none }),
+        (stack(&[&on(ack(9, false)), &on(loss(8, 2))]), Partners { protection: true, ..none }),
+        (stack(&[&on(PauseFrame::pause(7))]), Partners { protection: true, ..none }),
+        (stack(&[&on(control(Message::Start))]), Partners { protection: true, ..none }),
+        (stack(&[&on(DETOURED)]), Partners { lending: true, ..none }),
+        (stack(&[&on(MESSAGE)]), Partners { lending: true, ..none }),
+        (stack(&[&on(TelemetryHeader { depth_segments: 20 })]), Partners { lending: true, ..none }),
+        (stack(&[&on(MARK)]), Partners { priority: true, ..none }),
+        (stack(&[&on(DETOURED), &on(data(7))]), Partners { lending: true, protection: true, ..none }),
+    ];
+    for (shims, partners) in cases {
+        assert!(partners.expect(&shims) && !none.expect(&shims), "{shims:?}");
+        let others =
+            Partners { protection: !partners.protection, lending: !partners.lending, priority: !partners.priority };
+        assert!(!others.expect(&shims), "{shims:?}");
+    }
+    assert!(none.expect(&stack(&[])) && none.expect(&stack(&[&on(DetourCount(1))])));
 }
 
 #[test]

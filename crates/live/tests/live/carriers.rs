@@ -1,0 +1,165 @@
+//! Interfaces that lose their carrier, or go: their links are down, and what was to leave is counted.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::sync::{Arc, Mutex};
+
+use hitless_interfaces::link::Carrier;
+use hitless_interfaces::watch::LinkChange;
+use hitless_live::{CarrierSource, Options};
+
+use super::lab::{Lab, frame, star, station};
+
+/// What the test says of carriers.
+#[derive(Clone, Default)]
+struct Told(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    now: BTreeMap<String, Carrier>,
+    changes: Vec<LinkChange>,
+}
+
+impl Told {
+    fn set(&self, name: &str, carrier: Carrier) {
+        let mut state = self.0.lock().expect("no test panics with it");
+        state.now.insert(name.to_owned(), carrier);
+        state.changes.push(LinkChange::Present { index: 1, name: name.to_owned(), carrier, mtu_bytes: 1_500 });
+    }
+
+    /// It changes, and the kernel had no room to say so.
+    fn set_unheard(&self, name: &str, carrier: Carrier) {
+        let mut state = self.0.lock().expect("no test panics with it");
+        state.now.insert(name.to_owned(), carrier);
+        state.changes.push(LinkChange::Missed);
+    }
+}
+
+impl CarrierSource for Told {
+    fn changes(&mut self, take: &mut dyn FnMut(LinkChange)) -> io::Result<()> {
+        self.0.lock().expect("no test panics with it").changes.drain(..).for_each(take);
+        Ok(())
+    }
+
+    fn look(&self, name: &str) -> Option<Carrier> {
+        let state = self.0.lock().expect("no test panics with it");
+        Some(state.now.get(name).copied().unwrap_or(Carrier::Present))
+    }
+
+    fn wakes(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+}
+
+const HOSTS: [&str; 2] = ["h0", "h1"];
+
+fn lab() -> (Lab, Told) {
+    let mut lab = Lab::new(&HOSTS, Options::default());
+    let told = Told::default();
+    lab.driver().watch_carriers(told.clone());
+    lab.know_stations();
+    (lab, told)
+}
+
+/// How many of 10 frames from h0 come to h1, once the loop has asked for carriers.
+fn come(lab: &mut Lab) -> usize {
+    lab.run_for(2_000_000);
+    (0..10).for_each(|_| lab.send(0, &frame(station(0), station(1), 100)));
+    lab.run_for(3_000_000);
+    lab.received()[1].len()
+}
+
+#[test]
+fn without_carrier_the_link_is_down_and_with_it_it_is_up_again() {
+    let (mut lab, told) = lab();
+    assert_eq!(come(&mut lab), 10);
+    for carrier in [Carrier::Lost, Carrier::Off] {
+        told.set("memory1", carrier);
+        assert_eq!(come(&mut lab), 0);
+        told.set("memory1", Carrier::Present);
+        assert_eq!(come(&mut lab), 10);
+    }
+    told.set("memory7", Carrier::Lost);
+    told.set_unheard("memory1", Carrier::Lost);
+    assert_eq!(come(&mut lab), 0, "what the kernel had no room to tell is looked for");
+    told.set_unheard("memory1", Carrier::Present);
+    assert_eq!(come(&mut lab), 10);
+    let status = lab.finish();
+    assert_eq!((status.ports[1].has_carrier, status.ports[1].carrier_losses), (true, 3));
+    let down = status.links.iter().find(|link| link.link == "sw->h1").expect("it begins here");
+    assert_eq!(down.frames_lost_down, 30, "each is counted on the link");
+    assert!(!status.is_overloaded);
+}
+
+#[test]
+fn an_interface_that_has_no_carrier_at_the_start_begins_with_a_link_that_is_down() {
+    let told = Told::default();
+    told.set_unheard("memory1", Carrier::Lost);
+    let mut lab = Lab::new(&HOSTS, Options::default());
+    lab.driver().watch_carriers(told.clone());
+    lab.send(0, &frame(station(0), station(1), 100));
+    lab.run_for(1_000_000);
+    assert!(lab.received()[1].is_empty());
+    told.set("memory1", Carrier::Present);
+    lab.run_for(2_000_000);
+    assert_eq!(come(&mut lab), 10);
+    lab.finish();
+}
+
+#[test]
+fn with_recovery_the_switch_at_the_carrier_that_was_lost_finds_another_way() {
+    let text = "name = \"two-ways\"\n[topology]\nkind = \"graph\"\nhosts = [\"h0\", \"h1\"]\n\
+                switches = [\"a\", \"b\", \"c\"]\nlinks = [LINKS]\n\
+                [recovery]\ndetection = { kind = \"fixed\", delay = \"10 us\" }\n\
+                scheme = { kind = \"local-reroute\", reconfiguration = \"10 us\", backup = \"first\" }\n";
+    let ends = [("h0", "a"), ("h1", "b"), ("a", "b"), ("a", "c"), ("c", "b")];
+    let link = |(a, b)| format!("{{ ends = [\"{a}\", \"{b}\"], rate = \"1 Gbps\", delay = \"1 us\" }}");
+    let text = text.replace("LINKS", &ends.map(link).join(", "));
+    // b and h1 run elsewhere; a reaches b by the direct link, or through c.
+    let points = ["h0", "a->b", "c->b"];
+    let mut lab = Lab::build(&text, &points, Options::default(), 256, 1_024);
+    let told = Told::default();
+    lab.driver().watch_carriers(told.clone());
+    let to_h1 = |lab: &mut Lab| {
+        lab.send(0, &frame(station(0), station(9), 100));
+        lab.run_for(2_000_000);
+        let received = lab.received();
+        (received[1].len(), received[2].len())
+    };
+    // b says where the station is.
+    let mut hello = vec![0; 200];
+    let format = hitless_wire::link::LinkFormat {
+        ether_type: hitless_wire::frame::EtherType::EXPERIMENTAL_1,
+        local: hitless_wire::frame::MacAddress::BROADCAST,
+        remote: hitless_wire::frame::MacAddress::BROADCAST,
+    };
+    let inner = frame(station(9), [0xff; 6], 60);
+    let length = format.encode(&hitless_wire::ShimStack::default(), Some(&inner), &mut hello).expect("it is legal");
+    lab.send(1, &hello[..length]);
+    lab.run_for(1_000_000);
+    lab.received();
+    assert_eq!(to_h1(&mut lab), (1, 0));
+    told.set("memory1", Carrier::Lost);
+    lab.run_for(2_000_000);
+    assert_eq!(to_h1(&mut lab), (0, 1), "around by c");
+    lab.finish();
+}
+
+/// What was to leave by an interface that had gone was counted nowhere.
+#[test]
+fn departures_of_a_failed_port_are_drops() {
+    let mut lab = Lab::build(&star(&HOSTS), &HOSTS, Options::default(), 256, 1_024);
+    lab.know_stations();
+    (0..10).for_each(|_| lab.send(0, &frame(station(0), station(1), 100)));
+    lab.turn();
+    lab.far_end(1).unplug();
+    lab.run_for(2_000_000);
+    assert_eq!(come(&mut lab), 0);
+    let status = lab.finish();
+    let down = status.links.iter().find(|link| link.link == "sw->h1").expect("it begins here");
+    let gone = status.drops.get("interface gone").copied().unwrap_or(0);
+    assert_eq!(down.frames_lost_down + gone, 20, "{:?}", status.drops);
+    assert!(!status.ports[1].has_carrier);
+    assert!(status.is_overloaded, "an interface that has gone is no result");
+}

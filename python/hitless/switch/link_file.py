@@ -1,0 +1,92 @@
+"""The configuration file of `hitless link`, for an end that runs as a service."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from hitless.errors import BadInput
+from hitless.service import metrics as service_metrics
+from hitless.service.configuration import Section, parse, read_text
+from hitless.switch.configuration import InterfaceName, Metrics
+
+
+class Link(Section):
+    """``[link]``."""
+
+    inside: InterfaceName
+    """The interface to the hosts."""
+    outside: InterfaceName
+    """The interface to the other box: the lossy link."""
+    rate: str
+    """What the link carries, such as "1 Gbps"."""
+    delay: str = "100 us"
+    """One way."""
+    loss_rate: Annotated[float, Field(ge=1e-12, le=0.4)] = 1e-3
+    """What the link is taken to lose."""
+    target: Annotated[float, Field(ge=1e-18, le=0.4)] = 1e-8
+    """What may still be lost."""
+    mode: Literal["blocking", "non-blocking"] = "blocking"
+    """Keep the order of frames, or not."""
+    active: bool = True
+    """Protect; else only forward."""
+    set_mtu: bool = False
+    """Raise the MTU of the outside interface as far as is needed."""
+    vlan_tags: Annotated[int, Field(ge=0, le=2)] = 0
+    """VLAN tags that frames may carry."""
+    strict: bool = False
+    """Exit with 1 when a deadline was missed."""
+    busy_poll: bool = False
+    """Never sleep: a processor of its own, and the least jitter."""
+
+
+class LinkMetrics(Metrics):
+    """``[metrics]``."""
+
+    port: service_metrics.PortNumber = 0
+
+
+class Config(Section):
+    """The whole file."""
+
+    link: Link
+    metrics: LinkMetrics = LinkMetrics()
+
+
+CHANGEABLE = frozenset({"loss_rate", "target", "mode", "active", "strict"})
+"""What a running end takes from its file when it is read again."""
+
+
+def read_link_file(path: Path) -> Config:
+    """The configuration in a file. Raises `BadInput` with all that is wrong."""
+    return parse(Config, read_text(path), str(path), hint="hitless link --example prints a file to begin with")
+
+
+def require_changeable(before: Config, after: Config) -> None:
+    """Is what a running end keeps as it was? Raises `BadInput` naming what is not."""
+    names = set(type(before.link).model_fields) - CHANGEABLE
+    fixed = sorted(f"link.{name}" for name in names if getattr(before.link, name) != getattr(after.link, name))
+    fixed += ["metrics"] if before.metrics != after.metrics else []
+    if fixed:
+        rule = "a running link keeps it: restart it to change that"
+        raise BadInput(f"{', '.join(fixed)}: changed in the file, and {rule}")
+
+
+EXAMPLE = """\
+# One end of a protected link: hitless link FILE. The other box has the same values.
+
+[link]
+inside = "eth1"                 # the interface to the hosts
+outside = "eth2"                # the interface to the other box: the lossy link
+rate = "1 Gbps"                 # what the link carries: queues build here, not there
+# delay = "100 us"              # one way
+# loss_rate = 1e-3              # what it is taken to lose
+# target = 1e-8                 # what may still be lost
+# mode = "blocking"             # keep the order of frames; or "non-blocking"
+# active = true                 # false: only forward
+# set_mtu = true                # raise the MTU of eth2 as far as is needed
+# vlan_tags = 0                 # that frames may carry
+
+[metrics]
+port = 9472                     # http://127.0.0.1:9472/metrics; 0 for none
+"""

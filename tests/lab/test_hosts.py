@@ -1,0 +1,223 @@
+"""What a lab's hosts have, what is counted at their edge, what a lab leaves, and what is typed wrong."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import polars as pl
+import pytest
+
+from hitless.live import LiveRun, check_live
+from labs import RUN_FOLDER, chain, hitless, wait_until
+
+SEND = """
+import socket, sys
+family = socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET
+with socket.socket(family, socket.SOCK_DGRAM) as here:
+    for _ in range(int(sys.argv[2])):
+        here.sendto(b"x" * int(sys.argv[3]), (sys.argv[1], 9))
+"""
+
+
+def send(lab, to, count=10, size=100):
+    lab.run("h1", sys.executable, "-I", "-c", SEND, to, count, size)
+
+
+def arrived(lab, link="sw2->h2"):
+    return next(each for each in lab.status()["links"] if each["link"] == link)["frames_arrived"]
+
+
+def test_hosts_have_ipv6_when_asked_and_know_each_other(lab, tmp_path):
+    lab.up(chain(tmp_path), "--ipv6")
+    assert "fd00::1/64" in lab.run("h1", "ip", "-6", "addr").stdout
+    done = hitless("lab", "exec", "--name", lab.name, "h1", "--", "getent", "ahostsv6", "h2")
+    assert done.stdout.split()[0] == "fd00::2"
+    before = arrived(lab)
+    send(lab, "fd00::2")
+    wait_until(lambda: arrived(lab) >= before + 10)
+
+
+def test_a_lab_leaves_a_folder_of_results_as_a_simulated_run_does(lab, tmp_path):
+    out = tmp_path / "results"
+    lab.up(chain(tmp_path), "--out", out)
+    send(lab, "10.0.0.2")
+    wait_until(lambda: arrived(lab) >= 10)
+    lab.down()
+    links = pl.read_parquet(out / "live" / "links.parquet")
+    simulated = tmp_path / "simulated.toml"
+    simulated.write_text('duration = "50 ms"' + chain(tmp_path, more=ONE_FLOW).read_text())
+    hitless("run", simulated, "--out", tmp_path / "simulated")
+    folder = next(path.parent for path in (tmp_path / "simulated").glob("*/links.parquet"))
+    assert links.schema == pl.read_parquet(folder / "links.parquet").schema
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["clock"] == "wall"
+    assert manifest["command"][:3] == ["hitless", "lab", "up"]
+    assert manifest["runs"][0]["drops"] == manifest["drops"]
+    assert json.loads((out / "status.json").read_text())["frames_left"] >= 10
+    assert "h1" in (out / "live" / "live.toml").read_text()
+    refused = lab.up(chain(tmp_path), "--out", out, check=False)
+    assert refused.returncode == 2
+    assert "there is something already" in refused.stderr
+
+
+ONE_FLOW = """
+[[transport]]
+name = "tcp"
+kind = "tcp"
+[[flows]]
+name = "one"
+transport = "tcp"
+kind = "schedule"
+sources = ["h1"]
+destinations = ["h2"]
+sizes = { kind = "fixed", bytes = "10 KB" }
+period = "1 s"
+count = 1
+"""
+
+
+def test_what_the_kernel_drops_at_the_edge_is_counted_and_told(lab, tmp_path):
+    lab.up(chain(tmp_path))
+    assert lab.status()["kernel_drops"] == []
+    # A frame that is longer than the other end of a veth may take is dropped by the kernel.
+    subprocess.run(["ip", "-n", f"hitless.{lab.name}", "link", "set", "h1", "mtu", "1000"], check=True)
+    send(lab, "10.0.0.2", count=7, size=1_400)
+    status = lab.status()
+    assert sum(row["received"] + row["sent"] for row in status["kernel_drops"]) >= 7
+    assert any("the kernel has dropped" in warning for warning in status["warnings"])
+    assert "the kernel has dropped" in " ".join(lab.down().stderr.split())
+
+
+def test_an_interface_without_carrier_is_a_link_that_is_down(lab, tmp_path):
+    lab.up(chain(tmp_path))
+    h2 = ["ip", "-n", f"hitless.{lab.name}.h2", "link", "set", "eth0"]
+
+    def port():
+        return next(port for port in lab.status()["ports"] if port["node"] == "h2")
+
+    subprocess.run([*h2, "down"], check=True)
+    wait_until(lambda: not port()["has_carrier"])
+    before = arrived(lab)
+    send(lab, "10.0.0.2")
+    wait_until(lambda: lost_down(lab) >= 10)
+    assert arrived(lab) == before
+    subprocess.run([*h2, "up"], check=True)
+    wait_until(lambda: port()["has_carrier"])
+    assert port()["carrier_losses"] == 1
+    address = ["ip", "-n", f"hitless.{lab.name}.h1", "neighbour", "replace", "10.0.0.2"]
+    subprocess.run([*address, "lladdr", "02:00:0a:00:00:02", "dev", "eth0", "nud", "permanent"], check=True)
+    send(lab, "10.0.0.2")
+    wait_until(lambda: arrived(lab) >= before + 10)
+
+
+def lost_down(lab):
+    return next(each for each in lab.status()["links"] if each["link"] == "sw2->h2")["frames_lost_down"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["fail", ""], "link ''"),
+        (["repair", ""], "link ''"),
+        (["corrupt", "sw1-sw2", "nan"], "should be less than or equal to"),
+        (["corrupt", "sw1-sw2", "inf"], "should be less than or equal to"),
+        (["corrupt", "sw1-sw2", "1e-3", "--mean-burst", "nan"], "should be less than or equal to"),
+    ],
+)
+def test_an_empty_name_and_what_is_no_number_are_refused_in_words(words, told):
+    done = hitless("lab", words[0], "--name", "no-lab-is-asked", *words[1:], check=False)
+    assert done.returncode == 2, done
+    assert told in " ".join(done.stderr.split()), done
+
+
+def test_down_after_an_error_shows_the_end_of_the_log_and_removes_it(lab, tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\n"
+        "if 'hitless.lab.process' in sys.orig_argv:\n"
+        "    import hitless.live\n"
+        "    def broken(*arguments, **more): raise MemoryError('the crash of the test')\n"
+        "    hitless.live.LiveRun.status = broken\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    words = [sys.executable, "-m", "hitless.cli.main"]
+    program = RUN_FOLDER / f"{lab.name}.log"
+    done = subprocess.run(
+        [
+            *words[:1],
+            "-c",
+            "from hitless.cli.main import main; main()",
+            "lab",
+            "up",
+            chain(tmp_path),
+            "--name",
+            lab.name,
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
+    assert done.returncode == 1, done
+    assert program.exists()
+    told = lab.down(traceback=True)
+    assert "was down already; what it left is removed" in told.stderr
+    assert "the crash of the test" in told.stderr
+    assert lab.left_behind() == []
+
+
+def test_a_lab_that_was_killed_before_it_wrote_a_record_is_cleared_by_down(lab, permitted):
+    """Its lock, its log, and half of a record."""
+    folder = RUN_FOLDER / lab.name
+    folder.mkdir(parents=True)
+    for path in (folder / "lab.new", RUN_FOLDER / f"{lab.name}.lock", RUN_FOLDER / f"{lab.name}.log"):
+        path.write_text("")
+    lab.down()
+    assert lab.left_behind() == []
+
+
+def test_status_in_the_foreground_is_json_alone_on_stdout(lab, tmp_path):
+    words = ["lab", "up", chain(tmp_path), "--name", lab.name, "--foreground", "--json"]
+    program = [sys.executable, "-c", "from hitless.cli.main import main; main()", *map(str, words)]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        for line in process.stderr:
+            if "Ctrl-C ends the lab" in line:
+                break
+        process.terminate()
+        out, _ = process.communicate(timeout=60)
+    assert json.loads(out)["name"] == lab.name
+
+
+def test_other_threads_go_on_while_a_run_is_made(permitted, tmp_path):
+    """It measures itself for 50 ms and opens its interfaces; Python's lock was held all the while."""
+    scenario = check_live(chain(tmp_path).read_text(), "chain.toml")
+    ticks, is_over = [0], threading.Event()
+
+    def tick():
+        while not is_over.wait(1e-3):
+            ticks[0] += 1
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    try:
+        with pytest.raises(Exception, match="there is no interface"):
+            LiveRun(scenario, interfaces={"h1": "hl-none1", "h2": "hl-none2"})
+    finally:
+        is_over.set()
+        thread.join()
+    assert ticks[0] >= 5
+
+
+def test_a_second_signal_while_the_first_is_handled_blocks_nothing(lab, tmp_path):
+    lab.up(chain(tmp_path))
+    pid = lab.pid()
+    for _ in range(200):
+        try:
+            os.kill(pid, 15)
+            os.kill(pid, 2)
+        except ProcessLookupError:
+            break
+        time.sleep(1e-3)
+    wait_until(lambda: lab.left_behind() == [])

@@ -1,0 +1,288 @@
+"""A lab under faults, a lab that is killed, and a link that loses both ways, each for as long as one has: as root.
+
+    .venv/bin/python tests/validation/soak.py lab --minutes 120
+    .venv/bin/python tests/validation/soak.py kill --times 100
+    .venv/bin/python tests/validation/soak.py link --frames 1e8
+
+Each prints what it counted as JSON, with how long it took, and ends with 1 when a promise was broken. docs/evidence/live.md
+has the figures. Traffic stays in network namespaces that this makes.
+"""
+
+import argparse
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "lab"))
+
+from soak_faults import Faults
+from soak_load import Load
+
+from boxes import Boxes
+from hitless.lab import client, control
+from labs import PROGRAM, Lab, chain, processes_of, wait_until
+
+FABRIC = """
+name = "soak"
+[topology]
+kind = "leaf-spine"
+leaves = 2
+spines = 2
+hosts_per_leaf = 4
+host_link = { rate = "20 Mbps", delay = "20 us" }
+core_link = { rate = "40 Mbps", delay = "20 us" }
+[switch]
+buffer = { kind = "static", per_port = "400 KB" }
+[recovery]
+detection = { kind = "fixed", delay = "1 ms" }
+scheme = { kind = "local-reroute", reconfiguration = "1 ms", backup = "first" }
+[[mechanism]]
+kind = "linkguardian"
+link = "leaf0->spine0"
+activation = [{ at = "0 s", active = false }]
+buffering = "paused-queue"
+ack_no_timeout = "2 ms"
+timer_period = "20 us"
+"""
+CONGESTION = {"queue full", "network card full"}
+"""Drops of a TCP that fills a queue: no fault, and counted apart."""
+QUIET_EVERY = 10
+"""Of so many seconds the last has no fault, and in it nothing may be lost but by congestion."""
+FLAT = 1.10
+FIRST = ["chrt", "--rr", "10"]
+"""Before everything else on a busy machine: an end that is not woken loses frames that no link has lost."""
+
+
+def soak_lab(minutes, seed):
+    """Eight hosts under iperf3, redis and small requests, a fault every second."""
+    lab = Lab(f"soak{os.getpid()}")
+    folder = Path(tempfile.mkdtemp(prefix="soak-"))
+    (folder / "soak.toml").write_text(FABRIC)
+    broken, memory, quiet = [], [], 0
+    lab.up(folder / "soak.toml", "--real-time", "--out", folder / "results")
+    try:
+        load = Load(lab)
+        faults = Faults(lab, random.Random(seed))  # noqa: S311 - to be repeated
+        until = time.monotonic() + 60 * minutes
+        second = 0
+        while time.monotonic() < until:
+            began, second = time.monotonic(), second + 1
+            if second % QUIET_EVERY == 0:
+                faults.mend_all()
+                time.sleep(0.5)
+                quiet += 1
+                broken += unexplained(lab)
+            else:
+                faults.one()
+            load.keep_going()
+            memory.append(resident_kib(lab.pid()))
+            time.sleep(max(0.0, began + 1.0 - time.monotonic()))
+        faults.mend_all()
+        did = load.end()
+    finally:
+        ended = json.loads(lab.down("--json").stdout)
+        load.clear()
+    broken += balance(ended) + flatness(memory)
+    if lab.left_behind():
+        broken.append(f"left behind: {lab.left_behind()}")
+    told = any("late" in warning for warning in ended["warnings"])
+    if (ended["misses"] > 0) != told:
+        broken.append(f"{ended['misses']} deadlines missed, and a warning of them: {told}")
+    return {
+        "seconds": round(ended["elapsed_s"]),
+        "faults": faults.counts,
+        "quiet seconds judged": quiet,
+        "frames entered": ended["frames_entered"],
+        "frames copied": ended["frames_copied"],
+        "frames left": ended["frames_left"],
+        "drops": ended["drops"],
+        "corrupted": total(ended, "frames_corrupted"),
+        "lost on links that were down": total(ended, "frames_lost_down"),
+        "dropped by the kernel": ended["kernel_drops"],
+        "deadlines missed": ended["misses"],
+        "departures": sum(port["departures"]["count"] for port in ended["ports"]),
+        "memory of the lab, KiB, first and last quarter": quarters(memory),
+        "work": did,
+        "broken": broken,
+    }
+
+
+def total(status, field):
+    return sum(link[field] for link in status["links"])
+
+
+def lost(status):
+    """What a fault must explain, by where it was counted."""
+    of_links = {f"{field} {each['link']}": each[field] for each in status["links"] for field in LOSSES}
+    reasons = {reason: count for reason, count in status["drops"].items() if reason not in CONGESTION}
+    of_kernel = {f"kernel {row['node']}": row["received"] + row["sent"] for row in status["kernel_drops"]}
+    return of_links | reasons | of_kernel
+
+
+LOSSES = ("frames_corrupted", "frames_lost_down")
+
+
+def unexplained(lab):
+    """Losses in a second without faults."""
+    before = lost(client.ask(lab.name, control.Status()))
+    time.sleep(0.4)
+    after = lost(client.ask(lab.name, control.Status()))
+    more = {where: count - before.get(where, 0) for where, count in after.items() if count > before.get(where, 0)}
+    return [f"lost without a fault: {more}"] if more else []
+
+
+def balance(status):
+    """Every frame left, was dropped for a reason, or is inside."""
+    edge = {"receive ring overrun", "transmit refused", "interface down", "merged by an offload", "interface gone"}
+    came = status["frames_entered"] + status["frames_copied"]
+    gone = status["frames_left"] + status["frames_inside"]
+    return [] if came >= gone and edge.isdisjoint(status["drops"]) else [f"edge: {status['drops']}, {came} - {gone}"]
+
+
+def resident_kib(pid):
+    fields = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in fields if line.startswith("VmRSS:"))
+
+
+def quarters(memory):
+    quarter = max(1, len(memory) // 4)
+    return [max(memory[quarter : 2 * quarter] or memory), max(memory[-quarter:])]
+
+
+def flatness(memory):
+    early, late = quarters(memory)
+    return [f"memory grew from {early} to {late} KiB"] if late > FLAT * early else []
+
+
+def soak_kill(times, seed):
+    """A lab, killed at any moment of its life; then `down`, after which nothing may be there."""
+    moments = random.Random(seed)  # noqa: S311 - to be repeated
+    folder = Path(tempfile.mkdtemp(prefix="soak-"))
+    file = chain(folder, rate="20 Mbps")
+    counts, broken = {"start": 0, "up": 0, "end": 0, "restart over what was left": 0}, []
+    began = time.monotonic()
+    for number in range(times):
+        lab = Lab(f"kill{os.getpid()}-{number % 3}")
+        when = moments.choice(["start", "start", "up", "end"])
+        counts[when] += 1
+        kill_when(lab, file, when, moments)
+        if moments.random() < 0.3:
+            # Not down: the next start finds what is left, and takes its place.
+            counts["restart over what was left"] += 1
+            lab.up(file)
+        lab.down(check=False)
+        if lab.left_behind():
+            broken.append(f"{number}, {when}: {lab.left_behind()}")
+    return {"kills": times, "seconds": round(time.monotonic() - began), "when": counts, "broken": broken}
+
+
+def kill_when(lab, file, when, moments):
+    words = [PROGRAM, "lab", "up", str(file), "--name", lab.name]
+    starting = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    if when == "start":
+        wait_until(lambda: processes_of(lab.name) or starting.poll() is not None)
+        time.sleep(moments.uniform(0.0, 2.0))
+    else:
+        starting.wait(timeout=120)
+    ending = None
+    if when == "end":
+        down = [PROGRAM, "lab", "down", "--name", lab.name]
+        ending = subprocess.Popen(down, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(moments.uniform(0.2, 1.5))
+    for word in processes_of(lab.name):
+        with suppress(ProcessLookupError):
+            os.kill(int(word.split()[1]), signal.SIGKILL)
+    wait_until(lambda: not processes_of(lab.name))
+    starting.wait(timeout=120)
+    if ending is not None:
+        ending.wait(timeout=120)
+
+
+def soak_link(frames, rate, frames_per_s):
+    """`hitless link` over a wire that loses both ways: none twice, none out of order, none lost."""
+    folder = Path(tempfile.mkdtemp(prefix="soak-"))
+    boxes = Boxes()
+    try:
+        for name in ("h1", "left", "wire", "right", "h2"):
+            boxes.box(name)
+        boxes.cable("left", "inside", "h1", "eth0")
+        boxes.cable("right", "inside", "h2", "eth0")
+        boxes.cable("left", "outside", "wire", "wire1", mtu=1600)
+        boxes.cable("right", "outside", "wire", "wire2", mtu=1600)
+        for number in (1, 2):
+            boxes.address(f"h{number}", "eth0", f"10.9.0.{number}")
+        wire = start_wire(boxes, folder, rate)
+        ends = [start_end(boxes, folder, box, rate) for box in ("left", "right")]
+        began = time.monotonic()
+        found = Load.numbered(boxes, frames, frames_per_s)
+        took_s = time.monotonic() - began
+        codes = [end.send_signal(signal.SIGTERM) or end.wait(timeout=60) for end in (*ends, wire)]
+        logs = {name: (folder / f"{name}.log").read_text() for name in ("left", "right", "wire")}
+        told = {
+            name: [line for line in log.splitlines() if "forwarded" in line or "warning" in line]
+            for name, log in logs.items()
+        }
+    finally:
+        boxes.clear()
+    names = ("lost", "twice", "out of order")
+    broken = [f"{found[name]} {name}" for name in names if found[name]] + [f"exit codes {codes}"] * any(codes)
+    return {"loss rate each way": rate, "seconds": round(took_s), **found, "told": told, "broken": broken}
+
+
+def start_wire(boxes, folder, rate):
+    losses = "".join(
+        f'[[link]]\nname = "{way}"\nloss = {{ kind = "bernoulli", rate = {rate} }}\n'
+        for way in ("sw1->sw2", "sw2->sw1")
+    )
+    chain(folder, rate="100 Mbps", more=losses)
+    (folder / "wire.toml").write_text(
+        '[switch]\nscenario = "chain.toml"\n[metrics]\nport = 0\n'
+        '[[interface]]\nnode = "h1"\nname = "wire1"\n[[interface]]\nnode = "h2"\nname = "wire2"\n'
+    )
+    return started(boxes, folder, "wire", ["switch", folder / "wire.toml"], "h2 is behind wire2")
+
+
+def start_end(boxes, folder, box, rate):
+    words = ["link", "--inside", "inside", "--outside", "outside", "--rate", "100 Mbps", "--loss-rate", rate]
+    return started(boxes, folder, box, words, "Ctrl-C ends it")
+
+
+def started(boxes, folder, box, words, said):
+    log = folder / f"{box}.log"
+    with log.open("wb") as file:
+        process = boxes.start(box, *FIRST, PROGRAM, *words, stderr=file)
+    wait_until(lambda: said in log.read_text() or process.poll() is not None, patience_s=60)
+    if process.poll() is not None:
+        raise SystemExit(log.read_text())
+    return process
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["lab", "kill", "link"])
+    parser.add_argument("--minutes", type=float, default=120)
+    parser.add_argument("--times", type=int, default=100)
+    parser.add_argument("--frames", type=float, default=1e8)
+    parser.add_argument("--frames-per-second", type=float, default=4_000)
+    parser.add_argument("--loss-rate", type=float, default=1e-3)
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    found = {
+        "lab": lambda: soak_lab(asked.minutes, asked.seed),
+        "kill": lambda: soak_kill(asked.times, asked.seed),
+        "link": lambda: soak_link(int(asked.frames), asked.loss_rate, asked.frames_per_second),
+    }[asked.what]()
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
+    print(json.dumps({"soak": asked.what, "commit": commit.stdout.strip(), **found}, indent=1))
+    sys.exit(bool(found["broken"]))
+
+
+if __name__ == "__main__":
+    main()
