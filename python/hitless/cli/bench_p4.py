@@ -8,9 +8,9 @@ from typing import Any
 from rich.table import Table
 
 from hitless import _native
-from hitless.cli.console import print_json, stdout
 from hitless.errors import BadInput
 from hitless.exhibits.numbers import format_number
+from hitless.terminal.console import print_json, stdout
 
 _PACKET = bytes.fromhex(
     "020000000101 020000000001 0800 4500001c00010000401165cb0a0000010a000105 0001000200080000".replace(" ", "")

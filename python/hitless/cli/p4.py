@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from hitless import _native
-from hitless.cli.console import print_json, print_text, stdout
 from hitless.errors import BadInput, HitlessError, reason
+from hitless.terminal.console import print_json, print_text, stdout
 
 
 def test(program: Path, tests: list[Path], *, json: bool) -> None:

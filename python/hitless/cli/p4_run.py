@@ -5,9 +5,9 @@ from typing import Any
 
 import tomli_w
 
-from hitless.cli.console import print_text
 from hitless.cli.run import run_text
 from hitless.errors import BadInput
+from hitless.terminal.console import print_text
 
 _LINK = {"rate": "10 Gbps", "delay": "1 us"}
 _TOPOLOGIES: dict[str, dict[str, Any]] = {
