@@ -138,7 +138,7 @@ impl Search {
         next
     }
 
-    /// Notes the ports of `switch` by which `bits` have come from those that had them `latest`; `hops` is scratch space.
+    /// Notes the ports of `switch` by which `bits` have come from those that had them `latest`; `hops` is room for it.
     fn note(&mut self, switch: usize, mut bits: u64, latest: &[u64], hops: &mut Vec<PortId>, block: &mut Block) {
         while bits != 0 {
             let bit = 1_u64 << bits.trailing_zeros();
