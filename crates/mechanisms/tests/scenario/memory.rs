@@ -39,7 +39,11 @@ fn what_killed_the_process_is_refused_with_a_figure_and_a_field() {
         (fabric("1000000 Gbps", "load = 0.5\nload_of = \"leaf-spine-links\"", ""), "load", "flows"),
         (fat_tree(128), "topology", "links"),
         (
-            fabric("10 Gbps", "period = \"1 ms\"", "[[mechanism]]\nkind = \"afq\"\nsketch = { columns = 16777216, rows = 8 }"),
+            fabric(
+                "10 Gbps",
+                "period = \"1 ms\"",
+                "[[mechanism]]\nkind = \"afq\"\nsketch = { columns = 16777216, rows = 8 }",
+            ),
             "mechanism",
             "tables",
         ),
@@ -86,4 +90,20 @@ fn an_estimate_grows_with_what_makes_it() {
     assert!((300e6..2e9).contains(&(many - few)), "{few} and {many}");
     let watched = bytes(&fabric("10 Gbps", "period = \"100 ns\"", "[measure]\norder = true"));
     assert!(watched > many);
+}
+
+/// The estimates of docs/evidence/reliability.md: of the files in a folder that HITLESS_SCENARIOS names, in MB.
+#[test]
+#[ignore = "prints a table of scenarios that are given"]
+fn estimates_of_a_folder() {
+    let folder = std::env::var("HITLESS_SCENARIOS").expect("HITLESS_SCENARIOS names a folder");
+    let files = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("a file").path());
+    let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|ending| ending == "toml")).collect();
+    files.sort();
+    for path in files {
+        let text = std::fs::read_to_string(&path).expect("a file that can be read");
+        let Ok(scenario) = check(&text, &path.to_string_lossy(), builtin()) else { continue };
+        let estimate = of_run(&scenario, &scenario.build_topology().expect("it was checked"));
+        println!("{} {:.1} {:?}", path.display(), estimate.bytes() / 1e6, estimate.parts.first());
+    }
 }

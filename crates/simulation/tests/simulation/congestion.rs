@@ -117,5 +117,5 @@ count = 7
 period = "7 us"
 sizes = { kind = "pareto", mean = "20 KB", shape = 1.2 }
 "#;
-    assert_eq!(run(text).summary.flows.completed, 7);
+    assert_eq!(support::run(text).summary.flows.completed, 7);
 }

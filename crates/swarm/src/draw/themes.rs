@@ -164,6 +164,11 @@ fn protected_link(seed: u64, settings: &Settings<'_>) -> Table {
         .map(|number| {
             let mut entry = mechanisms::entry(dice.pick(&kinds), settings, rarity, &places, dice);
             entry.insert("link".into(), places.core[0][number as usize].as_str().into());
+            if entry["kind"].as_str() == Some("linkguardian") && dice.once_in(3) {
+                // Numbers that wrap within the world, which is too short for those that begin at 0.
+                entry.insert("handshake".into(), true.into());
+                entry.insert("first_number".into(), (65_535 - dice.scale(0, 200) as i64).into());
+            }
             entry
         })
         .collect();

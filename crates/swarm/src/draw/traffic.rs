@@ -31,17 +31,20 @@ const VARIATIONS: [&str; 12] = [
 pub fn transport(name: &str, needs_bolt: bool, dice: &mut Dice) -> Table {
     let text = match dice.between(0, 9) {
         0 if !needs_bolt => format!(
-            "kind = \"roce\"\ntimeout = \"300 us\"\nretries = 255\nrecovery = \"{}\"\nwindow = {}",
+            // Go-back-N without congestion control: all windows together must drain within the timeout.
+            "kind = \"roce\"\ntimeout = \"1 ms\"\nretries = 255\nrecovery = \"{}\"\nwindow = {}",
             dice.pick(&["go-back-n", "selective-repeat"]),
-            dice.between(16, 512)
+            dice.between(16, 64)
         ),
         1 if !needs_bolt => format!("kind = \"packet-pair\"\n{TIMEOUTS}\nack_delay = \"100 us\""),
         _ => {
             let congestion = if needs_bolt { "bolt" } else { dice.pick(&CONGESTIONS) };
+            // Swift gives up its window where a path is longer than the delay that it is to keep to.
+            let target = if congestion == "swift" { "swift = { base_target = \"500 us\" }\n" } else { "" };
             let variation = if congestion == "bbr" { "" } else { dice.pick(&VARIATIONS) };
             format!(
                 "kind = \"tcp\"\ncongestion = \"{congestion}\"\nsyn_timeout = \"1 ms\"\n\
-                 tlp_max_ack_delay = \"300 us\"\n{TIMEOUTS}\n{variation}"
+                 tlp_max_ack_delay = \"300 us\"\n{TIMEOUTS}\n{target}{variation}"
             )
         }
     };

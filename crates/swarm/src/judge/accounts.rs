@@ -21,8 +21,10 @@ pub fn named_loss(evidence: &Evidence<'_>) -> Finding {
         unexplained += lost.saturating_sub(explained);
     }
     let corrupted = evidence.outcome.summary.drops.get("corrupted on a link").copied().unwrap_or(0);
+    // A receiver does not count what was cut of a packet that it had already.
+    let corrupted = corrupted + evidence.counter("packets trimmed");
     let fault =
-        format!("{unexplained} packets were lost to no cause that is counted, and {corrupted} frames corrupted");
+        format!("{unexplained} packets were lost to no cause that is counted, and {corrupted} frames corrupted or cut");
     Some((unexplained > corrupted).then_some(fault).into_iter().collect())
 }
 

@@ -18,6 +18,12 @@ const SLACK_PS: i64 = 100_000_000;
 /// Whether a flow of a transport that lost everything tries again within the bound of a world, not within seconds.
 fn tries_again_soon(transport: &Table) -> bool {
     match transport.get("kind").and_then(Value::as_str) {
+        Some("tcp")
+            if transport.get("congestion").and_then(Value::as_str) == Some("swift")
+                && transport.get("swift").is_none() =>
+        {
+            false
+        }
         Some("tcp") => ["rto_max", "rto_initial", "rto_min", "syn_timeout", "tlp_max_ack_delay"]
             .iter()
             .all(|name| transport.contains_key(*name)),
@@ -32,7 +38,9 @@ pub fn progress(evidence: &Evidence<'_>) -> Finding {
         && evidence.world.entries("transport").all(tries_again_soon);
     // A card of a few packets drops most of a window, which some transports then send again for ever.
     let starves = evidence.world.kinds().iter().any(|kind| MAY_STARVE.contains(kind))
-        || evidence.world.value("host.nic_queue").is_some();
+        || evidence.world.value("host.nic_queue").is_some()
+        // Nor may a capacity that no frame fits into let anything in.
+        || evidence.world.entries("mechanism").any(|entry| entry.contains_key("capacity"));
     if !is_bound || starves {
         return None;
     }
