@@ -1040,6 +1040,18 @@ class MechanismEveryNth(TypedDict):
     ports: NotRequired[Sequence[str]]
 
 
+class MechanismP4(TypedDict):
+    """A program in P4, as p4c compiles it for BMv2 (v1model), on switches."""
+
+    commands: NotRequired[str]
+    digest: NotRequired[str]
+    kind: Literal["p4"]
+    program: NotRequired[str]
+    routes: NotRequired["P4Routes"]
+    switches: NotRequired[Sequence[str]]
+    table: NotRequired[Sequence["P4Entry"]]
+
+
 Mechanism: TypeAlias = (
     MechanismLinkguardian
     | MechanismLinkLayerRetry
@@ -1057,6 +1069,7 @@ Mechanism: TypeAlias = (
     | MechanismTrimming
     | MechanismBolt
     | MechanismEveryNth
+    | MechanismP4
 )
 """A mechanism and its parameters."""
 
@@ -1065,6 +1078,26 @@ class Ordering(TypedDict):
     """The ordering layer."""
 
     timeout: str
+
+
+class P4Entry(TypedDict):
+    """An entry of a table."""
+
+    action: NotRequired[str]
+    match: NotRequired[Sequence[str]]
+    priority: NotRequired[int]
+    switch: NotRequired[str]
+    table: NotRequired[str]
+    values: NotRequired[Sequence[str]]
+
+
+class P4Routes(TypedDict):
+    """A table with an entry for each host."""
+
+    action: NotRequired[str]
+    address: NotRequired[str]
+    port: NotRequired[str]
+    table: NotRequired[str]
 
 
 PathRule: TypeAlias = Literal["flow-hash", "by-sum", "two-choices"]

@@ -69,13 +69,9 @@ impl Fabric for Around<'_, '_> {
         self.context.wake_at(at, token);
     }
 
-    fn current_round(&mut self, port: u32) -> Rounds {
-        let rounds = self.port(port).and_then(|port| self.context.group(port).rounds());
-        rounds.map_or_else(Rounds::default, |rounds| Rounds {
-            current: rounds.current,
-            first_queue: rounds.first.0.into(),
-            queues: 0,
-        })
+    /// None: programs that ask for it are refused when they are loaded.
+    fn current_round(&mut self, _: u32) -> Rounds {
+        Rounds::default()
     }
 
     fn routed_port(&mut self) -> u32 {

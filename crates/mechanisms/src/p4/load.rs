@@ -10,7 +10,7 @@ use hitless_p4::commands::Commands;
 use hitless_p4::entries::{call, entry};
 use hitless_p4::number::{Number, Wide};
 use hitless_p4::pipeline::Switch;
-use hitless_p4::program::{Instruction, MatchKind, Program, Table, Target};
+use hitless_p4::program::{Beyond, Instruction, MatchKind, Program, Table, Target};
 use hitless_p4::values::{matched, number};
 use hitless_wire::HostId;
 
@@ -59,8 +59,13 @@ impl Loaded {
         };
         let text = read(&settings.program).map_err(|rule| ("program", rule))?;
         let program = Program::load(&text).map_err(|error| ("program", error.to_string()))?;
-        if program.instructions.iter().any(|instruction| matches!(instruction, Instruction::Recirculate(_))) {
-            return Err(("program", "recirculates packets, which hitless does not do in a fabric".to_string()));
+        let missing = program.instructions.iter().find_map(|instruction| match instruction {
+            Instruction::Recirculate(_) => Some("recirculates packets"),
+            Instruction::Beyond(Beyond::CurrentRound, ..) => Some("asks for the round of rotating queues"),
+            _ => None,
+        });
+        if let Some(what) = missing {
+            return Err(("program", format!("{what}, which it cannot do in a fabric")));
         }
         let commands = match settings.commands.as_str() {
             "" => String::new(),
