@@ -1,0 +1,181 @@
+// AFQ for Tofino (Sharma et al., NSDI 2018): the enqueue module of figure 3, with the sketch of the paper's table 1.
+// The traffic manager has no rotating priorities; a recirculating control packet writes the round that its scheduler is
+// at (section 4, "the disaggregated model").
+
+#include <core.p4>
+#include <tna.p4>
+#include "../tna.p4"
+
+/// Columns of a row, and its two rows (section 6.3).
+const bit<32> COLUMNS = 2048;
+const bit<16> ETHERTYPE_ROUND = 0x9D10;
+
+/// The control packet: the round of a port, as bytes: R x BpR, with BpR = 2048.
+header round_t {
+    bit<16> port;
+    bit<32> begin_bytes;
+}
+
+struct headers_t {
+    ethernet_t ethernet;
+    round_t    round;
+    ipv4_t     ipv4;
+    ports_t    ports;
+}
+
+struct metadata_t {
+    bit<9>  port;
+    bit<32> round_begin;
+    bit<32> charge_bytes;
+    bit<32> bid_0;
+    bit<32> bid_1;
+    bit<32> ahead_bytes;
+    bit<32> round;
+    bit<11> column_0;
+    bit<11> column_1;
+}
+
+parser IngressParse(packet_in packet, out headers_t headers, out metadata_t meta,
+                    out ingress_intrinsic_metadata_t intrinsic) {
+    state start {
+        packet.extract(intrinsic);
+        packet.advance(PORT_METADATA_SIZE);
+        meta = { 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+        packet.extract(headers.ethernet);
+        transition select(headers.ethernet.ether_type) {
+            ETHERTYPE_ROUND: round;
+            ETHERTYPE_IPV4: ipv4;
+            default: accept;
+        }
+    }
+    state round {
+        packet.extract(headers.round);
+        transition accept;
+    }
+    state ipv4 {
+        packet.extract(headers.ipv4);
+        transition select(headers.ipv4.protocol) {
+            6: ports;
+            17: ports;
+            default: accept;
+        }
+    }
+    state ports {
+        packet.extract(headers.ports);
+        transition accept;
+    }
+}
+
+control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intrinsic_metadata_t intrinsic,
+                in ingress_intrinsic_metadata_from_parser_t from_parser,
+                inout ingress_intrinsic_metadata_for_deparser_t for_deparser,
+                inout ingress_intrinsic_metadata_for_tm_t for_tm) {
+    action send(PortId_t port) {
+        for_tm.ucast_egress_port = port;
+        meta.port = port;
+    }
+    action drop() { for_deparser.drop_ctl = 1; }
+    table routes {
+        key = { headers.ipv4.destination: lpm; }
+        actions = { send; drop; }
+        default_action = drop();
+        size = 1024;
+    }
+
+    /// R x BpR of each port.
+    Register<bit<32>, bit<9>>(512, 0) rounds;
+    RegisterAction<bit<32>, bit<9>, bit<32>>(rounds) read_round = {
+        void apply(inout bit<32> value, out bit<32> begin) { begin = value; }
+    };
+    RegisterAction<bit<32>, bit<9>, bit<32>>(rounds) write_round = {
+        void apply(inout bit<32> value) { value = headers.round.begin_bytes; }
+    };
+
+    /// S = max(S, R x BpR) + size (section 3.2).
+#define ROW(number) \
+    Register<bit<32>, bit<11>>(COLUMNS, 0) bids_##number; \
+    RegisterAction<bit<32>, bit<11>, bit<32>>(bids_##number) raise_##number = { \
+        void apply(inout bit<32> value, out bit<32> bid) { \
+            if (value < meta.round_begin) { \
+                value = meta.round_begin + meta.charge_bytes; \
+            } else { \
+                value = value + meta.charge_bytes; \
+            } \
+            bid = value; \
+        } \
+    };
+    ROW(0)
+    ROW(1)
+    Hash<bit<11>>(HashAlgorithm_t.CRC32) hash_0;
+    Hash<bit<11>>(HashAlgorithm_t.CRC16) hash_1;
+
+    action hash_flow() {
+        meta.column_0 = hash_0.get(FLOW(headers));
+        meta.column_1 = hash_1.get(FLOW(headers));
+    }
+    action charge() { meta.charge_bytes = (bit<32>) headers.ipv4.total_bytes; }
+    action raise_row_0() { meta.bid_0 = raise_0.execute(meta.column_0); }
+    action raise_row_1() { meta.bid_1 = raise_1.execute(meta.column_1); }
+    action subtract() { meta.ahead_bytes = meta.ahead_bytes - meta.round_begin; }
+
+    action to_queue(QueueId_t queue) { for_tm.qid = queue; }
+    /// The queue of the round: the division by BpR and the position in the circle of queues are bits of two numbers.
+    /// What is further ahead than 32 rounds is dropped.
+    table queue_of_round {
+        key = {
+            meta.ahead_bytes: ternary;
+            meta.round: ternary;
+        }
+        actions = { to_queue; drop; }
+        default_action = drop();
+        size = 1024;
+    }
+
+    apply {
+        if (headers.round.isValid()) {
+            write_round.execute((bit<9>) headers.round.port);
+            drop();
+        } else if (headers.ipv4.isValid()) {
+            routes.apply();
+            hash_flow();
+            charge();
+            meta.round_begin = read_round.execute(meta.port);
+            raise_row_0();
+            raise_row_1();
+            meta.ahead_bytes = min(meta.bid_0, meta.bid_1);
+            subtract();
+            meta.round = meta.round_begin >> 11;
+            queue_of_round.apply();
+        }
+    }
+}
+
+control IngressDeparse(packet_out packet, inout headers_t headers, in metadata_t meta,
+                       in ingress_intrinsic_metadata_for_deparser_t for_deparser) {
+    apply { packet.emit(headers); }
+}
+
+struct nothing_t {}
+
+parser EgressParse(packet_in packet, out nothing_t headers, out nothing_t meta,
+                   out egress_intrinsic_metadata_t intrinsic) {
+    state start {
+        packet.extract(intrinsic);
+        transition accept;
+    }
+}
+
+control Egress(inout nothing_t headers, inout nothing_t meta, in egress_intrinsic_metadata_t intrinsic,
+               in egress_intrinsic_metadata_from_parser_t from_parser,
+               inout egress_intrinsic_metadata_for_deparser_t for_deparser,
+               inout egress_intrinsic_metadata_for_output_port_t for_port) {
+    apply {}
+}
+
+control EgressDeparse(packet_out packet, inout nothing_t headers, in nothing_t meta,
+                      in egress_intrinsic_metadata_for_deparser_t for_deparser) {
+    apply {}
+}
+
+Pipeline(IngressParse(), Ingress(), IngressDeparse(), EgressParse(), Egress(), EgressDeparse()) pipe;
+Switch(pipe) main;

@@ -1,0 +1,98 @@
+// The microburst detector (section III-A1): egress sees how deep a queue is and tells ingress when it crosses its
+// threshold; ingress keeps an alarm for each port and ends the detour of one that lasts too long (sections III-B and
+// V).
+
+/// The alarms of all ports.
+register<bit<2>>(512) alarm_phase;
+register<bit<48>>(512) alarm_since;
+register<bit<48>>(512) alarm_raised;
+register<bit<1>>(512) alarm_was_cleared;
+register<bit<48>>(512) alarm_cleared;
+
+/// Egress has told that the queue of a port is above its threshold, or below. An alarm that comes within the time after
+/// which one is congestion belongs to the row of the one before it.
+control Told(in metadata_t meta, in bit<32> port, in bool is_above) {
+    apply {
+        bit<2> phase;
+        alarm_phase.read(phase, port);
+        if (!is_above) {
+            if (phase != NO_ALARM) {
+                bit<1> was_detoured = 0;
+                if (phase == DETOUR) { was_detoured = 1; }
+                alarm_was_cleared.write(port, was_detoured);
+                alarm_cleared.write(port, meta.now_ns);
+            }
+            alarm_phase.write(port, NO_ALARM);
+        } else {
+            bit<1> was_cleared;
+            bit<48> cleared_ns;
+            alarm_was_cleared.read(was_cleared, port);
+            alarm_cleared.read(cleared_ns, port);
+            if (phase != NO_ALARM || was_cleared == 0 || meta.now_ns - cleared_ns >= meta.congestion_after_ns) {
+                alarm_since.write(port, meta.now_ns);
+            }
+            alarm_phase.write(port, DETOUR);
+            alarm_raised.write(port, meta.now_ns);
+        }
+    }
+}
+
+/// The phase for a packet that is to leave by a port; when neighbours are full a new packet ends the detour.
+control CurrentPhase(in bit<32> port, in bit<48> now_ns, in bit<48> after_ns, in bit<1> are_full, out bit<2> phase) {
+    apply {
+        bit<48> since_ns;
+        alarm_phase.read(phase, port);
+        alarm_since.read(since_ns, port);
+        if (phase == DETOUR && (now_ns - since_ns >= after_ns || are_full == 1)) {
+            phase = ENDED;
+            alarm_phase.write(port, ENDED);
+        }
+    }
+}
+
+/// Looks at the depth that a packet leaves behind. A crossing is told at once; a queue towards a neighbour that stays
+/// above its threshold is told of again and again, since what was told may be lost.
+control Watch(inout metadata_t meta, in port_t at, in bit<16> depth_segments) {
+    register<bit<16>>(512) depths;
+    register<bit<48>>(512) told;
+    /// The first neighbour that sends the message back.
+#define FIRST_WAY(P) if (has_way == 0 && ways[P:P] == 1) { has_way = 1; way = P; }
+
+    apply {
+        bit<32> port = (bit<32>) at;
+        ports_t own_bit = (ports_t) 1 << (bit<8>) at;
+        bool is_watched = meta.watched & own_bit != 0;
+        bool is_neighbour = meta.switches & own_bit != 0;
+        if (!is_watched && !is_neighbour) { return; }
+        bit<16> threshold = meta.own_full;
+        if (is_watched) { threshold = meta.threshold; }
+        bit<16> before;
+        bit<48> told_ns;
+        depths.read(before, port);
+        told.read(told_ns, port);
+        bool is_above = depth_segments >= threshold;
+        bool was_above = before >= threshold;
+        bit<1> has_news = 0;
+        if (is_above != was_above) {
+            has_news = 1;
+        } else if (is_above && is_neighbour && meta.now_ns - told_ns >= meta.own_lifetime_ns >> 2) {
+            has_news = 1;
+            meta.is_repeated = 1;
+        }
+        if (has_news == 1) {
+            // Through that behind the port itself if there is no other.
+            port_t way = at;
+            bit<1> has_way = 0;
+            ports_t ways = meta.usable & ~own_bit;
+            EACH_PORT(FIRST_WAY)
+            if (has_way == 0 && meta.usable & own_bit == 0) { return; }
+            meta.is_message = 1;
+            meta.message_port = (bit<15>) at;
+            meta.message_depth = depth_segments;
+            clone_preserving_field_list(CloneType.E2E, 1, MOVED_FIELDS);
+            direct_clone(way, MESSAGE_QUEUE);
+            told.write(port, meta.now_ns);
+        }
+        depths.write(port, depth_segments);
+    }
+}

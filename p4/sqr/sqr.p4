@@ -1,0 +1,109 @@
+// SQR, Shared Queue Ring (Qu, Joshi, Chan, Leong, Guo, Liu, ICNP 2019; sections and algorithms as printed there):
+// egress keeps a copy of each protected packet until no failure can have lost it any more, and sends the copies again,
+// in order, on the backup path when one has. Copies wait by going round the queues of the least loaded ports.
+
+#include <core.p4>
+#include <v1model.p4>
+#include "../hitless.p4"
+#include "../headers.p4"
+#include "state.p4"
+#include "ways.p4"
+#include "cache.p4"
+
+parser Parse(packet_in packet, out headers_t headers, inout metadata_t meta, inout standard_metadata_t standard) {
+    state start {
+        transition select(standard.instance_type) {
+            INSTANCE_GENERATED: generated;
+            default: ethernet;
+        }
+    }
+    state generated {
+        packet.extract(headers.generated);
+        transition accept;
+    }
+    state ethernet {
+        packet.extract(headers.ethernet);
+        transition select(headers.ethernet.ether_type) {
+            ETHERTYPE_IPV4: ipv4;
+            default: accept;
+        }
+    }
+    state ipv4 {
+        packet.extract(headers.ipv4);
+        transition accept;
+    }
+}
+
+control Verify(inout headers_t headers, inout metadata_t meta) { apply {} }
+
+control ingress(inout headers_t headers, inout metadata_t meta, inout standard_metadata_t standard) {
+    Ways() ways;
+
+    action send(port_t port) { standard.egress_spec = port; }
+    action as_routed() { routed_port(standard.egress_spec); }
+    action drop() { mark_to_drop(standard); }
+
+    /// Where packets go. Without an entry the switch's own routing decides.
+    table routes {
+        key = { headers.ipv4.destination: lpm; }
+        actions = { send; as_routed; drop; }
+        default_action = as_routed();
+        size = 1024;
+    }
+
+    apply {
+        if (headers.generated.isValid()) {
+            ways.apply(headers.generated, meta);
+            drop();
+        } else {
+            routes.apply();
+        }
+    }
+}
+
+control egress(inout headers_t headers, inout metadata_t meta, inout standard_metadata_t standard) {
+    Settings() settings;
+    Utilization() utilization;
+    Originals() originals;
+    Cached() cached;
+
+    action mark() { meta.is_marked = 1; }
+    action mark_not() { meta.is_marked = 0; }
+    /// The marked services (section III, footnote 2), by port and DSCP.
+    table protected {
+        key = {
+            standard.egress_port: exact;
+            headers.ipv4.dscp: ternary;
+        }
+        actions = { mark; mark_not; }
+        default_action = mark_not();
+        size = 64;
+    }
+
+    apply {
+        settings.apply(meta);
+        bit<48> now;
+        timestamp_ns(now);
+        meta.now_ns = now[31:0];
+        if (meta.is_cached == 1) {
+            least_port.read(meta.least_loaded, 0);
+            cached.apply(headers, meta, standard);
+        } else if (standard.instance_type != INSTANCE_MOVED) {
+            utilization.apply(meta, standard);
+            protected.apply();
+            originals.apply(meta, standard);
+        }
+    }
+}
+
+control Compute(inout headers_t headers, inout metadata_t meta) { apply {} }
+
+control Deparse(packet_out packet, in headers_t headers) {
+    apply {
+        packet.emit(headers.generated);
+        packet.emit(headers.ethernet);
+        packet.emit(headers.ipv4);
+    }
+}
+
+V1Switch(Parse(), Verify(), ingress(), egress(), Compute(), Deparse()) main;

@@ -1,0 +1,321 @@
+// SQR for Tofino (ICNP 2019, algorithms 1 to 3 and section III-D): all of it is in egress, where a packet's port is
+// known. A copy is an egress mirror with the paper's metadata in front; one that waits is mirrored again to the queue
+// of the least loaded port, by a session for each queue, and dropped.
+
+#include <core.p4>
+#include <tna.p4>
+#include "../tna.p4"
+
+/// What egress may have before a packet: nothing (0), or the metadata of a copy (1).
+const bit<8> IS_NORMAL = 0;
+const bit<8> IS_CACHED = 1;
+const MirrorType_t MIRROR_CACHE = 1;
+
+/// PktTag, StartEgressTstamp and PrimaryPort (section III-F).
+header cache_t {
+    bit<8>  kind;
+    bit<32> tag;
+    bit<32> started_ns;
+    bit<16> primary;
+}
+
+/// Before a packet that is no copy.
+header bridge_t {
+    bit<8> kind;
+}
+
+struct headers_t {
+    bridge_t   kind;
+    ethernet_t ethernet;
+    ipv4_t     ipv4;
+}
+
+struct ingress_metadata_t {}
+
+parser IngressParse(packet_in packet, out headers_t headers, out ingress_metadata_t meta,
+                    out ingress_intrinsic_metadata_t intrinsic) {
+    state start {
+        packet.extract(intrinsic);
+        packet.advance(PORT_METADATA_SIZE);
+        packet.extract(headers.ethernet);
+        transition select(headers.ethernet.ether_type) {
+            ETHERTYPE_IPV4: ipv4;
+            default: accept;
+        }
+    }
+    state ipv4 {
+        packet.extract(headers.ipv4);
+        transition accept;
+    }
+}
+
+control Ingress(inout headers_t headers, inout ingress_metadata_t meta, in ingress_intrinsic_metadata_t intrinsic,
+                in ingress_intrinsic_metadata_from_parser_t from_parser,
+                inout ingress_intrinsic_metadata_for_deparser_t for_deparser,
+                inout ingress_intrinsic_metadata_for_tm_t for_tm) {
+    action send(PortId_t port) { for_tm.ucast_egress_port = port; }
+    action drop() { for_deparser.drop_ctl = 1; }
+    table routes {
+        key = { headers.ipv4.destination: lpm; }
+        actions = { send; drop; }
+        default_action = drop();
+        size = 1024;
+    }
+    apply {
+        routes.apply();
+        headers.kind.setValid();
+        headers.kind.kind = IS_NORMAL;
+    }
+}
+
+control IngressDeparse(packet_out packet, inout headers_t headers, in ingress_metadata_t meta,
+                       in ingress_intrinsic_metadata_for_deparser_t for_deparser) {
+    apply { packet.emit(headers); }
+}
+
+struct egress_headers_t {
+    ethernet_t ethernet;
+    ipv4_t     ipv4;
+}
+
+struct metadata_t {
+    cache_t    cache;
+    bit<9>     primary;
+    bit<32>    now_ns;
+    bit<32>    age_ns;
+    bit<32>    bytes;
+    bit<32>    load_bytes;
+    bit<32>    own_port;
+    bit<32>    least_port;
+    bit<32>    next;
+    bit<32>    ahead;
+    bit<32>    way;
+    bit<1>     is_marked;
+    bit<1>     is_cached;
+    bit<1>     is_at_way_out;
+    bit<1>     is_old_enough;
+    MirrorId_t session;
+}
+
+parser EgressParse(packet_in packet, out egress_headers_t headers, out metadata_t meta,
+                   out egress_intrinsic_metadata_t intrinsic) {
+    state start {
+        packet.extract(intrinsic);
+        transition select(packet.lookahead<bit<8>>()) {
+            IS_CACHED: cached;
+            default: normal;
+        }
+    }
+    state cached {
+        packet.extract(meta.cache);
+        meta.is_cached = 1;
+        transition ethernet;
+    }
+    state normal {
+        packet.advance(8);
+        meta.is_cached = 0;
+        transition ethernet;
+    }
+    state ethernet {
+        packet.extract(headers.ethernet);
+        transition select(headers.ethernet.ether_type) {
+            ETHERTYPE_IPV4: ipv4;
+            default: accept;
+        }
+    }
+    state ipv4 {
+        packet.extract(headers.ipv4);
+        transition accept;
+    }
+}
+
+struct pair_t {
+    bit<32> first;
+    bit<32> second;
+}
+
+control Egress(inout egress_headers_t headers, inout metadata_t meta, in egress_intrinsic_metadata_t intrinsic,
+               in egress_intrinsic_metadata_from_parser_t from_parser,
+               inout egress_intrinsic_metadata_for_deparser_t for_deparser,
+               inout egress_intrinsic_metadata_for_output_port_t for_port) {
+    action mark() { meta.is_marked = 1; }
+    action mark_not() { meta.is_marked = 0; }
+    table protected {
+        key = {
+            intrinsic.egress_port: exact;
+            headers.ipv4.dscp: exact;
+        }
+        actions = { mark; mark_not; }
+        default_action = mark_not();
+        size = 1024;
+    }
+
+    /// backupPort: by which port the packets of a primary one leave; the control plane writes it.
+    Register<bit<32>, bit<9>>(512, 0) ways;
+    RegisterAction<bit<32>, bit<9>, bit<32>>(ways) read_way = {
+        void apply(inout bit<32> value, out bit<32> way) { way = value; }
+    };
+
+    /// Bytes of a port since a window began: since when, and how many (section III-D).
+    Register<pair_t, bit<9>>(512) windows;
+    RegisterAction<pair_t, bit<9>, bit<32>>(windows) count_bytes = {
+        void apply(inout pair_t value, out bit<32> load) {
+            if (meta.now_ns - value.first >= 150000) {
+                value.first = meta.now_ns;
+                value.second = meta.bytes;
+            } else {
+                value.second = value.second + meta.bytes;
+            }
+            load = value.second;
+        }
+    };
+    /// LeastLoadedPort, and LeastUtilization.
+    Register<pair_t, bit<1>>(1) least_loaded;
+    RegisterAction<pair_t, bit<1>, bit<32>>(least_loaded) compare_load = {
+        void apply(inout pair_t value, out bit<32> port) {
+            if (meta.load_bytes < value.first || meta.own_port == value.second) {
+                value.first = meta.load_bytes;
+                value.second = meta.own_port;
+            }
+            port = value.second;
+        }
+    };
+    RegisterAction<pair_t, bit<1>, bit<32>>(least_loaded) read_least = {
+        void apply(inout pair_t value, out bit<32> port) { port = value.second; }
+    };
+
+    /// PktTag.
+    Register<bit<32>, bit<9>>(512, 0) assigned;
+    RegisterAction<bit<32>, bit<9>, bit<32>>(assigned) take_tag = {
+        void apply(inout bit<32> value, out bit<32> tag) {
+            tag = value;
+            value = value + 1;
+        }
+    };
+    /// NextPktTag.
+    Register<bit<32>, bit<9>>(512, 0) next_tag;
+    RegisterAction<bit<32>, bit<9>, bit<32>>(next_tag) go_on = {
+        void apply(inout bit<32> value, out bit<32> next) {
+            next = value;
+            if (value == meta.cache.tag) { value = value + 1; }
+        }
+    };
+    RegisterAction<bit<32>, bit<9>, bit<32>>(next_tag) read_next = {
+        void apply(inout bit<32> value, out bit<32> next) { next = value; }
+    };
+    /// The first tag that may have been lost: where the order goes on after a failure.
+    Register<bit<32>, bit<9>>(512, 0) retired;
+    RegisterAction<bit<32>, bit<9>, bit<32>>(retired) retire = {
+        void apply(inout bit<32> value) { value = max(value, meta.cache.tag); }
+    };
+
+    action take_time() {
+        meta.now_ns = (bit<32>) from_parser.global_tstamp;
+        meta.bytes = (bit<32>) intrinsic.pkt_length;
+        meta.own_port = (bit<32>) intrinsic.egress_port;
+    }
+    action measure_age() { meta.age_ns = meta.now_ns - meta.cache.started_ns; }
+    action start_cache() {
+        meta.cache.kind = IS_CACHED;
+        meta.cache.started_ns = meta.now_ns;
+        meta.cache.primary = (bit<16>) intrinsic.egress_port;
+        meta.primary = intrinsic.egress_port;
+    }
+    action take_primary() { meta.primary = (bit<9>) meta.cache.primary; }
+    action do_count() { meta.load_bytes = count_bytes.execute(intrinsic.egress_port); }
+    action do_compare() { meta.least_port = compare_load.execute(0); }
+    action do_read_least() { meta.least_port = read_least.execute(0); }
+    action compare_tags() { meta.ahead = meta.cache.tag - meta.next; }
+
+    action old_enough() { meta.is_old_enough = 1; }
+    /// The delay of section III-C.
+    table delay {
+        key = { meta.age_ns: range; }
+        actions = { old_enough; NoAction; }
+        default_action = NoAction();
+        size = 16;
+    }
+
+    action cache_in(MirrorId_t session) {
+        for_deparser.mirror_type = MIRROR_CACHE;
+        meta.session = session;
+    }
+    action move_to(MirrorId_t session) {
+        for_deparser.mirror_type = MIRROR_CACHE;
+        meta.session = session;
+        for_deparser.drop_ctl = 1;
+    }
+    action end() { for_deparser.drop_ctl = 1; }
+    action leave() {}
+    /// Algorithm 2: by what a packet is, whether its way is open, and whether it is its turn (algorithm 3): it leaves
+    /// and is copied, waits, or ends. A session is a queue of a port.
+    table judge {
+        key = {
+            meta.is_cached: exact;
+            meta.is_old_enough: exact;
+            meta.is_at_way_out: exact;
+            meta.ahead: ternary;
+            meta.least_port: ternary;
+            meta.way: ternary;
+        }
+        actions = { cache_in; move_to; end; leave; }
+        default_action = leave();
+        size = 512;
+    }
+
+    action at_way_out() { meta.is_at_way_out = 1; }
+    table way_out {
+        key = {
+            meta.way: exact;
+            intrinsic.egress_port: exact;
+        }
+        actions = { at_way_out; NoAction; }
+        default_action = NoAction();
+        size = 512;
+    }
+
+    apply {
+        take_time();
+        if (meta.is_cached == 0) {
+            protected.apply();
+            start_cache();
+            do_count();
+            do_compare();
+        } else {
+            take_primary();
+            measure_age();
+            delay.apply();
+            do_read_least();
+        }
+        if (meta.is_cached == 1 || meta.is_marked == 1) {
+            meta.way = read_way.execute(meta.primary);
+            way_out.apply();
+            if (meta.is_cached == 0) { meta.cache.tag = take_tag.execute(meta.primary); }
+            if (meta.is_at_way_out == 1 && (meta.is_cached == 0 || meta.is_old_enough == 1)) {
+                meta.next = go_on.execute(meta.primary);
+            } else {
+                meta.next = read_next.execute(meta.primary);
+            }
+            compare_tags();
+            judge.apply();
+            if (meta.is_cached == 1 && for_deparser.drop_ctl == 1 && for_deparser.mirror_type == 0) {
+                retire.execute(meta.primary);
+            }
+        }
+    }
+}
+
+control EgressDeparse(packet_out packet, inout egress_headers_t headers, in metadata_t meta,
+                      in egress_intrinsic_metadata_for_deparser_t for_deparser) {
+    Mirror() mirror;
+    apply {
+        if (for_deparser.mirror_type == MIRROR_CACHE) {
+            mirror.emit<cache_t>(meta.session,
+                                 { meta.cache.kind, meta.cache.tag, meta.cache.started_ns, meta.cache.primary });
+        }
+        packet.emit(headers);
+    }
+}
+
+Pipeline(IngressParse(), Ingress(), IngressDeparse(), EgressParse(), Egress(), EgressDeparse()) pipe;
+Switch(pipe) main;
