@@ -74,7 +74,7 @@ def bench_switch(
 def bench_sweep(
     points: Annotated[int, typer.Option(min=10, help="Runs of the sweep, ten seeds at each loss rate.")] = 1000,
     messages: Annotated[int, typer.Option(min=1, help="Messages of a run, 4 us each or so.")] = 10_000,
-    rounds: Annotated[int, typer.Option(min=1, help="Times that both are measured, in turn.")] = 3,
+    rounds: Annotated[int, typer.Option(min=1, help="Times that it is measured.")] = 3,
     json: Json = False,
 ) -> None:
     """What a sweep costs over the sum of its runs, in CPU time on one thread.

@@ -65,7 +65,7 @@ class KeptPoints:
         """Remove what processes left that ended while they wrote."""
         for path in self.folder.glob(".*.*.*"):
             process = path.name.split(".")[2]
-            if process.isdecimal() and not Path("/proc", process).exists():
+            if process.isdecimal() and not _is_alive(int(process)):
                 shutil.rmtree(path, ignore_errors=True)
 
     def digest(self, point: Point, seed: int | None, file_name: str) -> str | None:
@@ -196,6 +196,16 @@ class _Keeping:
             run = self.to.reduce(run) if self.to.reduce else run
             points.keep(digest, run)
             return run
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass  # somebody else's
+    return True
 
 
 def _source(reduction: Reduction) -> str:

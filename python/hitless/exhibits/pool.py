@@ -154,4 +154,6 @@ class Pool:
 
 def default_jobs() -> int:
     """The cores that this process may use."""
-    return len(os.sched_getaffinity(0))
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
