@@ -87,7 +87,7 @@ THREADS = "HITLESS_THREADS"
 """The environment variable that says on how many threads one simulation runs."""
 
 
-def threads() -> int:
+def thread_count() -> int:
     """On how many threads one simulation runs: what ``HITLESS_THREADS`` says, or 1.
 
     Results do not depend on it. Raises BadInput where that is no number of threads.
@@ -125,11 +125,11 @@ class Simulation:
         self._native.cancel()
 
     def run(self, keep: Collection[str] | None = None) -> Run:
-        """Run to the end and return the tables named in ``keep``, or all; on as many threads as `threads` says."""
+        """Run to the end and return the tables named in ``keep``, or all; on as many threads as `thread_count` says."""
         began = time.monotonic()
         try:
             with _faults_explained(self._file_name):
-                self._native.run(threads())
+                self._native.run(thread_count())
         except _native.Cancelled as cancelled:
             raise RunCancelled from cancelled
         return Run(

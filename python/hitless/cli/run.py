@@ -13,7 +13,7 @@ from hitless.exhibits.custom import CustomScenario
 from hitless.exhibits.pool import default_jobs
 from hitless.exhibits.registry import Entry
 from hitless.results import ResultsFolder
-from hitless.simulation import THREADS, check_scenario
+from hitless.simulation import THREADS, check_scenario, thread_count
 from hitless.terminal.console import print_json
 
 STANDARD_INPUT = Path("-")
@@ -44,6 +44,7 @@ def run_scenario(
     """Run a scenario; return the exit code."""
     if threads is not None:
         os.environ[THREADS] = str(threads)
+    thread_count()  # refuses what is no number before anything runs
     name = "stdin" if path == STANDARD_INPUT else path.stem
     file = None if path == STANDARD_INPUT else str(path)
     text, shown = read_scenario(path), shown_name(path)

@@ -42,21 +42,29 @@ impl Simulation {
     /// Runs to the end of the scenario on up to `threads` threads, each with a partition of the network. What comes out
     /// does not depend on how many there are. Where the scenario cannot be divided
     /// ([`Scenario::undivided_because`]), one thread runs it.
+    ///
+    /// One thread also runs what is too small: where all hosts together could not keep several busy through a window.
     pub fn run_on(self, threads: usize, progress: &Progress) -> Outcome {
-        self.run_divided(threads, threads, progress)
+        let division = self.division(threads).filter(|division| partitions::can_pay(&self.run.network, division));
+        self.run_in(division, threads, progress)
     }
 
-    /// [`Self::run_on`], in up to `partitions` partitions.
+    /// [`Self::run_on`], in up to `partitions` partitions, however small they are.
     pub fn run_divided(self, partitions: usize, threads: usize, progress: &Progress) -> Outcome {
+        let division = self.division(partitions);
+        self.run_in(division, threads, progress)
+    }
+
+    fn division(&self, partitions: usize) -> Option<Division> {
         let is_divided = partitions > 1 && self.run.scenario.undivided_because().is_none();
         let division = is_divided.then(|| Division::new(self.run.topology(), partitions));
-        match division.filter(|division| division.parts() > 1) {
-            None => self.run(progress),
-            Some(division) => {
-                let (run, end, ended_at) = partitions::run(self.run, &division, threads, progress);
-                close(run, end, ended_at)
-            }
-        }
+        division.filter(|division| division.parts() > 1)
+    }
+
+    fn run_in(self, division: Option<Division>, threads: usize, progress: &Progress) -> Outcome {
+        let Some(division) = division else { return self.run(progress) };
+        let (run, end, ended_at) = partitions::run(self.run, &division, threads, progress);
+        close(run, end, ended_at)
     }
 
     /// Runs to the end of the scenario, on this thread.

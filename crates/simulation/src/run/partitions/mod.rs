@@ -8,6 +8,7 @@
 
 mod divide;
 mod mail;
+mod pace;
 mod partition;
 mod team;
 mod whole;
@@ -18,7 +19,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use hitless_engine::Progress;
-use hitless_network::topology::{DirectedLink, Division};
+use hitless_network::topology::{DirectedLink, Division, Host};
 use hitless_wire::{Duration, Time};
 
 use super::edge::Closed;
@@ -49,6 +50,20 @@ pub(super) fn run(
     let (network, events, now) = divide::join(partitions, division);
     let (events, now) = (events + ended.events, now.max(ended.now));
     (Run { scenario, network, control_plane, flow_starts, samplers, events, now }, end, ended_at)
+}
+
+/// Whether all hosts, sending full frames at a quarter of the rates of their links, keep each partition busy enough
+/// through a window that it pays to run it beside the others. A packet is taken to cross four links.
+pub(super) fn can_pay(network: &Network<Closed>, division: &Division) -> bool {
+    const LINKS: f64 = 4.0;
+    const LOAD: f64 = 0.25;
+    const FRAME_BITS: f64 = 12_000.0;
+    // With fewer for each thread, waking the others takes longer than doing their work.
+    const EVENTS_MIN: f64 = 32.0;
+    let rate = |host: &Host| network.topology.link(host.port.link.link).settings.rate.as_bps() as f64;
+    let bits_per_s: f64 = network.topology.hosts.iter().map(rate).sum();
+    let events = LOAD * LINKS * bits_per_s * lookahead(network, division).as_seconds() / FRAME_BITS;
+    events >= EVENTS_MIN * division.parts() as f64
 }
 
 /// The least time that anything takes from one partition to another.
@@ -85,4 +100,21 @@ fn run_partitions(
     });
     let out = |partition: Mutex<Partition>| partition.into_inner().unwrap_or_else(PoisonError::into_inner);
     (global, partitions.into_iter().map(out).collect(), ended)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::build::build;
+
+    #[test]
+    fn a_fabric_of_many_hosts_is_divided_and_four_hosts_are_not() {
+        for (example, pays) in [("bench-a", true), ("bench-b", true), ("dumbbell", false), ("link-failure", false)] {
+            let text = hitless_scenario::example(example).expect("the example exists");
+            let scenario = hitless_scenario::check(text, example, hitless_mechanisms::builtin()).expect("it is sound");
+            let network = build(scenario, None, Closed).expect("it can be built").network;
+            let division = Division::new(&network.topology, 2);
+            assert_eq!(can_pay(&network, &division), pays, "{example}");
+        }
+    }
 }

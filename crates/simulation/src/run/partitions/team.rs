@@ -2,19 +2,15 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use hitless_wire::Time;
 
 use super::mail::Post;
+use super::pace::Pace;
 use super::partition::Partition;
 use super::whole::lock;
 use super::workers::{Gate, Report, Waiter, run_one, share};
-
-/// With fewer events in a window for each thread, waking the others takes longer than doing their work.
-const EVENTS_MIN: u64 = 32;
-/// Windows over which that is measured, and after which it is tried again.
-const MEASURED: u64 = 64;
-const ALONE: u64 = 1_024;
 
 /// The partitions and who runs them.
 pub struct Team<'a> {
@@ -22,30 +18,29 @@ pub struct Team<'a> {
     reports: &'a [Report],
     post: &'a Post,
     gate: &'a Gate,
-    /// Windows so far, and until which one thread runs all.
+    /// Windows so far.
     pub windows: u64,
-    alone_until: u64,
-    /// Events before the windows that are measured.
-    events_before: u64,
+    pace: Pace,
+    began: Instant,
 }
 
 impl<'a> Team<'a> {
     /// Those who wait at `gate`, and the thread that asks.
     pub fn new(partitions: &'a [Mutex<Partition>], reports: &'a [Report], post: &'a Post, gate: &'a Gate) -> Self {
-        Self { partitions, reports, post, gate, windows: 0, alone_until: 0, events_before: 0 }
+        Self { partitions, reports, post, gate, windows: 0, pace: Pace::new(), began: Instant::now() }
     }
 
     /// Runs all partitions up to `end`.
     pub fn run_before(&mut self, end: Time) {
         self.windows += 1;
-        let workers = self.gate.workers.len();
-        if workers == 0 || self.windows <= self.alone_until {
-            (0..self.partitions.len()).for_each(|number| self.run_one(number, end));
-        } else {
+        let has_workers = !self.gate.workers.is_empty();
+        if has_workers && self.pace.together() {
             self.run_together(end);
+        } else {
+            (0..self.partitions.len()).for_each(|number| self.run_one(number, end));
         }
-        if workers > 0 && self.windows >= self.alone_until && self.windows.is_multiple_of(MEASURED) {
-            self.measure();
+        if has_workers {
+            self.pace.note(self.began.elapsed(), self.events());
         }
     }
 
@@ -65,14 +60,6 @@ impl<'a> Team<'a> {
         let has_failed = || gate.has_failed.load(Ordering::SeqCst);
         gate.coordinator.wait(|| gate.through.load(Ordering::SeqCst) == gate.workers.len() || has_failed());
         assert!(!has_failed(), "a partition of the run has failed");
-    }
-
-    /// Decides who runs the next windows: results do not depend on it.
-    fn measure(&mut self) {
-        let events = self.events();
-        let of_each = (events - self.events_before) / (MEASURED * (self.gate.workers.len() as u64 + 1));
-        self.alone_until = if of_each < EVENTS_MIN { self.windows + ALONE } else { self.windows };
-        self.events_before = events;
     }
 
     fn events(&self) -> u64 {

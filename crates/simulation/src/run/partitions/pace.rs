@@ -1,0 +1,106 @@
+//! Whether threads run a window together, or one of them runs all partitions.
+//!
+//! On a machine that has other things to do, and where little happens in a window, waiting for each other takes longer
+//! than the work. The wall clock tells: it decides who does the work, and never what comes out.
+
+use std::time::Duration;
+
+/// The shortest time over which a way is measured, and the fewest windows.
+const MEASURED: Duration = Duration::from_millis(1);
+const WINDOWS_MIN: u64 = 4;
+/// How long the faster way is kept before the other one is tried again: at first, and when it has won often.
+const KEPT_MIN: Duration = Duration::from_millis(50);
+const KEPT_MAX: Duration = Duration::from_secs(5);
+
+/// Which way is faster, as far as that is known.
+pub struct Pace {
+    /// Threads run together now.
+    together: bool,
+    /// Now the other way than the faster one is tried.
+    tries: bool,
+    /// How long the faster way is kept.
+    kept: Duration,
+    /// Events per second of the faster way when it was last measured.
+    rate: f64,
+    /// When what goes on now began, for how long it goes on, and how many windows and events there have been.
+    began: Duration,
+    length: Duration,
+    windows: u64,
+    events_before: u64,
+}
+
+impl Pace {
+    /// Begins together, at the time 0.
+    pub fn new() -> Self {
+        let (began, length) = (Duration::ZERO, MEASURED);
+        Self { together: true, tries: false, kept: KEPT_MIN, rate: 0.0, began, length, windows: 0, events_before: 0 }
+    }
+
+    /// Whether threads are to run the next window together.
+    pub fn together(&self) -> bool {
+        self.together
+    }
+
+    /// A window has been run; by `now` so many events have been handled in all windows.
+    pub fn note(&mut self, now: Duration, events: u64) {
+        self.windows += 1;
+        let took = now.saturating_sub(self.began);
+        if took < self.length || self.windows < WINDOWS_MIN {
+            return;
+        }
+        let rate = (events - self.events_before) as f64 / took.as_secs_f64();
+        if self.tries && rate < self.rate {
+            self.kept = (2 * self.kept).min(KEPT_MAX);
+            self.go_on(!self.together, false, self.kept);
+        } else if self.tries {
+            (self.rate, self.kept) = (rate, KEPT_MIN);
+            self.go_on(self.together, false, self.kept);
+        } else {
+            self.rate = rate;
+            self.go_on(!self.together, true, MEASURED);
+        }
+        (self.began, self.windows, self.events_before) = (now, 0, events);
+    }
+
+    fn go_on(&mut self, together: bool, tries: bool, length: Duration) {
+        (self.together, self.tries, self.length) = (together, tries, length);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs for a second of windows of 100 events, which take so long; how long threads ran together.
+    fn together(of_threads: Duration, of_one: Duration) -> Duration {
+        let (mut pace, mut now, mut events, mut together) = (Pace::new(), Duration::ZERO, 0, Duration::ZERO);
+        while now < Duration::from_secs(1) {
+            let took = if pace.together() { of_threads } else { of_one };
+            together += if pace.together() { took } else { Duration::ZERO };
+            (now, events) = (now + took, events + 100);
+            pace.note(now, events);
+        }
+        together
+    }
+
+    #[test]
+    fn the_faster_way_takes_nearly_all_of_the_time() {
+        let [fast, slow] = [10, 18].map(Duration::from_micros);
+        assert!(together(fast, slow) > Duration::from_millis(980));
+        assert!(together(slow, fast) < Duration::from_millis(20));
+        // Threads that wait for a busy machine in each window, and windows that are long.
+        assert!(together(Duration::from_millis(10), slow) < Duration::from_millis(250));
+        assert!(together(Duration::from_millis(3), Duration::from_millis(6)) > Duration::from_millis(850));
+    }
+
+    #[test]
+    fn a_machine_that_becomes_busy_is_noticed() {
+        let (mut pace, mut now) = (Pace::new(), Duration::ZERO);
+        for window in 1..10_000_u64 {
+            let of_threads = if window < 5_000 { 10 } else { 1_000 };
+            now += Duration::from_micros(if pace.together() { of_threads } else { 18 });
+            pace.note(now, 100 * window);
+        }
+        assert!(!pace.together());
+    }
+}
