@@ -103,9 +103,9 @@ def test_a_trace_shows_parser_table_and_deparser():
 def test_forwarding_in_p4_is_forwarding():
     """Where there is one way to each host, a program that forwards changes no completion time."""
     plain, by_program = run(scenario()), run(scenario(program(routes=ROUTES)))
-    times = [result.table("messages")["fct_us"].to_list() for result in (plain, by_program)]
-    assert len(times[0]) > 50
-    assert times[0] == times[1]
+    messages = [result.table("messages") for result in (plain, by_program)]
+    assert len(messages[0]) > 100
+    assert messages[0].equals(messages[1])
     assert counter(by_program, "packets sent") > 1000
     assert counter(by_program, "packets dropped") == 0
 
