@@ -16,6 +16,8 @@ use crate::state::{Mirror, State};
 
 /// A packet goes round within a switch no more often than this.
 const ROUNDS_MAX: u32 = 64;
+/// The first of the queues that the scenario gives a program.
+const OWN_QUEUE: u32 = 0xE0;
 
 /// What becomes of a packet at the end of ingress or egress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +48,8 @@ pub struct Switch {
     spare: Vec<Packet>,
     waiting: VecDeque<(Packet, u32)>,
     queued: VecDeque<(u32, Packet, u32)>,
+    /// Packets in queues that only [`Switch::serve`] empties: port, queue, packet.
+    held: VecDeque<(u32, u32, Packet)>,
     out: Vec<u8>,
 }
 
@@ -54,7 +58,16 @@ impl Switch {
     pub fn new(program: Arc<Program>, seed: u64) -> Self {
         let state = State::new(&program, seed);
         let (waiting, queued) = (VecDeque::with_capacity(4), VecDeque::with_capacity(4));
-        Self { program, state, last_queue: None, spare: Vec::new(), waiting, queued, out: Vec::with_capacity(2048) }
+        Self {
+            program,
+            state,
+            last_queue: None,
+            spare: Vec::new(),
+            waiting,
+            queued,
+            held: VecDeque::new(),
+            out: Vec::with_capacity(2048),
+        }
     }
 
     /// A packet to fill.
@@ -187,14 +200,18 @@ impl Switch {
     ) {
         let verdict = self.ingress(&mut packet, now_ns, fabric, observer);
         if let Some((session, list)) = packet.requests.clone.take() {
+            let to = packet.requests.clone_to.take();
             let copy = self.ingress_clone(program, &packet, list, now_ns, fabric, observer);
-            self.send_clone(program, copy, session, rounds, observer);
+            match to {
+                Some((port, queue)) => self.put(port, queue, copy, rounds),
+                None => self.send_clone(program, copy, session, rounds, observer),
+            }
         }
         match verdict {
             Verdict::Queue(port, queue) => {
                 self.last_queue = Some((port, queue.unwrap_or(0)));
                 observe(program, observer, Point::Queued(port));
-                self.queued.push_back((port, packet, rounds));
+                self.put(port, queue.unwrap_or(0), packet, rounds);
             }
             Verdict::Group(group) => {
                 self.replicate(program, &packet, group, rounds, observer);
@@ -229,10 +246,20 @@ impl Switch {
         if let Some((session, list)) = packet.requests.clone.take()
             && rounds < ROUNDS_MAX
         {
+            let to = packet.requests.clone_to.take();
             let copy = self.egress_clone(program, &packet, list);
-            self.send_clone(program, copy, session, rounds + 1, observer);
+            match to {
+                Some((port, queue)) => self.put(port, queue, copy, rounds + 1),
+                None => self.send_clone(program, copy, session, rounds + 1, observer),
+            }
         }
+        let elsewhere = packet.requests.queue.take();
         match verdict {
+            Verdict::Send if elsewhere.is_some() && rounds < ROUNDS_MAX => {
+                let (to, queue) = elsewhere.unwrap_or_default();
+                let moved = self.moved(program, &packet, now_ns, fabric, observer);
+                self.put(to, queue, moved, rounds + 1);
+            }
             Verdict::Send => {
                 let mut out = std::mem::take(&mut self.out);
                 deparse(program, &packet, &mut out);
@@ -248,6 +275,60 @@ impl Switch {
             _ => observe(program, observer, Point::EgressDrop),
         }
         self.give(packet);
+    }
+
+    /// Own queues hold packets until they are served; all others are empty at once.
+    fn put(&mut self, port: u32, queue: u32, packet: Packet, rounds: u32) {
+        if queue >= OWN_QUEUE {
+            self.held.push_back((port, queue, packet));
+        } else {
+            self.queued.push_back((port, packet, rounds));
+        }
+    }
+
+    /// Packets that wait in a queue of the program's own.
+    pub fn held(&self, port: u32, queue: u32) -> usize {
+        self.held.iter().filter(|held| (held.0, held.1) == (port, queue)).count()
+    }
+
+    /// The first packet of a queue of the program's own comes to egress; false: there is none.
+    pub fn serve<O: Observer>(
+        &mut self,
+        (port, queue): (u32, u32),
+        now_ns: u64,
+        fabric: &mut dyn Fabric,
+        observer: &mut O,
+        send: &mut dyn FnMut(u32, &[u8]),
+    ) -> bool {
+        let place = self.held.iter().position(|held| (held.0, held.1) == (port, queue));
+        let Some((port, _, packet)) = place.and_then(|place| self.held.remove(place)) else { return false };
+        let program = self.program.clone();
+        self.leave(&program, port, packet, 0, now_ns, fabric, observer, send);
+        while let Some((port, packet, rounds)) = self.queued.pop_front() {
+            self.leave(&program, port, packet, rounds, now_ns, fabric, observer, send);
+        }
+        true
+    }
+
+    /// The packet as it leaves, which comes to egress once more.
+    fn moved<O: Observer>(
+        &mut self,
+        program: &Arc<Program>,
+        packet: &Packet,
+        now_ns: u64,
+        fabric: &mut dyn Fabric,
+        observer: &mut O,
+    ) -> Packet {
+        let mut moved = self.take();
+        deparse(program, packet, &mut moved.bytes);
+        moved.begin(program, packet.ingress_port, Instance::Moved);
+        let mut run = Run { program, state: &mut self.state, now_ns, fabric, observer };
+        run.parse(&mut moved);
+        moved.reset_metadata(program);
+        let list = program.field_lists.iter().find(|list| list.name == "field_list7").map_or(u32::MAX, |list| list.id);
+        keep(program, list, packet, &mut moved);
+        moved.set(program.standard.instance_type, Instance::Moved as u64);
+        moved
     }
 
     /// The copy of a packet as it came in that goes to egress, with the fields of a list.

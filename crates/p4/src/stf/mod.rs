@@ -104,7 +104,8 @@ impl<O: Observer> Test<'_, O> {
                 self.switch.state.tables[table].clear(&program.tables[table]);
             }),
             "check_counter" => self.check_counter(rest, number)?,
-            "depth" | "limit" | "round" | "time" | "hash" | "route" | "event" | "expect_queue" => {
+            "depth" | "limit" | "round" | "time" | "hash" | "route" | "event" | "expect_queue" | "serve"
+            | "expect_waiting" => {
                 self.beyond(command, rest, number)?;
             }
             _ => self.command(line)?,
@@ -153,6 +154,23 @@ impl<O: Observer> Test<'_, O> {
             ("event", &[kind, port, token]) => {
                 let bytes = generated(kind as u8, port as u16, narrow(token)?, self.now_ns);
                 self.send(GENERATOR_PORT, &bytes, Instance::Generated);
+            }
+            ("serve", &[port, queue]) => {
+                let at = (narrow(port)?, narrow(queue)?);
+                let left = &mut self.left;
+                let mut keep = |port: u32, bytes: &[u8]| left.entry(port).or_default().push_back(bytes.to_vec());
+                let is_paused = self.answers.paused.contains(&at);
+                let now_ns = self.now_ns;
+                if is_paused || !self.switch.serve(at, now_ns, &mut self.answers, self.observer, &mut keep) {
+                    let state = if is_paused { "stands still" } else { "is empty" };
+                    self.fail(number, &format!("queue {queue} of port {port} {state}"));
+                }
+            }
+            ("expect_waiting", &[port, queue, count]) => {
+                let waiting = self.switch.held(narrow(port)?, narrow(queue)?) as u64;
+                if waiting != count {
+                    self.fail(number, &format!("{waiting} packets wait in queue {queue} of port {port}"));
+                }
             }
             ("expect_queue", &[port, queue]) => {
                 let expected = Some((narrow(port)?, narrow(queue)?));
