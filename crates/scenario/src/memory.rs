@@ -8,7 +8,7 @@ use hitless_engine::RandomStreams;
 use hitless_network::switch::BufferSettings;
 use hitless_network::topology::Topology;
 use hitless_settings::Problem;
-use hitless_wire::{Duration, Time};
+use hitless_wire::{Duration, HostId, Time};
 
 use crate::kind::Surroundings;
 use crate::workload::{Offer, build_group};
@@ -108,11 +108,11 @@ pub fn of_run(scenario: &Scenario, topology: &Topology) -> Estimate {
     let mut parts = of_fabric(scenario).parts;
     let offers = offers(scenario, topology);
     let carried_bps = topology.host_capacity_bps() as f64;
-    let mut packets = 0.0;
+    let (mut packets, of_path) = (0.0, packets_of_path(scenario, topology));
     for (index, offer) in offers.iter().enumerate() {
         let field = format!("flows[{index}]{}", pace_field(scenario, index));
         let open = piled_up(offer, carried_bps, topology.hosts.len());
-        packets += packets_of(scenario, index, offer, open);
+        packets += packets_of(scenario, index, offer, open, of_path);
         let bytes = offer.flows * PER.flow + open * PER.open_flow;
         parts.push(Part { field, what: format!("{} flows", counted(offer.flows)), bytes });
     }
@@ -165,14 +165,26 @@ fn piled_up(offer: &Offer, carried_bps: f64, hosts: usize) -> f64 {
 }
 
 /// Packets that the flows under way can have in the network.
-fn packets_of(scenario: &Scenario, index: usize, offer: &Offer, open: f64) -> f64 {
+fn packets_of(scenario: &Scenario, index: usize, offer: &Offer, open: f64, of_path: f64) -> f64 {
     let is_long = matches!(scenario.flows[index].pattern, FlowPattern::Long(_) | FlowPattern::ConstantRate(_));
     if is_long || offer.open_flows == 0.0 {
-        return f64::INFINITY;
+        return offer.flows.max(1.0) * of_path;
     }
     let mean_bytes = (offer.bytes / offer.open_flows).max(1.0);
     // Data, and an acknowledgement of each packet.
     open * 2.0 * (mean_bytes / 1_000.0).ceil()
+}
+
+/// Packets that the longest path of a fat tree holds with every queue on it full, and as many that are on links.
+fn packets_of_path(scenario: &Scenario, topology: &Topology) -> f64 {
+    const SWITCHES: f64 = 5.0;
+    let (switch, port) = topology.attachment(HostId(0));
+    let place = hitless_network::topology::select::SwitchPort { switch, port };
+    let queue_bytes = match scenario.switch.buffer {
+        BufferSettings::Static(_) => scenario.queue_max(topology, place).0,
+        BufferSettings::Shared(buffer) => buffer.total.0,
+    };
+    2.0 * SWITCHES * queue_bytes as f64 / scenario.frame_max().0.max(64) as f64
 }
 
 /// Packets that all buffers hold that flows can meet at: those of the switches that hosts hang on, and as much again.
@@ -202,8 +214,9 @@ fn tables_of_mechanisms(scenario: &Scenario, topology: &Topology) -> Vec<Part> {
     each.collect()
 }
 
+/// Samples up to the scenario's end; none where only its flows say when that is, since nobody knows before.
 fn samples(scenario: &Scenario) -> Part {
-    let (measure, end) = (&scenario.measure, scenario.duration.unwrap_or(Time::NEVER));
+    let (measure, end) = (&scenario.measure, scenario.duration.unwrap_or(Time::ZERO));
     let queues = measure.queue.iter().map(|sampling| (sampling.period, sampling.ports.len()));
     let links = measure.throughput.iter().map(|sampling| (sampling.period, sampling.links.len()));
     let goodput = measure.goodput.iter().map(|sampling| (sampling.period, 1));

@@ -78,10 +78,14 @@ fn second_channel(check: &mut Check<'_>, settings: &LinkGuardianSettings, sectio
     check.require(is_needed, &field, "has no effect with mode = \"non-blocking\": no class is kept in order");
 }
 
+/// With a shorter one messages would wait for the link faster than it carries them.
+const FALLBACK_PERIOD_MIN: Duration = Duration::from_us(10);
+
 fn fallback(check: &mut Check<'_>, settings: &LinkGuardianSettings, section: &str) {
     let Some(fallback) = &settings.fallback else { return };
     let field = |name: &str| format!("{section}.fallback.{name}");
-    check.require(fallback.period > Duration::ZERO, &field("period"), "must be above zero");
+    let is_slow = fallback.period >= FALLBACK_PERIOD_MIN;
+    check.require(is_slow, &field("period"), "must be at least 10 us: each time a message crosses the link");
     check.require(fallback.hold > Duration::ZERO, &field("hold"), "must be above zero");
     check.require(fallback.hold_max >= fallback.hold, &field("hold_max"), "must not be below hold");
     let rises = fallback.off_above >= fallback.non_blocking_above;

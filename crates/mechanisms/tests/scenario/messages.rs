@@ -140,7 +140,7 @@ fn structure() {
             "mechanism[0].kind",
             "must be one of \"linkguardian\", \"link-layer-retry\", \"wharf\", \"sqr\", \"afq\", \"rimm\", \"dibs\", \
              \"simple-deflection\", \"preemptive-deflection\", \"aifo\", \"pabo\", \"rank-guard\", \"vertigo\", \
-             \"trimming\", \"bolt\", \"every-nth\"",
+             \"trimming\", \"bolt\", \"every-nth\", \"p4\"",
             "did you mean \"linkguardian\"?",
         ),
         ("link = \"leaf0->spine1\"\n", "", "mechanism[0].link", "must be given", ""),

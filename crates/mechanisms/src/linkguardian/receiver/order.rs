@@ -94,7 +94,7 @@ impl Receiver {
             return match role {
                 _ if sings(Canary::DoubleRelease) => self.deliver(context),
                 // It has waited, and its turn was stepped over: after an outage, when the numbers were taken up anew.
-                Role::RxBuffered if header.rx_buffered => self.refuse(),
+                Role::RxBuffered if header.rx_buffered => self.drop_duplicate(),
                 _ => self.drop_duplicate(),
             };
         }

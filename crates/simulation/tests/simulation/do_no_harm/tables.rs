@@ -27,6 +27,9 @@ const ORDERED: Surroundings =
     Surroundings { host: "marking = { by = \"remaining-bytes\" }\nordering = { timeout = \"100 us\" }", ..PLAIN };
 const LINK: &str = "link = \"left->right\"";
 
+/// What it does to traffic is up to a program: tests/simulator/test_p4.py compares forwarding in P4 with routing.
+pub const OF_A_PROGRAM: &str = "p4";
+
 /// The least that a mechanism runs with: kind, settings, surroundings. A mechanism that is not here fails the test.
 pub const MINIMAL: [(&str, &str, Surroundings); 16] = [
     ("linkguardian", LINK, PLAIN),
