@@ -167,13 +167,8 @@ mod tests {
         (after[IP + 1], after[IP + 8], after[IP + 19]) = (0x63, 60, 5);
         let mut changed = packet();
         assert_eq!(carry_back(&bytes, &after, 300, &mut changed), Ok(()));
-        let expected = Packet {
-            class: 3,
-            ecn: Ecn::CongestionExperienced,
-            ttl: 60,
-            destination: HostId(261),
-            ..packet()
-        };
+        let expected =
+            Packet { class: 3, ecn: Ecn::CongestionExperienced, ttl: 60, destination: HostId(261), ..packet() };
         assert_eq!(changed, expected);
     }
 

@@ -45,9 +45,8 @@ impl Kind for P4 {
             check.require(is_switch, &format!("{section}.switches[{number}]"), "is no switch");
         }
         let switches = Self::switches(settings, topology);
-        let found = Loaded::read(settings, &check.scenario.folder, topology).and_then(|loaded| {
-            switches.iter().try_for_each(|&id| loaded.switch(settings, id, topology, 0).map(drop))
-        });
+        let found = Loaded::read(settings, &check.scenario.folder, topology)
+            .and_then(|loaded| switches.iter().try_for_each(|&id| loaded.switch(settings, id, topology, 0).map(drop)));
         if let Err((field, rule)) = found {
             check.report(Problem::new(format!("{section}.{field}"), "", rule));
         }

@@ -23,7 +23,8 @@ pub type Fault = (&'static str, String);
 /// Names with their values, each written as "name = value".
 fn pairs(of: &[String]) -> Result<BTreeMap<String, String>, String> {
     let pair = |text: &String| {
-        let (name, value) = text.split_once('=').ok_or_else(|| format!("\"{text}\" is not written \"name = value\""))?;
+        let (name, value) =
+            text.split_once('=').ok_or_else(|| format!("\"{text}\" is not written \"name = value\""))?;
         Ok((name.trim().to_string(), value.trim().to_string()))
     };
     of.iter().map(pair).collect()
@@ -42,9 +43,8 @@ pub struct Loaded {
 /// FNV-1a over 64 bits: enough to notice that a file has changed.
 fn digest(texts: [&str; 2]) -> String {
     let bytes = texts.iter().flat_map(|text| text.bytes().chain([0]));
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let hash =
+        bytes.fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     format!("{hash:016x}")
 }
 
@@ -54,9 +54,8 @@ impl Loaded {
     /// # Errors
     /// Why one cannot be read, or is refused.
     pub fn read(settings: &P4Settings, folder: &Path, topology: &Topology) -> Result<Self, Fault> {
-        let read = |name: &str| {
-            std::fs::read_to_string(folder.join(name)).map_err(|error| format!("cannot be read: {error}"))
-        };
+        let read =
+            |name: &str| std::fs::read_to_string(folder.join(name)).map_err(|error| format!("cannot be read: {error}"));
         let text = read(&settings.program).map_err(|rule| ("program", rule))?;
         let program = Program::load(&text).map_err(|error| ("program", error.to_string()))?;
         let missing = program.instructions.iter().find_map(|instruction| match instruction {
@@ -83,13 +82,7 @@ impl Loaded {
     ///
     /// # Errors
     /// An entry that the program does not take.
-    pub fn switch(
-        &self,
-        settings: &P4Settings,
-        id: SwitchId,
-        topology: &Topology,
-        seed: u64,
-    ) -> Result<Switch, Fault> {
+    pub fn switch(&self, settings: &P4Settings, id: SwitchId, topology: &Topology, seed: u64) -> Result<Switch, Fault> {
         let mut switch = Switch::new(self.program.clone(), seed);
         let mut commands = Commands { program: &self.program, state: &mut switch.state, now_ns: 0 };
         let answers = commands.run(&self.commands, &settings.commands);

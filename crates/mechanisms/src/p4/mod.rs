@@ -26,9 +26,7 @@ use hitless_p4::program::{Instruction, Program};
 use hitless_p4::run::Run;
 use hitless_p4::state::Mirror;
 use hitless_p4::stf::{GENERATOR_PORT, generated};
-use hitless_switch::{
-    Context, DropReason, Event, HookSet, Mechanism, Needs, PortState, Report, Resources, Verdict,
-};
+use hitless_switch::{Context, DropReason, Event, HookSet, Mechanism, Needs, PortState, Report, Resources, Verdict};
 use hitless_wire::{PortId, QueueId, Time};
 
 use around::{Around, place};
@@ -171,13 +169,7 @@ impl P4 {
     }
 
     /// A copy of the packet at hand, with what the program knows of it, to a queue.
-    fn send_copy(
-        &mut self,
-        copy: Frame,
-        to: Option<(PortId, QueueId)>,
-        context: &mut Context<'_>,
-        has_packet: bool,
-    ) {
+    fn send_copy(&mut self, copy: Frame, to: Option<(PortId, QueueId)>, context: &mut Context<'_>, has_packet: bool) {
         let Some((port, queue)) = to.filter(|_| has_packet) else {
             self.switch.state.tally.clones_lost += 1;
             return self.switch.give(copy);

@@ -247,8 +247,7 @@ pub fn texts() -> impl Strategy<Value = String> {
         let topology = if round { &*triangle } else { DUMBBELL };
         let transport = transport_for(&mechanisms, number);
         let text = Composition { preset, scheduler, buffer, topology, host, transport, mechanisms }.text();
-        if lossy { format!("{text}
-{LOSSY_LINK}") } else { text }
+        if lossy { format!("{text}\n{LOSSY_LINK}") } else { text }
     })
 }
 

@@ -56,8 +56,8 @@ impl Receiver {
     fn is_settled(&self, gap: &Gap, repaired: Option<SequenceNumber>, now: Time) -> bool {
         let is_answered = repaired.is_some_and(|sequence| gap.contains(sequence));
         let patience = self.config.acknowledgement_timeout;
-        let is_hopeless = !self.is_ordered
-            && gap.reported_since.is_some_and(|since| now.saturating_since(since) >= patience);
+        let is_hopeless =
+            !self.is_ordered && gap.reported_since.is_some_and(|since| now.saturating_since(since) >= patience);
         is_answered || is_hopeless || !self.missing.any(|sequence| gap.contains(sequence))
     }
 
