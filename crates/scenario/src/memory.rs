@@ -76,7 +76,9 @@ impl Estimate {
         let largest = self.parts.first().filter(|_| self.bytes() > limit_bytes as f64)?;
         let (sum, part, limit) = (shown(self.bytes()), shown(largest.bytes), shown(limit_bytes as f64));
         let rule = format!("takes about {sum} of memory, {part} of it for {}, and {limit} are the limit", largest.what);
-        let hint = "make that smaller, or allow more: hitless run --memory 64GB";
+        let enough_gb = (self.bytes() / 1e9).ceil();
+        let allow = if enough_gb <= 1e4 { format!(", or allow more: --memory {enough_gb}GB") } else { String::new() };
+        let hint = format!("make that smaller{allow}");
         Some(Problem::new(largest.field.clone(), "", rule).hint(hint))
     }
 }

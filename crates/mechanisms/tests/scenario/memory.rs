@@ -52,8 +52,19 @@ fn what_killed_the_process_is_refused_with_a_figure_and_a_field() {
     for (text, field, what) in table {
         let message = refusal(&text, 3 * GB).unwrap_or_else(|| panic!("not refused:\n{text}"));
         assert!(message.contains(field) && message.contains(what), "{message}");
-        assert!(message.contains("3.0 GB are the limit") && message.contains("--memory"), "{message}");
+        assert!(message.contains("3.0 GB are the limit") && message.contains("make that smaller"), "{message}");
     }
+}
+
+#[test]
+fn who_may_take_more_is_told_how_much_is_enough() {
+    let message = refusal(&fat_tree(128), 3 * GB).expect("it is refused");
+    let (_, asked) = message.split_once("--memory ").unwrap_or_else(|| panic!("{message}"));
+    let enough_gb: u64 = asked.split_once("GB").expect("in gigabytes").0.parse().expect("a whole number");
+    assert_eq!(refusal(&fat_tree(128), enough_gb * GB), None, "{message}");
+    assert!(refusal(&fat_tree(128), (enough_gb - 1) * GB).is_some(), "{message}");
+    let message = refusal(&fabric("10 Gbps", "queries_per_second = 1e308", ""), 3 * GB).expect("it is refused");
+    assert!(!message.contains("--memory"), "nobody has that much: {message}");
 }
 
 /// With one query in flight on links of 10^6 Gb/s nothing is large; and a fat tree of 65,536 hosts fits.
