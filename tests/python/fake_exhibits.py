@@ -74,6 +74,16 @@ class Long(Exhibit):
         yield Row("all", "", "drops", "", float(sum(runs[key].summary.drops["corruption"] for key in runs)))
 
 
+@exhibit("demo/endless", title="Points of which none ends before a test interrupts it")
+class Endless(Exhibit):
+    def points(self, context):
+        for number in range(2):
+            yield Point(f"point {number}", {"seconds": 300.0}, replica=number)
+
+    def rows(self, runs, context):
+        yield Row("none", "", "messages", "", float(runs["point 0"].table("messages").height))
+
+
 @exhibit("demo/failing", title="A run that fails beside one that does not")
 class Failing(Exhibit):
     def points(self, context):

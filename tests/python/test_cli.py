@@ -334,14 +334,14 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
 
 
 def test_ctrl_c_prints_no_empty_tables_and_says_how_to_go_on(tmp_path):
-    command = [*FAKE, "reproduce", "demo/long", "demo/slow", "--quick", "--jobs", "1", "--out", "out"]
+    command = [*FAKE, "reproduce", "demo/endless", "--quick", "--jobs", "1", "--out", "out"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
     wait_until((tmp_path / "out").exists)
     process.send_signal(signal.SIGINT)
     stdout, stderr = process.communicate(timeout=20)
     assert process.returncode == 130
     assert stdout == ""
-    assert "to go on with what is missing: hitless reproduce demo/long demo/slow --quick" in stderr
+    assert "to go on with what is missing: hitless reproduce demo/endless --quick" in stderr
 
 
 def test_a_terminal_sees_a_bar(tmp_path):

@@ -44,12 +44,16 @@ def compare(
     entry = Entry(f"compare/{first.stem}", f"{sides[0].label} | {sides[1].label}", headline=False, make=lambda: exhibit)
     kept = KeptPoints((out or RESULTS) / "points")
     campaign = Campaign([entry], seed=effort.seed, jobs=effort.jobs, kept=kept, fresh=effort.fresh)
-    folder = ResultsFolder(f"compare-{first.stem}", out)
-    for name, side in zip("ab", sides, strict=True):
-        folder.write_text(f"{name}.toml", side.text)
-    execution = execute(campaign, folder, "comparing", seed=effort.seed)
-    document = _document(folder.path, sides, exhibit.outcome)
-    folder.write_json("comparison.json", document)
+
+    def make_folder() -> ResultsFolder:
+        folder = ResultsFolder(f"compare-{first.stem}", out)
+        for name, side in zip("ab", sides, strict=True):
+            folder.write_text(f"{name}.toml", side.text)
+        return folder
+
+    execution = execute(campaign, make_folder, "comparing", seed=effort.seed)
+    document = _document(execution.folder.path, sides, exhibit.outcome)
+    execution.folder.write_json("comparison.json", document)
     if json:
         print_json(document)
     else:

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,14 +59,18 @@ class Execution:
         print_note(f"report: {self.report}")
 
 
-def execute(campaign: Campaign, folder: ResultsFolder, what: str, **more: Any) -> Execution:
-    """Run a campaign with progress on stderr and write everything; ``more`` goes into the manifest."""
-    if folder.replaces is not None:
-        print_note(f"the results of {folder.replaces} in {folder.path} are replaced")
+def execute(campaign: Campaign, make_folder: Callable[[], ResultsFolder], what: str, **more: Any) -> Execution:
+    """Run a campaign with progress on stderr and write everything; ``more`` goes into the manifest.
+
+    The folder is made when an interrupt is already one that keeps what is done.
+    """
     began_s = time.monotonic()
     results: list[Result] = []
     described: list[dict[str, Any]] = []
     with on_interrupt(campaign.stop), ProgressDisplay(what) as display:
+        folder = make_folder()
+        if folder.replaces is not None:
+            print_note(f"the results of {folder.replaces} in {folder.path} are replaced")
         for result in campaign.results(lambda tasks: display.look([task for task in tasks if not task.was_there])):
             results.append(result)
             described += write_exhibit(folder, result)

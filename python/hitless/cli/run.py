@@ -70,7 +70,7 @@ def run_text(
     os.environ.setdefault(THREADS, str(default_jobs()))
     check_scenario(text, shown)
     entry = Entry(f"run/{name}", shown, headline=False, make=lambda: CustomScenario(name, text, file))
-    execution = execute(Campaign([entry], seed=seed), ResultsFolder(f"run-{name}", out), name)
+    execution = execute(Campaign([entry], seed=seed), lambda: ResultsFolder(f"run-{name}", out), name)
     if json:
         print_json(_document(shown, execution))
     else:
