@@ -59,9 +59,7 @@ def reproduce(
         _tell_what_is_there(campaign, kept)
         if not patterns and executor is None:
             _tell_how_long(chosen, effort, jobs)
-        execution = execute(
-            campaign, lambda: ResultsFolder("reproduce", out), "simulating", seed=seed, effort=effort
-        )
+        execution = execute(campaign, lambda: ResultsFolder("reproduce", out), "simulating", seed=seed, effort=effort)
     if kept is not None and kept.trouble is not None:
         print_note(f"warning: points could not be kept in {kept.folder}: {kept.trouble.strerror}")
     if json:
