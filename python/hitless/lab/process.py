@@ -15,7 +15,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
@@ -268,27 +268,29 @@ def main() -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     launch = Launch.model_validate_json(sys.stdin.read())
     place, parent = registry.Place(launch.name), Parent()
-    try:
-        lab = Lab(launch, parent.tell)
-        with ended_by_signals(lab):
+    # A signal that came between the lab's end and the process's would leave the log behind.
+    with ExitStack() as to_the_last_line:
+        try:
+            lab = Lab(launch, parent.tell)
+            to_the_last_line.enter_context(ended_by_signals(lab))
             result = lab.run()
-    except HitlessError as failed:
-        log.error("%s", failed)  # noqa: TRY400 - the text says it all
-        if parent.is_waiting and not isinstance(failed, registry.Held):
-            # It hears all that there is to say. A name that is held has another lab's log.
+        except HitlessError as failed:
+            log.error("%s", failed)  # noqa: TRY400 - the text says it all
+            if parent.is_waiting and not isinstance(failed, registry.Held):
+                # It hears all that there is to say. A name that is held has another lab's log.
+                place.log.unlink(missing_ok=True)
+            parent.tell("error", control.encoded(failed))
+            return failed.exit_code
+        except Exception as fault:
+            log.exception("internal error")
+            what = f"internal error: {type(fault).__name__}: {fault}"
+            hint = f"this is a fault of hitless; where it happened is in {place.log}"
+            parent.tell("error", control.encoded(HitlessError(what, hint=hint)))
+            return 1
+        log.info("ended: %s", json.dumps(result.values))
+        if not result.is_overloaded:
             place.log.unlink(missing_ok=True)
-        parent.tell("error", control.encoded(failed))
-        return failed.exit_code
-    except Exception as fault:
-        log.exception("internal error")
-        what = f"internal error: {type(fault).__name__}: {fault}"
-        hint = f"this is a fault of hitless; where it happened is in {place.log}"
-        parent.tell("error", control.encoded(HitlessError(what, hint=hint)))
-        return 1
-    log.info("ended: %s", json.dumps(result.values))
-    if not result.is_overloaded:
-        place.log.unlink(missing_ok=True)
-    return 0
+        return 0
 
 
 if __name__ == "__main__":
