@@ -66,14 +66,16 @@ class PacketSimulation:
 
     scenario: Scenario | str
     """As nested mappings, or the text of a file."""
+    place: str | None = None
+    """The name of its file, which messages call it by: files that it names are relative to its folder."""
 
     def job(self, *, file_name: str, seed: int | None) -> "Simulation":
         """The simulation with this seed, or with the scenario's own."""
-        return Simulation(self.scenario, file_name=file_name, seed=seed)
+        return Simulation(self.scenario, file_name=self.place or file_name, seed=seed)
 
     def identity(self, file_name: str) -> str:
         """Everything that the results depend on but seed and program: every setting, and digests of files."""
-        return check_scenario(_text(self.scenario), file_name) + identity(self.python_kinds())
+        return check_scenario(_text(self.scenario), self.place or file_name) + identity(self.python_kinds())
 
     def python_kinds(self) -> list[str]:
         """The kinds of its mechanisms that are classes of Python, which this process alone knows."""

@@ -77,6 +77,12 @@ def test_every_page_can_be_reached_from_the_index():
     assert set(DOCS.rglob("*.md")) - reached == set()
 
 
+def test_every_page_stands_once_in_the_navigation_of_the_site():
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    listed = Counter(re.findall(r"- (\S+\.md)$", navigation, re.MULTILINE))
+    assert listed == Counter(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
+
+
 @pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: str(page.relative_to(DOCS)))
 def test_a_page_has_one_title(page):
     levels = [level for level, _ in headings(page)]

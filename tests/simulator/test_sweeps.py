@@ -218,6 +218,21 @@ def test_another_sweep_has_another_folder(tmp_path):
         hl.sweep(base(), GRID, out=tmp_path / "out", progress=False)
 
 
+def test_files_that_a_scenario_names_are_beside_it_wherever_the_command_is_typed(tmp_path):
+    """They were looked for in the folder of the shell, and next to a label with a slash in it."""
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    (folder / "sizes.txt").write_text("0 0\n2000 1\n")
+    own = hl.example("leaf-spine-lossy").with_("flows[0].sizes.table", "sizes.txt").with_("duration", "300 us")
+    (folder / "own.toml").write_text(own.with_("warmup", None).text)
+    axes = '[axes.mechanism]\nnone = []\n"LG/NB" = [{ kind = "linkguardian", link = "spine0->leaf0" }]\n'
+    (folder / "sweep.toml").write_text(f'scenario = "own.toml"\n{axes}')
+    for words in (["sweep", "elsewhere/sweep.toml"], ["compare", "elsewhere/own.toml", "--with", "linkguardian"]):
+        done = _hitless(*words, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert hl.Scenario.from_file(folder / "own.toml").with_("flows[0].load", 0.2).run(seed=1).messages.height > 0
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

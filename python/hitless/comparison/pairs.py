@@ -12,7 +12,7 @@ from hitless.comparison.sides import Side
 from hitless.exhibits.model import Context, Exhibit, Point, Row, Runs
 from hitless.exhibits.numbers import finite
 from hitless.outcome.metrics import TABLES, Metric, measured
-from hitless.simulation import Run
+from hitless.simulation import PacketSimulation, Run
 
 Finding: TypeAlias = Literal["higher", "lower", "equal", "not significant", "one seed"]
 METHOD = (
@@ -90,7 +90,7 @@ class PairedRuns(Exhibit):
         """A run for each side and seed. The first seed is the user's, so that `hitless run` can repeat it."""
         for replica in range(self.count):
             for name, side in zip("ab", self.sides, strict=True):
-                yield Point(_key(name, replica), side.text, replica, TABLES)
+                yield Point(_key(name, replica), PacketSimulation(side.text, side.place), replica, TABLES)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         """For the report: b beside a, metric by metric."""

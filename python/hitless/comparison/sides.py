@@ -9,7 +9,8 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import tomli_w
@@ -32,6 +33,8 @@ class Side:
     label: str
     text: str
     """The scenario."""
+    place: str
+    """What messages call the scenario, in the folder of the file that it was made of."""
     notes: Sequence[str] = ()
     """What was decided for the user, in sentences."""
 
@@ -39,7 +42,7 @@ class Side:
         """The same, with what hosts lose counted packet by packet."""
         scenario = tomllib.loads(self.text)
         scenario.setdefault("measure", {})["order"] = True
-        return Side(self.label, tomli_w.dumps(scenario), self.notes)
+        return replace(self, text=tomli_w.dumps(scenario))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +72,12 @@ def two_files(first: tuple[str, str], second: tuple[str, str], asked: Asked) -> 
         for setting in asked.settings:
             settings.put(scenario, setting)
         text = tomli_w.dumps(scenario)
-    return _checked(Side(first[0], first[1]), Side(", ".join([second[0], *asked.settings]), text))
+    return _checked(Side(first[0], first[1], first[0]), Side(", ".join([second[0], *asked.settings]), text, second[0]))
 
 
 def _checked(a: Side, b: Side) -> tuple[Side, Side]:
     for side in (a, b):
-        check_scenario(side.text, side.label)
+        check_scenario(side.text, side.place)
     return a, b
 
 
@@ -92,11 +95,19 @@ def one_file(name: str, text: str, asked: Asked) -> tuple[Side, Side]:
         _remove(first, kind)
     notes = _make_second(second, asked, name)
     labels = _labels(asked, kinds_with, first)
-    a, b = Side(labels[0], _text(first, text)), Side(labels[1], _text(second, text), notes)
+    a = _made(name, labels[0], _text(first, text), text)
+    b = _made(name, labels[1], _text(second, text), text)
     for side in (a, b):
         if side.text != text:
             _require_sound(side, asked)
-    return a, b
+    return a, replace(b, notes=notes)
+
+
+def _made(name: str, label: str, text: str, own_text: str) -> Side:
+    """A side of the file ``name``."""
+    # What stands before a slash of the label would be taken for a folder.
+    changed = f"{Path(name).name}, the side {label!r}".replace("/", "|")
+    return Side(label, text, name if text == own_text else str(Path(name).with_name(changed)))
 
 
 def _make_second(scenario: dict[str, Any], asked: Asked, name: str) -> list[str]:
@@ -116,7 +127,7 @@ def _make_second(scenario: dict[str, Any], asked: Asked, name: str) -> list[str]
 def _require_sound(side: Side, asked: Asked) -> None:
     """Refuse a side that was made of the user's file, with how it was made and what would mend it."""
     try:
-        check_scenario(side.text, f"the side {side.label!r}")
+        check_scenario(side.text, side.place)
     except RefusedScenario as refused:
         more = f"--with {asked.with_[0].split(',')[0]},FIELD=VALUE or " if asked.with_ else ""
         how = f"{more}--set PATH=VALUE changes that side; the lines above are those of the scenario as it was made"
@@ -125,7 +136,7 @@ def _require_sound(side: Side, asked: Asked) -> None:
 
 def counted(sides: tuple[Side, Side]) -> tuple[Side, Side]:
     """The sides, with the order checker on where only that tells what hosts lose."""
-    scenarios = [tomllib.loads(check_scenario(side.text, side.label)) for side in sides]
+    scenarios = [tomllib.loads(check_scenario(side.text, side.place)) for side in sides]
     if any("topology" in scenario and needs_order_checker(scenario) for scenario in scenarios):
         return sides[0].with_order_checker(), sides[1].with_order_checker()
     return sides

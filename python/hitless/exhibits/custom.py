@@ -1,7 +1,6 @@
 """A user's own scenario as an exhibit: no paper beside it, and every table kept."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 import polars as pl
 
@@ -11,23 +10,7 @@ from hitless.outcome.losses import CORRUPTED, LINK_DOWN, Losses, losses_of
 from hitless.outcome.pictures import samples, tail
 from hitless.outcome.times import ALL_SIZES, PERCENTILES, Times, enough_for, goodputs_gbps, times_of
 from hitless.plot import Plot
-from hitless.simulation import PacketSimulation, Simulation
-
-
-@dataclass(frozen=True, slots=True)
-class PlacedSimulation(PacketSimulation):
-    """The simulation of a scenario that is a file: paths in it are relative to its folder."""
-
-    place: str
-    """The file's name."""
-
-    def job(self, *, file_name: str, seed: int | None) -> Simulation:
-        """The simulation, which messages call by the file's name."""
-        return Simulation(self.scenario, file_name=self.place, seed=seed)
-
-    def identity(self, file_name: str) -> str:
-        """As of any simulation, with the files that the scenario names."""
-        return PacketSimulation.identity(self, self.place)
+from hitless.simulation import PacketSimulation
 
 
 class CustomScenario(Exhibit):
@@ -35,11 +18,11 @@ class CustomScenario(Exhibit):
 
     def __init__(self, name: str, text: str, file_name: str | None = None) -> None:
         self._name = name
-        self._what = text if file_name is None else PlacedSimulation(text, file_name)
+        self._work = PacketSimulation(text, file_name)
 
     def points(self, context: Context) -> Iterable[Point]:
         """The scenario itself."""
-        yield Point(self._name, self._what)
+        yield Point(self._name, self._work)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         """Completion times of messages and queries, goodput by group, and losses told apart."""

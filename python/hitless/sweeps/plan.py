@@ -14,7 +14,7 @@ from hitless.comparison.settings import assign
 from hitless.errors import BadInput, HitlessError
 from hitless.prototype.kinds import identity, named_in
 from hitless.scenario import Scenario, example
-from hitless.simulation import PacketSimulation
+from hitless.simulation import PacketSimulation, check_scenario
 from hitless.suggest import did_you_mean
 
 Label: TypeAlias = bool | int | float | str
@@ -96,11 +96,13 @@ class GridPoint:
 
     def work(self) -> CheckedSimulation:
         """Its simulation. Raises `RefusedScenario` with what is wrong with it."""
-        text = self.scenario.text
-        named = Scenario.from_text(
-            text, f"{self.scenario.name} with {self.name}" if self.labels else self.scenario.name
-        )
-        return CheckedSimulation(text, named.effective + identity(named_in(self.scenario.fields)))
+        text, place = self.scenario.text, self.scenario.name
+        if self.labels:
+            # Its folder is that of the scenario's file, whatever a label has in it.
+            place += f" with {self.name.replace('/', '|')}"
+        checked = check_scenario(text, place) + identity(named_in(self.scenario.fields))
+        # Whoever runs it may be in another folder.
+        return CheckedSimulation(text, str(Path(place).absolute()) if Path(place).parent.is_dir() else place, checked)
 
 
 @dataclass(frozen=True, slots=True)
