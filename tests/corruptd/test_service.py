@@ -63,7 +63,7 @@ class Running:
 
     def end(self, number=signal.SIGTERM):
         self.process.send_signal(number)
-        return self.process.wait(timeout=30)
+        return self.process.wait(timeout=300)
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ def test_systemd_is_told_when_it_is_ready_alive_and_stopping(tmp_path):
         heard = {systemd.recv(100)}
         while b"STOPPING=1" not in heard:
             heard.add(systemd.recv(100))
-        assert daemon.process.wait(timeout=30) == 0
+        assert daemon.process.wait(timeout=300) == 0
 
 
 def test_a_port_that_is_taken_is_told(tmp_path):

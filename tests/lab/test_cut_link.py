@@ -88,7 +88,7 @@ def test_with_sqr_tcp_sees_neither_loss_nor_reordering(lab, tmp_path):
             client = iperf.start(seconds=4)
             time.sleep(0.8)
             cut_and_mend(lab, 3)
-            document = json.loads(client.communicate(timeout=60)[0])
+            document = json.loads(client.communicate(timeout=300)[0])
             settle(lab)
             counted = {
                 "sent again": at_sender["Tcp.RetransSegs"],

@@ -186,7 +186,7 @@ def test_status_in_the_foreground_is_json_alone_on_stdout(lab, tmp_path):
             if "Ctrl-C ends the lab" in line:
                 break
         process.terminate()
-        out, _ = process.communicate(timeout=60)
+        out, _ = process.communicate(timeout=300)
     assert json.loads(out)["name"] == lab.name
 
 

@@ -185,7 +185,7 @@ def test_programs_in_hosts_end_with_the_lab(lab, tmp_path):
     stubborn = lab.start("h1", "sh", "-c", "trap '' TERM; while :; do sleep 1; done")
     time.sleep(0.3)
     lab.down()
-    assert stubborn.wait(timeout=10) == -signal.SIGKILL
+    assert stubborn.wait(timeout=300) == -signal.SIGKILL
     assert lab.left_behind() == []
 
 
@@ -197,7 +197,7 @@ def test_in_the_foreground_a_signal_ends_it(lab, tmp_path, number):
         process = subprocess.Popen(words, stdout=file, stderr=file)
     wait_until(lambda: "Ctrl-C ends the lab" in log.read_text() or process.poll() is not None)
     process.send_signal(number)
-    assert process.wait(timeout=60) == 0, log.read_text()
+    assert process.wait(timeout=300) == 0, log.read_text()
     assert "nothing of it is left" in log.read_text()
     assert lab.left_behind() == []
 
@@ -208,7 +208,7 @@ def test_ctrl_c_while_it_comes_up_leaves_nothing(lab, tmp_path, delay_s):
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     time.sleep(delay_s)
     process.send_signal(signal.SIGINT)
-    code = process.wait(timeout=60)
+    code = process.wait(timeout=300)
     if code == 0:
         lab.down()
     wait_until(lambda: not lab.left_behind())
@@ -228,7 +228,7 @@ def test_killed_at_twenty_moments_it_comes_up_again_and_leaves_nothing(lab, tmp_
             time.sleep(0.005)
         time.sleep(moments.uniform(0.0, 0.6))
         kill_all_of(lab)
-        starting.wait(timeout=60)
+        starting.wait(timeout=300)
     # The last one may have begun after that, and be up.
     kill_all_of(lab)
     lab.up(file)

@@ -100,7 +100,7 @@ class Running:
 
     def end(self, number=signal.SIGTERM):
         self.process.send_signal(number)
-        return self.process.wait(timeout=60)
+        return self.process.wait(timeout=300)
 
 
 def test_a_switch_forwards_shows_metrics_and_reloads_without_losing_what_is_under_way(one_box, tmp_path):

@@ -43,7 +43,7 @@ class Stream:
 
     def received(self):
         numbers = [int(line) for line in self._receiver.communicate(timeout=120)[0].split()]
-        assert self._sender.wait(timeout=60) == 0
+        assert self._sender.wait(timeout=300) == 0
         return numbers
 
 

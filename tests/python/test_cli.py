@@ -19,7 +19,7 @@ REAL = [sys.executable, "-c", "from hitless.cli.main import main; main()"]
 @pytest.fixture
 def hitless(tmp_path):
     def call(*arguments, program=FAKE, **options):
-        options = {"capture_output": True, "text": True, "timeout": 60, "cwd": tmp_path} | options
+        options = {"capture_output": True, "text": True, "timeout": 300, "cwd": tmp_path} | options
         return subprocess.run([*program, *arguments], check=False, **options)
 
     return call
@@ -325,7 +325,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
     wait_until((tmp_path / "out" / "demo-tab2").exists)
     time.sleep(2.0)
     process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=20)
+    stdout, stderr = process.communicate(timeout=300)
     assert process.returncode == 130
     assert [len(exhibit["rows"]) for exhibit in json.loads(stdout)["exhibits"]] == [1, 2]
     assert "1 of 2 exhibits are complete; the 3 rows done are kept" in stderr
@@ -338,7 +338,7 @@ def test_ctrl_c_prints_no_empty_tables_and_says_how_to_go_on(tmp_path):
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
     wait_until((tmp_path / "out").exists)
     process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=20)
+    stdout, stderr = process.communicate(timeout=300)
     assert process.returncode == 130
     assert stdout == ""
     assert "to go on with what is missing: hitless reproduce demo/endless --quick" in stderr
@@ -351,7 +351,7 @@ def test_a_terminal_sees_a_bar(tmp_path):
     with subprocess.Popen(
         [*FAKE, "run", "slow.toml"], stdout=subprocess.DEVNULL, stderr=theirs, cwd=tmp_path, env=environment
     ) as process:
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=300) == 0
     os.close(theirs)
     shown = os.read(ours, 100_000).decode()
     os.close(ours)

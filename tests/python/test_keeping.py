@@ -54,12 +54,12 @@ def test_an_interrupted_campaign_goes_on_where_it_was(tmp_path, number, code):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     whole.mkdir()
     broken.mkdir()
-    expected, _ = _start(whole).communicate(timeout=60)
+    expected, _ = _start(whole).communicate(timeout=300)
 
     first = _start(broken)
     _wait_for_points(broken, 2)
     first.send_signal(number)
-    first.communicate(timeout=30)
+    first.communicate(timeout=300)
     assert first.returncode == code
     there = len(list(broken.glob("results/points/*/run.json")))
     begun = (broken / "log").read_text().splitlines()
@@ -67,7 +67,7 @@ def test_an_interrupted_campaign_goes_on_where_it_was(tmp_path, number, code):
     (broken / "log").unlink()
 
     second = _start(broken)
-    stdout, stderr = second.communicate(timeout=60)
+    stdout, stderr = second.communicate(timeout=300)
     assert second.returncode == 0
     assert f"{there} of 6 points are there already" in stderr
     again = (broken / "log").read_text().splitlines()
@@ -81,21 +81,21 @@ def test_fresh_runs_every_point_again(tmp_path):
     for more, count in (((), 6), ((), 0), (("--fresh",), 6), (("--seed", "2"), 6)):
         (tmp_path / "log").write_text("")
         process = _start(tmp_path, *more)
-        _, stderr = process.communicate(timeout=60)
+        _, stderr = process.communicate(timeout=300)
         assert len((tmp_path / "log").read_text().splitlines()) == count
         assert ("6 of 6 points are there already" in stderr) == (count == 0)
 
 
 def test_quick_keeps_nothing_and_refuses_to_forget(tmp_path):
-    _start(tmp_path, "--quick").communicate(timeout=60)
+    _start(tmp_path, "--quick").communicate(timeout=300)
     assert not (tmp_path / "results/points").exists()
     process = _start(tmp_path, "--quick", "--fresh")
-    assert "--quick keeps no points" in process.communicate(timeout=60)[1]
+    assert "--quick keeps no points" in process.communicate(timeout=300)[1]
     assert process.returncode == 2
 
 
 def test_a_folder_of_the_users_keeps_its_own_points(tmp_path):
-    _start(tmp_path, "--out", "mine").communicate(timeout=60)
+    _start(tmp_path, "--out", "mine").communicate(timeout=300)
     assert len(list(tmp_path.glob("mine/points/*/run.json"))) == 6
     assert not (tmp_path / "results").exists()
 
@@ -238,7 +238,7 @@ def test_work_that_cannot_say_what_it_depends_on_is_not_kept(tmp_path):
 def test_a_folder_that_takes_nothing_costs_no_run(tmp_path):
     (tmp_path / "points").write_text("a file where the folder should be")
     process = _start(tmp_path, "--out", str(tmp_path))
-    stdout, stderr = process.communicate(timeout=60)
+    stdout, stderr = process.communicate(timeout=300)
     assert process.returncode == 0
     assert len(_rows(stdout)) == 7
     assert "points could not be kept" in stderr

@@ -81,7 +81,7 @@ def _output_of(command):
     """In a file, since a daemon that a command leaves keeps what it inherits: a pipe would never end."""
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         shell = ["/bin/sh", "-c", command]
-        done = subprocess.run(shell, check=False, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, timeout=60)
+        done = subprocess.run(shell, check=False, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, timeout=300)
         for file in (output, errors):
             file.seek(0)
         assert done.returncode == 0, (command, errors.read())

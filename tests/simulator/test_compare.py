@@ -146,7 +146,7 @@ def test_ctrl_c_keeps_the_pairs_that_are_done_and_the_same_command_goes_on(lossy
             assert process.poll() is None
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        stdout, stderr = process.communicate(timeout=60)
+        stdout, stderr = process.communicate(timeout=300)
     assert process.returncode == 130
     document = json.loads(stdout)
     done = len(document["seeds"])

@@ -7,6 +7,7 @@ mod promises;
 
 use evidence::Finding;
 pub use evidence::{Evidence, Fault};
+pub use progress::AT_REST;
 
 /// An invariant.
 pub struct Judge {
@@ -18,7 +19,7 @@ pub struct Judge {
 }
 
 /// All judges, but "runs": that a run neither panics nor fails to begin.
-pub const JUDGES: [Judge; 12] = [
+pub const JUDGES: [Judge; 13] = [
     Judge {
         name: "accounts",
         promise: "What every run asserts of itself: injected = delivered + dropped by a reason + in \
@@ -70,6 +71,13 @@ pub const JUDGES: [Judge; 12] = [
                   1.0, section 5.1: Link Layer Retry). Delivery never stalls for longer than ackNoTimeout \
                   for each loss (section 3.5): the receiver's own account.",
         look: promises::protected_link,
+    },
+    Judge {
+        name: "protected-speed",
+        promise: "Where plain forwarding over sound links loses nothing, the last flow over protected links that \
+                  corrupt at most one frame in a thousand comes later by half of its time and 300 us at most: \
+                  no pause outlasts its cause (LinkGuardian, sections 3.4 and 4.1: 92 % of 100 Gb/s are left).",
+        look: progress::protected_speed,
     },
     Judge {
         name: "masked-outage",

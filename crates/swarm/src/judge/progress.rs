@@ -5,12 +5,13 @@ use hitless_simulation::Simulation;
 use toml::{Table, Value};
 
 use super::evidence::{Evidence, Finding, times};
+use super::promises::guards_all_losses;
 use crate::world::World;
 
 /// Kinds whose business it is to lose packets for ever, or that may be told to.
 const MAY_STARVE: [&str; 2] = ["every-nth", "rank-guard"];
 /// Kinds that at their defaults do nothing to packets of a healthy fabric in which nothing overflows.
-const AT_REST: [&str; 6] = ["linkguardian", "link-layer-retry", "sqr", "rimm", "dibs", "trimming"];
+pub const AT_REST: [&str; 6] = ["linkguardian", "link-layer-retry", "sqr", "rimm", "dibs", "trimming"];
 const PLACES: [&str; 3] = ["link", "links", "ports"];
 /// By how much the last flow may be later: a quarter of its time, and so many picoseconds.
 const SLACK_PS: i64 = 100_000_000;
@@ -60,15 +61,7 @@ pub fn do_no_harm(evidence: &Evidence<'_>) -> Finding {
     if has_faults || !evidence.all_are(&AT_REST, &PLACES) {
         return None;
     }
-    let mut table = evidence.world.table().clone();
-    table.remove("mechanism");
-    let scenario = World::new(table).check(evidence.registry).ok()?;
-    let plain = Simulation::new(scenario).ok()?.run(&Progress::default());
-    let last = |outcome| times(outcome, "flows", "finished_ps").iter().copied().max();
-    let (before, with) = (last(&plain)?, last(evidence.outcome)?);
-    if !plain.summary.drops.is_empty() {
-        return None;
-    }
+    let (before, with) = last_ends(evidence, &["mechanism"])?;
     let is_late = with > before + before / 4 + SLACK_PS;
     Some(
         is_late
@@ -76,4 +69,27 @@ pub fn do_no_harm(evidence: &Evidence<'_>) -> Finding {
             .into_iter()
             .collect(),
     )
+}
+
+pub fn protected_speed(evidence: &Evidence<'_>) -> Finding {
+    if !guards_all_losses(evidence, 0.001) || !evidence.has("link") {
+        return None;
+    }
+    let (before, with) = last_ends(evidence, &["mechanism", "link"])?;
+    let is_late = with > before + before / 2 + 3 * SLACK_PS;
+    let told = format!("the last flow ends at {with} ps, and at {before} ps over links that lose nothing");
+    Some(is_late.then_some(told).into_iter().collect())
+}
+
+/// When the last flow ends without these parts of the world, and when with them; none where it loses packets even so.
+fn last_ends(evidence: &Evidence<'_>, without: &[&str]) -> Option<(i64, i64)> {
+    let mut table = evidence.world.table().clone();
+    for part in without {
+        table.remove(*part);
+    }
+    let scenario = World::new(table).check(evidence.registry).ok()?;
+    let plain = Simulation::new(scenario).ok()?.run(&Progress::default());
+    let last = |outcome| times(outcome, "flows", "finished_ps").iter().copied().max();
+    let ends = (last(&plain)?, last(evidence.outcome)?);
+    plain.summary.drops.is_empty().then_some(ends)
 }

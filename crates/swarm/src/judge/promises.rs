@@ -34,21 +34,23 @@ pub fn plain_order(evidence: &Evidence<'_>) -> Finding {
     is_plain.then(|| evidence.order().map_or_else(Vec::new, order_faults))
 }
 
-pub fn protected_link(evidence: &Evidence<'_>) -> Finding {
+/// Whether all that goes wrong is corruption of at most this share of the frames of links that are protected.
+pub fn guards_all_losses(evidence: &Evidence<'_>, rate_most: f64) -> bool {
     let settings = ["link", "buffering", "handshake", "first_number", "tail_probes", "timer_period"];
     let is_known = evidence.all_are(&["linkguardian", "link-layer-retry"], &settings);
-    if !is_known || evidence.has("failure") || !goes_one_way(evidence) {
-        return None;
-    }
     let protected: Vec<&str> = evidence.world.entries("mechanism").map(|entry| text(entry, "link")).collect();
     let is_masked = |entry: &Table| {
         let rate = entry.get("loss").and_then(|loss| loss.get("rate")).and_then(Value::as_float).unwrap_or(1.0);
         let is_bernoulli =
             entry.get("loss").and_then(|loss| loss.get("kind")).and_then(Value::as_str) == Some("bernoulli");
         let is_all = entry.keys().all(|key| key == "name" || key == "loss");
-        is_all && is_bernoulli && rate <= 0.01 && protected.contains(&text(entry, "name"))
+        is_all && is_bernoulli && rate <= rate_most && protected.contains(&text(entry, "name"))
     };
-    if !evidence.world.entries("link").all(is_masked) {
+    is_known && !evidence.has("failure") && evidence.world.entries("link").all(is_masked)
+}
+
+pub fn protected_link(evidence: &Evidence<'_>) -> Finding {
+    if !guards_all_losses(evidence, 0.01) || !goes_one_way(evidence) {
         return None;
     }
     let order = evidence.order()?;
@@ -170,7 +172,8 @@ fn max_min(offers: &[Offer], line_bps: f64) -> Vec<f64> {
 }
 
 pub fn detour_order(evidence: &Evidence<'_>) -> Finding {
-    let is_known = evidence.all_are(&["rimm"], &["ports", "messages", "record_choices", "again", "segment"]);
+    let is_known = evidence
+        .all_are(&["rimm"], &["ports", "threshold", "messages", "record_choices", "again", "change", "segment"]);
     let overflows = evidence.drops_but_for(&OF_HOSTS) > 0;
     if !is_known || overflows || evidence.has("link") || !goes_one_way(evidence) {
         return None;

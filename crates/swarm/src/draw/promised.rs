@@ -1,0 +1,230 @@
+//! Worlds in each of which a promise applies.
+
+use toml::{Table, Value};
+
+use super::settings::Settings;
+use super::themes::{add_traffic, list, parsed};
+use super::topology::{self, Places};
+use super::{faults, mechanisms, traffic};
+use crate::dice::Dice;
+use crate::judge::AT_REST;
+
+const ORDERED_BY_URGENCY: &str = "marking = { by = \"remaining-bytes\" }\nordering = { timeout = \"100 us\" }";
+/// So rarely that no setting but a place is drawn.
+const NO_SETTINGS: u64 = u64::MAX;
+
+/// A link that loses frames, and a mechanism of links with most settings as they are.
+pub fn protected_link(seed: u64, settings: &Settings<'_>) -> Table {
+    let dice = &mut Dice::new(seed, "protected link");
+    let rate = dice.pick(&["10 Gbps", "25 Gbps", "100 Gbps"]);
+    let fabric = topology::dumbbell(dice.between(1, 3), rate, dice.pick(&["1 us", "0 s", "1 ps", "100 ns"]));
+    let places = Places::of(&fabric).expect("a dumbbell can be built");
+    let kinds: Vec<_> = settings.kinds().into_iter().filter(|kind| guards_a_link(kind.0)).collect();
+    let rarity = dice.pick(&[1_000, 1_000, 12]);
+    let entries: Vec<Table> = (0..dice.between(1, 2))
+        .map(|number| {
+            let mut entry = mechanisms::entry(dice.pick(&kinds), settings, rarity, &places, dice);
+            entry.insert("link".into(), places.core[0][number as usize].as_str().into());
+            if dice.once_in(2) {
+                entry.remove("activation");
+            }
+            if entry["kind"].as_str() == Some("linkguardian") && dice.once_in(3) {
+                // Numbers that wrap within the world, which is too short for those that begin at 0.
+                entry.insert("handshake".into(), true.into());
+                entry.insert("first_number".into(), (65_535 - dice.scale(0, 200) as i64).into());
+            }
+            entry
+        })
+        .collect();
+    let lossy: Vec<Table> = (0..2)
+        .filter(|_| !dice.once_in(4))
+        .collect::<Vec<_>>()
+        .into_iter()
+        .map(|number: usize| {
+            let loss = faults::lasting_loss(dice);
+            parsed(&format!("name = {:?}\nloss = {loss}", places.core[0][number]))
+        })
+        .collect();
+    let mut world = Table::new();
+    world.insert("topology".into(), fabric.into());
+    world.insert("switch".into(), Value::Table(parsed(dice.pick(&["preset = \"tofino-like\"", "preset = \"ideal\""]))));
+    add_traffic(&mut world, &places, false, dice);
+    world.insert("link".into(), list(lossy));
+    world.insert("mechanism".into(), list(entries));
+    world
+}
+
+fn guards_a_link(kind: &str) -> bool {
+    matches!(kind, "linkguardian" | "link-layer-retry" | "wharf")
+}
+
+/// A link that fails and is found out, and a mechanism that masks it.
+pub fn masked_outage(seed: u64) -> Table {
+    let dice = &mut Dice::new(seed, "masked outage");
+    let fabric = topology::triangle(dice.between(1, 3), "10 Gbps", dice.pick(&["1 us", "100 ns", "1 ps", "5 us"]));
+    let places = Places::of(&fabric).expect("a triangle can be built");
+    let mut world = Table::new();
+    world.insert("topology".into(), fabric.into());
+    world.insert(
+        "switch".into(),
+        Value::Table(parsed("preset = \"tofino-like\"\nbuffer = { kind = \"static\", per_port = \"4 MB\" }")),
+    );
+    add_traffic(&mut world, &places, false, dice);
+    let outage = dice.between(300, 800);
+    let scheme = dice.pick(&[
+        "{ kind = \"same-port\", reconfiguration = \"100 us\" }",
+        "{ kind = \"local-reroute\" }",
+        "{ kind = \"local-reroute\", backup = \"first\", reconfiguration = \"50 us\" }",
+    ]);
+    let detection = dice.pick(&["{ kind = \"signal-loss\" }", "{ kind = \"fixed\", delay = \"5 us\" }"]);
+    world.insert("recovery".into(), Value::Table(parsed(&format!("scheme = {scheme}\ndetection = {detection}"))));
+    let failure = format!(
+        "link = \"left<->right\"\nfirst = \"{} us\"\ncount = {}\nevery = \"{} us\"\noutage = \"{outage} us\"",
+        dice.between(5, 250),
+        dice.between(1, 2),
+        outage * 3,
+    );
+    world.insert("failure".into(), list([parsed(&failure)]));
+    let caching = dice.pick(&["ring", "ring", "delay-queue"]);
+    let entry = format!("kind = \"sqr\"\nlinks = [\"left<->right\"]\ncaching = \"{caching}\"");
+    world.insert("mechanism".into(), list([parsed(&entry)]));
+    world
+}
+
+/// Hosts that send datagrams at rates of their own over one link, which is shared fairly.
+pub fn shared_link(seed: u64) -> Table {
+    let dice = &mut Dice::new(seed, "shared link");
+    let hosts = dice.between(2, 5);
+    let fabric = topology::dumbbell(hosts, "10 Gbps", dice.pick(&["1 us", "0 s", "1 ps"]));
+    let (mut transports, mut flows) = (Vec::new(), Vec::new());
+    for host in 0..hosts {
+        let rate_bps = 10_000_000_000 / dice.between(1, 2 * hosts);
+        transports.push(traffic::datagrams(&format!("u{host}"), rate_bps));
+        flows.push(parsed(&format!(
+            "name = \"g{host}\"\ntransport = \"u{host}\"\nkind = \"constant-rate\"\nsources = [\"h{host}\"]\n\
+             destinations = [\"h{}\"]\nstop = \"1 ms\"",
+            host + hosts
+        )));
+    }
+    let scheduler = match dice.between(0, 4) {
+        0 => "scheduler = { kind = \"deficit-round-robin\" }",
+        1 => "scheduler = { kind = \"two-groups\", period = \"200 us\" }",
+        2 => "queues = 16",
+        _ => "",
+    };
+    let mut world = Table::new();
+    world.insert("topology".into(), fabric.into());
+    world.insert("switch".into(), Value::Table(parsed("preset = \"tofino-like\"")));
+    world.insert("transport".into(), list(transports));
+    world.insert("flows".into(), list(flows));
+    world
+        .insert("mechanism".into(), list([parsed(&format!("kind = \"afq\"\nports = [\"left->right\"]\n{scheduler}"))]));
+    world
+}
+
+/// Bursts that overflow a port, and a mechanism that sends the excess elsewhere.
+pub fn burst(seed: u64, settings: &Settings<'_>) -> Table {
+    let dice = &mut Dice::new(seed, "burst");
+    let fabric = if dice.once_in(2) {
+        topology::triangle(dice.between(2, 4), "10 Gbps", "1 us")
+    } else {
+        parsed(
+            "kind = \"leaf-spine\"\nleaves = 3\nspines = 2\nhosts_per_leaf = 3\n\
+             host_link = { rate = \"10 Gbps\", delay = \"1 us\" }\n\
+             core_link = { rate = \"10 Gbps\", delay = \"1 us\" }",
+        )
+    };
+    let places = Places::of(&fabric).expect("the fabric can be built");
+    let kinds: Vec<_> = settings.kinds().into_iter().filter(|kind| relieves_a_queue(kind.0)).collect();
+    let rarity = dice.pick(&[1_000, 1_000, 8]);
+    let mut entry = mechanisms::entry(dice.pick(&kinds), settings, rarity, &places, dice);
+    entry.remove("ports");
+    let mut world = Table::new();
+    world.insert("topology".into(), fabric.into());
+    let buffer = dice.pick(&["100 KB", "30 KB", "60 packets"]);
+    let buffer = format!("preset = \"tofino-like\"\nbuffer = {{ kind = \"static\", per_port = \"{buffer}\" }}");
+    world.insert("switch".into(), Value::Table(parsed(&format!("{buffer}\ndepth_visible = \"ingress-and-egress\""))));
+    world.insert(
+        "host".into(),
+        Value::Table(parsed(&format!("{ORDERED_BY_URGENCY}\ntime_to_live = {}", dice.pick(&[12, 64])))),
+    );
+    add_traffic(&mut world, &places, false, dice);
+    let fan_in = dice.between(3, places.hosts.len() as u64 - 1);
+    let burst = format!(
+        "name = \"burst\"\ntransport = \"t0\"\nkind = \"incast\"\nfan_in = {fan_in}\nsize = \"{} KB\"\ncount = 3\n\
+         period = \"60 us\"\nclients = [{:?}]",
+        dice.between(5, 60),
+        places.hosts[0]
+    );
+    world
+        .get_mut("flows")
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .for_each(|flows| flows.push(parsed(&burst).into()));
+    world.insert("mechanism".into(), list([entry]));
+    world
+}
+
+fn relieves_a_queue(kind: &str) -> bool {
+    matches!(
+        kind,
+        "rimm" | "dibs" | "simple-deflection" | "preemptive-deflection" | "pabo" | "vertigo" | "trimming" | "aifo"
+    )
+}
+
+/// Bursts towards one host that pass RIMM's threshold and overflow nothing, each shorter than what counts as congestion.
+pub fn detour(seed: u64) -> Table {
+    let dice = &mut Dice::new(seed, "detour");
+    let hosts = dice.between(2, 4);
+    let fabric = topology::triangle(hosts, "10 Gbps", dice.pick(&["1 us", "1 us", "100 ns", "5 us"]));
+    let places = Places::of(&fabric).expect("a triangle can be built");
+    let mut world = Table::new();
+    world.insert("topology".into(), fabric.into());
+    let switch = "preset = \"tofino-like\"\nbuffer = { kind = \"static\", per_port = \"300 KB\" }\n\
+                  depth_visible = \"ingress-and-egress\"";
+    world.insert("switch".into(), Value::Table(parsed(switch)));
+    let transport = match dice.between(0, 2) {
+        0 => traffic::datagrams("t", 10_000_000_000 / dice.between(1, 3)),
+        _ => traffic::transport("t", false, dice),
+    };
+    let fan_in = dice.between(2, 2 * hosts - 1);
+    let burst = format!(
+        "name = \"burst\"\ntransport = \"t\"\nkind = \"incast\"\nfan_in = {fan_in}\nsize = \"{} B\"\ncount = {}\n\
+         period = \"{} us\"\nclients = [{:?}]",
+        dice.between(2_000, 20_000),
+        dice.between(1, 4),
+        dice.between(20, 300),
+        dice.one_of(&places.hosts),
+    );
+    world.insert("transport".into(), list([transport]));
+    world.insert("flows".into(), list([parsed(&burst)]));
+    let entry = format!(
+        "kind = \"rimm\"\nthreshold = \"{} B\"\nagain = \"{}\"\nchange = \"{}\"\nmessages = \"{}\"",
+        dice.between(3_000, 40_000),
+        dice.pick(&["same-neighbour", "least-loaded"]),
+        dice.pick(&["between-detours", "any-time"]),
+        dice.pick(&["first", "in-order"]),
+    );
+    world.insert("mechanism".into(), list([parsed(&entry)]));
+    world
+}
+
+/// A healthy fabric with room for everything, and mechanisms that have nothing to do in it.
+pub fn calm(seed: u64, settings: &Settings<'_>) -> Table {
+    let dice = &mut Dice::new(seed, "calm");
+    let fabric = topology::any(dice);
+    let places = Places::of(&fabric).expect("a fabric that is drawn can be built");
+    let mut world = Table::new();
+    world.insert("topology".into(), fabric.into());
+    let switch = "preset = \"tofino-like\"\nbuffer = { kind = \"static\", per_port = \"4 MB\" }";
+    world.insert("switch".into(), Value::Table(parsed(switch)));
+    add_traffic(&mut world, &places, false, dice);
+    let kinds: Vec<_> = settings.kinds().into_iter().filter(|kind| AT_REST.contains(&kind.0)).collect();
+    let entries = (0..dice.between(1, 2)).map(|_| {
+        let mut entry = mechanisms::entry(dice.pick(&kinds), settings, NO_SETTINGS, &places, dice);
+        entry.remove("activation");
+        entry
+    });
+    world.insert("mechanism".into(), list(entries.collect::<Vec<_>>()));
+    world
+}
