@@ -207,9 +207,11 @@ def test_a_comparison_can_be_read_in_80_columns(tmp_path):
 
 
 def test_an_interrupt_keeps_the_years_that_are_done(tmp_path):
-    command = [HITLESS, "fleet", "compare", "-t", "fabric:pods=60", "--years", "1000", "--out", "out", "-j", "1"]
+    command = [HITLESS, "fleet", "compare", "-t", "fabric:pods=4", "--years", "9999", "--out", "out", "-j", "1"]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(6)
+    while not (tmp_path / "out").exists():
+        time.sleep(0.1)
+    time.sleep(5)  # some dozens of years
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=300)
     assert process.returncode == 130, told

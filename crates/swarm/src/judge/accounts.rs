@@ -21,11 +21,12 @@ pub fn named_loss(evidence: &Evidence<'_>) -> Finding {
         unexplained += lost.saturating_sub(explained);
     }
     let corrupted = evidence.outcome.summary.drops.get("corrupted on a link").copied().unwrap_or(0);
-    // A receiver does not count what was cut of a packet that it had already.
-    let corrupted = corrupted + evidence.counter("packets trimmed");
+    // A receiver does not count what was cut of a packet that it had already. What LinkGuardian gave up may come after
+    // all: that is too late, and it is removed as a duplicate.
+    let named = corrupted + evidence.counter("packets trimmed") + evidence.counter("packets lost");
     let fault =
-        format!("{unexplained} packets were lost to no cause that is counted, and {corrupted} frames corrupted or cut");
-    Some((unexplained > corrupted).then_some(fault).into_iter().collect())
+        format!("{unexplained} packets were lost to no cause that is counted, and {named} corrupted, cut or given up");
+    Some((unexplained > named).then_some(fault).into_iter().collect())
 }
 
 pub fn replay(evidence: &Evidence<'_>) -> Finding {

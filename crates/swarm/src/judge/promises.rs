@@ -175,7 +175,9 @@ pub fn detour_order(evidence: &Evidence<'_>) -> Finding {
     let is_known = evidence
         .all_are(&["rimm"], &["ports", "threshold", "messages", "record_choices", "again", "change", "segment"]);
     let overflows = evidence.drops_but_for(&OF_HOSTS) > 0;
-    if !is_known || overflows || evidence.has("link") || !goes_one_way(evidence) {
+    // A neighbour without room takes nothing, and what is new then passes what is away (section III-A2).
+    let is_one_burst = evidence.rows_of("alarms") <= 1;
+    if !is_known || overflows || !is_one_burst || evidence.has("link") || !goes_one_way(evidence) {
         return None;
     }
     Some(order_faults(evidence.order()?))
