@@ -75,7 +75,6 @@ class LinkProtection(gymnasium.Env[Observation, np.int64]):
         super().reset(seed=seed)
         self._steps = self._scenario.start(seed=int(self.np_random.integers(_SEED_MAX)))
         self._copies, self._seen = 0, (0, 0, 0, 0)
-        self._steps.advance("1 ns")  # what the scenario itself does at 0 s comes before what is done here
         rate = self._draw_rate(self._steps)
         return np.array([1.0, 0.0], dtype=np.float32), {"loss_rate": rate}
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _PS_PER_US = 1_000_000
 _PS_PER_S = 10**12
+_BEGUN_PS = 1
+"""Where a run stands in which a command was given at 0 s: what the scenario does then is done."""
 _ENDS: tuple[LinkEnd, ...] = ("receiver", "sender")
 
 
@@ -53,7 +55,11 @@ class Steps:
     @property
     def now_us(self) -> float:
         """The simulated time up to which it has run, in microseconds."""
-        return self._session.now_ps / _PS_PER_US
+        return self._now_ps / _PS_PER_US
+
+    @property
+    def _now_ps(self) -> int:
+        return 0 if self._session.now_ps == _BEGUN_PS else self._session.now_ps
 
     @property
     def is_over(self) -> bool:
@@ -62,13 +68,13 @@ class Steps:
 
     def advance(self, duration: str) -> bool:
         """Run on for a time such as ``"100 us"``; False when the scenario has ended."""
-        self._is_over = not self._session.advance(self._session.now_ps + _picoseconds(duration))
+        self._is_over = not self._session.advance(self._now_ps + _picoseconds(duration))
         return not self._is_over
 
     def every(self, period: str) -> Iterator[float]:
         """Stop after each ``period``, such as ``"100 us"``, with the time in microseconds, until the scenario ends."""
         period_ps = _picoseconds(period)
-        due_ps = self._session.now_ps + period_ps
+        due_ps = self._now_ps + period_ps
         while self._session.advance(due_ps):
             yield self.now_us
             due_ps += period_ps
@@ -91,30 +97,38 @@ class Steps:
 
     def fail(self, link: str) -> None:
         """Take a link down. With ``[recovery]`` the ends of one that is down both ways find out, and act."""
-        with _refusals(link):
+        with self._command(link):
             self._session.fail(link)
 
     def repair(self, link: str) -> None:
         """Bring a link up again."""
-        with _refusals(link):
+        with self._command(link):
             self._session.repair(link)
 
     def corrupt(self, link: str, rate: float, *, mean_burst_frames: float | None = None) -> None:
         """Corrupt a share of a link's frames (0 to 1) from now on: independently, or in bursts of a mean length."""
-        with _refusals(link):
+        with self._command(link):
             self._session.corrupt(link, rate, mean_burst_frames)
 
     def protect(self, link: str, *, copies: int = 1, mode: Literal["blocking", "non-blocking"] = "blocking") -> None:
         """Switch on the protection that the scenario configures on ``link``, with ``copies`` of each lost packet."""
-        with _refusals(link):
+        with self._command(link):
             for end in _ENDS:  # the receiver first, that it knows what the sender sends
                 self._session.protect(link, end, copies, mode)
 
     def unprotect(self, link: str) -> None:
         """Switch the protection of ``link`` off."""
-        with _refusals(link):
+        with self._command(link):
             for end in _ENDS:
                 self._session.unprotect(link, end)
+
+    @contextmanager
+    def _command(self, link: str) -> Iterator[None]:
+        """What the scenario itself does at 0 s comes first, or it would undo what is done here."""
+        if self._session.now_ps == 0:
+            self._session.advance(_BEGUN_PS)
+        with _refusals(link):
+            yield
 
     def finish(self, keep: Collection[str] | None = None) -> Run:
         """Run to the end of the scenario, once; ``keep`` names the tables to keep, all by default."""

@@ -172,6 +172,17 @@ def test_steps_show_and_act(testbed):
     assert steps.finish().summary.drops["corrupted on a link"] > 0
 
 
+def test_a_command_at_0_s_is_not_undone_by_what_the_scenario_does_then(testbed):
+    off = testbed.with_("mechanism[0].activation", [{"at": "0 s", "active": False}])
+    steps = off.start(seed=1)
+    steps.protect(LINK, copies=1)
+    steps.corrupt(LINK, 1e-2)
+    assert steps.now_us == 0.0
+    assert next(steps.every("500 us")) == 500.0
+    counted = steps.mechanisms.filter(pl.col("counter") == "packets protected")
+    assert counted["value"].sum() > 0
+
+
 def test_a_link_that_fails_loses_what_is_on_it_until_it_is_repaired():
     steps = hl.example("dumbbell").with_("transport[0].rto_min", "1 ms").start(seed=1)
     steps.advance("10 ms")
