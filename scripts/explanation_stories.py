@@ -163,7 +163,7 @@ SQR = Story(
     " 5 are kept back. Once there is a way, 2, 3, 4 and 5 leave on it, in order.",
     height=330,
     cycle_s=12,
-    still_s=9.0,
+    still_s=8.4,
     scene=[
         text(180, 28, "switch", "name middle"),
         box(44, 42, 316, 272),
@@ -174,7 +174,7 @@ SQR = Story(
         text(438, 218, "backup path", "small middle"),
         f'<ellipse class="loop" cx="{RING[0][0]:g}" cy="{RING[0][1]:g}" rx="{RING[1][0]:g}" ry="{RING[1][1]:g}"/>',
         text(140, 198, "copies", "small middle"),
-        text(140, 216, "in the ring", "small middle"),
+        text(140, 220, "in the ring", "small middle"),
     ],
     movers=[
         packet("1", "1.0 290,84", around(1.7, 3.5, *RING), kind="copy"),
@@ -221,7 +221,7 @@ AFQ = Story(
     " go into rounds 1 and 2. The scheduler serves round after round: A1, B1, A2, B2, A3, A4.",
     height=330,
     cycle_s=12,
-    still_s=8.45,
+    still_s=8.4,
     scene=[
         line("M2 146 H70"),
         text(40, 118, "arrive", "small middle"),
@@ -233,7 +233,7 @@ AFQ = Story(
         line("M452 238 V40 H518", "loop", arrow=False),
         box(SENT_X - 26, 60, SENT_X + 26, 280),
         text(SENT_X, 24, "sent", "name middle"),
-        text(303, 34, "one queue for each round", "name middle"),
+        text(294, 34, "one queue for each round", "name middle"),
     ],
     movers=[
         Mover('<path class="head" d="M-9 -8 L-9 8 L8 0 z"/>', waypoints(TURNS)),
@@ -281,10 +281,10 @@ RIMM = Story(
     still_s=5.0,
     scene=[
         box(44, 20, 416, 112),
-        text(208, 52, "neighbour with the", "name"),
-        text(208, 74, "shortest queue", "name"),
+        text(180, 48, "neighbour with the", "name"),
+        text(180, 72, "shortest queue", "name"),
         box(44, 172, 416, 284),
-        text(208, 198, "switch", "name"),
+        text(180, 200, "switch", "name"),
         line(f"M2 {QUEUE_Y:g} H42"),
         line(f"M418 {QUEUE_Y:g} H558"),
         line("M86 172 V114", "back"),
@@ -348,7 +348,7 @@ DEFLECTION = Story(
         *_port(SIMPLE_Y, "Simple Deflection", "Full: whatever arrives leaves by another port."),
         *_port(PREEMPTIVE_Y, "Preemptive Deflection", "Not yet full: the less urgent 9 leaves, 1 enters."),
         line(f"M280 {PREEMPTIVE_Y - 30:g} V{PREEMPTIVE_Y + 28:g}", "limit", arrow=False),
-        text(308, PREEMPTIVE_Y - 34, "tau for 9", "small bad middle"),
+        text(324, PREEMPTIVE_Y - 34, "tau for 9", "small bad middle"),
         text(14, 372, "Number: what remains of the flow; 1 is most urgent.", "small"),
     ],
     movers=[
