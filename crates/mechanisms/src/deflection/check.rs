@@ -4,12 +4,15 @@ use hitless_network::switch::{BufferSettings, StaticBuffer};
 use hitless_scenario::Check;
 use hitless_settings::Problem;
 use hitless_settings::quantity::QueueLength;
-use hitless_wire::Duration;
+use hitless_wire::{Bytes, Duration};
 
 use super::capacity::Capacity;
 use super::occupancy::Occupancy;
 use super::priority::{Mean, RelativePriority};
 use super::settings::{Decision, PreemptiveDeflectionSettings, SimpleDeflectionSettings};
+
+/// What a host sends with the usual payload of 1,460 bytes, with its check sequence.
+const FULL_FRAME: Bytes = Bytes(1_518);
 
 /// What a queue may hold must be known in bytes.
 pub(super) fn capacity(check: &mut Check<'_>, capacity: Capacity, section: &str) {
@@ -28,7 +31,8 @@ pub(super) fn capacity(check: &mut Check<'_>, capacity: Capacity, section: &str)
         }
         Capacity::Constant(constant) => {
             let field = format!("{field}.size");
-            check.require(constant.size.0 > 0, &field, "must be above zero");
+            let rule = format!("must have room for a frame of {FULL_FRAME}: what is smaller admits none");
+            check.require(constant.size >= FULL_FRAME, &field, &rule);
         }
         Capacity::CurrentThreshold(_) => {
             let is_shared = buffers.iter().all(|buffer| matches!(buffer, BufferSettings::Shared(_)));

@@ -11,6 +11,9 @@ use super::protected_ends;
 use super::sender::REQUEST_REGISTERS_MAX;
 use super::settings::{Buffering, LinkGuardianSettings, Mode};
 
+/// What the least frame takes of a line, with preamble and gap (IEEE 802.3, clauses 3 and 4).
+const LINE_BYTES_MIN: u64 = 84;
+
 /// The recirculation ports that protected links share can serve them all.
 pub fn admission(around: Surroundings<'_>, check: &mut Check<'_>) {
     let topology = around.topology;
@@ -26,7 +29,14 @@ pub fn admission(around: Surroundings<'_>, check: &mut Check<'_>) {
 
 /// Reports what of one entry cannot be meant.
 pub fn check_entry(settings: &LinkGuardianSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
-    check.link_between_switches(around.topology, &settings.link, "LinkGuardian", &format!("{section}.link"));
+    let field = format!("{section}.link");
+    let link = check.link_between_switches(around.topology, &settings.link, "LinkGuardian", &field);
+    if let Some((link, period)) = link.zip(settings.notification_period) {
+        let copies = u64::from(settings.control_copies.unwrap_or(1));
+        let least = around.topology.link(link.link).settings.rate.time_for(LINE_BYTES_MIN * (2 * copies).max(16));
+        let rule = format!("must be at least {least}, or reports fill the link that they go back on");
+        check.require(period >= least, &format!("{section}.notification_period"), &rule);
+    }
     parameters(check, settings, section);
 }
 
@@ -38,7 +48,6 @@ fn parameters(check: &mut Check<'_>, settings: &LinkGuardianSettings, section: &
     let waits = settings.ack_no_timeout.is_none_or(|timeout| timeout >= settings.timer_period);
     check.require(waits, &field("ack_no_timeout"), "must be at least one timer_period");
     let period = settings.notification_period;
-    check.require(period != Some(Duration::ZERO), &field("notification_period"), "must be above zero");
     let is_in_time = period.zip(settings.ack_no_timeout).is_none_or(|(period, timeout)| period < timeout);
     check.require(is_in_time, &field("notification_period"), "must be below ack_no_timeout, which gives a loss up");
     let pause = settings.pause_threshold;

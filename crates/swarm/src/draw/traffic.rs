@@ -20,7 +20,7 @@ const VARIATIONS: [&str; 12] = [
     "delayed_ack_segments = 2\ndelayed_ack_timeout = \"500 us\"",
     "initial_window = 1",
     "initial_window = 200",
-    "receive_window = \"20 KB\"",
+    "receive_window = \"100 KB\"",
     "burst_segments = 20",
     "pacing = true",
     "mss = \"200 B\"",

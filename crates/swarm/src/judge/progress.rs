@@ -34,16 +34,21 @@ fn tries_again_soon(transport: &Table) -> bool {
     }
 }
 
+/// Whether a mechanism is told to let a frame or two through at a time: a long flow then takes longer than the world.
+fn lets_little_through(entry: &Table) -> bool {
+    let of_link_layer_retry = "max_outstanding_bytes";
+    // Of a window that fills a long path AFQ with two rounds, a packet or two, drops a quarter again and again.
+    let of_afq = entry.get("queues").and_then(Value::as_integer) == Some(2);
+    of_afq || entry.contains_key("capacity") || entry.contains_key(of_link_layer_retry)
+}
+
 pub fn progress(evidence: &Evidence<'_>) -> Finding {
     let is_bound = evidence.world.value("until").and_then(Value::as_str) == Some("all-flows-done")
         && evidence.world.entries("transport").all(tries_again_soon);
-    // A card of a few packets drops most of a window, which some transports then send again for ever.
     let starves = evidence.world.kinds().iter().any(|kind| MAY_STARVE.contains(kind))
+        // A card of a few packets drops most of a window, which some transports then send again for ever.
         || evidence.world.value("host.nic_queue").is_some()
-        // Nor may a capacity that no frame fits into let anything in.
-        || evidence.world.entries("mechanism").any(|entry| entry.contains_key("capacity"))
-        // Two rounds are a packet or two: of a window that fills a long path AFQ then drops a quarter again and again.
-        || evidence.world.entries("mechanism").any(|entry| entry.get("queues").and_then(Value::as_integer) == Some(2));
+        || evidence.world.entries("mechanism").any(lets_little_through);
     if !is_bound || starves {
         return None;
     }
