@@ -19,6 +19,8 @@ pub mod checker;
 mod command;
 pub mod config;
 mod crossing;
+#[cfg(test)]
+mod every_way;
 pub mod fallback;
 mod frames;
 
