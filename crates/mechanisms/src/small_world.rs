@@ -1,5 +1,5 @@
 //! Two switches joined by a link, small enough for every way in which they can go: each packet enters at any step of
-//! time, and each command is given at any, while the test decides what becomes of each frame.
+//! time, and each thing that a switch is told is told at any, while the test decides what becomes of each frame.
 //!
 //! Time goes in steps: a frame takes one to leave a port, one to cross the link and one for ingress, and a timer runs
 //! out at a step. What happens at one step at one switch is in the order of its causes, but for timers, which come
@@ -9,9 +9,9 @@ use std::cell::RefCell;
 use std::hash::Hash;
 use std::rc::Rc;
 
-use hitless_switch::explore::{Choices, Digest, State, Visit};
+use hitless_switch::explore::{Choices, Digest, Explored, State, Visit};
 use hitless_switch::testing::{Fate, Harness, Shared};
-use hitless_switch::{Architecture, BufferPolicy, Mechanism, PortConfig, QueueConfig, QueueLimit, Switch};
+use hitless_switch::{Architecture, BufferPolicy, Mechanism, PortConfig, PortState, QueueConfig, QueueLimit, Switch};
 use hitless_wire::link_layer_retry::PreambleSequence;
 use hitless_wire::linkguardian::{AckHeader, ControlHeader, DataHeader, LossNotification};
 use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MINIMUM_FRAME_BYTES};
@@ -39,10 +39,27 @@ pub struct Scene {
     pub packets: u64,
     /// Packets that go the other way.
     pub returning: u64,
-    /// Commands of the control plane, each for a switch, in their order.
-    pub commands: Vec<(usize, u32)>,
-    /// Steps from one packet to the next, at least; 0 for packets that fill the line.
-    pub gap: u64,
+    /// What switches are told, in this order.
+    pub acts: Vec<(usize, Act)>,
+}
+
+/// What a switch is told beside packets.
+#[derive(Clone, Copy, Debug)]
+pub enum Act {
+    /// A command of the control plane.
+    Command(u32),
+    /// The state of the link's port.
+    State(PortState),
+}
+
+impl Scene {
+    /// A line of the table in docs/evidence/reliability.md.
+    pub fn print(&self, mechanism: &str, name: &str, faults: usize, found: &Explored) {
+        let Self { packets, returning, acts } = self;
+        let Explored { states, ways, depth, .. } = found;
+        let (packets, acts) = (packets + returning, acts.len());
+        println!("| {mechanism} | {name} | {packets} | {acts} | {faults} | {states} | {ways} | {depth} |");
+    }
 }
 
 /// The switches, what is still to be done to them, and what came out.
@@ -56,8 +73,8 @@ pub struct SmallWorld<M, L> {
     scene: Scene,
     choices: Choices,
     entered: [u64; 2],
-    commands_given: usize,
-    next_entry: Time,
+    acts_done: usize,
+    remembers: bool,
 }
 
 /// The number of a host's packet; none for a frame that a mechanism made.
@@ -112,13 +129,18 @@ impl<M: Mechanism + State + 'static, L: Hash + Default + 'static> SmallWorld<M, 
         }
         harness.start();
         let delivered = [Vec::new(), Vec::new()];
-        let (choices, next_entry) = (choices.clone(), Time::ZERO);
-        Self { ends, ledger, delivered, harness, scene, choices, entered: [0; 2], commands_given: 0, next_entry }
+        let (choices, entered) = (choices.clone(), [0; 2]);
+        Self { ends, ledger, delivered, harness, scene, choices, entered, acts_done: 0, remembers: true }
+    }
+
+    /// The same without a memory of states: each way is followed to its end, which it must have.
+    pub fn forgetful(self) -> Self {
+        Self { remembers: false, ..self }
     }
 
     /// Lets everything happen until nothing is left to happen; `judge` is asked after each step, with the present time,
     /// and whether it was the last. A way that circles for ever is at its end too.
-    pub fn run(mut self, judge: impl Fn(&Self, Time, bool) -> Result<(), String>) -> Result<(), String> {
+    pub fn run(mut self, mut judge: impl FnMut(&Self, Time, bool) -> Result<(), String>) -> Result<(), String> {
         let mut now = Time::ZERO;
         loop {
             self.collect()?;
@@ -128,7 +150,8 @@ impl<M: Mechanism + State + 'static, L: Hash + Default + 'static> SmallWorld<M, 
             if is_over {
                 return Ok(());
             }
-            match self.choices.visit(|| self.digest(now)) {
+            let visit = if self.remembers { self.choices.visit(|| self.digest(now)) } else { Visit::First };
+            match visit {
                 Visit::First => {}
                 // What circles for ever is at rest, as far as it will ever be.
                 Visit::Again if !self.has_more() => return judge(&self, now, true),
@@ -147,34 +170,35 @@ impl<M: Mechanism + State + 'static, L: Hash + Default + 'static> SmallWorld<M, 
     }
 
     fn has_more(&self) -> bool {
-        let Scene { packets, returning, ref commands, .. } = self.scene;
-        self.entered != [packets, returning] || self.commands_given < commands.len()
+        let Scene { packets, returning, ref acts } = self.scene;
+        self.entered != [packets, returning] || self.acts_done < acts.len()
     }
 
     /// A packet, a command, or neither; if nothing else is to happen, not neither.
     fn let_in(&mut self, now: Time, is_idle: bool) {
         let mut may: Vec<Option<usize>> = Vec::new();
-        let is_time = now >= self.next_entry;
-        if !is_idle || !is_time {
+        if !is_idle {
             may.push(None);
         }
         let packets = [self.scene.packets, self.scene.returning];
-        may.extend((0..2).filter(|&from| is_time && self.entered[from] < packets[from]).map(Some));
-        if self.commands_given < self.scene.commands.len() {
+        may.extend((0..2).filter(|&from| self.entered[from] < packets[from]).map(Some));
+        if self.acts_done < self.scene.acts.len() {
             may.push(Some(2));
         }
         match may[self.choices.any(may.len())] {
             None => {}
             Some(2) => {
-                let (switch, number) = self.scene.commands[self.commands_given];
-                self.commands_given += 1;
-                self.choices.tell(|| format!("switch {switch} is commanded {number:#x}"));
-                self.harness.command(now, switch, number);
+                let (switch, act) = self.scene.acts[self.acts_done];
+                self.acts_done += 1;
+                self.choices.tell(|| format!("switch {switch} is told {act:x?}"));
+                match act {
+                    Act::Command(number) => self.harness.command(now, switch, number),
+                    Act::State(state) => self.harness.tell_state(now, switch, LINK, state),
+                }
             }
             Some(from) => {
                 let number = self.entered[from];
                 self.entered[from] += 1;
-                self.next_entry = now + STEP * self.scene.gap;
                 self.choices.tell(|| format!("packet {number} enters switch {from}"));
                 self.harness.enter(now, from, EDGE, packet(from, number));
             }
@@ -193,11 +217,14 @@ impl<M: Mechanism + State + 'static, L: Hash + Default + 'static> SmallWorld<M, 
     }
 
     fn digest(&self, now: Time) -> u64 {
-        self.harness.digest(now, |packet, _| packet, |digest: &mut Digest<'_>| {
-            self.ends.iter().for_each(|end| end.tell(digest));
-            digest.value((&*self.ledger.borrow(), &self.delivered, self.entered, self.commands_given));
-            digest.deadline(self.next_entry);
-        })
+        self.harness.digest(
+            now,
+            |packet, _| packet,
+            |digest: &mut Digest<'_>| {
+                self.ends.iter().for_each(|end| end.tell(digest));
+                digest.value((&*self.ledger.borrow(), &self.delivered, self.entered, self.acts_done));
+            },
+        )
     }
 }
 

@@ -79,8 +79,8 @@ impl Choices {
         way.answers[..way.given].iter().map(|answer| answer.chosen).collect()
     }
 
-    /// When the world has been in this state before, with as much left to go wrong. `digest` is that of all on which the
-    /// rest of the way depends, but for the faults that are left.
+    /// When the world has been in this state before, with as much left to go wrong. `digest` is that of all on which
+    /// the rest of the way depends, but for the faults that are left.
     pub fn visit(&self, digest: impl FnOnce() -> u64) -> Visit {
         let (given, faults_left) = {
             let way = self.0.borrow();
@@ -157,12 +157,7 @@ pub fn explore(faults: usize, mut run: impl FnMut(&Choices) -> Result<(), String
 }
 
 /// The last way once more, told.
-fn told(
-    choices: &Choices,
-    broken: &str,
-    faults: usize,
-    mut run: impl FnMut(&Choices) -> Result<(), String>,
-) -> String {
+fn told(choices: &Choices, broken: &str, faults: usize, mut run: impl FnMut(&Choices) -> Result<(), String>) -> String {
     let answers = choices.answers();
     {
         let mut way = choices.0.borrow_mut();
@@ -170,7 +165,9 @@ fn told(
         // Of what the way itself has added nothing is known any more.
         let known = way.known;
         let own: Vec<_> = way.path.iter().filter(|&&(given, ..)| given >= known).map(|&(_, state, _)| state).collect();
-        own.iter().for_each(|state| drop(way.states.remove(state)));
+        own.iter().for_each(|state| {
+            way.states.remove(state);
+        });
         way.path.retain(|&(given, ..)| given < known);
         (way.given, way.faults_left, way.told) = (0, faults, Some(Vec::new()));
     }

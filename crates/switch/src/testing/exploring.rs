@@ -13,7 +13,8 @@ impl World {
         if step == 0 { at } else { Time(at.as_ps().div_ceil(step) * step) }
     }
 
-    /// What happens next. Of a timer and something that reaches the same switch at the same time, either may come first.
+    /// What happens next. Of a timer and something that reaches the same switch at the same time, either may come
+    /// first.
     pub(super) fn next(&self) -> Option<(Time, u64)> {
         let (&first, _) = self.events.first_key_value()?;
         let Some(choices) = &self.choices else { return Some(first) };
@@ -97,12 +98,7 @@ impl Harness {
 
     /// The digest of all that is here and will happen, and of what `also` tells, `now`, at which nothing more is to
     /// happen. `since_now` makes times in packets count from now on.
-    pub fn digest(
-        &self,
-        now: Time,
-        since_now: fn(Packet, Time) -> Packet,
-        also: impl FnOnce(&mut Digest<'_>),
-    ) -> u64 {
+    pub fn digest(&self, now: Time, since_now: fn(Packet, Time) -> Packet, also: impl FnOnce(&mut Digest<'_>)) -> u64 {
         let mut digest = Digest::new(now, &self.world.packets, since_now);
         for (&(at, _), happening) in &self.world.events {
             digest.time(at);

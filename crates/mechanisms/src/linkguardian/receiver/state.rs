@@ -1,7 +1,10 @@
 //! The receiving end as an exploration sees it.
 
 use hitless_switch::explore::{Digest, State};
+use hitless_wire::linkguardian::SequenceNumber;
 
+use super::super::config::ReceiverConfig;
+use super::super::crossing::Crossing;
 use super::Receiver;
 use super::gaps::{Gap, Reports};
 
@@ -48,6 +51,16 @@ impl State for Reports {
 }
 
 impl Receiver {
+    /// As [`Receiver::new`], for a sender whose first number is this one and who does not say so.
+    pub fn beginning_at(config: ReceiverConfig, first: SequenceNumber) -> Self {
+        let mut receiver = Self::new(config);
+        receiver.expected.poke(0, first);
+        receiver.ack_number.poke(0, first);
+        receiver.latest_received = Crossing::new(first.previous());
+        receiver.credited_until = first;
+        receiver
+    }
+
     /// What a receiver keeps although nothing happens any more, in a sentence; none: nothing.
     pub fn left_over(&self) -> Option<String> {
         let Self { held_packets, waiting_packets, reports, .. } = self;

@@ -7,8 +7,18 @@ impl State for QueuedScheduler {
     /// # Panics
     /// When there is a group of queues, which nobody explores yet.
     fn tell(&self, digest: &mut Digest<'_>) {
-        let Self { queues, levels, ready, occupied: _, by_rank: _, evicted, group, serving, busy_until, service_is_due } =
-            self;
+        let Self {
+            queues,
+            levels,
+            ready,
+            occupied: _,
+            by_rank: _,
+            evicted,
+            group,
+            serving,
+            busy_until,
+            service_is_due,
+        } = self;
         assert!(group.is_none(), "a group of queues does not tell its state");
         for queue in queues {
             digest.value((queue.stops, queue.held_packets, queue.credit, queue.bytes, queue.waiting.len()));
