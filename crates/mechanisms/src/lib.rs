@@ -10,6 +10,8 @@ mod one_link;
 mod port_choice;
 mod queue_limit;
 #[cfg(test)]
+mod small_world;
+#[cfg(test)]
 mod triangle;
 
 use std::sync::LazyLock;

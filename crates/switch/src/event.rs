@@ -4,7 +4,7 @@ use hitless_wire::{OrderedSet, PortId, QueueId};
 
 /// The state of a port as the switch knows it: what failure detection and route recovery have told it, each after its
 /// own delay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PortState {
     /// Its link is whole, and is the way of its packets.
     Up,

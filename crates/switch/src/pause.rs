@@ -2,6 +2,8 @@
 
 use hitless_wire::Time;
 
+use crate::explore::{Digest, State};
+
 /// Until when the partner's pause frames stop each traffic class.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pauses {
@@ -38,6 +40,18 @@ impl Pauses {
         }
         self.watched &= !(1 << class);
         if ends_at == Time::NEVER { PauseEnd::TakenBack } else { PauseEnd::Over }
+    }
+}
+
+impl State for Pauses {
+    /// A time at which nobody looks means nothing.
+    fn tell(&self, digest: &mut Digest<'_>) {
+        digest.value(self.watched);
+        for (class, &ends_at) in self.ends_at.iter().enumerate() {
+            if self.watched >> class & 1 == 1 {
+                digest.deadline(ends_at);
+            }
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hitless_wire::{BitRate, Duration, Packet, PortId, QueueId};
 
+use crate::explore::{Digest, State};
 use crate::hook_set::PortHooks;
 use crate::pause::Pauses;
 use crate::queueing::{
@@ -99,7 +100,7 @@ impl PortConfig {
 }
 
 /// Packets or bytes that count at a queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Backlog {
     pub packets: usize,
     pub bytes: u64,
@@ -268,6 +269,22 @@ impl Port {
     #[inline(always)]
     pub fn transmission_time(&self, frame_bytes: u32) -> Duration {
         self.rate.time_for(u64::from(frame_bytes + self.overhead_bytes))
+    }
+}
+
+impl State for Port {
+    /// # Panics
+    /// When it queues by flow, which nobody explores yet.
+    fn tell(&self, digest: &mut Digest<'_>) {
+        match &self.scheduler {
+            Scheduler::Fifo(scheduler) => scheduler.tell(digest),
+            Scheduler::Queued(scheduler) => scheduler.tell(digest),
+            Scheduler::Flow(_) => panic!("queueing by flow does not tell its state"),
+        }
+        let Some(rare) = &self.rare else { return };
+        let underway = rare.underway.iter().enumerate().filter(|(_, backlog)| backlog.packets > 0);
+        underway.for_each(|queue| digest.value(queue));
+        rare.pauses.tell(digest);
     }
 }
 

@@ -9,6 +9,7 @@ use crate::architecture::Architecture;
 use crate::core::Core;
 use crate::environment::{Environment, SwitchEvent};
 use crate::event::{Event, PortState};
+use crate::explore::{Digest, State};
 use crate::forwarding::TwoChoices;
 use crate::hook_set::PortHooks;
 use crate::mechanism::Mechanism;
@@ -165,5 +166,13 @@ impl Switch {
                 self.tell(1 << mechanism, now, Event::Timer(token), environment);
             }
         }
+    }
+}
+
+impl State for Switch {
+    /// All but its mechanisms, which a test has in its [own hand](crate::explore::Shared).
+    fn tell(&self, digest: &mut Digest<'_>) {
+        self.core.ports.iter().for_each(|port| port.tell(digest));
+        self.core.buffer.tell(digest);
     }
 }

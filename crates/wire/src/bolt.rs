@@ -6,7 +6,7 @@
 use crate::units::BitRate;
 
 /// Flags of a data packet (section 3). They are in [`crate::TcpHeader::congestion_option`], of data packets only.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct BoltFlags(pub u8);
 
 impl BoltFlags {
@@ -41,7 +41,7 @@ impl BoltFlags {
 
 /// What a switch tells the sender of a data packet that met a long queue (SRC; section 3.1, algorithm 1). The paper's
 /// packet carries the time at which the data packet was sent; here the sender knows it by the sequence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CongestionNotice {
     /// Offset in the flow of the data packet's first byte.
     pub sequence: u64,

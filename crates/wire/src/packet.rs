@@ -33,7 +33,7 @@ pub struct ServiceKey {
 }
 
 /// The ECN field of the IP header (RFC 3168, section 5).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Ecn {
     /// Not ECN-capable: a full queue may only drop it.
@@ -53,7 +53,7 @@ pub const MINIMUM_FRAME_BYTES: u32 = 64;
 pub const ETHERNET_OVERHEAD_BYTES: u32 = 20;
 
 /// A packet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(C, align(64))]
 pub struct Packet {
     /// Length of the frame with its check sequence and all shims, without preamble and gap.

@@ -118,7 +118,7 @@ const ID_BYTES: usize = 1;
 const CAPACITY_BYTES: usize = 28;
 
 /// As many shims as have room in 28 bytes, each with [`ShimStack::needed_bytes`].
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct ShimStack {
     /// Shims from the bottom, each its id and its bytes; behind the last of them zeros, which are no id.

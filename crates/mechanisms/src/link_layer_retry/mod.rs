@@ -17,6 +17,8 @@
 //! - a replayed frame passes the egress latency again, which a buffer in the MAC would spare.
 
 mod check;
+#[cfg(test)]
+mod every_way;
 mod kind;
 mod receiver;
 mod resources;

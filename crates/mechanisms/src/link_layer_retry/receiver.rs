@@ -1,5 +1,8 @@
 //! The receiving end: takes frames in order, and says what it has.
 
+#[cfg(test)]
+mod state;
+
 use hdrhistogram::Histogram;
 use hitless_switch::{Context, DropReason, HookSet, Needs, Report, Verdict};
 use hitless_wire::link_layer_retry::{Control, PreambleSequence, SequenceNumber};
@@ -11,7 +14,7 @@ use super::timer::{Timer, timer_token};
 use crate::linkguardian::checker::Checker;
 
 /// The states of the receiver (SAI: `sai_port_llr_rx_status_t`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum State {
     /// No LLR_INIT has come yet.
     Off,

@@ -1,5 +1,8 @@
 //! The sending end: numbers frames, keeps them until they are acknowledged, and replays them.
 
+#[cfg(test)]
+mod state;
+
 use std::collections::VecDeque;
 
 use hitless_switch::{Context, DropReason, HookSet, Needs, QueueConfig, QueueLimit, Report, Verdict};

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 const WINDOW: usize = 1 << 16;
 
 /// What the far end of a link has delivered.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Hash)]
 pub struct Checker {
     /// One past the highest number delivered.
     next: u64,

@@ -17,6 +17,17 @@ pub struct Crossing<T> {
     underway: VecDeque<(Time, T)>,
 }
 
+#[cfg(test)]
+impl<T: std::hash::Hash> hitless_switch::explore::State for Crossing<T> {
+    fn tell(&self, digest: &mut hitless_switch::explore::Digest<'_>) {
+        digest.value((&self.arrived, self.underway.len()));
+        for (visible_at, value) in &self.underway {
+            digest.deadline(*visible_at);
+            digest.value(value);
+        }
+    }
+}
+
 impl<T: Copy> Crossing<T> {
     /// A crossing whose egress side holds `initial`.
     pub fn new(initial: T) -> Self {

@@ -19,6 +19,8 @@ pub mod checker;
 mod command;
 pub mod config;
 mod crossing;
+#[cfg(test)]
+mod every_way;
 pub mod fallback;
 mod frames;
 
@@ -110,25 +112,24 @@ impl LinkGuardian {
         self.roles_at(port)?.receivers[usize::from(channel & 1)].as_mut()
     }
 
-    fn transmit_own(&mut self, context: &mut Context<'_>) {
+    fn transmit_own(&mut self, context: &mut Context<'_>) -> Verdict {
         let (port, channel) = (context.port(), channel_of(context.packet()));
-        let Some(role) = Role::of_packet(context.packet()) else { return };
-        let sender = match role {
-            Role::Dummy => true,
-            Role::Message => is_of_sender(context.packet()),
-            _ => false,
-        };
-        if sender {
-            let Some(sender) = self.sender_at(port, channel) else { return };
-            return if role == Role::Dummy { sender.send_dummy(context) } else { sender.stamp_message(context) };
+        let Some(role) = Role::of_packet(context.packet()) else { return Verdict::Continue };
+        if role == Role::Message && is_of_sender(context.packet()) {
+            return self.sender_at(port, channel).map_or(Verdict::Continue, |sender| sender.stamp_message(context));
         }
-        let Some(receiver) = self.receiver_at(port, channel) else { return };
+        if role == Role::Dummy {
+            self.sender_at(port, channel).into_iter().for_each(|sender| sender.send_dummy(context));
+            return Verdict::Continue;
+        }
+        let Some(receiver) = self.receiver_at(port, channel) else { return Verdict::Continue };
         match role {
             Role::Acknowledgement => receiver.stamp_acknowledgement(context),
             Role::LossNotification => receiver.publish_loss(context),
             Role::Pause => receiver.stamp_pause_frame(context),
             _ => {}
         }
+        Verdict::Continue
     }
 
     fn take_message(&mut self, control: ControlHeader, context: &mut Context<'_>) -> Verdict {
@@ -256,8 +257,7 @@ impl Mechanism for LinkGuardian {
 
     fn tx(&mut self, context: &mut Context<'_>) -> Verdict {
         if context.is_mine() {
-            self.transmit_own(context);
-            return Verdict::Continue;
+            return self.transmit_own(context);
         }
         let (port, class) = (context.port(), context.packet().class);
         if let Some(roles) = self.roles_at(port)

@@ -22,6 +22,8 @@ mod check;
 mod clock;
 pub mod config;
 mod constant_rates;
+#[cfg(test)]
+mod every_way;
 mod kind;
 mod order;
 mod resources;

@@ -14,7 +14,7 @@ use hitless_wire::PortId;
 use hitless_wire::sqr::{CacheMetadata, Skip};
 
 /// One register pair: the tag of the next original (PktTag), and that of the next packet to be sent (NextPktTag).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Tags {
     assigned: u32,
     next: u32,
@@ -235,6 +235,23 @@ fn nothing_missing(ports: usize) -> RegisterArray<u32> {
     let mut missing = RegisterArray::new("missing", Half::Egress, 4, ports * MISSING_PLACES, 1);
     (0..ports).for_each(|port| missing.poke(missing_place(port, 1), 0));
     missing
+}
+
+#[cfg(test)]
+impl PacketOrder {
+    /// What of a port decides what its packets do next, if nobody waits for as long as the stall time: for whom is
+    /// waited then, and since when, is not told.
+    pub fn tell(&self, port: usize, digest: &mut hitless_switch::explore::Digest<'_>) {
+        let tags = self.tags.peek(port);
+        digest.value((tags, self.stalls.peek(port).next, self.retired.peek(port), self.kept_from.peek(port)));
+        let recent = (0..32).map(|back| tags.assigned.wrapping_sub(back));
+        recent.for_each(|tag| digest.value(self.missing.peek(missing_place(port, tag)) == tag));
+    }
+
+    /// How long the order waits for a packet of which nobody knows that it is missing, in nanoseconds.
+    pub fn stall_timeout_ns(&self) -> u32 {
+        self.stall_timeout_ns
+    }
 }
 
 #[cfg(test)]

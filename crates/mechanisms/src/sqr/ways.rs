@@ -24,7 +24,7 @@ pub enum WayChange {
     },
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 struct Path {
     primary: PortId,
     /// The port that packets were last sent by.
@@ -129,6 +129,14 @@ impl Ways {
             }
         }
         None
+    }
+}
+
+#[cfg(test)]
+impl hitless_switch::explore::State for Ways {
+    fn tell(&self, digest: &mut hitless_switch::explore::Digest<'_>) {
+        digest.value((&self.states, &self.paths));
+        (0..self.states.len()).for_each(|port| digest.value(self.ways.peek(port)));
     }
 }
 

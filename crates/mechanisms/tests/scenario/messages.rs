@@ -379,6 +379,14 @@ fn faults_mechanisms_and_measurements() {
             "must be above resume_threshold",
             "",
         ),
+        // Found by the swarm: reports without end took all memory.
+        (
+            "[measure]",
+            "notification_period = \"1 ps\"\n\n[measure]",
+            "mechanism[0].notification_period",
+            "must be at least 430.08 ns, or reports fill the link that they go back on",
+            "",
+        ),
         (
             "[measure]",
             "reordering_buffer = \"1 KB\"\n\n[measure]",

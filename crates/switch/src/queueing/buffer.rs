@@ -1,5 +1,7 @@
 //! The packet buffer that the queues of a switch share.
 
+use crate::explore::{Digest, State};
+
 /// How the buffer is divided among queues.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BufferPolicy {
@@ -103,6 +105,12 @@ impl SharedBuffer {
     /// Whether queues compete for the buffer, so that every port must account for its bytes.
     pub const fn is_shared(&self) -> bool {
         matches!(self.policy, BufferPolicy::Shared { .. })
+    }
+}
+
+impl State for SharedBuffer {
+    fn tell(&self, digest: &mut Digest<'_>) {
+        digest.value((self.used_bytes, self.underway_bytes));
     }
 }
 

@@ -1,14 +1,14 @@
 //! Deficit round robin (Shreedhar and Varghese 1995).
 
 /// One member's account.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Hash)]
 struct Account {
     quantum_bytes: u32,
     deficit_bytes: u32,
 }
 
 /// Members that take turns: the one whose turn it is sends while its deficit covers its first frame.
-#[derive(Debug)]
+#[derive(Debug, Hash)]
 pub(super) struct DeficitRoundRobin {
     /// One bit for each member.
     members: u64,

@@ -5,6 +5,7 @@ use hitless_wire::{Duration, Time};
 
 use super::config::{QueueConfig, QueueLimit};
 use super::marking::EcnMarker;
+use crate::explore::{Digest, State};
 
 /// What became of a packet that was offered to a scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,6 +160,19 @@ impl FifoScheduler {
             }
             self.bytes -= waiting.frame_bytes();
             self.waiting.pop();
+        }
+    }
+}
+
+impl State for FifoScheduler {
+    /// What has departed means nothing any more.
+    fn tell(&self, digest: &mut Digest<'_>) {
+        digest.deadline(self.busy_until);
+        digest.deadline(self.offered_at);
+        let now = digest.now();
+        for waiting in self.waiting.iter().filter(|waiting| waiting.departs_at() > now) {
+            digest.time(waiting.departs_at());
+            digest.value(waiting.frame_bytes());
         }
     }
 }

@@ -12,6 +12,7 @@ use super::marking::EcnMarker;
 use super::waiting::Waiting;
 
 pub mod by_rank;
+mod state;
 
 #[derive(Debug)]
 struct Queue {

@@ -103,6 +103,12 @@ impl Missing {
         self.0.len()
     }
 
+    /// All of them.
+    #[cfg(test)]
+    pub fn iter(&self) -> impl Iterator<Item = &MissingNumber> {
+        self.0.iter()
+    }
+
     fn awaited(&self) -> impl Iterator<Item = &MissingNumber> {
         self.0.iter().filter(|missing| missing.is_awaited)
     }

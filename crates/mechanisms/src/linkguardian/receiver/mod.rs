@@ -18,6 +18,8 @@ mod monitor;
 mod order;
 mod place;
 mod reports;
+#[cfg(test)]
+mod state;
 mod timeout;
 
 use hitless_switch::{

@@ -148,11 +148,16 @@ impl Sender {
         self.arm(context);
     }
 
-    /// Stamps a message with the next number, in wire order.
-    pub fn stamp_message(&mut self, context: &mut Context<'_>) {
+    /// Stamps a message with the next number, in wire order. A start that was said once more and has been answered in
+    /// the meantime would make the receiver forget the packets that have gone before it.
+    pub fn stamp_message(&mut self, context: &mut Context<'_>) -> Verdict {
         let sequence = self.next_sequence.access(context.pass(), 0, |next| *next);
         let control = context.packet().shims.get::<ControlHeader>().expect("a message says what it says");
+        if control.message == Message::Start && !matches!(self.lifecycle.phase, Phase::Starting { .. }) {
+            return Verdict::Drop(DropReason::ControlAbsorbed);
+        }
         context.packet().shims.replace(ControlHeader { sequence, ..control });
+        Verdict::Continue
     }
 
     /// Calls [`Self::look_after_answers`] once the time for an answer is over.

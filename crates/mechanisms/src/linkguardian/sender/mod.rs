@@ -6,6 +6,8 @@
 
 mod handshake;
 mod lifecycle;
+#[cfg(test)]
+mod state;
 
 use hitless_switch::canary::{Canary, sings};
 use hitless_switch::{

@@ -3,13 +3,21 @@
 //! Events happen in the order of their times, and at one time in the order in which they were planned. What leaves by a
 //! port without a link is kept in [`World::left`], and what ends in [`World::ended`].
 
-use hitless_engine::{EventQueue, OrderKey, PacketHandle, PacketStore};
+mod exploring;
+mod shared;
+
+use std::collections::BTreeMap;
+
+use hitless_engine::{PacketHandle, PacketStore};
 use hitless_wire::{Duration, OrderedSet, Packet, PortId, ServiceKey, Time};
 
 use crate::drop_reason::DropReason;
 use crate::environment::{Environment, SwitchEvent, Tables};
 use crate::event::PortState;
+use crate::explore::Choices;
 use crate::switch::Switch;
+
+pub use shared::Shared;
 
 /// What becomes of a frame on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +30,8 @@ pub enum Fate {
     Corrupted,
     /// Nothing of it arrives.
     Vanishes,
+    /// It arrives whole, and so much later once more.
+    Twice(Duration),
 }
 
 /// A packet as it left a switch by a port without a link.
@@ -99,8 +109,13 @@ pub struct World {
     pub created: u64,
     /// How many frames links have lost or corrupted.
     pub lost: u64,
-    events: EventQueue<Happening>,
+    /// By time, and at one time in the order in which they were planned.
+    events: BTreeMap<(Time, u64), Happening>,
     planned: u64,
+    /// Happenings are put off until a whole number of these; zero: they are not.
+    grid: Duration,
+    /// Who decides which of two happenings of one time comes first; none: the one that was planned first.
+    choices: Option<Choices>,
     links: Vec<Link>,
     /// By switch: how often it has been started anew.
     lives: Vec<u32>,
@@ -113,7 +128,7 @@ impl World {
     fn plan(&mut self, at: Time, happening: Happening) {
         assert!(at >= self.now, "nothing is planned for the past");
         self.planned += 1;
-        self.events.push(at, OrderKey::new(0, 0, self.planned), happening);
+        self.events.insert((self.on_grid(at), self.planned), happening);
     }
 
     fn link(&mut self, from: (usize, PortId)) -> Option<&mut Link> {
@@ -181,6 +196,11 @@ impl Environment for Side<'_> {
             Fate::Late(by) => self.world.plan(at + by, arrive(true)),
             Fate::Corrupted => self.world.plan(at, arrive(false)),
             Fate::Vanishes => self.world.packets.remove(packet),
+            Fate::Twice(by) => {
+                let again = self.world.packets.insert(descriptor);
+                self.world.plan(at, arrive(true));
+                self.world.plan(at + by, Happening::Arrive { switch, port, packet: again, is_whole: true });
+            }
         }
     }
 
@@ -223,8 +243,10 @@ impl Harness {
             ended: Vec::new(),
             created: 0,
             lost: 0,
-            events: EventQueue::default(),
+            events: BTreeMap::new(),
             planned: 0,
+            grid: Duration::ZERO,
+            choices: None,
             links: Vec::new(),
             lives: vec![0; switches.len()],
             route: Box::new(route),
@@ -261,7 +283,8 @@ impl Harness {
         fate: impl FnMut(&Packet) -> Fate + 'static,
         loses_set: impl FnMut(OrderedSet) -> bool + 'static,
     ) {
-        self.world.links.push(Link { from, to, delay, fate: Box::new(fate), loses_set: Box::new(loses_set) });
+        let (fate, loses_set) = (Box::new(fate), Box::new(loses_set));
+        self.world.links.push(Link { from, to, delay, fate, loses_set });
     }
 
     /// Starts all switches, now.
@@ -306,8 +329,8 @@ impl Harness {
 
     /// The next event happens; its time. None: there is none.
     pub fn step(&mut self) -> Option<Time> {
-        let event = self.world.events.pop()?;
-        let (now, happening) = (event.time, event.payload);
+        let first = self.world.next()?;
+        let (now, happening) = (first.0, self.world.events.remove(&first)?);
         self.world.now = now;
         let Self { switches, world, .. } = self;
         match happening {
@@ -332,7 +355,7 @@ impl Harness {
 
     /// When the next event happens, if there is one.
     pub fn next_time(&mut self) -> Option<Time> {
-        self.world.events.next_time()
+        self.world.events.first_key_value().map(|(&(at, _), _)| at)
     }
 
     /// All that happens before `limit`.

@@ -1,0 +1,226 @@
+//! The worlds that are gone through.
+
+use hitless_switch::LinkEnd;
+use hitless_switch::canary::{ARE_COMPILED_IN, Canary, sow};
+use hitless_wire::Bytes;
+
+use super::super::{Action, Activation, Buffering, Command, Mode, ReceiverConfig, SenderConfig};
+use super::Case;
+use crate::small_world::{Act, LINK, RECIRCULATION, STEP, Scene, steps};
+
+/// A frame of the smallest size on the link, with all that is put on it.
+const FRAME_BYTES: u64 = 67;
+
+/// The paper's protection.
+fn paper(mode: Mode, buffering: Buffering) -> Case {
+    let sender = SenderConfig {
+        port: LINK,
+        recirculation_port: RECIRCULATION,
+        mode,
+        copies: 1,
+        repair_latency: steps(0),
+        dummies: 1,
+        request_registers: 5,
+        buffering,
+        buffer: Bytes::from_kilobytes(200),
+        activation: Activation::FromStart,
+        channel: 0,
+        classes: u8::MAX,
+        first_number: u16::MAX - 1,
+        handshake: false,
+        follows_requests: false,
+        tail_probes: false,
+        probe_period: steps(12),
+        header_bytes_more: 0,
+    };
+    let receiver = ReceiverConfig {
+        port: LINK,
+        recirculation_port: RECIRCULATION,
+        acknowledgements: 1,
+        acknowledgement_timeout: steps(24),
+        timer_period: STEP,
+        resume_threshold: Bytes(36_800),
+        pause_threshold: Bytes(40_000),
+        backpressure: false,
+        buffering,
+        buffer: Bytes::from_kilobytes(200),
+        activation: Activation::FromStart,
+        channel: 0,
+        paused_classes: 1,
+        control_copies: 1,
+        notification_period: None,
+        deduplicates: true,
+        handshake: false,
+        fallback: None,
+        header_bytes_more: 0,
+    };
+    Case { scene: Scene::default(), sender, receiver, faults: 0 }
+}
+
+/// All that the published programs do not have: the ends agree where numbers begin, and whatever wants an answer is
+/// said until there is one.
+fn hardened(mode: Mode, buffering: Buffering) -> Case {
+    let Case { scene, sender, receiver, faults } = paper(mode, buffering);
+    let sender = SenderConfig { handshake: true, tail_probes: true, ..sender };
+    let receiver = ReceiverConfig {
+        handshake: true,
+        notification_period: Some(steps(10)),
+        acknowledgement_timeout: steps(60),
+        ..receiver
+    };
+    Case { scene, sender, receiver, faults }
+}
+
+impl Case {
+    fn of(mut self, packets: u64, faults: usize) -> Self {
+        (self.scene.packets, self.faults) = (packets, faults);
+        self
+    }
+
+    fn returning(mut self, packets: u64) -> Self {
+        self.scene.returning = packets;
+        self
+    }
+
+    fn with_copies(mut self, copies: u32) -> Self {
+        self.sender.copies = copies;
+        self
+    }
+
+    fn commanded(mut self, actions: &[Action]) -> Self {
+        let command = |&action| (0, Act::Command(Command { port: LINK, end: LinkEnd::Sender, action }.number()));
+        self.scene.acts = actions.iter().map(command).collect();
+        if actions.first() != Some(&Action::Deactivate) {
+            self.sender.activation = Activation::OnCommand;
+        }
+        self
+    }
+
+    fn with_backpressure(mut self) -> Self {
+        (self.receiver.pause_threshold, self.receiver.resume_threshold) = (Bytes(2 * FRAME_BYTES), Bytes(0));
+        self.receiver.backpressure = true;
+        self
+    }
+
+    /// Goes through it, and says what was gone through.
+    fn tried(&self, name: &str) {
+        let found = self.explored();
+        self.scene.print("LinkGuardian", name, self.faults, &found);
+        assert!(found.states > 50, "{found:?}");
+    }
+}
+
+const ON_AND_OFF: [Action; 2] = [Action::Activate, Action::Deactivate];
+const OFF_AND_ON: [Action; 2] = [Action::Deactivate, Action::Activate];
+
+use Buffering::{PausedQueue, Recirculation};
+use Mode::{Blocking, NonBlocking};
+
+#[test]
+fn in_every_way_blocking_mode_delivers_in_order() {
+    paper(Blocking, Recirculation).of(4, 2).tried("blocking");
+    paper(Blocking, PausedQueue).of(4, 2).tried("blocking, paused queue");
+    paper(Blocking, Recirculation).of(3, 2).with_copies(2).tried("blocking, two copies");
+}
+
+#[test]
+fn in_every_way_non_blocking_mode_delivers_once() {
+    paper(NonBlocking, Recirculation).of(5, 2).tried("non-blocking");
+    paper(NonBlocking, PausedQueue).of(3, 3).tried("non-blocking, paused queue");
+}
+
+#[test]
+fn in_every_way_acknowledgements_ride_on_packets() {
+    paper(Blocking, Recirculation).of(3, 1).returning(2).tried("blocking, both directions");
+}
+
+#[test]
+fn in_every_way_what_is_said_until_it_is_answered_is_no_cause_of_a_loss() {
+    hardened(Blocking, Recirculation).of(2, 2).tried("hardened, blocking");
+    hardened(Blocking, PausedQueue).of(2, 2).tried("hardened, blocking, paused queue");
+    hardened(NonBlocking, Recirculation).of(2, 2).tried("hardened, non-blocking");
+}
+
+#[test]
+fn in_every_way_protection_begins_and_ends_in_mid_stream() {
+    hardened(Blocking, Recirculation).of(2, 1).commanded(&ON_AND_OFF).tried("switched on and off");
+    hardened(NonBlocking, Recirculation).of(2, 1).commanded(&ON_AND_OFF).tried("non-blocking, switched on and off");
+}
+
+/// The timer of the end before still runs when protection begins anew. The start that it had said once more used to
+/// leave behind the first packets that were numbered, and made the receiver forget that one of them was missing.
+#[test]
+fn a_start_that_was_answered_before_it_is_repeated_forgets_no_packet() {
+    hardened(Blocking, PausedQueue).of(2, 1).commanded(&OFF_AND_ON).tried("paused queue, switched off and on");
+}
+
+#[test]
+fn in_every_way_a_paused_sender_goes_on() {
+    paper(Blocking, Recirculation).of(5, 1).with_backpressure().tried("blocking, backpressure");
+}
+
+#[test]
+#[ignore = "for the nightly run: minutes"]
+fn in_every_way_of_larger_worlds_what_is_protected_comes_out() {
+    paper(Blocking, Recirculation).of(6, 2).tried("blocking");
+    paper(Blocking, PausedQueue).of(6, 2).tried("blocking, paused queue");
+    paper(Blocking, Recirculation).of(4, 3).with_copies(2).tried("blocking, two copies");
+    paper(NonBlocking, Recirculation).of(6, 3).tried("non-blocking");
+    paper(Blocking, Recirculation).of(3, 2).returning(2).tried("blocking, both directions");
+    hardened(Blocking, Recirculation).of(4, 2).tried("hardened, blocking");
+    hardened(Blocking, PausedQueue).of(4, 2).tried("hardened, blocking, paused queue");
+    hardened(NonBlocking, Recirculation).of(4, 2).tried("hardened, non-blocking");
+    hardened(Blocking, Recirculation).of(3, 1).commanded(&ON_AND_OFF).tried("switched on and off");
+    hardened(Blocking, PausedQueue).of(3, 1).commanded(&OFF_AND_ON).tried("paused queue, switched off and on");
+}
+
+/// What decides how a world goes on is all in its state: ways that are followed to their ends come to no other ends.
+#[test]
+fn ways_that_stop_at_a_known_state_miss_no_end() {
+    for case in [hardened(Blocking, PausedQueue).of(1, 2), paper(NonBlocking, Recirculation).of(3, 0)] {
+        let (of_states, ends) = case.outcomes(true);
+        let (of_ways, all_ends) = case.outcomes(false);
+        assert!(of_ways.ways > of_states.ways, "{of_ways:?} {of_states:?}");
+        assert_eq!(ends, all_ends);
+    }
+}
+
+/// Each bug that is sown is found.
+#[test]
+fn what_is_broken_is_found() {
+    if !ARE_COMPILED_IN {
+        return;
+    }
+    let found = |canary, case: Case| {
+        sow(Some(canary));
+        let outcome = std::panic::catch_unwind(|| case.explored());
+        sow(None);
+        outcome.expect_err("the bug is not found").downcast_ref::<String>().cloned().unwrap_or_default()
+    };
+    let wrong_era = found(Canary::OffByOneEra, paper(Blocking, Recirculation).of(4, 0));
+    assert!(wrong_era.contains("is acknowledged"), "{wrong_era}");
+    let twice = found(Canary::DoubleRelease, paper(Blocking, Recirculation).of(2, 1).with_copies(2));
+    assert!(twice.contains("came out"), "{twice}");
+}
+
+#[test]
+#[ignore = "for trying out"]
+fn trial() {
+    let n = |name: &str, or: u64| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(or);
+    let mode = if n("NB", 0) == 1 { NonBlocking } else { Blocking };
+    let buffering = [Recirculation, PausedQueue][n("B", 0) as usize];
+    let c = if n("H", 0) == 1 { hardened(mode, buffering) } else { paper(mode, buffering) };
+    let mut c = c.of(n("P", 2), n("F", 1) as usize).with_copies(n("N", 1) as u32).returning(n("R", 0));
+    if n("BP", 0) == 1 {
+        c = c.with_backpressure();
+    }
+    match n("C", 0) {
+        1 => c = c.commanded(&[Action::Activate, Action::Deactivate]),
+        2 => c = c.commanded(&[Action::Deactivate, Action::Activate]),
+        3 => c = c.commanded(&[Action::Activate, Action::Deactivate, Action::Activate]),
+        _ => {}
+    }
+    let began = std::time::Instant::now();
+    c.tried("trial");
+    println!("{:?}", began.elapsed());
+}

@@ -1,0 +1,254 @@
+//! Two switches joined by a link, small enough for every way in which they can go: each packet enters at any step of
+//! time, and each thing that a switch is told is told at any, while the test decides what becomes of each frame.
+//!
+//! Time goes in steps: a frame takes one to leave a port, one to cross the link and one for ingress, and a timer runs
+//! out at a step. What happens at one step at one switch is in the order of its causes, but for timers, which come
+//! before and after whatever arrives.
+
+use std::cell::RefCell;
+use std::hash::Hash;
+use std::rc::Rc;
+
+use hitless_switch::explore::{Choices, Digest, Explored, State, Visit};
+use hitless_switch::testing::{Fate, Harness, Shared};
+use hitless_switch::{Architecture, BufferPolicy, Mechanism, PortConfig, PortState, QueueConfig, QueueLimit, Switch};
+use hitless_wire::link_layer_retry::PreambleSequence;
+use hitless_wire::linkguardian::{AckHeader, ControlHeader, DataHeader, LossNotification};
+use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MINIMUM_FRAME_BYTES};
+use hitless_wire::pause::PauseFrame;
+use hitless_wire::{BitRate, Duration, HostId, OrderedSet, Packet, PortId, Time, Transport, UdpHeader};
+
+/// Host side of both switches.
+pub const EDGE: PortId = PortId(0);
+/// The link between them.
+pub const LINK: PortId = PortId(1);
+/// The recirculation port of both.
+pub const RECIRCULATION: PortId = PortId(2);
+/// The step of time.
+pub const STEP: Duration = Duration::from_ns(100);
+
+/// So many steps.
+pub const fn steps(count: u64) -> Duration {
+    Duration::from_ns(100 * count)
+}
+
+/// What is done to the switches from outside.
+#[derive(Clone, Debug, Default)]
+pub struct Scene {
+    /// Packets that go from switch 0 to switch 1.
+    pub packets: u64,
+    /// Packets that go the other way.
+    pub returning: u64,
+    /// What switches are told, in this order.
+    pub acts: Vec<(usize, Act)>,
+}
+
+/// What a switch is told beside packets.
+#[derive(Clone, Copy, Debug)]
+pub enum Act {
+    /// A command of the control plane.
+    Command(u32),
+    /// The state of the link's port.
+    State(PortState),
+}
+
+impl Scene {
+    /// A line of the table in docs/evidence/reliability.md.
+    pub fn print(&self, mechanism: &str, name: &str, faults: usize, found: &Explored) {
+        let Self { packets, returning, acts } = self;
+        let Explored { states, ways, depth, .. } = found;
+        let (packets, acts) = (packets + returning, acts.len());
+        println!("| {mechanism} | {name} | {packets} | {acts} | {faults} | {states} | {ways} | {depth} |");
+    }
+}
+
+/// The switches, what is still to be done to them, and what came out.
+pub struct SmallWorld<M, L> {
+    pub ends: [Shared<M>; 2],
+    /// What the test writes down about frames; part of the state.
+    pub ledger: Rc<RefCell<L>>,
+    /// The packets that came out at the edge of switch 1, and of switch 0.
+    pub delivered: [Vec<u64>; 2],
+    pub harness: Harness,
+    scene: Scene,
+    choices: Choices,
+    entered: [u64; 2],
+    acts_done: usize,
+    remembers: bool,
+}
+
+/// The number of a host's packet; none for a frame that a mechanism made.
+pub fn number_of(packet: &Packet) -> Option<u64> {
+    match packet.transport {
+        Transport::Udp(header) => Some(header.number),
+        _ => None,
+    }
+}
+
+fn switch(mechanism: Box<dyn Mechanism>) -> Switch {
+    let architecture =
+        Architecture { checked: true, ingress_latency: STEP, mirror_latency: STEP, ..Architecture::ideal() };
+    let queue = QueueConfig::normal(QueueLimit::Unlimited);
+    let front = PortConfig::fifo(BitRate::from_gbps(100), ETHERNET_OVERHEAD_BYTES, queue);
+    let loopback = PortConfig { is_loopback: true, ..front.clone() };
+    Switch::new(architecture, vec![front.clone(), front, loopback], BufferPolicy::Static, vec![mechanism])
+}
+
+impl<M: Mechanism + State + 'static, L: Hash + Default + 'static> SmallWorld<M, L> {
+    /// The switches with their mechanisms. `fate` and `loses_set` decide what becomes of the frames and control ordered
+    /// sets of a switch, and write it down.
+    pub fn new(
+        choices: &Choices,
+        scene: Scene,
+        ends: [M; 2],
+        fate: fn(usize, &Packet, &Choices, &mut L) -> Fate,
+        loses_set: fn(usize, OrderedSet, &Choices, &mut L) -> bool,
+    ) -> Self {
+        let ends = ends.map(Shared::new);
+        let switches = ends.iter().map(|end| switch(Box::new(end.clone()))).collect();
+        let is_here = |switch: usize, packet: &Packet| packet.destination == HostId(switch as u32);
+        let route = move |switch, packet: &Packet| Some(if is_here(switch, packet) { EDGE } else { LINK });
+        let mut harness = Harness::new(switches, route).in_steps(STEP, choices);
+        let ledger = Rc::new(RefCell::new(L::default()));
+        for from in 0..2 {
+            let (asked, written) = (choices.clone(), Rc::clone(&ledger));
+            let fate = move |packet: &Packet| {
+                let fate = fate(from, packet, &asked, &mut written.borrow_mut());
+                asked.tell(|| format!("switch {from} sends {}: {fate:?}", name_of(packet)));
+                fate
+            };
+            let (asked, written) = (choices.clone(), Rc::clone(&ledger));
+            let loses_set = move |set| {
+                let is_lost = loses_set(from, set, &asked, &mut written.borrow_mut());
+                let control = hitless_wire::link_layer_retry::Control::read(set);
+                asked.tell(|| format!("switch {from} sends {control:?}: {}", if is_lost { "Lost" } else { "Arrives" }));
+                is_lost
+            };
+            // With its own time on the line a frame takes one step.
+            harness.connect((from, LINK), (1 - from, LINK), STEP / 2, fate, loses_set);
+        }
+        harness.start();
+        let delivered = [Vec::new(), Vec::new()];
+        let (choices, entered) = (choices.clone(), [0; 2]);
+        Self { ends, ledger, delivered, harness, scene, choices, entered, acts_done: 0, remembers: true }
+    }
+
+    /// The same without a memory of states: each way is followed to its end, which it must have.
+    pub fn forgetful(self) -> Self {
+        Self { remembers: false, ..self }
+    }
+
+    /// Lets everything happen until nothing is left to happen; `judge` is asked after each step, with the present time,
+    /// and whether it was the last. A way that circles for ever is at its end too.
+    pub fn run(mut self, mut judge: impl FnMut(&Self, Time, bool) -> Result<(), String>) -> Result<(), String> {
+        let mut now = Time::ZERO;
+        loop {
+            self.collect()?;
+            let next = self.harness.next_time();
+            let is_over = next.is_none() && !self.has_more();
+            judge(&self, now, is_over)?;
+            if is_over {
+                return Ok(());
+            }
+            let visit = if self.remembers { self.choices.visit(|| self.digest(now)) } else { Visit::First };
+            match visit {
+                Visit::First => {}
+                // What circles for ever is at rest, as far as it will ever be.
+                Visit::Again if !self.has_more() => return judge(&self, now, true),
+                Visit::Known | Visit::Again => return Ok(()),
+            }
+            if self.has_more() {
+                self.let_in(now, next.is_none());
+            } else {
+                now = now.max(next.unwrap_or(now));
+            }
+            let after = now + STEP;
+            self.choices.tell(|| format!("at step {}", now.as_ps() / STEP.as_ps()));
+            self.harness.run_until(after);
+            now = after;
+        }
+    }
+
+    fn has_more(&self) -> bool {
+        let Scene { packets, returning, ref acts } = self.scene;
+        self.entered != [packets, returning] || self.acts_done < acts.len()
+    }
+
+    /// A packet, a command, or neither; if nothing else is to happen, not neither.
+    fn let_in(&mut self, now: Time, is_idle: bool) {
+        let mut may: Vec<Option<usize>> = Vec::new();
+        if !is_idle {
+            may.push(None);
+        }
+        let packets = [self.scene.packets, self.scene.returning];
+        may.extend((0..2).filter(|&from| self.entered[from] < packets[from]).map(Some));
+        if self.acts_done < self.scene.acts.len() {
+            may.push(Some(2));
+        }
+        match may[self.choices.any(may.len())] {
+            None => {}
+            Some(2) => {
+                let (switch, act) = self.scene.acts[self.acts_done];
+                self.acts_done += 1;
+                self.choices.tell(|| format!("switch {switch} is told {act:x?}"));
+                match act {
+                    Act::Command(number) => self.harness.command(now, switch, number),
+                    Act::State(state) => self.harness.tell_state(now, switch, LINK, state),
+                }
+            }
+            Some(from) => {
+                let number = self.entered[from];
+                self.entered[from] += 1;
+                self.choices.tell(|| format!("packet {number} enters switch {from}"));
+                self.harness.enter(now, from, EDGE, packet(from, number));
+            }
+        }
+    }
+
+    fn collect(&mut self) -> Result<(), String> {
+        for left in self.harness.world.left.drain(..) {
+            let number = number_of(&left.packet).filter(|_| left.packet.shims.is_empty());
+            let Some(number) = number else { return Err(format!("{} leaked to a host", name_of(&left.packet))) };
+            self.choices.tell(|| format!("packet {number} leaves switch {}", left.switch));
+            self.delivered[1 - left.switch].push(number);
+        }
+        let broken = self.harness.switches.iter().find_map(Switch::violation);
+        broken.map_or(Ok(()), |broken| Err(broken.to_string()))
+    }
+
+    fn digest(&self, now: Time) -> u64 {
+        self.harness.digest(
+            now,
+            |packet, _| packet,
+            |digest: &mut Digest<'_>| {
+                self.ends.iter().for_each(|end| end.tell(digest));
+                digest.value((&*self.ledger.borrow(), &self.delivered, self.entered, self.acts_done));
+            },
+        )
+    }
+}
+
+fn packet(from: usize, number: u64) -> Packet {
+    Packet {
+        frame_bytes: MINIMUM_FRAME_BYTES,
+        destination: HostId(1 - from as u32),
+        ttl: Packet::INITIAL_TTL,
+        transport: Transport::Udp(UdpHeader { number, ..UdpHeader::default() }),
+        ..Packet::default()
+    }
+}
+
+/// What a frame is, for whoever reads how a world went.
+fn name_of(packet: &Packet) -> String {
+    let shims = &packet.shims;
+    let headers = [
+        number_of(packet).map(|number| format!("packet {number}")),
+        shims.get::<DataHeader>().map(|header| format!("{header:?}")),
+        shims.get::<PreambleSequence>().map(|PreambleSequence(number)| format!("numbered {number:?}")),
+        shims.get::<AckHeader>().map(|header| format!("{header:?}")),
+        shims.get::<LossNotification>().map(|header| format!("{header:?}")),
+        shims.get::<ControlHeader>().map(|header| format!("{header:?}")),
+        shims.get::<PauseFrame>().map(|header| format!("{header:?}")),
+    ];
+    headers.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
