@@ -114,6 +114,13 @@ fn in_every_way_frames_come_out_in_order_and_once() {
     Case::new(LinkLayerRetrySettings { max_outstanding_frames: 2, ..profile() }, 4, 2).tried("a buffer of two frames");
 }
 
+/// An acknowledgement is lost, then the first replay is corrupted, which looks like a loss of the next frame, and then
+/// what is said about that. The receiver used to say nothing more until the transmitter gave up what had long come.
+#[test]
+fn a_replay_of_what_has_come_is_acknowledged_behind_a_nack_too() {
+    Case::new(profile(), 1, 3).tried("replay, one packet");
+}
+
 #[test]
 fn in_every_way_a_transmitter_that_gives_up_begins_anew() {
     let profile = LinkLayerRetrySettings { max_replay_count: 1, ..profile() };

@@ -22,7 +22,7 @@ enum State {
     SendAcks,
     /// One was not; the NACK waits for its place.
     SendNack,
-    /// The NACK is sent; nothing more is said until the expected frame comes.
+    /// The NACK is sent; until the expected frame comes only replays of what has come are answered.
     NackSent,
 }
 
@@ -191,8 +191,9 @@ impl Receiver {
         let latest = self.expected.previous();
         match self.state {
             State::SendNack => Some(Control::Nack(latest)),
-            State::SendAcks => self.ack_is_due.then_some(Control::Ack(latest)),
-            State::Off | State::NackSent => None,
+            // Behind a NACK, too: it may have been for a replay, with nothing missing, and lost.
+            State::SendAcks | State::NackSent => self.ack_is_due.then_some(Control::Ack(latest)),
+            State::Off => None,
         }
     }
 

@@ -3,8 +3,8 @@
 //! the second packet.
 //!
 //! What must hold: no packet comes out twice; in blocking mode all come out in order; a packet whose original arrives
-//! comes out, and so does one that is lost, unless all its repairs are lost too or, where nothing is said twice, what
-//! tells of the loss is; nobody waits longer than ackNoTimeout allows; and in the end nothing is held back.
+//! comes out, and so does one that is lost, unless all its repairs are lost too or, where nothing is said twice or
+//! protection ends without a look back, what tells of the loss is; nobody waits longer than ackNoTimeout allows; and in the end nothing is held back.
 
 mod cases;
 
@@ -185,7 +185,9 @@ impl Case {
     /// Whether a packet may be lost that crossed the link so.
     fn explains(&self, crossing: Crossing, control_faults: u32) -> bool {
         let Crossing { is_numbered, original_lost, repairs_lost } = crossing;
-        let is_untold = control_faults > 0 && !self.repeats_itself();
+        // Without order protection ends without a look back.
+        let ends_at_once = self.sender.mode == Mode::NonBlocking && !self.scene.acts.is_empty();
+        let is_untold = control_faults > 0 && (!self.repeats_itself() || ends_at_once);
         original_lost && (!is_numbered || repairs_lost >= self.sender.copies || is_untold)
     }
 }

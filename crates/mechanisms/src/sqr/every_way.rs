@@ -314,7 +314,7 @@ fn in_every_way_of_larger_worlds_nothing_is_lost() {
     Case::new(SamePort, Ring, 4, 2).tried("ring, same port");
     Case::new(Reroute, Ring, 6, 1).tried("ring, other port");
     Case::new(Reroute, Ring, 3, 2).tried("ring, other port");
-    Case::new(Reroute, DelayQueue, 5, 1).tried("delay queue, other port");
+    Case::new(Reroute, DelayQueue, 4, 1).tried("delay queue, other port");
 }
 
 /// A bug that is sown is found.

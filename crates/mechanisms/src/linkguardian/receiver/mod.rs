@@ -287,13 +287,16 @@ impl Receiver {
         self.let_all_out(context);
     }
 
-    /// The sender has said that its numbers begin at `first`. What waits goes on as it comes round, and what is missing
-    /// stays missing: the sender has forgotten it.
+    /// The sender has said that its numbers begin at `first`. If they go on where they are, so does everything: repairs
+    /// may be on their way. Else what waits goes on as it comes round, and what is missing stays missing: the sender has
+    /// forgotten it.
     pub(super) fn begin_at(&mut self, first: SequenceNumber, context: &mut Context<'_>) {
-        let is_repeated = self.knows_numbers && self.expected.peek(0) == first && self.missing.len() == 0;
-        self.counters.starts += u64::from(!is_repeated);
-        self.knows_numbers = true;
         self.suspect = None;
+        if self.knows_numbers && self.expected.peek(0) == first {
+            return self.publish(first.previous(), context);
+        }
+        self.counters.starts += 1;
+        self.knows_numbers = true;
         self.missing.clear();
         self.reports.clear();
         self.expected.poke(0, first);
