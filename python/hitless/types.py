@@ -1047,6 +1047,9 @@ class MechanismP4(TypedDict):
     digest: NotRequired[str]
     kind: Literal["p4"]
     program: NotRequired[str]
+    queue: NotRequired[Sequence["P4Queue"]]
+    random_stream: NotRequired[str]
+    rounds: NotRequired[Sequence["P4Rounds"]]
     routes: NotRequired["P4Routes"]
     switches: NotRequired[Sequence[str]]
     table: NotRequired[Sequence["P4Entry"]]
@@ -1089,6 +1092,22 @@ class P4Entry(TypedDict):
     switch: NotRequired[str]
     table: NotRequired[str]
     values: NotRequired[Sequence[str]]
+
+
+class P4Queue(TypedDict):
+    """A queue of the program's own, at some ports."""
+
+    limit: NotRequired[str]
+    ports: NotRequired[Sequence[str]]
+    priority: NotRequired[int]
+
+
+class P4Rounds(TypedDict):
+    """Queues that take turns."""
+
+    limit: NotRequired[str]
+    ports: NotRequired[Sequence[str]]
+    queues: NotRequired[int]
 
 
 class P4Routes(TypedDict):

@@ -1,5 +1,9 @@
 //! What a queue of a mechanism may hold.
 
+use hitless_network::switch::BufferSettings;
+use hitless_network::topology::Topology;
+use hitless_network::topology::select::SwitchPort;
+use hitless_scenario::Scenario;
 use hitless_settings::quantity::QueueLength;
 use hitless_switch::QueueLimit;
 
@@ -8,5 +12,14 @@ pub(crate) const fn queue_limit(length: QueueLength) -> QueueLimit {
     match length {
         QueueLength::Packets(packets) => QueueLimit::Packets(packets as u32),
         QueueLength::Bytes(bytes) => QueueLimit::Bytes(bytes.0),
+    }
+}
+
+/// The static limit of a port. None: ports share a buffer.
+pub(crate) fn limit_of_port(scenario: &Scenario, topology: &Topology, at: SwitchPort) -> Option<QueueLength> {
+    let port = &topology.switch(at.switch).ports[usize::from(at.port.0)];
+    match scenario.switch.of_port(topology, at.switch, port).buffer {
+        BufferSettings::Static(buffer) => Some(buffer.per_port),
+        BufferSettings::Shared(_) => None,
     }
 }

@@ -17,7 +17,7 @@ use crate::state::{Mirror, State};
 /// A packet goes round within a switch no more often than this.
 const ROUNDS_MAX: u32 = 64;
 /// The first of the queues that the scenario gives a program.
-const OWN_QUEUE: u32 = 0xE0;
+pub const OWN_QUEUE: u32 = 0xE0;
 
 /// What becomes of a packet at the end of ingress or egress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -310,8 +310,8 @@ impl Switch {
         true
     }
 
-    /// The packet as it leaves, which comes to egress once more.
-    fn moved<O: Observer>(
+    /// The packet as it leaves, which comes to egress once more, with the metadata that a moved packet keeps.
+    pub fn moved<O: Observer>(
         &mut self,
         program: &Arc<Program>,
         packet: &Packet,
@@ -321,12 +321,14 @@ impl Switch {
     ) -> Packet {
         let mut moved = self.take();
         deparse(program, packet, &mut moved.bytes);
+        moved.unseen_bytes = packet.unseen_bytes;
         moved.begin(program, packet.ingress_port, Instance::Moved);
         let mut run = Run { program, state: &mut self.state, now_ns, fabric, observer };
         run.parse(&mut moved);
         moved.reset_metadata(program);
-        let list = program.field_lists.iter().find(|list| list.name == "field_list7").map_or(u32::MAX, |list| list.id);
-        keep(program, list, packet, &mut moved);
+        if let Some(list) = program.moved_list {
+            keep(program, list, packet, &mut moved);
+        }
         moved.set(program.standard.instance_type, Instance::Moved as u64);
         moved
     }

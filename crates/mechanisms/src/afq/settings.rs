@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use hitless_network::switch::BufferSettings;
 use hitless_network::topology::select::{SwitchPort, select_ports_by_switch};
 use hitless_network::topology::{SwitchId, Topology};
 use hitless_scenario::Scenario;
@@ -11,6 +10,8 @@ use hitless_wire::packet::MTU_FRAME_BYTES;
 use hitless_wire::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::queue_limit::limit_of_port;
 
 /// AFQ on ports of switches: fair queueing by a sketch of bids and a queue for each of the next rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -314,12 +315,7 @@ impl AfqSettings {
 
     /// What the queues of a port may hold together; none: only the shared buffer limits them.
     pub fn limit_of(&self, scenario: &Scenario, topology: &Topology, at: SwitchPort) -> Option<QueueLength> {
-        let port = &topology.switch(at.switch).ports[usize::from(at.port.0)];
-        let of_switch = match scenario.switch.of_port(topology, at.switch, port).buffer {
-            BufferSettings::Static(buffer) => Some(buffer.per_port),
-            BufferSettings::Shared(_) => None,
-        };
-        self.port_buffer.or(of_switch)
+        self.port_buffer.or_else(|| limit_of_port(scenario, topology, at))
     }
 
     /// The weight of a class.

@@ -1,9 +1,12 @@
 //! What functions beyond v1model ask of the switch.
 
 use hitless_engine::{Stream, draws};
+use hitless_p4::action::DROP_PORT;
 use hitless_p4::fabric::{Fabric, Rounds};
 use hitless_switch::Context;
-use hitless_wire::{Duration, PortId, QueueId};
+use hitless_wire::Duration;
+
+use super::queues::Queues;
 
 /// The switch, as a program sees it.
 pub struct Around<'c, 'a> {
@@ -13,25 +16,12 @@ pub struct Around<'c, 'a> {
     pub stream: &'c mut Stream,
     /// Whether a packet is at hand.
     pub has_packet: bool,
-    /// How many queues each port has.
-    pub queues: &'c [usize],
+    /// The queues of the switch.
+    pub queues: &'c Queues,
 }
 
 /// Longer than any run: a timer further off never rings.
 const DELAY_NS_MAX: u64 = 1 << 50;
-
-impl Around<'_, '_> {
-    fn port(&self, port: u32) -> Option<PortId> {
-        u16::try_from(port).ok().filter(|&port| usize::from(port) < self.queues.len()).map(PortId)
-    }
-}
-
-/// A queue by its numbers, if the switch has it.
-pub fn place(queues: &[usize], port: u32, queue: u32) -> Option<(PortId, QueueId)> {
-    let (port, queue) = (u16::try_from(port).ok()?, u8::try_from(queue).ok()?);
-    let count = *queues.get(usize::from(port))?;
-    (usize::from(queue) < count).then_some((PortId(port), QueueId(queue)))
-}
 
 impl Fabric for Around<'_, '_> {
     fn flow_hash(&mut self) -> u32 {
@@ -39,27 +29,27 @@ impl Fabric for Around<'_, '_> {
     }
 
     fn queue_depth_bytes(&mut self, port: u32, of: u32) -> u64 {
-        place(self.queues, port, of).map_or(0, |(port, queue)| self.context.queue(port, queue).bytes())
+        self.queues.place(port, of).map_or(0, |(port, queue)| self.context.queue(port, queue).bytes())
     }
 
     fn queue_has_room(&mut self, port: u32, of: u32) -> bool {
-        let at = place(self.queues, port, of).filter(|_| self.has_packet);
+        let at = self.queues.place(port, of).filter(|_| self.has_packet);
         at.is_some_and(|(port, queue)| self.context.queue(port, queue).has_room())
     }
 
     fn class_queue(&mut self, port: u32) -> u32 {
         let class = if self.has_packet { self.context.packet().class } else { 0 };
-        self.port(port).map_or(0, |port| self.context.ports().class_queue(port, class).0.into())
+        self.queues.port(port).map_or(0, |port| self.context.ports().class_queue(port, class).0.into())
     }
 
     fn pause_queue(&mut self, port: u32, of: u32) {
-        if let Some((port, queue)) = place(self.queues, port, of) {
+        if let Some((port, queue)) = self.queues.place(port, of) {
             self.context.queue(port, queue).pause();
         }
     }
 
     fn resume_queue(&mut self, port: u32, of: u32) {
-        if let Some((port, queue)) = place(self.queues, port, of) {
+        if let Some((port, queue)) = self.queues.place(port, of) {
             self.context.queue(port, queue).resume();
         }
     }
@@ -69,13 +59,13 @@ impl Fabric for Around<'_, '_> {
         self.context.wake_at(at, token);
     }
 
-    /// None: programs that ask for it are refused when they are loaded.
-    fn current_round(&mut self, _: u32) -> Rounds {
-        Rounds::default()
+    fn current_round(&mut self, port: u32) -> Rounds {
+        let port = self.queues.port(port);
+        port.and_then(|port| self.queues.rounds(port, self.context)).unwrap_or_default()
     }
 
     fn routed_port(&mut self) -> u32 {
-        if self.has_packet { self.context.packet().egress_port.0.into() } else { 511 }
+        if self.has_packet { self.context.packet().egress_port.0.into() } else { DROP_PORT as u32 }
     }
 
     fn below(&mut self, count: u64) -> Option<u64> {

@@ -3,19 +3,23 @@
 //! A host has the IPv4 address 10.0.0.0 plus its number, and a card 02:00:00:00:00:00 plus its number. The traffic
 //! class is in the upper three bits of the type of service, ECN in the lower two.
 
-use hitless_wire::{Ecn, HostId, Packet, TcpFlags, Transport};
+use std::ops::Range;
 
-/// Bytes of a packet that a program sees: headers, and zeros for the payload.
+use hitless_wire::packet::MINIMUM_FRAME_BYTES;
+use hitless_wire::priority_mark::PriorityMark;
+use hitless_wire::{Ecn, HostId, Packet, Shim, TcpFlags, Transport};
+
+use super::layers::{ETHERNET_BYTES, IPV4_BYTES, MARK_BYTES, MARK_PROTOCOL, base_bytes, unwrap, wrap};
+
+/// Bytes of a packet that a program sees behind the headers of mechanisms: headers, and zeros for the payload.
 pub const SEEN_BYTES: usize = 96;
-/// Ethernet header and check sequence.
-const ETHERNET_BYTES: u32 = 14;
-const CHECK_SEQUENCE_BYTES: u32 = 4;
+const CHECK_SEQUENCE_BYTES: usize = 4;
 const NETWORK: u32 = 0x0a00_0000;
-const IP: usize = 14;
+const IP: usize = ETHERNET_BYTES;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 /// For experiments (RFC 3692): packets that switches make themselves.
-const OTHER: u8 = 253;
+const OTHER: u8 = 254;
 const ROCE_PORT: u16 = 4791;
 const SERVER_PORT: u16 = 5001;
 
@@ -31,7 +35,14 @@ pub fn card(host: HostId) -> u64 {
 
 /// Writes what is seen of the packet into `bytes`, and gives how many bytes follow.
 pub fn build(packet: &Packet, bytes: &mut Vec<u8>) -> usize {
-    let frame = packet.frame_bytes.saturating_sub(CHECK_SEQUENCE_BYTES).max(ETHERNET_BYTES + 28) as usize;
+    let unseen_bytes = build_base(packet, bytes);
+    wrap(packet, bytes, unseen_bytes)
+}
+
+/// The same without the headers that mechanisms put before IPv4.
+fn build_base(packet: &Packet, bytes: &mut Vec<u8>) -> usize {
+    let mark = packet.shims.get::<PriorityMark>();
+    let frame = (base_bytes(packet) as usize).max(ETHERNET_BYTES + 28);
     bytes.clear();
     bytes.resize(frame.min(SEEN_BYTES), 0);
     bytes[0..6].copy_from_slice(&card(packet.destination).to_be_bytes()[2..]);
@@ -49,12 +60,18 @@ pub fn build(packet: &Packet, bytes: &mut Vec<u8>) -> usize {
     bytes[IP + 2..IP + 4].copy_from_slice(&total.to_be_bytes());
     // The switch has counted the hop already; a program does it itself.
     bytes[IP + 8] = packet.ttl.saturating_add(1);
-    bytes[IP + 9] = protocol;
+    bytes[IP + 9] = if mark.is_some() { MARK_PROTOCOL } else { protocol };
     bytes[IP + 12..IP + 16].copy_from_slice(&address(packet.source).to_be_bytes());
     bytes[IP + 16..IP + 20].copy_from_slice(&address(packet.destination).to_be_bytes());
-    let sum = hitless_p4::hash::internet_checksum(&bytes[IP..IP + 20]);
+    let sum = hitless_p4::hash::internet_checksum(&bytes[IP..IP + IPV4_BYTES]);
     bytes[IP + 10..IP + 12].copy_from_slice(&sum.to_be_bytes());
-    transport(packet, destination, &mut bytes[IP + 20..]);
+    let mut behind = IP + IPV4_BYTES;
+    if let Some(mark) = mark {
+        mark.emit(&mut bytes[behind..behind + PriorityMark::BYTES]);
+        bytes[behind + PriorityMark::BYTES] = protocol;
+        behind += MARK_BYTES;
+    }
+    transport(packet, destination, &mut bytes[behind..]);
     frame - bytes.len()
 }
 
@@ -91,26 +108,64 @@ fn transport(packet: &Packet, destination: u16, bytes: &mut [u8]) {
     }
 }
 
-/// Takes over what the program changed: addresses, class, ECN, time to live. `hosts` is how many there are.
+/// A packet as a program leaves it.
+#[derive(Clone, Copy, Debug)]
+pub struct Written<'b> {
+    /// What is there of it.
+    pub bytes: &'b [u8],
+    /// How many bytes follow.
+    pub unseen_bytes: usize,
+    /// The program has cut off what was behind.
+    pub is_cut: bool,
+}
+
+/// Takes over what the program changed: headers of mechanisms, addresses, class, ECN, time to live. `hosts` is how many
+/// there are; `room` is room.
 ///
 /// # Errors
 /// What was changed that a simulated packet has no room for.
-pub fn carry_back(before: &[u8], after: &[u8], hosts: u32, packet: &mut Packet) -> Result<(), &'static str> {
-    if after.len() != before.len() {
+pub fn carry_back(
+    written: Written<'_>,
+    hosts: u32,
+    packet: &mut Packet,
+    room: &mut [Vec<u8>; 2],
+) -> Result<(), &'static str> {
+    let unwrapped = unwrap(written.bytes)?;
+    unwrapped.put_on(packet)?;
+    let Some((addresses, rest)) = unwrapped.base else {
+        // A frame of the link that carries nothing is as long as the shortest.
+        (packet.transport, packet.frame_bytes) = (Transport::None, MINIMUM_FRAME_BYTES);
+        return Ok(());
+    };
+    let [after, before] = room;
+    after.clear();
+    after.extend_from_slice(addresses);
+    after.extend_from_slice(rest);
+    let unseen_bytes = build_base(packet, before);
+    let is_shortest = written.is_cut && written.bytes.len() + CHECK_SEQUENCE_BYTES == MINIMUM_FRAME_BYTES as usize;
+    let is_whole = after.len() + written.unseen_bytes == before.len() + unseen_bytes && !written.is_cut;
+    if after.len() < IP + IPV4_BYTES || !(is_whole || is_shortest) {
         return Err("added, removed or cut off bytes");
     }
+    carry_back_base(before, after, hosts, packet)?;
+    if is_shortest {
+        (packet.transport, packet.frame_bytes) = (Transport::None, MINIMUM_FRAME_BYTES);
+    }
+    Ok(())
+}
+
+fn carry_back_base(before: &[u8], after: &[u8], hosts: u32, packet: &mut Packet) -> Result<(), &'static str> {
     let fixed = [
         (12..14, "the EtherType"),
         (IP..IP + 1, "the version or length of the IPv4 header"),
         (IP + 2..IP + 4, "the length of the IPv4 packet"),
         (IP + 4..IP + 8, "identification or fragments of IPv4"),
         (IP + 9..IP + 10, "the protocol of IPv4"),
-        (IP + 20..before.len(), "what follows the IPv4 header"),
+        (IP + IPV4_BYTES..before.len().min(after.len()), "what follows the IPv4 header"),
     ];
-    for (range, what) in fixed {
-        if before.get(range.clone()) != after.get(range) {
-            return Err(what);
-        }
+    let differs = |range: &Range<usize>| before.get(range.clone()) != after.get(range.clone());
+    if let Some((_, what)) = fixed.iter().find(|(range, _)| differs(range)) {
+        return Err(what);
     }
     let service = after[IP + 1];
     packet.ecn = match service & 3 {
@@ -124,7 +179,8 @@ pub fn carry_back(before: &[u8], after: &[u8], hosts: u32, packet: &mut Packet) 
         return Err("a code point (DSCP) that is no class");
     }
     packet.class = service >> 5;
-    packet.ttl = after[IP + 8];
+    // The switch has counted the hop. A program that does so too agrees, and one that does not changes nothing of it.
+    packet.ttl = after[IP + 8].saturating_sub(1).max(packet.ttl.min(after[IP + 8]));
     let host = |at: usize| {
         let address = u32::from_be_bytes([after[at], after[at + 1], after[at + 2], after[at + 3]]);
         address.checked_sub(NETWORK).filter(|&host| host < hosts).map(HostId)
@@ -138,7 +194,9 @@ pub fn carry_back(before: &[u8], after: &[u8], hosts: u32, packet: &mut Packet) 
 
 #[cfg(test)]
 mod tests {
-    use hitless_wire::FlowId;
+    use hitless_wire::linkguardian::{AckHeader, DataHeader, Era, PacketType, SequenceNumber};
+    use hitless_wire::rimm::{DetourHeader, TelemetryHeader};
+    use hitless_wire::{FlowId, ShimId};
 
     use super::*;
 
@@ -155,6 +213,11 @@ mod tests {
         }
     }
 
+    fn carried(before: &[u8], unseen_bytes: usize, packet: &mut Packet) -> Result<(), &'static str> {
+        let written = Written { bytes: before, unseen_bytes, is_cut: false };
+        carry_back(written, 300, packet, &mut [Vec::new(), Vec::new()])
+    }
+
     #[test]
     fn headers_are_those_of_the_descriptor_and_come_back() {
         let mut bytes = Vec::new();
@@ -163,28 +226,104 @@ mod tests {
         assert_eq!(bytes[IP + 16..IP + 20], [10, 0, 1, 4]);
         assert_eq!((bytes[IP + 1], bytes[IP + 8]), (0xa2, 64));
         assert_eq!(hitless_p4::hash::internet_checksum(&bytes[IP..IP + 20]), 0);
-        let mut after = bytes.clone();
-        (after[IP + 1], after[IP + 8], after[IP + 19]) = (0x63, 60, 5);
+        (bytes[IP + 1], bytes[IP + 8], bytes[IP + 19]) = (0x63, 60, 5);
         let mut changed = packet();
-        assert_eq!(carry_back(&bytes, &after, 300, &mut changed), Ok(()));
+        assert_eq!(carried(&bytes, unseen, &mut changed), Ok(()));
         let expected =
             Packet { class: 3, ecn: Ecn::CongestionExperienced, ttl: 60, destination: HostId(261), ..packet() };
         assert_eq!(changed, expected);
     }
 
+    /// The hop is counted once, and what a program adds to the time to live counts.
+    #[test]
+    fn the_time_to_live_is_that_of_the_switch_and_of_the_program() {
+        let mut bytes = Vec::new();
+        let unseen = build(&packet(), &mut bytes);
+        for (written, ttl) in [(64, 63), (63, 63), (62, 62), (0, 0), (66, 65)] {
+            bytes[IP + 8] = written;
+            let mut changed = packet();
+            assert_eq!((carried(&bytes, unseen, &mut changed), changed.ttl), (Ok(()), ttl), "{written}");
+        }
+    }
+
+    fn data(dummy: bool) -> DataHeader {
+        let sequence = SequenceNumber::new(7, Era::Odd);
+        DataHeader { dummy, blocking: true, ..DataHeader::new(PacketType::Data, sequence) }
+    }
+
+    /// Every header that a program sees goes to bytes and back, alone and with others, and off again.
+    #[test]
+    fn headers_of_mechanisms_come_and_go() {
+        let acknowledged = SequenceNumber::new(9, Era::Even);
+        let mark = PriorityMark { rank_bytes: 5, flowlet: 6, is_first: true, retransmissions: 2 };
+        let detour = DetourHeader { sequence: 1, origin: 2, detours: 3, depth_segments: 4 };
+        let with = |change: &dyn Fn(&mut Packet)| {
+            let mut packet = packet();
+            change(&mut packet);
+            packet
+        };
+        let all = [
+            with(&|_| ()),
+            with(&|packet| packet.push_shim(mark).unwrap()),
+            with(&|packet| packet.push_shim(detour).unwrap()),
+            with(&|packet| packet.push_shim(TelemetryHeader { depth_segments: 8 }).unwrap()),
+            with(&|packet| packet.push_shim(data(false)).unwrap()),
+            with(&|packet| {
+                packet.push_shim(mark).unwrap();
+                packet.push_shim(detour).unwrap();
+                packet.push_shim(AckHeader { channel: 0, acknowledged, piggybacked: true }).unwrap();
+                packet.push_shim(data(false)).unwrap();
+            }),
+        ];
+        for (from, to) in all.iter().flat_map(|from| all.iter().map(move |to| (from, to))) {
+            let mut bytes = Vec::new();
+            let unseen = build(to, &mut bytes);
+            let mut changed = *from;
+            assert_eq!(carried(&bytes, unseen, &mut changed), Ok(()), "{from:?} {to:?}");
+            let headers = |packet: &Packet| {
+                SEEN_IDS.map(|id| packet.shims.iter().find(|(of, _)| *of == id).map(|(_, bytes)| bytes.to_vec()))
+            };
+            assert_eq!(headers(&changed), headers(to));
+            assert_eq!(changed.frame_bytes, to.frame_bytes);
+        }
+    }
+
+    const SEEN_IDS: [ShimId; 5] =
+        [PriorityMark::ID, DetourHeader::ID, TelemetryHeader::ID, AckHeader::ID, DataHeader::ID];
+
+    #[test]
+    fn a_frame_of_the_link_without_a_packet_is_the_shortest() {
+        let mut dummy = Packet { frame_bytes: 61, ..Packet::default() };
+        dummy.push_shim(data(true)).unwrap();
+        let mut bytes = Vec::new();
+        assert_eq!((build(&dummy, &mut bytes), bytes.len()), (0, 60));
+        let mut made = packet();
+        assert_eq!(carried(&bytes, 0, &mut made), Ok(()));
+        assert_eq!((made.frame_bytes, made.transport, made.shims), (64, Transport::None, dummy.shims));
+    }
+
     #[test]
     fn what_has_no_room_is_named() {
         let mut bytes = Vec::new();
-        build(&packet(), &mut bytes);
-        let carried = |change: &dyn Fn(&mut Vec<u8>)| {
+        let unseen = build(&packet(), &mut bytes);
+        let refused = |change: &dyn Fn(&mut Vec<u8>)| {
             let mut after = bytes.clone();
             change(&mut after);
-            carry_back(&bytes, &after, 300, &mut packet())
+            carried(&after, unseen, &mut packet())
         };
-        assert_eq!(carried(&|after| after.truncate(60)), Err("added, removed or cut off bytes"));
-        assert_eq!(carried(&|after| after[12] = 9), Err("the EtherType"));
-        assert_eq!(carried(&|after| after[IP + 16] = 11), Err("an address that no host has"));
-        assert_eq!(carried(&|after| after[IP + 1] |= 4), Err("a code point (DSCP) that is no class"));
-        assert_eq!(carried(&|after| after[50] = 1), Err("what follows the IPv4 header"));
+        assert_eq!(refused(&|after| after.truncate(60)), Err("added, removed or cut off bytes"));
+        assert_eq!(refused(&|after| after[12] = 9), Err("the EtherType"));
+        assert_eq!(refused(&|after| after[IP + 16] = 11), Err("an address that no host has"));
+        assert_eq!(refused(&|after| after[IP + 1] |= 4), Err("a code point (DSCP) that is no class"));
+        assert_eq!(refused(&|after| after[50] = 1), Err("what follows the IPv4 header"));
+        assert_eq!(refused(&|after| after.truncate(13)), Err("half a header"));
+        assert_eq!(
+            refused(&|after| after[12..15].copy_from_slice(&[0x88, 0xb5, 2])),
+            Err("another version of the link's header")
+        );
+        assert_eq!(
+            refused(&|after| after[12..17].copy_from_slice(&[0x88, 0xb5, 1, 1, 9])),
+            Err("a header of the link that is not known")
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hitless_network::topology::select::select_ports_by_switch;
+use hitless_network::topology::select::{select_ports, select_ports_by_switch};
 use hitless_network::topology::{SwitchId, Topology};
 use hitless_scenario::Check;
 use hitless_scenario::kind::{Built, Claim, Claimed, Kind, Stage, Surroundings, built};
@@ -10,6 +10,7 @@ use hitless_settings::Problem;
 
 use super::P4;
 use super::load::Loaded;
+use super::queues::{Queues, most};
 use super::settings::P4Settings;
 
 impl Kind for P4 {
@@ -23,7 +24,7 @@ impl Kind for P4 {
     /// The digest of its files; of files that cannot be read the check tells.
     fn resolve(settings: &mut P4Settings, around: Surroundings<'_>) {
         if settings.digest.is_none() {
-            let loaded = Loaded::read(settings, &around.scenario.folder, around.topology);
+            let loaded = Loaded::read(settings, &around.scenario.folder, around);
             settings.digest = loaded.ok().map(|loaded| loaded.digest);
         }
     }
@@ -38,6 +39,11 @@ impl Kind for P4 {
         vec![Claim::ChoosesPort.on_switches(&switches), Claim::ChoosesQueue.on_switches(&switches)]
     }
 
+    /// Those of its own, and those that take turns.
+    fn queues(settings: &P4Settings) -> u16 {
+        most(settings)
+    }
+
     fn check(settings: &P4Settings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
         let topology = around.topology;
         for (number, name) in settings.switches.iter().enumerate() {
@@ -45,7 +51,20 @@ impl Kind for P4 {
             check.require(is_switch, &format!("{section}.switches[{number}]"), "is no switch");
         }
         let switches = Self::switches(settings, topology);
-        let found = Loaded::read(settings, &check.scenario.folder, topology)
+        let own = settings.queue.iter().enumerate().map(|(number, entry)| (format!("queue[{number}]"), &entry.ports));
+        let turning = settings.rounds.iter().enumerate();
+        let turning = turning.map(|(number, entry)| (format!("rounds[{number}]"), &entry.ports));
+        for (field, name) in
+            own.chain(turning).flat_map(|(field, names)| names.iter().map(move |name| (field.clone(), name)))
+        {
+            let rule = match select_ports(topology, name) {
+                Ok(ports) if ports.iter().all(|port| switches.contains(&port.switch)) => continue,
+                Ok(_) => format!("'{name}' is of a switch that does not run the program"),
+                Err(rule) => rule,
+            };
+            check.report(Problem::new(format!("{section}.{field}.ports"), "", rule));
+        }
+        let found = Loaded::read(settings, &check.scenario.folder, around)
             .and_then(|loaded| switches.iter().try_for_each(|&id| loaded.switch(settings, id, topology, 0).map(drop)));
         if let Err((field, rule)) = found {
             check.report(Problem::new(format!("{section}.{field}"), "", rule));
@@ -56,13 +75,16 @@ impl Kind for P4 {
         let mut all = Built::new();
         for settings in entries {
             let text = |(field, rule)| format!("{field}: {rule}");
-            let loaded = Loaded::read(settings, &around.scenario.folder, around.topology).map_err(text)?;
+            let loaded = Loaded::read(settings, &around.scenario.folder, around).map_err(text)?;
             for id in Self::switches(settings, around.topology) {
                 let seed = around.scenario.seed ^ (u64::from(id.0) << 32);
                 let switch = loaded.switch(settings, id, around.topology, seed).map_err(text)?;
-                let ports = around.topology.switch(id).ports.len();
+                let queues = Queues::new(settings, id, around);
+                let has_recirculation = around.scenario.switch.recirculation_ports > 0;
+                let recirculation = has_recirculation.then(|| around.topology.recirculation_port(id, 0));
                 let hosts = around.topology.hosts.len() as u32;
-                all.push(built((id, Self::new(switch, ports, hosts, around.stream(id, "p4")))));
+                let stream = around.stream(id, &settings.random_stream);
+                all.push(built((id, Self::new(switch, queues, recirculation, hosts, stream))));
             }
         }
         Ok(all)

@@ -12,6 +12,7 @@ use hitless_p4::number::{Number, Wide};
 use hitless_p4::pipeline::Switch;
 use hitless_p4::program::{Beyond, Instruction, MatchKind, Program, Table, Target};
 use hitless_p4::values::{matched, number};
+use hitless_scenario::kind::Surroundings;
 use hitless_wire::HostId;
 
 use super::bytes::{address, card};
@@ -53,24 +54,28 @@ impl Loaded {
     ///
     /// # Errors
     /// Why one cannot be read, or is refused.
-    pub fn read(settings: &P4Settings, folder: &Path, topology: &Topology) -> Result<Self, Fault> {
+    pub fn read(settings: &P4Settings, folder: &Path, around: Surroundings<'_>) -> Result<Self, Fault> {
         let read =
             |name: &str| std::fs::read_to_string(folder.join(name)).map_err(|error| format!("cannot be read: {error}"));
         let text = read(&settings.program).map_err(|rule| ("program", rule))?;
         let program = Program::load(&text).map_err(|error| ("program", error.to_string()))?;
         let missing = program.instructions.iter().find_map(|instruction| match instruction {
-            Instruction::Recirculate(_) => Some("recirculates packets"),
-            Instruction::Beyond(Beyond::CurrentRound, ..) => Some("asks for the round of rotating queues"),
+            Instruction::Recirculate(_) if around.scenario.switch.recirculation_ports == 0 => {
+                Some("recirculates packets, and switch.recirculation_ports is 0")
+            }
+            Instruction::Beyond(Beyond::CurrentRound, ..) if settings.rounds.is_empty() => {
+                Some("asks for the round of rotating queues: [[mechanism.rounds]] says at which ports there are some")
+            }
             _ => None,
         });
         if let Some(what) = missing {
-            return Err(("program", format!("{what}, which it cannot do in a fabric")));
+            return Err(("program", what.into()));
         }
         let commands = match settings.commands.as_str() {
             "" => String::new(),
             name => read(name).map_err(|rule| ("commands", rule))?,
         };
-        let routing = Routing::new(topology, PathChoice::FlowHash);
+        let routing = Routing::new(around.topology, PathChoice::FlowHash);
         let digest = digest([&text, &commands]);
         if let Some(given) = settings.digest.as_ref().filter(|given| **given != digest) {
             return Err(("digest", format!("is not \"{given}\" but \"{digest}\": the files have other text now")));

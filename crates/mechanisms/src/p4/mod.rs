@@ -10,36 +10,41 @@
 mod around;
 mod bytes;
 mod kind;
+mod layers;
 mod load;
 mod passes;
+mod queues;
 mod settings;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hitless_engine::Stream;
+use hitless_p4::action::DROP_PORT;
 use hitless_p4::deparse::deparse;
 use hitless_p4::observer::Nobody;
 use hitless_p4::packet::{Instance, Packet as Frame};
-use hitless_p4::pipeline::{Switch, Verdict as Outcome, keep};
+use hitless_p4::pipeline::{Switch, Verdict as Outcome};
 use hitless_p4::program::{Instruction, Program};
-use hitless_p4::run::Run;
 use hitless_p4::state::Mirror;
 use hitless_p4::stf::{GENERATOR_PORT, generated};
 use hitless_switch::{Context, DropReason, Event, HookSet, Mechanism, Needs, PortState, Report, Resources, Verdict};
-use hitless_wire::{PortId, QueueId, Time};
+use hitless_wire::packet::MINIMUM_FRAME_BYTES;
+use hitless_wire::{Packet, PortId, QueueId, Time};
 
-use around::{Around, place};
+use around::Around;
+use bytes::Written;
 use passes::{Bridged, Passes};
+use queues::Queues;
 
-pub use settings::P4Settings;
+pub use settings::{P4Queue, P4Rounds, P4Settings};
 
 /// The role of copies.
 const COPY: u8 = 0;
+/// The port by which a packet is dropped.
+const NOWHERE: PortId = PortId(DROP_PORT as u16);
 /// A packet is resubmitted no more often than this.
 const RESUBMITS_MAX: u32 = 16;
-/// The list of fields that a packet keeps which egress moves to another queue.
-const MOVED_LIST: u32 = 7;
 
 /// What is counted of one switch.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,17 +61,18 @@ pub struct P4 {
     program: Arc<Program>,
     switch: Switch,
     passes: Passes,
-    ports: usize,
     hosts: u32,
-    queues: Vec<usize>,
+    queues: Queues,
+    /// Where packets go that the program recirculates.
+    recirculation: Option<PortId>,
     stream: Stream,
     counters: Counters,
     /// What simulated packets had no room for.
     refused: BTreeMap<&'static str, u64>,
     /// It uses functions beyond v1model, so events of the switch are packets to it.
     sees_events: bool,
-    before: Vec<u8>,
     after: Vec<u8>,
+    room: [Vec<u8>; 2],
 }
 
 fn nanoseconds(time: Time) -> u64 {
@@ -74,22 +80,22 @@ fn nanoseconds(time: Time) -> u64 {
 }
 
 impl P4 {
-    fn new(switch: Switch, ports: usize, hosts: u32, stream: Stream) -> Self {
+    fn new(switch: Switch, queues: Queues, recirculation: Option<PortId>, hosts: u32, stream: Stream) -> Self {
         let program = switch.program.clone();
         let sees_events = program.instructions.iter().any(|one| matches!(one, Instruction::Beyond(..)));
         Self {
             program,
             switch,
             passes: Passes::default(),
-            ports,
             hosts,
-            queues: Vec::new(),
+            queues,
+            recirculation,
             stream,
             counters: Counters::default(),
             refused: BTreeMap::new(),
             sees_events,
-            before: Vec::new(),
             after: Vec::new(),
+            room: [Vec::new(), Vec::new()],
         }
     }
 
@@ -98,7 +104,7 @@ impl P4 {
         let mut frame = frame;
         for _ in 0..RESUBMITS_MAX {
             let now_ns = nanoseconds(context.now());
-            let (stream, queues) = (&mut self.stream, &self.queues[..]);
+            let (stream, queues) = (&mut self.stream, &self.queues);
             let mut around = Around { context, stream, has_packet, queues };
             let outcome = self.switch.ingress(&mut frame, now_ns, &mut around, &mut Nobody);
             if let Some((session, list)) = frame.requests.clone.take() {
@@ -111,9 +117,8 @@ impl P4 {
                 Outcome::Queue(port, queue) => {
                     let class = if has_packet { context.packet().class } else { 0 };
                     let queue = match queue {
-                        Some(queue) => place(&self.queues, port, queue),
-                        None => place(&self.queues, port, 0)
-                            .map(|(port, _)| (port, context.ports().class_queue(port, class))),
+                        Some(queue) => self.queues.place(port, queue),
+                        None => self.queues.port(port).map(|port| (port, context.ports().class_queue(port, class))),
                     };
                     let Some((port, queue)) = queue else { break };
                     return Some((port, queue, frame));
@@ -143,9 +148,9 @@ impl P4 {
         has_packet: bool,
     ) {
         match (to, self.switch.state.mirror(session)) {
-            (Some((port, queue)), _) => self.send_copy(copy, place(&self.queues, port, queue), context, has_packet),
+            (Some((port, queue)), _) => self.send_copy(copy, self.queues.place(port, queue), context, has_packet),
             (None, Some(Mirror::Port(port))) => {
-                self.send_copy(copy, place(&self.queues, port, 0), context, has_packet);
+                self.send_copy(copy, self.queues.place(port, 0), context, has_packet);
             }
             (None, Some(Mirror::Group(group))) => {
                 self.replicate(&copy, group, context, has_packet);
@@ -164,58 +169,81 @@ impl P4 {
             let mut copy = self.switch.take();
             copy.copy_from(frame);
             copy.set(self.program.standard.egress_rid, replica.rid.into());
-            self.send_copy(copy, place(&self.queues, replica.port, 0), context, has_packet);
+            self.send_copy(copy, self.queues.place(replica.port, 0), context, has_packet);
         }
     }
 
-    /// A copy of the packet at hand, with what the program knows of it, to a queue.
+    /// A copy of the packet at hand, with what the program knows of it, goes to a queue. Without one at hand, it is of
+    /// a packet that the switch has made.
     fn send_copy(&mut self, copy: Frame, to: Option<(PortId, QueueId)>, context: &mut Context<'_>, has_packet: bool) {
-        let Some((port, queue)) = to.filter(|_| has_packet) else {
+        let Some(to) = to else {
             self.switch.state.tally.clones_lost += 1;
             return self.switch.give(copy);
         };
         self.counters.copies += 1;
+        if !has_packet {
+            return self.emit(to, copy, context);
+        }
         let bridged = self.passes.put(copy, nanoseconds(context.now()));
-        context.queue(port, queue).mirror(COPY, |packet| {
+        let round = self.queues.round(to, context);
+        context.queue(to.0, to.1).mirror(COPY, |packet| {
+            packet.round = round;
             packet.remove_shim::<Bridged>();
             // A copy without room for the shim passes egress as a packet that the program does not know.
             let _ = packet.push_shim(bridged);
         });
     }
 
-    /// The packet leaves egress for another queue, to come to egress once more.
-    fn move_on(&mut self, frame: &Frame, (port, queue): (PortId, QueueId), context: &mut Context<'_>) -> Verdict {
-        let program = self.program.clone();
-        let mut moved = self.switch.take();
-        deparse(&program, frame, &mut moved.bytes);
-        moved.unseen_bytes = frame.unseen_bytes;
-        moved.begin(&program, frame.ingress_port, Instance::Moved);
-        let now_ns = nanoseconds(context.now());
-        let mut around = Around { context, stream: &mut self.stream, has_packet: true, queues: &self.queues };
-        let state = &mut self.switch.state;
-        Run { program: &program, state, now_ns, fabric: &mut around, observer: &mut Nobody }.parse(&mut moved);
-        moved.reset_metadata(&program);
-        keep(&program, MOVED_LIST, frame, &mut moved);
-        moved.set(program.standard.instance_type, Instance::Moved as u64);
-        self.counters.moved += 1;
-        let bridged = self.passes.put(moved, now_ns);
-        match context.packet().push_shim(bridged) {
-            Ok(()) => Verdict::Forward { port, queue },
+    /// A packet that the switch has made goes to a queue.
+    fn emit(&mut self, to: (PortId, QueueId), frame: Frame, context: &mut Context<'_>) {
+        let bridged = self.passes.put(frame, nanoseconds(context.now()));
+        let round = self.queues.round(to, context);
+        let (frame_bytes, ttl) = (MINIMUM_FRAME_BYTES, Packet::INITIAL_TTL);
+        let mut packet = Packet { frame_bytes, ttl, round, ..Packet::default() };
+        packet.push_shim(bridged).expect("an empty stack has room");
+        context.queue(to.0, to.1).emit(packet, COPY);
+    }
+
+    /// The packet goes to a queue, and what the program knows of it waits here.
+    fn forward(&mut self, to: (PortId, QueueId), frame: Frame, context: &mut Context<'_>) -> Verdict {
+        let bridged = self.passes.put(frame, nanoseconds(context.now()));
+        let round = self.queues.round(to, context);
+        let packet = context.packet();
+        packet.round = round;
+        match packet.push_shim(bridged) {
+            Ok(()) => Verdict::Forward { port: to.0, queue: to.1 },
             Err(_) => Verdict::Drop(DropReason::Mechanism),
         }
     }
 
+    /// The packet leaves egress for another queue, to come to egress once more.
+    fn move_on(&mut self, frame: &Frame, to: (PortId, QueueId), context: &mut Context<'_>) -> Verdict {
+        let program = self.program.clone();
+        let now_ns = nanoseconds(context.now());
+        let mut around = Around { context, stream: &mut self.stream, has_packet: true, queues: &self.queues };
+        let moved = self.switch.moved(&program, frame, now_ns, &mut around, &mut Nobody);
+        self.counters.moved += 1;
+        self.forward(to, moved, context)
+    }
+
+    /// The packet goes to the recirculation port, to begin again from there.
+    fn recirculate(&mut self, frame: &Frame, list: u32, context: &mut Context<'_>) -> Verdict {
+        let Some(port) = self.recirculation else { return Verdict::Drop(DropReason::Mechanism) };
+        let program = self.program.clone();
+        let again = self.switch.recirculated(&program, frame, list);
+        self.forward((port, QueueId(0)), again, context)
+    }
+
     /// What the packet has become goes back into its descriptor.
-    fn leave(&mut self, frame: &Frame, context: &mut Context<'_>) -> Verdict {
+    fn leave(&mut self, frame: &mut Frame, context: &mut Context<'_>) -> Verdict {
+        let bytes_max = std::mem::replace(&mut frame.length_max, usize::MAX);
         deparse(&self.program, frame, &mut self.after);
-        let packet = context.packet();
-        let ttl = packet.ttl;
-        bytes::build(packet, &mut self.before);
-        match bytes::carry_back(&self.before, &self.after, self.hosts, packet) {
+        let is_cut = self.after.len() + frame.unseen_bytes > bytes_max;
+        self.after.truncate(bytes_max);
+        let unseen_bytes = if is_cut { 0 } else { frame.unseen_bytes };
+        let written = Written { bytes: &self.after, unseen_bytes, is_cut };
+        match bytes::carry_back(written, self.hosts, context.packet(), &mut self.room) {
             Ok(()) => {
-                // The switch has counted the hop; a program that does so too agrees, and one that does not changes
-                // nothing of it.
-                packet.ttl = packet.ttl.min(ttl);
                 self.counters.left += 1;
                 if context.is_mine() {
                     context.release();
@@ -234,36 +262,53 @@ impl P4 {
         let bytes = generated(kind, port, token, nanoseconds(context.now()));
         let mut frame = self.switch.take();
         frame.arrive(&self.program, GENERATOR_PORT, &bytes, Instance::Generated);
-        if let Some((_, _, frame)) = self.enter(frame, context, false) {
-            *self.refused.entry("a generated packet that is sent").or_default() += 1;
-            self.switch.give(frame);
+        if let Some((port, queue, frame)) = self.enter(frame, context, false) {
+            self.emit((port, queue), frame, context);
         }
+    }
+
+    /// The packet at hand as it comes to ingress: from a line, or once more with what it was recirculated as.
+    fn frame_of(&mut self, context: &mut Context<'_>) -> Frame {
+        let bridged = context.packet().remove_shim::<Bridged>();
+        if let Some((again, _)) = bridged.and_then(|bridged| self.passes.take(bridged)) {
+            return again;
+        }
+        self.counters.came += 1;
+        let mut frame = self.switch.take();
+        frame.unseen_bytes = bytes::build(context.packet(), &mut frame.bytes);
+        frame.begin(&self.program, context.port().0.into(), Instance::Normal);
+        frame
     }
 }
 
 impl Mechanism for P4 {
     fn needs(&mut self, queue_counts: &[usize]) -> Needs {
-        self.queues = queue_counts[..self.ports.min(queue_counts.len())].to_vec();
-        let hooks = HookSet::INGRESS_FROM.with(HookSet::EGRESS).with(HookSet::TM_DROP);
-        let ports = (0..self.queues.len() as u16).map(PortId);
-        Needs { hooks: ports.map(|port| (port, hooks)).collect(), ..Needs::default() }
+        self.queues.note_others(queue_counts);
+        let hooks = HookSet::RX.with(HookSet::INGRESS_FROM).with(HookSet::EGRESS).with(HookSet::TM_DROP);
+        Needs {
+            hooks: self.queues.ports().map(|port| (port, hooks)).collect(),
+            queues: self.queues.own(),
+            groups: self.queues.groups(),
+            ..Needs::default()
+        }
+    }
+
+    /// A frame that carries no packet has no way for routing to propose.
+    fn rx(&mut self, context: &mut Context<'_>) -> Verdict {
+        if !layers::carries_nothing(context.packet()) {
+            return Verdict::Continue;
+        }
+        context.packet().egress_port = NOWHERE;
+        self.ingress(context)
     }
 
     fn ingress(&mut self, context: &mut Context<'_>) -> Verdict {
-        self.counters.came += 1;
-        let port = context.port();
-        let mut frame = self.switch.take();
-        frame.unseen_bytes = bytes::build(context.packet(), &mut frame.bytes);
-        frame.begin(&self.program, port.0.into(), Instance::Normal);
+        let frame = self.frame_of(context);
         let Some((port, queue, frame)) = self.enter(frame, context, true) else {
             self.counters.dropped += 1;
             return Verdict::Drop(DropReason::Mechanism);
         };
-        let bridged = self.passes.put(frame, nanoseconds(context.now()));
-        match context.packet().push_shim(bridged) {
-            Ok(()) => Verdict::Forward { port, queue },
-            Err(_) => Verdict::Drop(DropReason::Mechanism),
-        }
+        self.forward((port, queue), frame, context)
     }
 
     fn egress(&mut self, context: &mut Context<'_>) -> Verdict {
@@ -273,11 +318,15 @@ impl Mechanism for P4 {
         };
         let (port, queue, now_ns) = (context.port(), context.packet().queue, nanoseconds(context.now()));
         let standard = self.program.standard;
+        if frame.get(standard.instance_type) == Instance::Recirculated as u64 {
+            let again = self.forward((port, queue), frame, context);
+            return if matches!(again, Verdict::Drop(_)) { again } else { Verdict::Continue };
+        }
         let depth = context.queue(port, queue).bytes().min(0x7_ffff);
         frame.set(standard.enq_timestamp, since_ns / 1000);
         frame.set(standard.deq_timedelta, (now_ns - since_ns) / 1000);
         frame.set(standard.deq_qdepth, depth);
-        frame.set(standard.qid, queue.0.into());
+        frame.set(standard.qid, self.queues.number(port, queue).into());
         let mut around = Around { context, stream: &mut self.stream, has_packet: true, queues: &self.queues };
         let outcome = self.switch.egress(&mut frame, port.0.into(), now_ns, &mut around, &mut Nobody);
         if let Some((session, list)) = frame.requests.clone.take() {
@@ -286,10 +335,11 @@ impl Mechanism for P4 {
             let to = frame.requests.clone_to.take();
             self.send_clone(copy, session, to, context, true);
         }
-        let elsewhere = frame.requests.queue.take().and_then(|(port, queue)| place(&self.queues, port, queue));
+        let elsewhere = frame.requests.queue.take().and_then(|(port, queue)| self.queues.place(port, queue));
         let verdict = match (outcome, elsewhere) {
             (Outcome::Send, Some(to)) => self.move_on(&frame, to, context),
-            (Outcome::Send, None) => self.leave(&frame, context),
+            (Outcome::Send, None) => self.leave(&mut frame, context),
+            (Outcome::Recirculate(list), _) => self.recirculate(&frame, list, context),
             _ => {
                 self.counters.dropped += 1;
                 Verdict::Drop(DropReason::Mechanism)
@@ -308,6 +358,9 @@ impl Mechanism for P4 {
     }
 
     fn on(&mut self, event: Event, context: &mut Context<'_>) {
+        if event == Event::Start {
+            self.queues.note_groups(context);
+        }
         let told = match event {
             Event::Start => (0, 0, 0),
             Event::Timer(token) => (1, 0, token),

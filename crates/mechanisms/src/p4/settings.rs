@@ -1,10 +1,12 @@
 //! What a scenario says of a P4 program.
 
+use hitless_settings::quantity::{Optional, QueueLength};
+use hitless_switch::QueueConfig;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A P4 program as p4c compiles it for BMv2 (v1model), on switches.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct P4Settings {
     /// Which switches run it, as "leaf0". Without any: all.
@@ -21,6 +23,70 @@ pub struct P4Settings {
     /// A table that gets an entry for each host, with the port of the shortest way to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub routes: Option<P4Routes>,
+    /// Queues of the program's own: the i-th at a port is its queue 224 + i (`OWN_QUEUE` of p4/hitless.p4).
+    pub queue: Vec<P4Queue>,
+    /// Queues that take turns, of which `current_round` tells.
+    pub rounds: Vec<P4Rounds>,
+    /// What the stream of random numbers of each switch is called: a program draws what a mechanism of that name would.
+    pub random_stream: String,
+}
+
+impl Default for P4Settings {
+    fn default() -> Self {
+        Self {
+            switches: Vec::new(),
+            program: String::new(),
+            commands: String::new(),
+            digest: None,
+            table: Vec::new(),
+            routes: None,
+            queue: Vec::new(),
+            rounds: Vec::new(),
+            random_stream: "p4".into(),
+        }
+    }
+}
+
+/// A queue of the program's own, at some ports.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct P4Queue {
+    /// The ports: "sw2->sw6" is the one that sends on this link, "sw2" all ports of a switch. Without any: all.
+    pub ports: Vec<String>,
+    /// A queue of a higher priority is served first. Those of traffic classes have 100, or with strict priorities 100
+    /// plus their number.
+    pub priority: u8,
+    /// What it may hold; left out: as much as the buffer has.
+    #[serde(with = "Optional::<QueueLength>", skip_serializing_if = "Option::is_none")]
+    pub limit: Option<QueueLength>,
+}
+
+impl Default for P4Queue {
+    fn default() -> Self {
+        Self { ports: Vec::new(), priority: QueueConfig::NORMAL_PRIORITY, limit: None }
+    }
+}
+
+/// Queues that take turns: the one of the current round is served until it is empty, and is then the last (rotating
+/// strict priority; AFQ, NSDI 2018, section 3.3.2).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct P4Rounds {
+    /// The ports: "sw2->sw6" is the one that sends on this link, "sw2" all ports of a switch. Without any: all.
+    pub ports: Vec<String>,
+    /// How many.
+    #[schemars(range(min = 2, max = 63))]
+    pub queues: u8,
+    /// What all of them at a port may hold together.
+    #[schemars(extend("x-default" = "the static limit of the port; with a shared buffer only its alpha decides"))]
+    #[serde(with = "Optional::<QueueLength>", skip_serializing_if = "Option::is_none")]
+    pub limit: Option<QueueLength>,
+}
+
+impl Default for P4Rounds {
+    fn default() -> Self {
+        Self { ports: Vec::new(), queues: 32, limit: None }
+    }
 }
 
 /// An entry of a table.

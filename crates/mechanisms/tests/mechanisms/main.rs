@@ -7,6 +7,7 @@ mod deflection;
 mod link_coding_and_retry;
 mod linkguardian;
 mod one_switch;
+mod programs;
 mod rank_guard;
 mod resources;
 mod rimm;

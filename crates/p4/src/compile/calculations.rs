@@ -8,6 +8,9 @@ use crate::hash::Algorithm;
 use crate::json::{FieldList as ListDocument, TypedValue, hex_bytes, place};
 use crate::program::{Calculation, Checksum, FieldList, Input};
 
+/// What p4c calls the list of `@field_list(7)`.
+const MOVED_LIST: &str = "field_list7";
+
 impl Compiler<'_> {
     pub(super) fn calculations(&mut self) -> Result<()> {
         let document = self.document;
@@ -97,6 +100,8 @@ impl Compiler<'_> {
             let list = self.list(list, true)?;
             self.program.field_lists.push(list);
         }
+        let moved = self.program.field_lists.iter().find(|list| list.name == MOVED_LIST);
+        self.program.moved_list = moved.map(|list| list.id);
         for list in &document.learn_lists {
             let list = self.list(list, false)?;
             self.program.digests.push(list);

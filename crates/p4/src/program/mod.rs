@@ -64,6 +64,8 @@ pub struct Program {
     pub checksums: Vec<Checksum>,
     /// Fields that clones and the like keep, by number of the list.
     pub field_lists: Vec<FieldList>,
+    /// The number of the list of those that a moved packet keeps (`MOVED_FIELDS` of p4/hitless.p4), if there is one.
+    pub moved_list: Option<u32>,
     /// Fields of digests.
     pub digests: Vec<FieldList>,
     /// Register arrays.

@@ -1,0 +1,190 @@
+//! One switch of a scenario, with a mechanism in Rust and with a program.
+
+use std::path::Path;
+
+use hitless_engine::RandomStreams;
+use hitless_mechanisms::builtin;
+use hitless_scenario::plan::plan;
+use hitless_scenario::switches;
+use hitless_switch::testing::{Harness, Left};
+use hitless_switch::{DropReason, PortState, Switch};
+use hitless_wire::priority_mark::PriorityMark;
+use hitless_wire::shim::{CheckNumber, DetourCount};
+use hitless_wire::{Ecn, FlowId, HostId, Packet, PortId, QueueId, Time, Transport};
+
+/// Two leaves and two spines: at leaf0 the ports 0 and 1 are of the hosts h0 and h1, and 2 and 3 of the spines. A line
+/// of 10 Gbps takes 800 ps for a byte.
+const FABRIC: &str = r#"
+name = "beside"
+duration = "1 ms"
+
+[topology]
+kind = "leaf-spine"
+leaves = 2
+spines = 2
+hosts_per_leaf = 2
+host_link = { rate = "10 Gbps", delay = "1 us" }
+core_link = { rate = "10 Gbps", delay = "1 us" }
+
+[[transport]]
+name = "t"
+kind = "tcp"
+
+[[flows]]
+name = "long"
+kind = "long"
+transport = "t"
+sources = ["h0"]
+destinations = ["h2"]
+"#;
+
+/// A packet that reaches leaf0, or what the switch is told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Happening {
+    Packet(Arrival),
+    State(PortId, PortState),
+}
+
+/// A packet that reaches leaf0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arrival {
+    pub port: PortId,
+    pub flow: u32,
+    pub to: u32,
+    pub class: u8,
+    pub is_capable: bool,
+    pub bytes: u32,
+    /// How urgent its sender holds it, and how often it had been sent before.
+    pub mark: Option<(u32, u8)>,
+}
+
+impl Arrival {
+    pub fn packet(self) -> Packet {
+        let mut packet = Packet {
+            frame_bytes: self.bytes,
+            flow: FlowId(self.flow),
+            source: HostId(2 + self.flow % 2),
+            destination: HostId(self.to),
+            flow_hash: self.flow.wrapping_mul(0x9e37_79b9),
+            class: self.class,
+            ecn: if self.is_capable { Ecn::Capable } else { Ecn::NotCapable },
+            ttl: Packet::INITIAL_TTL,
+            transport: Transport::None,
+            ..Packet::default()
+        };
+        let mark = |(rank_bytes, retransmissions)| PriorityMark { rank_bytes, retransmissions, ..Default::default() };
+        self.mark.map(mark).into_iter().for_each(|mark| packet.push_shim(mark).expect("an empty stack has room"));
+        packet
+    }
+}
+
+/// What came of a schedule: what left in its order, and what ended in its order.
+#[derive(Debug, Default, PartialEq)]
+pub struct Outcome {
+    pub left: Vec<(Time, PortId, Packet)>,
+    pub ended: Vec<(u32, DropReason)>,
+}
+
+impl Outcome {
+    pub fn marked(&self) -> usize {
+        self.left.iter().filter(|(.., packet)| packet.ecn == Ecn::CongestionExperienced).count()
+    }
+
+    pub fn left_by(&self, port: u16) -> usize {
+        self.left.iter().filter(|(_, by, _)| *by == PortId(port)).count()
+    }
+
+    /// The first place where the two differ.
+    pub fn difference(&self, other: &Self) -> Option<String> {
+        let left = self.left.iter().zip(&other.left).position(|(one, other)| one != other);
+        let ended = self.ended.iter().zip(&other.ended).position(|(one, other)| one != other);
+        match (left, ended) {
+            (Some(at), _) => Some(format!("departure {at}: {:?}\nand {:?}", self.left[at], other.left[at])),
+            (None, Some(at)) => Some(format!("end {at}: {:?} and {:?}", self.ended[at], other.ended[at])),
+            (None, None) if self == other => None,
+            _ => Some(format!(
+                "{} and {} leave, {} and {} end",
+                self.left.len(),
+                other.left.len(),
+                self.ended.len(),
+                other.ended.len()
+            )),
+        }
+    }
+}
+
+/// What of a departure must be the same: all but what means nothing on a line, and counts that are for observers.
+fn normal(left: &Left) -> (Time, PortId, Packet) {
+    let mut packet = left.packet;
+    packet.remove_shim::<DetourCount>();
+    packet.remove_shim::<CheckNumber>();
+    let (queue, egress_port) = (QueueId(0), left.port);
+    (left.at, left.port, Packet { owner: 0, role: 0, round: 0, queue, egress_port, ..packet })
+}
+
+/// A Rust and a program's switch run the same schedule.
+pub fn both(texts: [String; 2], schedule: &[(Time, Happening)]) -> [Outcome; 2] {
+    texts.map(|text| run(&mut leaf(&text), schedule))
+}
+
+/// A switch of the fabric with a `[switch]` and mechanisms.
+pub fn switch_of(switch_and_mechanisms: &str, name: &str) -> Switch {
+    let text = format!("{FABRIC}{switch_and_mechanisms}");
+    let scenario =
+        hitless_scenario::check(&text, "beside", builtin()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let topology = scenario.build_topology().expect("the topology is sound");
+    let mut plan = plan(&scenario, &topology).expect("the mechanisms are sound");
+    let id = topology.switch_ids().find(|&id| topology.switch(id).name == name).expect("there is such a switch");
+    let number = id.0 as usize;
+    let mechanisms = std::mem::take(&mut plan.mechanisms[number]);
+    let streams = RandomStreams::new(scenario.seed);
+    let limits = &plan.recirculation_limits[number];
+    switches::switch(&scenario, &topology, id, &streams, limits, mechanisms)
+}
+
+/// The port of leaf0 towards a host.
+pub fn route(host: HostId) -> PortId {
+    match host {
+        HostId(host @ 0..=1) => PortId(host as u16),
+        HostId(host) => PortId((host % 2) as u16 + 2),
+    }
+}
+
+fn leaf(switch_and_mechanisms: &str) -> Harness {
+    Harness::of_one(switch_of(switch_and_mechanisms, "leaf0"), |packet| route(packet.destination))
+}
+
+/// Runs a schedule to its end.
+pub fn run(one: &mut Harness, schedule: &[(Time, Happening)]) -> Outcome {
+    for &(at, happening) in schedule {
+        match happening {
+            Happening::Packet(arrival) => one.arrive(at, arrival.port, arrival.packet()),
+            Happening::State(port, state) => one.tell_state(at, 0, port, state),
+        }
+    }
+    one.run_until(Time::NEVER);
+    let mut left: Vec<_> = one.world.left.iter().map(normal).collect();
+    // A FIFO port hands a packet over as soon as it knows when it leaves.
+    left.sort_by_key(|&(at, port, _)| (at, port));
+    Outcome { left, ended: one.ended() }
+}
+
+/// The entry of a program of p4/ on leaf0, which gets `commands` and what `more` says.
+pub fn program(name: &str, commands: &str, more: &str) -> String {
+    program_on("leaf0", name, commands, more)
+}
+
+/// The same on any switch.
+pub fn program_on(switch: &str, name: &str, commands: &str, more: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4").join(name);
+    // Tests run at once, each in a thread that has its name, and write files of their own.
+    let test = std::thread::current().name().unwrap_or_default().replace("::", "-");
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{test}-{switch}.txt"));
+    std::fs::write(&file, commands).expect("the folder for tests takes a file");
+    let path = folder.join(format!("{name}.json"));
+    format!(
+        "[[mechanism]]\nkind = \"p4\"\nswitches = [{switch:?}]\nprogram = {:?}\ncommands = {:?}\n{more}",
+        path.display().to_string(),
+        file.display().to_string()
+    )
+}

@@ -1,0 +1,163 @@
+//! RIMM: the same packets are detoured through the same spines as many times, and released in the same order at the same
+//! times. The spines run the mechanism in Rust on both sides, so that its headers and the program's must be the same.
+
+use hitless_switch::DropReason;
+use hitless_switch::testing::{Fate, Harness};
+use hitless_wire::{Duration, PortId, ServiceKey, Time};
+use proptest::prelude::*;
+
+use super::beside::{Arrival, Happening, Outcome, program, route, run, switch_of};
+
+/// One byte on the line.
+const BYTE: Duration = Duration::from_ps(800);
+/// Bytes of a segment.
+const SEGMENT: u32 = 80;
+
+/// What both are set to.
+#[derive(Clone, Copy, Debug)]
+struct Settings {
+    threshold_segments: u32,
+    congestion_after_ns: u32,
+    lifetime_ns: u32,
+    timeout_ns: u32,
+    detours_max: u8,
+    ingress_ns: u32,
+    /// The spines relieve ports of their own, and want to be told leaf0's depths.
+    spines_are_told: bool,
+}
+
+impl Settings {
+    fn switch(self) -> String {
+        format!(
+            "[switch]\npreset = \"ideal\"\ningress_latency = \"{0} ns\"\nmirror_latency = \"{0} ns\"\n\
+             buffer = {{ kind = \"static\", per_port = \"1 MB\" }}\n",
+            self.ingress_ns
+        )
+    }
+
+    fn in_rust(self) -> String {
+        let Self { threshold_segments, congestion_after_ns, lifetime_ns, timeout_ns, detours_max, .. } = self;
+        let spines = if self.spines_are_told { ", \"spine0->leaf0\", \"spine1->leaf0\"" } else { "" };
+        format!(
+            "{}[[mechanism]]\nkind = \"rimm\"\nports = [\"leaf0->h0\", \"leaf0->h1\"{spines}]\nrelease = \"exact\"\n\
+             threshold = \"{} B\"\ncongestion_after = \"{congestion_after_ns} ns\"\n\
+             crossing_lifetime = \"{lifetime_ns} ns\"\npredecessor_timeout = \"{timeout_ns} ns\"\n\
+             detours_max = {detours_max}\n",
+            self.switch(),
+            threshold_segments * SEGMENT
+        )
+    }
+
+    fn in_p4(self) -> String {
+        let Self { threshold_segments, congestion_after_ns, lifetime_ns, timeout_ns, detours_max, .. } = self;
+        let told = if self.spines_are_told { "0xc" } else { "0" };
+        let commands = format!(
+            "table_add ingress.return_ports ingress.set_returning 10.0.0.0/30 => 0xc\n\
+             table_set_default ingress.ports ingress.set_ports 0 0xc 0x3 {told}\n\
+             table_set_default ingress.limits ingress.set_limits {threshold_segments} {threshold_segments} \
+             {threshold_segments} {congestion_after_ns} {lifetime_ns} {timeout_ns} {detours_max}\n"
+        );
+        let queue = "[[mechanism.queue]]\nports = [\"leaf0->spine0\", \"leaf0->spine1\"]\npriority = 101\n";
+        format!("{}{}", self.switch(), program("rimm", &commands, queue))
+    }
+
+    /// leaf0 with the spines behind its ports 2 and 3, which send what they get back there.
+    fn fabric(self, leaf: &str) -> Harness {
+        let spines = self.in_rust();
+        let switches = [(leaf, "leaf0"), (&spines, "spine0"), (&spines, "spine1")];
+        let switches = switches.map(|(text, name)| switch_of(text, name)).into();
+        let route = |switch: usize, packet: &hitless_wire::Packet| match switch {
+            0 => Some(route(packet.destination)),
+            _ => Some(PortId(0)),
+        };
+        let mut fabric = Harness::new(switches, route).with_tables(|switch, _| switch == 0, |_| ServiceKey::default());
+        for (port, spine) in [(PortId(2), 1), (PortId(3), 2)] {
+            let ends = [((0, port), (spine, PortId(0))), ((spine, PortId(0)), (0, port))];
+            for (from, to) in ends {
+                fabric.connect(from, to, Duration::from_us(1), |_| Fate::Arrives, |_| false);
+            }
+        }
+        fabric.start();
+        fabric
+    }
+
+    fn both(self, schedule: &[(Time, Happening)]) -> [Outcome; 2] {
+        let [rust, mut p4] = [self.in_rust(), self.in_p4()].map(|text| run(&mut self.fabric(&text), schedule));
+        // What a program drops has no reason of its own: here it is always a message that has been read.
+        for (_, reason) in p4.ended.iter_mut().filter(|(_, reason)| *reason == DropReason::Mechanism) {
+            *reason = DropReason::ControlAbsorbed;
+        }
+        [rust, p4]
+    }
+}
+
+prop_compose! {
+    fn settings()(
+        threshold_segments in 20u32..150,
+        congestion_after_ns in prop_oneof![Just(1_000_000u32), 10_000u32..100_000],
+        lifetime_ns in prop_oneof![Just(20_000_000u32), 5_000u32..50_000],
+        timeout_ns in 20_000u32..200_000,
+        detours_max in prop_oneof![Just(255u8), 1u8..6],
+        ingress_ns in 20u32..400,
+        spines_are_told in any::<bool>(),
+    ) -> Settings {
+        Settings {
+            threshold_segments, congestion_after_ns, lifetime_ns, timeout_ns, detours_max, ingress_ns, spines_are_told
+        }
+    }
+}
+
+prop_compose! {
+    /// Packets to both hosts, at up to twice the rate of their lines.
+    fn schedules()(
+        packets in prop::collection::vec(
+            (0u64..1_600, 0u32..12, prop_oneof![3 => Just(0u32), 1 => Just(1)], 0u8..8, any::<bool>(), 64u32..1_519),
+            1..250,
+        ),
+    ) -> Vec<(Time, Happening)> {
+        let mut at = Time::ZERO;
+        let place = |(gap_bytes, flow, to, class, is_capable, bytes): (u64, u32, u32, u8, bool, u32)| {
+            at += BYTE * gap_bytes;
+            let port = PortId((flow % 4) as u16);
+            (at, Happening::Packet(Arrival { port, flow, to, class, is_capable, bytes, mark: None }))
+        };
+        packets.into_iter().map(place).collect()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 30, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_program_detours_and_releases_as_rimm_in_rust(settings in settings(), schedule in schedules()) {
+        let [rust, p4] = settings.both(&schedule);
+        prop_assert_eq!(rust.difference(&p4), None);
+    }
+}
+
+/// That the cases above are not all empty: a burst of ten flows at twice the rate of the line.
+#[test]
+fn both_detour_a_burst() {
+    let packet = |number: u64| {
+        let flow = (number * 7 % 10) as u32;
+        let port = PortId(1 + (number % 3) as u16);
+        let arrival = Arrival { port, flow, to: 0, class: 0, is_capable: true, bytes: 1_000, mark: None };
+        (Time::ZERO + BYTE * (number * 500), Happening::Packet(arrival))
+    };
+    let schedule: Vec<_> = (0..300).map(packet).collect();
+    let settings = Settings {
+        threshold_segments: 100,
+        congestion_after_ns: 1_000_000,
+        lifetime_ns: 20_000_000,
+        timeout_ns: 300_000,
+        detours_max: 255,
+        ingress_ns: 100,
+        spines_are_told: true,
+    };
+    let mut fabric = settings.fabric(&settings.in_rust());
+    let [rust, p4] = settings.both(&schedule);
+    assert_eq!(rust.difference(&p4), None);
+    assert_eq!(rust.left.len(), 300);
+    run(&mut fabric, &schedule);
+    assert!(fabric.counter("detours") > Some(50), "{:?}", fabric.counter("detours"));
+}

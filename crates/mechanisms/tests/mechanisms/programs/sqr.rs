@@ -1,0 +1,154 @@
+//! SQR: copies go round, end and are sent again by the same ports at the same times as with the mechanism in Rust,
+//! whatever becomes of the protected link.
+
+use hitless_switch::{DropReason, PortState};
+use hitless_wire::{Duration, PortId, Time};
+use proptest::prelude::*;
+
+use super::beside::{Arrival, Happening, Outcome, both, program};
+
+/// One byte on the line.
+const BYTE: Duration = Duration::from_ps(800);
+/// The link to the first spine is protected, and that to the second is its backup.
+const PRIMARY: PortId = PortId(2);
+const REROUTED: PortState = PortState::Rerouted { backup: PortId(3) };
+/// Steady delay, failure delay and the wait before the port is taken again.
+const STEADY_NS: u32 = 12_000;
+const FAILURE_NS: u32 = 40_000;
+const RETURN_NS: u32 = 20_000;
+const WINDOW_NS: u32 = 15_000;
+
+/// `ingress_ns` is also how long a mirrored packet takes to its queue.
+fn switch(ingress_ns: u32, queue_bytes: u32) -> String {
+    format!(
+        "[switch]\npreset = \"ideal\"\ningress_latency = \"{ingress_ns} ns\"\nmirror_latency = \"{ingress_ns} ns\"\n\
+         buffer = {{ kind = \"static\", per_port = \"{queue_bytes} B\" }}\n"
+    )
+}
+
+/// Packets of class 1, or with `all` of every class, are protected.
+fn texts(ingress_ns: u32, queue_bytes: u32, all: bool) -> [String; 2] {
+    let classes = if all { "" } else { "classes = [1]\n" };
+    let rust = format!(
+        "[[mechanism]]\nkind = \"sqr\"\nlinks = [\"leaf0->spine0\"]\n{classes}steady_delay = \"{STEADY_NS} ns\"\n\
+         failure_delay = \"{FAILURE_NS} ns\"\nutilization_window = \"{WINDOW_NS} ns\"\nreturn_hold = \"{RETURN_NS} ns\"\n"
+    );
+    // In egress times are over when they surely are: a tick later. Class 1 is the code point 8.
+    let commands = format!(
+        "table_add ingress.ways.watched ingress.ways.follow 2 =>\n\
+         table_add egress.protected egress.mark 2 {} => 1\n\
+         table_set_default ingress.ways.settings.delays ingress.ways.settings.set_delays \
+         {STEADY_NS} {FAILURE_NS} {WINDOW_NS} {RETURN_NS}\n\
+         table_set_default egress.settings.delays egress.settings.set_delays {} {} {} {RETURN_NS}\n",
+        if all { "0&&&0" } else { "8&&&0x3f" },
+        STEADY_NS + 1,
+        FAILURE_NS + 1,
+        WINDOW_NS + 1
+    );
+    let queues = "[[mechanism.queue]]\nports = [\"leaf0\"]\n[[mechanism.queue]]\nports = [\"leaf0->spine0\"]\n";
+    let p4 = program("sqr", &commands, queues);
+    [rust, p4].map(|mechanism| format!("{}{mechanism}", switch(ingress_ns, queue_bytes)))
+}
+
+/// What a program drops has no reason of its own: here it is always a copy that is not needed any more.
+fn with_reasons(mut p4: Outcome) -> Outcome {
+    for (_, reason) in p4.ended.iter_mut().filter(|(_, reason)| *reason == DropReason::Mechanism) {
+        *reason = DropReason::CopyRetired;
+    }
+    p4
+}
+
+fn difference(texts: [String; 2], schedule: &[(Time, Happening)]) -> (Outcome, Option<String>) {
+    let [rust, p4] = both(texts, schedule);
+    let difference = rust.difference(&with_reasons(p4));
+    (rust, difference)
+}
+
+/// The link fails, perhaps there is a backup, and it comes back: each after so many bytes of the line.
+fn failures(at_bytes: &[(u64, bool, u64, u64)]) -> Vec<(Time, Happening)> {
+    let mut at = Time::ZERO;
+    let mut all = Vec::new();
+    for &(fails_after, has_backup, rerouted_after, up_after) in at_bytes {
+        let states = [
+            (fails_after, Some(PortState::Down)),
+            (rerouted_after, has_backup.then_some(REROUTED)),
+            (up_after, Some(PortState::Up)),
+        ];
+        for (after, state) in states {
+            at += BYTE * after;
+            all.extend(state.map(|state| (at, Happening::State(PRIMARY, state))));
+        }
+    }
+    all
+}
+
+fn merged(packets: Vec<(Time, Happening)>, failures: Vec<(Time, Happening)>) -> Vec<(Time, Happening)> {
+    let mut all: Vec<_> = packets.into_iter().chain(failures).collect();
+    all.sort_by_key(|&(at, _)| at);
+    all
+}
+
+prop_compose! {
+    fn schedules()(
+        packets in prop::collection::vec(
+            (0u64..1_800, 0u32..8, prop_oneof![4 => Just(2u32), 1 => 0u32..4], 0u8..3, 64u32..1_519), 1..150,
+        ),
+        at_bytes in prop::collection::vec(
+            (1u64..60_000, any::<bool>(), 1u64..40_000, 1u64..90_000), 0..4,
+        ),
+    ) -> Vec<(Time, Happening)> {
+        let mut at = Time::ZERO;
+        let place = |(gap_bytes, flow, to, class, bytes): (u64, u32, u32, u8, u32)| {
+            at += BYTE * gap_bytes;
+            let arrival = Arrival { port: PortId((flow % 2) as u16), flow, to, class, is_capable: true, bytes, mark: None };
+            (at, Happening::Packet(arrival))
+        };
+        merged(packets.into_iter().map(place).collect(), failures(&at_bytes))
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_program_copies_and_sends_again_as_sqr_in_rust(
+        schedule in schedules(),
+        ingress_ns in prop_oneof![Just(20u32), 20u32..400],
+        queue_bytes in prop_oneof![Just(1_000_000u32), 5_000u32..20_000],
+        all in any::<bool>(),
+    ) {
+        // What is not protected is load of the backup port in Rust only.
+        let may_have_backup = |happening: &Happening| all || *happening != Happening::State(PRIMARY, REROUTED);
+        let schedule: Vec<_> = schedule.into_iter().filter(|(_, happening)| may_have_backup(happening)).collect();
+        let (_, difference) = difference(texts(ingress_ns, queue_bytes, all), &schedule);
+        prop_assert_eq!(difference, None);
+    }
+
+    /// The ring may then be elsewhere, and a copy at its way out earlier or later; but every packet leaves.
+    #[test]
+    fn with_packets_that_are_not_protected_on_the_backup_no_packet_is_lost(schedule in schedules()) {
+        let packets = schedule.iter().filter(|(_, happening)| matches!(happening, Happening::Packet(_))).count() as u32;
+        for outcome in both(texts(100, 1_000_000, false), &schedule) {
+            let mut left: Vec<u32> = outcome.left.iter().map(|(.., packet)| packet.frame).collect();
+            left.sort_unstable();
+            left.dedup();
+            prop_assert_eq!(left, (0..packets).collect::<Vec<_>>());
+        }
+    }
+}
+
+/// That the cases above are not all empty.
+#[test]
+fn both_send_again_what_was_on_the_link() {
+    let packet = |number: u64| {
+        let arrival = Arrival { port: PortId(0), flow: 1, to: 2, class: 1, is_capable: true, bytes: 1_000, mark: None };
+        (Time::ZERO + BYTE * (number * 1_500), Happening::Packet(arrival))
+    };
+    let packets = (0..200).map(packet).collect();
+    let schedule = merged(packets, failures(&[(100_000, true, 20_000, 60_000)]));
+    let (rust, difference) = difference(texts(100, 1_000_000, true), &schedule);
+    assert_eq!(difference, None);
+    let retired = rust.ended.iter().filter(|(_, reason)| *reason == DropReason::CopyRetired).count();
+    assert!(rust.left.len() > 205, "{} left: nothing was sent again", rust.left.len());
+    assert!(rust.left_by(3) > 20 && retired == 200, "{} {retired}", rust.left_by(3));
+}
