@@ -207,7 +207,8 @@ impl Unwrapped<'_> {
         }
         let both = || SEEN.iter().zip(self.shims);
         let mut all = both().filter(|(_, bytes)| bytes.is_none()).chain(both().filter(|(_, bytes)| bytes.is_some()));
-        all.try_for_each(|(seen, bytes)| (seen.set)(packet, bytes)).map_err(|_| "more headers than a packet can have")?;
+        all.try_for_each(|(seen, bytes)| (seen.set)(packet, bytes))
+            .map_err(|_| "more headers than a packet can have")?;
         packet.is_link_retransmission = packet.shims.get::<DataHeader>().is_some_and(|data| data.retransmitted);
         Ok(())
     }

@@ -79,7 +79,11 @@ fn what_cannot_be_meant_is_refused() {
         (text(of_ports, PREEMPTIVE), "mechanism[0].capacity", "no limit of its own in bytes"),
         (text(shared, PREEMPTIVE), "mechanism[0].capacity", "no limit of its own in bytes"),
         (text("", &with("capacity = { kind = \"current-threshold\" }")), "mechanism[0].capacity", "is \"static\""),
-        (text("", &with("capacity = { kind = \"constant\", size = \"0 B\" }")), "capacity.size", "room for a frame of 1518 B"),
+        (
+            text("", &with("capacity = { kind = \"constant\", size = \"0 B\" }")),
+            "capacity.size",
+            "room for a frame of 1518 B",
+        ),
         (
             text("", &with("decision = { kind = \"probabilistic\", minimum_threshold = \"300 KB\" }")),
             "decision.minimum_threshold",

@@ -6,6 +6,7 @@
 
 mod faults;
 mod mechanisms;
+mod parts;
 mod promised;
 mod settings;
 mod themes;

@@ -2,8 +2,8 @@
 
 use toml::{Table, Value};
 
+use super::parts::{add_traffic, list, parsed};
 use super::settings::Settings;
-use super::themes::{add_traffic, list, parsed};
 use super::topology::{self, Places};
 use super::{faults, mechanisms, traffic};
 use crate::dice::Dice;
@@ -172,7 +172,7 @@ fn relieves_a_queue(kind: &str) -> bool {
     )
 }
 
-/// Bursts towards one host that pass RIMM's threshold and overflow nothing, each shorter than what counts as congestion.
+/// Bursts towards one host that pass RIMM's threshold and overflow nothing, each too short to count as congestion.
 pub fn detour(seed: u64) -> Table {
     let dice = &mut Dice::new(seed, "detour");
     let hosts = dice.between(2, 4);

@@ -2,9 +2,10 @@
 
 use toml::{Table, Value};
 
+use super::parts::{add_traffic, list, parsed};
 use super::settings::Settings;
 use super::topology::{self, Places};
-use super::{faults, mechanisms, promised, traffic};
+use super::{faults, mechanisms, promised};
 use crate::dice::Dice;
 
 /// The latest end of a world. It ends earlier, when all of its flows have: a world that comes so far does not progress.
@@ -48,14 +49,6 @@ pub fn draw(seed: u64, settings: &Settings<'_>) -> Table {
     world.insert("duration".into(), DURATION.into());
     world.insert("measure".into(), Value::Table(parsed("order = true")));
     world
-}
-
-pub(super) fn parsed(text: &str) -> Table {
-    text.parse().expect("a part of a world is written as TOML")
-}
-
-pub(super) fn list(tables: impl IntoIterator<Item = Table>) -> Value {
-    Value::Array(tables.into_iter().map(Value::Table).collect())
 }
 
 /// Anything anywhere.
@@ -133,22 +126,4 @@ fn host(is_ordered: bool, dice: &mut Dice) -> Table {
         _ => {}
     }
     parsed(&lines.join("\n"))
-}
-
-/// One to three groups, of one or two transports, and perhaps datagrams.
-pub(super) fn add_traffic(world: &mut Table, places: &Places, needs_bolt: bool, dice: &mut Dice) {
-    let mut transports = vec![traffic::transport("t0", needs_bolt, dice)];
-    if dice.once_in(3) {
-        transports.push(traffic::transport("t1", needs_bolt, dice));
-    }
-    let names = ["t0", "t1"];
-    let groups = dice.between(1, 3) as usize;
-    let mut flows: Vec<Table> =
-        (0..groups).map(|number| traffic::group(number, names[number % transports.len()], places, dice)).collect();
-    if dice.once_in(3) {
-        transports.push(traffic::datagrams("u", places.host_rate_bps / dice.between(1, 10)));
-        flows.push(traffic::datagram_group(groups, "u", places, dice));
-    }
-    world.insert("transport".into(), list(transports));
-    world.insert("flows".into(), list(flows));
 }

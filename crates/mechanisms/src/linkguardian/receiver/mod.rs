@@ -288,8 +288,8 @@ impl Receiver {
     }
 
     /// The sender has said that its numbers begin at `first`. If they go on where they are, so does everything: repairs
-    /// may be on their way. Else what waits goes on as it comes round, and what is missing stays missing: the sender has
-    /// forgotten it.
+    /// may be on their way. Else what waits goes on as it comes round, and what is missing stays missing: the sender
+    /// has forgotten it.
     pub(super) fn begin_at(&mut self, first: SequenceNumber, context: &mut Context<'_>) {
         self.suspect = None;
         if self.knows_numbers && self.expected.peek(0) == first {
