@@ -4,7 +4,8 @@
 //!
 //! What must hold: no packet comes out twice; in blocking mode all come out in order; a packet whose original arrives
 //! comes out, and so does one that is lost, unless all its repairs are lost too or, where nothing is said twice or
-//! protection ends without a look back, what tells of the loss is; nobody waits longer than ackNoTimeout allows; and in the end nothing is held back.
+//! protection ends without a look back, what tells of the loss is; nobody waits longer than ackNoTimeout allows; and in
+//! the end nothing is held back.
 
 mod cases;
 

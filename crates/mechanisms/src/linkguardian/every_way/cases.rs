@@ -152,8 +152,8 @@ fn a_start_that_was_answered_before_it_is_repeated_forgets_no_packet() {
     hardened(Blocking, PausedQueue).of(2, 1).commanded(&OFF_AND_ON).tried("paused queue, switched off and on");
 }
 
-/// Without order protection ends at once, and begins again while a repair is still on its way. The receiver used to take
-/// that for a second copy.
+/// Without order protection ends at once, and begins again while a repair is still on its way. The receiver used to
+/// take that for a second copy.
 #[test]
 fn a_start_that_goes_on_with_the_numbers_forgets_nothing_that_is_missing() {
     hardened(NonBlocking, Recirculation).of(2, 1).commanded(&OFF_AND_ON).tried("non-blocking, switched off and on");
