@@ -45,10 +45,13 @@ fn lets_little_through(entry: &Table) -> bool {
 pub fn progress(evidence: &Evidence<'_>) -> Finding {
     let is_bound = evidence.world.value("until").and_then(Value::as_str) == Some("all-flows-done")
         && evidence.world.entries("transport").all(tries_again_soon);
+    let has = |list, key| evidence.world.entries(list).any(|entry: &Table| entry.contains_key(key));
     let starves = evidence.world.kinds().iter().any(|kind| MAY_STARVE.contains(kind))
         // A card of a few packets drops most of a window, which some transports then send again for ever.
         || evidence.world.value("host.nic_queue").is_some()
-        || evidence.world.entries("mechanism").any(lets_little_through);
+        || evidence.world.entries("mechanism").any(lets_little_through)
+        // What an application has written when it stops is megabytes: a window that never grows takes long over them.
+        || (has("transport", "window") && evidence.world.entries("flows").any(|flows| flows["kind"].as_str() == Some("long")));
     if !is_bound || starves {
         return None;
     }

@@ -124,9 +124,11 @@ fn run_with(texts: [&str; 2], schedule: &Schedule) -> (Outcome, Vec<OnLink>) {
     }
     let mut outcome = run(&mut fabric, &schedule.forward);
     assert_eq!(fabric.violated_invariants(), Vec::<String>::new());
-    // What a program drops has no reason of its own.
+    // What a program drops has no reason of its own. A copy that has done its work ends at a recirculation port, beside
+    // what ends elsewhere at the same moment: which of them is first is no promise.
     let ended = fabric.world.ended.iter().map(|ended| (number_of(&ended.packet), DropReason::Mechanism));
     outcome.ended = ended.collect();
+    outcome.ended.sort_by_key(|(number, _)| *number);
     let frames = frames.borrow().clone();
     (outcome, frames)
 }
