@@ -22,5 +22,5 @@ pub use host::{
     GroConfig, HostConfig, HostDrop, HostEnvironment, HostEvent, HostTotals, Hosts, NetworkCardConfig, QueueCapacity,
 };
 pub use marking::{Marking, Rank};
-pub use records::FlowRecords;
+pub use records::{Complete, FlowRecords};
 pub use stack::{DelayConfig, ExponentialJitter, Jitter, LognormalJitter, StackConfig};

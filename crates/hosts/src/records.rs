@@ -1,10 +1,14 @@
 //! What flows leave behind: each end by itself while they run, joined at the end of the run.
 
+mod complete;
+
 use std::collections::BTreeSet;
 
 use hitless_wire::{FlowId, Time};
 
 use crate::application::{FlowOutcome, FlowRecord, MessageRecord, ReceiverRecord};
+
+pub use complete::Complete;
 
 /// The last byte of a message was delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,7 +19,7 @@ struct Delivery {
 }
 
 /// Records of flows and messages. Those of several partitions become one by [`Self::merge`], and both ends of each flow
-/// one by [`Self::join`].
+/// one by [`Self::join`], or, while the run goes on, by [`Self::take_complete`].
 #[derive(Clone, Debug, Default)]
 pub struct FlowRecords {
     /// Messages that are complete.

@@ -23,6 +23,7 @@ use super::edge::Edge;
 use super::event::{NodeClocks, SimulationEvent, kind};
 use super::event_loop::Run;
 use super::flow_starts::FlowStarts;
+use super::group_totals::GroupTotals;
 use super::network::Network;
 use super::records::{Records, Services};
 use super::recovery::Recovery;
@@ -65,6 +66,8 @@ pub fn build<E: Edge>(scenario: Scenario, is_here: Option<&[bool]>, edge: E) -> 
         samplers: Samplers::new(&scenario, &topology)?,
         flow_starts: FlowStarts::new(transports, Box::new(workload), closed_loops),
         control_plane: ControlPlane::new(streams, changes, recovery),
+        streaming: None,
+        totals: GroupTotals::new(scenario.flows.len()),
         network: Network { topology: Arc::new(topology), shared, hosts, switches },
         scenario,
         events: 0,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::iter::Peekable;
 
-use hitless_engine::OrderKey;
+use hitless_engine::{OrderKey, Pages};
 use hitless_hosts::{Application, FlowConfig, Marking, Rank, TransportId};
 use hitless_scenario::workload::{FlowSize, FlowSpec};
 use hitless_scenario::{RankedBy, Scenario};
@@ -29,7 +29,7 @@ pub(super) struct FlowStarts {
     closed_loops: ClosedLoops,
     /// Connections that stay open. Each is opened when the first flow takes it.
     connections: BTreeMap<Connection, FlowId>,
-    specs: Vec<FlowSpec>,
+    specs: Pages<FlowSpec>,
     messages: u64,
 }
 
@@ -39,9 +39,14 @@ impl FlowStarts {
         Self { transports, workload: workload.peekable(), closed_loops, connections, specs, messages: 0 }
     }
 
-    /// All flows that have started, by their numbers.
-    pub fn specs(&self) -> &[FlowSpec] {
+    /// All flows that have started, by their numbers, but for those that were let go.
+    pub fn specs(&self) -> &Pages<FlowSpec> {
         &self.specs
+    }
+
+    /// What is known of a flow has been handed over.
+    pub fn let_go(&mut self, flow: FlowId) {
+        self.specs.let_go(flow.0 as usize);
     }
 
     /// The same with each flow of the workload changed before it starts; those of closed loops are left as they are.

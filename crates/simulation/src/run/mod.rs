@@ -25,10 +25,12 @@ mod partitions;
 mod protection;
 mod records;
 mod recovery;
+mod rows;
 mod sampling;
 mod session;
 mod shared;
 mod simulation;
+mod streaming;
 mod tables;
 
 pub use build::{build, network_card};
