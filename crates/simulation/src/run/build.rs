@@ -43,6 +43,7 @@ pub fn build<E: Edge>(scenario: Scenario, is_here: Option<&[bool]>, edge: E) -> 
     let mut shared = shared(&scenario, &topology, edge);
     let mut workload = workload::build(&scenario, &topology, &streams)?;
     let closed_loops = ClosedLoops::new(workload.take_sequences());
+    let messages = workload.messages();
     shared.records.sequence_of_group = closed_loops.by_group(scenario.flows.len());
     impair(&scenario, &topology, &streams, &mut shared.links, &mut changes)?;
     let recovery = Recovery::new(&scenario, &topology, &mut shared.routing, &streams)?;
@@ -64,7 +65,7 @@ pub fn build<E: Edge>(scenario: Scenario, is_here: Option<&[bool]>, edge: E) -> 
     let switches = switches_of(plan, &scenario, &topology, &streams);
     Ok(Run {
         samplers: Samplers::new(&scenario, &topology)?,
-        flow_starts: FlowStarts::new(transports, Box::new(workload), closed_loops),
+        flow_starts: FlowStarts::new(transports, Box::new(workload), messages, closed_loops),
         control_plane: ControlPlane::new(streams, changes, recovery),
         streaming: None,
         totals: GroupTotals::new(scenario.flows.len()),

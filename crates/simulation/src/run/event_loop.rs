@@ -322,8 +322,9 @@ pub(super) fn done_ppm(until: Until, now: Time, deadline: Time, messages: usize,
     let by_time = now.as_seconds() / deadline.as_seconds();
     let fraction = match until {
         Until::Duration => by_time,
-        // Of the messages that are known of; their flows may be a few long connections.
+        // Messages, and not flows, which may be a few long connections.
         Until::AllFlowsDone => by_time.max(messages as f64 / flow_starts.messages_expected().max(1) as f64),
     };
-    (fraction * 1e6) as u64
+    // More may come than are expected.
+    (fraction.min(1.0) * 1e6) as u64
 }
