@@ -160,13 +160,13 @@ class Simulation:
                 files.discard()
             raise RunCancelled from cancelled
         except OSError as refused:
-            hint = "the rows that were written are in the folder"
-            raise HitlessError(
-                f"rows cannot be written: {reason(refused)}", where=str(self._rows), hint=hint
-            ) from refused
+            raise self._not_written(refused) from refused
         tables = kept(self._native.tables, keep)
         if files is not None:
-            tables = StoredTables(tables.all_columns, files.finish())
+            try:
+                tables = StoredTables(tables.all_columns, files.finish())
+            except OSError as refused:
+                raise self._not_written(refused) from refused
         run = Run(
             effective=self._native.effective,
             summary=Summary(json.loads(self._native.summary)),
@@ -176,6 +176,10 @@ class Simulation:
         if run.summary.incomplete:
             raise RunStopped(run, where=self._file_name, hint=_STOPPED_HINT if self._is_too_large(run) else "")
         return run
+
+    def _not_written(self, refused: OSError) -> HitlessError:
+        what = f"rows cannot be written: {reason(refused)}"
+        return HitlessError(what, where=str(self._rows), hint="what was written before is there, in parts")
 
     @staticmethod
     def _is_too_large(run: Run) -> bool:

@@ -32,10 +32,10 @@ mod kinds;
 mod live;
 mod mechanism;
 mod memory;
-mod rows;
 #[cfg(feature = "live")]
 mod network_interface;
 mod p4;
+mod rows;
 mod session;
 mod simulation;
 mod simulator;

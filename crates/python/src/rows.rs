@@ -41,11 +41,11 @@ impl RowSink for PythonRows {
         if self.has_failed {
             return;
         }
-        let call = |py| -> PyResult<()> {
+        let taken: PyResult<()> = Python::attach(|py| {
             self.take.call1(py, (rows.name, tables::columns(py, rows.columns)?))?;
             Ok(())
-        };
-        if let Err(error) = Python::attach(call) {
+        });
+        if let Err(error) = taken {
             self.has_failed = true;
             *self.raised.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
             self.control.cancel();

@@ -23,6 +23,8 @@ class RowFiles:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._parts: dict[str, list[Path]] = {}
+        for left in (folder / _PARTS).glob("*.parquet"):
+            left.unlink()  # of a run that was killed
 
     def take(self, name: str, columns: Columns) -> None:
         """Write the next rows of a table."""

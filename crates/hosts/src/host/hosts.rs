@@ -287,8 +287,8 @@ impl Hosts {
         let mut rest = packets.as_slice();
         while !rest.is_empty() {
             // A flow that ends meanwhile leaves strays, each a packet of its own.
-            let is_active =
-                matches!(self.flows.get(flow.0 as usize), Some(FlowSlot::Active(connection)) if connection.is_here(side));
+            let slot = self.flows.get(flow.0 as usize);
+            let is_active = matches!(slot, Some(FlowSlot::Active(connection)) if connection.is_here(side));
             let count = if is_active { gro::mergeable(rest, env.packets()) } else { 1 };
             let (segment, others) = rest.split_at(count);
             self.deliver(now, gro::merge(segment, env.packets()), env);

@@ -77,7 +77,8 @@ impl LinkLayerRetry {
 
 impl Mechanism for LinkLayerRetry {
     fn each_copy(&self, _now: Time, see: &mut dyn FnMut(&Packet)) {
-        self.ports.iter().filter_map(|ends| ends.transmitter.as_ref()).for_each(|transmitter| transmitter.each_held(see));
+        let transmitters = self.ports.iter().filter_map(|ends| ends.transmitter.as_ref());
+        transmitters.for_each(|transmitter| transmitter.each_held(see));
     }
 
     fn needs(&mut self, queue_counts: &[usize]) -> Needs {

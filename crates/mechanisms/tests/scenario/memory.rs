@@ -28,7 +28,13 @@ fn fat_tree(k: u32) -> String {
 }
 
 fn refusal(text: &str, limit_bytes: u64) -> Option<String> {
-    let checked = check_within(text, "memory.toml", Purpose::Simulation, builtin(), Some(Limit { bytes: limit_bytes, keeps_rows: true }));
+    let checked = check_within(
+        text,
+        "memory.toml",
+        Purpose::Simulation,
+        builtin(),
+        Some(Limit { bytes: limit_bytes, keeps_rows: true }),
+    );
     checked.err().map(|error| error.to_string())
 }
 

@@ -57,7 +57,8 @@ impl DropLedger {
     /// A switch has lost a packet, of a flow or of its own.
     pub fn note(&mut self, switch: u32, flow: Option<FlowId>, reason: DropReason, frame_bytes: u32) {
         debug_assert!(reason.is_loss(), "what ends without loss is no drop: {reason:?}");
-        // Of a flow that was let go there is no packet, unless a mechanism makes one of what it has remembered: of none.
+        // Of a flow that was let go there is no packet, unless a mechanism makes one of what it has remembered: that
+        // one counts for no flow.
         let of_flow = flow.and_then(|flow| self.of_flows.get_mut(flow.0 as usize));
         let group = of_flow.as_ref().map_or(self.columns - 1, |of| of.group as usize);
         if let Some(of) = of_flow {

@@ -74,8 +74,7 @@ impl Rows<'_> {
         if !self.scenario.measure.order {
             return table;
         }
-        let verdicts: Vec<_> =
-            rows.iter().map(|row| self.counted.verdict(row.flow).unwrap_or_default()).collect();
+        let verdicts: Vec<_> = rows.iter().map(|row| self.counted.verdict(row.flow).unwrap_or_default()).collect();
         with_order(table, &verdicts)
     }
 

@@ -41,8 +41,8 @@ impl Simulation {
     }
 
     /// The same simulation with flows and messages handed to `sink` as they are known for good, and not kept: its
-    /// outcome has no tables of them. They are looked for when `records` have come, of which a flow of one message makes
-    /// four ([`crate::results::RECORDS`] for a run of any length).
+    /// outcome has no tables of them. They are looked for when `records` have come, of which a flow of one message
+    /// makes four ([`crate::results::RECORDS`] for a run of any length).
     pub fn with_rows_to(mut self, sink: Box<dyn RowSink>, records: usize) -> Self {
         self.run.streaming = Some(Box::new(Streaming::new(sink, records)));
         self

@@ -4,6 +4,7 @@
 //! any more leaves the run in the order of the tables. A flow of which a packet exists stays: the packet may be lost,
 //! and is then counted for it. What is known of a flow elsewhere is let go with it.
 
+use std::collections::BTreeSet;
 use std::sync::MutexGuard;
 
 use hitless_engine::Pages;
@@ -15,13 +16,12 @@ use hitless_wire::{FlowId, Packet, Time, Transport};
 
 use super::drops::Lost;
 use super::edge::{Closed, Edge};
-use super::event_loop::Run;
 use super::group_totals::GroupTotals;
 use super::network::Network;
 use super::order::FlowVerdict;
 use super::partitions::Partition;
 use super::rows::{CountedOfFlows, Rows};
-use crate::results::{RowSink, Table};
+use crate::results::RowSink;
 
 /// Rows that are handed over at once, at most.
 const ROWS: usize = 1 << 15;
@@ -29,7 +29,7 @@ const ROWS: usize = 1 << 15;
 /// What a run hands over, and what of it waits.
 pub(super) struct Streaming {
     sink: Box<dyn RowSink>,
-    waiting: FlowRecords,
+    pub waiting: FlowRecords,
     /// They are looked through when there are so many.
     records: usize,
     /// Records that were left when they were last looked through.
@@ -74,9 +74,8 @@ impl Streaming {
         complete.flows.iter().for_each(|flow| totals.add(rows.scenario, flow));
         self.send(&complete, rows);
         // The rows of messages that will never be complete come last, and need what is known of their flows.
-        let unfinished = &self.waiting.unfinished;
-        let is_needed = |flow: FlowId| unfinished.iter().any(|message| message.flow == flow);
-        complete.flows.iter().map(|record| record.flow).filter(|&flow| !is_needed(flow)).collect()
+        let needed: BTreeSet<FlowId> = self.waiting.unfinished.iter().map(|message| message.flow).collect();
+        complete.flows.iter().map(|record| record.flow).filter(|flow| !needed.contains(flow)).collect()
     }
 
     fn send(&mut self, complete: &Complete, rows: &Rows<'_>) {
@@ -87,7 +86,7 @@ impl Streaming {
     }
 
     /// The run is over, and these are all the records that are left.
-    fn finish(&mut self, records: &FlowRecords, rows: &Rows<'_>) {
+    pub fn finish(&mut self, records: &FlowRecords, rows: &Rows<'_>) {
         let begun: Vec<_> = records.messages.iter().chain(&records.unfinished).collect();
         // At least once, so that a table without rows has its columns.
         for piece in begun.chunks(ROWS).chain(begun.is_empty().then_some(&[][..])) {
@@ -95,48 +94,6 @@ impl Streaming {
         }
         for piece in records.flows.chunks(ROWS).chain(records.flows.is_empty().then_some(&[][..])) {
             self.sink.take(rows.flows(piece.iter()));
-        }
-    }
-}
-
-impl<E: Edge> Run<E> {
-    /// Hands over what has ended, if there is enough of it.
-    pub(super) fn hand_over_rows(&mut self) {
-        let Self { scenario, network, flow_starts, samplers, streaming, totals, now, .. } = self;
-        let Some(streaming) = streaming else { return };
-        if !streaming.is_due(network.shared.records.flows.len()) {
-            return;
-        }
-        samplers.add_ended(network);
-        streaming.collect(&mut network.shared.records.flows);
-        let under_way = network.flows_of_packets(*now);
-        let rows = Rows { scenario, topology: &network.topology, specs: flow_starts.specs(), counted: network };
-        let over = streaming.hand_over(*now, under_way, &rows, totals);
-        for flow in over {
-            network.let_go(flow);
-            flow_starts.let_go(flow);
-        }
-    }
-
-    /// Joins the ends of all flows that are left; answers the tables of flows and messages, if they are kept.
-    pub(super) fn settle_records(&mut self, ended_at: Time) -> Vec<Table> {
-        let Self { scenario, network, flow_starts, streaming, totals, .. } = self;
-        if let Some(streaming) = streaming {
-            network.shared.records.flows.merge(std::mem::take(&mut streaming.waiting));
-        }
-        network.shared.records.flows.join(ended_at);
-        let records = &network.shared.records.flows;
-        records.flows.iter().for_each(|flow| totals.add(scenario, flow));
-        let rows = Rows { scenario, topology: &network.topology, specs: flow_starts.specs(), counted: network };
-        match streaming {
-            Some(streaming) => {
-                streaming.finish(records, &rows);
-                Vec::new()
-            }
-            None => {
-                let messages = rows.messages(records.messages.iter().chain(&records.unfinished));
-                vec![messages, rows.flows(records.flows.iter())]
-            }
         }
     }
 }

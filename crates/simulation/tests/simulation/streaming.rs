@@ -169,7 +169,8 @@ fn messages_on_open_connections_leave_before_their_connection_ends() {
 
 #[test]
 fn a_run_without_flows_has_the_columns_of_its_tables() {
-    let text = format!("name = \"none\"\nduration = \"10 us\"\n{FABRIC}{}", poisson("late", "tcp", 0.1, "start = \"9 us\""));
+    let text =
+        format!("name = \"none\"\nduration = \"10 us\"\n{FABRIC}{}", poisson("late", "tcp", 0.1, "start = \"9 us\""));
     assert_eq!(compare(&text, 1, 1), 1);
 }
 

@@ -1,7 +1,7 @@
 //! All partitions, and who runs them through a window.
 
-use std::sync::{Mutex, MutexGuard};
 use std::sync::atomic::Ordering;
+use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
 use hitless_wire::Time;

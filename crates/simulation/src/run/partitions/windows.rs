@@ -118,9 +118,8 @@ impl Course<'_> {
         samplers.add_ended(&self.whole);
         // Packets between two partitions exist too.
         self.team.settle();
-        let over = self.team.all(|partitions| {
-            hand_over_of(partitions, now, scenario, flow_starts.specs(), streaming, totals)
-        });
+        let over =
+            self.team.all(|partitions| hand_over_of(partitions, now, scenario, flow_starts.specs(), streaming, totals));
         for flow in over {
             flow_starts.let_go(flow);
             self.whole.let_go(flow);

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use hitless_wire::{FlowId, Time};
 
-use super::{FlowRecords, join_ends};
 use crate::application::{FlowRecord, MessageRecord};
+use crate::records::{FlowRecords, join_ends};
 
 /// Records that nothing will change, in the order that [`FlowRecords::join`] gives those of a whole run.
 #[derive(Clone, Debug, Default)]
