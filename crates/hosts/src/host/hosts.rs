@@ -1,6 +1,6 @@
 //! The collection: who is meant by a packet or an event, and what becomes of flows.
 
-use hitless_engine::{PacketHandle, Pages, RandomStreams, Stream};
+use hitless_engine::{PacketHandle, RandomStreams, Stream};
 use hitless_wire::{FlowId, HostId, Time};
 
 use super::config::HostConfig;
@@ -8,22 +8,13 @@ use super::connection::Connection;
 use super::environment::{HostDrop, HostEnvironment};
 use super::event::{HostEvent, Timer};
 use super::flow_endpoints::{Side, Visit};
+use super::flow_table::{FlowSlot, FlowTable};
 use super::gro::{self, Segment};
 use super::state::HostState;
 use crate::application::{
     Application, FlowConfig, FlowOutcome, FlowProgress, PacketCounts, Request, SenderEnd, TransportId,
 };
 use crate::flow::TransportConfig;
-
-/// A flow's place in the table: 16 bytes, whatever the flow is doing.
-#[derive(Clone, Debug)]
-enum FlowSlot {
-    /// Not started.
-    Waiting(Box<FlowConfig>),
-    Active(Box<Connection>),
-    /// Over, or between hosts of other partitions; packets of it may still be under way.
-    Ended,
-}
 
 /// What all hosts counted together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,7 +53,7 @@ impl HostTotals {
 pub struct Hosts {
     hosts: Vec<HostState>,
     transports: Vec<TransportConfig>,
-    flows: Pages<FlowSlot>,
+    flows: FlowTable,
     /// Where flows that draw have their streams from.
     streams: RandomStreams,
     /// Without what active flows and hosts keep themselves; see [`Self::totals`].
@@ -73,7 +64,7 @@ impl Hosts {
     /// No hosts; flows draw from `streams`, each from its own.
     pub fn new(streams: RandomStreams) -> Self {
         let totals = HostTotals::default();
-        Self { hosts: Vec::new(), transports: Vec::new(), flows: Pages::default(), streams, totals }
+        Self { hosts: Vec::new(), transports: Vec::new(), flows: FlowTable::default(), streams, totals }
     }
 
     /// Adds a host; they are numbered from 0. Its stack delays are drawn from `stream`.
@@ -108,7 +99,6 @@ impl Hosts {
             [config.source, config.destination].map(|host| self.hosts[host.0 as usize].is_here);
         if !source_is_here && !destination_is_here {
             self.flows.push(FlowSlot::Ended);
-            self.flows.let_go(flow.0 as usize);
             return flow;
         }
         self.flows.push(FlowSlot::Waiting(Box::new(config)));
@@ -462,7 +452,7 @@ impl Hosts {
         if receiver_is_here {
             connection.endpoints().deliveries.note_sender_end(end);
         } else {
-            self.end(flow);
+            self.flows.end(flow.0 as usize);
         }
     }
 
@@ -494,20 +484,12 @@ impl Hosts {
         self.totals.flows_completed += u64::from(finished.is_some());
         env.receiver_finished(&connection.receiver_record(finished));
         self.totals.duplicates += connection.duplicates();
-        self.end(flow);
-    }
-
-    /// Nothing is left of a flow here.
-    fn end(&mut self, flow: FlowId) {
-        if let Some(slot) = self.flows.get_mut(flow.0 as usize) {
-            *slot = FlowSlot::Ended;
-            self.flows.let_go(flow.0 as usize);
-        }
+        self.flows.end(flow.0 as usize);
     }
 
     /// The run ends: reports all flows that have started and not ended.
     pub fn end_run<E: HostEnvironment>(&mut self, now: Time, env: &mut E) {
-        for (_, slot) in self.flows.iter_mut() {
+        for slot in self.flows.iter_mut() {
             let FlowSlot::Active(connection) = slot else { continue };
             if connection.is_here(Side::Sender) {
                 let outcome = connection.outcome_of_run();
@@ -570,7 +552,7 @@ impl Hosts {
     /// What all hosts counted together. Adds up all hosts and active flows: not for every packet.
     pub fn totals(&self) -> HostTotals {
         let mut totals = self.totals;
-        for (_, slot) in self.flows.iter() {
+        for slot in self.flows.iter() {
             if let FlowSlot::Active(connection) = slot {
                 totals.duplicates += connection.duplicates();
             }
@@ -580,17 +562,5 @@ impl Hosts {
             totals.dropped_by_network_card += host.dropped_packets;
         }
         totals
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_million_flows_that_are_not_active_take_little_memory() {
-        assert_eq!(size_of::<FlowSlot>(), 16);
-        assert!(size_of::<FlowConfig>() <= 112, "{}", size_of::<FlowConfig>());
-        assert!(size_of::<Connection>() <= 1_024, "{}", size_of::<Connection>());
     }
 }

@@ -1,0 +1,145 @@
+//! The flows of a partition by number, of which those that have ended take no memory.
+//!
+//! The latest are in one piece, which a look-up for every packet finds at once. When there are many, those of the first
+//! half that have not ended move to a tree, and the rest of it is forgotten.
+
+use std::collections::BTreeMap;
+
+use super::connection::Connection;
+use crate::application::FlowConfig;
+
+/// A flow's place in the table: 16 bytes, whatever the flow is doing.
+#[derive(Clone, Debug)]
+pub(super) enum FlowSlot {
+    /// Not started.
+    Waiting(Box<FlowConfig>),
+    Active(Box<Connection>),
+    /// Over, or between hosts of other partitions; packets of it may still be under way.
+    Ended,
+}
+
+/// Flows that the piece of the latest has at most: 8 MB.
+const LATEST: usize = 1 << 19;
+
+/// All flows, by number.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FlowTable {
+    latest: Vec<FlowSlot>,
+    /// The number of the first of them.
+    first: usize,
+    /// Those before that have not ended.
+    earlier: BTreeMap<usize, FlowSlot>,
+}
+
+impl FlowTable {
+    /// How many flows there ever were.
+    pub fn len(&self) -> usize {
+        self.first + self.latest.len()
+    }
+
+    /// Adds the next flow.
+    pub fn push(&mut self, slot: FlowSlot) {
+        if self.latest.len() == LATEST {
+            let (first, has_ended) = (self.first, |slot: &FlowSlot| matches!(slot, FlowSlot::Ended));
+            let half = self.latest.drain(..LATEST / 2).enumerate().filter(|(_, slot)| !has_ended(slot));
+            self.earlier.extend(half.map(|(place, slot)| (first + place, slot)));
+            self.first += LATEST / 2;
+        }
+        self.latest.push(slot);
+    }
+
+    /// A flow; `None`: it has ended long ago, or is not there yet.
+    #[inline(always)]
+    pub fn get(&self, number: usize) -> Option<&FlowSlot> {
+        // A number before the first wraps to one beyond the last.
+        match self.latest.get(number.wrapping_sub(self.first)) {
+            Some(slot) => Some(slot),
+            None => self.get_earlier(number),
+        }
+    }
+
+    /// [`Self::get`], to be changed.
+    #[inline(always)]
+    pub fn get_mut(&mut self, number: usize) -> Option<&mut FlowSlot> {
+        let place = number.wrapping_sub(self.first);
+        if place < self.latest.len() { Some(&mut self.latest[place]) } else { self.get_earlier_mut(number) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn get_earlier(&self, number: usize) -> Option<&FlowSlot> {
+        self.earlier.get(&number)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn get_earlier_mut(&mut self, number: usize) -> Option<&mut FlowSlot> {
+        self.earlier.get_mut(&number)
+    }
+
+    /// A flow has ended.
+    pub fn end(&mut self, number: usize) {
+        match self.latest.get_mut(number.wrapping_sub(self.first)) {
+            Some(slot) => *slot = FlowSlot::Ended,
+            None => drop(self.earlier.remove(&number)),
+        }
+    }
+
+    /// The flows that are there.
+    pub fn iter(&self) -> impl Iterator<Item = &FlowSlot> {
+        self.earlier.values().chain(&self.latest)
+    }
+
+    /// [`Self::iter`], to be changed.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut FlowSlot> {
+        self.earlier.values_mut().chain(&mut self.latest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hitless_wire::{HostId, Time};
+
+    use super::*;
+    use crate::application::{Application, TransportId};
+
+    #[test]
+    fn a_million_flows_that_are_not_active_take_little_memory() {
+        assert_eq!(size_of::<FlowSlot>(), 16);
+        assert!(size_of::<FlowConfig>() <= 112, "{}", size_of::<FlowConfig>());
+        assert!(size_of::<Connection>() <= 1_024, "{}", size_of::<Connection>());
+    }
+
+    #[test]
+    fn a_flow_is_found_until_it_ends_however_many_come_after_it() {
+        let config = FlowConfig {
+            source: HostId(0),
+            destination: HostId(1),
+            transport: TransportId(0),
+            start: Time::ZERO,
+            application: Application::one_way(1),
+            tag: 0,
+            class: 0,
+            acknowledgement_class: 0,
+            hash_salt: 0,
+            marking: None,
+            request: None,
+        };
+        let mut flows = FlowTable::default();
+        for number in 0..3 * LATEST {
+            flows.push(FlowSlot::Waiting(Box::new(config)));
+            if number % 100_000 != 7 {
+                flows.end(number);
+            }
+        }
+        assert_eq!(flows.len(), 3 * LATEST);
+        assert!(flows.latest.capacity() <= LATEST && flows.earlier.len() < 20);
+        for number in 0..3 * LATEST {
+            let is_there = matches!(flows.get(number), Some(FlowSlot::Waiting(_)));
+            assert_eq!(is_there, number % 100_000 == 7, "{number}");
+        }
+        assert!(flows.get_mut(100_007).is_some());
+        flows.end(100_007);
+        assert!(flows.get(100_007).is_none() && flows.get(3 * LATEST).is_none());
+    }
+}
