@@ -188,6 +188,8 @@ impl<E: Edge> Run<E> {
             && self.flow_starts.are_over()
     }
 
+    #[cold]
+    #[inline(never)]
     fn done_ppm(&self, deadline: Time) -> u64 {
         let handed_over = self.streaming.as_ref().map_or(0, |streaming| streaming.messages());
         let messages = handed_over + self.network.shared.records.flows.messages.len();

@@ -8,7 +8,9 @@ use super::rows::Rows;
 use crate::results::Table;
 
 impl<E: Edge> Run<E> {
-    /// Hands over what has ended, if there is enough of it.
+    /// Hands over what has ended, if there is enough of it. Not within the loop: it would take registers from it.
+    #[cold]
+    #[inline(never)]
     pub(super) fn hand_over_rows(&mut self) {
         let Self { scenario, network, flow_starts, samplers, streaming, totals, now, .. } = self;
         let Some(streaming) = streaming else { return };
