@@ -48,33 +48,30 @@ impl FlowTable {
         self.latest.push(slot);
     }
 
-    /// A flow; `None`: it has ended long ago, or is not there yet.
+    /// A flow, if it is among the latest.
     #[inline(always)]
-    pub fn get(&self, number: usize) -> Option<&FlowSlot> {
+    pub fn latest(&self, number: usize) -> Option<&FlowSlot> {
         // A number before the first wraps to one beyond the last.
-        match self.latest.get(number.wrapping_sub(self.first)) {
-            Some(slot) => Some(slot),
-            None => self.get_earlier(number),
-        }
+        self.latest.get(number.wrapping_sub(self.first))
+    }
+
+    /// [`Self::latest`], to be changed.
+    #[inline(always)]
+    pub fn latest_mut(&mut self, number: usize) -> Option<&mut FlowSlot> {
+        self.latest.get_mut(number.wrapping_sub(self.first))
+    }
+
+    /// A flow; `None`: it has ended long ago, or is not there yet.
+    pub fn get(&self, number: usize) -> Option<&FlowSlot> {
+        self.latest(number).or_else(|| self.earlier.get(&number))
     }
 
     /// [`Self::get`], to be changed.
-    #[inline(always)]
     pub fn get_mut(&mut self, number: usize) -> Option<&mut FlowSlot> {
-        let place = number.wrapping_sub(self.first);
-        if place < self.latest.len() { Some(&mut self.latest[place]) } else { self.get_earlier_mut(number) }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn get_earlier(&self, number: usize) -> Option<&FlowSlot> {
-        self.earlier.get(&number)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn get_earlier_mut(&mut self, number: usize) -> Option<&mut FlowSlot> {
-        self.earlier.get_mut(&number)
+        match self.latest.get_mut(number.wrapping_sub(self.first)) {
+            Some(slot) => Some(slot),
+            None => self.earlier.get_mut(&number),
+        }
     }
 
     /// A flow has ended.

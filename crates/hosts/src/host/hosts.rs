@@ -168,7 +168,7 @@ impl Hosts {
     /// Looks at what `host` and `flow` need when a packet arrives; the answer means nothing. To be followed by
     /// [`Self::read_flow_ahead`], when what is looked at here has come.
     pub fn read_ahead(&self, host: u32, flow: u32) -> u64 {
-        let of_flow = match self.flows.get(flow as usize) {
+        let of_flow = match self.flows.latest(flow as usize) {
             Some(FlowSlot::Active(connection)) => connection.read_ahead(),
             Some(FlowSlot::Waiting(_) | FlowSlot::Ended) | None => 0,
         };
@@ -177,7 +177,7 @@ impl Hosts {
 
     /// Looks at the transports of `flow`.
     pub fn read_flow_ahead(&self, flow: u32) -> u64 {
-        match self.flows.get(flow as usize) {
+        match self.flows.latest(flow as usize) {
             Some(FlowSlot::Active(connection)) => connection.flow.read_ahead(),
             Some(FlowSlot::Waiting(_) | FlowSlot::Ended) | None => 0,
         }
@@ -192,7 +192,7 @@ impl Hosts {
         let descriptor = &env.packets()[packet];
         assert!(descriptor.destination == host, "{host:?} received a packet for {:?}", descriptor.destination);
         let flow = descriptor.flow;
-        let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize) else {
+        let Some(FlowSlot::Active(connection)) = self.flows.latest_mut(flow.0 as usize) else {
             return self.receive_first(now, host, flow, packet, env);
         };
         let side = connection.addressee(descriptor);
@@ -211,7 +211,8 @@ impl Hosts {
         has_ended
     }
 
-    /// A packet of a flow that is not active: the first of one whose sender is in another partition, or a stray.
+    /// A packet of a flow that is not an active one of the latest: the first of one whose sender is in another
+    /// partition, of one that began long ago, or a stray.
     #[cold]
     #[inline(never)]
     fn receive_first<E: HostEnvironment>(
@@ -222,21 +223,25 @@ impl Hosts {
         packet: PacketHandle,
         env: &mut E,
     ) -> bool {
-        if !self.activate(now, flow) {
+        self.activate(now, flow);
+        let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize) else {
             self.drop_stray(host, packet, env);
             return false;
+        };
+        let side = connection.addressee(&env.packets()[packet]);
+        if connection.is_here(side) && connection.endpoints().delays_receive {
+            return self.receive_delayed(now, flow, side, packet, env);
         }
-        self.receive(now, host, packet, env)
+        self.deliver(now, packet.into(), env)
     }
 
     /// A flow that was waiting is active from now on.
-    fn activate(&mut self, now: Time, flow: FlowId) -> bool {
-        let Some(slot) = self.flows.get_mut(flow.0 as usize) else { return false };
-        let FlowSlot::Waiting(config) = slot else { return false };
+    fn activate(&mut self, now: Time, flow: FlowId) {
+        let Some(slot) = self.flows.get_mut(flow.0 as usize) else { return };
+        let FlowSlot::Waiting(config) = slot else { return };
         let transport = &self.transports[usize::from(config.transport.0)];
         let connection = Connection::new(flow, now, config, transport, &self.hosts, &self.streams);
         *slot = FlowSlot::Active(Box::new(connection));
-        true
     }
 
     /// [`Self::receive`] by a host whose stack, or whose card, makes a packet wait.
