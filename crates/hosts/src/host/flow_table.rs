@@ -67,11 +67,16 @@ impl FlowTable {
     }
 
     /// [`Self::get`], to be changed.
+    #[inline]
     pub fn get_mut(&mut self, number: usize) -> Option<&mut FlowSlot> {
-        match self.latest.get_mut(number.wrapping_sub(self.first)) {
-            Some(slot) => Some(slot),
-            None => self.earlier.get_mut(&number),
-        }
+        let place = number.wrapping_sub(self.first);
+        if place < self.latest.len() { self.latest.get_mut(place) } else { self.get_earlier(number) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn get_earlier(&mut self, number: usize) -> Option<&mut FlowSlot> {
+        self.earlier.get_mut(&number)
     }
 
     /// A flow has ended.
