@@ -88,7 +88,7 @@ fn what_fits_is_not_refused() {
 fn load_beyond_what_the_links_of_hosts_carry_is_said() {
     let said = |text: &str| {
         let scenario = check(text, "memory.toml", builtin()).unwrap_or_else(|error| panic!("{error}"));
-        overloads(&scenario, &scenario.build_topology().expect("it was checked"), true)
+        overloads(&scenario, &scenario.build_topology().expect("it was checked"))
     };
     let beyond = said(&fabric("100 Gbps", "load = 0.5\nload_of = \"leaf-spine-links\"", ""));
     assert_eq!(beyond, ["q offers 200.0 Gb/s, and the links of all hosts carry 80.0 Gb/s"]);
@@ -107,6 +107,22 @@ fn an_estimate_grows_with_what_makes_it() {
     assert!((300e6..2e9).contains(&(many - few)), "{few} and {many}");
     let watched = bytes(&fabric("10 Gbps", "period = \"100 ns\"", "[measure]\norder = true"));
     assert!(watched > many);
+}
+
+#[test]
+fn a_run_that_hands_its_rows_over_may_have_many_more_flows() {
+    let text = fabric("10 Gbps", "period = \"100 ns\"", "");
+    let scenario = check(&text, "memory.toml", builtin()).unwrap_or_else(|error| panic!("{error}"));
+    let topology = scenario.build_topology().expect("it was checked");
+    let [kept, handed_over] = [true, false].map(|keeps_rows| of_run(&scenario, &topology, keeps_rows).bytes());
+    assert!(kept - handed_over > 300_000.0 * 1_000.0, "{kept} and {handed_over}");
+    let within = |keeps_rows| {
+        let limit = Limit { bytes: (handed_over + 1e6) as u64, keeps_rows };
+        check_within(&text, "memory.toml", Purpose::Simulation, builtin(), Some(limit))
+    };
+    assert!(within(false).is_ok());
+    let refused = within(true).expect_err("its rows do not fit").to_string();
+    assert!(refused.contains("of memory"), "{refused}");
 }
 
 /// The estimates of docs/evidence/reliability.md: of the files in a folder that HITLESS_SCENARIOS names, in MB.
