@@ -11,7 +11,9 @@
 //! no more memory than a multiple of what it was given.
 
 mod collections;
+mod foreign;
 mod macros;
+mod names;
 mod numbers;
 mod reader;
 mod writer;

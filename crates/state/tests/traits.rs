@@ -48,7 +48,7 @@ fn read<T: Value>(bytes: &[u8]) -> Result<T, Damaged> {
 }
 
 fn comes_back<T: Value + PartialEq + std::fmt::Debug>(value: &T) {
-    assert_eq!(&read::<T>(&written(value)).unwrap(), value);
+    assert_eq!(read::<T>(&written(value)).as_ref(), Ok(value));
 }
 
 fn moves() -> impl Strategy<Value = Move> {
