@@ -225,6 +225,14 @@ pub struct FlowProgress {
     pub sender: SenderStatistics,
 }
 
+hitless_state::value!(FlowProgress {
+    congestion_window_bytes,
+    sent_bytes,
+    acknowledged_bytes,
+    delivered_bytes,
+    sender
+});
+
 /// A flow that has ended. What its receiving end knows is added when both ends are [joined](crate::FlowRecords::join).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowRecord {

@@ -14,6 +14,8 @@ pub(super) struct Lost {
     pub bytes: u64,
 }
 
+hitless_state::value!(Lost { packets, bytes });
+
 impl Lost {
     fn add(&mut self, frame_bytes: u32) {
         self.packets += 1;
@@ -32,6 +34,8 @@ pub(super) struct DropLedger {
     /// By flow, as far as any has lost a packet.
     of_flows: Vec<Lost>,
 }
+
+hitless_state::state!(DropLedger { values: group_of, entries, of_flows; configured: columns });
 
 impl DropLedger {
     pub fn new(switches: usize, groups: usize) -> Self {

@@ -20,6 +20,8 @@ struct FlowOrder {
     acknowledgements: PathOrder,
 }
 
+hitless_state::value!(FlowOrder { source, data, acknowledgements });
+
 impl FlowOrder {
     fn path(&mut self, packet: &Packet) -> &mut PathOrder {
         let source = *self.source.get_or_insert(packet.source);
@@ -45,6 +47,8 @@ pub(super) struct FlowVerdict {
 pub(super) struct OrderChecker {
     flows: Vec<FlowOrder>,
 }
+
+hitless_state::value!(OrderChecker { flows });
 
 /// What a packet is known by: its transport header without what switches change. No host has sent what a switch makes.
 fn name_of(packet: &Packet) -> Option<Transport> {

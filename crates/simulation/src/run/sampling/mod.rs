@@ -26,6 +26,8 @@ pub(super) struct Samplers {
     groups: Vec<GroupSampler>,
 }
 
+hitless_state::state!(Samplers { parts: counters, flows, groups });
+
 impl Samplers {
     /// Those that `scenario` asks for.
     ///
