@@ -38,11 +38,15 @@ struct Ends {
     decoder: Option<Decoder>,
 }
 
+hitless_state::state!(Ends { parts: encoder, decoder });
+
 /// Wharf on one switch.
 #[derive(Default)]
 pub struct Wharf {
     ports: ByPort<Ends>,
 }
+
+hitless_state::state!(Wharf { parts: ports });
 
 impl Wharf {
     /// Makes `port` the sending end of a link; `settings` are those of both ends.
@@ -66,6 +70,8 @@ impl Wharf {
 }
 
 impl Mechanism for Wharf {
+    hitless_switch::is_its_own_state!();
+
     fn needs(&mut self, queue_counts: &[usize]) -> Needs {
         let mut wanted = Needs::default();
         for ends in self.ports.iter_mut() {
