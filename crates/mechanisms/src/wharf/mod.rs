@@ -23,7 +23,7 @@ mod resources;
 mod settings;
 
 use hitless_switch::{Context, Event, Mechanism, Needs, Report, Resources, Verdict};
-use hitless_wire::{PortId, Time};
+use hitless_wire::{Packet, PortId, Time};
 
 use crate::by_port::ByPort;
 
@@ -66,6 +66,10 @@ impl Wharf {
 }
 
 impl Mechanism for Wharf {
+    fn each_copy(&self, now: Time, see: &mut dyn FnMut(&Packet)) {
+        self.ports.iter().filter_map(|ends| ends.encoder.as_ref()).for_each(|encoder| encoder.each_coded(now, see));
+    }
+
     fn needs(&mut self, queue_counts: &[usize]) -> Needs {
         let mut wanted = Needs::default();
         for ends in self.ports.iter_mut() {
