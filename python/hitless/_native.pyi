@@ -41,9 +41,15 @@ class Swarm:
 class Simulation:
     """One simulation: made from a scenario's text, run once, read afterwards."""
 
-    def __init__(self, text: str, file_name: str, seed: int | None = None) -> None: ...
-    def run(self, threads: int = 1) -> None:
-        """Run to the end on up to so many threads; other threads run meanwhile."""
+    def __init__(self, text: str, file_name: str, seed: int | None = None, keeps_rows: bool = True) -> None: ...
+    def run(self, threads: int = 1, rows: Callable[[str, dict[str, Column]], None] | None = None) -> None:
+        """Run to the end on up to so many threads; other threads run meanwhile.
+
+        Flows and messages go to ``rows`` as they are known for good, table name and columns, and are in no table.
+        """
+
+    def stop(self) -> None:
+        """Ask a run under way to end with the results that it has; its summary then says ``incomplete``."""
 
     def cancel(self) -> None:
         """Ask a run under way, from another thread, to end with `Cancelled`."""
@@ -385,7 +391,7 @@ def scenario_examples() -> list[tuple[str, str]]:
 def scenario_example(name: str) -> str | None:
     """Text of an example scenario; None when there is none of that name."""
 
-def scenario_check(text: str, file_name: str) -> str:
+def scenario_check(text: str, file_name: str, keeps_rows: bool = True) -> str:
     """The scenario with every default spelled out; raises `ScenarioError`."""
 
 def swarm_judges() -> list[tuple[str, str]]:
@@ -394,7 +400,7 @@ def swarm_judges() -> list[tuple[str, str]]:
 def swarm_judge(text: str) -> str:
     """What the judges say of one scenario, as JSON."""
 
-def scenario_memory(text: str, file_name: str) -> tuple[float, list[tuple[str, str, float]]]:
+def scenario_memory(text: str, file_name: str, keeps_rows: bool = True) -> tuple[float, list[tuple[str, str, float]]]:
     """Bytes that a run is estimated to take, and by part: field, what it is, bytes; the largest first."""
 
 def scenario_resources(text: str, file_name: str) -> str:

@@ -28,6 +28,7 @@ from hitless.exhibits.campaign import Result
 from hitless.exhibits.pool import Task
 from hitless.extend import record as crates
 from hitless.machine import describe_machine, source_commit
+from hitless.outcome.tables import Tables
 from hitless.prototype import kinds
 from hitless.simulation import Run
 
@@ -96,8 +97,10 @@ class ResultsFolder:
         """Write each table as Parquet."""
         target = self.path / folder
         target.mkdir(parents=True, exist_ok=True)
-        for name, table in tables.items():
-            table.write_parquet(target / f"{file_name(name)}.parquet")
+        for name in tables:
+            path = target / f"{file_name(name)}.parquet"
+            if not (isinstance(tables, Tables) and tables.path(name) == path):  # else it is there already
+                tables[name].write_parquet(path)
 
     def manifest(self, command: Sequence[str], runs: Sequence[Mapping[str, Any]], **more: Any) -> dict[str, Any]:
         """What was run, on what, and what to check before trusting it."""
@@ -129,6 +132,7 @@ def describe(task: Task, run: Run, scenario: str) -> dict[str, Any]:
         "cpu_s": round(task.cpu_s, 3),
         "was_kept": task.was_there,
         "trace_hash": run.summary.values.get("trace_hash"),
+        **({"incomplete": run.summary.incomplete} if run.summary.incomplete else {}),
         "drops": run.summary.drops,
         "warnings": run.summary.warnings,
     }

@@ -107,15 +107,20 @@ class Scenario:
         seed: int | None = None,
         keep: Collection[str] | None = None,
         mechanisms: Collection[MechanismClass] = (),
+        rows: str | PathLike[str] | None = None,
     ) -> Run:
         """Run it to the end, with ``seed`` or its own.
 
+        ``rows`` is a folder: flows and messages are written there while it runs, as ``flows.parquet`` and
+        ``messages.parquet``, and what has ended takes no memory. Their tables are then read when they are asked for.
+
         ``keep`` names the tables to keep, all by default; the scenario may name the kinds of ``mechanisms``, which are
         classes of Python. Raises `RefusedScenario`, `MechanismFailed` with an error of a mechanism, and `HitlessError`
-        when a check of the simulator fails.
+        when a check of the simulator fails, and `RunStopped`, with what there is, when it takes too much memory.
         """
         register(mechanisms)
-        return Simulation(self.text, file_name=self.name, seed=seed).run(keep)
+        folder = None if rows is None else Path(rows)
+        return Simulation(self.text, file_name=self.name, seed=seed, rows=folder).run(keep)
 
     def start(self, *, seed: int | None = None, mechanisms: Collection[MechanismClass] = ()) -> "Steps":
         """Start it at time 0, to be run in steps. Raises `RefusedScenario`."""

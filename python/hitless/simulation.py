@@ -21,9 +21,10 @@ import polars as pl
 import tomli_w
 
 from hitless import _native
-from hitless.errors import BadInput, HitlessError, MechanismFailed, RefusedScenario
+from hitless.errors import BadInput, HitlessError, MechanismFailed, RefusedScenario, RunStopped, reason
 from hitless.outcome.run import Run as Run  # noqa: PLC0414 - what works give back: exported from here too
 from hitless.outcome.run import Summary as Summary  # noqa: PLC0414
+from hitless.outcome.stored import RowFiles, StoredTables
 from hitless.outcome.tables import Tables, frame_of
 from hitless.prototype.kinds import identity, named_in
 
@@ -46,7 +47,7 @@ class Job(Protocol):
         """Share that is done, 0 to 1."""
 
     def cancel(self) -> None:
-        """End soon; `run` then raises `RunCancelled`."""
+        """End soon; `run` then raises `RunCancelled`. One that has a ``stop``, too, has results then (`RunStopped`)."""
 
     def run(self, keep: Collection[str] | None = None) -> Run:
         """Run to the end, once, and return the tables named in ``keep``, or all."""
@@ -60,6 +61,13 @@ class Work(Protocol):
         """The work for one seed, about to run; ``file_name`` is what messages call it."""
 
 
+@dataclass(slots=True)
+class RowsFolder:
+    """A folder for rows that is known only when the run begins."""
+
+    path: Path | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class PacketSimulation:
     """The packet-level simulation of a scenario."""
@@ -68,10 +76,13 @@ class PacketSimulation:
     """As nested mappings, or the text of a file."""
     place: str | None = None
     """The name of its file, which messages call it by: files that it names are relative to its folder."""
+    rows: "RowsFolder | None" = None
+    """Where flows and messages are written while it runs; None: it keeps them in memory."""
 
     def job(self, *, file_name: str, seed: int | None) -> "Simulation":
         """The simulation with this seed, or with the scenario's own."""
-        return Simulation(self.scenario, file_name=self.place or file_name, seed=seed)
+        folder = self.rows.path if self.rows is not None else None
+        return Simulation(self.scenario, file_name=self.place or file_name, seed=seed, rows=folder)
 
     def identity(self, file_name: str) -> str:
         """Everything that the results depend on but seed and program: every setting, and digests of files."""
@@ -111,11 +122,15 @@ _THREADS_MAX = 1024
 class Simulation:
     """A simulation that is about to run, running, or done. ``progress`` and ``cancel`` are for other threads."""
 
-    def __init__(self, scenario: Scenario | str, *, file_name: str, seed: int | None = None) -> None:
+    def __init__(
+        self, scenario: Scenario | str, *, file_name: str, seed: int | None = None, rows: Path | None = None
+    ) -> None:
+        """``rows`` is a folder in which flows and messages are written while it runs, instead of being kept."""
         text = _text(scenario)
         with refusals_explained(file_name):
-            self._native = _native.Simulation(text, file_name, seed)
+            self._native = _native.Simulation(text, file_name, seed, rows is None)
         self._file_name = file_name
+        self._rows = rows
 
     @property
     def progress(self) -> float:
@@ -126,20 +141,52 @@ class Simulation:
         """End a run under way soon; `run` then raises `RunCancelled`."""
         self._native.cancel()
 
+    def stop(self) -> None:
+        """End a run under way soon, with the results that it has; `run` then raises `RunStopped`."""
+        self._native.stop()
+
     def run(self, keep: Collection[str] | None = None) -> Run:
-        """Run to the end and return the tables named in ``keep``, or all; on as many threads as `thread_count` says."""
+        """Run to the end and return the tables named in ``keep``, or all; on as many threads as `thread_count` says.
+
+        Raises `RunStopped` when it was stopped, or took more memory than it may.
+        """
         began = time.monotonic()
+        files = RowFiles(self._rows) if self._rows is not None else None
         try:
             with _faults_explained(self._file_name):
-                self._native.run(thread_count())
+                self._native.run(thread_count(), files.take if files is not None else None)
         except _native.Cancelled as cancelled:
+            if files is not None:
+                files.discard()
             raise RunCancelled from cancelled
-        return Run(
+        except OSError as refused:
+            raise self._not_written(refused) from refused
+        tables = kept(self._native.tables, keep)
+        if files is not None:
+            try:
+                tables = StoredTables(tables.all_columns, files.finish())
+            except OSError as refused:
+                raise self._not_written(refused) from refused
+        run = Run(
             effective=self._native.effective,
             summary=Summary(json.loads(self._native.summary)),
-            tables=kept(self._native.tables, keep),
+            tables=tables,
             wall_s=time.monotonic() - began,
         )
+        if run.summary.incomplete:
+            raise RunStopped(run, where=self._file_name, hint=_STOPPED_HINT if self._is_too_large(run) else "")
+        return run
+
+    def _not_written(self, refused: OSError) -> HitlessError:
+        what = f"rows cannot be written: {reason(refused)}"
+        return HitlessError(what, where=str(self._rows), hint="what was written before is there, in parts")
+
+    @staticmethod
+    def _is_too_large(run: Run) -> bool:
+        return run.summary.values.get("ended_by") == "memory limit"
+
+
+_STOPPED_HINT = "a larger --memory, a lower load, or a shorter run; what there is is that of a shorter run"
 
 
 class Session:
@@ -296,7 +343,10 @@ def check_scenario_of(scenario: Scenario) -> str:
     return check_scenario(_text(scenario), "scenario")
 
 
-def check_scenario(text: str, file_name: str) -> str:
-    """The scenario as TOML with every default spelled out, or `RefusedScenario`."""
+def check_scenario(text: str, file_name: str, *, keeps_rows: bool = True) -> str:
+    """The scenario as TOML with every default spelled out, or `RefusedScenario`.
+
+    A run that writes its rows while it goes on may have more flows than one that keeps them.
+    """
     with refusals_explained(file_name):
-        return _native.scenario_check(text, file_name)
+        return _native.scenario_check(text, file_name, keeps_rows)

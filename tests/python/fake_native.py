@@ -56,11 +56,12 @@ def _read(text, file_name):
 
 
 class Simulation:
-    def __init__(self, text, file_name, seed=None):
+    def __init__(self, text, file_name, seed=None, keeps_rows=True):
         self._scenario = _read(text, file_name)
         if seed is not None:
             self._scenario["seed"] = seed
         self._cancelled = threading.Event()
+        self._stopped = False
         self.progress = 0.0
         self.summary = ""
         self.tables = {}
@@ -72,11 +73,17 @@ class Simulation:
     def cancel(self):
         self._cancelled.set()
 
-    def run(self, threads=1):
+    def stop(self):
+        self._stopped = True
+        self._cancelled.set()
+
+    def run(self, threads=1, rows=None):
         _log(self._scenario, threads)
         for step in range(10):
             self.progress = step / 10
             if self._cancelled.wait(self._scenario["seconds"] / 10):
+                if self._stopped:
+                    break
                 raise Cancelled
         if self._scenario["fails"]:
             raise SimulationError("a check of the simulator failed: 3 packets are missing")
@@ -89,7 +96,12 @@ class Simulation:
                 "value_bytes": np.zeros(3, np.uint64),
             },
         }
-        self.summary = json.dumps(_summary(self._scenario))
+        if rows is not None:
+            rows("messages", self.tables.pop("messages"))
+        summary = _summary(self._scenario)
+        if self._stopped:
+            summary |= {"ended_by": "interrupted", "incomplete": "the run was interrupted before its end"}
+        self.summary = json.dumps(summary)
 
 
 def _log(scenario, threads):
@@ -144,11 +156,11 @@ def scenario_example(name):
     return EXAMPLE if name == "one-link" else None
 
 
-def scenario_check(text, file_name):
+def scenario_check(text, file_name, keeps_rows=True):
     return tomli_w.dumps(_read(text, file_name))
 
 
-def scenario_memory(text, file_name):
+def scenario_memory(text, file_name, keeps_rows=True):
     _read(text, file_name)
     return 18e6, [("topology", "3 links", 9e3)]
 

@@ -71,3 +71,18 @@ class _Waiting:
 def test_a_last_progress_line_now():
     line = ProgressDisplay("simulating")._line([_Waiting(), _Waiting()], 10.0)
     assert line == "simulating, 0 of 2 runs: 0% after 10 s"
+
+
+@pytest.mark.parametrize(
+    ("share", "elapsed_s", "says"),
+    [
+        (0.25, 30.0, "25% after 30 s, about 1 min 30 s left"),
+        (0.001, 30.0, "0.10% after 30 s"),
+        (0.001, 75.0, "0.10% after 1 min 15 s, about 20 h 48 min left"),
+        (0.5, 7200.0, "50% after 2 h, about 2 h left"),
+    ],
+)
+def test_what_is_left_is_told_after_a_minute_however_little_is_done(share, elapsed_s, says):
+    part = _Waiting()
+    part.progress = share
+    assert ProgressDisplay("run")._line([part], elapsed_s) == f"run: {says}; now lg/fig8 LG"

@@ -6,6 +6,7 @@
 pub mod draws;
 pub mod events;
 pub mod packets;
+pub mod pages;
 pub mod progress;
 pub mod random;
 pub mod ring;
@@ -13,6 +14,7 @@ pub mod trace;
 
 pub use events::{Event, EventQueue, OrderKey, Source, Turn};
 pub use packets::{PacketHandle, PacketStore};
+pub use pages::Pages;
 pub use progress::Progress;
 pub use random::{RandomStreams, Stream};
 pub use ring::Ring;

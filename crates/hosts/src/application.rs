@@ -248,6 +248,8 @@ pub struct FlowRecord {
     pub started: Time,
     /// When it ended.
     pub finished: Time,
+    /// When its sending end did: before that, where datagrams were waited for.
+    pub sender_ended: Time,
     /// How it ended.
     pub outcome: FlowOutcome,
     /// Messages that were completed.
@@ -273,6 +275,7 @@ hitless_state::value!(FlowRecord {
     destination,
     started,
     finished,
+    sender_ended,
     outcome,
     messages_completed,
     bytes_written,

@@ -6,6 +6,7 @@
 //! stack delays, timers and the applications that write messages.
 
 pub mod application;
+pub mod complete;
 pub mod flow;
 pub mod host;
 pub mod marking;
@@ -17,6 +18,7 @@ pub use application::{
     Application, FlowConfig, FlowOutcome, FlowProgress, FlowRecord, MessageRecord, OrderingStatistics, PacketCounts,
     ReceiverRecord, Request, SenderEnd, TransportId,
 };
+pub use complete::Complete;
 pub use flow::{ReceiverState, SenderState, TransportConfig};
 pub use host::{
     GroConfig, HostConfig, HostDrop, HostEnvironment, HostEvent, HostTotals, Hosts, NetworkCardConfig, QueueCapacity,

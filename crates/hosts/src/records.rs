@@ -8,16 +8,16 @@ use crate::application::{FlowOutcome, FlowRecord, MessageRecord, ReceiverRecord}
 
 /// The last byte of a message was delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Delivery {
-    flow: u32,
-    number: u64,
-    at: Time,
+pub(crate) struct Delivery {
+    pub flow: u32,
+    pub number: u64,
+    pub at: Time,
 }
 
 hitless_state::value!(Delivery { flow, number, at });
 
 /// Records of flows and messages. Those of several partitions become one by [`Self::merge`], and both ends of each flow
-/// one by [`Self::join`].
+/// one by [`Self::join`], or, while the run goes on, by [`Self::take_complete`].
 #[derive(Clone, Debug, Default)]
 pub struct FlowRecords {
     /// Messages that are complete.
@@ -28,7 +28,7 @@ pub struct FlowRecords {
     pub flows: Vec<FlowRecord>,
     /// Receiving ends that have ended.
     pub receivers: Vec<ReceiverRecord>,
-    deliveries: Vec<Delivery>,
+    pub(crate) deliveries: Vec<Delivery>,
 }
 
 hitless_state::value!(FlowRecords { messages, unfinished, flows, receivers, deliveries });
@@ -91,7 +91,7 @@ impl FlowRecords {
 }
 
 /// Adds what the receiving end of a flow knows, if it ever began.
-fn join_ends(record: &mut FlowRecord, receiver: Option<&ReceiverRecord>, ended_at: Time) {
+pub(crate) fn join_ends(record: &mut FlowRecord, receiver: Option<&ReceiverRecord>, ended_at: Time) {
     if let Some(receiver) = receiver {
         record.bytes_delivered = receiver.bytes_delivered;
         record.receiver = receiver.receiver;

@@ -15,7 +15,8 @@
 //! - [`mechanism`]: mechanisms that are classes of Python;
 //! - [`live`]: the Python class `Live`, a scenario's fabric between real interfaces;
 //! - [`p4`]: P4 programs by themselves: packet tests, traces;
-//! - [`memory`]: how much of it a run may take;
+//! - [`memory`]: how much of it a run may take, and a look at it beside the run;
+//! - [`rows`]: rows of a run that is under way;
 //! - [`kinds`]: which kinds of mechanisms there are;
 //! - [`network_interface`]: the Python class `NetworkInterface`, what is under a port of a live run;
 //! - [`swarm`]: the Python class `Swarm`, random worlds and what they break;
@@ -34,6 +35,7 @@ mod memory;
 #[cfg(feature = "live")]
 mod network_interface;
 mod p4;
+mod rows;
 mod session;
 mod simulation;
 mod simulator;
@@ -77,8 +79,9 @@ fn scenario_example(name: &str) -> Option<&'static str> {
 
 /// Checks a scenario and returns it with every default spelled out.
 #[pyfunction]
-fn scenario_check(py: Python<'_>, text: &str, file_name: &str) -> PyResult<String> {
-    let prepared = py.detach(|| caught(|| simulator::Prepared::new(text, file_name, None)))?;
+#[pyo3(signature = (text, file_name, keeps_rows=true))]
+fn scenario_check(py: Python<'_>, text: &str, file_name: &str, keeps_rows: bool) -> PyResult<String> {
+    let prepared = py.detach(|| caught(|| simulator::Prepared::new(text, file_name, None, keeps_rows)))?;
     Ok(prepared.effective())
 }
 
@@ -90,8 +93,14 @@ fn scenario_resources(py: Python<'_>, text: &str, file_name: &str) -> PyResult<S
 
 /// How many bytes of memory a run of a scenario is estimated to take: in all, and of each part, the largest first.
 #[pyfunction]
-fn scenario_memory(py: Python<'_>, text: &str, file_name: &str) -> PyResult<(f64, simulator::MemoryParts)> {
-    Ok(py.detach(|| caught(|| simulator::memory_of(text, file_name)))?)
+#[pyo3(signature = (text, file_name, keeps_rows=true))]
+fn scenario_memory(
+    py: Python<'_>,
+    text: &str,
+    file_name: &str,
+    keeps_rows: bool,
+) -> PyResult<(f64, simulator::MemoryParts)> {
+    Ok(py.detach(|| caught(|| simulator::memory_of(text, file_name, keeps_rows)))?)
 }
 
 /// Checks a scenario for a live run: with every default spelled out, and its hosts, switches and links as JSON text.

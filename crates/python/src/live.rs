@@ -74,7 +74,7 @@ impl Live {
         mode: &str,
         self_test: bool,
     ) -> PyResult<Self> {
-        let scenario = caught(|| check(text, file_name, Purpose::Live))?;
+        let scenario = caught(|| check(text, file_name, Purpose::Live, true))?;
         let scenario = Scenario { seed: seed.unwrap_or(scenario.seed), ..scenario };
         let effective = scenario.effective_toml();
         let interfaces: Vec<(String, String)> =

@@ -25,7 +25,7 @@ impl Session {
     #[new]
     #[pyo3(signature = (text, file_name, seed=None))]
     fn new(py: Python<'_>, text: &str, file_name: &str, seed: Option<u64>) -> PyResult<Self> {
-        let driven = py.detach(|| caught(|| Driven::new(&Prepared::new(text, file_name, seed)?)))?;
+        let driven = py.detach(|| caught(|| Driven::new(&Prepared::new(text, file_name, seed, true)?)))?;
         Ok(Self { driven: Mutex::new(Some(driven)) })
     }
 

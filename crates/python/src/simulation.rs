@@ -1,13 +1,14 @@
 //! One scenario from text to tables, as Python sees it.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::mechanism::fault::caught;
-use crate::simulator::{Control, Outcome, Prepared};
+use crate::rows::PythonRows;
+use crate::simulator::{Control, Outcome, Prepared, RowSink, Stopped};
 use crate::tables;
 
 /// One simulation: made from a scenario's text, run once, read afterwards.
@@ -16,7 +17,7 @@ use crate::tables;
 #[pyclass(frozen, module = "hitless._native")]
 pub struct Simulation {
     prepared: Prepared,
-    control: Control,
+    control: Arc<Control>,
     stage: Mutex<Stage>,
 }
 
@@ -32,17 +33,28 @@ enum Stage {
 impl Simulation {
     /// Reads and checks the scenario; raises `ScenarioError` with the complete message.
     #[new]
-    #[pyo3(signature = (text, file_name, seed=None))]
-    fn new(py: Python<'_>, text: &str, file_name: &str, seed: Option<u64>) -> PyResult<Self> {
-        let prepared = py.detach(|| caught(|| Prepared::new(text, file_name, seed)))?;
-        Ok(Self { prepared, control: Control::default(), stage: Mutex::new(Stage::Ready) })
+    ///
+    /// Without `keeps_rows` it will be run with a callable for its rows, and may have more flows.
+    #[pyo3(signature = (text, file_name, seed=None, keeps_rows=true))]
+    fn new(py: Python<'_>, text: &str, file_name: &str, seed: Option<u64>, keeps_rows: bool) -> PyResult<Self> {
+        let prepared = py.detach(|| caught(|| Prepared::new(text, file_name, seed, keeps_rows)))?;
+        Ok(Self { prepared, control: Arc::default(), stage: Mutex::new(Stage::Ready) })
     }
 
     /// Runs to the end on up to `threads` threads, other Python threads running meanwhile. Once per simulation.
-    #[pyo3(signature = (threads=1))]
-    fn run(&self, py: Python<'_>, threads: usize) -> PyResult<()> {
+    ///
+    /// Flows and messages are handed to `rows`, a callable, as they are known for good: the name of their table and
+    /// its columns. What it raises ends the run, and is raised here.
+    #[pyo3(signature = (threads=1, rows=None))]
+    fn run(&self, py: Python<'_>, threads: usize, rows: Option<Py<PyAny>>) -> PyResult<()> {
         self.start()?;
-        let result = py.detach(|| caught(|| self.prepared.run(threads, &self.control)));
+        let (rows, raised) = rows.map(|take| PythonRows::new(take, self.control.clone())).unzip();
+        let rows = rows.map(|rows| Box::new(rows) as Box<dyn RowSink>);
+        let result = py.detach(|| caught(|| self.prepared.run(threads, &self.control, rows)));
+        if let Some(error) = raised.and_then(|raised| raised.take()) {
+            *self.stage() = Stage::Failed;
+            return Err(error);
+        }
         match result {
             Ok(outcome) => self.finish(py, outcome),
             Err(failure) => {
@@ -61,6 +73,11 @@ impl Simulation {
     /// Asks a run under way to end; `run` then raises `Cancelled`.
     fn cancel(&self) {
         self.control.cancel();
+    }
+
+    /// Asks a run under way to end with the results that it has: its summary then says why it is incomplete.
+    fn stop(&self) {
+        self.control.stop(Stopped::Interrupted);
     }
 
     /// The summary as JSON text.

@@ -1,13 +1,13 @@
 //! What Python needs of a simulation, in one file.
 
-use std::fs;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use hitless_engine::Progress;
 use hitless_mechanisms::linkguardian::copies_for;
 use hitless_network::loss::LossModel;
 use hitless_network::topology::{DirectedLink, Topology};
-use hitless_scenario::memory::of_run;
+use hitless_scenario::memory::{Limit, of_run};
 use hitless_scenario::resources::{SwitchResources, survey};
 use hitless_scenario::workload::Cdf;
 use hitless_scenario::{Purpose, Scenario};
@@ -24,7 +24,7 @@ use crate::memory;
 
 pub use hitless_mechanisms::deflection::ScanStart;
 pub use hitless_mechanisms::deflection::exercise::{relative_priorities, scan_counts};
-pub use hitless_simulation::results::{Column, Table};
+pub use hitless_simulation::results::{Column, RECORDS, RowSink, Table};
 
 /// Why there is no result.
 #[derive(Debug)]
@@ -51,6 +51,27 @@ pub struct Outcome {
 #[derive(Default)]
 pub struct Control {
     progress: Progress,
+    /// Why the run is to end early, if its results are wanted all the same.
+    stopped: Mutex<Option<Stopped>>,
+}
+
+/// Why a run ended early and has results: those of a shorter run.
+#[derive(Clone, Debug)]
+pub enum Stopped {
+    /// Somebody asked for it.
+    Interrupted,
+    /// It took too much memory; how much, in a sentence.
+    Memory(String),
+}
+
+impl Stopped {
+    /// What the summary says of it: `ended_by`, and a sentence.
+    fn words(&self) -> (&'static str, String) {
+        match self {
+            Stopped::Interrupted => ("interrupted", "the run was interrupted before its end".to_owned()),
+            Stopped::Memory(passed) => ("memory limit", format!("the run was stopped, as {passed}")),
+        }
+    }
 }
 
 impl Control {
@@ -63,6 +84,16 @@ impl Control {
     pub fn cancel(&self) {
         self.progress.cancel();
     }
+
+    /// Asks the run to end with the results that it has, which say so. The first reason counts.
+    pub fn stop(&self, why: Stopped) {
+        self.stopped.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
+        self.progress.cancel();
+    }
+
+    fn stopped(&self) -> Option<Stopped> {
+        self.stopped.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 /// A scenario that was read and found sound.
@@ -71,9 +102,10 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Reads and checks a scenario; `seed` overrides the scenario's own.
-    pub fn new(text: &str, file_name: &str, seed: Option<u64>) -> Result<Self, Failure> {
-        let scenario = check(text, file_name, Purpose::Simulation)?;
+    /// Reads and checks a scenario; `seed` overrides the scenario's own. A run that keeps the rows of flows and
+    /// messages takes more memory.
+    pub fn new(text: &str, file_name: &str, seed: Option<u64>, keeps_rows: bool) -> Result<Self, Failure> {
+        let scenario = check(text, file_name, Purpose::Simulation, keeps_rows)?;
         let seed = seed.unwrap_or(scenario.seed);
         Ok(Self { scenario: Scenario { seed, ..scenario } })
     }
@@ -84,29 +116,42 @@ impl Prepared {
     }
 
     /// Runs to the end on up to `threads` threads, telling `control` of its progress and asking it whether to stop.
-    pub fn run(&self, threads: usize, control: &Control) -> Result<Outcome, Failure> {
+    /// Flows and messages go to `rows`, and are then in no table.
+    pub fn run(&self, threads: usize, control: &Control, rows: Option<Box<dyn RowSink>>) -> Result<Outcome, Failure> {
         let clocks = Clocks::start(threads);
-        let simulation = Simulation::new(self.scenario.clone()).map_err(Failure::Simulation)?;
-        let outcome = simulation.run_on(threads, &control.progress);
-        if control.progress.is_cancelled() {
+        let mut simulation = Simulation::new(self.scenario.clone()).map_err(Failure::Simulation)?;
+        let keeps_rows = rows.is_none();
+        if let Some(rows) = rows {
+            simulation = simulation.with_rows_to(rows, RECORDS);
+        }
+        let too_much = |passed: String| control.stop(Stopped::Memory(passed));
+        let outcome = memory::watched(keeps_rows, too_much, || simulation.run_on(threads, &control.progress));
+        let was_cut = outcome.summary.ended_by == "cancelled";
+        let stopped = control.stopped().filter(|_| was_cut);
+        if was_cut && stopped.is_none() {
             return Err(Failure::Cancelled);
         }
         refuse_violations(&outcome)?;
-        let summary_json = with_times(&outcome.summary, &clocks)?.to_string();
-        Ok(Outcome { summary_json, tables: outcome.tables })
+        let mut summary = with_times(&outcome.summary, &clocks)?;
+        if let Some((ended_by, incomplete)) = stopped.map(|why| why.words()) {
+            summary["ended_by"] = ended_by.into();
+            summary["incomplete"] = incomplete.into();
+        }
+        Ok(Outcome { summary_json: summary.to_string(), tables: outcome.tables })
     }
 }
 
 /// Reads and checks a scenario.
-pub fn check(text: &str, file_name: &str, purpose: Purpose) -> Result<Scenario, Failure> {
-    let limit = (purpose == Purpose::Simulation).then(memory::limit).flatten();
+pub fn check(text: &str, file_name: &str, purpose: Purpose, keeps_rows: bool) -> Result<Scenario, Failure> {
+    let bytes = (purpose == Purpose::Simulation).then(memory::limit).flatten();
+    let limit = bytes.map(|bytes| Limit { bytes, keeps_rows });
     hitless_scenario::check_within(text, file_name, purpose, &registry(), limit)
         .map_err(|error| Failure::Scenario(error.to_string()))
 }
 
 /// Reads and checks a scenario for a live run: with every default spelled out, and its fabric as one JSON object.
 pub fn check_live(text: &str, file_name: &str) -> Result<(String, String), Failure> {
-    let scenario = check(text, file_name, Purpose::Live)?;
+    let scenario = check(text, file_name, Purpose::Live, true)?;
     let topology = scenario.topology.build().map_err(|errors| Failure::Scenario(format!("{errors:?}")))?;
     Ok((scenario.effective_toml(), described(&topology).to_string()))
 }
@@ -115,17 +160,17 @@ pub fn check_live(text: &str, file_name: &str) -> Result<(String, String), Failu
 pub type MemoryParts = Vec<(String, String, f64)>;
 
 /// How much memory a run is estimated to take: in all, and by field, what it is and its bytes.
-pub fn memory_of(text: &str, file_name: &str) -> Result<(f64, MemoryParts), Failure> {
-    let scenario = check(text, file_name, Purpose::Simulation)?;
+pub fn memory_of(text: &str, file_name: &str, keeps_rows: bool) -> Result<(f64, MemoryParts), Failure> {
+    let scenario = check(text, file_name, Purpose::Simulation, keeps_rows)?;
     let topology = scenario.build_topology().map_err(Failure::Scenario)?;
-    let estimate = of_run(&scenario, &topology);
+    let estimate = of_run(&scenario, &topology, keeps_rows);
     let bytes = estimate.bytes();
     Ok((bytes, estimate.parts.into_iter().map(|part| (part.field, part.what, part.bytes)).collect()))
 }
 
 /// What the mechanisms of a scenario take of its switches, as a JSON list; also of one that takes more than there is.
 pub fn resources(text: &str, file_name: &str) -> Result<String, Failure> {
-    let scenario = check(text, file_name, Purpose::Survey)?;
+    let scenario = check(text, file_name, Purpose::Survey, true)?;
     let switches = survey(&scenario).map_err(Failure::Scenario)?;
     Ok(serde_json::Value::from_iter(switches.iter().map(SwitchResources::as_json)).to_string())
 }
@@ -273,10 +318,10 @@ pub fn schema_json() -> String {
 /// Runs a benchmark workload on up to `threads` threads; returns its measurements as a JSON object.
 pub fn bench_engine(work: &str, fraction: f64, seed: u64, threads: usize) -> Result<String, Failure> {
     let known = Work::named(work).ok_or_else(|| Failure::Simulation(format!("there is no workload {work}")))?;
-    let (clocks, before_bytes) = (Clocks::start(threads), memory_bytes("VmRSS:"));
+    let (clocks, before_bytes) = (Clocks::start(threads), memory::held_bytes("VmRSS:"));
     let simulation = known.build(&registry(), fraction, seed).map_err(Failure::Simulation)?;
     let (built_s, built_wall_s, hosts) = (clocks.cpu_s(), clocks.wall_s(), simulation.hosts());
-    let rest_bytes = memory_bytes("VmRSS:").saturating_sub(before_bytes);
+    let rest_bytes = memory::held_bytes("VmRSS:").saturating_sub(before_bytes);
     let outcome = simulation.run_on(threads, &Progress::default());
     let (cpu_s, wall_s) = (clocks.cpu_s(), clocks.wall_s());
     refuse_violations(&outcome)?;
@@ -294,7 +339,7 @@ pub fn bench_engine(work: &str, fraction: f64, seed: u64, threads: usize) -> Res
         "ns_per_transmission": (cpu_s - built_s) * 1e9 / summary.transmissions as f64,
         "hosts": hosts,
         "rest_bytes_per_host": rest_bytes as f64 / hosts as f64,
-        "peak_rss_bytes": memory_bytes("VmHWM:"),
+        "peak_rss_bytes": memory::held_bytes("VmHWM:"),
         "flows_done": summary.flows.completed,
         "drops": summary.drops.values().sum::<u64>(),
         "simulated_s": summary.simulated_s,
@@ -331,15 +376,6 @@ pub fn bench_switch(discipline: &str, load: &str, fraction: f64, seed: u64) -> R
 /// What [`bench_switch`] knows, each with what it is compared with.
 pub fn bench_switch_disciplines() -> Vec<(&'static str, &'static str)> {
     SWITCH_WORKS.iter().map(|work| (work.name, work.base)).collect()
-}
-
-/// The memory of this process, as Linux tells: what it holds (`VmRSS:`) or the most that it ever held (`VmHWM:`); 0
-/// elsewhere.
-fn memory_bytes(field: &str) -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix(field));
-    let kilobytes = line.and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok());
-    kilobytes.unwrap_or(0) * 1_024
 }
 
 /// Wall time and CPU time since the start: of this thread, or of the process where a run has several.

@@ -7,6 +7,7 @@ use hitless_settings::{Finding, Problem, SettingsError, structure};
 use toml::Table;
 
 use crate::kind::{Registry, Surroundings};
+use crate::memory::Limit;
 use crate::{Purpose, Scenario, budget, cross, defaults, loss_traces, memory};
 
 /// Reads a scenario for a simulation, as [`check_for`] does.
@@ -33,7 +34,7 @@ pub fn check_for(
 /// Reads a scenario and checks everything that can be checked before it runs.
 ///
 /// `file_name` is used in messages, and its folder is what paths in the scenario are relative to. `registry` has the
-/// kinds of mechanisms that it may name. What would take more memory than `memory_bytes` is refused.
+/// kinds of mechanisms that it may name. What would take more memory than `limit` says is refused.
 ///
 /// # Errors
 /// All that is wrong with it.
@@ -42,7 +43,7 @@ pub fn check_within(
     file_name: &str,
     purpose: Purpose,
     registry: &Registry,
-    memory_bytes: Option<u64>,
+    limit: Option<Limit>,
 ) -> Result<Scenario, SettingsError> {
     let fail = |mut findings: Vec<Finding>| {
         findings.sort_by_key(|finding| (finding.line, finding.column));
@@ -60,7 +61,7 @@ pub fn check_within(
         Ok(scenario) => with_folder(scenario, file_name),
         Err(message) => return fail(vec![Finding::at(text, 0..0, Problem::new("", "", message))]),
     };
-    if let Some(problem) = memory_bytes.and_then(|limit| memory::of_fabric(&scenario).beyond(limit)) {
+    if let Some(problem) = limit.and_then(|limit| memory::of_fabric(&scenario).beyond(limit.bytes)) {
         return fail(vec![locate(&document, problem)]);
     }
     let mut problems = loss_traces::read(&mut scenario);
@@ -70,7 +71,7 @@ pub fn check_within(
         problems.extend(budget::check(&scenario));
     }
     if problems.is_empty() && purpose == Purpose::Simulation {
-        problems.extend(memory_bytes.and_then(|limit| beyond(&scenario, limit)));
+        problems.extend(limit.and_then(|limit| beyond(&scenario, limit)));
     }
     if problems.is_empty() {
         return Ok(scenario);
@@ -79,8 +80,8 @@ pub fn check_within(
 }
 
 /// What takes too much memory in a scenario that is sound otherwise.
-fn beyond(scenario: &Scenario, limit_bytes: u64) -> Option<Problem> {
-    memory::of_run(scenario, &scenario.build_topology().ok()?).beyond(limit_bytes)
+fn beyond(scenario: &Scenario, limit: Limit) -> Option<Problem> {
+    memory::of_run(scenario, &scenario.build_topology().ok()?, limit.keeps_rows).beyond(limit.bytes)
 }
 
 fn syntax_finding(text: &str, error: SyntaxError) -> Finding {

@@ -20,6 +20,7 @@ struct Per {
     link: f64,
     link_of_fabric: f64,
     flow: f64,
+    flow_handed_over: f64,
     open_flow: f64,
     packet: f64,
     sample: f64,
@@ -27,13 +28,15 @@ struct Per {
 }
 
 /// A process with its libraries; a link before it is built, and with its two ports, its routes and perhaps a host; a
-/// flow that has ended, with its rows in tables; what one under way takes more; a packet in its slot with its place in
+/// flow that has ended, with its rows in tables; what statistics need of one whose rows were handed over while the run
+/// went on; what one under way takes more; a packet in its slot with its place in
 /// a queue; a sample; a packet that the order checker remembers.
 const PER: Per = Per {
     base: 20e6,
     link: 400.0,
     link_of_fabric: 2_600.0,
     flow: 1_300.0,
+    flow_handed_over: 100.0,
     open_flow: 3_000.0,
     packet: 300.0,
     sample: 40.0,
@@ -105,17 +108,28 @@ pub fn of_fabric(scenario: &Scenario) -> Estimate {
     Estimate::of(vec![Part { field: "topology".into(), what: format!("{} links", counted(links)), bytes }])
 }
 
-/// What a run of a checked scenario takes.
-pub fn of_run(scenario: &Scenario, topology: &Topology) -> Estimate {
+/// How much memory a run may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// So many bytes.
+    pub bytes: u64,
+    /// Whether it keeps the rows of flows and messages, or hands them over while it goes on.
+    pub keeps_rows: bool,
+}
+
+/// What a run of a checked scenario takes that keeps the rows of its flows and messages, or hands them over while it
+/// goes on.
+pub fn of_run(scenario: &Scenario, topology: &Topology, keeps_rows: bool) -> Estimate {
     let mut parts = of_fabric(scenario).parts;
     let offers = offers(scenario, topology);
+    let of_flow = if keeps_rows { PER.flow } else { PER.flow_handed_over };
     let carried_bps = topology.host_capacity_bps() as f64;
     let (mut packets, of_path) = (0.0, packets_of_path(scenario, topology));
     for (index, offer) in offers.iter().enumerate() {
         let field = format!("flows[{index}]{}", pace_field(scenario, index));
         let open = piled_up(offer, carried_bps, topology.hosts.len());
         packets += packets_of(scenario, index, offer, open, of_path);
-        let bytes = offer.flows * PER.flow + open * PER.open_flow;
+        let bytes = offer.flows * of_flow + open * PER.open_flow;
         parts.push(Part { field, what: format!("{} flows", counted(offer.flows)), bytes });
     }
     let packets = packets.min(buffered(scenario, topology));

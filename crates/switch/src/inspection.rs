@@ -2,7 +2,7 @@
 //! packet's way.
 
 use hitless_engine::PacketHandle;
-use hitless_wire::{PortId, QueueId, Time};
+use hitless_wire::{Packet, PortId, QueueId, Time};
 
 use crate::architecture::Architecture;
 use crate::drop_reason::DropReason;
@@ -117,6 +117,11 @@ impl Switch {
     pub fn protection(&self, port: PortId, end: LinkEnd) -> Option<(usize, bool)> {
         let mut mechanisms = self.mechanisms.iter().enumerate();
         mechanisms.find_map(|(place, mechanism)| Some((place, mechanism.protection(port, end)?)))
+    }
+
+    /// Shows each packet of which a mechanism keeps a copy that it may send at `now` or later.
+    pub fn each_copy(&self, now: Time, see: &mut dyn FnMut(&Packet)) {
+        self.mechanisms.iter().for_each(|mechanism| mechanism.each_copy(now, see));
     }
 
     /// The reports of all mechanisms.

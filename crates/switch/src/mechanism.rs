@@ -1,7 +1,7 @@
 //! What a mechanism is to the switch: what it needs, and its hooks.
 
 use hitless_state::State;
-use hitless_wire::{PortId, Time};
+use hitless_wire::{Packet, PortId, Time};
 
 use crate::context::Context;
 use crate::drop_reason::DropReason;
@@ -46,6 +46,10 @@ pub trait Mechanism: Send {
     fn state_mut(&mut self) -> Option<&mut dyn State> {
         None
     }
+
+    /// Shows each packet that is in none of the switch's queues and that it may send all the same at `now` or later, as
+    /// it keeps a copy. While there is one of a flow, the flow's row of the results is not written.
+    fn each_copy(&self, _now: Time, _see: &mut dyn FnMut(&Packet)) {}
 
     /// A good frame has come in; before routing.
     fn rx(&mut self, _context: &mut Context<'_>) -> Verdict {

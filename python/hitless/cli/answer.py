@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+import polars as pl
+
 from hitless.exhibits.numbers import NOTHING, format_number
 from hitless.outcome.losses import COUNT_THEM, Losses, losses_of
 from hitless.outcome.mechanisms import did_of
@@ -24,6 +26,8 @@ def answer(name: str, run: Run) -> Iterator[str]:
     """The lines."""
     values = run.summary.values
     yield f"{name}: seed {values.get('seed')}, {_time(float(values.get('simulated_s', 0.0)))} simulated"
+    if run.summary.incomplete:
+        yield f"INCOMPLETE: {run.summary.incomplete}"
     times = times_of(run)
     if times:
         yield ""
@@ -72,9 +76,10 @@ def _groups(run: Run) -> Iterator[str]:
     goodputs = {group: (flows, gbps) for group, flows, gbps in goodputs_gbps(run)}
     if not goodputs:
         return
-    for (group,), frame in run.table("flows").group_by("group", maintain_order=True):
+    sums = (pl.col(name).sum() for name in ("packets_retransmitted", "timeouts"))
+    by_group = run.scan("flows").group_by("group", maintain_order=True).agg(*sums).collect(engine="streaming")
+    for group, again, timeouts in by_group.iter_rows():
         flows, gbps = goodputs[str(group)]
-        again, timeouts = int(frame["packets_retransmitted"].sum()), int(frame["timeouts"].sum())
         goodput = f"{_number(gbps)} Gb/s"
         yield f"{_INDENT}{_cut(str(group), 22):<22}{flows:>8,}{goodput:>15}{again:>15,}{timeouts:>11,}"
 

@@ -25,7 +25,7 @@ Memory = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE",
-        help='Refuse what is estimated to take more: "3GB".',
+        help='Refuse what is estimated to take more, and stop a run that does: "3GB".',
         show_default="what the machine has",
     ),
 ]

@@ -12,8 +12,8 @@ from hitless.exhibits.campaign import Campaign
 from hitless.exhibits.custom import CustomScenario
 from hitless.exhibits.pool import default_jobs
 from hitless.exhibits.registry import Entry
-from hitless.results import ResultsFolder
-from hitless.simulation import THREADS, check_scenario, thread_count
+from hitless.results import ResultsFolder, file_name
+from hitless.simulation import THREADS, RowsFolder, check_scenario, thread_count
 from hitless.terminal.console import print_json
 
 STANDARD_INPUT = Path("-")
@@ -68,9 +68,16 @@ def run_text(
     """
     # One run has the machine to itself, unless somebody says otherwise.
     os.environ.setdefault(THREADS, str(default_jobs()))
-    check_scenario(text, shown)
-    entry = Entry(f"run/{name}", shown, headline=False, make=lambda: CustomScenario(name, text, file))
-    execution = execute(Campaign([entry], seed=seed), lambda: ResultsFolder(f"run-{name}", out), name)
+    check_scenario(text, shown, keeps_rows=False)
+    rows = RowsFolder()
+    entry = Entry(f"run/{name}", shown, headline=False, make=lambda: CustomScenario(name, text, file, rows))
+
+    def make_folder() -> ResultsFolder:
+        folder = ResultsFolder(f"run-{name}", out)
+        rows.path = folder.path / file_name(entry.id)
+        return folder
+
+    execution = execute(Campaign([entry], seed=seed), make_folder, name)
     if json:
         print_json(_document(shown, execution))
     else:

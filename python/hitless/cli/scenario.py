@@ -17,9 +17,9 @@ _NAME_CELLS = 24
 def check(path: Path) -> None:
     """Print the scenario with every default spelled out, or refuse it."""
     text = read_scenario(path)
-    effective = check_scenario(text, shown_name(path))
+    effective = check_scenario(text, shown_name(path), keeps_rows=False)
     print_text(effective)
-    total, parts = _native.scenario_memory(text, shown_name(path))
+    total, parts = _native.scenario_memory(text, shown_name(path), keeps_rows=False)
     largest = max(parts, key=lambda part: part[2])
     print_note(f"a run takes about {total / 1e6:,.0f} MB of memory, most of it for {largest[1]} ({largest[0]})")
     print_note(f"{shown_name(path)}: sound; what is above is its effective configuration, every default spelled out")

@@ -1,7 +1,7 @@
 """Exhibits from points to rows: what `hitless reproduce` does, without any output of its own."""
 
 import fnmatch
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -30,7 +30,7 @@ class Result:
     """What was made shorter than the paper's, in words."""
     rows: list[Row] = field(default_factory=list)
     plots: list[Plot] = field(default_factory=list)
-    tables: dict[str, pl.DataFrame] = field(default_factory=dict)
+    tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     tasks: list[Task] = field(default_factory=list)
     failures: list[HitlessError] = field(default_factory=list)
     complete: bool = False
@@ -82,7 +82,9 @@ class _Work:
         result.failures = [task.failure for task in result.tasks if task.failure is not None]
         try:
             self._work_out(Runs(runs))
-            result.complete = len(runs) == len(result.tasks)
+            result.complete = len(runs) == len(result.tasks) and not any(
+                run.summary.incomplete for run in runs.values()
+            )
         except MissingRun:
             pass
         except Exception as fault:  # noqa: BLE001 - one exhibit's fault must not cost the results of the others
@@ -97,7 +99,7 @@ class _Work:
         for row in counted_once(self._exhibit.rows(runs, self._context)):
             self.result.rows.append(row)
         self.result.plots = list(self._exhibit.plots(runs, self._context))
-        self.result.tables = dict(self._exhibit.tables(runs, self._context))
+        self.result.tables = self._exhibit.tables(runs, self._context)
 
 
 def _fault(entry: Heading, fault: Exception) -> HitlessError:

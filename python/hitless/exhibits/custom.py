@@ -10,19 +10,20 @@ from hitless.outcome.losses import CORRUPTED, LINK_DOWN, Losses, losses_of
 from hitless.outcome.pictures import samples, tail
 from hitless.outcome.times import ALL_SIZES, PERCENTILES, Times, enough_for, goodputs_gbps, times_of
 from hitless.plot import Plot
-from hitless.simulation import PacketSimulation
+from hitless.simulation import PacketSimulation, RowsFolder
 
 
 class CustomScenario(Exhibit):
     """One run of a scenario file."""
 
-    def __init__(self, name: str, text: str, file_name: str | None = None) -> None:
+    def __init__(self, name: str, text: str, file_name: str | None = None, rows: RowsFolder | None = None) -> None:
+        """``rows`` says where flows and messages are written while it runs."""
         self._name = name
-        self._work = PacketSimulation(text, file_name)
+        self._work = PacketSimulation(text, file_name, rows)
 
     def points(self, context: Context) -> Iterable[Point]:
         """The scenario itself."""
-        yield Point(self._name, self._work)
+        yield Point(self._name, self._work, has_use_for_part=True)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         """Completion times of messages and queries, goodput by group, and losses told apart."""

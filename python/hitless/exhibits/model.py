@@ -34,6 +34,8 @@ class Point:
     """The tables that the rows need; None for all. What is not kept takes no memory."""
     reduce: Reduction | None = None
     """Makes a finished run smaller, before it waits for the others and before it is kept on disk."""
+    has_use_for_part: bool = False
+    """Is a run that was stopped before its end, and says so, better than none?"""
     own_seed: int | None = None
     """The seed of the run, whatever its replica; None for one that follows from the exhibit's."""
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
-from hitless.errors import HitlessError
+from hitless.errors import HitlessError, RunStopped
 from hitless.exhibits import elsewhere
 from hitless.exhibits.arrivals import Arrivals
 from hitless.exhibits.model import Point
@@ -126,7 +126,7 @@ class Pool:
         for task in self._tasks:
             job = task.job  # its thread may take it away at any moment
             if job is not None:
-                job.cancel()
+                _end(job, has_use_for_part=task.point.has_use_for_part)
 
     def _work(self, task: Task) -> None:
         cpu_began_s = time.thread_time()
@@ -136,6 +136,11 @@ class Pool:
                 task.run = self._run(task)
         except RunCancelled:
             pass
+        except RunStopped as stopped:
+            if task.point.has_use_for_part:
+                task.run = stopped.run
+            if not stopped.was_interrupted:
+                task.failure = stopped
         except HitlessError as failure:
             task.failure = failure
         finally:
@@ -150,6 +155,14 @@ class Pool:
             raise RunCancelled
         run = task.job.run(keep=task.point.keep)
         return task.point.reduce(run) if task.point.reduce else run
+
+
+def _end(job: Job, *, has_use_for_part: bool) -> None:
+    stop: Callable[[], None] | None = getattr(job, "stop", None)
+    if has_use_for_part and stop is not None:
+        stop()
+    else:
+        job.cancel()
 
 
 def default_jobs() -> int:

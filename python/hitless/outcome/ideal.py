@@ -12,10 +12,11 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from hitless.outcome.scenario import scenario_of, without_seed
-from hitless.outcome.tables import Columns, rows_of
+from hitless.outcome.tables import Columns, numbered, rows_of
 from hitless.quantities import bytes_of, seconds_of
 from hitless.simulation import fabric_of
 
@@ -50,12 +51,10 @@ class Ideal:
 
     def of(self, messages: Columns, flows: Columns) -> Numbers:
         """Picoseconds that each message would take; not a number for one whose flow is not among ``flows``."""
-        pairs = list(zip(flows["source"], flows["destination"], flows["group"], strict=True))
-        numbers = {pair: number for number, pair in enumerate(dict.fromkeys(pairs))}
-        bounds = np.array([self._bound(*pair) for pair in numbers], dtype=np.float64).reshape(-1, 5)
+        pairs, of_flows = _pairs(flows)
+        bounds = np.array([self._bound(*pair) for pair in pairs], dtype=np.float64).reshape(-1, 5)
         at, is_known = _places(messages["flow"], flows["flow"])
-        of_flows = np.array([numbers[pair] for pair in pairs], dtype=np.int64)
-        of_messages = bounds[0] if len(numbers) == 1 else bounds[of_flows[at[is_known]]].T
+        of_messages = bounds[0] if len(pairs) == 1 else bounds[of_flows[at[is_known]]].T
         mss, per_packet, fixed_s, all_s_per_bit, slowest_s_per_bit = of_messages
         size = messages["bytes"][is_known].astype(np.float64)
         packets = np.maximum(np.ceil(size / mss), 1.0)
@@ -131,6 +130,24 @@ class Ideal:
         between = ("core_link", "bottleneck", "switch_link")
         core: Mapping[str, Any] = next(topology[name] for name in between if name in topology)
         return core
+
+
+def _pairs(flows: Columns) -> tuple[list[tuple[str, str, str]], NDArray[np.int64]]:
+    """Each source, destination and group that go together, and of each flow the number of its own."""
+    if not isinstance(flows["group"], pl.Series):
+        rows = list(zip(flows["source"], flows["destination"], flows["group"], strict=True))
+        numbers = {pair: number for number, pair in enumerate(dict.fromkeys(rows))}
+        return list(numbers), np.array([numbers[pair] for pair in rows], dtype=np.int64)
+    sources, of_source = numbered(flows["source"])
+    destinations, of_destination = numbered(flows["destination"])
+    groups, of_group = numbered(flows["group"])
+    keys = (of_source * len(destinations) + of_destination) * len(groups) + of_group
+    found, of_flows = np.unique(keys, return_inverse=True)
+    parts = (
+        (key // len(groups) // len(destinations), key // len(groups) % len(destinations), key % len(groups))
+        for key in found
+    )
+    return [(sources[a], destinations[b], groups[c]) for a, b, c in parts], of_flows.astype(np.int64)
 
 
 def _places(wanted: NDArray[np.uint64], known: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

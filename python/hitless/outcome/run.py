@@ -31,6 +31,11 @@ class Summary:
         """What to check before trusting the results, such as a mechanism that never acted."""
         return list(self.values.get("warnings", []))
 
+    @property
+    def incomplete(self) -> str:
+        """Why the run is not complete, in words; "" for one that came to its end."""
+        return str(self.values.get("incomplete", ""))
+
     def __getitem__(self, path: str) -> Any:
         """The value at a dotted path: ``summary["flows.completed"]``."""
         value: Any = self.values
@@ -59,6 +64,12 @@ class Run:
             known = ", ".join(sorted(self.tables)) or "none"
             raise KeyError(f"the run has no table {name!r}; it has: {known}")
         return self.tables[name]
+
+    def scan(self, name: str) -> pl.LazyFrame:
+        """The table ``name`` for a query of polars: of one on disk no more is read than the query needs."""
+        scan = getattr(self.tables, "scan", None)
+        table: pl.LazyFrame = self.table(name).lazy() if scan is None or name not in self.tables else scan(name)
+        return table
 
     @property
     def flows(self) -> pl.DataFrame:

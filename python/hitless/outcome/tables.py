@@ -4,6 +4,7 @@ Of a short run, to make all frames takes longer than what is computed from them.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -42,9 +43,22 @@ class Tables(Mapping[str, pl.DataFrame]):
     def __reduce__(self) -> tuple[Callable[[dict[str, pl.DataFrame]], dict[str, pl.DataFrame]], tuple[Any]]:
         return dict, (dict(self),)
 
+    @property
+    def all_columns(self) -> Mapping[str, Columns]:
+        """The columns of every table that is in memory."""
+        return self._columns
+
     def columns(self, name: str) -> Columns:
         """A table without a frame. Raises `KeyError`."""
         return self._columns[name]
+
+    def scan(self, name: str) -> pl.LazyFrame:
+        """A table for a query that needs some of it. Raises `KeyError`."""
+        return self[name].lazy()
+
+    def path(self, name: str) -> Path | None:
+        """The file of a table that is one; None: it is in memory."""
+        return None
 
 
 def frame_of(columns: Columns) -> pl.DataFrame:
@@ -68,15 +82,31 @@ def _values(column: pl.Series) -> NDArray[Any] | list[Any]:
 
 def rows_of(columns: Columns) -> int:
     """How many rows a table has."""
-    return len(next(iter(columns.values()), ()))
+    of_file: int | None = getattr(columns, "rows", None)
+    return len(next(iter(columns.values()), ())) if of_file is None else of_file
 
 
-def groups_of(names: list[str]) -> Iterator[tuple[str, NDArray[np.bool_] | None]]:
+def groups_of(names: list[str] | pl.Series) -> Iterator[tuple[str, NDArray[np.bool_] | None]]:
     """Each name with the rows where it stands, None for all of them, in the order of the first of each."""
+    if isinstance(names, pl.Series):
+        found, places = numbered(names)
+        alone = len(found) == 1
+        yield from ((name, None if alone else places == number) for number, name in enumerate(found))
+        return
     if names and names.count(names[0]) == len(names):
         yield names[0], None
         return
+    found, places = numbered(names)
+    yield from ((name, places == number) for number, name in enumerate(found))
+
+
+def numbered(names: list[str] | pl.Series) -> tuple[list[str], NDArray[np.int64]]:
+    """The names in the order of the first of each, and of each row the number of its own."""
+    if isinstance(names, pl.Series):
+        first = names.unique(maintain_order=True)
+        codes = first.to_physical().to_numpy()
+        ranks = np.zeros(int(codes.max(initial=0)) + 1, dtype=np.int64)
+        ranks[codes] = np.arange(codes.size)
+        return first.cast(pl.String).to_list(), ranks[names.to_physical().to_numpy()]
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    of_rows = np.fromiter(map(numbers.__getitem__, names), dtype=np.int64, count=len(names))
-    for name, number in numbers.items():
-        yield name, of_rows == number
+    return list(numbers), np.fromiter(map(numbers.__getitem__, names), dtype=np.int64, count=len(names))

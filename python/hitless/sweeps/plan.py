@@ -102,7 +102,8 @@ class GridPoint:
             place += f" with {self.name.replace('/', '|')}"
         checked = check_scenario(text, place) + identity(named_in(self.scenario.fields))
         # Whoever runs it may be in another folder.
-        return CheckedSimulation(text, str(Path(place).absolute()) if Path(place).parent.is_dir() else place, checked)
+        place = str(Path(place).absolute()) if Path(place).parent.is_dir() else place
+        return CheckedSimulation(text, place, checked=checked)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,8 @@ from hitless.terminal.console import print_note, stderr
 
 _SHOW_AFTER_S = 2.0
 _LINE_EVERY_S = 15.0
+_SHARE_ENOUGH, _ENOUGH_S = 0.02, 60.0
+"""What must be done, or have passed, before what is left can be told from it."""
 
 
 class Watched(Protocol):
@@ -75,10 +77,12 @@ class ProgressDisplay:
 
     def _line(self, parts: Sequence[Watched], elapsed_s: float) -> str:
         share = _share(parts)
-        left = f", about {elapsed_s / share - elapsed_s:.0f} s left" if share > 0.02 else ""
+        is_known = share > _SHARE_ENOUGH or (share > 0.0 and elapsed_s >= _ENOUGH_S)
+        left = f", about {_duration(elapsed_s / share - elapsed_s)} left" if is_known else ""
         running = _now(parts)
         now = f"; now {running}" if running else ""
-        return f"{_counts(self._what, parts)}: {share:.0%} after {elapsed_s:.0f} s{left}{now}"
+        done = f"{share:.0%}" if share >= _SHARE_ENOUGH or share == 0.0 else f"{share:.2%}"
+        return f"{_counts(self._what, parts)}: {done} after {_duration(elapsed_s)}{left}{now}"
 
 
 def _new_bar() -> Progress:
@@ -99,6 +103,18 @@ def _counts(what: str, parts: Sequence[Watched]) -> str:
     if len(parts) == 1:
         return what
     return f"{what}, {sum(part.done for part in parts)} of {len(parts)} runs"
+
+
+def _duration(seconds: float) -> str:
+    """Two units at most: "43 s", "12 min 5 s", "3 h 20 min"."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
 
 
 def _share(parts: Sequence[Watched]) -> float:

@@ -268,6 +268,7 @@ impl Connection {
             destination: endpoints.host(Side::Receiver),
             started: self.flow.started,
             finished: if is_open { Time::NEVER } else { now },
+            sender_ended: now,
             outcome,
             messages_completed: endpoints.progress.messages_completed(),
             bytes_written: endpoints.progress.written_bytes(),

@@ -1,6 +1,6 @@
 //! The collection: who is meant by a packet or an event, and what becomes of flows.
 
-use hitless_engine::{PacketHandle, RandomStreams, Stream};
+use hitless_engine::{PacketHandle, Pages, RandomStreams, Stream};
 use hitless_wire::{FlowId, HostId, Time};
 
 use super::config::HostConfig;
@@ -80,7 +80,7 @@ impl HostTotals {
 pub struct Hosts {
     hosts: Vec<HostState>,
     transports: Vec<TransportConfig>,
-    flows: Vec<FlowSlot>,
+    flows: Pages<FlowSlot>,
     /// Where flows that draw have their streams from.
     streams: RandomStreams,
     /// Without what active flows and hosts keep themselves; see [`Self::totals`].
@@ -93,7 +93,7 @@ impl Hosts {
     /// No hosts; flows draw from `streams`, each from its own.
     pub fn new(streams: RandomStreams) -> Self {
         let totals = HostTotals::default();
-        Self { hosts: Vec::new(), transports: Vec::new(), flows: Vec::new(), streams, totals }
+        Self { hosts: Vec::new(), transports: Vec::new(), flows: Pages::default(), streams, totals }
     }
 
     /// Adds a host; they are numbered from 0. Its stack delays are drawn from `stream`.
@@ -128,6 +128,7 @@ impl Hosts {
             [config.source, config.destination].map(|host| self.hosts[host.0 as usize].is_here);
         if !source_is_here && !destination_is_here {
             self.flows.push(FlowSlot::Ended);
+            self.flows.let_go(flow.0 as usize);
             return flow;
         }
         self.flows.push(FlowSlot::Waiting(Box::new(config)));
@@ -197,18 +198,18 @@ impl Hosts {
     /// Looks at what `host` and `flow` need when a packet arrives; the answer means nothing. To be followed by
     /// [`Self::read_flow_ahead`], when what is looked at here has come.
     pub fn read_ahead(&self, host: u32, flow: u32) -> u64 {
-        let of_flow = match &self.flows[flow as usize] {
-            FlowSlot::Active(connection) => connection.read_ahead(),
-            FlowSlot::Waiting(_) | FlowSlot::Ended => 0,
+        let of_flow = match self.flows.get(flow as usize) {
+            Some(FlowSlot::Active(connection)) => connection.read_ahead(),
+            Some(FlowSlot::Waiting(_) | FlowSlot::Ended) | None => 0,
         };
         of_flow ^ self.hosts[host as usize].read_ahead()
     }
 
     /// Looks at the transports of `flow`.
     pub fn read_flow_ahead(&self, flow: u32) -> u64 {
-        match &self.flows[flow as usize] {
-            FlowSlot::Active(connection) => connection.flow.read_ahead(),
-            FlowSlot::Waiting(_) | FlowSlot::Ended => 0,
+        match self.flows.get(flow as usize) {
+            Some(FlowSlot::Active(connection)) => connection.flow.read_ahead(),
+            Some(FlowSlot::Waiting(_) | FlowSlot::Ended) | None => 0,
         }
     }
 
@@ -221,7 +222,7 @@ impl Hosts {
         let descriptor = &env.packets()[packet];
         assert!(descriptor.destination == host, "{host:?} received a packet for {:?}", descriptor.destination);
         let flow = descriptor.flow;
-        let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else {
+        let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize) else {
             return self.receive_first(now, host, flow, packet, env);
         };
         let side = connection.addressee(descriptor);
@@ -260,7 +261,7 @@ impl Hosts {
 
     /// A flow that was waiting is active from now on.
     fn activate(&mut self, now: Time, flow: FlowId) -> bool {
-        let slot = &mut self.flows[flow.0 as usize];
+        let Some(slot) = self.flows.get_mut(flow.0 as usize) else { return false };
         let FlowSlot::Waiting(config) = slot else { return false };
         let transport = &self.transports[usize::from(config.transport.0)];
         let connection = Connection::new(flow, now, config, transport, &self.hosts, &self.streams);
@@ -278,7 +279,7 @@ impl Hosts {
         packet: PacketHandle,
         env: &mut E,
     ) -> bool {
-        let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else { return false };
+        let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize) else { return false };
         let endpoints = connection.endpoints();
         let (host, on_network_card) = (endpoints.host(side), endpoints.on_network_card);
         let state = &mut self.hosts[host.0 as usize];
@@ -301,19 +302,19 @@ impl Hosts {
 
     /// The kernel polls the ring of one end of a flow.
     fn poll<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, side: Side, env: &mut E) {
-        let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else { return };
+        let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize) else { return };
         let packets = connection.endpoints().ring(side).map(|ring| ring.poll(now)).unwrap_or_default();
         let mut rest = packets.as_slice();
         while !rest.is_empty() {
             // A flow that ends meanwhile leaves strays, each a packet of its own.
-            let is_active =
-                matches!(&self.flows[flow.0 as usize], FlowSlot::Active(connection) if connection.is_here(side));
+            let slot = self.flows.get(flow.0 as usize);
+            let is_active = matches!(slot, Some(FlowSlot::Active(connection)) if connection.is_here(side));
             let count = if is_active { gro::mergeable(rest, env.packets()) } else { 1 };
             let (segment, others) = rest.split_at(count);
             self.deliver(now, gro::merge(segment, env.packets()), env);
             rest = others;
         }
-        if let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize]
+        if let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize)
             && let Some(ring) = connection.endpoints().ring(side)
         {
             ring.reuse(packets);
@@ -363,7 +364,7 @@ impl Hosts {
         act: impl FnOnce(&mut Connection, &mut Visit<E>),
     ) {
         // An event of a flow that has ended since it was scheduled means nothing.
-        let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else { return };
+        let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize) else { return };
         let host = connection.endpoints().host(side);
         self.visit_at(now, flow, host, env, act);
     }
@@ -378,7 +379,7 @@ impl Hosts {
         env: &mut E,
         act: impl FnOnce(&mut Connection, &mut Visit<E>),
     ) {
-        let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else { return };
+        let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize) else { return };
         let side = if connection.endpoints().host(Side::Sender) == host { Side::Sender } else { Side::Receiver };
         if !connection.is_here(side) {
             return;
@@ -399,13 +400,13 @@ impl Hosts {
     /// A server has thought, and answers.
     fn answer<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, env: &mut E) {
         let Self { flows, transports, hosts, streams, .. } = self;
-        let FlowSlot::Active(connection) = &mut flows[flow.0 as usize] else { return };
+        let Some(FlowSlot::Active(connection)) = flows.get_mut(flow.0 as usize) else { return };
         connection.learn_from_request(transports, hosts, streams);
         self.visit(now, flow, Side::Sender, env, Connection::answer);
     }
 
     fn start<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, env: &mut E) {
-        let FlowSlot::Waiting(config) = &self.flows[flow.0 as usize] else { panic!("{flow:?} starts twice") };
+        let Some(FlowSlot::Waiting(config)) = self.flows.get(flow.0 as usize) else { panic!("{flow:?} starts twice") };
         let opener = if config.request.is_some() { config.destination } else { config.source };
         self.activate(now, flow);
         self.totals.flows_started += 1;
@@ -417,7 +418,7 @@ impl Hosts {
         let packet = segment.packet;
         let descriptor = &env.packets()[packet];
         let (host, flow) = (descriptor.destination, descriptor.flow);
-        let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else {
+        let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize) else {
             self.drop_stray(host, packet, env);
             return false;
         };
@@ -459,7 +460,7 @@ impl Hosts {
     /// One end of a flow has come to its end: the sending one, unless that has ended before.
     #[inline(never)]
     fn finish<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, env: &mut E) {
-        let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else { return };
+        let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize) else { return };
         if !connection.is_here(Side::Sender) {
             return self.finish_receiver(flow, env);
         }
@@ -481,21 +482,21 @@ impl Hosts {
         if receiver_is_here {
             connection.endpoints().deliveries.note_sender_end(end);
         } else {
-            self.flows[flow.0 as usize] = FlowSlot::Ended;
+            self.end(flow);
         }
     }
 
     /// The sending end of a flow, in another partition, has ended; [`HostEvent::SenderEnded`] will follow.
     pub fn note_sender_end(&mut self, now: Time, end: SenderEnd) {
         self.activate(now, end.flow);
-        if let FlowSlot::Active(connection) = &mut self.flows[end.flow.0 as usize] {
+        if let Some(FlowSlot::Active(connection)) = self.flows.get_mut(end.flow.0 as usize) {
             connection.endpoints().deliveries.note_sender_end(end);
         }
     }
 
     /// The receiving end learns that the sending end has ended. It goes on only if datagrams may come.
     fn hear_of_sender_end<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, env: &mut E) {
-        let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else { return };
+        let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize) else { return };
         let waits = !connection.flow.reliable && connection.flow.all_arrived().is_none();
         let until = connection.endpoints().deliveries.lingers_until();
         if !waits || until <= now {
@@ -506,19 +507,27 @@ impl Hosts {
 
     /// The receiving end of a flow ends, after the sending end.
     fn finish_receiver<E: HostEnvironment>(&mut self, flow: FlowId, env: &mut E) {
-        let FlowSlot::Active(connection) = &mut self.flows[flow.0 as usize] else { return };
+        let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize) else { return };
         self.totals.strays += connection.drop_held(Side::Receiver, &mut self.hosts, env);
         let lingers_until = connection.endpoints().deliveries.lingers_until();
         let finished = (!connection.flow.reliable).then(|| connection.flow.all_arrived().unwrap_or(lingers_until));
         self.totals.flows_completed += u64::from(finished.is_some());
         env.receiver_finished(&connection.receiver_record(finished));
         self.totals.duplicates += connection.duplicates();
-        self.flows[flow.0 as usize] = FlowSlot::Ended;
+        self.end(flow);
+    }
+
+    /// Nothing is left of a flow here.
+    fn end(&mut self, flow: FlowId) {
+        if let Some(slot) = self.flows.get_mut(flow.0 as usize) {
+            *slot = FlowSlot::Ended;
+            self.flows.let_go(flow.0 as usize);
+        }
     }
 
     /// The run ends: reports all flows that have started and not ended.
     pub fn end_run<E: HostEnvironment>(&mut self, now: Time, env: &mut E) {
-        for slot in &mut self.flows {
+        for (_, slot) in self.flows.iter_mut() {
             let FlowSlot::Active(connection) = slot else { continue };
             if connection.is_here(Side::Sender) {
                 let outcome = connection.outcome_of_run();
@@ -551,7 +560,7 @@ impl Hosts {
     /// How far the sending end of `flow` has got; `None` before its start and after its end, or if it is elsewhere.
     /// What is delivered, the receiving end knows.
     pub fn progress(&self, flow: FlowId) -> Option<FlowProgress> {
-        match &self.flows[flow.0 as usize] {
+        match self.flows.get(flow.0 as usize)? {
             FlowSlot::Active(connection) if connection.is_here(Side::Sender) => Some(connection.flow.progress()),
             FlowSlot::Active(_) | FlowSlot::Waiting(_) | FlowSlot::Ended => None,
         }
@@ -560,7 +569,7 @@ impl Hosts {
     /// Bytes handed to the receiving application of `flow`; `None` before its start and after the end of the receiving
     /// end, or if that is elsewhere.
     pub fn delivered_bytes(&self, flow: FlowId) -> Option<u64> {
-        match &self.flows[flow.0 as usize] {
+        match self.flows.get(flow.0 as usize)? {
             FlowSlot::Active(connection) if connection.is_here(Side::Receiver) => {
                 Some(connection.flow.delivered_bytes())
             }
@@ -570,7 +579,7 @@ impl Hosts {
 
     /// Whether those ends of `flow` have ended that are here.
     pub fn has_ended(&self, flow: FlowId) -> bool {
-        matches!(self.flows[flow.0 as usize], FlowSlot::Ended)
+        matches!(self.flows.get(flow.0 as usize), Some(FlowSlot::Ended) | None)
     }
 
     /// Number of flows added so far.
@@ -581,7 +590,7 @@ impl Hosts {
     /// What all hosts counted together. Adds up all hosts and active flows: not for every packet.
     pub fn totals(&self) -> HostTotals {
         let mut totals = self.totals;
-        for slot in &self.flows {
+        for (_, slot) in self.flows.iter() {
             if let FlowSlot::Active(connection) = slot {
                 totals.duplicates += connection.duplicates();
             }

@@ -28,7 +28,7 @@ mod transmitter;
 
 use hitless_switch::{Context, DropReason, Event, Mechanism, Needs, PortState, Report, Resources, Verdict};
 use hitless_wire::link_layer_retry::Control;
-use hitless_wire::{OrderedSet, PortId, Time};
+use hitless_wire::{OrderedSet, Packet, PortId, Time};
 
 use crate::by_port::ByPort;
 
@@ -81,6 +81,11 @@ impl LinkLayerRetry {
 
 impl Mechanism for LinkLayerRetry {
     hitless_switch::is_its_own_state!();
+
+    fn each_copy(&self, _now: Time, see: &mut dyn FnMut(&Packet)) {
+        let transmitters = self.ports.iter().filter_map(|ends| ends.transmitter.as_ref());
+        transmitters.for_each(|transmitter| transmitter.each_held(see));
+    }
 
     fn needs(&mut self, queue_counts: &[usize]) -> Needs {
         let mut wanted = Needs::default();

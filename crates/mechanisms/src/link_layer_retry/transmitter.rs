@@ -116,6 +116,11 @@ hitless_state::state!(Transmitter {
 });
 
 impl Transmitter {
+    /// Shows each packet of the replay buffer.
+    pub fn each_held(&self, see: &mut dyn FnMut(&Packet)) {
+        self.held.iter().for_each(|held| see(&held.packet));
+    }
+
     pub fn new(port: PortId, settings: &LinkLayerRetrySettings) -> Self {
         Self {
             port,

@@ -204,8 +204,20 @@ impl P4 {
         context.queue(to.0, to.1).emit(packet, COPY);
     }
 
-    /// The packet goes to a queue, and what the program knows of it waits here.
+    /// The packet goes to a queue, and what the program knows of it waits here. In the queue it has the headers that
+    /// the program has given it by then, so that queues are as deep as those of hardware, which deparses before them.
     fn forward(&mut self, to: (PortId, QueueId), frame: Frame, context: &mut Context<'_>) -> Verdict {
+        let before = *context.packet();
+        deparse(&self.program, &frame, &mut self.after);
+        if bytes::carry_headers(&self.after, context.packet()).is_err() {
+            // What they are is said when the packet leaves.
+            *context.packet() = before;
+        }
+        self.bridge(to, frame, context)
+    }
+
+    /// The packet goes to a queue as it is.
+    fn bridge(&mut self, to: (PortId, QueueId), frame: Frame, context: &mut Context<'_>) -> Verdict {
         let bridged = self.passes.put(frame, nanoseconds(context.now()));
         let round = self.queues.round(to, context);
         let packet = context.packet();
@@ -308,6 +320,9 @@ impl Mechanism for P4 {
             self.counters.dropped += 1;
             return Verdict::Drop(DropReason::Mechanism);
         };
+        if frame.length == frame.whole_bytes() as i64 {
+            return self.bridge((port, queue), frame, context);
+        }
         self.forward((port, queue), frame, context)
     }
 
@@ -319,7 +334,7 @@ impl Mechanism for P4 {
         let (port, queue, now_ns) = (context.port(), context.packet().queue, nanoseconds(context.now()));
         let standard = self.program.standard;
         if frame.get(standard.instance_type) == Instance::Recirculated as u64 {
-            let again = self.forward((port, queue), frame, context);
+            let again = self.bridge((port, queue), frame, context);
             return if matches!(again, Verdict::Drop(_)) { again } else { Verdict::Continue };
         }
         let depth = context.queue(port, queue).bytes().min(0x7_ffff);

@@ -7,12 +7,16 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hitless_state::{Damaged, State};
-use hitless_wire::{Packet, Time};
+use hitless_wire::{Duration, Packet, Time};
 
 use super::coder::can_restore;
 
 /// Blocks that are remembered: parity follows its block at once, so it is a few microseconds' worth.
 const BLOCKS_MAX: usize = 4_096;
+
+/// Parity that is to restore a packet has come so long after it at the latest: it follows its block at once, and a link
+/// takes microseconds.
+const LATEST: Duration = Duration::from_ms(10);
 
 /// A packet of a block, and when it was sent.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +63,13 @@ pub fn contents() -> (Writer, Reader) {
 }
 
 impl Writer {
+    /// Shows each packet that was sent so lately that parity for it may be under way.
+    pub(super) fn each_recent(&self, now: Time, see: &mut dyn FnMut(&Packet)) {
+        let shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let coded = shared.blocks.iter().flat_map(|block| block.iter());
+        coded.filter(|coded| now <= coded.sent_at + LATEST).for_each(|coded| see(&coded.packet));
+    }
+
     /// Parity for these packets is about to be sent; answers the number of the block.
     pub(super) fn put(&mut self, packets: &[Coded]) -> u32 {
         let mut shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -52,6 +52,12 @@ hitless_state::state!(Encoder {
 });
 
 impl Encoder {
+    /// Shows each packet that the other end may restore at `now` or later.
+    pub fn each_coded(&self, now: Time, see: &mut dyn FnMut(&Packet)) {
+        self.coded.iter().for_each(|coded| see(&coded.packet));
+        self.contents.each_recent(now, see);
+    }
+
     pub fn new(port: PortId, settings: &WharfSettings, contents: Writer) -> Self {
         Self {
             port,

@@ -23,7 +23,7 @@ mod resources;
 mod settings;
 
 use hitless_switch::{Context, Event, Mechanism, Needs, Report, Resources, Verdict};
-use hitless_wire::{PortId, Time};
+use hitless_wire::{Packet, PortId, Time};
 
 use crate::by_port::ByPort;
 
@@ -71,6 +71,10 @@ impl Wharf {
 
 impl Mechanism for Wharf {
     hitless_switch::is_its_own_state!();
+
+    fn each_copy(&self, now: Time, see: &mut dyn FnMut(&Packet)) {
+        self.ports.iter().filter_map(|ends| ends.encoder.as_ref()).for_each(|encoder| encoder.each_coded(now, see));
+    }
 
     fn needs(&mut self, queue_counts: &[usize]) -> Needs {
         let mut wanted = Needs::default();

@@ -1,7 +1,7 @@
 //! Scenarios that would take all memory are refused before they run, with a figure and the field that makes it.
 
 use hitless_mechanisms::builtin;
-use hitless_scenario::memory::{of_run, overloads};
+use hitless_scenario::memory::{Limit, of_run, overloads};
 use hitless_scenario::{Purpose, check, check_within};
 
 const GB: u64 = 1_000_000_000;
@@ -28,7 +28,13 @@ fn fat_tree(k: u32) -> String {
 }
 
 fn refusal(text: &str, limit_bytes: u64) -> Option<String> {
-    let checked = check_within(text, "memory.toml", Purpose::Simulation, builtin(), Some(limit_bytes));
+    let checked = check_within(
+        text,
+        "memory.toml",
+        Purpose::Simulation,
+        builtin(),
+        Some(Limit { bytes: limit_bytes, keeps_rows: true }),
+    );
     checked.err().map(|error| error.to_string())
 }
 
@@ -82,7 +88,7 @@ fn what_fits_is_not_refused() {
 fn load_beyond_what_the_links_of_hosts_carry_is_said() {
     let said = |text: &str| {
         let scenario = check(text, "memory.toml", builtin()).unwrap_or_else(|error| panic!("{error}"));
-        overloads(&scenario, &scenario.build_topology().expect("it was checked"))
+        overloads(&scenario, &scenario.build_topology().expect("it was checked"), true)
     };
     let beyond = said(&fabric("100 Gbps", "load = 0.5\nload_of = \"leaf-spine-links\"", ""));
     assert_eq!(beyond, ["q offers 200.0 Gb/s, and the links of all hosts carry 80.0 Gb/s"]);
@@ -93,7 +99,7 @@ fn load_beyond_what_the_links_of_hosts_carry_is_said() {
 fn an_estimate_grows_with_what_makes_it() {
     let bytes = |text: &str| {
         let scenario = check(text, "memory.toml", builtin()).unwrap_or_else(|error| panic!("{error}"));
-        of_run(&scenario, &scenario.build_topology().expect("it was checked")).bytes()
+        of_run(&scenario, &scenario.build_topology().expect("it was checked"), true).bytes()
     };
     let few = bytes(&fabric("10 Gbps", "period = \"100 us\"", ""));
     let many = bytes(&fabric("10 Gbps", "period = \"100 ns\"", ""));
@@ -114,7 +120,7 @@ fn estimates_of_a_folder() {
     for path in files {
         let text = std::fs::read_to_string(&path).expect("a file that can be read");
         let Ok(scenario) = check(&text, &path.to_string_lossy(), builtin()) else { continue };
-        let estimate = of_run(&scenario, &scenario.build_topology().expect("it was checked"));
+        let estimate = of_run(&scenario, &scenario.build_topology().expect("it was checked"), true);
         println!("{} {:.1} {:?}", path.display(), estimate.bytes() / 1e6, estimate.parts.first());
     }
 }

@@ -28,7 +28,8 @@ use crate::{
 pub fn build(scenario: &Scenario, topology: &Topology, streams: &RandomStreams) -> Result<Workload, String> {
     let groups = (0..scenario.flows.len()).map(|index| build_group(scenario, topology, streams, index));
     let groups: Result<Vec<Generator>, Problem> = groups.collect();
-    groups.map(Workload::merge).map_err(|problem| format!("{}: {}", problem.field, problem.rule))
+    let end = scenario.duration.unwrap_or(Time::NEVER);
+    groups.map(|groups| Workload::merge(groups, end)).map_err(|problem| format!("{}: {}", problem.field, problem.rule))
 }
 
 /// The load that a group is given as a fraction of a capacity, if it is.

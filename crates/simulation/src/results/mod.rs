@@ -1,6 +1,7 @@
 //! What a run leaves behind: tables, a summary, and whether everything that must always hold did.
 
 mod order;
+mod sink;
 mod table;
 
 use std::collections::BTreeMap;
@@ -8,6 +9,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 pub use order::OrderCounts;
+pub use sink::{RECORDS, RowSink};
 pub use table::{Column, Table};
 
 /// The result of a run.

@@ -23,6 +23,7 @@ use super::edge::Edge;
 use super::event::{NodeClocks, SimulationEvent, kind};
 use super::event_loop::Run;
 use super::flow_starts::FlowStarts;
+use super::group_totals::GroupTotals;
 use super::network::Network;
 use super::records::{Records, Services};
 use super::recovery::Recovery;
@@ -42,6 +43,7 @@ pub fn build<E: Edge>(scenario: Scenario, is_here: Option<&[bool]>, edge: E) -> 
     let mut shared = shared(&scenario, &topology, edge);
     let mut workload = workload::build(&scenario, &topology, &streams)?;
     let closed_loops = ClosedLoops::new(workload.take_sequences());
+    let messages = workload.messages();
     shared.records.sequence_of_group = closed_loops.by_group(scenario.flows.len());
     impair(&scenario, &topology, &streams, &mut shared.links, &mut changes)?;
     let recovery = Recovery::new(&scenario, &topology, &mut shared.routing, &streams)?;
@@ -63,8 +65,10 @@ pub fn build<E: Edge>(scenario: Scenario, is_here: Option<&[bool]>, edge: E) -> 
     let switches = switches_of(plan, &scenario, &topology, &streams);
     Ok(Run {
         samplers: Samplers::new(&scenario, &topology)?,
-        flow_starts: FlowStarts::new(transports, Box::new(workload), closed_loops),
+        flow_starts: FlowStarts::new(transports, Box::new(workload), messages, closed_loops),
         control_plane: ControlPlane::new(streams, changes, recovery),
+        streaming: None,
+        totals: GroupTotals::new(scenario.flows.len()),
         network: Network { topology: Arc::new(topology), shared, hosts, switches },
         scenario,
         events: 0,

@@ -24,23 +24,27 @@ state!(Network<Closed> { parts: shared, hosts, switches; configured: topology })
 
 impl State for Run<Closed> {
     fn save(&self, out: &mut Writer) {
-        let Self { scenario: _, network, control_plane, flow_starts, samplers, events, now } = self;
+        let Self { scenario: _, network, control_plane, flow_starts, samplers, streaming: _, totals, events, now } =
+            self;
         debug_assert!(network.shared.outbox.is_empty(), "a partition of a run has no checkpoints");
         control_plane.save(out);
         network.save(out);
         flow_starts.save(out);
         samplers.save(out);
+        totals.save(out);
         out.value(events);
         out.value(now);
     }
 
     fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damaged> {
-        let Self { scenario: _, network, control_plane, flow_starts, samplers, events, now } = self;
+        let Self { scenario: _, network, control_plane, flow_starts, samplers, streaming: _, totals, events, now } =
+            self;
         control_plane.load(from)?;
         control_plane.repeat_losses(network);
         network.load(from)?;
         flow_starts.load(from)?;
         samplers.load(from)?;
+        totals.load(from)?;
         *events = from.value()?;
         *now = from.value()?;
         Ok(())
@@ -62,6 +66,9 @@ impl Resumable {
     /// When the run holds something that has no state to write; the message names it.
     pub fn new(simulation: Simulation, program: &str) -> Result<Self, String> {
         let run = simulation.into_run();
+        if run.streaming.is_some() {
+            return Err("there are no checkpoints of a run that hands over its rows while it goes on".to_owned());
+        }
         let switches = &run.network.switches;
         let mut kinds: Vec<_> = switches.iter().flat_map(|switch| switch.without_state()).collect();
         kinds.sort_unstable();

@@ -1,5 +1,6 @@
 //! Which packets switches lost: by switch, group of flows and reason, and by flow.
 
+use hitless_engine::Pages;
 use hitless_network::topology::Topology;
 use hitless_scenario::FlowGroup;
 use hitless_switch::DropReason;
@@ -21,67 +22,74 @@ impl Lost {
         self.packets += 1;
         self.bytes += u64::from(frame_bytes);
     }
+
+    pub fn plus(self, other: Lost) -> Lost {
+        Lost { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
+    }
 }
+
+/// A flow: its group, and what was lost of it.
+#[derive(Clone, Copy, Debug)]
+struct OfFlow {
+    group: u32,
+    lost: Lost,
+}
+
+hitless_state::value!(OfFlow { group, lost });
 
 /// What was lost in switches.
 pub(super) struct DropLedger {
-    /// By flow: its group.
-    group_of: Vec<u32>,
     /// Groups, and one more for packets that belong to no flow.
     columns: usize,
     /// By switch, group and reason.
     entries: Vec<Lost>,
-    /// By flow, as far as any has lost a packet.
-    of_flows: Vec<Lost>,
+    of_flows: Pages<OfFlow>,
 }
 
-hitless_state::state!(DropLedger { values: group_of, entries, of_flows; configured: columns });
+hitless_state::state!(DropLedger { values: entries, of_flows; configured: columns });
 
 impl DropLedger {
     pub fn new(switches: usize, groups: usize) -> Self {
         let columns = groups + 1;
         let entries = vec![Lost::default(); switches * columns * DropReason::COUNT];
-        Self { group_of: Vec::new(), columns, entries, of_flows: Vec::new() }
+        Self { columns, entries, of_flows: Pages::default() }
     }
 
     /// The next flow is of this group.
     pub fn add_flow(&mut self, group: usize) {
-        self.group_of.push(group as u32);
+        self.of_flows.push(OfFlow { group: group as u32, lost: Lost::default() });
     }
 
     /// A switch has lost a packet, of a flow or of its own.
     pub fn note(&mut self, switch: u32, flow: Option<FlowId>, reason: DropReason, frame_bytes: u32) {
         debug_assert!(reason.is_loss(), "what ends without loss is no drop: {reason:?}");
-        let group = flow.map_or(self.columns - 1, |flow| self.group_of[flow.0 as usize] as usize);
+        // Of a flow that was let go there is no packet, unless a mechanism makes one of what it has remembered: that
+        // one counts for no flow.
+        let of_flow = flow.and_then(|flow| self.of_flows.get_mut(flow.0 as usize));
+        let group = of_flow.as_ref().map_or(self.columns - 1, |of| of.group as usize);
+        if let Some(of) = of_flow {
+            of.lost.add(frame_bytes);
+        }
         let place = (switch as usize * self.columns + group) * DropReason::COUNT + reason as usize;
         self.entries[place].add(frame_bytes);
-        if let Some(flow) = flow {
-            let index = flow.0 as usize;
-            if index >= self.of_flows.len() {
-                self.of_flows.resize(index + 1, Lost::default());
-            }
-            self.of_flows[index].add(frame_bytes);
-        }
     }
 
     /// Takes over what the switches of another partition have lost.
     pub fn merge(&mut self, other: Self) {
-        let add = |own: &mut Vec<Lost>, other: Vec<Lost>| {
-            if own.len() < other.len() {
-                own.resize(other.len(), Lost::default());
-            }
-            for (own, other) in own.iter_mut().zip(other) {
-                own.packets += other.packets;
-                own.bytes += other.bytes;
-            }
-        };
-        add(&mut self.entries, other.entries);
-        add(&mut self.of_flows, other.of_flows);
+        self.entries.iter_mut().zip(&other.entries).for_each(|(own, &other)| *own = own.plus(other));
+        for (flow, own) in self.of_flows.iter_mut() {
+            own.lost = own.lost.plus(other.of_flow(FlowId(flow as u32)));
+        }
     }
 
     /// What the switches have lost of a flow, data and acknowledgements, copies included.
     pub fn of_flow(&self, flow: FlowId) -> Lost {
-        self.of_flows.get(flow.0 as usize).copied().unwrap_or_default()
+        self.of_flows.get(flow.0 as usize).map_or(Lost::default(), |of| of.lost)
+    }
+
+    /// No packet of a flow exists, or will, and what was lost of it has been handed over.
+    pub fn let_go(&mut self, flow: FlowId) {
+        self.of_flows.let_go(flow.0 as usize);
     }
 
     /// Switch, group (none: packets of no flow), reason and what was lost, where anything was.

@@ -13,10 +13,12 @@ use super::control_plane::{Change, ControlPlane};
 use super::edge::Edge;
 use super::event::SimulationEvent;
 use super::flow_starts::FlowStarts;
+use super::group_totals::GroupTotals;
 use super::look_ahead::ARRIVALS;
 use super::network::Network;
 use super::protection::ProtectionControl;
 use super::sampling::Samplers;
+use super::streaming::Streaming;
 use crate::link::LinkCounters;
 
 /// What an event may have changed.
@@ -61,6 +63,10 @@ pub struct Run<E> {
     pub(super) control_plane: ControlPlane,
     pub(super) flow_starts: FlowStarts,
     pub(super) samplers: Samplers,
+    /// Where rows go while it runs; `None`: it keeps them.
+    pub(super) streaming: Option<Box<Streaming>>,
+    /// Of the flows whose rows are made.
+    pub(super) totals: GroupTotals,
     pub(super) events: u64,
     pub(super) now: Time,
 }
@@ -133,6 +139,7 @@ impl<E: Edge> Run<E> {
                 }
             }
             debug_assert_eq!(self.network.imbalance(), None, "at {} ps", self.now.as_ps());
+            self.hand_over_rows();
             progress.tell(self.done_ppm(deadline));
             if progress.is_cancelled() {
                 return (End::Cancelled, self.now);
@@ -185,7 +192,8 @@ impl<E: Edge> Run<E> {
     }
 
     fn done_ppm(&self, deadline: Time) -> u64 {
-        let messages = self.network.shared.records.flows.messages.len();
+        let handed_over = self.streaming.as_ref().map_or(0, |streaming| streaming.messages());
+        let messages = handed_over + self.network.shared.records.flows.messages.len();
         done_ppm(self.scenario.until, self.now, deadline, messages, &self.flow_starts)
     }
 
@@ -317,8 +325,9 @@ pub(super) fn done_ppm(until: Until, now: Time, deadline: Time, messages: usize,
     let by_time = now.as_seconds() / deadline.as_seconds();
     let fraction = match until {
         Until::Duration => by_time,
-        // Of the messages that are known of; their flows may be a few long connections.
+        // Messages, and not flows, which may be a few long connections.
         Until::AllFlowsDone => by_time.max(messages as f64 / flow_starts.messages_expected().max(1) as f64),
     };
-    (fraction * 1e6) as u64
+    // More may come than are expected.
+    (fraction.min(1.0) * 1e6) as u64
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::iter::Peekable;
 
-use hitless_engine::OrderKey;
+use hitless_engine::{OrderKey, Pages};
 use hitless_hosts::{Application, FlowConfig, Marking, Rank, TransportId};
 use hitless_scenario::workload::{FlowSize, FlowSpec};
 use hitless_scenario::{RankedBy, Scenario};
@@ -32,14 +32,17 @@ pub(super) struct FlowStarts {
     closed_loops: ClosedLoops,
     /// Connections that stay open. Each is opened when the first flow takes it.
     connections: BTreeMap<Connection, FlowId>,
-    specs: Vec<FlowSpec>,
+    specs: Pages<FlowSpec>,
     messages: u64,
+    /// About how many the workload will have had.
+    messages_offered: u64,
 }
 
 /// What was drawn from the workload is drawn again: it depends on the seed alone.
 impl State for FlowStarts {
     fn save(&self, out: &mut Writer) {
-        let Self { transports: _, workload: _, drawn, closed_loops, connections, specs, messages } = self;
+        let Self { transports: _, workload: _, drawn, closed_loops, connections, specs, messages, messages_offered: _ } =
+            self;
         out.value(drawn);
         closed_loops.save(out);
         out.value(connections);
@@ -61,14 +64,26 @@ impl State for FlowStarts {
 }
 
 impl FlowStarts {
-    pub fn new(transports: Vec<TransportId>, workload: Workload, closed_loops: ClosedLoops) -> Self {
-        let (connections, specs) = Default::default();
-        Self { transports, workload: workload.peekable(), drawn: 0, closed_loops, connections, specs, messages: 0 }
+    /// The flows of a workload that has about so many messages, and of closed loops.
+    pub fn new(
+        transports: Vec<TransportId>,
+        workload: Workload,
+        messages_offered: f64,
+        closed_loops: ClosedLoops,
+    ) -> Self {
+        let (connections, specs, messages) = Default::default();
+        let (workload, messages_offered) = (workload.peekable(), messages_offered as u64);
+        Self { transports, workload, drawn: 0, closed_loops, connections, specs, messages, messages_offered }
     }
 
-    /// All flows that have started, by their numbers.
-    pub fn specs(&self) -> &[FlowSpec] {
+    /// All flows that have started, by their numbers, but for those that were let go.
+    pub fn specs(&self) -> &Pages<FlowSpec> {
         &self.specs
+    }
+
+    /// What is known of a flow has been handed over.
+    pub fn let_go(&mut self, flow: FlowId) {
+        self.specs.let_go(flow.0 as usize);
     }
 
     /// The same with each flow of the workload changed before it starts; those of closed loops are left as they are.
@@ -78,9 +93,9 @@ impl FlowStarts {
         self
     }
 
-    /// Messages of the flows that are known of, those to come included.
+    /// Messages that there will be: those of closed loops are known, those of random arrivals expected.
     pub fn messages_expected(&self) -> u64 {
-        self.messages + self.closed_loops.flows_to_come()
+        self.messages.max(self.messages_offered).saturating_add(self.closed_loops.flows_to_come())
     }
 
     /// Whether no flow starts any more.

@@ -1,12 +1,14 @@
 //! What groups of flows came to, flow by flow added up.
 
+use std::collections::BTreeMap;
+
 use hitless_hosts::{FlowOutcome, FlowRecord};
 use hitless_scenario::Scenario;
 
 use crate::results::Table;
 
 /// Sums over the flows of a group.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Sums {
     flows: u64,
     completed: u64,
@@ -16,7 +18,20 @@ struct Sums {
     packets_reordered: u64,
     packets_held: u64,
     ordering_timeouts: u64,
+    rates: Shares,
 }
+
+hitless_state::value!(Sums {
+    flows,
+    completed,
+    delivered_bytes,
+    packets_received,
+    packets_arrived_late,
+    packets_reordered,
+    packets_held,
+    ordering_timeouts,
+    rates
+});
 
 impl Sums {
     fn add(&mut self, flow: &FlowRecord) {
@@ -31,15 +46,70 @@ impl Sums {
         let ordering = flow.ordering.unwrap_or_default();
         self.packets_held += ordering.packets_held;
         self.ordering_timeouts += ordering.timeouts;
+        let seconds = flow.finished.saturating_since(flow.started).as_seconds();
+        if seconds > 0.0 {
+            self.rates.add(flow.bytes_delivered as f64 / seconds);
+        }
     }
 }
 
-/// One row for each group; flows that started before the warm-up ended are left out.
-pub(super) fn table(scenario: &Scenario, records: &[FlowRecord]) -> Table {
-    let mut sums = vec![Sums::default(); scenario.flows.len()];
-    for flow in records.iter().filter(|flow| flow.started >= scenario.warmup) {
-        sums[flow.tag as usize].add(flow);
+/// Shares of something: how many, their sum, and that of their squares.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Shares {
+    count: u64,
+    sum: f64,
+    squares: f64,
+}
+
+hitless_state::value!(Shares { count, sum, squares });
+
+impl Shares {
+    fn add(&mut self, share: f64) {
+        self.count += 1;
+        self.sum += share;
+        self.squares += share * share;
     }
+
+    /// Jain's fairness index (Jain, Chiu and Hawe 1984): 1 if all have the same, 1/n if one of n has all. None for
+    /// fewer than two, or if nobody has anything.
+    fn jain_index(&self) -> Option<f64> {
+        (self.count > 1 && self.squares > 0.0).then(|| self.sum * self.sum / (self.count as f64 * self.squares))
+    }
+}
+
+/// The sums of all groups. Flows that started before the warm-up ended are left out.
+#[derive(Clone, Debug, Default)]
+pub(super) struct GroupTotals {
+    of_groups: Vec<Sums>,
+}
+
+hitless_state::state!(GroupTotals { values: of_groups });
+
+impl GroupTotals {
+    pub fn new(groups: usize) -> Self {
+        Self { of_groups: vec![Sums::default(); groups] }
+    }
+
+    /// Adds a flow of which all is known: those of a group in the order of their ends.
+    pub fn add(&mut self, scenario: &Scenario, flow: &FlowRecord) {
+        if flow.started >= scenario.warmup {
+            self.of_groups[flow.tag as usize].add(flow);
+        }
+    }
+
+    /// By group of at least two flows, Jain's index of their mean rates from start to end.
+    pub fn fairness(&self, scenario: &Scenario) -> BTreeMap<String, f64> {
+        let named = scenario.flows.iter().map(|group| group.name.clone()).zip(&self.of_groups);
+        named.filter_map(|(name, sums)| Some((name, sums.rates.jain_index()?))).collect()
+    }
+
+    /// One row for each group.
+    pub fn table(&self, scenario: &Scenario) -> Table {
+        table(scenario, &self.of_groups)
+    }
+}
+
+fn table(scenario: &Scenario, sums: &[Sums]) -> Table {
     let rows: Vec<_> = scenario.flows.iter().zip(sums).collect();
     Table::new("groups")
         .text("group", &rows, |(group, _)| group.name.clone())

@@ -1,7 +1,5 @@
 //! The end of a run: what must hold then, and what came out.
 
-use std::collections::BTreeMap;
-
 use hitless_network::topology::{DirectedLink, SwitchId};
 use hitless_scenario::memory;
 use hitless_switch::Report;
@@ -29,7 +27,7 @@ pub fn stop<E: Edge>(run: Run<E>, ended_at: Time) -> Outcome {
 
 fn settle<E: Edge>(mut run: Run<E>, end: End, ended_at: Time) -> Outcome {
     run.network.shared.settle_order();
-    run.network.shared.records.flows.join(ended_at);
+    let flow_tables = run.settle_records(ended_at);
     let leaks = buffer_leaks(&mut run, ended_at);
     let ledger = Ledger { run: &run, end, ended_at };
     let mut reports = run.reports(ended_at);
@@ -37,7 +35,7 @@ fn settle<E: Edge>(mut run: Run<E>, end: End, ended_at: Time) -> Outcome {
     let mut violations = ledger.unbalanced();
     violations.extend(reports.iter().flat_map(|(_, report)| report.violated_invariants.iter().cloned()));
     violations.extend(ledger.hardware_violations().chain(leaks));
-    Outcome { summary: ledger.summary(&reports), tables: tables::tables(&run, &reports), violations }
+    Outcome { summary: ledger.summary(&reports), tables: tables::tables(&run, &reports, flow_tables), violations }
 }
 
 /// Packet buffers that hold more or fewer bytes than their queues.
@@ -117,26 +115,11 @@ impl<E: Edge> Ledger<'_, E> {
             },
             failures: self.run.control_plane.recovery.totals(),
             order: self.run.network.shared.order.as_ref().map(|order| order.totals()),
-            fairness: self.fairness(),
+            fairness: self.run.totals.fairness(&self.run.scenario),
             drops: self.run.drops(),
             retired: self.run.retired(),
             warnings: self.warnings(reports),
         }
-    }
-
-    /// By group of at least two flows, Jain's index of their mean rates from start to end.
-    fn fairness(&self) -> BTreeMap<String, f64> {
-        let mut rates = vec![Vec::new(); self.run.scenario.flows.len()];
-        for flow in
-            self.run.network.shared.records.flows.flows.iter().filter(|flow| flow.started >= self.run.scenario.warmup)
-        {
-            let seconds = flow.finished.saturating_since(flow.started).as_seconds();
-            if seconds > 0.0 {
-                rates[flow.tag as usize].push(flow.bytes_delivered as f64 / seconds);
-            }
-        }
-        let named = self.run.scenario.flows.iter().map(|group| group.name.clone()).zip(rates);
-        named.filter_map(|(name, rates)| Some((name, jain_index(&rates)?))).collect()
     }
 
     fn warnings(&self, reports: &[(SwitchId, Report)]) -> Vec<String> {
@@ -155,11 +138,4 @@ impl<E: Edge> Ledger<'_, E> {
         }
         warnings
     }
-}
-
-/// Jain's fairness index (Jain, Chiu and Hawe 1984): 1 if all have the same, 1/n if one of n has all. None for fewer
-/// than two, or if nobody has anything.
-fn jain_index(shares: &[f64]) -> Option<f64> {
-    let (sum, squares) = shares.iter().fold((0.0, 0.0), |(sum, squares), share| (sum + share, squares + share * share));
-    (shares.len() > 1 && squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
 }

@@ -1,5 +1,8 @@
 //! What is known of flows: their services, and what they leave behind.
 
+use std::collections::BTreeMap;
+
+use hitless_engine::Pages;
 use hitless_hosts::FlowRecords;
 use hitless_scenario::FlowGroup;
 use hitless_wire::{FlowId, ServiceKey, Time};
@@ -9,7 +12,7 @@ pub(super) struct Services {
     /// By group of flows; empty when no group has any.
     of_groups: Vec<ServiceKey>,
     /// By flow.
-    of_flows: Vec<ServiceKey>,
+    of_flows: Pages<ServiceKey>,
 }
 
 hitless_state::state!(Services { values: of_flows; configured: of_groups });
@@ -18,12 +21,19 @@ impl Services {
     pub fn new(groups: &[FlowGroup]) -> Self {
         let of_groups: Vec<_> = groups.iter().map(|group| ServiceKey { port: group.port, vlan: group.vlan }).collect();
         let is_empty = of_groups.iter().all(|&key| key == ServiceKey::default());
-        Self { of_groups: if is_empty { Vec::new() } else { of_groups }, of_flows: Vec::new() }
+        Self { of_groups: if is_empty { Vec::new() } else { of_groups }, of_flows: Pages::default() }
     }
 
     /// The next flow is of this group.
     pub fn add_flow(&mut self, group: usize) {
-        self.of_flows.extend(self.of_groups.get(group));
+        if let Some(&key) = self.of_groups.get(group) {
+            self.of_flows.push(key);
+        }
+    }
+
+    /// No packet of a flow exists, or will.
+    pub fn let_go(&mut self, flow: FlowId) {
+        self.of_flows.let_go(flow.0 as usize);
     }
 
     pub fn of(&self, flow: FlowId) -> ServiceKey {
@@ -44,8 +54,8 @@ pub(super) struct Records {
     pub sequence_of_group: Vec<Option<u32>>,
     /// Sequences of which a flow has ended, and when.
     pub ended_in_loops: Vec<(u32, Time)>,
-    /// By flow, as far as any has lost a frame: frames lost on links that were down.
-    lost_to_failures: Vec<u64>,
+    /// By flow: frames lost on links that were down.
+    lost_to_failures: BTreeMap<u32, u64>,
 }
 
 hitless_state::state!(Records {
@@ -69,24 +79,22 @@ impl Records {
         self.flows.merge(flows);
         self.flows_ended += flows_ended;
         self.last_ended = self.last_ended.max(last_ended);
-        if self.lost_to_failures.len() < lost_to_failures.len() {
-            self.lost_to_failures.resize(lost_to_failures.len(), 0);
-        }
-        self.lost_to_failures.iter_mut().zip(lost_to_failures).for_each(|(own, other)| *own += other);
+        lost_to_failures.into_iter().for_each(|(flow, count)| *self.lost_to_failures.entry(flow).or_default() += count);
     }
 
     /// A frame of `flow` was lost on a link that was down.
     pub fn note_lost_to_failure(&mut self, flow: FlowId) {
-        let index = flow.0 as usize;
-        if index >= self.lost_to_failures.len() {
-            self.lost_to_failures.resize(index + 1, 0);
-        }
-        self.lost_to_failures[index] += 1;
+        *self.lost_to_failures.entry(flow.0).or_default() += 1;
     }
 
     /// Frames of `flow` that were lost so.
     pub fn lost_to_failures(&self, flow: FlowId) -> u64 {
-        self.lost_to_failures.get(flow.0 as usize).copied().unwrap_or(0)
+        self.lost_to_failures.get(&flow.0).copied().unwrap_or(0)
+    }
+
+    /// What was counted of `flow` has been handed over.
+    pub fn let_go(&mut self, flow: FlowId) {
+        self.lost_to_failures.remove(&flow.0);
     }
 }
 

@@ -10,7 +10,8 @@ use super::edge::Closed;
 use super::event_loop::Run;
 use super::outcome::close;
 use super::partitions;
-use crate::results::Outcome;
+use super::streaming::Streaming;
+use crate::results::{Outcome, RowSink};
 
 /// A run of a scenario in which every node is simulated.
 pub struct Simulation {
@@ -36,6 +37,14 @@ impl Simulation {
     /// Those of closed loops are left as they are.
     pub fn with_flows_changed(mut self, change: impl Fn(FlowSpec) -> FlowSpec + Send + 'static) -> Self {
         self.run.flow_starts = self.run.flow_starts.changed(change);
+        self
+    }
+
+    /// The same simulation with flows and messages handed to `sink` as they are known for good, and not kept: its
+    /// outcome has no tables of them. They are looked for when `records` have come, of which a flow of one message
+    /// makes four ([`crate::results::RECORDS`] for a run of any length).
+    pub fn with_rows_to(mut self, sink: Box<dyn RowSink>, records: usize) -> Self {
+        self.run.streaming = Some(Box::new(Streaming::new(sink, records)));
         self
     }
 

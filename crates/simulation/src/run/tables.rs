@@ -1,24 +1,20 @@
 //! The tables of a run.
 
-use hitless_hosts::{FlowOutcome, FlowRecord, MessageRecord};
 use hitless_network::topology::{DirectedLink, SwitchId, Topology};
-use hitless_scenario::workload::{FlowSize, FlowSpec};
 use hitless_switch::{MacCounters, Report};
-use hitless_wire::{FlowId, PortId, Time};
+use hitless_wire::PortId;
 
 use super::edge::Edge;
 use super::event_loop::Run;
-use super::group_totals;
-use super::order::{FlowVerdict, OrderChecker};
 use crate::results::Table;
 
-/// All tables of `run`, with what the mechanisms say of themselves.
-pub(super) fn tables<E: Edge>(run: &Run<E>, reports: &[(SwitchId, Report)]) -> Vec<Table> {
+/// All tables of `run`, with what the mechanisms say of themselves; those of flows and messages are there already.
+pub(super) fn tables<E: Edge>(run: &Run<E>, reports: &[(SwitchId, Report)], flow_tables: Vec<Table>) -> Vec<Table> {
     let (shared, topology, groups) = (&run.network.shared, &run.network.topology, &run.scenario.flows);
     let tables = Tables { run };
     let failures = run.control_plane.recovery.table(topology, &shared.links);
-    let mut all = vec![tables.messages(), tables.flows(), tables.links(), tables.ports(), failures];
-    all.push(group_totals::table(&run.scenario, &shared.records.flows.flows));
+    let mut all = flow_tables;
+    all.extend([tables.links(), tables.ports(), failures, run.totals.table(&run.scenario)]);
     all.push(tables.corrupted_runs());
     all.push(shared.drops.table(topology, groups));
     all.push(mechanisms(topology, reports));
@@ -34,73 +30,6 @@ struct Tables<'a, E> {
 }
 
 impl<E: Edge> Tables<'_, E> {
-    /// Messages as they were completed, and then those that had begun and were not when their flow or the run ended.
-    fn messages(&self) -> Table {
-        type Row = MessageRecord;
-        let counts = |row: &&Row| row.started >= self.run.scenario.warmup;
-        let records = &self.run.network.shared.records.flows;
-        let begun = records.messages.iter().chain(&records.unfinished);
-        let rows: &[Row] = &begun.filter(counts).copied().collect::<Vec<_>>();
-        let spec = |row: &Row| &self.run.flow_starts.specs()[row.flow.0 as usize];
-        Table::new("messages")
-            .unsigned("flow", rows, |row| row.flow.0.into())
-            .text("group", rows, |row| self.run.scenario.flows[row.tag as usize].name.clone())
-            .unsigned("number", rows, |row| row.number)
-            .unsigned("query", rows, |row| spec(row).query.unwrap_or(0))
-            .unsigned("bytes", rows, |row| row.bytes)
-            .time("started_ps", rows, |row| row.started)
-            .time("requested_ps", rows, |row| row.requested.unwrap_or(Time::NEVER))
-            .time("delivered_ps", rows, |row| row.delivered)
-            .time("acknowledged_ps", rows, |row| row.acknowledged)
-    }
-
-    fn flows(&self) -> Table {
-        let counts = |row: &&FlowRecord| row.started >= self.run.scenario.warmup;
-        let rows: &[FlowRecord] =
-            &self.run.network.shared.records.flows.flows.iter().filter(counts).copied().collect::<Vec<_>>();
-        let host = |id: hitless_wire::HostId| self.run.network.topology.host(id).name.clone();
-        let table = Table::new("flows")
-            .unsigned("flow", rows, |row| row.flow.0.into())
-            .text("group", rows, |row| self.run.scenario.flows[row.tag as usize].name.clone())
-            .text("source", rows, |row| host(row.source))
-            .text("destination", rows, |row| host(row.destination))
-            .time("started_ps", rows, |row| row.started)
-            .time("finished_ps", rows, |row| row.finished)
-            .text("outcome", rows, |row| outcome_name(row.outcome).to_owned())
-            .unsigned("messages_completed", rows, |row| row.messages_completed)
-            .unsigned("message_bytes", rows, |row| self.message_bytes(row.flow))
-            .unsigned("delivered_bytes", rows, |row| row.bytes_delivered)
-            .unsigned("packets_sent", rows, |row| row.sender.packets_sent)
-            .unsigned("packets_retransmitted", rows, |row| row.sender.packets_retransmitted)
-            .unsigned("fast_recoveries", rows, |row| row.sender.fast_recoveries)
-            .unsigned("timeouts", rows, |row| row.sender.timeouts)
-            .unsigned("tail_loss_probes", rows, |row| row.sender.tail_loss_probes)
-            .unsigned("sacked_peak_bytes", rows, |row| row.sender.sacks.peak_bytes)
-            .unsigned("sack_gap_offset_bytes", rows, |row| row.sender.sacks.gap_offset_bytes)
-            .unsigned("sack_pending_bytes", rows, |row| row.sender.sacks.pending_bytes)
-            .unsigned("packets_received", rows, |row| row.receiver.packets_received)
-            .unsigned("packets_duplicate", rows, |row| row.receiver.duplicate_packets)
-            .unsigned("packets_reordered", rows, |row| row.receiver.reordered_packets)
-            .unsigned("packets_marked", rows, |row| row.receiver.marked_packets)
-            .unsigned("packets_trimmed", rows, |row| row.receiver.trimmed_packets)
-            .unsigned("frames_lost_to_failures", rows, |row| self.run.network.shared.records.lost_to_failures(row.flow))
-            .unsigned("frames_dropped", rows, |row| self.run.network.shared.drops.of_flow(row.flow).packets)
-            .unsigned("dropped_bytes", rows, |row| self.run.network.shared.drops.of_flow(row.flow).bytes);
-        let table = if self.run.scenario.host.ordering.is_some() { with_ordering_layer(table, rows) } else { table };
-        match &self.run.network.shared.order {
-            None => table,
-            Some(order) => with_order(table, rows, order),
-        }
-    }
-
-    /// Length of each message of a flow; 0 where they differ or there is none.
-    fn message_bytes(&self, flow: FlowId) -> u64 {
-        match self.run.flow_starts.specs()[flow.0 as usize] {
-            FlowSpec { size: FlowSize::Bytes(bytes), connection: None, .. } => bytes,
-            _ => 0,
-        }
-    }
-
     /// Whether links and ports that nothing has come by have rows too: in a larger fabric their names alone would take
     /// more memory than the fabric itself.
     fn has_all_rows(&self) -> bool {
@@ -215,35 +144,4 @@ fn series(topology: &Topology, reports: &[(SwitchId, Report)]) -> Table {
         .text("quantity", &rows, |row| row.2.to_owned())
         .time("time_ps", &rows, |row| row.3)
         .unsigned("value", &rows, |row| row.4)
-}
-
-/// What the ordering layers of hosts did.
-fn with_ordering_layer(table: Table, rows: &[FlowRecord]) -> Table {
-    let of = |row: &FlowRecord| row.ordering.unwrap_or_default();
-    table
-        .unsigned("packets_held", rows, |row| of(row).packets_held)
-        .unsigned("packets_held_peak", rows, |row| of(row).held_peak_packets)
-        .unsigned("packets_held_twice", rows, |row| of(row).duplicate_packets)
-        .unsigned("ordering_timeouts", rows, |row| of(row).timeouts)
-        .unsigned("packets_arrived_late", rows, |row| of(row).packets_reordered)
-}
-
-/// The table of flows with what the order checker says of each.
-fn with_order(table: Table, rows: &[FlowRecord], order: &OrderChecker) -> Table {
-    let verdicts: Vec<FlowVerdict> = rows.iter().map(|row| order.verdict(row.flow)).collect();
-    table
-        .unsigned("network_packets_sent", &verdicts, |verdict| verdict.counts.packets_sent)
-        .unsigned("network_packets_lost", &verdicts, |verdict| verdict.counts.packets_lost)
-        .unsigned("network_packets_reordered", &verdicts, |verdict| verdict.counts.packets_reordered)
-        .unsigned("network_packets_duplicated", &verdicts, |verdict| verdict.counts.packets_duplicated)
-        .unsigned("network_longest_gap_ps", &verdicts, |verdict| verdict.longest_gap.as_ps())
-        .unsigned("network_jitter_ps", &verdicts, |verdict| verdict.jitter.as_ps())
-}
-
-fn outcome_name(outcome: FlowOutcome) -> &'static str {
-    match outcome {
-        FlowOutcome::Completed => "completed",
-        FlowOutcome::Failed => "failed",
-        FlowOutcome::Unfinished => "unfinished",
-    }
 }

@@ -24,6 +24,7 @@ mod rivals;
 mod sequence;
 mod session;
 mod shared_switch;
+mod streaming;
 mod support;
 mod swift;
 mod switch_ports;

@@ -47,3 +47,12 @@ pub fn replay(evidence: &Evidence<'_>) -> Finding {
             .collect(),
     )
 }
+
+pub fn threads(evidence: &Evidence<'_>) -> Finding {
+    let (parts, divided) = evidence.divided?;
+    let difference = match divided {
+        Err(sentence) => Some(sentence.clone()),
+        Ok(divided) => parts.difference(evidence.outcome, divided),
+    };
+    Some(difference.into_iter().collect())
+}

@@ -6,6 +6,7 @@ use hitless_simulation::Outcome;
 use hitless_simulation::results::{Column, OrderCounts};
 use toml::{Table, Value};
 
+use crate::parts::Parts;
 use crate::world::World;
 
 /// A promise that was broken.
@@ -39,6 +40,8 @@ pub struct Evidence<'a> {
     pub outcome: &'a Outcome,
     /// The same run from its recording.
     pub replay: &'a Result<Outcome, String>,
+    /// The same run divided, and how; none where it cannot be.
+    pub divided: Option<&'a (&'a Parts, Result<Outcome, String>)>,
     /// Ports that idled with packets that might go.
     pub idle: &'a [String],
     /// The kinds of mechanisms that there are.

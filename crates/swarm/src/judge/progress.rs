@@ -51,7 +51,8 @@ pub fn progress(evidence: &Evidence<'_>) -> Finding {
         || evidence.world.value("host.nic_queue").is_some()
         || evidence.world.entries("mechanism").any(lets_little_through)
         // What an application has written when it stops is megabytes: a window that never grows takes long over them.
-        || (has("transport", "window") && evidence.world.entries("flows").any(|flows| flows["kind"].as_str() == Some("long")));
+        || (has("transport", "window")
+            && evidence.world.entries("flows").any(|flows| flows["kind"].as_str() == Some("long")));
     if !is_bound || starves {
         return None;
     }

@@ -87,17 +87,25 @@ impl Iterator for Generator {
 pub struct Workload {
     groups: Vec<Peekable<Generator>>,
     sequences: Vec<Sequence>,
+    messages: f64,
 }
 
 impl Workload {
-    /// The flows of all `groups`.
-    pub fn merge(groups: Vec<Generator>) -> Self {
+    /// The flows of all `groups`, of a run that ends at `end` at the latest.
+    pub fn merge(groups: Vec<Generator>, end: Time) -> Self {
+        let open = groups.iter().filter(|group| !matches!(group, Generator::Sequence(_)));
+        let messages = open.map(|group| group.offer(end, 1.0).flows).sum();
         let sequence = |group: &Generator| match group {
             Generator::Sequence(sequence) => Some((**sequence).clone()),
             _ => None,
         };
         let sequences = groups.iter().filter_map(sequence).collect();
-        Self { groups: groups.into_iter().map(Iterator::peekable).collect(), sequences }
+        Self { groups: groups.into_iter().map(Iterator::peekable).collect(), sequences, messages }
+    }
+
+    /// About how many messages there will be, those of flows that follow each other not counted.
+    pub fn messages(&self) -> f64 {
+        self.messages
     }
 
     /// The groups whose flows follow each other, for whoever knows when one is done.

@@ -113,7 +113,7 @@ fn workload_merges_groups_in_order_of_time_then_group() {
         Generator::Incast(Box::new(incast(3, every, Some(20)).unwrap())),
         Generator::listed(vec![template(2).unlimited(HostId(0), HostId(1), Time(5_000))]),
     ];
-    let flows: Vec<FlowSpec> = Workload::merge(groups).collect();
+    let flows: Vec<FlowSpec> = Workload::merge(groups, Time::NEVER).collect();
     assert_eq!(flows.len(), 500 + 60 + 1);
     assert!(flows.windows(2).all(|pair| (pair[0].start, pair[0].group) <= (pair[1].start, pair[1].group)));
 }

@@ -6,6 +6,7 @@
 
 mod path;
 
+use hitless_engine::Pages;
 use hitless_wire::{Duration, FlowId, HostId, Packet, TcpHeader, Time, Transport};
 
 use crate::results::OrderCounts;
@@ -45,10 +46,12 @@ pub(super) struct FlowVerdict {
 /// Packets of all flows.
 #[derive(Debug, Default)]
 pub(super) struct OrderChecker {
-    flows: Vec<FlowOrder>,
+    flows: Pages<FlowOrder>,
+    /// Of flows that were let go, all together.
+    gone: OrderCounts,
 }
 
-hitless_state::value!(OrderChecker { flows });
+hitless_state::value!(OrderChecker { flows, gone });
 
 /// What a packet is known by: its transport header without what switches change. No host has sent what a switch makes.
 fn name_of(packet: &Packet) -> Option<Transport> {
@@ -60,19 +63,27 @@ fn name_of(packet: &Packet) -> Option<Transport> {
 }
 
 impl OrderChecker {
-    fn flow(&mut self, flow: FlowId) -> &mut FlowOrder {
+    /// A flow; `None`: it was let go.
+    fn flow(&mut self, flow: FlowId) -> Option<&mut FlowOrder> {
         let index = flow.0 as usize;
-        if index >= self.flows.len() {
-            self.flows.resize_with(index + 1, FlowOrder::default);
+        while index >= self.flows.len() {
+            self.flows.push(FlowOrder::default());
         }
-        &mut self.flows[index]
+        self.flows.get_mut(index)
+    }
+
+    /// Looks at the direction of a packet.
+    fn path(&mut self, packet: &Packet, look: impl FnOnce(&mut PathOrder)) {
+        if let Some(flow) = self.flow(packet.flow) {
+            look(flow.path(packet));
+        }
     }
 
     /// A host puts a packet on its link.
     #[inline(never)]
     pub fn sent(&mut self, now: Time, packet: &Packet) {
         if let Some(name) = name_of(packet) {
-            self.flow(packet.flow).path(packet).sent(now, name);
+            self.path(packet, |path| path.sent(now, name));
         }
     }
 
@@ -80,21 +91,32 @@ impl OrderChecker {
     #[inline(never)]
     pub fn arrived(&mut self, now: Time, packet: &Packet) {
         if let Some(name) = name_of(packet).filter(|_| !packet.is_trimmed()) {
-            self.flow(packet.flow).path(packet).arrived(now, name);
+            self.path(packet, |path| path.arrived(now, name));
         }
     }
 
     /// A flow has ended: what has arrived may be forgotten.
     pub fn ended(&mut self, flow: FlowId) {
-        let flow = self.flow(flow);
-        flow.data.forget();
-        flow.acknowledgements.forget();
+        if let Some(flow) = self.flow(flow) {
+            flow.data.forget();
+            flow.acknowledgements.forget();
+        }
+    }
+
+    /// No packet of a flow exists, or will, and what was said of it has been handed over.
+    pub fn let_go(&mut self, flow: FlowId) {
+        let counts = self.verdict(flow).counts;
+        self.gone = self.gone.plus(counts);
+        if let Some(of) = self.flow(flow) {
+            *of = FlowOrder::default();
+            self.flows.let_go(flow.0 as usize);
+        }
     }
 
     /// A packet that exists at the end of the run: it is not lost.
     pub fn still_exists(&mut self, packet: &Packet) {
         if let Some(name) = name_of(packet) {
-            self.flow(packet.flow).path(packet).still_exists(name);
+            self.path(packet, |path| path.still_exists(name));
         }
     }
 
@@ -108,6 +130,6 @@ impl OrderChecker {
     /// All flows together.
     pub fn totals(&self) -> OrderCounts {
         let of_flow = |flow: &FlowOrder| flow.data.counts().plus(flow.acknowledgements.counts());
-        self.flows.iter().map(of_flow).fold(OrderCounts::default(), OrderCounts::plus)
+        self.flows.iter().map(|(_, flow)| of_flow(flow)).fold(self.gone, OrderCounts::plus)
     }
 }

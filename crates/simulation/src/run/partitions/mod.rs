@@ -26,7 +26,7 @@ use super::edge::Closed;
 use super::event_loop::{End, Run};
 use super::network::Network;
 use mail::Post;
-use partition::Partition;
+pub(super) use partition::Partition;
 use team::Team;
 use whole::Whole;
 use windows::{Course, Ended, Global};
@@ -40,16 +40,16 @@ pub(super) fn run(
     threads: usize,
     progress: &Progress,
 ) -> (Run<Closed>, End, Time) {
-    let Run { scenario, network, control_plane, flow_starts, samplers, .. } = run;
+    let Run { scenario, network, control_plane, flow_starts, samplers, streaming, totals, .. } = run;
     let lookahead = lookahead(&network, division);
     let partitions = divide::divide(network, &scenario, division);
-    let global = Global { scenario, control_plane, flow_starts, samplers };
+    let global = Global { scenario, control_plane, flow_starts, samplers, streaming, totals };
     let (global, partitions, ended) = run_partitions(global, partitions, division, lookahead, threads, progress);
     let Ended { end, ended_at, .. } = ended;
-    let Global { scenario, control_plane, flow_starts, samplers } = global;
+    let Global { scenario, control_plane, flow_starts, samplers, streaming, totals } = global;
     let (network, events, now) = divide::join(partitions, division);
     let (events, now) = (events + ended.events, now.max(ended.now));
-    (Run { scenario, network, control_plane, flow_starts, samplers, events, now }, end, ended_at)
+    (Run { scenario, network, control_plane, flow_starts, samplers, streaming, totals, events, now }, end, ended_at)
 }
 
 /// Whether all hosts, sending full frames at a quarter of the rates of their links, keep each partition busy enough

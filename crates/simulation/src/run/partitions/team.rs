@@ -1,7 +1,7 @@
 //! All partitions, and who runs them through a window.
 
-use std::sync::Mutex;
 use std::sync::atomic::Ordering;
+use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
 use hitless_wire::Time;
@@ -91,6 +91,16 @@ impl<'a> Team<'a> {
     /// Messages that are complete.
     pub fn messages(&self) -> usize {
         self.partitions.iter().map(|partition| lock(partition).network.shared.records.flows.messages.len()).sum()
+    }
+
+    /// Records of flows and messages that partitions keep.
+    pub fn records(&self) -> usize {
+        self.partitions.iter().map(|partition| lock(partition).network.shared.records.flows.len()).sum()
+    }
+
+    /// Does something with all partitions together.
+    pub fn all<T>(&self, act: impl FnOnce(&mut [MutexGuard<'_, Partition>]) -> T) -> T {
+        act(&mut self.partitions.iter().map(lock).collect::<Vec<_>>())
     }
 
     /// Does the same to each partition.

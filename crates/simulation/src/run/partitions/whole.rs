@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use hitless_engine::{Event, EventQueue, OrderKey, Stream};
+use hitless_engine::{Event, EventQueue, OrderKey, Pages, Stream};
 use hitless_hosts::{FlowConfig, FlowProgress};
 use hitless_network::link::LinkState;
 use hitless_network::loss::LossModel;
@@ -26,7 +26,7 @@ pub struct Whole<'a> {
     changes: EventQueue<SimulationEvent>,
     samples: EventQueue<SimulationEvent>,
     /// Source and destination of each flow.
-    ends: Vec<(HostId, HostId)>,
+    ends: Pages<(HostId, HostId)>,
     /// Changes that were made, and when the last of them or of the samples was.
     pub events: u64,
     pub now: Time,
@@ -64,7 +64,7 @@ impl Due {
 impl<'a> Whole<'a> {
     pub fn new(partitions: &'a [Mutex<Partition>], division: &'a Division) -> Self {
         let topology = lock(&partitions[0]).network.topology.clone();
-        let (changes, samples, ends) = (EventQueue::default(), EventQueue::default(), Vec::new());
+        let (changes, samples, ends) = (EventQueue::default(), EventQueue::default(), Pages::default());
         Self { partitions, division, topology, changes, samples, ends, events: 0, now: Time::ZERO }
     }
 
@@ -104,6 +104,11 @@ impl<'a> Whole<'a> {
             self.events += 1;
         }
         Some((time, payload))
+    }
+
+    /// What is known of a flow has been handed over.
+    pub fn let_go(&mut self, flow: FlowId) {
+        self.ends.let_go(flow.0 as usize);
     }
 
     /// Nothing is measured any more.
@@ -181,13 +186,13 @@ impl Fabric for Whole<'_> {
     }
 
     fn progress(&self, flow: FlowId) -> (Option<FlowProgress>, Option<u64>) {
-        let (source, destination) = self.ends[flow.0 as usize];
+        let Some(&(source, destination)) = self.ends.get(flow.0 as usize) else { return (None, None) };
         let sender = self.at_host(source).network.progress(flow).0;
         (sender, self.at_host(destination).network.progress(flow).1)
     }
 
     fn has_ended(&self, flow: FlowId) -> bool {
-        let (source, destination) = self.ends[flow.0 as usize];
+        let Some(&(source, destination)) = self.ends.get(flow.0 as usize) else { return true };
         [source, destination].into_iter().all(|host| self.at_host(host).network.has_ended(flow))
     }
 

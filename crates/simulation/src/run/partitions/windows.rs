@@ -10,7 +10,9 @@ use crate::run::control_plane::ControlPlane;
 use crate::run::event::SimulationEvent;
 use crate::run::event_loop::{DRAIN_LIMIT, End, done_ppm};
 use crate::run::flow_starts::FlowStarts;
+use crate::run::group_totals::GroupTotals;
 use crate::run::sampling::Samplers;
+use crate::run::streaming::{Streaming, hand_over_of};
 
 /// What is not in a partition.
 pub struct Global {
@@ -18,6 +20,8 @@ pub struct Global {
     pub control_plane: ControlPlane,
     pub flow_starts: FlowStarts,
     pub samplers: Samplers,
+    pub streaming: Option<Box<Streaming>>,
+    pub totals: GroupTotals,
 }
 
 /// How a run came to its end, and what happened to all of it: events, and when the last was.
@@ -75,6 +79,7 @@ impl Course<'_> {
                 return (End::Cancelled, self.now());
             }
             if self.team.windows.is_multiple_of(WINDOWS_BETWEEN_LOOKS) {
+                self.hand_over_rows();
                 self.progress.tell(self.done_ppm(deadline));
             }
             let due = self.whole.due();
@@ -99,6 +104,26 @@ impl Course<'_> {
         let Global { flow_starts, scenario, .. } = self.global;
         flow_starts.add_before(end, scenario, &mut self.whole);
         self.team.run_before(end);
+    }
+
+    /// Hands over what has ended, if there is enough of it.
+    fn hand_over_rows(&mut self) {
+        let now = self.now();
+        let Global { scenario, flow_starts, samplers, streaming: Some(streaming), totals, .. } = self.global else {
+            return;
+        };
+        if !streaming.is_due(self.team.records()) {
+            return;
+        }
+        samplers.add_ended(&self.whole);
+        // Packets between two partitions exist too.
+        self.team.settle();
+        let over =
+            self.team.all(|partitions| hand_over_of(partitions, now, scenario, flow_starts.specs(), streaming, totals));
+        for flow in over {
+            flow_starts.let_go(flow);
+            self.whole.let_go(flow);
+        }
     }
 
     /// Something happens to all.
@@ -156,7 +181,8 @@ impl Course<'_> {
     }
 
     fn done_ppm(&self, deadline: Time) -> u64 {
-        let messages = self.team.messages();
+        let handed_over = self.global.streaming.as_ref().map_or(0, |streaming| streaming.messages());
+        let messages = handed_over + self.team.messages();
         done_ppm(self.global.scenario.until, self.now(), deadline, messages, &self.global.flow_starts)
     }
 }

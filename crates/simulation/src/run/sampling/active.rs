@@ -1,5 +1,6 @@
 //! The flows of a group that have not ended.
 
+use hitless_engine::Pages;
 use hitless_scenario::workload::FlowSpec;
 use hitless_wire::FlowId;
 
@@ -17,10 +18,11 @@ hitless_state::value!(ActiveFlows { flows, seen });
 
 impl ActiveFlows {
     /// The flows of `group` that have not ended, in the order in which they started; `specs` are all that have started.
-    pub fn of_group(&mut self, group: usize, network: &impl Fabric, specs: &[FlowSpec]) -> &[FlowId] {
+    pub fn of_group(&mut self, group: usize, network: &impl Fabric, specs: &Pages<FlowSpec>) -> &[FlowId] {
         debug_assert!(self.seen <= specs.len(), "a flow that had started is gone");
-        let new = (self.seen as u32..).zip(&specs[self.seen..]).filter(|(_, spec)| spec.group == group);
-        self.flows.extend(new.map(|(number, _)| FlowId(number)));
+        // One that was let go meanwhile has ended.
+        let is_new = |&number: &usize| specs.get(number).is_some_and(|spec| spec.group == group);
+        self.flows.extend((self.seen..specs.len()).filter(is_new).map(|number| FlowId(number as u32)));
         self.seen = specs.len();
         self.flows.retain(|&flow| !network.has_ended(flow));
         &self.flows

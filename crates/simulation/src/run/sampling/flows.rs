@@ -1,5 +1,6 @@
 //! Samples of how flows get on, for the groups that a scenario asks for.
 
+use hitless_engine::Pages;
 use hitless_hosts::FlowProgress;
 use hitless_scenario::FlowGroup;
 use hitless_scenario::workload::FlowSpec;
@@ -35,7 +36,7 @@ impl FlowSampler {
         Self { group, period, active: ActiveFlows::default(), samples: Vec::new() }
     }
 
-    pub fn sample(&mut self, now: Time, network: &impl Fabric, specs: &[FlowSpec]) {
+    pub fn sample(&mut self, now: Time, network: &impl Fabric, specs: &Pages<FlowSpec>) {
         let flows = self.active.of_group(self.group, network, specs);
         let sample = |&flow: &FlowId| {
             let (sender, delivered) = network.progress(flow);

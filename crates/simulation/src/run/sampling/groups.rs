@@ -1,5 +1,6 @@
 //! What the flows of a group did in each interval, together: goodput, and what was sent again for it.
 
+use hitless_engine::Pages;
 use hitless_scenario::FlowGroup;
 use hitless_scenario::workload::FlowSpec;
 use hitless_wire::{Duration, Time};
@@ -36,8 +37,14 @@ impl GroupSampler {
         Self { group, period, active, records_seen, ended, before, samples: Vec::new() }
     }
 
+    /// The records of ends are about to be taken away: adds those that were not looked at.
+    pub fn add_ended(&mut self, network: &impl Fabric) {
+        network.add_ended(self.group, &mut self.records_seen, &mut self.ended);
+        self.records_seen.clear();
+    }
+
     /// Takes a sample; `specs` are all flows that have started.
-    pub fn sample(&mut self, now: Time, network: &impl Fabric, specs: &[FlowSpec]) {
+    pub fn sample(&mut self, now: Time, network: &impl Fabric, specs: &Pages<FlowSpec>) {
         network.add_ended(self.group, &mut self.records_seen, &mut self.ended);
         let mut total = self.ended;
         for &flow in self.active.of_group(self.group, network, specs) {

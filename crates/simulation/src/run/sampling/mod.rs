@@ -7,6 +7,7 @@ mod flows;
 mod groups;
 mod occupancy;
 
+use hitless_engine::Pages;
 use hitless_network::topology::Topology;
 use hitless_scenario::workload::FlowSpec;
 use hitless_scenario::{FlowGroup, Scenario};
@@ -51,7 +52,7 @@ impl Samplers {
     }
 
     /// Takes a sample; `specs` are all flows that have started so far.
-    pub fn sample<F: Fabric>(&mut self, now: Time, number: usize, network: &mut F, specs: &[FlowSpec]) {
+    pub fn sample<F: Fabric>(&mut self, now: Time, number: usize, network: &mut F, specs: &Pages<FlowSpec>) {
         let (counters, flows) = (self.counters.len(), self.flows.len());
         if number < counters {
             self.counters[number].sample(now, network);
@@ -61,6 +62,11 @@ impl Samplers {
             self.groups[number - counters - flows].sample(now, network, specs);
         }
         self.schedule(number, now, network);
+    }
+
+    /// The records of ends of flows are about to be taken away.
+    pub fn add_ended<F: Fabric>(&mut self, network: &F) {
+        self.groups.iter_mut().for_each(|sampler| sampler.add_ended(network));
     }
 
     fn period(&self, number: usize) -> Duration {

@@ -1,0 +1,100 @@
+//! What is known of flows and messages for good while a run goes on.
+
+use std::collections::BTreeMap;
+
+use hitless_wire::{FlowId, Time};
+
+use crate::application::{FlowRecord, MessageRecord};
+use crate::records::{FlowRecords, join_ends};
+
+/// Records that nothing will change, in the order that [`FlowRecords::join`] gives those of a whole run.
+#[derive(Clone, Debug, Default)]
+pub struct Complete {
+    /// By when they were acknowledged, then by flow and number.
+    pub messages: Vec<MessageRecord>,
+    /// By when they ended, then by number.
+    pub flows: Vec<FlowRecord>,
+}
+
+/// When a record is known for good, and the records that have no end yet.
+type Ends = BTreeMap<u32, Option<Time>>;
+
+impl FlowRecords {
+    /// How many records wait.
+    pub fn len(&self) -> usize {
+        self.messages.len() + self.flows.len() + self.receivers.len() + self.deliveries.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Takes out the records of all that ended before `now` of which nothing more will be known. Everything before
+    /// `now` has happened; `is_under_way` says whether packets of a flow exist, which may still be counted for it.
+    ///
+    /// What is taken lies before all that is left, and before all that will come: pieces taken one after the other are
+    /// in order.
+    ///
+    /// # Panics
+    /// As [`Self::join`].
+    pub fn take_complete(&mut self, now: Time, is_under_way: impl Fn(FlowId) -> bool) -> Complete {
+        self.receivers.sort_unstable_by_key(|record| record.flow.0);
+        self.deliveries.sort_unstable();
+        let ends = self.receivers.iter().map(|record| (record.flow.0, record.finished)).collect();
+        let before = self.least_unknown(&ends, is_under_way).min(now);
+        let mut complete = Complete {
+            messages: self.messages.extract_if(.., |message| message.acknowledged < before).collect(),
+            flows: self.flows.extract_if(.., |flow| ended_at(flow, &ends).is_some_and(|at| at < before)).collect(),
+        };
+        for message in &mut complete.messages {
+            message.delivered = self.delivery_of(message).unwrap_or(message.delivered);
+        }
+        complete.messages.sort_unstable_by_key(|record| (record.acknowledged, record.flow.0, record.number));
+        for flow in &mut complete.flows {
+            let place = self.receivers.binary_search_by_key(&flow.flow.0, |receiver| receiver.flow.0);
+            join_ends(flow, place.ok().map(|place| &self.receivers[place]), now);
+        }
+        complete.flows.sort_unstable_by_key(|record| (record.finished, record.flow.0));
+        self.forget(&complete);
+        complete
+    }
+
+    /// The earliest end, of a flow or a message, that is not known for good.
+    fn least_unknown(&self, ends: &Ends, is_under_way: impl Fn(FlowId) -> bool) -> Time {
+        let of_flow = |flow: &FlowRecord| match ended_at(flow, ends) {
+            Some(_) if ends.contains_key(&flow.flow.0) && !is_under_way(flow.flow) => Time::NEVER,
+            Some(at) => at,
+            None => flow.sender_ended,
+        };
+        let of_message = |message: &MessageRecord| {
+            let is_known = message.delivered < Time::NEVER
+                || ends.contains_key(&message.flow.0)
+                || self.delivery_of(message).is_some();
+            if is_known { Time::NEVER } else { message.acknowledged }
+        };
+        let flows = self.flows.iter().map(of_flow).min().unwrap_or(Time::NEVER);
+        self.messages.iter().map(of_message).min().unwrap_or(Time::NEVER).min(flows)
+    }
+
+    fn delivery_of(&self, message: &MessageRecord) -> Option<Time> {
+        let key = (message.flow.0, message.number);
+        let place = self.deliveries.binary_search_by_key(&key, |delivery| (delivery.flow, delivery.number)).ok()?;
+        Some(self.deliveries[place].at)
+    }
+
+    /// What the other ends told of these is not needed any more.
+    fn forget(&mut self, complete: &Complete) {
+        let mut messages: Vec<_> = complete.messages.iter().map(|record| (record.flow.0, record.number)).collect();
+        messages.sort_unstable();
+        self.deliveries.retain(|delivery| messages.binary_search(&(delivery.flow, delivery.number)).is_err());
+        let mut flows: Vec<u32> = complete.flows.iter().map(|record| record.flow.0).collect();
+        flows.sort_unstable();
+        self.receivers.retain(|receiver| flows.binary_search(&receiver.flow.0).is_err());
+    }
+}
+
+/// When a flow ended, if that is known: of datagrams the receiving end says it.
+fn ended_at(flow: &FlowRecord, ends: &Ends) -> Option<Time> {
+    if flow.finished < Time::NEVER { Some(flow.finished) } else { ends.get(&flow.flow.0).copied().flatten() }
+}

@@ -1,0 +1,136 @@
+//! Rows of the tables of flows and messages: of a whole run, or of what is known for good while it goes on.
+
+use hitless_engine::Pages;
+use hitless_hosts::{FlowOutcome, FlowRecord, MessageRecord};
+use hitless_network::topology::Topology;
+use hitless_scenario::Scenario;
+use hitless_scenario::workload::{FlowSize, FlowSpec};
+use hitless_wire::{FlowId, HostId, Time};
+
+use super::drops::Lost;
+use super::order::FlowVerdict;
+use crate::results::Table;
+
+/// What rows are made of beside records.
+pub(super) struct Rows<'a> {
+    pub scenario: &'a Scenario,
+    pub topology: &'a Topology,
+    pub specs: &'a Pages<FlowSpec>,
+    /// What was counted of flows elsewhere than at their ends.
+    pub counted: &'a dyn CountedOfFlows,
+}
+
+/// What is counted of flows in the network.
+pub(super) trait CountedOfFlows {
+    /// Frames lost on links that were down.
+    fn lost_to_failures(&self, flow: FlowId) -> u64;
+
+    /// What switches lost.
+    fn dropped(&self, flow: FlowId) -> Lost;
+
+    /// What the order checker says, if there is one.
+    fn verdict(&self, flow: FlowId) -> Option<FlowVerdict>;
+}
+
+impl Rows<'_> {
+    /// Messages as they were completed, or those that were not when their flow or the run ended.
+    pub fn messages<'r>(&self, records: impl Iterator<Item = &'r MessageRecord>) -> Table {
+        type Row = MessageRecord;
+        let rows: &[Row] = &records.filter(|row| row.started >= self.scenario.warmup).copied().collect::<Vec<_>>();
+        let query = |row: &Row| self.specs.get(row.flow.0 as usize).and_then(|spec| spec.query);
+        Table::new("messages")
+            .unsigned("flow", rows, |row| row.flow.0.into())
+            .text("group", rows, |row| self.scenario.flows[row.tag as usize].name.clone())
+            .unsigned("number", rows, |row| row.number)
+            .unsigned("query", rows, |row| query(row).unwrap_or(0))
+            .unsigned("bytes", rows, |row| row.bytes)
+            .time("started_ps", rows, |row| row.started)
+            .time("requested_ps", rows, |row| row.requested.unwrap_or(Time::NEVER))
+            .time("delivered_ps", rows, |row| row.delivered)
+            .time("acknowledged_ps", rows, |row| row.acknowledged)
+    }
+
+    /// Flows by when they ended.
+    pub fn flows<'r>(&self, records: impl Iterator<Item = &'r FlowRecord>) -> Table {
+        let rows: &[FlowRecord] =
+            &records.filter(|row| row.started >= self.scenario.warmup).copied().collect::<Vec<_>>();
+        let host = |id: HostId| self.topology.host(id).name.clone();
+        let table = Table::new("flows")
+            .unsigned("flow", rows, |row| row.flow.0.into())
+            .text("group", rows, |row| self.scenario.flows[row.tag as usize].name.clone())
+            .text("source", rows, |row| host(row.source))
+            .text("destination", rows, |row| host(row.destination))
+            .time("started_ps", rows, |row| row.started)
+            .time("finished_ps", rows, |row| row.finished)
+            .text("outcome", rows, |row| outcome_name(row.outcome).to_owned())
+            .unsigned("messages_completed", rows, |row| row.messages_completed)
+            .unsigned("message_bytes", rows, |row| self.message_bytes(row.flow))
+            .unsigned("delivered_bytes", rows, |row| row.bytes_delivered);
+        let table = with_counts_of_ends(table, rows)
+            .unsigned("frames_lost_to_failures", rows, |row| self.counted.lost_to_failures(row.flow))
+            .unsigned("frames_dropped", rows, |row| self.counted.dropped(row.flow).packets)
+            .unsigned("dropped_bytes", rows, |row| self.counted.dropped(row.flow).bytes);
+        let table = if self.scenario.host.ordering.is_some() { with_ordering_layer(table, rows) } else { table };
+        if !self.scenario.measure.order {
+            return table;
+        }
+        let verdicts: Vec<_> = rows.iter().map(|row| self.counted.verdict(row.flow).unwrap_or_default()).collect();
+        with_order(table, &verdicts)
+    }
+
+    /// Length of each message of a flow; 0 where they differ or there is none.
+    fn message_bytes(&self, flow: FlowId) -> u64 {
+        match self.specs.get(flow.0 as usize) {
+            Some(&FlowSpec { size: FlowSize::Bytes(bytes), connection: None, .. }) => bytes,
+            _ => 0,
+        }
+    }
+}
+
+/// The table of flows with what the transports of their ends counted.
+fn with_counts_of_ends(table: Table, rows: &[FlowRecord]) -> Table {
+    table
+        .unsigned("packets_sent", rows, |row| row.sender.packets_sent)
+        .unsigned("packets_retransmitted", rows, |row| row.sender.packets_retransmitted)
+        .unsigned("fast_recoveries", rows, |row| row.sender.fast_recoveries)
+        .unsigned("timeouts", rows, |row| row.sender.timeouts)
+        .unsigned("tail_loss_probes", rows, |row| row.sender.tail_loss_probes)
+        .unsigned("sacked_peak_bytes", rows, |row| row.sender.sacks.peak_bytes)
+        .unsigned("sack_gap_offset_bytes", rows, |row| row.sender.sacks.gap_offset_bytes)
+        .unsigned("sack_pending_bytes", rows, |row| row.sender.sacks.pending_bytes)
+        .unsigned("packets_received", rows, |row| row.receiver.packets_received)
+        .unsigned("packets_duplicate", rows, |row| row.receiver.duplicate_packets)
+        .unsigned("packets_reordered", rows, |row| row.receiver.reordered_packets)
+        .unsigned("packets_marked", rows, |row| row.receiver.marked_packets)
+        .unsigned("packets_trimmed", rows, |row| row.receiver.trimmed_packets)
+}
+
+/// The table of flows with what the reorder buffers of the receiving hosts counted.
+fn with_ordering_layer(table: Table, rows: &[FlowRecord]) -> Table {
+    let of = |row: &FlowRecord| row.ordering.unwrap_or_default();
+    table
+        .unsigned("packets_held", rows, |row| of(row).packets_held)
+        .unsigned("packets_held_peak", rows, |row| of(row).held_peak_packets)
+        .unsigned("packets_held_twice", rows, |row| of(row).duplicate_packets)
+        .unsigned("ordering_timeouts", rows, |row| of(row).timeouts)
+        .unsigned("packets_arrived_late", rows, |row| of(row).packets_reordered)
+}
+
+/// The table of flows with what the order checker says of each.
+fn with_order(table: Table, verdicts: &[FlowVerdict]) -> Table {
+    table
+        .unsigned("network_packets_sent", verdicts, |verdict| verdict.counts.packets_sent)
+        .unsigned("network_packets_lost", verdicts, |verdict| verdict.counts.packets_lost)
+        .unsigned("network_packets_reordered", verdicts, |verdict| verdict.counts.packets_reordered)
+        .unsigned("network_packets_duplicated", verdicts, |verdict| verdict.counts.packets_duplicated)
+        .unsigned("network_longest_gap_ps", verdicts, |verdict| verdict.longest_gap.as_ps())
+        .unsigned("network_jitter_ps", verdicts, |verdict| verdict.jitter.as_ps())
+}
+
+fn outcome_name(outcome: FlowOutcome) -> &'static str {
+    match outcome {
+        FlowOutcome::Completed => "completed",
+        FlowOutcome::Failed => "failed",
+        FlowOutcome::Unfinished => "unfinished",
+    }
+}

@@ -1,0 +1,182 @@
+"""Runs whose flows and messages leave memory while they go on, and runs that end before their end."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import hitless as hl
+from hitless.cli.answer import answer
+from hitless.errors import RunStopped
+from hitless.outcome.times import goodputs_gbps, times_of
+from hitless.simulation import RunCancelled, Simulation
+
+HITLESS = Path(sys.executable).with_name("hitless")
+
+FABRIC = """
+[topology]
+kind = "leaf-spine"
+leaves = 2
+spines = 2
+hosts_per_leaf = 4
+host_link = { rate = "10 Gbps", delay = "1 us" }
+core_link = { rate = "10 Gbps", delay = "1 us" }
+[switch]
+preset = "ideal"
+buffer = { kind = "static", per_port = "40 packets" }
+[[transport]]
+name = "tcp"
+kind = "tcp"
+congestion = "cubic"
+"""
+
+
+def short_flows(duration: str, load: float = 0.4) -> str:
+    """Flows of two groups, one of which has several sizes."""
+    flows = "".join(
+        f'[[flows]]\nname = "{name}"\nkind = "poisson"\ntransport = "tcp"\nload = {share * load}\n{sizes}\n'
+        'load_of = "source-host-links"\nsources = ["h0..h7"]\ndestinations = ["h0..h7"]\n'
+        for name, share, sizes in [
+            ("fixed", 0.5, 'sizes = { kind = "fixed", bytes = "2 KB" }'),
+            ("mixed", 0.5, 'sizes = { kind = "cdf", table = "websearch_dctcp_hpcc", largest = "1 MB" }'),
+        ]
+    )
+    return f'name = "short"\nduration = "{duration}"\n{FABRIC}{flows}'
+
+
+PILING_UP = """
+name = "piling-up"
+duration = "100 s"
+[topology]
+kind = "dumbbell"
+hosts_left = 4
+hosts_right = 4
+host_link = { rate = "100 Gbps", delay = "1 us" }
+bottleneck = { rate = "10 Mbps", delay = "1 us" }
+[switch]
+preset = "ideal"
+buffer = { kind = "static", per_port = "10 packets" }
+[[transport]]
+name = "tcp"
+kind = "tcp"
+[[flows]]
+name = "piling-up"
+kind = "poisson"
+transport = "tcp"
+flows_per_second = 200000.0
+sizes = { kind = "fixed", bytes = "100 KB" }
+sources = ["h0..h3"]
+destinations = ["h4..h7"]
+"""
+"""The links of the hosts carry it, and the one between them does not: nobody can know before the run."""
+
+
+def started(*arguments: str, cwd: Path) -> "subprocess.Popen[str]":
+    return subprocess.Popen([HITLESS, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_rows_on_disk_are_those_in_memory_and_say_the_same(tmp_path, monkeypatch, threads):
+    monkeypatch.setenv("HITLESS_THREADS", str(threads))
+    scenario = hl.Scenario.from_text(short_flows("60 ms"))
+    kept, stored = scenario.run(seed=3), scenario.run(seed=3, rows=tmp_path)
+    assert kept.summary["trace_hash"] == stored.summary["trace_hash"]
+    assert kept.table("flows").height > 20_000, "too few to be handed over before the end"
+    for name in ("flows", "messages"):
+        assert_frame_equal(pl.read_parquet(tmp_path / f"{name}.parquet"), kept.table(name))
+        assert_frame_equal(stored.table(name), kept.table(name))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["flows.parquet", "messages.parquet"]
+    assert_frame_equal(stored.table("groups"), kept.table("groups"))
+    assert goodputs_gbps(stored) == goodputs_gbps(kept)
+    of_kept, of_stored = times_of(kept), times_of(stored)
+    assert [(one.group, one.sizes, one.unfinished) for one in of_stored] == [
+        (one.group, one.sizes, one.unfinished) for one in of_kept
+    ]
+    for one, other in zip(of_stored, of_kept, strict=True):
+        assert one.us.tolist() == other.us.tolist()
+        assert one.slowdowns.tolist() == other.slowdowns.tolist()
+    assert list(answer("short", stored)) == list(answer("short", kept))
+
+
+def test_a_run_that_takes_too_much_memory_ends_with_an_error_and_what_there_is(tmp_path):
+    (tmp_path / "piling-up.toml").write_text(PILING_UP)
+    process = started("run", "piling-up.toml", "--memory", "600MB", "--out", "out", "--json", cwd=tmp_path)
+    stdout, stderr = process.communicate(timeout=300)
+    assert process.returncode == 1, stderr
+    assert "error: the run was stopped, as it held" in stderr
+    assert "--memory" in stderr
+    summary = json.loads(stdout)["summary"]
+    assert summary["ended_by"] == "memory limit"
+    assert summary["incomplete"].startswith("the run was stopped, as it held")
+    manifest = json.loads((tmp_path / "out/manifest.json").read_text())
+    assert manifest["incomplete"] == ["run/piling-up"]
+    assert "incomplete" in manifest["runs"][0]
+    flows = pl.read_parquet(tmp_path / "out/run-piling-up/flows.parquet")
+    assert flows.height == summary["flows"]["started"]
+    assert (flows["outcome"] == "unfinished").sum() == summary["flows"]["unfinished"] > 10_000
+
+
+def test_ctrl_c_keeps_what_a_run_has_done_and_marks_it(tmp_path):
+    (tmp_path / "long.toml").write_text(short_flows("1000 s"))
+    process = started("run", "long.toml", "--out", "out", "--json", cwd=tmp_path)
+    parts = tmp_path / "out/run-long/.parts"
+    deadline = time.monotonic() + 120
+    while not (parts.exists() and any(parts.glob("flows-*.parquet"))):
+        assert time.monotonic() < deadline, "no rows were written"
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=300)
+    assert process.returncode == 130, stderr
+    assert "interrupted: 0 of 1 exhibits are complete" in stderr
+    summary = json.loads(stdout)["summary"]
+    assert (summary["ended_by"], summary["incomplete"]) == (
+        "interrupted",
+        "the run was interrupted before its end",
+    )
+    flows = pl.read_parquet(tmp_path / "out/run-long/flows.parquet")
+    assert flows.height == summary["flows"]["started"] > 10_000
+    assert not parts.exists()
+
+
+def test_a_run_in_python_that_takes_too_much_memory_raises_with_what_there_is(monkeypatch):
+    held = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    monkeypatch.setenv("HITLESS_MEMORY", str(2 * held + 600_000_000))
+    with pytest.raises(RunStopped, match="as it held") as raised:
+        hl.Scenario.from_text(PILING_UP).run()
+    run = raised.value.run
+    assert run.summary.incomplete
+    assert run.table("flows").height == run.summary["flows.started"] > 0
+
+
+def test_a_folder_that_takes_no_rows_ends_the_run_with_its_name(tmp_path):
+    place = tmp_path / "taken"
+    place.write_text("a file")
+    with pytest.raises(hl.HitlessError, match="rows cannot be written"):
+        hl.Scenario.from_text(short_flows("5 ms")).run(rows=place)
+
+
+def test_the_share_that_is_done_counts_flows_that_are_yet_to_come():
+    text = short_flows("1000 s").replace('name = "fixed"\n', 'name = "fixed"\ncount = 2000000\n')
+    text = text.replace('name = "mixed"\n', 'name = "mixed"\ncount = 200000\n').replace(
+        'duration = "1000 s"', 'until = "all-flows-done"'
+    )
+    simulation = Simulation(text, file_name="counted")
+
+    def stop_soon() -> None:
+        time.sleep(2.0)
+        shares.append(simulation.progress)
+        simulation.cancel()
+
+    shares: list[float] = []
+    threading.Thread(target=stop_soon).start()
+    with pytest.raises(RunCancelled):
+        simulation.run()
+    assert 0.0 < shares[0] < 0.6
