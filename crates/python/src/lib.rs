@@ -24,6 +24,7 @@
 
 #[cfg(feature = "live")]
 mod bench_live;
+mod checkpoints;
 mod deflection;
 mod exceptions;
 mod fleet;
@@ -171,6 +172,7 @@ pub fn fill(module: &Bound<'_, PyModule>, own: &[Own]) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(deflection::deflection_relative_priorities, module)?)?;
     module.add_function(wrap_pyfunction!(deflection::deflection_scan_counts, module)?)?;
     module.add_class::<simulation::Simulation>()?;
+    module.add_class::<checkpoints::Checkpoints>()?;
     module.add_class::<session::Session>()?;
     module.add_class::<swarm::Swarm>()?;
     module.add_function(wrap_pyfunction!(swarm::swarm_judges, module)?)?;
