@@ -7,6 +7,7 @@
 //!
 //! - [`simulator`]: the one file that names the simulator crate;
 //! - [`bench_live`]: what a bench of live forwarding is measured with;
+//! - [`checkpoints`]: checkpoints of a run in a file;
 //! - [`deflection`]: single steps of that mechanism, without a network;
 //! - [`exceptions`]: what Python code can catch;
 //! - [`fleet`]: the classes of the fleet simulator, which is a crate of its own;
