@@ -167,6 +167,7 @@ pub fn fill(module: &Bound<'_, PyModule>, own: &[Own]) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(kinds::mechanism_kinds, module)?)?;
     module.add("ScenarioError", py.get_type::<exceptions::ScenarioError>())?;
     module.add("SimulationError", py.get_type::<exceptions::SimulationError>())?;
+    module.add("CheckpointError", py.get_type::<exceptions::CheckpointError>())?;
     module.add("MechanismError", py.get_type::<exceptions::MechanismError>())?;
     module.add("Cancelled", py.get_type::<exceptions::Cancelled>())?;
     module.add("FleetError", py.get_type::<exceptions::FleetError>())?;

@@ -34,6 +34,8 @@ pub enum Failure {
     Scenario(String),
     /// A run broke one of its own checks.
     Simulation(String),
+    /// A checkpoint cannot be written, or cannot be gone on from; the message says why.
+    Checkpoint(String),
     /// A mechanism that is a class of Python raised this.
     Mechanism(PyErr),
     /// [`Control::cancel`] was called.
@@ -142,7 +144,7 @@ impl Prepared {
             Some(checkpoints) => checkpoints.run(simulation, &control.progress),
             None => Ok(simulation.run_on(threads, &control.progress)),
         };
-        let outcome = memory::watched(keeps_rows, too_much, run).map_err(Failure::Simulation)?;
+        let outcome = memory::watched(keeps_rows, too_much, run).map_err(Failure::Checkpoint)?;
         let was_cut = outcome.summary.ended_by == "cancelled";
         let stopped = control.stopped().filter(|_| was_cut);
         if was_cut && stopped.is_none() {
