@@ -44,31 +44,6 @@ impl<'a> Reader<'a> {
         Ok(bytes)
     }
 
-    /// The next value.
-    ///
-    /// # Errors
-    /// When the bytes are none.
-    pub fn value<T: crate::Value>(&mut self) -> Result<T, Damaged> {
-        T::read(self)
-    }
-
-    /// The number of elements that follow. Each takes a byte at least, so that more than there are bytes is damage.
-    ///
-    /// # Errors
-    /// When that many cannot follow.
-    pub fn count(&mut self) -> Result<usize, Damaged> {
-        let count: usize = self.value()?;
-        if count > self.left() { Err(self.damaged("a number of elements")) } else { Ok(count) }
-    }
-
-    /// Checks that the number of elements that was written is `count`, which the scenario has settled.
-    ///
-    /// # Errors
-    /// When it is another.
-    pub fn expect_count(&mut self, count: usize) -> Result<(), Damaged> {
-        if self.value::<usize>()? == count { Ok(()) } else { Err(self.damaged("as many elements as were built")) }
-    }
-
     /// Bytes that were not yet read.
     pub const fn left(&self) -> usize {
         self.bytes.len() - self.at

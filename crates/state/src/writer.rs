@@ -12,17 +12,6 @@ impl Writer {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Appends a value.
-    pub fn value<T: crate::Value>(&mut self, value: &T) {
-        value.write(self);
-    }
-
-    /// Appends a sequence that is read as a `Vec`.
-    pub fn sequence<'a, T: crate::Value + 'a>(&mut self, values: impl ExactSizeIterator<Item = &'a T>) {
-        self.value(&values.len());
-        values.for_each(|value| value.write(self));
-    }
-
     /// All that was written.
     pub fn finish(self) -> Vec<u8> {
         self.bytes

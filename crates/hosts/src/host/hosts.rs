@@ -1,5 +1,7 @@
 //! The collection: who is meant by a packet or an event, and what becomes of flows.
 
+mod checkpoint;
+
 use hitless_engine::{PacketHandle, Pages, RandomStreams, Stream};
 use hitless_wire::{FlowId, HostId, Time};
 
@@ -25,14 +27,6 @@ enum FlowSlot {
     Ended,
 }
 
-hitless_state::value!(
-    enum FlowSlot {
-        Waiting(waiting),
-        Active(active),
-        Ended,
-    }
-);
-
 /// What all hosts counted together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostTotals {
@@ -51,16 +45,6 @@ pub struct HostTotals {
     /// Flows whose transport gave up.
     pub flows_failed: u64,
 }
-
-hitless_state::value!(HostTotals {
-    packets,
-    dropped_by_network_card,
-    strays,
-    duplicates,
-    flows_started,
-    flows_completed,
-    flows_failed
-});
 
 impl HostTotals {
     /// Adds what was counted in another partition.
@@ -86,8 +70,6 @@ pub struct Hosts {
     /// Without what active flows and hosts keep themselves; see [`Self::totals`].
     totals: HostTotals,
 }
-
-hitless_state::state!(Hosts { values: flows, totals; parts: hosts; configured: transports, streams });
 
 impl Hosts {
     /// No hosts; flows draw from `streams`, each from its own.
