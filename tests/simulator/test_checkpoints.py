@@ -68,7 +68,7 @@ def kill_after_checkpoints(folder: Path, *arguments: str | Path, count: int) -> 
     end = time.monotonic() + 120
     while len(seen) < count and process.poll() is None and time.monotonic() < end:
         if (folder / "checkpoint").exists():
-            seen.add((folder / "checkpoint").stat().st_ino)
+            seen.add((folder / "checkpoint").stat().st_mtime_ns)
         time.sleep(0.002)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL, "it was done before it could be killed"

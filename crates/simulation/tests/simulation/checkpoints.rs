@@ -1,5 +1,7 @@
 //! A run that goes on from a checkpoint gives what a run in one go gives, to the bit.
 
+use std::path::Path;
+
 use hitless_engine::Progress;
 use hitless_scenario::Scenario;
 use hitless_simulation::checkpoint::Refusal;
@@ -49,6 +51,62 @@ fn examples_go_on_from_a_checkpoint() {
     for name in ["dumbbell", "bench-c"] {
         goes_on(&example(name), &[0.0, 0.01, 0.3, 0.31, 0.9]);
     }
+}
+
+/// SQR in P4: registers, packets whose metadata waits between ingress and egress, timers, and a link that fails.
+const IN_P4: &str = r#"
+name = "in-p4"
+duration = "2 ms"
+[topology]
+kind = "leaf-spine"
+leaves = 2
+spines = 2
+hosts_per_leaf = 2
+host_link = { rate = "10 Gbps", delay = "1 us" }
+core_link = { rate = "10 Gbps", delay = "1 us" }
+[switch]
+preset = "ideal"
+ingress_latency = "300 ns"
+mirror_latency = "300 ns"
+[[transport]]
+name = "t"
+kind = "tcp"
+[[flows]]
+name = "long"
+kind = "long"
+transport = "t"
+sources = ["h0", "h1"]
+destinations = ["h2", "h3"]
+[recovery]
+detection = { kind = "fixed", delay = "30 us" }
+scheme = { kind = "local-reroute" }
+[[failure]]
+link = "leaf0<->spine0"
+first = "300 us"
+outage = "500 us"
+"#;
+
+#[test]
+fn p4_programs_go_on_from_a_checkpoint() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4/sqr");
+    let commands = Path::new(env!("CARGO_TARGET_TMPDIR")).join("checkpoint-of-sqr.txt");
+    let delays = "12000 40000 15000 20000";
+    let lines = format!(
+        "table_add ingress.ways.watched ingress.ways.follow 2 =>\n\
+         table_add egress.protected egress.mark 2 0&&&0 => 1\n\
+         table_set_default ingress.ways.settings.delays ingress.ways.settings.set_delays {delays}\n\
+         table_set_default egress.settings.delays egress.settings.set_delays {delays}\n"
+    );
+    std::fs::write(&commands, lines).expect("the folder for tests takes a file");
+    let text = format!(
+        "{IN_P4}[[mechanism]]\nkind = \"p4\"\nswitches = [\"leaf0\"]\nprogram = {:?}\ncommands = {:?}\n\
+         [[mechanism.queue]]\nports = [\"leaf0\"]\n[[mechanism.queue]]\nports = [\"leaf0->spine0\"]\n",
+        folder.join("sqr.json").display().to_string(),
+        commands.display().to_string()
+    );
+    let scenario = hitless_scenario::check(&text, "in-p4", hitless_mechanisms::builtin())
+        .unwrap_or_else(|error| panic!("{error}"));
+    goes_on(&scenario, &[0.05, 0.152, 0.17, 0.3, 0.41, 0.7]);
 }
 
 #[test]
