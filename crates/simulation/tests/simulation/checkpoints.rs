@@ -171,3 +171,41 @@ fn a_checkpoint_of_another_run_is_refused() {
         assert!(matches!(refusal, Refusal::Damaged(_)), "{at} of {}: {refusal}", bytes.len());
     }
 }
+
+/// The digest of a checkpoint, once more: so that damage reaches what is behind it.
+fn resealed(mut bytes: Vec<u8>) -> Vec<u8> {
+    bytes.truncate(bytes.len() - 8);
+    let digest = bytes.chunks(8).fold(bytes.len() as u64, |state, chunk| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        let mixed = (state ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mixed ^ mixed >> 32
+    });
+    bytes.extend(digest.to_le_bytes());
+    bytes
+}
+
+#[test]
+fn damage_behind_the_digest_is_loaded_or_refused_and_never_more() {
+    let scenario = example("linkguardian-testbed");
+    let mut run = resumable(&scenario);
+    run.start();
+    assert!(run.advance(Time(400_000_000)));
+    let bytes = run.checkpoint();
+    assert!(resealed(bytes.clone()) == bytes, "this is the digest");
+    let mut stream = hitless_engine::RandomStreams::new(1).stream("damage");
+    let mut below = |count: usize| hitless_engine::draws::below(&mut stream, count);
+    let mut refused = 0;
+    for _ in 0..400 {
+        let mut damaged = bytes.clone();
+        let at = below(bytes.len() - 8);
+        match below(4) {
+            // Numbers that are far too large, such as those of elements.
+            0 => damaged[at..bytes.len().min(at + 8)].fill(0xff),
+            1 => damaged.truncate(at + 9),
+            _ => damaged[at] ^= 1 << below(8),
+        }
+        refused += u32::from(resumable(&scenario).restore(&resealed(damaged)).is_err());
+    }
+    assert!((100..400).contains(&refused), "{refused} of 400 refused");
+}
