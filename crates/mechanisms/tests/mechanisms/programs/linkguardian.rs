@@ -77,6 +77,9 @@ fn number_of(packet: &Packet) -> u32 {
     if carries_packet { packet.frame } else { 0 }
 }
 
+/// The frames of the link as they come by.
+type Frames = Rc<RefCell<Vec<OnLink>>>;
+
 fn on_link(is_forward: bool, packet: &Packet) -> OnLink {
     let headers = [DataHeader::ID, AckHeader::ID, LossNotification::ID];
     let headers = headers.into_iter().filter_map(|id| {
@@ -88,7 +91,7 @@ fn on_link(is_forward: bool, packet: &Packet) -> OnLink {
 
 /// leaf0 and spine0, the frames on their link, and whether any are lost: those of each direction (there and back) whose
 /// numbers are `lost`.
-fn fabric(texts: [&str; 2], lost: &[BTreeSet<usize>; 2]) -> (Harness, Rc<RefCell<Vec<OnLink>>>, Rc<Cell<bool>>) {
+fn fabric(texts: [&str; 2], lost: &[BTreeSet<usize>; 2]) -> (Harness, Frames, Rc<Cell<bool>>) {
     let switches = [switch_at(RATE, texts[0], "leaf0"), switch_at(RATE, texts[1], "spine0")].into();
     let route = |switch: usize, packet: &Packet| match (switch, route(packet.destination)) {
         (0, port) => Some(port),
