@@ -27,8 +27,8 @@ pub fn frame_time(rate: BitRate) -> Duration {
 
 /// ackNoTimeout by the rate of the link and the number of copies. Between the paper's rates that of the next higher one
 /// holds, and above 100G that of 100G. The worst case is the last copy of the second of two losses in a row, so each
-/// copy beyond two puts it off by two frames' time. The paper's are measured over cables within a rack: on a longer link
-/// the notification of a loss and the copy of the packet are each as much longer on their way.
+/// copy beyond two puts it off by two frames' time. The paper's are measured over cables within a rack: on a longer
+/// link the notification of a loss and the copy of the packet are each as much longer on their way.
 pub fn acknowledgement_timeout(rate: BitRate, copies: u32, delay: Duration) -> Duration {
     let (_, timeout_ns, ..) = row(rate);
     let of_copies = frame_time(rate) * u64::from(2 * copies.saturating_sub(COPIES_OF_PAPER));
