@@ -10,6 +10,8 @@ struct Page<T> {
     gone: u32,
 }
 
+hitless_state::value!(where [T: hitless_state::Value] Page<T> { entries, gone });
+
 /// Entries that are numbered from 0 as they are made.
 ///
 /// Of a page whose entries were all let go, 32 bytes are left: 1/8 byte for each entry ever made.
@@ -18,6 +20,8 @@ pub struct Pages<T> {
     pages: Vec<Page<T>>,
     len: usize,
 }
+
+hitless_state::value!(where [T: hitless_state::Value] Pages<T> { pages, len });
 
 impl<T> Default for Pages<T> {
     fn default() -> Self {

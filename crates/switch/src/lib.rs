@@ -11,6 +11,7 @@
 
 pub mod architecture;
 pub mod canary;
+mod checkpoint;
 pub mod context;
 mod core;
 pub mod drop_reason;

@@ -25,6 +25,14 @@ enum FlowSlot {
     Ended,
 }
 
+hitless_state::value!(
+    enum FlowSlot {
+        Waiting(waiting),
+        Active(active),
+        Ended,
+    }
+);
+
 /// What all hosts counted together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostTotals {
@@ -43,6 +51,16 @@ pub struct HostTotals {
     /// Flows whose transport gave up.
     pub flows_failed: u64,
 }
+
+hitless_state::value!(HostTotals {
+    packets,
+    dropped_by_network_card,
+    strays,
+    duplicates,
+    flows_started,
+    flows_completed,
+    flows_failed
+});
 
 impl HostTotals {
     /// Adds what was counted in another partition.
@@ -68,6 +86,8 @@ pub struct Hosts {
     /// Without what active flows and hosts keep themselves; see [`Self::totals`].
     totals: HostTotals,
 }
+
+hitless_state::state!(Hosts { values: flows, totals; parts: hosts; configured: transports, streams });
 
 impl Hosts {
     /// No hosts; flows draw from `streams`, each from its own.

@@ -173,6 +173,13 @@ pub enum Mode {
     NonBlocking,
 }
 
+hitless_state::value!(
+    enum Mode {
+        Blocking,
+        NonBlocking,
+    }
+);
+
 /// Where packets wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -144,6 +144,9 @@ impl<E: Edge> Run<E> {
             if progress.is_cancelled() {
                 return (End::Cancelled, self.now);
             }
+            if progress.takes_pause() {
+                return (End::Paused, self.now);
+            }
         }
     }
 

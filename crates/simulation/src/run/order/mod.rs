@@ -23,6 +23,8 @@ struct FlowOrder {
     acknowledgements: PathOrder,
 }
 
+hitless_state::value!(FlowOrder { source, data, acknowledgements });
+
 impl FlowOrder {
     fn path(&mut self, packet: &Packet) -> &mut PathOrder {
         if self.is_data(packet) { &mut self.data } else { &mut self.acknowledgements }
@@ -53,6 +55,8 @@ pub(super) struct OrderChecker {
     /// Of flows that were let go, all together.
     gone: OrderCounts,
 }
+
+hitless_state::value!(OrderChecker { flows, gone });
 
 /// What a packet is known by: its transport header without what switches change. No host has sent what a switch makes.
 fn name_of(packet: &Packet) -> Option<Transport> {

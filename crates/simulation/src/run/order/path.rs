@@ -20,6 +20,8 @@ struct Sent {
     exists: bool,
 }
 
+hitless_state::value!(Sent { number, at, transport, has_arrived, exists });
+
 /// The packets of one direction of a flow.
 #[derive(Debug, Default)]
 pub(super) struct PathOrder {
@@ -39,6 +41,19 @@ pub(super) struct PathOrder {
     /// How much that differed from one to the next, all together, and how often.
     transit_changes: (u128, u64),
 }
+
+hitless_state::value!(PathOrder {
+    recent,
+    missing,
+    sent,
+    next,
+    reordered,
+    duplicated,
+    last_arrival,
+    longest_gap,
+    last_transit,
+    transit_changes
+});
 
 impl PathOrder {
     pub fn sent(&mut self, now: Time, transport: Transport) {

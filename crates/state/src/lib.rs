@@ -1,0 +1,46 @@
+//! What changes in a run, as bytes: what a checkpoint is made of.
+//!
+//! A run is restored by building it anew from its scenario, and then loading what has changed since its start. So a
+//! type is one of two sorts. A [`Value`] is made from bytes alone: a number, a packet, an event. A [`State`] has been
+//! built from the scenario already, and takes the bytes into itself: a port keeps its rate and gets its queues back.
+//! [`value!`](crate::value) and [`state!`](crate::state) write both traits for a type from the names of its fields.
+//! They take the type apart without `..`: a field that is added later and forgotten there does not compile.
+//!
+//! The bytes are read by the version of the program that wrote them, and by no other. They carry no names and no
+//! tags, but the reader trusts nothing: whatever the bytes are, it ends with a value or with [`Damaged`], and takes
+//! no more memory than a multiple of what it was given.
+
+mod collections;
+mod foreign;
+mod macros;
+mod names;
+mod numbers;
+mod reader;
+mod writer;
+
+pub use reader::{Damaged, Reader};
+pub use writer::Writer;
+
+/// What is made from its bytes alone.
+pub trait Value: Sized {
+    /// Writes it.
+    fn write(&self, out: &mut Writer);
+
+    /// Reads what [`Self::write`] has written.
+    ///
+    /// # Errors
+    /// [`Damaged`], when the bytes are no value of this type.
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged>;
+}
+
+/// What has been built from a scenario, and changes while it runs.
+pub trait State {
+    /// Writes what has changed since it was built, and what could have.
+    fn save(&self, out: &mut Writer);
+
+    /// Takes what [`Self::save`] has written of another that was built from the same scenario.
+    ///
+    /// # Errors
+    /// [`Damaged`], when the bytes do not fit this one; it is of no use then.
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damaged>;
+}
