@@ -12,6 +12,7 @@ use hitless_wire::{Duration, Time};
 use crate::dice::Dice;
 use crate::judge::{self, Evidence, Fault};
 use crate::parts::Parts;
+use crate::resume;
 use crate::world::World;
 
 /// How often a run is stopped on its way, to look whether a queue idles.
@@ -56,7 +57,17 @@ fn run_all(world: &World, scenario: &Scenario, registry: &Registry) -> Verdict {
     let parts = Parts::of(scenario);
     let divided = parts.as_ref().map(|parts| (parts, parts.run()));
     let divided = divided.as_ref();
-    let evidence = Evidence { world, scenario, outcome: &outcome, replay: &replay, divided, idle: &idle, registry };
+    let resumed = resume::run(scenario);
+    let evidence = Evidence {
+        world,
+        scenario,
+        outcome: &outcome,
+        replay: &replay,
+        divided,
+        resumed: resumed.as_ref(),
+        idle: &idle,
+        registry,
+    };
     let (faults, judged) = judge::all(&evidence);
     Verdict { faults, transmissions: outcome.summary.transmissions, judged }
 }

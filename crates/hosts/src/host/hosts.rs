@@ -8,30 +8,13 @@ use super::connection::Connection;
 use super::environment::{HostDrop, HostEnvironment};
 use super::event::{HostEvent, Timer};
 use super::flow_endpoints::{Side, Visit};
+use super::flow_slot::FlowSlot;
 use super::gro::{self, Segment};
 use super::state::HostState;
 use crate::application::{
     Application, FlowConfig, FlowOutcome, FlowProgress, PacketCounts, Request, SenderEnd, TransportId,
 };
 use crate::flow::TransportConfig;
-
-/// A flow's place in the table: 16 bytes, whatever the flow is doing.
-#[derive(Clone, Debug)]
-enum FlowSlot {
-    /// Not started.
-    Waiting(Box<FlowConfig>),
-    Active(Box<Connection>),
-    /// Over, or between hosts of other partitions; packets of it may still be under way.
-    Ended,
-}
-
-hitless_state::value!(
-    enum FlowSlot {
-        Waiting(waiting),
-        Active(active),
-        Ended,
-    }
-);
 
 /// What all hosts counted together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -600,17 +583,5 @@ impl Hosts {
             totals.dropped_by_network_card += host.dropped_packets;
         }
         totals
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_million_flows_that_are_not_active_take_little_memory() {
-        assert_eq!(size_of::<FlowSlot>(), 16);
-        assert!(size_of::<FlowConfig>() <= 112, "{}", size_of::<FlowConfig>());
-        assert!(size_of::<Connection>() <= 1_024, "{}", size_of::<Connection>());
     }
 }

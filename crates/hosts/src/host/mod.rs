@@ -29,6 +29,7 @@ mod deliveries;
 mod environment;
 mod event;
 mod flow_endpoints;
+mod flow_slot;
 mod gro;
 mod half_connection;
 mod hosts;

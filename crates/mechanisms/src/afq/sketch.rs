@@ -147,7 +147,11 @@ pub struct Cells<C> {
     window_bytes: u64,
 }
 
-hitless_state::state!(where [C: hitless_state::Value] Cells<C> { values: columns, window_bytes; parts: rows; configured: hashes, update });
+hitless_state::state!(where [C: hitless_state::Value] Cells<C> {
+    values: columns, window_bytes;
+    parts: rows;
+    configured: hashes, update
+});
 
 impl<C: Cell> Cells<C> {
     fn new(config: &SketchConfig, limit_max_bytes: u64) -> Self {

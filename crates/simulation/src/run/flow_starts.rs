@@ -41,8 +41,17 @@ pub(super) struct FlowStarts {
 /// What was drawn from the workload is drawn again: it depends on the seed alone.
 impl State for FlowStarts {
     fn save(&self, out: &mut Writer) {
-        let Self { transports: _, workload: _, drawn, closed_loops, connections, specs, messages, messages_offered: _ } =
-            self;
+        let Self {
+            // The scenario says what they are.
+            transports: _,
+            workload: _,
+            messages_offered: _,
+            drawn,
+            closed_loops,
+            connections,
+            specs,
+            messages,
+        } = self;
         out.value(drawn);
         closed_loops.save(out);
         out.value(connections);

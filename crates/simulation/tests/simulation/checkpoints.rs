@@ -109,6 +109,7 @@ fn a_checkpoint_of_another_run_is_refused() {
     for at in (0..bytes.len()).step_by(bytes.len() / 100) {
         let mut damaged = bytes.clone();
         damaged[at] ^= 0x10;
-        assert!(matches!(refusal(&scenario, PROGRAM, &damaged), Refusal::Damaged(_)), "{at}");
+        let refusal = refusal(&scenario, PROGRAM, &damaged);
+        assert!(matches!(refusal, Refusal::Damaged(_)), "{at} of {}: {refusal}", bytes.len());
     }
 }

@@ -42,6 +42,8 @@ pub struct Evidence<'a> {
     pub replay: &'a Result<Outcome, String>,
     /// The same run divided, and how; none where it cannot be.
     pub divided: Option<&'a (&'a Parts, Result<Outcome, String>)>,
+    /// The same run, killed and restored from checkpoints; none where something in it has none.
+    pub resumed: Option<&'a Result<Outcome, String>>,
     /// Ports that idled with packets that might go.
     pub idle: &'a [String],
     /// The kinds of mechanisms that there are.

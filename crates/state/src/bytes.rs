@@ -1,6 +1,30 @@
-//! Where bytes are read from.
+//! The bytes of a checkpoint: what writes itself into them, and where they are written to and read from.
 
 use std::fmt;
+
+/// What is made from its bytes alone.
+pub trait Value: Sized {
+    /// Writes it.
+    fn write(&self, out: &mut Writer);
+
+    /// Reads what [`Self::write`] has written.
+    ///
+    /// # Errors
+    /// [`Damaged`], when the bytes are no value of this type.
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged>;
+}
+
+/// What has been built from a scenario, and changes while it runs.
+pub trait State {
+    /// Writes what has changed since it was built, and what could have.
+    fn save(&self, out: &mut Writer);
+
+    /// Takes what [`Self::save`] has written of another that was built from the same scenario.
+    ///
+    /// # Errors
+    /// [`Damaged`], when the bytes do not fit this one; it is of no use then.
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damaged>;
+}
 
 /// Bytes that are no state of what was to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +72,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// When the bytes are none.
-    pub fn value<T: crate::Value>(&mut self) -> Result<T, Damaged> {
+    pub fn value<T: Value>(&mut self) -> Result<T, Damaged> {
         T::read(self)
     }
 
@@ -85,5 +109,34 @@ impl<'a> Reader<'a> {
     /// When bytes are left.
     pub const fn finish(self) -> Result<(), Damaged> {
         if self.left() == 0 { Ok(()) } else { Err(self.damaged("the end")) }
+    }
+}
+
+/// Bytes of a checkpoint, as they are written.
+#[derive(Clone, Debug, Default)]
+pub struct Writer {
+    bytes: Vec<u8>,
+}
+
+impl Writer {
+    /// Appends bytes as they are.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Appends a value.
+    pub fn value<T: Value>(&mut self, value: &T) {
+        value.write(self);
+    }
+
+    /// Appends a sequence that is read as a `Vec`.
+    pub fn sequence<'a, T: Value + 'a>(&mut self, values: impl ExactSizeIterator<Item = &'a T>) {
+        self.value(&values.len());
+        values.for_each(|value| value.write(self));
+    }
+
+    /// All that was written.
+    pub fn finish(self) -> Vec<u8> {
+        self.bytes
     }
 }
