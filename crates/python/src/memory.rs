@@ -61,14 +61,15 @@ struct Bounds {
 }
 
 impl Bounds {
-    /// A run that keeps its rows makes tables of them at its end, which are as large again; else an eighth is room
-    /// enough.
+    /// A run that keeps its rows makes tables of them at its end, which are as large again: where the kernel holds the
+    /// process to a limit, half of it is left for them. Else an eighth is room enough.
     fn new(keeps_rows: bool) -> Self {
-        let share = |limit: u64| if keeps_rows { limit / 2 } else { limit - limit / 8 };
+        let of_held_to = |limit: u64| if keeps_rows { limit / 2 } else { limit - limit / 8 };
+        let of_asked = |limit: u64| if keeps_rows { limit - limit / 4 } else { limit - limit / 8 };
         let asked = asked();
         Self {
-            resident: asked.or_else(of_group).map(share),
-            addresses: of_process().map(share),
+            resident: asked.map(of_asked).or_else(|| of_group().map(of_held_to)),
+            addresses: of_process().map(of_held_to),
             is_asked: asked.is_some(),
         }
     }
