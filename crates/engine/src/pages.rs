@@ -6,8 +6,6 @@ const ENTRIES: usize = 256;
 /// The entries of a page by number; `None`: not made yet, or let go.
 type Page<T> = Box<[Option<T>; ENTRIES]>;
 
-hitless_state::value!(where [T: hitless_state::Value] Page<T> { entries, gone });
-
 /// Entries that are numbered from 0 as they are made.
 ///
 /// Of a page whose entries were all let go, 10 bytes are left: 1/25 byte for each entry ever made.
@@ -19,7 +17,7 @@ pub struct Pages<T> {
     len: usize,
 }
 
-hitless_state::value!(where [T: hitless_state::Value] Pages<T> { pages, len });
+hitless_state::value!(where [T: hitless_state::Value] Pages<T> { pages, gone, len });
 
 impl<T> Default for Pages<T> {
     fn default() -> Self {
