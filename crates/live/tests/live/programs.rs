@@ -87,7 +87,8 @@ fn afq_as_a_program_gives_frames_the_same_fates() {
 fn simple_deflection_as_a_program_gives_frames_the_same_fates() {
     let commands = "table_add ingress.relieved ingress.relieve 0 =>\n\
                     table_set_default ingress.towards_switches ingress.set_switches 0x6 2\n\
-                    table_add ingress.circle ingress.start_at 0 => 1\ntable_add ingress.circle ingress.start_at 1 => 2\n";
+                    table_add ingress.circle ingress.start_at 0 => 1\n\
+                    table_add ingress.circle ingress.start_at 1 => 2\n";
     let p4 = program("simple-deflection", commands, "random_stream = \"simple deflection\"\n");
     let rust = "[[mechanism]]\nkind = \"simple-deflection\"\nports = [\"leaf1->slow\"]\nto_arrival_port = true\n";
     compare(&p4, rust, TWO_QUEUES);
