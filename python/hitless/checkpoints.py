@@ -1,4 +1,4 @@
-"""Checkpoints of a run: how often they are written, and what is kept beside them so that `hitless resume` needs no more.
+"""Checkpoints of a run: how often they are written, and what is kept beside them for `hitless resume`.
 
 ::
 

@@ -152,7 +152,7 @@ class Simulation:
         return self._native.progress
 
     def checkpoint_refusal(self) -> str | None:
-        """Why it could write no checkpoints; None: it could. Builds the network, which takes a while for a large one."""
+        """Why it could write no checkpoints; None: it could. A large network takes a while to build."""
         return self._native.checkpoint_refusal()
 
     def cancel(self) -> None:

@@ -237,9 +237,7 @@ def run(
     if checkpoint is not None and threads not in {None, 1}:
         raise BadInput("a run with checkpoints is on one thread", where="--threads", hint="leave it out")
     debug = bool(context.obj)
-    code = run_scenario(
-        scenario, seed=seed, threads=threads, out=out, json=json, debug=debug, checkpoint=checkpoint
-    )
+    code = run_scenario(scenario, seed=seed, threads=threads, out=out, json=json, debug=debug, checkpoint=checkpoint)
     raise typer.Exit(code)
 
 

@@ -104,14 +104,16 @@ def run_text(
 ) -> int:
     """Run the scenario in ``text``, called ``name``, that messages call ``shown``; return the exit code.
 
-    Paths in it are relative to the folder of ``file``. With ``checkpoints`` the run keeps its rows, and ``plan`` is what
+    Paths in it are relative to the folder of ``file``. With ``checkpoints`` its rows are kept, and ``plan`` is what
     it is gone on with by.
     """
     # One run has the machine to itself, unless somebody says otherwise.
     os.environ.setdefault(THREADS, str(default_jobs()))
     check_scenario(text, shown, keeps_rows=checkpoints is not None)
     rows = RowsFolder()
-    entry = Entry(f"run/{name}", shown, headline=False, make=lambda: CustomScenario(name, text, file, rows, checkpoints))
+    entry = Entry(
+        f"run/{name}", shown, headline=False, make=lambda: CustomScenario(name, text, file, rows, checkpoints)
+    )
 
     def make_folder() -> ResultsFolder:
         resumes = checkpoints is not None and checkpoints.resumes
