@@ -70,6 +70,8 @@ impl Settings {
 
 /// A frame on the link: which way it goes, its length, the packet in it, and its headers of the link.
 type OnLink = (bool, u32, u32, Vec<(ShimId, Vec<u8>)>);
+/// All of them so far, shared with the link.
+type Frames = Rc<RefCell<Vec<OnLink>>>;
 
 /// The number of the packet. A frame that carries none is made of nothing in Rust, and of the packet at hand in P4.
 fn number_of(packet: &Packet) -> u32 {
