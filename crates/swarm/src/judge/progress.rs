@@ -48,7 +48,7 @@ fn lets_little_through(entry: &Table) -> bool {
     // Two full frames of a flow within all rounds, or the second is always dropped: 32 rounds, unless told otherwise.
     let rounds = entry.get("queues").and_then(Value::as_integer).unwrap_or(32);
     let per_round = entry.get("bytes_per_round").and_then(Value::as_str).and_then(bytes);
-    let holds_little = per_round.is_some_and(|bytes| bytes * rounds < 4 * FULL_FRAME_BYTES);
+    let holds_little = per_round.is_some_and(|bytes| bytes.saturating_mul(rounds) < 4 * FULL_FRAME_BYTES);
     of_afq || holds_little || entry.contains_key("capacity") || entry.contains_key(of_link_layer_retry)
 }
 

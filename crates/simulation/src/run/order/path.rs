@@ -247,6 +247,16 @@ mod tests {
         assert_eq!((counts.packets_sent, counts.packets_lost, counts.packets_under_way), (3, 1, 1));
     }
 
+    /// Each is looked up once: comparing each with each takes minutes where many are under way.
+    #[test]
+    fn a_hundred_thousand_packets_under_way_are_settled_in_one_pass() {
+        let mut path = PathOrder::default();
+        (0..100_000).for_each(|number| path.sent(Time(0), packet(number)));
+        path.still_exist(&(0..100_000).filter(|number| number % 2 == 0).map(packet).collect());
+        let counts = path.counts();
+        assert_eq!((counts.packets_lost, counts.packets_under_way), (50_000, 50_000));
+    }
+
     proptest! {
         /// The plainest thinkable definition, for packets with headers of their own.
         #[test]
