@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
-use crate::{Damaged, Reader, State, Value, Writer};
+use crate::reader::{Damaged, Reader};
+use crate::traits::{State, Value};
+use crate::writer::Writer;
 
 /// Reads what [`Writer::sequence`] has written. Room is made as elements come, not as the count says.
 fn elements<T: Value>(from: &mut Reader<'_>) -> Result<Vec<T>, Damaged> {

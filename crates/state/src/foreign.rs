@@ -3,7 +3,9 @@
 use hdrhistogram::{Counter, Histogram};
 use rand_pcg::Pcg64Mcg;
 
-use crate::{Damaged, Reader, State, Value, Writer};
+use crate::reader::{Damaged, Reader};
+use crate::traits::{State, Value};
+use crate::writer::Writer;
 
 impl Value for Pcg64Mcg {
     fn write(&self, out: &mut Writer) {

@@ -10,11 +10,16 @@
 //! tags, but the reader trusts nothing: whatever the bytes are, it ends with a value or with [`Damaged`], and takes
 //! no more memory than a multiple of what it was given.
 
-mod bytes;
+mod access;
 mod collections;
 mod foreign;
 mod macros;
 mod names;
 mod numbers;
+mod reader;
+mod traits;
+mod writer;
 
-pub use bytes::{Damaged, Reader, State, Value, Writer};
+pub use reader::{Damaged, Reader};
+pub use traits::{State, Value};
+pub use writer::Writer;

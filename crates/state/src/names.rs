@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use crate::{Damaged, Reader, Value, Writer};
+use crate::reader::{Damaged, Reader};
+use crate::traits::Value;
+use crate::writer::Writer;
 
 /// Names that were read, each once however often it comes.
 static READ: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());

@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 use std::num::NonZeroU32;
 use std::ops::Range;
 
-use crate::{Damaged, Reader, State, Value, Writer};
+use crate::reader::{Damaged, Reader};
+use crate::traits::{State, Value};
+use crate::writer::Writer;
 
 macro_rules! numbers {
     ($($number:ty),*) => {$(

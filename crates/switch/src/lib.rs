@@ -38,6 +38,9 @@ pub mod switch;
 pub mod testing;
 pub mod verdict;
 
+/// What checkpoints are made of, for mechanisms of other crates.
+pub use hitless_state as state;
+
 pub use architecture::{Architecture, DepthVisibility};
 pub use context::Context;
 pub use drop_reason::DropReason;

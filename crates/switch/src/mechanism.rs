@@ -86,15 +86,15 @@ pub trait Mechanism: Send {
     fn on(&mut self, _event: Event, _context: &mut Context<'_>) {}
 }
 
-/// In an `impl Mechanism`: what changes in it is itself, as its [`hitless_state::state!`] says.
+/// In an `impl Mechanism`: what changes in it is itself, as its `state!` of crates/state says.
 #[macro_export]
 macro_rules! is_its_own_state {
     () => {
-        fn state(&self) -> Option<&dyn hitless_state::State> {
+        fn state(&self) -> Option<&dyn $crate::state::State> {
             Some(self)
         }
 
-        fn state_mut(&mut self) -> Option<&mut dyn hitless_state::State> {
+        fn state_mut(&mut self) -> Option<&mut dyn $crate::state::State> {
             Some(self)
         }
     };

@@ -1,5 +1,7 @@
 //! The collection: who is meant by a packet or an event, and what becomes of flows.
 
+mod checkpoint;
+
 use hitless_engine::{PacketHandle, Pages, RandomStreams, Stream};
 use hitless_wire::{FlowId, HostId, Time};
 
@@ -8,13 +10,22 @@ use super::connection::Connection;
 use super::environment::{HostDrop, HostEnvironment};
 use super::event::{HostEvent, Timer};
 use super::flow_endpoints::{Side, Visit};
-use super::flow_slot::FlowSlot;
 use super::gro::{self, Segment};
 use super::state::HostState;
 use crate::application::{
     Application, FlowConfig, FlowOutcome, FlowProgress, PacketCounts, Request, SenderEnd, TransportId,
 };
 use crate::flow::TransportConfig;
+
+/// A flow's place in the table: 16 bytes, whatever the flow is doing.
+#[derive(Clone, Debug)]
+enum FlowSlot {
+    /// Not started.
+    Waiting(Box<FlowConfig>),
+    Active(Box<Connection>),
+    /// Over, or between hosts of other partitions; packets of it may still be under way.
+    Ended,
+}
 
 /// What all hosts counted together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,16 +45,6 @@ pub struct HostTotals {
     /// Flows whose transport gave up.
     pub flows_failed: u64,
 }
-
-hitless_state::value!(HostTotals {
-    packets,
-    dropped_by_network_card,
-    strays,
-    duplicates,
-    flows_started,
-    flows_completed,
-    flows_failed
-});
 
 impl HostTotals {
     /// Adds what was counted in another partition.
@@ -69,8 +70,6 @@ pub struct Hosts {
     /// Without what active flows and hosts keep themselves; see [`Self::totals`].
     totals: HostTotals,
 }
-
-hitless_state::state!(Hosts { values: flows, totals; parts: hosts; configured: transports, streams });
 
 impl Hosts {
     /// No hosts; flows draw from `streams`, each from its own.
@@ -583,5 +582,17 @@ impl Hosts {
             totals.dropped_by_network_card += host.dropped_packets;
         }
         totals
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_million_flows_that_are_not_active_take_little_memory() {
+        assert_eq!(size_of::<FlowSlot>(), 16);
+        assert!(size_of::<FlowConfig>() <= 112, "{}", size_of::<FlowConfig>());
+        assert!(size_of::<Connection>() <= 1_024, "{}", size_of::<Connection>());
     }
 }

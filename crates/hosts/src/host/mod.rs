@@ -29,7 +29,6 @@ mod deliveries;
 mod environment;
 mod event;
 mod flow_endpoints;
-mod flow_slot;
 mod gro;
 mod half_connection;
 mod hosts;

@@ -56,6 +56,8 @@ struct Counters {
     moved: u64,
 }
 
+hitless_state::value!(Counters { came, left, dropped, copies, moved });
+
 /// A program on one switch.
 pub struct P4 {
     program: Arc<Program>,
@@ -74,6 +76,12 @@ pub struct P4 {
     after: Vec<u8>,
     room: [Vec<u8>; 2],
 }
+
+hitless_state::state!(P4 {
+    values: passes, stream, counters, refused;
+    parts: switch, queues;
+    configured: program, hosts, recirculation, sees_events, after, room
+});
 
 fn nanoseconds(time: Time) -> u64 {
     time.as_ps() / 1_000
@@ -294,6 +302,8 @@ impl P4 {
 }
 
 impl Mechanism for P4 {
+    hitless_switch::is_its_own_state!();
+
     fn needs(&mut self, queue_counts: &[usize]) -> Needs {
         self.queues.note_others(queue_counts);
         let hooks = HookSet::RX.with(HookSet::INGRESS_FROM).with(HookSet::EGRESS).with(HookSet::TM_DROP);

@@ -42,7 +42,7 @@ pub(super) struct FlowStarts {
 impl State for FlowStarts {
     fn save(&self, out: &mut Writer) {
         let Self {
-            // The scenario says what they are.
+            // As the scenario has them.
             transports: _,
             workload: _,
             messages_offered: _,

@@ -79,9 +79,6 @@ fn number_of(packet: &Packet) -> u32 {
     if carries_packet { packet.frame } else { 0 }
 }
 
-/// The frames of the link as they come by.
-type Frames = Rc<RefCell<Vec<OnLink>>>;
-
 fn on_link(is_forward: bool, packet: &Packet) -> OnLink {
     let headers = [DataHeader::ID, AckHeader::ID, LossNotification::ID];
     let headers = headers.into_iter().filter_map(|id| {

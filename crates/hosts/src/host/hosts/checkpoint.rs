@@ -1,0 +1,23 @@
+//! Hosts as bytes.
+
+use super::{FlowSlot, HostTotals, Hosts};
+
+hitless_state::value!(
+    enum FlowSlot {
+        Waiting(waiting),
+        Active(active),
+        Ended,
+    }
+);
+
+hitless_state::value!(HostTotals {
+    packets,
+    dropped_by_network_card,
+    strays,
+    duplicates,
+    flows_started,
+    flows_completed,
+    flows_failed
+});
+
+hitless_state::state!(Hosts { values: flows, totals; parts: hosts; configured: transports, streams });
