@@ -58,8 +58,8 @@ impl Action {
         }
     }
 
-    /// Whether it is what becomes of a packet, and not how: it leaves the fabric, ends, or is lost. A port without hooks
-    /// hands a packet over as soon as it knows when it leaves, so that [`Action::Transmit`] is none of these.
+    /// Whether it is what becomes of a packet, and not how: it leaves the fabric, ends, or is lost. A port without
+    /// hooks hands a packet over as soon as it knows when it leaves, so that [`Action::Transmit`] is none of these.
     pub const fn is_fate(self) -> bool {
         use Action::{Corrupted, End, Flood, Leave, LostDown};
         matches!(self, End(_) | Flood | Corrupted | LostDown | Leave)

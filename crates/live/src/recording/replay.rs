@@ -62,8 +62,8 @@ pub fn replay<R: Read>(recording: R, registry: &Registry) -> Result<Replay, Stri
     play(recording, registry, None)
 }
 
-/// The same frames and commands in another `scenario` of the same hosts and switches, such as one whose switches do with
-/// a mechanism what those of the recording did with a program. What becomes of packets is compared
+/// The same frames and commands in another `scenario` of the same hosts and switches, such as one whose switches do
+/// with a mechanism what those of the recording did with a program. What becomes of packets is compared
 /// ([`Action::is_fate`]), and not by which queues or for what reasons.
 ///
 /// # Errors
