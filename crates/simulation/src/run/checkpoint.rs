@@ -1,11 +1,10 @@
 //! A run as bytes, between two events, and a run that goes on from them.
 
-use hitless_engine::{OrderKey, Progress};
+use hitless_engine::Progress;
 use hitless_state::{Damaged, Reader, State, Writer, state};
 use hitless_wire::{Duration, Time};
 
 use super::edge::Closed;
-use super::event::{SimulationEvent, kind};
 use super::event_loop::{End, Run};
 use super::network::Network;
 use super::outcome::close;
@@ -56,7 +55,6 @@ pub struct Resumable {
     run: Run<Closed>,
     program: String,
     scenario: String,
-    pauses: u64,
 }
 
 impl Resumable {
@@ -78,7 +76,7 @@ impl Resumable {
             return Err(format!("there are no checkpoints of a run with \"{named}\": what changes in it is not saved"));
         }
         let scenario = run.scenario.effective_toml();
-        Ok(Self { run, program: program.to_owned(), scenario, pauses: 0 })
+        Ok(Self { run, program: program.to_owned(), scenario })
     }
 
     /// Schedules what happens first: to be called once, unless the run goes on from a checkpoint.
@@ -95,7 +93,6 @@ impl Resumable {
         mark.matches(&self.mark(Time::ZERO))?;
         let mut from = Reader::new(body);
         self.run.load(&mut from)?;
-        self.pauses = from.value()?;
         from.finish()?;
         Ok(())
     }
@@ -104,7 +101,6 @@ impl Resumable {
     pub fn checkpoint(&self) -> Vec<u8> {
         let mut out = Writer::default();
         self.run.save(&mut out);
-        out.value(&self.pauses);
         sealed(&self.mark(self.run.now), &out.finish())
     }
 
@@ -119,15 +115,9 @@ impl Resumable {
         progress: &Progress,
         mut keep: impl FnMut(Vec<u8>) -> Result<(), String>,
     ) -> Result<Outcome, String> {
-        let mut due = Time::ZERO;
         loop {
-            if let Some(every) = every
-                && due <= self.run.now
-            {
-                due = Time(self.run.now.as_ps().saturating_add(1)).round_up_to(every);
-                self.pause_at(due);
-            }
-            let (end, ended_at) = self.run.run_until_end(progress);
+            let due = self.due(every);
+            let (end, ended_at) = self.run.run_before(due, progress);
             if end != End::Paused {
                 return Ok(close(self.run, end, ended_at));
             }
@@ -135,19 +125,16 @@ impl Resumable {
         }
     }
 
-    /// Runs up to `until`; false when the run has ended before, after which it can only be closed.
+    /// Runs all that is due before `until`; false when the run has ended then, after which it can only be closed.
     pub fn advance(&mut self, until: Time) -> bool {
-        self.pause_at(until);
-        self.run.run_until_end(&Progress::default()).0 == End::Paused
+        self.run.run_before(until, &Progress::default()).0 == End::Paused
     }
 
-    /// Has the run stop at a time; nothing of that is in its results.
-    fn pause_at(&mut self, at: Time) {
-        self.pauses += 1;
-        let shared = &mut self.run.network.shared;
-        // A node of their own: they leave the changes' keys alone.
-        let order = OrderKey::new(kind::CHANGE, shared.clocks.everywhere() + 1, self.pauses);
-        shared.queue.push(at, order, SimulationEvent::Pause);
+    /// When the next checkpoint is due: it depends on what is to come alone, so that a run that goes on from a checkpoint
+    /// writes those that it would have written.
+    fn due(&mut self, every: Option<Duration>) -> Time {
+        let next = every.zip(self.run.next_time());
+        next.map_or(Time::NEVER, |(every, next)| Time((next.as_ps() / every.as_ps() + 1).saturating_mul(every.as_ps())))
     }
 
     fn mark(&self, at: Time) -> Mark {
