@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from hitless.errors import HitlessError as HitlessError
     from hitless.errors import MechanismFailed as MechanismFailed
     from hitless.errors import RefusedScenario as RefusedScenario
+    from hitless.errors import RunStopped as RunStopped
     from hitless.executors import RayExecutor as RayExecutor
     from hitless.outcome.run import Run as Run
     from hitless.outcome.run import Summary as Summary
@@ -81,7 +82,7 @@ _PLACES = {
         "poisson_interval",
         "proportion_interval",
     ),
-    "hitless.errors": ("BadInput", "HitlessError", "MechanismFailed", "RefusedScenario"),
+    "hitless.errors": ("BadInput", "HitlessError", "MechanismFailed", "RefusedScenario", "RunStopped"),
     "hitless.executors": ("RayExecutor",),
     "hitless.outcome.run": ("Run", "Summary"),
     "hitless.prototype.mechanism": ("Counters", "HookSet", "Mechanism", "Needs", "QueueConfig"),

@@ -277,8 +277,10 @@ class Live:
     def effective(self) -> str:
         """The scenario as TOML with every default spelled out."""
 
-def live_replay(path: str | PathLike[str]) -> str:
+def live_replay(path: str | PathLike[str], other: str | None = None) -> str:
     """Repeat a recorded live run in simulation: arrivals, equal decisions and the first that differs, as a JSON object.
+
+    ``other``: the text of a scenario whose switches get the frames, and what becomes of packets is compared.
 
     Raises OSError, ValueError for what is no recording, and `SimulationError`.
     """

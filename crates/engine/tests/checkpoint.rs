@@ -65,7 +65,9 @@ proptest! {
         let mut queue = with_sources(2);
         (0..20).for_each(|number| queue.push(Time(number * 1_000_000), OrderKey::new(2, 7, number), number));
         queue.push_source(Time(50_000), Source::of(0));
-        (0..5).for_each(|_| drop(queue.pop()));
+        for _ in 0..5 {
+            let _ = queue.pop();
+        }
         let mut bytes = saved(&queue);
         let at = at.index(bytes.len());
         bytes[at] ^= flip;
@@ -92,7 +94,9 @@ proptest! {
     fn a_ring_comes_back_wherever_it_has_turned_to(pushed: Vec<u32>, popped in 0_usize..40, more: Vec<u32>) {
         let mut ring = Ring::default();
         pushed.iter().for_each(|&value| ring.push(value));
-        (0..popped).for_each(|_| drop(ring.pop()));
+        for _ in 0..popped {
+            let _ = ring.pop();
+        }
         more.iter().for_each(|&value| ring.push(value));
         let loaded: Ring<u32> = Reader::new(&written(&ring)).value().expect("it was written");
         prop_assert!(loaded.iter().eq(ring.iter()));

@@ -11,8 +11,11 @@ const VARIABLE: &str = "HITLESS_MEMORY";
 /// Between two looks. A run takes some 100 MB more meanwhile at the most.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
-/// What must be free on the machine: below it the kernel may end the process before the next look.
+/// What must be free on the machine: below it the kernel may end a process that holds much before the next look.
 const FREE_BYTES: u64 = 256 << 20;
+
+/// Holding less than one part in so many of the machine's memory, a process is not the one that the kernel would end.
+const SMALL_PART: u64 = 16;
 
 /// The limit in bytes: what was asked for, or else what the machine has and lets this process have. None where nobody
 /// says.
@@ -24,10 +27,15 @@ fn asked() -> Option<u64> {
     std::env::var(VARIABLE).ok().and_then(|text| text.parse().ok())
 }
 
-/// What is free, or can be freed at once (proc_meminfo(5)).
+/// What is free, or can be freed at once.
 fn available() -> Option<u64> {
+    of_machine("MemAvailable:")
+}
+
+/// A line of proc_meminfo(5), in bytes.
+fn of_machine(field: &str) -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
+    let line = text.lines().find(|line| line.starts_with(field))?;
     let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
     Some(kilobytes * 1024)
 }
@@ -61,14 +69,15 @@ struct Bounds {
 }
 
 impl Bounds {
-    /// A run that keeps its rows makes tables of them at its end, which are as large again; else an eighth is room
-    /// enough.
+    /// A run that keeps its rows makes tables of them at its end, which are as large again: where the kernel holds the
+    /// process to a limit, half of it is left for them. Else an eighth is room enough.
     fn new(keeps_rows: bool) -> Self {
-        let share = |limit: u64| if keeps_rows { limit / 2 } else { limit - limit / 8 };
+        let of_held_to = |limit: u64| if keeps_rows { limit / 2 } else { limit - limit / 8 };
+        let of_asked = |limit: u64| if keeps_rows { limit - limit / 4 } else { limit - limit / 8 };
         let asked = asked();
         Self {
-            resident: asked.or_else(of_group).map(share),
-            addresses: of_process().map(share),
+            resident: asked.map(of_asked).or_else(|| of_group().map(of_held_to)),
+            addresses: of_process().map(of_held_to),
             is_asked: asked.is_some(),
         }
     }
@@ -86,7 +95,9 @@ impl Bounds {
         if let Some(most) = addresses {
             return Some(format!("it took more than {} MB of addresses, which ulimit -v leaves it", megabytes(most)));
         }
-        let free = available().filter(|&free| free < FREE_BYTES);
+        // What others take is no reason to end a run that would give back little.
+        let is_large = || of_machine("MemTotal:").is_some_and(|total| resident > total / SMALL_PART);
+        let free = available().filter(|&free| free < FREE_BYTES && is_large());
         free.map(|free| format!("it held {} MB, and the machine had {} MB left", megabytes(resident), megabytes(free)))
     }
 }

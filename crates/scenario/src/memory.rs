@@ -36,7 +36,7 @@ const PER: Per = Per {
     link: 400.0,
     link_of_fabric: 2_600.0,
     flow: 1_300.0,
-    flow_handed_over: 100.0,
+    flow_handed_over: 150.0,
     open_flow: 3_000.0,
     packet: 300.0,
     sample: 40.0,

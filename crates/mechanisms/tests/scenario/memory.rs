@@ -88,7 +88,7 @@ fn what_fits_is_not_refused() {
 fn load_beyond_what_the_links_of_hosts_carry_is_said() {
     let said = |text: &str| {
         let scenario = check(text, "memory.toml", builtin()).unwrap_or_else(|error| panic!("{error}"));
-        overloads(&scenario, &scenario.build_topology().expect("it was checked"), true)
+        overloads(&scenario, &scenario.build_topology().expect("it was checked"))
     };
     let beyond = said(&fabric("100 Gbps", "load = 0.5\nload_of = \"leaf-spine-links\"", ""));
     assert_eq!(beyond, ["q offers 200.0 Gb/s, and the links of all hosts carry 80.0 Gb/s"]);

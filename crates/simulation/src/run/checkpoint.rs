@@ -130,8 +130,8 @@ impl Resumable {
         self.run.run_before(until, &Progress::default()).0 == End::Paused
     }
 
-    /// When the next checkpoint is due: it depends on what is to come alone, so that a run that goes on from a checkpoint
-    /// writes those that it would have written.
+    /// When the next checkpoint is due: it depends on what is to come alone, so that a run that goes on from a
+    /// checkpoint writes those that it would have written.
     fn due(&mut self, every: Option<Duration>) -> Time {
         let next = every.zip(self.run.next_time());
         next.map_or(Time::NEVER, |(every, next)| Time((next.as_ps() / every.as_ps() + 1).saturating_mul(every.as_ps())))

@@ -82,12 +82,6 @@ impl Evidence<'_> {
         rows.filter(|(known, _)| *known == name).map(|(_, value)| value).sum()
     }
 
-    /// At how many places a counter of mechanisms is not zero.
-    pub fn rows_of(&self, name: &str) -> usize {
-        let rows = self.texts("mechanisms", "counter").iter().zip(self.numbers("mechanisms", "value"));
-        rows.filter(|(known, value)| *known == name && **value > 0).count()
-    }
-
     /// What the order checker says of all flows; the world asks for it.
     pub fn order(&self) -> Option<OrderCounts> {
         self.outcome.summary.order

@@ -70,6 +70,8 @@ impl Settings {
 
 /// A frame on the link: which way it goes, its length, the packet in it, and its headers of the link.
 type OnLink = (bool, u32, u32, Vec<(ShimId, Vec<u8>)>);
+/// All of them so far, shared with the link.
+type Frames = Rc<RefCell<Vec<OnLink>>>;
 
 /// The number of the packet. A frame that carries none is made of nothing in Rust, and of the packet at hand in P4.
 fn number_of(packet: &Packet) -> u32 {
@@ -88,7 +90,7 @@ fn on_link(is_forward: bool, packet: &Packet) -> OnLink {
 
 /// leaf0 and spine0, the frames on their link, and whether any are lost: those of each direction (there and back) whose
 /// numbers are `lost`.
-fn fabric(texts: [&str; 2], lost: &[BTreeSet<usize>; 2]) -> (Harness, Rc<RefCell<Vec<OnLink>>>, Rc<Cell<bool>>) {
+fn fabric(texts: [&str; 2], lost: &[BTreeSet<usize>; 2]) -> (Harness, Frames, Rc<Cell<bool>>) {
     let switches = [switch_at(RATE, texts[0], "leaf0"), switch_at(RATE, texts[1], "spine0")].into();
     let route = |switch: usize, packet: &Packet| match (switch, route(packet.destination)) {
         (0, port) => Some(port),
