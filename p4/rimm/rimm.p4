@@ -203,6 +203,8 @@ control egress(inout headers_t headers, inout metadata_t meta, inout standard_me
         } else if (!headers.message.isValid()) {
             queue_t queue;
             bit<32> depth_bytes;
+            // What ingress took down is when the packet came, not when it leaves.
+            timestamp_ns(meta.now_ns);
             class_queue(standard.egress_port, queue);
             queue_depth(standard.egress_port, queue, depth_bytes);
             // Divided by 80 = 16 x 5, exactly; P4 has no division.

@@ -15,6 +15,9 @@ class ScenarioError(Exception):
 class SimulationError(Exception):
     """A run that broke one of its own checks."""
 
+class CheckpointError(Exception):
+    """A run that can write no checkpoint, or cannot go on from one; the text says why."""
+
 class Cancelled(Exception):
     """The run was ended early by `Simulation.cancel`."""
 
@@ -38,15 +41,38 @@ class Swarm:
     def cancel(self) -> None:
         """Ask a hunt under way to end."""
 
+class Checkpoints:
+    """The file of a run's newest checkpoint: written every so much of the wall clock, or of the simulated one."""
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        program: str,
+        *,
+        wall_s: float | None = None,
+        simulated_ps: int | None = None,
+        resumes: bool = False,
+    ) -> None:
+        """``program`` tells this build from another; with ``resumes`` the run goes on from the file."""
+
 class Simulation:
     """One simulation: made from a scenario's text, run once, read afterwards."""
 
     def __init__(self, text: str, file_name: str, seed: int | None = None, keeps_rows: bool = True) -> None: ...
-    def run(self, threads: int = 1, rows: Callable[[str, dict[str, Column]], None] | None = None) -> None:
+    def run(
+        self,
+        threads: int = 1,
+        rows: Callable[[str, dict[str, Column]], None] | None = None,
+        checkpoints: Checkpoints | None = None,
+    ) -> None:
         """Run to the end on up to so many threads; other threads run meanwhile.
 
-        Flows and messages go to ``rows`` as they are known for good, table name and columns, and are in no table.
+        Flows and messages go to ``rows`` as they are known for good, table name and columns, and are in no table. With
+        ``checkpoints`` the run is on one thread, and hands over no rows.
         """
+
+    def checkpoint_refusal(self) -> str | None:
+        """Why a run of it could write no checkpoints; None: it could."""
 
     def stop(self) -> None:
         """Ask a run under way to end with the results that it has; its summary then says ``incomplete``."""
@@ -251,8 +277,10 @@ class Live:
     def effective(self) -> str:
         """The scenario as TOML with every default spelled out."""
 
-def live_replay(path: str | PathLike[str]) -> str:
+def live_replay(path: str | PathLike[str], other: str | None = None) -> str:
     """Repeat a recorded live run in simulation: arrivals, equal decisions and the first that differs, as a JSON object.
+
+    ``other``: the text of a scenario whose switches get the frames, and what becomes of packets is compared.
 
     Raises OSError, ValueError for what is no recording, and `SimulationError`.
     """

@@ -126,10 +126,13 @@ class Replay:
     """Of the simulation."""
 
 
-def replay(path: Path) -> Replay:
-    """Repeat a recorded run in simulation, and compare decision by decision. Raises `HitlessError`."""
+def replay(path: Path, other: LiveScenario | None = None) -> Replay:
+    """Repeat a recorded run in simulation, and compare decision by decision. Raises `HitlessError`.
+
+    With another scenario its switches get the frames of the run, and what becomes of packets is compared.
+    """
     try:
-        found = json.loads(_native.live_replay(path))
+        found = json.loads(_native.live_replay(path, other.text if other else None))
     except (OSError, ValueError) as refused:
         raise BadInput(str(refused)) from refused
     except _native.MechanismError as failed:

@@ -21,6 +21,7 @@ import polars as pl
 import tomli_w
 
 from hitless import _native
+from hitless.checkpoints import Checkpoints
 from hitless.errors import BadInput, HitlessError, MechanismFailed, RefusedScenario, RunStopped, reason
 from hitless.outcome.run import Run as Run  # noqa: PLC0414 - what works give back: exported from here too
 from hitless.outcome.run import Summary as Summary  # noqa: PLC0414
@@ -78,11 +79,14 @@ class PacketSimulation:
     """The name of its file, which messages call it by: files that it names are relative to its folder."""
     rows: "RowsFolder | None" = None
     """Where flows and messages are written while it runs; None: it keeps them in memory."""
+    checkpoints: Checkpoints | None = None
+    """What it writes to go on from; None: nothing."""
 
     def job(self, *, file_name: str, seed: int | None) -> "Simulation":
         """The simulation with this seed, or with the scenario's own."""
         folder = self.rows.path if self.rows is not None else None
-        return Simulation(self.scenario, file_name=self.place or file_name, seed=seed, rows=folder)
+        name, checkpoints = self.place or file_name, self.checkpoints
+        return Simulation(self.scenario, file_name=name, seed=seed, rows=folder, checkpoints=checkpoints)
 
     def identity(self, file_name: str) -> str:
         """Everything that the results depend on but seed and program: every setting, and digests of files."""
@@ -123,19 +127,33 @@ class Simulation:
     """A simulation that is about to run, running, or done. ``progress`` and ``cancel`` are for other threads."""
 
     def __init__(
-        self, scenario: Scenario | str, *, file_name: str, seed: int | None = None, rows: Path | None = None
+        self,
+        scenario: Scenario | str,
+        *,
+        file_name: str,
+        seed: int | None = None,
+        rows: Path | None = None,
+        checkpoints: Checkpoints | None = None,
     ) -> None:
-        """``rows`` is a folder in which flows and messages are written while it runs, instead of being kept."""
+        """``rows`` is a folder in which flows and messages are written while it runs, instead of being kept.
+
+        With ``checkpoints`` it runs on one thread, and keeps its rows.
+        """
         text = _text(scenario)
         with refusals_explained(file_name):
             self._native = _native.Simulation(text, file_name, seed, rows is None)
         self._file_name = file_name
         self._rows = rows
+        self._checkpoints = checkpoints
 
     @property
     def progress(self) -> float:
         """Share of the simulated time that has passed, 0 to 1."""
         return self._native.progress
+
+    def checkpoint_refusal(self) -> str | None:
+        """Why it could write no checkpoints; None: it could. A large network takes a while to build."""
+        return self._native.checkpoint_refusal()
 
     def cancel(self) -> None:
         """End a run under way soon; `run` then raises `RunCancelled`."""
@@ -154,7 +172,9 @@ class Simulation:
         files = RowFiles(self._rows) if self._rows is not None else None
         try:
             with _faults_explained(self._file_name):
-                self._native.run(thread_count(), files.take if files is not None else None)
+                take = files.take if files is not None else None
+                checkpoints = self._checkpoints.native() if self._checkpoints is not None else None
+                self._native.run(thread_count(), take, checkpoints)
         except _native.Cancelled as cancelled:
             if files is not None:
                 files.discard()
@@ -267,6 +287,8 @@ def _faults_explained(file_name: str) -> Iterator[None]:
     """A broken check of the simulator as an error for people."""
     try:
         yield
+    except _native.CheckpointError as refused:
+        raise HitlessError(str(refused), where=file_name) from refused
     except _native.SimulationError as failed:
         hint = "this is a fault of the simulator; please report it"
         raise HitlessError(str(failed), where=file_name, hint=hint) from failed

@@ -26,6 +26,17 @@ class Cancelled(Exception):
     pass
 
 
+class CheckpointError(Exception):
+    pass
+
+
+class Checkpoints:
+    """Of a run that simulates nothing there is nothing to write."""
+
+    def __init__(self, path, program, *, wall_s=None, simulated_ps=None, resumes=False):
+        pass
+
+
 class Context:
     """As `DropReason`, `Event` and `Verdict`: named by the class of mechanisms, and used by none here."""
 
@@ -77,7 +88,7 @@ class Simulation:
         self._stopped = True
         self._cancelled.set()
 
-    def run(self, threads=1, rows=None):
+    def run(self, threads=1, rows=None, checkpoints=None):
         _log(self._scenario, threads)
         for step in range(10):
             self.progress = step / 10

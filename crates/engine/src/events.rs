@@ -11,6 +11,7 @@
 //! event is stored once for the whole run.
 
 mod level;
+mod state;
 #[cfg(test)]
 mod tests;
 
@@ -25,6 +26,8 @@ use level::{Level, NONE, SLOT_BITS, SLOT_MASK, SLOTS};
 /// so the key does not depend on how a fabric is partitioned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OrderKey(u64);
+
+hitless_state::value!(OrderKey(inner));
 
 impl OrderKey {
     const NODE_BITS: u32 = 24;
@@ -64,6 +67,8 @@ pub struct Event<P> {
 /// Something that has at most one event pending, always with the same key and payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source(u32);
+
+hitless_state::value!(Source(inner));
 
 impl Source {
     /// The source of that number: the n-th that was added, counted from 0.

@@ -8,12 +8,16 @@ use hitless_wire::Packet;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PacketHandle(pub u32);
 
+hitless_state::value!(PacketHandle(inner));
+
 /// All packets that exist. Freed slots are used again, so memory stays at the largest number alive at once.
 #[derive(Debug, Default)]
 pub struct PacketStore {
     packets: Vec<Packet>,
     free: Vec<u32>,
 }
+
+hitless_state::value!(PacketStore { packets, free });
 
 impl PacketStore {
     /// Stores a packet. Allocates only when more packets are alive than ever before.

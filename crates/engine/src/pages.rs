@@ -17,6 +17,8 @@ pub struct Pages<T> {
     len: usize,
 }
 
+hitless_state::value!(where [T: hitless_state::Value] Pages<T> { pages, gone, len });
+
 impl<T> Default for Pages<T> {
     fn default() -> Self {
         Self { pages: Vec::new(), gone: Vec::new(), len: 0 }

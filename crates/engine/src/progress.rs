@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 pub struct Progress {
     done_ppm: AtomicU64,
     is_cancelled: AtomicBool,
+    pause: AtomicBool,
 }
 
 impl Progress {
@@ -28,5 +29,15 @@ impl Progress {
     /// Whether that was asked for.
     pub fn is_cancelled(&self) -> bool {
         self.is_cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Asks the run to stop where it is and go on later, if whoever runs it knows how.
+    pub fn ask_for_pause(&self) {
+        self.pause.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether that was asked for since the last call. For the run itself.
+    pub fn takes_pause(&self) -> bool {
+        self.pause.load(Ordering::Relaxed) && self.pause.swap(false, Ordering::Relaxed)
     }
 }

@@ -15,6 +15,8 @@ pub struct RandomStreams {
     seed: u64,
 }
 
+hitless_state::value!(RandomStreams { seed });
+
 impl RandomStreams {
     /// The streams of a run with `seed`.
     pub const fn new(seed: u64) -> Self {

@@ -1,5 +1,7 @@
 //! A queue in a ring whose size is a power of two, so that a position costs a mask and no comparison.
 
+use hitless_state::{Damaged, Reader, Value, Writer};
+
 /// Slots of a ring that is used for the first time.
 const FIRST_SLOTS: usize = 4;
 
@@ -87,6 +89,19 @@ impl<T: Copy + Default> Ring<T> {
             slots[slot] = self.slots[self.slot(self.front.wrapping_add(position))];
         }
         (self.slots, self.front, self.back) = (slots, 0, count);
+    }
+}
+
+/// Those that are waiting: where they lie in the ring decides nothing.
+impl<T: Copy + Default + Value> Value for Ring<T> {
+    fn write(&self, out: &mut Writer) {
+        out.value(&self.iter().collect::<Vec<T>>());
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
+        let mut ring = Self::default();
+        from.value::<Vec<T>>()?.into_iter().for_each(|value| ring.push(value));
+        Ok(ring)
     }
 }
 

@@ -8,6 +8,8 @@ pub struct TraceHash {
     state: u64,
 }
 
+hitless_state::value!(TraceHash { state });
+
 impl Default for TraceHash {
     fn default() -> Self {
         Self { state: 0x6869_746c_6573_7321 }

@@ -12,6 +12,8 @@ use crate::transport::{ReceiverStatistics, SenderStatistics};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TransportId(pub u16);
 
+hitless_state::value!(TransportId(inner));
+
 /// What the sending application does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Application {
@@ -36,6 +38,10 @@ pub enum Application {
     Appended,
 }
 
+hitless_state::value!(enum Application {
+    Messages { count, bytes, gap }, Unlimited { stop, send_buffer_bytes }, Appended
+});
+
 impl Application {
     /// One message of `bytes`.
     pub const fn one_way(bytes: u64) -> Self {
@@ -56,6 +62,8 @@ pub struct Request {
     /// From the arrival of the request's last byte to the start of the answer.
     pub think: Duration,
 }
+
+hitless_state::value!(Request { bytes, think });
 
 /// A flow to be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +93,20 @@ pub struct FlowConfig {
     pub request: Option<Request>,
 }
 
+hitless_state::value!(FlowConfig {
+    source,
+    destination,
+    transport,
+    start,
+    application,
+    tag,
+    class,
+    acknowledgement_class,
+    hash_salt,
+    marking,
+    request
+});
+
 /// A message that is complete, or that its flow or the run ended with: then what did not happen is at [`Time::NEVER`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageRecord {
@@ -106,6 +128,8 @@ pub struct MessageRecord {
     pub acknowledged: Time,
 }
 
+hitless_state::value!(MessageRecord { flow, tag, number, bytes, started, requested, delivered, acknowledged });
+
 /// How a flow ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowOutcome {
@@ -116,6 +140,14 @@ pub enum FlowOutcome {
     /// The run ended first.
     Unfinished,
 }
+
+hitless_state::value!(
+    enum FlowOutcome {
+        Completed,
+        Failed,
+        Unfinished,
+    }
+);
 
 /// Packets of flows, as hosts see them. Injected = delivered + dropped + in flight, where the fabric counts what it
 /// copied and what it lost.
@@ -128,6 +160,8 @@ pub struct PacketCounts {
     /// Dropped by a network card, or because nobody waits for them.
     pub dropped: u64,
 }
+
+hitless_state::value!(PacketCounts { injected, delivered, dropped });
 
 impl PacketCounts {
     pub(crate) fn add(&mut self, other: PacketCounts) {
@@ -157,6 +191,14 @@ pub struct OrderingStatistics {
     pub packets_reordered: u64,
 }
 
+hitless_state::value!(OrderingStatistics {
+    packets_held,
+    held_peak_packets,
+    duplicate_packets,
+    timeouts,
+    packets_reordered
+});
+
 impl OrderingStatistics {
     /// Adds what was counted on the other way of a connection.
     pub(crate) fn add(&mut self, other: &Self) {
@@ -182,6 +224,14 @@ pub struct FlowProgress {
     /// What the sender counted.
     pub sender: SenderStatistics,
 }
+
+hitless_state::value!(FlowProgress {
+    congestion_window_bytes,
+    sent_bytes,
+    acknowledged_bytes,
+    delivered_bytes,
+    sender
+});
 
 /// A flow that has ended. What its receiving end knows is added when both ends are [joined](crate::FlowRecords::join).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,6 +268,24 @@ pub struct FlowRecord {
     pub ordering: Option<OrderingStatistics>,
 }
 
+hitless_state::value!(FlowRecord {
+    flow,
+    tag,
+    source,
+    destination,
+    started,
+    finished,
+    sender_ended,
+    outcome,
+    messages_completed,
+    bytes_written,
+    bytes_acknowledged,
+    bytes_delivered,
+    sender,
+    receiver,
+    ordering
+});
+
 /// What the sending end of a flow tells the receiving end when it has ended. Not a packet: it stands for the end of the
 /// connection, which both programs know of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -231,6 +299,8 @@ pub struct SenderEnd {
     /// How long the receiving end waits for late datagrams.
     pub lingers_until: Time,
 }
+
+hitless_state::value!(SenderEnd { flow, at, written_bytes, lingers_until });
 
 /// The receiving end of a flow that has ended, or the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -248,3 +318,5 @@ pub struct ReceiverRecord {
     /// What the reorder buffer counted; with a request, on both ways; `None` where there is none.
     pub ordering: Option<OrderingStatistics>,
 }
+
+hitless_state::value!(ReceiverRecord { flow, tag, finished, bytes_delivered, receiver, ordering });

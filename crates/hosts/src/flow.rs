@@ -136,6 +136,15 @@ pub enum SenderState {
     PacketPair(Box<PacketPairSender>),
 }
 
+hitless_state::value!(
+    enum SenderState {
+        Tcp(tcp),
+        Roce(roce),
+        Udp(udp),
+        PacketPair(packet_pair),
+    }
+);
+
 impl SenderState {
     /// Whether the transport has given up; it sends nothing more.
     #[inline]
@@ -237,6 +246,15 @@ pub enum ReceiverState {
     /// Packet pair.
     PacketPair(Box<PacketPairReceiver>),
 }
+
+hitless_state::value!(
+    enum ReceiverState {
+        Tcp(tcp),
+        Roce(roce),
+        Udp(udp),
+        PacketPair(packet_pair),
+    }
+);
 
 impl Receiver for ReceiverState {
     #[inline]

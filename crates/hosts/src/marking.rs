@@ -17,6 +17,14 @@ pub enum Rank {
     Fixed(u32),
 }
 
+hitless_state::value!(
+    enum Rank {
+        RemainingBytes,
+        AttainedService,
+        Fixed(fixed),
+    }
+);
+
 /// How the packets of a flow are marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Marking {
@@ -27,6 +35,8 @@ pub struct Marking {
     /// Vertigo's delta: a flowlet ends where its flow pauses for longer; with [`Duration::MAX`] with its message only.
     pub flowlet_gap: Duration,
 }
+
+hitless_state::value!(Marking { rank, divisor, flowlet_gap });
 
 impl Marking {
     /// Marks that tell the truth.

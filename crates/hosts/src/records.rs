@@ -14,6 +14,8 @@ pub(crate) struct Delivery {
     pub at: Time,
 }
 
+hitless_state::value!(Delivery { flow, number, at });
+
 /// Records of flows and messages. Those of several partitions become one by [`Self::merge`], and both ends of each flow
 /// one by [`Self::join`], or, while the run goes on, by [`Self::take_complete`].
 #[derive(Clone, Debug, Default)]
@@ -28,6 +30,8 @@ pub struct FlowRecords {
     pub receivers: Vec<ReceiverRecord>,
     pub(crate) deliveries: Vec<Delivery>,
 }
+
+hitless_state::value!(FlowRecords { messages, unfinished, flows, receivers, deliveries });
 
 impl FlowRecords {
     /// The last byte of a message was delivered.

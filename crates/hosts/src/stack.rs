@@ -30,6 +30,14 @@ pub enum Jitter {
     Lognormal(LognormalJitter),
 }
 
+hitless_state::value!(
+    enum Jitter {
+        None,
+        Exponential(exponential),
+        Lognormal(lognormal),
+    }
+);
+
 /// An exponential delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -38,6 +46,8 @@ pub struct ExponentialJitter {
     #[serde(with = "Text::<Duration>")]
     pub mean: Duration,
 }
+
+hitless_state::value!(ExponentialJitter { mean });
 
 /// A lognormal delay, given by two of its quantiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -51,6 +61,8 @@ pub struct LognormalJitter {
     pub p999: Duration,
 }
 
+hitless_state::value!(LognormalJitter { median, p999 });
+
 /// A delay as configured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DelayConfig {
@@ -59,6 +71,8 @@ pub struct DelayConfig {
     /// What comes on top.
     pub jitter: Jitter,
 }
+
+hitless_state::value!(DelayConfig { fixed, jitter });
 
 impl DelayConfig {
     /// No delay: costs no event and no random number.
@@ -178,6 +192,8 @@ pub struct DelayLine {
     last_entry: Option<Time>,
     last_exit: Time,
 }
+
+hitless_state::value!(DelayLine { last_entry, last_exit });
 
 impl DelayLine {
     /// When a packet that enters now leaves; never before the one that entered before it.

@@ -21,6 +21,6 @@ pub use clock::{Clock, MonotonicClock};
 pub use driver::{Command, Control, Driver, Options, Request, Waiting};
 pub use fabric::{LiveFabric, LiveSettings};
 pub use lateness::Lateness;
-pub use recording::{Recorder, Replay, replay};
+pub use recording::{Recorder, Replay, replay, replay_with};
 pub use self_test::SelfTest;
 pub use status::{PortStatus, Status};

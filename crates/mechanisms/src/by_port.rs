@@ -1,10 +1,22 @@
 //! What a mechanism keeps for each port at which it has a part.
 
+use hitless_state::{Damaged, Reader, State, Writer};
 use hitless_wire::PortId;
 
 /// By port, as far as the highest one that has an entry; those between have a default.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ByPort<T>(Vec<T>);
+
+/// As many ports as were built.
+impl<T: State> State for ByPort<T> {
+    fn save(&self, out: &mut Writer) {
+        self.0.save(out);
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damaged> {
+        self.0.load(from)
+    }
+}
 
 impl<T: Default> ByPort<T> {
     /// The entry of a port, made when there is none.

@@ -1,5 +1,6 @@
 //! What a mechanism keeps for the ports that it was configured for: mostly counters.
 
+use hitless_state::{Damaged, Reader, State, Writer};
 use hitless_wire::PortId;
 
 /// An entry for each of some ports, in the order in which they were named; one is found by its port in one step.
@@ -8,6 +9,19 @@ pub(crate) struct ConfiguredPorts<T> {
     entries: Vec<(PortId, T)>,
     /// By port: its place in `entries`.
     places: Vec<Option<u16>>,
+}
+
+/// What is kept; the ports are as they were configured.
+impl<T: State> State for ConfiguredPorts<T> {
+    fn save(&self, out: &mut Writer) {
+        out.value(&self.entries.len());
+        self.entries.iter().for_each(|(_, entry)| entry.save(out));
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damaged> {
+        from.expect_count(self.entries.len())?;
+        self.entries.iter_mut().try_for_each(|(_, entry)| entry.load(from))
+    }
 }
 
 impl<T: Default> ConfiguredPorts<T> {

@@ -27,6 +27,8 @@ pub(crate) struct Detours {
     uncounted: u64,
 }
 
+hitless_state::state!(Detours { values: most, uncounted; parts: ended });
+
 impl Detours {
     /// None yet.
     pub fn new() -> Self {

@@ -18,6 +18,8 @@ pub(crate) struct Neighbours {
     eligible: Vec<PortId>,
 }
 
+hitless_state::value!(Neighbours { to_arrival_port, ports, is_up, eligible });
+
 impl Neighbours {
     pub const fn new(to_arrival_port: bool) -> Self {
         Self { to_arrival_port, ports: Vec::new(), is_up: Vec::new(), eligible: Vec::new() }

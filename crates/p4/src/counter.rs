@@ -9,6 +9,8 @@ pub struct Counter {
     pub bytes: u64,
 }
 
+hitless_state::value!(Counter { packets, bytes });
+
 impl Counter {
     /// Counts a packet.
     pub fn count(&mut self, bytes: usize) {

@@ -10,6 +10,8 @@ pub struct Rate {
     pub burst: u64,
 }
 
+hitless_state::value!(Rate { per_us, burst });
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Bucket {
     rate: Rate,
@@ -18,12 +20,16 @@ struct Bucket {
     given: u64,
 }
 
+hitless_state::value!(Bucket { rate, tokens, given });
+
 /// One meter; without rates all packets are green.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Meter {
     /// The highest rate first.
     buckets: Vec<Bucket>,
 }
+
+hitless_state::value!(Meter { buckets });
 
 impl Meter {
     /// Sets the rates, lowest first: committed, then peak. The buckets begin full at `now_ns`.

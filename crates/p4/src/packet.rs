@@ -41,6 +41,8 @@ pub struct Requests {
     pub clone_to: Option<(u32, u32)>,
 }
 
+hitless_state::value!(Requests { clone, resubmit, recirculate, digest, queue, clone_to });
+
 /// A packet. Its vectors keep their room from packet to packet, so that a used one costs no allocation.
 #[derive(Clone, Debug, Default)]
 pub struct Packet {
@@ -77,6 +79,25 @@ pub struct Packet {
     /// Where it came in.
     pub ingress_port: u32,
 }
+
+hitless_state::value!(Packet {
+    values,
+    valid,
+    filled,
+    var_bits,
+    bytes,
+    unseen_bytes,
+    payload_start,
+    length,
+    length_max,
+    requests,
+    has_exited,
+    error,
+    has_checksum_error,
+    failed_assert,
+    ran_too_long,
+    ingress_port
+});
 
 impl Packet {
     /// A packet for `program`, without bytes.

@@ -53,6 +53,12 @@ pub struct Switch {
     out: Vec<u8>,
 }
 
+hitless_state::state!(Switch {
+    values: last_queue, waiting, queued, held;
+    parts: state;
+    configured: program, spare, out
+});
+
 impl Switch {
     /// A switch in the state in which the program starts.
     pub fn new(program: Arc<Program>, seed: u64) -> Self {

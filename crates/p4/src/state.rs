@@ -44,6 +44,12 @@ pub struct State {
     pub(crate) parameters: Vec<u8>,
 }
 
+hitless_state::state!(State {
+    values: tables, profiles, counters, meters, value_sets, mirrors, groups, nodes, random, digests, tally;
+    parts: registers;
+    configured: buffer, parameters
+});
+
 /// Events that a program should not have, or that go nowhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
@@ -61,6 +67,8 @@ pub struct Tally {
     pub clones_lost: u64,
 }
 
+hitless_state::value!(Tally { asserts_failed, ran_too_long, out_of_bounds, digests, parser_errors, clones_lost });
+
 /// Where a session sends its copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mirror {
@@ -69,6 +77,13 @@ pub enum Mirror {
     /// To a multicast group.
     Group(u32),
 }
+
+hitless_state::value!(
+    enum Mirror {
+        Port(port),
+        Group(group),
+    }
+);
 
 /// One copy of a multicast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +94,8 @@ pub struct Replica {
     pub port: u32,
 }
 
+hitless_state::value!(Replica { rid, port });
+
 /// Values for the control plane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digest {
@@ -87,6 +104,8 @@ pub struct Digest {
     /// Its fields, each filled up to whole bytes.
     pub values: Box<[u8]>,
 }
+
+hitless_state::value!(Digest { list, values });
 
 /// Cells of a register array.
 #[derive(Clone, Debug)]
@@ -98,6 +117,8 @@ pub struct Registers {
     /// All cells, least significant word first.
     pub words: Vec<u64>,
 }
+
+hitless_state::state!(Registers { values: words; configured: cell_words, width });
 
 impl Registers {
     /// The words of a cell, if the array has it.
@@ -131,6 +152,8 @@ pub struct ProfileState {
     /// Groups by handle: their members, in order of handle.
     pub groups: Vec<Option<Vec<u32>>>,
 }
+
+hitless_state::value!(ProfileState { members, groups });
 
 impl State {
     /// The state in which `program` starts; random numbers come from `seed`.

@@ -28,6 +28,8 @@ pub struct TableState {
     order: Vec<u32>,
 }
 
+hitless_state::value!(TableState { entries, default, default_target, misses, next_handle, lengths, index, order });
+
 /// An entry and what it counts.
 #[derive(Clone, Debug)]
 pub struct Row {
@@ -40,6 +42,8 @@ pub struct Row {
     /// What a table with meters meters by.
     pub meter: Meter,
 }
+
+hitless_state::value!(Row { entry, handle, counter, meter });
 
 impl TableState {
     /// No entries.

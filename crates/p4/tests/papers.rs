@@ -20,3 +20,19 @@ fn each_program_passes_its_packet_tests() {
         assert!(outcome.sent > 0 && outcome.matched > 0, "{name} sends nothing, or expects nothing");
     }
 }
+
+/// What p4/hitless.p4 says of its functions: the halves of AFQ's pipeline change places.
+#[test]
+fn a_function_of_ingress_is_refused_in_egress_by_its_name_and_line() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");
+    let text = std::fs::read_to_string(folder.join("afq/afq.json")).unwrap();
+    let half = |name: &str| format!("{{\"name\":\"{name}\",\"id\":");
+    let (ingress, egress) = (half("ingress"), half("egress"));
+    assert!(text.contains(&ingress) && text.contains(&egress));
+    let swapped = text.replace(&ingress, "INGRESS").replace(&egress, &ingress).replace("INGRESS", &egress);
+    let error = Program::load(&swapped).map(|_| ()).unwrap_err().to_string();
+    let source = std::fs::read_to_string(folder.join("afq/afq.p4")).unwrap();
+    let line = source.lines().position(|line| line.contains("routed_port(")).unwrap() + 1;
+    let action = "ingress.as_routed: routed_port is a function of ingress, and is called in egress";
+    assert!(error.contains(&format!("afq.p4:{line}: action {action}")), "{error}");
+}

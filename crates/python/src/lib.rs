@@ -7,6 +7,7 @@
 //!
 //! - [`simulator`]: the one file that names the simulator crate;
 //! - [`bench_live`]: what a bench of live forwarding is measured with;
+//! - [`checkpoints`]: checkpoints of a run in a file;
 //! - [`deflection`]: single steps of that mechanism, without a network;
 //! - [`exceptions`]: what Python code can catch;
 //! - [`fleet`]: the classes of the fleet simulator, which is a crate of its own;
@@ -24,6 +25,7 @@
 
 #[cfg(feature = "live")]
 mod bench_live;
+mod checkpoints;
 mod deflection;
 mod exceptions;
 mod fleet;
@@ -165,12 +167,14 @@ pub fn fill(module: &Bound<'_, PyModule>, own: &[Own]) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(kinds::mechanism_kinds, module)?)?;
     module.add("ScenarioError", py.get_type::<exceptions::ScenarioError>())?;
     module.add("SimulationError", py.get_type::<exceptions::SimulationError>())?;
+    module.add("CheckpointError", py.get_type::<exceptions::CheckpointError>())?;
     module.add("MechanismError", py.get_type::<exceptions::MechanismError>())?;
     module.add("Cancelled", py.get_type::<exceptions::Cancelled>())?;
     module.add("FleetError", py.get_type::<exceptions::FleetError>())?;
     module.add_function(wrap_pyfunction!(deflection::deflection_relative_priorities, module)?)?;
     module.add_function(wrap_pyfunction!(deflection::deflection_scan_counts, module)?)?;
     module.add_class::<simulation::Simulation>()?;
+    module.add_class::<checkpoints::Checkpoints>()?;
     module.add_class::<session::Session>()?;
     module.add_class::<swarm::Swarm>()?;
     module.add_function(wrap_pyfunction!(swarm::swarm_judges, module)?)?;

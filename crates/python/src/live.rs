@@ -265,12 +265,18 @@ fn nanoseconds(name: &str, microseconds: f64) -> PyResult<u64> {
     Err(PyValueError::new_err(format!("{name} is a time, so neither negative nor infinite: {microseconds}")))
 }
 
-/// Repeats a recorded run in simulation and compares decisions: what was found, as JSON text.
+/// Repeats a recorded run in simulation, or its frames in the scenario `other`, and compares decisions: what was found,
+/// as JSON text.
 #[pyfunction]
-pub fn live_replay(py: Python<'_>, path: PathBuf) -> PyResult<String> {
+#[pyo3(signature = (path, other=None))]
+pub fn live_replay(py: Python<'_>, path: PathBuf, other: Option<&str>) -> PyResult<String> {
     let broken = |message: String| PyValueError::new_err(format!("{}: {message}", path.display()));
     let file = File::open(&path).map_err(|error| PyOSError::new_err(format!("{}: {error}", path.display())))?;
-    let found = py.detach(|| caught(|| Ok(hitless_live::replay(file, &registry()))))?.map_err(broken)?;
+    let replay = || match other {
+        Some(scenario) => hitless_live::replay_with(file, scenario, &registry()),
+        None => hitless_live::replay(file, &registry()),
+    };
+    let found = py.detach(|| caught(|| Ok(replay())))?.map_err(broken)?;
     crate::simulator::refuse_violations(&found.outcome)?;
     let divergence = found.divergence.map(|divergence| divergence.to_string());
     let found = serde_json::json!({

@@ -6,6 +6,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::checkpoints::Checkpoints;
 use crate::mechanism::fault::caught;
 use crate::rows::PythonRows;
 use crate::simulator::{Control, Outcome, Prepared, RowSink, Stopped};
@@ -45,12 +46,21 @@ impl Simulation {
     ///
     /// Flows and messages are handed to `rows`, a callable, as they are known for good: the name of their table and
     /// its columns. What it raises ends the run, and is raised here.
-    #[pyo3(signature = (threads=1, rows=None))]
-    fn run(&self, py: Python<'_>, threads: usize, rows: Option<Py<PyAny>>) -> PyResult<()> {
+    ///
+    /// With `checkpoints` the run is on one thread, and hands over no rows.
+    #[pyo3(signature = (threads=1, rows=None, checkpoints=None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        threads: usize,
+        rows: Option<Py<PyAny>>,
+        checkpoints: Option<Py<Checkpoints>>,
+    ) -> PyResult<()> {
         self.start()?;
         let (rows, raised) = rows.map(|take| PythonRows::new(take, self.control.clone())).unzip();
         let rows = rows.map(|rows| Box::new(rows) as Box<dyn RowSink>);
-        let result = py.detach(|| caught(|| self.prepared.run(threads, &self.control, rows)));
+        let checkpoints = checkpoints.as_ref().map(Py::get);
+        let result = py.detach(|| caught(|| self.prepared.run(threads, &self.control, rows, checkpoints)));
         if let Some(error) = raised.and_then(|raised| raised.take()) {
             *self.stage() = Stage::Failed;
             return Err(error);
@@ -62,6 +72,11 @@ impl Simulation {
                 Err(failure.into())
             }
         }
+    }
+
+    /// Why a run of it could write no checkpoints; None: it could.
+    fn checkpoint_refusal(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        Ok(py.detach(|| caught(|| self.prepared.checkpoint_refusal()))?)
     }
 
     /// The share of the simulated time that has passed, 0 to 1.

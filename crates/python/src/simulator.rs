@@ -19,6 +19,7 @@ use hitless_wire::Time;
 use pyo3::PyErr;
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::checkpoints::{self, Checkpoints};
 use crate::kinds::registry;
 use crate::memory;
 
@@ -33,6 +34,8 @@ pub enum Failure {
     Scenario(String),
     /// A run broke one of its own checks.
     Simulation(String),
+    /// A checkpoint cannot be written, or cannot be gone on from; the message says why.
+    Checkpoint(String),
     /// A mechanism that is a class of Python raised this.
     Mechanism(PyErr),
     /// [`Control::cancel`] was called.
@@ -115,9 +118,21 @@ impl Prepared {
         self.scenario.effective_toml()
     }
 
+    /// Why a run of it could write no checkpoints; None: it could.
+    pub fn checkpoint_refusal(&self) -> Result<Option<String>, Failure> {
+        Simulation::new(self.scenario.clone()).map(checkpoints::refusal).map_err(Failure::Simulation)
+    }
+
     /// Runs to the end on up to `threads` threads, telling `control` of its progress and asking it whether to stop.
-    /// Flows and messages go to `rows`, and are then in no table.
-    pub fn run(&self, threads: usize, control: &Control, rows: Option<Box<dyn RowSink>>) -> Result<Outcome, Failure> {
+    /// Flows and messages go to `rows`, and are then in no table. A run with `checkpoints` runs on one thread and keeps
+    /// its rows.
+    pub fn run(
+        &self,
+        threads: usize,
+        control: &Control,
+        rows: Option<Box<dyn RowSink>>,
+        checkpoints: Option<&Checkpoints>,
+    ) -> Result<Outcome, Failure> {
         let clocks = Clocks::start(threads);
         let mut simulation = Simulation::new(self.scenario.clone()).map_err(Failure::Simulation)?;
         let keeps_rows = rows.is_none();
@@ -125,7 +140,11 @@ impl Prepared {
             simulation = simulation.with_rows_to(rows, RECORDS);
         }
         let too_much = |passed: String| control.stop(Stopped::Memory(passed));
-        let outcome = memory::watched(keeps_rows, too_much, || simulation.run_on(threads, &control.progress));
+        let run = || match checkpoints {
+            Some(checkpoints) => checkpoints.run(simulation, &control.progress),
+            None => Ok(simulation.run_on(threads, &control.progress)),
+        };
+        let outcome = memory::watched(keeps_rows, too_much, run).map_err(Failure::Checkpoint)?;
         let was_cut = outcome.summary.ended_by == "cancelled";
         let stopped = control.stopped().filter(|_| was_cut);
         if was_cut && stopped.is_none() {

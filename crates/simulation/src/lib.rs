@@ -5,9 +5,10 @@
 //! [`Edge`](run::Edge); a live run has one, behind which nodes are real.
 
 pub mod bench;
+pub mod checkpoint;
 pub mod link;
 pub mod results;
 pub mod run;
 
 pub use results::{Outcome, Summary};
-pub use run::{ReceiveCounters, Session, Simulation};
+pub use run::{ReceiveCounters, Resumable, Session, Simulation};

@@ -1,10 +1,11 @@
 //! A swarm of random worlds that searches for broken promises (after TigerBeetle's VOPR).
 //!
-//! [`draw`] makes a whole world from a seed: a scenario as it is written in a file. [`run`] runs it, once in steps and
-//! once more from its recorded configuration; [`judge`] asks of what came out what must hold in every run, and what
-//! each mechanism's paper promises. A world that fails is made small by [`shrink`], dropping parts of it as long as the
-//! same judge finds the same fault, until what is left is short enough to read. [`hunt`] goes through seeds, on several
-//! threads if asked.
+//! [`draw`] makes a whole world from a seed: a scenario as it is written in a file. [`run`] runs it, once in steps,
+//! once more from its recorded configuration, once from checkpoints ([`resume`]), and where it can be divided in
+//! [`parts`] on several threads; [`judge`] asks of what came out what must hold in every run, and what each
+//! mechanism's paper promises. A world that fails is made small by [`shrink`], dropping parts of it as long as the
+//! same judge finds the same fault, until what is left is short enough to read. [`hunt`] goes through seeds, on
+//! several threads if asked.
 //!
 //! Who watches the watchers: with the feature `canaries` bugs are sown in switches and mechanisms
 //! ([`hitless_switch::canary`]), each of which the swarm must find.
@@ -13,6 +14,8 @@ mod dice;
 pub mod draw;
 pub mod hunt;
 pub mod judge;
+pub mod parts;
+pub mod resume;
 pub mod run;
 pub mod shrink;
 pub mod world;

@@ -1,4 +1,4 @@
-//! A world at work: what came of it, twice.
+//! A world at work: what came of it, twice, and where it can be divided once more in parts.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration as WallTime, Instant};
@@ -11,6 +11,8 @@ use hitless_wire::{Duration, Time};
 
 use crate::dice::Dice;
 use crate::judge::{self, Evidence, Fault};
+use crate::parts::Parts;
+use crate::resume;
 use crate::world::World;
 
 /// How often a run is stopped on its way, to look whether a queue idles.
@@ -35,7 +37,7 @@ pub struct Verdict {
 /// Why the check refuses it.
 pub fn run(world: &World, registry: &Registry) -> Result<Verdict, String> {
     let scenario = world.check(registry).map_err(|error| error.to_string())?;
-    let whole = catch_unwind(AssertUnwindSafe(|| run_twice(world, &scenario, registry)));
+    let whole = catch_unwind(AssertUnwindSafe(|| run_all(world, &scenario, registry)));
     Ok(whole.unwrap_or_else(|panic| Verdict {
         faults: vec![Fault { judge: "runs", sentence: format!("the run panicked: {}", said(&*panic)) }],
         transmissions: 0,
@@ -43,7 +45,7 @@ pub fn run(world: &World, registry: &Registry) -> Result<Verdict, String> {
     }))
 }
 
-fn run_twice(world: &World, scenario: &Scenario, registry: &Registry) -> Verdict {
+fn run_all(world: &World, scenario: &Scenario, registry: &Registry) -> Verdict {
     let (outcome, idle) = match in_steps(scenario) {
         Ok(ran) => ran,
         Err(sentence) => {
@@ -52,7 +54,20 @@ fn run_twice(world: &World, scenario: &Scenario, registry: &Registry) -> Verdict
         }
     };
     let replay = from_recording(scenario, registry);
-    let evidence = Evidence { world, scenario, outcome: &outcome, replay: &replay, idle: &idle, registry };
+    let parts = Parts::of(scenario);
+    let divided = parts.as_ref().map(|parts| (parts, parts.run()));
+    let divided = divided.as_ref();
+    let resumed = resume::run(scenario);
+    let evidence = Evidence {
+        world,
+        scenario,
+        outcome: &outcome,
+        replay: &replay,
+        divided,
+        resumed: resumed.as_ref(),
+        idle: &idle,
+        registry,
+    };
     let (faults, judged) = judge::all(&evidence);
     Verdict { faults, transmissions: outcome.summary.transmissions, judged }
 }

@@ -84,6 +84,14 @@ pub fn sow(canary: Option<Canary>) {
     let _ = canary;
 }
 
+/// Whether any bug is sown in what this thread runs. Other threads that it starts have none.
+pub fn is_sown() -> bool {
+    #[cfg(feature = "canaries")]
+    return SOWN.get().is_some();
+    #[cfg(not(feature = "canaries"))]
+    false
+}
+
 /// Whether this bug is sown here.
 #[inline(always)]
 pub fn sings(canary: Canary) -> bool {

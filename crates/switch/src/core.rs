@@ -33,6 +33,12 @@ pub(crate) struct Core {
     pub two_choices: Option<TwoChoices>,
 }
 
+hitless_state::state!(Core {
+    values: packets_created, drops;
+    parts: ports, pass, buffer, two_choices;
+    configured: lead, egress_latency, architecture
+});
+
 impl Core {
     /// Whether there is such a queue.
     pub fn has_queue(&self, port: PortId, queue: QueueId) -> bool {

@@ -28,6 +28,22 @@ pub enum DropReason {
     OutOfSequence,
 }
 
+hitless_state::value!(
+    enum DropReason {
+        QueueFull,
+        BufferFull,
+        NoRoute,
+        TimeToLive,
+        Mechanism,
+        Evicted,
+        QueueingDelay,
+        Duplicate,
+        CopyRetired,
+        ControlAbsorbed,
+        OutOfSequence,
+    }
+);
+
 impl DropReason {
     /// How many reasons there are.
     pub const COUNT: usize = 11;

@@ -126,3 +126,8 @@ pub enum SwitchEvent {
         token: u32,
     },
 }
+
+hitless_state::value!(enum SwitchEvent {
+    Loopback { port, packet }, Enqueue { packet, is_last_try }, Release { packet }, Service { port },
+    PauseEnds { port, class }, Resume { port, queue }, OrderedSet { port, set }, Timer { mechanism, token }
+});

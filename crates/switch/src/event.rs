@@ -17,6 +17,8 @@ pub enum PortState {
     },
 }
 
+hitless_state::value!(enum PortState { Up, Down, Rerouted { backup } });
+
 /// Something that a mechanism is told of and decides nothing about: a pass through ingress of its own, like that of a
 /// generated packet. All mechanisms are told, but of timers and commands, which are for one, and of queues, to whose
 /// being empty a mechanism subscribes.

@@ -9,6 +9,8 @@ pub(crate) struct TwoChoices {
     pub stream: Stream,
 }
 
+hitless_state::state!(TwoChoices { values: stream });
+
 impl TwoChoices {
     /// Draws from `stream`.
     pub const fn new(stream: Stream) -> Self {

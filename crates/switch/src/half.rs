@@ -8,3 +8,10 @@ pub enum Half {
     /// After it: `egress`, `tx` and `on_tm_drop`.
     Egress,
 }
+
+hitless_state::value!(
+    enum Half {
+        Ingress,
+        Egress,
+    }
+);

@@ -11,6 +11,7 @@
 
 pub mod architecture;
 pub mod canary;
+mod checkpoint;
 pub mod context;
 mod core;
 pub mod drop_reason;
@@ -36,6 +37,9 @@ pub mod resources;
 pub mod switch;
 pub mod testing;
 pub mod verdict;
+
+/// What checkpoints are made of, for mechanisms of other crates.
+pub use hitless_state as state;
 
 pub use architecture::{Architecture, DepthVisibility};
 pub use context::Context;

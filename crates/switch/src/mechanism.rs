@@ -1,5 +1,6 @@
 //! What a mechanism is to the switch: what it needs, and its hooks.
 
+use hitless_state::State;
 use hitless_wire::{Packet, PortId, Time};
 
 use crate::context::Context;
@@ -32,6 +33,17 @@ pub trait Mechanism: Send {
     /// Whether it protects the link of `port`, of which the port is `end`. None: it has no protection there that the
     /// control plane can switch on and off.
     fn protection(&self, _port: PortId, _end: LinkEnd) -> Option<bool> {
+        None
+    }
+
+    /// What changes in it while it runs, for a checkpoint: all of it, so that one that was built from the same settings
+    /// and has loaded it goes on as this one would. None: a run with it has no checkpoints.
+    fn state(&self) -> Option<&dyn State> {
+        None
+    }
+
+    /// The same, to load it.
+    fn state_mut(&mut self) -> Option<&mut dyn State> {
         None
     }
 
@@ -72,4 +84,18 @@ pub trait Mechanism: Send {
 
     /// Something has happened beside the way of a packet.
     fn on(&mut self, _event: Event, _context: &mut Context<'_>) {}
+}
+
+/// In an `impl Mechanism`: what changes in it is itself, as its `state!` of crates/state says.
+#[macro_export]
+macro_rules! is_its_own_state {
+    () => {
+        fn state(&self) -> Option<&dyn $crate::state::State> {
+            Some(self)
+        }
+
+        fn state_mut(&mut self) -> Option<&mut dyn $crate::state::State> {
+            Some(self)
+        }
+    };
 }

@@ -12,6 +12,8 @@ pub(crate) struct Pauses {
     watched: u8,
 }
 
+hitless_state::value!(Pauses { ends_at, watched });
+
 impl Pauses {
     /// A frame pauses `class` until `ends_at`; whether an event is to look then.
     pub fn begin(&mut self, class: u8, ends_at: Time) -> bool {

@@ -37,6 +37,8 @@ pub(crate) struct FrameCounters {
     bytes_sent: u64,
 }
 
+hitless_state::value!(FrameCounters { frames_received_ok, bytes_received_ok, frames_sent, bytes_sent });
+
 impl FrameCounters {
     #[inline(always)]
     pub fn count_received(&mut self, frame_bytes: u32) {
@@ -106,6 +108,8 @@ pub(crate) struct Backlog {
     pub bytes: u64,
 }
 
+hitless_state::value!(Backlog { packets, bytes });
+
 impl Backlog {
     #[inline]
     pub fn add(&mut self, frame_bytes: u32) {
@@ -130,6 +134,14 @@ pub(crate) enum Scheduler {
     Queued(Box<QueuedScheduler>),
     Flow(Box<FlowScheduler>),
 }
+
+hitless_state::state!(
+    enum Scheduler {
+        Fifo(fifo),
+        Queued(queued),
+        Flow(flow),
+    }
+);
 
 impl Scheduler {
     /// The simplest scheduler that a port of this kind can have.
@@ -165,6 +177,8 @@ pub(crate) struct Rare {
     pub pause_frames: u64,
 }
 
+hitless_state::value!(Rare { underway, pauses, frames_corrupted, pause_frames });
+
 /// A port. What every packet needs fills two cache lines, of which the one that it leaves by needs both.
 #[derive(Debug)]
 #[repr(C, align(64))]
@@ -186,6 +200,12 @@ pub(crate) struct Port {
     pub config: Arc<PortConfig>,
     rare: Option<Box<Rare>>,
 }
+
+hitless_state::state!(Port {
+    values: frames, rare;
+    parts: scheduler;
+    configured: enters_fast_path, leaves_on_fast_path, queues_at_once, overhead_bytes, line, rate, hooks, config
+});
 
 impl Port {
     /// A port on `line` whose scheduler is reached by packets that are told of it as soon as they are routed, if

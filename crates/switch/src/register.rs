@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use hitless_state::{Damaged, Reader, State, Value, Writer};
 use hitless_wire::{PortId, QueueId};
 
 use crate::half::Half;
@@ -19,6 +20,8 @@ pub struct Violation {
     /// The rule that was broken.
     pub rule: &'static str,
 }
+
+hitless_state::value!(Violation { what, rule });
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -42,6 +45,8 @@ pub struct Observed {
     /// Where copies went, and packets that were moved in egress.
     pub mirrored_to: Vec<(PortId, QueueId)>,
 }
+
+hitless_state::value!(Observed { arrays, accesses, stages, mirrored_to });
 
 /// What mechanisms have stated that they use.
 #[derive(Clone, Debug)]
@@ -68,6 +73,11 @@ pub struct Pass {
     observed: Observed,
     stated: Option<Stated>,
 }
+
+hitless_state::state!(Pass {
+    values: half, mechanism, stages, stage_count, accessed, count, violation, observed;
+    configured: checked, stated
+});
 
 impl Pass {
     /// A pass that checks when `checked`.
@@ -201,6 +211,22 @@ pub struct RegisterArray<T> {
     half: Half,
     stage: u8,
     entries: Vec<T>,
+}
+
+/// What its entries hold; how many there are is part of the program.
+impl<T: Value> State for RegisterArray<T> {
+    fn save(&self, out: &mut Writer) {
+        out.value(&self.entries);
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damaged> {
+        let entries: Vec<T> = from.value()?;
+        if entries.len() != self.entries.len() {
+            return Err(from.damaged("as many entries as the register array has"));
+        }
+        self.entries = entries;
+        Ok(())
+    }
 }
 
 impl<T: RegisterCell> RegisterArray<T> {

@@ -9,6 +9,8 @@ use crate::units::BitRate;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct BoltFlags(pub u8);
 
+hitless_state::value!(BoltFlags(inner));
+
 impl BoltFlags {
     /// Its sender runs Bolt: set on every data packet of it.
     pub const BOLT: BoltFlags = BoltFlags(1);
@@ -50,3 +52,5 @@ pub struct CongestionNotice {
     /// Bytes in the queue.
     pub queue_bytes: u32,
 }
+
+hitless_state::value!(CongestionNotice { sequence, rate, queue_bytes });

@@ -10,6 +10,8 @@ use crate::shim::{Shim, ShimId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CarriedMean(pub u32);
 
+hitless_state::value!(CarriedMean(inner));
+
 impl Shim for CarriedMean {
     const ID: ShimId = ShimId::new(4, 3);
     const WIRE_BYTES: u32 = 0;
@@ -37,6 +39,8 @@ pub struct QueueState {
     /// The mean rank of its packets.
     pub mean_rank: u32,
 }
+
+hitless_state::value!(QueueState { index, is_full, depth_bytes, mean_rank });
 
 impl Shim for QueueState {
     const ID: ShimId = ShimId::new(11, 0);

@@ -14,6 +14,8 @@ use crate::shim::{Shim, ShimId};
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct SequenceNumber(u32);
 
+hitless_state::value!(SequenceNumber(inner));
+
 impl SequenceNumber {
     /// How many numbers there are. At most half of them may be unacknowledged (SONiC: max_outstanding_frames up to
     /// 524,288).
@@ -57,6 +59,8 @@ impl fmt::Debug for SequenceNumber {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PreambleSequence(pub SequenceNumber);
 
+hitless_state::value!(PreambleSequence(inner));
+
 impl Shim for PreambleSequence {
     const ID: ShimId = ShimId::new(3, 3);
     const WIRE_BYTES: u32 = 0;
@@ -84,6 +88,15 @@ pub enum Control {
     /// All up to this number have come, and the next has not (LLR_NACK).
     Nack(SequenceNumber),
 }
+
+hitless_state::value!(
+    enum Control {
+        Init(init),
+        InitEcho(init_echo),
+        Ack(ack),
+        Nack(nack),
+    }
+);
 
 const KIND_SHIFT: u32 = 24;
 

@@ -11,17 +11,25 @@ use crate::transport::Transport;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HostId(pub u32);
 
+hitless_state::value!(HostId(inner));
+
 /// A flow (connection) of the run, counted from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId(pub u32);
+
+hitless_state::value!(FlowId(inner));
 
 /// A port of a switch, counted from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortId(pub u16);
 
+hitless_state::value!(PortId(inner));
+
 /// A queue of a port, counted from 0; which one is served first is the port's discipline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QueueId(pub u8);
+
+hitless_state::value!(QueueId(inner));
 
 /// What a parser finds in a packet about the service that its flow belongs to, beside the 5-tuple's hash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -31,6 +39,8 @@ pub struct ServiceKey {
     /// VLAN identifier; 0: untagged.
     pub vlan: u16,
 }
+
+hitless_state::value!(ServiceKey { port, vlan });
 
 /// The ECN field of the IP header (RFC 3168, section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -44,6 +54,14 @@ pub enum Ecn {
     /// Congestion experienced.
     CongestionExperienced = 3,
 }
+
+hitless_state::value!(
+    enum Ecn {
+        NotCapable,
+        Capable,
+        CongestionExperienced,
+    }
+);
 
 /// The size of the largest standard Ethernet frame, header and frame check sequence included.
 pub const MTU_FRAME_BYTES: u32 = 1_518;
@@ -95,6 +113,27 @@ pub struct Packet {
     /// Transport header.
     pub transport: Transport,
 }
+
+hitless_state::value!(Packet {
+    frame_bytes,
+    flow,
+    source,
+    destination,
+    flow_hash,
+    frame,
+    ingress_port,
+    egress_port,
+    queue,
+    class,
+    ecn,
+    ttl,
+    owner,
+    role,
+    is_link_retransmission,
+    round,
+    shims,
+    transport
+});
 
 impl Packet {
     /// The time to live that hosts give their packets.

@@ -17,6 +17,8 @@ pub struct PauseFrame {
     pub quanta: u16,
 }
 
+hitless_state::value!(PauseFrame { class, quanta });
+
 impl PauseFrame {
     /// Pauses `class` until it is resumed or the longest time that the format can name has passed.
     pub const fn pause(class: u8) -> Self {

@@ -22,6 +22,8 @@ pub struct PriorityMark {
     pub retransmissions: u8,
 }
 
+hitless_state::value!(PriorityMark { rank_bytes, flowlet, is_first, retransmissions });
+
 impl PriorityMark {
     /// What the field can count to.
     pub const MOST_RETRANSMISSIONS: u8 = 31;

@@ -24,6 +24,8 @@ pub struct DetourHeader {
     pub depth_segments: u16,
 }
 
+hitless_state::value!(DetourHeader { sequence, origin, detours, depth_segments });
+
 impl Shim for DetourHeader {
     const ID: ShimId = ShimId::new(8, 0);
     const WIRE_BYTES: u32 = Self::BYTES as u32 + ETHER_TYPE_BYTES;
@@ -54,6 +56,8 @@ pub struct TelemetryHeader {
     pub depth_segments: u16,
 }
 
+hitless_state::value!(TelemetryHeader { depth_segments });
+
 impl Shim for TelemetryHeader {
     const ID: ShimId = ShimId::new(2, 0);
     const WIRE_BYTES: u32 = Self::BYTES as u32 + ETHER_TYPE_BYTES;
@@ -82,6 +86,8 @@ pub struct MessageHeader {
     /// The depth of that queue.
     pub depth_segments: u16,
 }
+
+hitless_state::value!(MessageHeader { origin, port, is_repeated, depth_segments });
 
 impl Shim for MessageHeader {
     const ID: ShimId = ShimId::new(5, 0);

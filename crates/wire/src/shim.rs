@@ -125,6 +125,8 @@ pub struct ShimStack {
     bytes: [u8; CAPACITY_BYTES],
 }
 
+hitless_state::value!(ShimStack { bytes });
+
 /// The stack has no room for one more shim: too many mechanisms were composed on one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShimStackFull;

@@ -18,6 +18,8 @@ pub struct CacheMetadata {
     pub skip: Option<Skip>,
 }
 
+hitless_state::value!(CacheMetadata { tag, started_ns, primary, is_kept_back, skip });
+
 /// A run of tags that nobody has any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Skip {
@@ -26,6 +28,8 @@ pub struct Skip {
     /// The first that somebody has.
     pub to: u32,
 }
+
+hitless_state::value!(Skip { from, to });
 
 impl CacheMetadata {
     /// How many ports the field can tell apart.

@@ -24,6 +24,17 @@ pub enum Transport {
     CongestionNotice(CongestionNotice),
 }
 
+hitless_state::value!(
+    enum Transport {
+        None,
+        Tcp(tcp),
+        Roce(roce),
+        Udp(udp),
+        PacketPair(packet_pair),
+        CongestionNotice(congestion_notice),
+    }
+);
+
 impl Transport {
     /// Whether it carries data of a flow: it is no acknowledgement, and opens no connection.
     #[inline]
@@ -52,6 +63,8 @@ impl Transport {
 /// Flags of a TCP segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TcpFlags(pub u8);
+
+hitless_state::value!(TcpFlags(inner));
 
 impl TcpFlags {
     /// Opens a connection.
@@ -91,6 +104,8 @@ impl TcpFlags {
 /// Up to three SACK blocks (RFC 2018), as offsets from the cumulative acknowledgement. Empty blocks are (0, 0).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SackBlocks(pub [(u32, u32); 3]);
+
+hitless_state::value!(SackBlocks(inner));
 
 impl SackBlocks {
     /// The blocks as absolute offsets `[start, end)` in the flow, for a segment that acknowledges `acknowledgement`.
@@ -133,6 +148,18 @@ pub struct TcpHeader {
     pub congestion_option: u8,
 }
 
+hitless_state::value!(TcpHeader {
+    sequence,
+    acknowledgement,
+    sack,
+    window_bytes,
+    timestamp,
+    timestamp_echo,
+    payload_bytes,
+    flags,
+    congestion_option
+});
+
 /// What a RoCEv2 packet is (InfiniBand base transport header, opcode).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RoceOpcode {
@@ -146,6 +173,15 @@ pub enum RoceOpcode {
     /// Congestion notification packet (DCQCN).
     CongestionNotification,
 }
+
+hitless_state::value!(
+    enum RoceOpcode {
+        Write,
+        Acknowledge,
+        NegativeAcknowledge,
+        CongestionNotification,
+    }
+);
 
 /// A RoCEv2 header of a reliable connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -164,6 +200,8 @@ pub struct RoceHeader {
     pub last: bool,
 }
 
+hitless_state::value!(RoceHeader { packet_sequence, message, arrived, payload_bytes, opcode, last });
+
 /// A datagram's header, with what a measuring application puts in front of its payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct UdpHeader {
@@ -175,6 +213,8 @@ pub struct UdpHeader {
     pub payload_bytes: u32,
 }
 
+hitless_state::value!(UdpHeader { number, sent_at, payload_bytes });
+
 /// A header of packet-pair flow control (AFQ, section 5 and appendix A): data goes one way, what the receiver measured
 /// comes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -184,6 +224,13 @@ pub enum PacketPairHeader {
     /// From the receiver.
     Acknowledgement(PacketPairAcknowledgement),
 }
+
+hitless_state::value!(
+    enum PacketPairHeader {
+        Data(data),
+        Acknowledgement(acknowledgement),
+    }
+);
 
 /// A packet's place in its pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -196,6 +243,14 @@ pub enum PairPosition {
     /// The second.
     Second,
 }
+
+hitless_state::value!(
+    enum PairPosition {
+        Alone,
+        First,
+        Second,
+    }
+);
 
 /// What the sender writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -216,6 +271,8 @@ pub struct PacketPairData {
     pub measured: bool,
 }
 
+hitless_state::value!(PacketPairData { sequence, arrived_at, timestamp, pair, payload_bytes, position, measured });
+
 /// What the receiver answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PacketPairAcknowledgement {
@@ -230,3 +287,5 @@ pub struct PacketPairAcknowledgement {
     /// Echoes congestion as of RFC 8257.
     pub congestion: bool,
 }
+
+hitless_state::value!(PacketPairAcknowledgement { acknowledgement, sack, gap, timestamp_echo, congestion });

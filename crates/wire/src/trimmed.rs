@@ -15,6 +15,8 @@ pub struct Trimmed {
     pub frame_bytes: u16,
 }
 
+hitless_state::value!(Trimmed { frame_bytes });
+
 impl Shim for Trimmed {
     const ID: ShimId = ShimId::new(2, 1);
     const WIRE_BYTES: u32 = 0;

@@ -12,9 +12,13 @@ const PS_PER_SECOND: u64 = 1_000_000_000_000;
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(pub u64);
 
+hitless_state::value!(Time(inner));
+
 /// A length of time in picoseconds.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Duration(pub u64);
+
+hitless_state::value!(Duration(inner));
 
 impl Time {
     /// The start of the run.
@@ -206,6 +210,8 @@ impl fmt::Debug for Duration {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(pub u64);
 
+hitless_state::value!(Bytes(inner));
+
 impl Bytes {
     /// No bytes.
     pub const ZERO: Bytes = Bytes(0);
@@ -254,6 +260,8 @@ pub struct BitRate {
     bps: u64,
     ps_per_byte: u64,
 }
+
+hitless_state::value!(BitRate { bps, ps_per_byte });
 
 impl BitRate {
     /// `bps` bits per second; `None` for zero.

@@ -25,6 +25,8 @@ pub struct WharfHeader {
     pub length: u16,
 }
 
+hitless_state::value!(WharfHeader { class, block, index, ether_type, length });
+
 impl WharfHeader {
     /// How many numbers blocks have.
     pub const BLOCKS: u8 = 32;

@@ -227,10 +227,10 @@ def _say_result(name: str, result: Status, *, strict: bool, json: bool) -> int:
     return warn(result, strict=strict)
 
 
-def show_replay(file: Path, *, mechanisms: Sequence[Path], json: bool) -> int:
-    """Repeat a recorded run; return the exit code."""
+def show_replay(file: Path, *, other: Path | None, mechanisms: Sequence[Path], json: bool) -> int:
+    """Repeat a recorded run, or its frames in another scenario; return the exit code."""
     load(mechanisms)
-    found = replay(file)
+    found = replay(file, check_live(read_scenario(other), shown_name(other)) if other else None)
     if json:
         print_json(asdict(found))
     else:

@@ -214,6 +214,15 @@ def down(
 @lab_app.command()
 def replay(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What hitless lab up --record has kept.")],
+    other: Annotated[
+        Path | None,
+        typer.Option(
+            "--with",
+            metavar="SCENARIO",
+            help="Its switches get the frames, and what becomes of packets is compared, not how.",
+            show_default="that of the recording",
+        ),
+    ] = None,
     mechanism: Mechanisms = None,
     json: Json = False,
 ) -> None:
@@ -227,7 +236,7 @@ def replay(
     """
     from hitless.cli import lab
 
-    raise typer.Exit(lab.show_replay(file, mechanisms=mechanism or [], json=json))
+    raise typer.Exit(lab.show_replay(file, other=other, mechanisms=mechanism or [], json=json))
 
 
 @lab_app.command("list")

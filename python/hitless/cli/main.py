@@ -206,6 +206,14 @@ def run(
             show_default="HITLESS_THREADS, or all cores",
         ),
     ] = None,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(
+            metavar="EVERY",
+            help='Write all that hitless resume needs every so often: "10 min", or "1 ms simulated". On one thread.',
+            show_default="never",
+        ),
+    ] = None,
     mechanism: Mechanisms = None,
     memory: Memory = None,
     out: Out = None,
@@ -217,6 +225,7 @@ def run(
 
       hitless run mine.toml
       hitless run mine.toml --seed 7 --out results/seed7
+      hitless run mine.toml --checkpoint "10 min"
       hitless scenario example NAME | hitless run - --json
       hitless run mine.toml --mechanism early_drop.py
     """
@@ -225,8 +234,32 @@ def run(
 
     load(mechanism or [])
     limit_memory(memory)
-    code = run_scenario(scenario, seed=seed, threads=threads, out=out, json=json, debug=bool(context.obj))
+    if checkpoint is not None and threads not in {None, 1}:
+        raise BadInput("a run with checkpoints is on one thread", where="--threads", hint="leave it out")
+    debug = bool(context.obj)
+    code = run_scenario(scenario, seed=seed, threads=threads, out=out, json=json, debug=debug, checkpoint=checkpoint)
     raise typer.Exit(code)
+
+
+@app.command()
+def resume(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The results folder of a run with --checkpoint.")],
+    memory: Memory = None,
+    json: Json = False,
+) -> None:
+    """Go on with a run that was killed, or interrupted, from its newest checkpoint.
+
+    Its results are those of a run in one go, to the bit. The checkpoint must be of this build of hitless.
+
+    Examples:
+
+      hitless resume results/20261121-081500-run-mine
+    """
+    from hitless.cli.run import resume_run
+
+    limit_memory(memory)
+    raise typer.Exit(resume_run(folder, json=json, debug=bool(context.obj)))
 
 
 @app.command()

@@ -5,6 +5,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from hitless.checkpoints import Checkpoints, Every, Plan, can_resume, take_away
 from hitless.cli.answer import show_answer
 from hitless.cli.execute import Execution, execute
 from hitless.errors import BadInput
@@ -13,8 +14,8 @@ from hitless.exhibits.custom import CustomScenario
 from hitless.exhibits.pool import default_jobs
 from hitless.exhibits.registry import Entry
 from hitless.results import ResultsFolder, file_name
-from hitless.simulation import THREADS, RowsFolder, check_scenario, thread_count
-from hitless.terminal.console import print_json
+from hitless.simulation import THREADS, RowsFolder, Simulation, check_scenario, thread_count
+from hitless.terminal.console import print_json, print_note
 
 STANDARD_INPUT = Path("-")
 
@@ -39,7 +40,14 @@ def shown_name(path: Path) -> str:
 
 
 def run_scenario(
-    path: Path, *, seed: int | None, threads: int | None, out: Path | None, json: bool, debug: bool
+    path: Path,
+    *,
+    seed: int | None,
+    threads: int | None,
+    out: Path | None,
+    json: bool,
+    debug: bool,
+    checkpoint: str | None = None,
 ) -> int:
     """Run a scenario; return the exit code."""
     if threads is not None:
@@ -48,7 +56,37 @@ def run_scenario(
     name = "stdin" if path == STANDARD_INPUT else path.stem
     file = None if path == STANDARD_INPUT else str(path)
     text, shown = read_scenario(path), shown_name(path)
-    return run_text(text, name, shown, file=file, seed=seed, out=out, json=json, debug=debug)
+    if checkpoint is None:
+        return run_text(text, name, shown, file=file, seed=seed, out=out, json=json, debug=debug)
+    every = Every.of(checkpoint, "--checkpoint")
+    place = str(path.absolute()) if file is not None else None
+    plan = Plan(name, shown, text, place, seed, checkpoint)
+    refusal = Simulation(text, file_name=place or shown, seed=seed).checkpoint_refusal()
+    if refusal is not None:
+        raise BadInput(refusal, where=shown, hint="run it without --checkpoint")
+    return _run_plan(plan, Checkpoints(every), out=out, json=json, debug=debug)
+
+
+def resume_run(folder: Path, *, json: bool, debug: bool) -> int:
+    """Go on with the run whose results are to be in ``folder`` from its newest checkpoint; return the exit code."""
+    plan = Plan.read(folder)
+    checkpoints = Checkpoints(Every.of(plan.checkpoint, str(folder)), resumes=True)
+    return _run_plan(plan, checkpoints, out=folder, json=json, debug=debug)
+
+
+def _run_plan(plan: Plan, checkpoints: Checkpoints, *, out: Path | None, json: bool, debug: bool) -> int:
+    return run_text(
+        plan.text,
+        plan.name,
+        plan.shown,
+        file=plan.file,
+        seed=plan.seed,
+        out=out,
+        json=json,
+        debug=debug,
+        checkpoints=checkpoints,
+        plan=plan,
+    )
 
 
 def run_text(
@@ -61,29 +99,52 @@ def run_text(
     out: Path | None,
     json: bool,
     debug: bool,
+    checkpoints: Checkpoints | None = None,
+    plan: Plan | None = None,
 ) -> int:
     """Run the scenario in ``text``, called ``name``, that messages call ``shown``; return the exit code.
 
-    Paths in it are relative to the folder of ``file``.
+    Paths in it are relative to the folder of ``file``. With ``checkpoints`` its rows are kept, and ``plan`` is what
+    it is gone on with by.
     """
     # One run has the machine to itself, unless somebody says otherwise.
     os.environ.setdefault(THREADS, str(default_jobs()))
-    check_scenario(text, shown, keeps_rows=False)
+    check_scenario(text, shown, keeps_rows=checkpoints is not None)
     rows = RowsFolder()
-    entry = Entry(f"run/{name}", shown, headline=False, make=lambda: CustomScenario(name, text, file, rows))
+    entry = Entry(
+        f"run/{name}", shown, headline=False, make=lambda: CustomScenario(name, text, file, rows, checkpoints)
+    )
 
     def make_folder() -> ResultsFolder:
-        folder = ResultsFolder(f"run-{name}", out)
-        rows.path = folder.path / file_name(entry.id)
+        resumes = checkpoints is not None and checkpoints.resumes
+        folder = ResultsFolder(f"run-{name}", out, may_replace=resumes)
+        if checkpoints is None or plan is None:
+            rows.path = folder.path / file_name(entry.id)
+        else:
+            checkpoints.folder = folder.path
+            if not resumes:
+                take_away(folder.path)
+                plan.write(folder.path)
         return folder
 
     execution = execute(Campaign([entry], seed=seed), make_folder, name)
+    if checkpoints is not None:
+        _end_checkpoints(execution)
     if json:
         print_json(_document(shown, execution))
     else:
         _show(shown, execution)
     execution.tell(debug=debug)
     return execution.exit_code
+
+
+def _end_checkpoints(execution: Execution) -> None:
+    """What is done needs no checkpoint any more; what was interrupted or failed can be gone on with."""
+    folder = execution.folder.path
+    if execution.exit_code == 0:
+        take_away(folder)
+    elif can_resume(folder):
+        print_note(f"hitless resume {folder} goes on from the newest checkpoint")
 
 
 def _show(name: str, execution: Execution) -> None:

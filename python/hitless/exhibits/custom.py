@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 import polars as pl
 
 from hitless.analysis import percentile, percentile_interval
+from hitless.checkpoints import Checkpoints
 from hitless.exhibits.model import Context, Exhibit, Point, Row, Runs
 from hitless.outcome.losses import CORRUPTED, LINK_DOWN, Losses, losses_of
 from hitless.outcome.pictures import samples, tail
@@ -16,10 +17,17 @@ from hitless.simulation import PacketSimulation, RowsFolder
 class CustomScenario(Exhibit):
     """One run of a scenario file."""
 
-    def __init__(self, name: str, text: str, file_name: str | None = None, rows: RowsFolder | None = None) -> None:
-        """``rows`` says where flows and messages are written while it runs."""
+    def __init__(
+        self,
+        name: str,
+        text: str,
+        file_name: str | None = None,
+        rows: RowsFolder | None = None,
+        checkpoints: Checkpoints | None = None,
+    ) -> None:
+        """``rows`` says where flows and messages are written while it runs, ``checkpoints`` what it can go on from."""
         self._name = name
-        self._work = PacketSimulation(text, file_name, rows)
+        self._work = PacketSimulation(text, file_name, rows, checkpoints)
 
     def points(self, context: Context) -> Iterable[Point]:
         """The scenario itself."""

@@ -17,6 +17,8 @@ struct Appended {
     delivered: Time,
 }
 
+hitless_state::value!(Appended { bytes, end_bytes, started, delivered });
+
 /// The messages of a connection. They share its byte stream: one is complete when all before it are.
 #[derive(Clone, Debug, Default)]
 pub struct AppendedMessages {
@@ -29,6 +31,8 @@ pub struct AppendedMessages {
     appended_bytes: u64,
     written_bytes: u64,
 }
+
+hitless_state::value!(AppendedMessages { messages, delivered, completed, appended_bytes, written_bytes });
 
 impl AppendedMessages {
     /// One more message, from `now` on.

@@ -35,6 +35,8 @@ pub struct Connection {
     rpc: Option<Box<Rpc>>,
 }
 
+hitless_state::value!(Connection { flow, sender_is_here, receiver_is_here, is_one, rpc });
+
 impl Connection {
     /// A connection about to be started.
     pub fn new(

@@ -22,6 +22,8 @@ pub struct Deliveries {
     lingers: bool,
 }
 
+hitless_state::value!(Deliveries { goal, message_bytes, delivered, count, latest, sender_end, lingers });
+
 impl Deliveries {
     /// Those of an application over a transport that is reliable or not.
     pub fn new(application: Application, reliable: bool) -> Self {

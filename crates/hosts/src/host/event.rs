@@ -12,6 +12,13 @@ pub enum Direction {
     Request,
 }
 
+hitless_state::value!(
+    enum Direction {
+        Flow,
+        Request,
+    }
+);
+
 /// The timers of the two ends of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timer {
@@ -22,6 +29,14 @@ pub enum Timer {
     /// Of the reorder buffer.
     Reorder,
 }
+
+hitless_state::value!(
+    enum Timer {
+        Sender,
+        Receiver,
+        Reorder,
+    }
+);
 
 /// Something that happens at a host at a time. To be handed back to [`Hosts::handle`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +72,26 @@ pub enum HostEvent {
     /// The network card has drained: senders that wait may go on.
     CardDrained(HostId),
 }
+
+hitless_state::value!(
+    enum HostEvent {
+        FlowStart(flow_start),
+        FlowStop(flow_stop),
+        SenderEnded(sender_ended),
+        FlowEnd(flow_end),
+        NextMessage(next_message),
+        SenderTimer(sender_timer),
+        ReceiverTimer(receiver_timer),
+        ReorderTimer(reorder_timer),
+        RequestTimer(a, b),
+        Answer(answer),
+        Deliver(deliver),
+        SenderPoll(sender_poll),
+        ReceiverPoll(receiver_poll),
+        Emit(emit),
+        CardDrained(card_drained),
+    }
+);
 
 impl Timer {
     /// The event of this timer on one way of a flow.

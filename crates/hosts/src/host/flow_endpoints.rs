@@ -67,6 +67,8 @@ pub struct Endpoint {
     ring: Option<Box<ReceiveRing>>,
 }
 
+hitless_state::value!(Endpoint { host, template, delays_send, timers, send_line, receive_line, ring });
+
 impl Endpoint {
     /// An end at `host` that sends packets like `template`.
     pub fn new(template: Packet, host: &HostState, on_network_card: bool) -> Self {
@@ -109,6 +111,8 @@ pub struct Asked {
     pub requested: Option<Time>,
 }
 
+hitless_state::value!(Asked { started, requested });
+
 /// An active flow without its transports.
 #[derive(Clone, Debug)]
 pub struct FlowEndpoints {
@@ -137,6 +141,24 @@ pub struct FlowEndpoints {
     pub sender_end: Endpoint,
     pub receiver_end: Endpoint,
 }
+
+hitless_state::value!(FlowEndpoints {
+    id,
+    direction,
+    asked,
+    tag,
+    on_network_card,
+    limited_by_card,
+    waiting,
+    delays_receive,
+    outcome,
+    progress,
+    deliveries,
+    tagger,
+    reorder_buffer,
+    sender_end,
+    receiver_end
+});
 
 impl FlowEndpoints {
     /// Looks at what a packet needs; the answer means nothing.

@@ -18,6 +18,14 @@ pub(super) enum FlowSlot {
     Ended,
 }
 
+hitless_state::value!(
+    enum FlowSlot {
+        Waiting(waiting),
+        Active(active),
+        Ended,
+    }
+);
+
 /// Flows that the piece of the latest has at most: 8 MB.
 const LATEST: usize = 1 << 19;
 
@@ -30,6 +38,8 @@ pub(super) struct FlowTable {
     /// Those before that have not ended.
     earlier: BTreeMap<usize, FlowSlot>,
 }
+
+hitless_state::value!(FlowTable { latest, first, earlier });
 
 impl FlowTable {
     /// How many flows there ever were.

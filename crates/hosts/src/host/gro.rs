@@ -21,6 +21,8 @@ pub struct GroConfig {
     pub interrupt_packets: Option<u32>,
 }
 
+hitless_state::value!(GroConfig { interrupt_delay, interrupt_packets });
+
 /// What one poll hands to the transport at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
@@ -47,6 +49,8 @@ pub struct ReceiveRing {
     /// From the interrupt to the poll, this time.
     stack_delay: Duration,
 }
+
+hitless_state::value!(ReceiveRing { config, packets, poll_at, stack_delay });
 
 impl ReceiveRing {
     /// An empty ring.

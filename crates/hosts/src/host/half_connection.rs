@@ -45,6 +45,8 @@ pub struct HalfConnection {
     transport: TransportId,
 }
 
+hitless_state::value!(HalfConnection { endpoints, sender, receiver, started, reliable, linger, transport });
+
 /// Calls an expression with whichever transport is there: once per visit, so that nothing further in has to ask.
 macro_rules! with {
     ($state:expr, $kind:ident, $end:ident => $call:expr) => {

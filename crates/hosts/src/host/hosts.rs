@@ -1,5 +1,7 @@
 //! The collection: who is meant by a packet or an event, and what becomes of flows.
 
+mod checkpoint;
+
 use hitless_engine::{PacketHandle, RandomStreams, Stream};
 use hitless_wire::{FlowId, HostId, Time};
 

@@ -56,6 +56,8 @@ enum Room {
     Backlog(Duration),
 }
 
+hitless_state::value!(enum Room { Unlimited, Departures { times, limit }, Backlog(backlog) });
+
 impl Room {
     fn new(config: &NetworkCardConfig) -> Self {
         match config.capacity {
@@ -104,6 +106,8 @@ pub struct NetworkCard {
     busy_until: Time,
     committed_until: Time,
 }
+
+hitless_state::value!(NetworkCard { rate, wire_overhead_bytes, room, backlog_limit, busy_until, committed_until });
 
 impl NetworkCard {
     /// An idle card.

@@ -22,6 +22,8 @@ struct Flowlet {
     first_offset: Option<u64>,
 }
 
+hitless_state::value!(Flowlet { start_bytes, end_bytes, start_packets, number, first_offset });
+
 /// Marks the packets of one flow.
 #[derive(Clone, Debug)]
 pub struct PriorityTagger {
@@ -39,6 +41,17 @@ pub struct PriorityTagger {
     /// What packets count as retransmissions, by the offset of their first byte; those that count none are left out.
     repeats: BTreeMap<u64, u8>,
 }
+
+hitless_state::value!(PriorityTagger {
+    marking,
+    packet_bytes,
+    flowlets,
+    next,
+    sent_bytes,
+    last_sent_at,
+    inherited,
+    repeats
+});
 
 impl PriorityTagger {
     /// Marks for a flow of `application`; a transport that counts packets fills them with `packet_bytes`.

@@ -26,6 +26,19 @@ enum Phase {
     Done,
 }
 
+hitless_state::value!(
+    enum Phase {
+        Message,
+        Due,
+        Pause,
+        Gap,
+        Streaming,
+        Open,
+        Draining,
+        Done,
+    }
+);
+
 /// What is to be done next for the application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
@@ -52,6 +65,17 @@ pub struct Progress {
     /// Nothing is to be done before so many bytes are acknowledged.
     acknowledged_goal: u64,
 }
+
+hitless_state::value!(Progress {
+    application,
+    phase,
+    number,
+    written_bytes,
+    started,
+    acknowledged,
+    appended,
+    acknowledged_goal
+});
 
 impl Progress {
     /// An application that has not started.

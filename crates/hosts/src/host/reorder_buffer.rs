@@ -24,6 +24,14 @@ enum PositionBy {
     Transport,
 }
 
+hitless_state::value!(
+    enum PositionBy {
+        RemainingBytes,
+        AttainedService,
+        Transport,
+    }
+);
+
 impl PositionBy {
     fn of(marking: Marking, application: Application) -> Self {
         let endless = matches!(application, Application::Unlimited { .. });
@@ -43,6 +51,8 @@ struct Span {
     end: u64,
 }
 
+hitless_state::value!(Span { start, end });
+
 /// A packet that waits for others.
 #[derive(Clone, Copy, Debug)]
 struct Held {
@@ -50,6 +60,8 @@ struct Held {
     arrived_at: Time,
     packet: PacketHandle,
 }
+
+hitless_state::value!(Held { span, arrived_at, packet });
 
 /// What becomes of a packet that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +96,19 @@ pub struct ReorderBuffer {
     furthest: u64,
     statistics: OrderingStatistics,
 }
+
+hitless_state::value!(ReorderBuffer {
+    by,
+    timeout,
+    flowlet,
+    expected,
+    held,
+    ready,
+    deadline,
+    timers,
+    furthest,
+    statistics
+});
 
 impl ReorderBuffer {
     /// A buffer that has seen nothing of a flow that is marked like this.

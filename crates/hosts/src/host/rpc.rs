@@ -30,6 +30,8 @@ pub struct Rpc {
     ordering: Option<OrderingStatistics>,
 }
 
+hitless_state::value!(Rpc { half, request, is_heard, sent_at, sender, receiver, ordering });
+
 impl Rpc {
     /// The request, and the answer that is the flow of `config`, about to be started.
     pub fn new(

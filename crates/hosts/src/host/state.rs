@@ -50,6 +50,12 @@ pub struct HostState {
     pub is_here: bool,
 }
 
+hitless_state::state!(HostState {
+    values: card, stream, waiting, drain_pending, dropped_packets, counts;
+    configured: id, tcp_small_queues, timer_phase, time_to_live, ordering_timeout, gro, kernel_stack,
+        network_card_stack, is_here
+});
+
 impl HostState {
     pub fn new(id: HostId, config: &HostConfig, stream: Stream) -> Self {
         Self {

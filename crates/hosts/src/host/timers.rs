@@ -21,6 +21,8 @@ pub struct PendingTimers {
     later_count: usize,
 }
 
+hitless_state::value!(PendingTimers { earliest, later, later_count });
+
 impl PendingTimers {
     /// None pending.
     pub const NONE: PendingTimers =

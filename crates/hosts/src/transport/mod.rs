@@ -42,6 +42,16 @@ pub struct SenderStatistics {
     pub sacks: SackRecord,
 }
 
+hitless_state::value!(SenderStatistics {
+    packets_sent,
+    packets_retransmitted,
+    fast_recoveries,
+    timeouts,
+    tail_loss_probes,
+    congestion_echoes,
+    sacks
+});
+
 impl SenderStatistics {
     /// Adds what was counted on the other way of a connection; what its selective acknowledgements said is left out.
     pub(crate) fn add(&mut self, other: &Self) {
@@ -67,6 +77,8 @@ pub struct SackRecord {
     pub pending_bytes: u64,
 }
 
+hitless_state::value!(SackRecord { peak_bytes, gap_offset_bytes, pending_bytes });
+
 /// What the receiving end counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceiverStatistics {
@@ -81,6 +93,14 @@ pub struct ReceiverStatistics {
     /// Data packets that came without their payload, which was missing; they are not among those received.
     pub trimmed_packets: u64,
 }
+
+hitless_state::value!(ReceiverStatistics {
+    packets_received,
+    duplicate_packets,
+    reordered_packets,
+    marked_packets,
+    trimmed_packets
+});
 
 impl ReceiverStatistics {
     /// Adds what was counted on the other way of a connection.

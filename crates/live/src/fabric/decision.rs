@@ -16,7 +16,7 @@ pub struct Decision {
     pub switch: u32,
     /// What was decided.
     pub action: Action,
-    /// The port that the packet is sent to, or where it was.
+    /// The port that the packet is sent to, or that a hook sent it to last; of one that leaves the number of the point.
     pub port: PortId,
     /// The queue there.
     pub queue: QueueId,
@@ -56,6 +56,13 @@ impl Action {
             (Half::Ingress, Verdict::Forward { .. }) => Some(Action::Forward),
             (Half::Egress, Verdict::Forward { .. }) => Some(Action::Move),
         }
+    }
+
+    /// Whether it is what becomes of a packet, and not how: it leaves the fabric, ends, or is lost. A port without
+    /// hooks hands a packet over as soon as it knows when it leaves, so that [`Action::Transmit`] is none of these.
+    pub const fn is_fate(self) -> bool {
+        use Action::{Corrupted, End, Flood, Leave, LostDown};
+        matches!(self, End(_) | Flood | Corrupted | LostDown | Leave)
     }
 
     const WITHOUT_REASON: [Action; 9] = [

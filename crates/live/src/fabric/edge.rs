@@ -53,7 +53,7 @@ impl Edge for External {
         let Some(point) = self.behind(link) else { return false };
         let switch = self.points[usize::from(point)].switch.0;
         let packet = packets[packet];
-        self.decide(switch, &packet, Action::Leave);
+        self.tell_witness(switch, packet.frame, Action::Leave, PortId(point), packet.queue);
         self.counts.left += u64::from(packet.frame != 0);
         self.outbox.push(Departure { at: now, point, packet });
         true

@@ -26,5 +26,5 @@ mod replay;
 mod write;
 
 pub use format::{Header, LinkEnd, mac_address};
-pub use replay::{Divergence, Replay, replay};
+pub use replay::{Divergence, Replay, replay, replay_with};
 pub use write::{Recorder, RecorderOptions, RecordingState};

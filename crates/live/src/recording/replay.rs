@@ -5,11 +5,12 @@ use std::fmt;
 use std::io::Read;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use crate::fabric::{Decision, Witness};
+use crate::fabric::{Action, Decision, Witness};
 use crate::fabric::{LiveCommand, LiveFabric};
 use hitless_scenario::kind::Registry;
 use hitless_simulation::Outcome;
-use hitless_wire::Time;
+use hitless_switch::DropReason;
+use hitless_wire::{PortId, QueueId, Time};
 
 use super::read::{Reader, Record};
 
@@ -58,8 +59,23 @@ pub struct Replay {
 /// # Errors
 /// A sentence: what is read is no recording, or of a scenario that this version does not take.
 pub fn replay<R: Read>(recording: R, registry: &Registry) -> Result<Replay, String> {
-    let (mut reader, header) = Reader::new(recording).map_err(|error| error.to_string())?;
-    let mut player = Player::new(header.build(registry)?);
+    play(recording, registry, None)
+}
+
+/// The same frames and commands in another `scenario` of the same hosts and switches, such as one whose switches do
+/// with a mechanism what those of the recording did with a program. What becomes of packets is compared
+/// ([`Action::is_fate`]), and not by which queues or for what reasons.
+///
+/// # Errors
+/// As [`replay`].
+pub fn replay_with<R: Read>(recording: R, scenario: &str, registry: &Registry) -> Result<Replay, String> {
+    play(recording, registry, Some(scenario))
+}
+
+fn play<R: Read>(recording: R, registry: &Registry, other: Option<&str>) -> Result<Replay, String> {
+    let (mut reader, mut header) = Reader::new(recording).map_err(|error| error.to_string())?;
+    other.into_iter().for_each(|scenario| scenario.clone_into(&mut header.scenario));
+    let mut player = Player::new(header.build(registry)?, other.is_some());
     while player.divergence.is_none()
         && let Some(record) = reader.next().map_err(|error| error.to_string())?
     {
@@ -86,6 +102,10 @@ struct Player {
     live: VecDeque<Decision>,
     replayed: VecDeque<Decision>,
     has_decisions: bool,
+    /// Only what becomes of packets is compared.
+    fates_only: bool,
+    /// Nothing more comes.
+    has_all: bool,
     arrivals: u64,
     commands: u64,
     refusals: u64,
@@ -95,7 +115,7 @@ struct Player {
 }
 
 impl Player {
-    fn new(mut fabric: LiveFabric) -> Self {
+    fn new(mut fabric: LiveFabric, fates_only: bool) -> Self {
         let (sender, heard) = channel();
         fabric.watch(Box::new(Listener(sender)));
         Self {
@@ -104,6 +124,8 @@ impl Player {
             live: VecDeque::new(),
             replayed: VecDeque::new(),
             has_decisions: false,
+            fates_only,
+            has_all: false,
             arrivals: 0,
             commands: 0,
             refusals: 0,
@@ -128,7 +150,7 @@ impl Player {
                 self.has_decisions = true;
                 // Whatever came later came after all that is due by then.
                 self.fabric.advance(decision.at);
-                self.live.push_back(decision);
+                self.live.extend(self.compared(decision));
             }
             Record::Refusal { .. } => self.refusals += 1,
             Record::End { at } => {
@@ -141,8 +163,27 @@ impl Player {
         Ok(())
     }
 
+    /// What of a decision is compared.
+    fn compared(&self, decision: Decision) -> Option<Decision> {
+        if !self.fates_only {
+            return Some(decision);
+        }
+        let (queue, nowhere) = (QueueId(0), PortId(0));
+        match decision.action {
+            Action::Leave => Some(Decision { queue, ..decision }),
+            Action::End(_) => {
+                Some(Decision { action: Action::End(DropReason::Mechanism), port: nowhere, queue, ..decision })
+            }
+            action => action.is_fate().then_some(Decision { port: nowhere, queue, ..decision }),
+        }
+    }
+
     fn compare(&mut self) {
-        self.replayed.extend(self.heard.try_iter());
+        let heard: Vec<Decision> = self.heard.try_iter().filter_map(|decision| self.compared(decision)).collect();
+        self.replayed.extend(heard);
+        if self.fates_only && !self.has_all {
+            return;
+        }
         while self.divergence.is_none() && !self.live.is_empty() && !self.replayed.is_empty() {
             let (live, replayed) = (self.live.pop_front(), self.replayed.pop_front());
             if live == replayed {
@@ -154,6 +195,14 @@ impl Player {
     }
 
     fn finish(mut self) -> Result<Replay, String> {
+        if self.fates_only {
+            // What comes to packets at one moment has no order of its own.
+            self.has_all = true;
+            let order = |one: &Decision| (one.at, one.packet, one.switch, one.port, one.action.number());
+            self.live.make_contiguous().sort_by_key(order);
+            self.replayed.make_contiguous().sort_by_key(order);
+            self.compare();
+        }
         // What is left on one side only is a difference, but for what a recording that was cut has not seen.
         let (live, replayed) = (self.live.pop_front(), self.replayed.pop_front());
         let is_more_than_was_recorded = live.is_none() && !self.is_complete;

@@ -25,7 +25,8 @@ impl Write for Disk {
 }
 
 impl Disk {
-    fn content(&self) -> Vec<u8> {
+    /// All of it.
+    pub fn content(&self) -> Vec<u8> {
         self.0.lock().expect("nobody panics with the lock").clone()
     }
 }

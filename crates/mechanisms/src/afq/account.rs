@@ -30,6 +30,20 @@ pub struct PortCounters {
     pub swaps: u64,
 }
 
+hitless_state::value!(PortCounters {
+    assigned,
+    too_far_ahead,
+    taken_when_idle,
+    refused,
+    refunded,
+    marked,
+    not_capable,
+    rows_differed,
+    rounds_ahead_max,
+    round,
+    swaps
+});
+
 impl PortCounters {
     /// Adds the counters of `port` to a report.
     pub fn report(&self, port: PortId, report: &mut Report) {

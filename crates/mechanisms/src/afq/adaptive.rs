@@ -20,6 +20,11 @@ pub struct ActiveQueues {
     extensions: u64,
 }
 
+hitless_state::state!(ActiveQueues {
+    values: queues, active, reduced_in, least, reductions, extensions;
+    configured: config
+});
+
 impl ActiveQueues {
     /// All queues in use.
     pub fn new(config: AfqAdaptive, queues: u8) -> Self {

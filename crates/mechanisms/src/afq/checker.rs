@@ -37,6 +37,11 @@ pub struct ExactBids {
     error_max_bytes: u64,
 }
 
+hitless_state::state!(ExactBids {
+    values: bids, bytes_per_round, packets, later, dropped_by_mistake, earlier, error_max_bytes;
+    configured: update
+});
+
 impl ExactBids {
     /// No flows.
     pub fn new(bytes_per_round: u32, update: UpdateRule) -> Self {

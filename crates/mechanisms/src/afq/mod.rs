@@ -48,6 +48,8 @@ pub struct Afq {
     ports: Vec<PortState>,
 }
 
+hitless_state::state!(Afq { values: place; parts: ports; configured: config });
+
 /// What AFQ keeps of one port.
 #[derive(Debug)]
 struct PortState {
@@ -59,6 +61,8 @@ struct PortState {
     swaps: SwapState,
     counters: PortCounters,
 }
+
+hitless_state::state!(PortState { values: port, estimate, swaps, counters; parts: sketch, active, exact });
 
 /// What of a packet's first cache line AFQ needs.
 #[derive(Clone, Copy, Debug)]
@@ -96,6 +100,8 @@ struct SwapState {
     /// A write is on its way that lets the other half go first than that of this round.
     pending: Option<u64>,
 }
+
+hitless_state::value!(SwapState { period, is_timed, pending });
 
 impl Afq {
     /// AFQ as configured, which has seen no flow.
@@ -290,6 +296,8 @@ impl PortState {
 }
 
 impl Mechanism for Afq {
+    hitless_switch::is_its_own_state!();
+
     fn needs(&mut self, _queue_counts: &[usize]) -> Needs {
         let mut hooks = HookSet::INGRESS_TOWARDS.with(HookSet::TM_DROP);
         if matches!(self.config.scheduler, Scheduler::TwoGroups { .. }) {

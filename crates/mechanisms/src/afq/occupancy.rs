@@ -21,6 +21,21 @@ pub struct RoundEstimate {
     ahead_max: u64,
 }
 
+hitless_state::value!(RoundEstimate {
+    queues,
+    granularity_bytes,
+    refresh,
+    round,
+    last_assigned,
+    occupied,
+    valid_until,
+    packets,
+    behind,
+    ahead,
+    behind_max,
+    ahead_max
+});
+
 impl RoundEstimate {
     /// The estimate at the start: round 0.
     pub fn new(queues: u8, granularity_bytes: u64, refresh: Duration) -> Self {

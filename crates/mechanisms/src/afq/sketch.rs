@@ -41,6 +41,13 @@ pub enum Sketch {
     Wide(Cells<u64>),
 }
 
+hitless_state::state!(
+    enum Sketch {
+        Narrow(narrow),
+        Wide(wide),
+    }
+);
+
 impl Sketch {
     /// An empty sketch. `limit_max_bytes` is the most that [`Request::limit_bytes`] will ever be.
     pub fn new(config: &SketchConfig, limit_max_bytes: u64) -> Self {
@@ -139,6 +146,12 @@ pub struct Cells<C> {
     /// What is further ahead is a bid of long ago.
     window_bytes: u64,
 }
+
+hitless_state::state!(where [C: hitless_state::Value] Cells<C> {
+    values: columns, window_bytes;
+    parts: rows;
+    configured: hashes, update
+});
 
 impl<C: Cell> Cells<C> {
     fn new(config: &SketchConfig, limit_max_bytes: u64) -> Self {

@@ -20,6 +20,8 @@ pub struct PortCounters {
     denied: u64,
 }
 
+hitless_state::state!(PortCounters { values: seen, congested, notices, by_ramp_up, by_supply, denied });
+
 impl PortCounters {
     /// A packet asked for more.
     pub fn note_request(&mut self, granted: Option<Grant>) {
@@ -36,6 +38,8 @@ impl PortCounters {
 pub struct Account {
     ports: ConfiguredPorts<PortCounters>,
 }
+
+hitless_state::state!(Account { parts: ports });
 
 impl Account {
     /// Of these ports, nothing yet.

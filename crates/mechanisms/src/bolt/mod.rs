@@ -58,6 +58,8 @@ pub struct Bolt {
     account: Account,
 }
 
+hitless_state::state!(Bolt { values: notice_queues; parts: tokens, account; configured: settings });
+
 impl Bolt {
     /// It looks at the packets of `ports`; those that the settings name are not looked at.
     pub fn new(ports: Vec<BoltPort>, settings: BoltSettings) -> Self {
@@ -123,6 +125,8 @@ impl Bolt {
 }
 
 impl Mechanism for Bolt {
+    hitless_switch::is_its_own_state!();
+
     fn needs(&mut self, queue_counts: &[usize]) -> Needs {
         self.notice_queues = queue_counts.iter().map(|&count| QueueId(count as u8)).collect();
         let first = QueueConfig::normal(QueueLimit::Packets(NOTICE_QUEUE_PACKETS)).with_priority(NOTICE_PRIORITY);

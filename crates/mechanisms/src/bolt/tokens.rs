@@ -26,6 +26,11 @@ pub struct Tokens {
     ramp_up_most: u32,
 }
 
+hitless_state::state!(Tokens {
+    values: overhead_bytes, supply_ps, supply_most_ps, last, ramp_up, ramp_up_most;
+    configured: rate
+});
+
 impl Tokens {
     /// Of a port that has been idle: it has as much to give as it remembers.
     pub fn new(rate: BitRate, overhead_bytes: u32, supply_bytes: u32, ramp_up_most: u32) -> Self {

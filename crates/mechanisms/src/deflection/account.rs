@@ -28,6 +28,17 @@ pub(crate) struct PortCounters {
     pub nowhere_to_go: u64,
 }
 
+hitless_state::state!(PortCounters {
+    values: seen,
+    preempted,
+    full,
+    detoured,
+    sent_back,
+    stayed,
+    given_up,
+    nowhere_to_go
+});
+
 /// Which counters a mechanism has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counted {
@@ -51,6 +62,8 @@ pub(crate) struct Account {
     ports: ConfiguredPorts<PortCounters>,
     detours: Detours,
 }
+
+hitless_state::state!(Account { parts: ports, detours; configured: name, counted });
 
 impl Account {
     /// Of these ports, nothing yet.

@@ -21,6 +21,8 @@ struct PortCounters {
     dropped: u64,
 }
 
+hitless_state::state!(PortCounters { values: seen, full, dropped });
+
 /// AIFO on one switch.
 #[derive(Debug)]
 pub struct Aifo {
@@ -29,6 +31,8 @@ pub struct Aifo {
     windows: Vec<Window>,
     ports: ConfiguredPorts<PortCounters>,
 }
+
+hitless_state::state!(Aifo { values: queues; parts: windows, ports; configured: settings });
 
 impl Aifo {
     /// AIFO that admits or drops the packets of `ports`.
@@ -63,6 +67,8 @@ impl Aifo {
 }
 
 impl Mechanism for Aifo {
+    hitless_switch::is_its_own_state!();
+
     fn needs(&mut self, queue_counts: &[usize]) -> Needs {
         self.queues = Queues::new(queue_counts);
         self.windows = vec![Window::new(self.window()); self.queues.count()];

@@ -71,6 +71,8 @@ pub(crate) struct Queues {
     first: Vec<usize>,
 }
 
+hitless_state::value!(Queues { first });
+
 impl Queues {
     /// Of ports with so many queues each.
     pub fn new(queue_counts: &[usize]) -> Self {

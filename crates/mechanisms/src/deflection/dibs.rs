@@ -30,6 +30,8 @@ pub struct Dibs {
     account: Account,
 }
 
+hitless_state::state!(Dibs { values: relieved, to_full_ports, stream, neighbours; parts: account });
+
 impl Dibs {
     /// DIBS that detours the packets of `relieved` when their queue is full. The choices are drawn from `stream`.
     pub fn new(relieved: Vec<PortId>, settings: &DibsSettings, stream: Stream) -> Self {
@@ -53,6 +55,8 @@ impl Dibs {
 }
 
 impl Mechanism for Dibs {
+    hitless_switch::is_its_own_state!();
+
     fn needs(&mut self, _: &[usize]) -> Needs {
         let hooks = self.relieved.iter().map(|&port| (port, HookSet::INGRESS_TOWARDS)).collect();
         Needs { hooks, ..Needs::default() }

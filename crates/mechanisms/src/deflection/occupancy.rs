@@ -85,6 +85,8 @@ pub struct Known {
     pub mean_rank: u32,
 }
 
+hitless_state::value!(Known { is_full, depth_bytes, mean_rank });
+
 /// A register of egress, and what it held at the last tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TickedRegister {
@@ -93,6 +95,8 @@ pub struct TickedRegister {
     /// What it held at the last tick before it was written.
     at_tick: Known,
 }
+
+hitless_state::value!(TickedRegister { value, written_at, at_tick });
 
 impl TickedRegister {
     /// Writes a value. Times never fall.
@@ -130,6 +134,8 @@ struct ReportedOccupancy {
     told_at: Option<Time>,
 }
 
+hitless_state::value!(ReportedOccupancy { known, read_at, told_at });
+
 /// What a switch knows of its queues.
 #[derive(Debug)]
 pub(crate) struct View {
@@ -145,6 +151,12 @@ pub(crate) struct View {
     between_updates_ns: Histogram<u64>,
     age_ns: Histogram<u64>,
 }
+
+hitless_state::state!(View {
+    values: recirculation_ports, egress, told, control_packets, recirculations;
+    parts: between_updates_ns, age_ns;
+    configured: occupancy
+});
 
 impl View {
     /// `recirculation_ports` are those of the switch.

@@ -40,6 +40,12 @@ pub struct Pabo {
     account: Account,
 }
 
+hitless_state::state!(Pabo {
+    values: relieved, threshold, lambda, stream, neighbours;
+    parts: account;
+    configured: capacity
+});
+
 impl Pabo {
     /// PABO that bounces packets of `relieved`. The choices are drawn from `stream`.
     pub fn new(relieved: Vec<PortId>, settings: &PaboSettings, stream: Stream) -> Self {
@@ -67,6 +73,8 @@ impl Pabo {
 }
 
 impl Mechanism for Pabo {
+    hitless_switch::is_its_own_state!();
+
     fn needs(&mut self, _: &[usize]) -> Needs {
         let hooks = self.relieved.iter().map(|&port| (port, HookSet::INGRESS_TOWARDS)).collect();
         Needs { hooks, ..Needs::default() }

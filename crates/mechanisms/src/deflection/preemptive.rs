@@ -43,6 +43,12 @@ pub struct PreemptiveDeflection {
     account: Account,
 }
 
+hitless_state::state!(PreemptiveDeflection {
+    values: stream, neighbours, queues, taken_last;
+    parts: view, estimators, account;
+    configured: settings
+});
+
 impl PreemptiveDeflection {
     /// Preemptive Deflection of the packets of `relieved`. The choices are drawn from `stream`; `recirculation_ports`
     /// are those of the switch.
@@ -217,6 +223,8 @@ fn committed_bytes(estimator: &Estimator, place: Place, context: &mut Context<'_
 }
 
 impl Mechanism for PreemptiveDeflection {
+    hitless_switch::is_its_own_state!();
+
     /// Of all ports: windows and means are of all packets that a queue gets.
     fn needs(&mut self, queue_counts: &[usize]) -> Needs {
         self.queues = Queues::new(queue_counts);

@@ -30,6 +30,12 @@ pub struct SimpleDeflection {
     account: Account,
 }
 
+hitless_state::state!(SimpleDeflection {
+    values: relieved, stream, neighbours, queues;
+    parts: view, account;
+    configured: start
+});
+
 impl SimpleDeflection {
     /// Simple Deflection of the packets of `relieved`. The choices are drawn from `stream`; `recirculation_ports` are
     /// those of the switch.
@@ -71,6 +77,8 @@ impl SimpleDeflection {
 }
 
 impl Mechanism for SimpleDeflection {
+    hitless_switch::is_its_own_state!();
+
     fn needs(&mut self, queue_counts: &[usize]) -> Needs {
         self.queues = Queues::new(queue_counts);
         self.view.size(queue_counts);

@@ -31,6 +31,8 @@ pub struct EveryNth {
     marked: u64,
 }
 
+hitless_state::state!(EveryNth { values: seen, dropped, marked; configured: settings });
+
 impl Kind for EveryNth {
     const NAME: &'static str = "every-nth";
     const TITLE: &'static str = "Every Nth";
@@ -63,6 +65,8 @@ impl Kind for EveryNth {
 }
 
 impl Mechanism for EveryNth {
+    hitless_switch::is_its_own_state!();
+
     fn needs(&mut self, _: &[usize]) -> Needs {
         Needs { hooks: self.seen.keys().map(|&port| (port, HookSet::EGRESS)).collect(), ..Needs::default() }
     }

@@ -43,11 +43,15 @@ struct Ends {
     receiver: Option<Receiver>,
 }
 
+hitless_state::state!(Ends { parts: transmitter, receiver });
+
 /// Link Layer Retry on one switch.
 #[derive(Default)]
 pub struct LinkLayerRetry {
     ports: ByPort<Ends>,
 }
+
+hitless_state::state!(LinkLayerRetry { parts: ports });
 
 impl LinkLayerRetry {
     /// Makes `port` the sending end of a link; `settings` are those of both ends.
@@ -76,6 +80,8 @@ impl LinkLayerRetry {
 }
 
 impl Mechanism for LinkLayerRetry {
+    hitless_switch::is_its_own_state!();
+
     fn each_copy(&self, _now: Time, see: &mut dyn FnMut(&Packet)) {
         let transmitters = self.ports.iter().filter_map(|ends| ends.transmitter.as_ref());
         transmitters.for_each(|transmitter| transmitter.each_held(see));

@@ -26,6 +26,15 @@ enum State {
     NackSent,
 }
 
+hitless_state::value!(
+    enum State {
+        Off,
+        SendAcks,
+        SendNack,
+        NackSent,
+    }
+);
+
 /// What the receiver counted, by the names that SAI gives it without `SAI_PORT_STAT_LLR_`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counters {
@@ -41,6 +50,20 @@ struct Counters {
     rx_duplicate_seq: u64,
     rx_replay: u64,
 }
+
+hitless_state::value!(Counters {
+    rx_init_ctl_os,
+    tx_init_echo_ctl_os,
+    tx_ack_ctl_os,
+    tx_nack_ctl_os,
+    rx_ok,
+    rx_bad,
+    rx_expected_seq_good,
+    rx_expected_seq_bad,
+    rx_missing_seq,
+    rx_duplicate_seq,
+    rx_replay
+});
 
 /// The state of the receiving end.
 #[derive(Debug)]
@@ -61,6 +84,12 @@ pub struct Receiver {
     checker: Checker,
     counters: Counters,
 }
+
+hitless_state::state!(Receiver {
+    values: port, spacing_bytes, state, expected, last, ack_is_due, next_slot, slot_is_awaited, missing_since,
+        checker, counters;
+    parts: recovery_delay_ns
+});
 
 impl Receiver {
     pub fn new(port: PortId, settings: &LinkLayerRetrySettings) -> Self {

@@ -31,12 +31,16 @@ enum State {
     Flush { since: Time },
 }
 
+hitless_state::value!(enum State { Init { asked_at }, Advance, Replay { next }, Flush { since } });
+
 /// A frame in the replay buffer.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     packet: Packet,
     sent_at: Time,
 }
+
+hitless_state::value!(Held { packet, sent_at });
 
 /// What the transmitter counted, by the names that SAI gives it without `SAI_PORT_STAT_LLR_`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -62,6 +66,26 @@ struct Counters {
     times_full: u64,
 }
 
+hitless_state::value!(Counters {
+    tx_init_ctl_os,
+    tx_discard,
+    tx_ok,
+    tx_replay,
+    rx_init_echo_ctl_os,
+    rx_ack_ctl_os,
+    rx_nack_ctl_os,
+    rx_ack_nack_seq_error,
+    frames_numbered,
+    frames_replayed,
+    replays_by_timer,
+    flushes,
+    frames_flushed,
+    frames_unnumbered,
+    peak_bytes,
+    peak_frames,
+    times_full
+});
+
 /// The state of the sending end.
 #[derive(Debug)]
 pub struct Transmitter {
@@ -84,6 +108,12 @@ pub struct Transmitter {
     check_number: u32,
     counters: Counters,
 }
+
+hitless_state::state!(Transmitter {
+    values: port, replay_queue, state, next, held, held_bytes, replay_is_queued, replays_in_a_row, progress_at,
+        down_since, wakes_at, is_shut, check_number, counters;
+    configured: settings
+});
 
 impl Transmitter {
     /// Shows each packet of the replay buffer.

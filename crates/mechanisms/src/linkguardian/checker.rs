@@ -25,6 +25,8 @@ pub struct Checker {
     missed: u64,
 }
 
+hitless_state::value!(Checker { next, seen, delivered, duplicates, reordered, missed });
+
 impl Checker {
     /// A packet with `number` (32 bits of the count) has come out.
     pub fn deliver(&mut self, number: u32) {

@@ -55,6 +55,13 @@ pub struct SenderConfig {
     pub header_bytes_more: u32,
 }
 
+hitless_state::state!(SenderConfig {
+    values: copies;
+    configured: port, recirculation_port, mode, repair_latency, dummies, request_registers, buffering, buffer,
+        activation, channel, classes, first_number, handshake, follows_requests, tail_probes, probe_period,
+        header_bytes_more
+});
+
 /// What the receiving end of a protected link is told.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReceiverConfig {

@@ -17,6 +17,8 @@ pub struct Crossing<T> {
     underway: VecDeque<(Time, T)>,
 }
 
+hitless_state::value!(where [T: hitless_state::Value] Crossing<T> { arrived, underway });
+
 #[cfg(test)]
 impl<T: std::hash::Hash> hitless_switch::explore::State for Crossing<T> {
     fn tell(&self, digest: &mut hitless_switch::explore::Digest<'_>) {

@@ -25,6 +25,11 @@ pub struct Fallback {
     changes: u64,
 }
 
+hitless_state::state!(Fallback {
+    values: level, frames, losses, bad_periods, low_since, hold, recovered_at, changes;
+    configured: config
+});
+
 impl Fallback {
     /// At the level that the control plane has commanded.
     pub fn new(config: FallbackSettings) -> Self {

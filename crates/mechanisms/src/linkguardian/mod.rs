@@ -66,11 +66,15 @@ struct PortRoles {
     rode_last: usize,
 }
 
+hitless_state::state!(PortRoles { values: is_closed, rode_last; parts: senders, receivers });
+
 /// LinkGuardian on one switch.
 #[derive(Default)]
 pub struct LinkGuardian {
     ports: ByPort<PortRoles>,
 }
+
+hitless_state::state!(LinkGuardian { parts: ports });
 
 impl LinkGuardian {
     /// Makes `config.port` the sending end of a protected link, for the packets of its channel.
@@ -188,6 +192,8 @@ impl LinkGuardian {
 }
 
 impl Mechanism for LinkGuardian {
+    hitless_switch::is_its_own_state!();
+
     fn needs(&mut self, queue_counts: &[usize]) -> Needs {
         let mut queues = queue_counts.to_vec();
         let mut wanted = Needs::default();

@@ -36,8 +36,9 @@ pub struct LinkGuardianSettings {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub activation: Vec<ActivationChange>,
     /// How long the receiver waits for a retransmission before it gives the packet up (section 3.5). By link rate:
-    /// 13.5 us at 10G, 7.5 us at 25G, 7 us from 100G on; and the time of two full frames more for each copy beyond two.
-    #[schemars(extend("x-default" = "by link rate and copies"))]
+    /// 13.5 us at 10G, 7.5 us at 25G, 7 us from 100G on; the time of two full frames more for each copy beyond two; and
+    /// for links of more than 40 m as much more as the way there and back takes.
+    #[schemars(extend("x-default" = "by link rate, delay and copies"))]
     #[serde(with = "Optional::<Duration>")]
     pub ack_no_timeout: Option<Duration>,
     /// Period of the timer packets that count `ack_no_timeout` down (section 3.5: 100 ns).
@@ -172,6 +173,13 @@ pub enum Mode {
     NonBlocking,
 }
 
+hitless_state::value!(
+    enum Mode {
+        Blocking,
+        NonBlocking,
+    }
+);
+
 /// Where packets wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -253,15 +261,17 @@ impl LinkGuardianSettings {
             let copies = control_copies_for(forward, reverse, self.target_loss_rate);
             self.control_copies = Some(copies.min(CONTROL_COPIES_MAX));
         }
-        let rates = links.iter().map(|link| topology.link(link.link).settings.rate);
-        self.fill_in_rate(rates.max().unwrap_or(RATE_UNKNOWN), scenario.switch.recirculation_rate);
+        let of_links = || links.iter().map(|link| &topology.link(link.link).settings);
+        let rate = of_links().map(|link| link.rate).max().unwrap_or(RATE_UNKNOWN);
+        let delay = of_links().map(|link| link.delay).max().unwrap_or(Duration::ZERO);
+        self.fill_in(rate, delay, scenario.switch.recirculation_rate);
     }
 
-    fn fill_in_rate(&mut self, rate: BitRate, drain_rate: BitRate) {
+    fn fill_in(&mut self, rate: BitRate, delay: Duration, drain_rate: BitRate) {
         let (resume, pause) = parameters::thresholds(rate, drain_rate);
         self.resume_threshold.get_or_insert(resume);
         self.pause_threshold.get_or_insert(pause);
-        let timeout = parameters::acknowledgement_timeout(rate, self.copy_count());
+        let timeout = parameters::acknowledgement_timeout(rate, self.copy_count(), delay);
         self.ack_no_timeout.get_or_insert(timeout);
     }
 

@@ -119,6 +119,19 @@ pub struct Written<'b> {
     pub is_cut: bool,
 }
 
+/// Takes over headers of mechanisms alone, of a packet that is on its way to a queue.
+///
+/// # Errors
+/// What of it is no header that a simulated packet can have.
+pub fn carry_headers(bytes: &[u8], packet: &mut Packet) -> Result<(), &'static str> {
+    let unwrapped = unwrap(bytes)?;
+    unwrapped.put_on(packet)?;
+    if unwrapped.base.is_none() {
+        packet.frame_bytes = MINIMUM_FRAME_BYTES;
+    }
+    Ok(())
+}
+
 /// Takes over what the program changed: headers of mechanisms, addresses, class, ECN, time to live. `hosts` is how many
 /// there are; `room` is room.
 ///
@@ -300,6 +313,22 @@ mod tests {
         let mut made = packet();
         assert_eq!(carried(&bytes, 0, &mut made), Ok(()));
         assert_eq!((made.frame_bytes, made.transport, made.shims), (64, Transport::None, dummy.shims));
+    }
+
+    /// What counts in a queue is the frame with the headers that ingress has given it, or without those that it took.
+    #[test]
+    fn a_packet_on_its_way_to_a_queue_is_as_long_as_its_headers_make_it() {
+        let mut detoured = packet();
+        detoured.push_shim(DetourHeader { sequence: 1, origin: 2, detours: 3, depth_segments: 4 }).unwrap();
+        let mut dummy = Packet { frame_bytes: 61, ..Packet::default() };
+        dummy.push_shim(data(true)).unwrap();
+        for (from, to, frame_bytes) in [(packet(), detoured, 1528), (detoured, packet(), 1518), (detoured, dummy, 64)] {
+            let (mut bytes, mut changed) = (Vec::new(), from);
+            build(&to, &mut bytes);
+            assert_eq!(carry_headers(&bytes, &mut changed), Ok(()));
+            assert_eq!((changed.shims, changed.frame_bytes), (to.shims, frame_bytes));
+        }
+        assert_eq!(carry_headers(&[0; 13], &mut packet()), Err("half a header"));
     }
 
     #[test]

@@ -56,6 +56,8 @@ struct Counters {
     moved: u64,
 }
 
+hitless_state::value!(Counters { came, left, dropped, copies, moved });
+
 /// A program on one switch.
 pub struct P4 {
     program: Arc<Program>,
@@ -74,6 +76,12 @@ pub struct P4 {
     after: Vec<u8>,
     room: [Vec<u8>; 2],
 }
+
+hitless_state::state!(P4 {
+    values: passes, stream, counters, refused;
+    parts: switch, queues;
+    configured: program, hosts, recirculation, sees_events, after, room
+});
 
 fn nanoseconds(time: Time) -> u64 {
     time.as_ps() / 1_000
@@ -204,8 +212,20 @@ impl P4 {
         context.queue(to.0, to.1).emit(packet, COPY);
     }
 
-    /// The packet goes to a queue, and what the program knows of it waits here.
+    /// The packet goes to a queue, and what the program knows of it waits here. In the queue it has the headers that
+    /// the program has given it by then, so that queues are as deep as those of hardware, which deparses before them.
     fn forward(&mut self, to: (PortId, QueueId), frame: Frame, context: &mut Context<'_>) -> Verdict {
+        let before = *context.packet();
+        deparse(&self.program, &frame, &mut self.after);
+        if bytes::carry_headers(&self.after, context.packet()).is_err() {
+            // What they are is said when the packet leaves.
+            *context.packet() = before;
+        }
+        self.bridge(to, frame, context)
+    }
+
+    /// The packet goes to a queue as it is.
+    fn bridge(&mut self, to: (PortId, QueueId), frame: Frame, context: &mut Context<'_>) -> Verdict {
         let bridged = self.passes.put(frame, nanoseconds(context.now()));
         let round = self.queues.round(to, context);
         let packet = context.packet();
@@ -282,6 +302,8 @@ impl P4 {
 }
 
 impl Mechanism for P4 {
+    hitless_switch::is_its_own_state!();
+
     fn needs(&mut self, queue_counts: &[usize]) -> Needs {
         self.queues.note_others(queue_counts);
         let hooks = HookSet::RX.with(HookSet::INGRESS_FROM).with(HookSet::EGRESS).with(HookSet::TM_DROP);
@@ -308,6 +330,9 @@ impl Mechanism for P4 {
             self.counters.dropped += 1;
             return Verdict::Drop(DropReason::Mechanism);
         };
+        if frame.length == frame.whole_bytes() as i64 {
+            return self.bridge((port, queue), frame, context);
+        }
         self.forward((port, queue), frame, context)
     }
 
@@ -319,7 +344,7 @@ impl Mechanism for P4 {
         let (port, queue, now_ns) = (context.port(), context.packet().queue, nanoseconds(context.now()));
         let standard = self.program.standard;
         if frame.get(standard.instance_type) == Instance::Recirculated as u64 {
-            let again = self.forward((port, queue), frame, context);
+            let again = self.bridge((port, queue), frame, context);
             return if matches!(again, Verdict::Drop(_)) { again } else { Verdict::Continue };
         }
         let depth = context.queue(port, queue).bytes().min(0x7_ffff);

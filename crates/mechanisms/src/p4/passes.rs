@@ -33,12 +33,16 @@ struct Place {
     kept: Option<(Packet, u64)>,
 }
 
+hitless_state::value!(Place { turn, kept });
+
 /// All packets between ingress and egress.
 #[derive(Debug, Default)]
 pub struct Passes {
     places: Vec<Place>,
     free: Vec<u32>,
 }
+
+hitless_state::value!(Passes { places, free });
 
 impl Passes {
     /// Keeps a packet that left ingress at `now_ns`.

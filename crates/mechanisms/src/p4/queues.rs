@@ -27,6 +27,8 @@ struct PortQueues {
     first_of_group: Option<u8>,
 }
 
+hitless_state::state!(PortQueues { values: first_of_group; configured: before, own, group });
+
 impl PortQueues {
     fn is_of_group(&self, queue: u8) -> bool {
         let place = |first: u8| queue.checked_sub(first);
@@ -40,6 +42,8 @@ impl PortQueues {
 pub struct Queues {
     ports: Vec<PortQueues>,
 }
+
+hitless_state::state!(Queues { parts: ports });
 
 fn at<'e, S>(
     entries: impl IntoIterator<Item = &'e S>,

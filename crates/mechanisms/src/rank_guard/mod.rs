@@ -46,6 +46,8 @@ struct Slot {
     is_found_out: bool,
 }
 
+hitless_state::value!(Slot { flow, last_at, flowlet, sent_bytes, promised_bytes, boosted_bytes, is_found_out });
+
 register_cell!(Slot {
     flow: Option<u32>,
     last_at: Time,
@@ -77,6 +79,8 @@ struct Counters {
     found_out: u64,
 }
 
+hitless_state::value!(Counters { seen, exempt, unguarded, raised, boosts_refused, marked_here, unmarkable, found_out });
+
 /// The guard on one switch.
 #[derive(Debug)]
 pub struct RankGuard {
@@ -86,6 +90,8 @@ pub struct RankGuard {
     table: RegisterArray<Slot>,
     counters: Counters,
 }
+
+hitless_state::state!(RankGuard { values: ports, counters; parts: table; configured: settings });
 
 impl RankGuard {
     /// A guard of `ports`, by which packets of hosts come in.
@@ -165,6 +171,8 @@ impl Slot {
 }
 
 impl Mechanism for RankGuard {
+    hitless_switch::is_its_own_state!();
+
     fn needs(&mut self, _: &[usize]) -> Needs {
         let hooks = self.ports.iter().map(|&port| (port, HookSet::INGRESS_FROM)).collect();
         Needs { hooks, ..Needs::default() }

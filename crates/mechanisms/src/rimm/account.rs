@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
+use hitless_state::{Damaged, Reader, State, Writer};
 use hitless_switch::Report;
 use hitless_wire::{PortId, Time};
 
@@ -49,12 +50,34 @@ pub struct PortCounters {
     pub without_way: u64,
 }
 
+hitless_state::value!(PortCounters {
+    alarms,
+    ended_by_congestion,
+    ended_by_full_neighbours,
+    messages,
+    messages_repeated,
+    messages_without_way,
+    messages_refused,
+    messages_returned,
+    detoured,
+    detours,
+    released,
+    released_early,
+    released_late,
+    forced,
+    numbers_skipped,
+    passed,
+    without_way
+});
+
 /// Series of one watched port, for who asks for them.
 #[derive(Clone, Debug, Default)]
 struct Series {
     alarms: Vec<(Time, u64)>,
     choices: Vec<(Time, u64)>,
 }
+
+hitless_state::value!(Series { alarms, choices });
 
 #[derive(Debug)]
 struct PortAccount {
@@ -63,6 +86,8 @@ struct PortAccount {
     above: Option<(Time, u16)>,
     series: Option<Series>,
 }
+
+hitless_state::state!(PortAccount { values: counters, above, series });
 
 /// What was noted, up to [`VALUE_MAX`]; takes no room before anything is.
 #[derive(Debug, Default)]
@@ -73,8 +98,24 @@ const VALUE_MAX: u64 = 10_000_000_000;
 
 impl Values {
     fn note(&mut self, value: u64) {
-        let create = || Histogram::new_with_max(VALUE_MAX, 3).expect("three digits are legal");
-        self.0.get_or_insert_with(create).saturating_record(value);
+        self.histogram().saturating_record(value);
+    }
+
+    fn histogram(&mut self) -> &mut Histogram<u64> {
+        self.0.get_or_insert_with(|| Histogram::new_with_max(VALUE_MAX, 3).expect("three digits are legal"))
+    }
+}
+
+impl State for Values {
+    fn save(&self, out: &mut Writer) {
+        out.value(&self.0.is_some());
+        if let Some(histogram) = &self.0 {
+            histogram.save(out);
+        }
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damaged> {
+        if from.value()? { self.histogram().load(from) } else { Ok(()) }
     }
 }
 
@@ -99,6 +140,11 @@ pub struct Account {
     detoured: u64,
     forwarded: u64,
 }
+
+hitless_state::state!(Account {
+    values: away, strays, depths_written, depths_read, detoured, forwarded;
+    parts: ports, peak_segments, message_ns, circulations, away_ns, alarm_ns
+});
 
 impl Account {
     /// Of a switch of which these ports are watched.

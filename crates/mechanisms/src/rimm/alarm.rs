@@ -18,6 +18,14 @@ pub enum Phase {
     Ended,
 }
 
+hitless_state::value!(
+    enum Phase {
+        NoAlarm,
+        Detour,
+        Ended,
+    }
+);
+
 /// Why the detour of a port has ended while its queue was above the threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
@@ -39,6 +47,8 @@ struct Alarm {
     cleared_at: Option<Stamp>,
 }
 
+hitless_state::value!(Alarm { phase, since, raised_at, cleared_at });
+
 impl RegisterCell for Phase {
     /// Three phases.
     const BITS: u32 = 2;
@@ -52,6 +62,8 @@ pub struct Alarms {
     alarms: RegisterArray<Alarm>,
     congestion_after_ns: u64,
 }
+
+hitless_state::state!(Alarms { values: congestion_after_ns; parts: alarms });
 
 impl Alarms {
     /// No alarm.
@@ -129,6 +141,8 @@ struct Depth {
     told_at: Stamp,
 }
 
+hitless_state::value!(Depth { segments, told_at });
+
 register_cell!(Depth { segments: u16, told_at: Stamp });
 
 /// The last depth of each port: egress.
@@ -140,6 +154,8 @@ pub struct Detector {
     /// By port: after what time it is told again that the queue is above its threshold; none: never.
     repeat_after_ns: Vec<Option<u64>>,
 }
+
+hitless_state::state!(Detector { values: thresholds, repeat_after_ns; parts: depths });
 
 impl Detector {
     /// Empty queues, with the threshold of each port, and after what time is told again that it is above.

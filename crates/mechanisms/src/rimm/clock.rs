@@ -10,6 +10,8 @@ const BITS: u32 = 48;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp(u64);
 
+hitless_state::value!(Stamp(inner));
+
 impl RegisterCell for Stamp {
     const BITS: u32 = BITS;
 }

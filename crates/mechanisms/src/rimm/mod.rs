@@ -70,6 +70,12 @@ pub struct Rimm {
     account: Account,
 }
 
+hitless_state::state!(Rimm {
+    values: is_up, message_queues, class_queues, is_told, is_watched, faces_switch;
+    parts: detector, alarms, monitor, sequencer, account;
+    configured: config
+});
+
 impl Rimm {
     /// RIMM as configured, with nothing under way.
     pub fn new(config: RimmConfig) -> Self {
@@ -358,6 +364,8 @@ impl Rimm {
 }
 
 impl Mechanism for Rimm {
+    hitless_switch::is_its_own_state!();
+
     fn needs(&mut self, queue_counts: &[usize]) -> Needs {
         self.class_queues = queue_counts.to_vec();
         let from = self.config.neighbours.iter().map(|neighbour| (neighbour.port, HookSet::INGRESS_FROM));

@@ -29,6 +29,8 @@ struct Entry {
     own_told_at: Stamp,
 }
 
+hitless_state::value!(Entry { depth_segments, told_at, own_segments, own_told_at });
+
 register_cell!(Entry { depth_segments: u16, told_at: Stamp, own_segments: u16, own_told_at: Stamp });
 
 /// A depth that came with a packet.
@@ -74,6 +76,8 @@ pub struct DepthMonitor {
     lifetime: Option<u64>,
     own_lifetime: u64,
 }
+
+hitless_state::state!(DepthMonitor { values: lifetime, own_lifetime; parts: entries; configured: neighbours });
 
 impl DepthMonitor {
     /// Empty queues, as long as nobody tells otherwise.

@@ -62,6 +62,8 @@ struct Flow {
     arrived_at: Stamp,
 }
 
+hitless_state::value!(Flow { state, since, arrived_at });
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum FlowState {
     #[default]
@@ -71,6 +73,14 @@ enum FlowState {
     Ended,
 }
 
+hitless_state::value!(
+    enum FlowState {
+        Direct,
+        Detoured,
+        Ended,
+    }
+);
+
 /// S_f, the number of the packet to be released next, and since when others have waited for it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Next {
@@ -78,6 +88,8 @@ struct Next {
     /// Low bits of nanoseconds; 0: nobody waits.
     waiting_since_ns: u32,
 }
+
+hitless_state::value!(Next { number, waiting_since_ns });
 
 impl Next {
     fn go_on(&mut self, number: u32) {
@@ -118,6 +130,12 @@ pub struct Sequencer {
     timeout_ns: u32,
     hash_bits: u8,
 }
+
+hitless_state::state!(Sequencer {
+    values: timeout_ns, hash_bits;
+    parts: flows, next, attached, neighbours;
+    configured: release
+});
 
 impl Sequencer {
     /// All numbers at `first_number`.

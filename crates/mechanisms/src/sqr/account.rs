@@ -32,6 +32,21 @@ pub struct PortCounters {
     pub passes: u64,
 }
 
+hitless_state::value!(PortCounters {
+    marked,
+    copies,
+    retired,
+    kept_back,
+    resent,
+    unprotected,
+    copies_refused,
+    kept_back_refused,
+    skipped,
+    unmarked_rerouted,
+    failures,
+    passes
+});
+
 /// How many bytes are in the cache, over time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CachedBytes {
@@ -42,6 +57,8 @@ pub struct CachedBytes {
     byte_ps: u128,
     first_at: Option<Time>,
 }
+
+hitless_state::value!(CachedBytes { now_bytes, peak_bytes, changed_at, byte_ps, first_at });
 
 impl CachedBytes {
     /// A packet of so many bytes comes in.
@@ -80,6 +97,8 @@ pub struct Account {
     /// Times that caching was paused.
     pub pauses: u64,
 }
+
+hitless_state::value!(Account { ports, cached, pauses });
 
 impl Account {
     /// Of a switch with so many ports.

@@ -80,6 +80,13 @@ pub struct Sqr {
     account: Account,
 }
 
+hitless_state::state!(Sqr {
+    values: steady_delay, failure_delay, steady_delay_ns, failure_delay_ns, is_protected, caching_queues,
+        is_paused_by_backstop, account;
+    parts: utilization, ways, order;
+    configured: config, clock
+});
+
 impl Sqr {
     /// SQR as configured, with nothing in its cache.
     ///
@@ -332,6 +339,8 @@ impl Sqr {
 }
 
 impl Mechanism for Sqr {
+    hitless_switch::is_its_own_state!();
+
     fn needs(&mut self, queue_counts: &[usize]) -> Needs {
         let line_ports = usize::from(self.config.line_ports);
         self.caching_queues = queue_counts[..line_ports].iter().map(|&count| QueueId(count as u8)).collect();

@@ -20,6 +20,8 @@ struct Tags {
     next: u32,
 }
 
+hitless_state::value!(Tags { assigned, next });
+
 /// What is to be done with an original packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OriginalTurn {
@@ -55,6 +57,8 @@ struct Stall {
     since_ns: u32,
 }
 
+hitless_state::value!(Stall { next, since_ns });
+
 register_cell!(Tags { assigned: u32, next: u32 });
 register_cell!(Stall { next: u32, since_ns: u32 });
 
@@ -69,6 +73,11 @@ pub struct PacketOrder {
     kept_from: RegisterArray<u32>,
     stall_timeout_ns: u32,
 }
+
+hitless_state::state!(PacketOrder {
+    values: stall_timeout_ns;
+    parts: tags, stalls, lowest_waiting, retired, missing, kept_from
+});
 
 impl PacketOrder {
     /// The order of `ports` ports, which goes on without a packet that has not turned up for `stall_timeout_ns`.

@@ -12,12 +12,16 @@ struct Window {
     bytes: u32,
 }
 
+hitless_state::value!(Window { started_ns, bytes });
+
 /// The port that was last seen least loaded (LeastLoadedPort), and its load then (LeastUtilization).
 #[derive(Clone, Copy, Debug)]
 struct Least {
     port: PortId,
     bytes: u32,
 }
+
+hitless_state::value!(Least { port, bytes });
 
 register_cell!(Window { started_ns: u32, bytes: u32 });
 register_cell!(Least { port: PortId, bytes: u32 });
@@ -31,6 +35,8 @@ pub struct Utilization {
     is_caching: Vec<bool>,
     window_ns: u32,
 }
+
+hitless_state::state!(Utilization { values: is_caching, window_ns; parts: windows, least });
 
 impl Utilization {
     /// Idle ports; the ring begins with the first of `caching_ports`.

@@ -34,6 +34,8 @@ struct Path {
     changes: u16,
 }
 
+hitless_state::value!(Path { primary, last, is_moving, changes });
+
 /// The ways of all protected ports of a switch.
 #[derive(Debug)]
 pub struct Ways {
@@ -41,6 +43,8 @@ pub struct Ways {
     paths: Vec<Path>,
     ways: RegisterArray<Option<PortId>>,
 }
+
+hitless_state::state!(Ways { values: states, paths; parts: ways });
 
 impl Ways {
     /// Every port is up, and its own way.

@@ -20,11 +20,15 @@ pub struct PortCounters {
     pub headers_lost: u64,
 }
 
+hitless_state::state!(PortCounters { values: seen, headers_passed, trimmed, uncut, headers_lost });
+
 /// Counters of one switch.
 #[derive(Debug)]
 pub struct Account {
     ports: ConfiguredPorts<PortCounters>,
 }
+
+hitless_state::state!(Account { parts: ports });
 
 impl Account {
     /// Of these ports, nothing yet.

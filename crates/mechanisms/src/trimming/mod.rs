@@ -40,6 +40,8 @@ pub struct Trimming {
     account: Account,
 }
 
+hitless_state::state!(Trimming { values: ports, header_queues; parts: account; configured: settings });
+
 impl Trimming {
     /// What the ports that `ports` lists refuse is cut; those that the settings name are not looked at.
     pub fn new(ports: Vec<PortId>, settings: TrimmingSettings) -> Self {
@@ -65,6 +67,8 @@ impl Trimming {
 }
 
 impl Mechanism for Trimming {
+    hitless_switch::is_its_own_state!();
+
     fn needs(&mut self, queue_counts: &[usize]) -> Needs {
         self.header_queues = vec![None; queue_counts.len()];
         for port in &self.ports {

@@ -26,6 +26,8 @@ pub struct PortCounters {
     pub given_up: u64,
 }
 
+hitless_state::value!(PortCounters { seen, victims, driven_out, deflected, sent_back, nowhere_to_go, given_up });
+
 const NAMES: Names = Names {
     most: "most deflections of a packet",
     uncounted: "deflections not counted in their packet",
@@ -40,6 +42,8 @@ struct PortAccount {
     ranks: Option<Histogram<u64>>,
 }
 
+hitless_state::state!(PortAccount { values: counters; parts: ranks });
+
 /// Counters of one switch.
 #[derive(Debug)]
 pub struct Account {
@@ -47,6 +51,8 @@ pub struct Account {
     /// Deflections, by packet.
     pub detours: Detours,
 }
+
+hitless_state::state!(Account { parts: ports, detours });
 
 impl Account {
     /// Of these ports, nothing yet.

@@ -36,6 +36,8 @@ pub struct SortedPort {
     pub faces_host: bool,
 }
 
+hitless_state::value!(SortedPort { port, faces_host });
+
 /// Vertigo on one switch.
 #[derive(Debug)]
 pub struct Vertigo {
@@ -45,6 +47,8 @@ pub struct Vertigo {
     neighbours: Neighbours,
     account: Account,
 }
+
+hitless_state::state!(Vertigo { values: ports, candidates, stream, neighbours; parts: account });
 
 impl Vertigo {
     /// Vertigo at `ports`, which are sorted, and whose victims are deflected. The choices are drawn from `stream`.
@@ -92,6 +96,8 @@ impl Vertigo {
 }
 
 impl Mechanism for Vertigo {
+    hitless_switch::is_its_own_state!();
+
     fn needs(&mut self, _: &[usize]) -> Needs {
         let common = HookSet::INGRESS_TOWARDS.with(HookSet::TM_DROP);
         let hooks_of = |at: &SortedPort| if at.faces_host { common.with(HookSet::EGRESS) } else { common };

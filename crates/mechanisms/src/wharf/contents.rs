@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use hitless_state::{Damaged, State};
 use hitless_wire::{Duration, Packet, Time};
 
 use super::coder::can_restore;
@@ -24,12 +25,16 @@ pub(super) struct Coded {
     pub sent_at: Time,
 }
 
+hitless_state::value!(Coded { packet, sent_at });
+
 #[derive(Debug, Default)]
 struct Blocks {
     /// The number of the first block remembered.
     first: u32,
     blocks: VecDeque<Box<[Coded]>>,
 }
+
+hitless_state::value!(Blocks { first, blocks });
 
 /// The end that the sender of a link has.
 #[derive(Debug)]
@@ -38,6 +43,18 @@ pub struct Writer(Arc<Mutex<Blocks>>);
 /// The end that the receiver of a link has.
 #[derive(Debug)]
 pub struct Reader(Arc<Mutex<Blocks>>);
+
+/// What both ends share is saved with this one.
+impl State for Writer {
+    fn save(&self, out: &mut hitless_state::Writer) {
+        out.value(&*self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn load(&mut self, from: &mut hitless_state::Reader<'_>) -> Result<(), Damaged> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = from.value()?;
+        Ok(())
+    }
+}
 
 /// What the two ends of one link share.
 pub fn contents() -> (Writer, Reader) {

@@ -22,6 +22,8 @@ struct Block {
     is_done: bool,
 }
 
+hitless_state::value!(Block { data, parity, held_bytes, is_done });
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Counters {
     data_frames: u64,
@@ -31,6 +33,8 @@ struct Counters {
     strays: u64,
     peak_bytes: u64,
 }
+
+hitless_state::value!(Counters { data_frames, parity_frames, restored, blocks_restored, strays, peak_bytes });
 
 /// The state of the receiving end.
 #[derive(Debug)]
@@ -46,6 +50,12 @@ pub struct Decoder {
     checker: Checker,
     counters: Counters,
 }
+
+hitless_state::state!(Decoder {
+    values: port, newest, open, checker, counters;
+    parts: restoration_delay_ns;
+    configured: settings, contents
+});
 
 impl Decoder {
     pub fn new(port: PortId, settings: &WharfSettings, contents: Reader) -> Self {

@@ -26,6 +26,8 @@ struct Counters {
     peak_bytes: u64,
 }
 
+hitless_state::value!(Counters { data_frames, parity_frames, parity_bytes, blocks, blocks_flushed, peak_bytes });
+
 /// The state of the sending end.
 #[derive(Debug)]
 pub struct Encoder {
@@ -42,6 +44,12 @@ pub struct Encoder {
     check_number: u32,
     counters: Counters,
 }
+
+hitless_state::state!(Encoder {
+    values: port, parity_queue, block, coded, coded_bytes, wakes_at, check_number, counters;
+    parts: contents;
+    configured: settings
+});
 
 impl Encoder {
     /// Shows each packet that the other end may restore at `now` or later.

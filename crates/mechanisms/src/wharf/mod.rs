@@ -38,11 +38,15 @@ struct Ends {
     decoder: Option<Decoder>,
 }
 
+hitless_state::state!(Ends { parts: encoder, decoder });
+
 /// Wharf on one switch.
 #[derive(Default)]
 pub struct Wharf {
     ports: ByPort<Ends>,
 }
+
+hitless_state::state!(Wharf { parts: ports });
 
 impl Wharf {
     /// Makes `port` the sending end of a link; `settings` are those of both ends.
@@ -66,6 +70,8 @@ impl Wharf {
 }
 
 impl Mechanism for Wharf {
+    hitless_switch::is_its_own_state!();
+
     fn each_copy(&self, now: Time, see: &mut dyn FnMut(&Packet)) {
         self.ports.iter().filter_map(|ends| ends.encoder.as_ref()).for_each(|encoder| encoder.each_coded(now, see));
     }

@@ -105,21 +105,26 @@ fn presets_fill_what_is_not_given() {
 }
 
 #[test]
-fn linkguardian_takes_its_parameters_from_the_rate_of_its_link() {
+fn linkguardian_takes_its_parameters_from_the_rate_and_delay_of_its_link() {
     let table = [
-        ("10 Gbps", "13.5 us", 49_760),
-        ("25 Gbps", "7.5 us", 39_760),
-        ("100 Gbps", "7 us", 36_800),
-        ("400 Gbps", "7 us", 35_646),
+        ("10 Gbps", "13.5 us", "15.1 us", 49_760),
+        ("25 Gbps", "7.5 us", "9.1 us", 39_760),
+        ("100 Gbps", "7 us", "8.6 us", 36_800),
+        ("400 Gbps", "7 us", "8.6 us", 35_646),
     ];
-    for (rate, timeout, resume_bytes) in table {
-        let text = BASE.replace("25 Gbps", rate).replace("[measure]", "admission_control = false\n[measure]");
+    let of = |rate: &str, delay: &str| {
+        let link = format!("rate = \"{rate}\", delay = \"{delay}\"");
+        let text = BASE.replace("rate = \"25 Gbps\", delay = \"1 us\"", &link).replace("25 Gbps", rate);
+        let text = text.replace("[measure]", "admission_control = false\n[measure]");
         let scenario = check(&text, "base.toml").unwrap_or_else(|error| panic!("{error}"));
         let Some(settings) = scenario.mechanisms[0].settings::<LinkGuardianSettings>() else {
             panic!("no LinkGuardian")
         };
-        assert_eq!(settings.timeout(), Quantity::read(timeout).unwrap(), "{rate}");
-        assert_eq!(settings.thresholds().0.0, resume_bytes, "{rate}");
+        (settings.timeout(), settings.thresholds().0.0)
+    };
+    for (rate, timeout, over_200_m, resume_bytes) in table {
+        assert_eq!(of(rate, "50 ns"), (Quantity::read(timeout).unwrap(), resume_bytes), "{rate}");
+        assert_eq!(of(rate, "1 us"), (Quantity::read(over_200_m).unwrap(), resume_bytes), "{rate} over 1 us");
     }
 }
 

@@ -143,6 +143,8 @@ pub(super) struct BitErrors {
     next_spoilt: u64,
 }
 
+hitless_state::state!(BitErrors { values: phase_bits, next_spoilt; configured: rate_bps, unit, mean_units });
+
 impl BitErrors {
     pub fn new(settings: &BitErrorLoss, rate: BitRate, stream: &mut Stream) -> Self {
         let unit = Unit::new(settings, rate);

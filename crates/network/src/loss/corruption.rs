@@ -1,6 +1,7 @@
 //! The losses of one link, frame by frame.
 
 use hitless_engine::Stream;
+use hitless_state::{Damaged, Reader, State, Writer};
 use hitless_wire::BitRate;
 
 use super::bit_errors::BitErrors;
@@ -18,6 +19,8 @@ pub struct Corruption {
     runs: LossRuns,
 }
 
+hitless_state::state!(Corruption { values: stream, runs; parts: process });
+
 /// How many frames were lost in a row, and how often.
 #[derive(Clone, Debug, Default)]
 struct LossRuns {
@@ -26,6 +29,8 @@ struct LossRuns {
     /// How often a run of one, two, ... frames has ended; the last counts all that are longer.
     ended: Vec<u64>,
 }
+
+hitless_state::value!(LossRuns { length, ended });
 
 /// Longer runs are counted with those of this length.
 const RUN_MAX: usize = 4_096;
@@ -56,6 +61,27 @@ enum Process {
     GilbertElliott(GilbertElliott),
     BitErrors(BitErrors),
     Trace(Playback),
+}
+
+/// Of which model it is, is known: the changes up to then have been made.
+impl State for Process {
+    fn save(&self, out: &mut Writer) {
+        match self {
+            Self::None | Self::Bernoulli { .. } => {}
+            Self::GilbertElliott(chain) => chain.save(out),
+            Self::BitErrors(errors) => errors.save(out),
+            Self::Trace(playback) => playback.save(out),
+        }
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damaged> {
+        match self {
+            Self::None | Self::Bernoulli { .. } => Ok(()),
+            Self::GilbertElliott(chain) => chain.load(from),
+            Self::BitErrors(errors) => errors.load(from),
+            Self::Trace(playback) => playback.load(from),
+        }
+    }
 }
 
 impl Corruption {

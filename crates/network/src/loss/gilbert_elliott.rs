@@ -81,6 +81,11 @@ pub(super) struct GilbertElliott {
     loss_between_bursts: Chance,
 }
 
+hitless_state::state!(GilbertElliott {
+    values: in_burst;
+    configured: begins, ends, loss_in_burst, loss_between_bursts
+});
+
 impl GilbertElliott {
     /// The chain in its stationary state: the first frame is in a burst as likely as any other.
     pub fn new(settings: &GilbertElliottLoss, stream: &mut Stream) -> Self {

@@ -88,6 +88,8 @@ struct Run {
     lost: u64,
 }
 
+hitless_state::value!(Run { arrived, lost });
+
 /// A recorded sequence of losses: at least one frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LossTrace {
@@ -189,6 +191,8 @@ pub(super) struct Playback {
     next: usize,
     rest: Run,
 }
+
+hitless_state::state!(Playback { values: next, rest; configured: trace, at_end });
 
 impl Playback {
     pub fn new(trace: LossTrace, at_end: TraceEnd) -> Self {

@@ -29,6 +29,8 @@ pub(super) struct Watch {
     detours: BTreeMap<(SwitchId, PortId), PortId>,
 }
 
+hitless_state::state!(Watch { values: detours; configured: sets });
+
 /// The paths to one destination for packets that are sent where the table would not send them.
 struct Walk<'a> {
     watch: &'a Watch,

@@ -32,6 +32,8 @@ pub struct Routing {
     returns: Returns,
 }
 
+hitless_state::state!(Routing { parts: watch; configured: table, returns });
+
 impl Routing {
     /// Shortest paths (fewest links) over all links of `topology`.
     pub fn new(topology: &Topology, choice: PathChoice) -> Self {

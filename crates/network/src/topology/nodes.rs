@@ -10,9 +10,13 @@ use hitless_wire::{BitRate, Duration, HostId, PortId};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SwitchId(pub u32);
 
+hitless_state::value!(SwitchId(inner));
+
 /// A link of the fabric (both directions), counted from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(pub u32);
+
+hitless_state::value!(LinkId(inner));
 
 /// A node of the fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -11,8 +11,24 @@ use crate::error::{Error, Result, refuse};
 use crate::json::{self, Conditional, DefaultEntry, MatchValue, Pipeline, hex_bytes, place};
 use crate::node::Node;
 use crate::number::Wide;
-use crate::program::{Call, Entry, Key, KeySource, Lookup, MatchKind, Next, Profile, Step, Table, Target};
+use crate::program::{Beyond, Call, Entry, Key, KeySource, Lookup, MatchKind, Next, Profile, Step, Table, Target};
 use crate::tables::KEY_WORDS_MAX;
+
+/// What egress cannot ask of a switch: where routing would send the packet, whether a queue has room for it, and the
+/// round by which it would get one.
+fn refuse_functions_of_ingress(actions: &[json::Action], egress: &Pipeline) -> Result<()> {
+    let of_tables = egress.tables.iter().flat_map(|table| table.action_ids.iter().copied());
+    let called = of_tables.chain(egress.action_calls.iter().map(|call| call.action_id)).collect::<Vec<_>>();
+    for action in actions.iter().filter(|action| called.contains(&action.id)) {
+        let is_of_ingress = |name| Beyond::of(name).is_some_and(|(function, _)| function.is_of_ingress());
+        if let Some(primitive) = action.primitives.iter().find(|primitive| is_of_ingress(&primitive.op)) {
+            let (name, op) = (&action.name, &primitive.op);
+            let error = Error::new(format!("action {name}: {op} is a function of ingress, and is called in egress"));
+            return Err(error.at(place(&primitive.source_info)));
+        }
+    }
+    Ok(())
+}
 
 impl Compiler<'_> {
     pub(super) fn pipelines(&mut self) -> Result<()> {
@@ -21,7 +37,10 @@ impl Compiler<'_> {
             let first = self.pipeline(pipeline)?;
             match pipeline.name.as_str() {
                 "ingress" => self.program.ingress = first,
-                "egress" => self.program.egress = first,
+                "egress" => {
+                    refuse_functions_of_ingress(&document.actions, pipeline)?;
+                    self.program.egress = first;
+                }
                 other => refuse!("the pipeline \"{other}\" is not one of v1model, which are ingress and egress"),
             }
         }

@@ -112,6 +112,11 @@ pub enum Beyond {
 }
 
 impl Beyond {
+    /// Whether only ingress may call it.
+    pub const fn is_of_ingress(self) -> bool {
+        matches!(self, Self::QueueHasRoom | Self::CurrentRound | Self::RoutedPort)
+    }
+
     /// The function of this name, with its arguments: true where one is written.
     pub fn of(name: &str) -> Option<(Self, &'static [bool])> {
         const TO: bool = true;

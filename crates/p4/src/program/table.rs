@@ -116,6 +116,8 @@ pub struct Call {
     pub data: Box<[u8]>,
 }
 
+hitless_state::value!(Call { action, data });
+
 /// What an entry of a table does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
@@ -126,6 +128,14 @@ pub enum Target {
     /// Runs that of the member which the selector takes of a group.
     Group(u32),
 }
+
+hitless_state::value!(
+    enum Target {
+        Call(call),
+        Member(member),
+        Group(group),
+    }
+);
 
 /// An entry of a table.
 #[derive(Clone, Debug)]
@@ -141,6 +151,8 @@ pub struct Entry {
     /// What it does.
     pub target: Target,
 }
+
+hitless_state::value!(Entry { key, mask, prefix, priority, target });
 
 /// The step after a table.
 #[derive(Clone, Debug)]

@@ -14,6 +14,8 @@ pub struct Asking {
     stream: Stream,
 }
 
+hitless_state::state!(Asking { values: stream; configured: bytes, mean, deviation });
+
 impl Asking {
     /// Requests of `bytes`, each thought about for a normally distributed time, cut at 0.
     pub fn new(bytes: u64, mean: Duration, deviation: Duration, stream: Stream) -> Self {

@@ -12,6 +12,13 @@ pub enum FlowSize {
     Unlimited,
 }
 
+hitless_state::value!(
+    enum FlowSize {
+        Bytes(bytes),
+        Unlimited,
+    }
+);
+
 /// How many messages a flow sends over its connection, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Messages {
@@ -20,6 +27,8 @@ pub struct Messages {
     /// Pause between the completion of a message and the start of the next.
     pub gap: Duration,
 }
+
+hitless_state::value!(Messages { count, gap });
 
 impl Messages {
     /// A single message: an ordinary flow.
@@ -54,3 +63,18 @@ pub struct FlowSpec {
     /// What the destination asks first: then `start` is when it opens the connection. `None`: nothing.
     pub request: Option<Request>,
 }
+
+hitless_state::value!(FlowSpec {
+    source,
+    destination,
+    size,
+    start,
+    stop,
+    transport,
+    messages,
+    class,
+    group,
+    connection,
+    query,
+    request
+});

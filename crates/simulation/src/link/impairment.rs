@@ -31,6 +31,8 @@ pub(super) struct Impairment {
     pub lost_down: u64,
 }
 
+hitless_state::state!(Impairment { values: down_since, up_since, corrupted, lost_down; parts: corruption });
+
 impl Default for Impairment {
     fn default() -> Self {
         Self { corruption: None, down_since: Time::NEVER, up_since: Time::ZERO, corrupted: 0, lost_down: 0 }

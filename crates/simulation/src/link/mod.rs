@@ -9,6 +9,7 @@ use hitless_engine::{PacketHandle, Ring, Stream};
 use hitless_network::link::LinkState;
 use hitless_network::loss::{ArrivingFrame, LossModel};
 use hitless_network::topology::{Endpoint, Node, SwitchId};
+use hitless_state::{Damaged, Reader, State, Writer};
 use hitless_wire::ordered_set::ORDERED_SET_BYTES;
 use hitless_wire::{BitRate, Duration, HostId, PortId, Time};
 
@@ -50,6 +51,8 @@ const ELSEWHERE: PacketHandle = PacketHandle(u32::MAX - 1);
 #[derive(Clone, Copy, Debug, Default)]
 struct UnderWay([u32; 3]);
 
+hitless_state::value!(UnderWay(inner));
+
 impl UnderWay {
     #[inline(always)]
     const fn new(at: Time, packet: PacketHandle) -> Self {
@@ -80,6 +83,11 @@ pub struct Link {
     bytes_arrived: u64,
     last_arrival: Time,
 }
+
+hitless_state::state!(Link {
+    values: node, first, following, frames_sent, bytes_arrived, last_arrival;
+    configured: delay_and_port
+});
 
 const IS_SWITCH: u32 = 1;
 const IS_IMPAIRED: u32 = 2;
@@ -238,6 +246,31 @@ pub struct Links {
     all: Vec<Link>,
     /// Of those that were ever to corrupt a frame, or down.
     impairments: BTreeMap<usize, Impairment>,
+}
+
+/// Links that nothing was to happen to when they were built may have been down since.
+impl State for Links {
+    fn save(&self, out: &mut Writer) {
+        let Self { all, impairments } = self;
+        all.save(out);
+        out.value(&impairments.len());
+        for (link, impairment) in impairments {
+            out.value(link);
+            impairment.save(out);
+        }
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damaged> {
+        self.all.load(from)?;
+        for _ in 0..from.count()? {
+            let link: usize = from.value()?;
+            if link >= self.all.len() {
+                return Err(from.damaged("a link of the network"));
+            }
+            self.impairments.entry(link).or_default().load(from)?;
+        }
+        Ok(())
+    }
 }
 
 impl Index<usize> for Links {

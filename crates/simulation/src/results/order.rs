@@ -17,6 +17,14 @@ pub struct OrderCounts {
     pub packets_under_way: u64,
 }
 
+hitless_state::value!(OrderCounts {
+    packets_sent,
+    packets_lost,
+    packets_reordered,
+    packets_duplicated,
+    packets_under_way
+});
+
 impl OrderCounts {
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {

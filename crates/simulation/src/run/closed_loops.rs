@@ -11,6 +11,8 @@ pub(super) struct ClosedLoops {
     open: usize,
 }
 
+hitless_state::state!(ClosedLoops { values: open; parts: sequences });
+
 impl ClosedLoops {
     pub fn new(sequences: Vec<Sequence>) -> Self {
         Self { open: sequences.len(), sequences }

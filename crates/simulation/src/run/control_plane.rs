@@ -62,6 +62,8 @@ pub(super) struct ControlPlane {
     pub recovery: Recovery,
 }
 
+hitless_state::state!(ControlPlane { values: next; parts: recovery; configured: streams, changes });
+
 impl ControlPlane {
     /// With these changes to come, in any order.
     pub fn new(streams: RandomStreams, mut changes: Vec<(Time, Change)>, recovery: Recovery) -> Self {
@@ -105,6 +107,15 @@ impl ControlPlane {
             Change::Cut { link } => self.recovery.cut(now, link, network),
             Change::Mend { link } => self.recovery.mend(now, link, network),
             Change::Command { switch, mechanism, command } => network.command(now, switch, mechanism, command),
+        }
+    }
+
+    /// Gives links the loss models again that the changes so far have given them; what came of these is loaded then.
+    pub fn repeat_losses<F: Fabric>(&self, network: &mut F) {
+        for (_, change) in self.changes.iter().take(self.next) {
+            if let Change::Loss { link, model } = change {
+                network.set_loss(*link, model, || self.streams.stream(&loss_stream_name(*link)));
+            }
         }
     }
 

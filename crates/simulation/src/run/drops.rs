@@ -15,6 +15,8 @@ pub(super) struct Lost {
     pub bytes: u64,
 }
 
+hitless_state::value!(Lost { packets, bytes });
+
 impl Lost {
     fn add(&mut self, frame_bytes: u32) {
         self.packets += 1;
@@ -33,6 +35,8 @@ struct OfFlow {
     lost: Lost,
 }
 
+hitless_state::value!(OfFlow { group, lost });
+
 /// What was lost in switches.
 pub(super) struct DropLedger {
     /// Groups, and one more for packets that belong to no flow.
@@ -41,6 +45,8 @@ pub(super) struct DropLedger {
     entries: Vec<Lost>,
     of_flows: Pages<OfFlow>,
 }
+
+hitless_state::state!(DropLedger { values: entries, of_flows; configured: columns });
 
 impl DropLedger {
     pub fn new(switches: usize, groups: usize) -> Self {

@@ -50,6 +50,11 @@ pub(super) enum SimulationEvent {
     Pause,
 }
 
+hitless_state::value!(enum SimulationEvent {
+    LinkArrival { link }, OrderedSetArrival { link, set }, Switch { switch, event }, Host(host), NextFlow,
+    NextInSequence { sequence }, Change, Recovery(recovery), Sample { sampler }, Pause
+});
+
 impl SimulationEvent {
     /// Whether it counts as no event: what is measured, where a run stops, and when flows are drawn must not change the
     /// trace.
@@ -96,6 +101,11 @@ pub(super) enum RecoveryEvent {
     Poll,
 }
 
+hitless_state::value!(enum RecoveryEvent {
+    Fail { entry }, Detect { failure, end }, Reroute { failure, end }, Whole { failure }, Return { failure, end },
+    Poll
+});
+
 /// The kinds in the order in which events of one time are handled: what changes the world, then what arrives in it,
 /// then what is drawn and started, then what its nodes do, then what is observed. An event may schedule another of the
 /// same time only of its own kind or a later one.
@@ -126,9 +136,13 @@ struct NodeClock {
     trace: TraceHash,
 }
 
+hitless_state::value!(NodeClock { sequence, trace });
+
 /// The clocks of all nodes. Behind the hosts and the switches stands one for what happens to all.
 #[derive(Debug)]
 pub(super) struct NodeClocks(Vec<NodeClock>);
+
+hitless_state::value!(NodeClocks(inner));
 
 impl NodeClocks {
     pub fn new(nodes: usize) -> Self {

@@ -110,7 +110,13 @@ impl<E: Edge> Run<E> {
 
     /// Runs until the scenario, `progress` or a pause ends it.
     pub(super) fn run_until_end(&mut self, progress: &Progress) -> (End, Time) {
+        self.run_before(Time::NEVER, progress)
+    }
+
+    /// [`Self::run_until_end`], which pauses where the next event is due at `until` or later.
+    pub(super) fn run_before(&mut self, until: Time, progress: &Progress) -> (End, Time) {
         let deadline = self.scenario.duration.unwrap_or(Time::NEVER);
+        let until = until.min(Time(deadline.as_ps().saturating_add(1)));
         const EVENTS_BETWEEN_LOOKS: u64 = 1 << 16;
         let looks_ahead = self.network.is_large();
         loop {
@@ -118,12 +124,9 @@ impl<E: Edge> Run<E> {
                 if looks_ahead && self.events.is_multiple_of(ARRIVALS) {
                     self.network.look_ahead();
                 }
-                let Some(event) = self.network.shared.queue.pop_turn() else {
-                    return self.end_of_events(deadline);
+                let Some(event) = self.network.shared.queue.pop_turn_before(until) else {
+                    return self.end_of_turn(deadline);
                 };
-                if event.time > deadline {
-                    return (End::Duration, deadline);
-                }
                 match self.handle(event) {
                     Reach::Packets => {}
                     Reach::Flows => {
@@ -144,6 +147,9 @@ impl<E: Edge> Run<E> {
             if progress.is_cancelled() {
                 return (End::Cancelled, self.now);
             }
+            if progress.takes_pause() {
+                return (End::Paused, self.now);
+            }
         }
     }
 
@@ -159,6 +165,16 @@ impl<E: Edge> Run<E> {
         match event.payload {
             Turn::Source(link) => self.arrive(event.time, link.index() as u32),
             Turn::Other(event_of_node) => self.dispatch(event.time, event_of_node),
+        }
+    }
+
+    /// Nothing is due for now.
+    #[cold]
+    fn end_of_turn(&mut self, deadline: Time) -> (End, Time) {
+        match self.network.shared.queue.next_time() {
+            None => self.end_of_events(deadline),
+            Some(next) if next > deadline => (End::Duration, deadline),
+            Some(_) => (End::Paused, self.now),
         }
     }
 

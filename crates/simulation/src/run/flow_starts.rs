@@ -7,6 +7,7 @@ use hitless_engine::{OrderKey, Pages};
 use hitless_hosts::{Application, FlowConfig, Marking, Rank, TransportId};
 use hitless_scenario::workload::{FlowSize, FlowSpec};
 use hitless_scenario::{RankedBy, Scenario};
+use hitless_state::{Damaged, Reader, State, Writer};
 use hitless_wire::frame::rank_of_dscp;
 use hitless_wire::{Duration, FlowId, HostId, Time};
 
@@ -26,6 +27,8 @@ type Connection = (usize, HostId, HostId, u32);
 pub(super) struct FlowStarts {
     transports: Vec<TransportId>,
     workload: Peekable<Workload>,
+    /// How many flows and messages were taken from it.
+    drawn: u64,
     closed_loops: ClosedLoops,
     /// Connections that stay open. Each is opened when the first flow takes it.
     connections: BTreeMap<Connection, FlowId>,
@@ -33,6 +36,40 @@ pub(super) struct FlowStarts {
     messages: u64,
     /// About how many the workload will have had.
     messages_offered: u64,
+}
+
+/// What was drawn from the workload is drawn again: it depends on the seed alone.
+impl State for FlowStarts {
+    fn save(&self, out: &mut Writer) {
+        let Self {
+            // As the scenario has them.
+            transports: _,
+            workload: _,
+            messages_offered: _,
+            drawn,
+            closed_loops,
+            connections,
+            specs,
+            messages,
+        } = self;
+        out.value(drawn);
+        closed_loops.save(out);
+        out.value(connections);
+        out.value(specs);
+        out.value(messages);
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damaged> {
+        self.drawn = from.value()?;
+        for _ in 0..self.drawn {
+            self.workload.next().ok_or(from.damaged("as many flows as the workload has"))?;
+        }
+        self.closed_loops.load(from)?;
+        self.connections = from.value()?;
+        self.specs = from.value()?;
+        self.messages = from.value()?;
+        Ok(())
+    }
 }
 
 impl FlowStarts {
@@ -45,7 +82,7 @@ impl FlowStarts {
     ) -> Self {
         let (connections, specs, messages) = Default::default();
         let (workload, messages_offered) = (workload.peekable(), messages_offered as u64);
-        Self { transports, workload, closed_loops, connections, specs, messages, messages_offered }
+        Self { transports, workload, drawn: 0, closed_loops, connections, specs, messages, messages_offered }
     }
 
     /// All flows that have started, by their numbers, but for those that were let go.
@@ -90,6 +127,7 @@ impl FlowStarts {
     /// Starts the flows of the workload that are due.
     pub fn start_due<E: Edge>(&mut self, now: Time, scenario: &Scenario, network: &mut Network<E>) {
         while let Some(spec) = self.workload.next_if(|spec| spec.start <= now) {
+            self.drawn += 1;
             match spec.connection {
                 Some(connection) => self.send_on_connection(now, spec, connection, scenario, network),
                 None => self.start_flow(spec, scenario, network),
@@ -124,6 +162,7 @@ impl FlowStarts {
     /// Makes the flows of the workload known that start before `end`.
     pub fn add_before(&mut self, end: Time, scenario: &Scenario, network: &mut impl Fabric) {
         while let Some(spec) = self.workload.next_if(|spec| spec.start < end) {
+            self.drawn += 1;
             debug_assert!(spec.connection.is_none(), "messages on open connections need a run of one partition");
             self.start_flow(spec, scenario, network);
         }

@@ -21,6 +21,18 @@ struct Sums {
     rates: Shares,
 }
 
+hitless_state::value!(Sums {
+    flows,
+    completed,
+    delivered_bytes,
+    packets_received,
+    packets_arrived_late,
+    packets_reordered,
+    packets_held,
+    ordering_timeouts,
+    rates
+});
+
 impl Sums {
     fn add(&mut self, flow: &FlowRecord) {
         self.flows += 1;
@@ -49,6 +61,8 @@ struct Shares {
     squares: f64,
 }
 
+hitless_state::value!(Shares { count, sum, squares });
+
 impl Shares {
     fn add(&mut self, share: f64) {
         self.count += 1;
@@ -68,6 +82,8 @@ impl Shares {
 pub(super) struct GroupTotals {
     of_groups: Vec<Sums>,
 }
+
+hitless_state::state!(GroupTotals { values: of_groups });
 
 impl GroupTotals {
     pub fn new(groups: usize) -> Self {

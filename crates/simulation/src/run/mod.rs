@@ -7,6 +7,7 @@
 //! [`partitions`] that run on threads of their own.
 
 mod build;
+mod checkpoint;
 mod closed_loops;
 mod control_plane;
 mod drops;
@@ -35,6 +36,7 @@ mod streaming;
 mod tables;
 
 pub use build::{build, network_card};
+pub use checkpoint::Resumable;
 pub use control_plane::Change;
 pub use edge::{Closed, Edge};
 pub use event_loop::{Landing, Run};

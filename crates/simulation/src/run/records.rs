@@ -15,6 +15,8 @@ pub(super) struct Services {
     of_flows: Pages<ServiceKey>,
 }
 
+hitless_state::state!(Services { values: of_flows; configured: of_groups });
+
 impl Services {
     pub fn new(groups: &[FlowGroup]) -> Self {
         let of_groups: Vec<_> = groups.iter().map(|group| ServiceKey { port: group.port, vlan: group.vlan }).collect();
@@ -55,6 +57,11 @@ pub(super) struct Records {
     /// By flow: frames lost on links that were down.
     lost_to_failures: BTreeMap<u32, u64>,
 }
+
+hitless_state::state!(Records {
+    values: flows, flows_ended, last_ended, ended_in_loops, lost_to_failures;
+    configured: sequence_of_group
+});
 
 impl Records {
     /// A flow of this group is over.

@@ -197,7 +197,7 @@ impl<E: Edge> Shared<E> {
         }
         let existing = self.existing();
         let Self { order: Some(order), packets, .. } = self else { return };
-        existing.into_iter().for_each(|packet| order.still_exists(&packets[packet]));
+        order.still_exist(existing.into_iter().map(|packet| &packets[packet]));
     }
 
     /// A packet leaves the run.

@@ -82,4 +82,9 @@ impl Simulation {
         let (end, ended_at) = self.run.run_until_end(progress);
         close(self.run, end, ended_at)
     }
+
+    /// What runs, for whoever drives it otherwise.
+    pub(super) fn into_run(self) -> Run<Closed> {
+        self.run
+    }
 }

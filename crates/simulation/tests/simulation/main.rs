@@ -2,6 +2,7 @@
 
 mod afq;
 mod bolt;
+mod checkpoints;
 mod compositions;
 mod congestion;
 mod deflection;

@@ -1,6 +1,7 @@
 //! Judges that have a say in every world: what is counted adds up.
 
 use super::evidence::{Evidence, Finding};
+use crate::resume;
 
 pub fn accounts(evidence: &Evidence<'_>) -> Finding {
     Some(evidence.outcome.violations.clone())
@@ -46,4 +47,21 @@ pub fn replay(evidence: &Evidence<'_>) -> Finding {
             .into_iter()
             .collect(),
     )
+}
+
+pub fn resume(evidence: &Evidence<'_>) -> Finding {
+    let difference = match evidence.resumed? {
+        Err(sentence) => Some(sentence.clone()),
+        Ok(resumed) => resume::difference(evidence.outcome, resumed),
+    };
+    Some(difference.into_iter().collect())
+}
+
+pub fn threads(evidence: &Evidence<'_>) -> Finding {
+    let (parts, divided) = evidence.divided?;
+    let difference = match divided {
+        Err(sentence) => Some(sentence.clone()),
+        Ok(divided) => parts.difference(evidence.outcome, divided),
+    };
+    Some(difference.into_iter().collect())
 }

@@ -6,6 +6,7 @@ use hitless_simulation::Outcome;
 use hitless_simulation::results::{Column, OrderCounts};
 use toml::{Table, Value};
 
+use crate::parts::Parts;
 use crate::world::World;
 
 /// A promise that was broken.
@@ -39,6 +40,10 @@ pub struct Evidence<'a> {
     pub outcome: &'a Outcome,
     /// The same run from its recording.
     pub replay: &'a Result<Outcome, String>,
+    /// The same run divided, and how; none where it cannot be.
+    pub divided: Option<&'a (&'a Parts, Result<Outcome, String>)>,
+    /// The same run, killed and restored from checkpoints; none where something in it has none.
+    pub resumed: Option<&'a Result<Outcome, String>>,
     /// Ports that idled with packets that might go.
     pub idle: &'a [String],
     /// The kinds of mechanisms that there are.
@@ -75,12 +80,6 @@ impl Evidence<'_> {
     pub fn counter(&self, name: &str) -> u64 {
         let rows = self.texts("mechanisms", "counter").iter().zip(self.numbers("mechanisms", "value"));
         rows.filter(|(known, _)| *known == name).map(|(_, value)| value).sum()
-    }
-
-    /// At how many places a counter of mechanisms is not zero.
-    pub fn rows_of(&self, name: &str) -> usize {
-        let rows = self.texts("mechanisms", "counter").iter().zip(self.numbers("mechanisms", "value"));
-        rows.filter(|(known, value)| *known == name && **value > 0).count()
     }
 
     /// What the order checker says of all flows; the world asks for it.

@@ -19,7 +19,7 @@ pub struct Judge {
 }
 
 /// All judges, but "runs": that a run neither panics nor fails to begin.
-pub const JUDGES: [Judge; 13] = [
+pub const JUDGES: [Judge; 15] = [
     Judge {
         name: "accounts",
         promise: "What every run asserts of itself: injected = delivered + dropped by a reason + in \
@@ -45,6 +45,18 @@ pub const JUDGES: [Judge; 13] = [
         promise: "The configuration that a run records gives the same run to the byte, and neither \
                   stopping on the way nor running twice leaves a mark (CONTRIBUTING.md, determinism).",
         look: accounts::replay,
+    },
+    Judge {
+        name: "resume",
+        promise: "Killed at any moment a run goes on from its checkpoint, in a simulation that is built anew, to the \
+                  same trace hash, tables and counts (ARCHITECTURE.md, checkpoints).",
+        look: accounts::resume,
+    },
+    Judge {
+        name: "threads",
+        promise: "Divided among any number of partitions on 1, 2, 4 or 8 threads a world gives the same trace hash, \
+                  tables and counts as in one part (ARCHITECTURE.md, partitions).",
+        look: accounts::threads,
     },
     Judge {
         name: "progress",

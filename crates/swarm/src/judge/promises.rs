@@ -175,9 +175,10 @@ pub fn detour_order(evidence: &Evidence<'_>) -> Finding {
     let is_known = evidence
         .all_are(&["rimm"], &["ports", "threshold", "messages", "record_choices", "again", "change", "segment"]);
     let overflows = evidence.drops_but_for(&OF_HOSTS) > 0;
-    // A neighbour without room takes nothing, and what is new then passes what is away (section III-A2).
-    let is_one_burst = evidence.rows_of("alarms") <= 1;
-    if !is_known || overflows || !is_one_burst || evidence.has("link") || !goes_one_way(evidence) {
+    // A neighbour without room takes nothing, and what is new then passes what is away (section III-A2); what waits
+    // beyond the timeout of its predecessor is let go. Both are counted.
+    let gave_up = evidence.counter("new packets past detoured ones") + evidence.counter("packets released late") > 0;
+    if !is_known || overflows || gave_up || evidence.has("link") || !goes_one_way(evidence) {
         return None;
     }
     Some(order_faults(evidence.order()?))

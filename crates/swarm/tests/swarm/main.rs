@@ -1,5 +1,8 @@
 //! The swarm itself: worlds that break nothing, bugs that it finds, and files that it hands over.
 
+mod resume;
+mod threads;
+
 use hitless_engine::Progress;
 use hitless_mechanisms::builtin;
 use hitless_swarm::judge::{Fault, JUDGES};

@@ -26,6 +26,8 @@ pub struct SharedBuffer {
     underway_bytes: u64,
 }
 
+hitless_state::state!(SharedBuffer { values: used_bytes, peak_bytes, underway_bytes; configured: policy });
+
 impl SharedBuffer {
     /// An empty buffer.
     pub const fn new(policy: BufferPolicy) -> Self {

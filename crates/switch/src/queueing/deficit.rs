@@ -7,6 +7,8 @@ struct Account {
     deficit_bytes: u32,
 }
 
+hitless_state::value!(Account { quantum_bytes, deficit_bytes });
+
 /// Members that take turns: the one whose turn it is sends while its deficit covers its first frame.
 #[derive(Debug, Hash)]
 pub(super) struct DeficitRoundRobin {
@@ -16,6 +18,8 @@ pub(super) struct DeficitRoundRobin {
     /// By member.
     accounts: Vec<Account>,
 }
+
+hitless_state::value!(DeficitRoundRobin { members, turn, accounts });
 
 impl DeficitRoundRobin {
     /// No members.

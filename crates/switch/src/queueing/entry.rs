@@ -13,3 +13,5 @@ pub struct Entry {
     /// When it was enqueued.
     pub enqueued_at: Time,
 }
+
+hitless_state::value!(Entry { packet, frame_bytes, enqueued_at });

@@ -25,6 +25,8 @@ pub enum Admission {
 #[derive(Clone, Copy, Debug, Default)]
 struct Waiting([u32; 3]);
 
+hitless_state::value!(Waiting(inner));
+
 impl Waiting {
     #[inline(always)]
     const fn new(departs_at: Time, frame_bytes: u32) -> Self {
@@ -63,6 +65,12 @@ pub struct FifoScheduler {
     limit: QueueLimit,
     marker: EcnMarker,
 }
+
+hitless_state::state!(FifoScheduler {
+    values: busy_until, offered_at, waiting, bytes;
+    parts: marker;
+    configured: calm_packets, calm_bytes, limit
+});
 
 impl FifoScheduler {
     /// An empty scheduler with the limits of `config`.

@@ -65,6 +65,8 @@ pub struct Rounds {
     pub oldest: u64,
 }
 
+hitless_state::value!(Rounds { first, current, oldest });
+
 /// What a group counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GroupCounters {
@@ -85,6 +87,8 @@ pub struct GroupCounters {
     /// The most bytes that waited.
     pub peak_bytes: u64,
 }
+
+hitless_state::value!(GroupCounters { queued, served, refused, late, early, rotations, left_behind, peak_bytes });
 
 impl GroupCounters {
     /// Each with its name.
@@ -125,6 +129,12 @@ pub(super) struct Group {
     idle_since: Time,
     pub counters: GroupCounters,
 }
+
+hitless_state::state!(Group {
+    values: turn, turn_round, is_served_out, first_round, left_over, deficits, choice, packets, bytes, idle_since,
+        counters;
+    configured: config, first
+});
 
 /// What a group's discipline decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Which packets are marked at enqueue, by the depth of their queue.
 
 use hitless_engine::{RandomStreams, Stream, draws};
+use hitless_state::{Damaged, Reader, State, Writer};
 
 /// From what instantaneous depth on an ECN-capable packet is marked at enqueue (RFC 8257, section 3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +80,24 @@ pub(crate) enum EcnMarker {
     Bytes(u64),
     /// By chance. Boxed: a queue without it need not be larger.
     Ramp(Box<(EcnRamp, Stream)>),
+}
+
+/// All but the stream is as it was built.
+impl State for EcnMarker {
+    fn save(&self, out: &mut Writer) {
+        match self {
+            Self::Off | Self::Packets(_) | Self::Bytes(_) => {}
+            Self::Ramp(ramp) => out.value(&ramp.1),
+        }
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damaged> {
+        match self {
+            Self::Off | Self::Packets(_) | Self::Bytes(_) => {}
+            Self::Ramp(ramp) => ramp.1 = from.value()?,
+        }
+        Ok(())
+    }
 }
 
 impl EcnMarker {

@@ -29,6 +29,12 @@ struct Queue {
     credit: Option<u64>,
 }
 
+hitless_state::state!(Queue {
+    values: waiting, bytes, peak_bytes, stops, held_packets, credit;
+    parts: marker;
+    configured: config
+});
+
 impl Queue {
     #[inline]
     fn may_be_served(&self) -> bool {
@@ -49,6 +55,8 @@ struct Level {
     /// They take turns, the first queue of a group for the whole group.
     members: DeficitRoundRobin,
 }
+
+hitless_state::state!(Level { values: members; configured: mask });
 
 /// The queues of a port, at most 64.
 #[derive(Debug)]
@@ -72,6 +80,11 @@ pub struct QueuedScheduler {
     /// Whether an event will look after the queues at `busy_until`.
     pub(crate) service_is_due: bool,
 }
+
+hitless_state::state!(QueuedScheduler {
+    values: ready, occupied, by_rank, evicted, serving, busy_until, service_is_due;
+    parts: queues, levels, group
+});
 
 /// What became of a packet offered to a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,6 +15,8 @@ pub(super) struct Waiting {
     ranks: Option<VecDeque<u32>>,
 }
 
+hitless_state::value!(Waiting { entries, ranks });
+
 impl Waiting {
     /// Nobody in line.
     pub fn new(order: QueueOrder) -> Self {

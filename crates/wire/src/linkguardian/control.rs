@@ -23,6 +23,14 @@ pub enum Level {
     Off,
 }
 
+hitless_state::value!(
+    enum Level {
+        AsCommanded,
+        NonBlocking,
+        Off,
+    }
+);
+
 impl Level {
     /// All levels, best first.
     pub const ALL: [Level; 3] = [Level::AsCommanded, Level::NonBlocking, Level::Off];
@@ -58,6 +66,10 @@ pub enum Message {
     /// What no switch sends.
     Unknown,
 }
+
+hitless_state::value!(enum Message {
+    Start, Started, AskForStart, Probe, Answer { in_order }, Request(request), Unknown
+});
 
 impl Message {
     /// Kind and argument.
@@ -104,6 +116,8 @@ pub struct ControlHeader {
     /// The number that the message names; 0 where it names none.
     pub sequence: SequenceNumber,
 }
+
+hitless_state::value!(ControlHeader { message, channel, sequence });
 
 impl Shim for ControlHeader {
     const ID: ShimId = ShimId::new(4, 1);

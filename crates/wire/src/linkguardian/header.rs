@@ -17,6 +17,15 @@ pub enum PacketType {
     TxBuffered = 3,
 }
 
+hitless_state::value!(
+    enum PacketType {
+        Data,
+        Ack,
+        AckWithLoss,
+        TxBuffered,
+    }
+);
+
 impl PacketType {
     const fn from_bits(bits: u8) -> Self {
         match bits & 3 {
@@ -46,6 +55,8 @@ pub struct DataHeader {
     /// Waiting in the receiver's reordering buffer.
     pub rx_buffered: bool,
 }
+
+hitless_state::value!(DataHeader { packet_type, channel, sequence, retransmitted, dummy, blocking, rx_buffered });
 
 impl DataHeader {
     /// A header of `packet_type` with all flags clear.
@@ -110,6 +121,8 @@ pub struct AckHeader {
     pub piggybacked: bool,
 }
 
+hitless_state::value!(AckHeader { channel, acknowledged, piggybacked });
+
 impl Shim for AckHeader {
     const ID: ShimId = ShimId::new(3, 1);
 
@@ -143,6 +156,8 @@ pub struct LossNotification {
     /// How many numbers in a row were lost, at most 255.
     pub count: u8,
 }
+
+hitless_state::value!(LossNotification { first_lost, count });
 
 impl Shim for LossNotification {
     const ID: ShimId = ShimId::new(4, 0);

@@ -12,6 +12,13 @@ pub enum Era {
     Odd,
 }
 
+hitless_state::value!(
+    enum Era {
+        Even,
+        Odd,
+    }
+);
+
 impl Era {
     pub(super) const fn from_bit(bit: u8) -> Self {
         if bit & 1 == 0 { Era::Even } else { Era::Odd }
@@ -31,6 +38,8 @@ pub struct SequenceNumber {
     pub(super) value: u16,
     pub(super) era: Era,
 }
+
+hitless_state::value!(SequenceNumber { value, era });
 
 impl SequenceNumber {
     /// How many numbers one era has.

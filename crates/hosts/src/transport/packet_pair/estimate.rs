@@ -15,6 +15,8 @@ pub(super) struct ShareEstimate {
     window_factor: f64,
 }
 
+hitless_state::value!(ShareEstimate { gap_ps, gain, bytes_per_gap, window_factor });
+
 impl ShareEstimate {
     /// No gap is known.
     pub fn new(config: &PacketPairConfig) -> Self {

@@ -20,6 +20,8 @@ pub struct PacketPairReceiver {
     gap: Duration,
 }
 
+hitless_state::value!(PacketPairReceiver { tcp, pair, first_arrived_at, gap });
+
 impl PacketPairReceiver {
     /// A connection that has received nothing; the host's timer ticks at `timer_phase` modulo its tick.
     ///

@@ -19,6 +19,8 @@ struct Second {
     measured: bool,
 }
 
+hitless_state::value!(Second { due_at, measured });
+
 /// The sending end of a packet-pair connection. Calls as for every [`Sender`].
 #[derive(Clone, Debug)]
 pub struct PacketPairSender {
@@ -42,6 +44,21 @@ pub struct PacketPairSender {
     mss_bytes: u16,
     restart_after_idle: bool,
 }
+
+hitless_state::value!(PacketPairSender {
+    tcp,
+    share,
+    next_pair_at,
+    wake_at,
+    second,
+    pair,
+    awaits_answer,
+    spacing,
+    next_spacing_at,
+    last_heard_at,
+    mss_bytes,
+    restart_after_idle
+});
 
 impl PacketPairSender {
     /// A connection that has sent nothing through `card`; the host's timer ticks at `timer_phase` modulo its tick.

@@ -22,6 +22,13 @@ pub enum RoceRecovery {
     SelectiveRepeat,
 }
 
+hitless_state::value!(
+    enum RoceRecovery {
+        GoBackN,
+        SelectiveRepeat,
+    }
+);
+
 /// The frame of a congestion notification: as a data packet's, with 16 reserved bytes for the extended header
 /// (InfiniBand, annex A17) and no payload.
 pub(super) const NOTIFICATION_FRAME_BYTES: u32 = 78;
@@ -62,6 +69,19 @@ pub struct RoceSettings {
     #[serde(skip)]
     pub wire_overhead_bytes: u32,
 }
+
+hitless_state::value!(RoceSettings {
+    mtu,
+    header_bytes,
+    ack_bytes,
+    window,
+    acknowledge_every,
+    timeout,
+    retries,
+    recovery,
+    dcqcn,
+    wire_overhead_bytes
+});
 
 impl Default for RoceSettings {
     fn default() -> Self {

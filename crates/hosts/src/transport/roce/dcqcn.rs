@@ -45,6 +45,18 @@ pub struct DcqcnSettings {
     pub minimum_rate: BitRate,
 }
 
+hitless_state::value!(DcqcnSettings {
+    cnp_interval,
+    g,
+    alpha_timer,
+    rate_timer,
+    byte_counter,
+    fast_recovery_steps,
+    additive_increase,
+    hyper_increase,
+    minimum_rate
+});
+
 const MEGABIT: u64 = 1_000_000;
 
 const fn megabits_per_second(count: u64) -> BitRate {
@@ -92,6 +104,19 @@ pub(super) struct ReactionPoint {
     /// Bytes until the byte counter raises the rate next.
     bytes_left: u64,
 }
+
+hitless_state::value!(ReactionPoint {
+    config,
+    line_bps,
+    rate_bps,
+    target_bps,
+    alpha,
+    alpha_decays_at,
+    timer_ends_at,
+    timer_raises,
+    byte_raises,
+    bytes_left
+});
 
 impl ReactionPoint {
     /// A connection of a card that sends at `line_rate`.
@@ -199,6 +224,8 @@ pub(super) struct NotificationPoint {
     /// A packet was marked since the last one.
     is_owed: bool,
 }
+
+hitless_state::value!(NotificationPoint { interval, next_at, is_owed });
 
 impl NotificationPoint {
     /// A connection that has notified of nothing.

@@ -17,6 +17,8 @@ pub(super) struct Pace {
     wake_at: Time,
 }
 
+hitless_state::value!(Pace { point, overhead_bytes, sent_at, wire_bytes, wake_at });
+
 impl Pace {
     /// The pace of a connection on a card that sends at `line_rate`, if `config` has one.
     pub fn new(config: &RoceSettings, line_rate: BitRate) -> Option<Self> {

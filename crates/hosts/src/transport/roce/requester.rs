@@ -19,6 +19,8 @@ struct Message {
     end: u64,
 }
 
+hitless_state::value!(Message { number, bytes, first, end });
+
 /// The sending end of a reliable connection. Calls as for every [`Sender`].
 ///
 /// Each [`Sender::write`] posts one message; messages queue and go out one after the other. Packets are counted by
@@ -51,6 +53,25 @@ pub struct RoceRequester {
     pace: Option<Box<Pace>>,
     statistics: SenderStatistics,
 }
+
+hitless_state::value!(RoceRequester {
+    config,
+    messages,
+    sending,
+    messages_written,
+    unacknowledged,
+    next,
+    highest_sent,
+    end,
+    completed_bytes,
+    acknowledged_bytes,
+    deadline,
+    timeouts_in_row,
+    failed,
+    selective,
+    pace,
+    statistics
+});
 
 impl RoceRequester {
     /// A connection that has nothing to send, on a card that sends at `line_rate`.

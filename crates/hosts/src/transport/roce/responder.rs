@@ -36,6 +36,22 @@ pub struct RoceResponder {
     statistics: ReceiverStatistics,
 }
 
+hitless_state::value!(RoceResponder {
+    config,
+    expected,
+    highest_seen,
+    delivered_bytes,
+    unacknowledged_packets,
+    gap_reported,
+    answer,
+    out_of_order,
+    notification_point,
+    notification,
+    marked_message,
+    discarded_packets,
+    statistics
+});
+
 impl RoceResponder {
     /// A connection that has received nothing.
     pub fn new(config: RoceSettings) -> Self {

@@ -23,6 +23,8 @@ pub(super) struct Selective {
     recovery: Option<Recovery>,
 }
 
+hitless_state::value!(Selective { arrived, base, highest_arrived, recovery });
+
 /// A recovery under way.
 #[derive(Clone, Copy, Debug)]
 struct Recovery {
@@ -33,6 +35,8 @@ struct Recovery {
     /// Every packet below this that is not known to have come is taken for lost.
     lost_below: u64,
 }
+
+hitless_state::value!(Recovery { ends_at, next, lost_below });
 
 impl Selective {
     /// Everything below `packet` has come.
@@ -105,6 +109,8 @@ pub(super) struct OutOfOrder {
     /// Of each packet from the expected one on, its payload bytes, if it came.
     packets: VecDeque<Option<u32>>,
 }
+
+hitless_state::value!(OutOfOrder { packets });
 
 impl OutOfOrder {
     /// Takes a packet `ahead` of the one expected; returns whether it is new.

@@ -26,6 +26,8 @@ pub enum DelayedAck {
     },
 }
 
+hitless_state::value!(enum DelayedAck { Off, On { segments, timeout, quickack_segments } });
+
 /// By how much the pace of a control that knows a window only exceeds the window per smoothed round-trip time, so that
 /// the window is what limits it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,6 +37,8 @@ pub struct WindowPacing {
     /// Otherwise (Linux, tcp_pacing_ca_ratio: 1.2).
     pub avoidance_gain: f64,
 }
+
+hitless_state::value!(WindowPacing { slow_start_gain, avoidance_gain });
 
 impl Default for WindowPacing {
     fn default() -> Self {
@@ -52,6 +56,13 @@ pub enum RtoFormula {
     Linux,
 }
 
+hitless_state::value!(
+    enum RtoFormula {
+        Rfc6298,
+        Linux,
+    }
+);
+
 /// Loss recovery of TCP without selective acknowledgements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -64,6 +75,13 @@ pub enum TcpRecovery {
     /// which counts at most as what the receiver lets be in flight. Needs `sack = false`.
     Reno,
 }
+
+hitless_state::value!(
+    enum TcpRecovery {
+        Newreno,
+        Reno,
+    }
+);
 
 /// Parameters of a connection; one value configures both ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -147,6 +165,43 @@ pub struct TcpConfig {
     /// [`Self::handshake`].
     pub known_rtt: Option<Duration>,
 }
+
+hitless_state::value!(TcpConfig {
+    mss_bytes,
+    header_bytes,
+    ack_frame_bytes,
+    initial_window_segments,
+    minimum_window_segments,
+    max_window_bytes,
+    receive_window_bytes,
+    segments_per_burst,
+    pacing,
+    congestion_control,
+    ecn,
+    sack,
+    rack_tlp,
+    dupack_threshold,
+    fast_retransmit,
+    recovery,
+    window_growth,
+    window_validation,
+    nagle,
+    eifel_undo,
+    dsack_undo,
+    slow_start_after_idle,
+    delayed_ack,
+    close,
+    rto_min,
+    rto_max,
+    rto_initial,
+    rto_formula,
+    rtt_granularity,
+    syn_timeout,
+    timer_tick,
+    tlp_max_ack_delay,
+    handshake,
+    known_rtt
+});
 
 impl Default for TcpConfig {
     /// Linux's defaults: CUBIC, SACK, RACK-TLP, no ECN, RTO minimum 200 ms; exact timers, no delayed ACKs.

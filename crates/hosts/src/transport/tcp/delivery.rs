@@ -7,6 +7,8 @@ use hitless_wire::{Duration, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Timestamp(pub u32);
 
+hitless_state::value!(Timestamp(inner));
+
 impl Timestamp {
     /// The timestamp at `time`.
     #[inline]

@@ -21,6 +21,8 @@ struct SendRecord {
     app_limited: bool,
 }
 
+hitless_state::value!(SendRecord { delivered_bytes, delivered_at, first_sent_at, app_limited });
+
 /// A rate at which the path delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RateSample {
@@ -54,6 +56,8 @@ pub(super) struct DeliveryRate {
     /// C.app_limited: what is delivered up to here says nothing of the network; 0 for none.
     app_limited_until: u64,
 }
+
+hitless_state::value!(DeliveryRate { records, delivered_bytes, delivered_at, first_sent_at, app_limited_until });
 
 impl DeliveryRate {
     /// Bytes delivered over the life of the connection (C.delivered).

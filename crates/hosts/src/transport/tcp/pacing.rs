@@ -40,6 +40,8 @@ pub(super) struct Pacer {
     is_waited_for: bool,
 }
 
+hitless_state::value!(Pacer { next_burst_at, burst_bytes, late_by, gap_ends_at, is_waited_for });
+
 impl Pacer {
     /// No packet goes before `time`; an earlier time that was set is forgotten.
     pub fn hold_until(&mut self, time: Time) {

@@ -11,6 +11,8 @@ pub(super) struct ProportionalRateReduction {
     flight_at_start: u64,
 }
 
+hitless_state::value!(ProportionalRateReduction { delivered, sent, flight_at_start });
+
 impl ProportionalRateReduction {
     /// A reduction begins with `flight_bytes` in flight (RFC 9937, section 6.1), counting what the current
     /// acknowledgement delivers but not what was sacked before.

@@ -20,6 +20,8 @@ pub(super) struct Rack {
     multiplier: u64,
 }
 
+hitless_state::value!(Rack { sent_at, end, rtt, window, reordering_seen, multiplier });
+
 impl Rack {
     /// RACK at the start of a connection.
     pub fn new() -> Self {

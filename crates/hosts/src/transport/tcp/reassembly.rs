@@ -11,12 +11,16 @@ struct Island {
     touched: u64,
 }
 
+hitless_state::value!(Island { start, end, touched });
+
 /// The islands of a connection in order of sequence.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reassembly {
     islands: Vec<Island>,
     changes: u64,
 }
+
+hitless_state::value!(Reassembly { islands, changes });
 
 impl Reassembly {
     /// Whether there is no gap.

@@ -26,6 +26,8 @@ struct Acknowledgement {
     echo: bool,
 }
 
+hitless_state::value!(Acknowledgement { rcv_nxt, sack, timestamp, echo });
+
 /// The receiving end of a TCP connection.
 #[derive(Clone, Debug)]
 pub struct TcpReceiver {
@@ -75,6 +77,38 @@ pub struct TcpReceiver {
     ack_frame_bytes: [u32; 4],
     syn_frame_bytes: u32,
 }
+
+hitless_state::value!(TcpReceiver {
+    rcv_nxt,
+    due,
+    ce_state,
+    precise_ecn,
+    ecn,
+    unacknowledged,
+    frames,
+    congestion_option,
+    reflection,
+    recent_timestamp,
+    last_acknowledged,
+    deadline,
+    end,
+    close_delay,
+    statistics,
+    highest,
+    earlier,
+    reassembly,
+    trimmed,
+    quickacks_left,
+    clock,
+    delayed_segments,
+    delayed_timeout,
+    sack,
+    reports_duplicates,
+    duplicate,
+    rcv_wnd_bytes,
+    ack_frame_bytes,
+    syn_frame_bytes
+});
 
 impl TcpReceiver {
     /// Looks at what a packet needs; the answer means nothing.

@@ -1,5 +1,7 @@
 //! A queue whose entries keep their numbers: the scoreboard's segments.
 
+use hitless_state::{Damaged, Reader, Value, Writer};
+
 /// A growing ring. Entries are numbered from 0 in the order they came and lie at their number modulo the capacity,
 /// which is a power of two: no index needs a comparison.
 #[derive(Clone, Debug)]
@@ -16,6 +18,22 @@ const INITIAL_CAPACITY: usize = 16;
 impl<T: Copy + Default> Default for Ring<T> {
     fn default() -> Self {
         Self { slots: vec![T::default(); INITIAL_CAPACITY].into(), first: 0, next: 0 }
+    }
+}
+
+/// With all its slots: rings that belong together grow together.
+impl<T: Value> Value for Ring<T> {
+    fn write(&self, out: &mut Writer) {
+        let Self { slots, first, next } = self;
+        out.value(slots);
+        out.value(first);
+        out.value(next);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
+        let ring = Self { slots: from.value()?, first: from.value()?, next: from.value()? };
+        let fits = ring.next.checked_sub(ring.first).is_some_and(|count| count <= ring.slots.len() as u64);
+        if fits && ring.slots.len().is_power_of_two() { Ok(ring) } else { Err(from.damaged("a ring")) }
     }
 }
 

@@ -20,6 +20,8 @@ pub(super) struct RttEstimator {
     rto_max: Duration,
 }
 
+hitless_state::value!(RttEstimator { srtt, rttvar, rto, min_rtt, spread_min, rto_min, rto_max });
+
 impl RttEstimator {
     /// An estimator without samples.
     pub fn new(config: &TcpConfig) -> Self {

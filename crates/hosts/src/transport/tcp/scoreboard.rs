@@ -47,6 +47,26 @@ pub(super) struct Scoreboard {
     known_blocks: [(u64, u64); 3],
 }
 
+hitless_state::value!(Scoreboard {
+    segments,
+    snd_una,
+    snd_nxt,
+    pipe_bytes,
+    flagged,
+    sacked_bytes,
+    losses_bytes,
+    lost_bytes,
+    retransmitted_bytes,
+    sacked_segments,
+    pending_retransmissions,
+    retransmit_from,
+    decided,
+    sacked_limit,
+    highest_delivered,
+    retransmissions,
+    known_blocks
+});
+
 impl Scoreboard {
     /// First sequence not acknowledged (SND.UNA).
     #[inline]

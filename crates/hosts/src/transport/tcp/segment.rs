@@ -24,6 +24,8 @@ pub(super) struct Segment {
     pub flags: u8,
 }
 
+hitless_state::value!(Segment { end, sent_at, payload_bytes, flags });
+
 impl Segment {
     /// Whether it has this flag.
     #[inline]

@@ -10,6 +10,8 @@ pub(super) struct TickClock {
     shift: Duration,
 }
 
+hitless_state::value!(TickClock { tick, shift });
+
 impl TickClock {
     /// Ticks at `phase`, `phase + tick`, ...; a `tick` of zero is an exact clock.
     pub fn new(tick: Duration, phase: Duration) -> Self {

@@ -29,6 +29,8 @@ pub struct UdpSettings {
     pub wire_overhead_bytes: u32,
 }
 
+hitless_state::value!(UdpSettings { rate, frame_bytes, header_bytes, wire_overhead_bytes });
+
 fn full_frame() -> Bytes {
     Bytes(MTU_FRAME_BYTES.into())
 }

@@ -27,6 +27,8 @@ pub struct NumberWindow {
     seen: [u64; WORDS],
 }
 
+hitless_state::value!(NumberWindow { end, seen });
+
 impl NumberWindow {
     /// Nothing seen.
     pub const fn new() -> Self {

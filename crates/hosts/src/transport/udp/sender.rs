@@ -23,6 +23,16 @@ pub struct UdpSender {
     datagrams_sent: u64,
 }
 
+hitless_state::value!(UdpSender {
+    config,
+    written_bytes,
+    sent_bytes,
+    train_start,
+    train_wire_bytes,
+    next_at,
+    datagrams_sent
+});
+
 impl UdpSender {
     /// A flow that has nothing to send.
     pub fn new(config: UdpSettings) -> Self {

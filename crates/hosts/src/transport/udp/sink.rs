@@ -20,6 +20,8 @@ pub struct DatagramCounts {
     pub unknown: u64,
 }
 
+hitless_state::value!(DatagramCounts { distinct, missing, duplicates, reordered, unknown });
+
 /// One-way delays from the sending to the receiving application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelaySummary {
@@ -32,6 +34,8 @@ pub struct DelaySummary {
     /// The sum over all arrivals in picoseconds.
     pub sum_ps: u128,
 }
+
+hitless_state::value!(DelaySummary { minimum, maximum, latest, sum_ps });
 
 impl Default for DelaySummary {
     fn default() -> Self {
@@ -48,6 +52,8 @@ pub struct UdpSink {
     delivered_bytes: u64,
     marked_packets: u64,
 }
+
+hitless_state::value!(UdpSink { numbers, counts, delays, delivered_bytes, marked_packets });
 
 impl UdpSink {
     /// A sink that has received nothing.

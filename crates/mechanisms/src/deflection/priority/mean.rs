@@ -18,6 +18,8 @@ pub struct QueuedRanks {
     rank_sum: u64,
 }
 
+hitless_state::value!(QueuedRanks { packets, bytes, rank_sum });
+
 impl QueuedRanks {
     /// Only `committed_bytes` are left.
     #[inline]
@@ -51,6 +53,8 @@ pub struct MovingAverage {
     arithmetic: Arithmetic,
     mean: u32,
 }
+
+hitless_state::state!(MovingAverage { values: mean; configured: parts, arithmetic });
 
 impl MovingAverage {
     /// Of nothing yet.

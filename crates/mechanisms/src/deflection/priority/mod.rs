@@ -12,6 +12,7 @@ pub use settings::{Arithmetic, DistributionSettings, Mean, RelativePriority};
 pub use tables::{bucket, tabled_change, tabled_share};
 
 use hitless_engine::draws::exp;
+use hitless_state::{Damaged, Reader, State, Writer};
 
 /// The relative priority of packets of one queue.
 #[derive(Clone, Debug)]
@@ -22,6 +23,28 @@ pub enum Estimator {
     ExactMean(QueuedRanks, Arithmetic),
     /// By the mean of recent packets.
     MovingAverage(MovingAverage, Arithmetic),
+}
+
+/// How it estimates was settled when it was built.
+impl State for Estimator {
+    fn save(&self, out: &mut Writer) {
+        match self {
+            Self::Quantile(window) => window.save(out),
+            Self::ExactMean(ranks, _) => out.value(ranks),
+            Self::MovingAverage(average, _) => average.save(out),
+        }
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damaged> {
+        match self {
+            Self::Quantile(window) => window.load(from),
+            Self::ExactMean(ranks, _) => {
+                *ranks = from.value()?;
+                Ok(())
+            }
+            Self::MovingAverage(average, _) => average.load(from),
+        }
+    }
 }
 
 impl Estimator {

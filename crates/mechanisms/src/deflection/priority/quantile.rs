@@ -59,6 +59,8 @@ pub struct Window {
     skipped: u32,
 }
 
+hitless_state::state!(Window { values: ranks, next, skipped; configured: settings });
+
 impl Window {
     /// An empty window.
     ///

@@ -44,6 +44,13 @@ pub struct ReceiverCounters {
     pub longest_stall: Duration,
 }
 
+hitless_state::state!(ReceiverCounters {
+    values: losses, loss_runs, recovered, timeouts, buffered, recirculations, duplicates,
+        explicit_acknowledgements, piggybacked_acknowledgements, pauses, delivered, refused, resynchronisations,
+        starts, order_changes, repeated_notifications, longest_stall;
+    parts: recovery_delay_ns
+});
+
 impl ReceiverCounters {
     pub fn new() -> Self {
         const HIGHEST_DELAY_NS: u64 = 1_000_000_000;

@@ -15,6 +15,8 @@ pub struct Gap {
     pub reported_since: Option<Time>,
 }
 
+hitless_state::value!(Gap { first_lost, count, seen_until, reported_since });
+
 impl Gap {
     pub const fn new(first_lost: SequenceNumber, count: u32, seen_until: SequenceNumber) -> Self {
         Self { first_lost, count, seen_until, reported_since: None }
@@ -34,6 +36,8 @@ pub struct Reports {
     /// Whether somebody will look for the answer.
     pub is_armed: bool,
 }
+
+hitless_state::value!(Reports { gaps, reported_at, is_armed });
 
 impl Reports {
     /// How far may be acknowledged; `None`: everything.

@@ -21,9 +21,13 @@ pub struct MissingNumber {
     pub is_awaited: bool,
 }
 
+hitless_state::value!(MissingNumber { sequence, since, is_awaited });
+
 /// All of them, in the order of their numbers.
 #[derive(Debug, Default)]
 pub struct Missing(VecDeque<MissingNumber>);
+
+hitless_state::value!(Missing(inner));
 
 impl Missing {
     /// `count` numbers from `first` on are missing.

@@ -104,6 +104,14 @@ pub struct Receiver {
     pub(super) counters: ReceiverCounters,
 }
 
+hitless_state::state!(Receiver {
+    values: notification_queue, acknowledgement_queue, hold_queue, is_active, knows_numbers, asked_at,
+        latest_received, pause_due_at, pause_repetitions, countdown_from, countdown_is_armed, missing, reports,
+        credited_until, suspect, held_packets, waiting_packets, is_draining, is_ordered, was_unordered, checker;
+    parts: expected, ack_number, acknowledgements_pending, is_pausing, monitor, counters;
+    configured: config
+});
+
 impl Receiver {
     pub fn new(config: ReceiverConfig) -> Self {
         let first = SequenceNumber::default();

@@ -17,6 +17,12 @@ pub struct Monitor {
     losses_seen: u64,
 }
 
+hitless_state::state!(Monitor {
+    values: frames_seen, corrupted_seen, losses_seen;
+    parts: policy;
+    configured: config
+});
+
 impl Monitor {
     pub fn new(config: FallbackSettings) -> Self {
         Self { config, policy: Fallback::new(config), frames_seen: 0, corrupted_seen: 0, losses_seen: 0 }

@@ -25,6 +25,8 @@ pub(super) enum Phase {
     },
 }
 
+hitless_state::value!(enum Phase { Off, Starting { first }, On, Closing { until } });
+
 /// What has been said about protection, and what came of it.
 #[derive(Debug)]
 pub(super) struct Lifecycle {
@@ -38,6 +40,8 @@ pub(super) struct Lifecycle {
     /// What was acknowledged when the last probe was due.
     pub seen_at_probe: Option<SequenceNumber>,
 }
+
+hitless_state::value!(Lifecycle { phase, is_commanded, commanded_mode, level, is_armed, seen_at_probe });
 
 impl Lifecycle {
     pub fn new(activation: Activation, mode: Mode, handshake: bool) -> Self {

@@ -55,6 +55,22 @@ pub struct SenderCounters {
     pub closings_given_up: u64,
 }
 
+hitless_state::value!(SenderCounters {
+    protected,
+    recirculations,
+    retransmitted,
+    retransmitted_frames,
+    dummies,
+    losses_reported,
+    losses_beyond_registers,
+    acknowledged,
+    refused,
+    repeated_notifications,
+    probes,
+    level_changes,
+    closings_given_up
+});
+
 /// The state of the sending end.
 #[derive(Debug)]
 pub struct Sender {
@@ -75,6 +91,11 @@ pub struct Sender {
     check_number: u32,
     pub(super) counters: SenderCounters,
 }
+
+hitless_state::state!(Sender {
+    values: repair_queue, dummy_queue, copy_queue, lifecycle, latest_sent, credit_owed, check_number, counters;
+    parts: config, next_sequence, dummies_pending, latest_acknowledged, requests
+});
 
 /// The names of the request registers to the checked mode; as many as there can be.
 const REQUEST_NAMES: [&str; 8] = [

@@ -124,7 +124,7 @@ fn fates(case: Case, seed: u64, witness: &Rc<RefCell<Witness>>) -> [Fates; 2] {
 
 fn ends(case: Case) -> [LinkGuardian; 2] {
     let rate = BitRate::from_gbps(case.rate_gbps);
-    let timeout = parameters::acknowledgement_timeout(rate, case.copies);
+    let timeout = parameters::acknowledgement_timeout(rate, case.copies, Duration::ZERO);
     let (resume_threshold, pause_threshold) = parameters::thresholds(rate, BitRate::from_gbps(100));
     let mut of_sender = sender(Mode::Blocking, case.copies, case.buffering);
     of_sender.first_number = case.first_number;
@@ -204,7 +204,7 @@ fn stalls(case: Case, pair: &Pair) -> Result<(), String> {
         return Ok(());
     }
     let rate = BitRate::from_gbps(case.rate_gbps);
-    let timeout = parameters::acknowledgement_timeout(rate, case.copies);
+    let timeout = parameters::acknowledgement_timeout(rate, case.copies, Duration::ZERO);
     let delivered = pair.world.delivered.iter().zip(&pair.world.delivered_at);
     let delivered: Vec<_> = delivered.collect();
     for two in delivered.windows(2) {

@@ -92,7 +92,7 @@ fn five_per_cent_both_ways_delivers_all_of_300() {
 fn both_directions_are_protected_although_both_are_corrupted() {
     let of_sender = SenderConfig { tail_probes: true, ..sender(Mode::Blocking, 3, Buffering::Recirculation) };
     let rate = BitRate::from_gbps(25);
-    let acknowledgement_timeout = parameters::acknowledgement_timeout(rate, 3);
+    let acknowledgement_timeout = parameters::acknowledgement_timeout(rate, 3, Duration::ZERO);
     let config = ReceiverConfig { control_copies: 3, acknowledgement_timeout, ..receiver(Buffering::Recirculation) };
     let both = |_| {
         let mut end = LinkGuardian::default();
@@ -163,7 +163,7 @@ fn four_copies_at_10g_are_waited_for() {
     };
     let (resume_threshold, pause_threshold) = parameters::thresholds(rate, BitRate::from_gbps(100));
     let config = ReceiverConfig {
-        acknowledgement_timeout: parameters::acknowledgement_timeout(rate, 4),
+        acknowledgement_timeout: parameters::acknowledgement_timeout(rate, 4, Duration::ZERO),
         resume_threshold,
         pause_threshold,
         ..receiver(Buffering::Recirculation)

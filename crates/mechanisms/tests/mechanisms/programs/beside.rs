@@ -129,7 +129,12 @@ pub fn both(texts: [String; 2], schedule: &[(Time, Happening)]) -> [Outcome; 2] 
 
 /// A switch of the fabric with a `[switch]` and mechanisms.
 pub fn switch_of(switch_and_mechanisms: &str, name: &str) -> Switch {
-    let text = format!("{FABRIC}{switch_and_mechanisms}");
+    switch_at("10 Gbps", switch_and_mechanisms, name)
+}
+
+/// The same with lines of another rate.
+pub fn switch_at(rate: &str, switch_and_mechanisms: &str, name: &str) -> Switch {
+    let text = format!("{}{switch_and_mechanisms}", FABRIC.replace("10 Gbps", rate));
     let scenario =
         hitless_scenario::check(&text, "beside", builtin()).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let topology = scenario.build_topology().expect("the topology is sound");
@@ -154,14 +159,19 @@ fn leaf(switch_and_mechanisms: &str) -> Harness {
     Harness::of_one(switch_of(switch_and_mechanisms, "leaf0"), |packet| route(packet.destination))
 }
 
-/// Runs a schedule to its end.
-pub fn run(one: &mut Harness, schedule: &[(Time, Happening)]) -> Outcome {
+/// Runs a schedule until its last packet has come.
+pub fn feed(one: &mut Harness, schedule: &[(Time, Happening)]) {
     for &(at, happening) in schedule {
         match happening {
             Happening::Packet(arrival) => one.arrive(at, arrival.port, arrival.packet()),
             Happening::State(port, state) => one.tell_state(at, 0, port, state),
         }
     }
+}
+
+/// Runs a schedule to its end.
+pub fn run(one: &mut Harness, schedule: &[(Time, Happening)]) -> Outcome {
+    feed(one, schedule);
     one.run_until(Time::NEVER);
     let mut left: Vec<_> = one.world.left.iter().map(normal).collect();
     // A FIFO port hands a packet over as soon as it knows when it leaves.

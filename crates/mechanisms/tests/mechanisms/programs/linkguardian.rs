@@ -1,7 +1,12 @@
 //! LinkGuardian: either end of a link, or both, as the program, with the other in Rust. Every frame on the link is the
-//! same in its turn: data, repairs, dummies, acknowledgements and notifications; and so is what leaves behind it.
+//! same in its turn: data, repairs, dummies, acknowledgements and notifications; and so is what leaves behind it. Any of
+//! them may be lost.
+//!
+//! A line takes a nanosecond for a byte, and the Rust mechanism's timer packets come each nanosecond, so that both give a
+//! packet up at the same moment.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use hitless_switch::DropReason;
@@ -11,10 +16,13 @@ use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::{Duration, Packet, PortId, Shim, ShimId, Time};
 use proptest::prelude::*;
 
-use super::beside::{Arrival, Happening, Outcome, program_on, route, run, switch_of};
+use super::beside::{Arrival, Happening, Outcome, feed, program_on, route, run, switch_at};
 
 /// One byte on the line.
-const BYTE: Duration = Duration::from_ps(800);
+const BYTE: Duration = Duration::from_ns(1);
+const RATE: &str = "8 Gbps";
+/// When all of a schedule has gone its way, and nothing is lost any more.
+const CALM_AT: Time = Time(1_000_000_000);
 /// The port of the protected link at leaf0; at spine0 it is port 0.
 const LINK: PortId = PortId(2);
 const TIMEOUT_NS: u32 = 13_500;
@@ -35,7 +43,8 @@ impl Settings {
         let Self { dummies, acks, copies } = self;
         format!(
             "{SWITCH}[[mechanism]]\nkind = \"linkguardian\"\nlink = \"leaf0->spine0\"\ndummy_count = {dummies}\n\
-             ack_count = {acks}\ncopies = {copies}\nack_no_timeout = \"{TIMEOUT_NS} ns\"\n"
+             ack_count = {acks}\ncopies = {copies}\nack_no_timeout = \"{TIMEOUT_NS} ns\"\n\
+             timer_period = \"1 ns\"\n"
         )
     }
 
@@ -61,6 +70,8 @@ impl Settings {
 
 /// A frame on the link: which way it goes, its length, the packet in it, and its headers of the link.
 type OnLink = (bool, u32, u32, Vec<(ShimId, Vec<u8>)>);
+/// All of them so far, shared with the link.
+type Frames = Rc<RefCell<Vec<OnLink>>>;
 
 /// The number of the packet. A frame that carries none is made of nothing in Rust, and of the packet at hand in P4.
 fn number_of(packet: &Packet) -> u32 {
@@ -77,52 +88,55 @@ fn on_link(is_forward: bool, packet: &Packet) -> OnLink {
     (is_forward, packet.frame_bytes, number_of(packet), headers.collect())
 }
 
-/// leaf0 and spine0, and the frames on their link. `is_lost` tells by the number of the frame that carries a number of
-/// the sender whether it is lost.
-fn fabric(texts: [&str; 2], is_lost: impl Fn(usize) -> bool + 'static) -> (Harness, Rc<RefCell<Vec<OnLink>>>) {
-    let switches = [switch_of(texts[0], "leaf0"), switch_of(texts[1], "spine0")].into();
+/// leaf0 and spine0, the frames on their link, and whether any are lost: those of each direction (there and back) whose
+/// numbers are `lost`.
+fn fabric(texts: [&str; 2], lost: &[BTreeSet<usize>; 2]) -> (Harness, Frames, Rc<Cell<bool>>) {
+    let switches = [switch_at(RATE, texts[0], "leaf0"), switch_at(RATE, texts[1], "spine0")].into();
     let route = |switch: usize, packet: &Packet| match (switch, route(packet.destination)) {
         (0, port) => Some(port),
         (_, PortId(0..=1)) => Some(PortId(0)),
         _ => Some(PortId(1)),
     };
-    let frames = Rc::new(RefCell::new(Vec::new()));
+    let (frames, is_lossy) = (Rc::new(RefCell::new(Vec::new())), Rc::new(Cell::new(true)));
     let mut fabric = Harness::new(switches, route);
-    let (forward, back) = (frames.clone(), frames.clone());
-    let mut numbered = 0;
-    let fate = move |packet: &Packet| {
-        forward.borrow_mut().push(on_link(true, packet));
-        // A packet whose repair is lost is given up by another clock: up to 100 ns later.
-        let is_repair = packet.shims.get::<DataHeader>().is_some_and(|data| data.retransmitted);
-        numbered += usize::from(!is_repair);
-        if !is_repair && is_lost(numbered) { Fate::Corrupted } else { Fate::Arrives }
-    };
-    fabric.connect((0, LINK), (1, PortId(0)), Duration::from_us(1), fate, |_| false);
-    let fate = move |packet: &Packet| {
-        back.borrow_mut().push(on_link(false, packet));
-        Fate::Arrives
-    };
-    fabric.connect((1, PortId(0)), (0, LINK), Duration::from_us(1), fate, |_| false);
+    let ends = [(0, LINK), (1, PortId(0))];
+    for ((from, to), lost) in [(ends[0], ends[1]), (ends[1], ends[0])].into_iter().zip(lost.clone()) {
+        let (frames, is_lossy) = (frames.clone(), is_lossy.clone());
+        let mut number = 0;
+        let fate = move |packet: &Packet| {
+            frames.borrow_mut().push(on_link(from.0 == 0, packet));
+            number += 1;
+            if is_lossy.get() && lost.contains(&number) { Fate::Corrupted } else { Fate::Arrives }
+        };
+        fabric.connect(from, to, Duration::from_us(1), fate, |_| false);
+    }
     fabric.start();
-    (fabric, frames)
+    (fabric, frames, is_lossy)
 }
 
-/// Packets that go over the link, those that come back over it, and which of the frames on it are lost.
+/// Packets that go over the link, those that come back over it, and which of the frames each way are lost.
 #[derive(Clone, Debug)]
 struct Schedule {
     forward: Vec<(Time, Happening)>,
     back: Vec<(Time, Arrival)>,
-    lost: Vec<usize>,
+    lost: [BTreeSet<usize>; 2],
+}
+
+fn packet_to(to: u32) -> Arrival {
+    Arrival { port: PortId(0), flow: 1, to, class: 0, is_capable: true, bytes: 1_000, mark: None }
 }
 
 /// What leaves, and what is on the link.
 fn run_with(texts: [&str; 2], schedule: &Schedule) -> (Outcome, Vec<OnLink>) {
-    let lost = schedule.lost.clone();
-    let (mut fabric, frames) = fabric(texts, move |number| lost.contains(&number));
+    let (mut fabric, frames, is_lossy) = fabric(texts, &schedule.lost);
     for (number, (at, arrival)) in (1_000_000..).zip(&schedule.back) {
         fabric.enter(*at, 1, PortId(1), Packet { frame: number, ..arrival.packet() });
     }
-    let mut outcome = run(&mut fabric, &schedule.forward);
+    feed(&mut fabric, &schedule.forward);
+    fabric.run_until(CALM_AT);
+    is_lossy.set(false);
+    // A copy whose acknowledgement was lost goes round until there is another.
+    let mut outcome = run(&mut fabric, &[(CALM_AT, Happening::Packet(packet_to(2)))]);
     assert_eq!(fabric.violated_invariants(), Vec::<String>::new());
     // What a program drops has no reason of its own. A copy that has done its work ends at a recirculation port, beside
     // what ends elsewhere at the same moment: which of them is first is no promise.
@@ -133,15 +147,19 @@ fn run_with(texts: [&str; 2], schedule: &Schedule) -> (Outcome, Vec<OnLink>) {
     (outcome, frames)
 }
 
+/// The texts for the two ends: Rust, the program at either, and the program at both.
+fn all_ends(settings: Settings) -> [[String; 2]; 4] {
+    let rust = || settings.in_rust();
+    let (sender, receiver) = (|| settings.in_p4("leaf0", (2, 4), true), || settings.in_p4("spine0", (0, 2), false));
+    [[rust(), rust()], [sender(), rust()], [rust(), receiver()], [sender(), receiver()]]
+}
+
 /// Where a run with the program at one end or both differs from one in Rust.
 fn difference(settings: Settings, schedule: &Schedule) -> Option<String> {
-    let rust = settings.in_rust();
-    let sender = settings.in_p4("leaf0", (2, 4), true);
-    let receiver = settings.in_p4("spine0", (0, 2), false);
-    let (expected, frames) = run_with([&rust, &rust], schedule);
-    for (name, ends) in [("sender", [&sender, &rust]), ("receiver", [&rust, &receiver]), ("both", [&sender, &receiver])]
-    {
-        let (found, found_frames) = run_with([ends[0].as_str(), ends[1].as_str()], schedule);
+    let [rust, others @ ..] = all_ends(settings);
+    let (expected, frames) = run_with([&rust[0], &rust[1]], schedule);
+    for (name, ends) in ["sender", "receiver", "both"].into_iter().zip(&others) {
+        let (found, found_frames) = run_with([&ends[0], &ends[1]], schedule);
         let differs = frames.iter().zip(&found_frames).position(|(one, other)| one != other);
         if let Some(at) = differs {
             return Some(format!("{name}: frame {at}: {:?}\nand {:?}", frames[at], found_frames[at]));
@@ -160,7 +178,8 @@ prop_compose! {
     fn schedules()(
         forward in prop::collection::vec((0u64..3_000, 0u32..6, 64u32..1_519), 1..120),
         back in prop::collection::vec((0u64..6_000, 0u32..6, 64u32..1_519), 0..40),
-        lost in prop::collection::btree_set(1usize..150, 0..8),
+        lost_there in prop::collection::btree_set(1usize..300, 0..12),
+        lost_back in prop_oneof![Just(BTreeSet::new()), prop::collection::btree_set(1usize..300, 0..40)],
     ) -> Schedule {
         let mut at = Time::ZERO;
         let arrival = |flow: u32, to, bytes| {
@@ -177,7 +196,7 @@ prop_compose! {
             at += BYTE * gap_bytes;
             (at, arrival(flow, flow % 2, bytes))
         });
-        Schedule { forward, back: back.collect(), lost: lost.into_iter().collect() }
+        Schedule { forward, back: back.collect(), lost: [lost_there, lost_back] }
     }
 }
 
@@ -188,26 +207,69 @@ proptest! {
     fn frames_on_the_link_are_those_of_linkguardian_in_rust(
         dummies in 1u8..4,
         acks in 1u8..4,
+        copies in 1u8..3,
         schedule in schedules(),
     ) {
-        prop_assert_eq!(difference(Settings { dummies, acks, copies: 1 }, &schedule), None);
+        prop_assert_eq!(difference(Settings { dummies, acks, copies }, &schedule), None);
     }
 }
 
 /// That the cases above are not all empty.
 #[test]
 fn both_repair_what_is_lost_in_its_order() {
-    let arrival =
-        |to: u32| Arrival { port: PortId(0), flow: 1, to, class: 0, is_capable: true, bytes: 1_000, mark: None };
     let at = |number: u64| Time::ZERO + BYTE * (number * 1_500);
-    let forward = (0..100).map(|number| (at(number), Happening::Packet(arrival(2)))).collect();
-    let back = (0..30).map(|number| (at(3 * number), arrival(0))).collect();
-    let schedule = Schedule { forward, back, lost: vec![5, 7, 31, 41, 61, 63, 81] };
+    let forward = (0..100).map(|number| (at(number), Happening::Packet(packet_to(2)))).collect();
+    let back = (0..30).map(|number| (at(3 * number), packet_to(0))).collect();
+    let lost = [BTreeSet::from([5, 7, 31, 41, 61, 63, 81]), BTreeSet::new()];
+    let schedule = Schedule { forward, back, lost };
     let settings = Settings { dummies: 1, acks: 1, copies: 1 };
     assert_eq!(difference(settings, &schedule), None);
     let rust = settings.in_rust();
     let (outcome, frames) = run_with([&rust, &rust], &schedule);
-    assert_eq!(outcome.left.len(), 130, "nothing is lost");
+    assert_eq!(outcome.left.len(), 131, "nothing is lost");
     let is_notice = |frame: &&OnLink| frame.3.iter().any(|(id, _)| *id == LossNotification::ID);
     assert!(frames.iter().filter(is_notice).count() >= 3, "{frames:?}");
+}
+
+/// Without another acknowledgement, which the next packet brings, or the `tail_probes` of the mechanism in Rust, which
+/// are not of the paper.
+#[test]
+fn a_copy_goes_round_until_it_is_acknowledged_however_long_that_is() {
+    let settings = Settings { dummies: 2, acks: 2, copies: 1 };
+    let going_round = |texts: [&str; 2]| {
+        let (mut fabric, _, is_lossy) = fabric(texts, &[BTreeSet::new(), (1..=20).collect()]);
+        feed(&mut fabric, &[(Time::ZERO, Happening::Packet(packet_to(2)))]);
+        fabric.run_until(CALM_AT);
+        is_lossy.set(false);
+        let before = fabric.world.packets.alive();
+        run(&mut fabric, &[(CALM_AT, Happening::Packet(packet_to(2)))]);
+        // Those that are left are dummies and acknowledgements, which wait in their queues.
+        (before - fabric.world.packets.alive(), fabric.world.left.len())
+    };
+    for ends in all_ends(settings) {
+        assert_eq!(going_round([&ends[0], &ends[1]]), (1, 2), "{ends:?}");
+    }
+    let probing = settings.in_rust() + "tail_probes = true\n";
+    assert_eq!(going_round([&probing, &probing]), (0, 2));
+}
+
+/// That the cases above are not all empty: a repair is lost, and what waits for it goes on without it.
+#[test]
+fn both_give_up_what_no_repair_brings() {
+    let forward = (0..50).map(|number| (Time::ZERO + BYTE * (number * 1_500), Happening::Packet(packet_to(2))));
+    let schedule = |lost: &[usize]| {
+        let lost = [lost.iter().copied().collect(), BTreeSet::new()];
+        Schedule { forward: forward.clone().collect(), back: Vec::new(), lost }
+    };
+    let settings = Settings { dummies: 1, acks: 1, copies: 1 };
+    let rust = settings.in_rust();
+    let (_, frames) = run_with([&rust, &rust], &schedule(&[9]));
+    let is_repair = |frame: &&OnLink| {
+        let data = frame.3.iter().find(|(id, _)| *id == DataHeader::ID);
+        data.is_some_and(|(_, bytes)| DataHeader::parse(bytes).retransmitted)
+    };
+    let repair = frames.iter().filter(|frame| frame.0).position(|frame| is_repair(&frame)).expect("one is repaired");
+    let schedule = schedule(&[9, repair + 1]);
+    assert_eq!(difference(settings, &schedule), None);
+    assert_eq!(run_with([&rust, &rust], &schedule).0.left.len(), 50, "51 were sent, and one is given up");
 }

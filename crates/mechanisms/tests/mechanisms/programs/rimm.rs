@@ -1,8 +1,13 @@
 //! RIMM: the same packets are detoured through the same spines as many times, and released in the same order at the same
 //! times. The spines run the mechanism in Rust on both sides, so that its headers and the program's must be the same.
 
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
 use hitless_switch::DropReason;
 use hitless_switch::testing::{Fate, Harness};
+use hitless_wire::rimm::MessageHeader;
 use hitless_wire::{Duration, PortId, ServiceKey, Time};
 use proptest::prelude::*;
 
@@ -25,6 +30,17 @@ struct Settings {
     /// The spines relieve ports of their own, and want to be told leaf0's depths.
     spines_are_told: bool,
 }
+
+/// Those of the examples.
+const BURST: Settings = Settings {
+    threshold_segments: 100,
+    congestion_after_ns: 1_000_000,
+    lifetime_ns: 20_000_000,
+    timeout_ns: 300_000,
+    detours_max: 255,
+    ingress_ns: 100,
+    spines_are_told: true,
+};
 
 impl Settings {
     fn switch(self) -> String {
@@ -61,28 +77,36 @@ impl Settings {
         format!("{}{}", self.switch(), program("rimm", &commands, queue))
     }
 
-    /// leaf0 with the spines behind its ports 2 and 3, which send what they get back there.
-    fn fabric(self, leaf: &str) -> Harness {
+    /// leaf0 with the spines behind its ports 2 and 3, which send what they get back there. Of the frames on all links
+    /// those with these numbers are lost.
+    fn fabric(self, leaf: &str, lost: &BTreeSet<usize>) -> Harness {
         let spines = self.in_rust();
         let switches = [(leaf, "leaf0"), (&spines, "spine0"), (&spines, "spine1")];
         let switches = switches.map(|(text, name)| switch_of(text, name)).into();
-        let route = |switch: usize, packet: &hitless_wire::Packet| match switch {
-            0 => Some(route(packet.destination)),
-            _ => Some(PortId(0)),
+        let route = |switch: usize, packet: &hitless_wire::Packet| match (switch, route(packet.destination)) {
+            (0, port) => Some(port),
+            (_, port) => (port.0 < 2).then_some(PortId(0)),
         };
         let mut fabric = Harness::new(switches, route).with_tables(|switch, _| switch == 0, |_| ServiceKey::default());
+        let frames = Rc::new(Cell::new(0));
         for (port, spine) in [(PortId(2), 1), (PortId(3), 2)] {
             let ends = [((0, port), (spine, PortId(0))), ((spine, PortId(0)), (0, port))];
             for (from, to) in ends {
-                fabric.connect(from, to, Duration::from_us(1), |_| Fate::Arrives, |_| false);
+                let (lost, frames) = (lost.clone(), frames.clone());
+                let fate = move |_: &hitless_wire::Packet| {
+                    let is_lost = lost.contains(&frames.replace(frames.get() + 1));
+                    if is_lost { Fate::Corrupted } else { Fate::Arrives }
+                };
+                fabric.connect(from, to, Duration::from_us(1), fate, |_| false);
             }
         }
         fabric.start();
         fabric
     }
 
-    fn both(self, schedule: &[(Time, Happening)]) -> [Outcome; 2] {
-        let [rust, mut p4] = [self.in_rust(), self.in_p4()].map(|text| run(&mut self.fabric(&text), schedule));
+    fn both(self, schedule: &[(Time, Happening)], lost: &BTreeSet<usize>) -> [Outcome; 2] {
+        let texts = [self.in_rust(), self.in_p4()];
+        let [rust, mut p4] = texts.map(|text| run(&mut self.fabric(&text, lost), schedule));
         // What a program drops has no reason of its own: here it is always a message that has been read.
         for (_, reason) in p4.ended.iter_mut().filter(|(_, reason)| *reason == DropReason::Mechanism) {
             *reason = DropReason::ControlAbsorbed;
@@ -108,8 +132,9 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// Packets to both hosts, at up to twice the rate of their lines.
+    /// Packets to both hosts, at up to some five times the rate of their lines.
     fn schedules()(
+        gap_bytes_max in prop_oneof![Just(300u64), Just(800), Just(1_600)],
         packets in prop::collection::vec(
             (0u64..1_600, 0u32..12, prop_oneof![3 => Just(0u32), 1 => Just(1)], 0u8..8, any::<bool>(), 64u32..1_519),
             1..250,
@@ -117,7 +142,7 @@ prop_compose! {
     ) -> Vec<(Time, Happening)> {
         let mut at = Time::ZERO;
         let place = |(gap_bytes, flow, to, class, is_capable, bytes): (u64, u32, u32, u8, bool, u32)| {
-            at += BYTE * gap_bytes;
+            at += BYTE * (gap_bytes % gap_bytes_max);
             let port = PortId((flow % 4) as u16);
             (at, Happening::Packet(Arrival { port, flow, to, class, is_capable, bytes, mark: None }))
         };
@@ -126,13 +151,83 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 30, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_program_detours_and_releases_as_rimm_in_rust(settings in settings(), schedule in schedules()) {
-        let [rust, p4] = settings.both(&schedule);
+    fn a_program_detours_and_releases_as_rimm_in_rust(
+        settings in settings(),
+        schedule in schedules(),
+        lost in prop_oneof![Just(BTreeSet::new()), prop::collection::btree_set(0usize..600, 1..8)],
+    ) {
+        let [rust, p4] = settings.both(&schedule, &lost);
         prop_assert_eq!(rust.difference(&p4), None);
     }
+}
+
+/// A message of another switch goes on before packets that came earlier.
+#[test]
+fn both_pass_on_what_another_switch_tells_itself() {
+    let settings = BURST;
+    let message = MessageHeader { origin: 7, port: PortId(1), is_repeated: false, depth_segments: 9 };
+    let arrival = Arrival { port: PortId(0), flow: 1, to: 2, class: 0, is_capable: true, bytes: 1_000, mark: None };
+    let [rust, p4] = [settings.in_rust(), settings.in_p4()].map(|text| {
+        let mut fabric = settings.fabric(&text, &BTreeSet::new());
+        (0..5).for_each(|_| fabric.arrive(Time::ZERO, PortId(0), arrival.packet()));
+        let mut packet = arrival.packet();
+        packet.push_shim(message).expect("an empty stack has room");
+        fabric.arrive(Time::ZERO, PortId(3), packet);
+        fabric.finish();
+        fabric.ended()
+    });
+    assert_eq!(rust, [0, 5, 1, 2, 3, 4].map(|number| (number, DropReason::NoRoute)));
+    assert_eq!(rust, p4);
+}
+
+/// A queue counts the headers that a packet has got in ingress, and what is told again counts from when the packets that
+/// told it left: the program once took the time at which they had come.
+#[test]
+fn both_see_the_same_depths_and_tell_them_again_at_the_same_times() {
+    let settings = Settings {
+        threshold_segments: 20,
+        congestion_after_ns: 1_000_000,
+        lifetime_ns: 5_000,
+        timeout_ns: 20_000,
+        detours_max: 255,
+        ingress_ns: 20,
+        spines_are_told: false,
+    };
+    // When they come in times of a byte, by which port, of which flow, and their bytes.
+    let packets = [
+        (0, 0, 0, 802),
+        (307, 0, 0, 451),
+        (594, 0, 0, 1262),
+        (1042, 0, 0, 287),
+        (1068, 0, 0, 1107),
+        (1252, 0, 0, 206),
+        (2045, 0, 0, 596),
+        (2109, 0, 0, 64),
+        (2260, 0, 0, 64),
+        (2881, 0, 0, 670),
+        (3182, 0, 0, 930),
+        (3797, 0, 0, 64),
+        (4037, 0, 8, 349),
+        (4037, 0, 0, 64),
+        (4198, 0, 0, 941),
+        (4391, 0, 8, 821),
+        (4391, 2, 10, 64),
+        (5094, 0, 0, 770),
+        (6402, 0, 0, 1284),
+        (7492, 0, 8, 811),
+        (9002, 0, 8, 639),
+    ];
+    let place = |(bytes_before, port, flow, bytes)| {
+        let arrival = Arrival { port: PortId(port), flow, to: 0, class: 0, is_capable: false, bytes, mark: None };
+        (Time::ZERO + BYTE * bytes_before, Happening::Packet(arrival))
+    };
+    let schedule: Vec<_> = packets.into_iter().map(place).collect();
+    let [rust, p4] = settings.both(&schedule, &BTreeSet::new());
+    assert_eq!(rust.difference(&p4), None);
+    assert_eq!((rust.left.len(), rust.ended.len()), (21, 8));
 }
 
 /// That the cases above are not all empty: a burst of ten flows at twice the rate of the line.
@@ -145,17 +240,9 @@ fn both_detour_a_burst() {
         (Time::ZERO + BYTE * (number * 500), Happening::Packet(arrival))
     };
     let schedule: Vec<_> = (0..300).map(packet).collect();
-    let settings = Settings {
-        threshold_segments: 100,
-        congestion_after_ns: 1_000_000,
-        lifetime_ns: 20_000_000,
-        timeout_ns: 300_000,
-        detours_max: 255,
-        ingress_ns: 100,
-        spines_are_told: true,
-    };
-    let mut fabric = settings.fabric(&settings.in_rust());
-    let [rust, p4] = settings.both(&schedule);
+    let settings = BURST;
+    let mut fabric = settings.fabric(&settings.in_rust(), &BTreeSet::new());
+    let [rust, p4] = settings.both(&schedule, &BTreeSet::new());
     assert_eq!(rust.difference(&p4), None);
     assert_eq!(rust.left.len(), 300);
     run(&mut fabric, &schedule);

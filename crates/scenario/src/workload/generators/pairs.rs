@@ -66,6 +66,12 @@ pub struct PairGenerator {
     asking: Option<Asking>,
 }
 
+hitless_state::state!(PairGenerator {
+    values: left, stream, previous;
+    parts: asking;
+    configured: template, arrivals, pairs, sizes, connections
+});
+
 impl PairGenerator {
     /// Flows as they arrive, at most `count`.
     pub fn new(

@@ -14,6 +14,8 @@ pub struct Sequence {
     gap: Duration,
 }
 
+hitless_state::state!(Sequence { parts: flows; configured: template, gap });
+
 impl Sequence {
     /// What it asks of a fabric until `end`: one flow at a time.
     pub fn offer(&self, end: Time, line_bps: f64) -> Offer {

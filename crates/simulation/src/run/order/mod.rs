@@ -6,6 +6,8 @@
 
 mod path;
 
+use std::collections::{BTreeMap, HashSet};
+
 use hitless_engine::Pages;
 use hitless_wire::{Duration, FlowId, HostId, Packet, TcpHeader, Time, Transport};
 
@@ -21,10 +23,15 @@ struct FlowOrder {
     acknowledgements: PathOrder,
 }
 
+hitless_state::value!(FlowOrder { source, data, acknowledgements });
+
 impl FlowOrder {
     fn path(&mut self, packet: &Packet) -> &mut PathOrder {
-        let source = *self.source.get_or_insert(packet.source);
-        if packet.source == source { &mut self.data } else { &mut self.acknowledgements }
+        if self.is_data(packet) { &mut self.data } else { &mut self.acknowledgements }
+    }
+
+    fn is_data(&mut self, packet: &Packet) -> bool {
+        packet.source == *self.source.get_or_insert(packet.source)
     }
 }
 
@@ -48,6 +55,8 @@ pub(super) struct OrderChecker {
     /// Of flows that were let go, all together.
     gone: OrderCounts,
 }
+
+hitless_state::value!(OrderChecker { flows, gone });
 
 /// What a packet is known by: its transport header without what switches change. No host has sent what a switch makes.
 fn name_of(packet: &Packet) -> Option<Transport> {
@@ -109,14 +118,23 @@ impl OrderChecker {
         }
     }
 
-    /// A packet that exists at the end of the run: it is not lost.
-    pub fn still_exists(&mut self, packet: &Packet) {
-        if let Some(name) = name_of(packet) {
-            self.path(packet, |path| path.still_exists(name));
+    /// The packets that exist at the end of the run: they are not lost.
+    pub fn still_exist<'a>(&mut self, packets: impl Iterator<Item = &'a Packet>) {
+        let mut names: BTreeMap<(FlowId, bool), HashSet<Transport>> = BTreeMap::new();
+        for packet in packets {
+            let Some(name) = name_of(packet) else { continue };
+            let Some(flow) = self.flow(packet.flow) else { continue };
+            let is_data = flow.is_data(packet);
+            names.entry((packet.flow, is_data)).or_default().insert(name);
+        }
+        for ((flow, is_data), names) in names {
+            let Some(flow) = self.flow(flow) else { continue };
+            let path = if is_data { &mut flow.data } else { &mut flow.acknowledgements };
+            path.still_exist(&names);
         }
     }
 
-    /// What became of the packets of a flow, once [`Self::still_exists`] has been told of all that exist.
+    /// What became of the packets of a flow, once [`Self::still_exist`] has been told of all that exist.
     pub fn verdict(&self, flow: FlowId) -> FlowVerdict {
         let Some(flow) = self.flows.get(flow.0 as usize) else { return FlowVerdict::default() };
         let counts = flow.data.counts().plus(flow.acknowledgements.counts());

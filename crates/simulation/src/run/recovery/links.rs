@@ -29,6 +29,8 @@ pub(super) struct End {
     pub is_redirected: bool,
 }
 
+hitless_state::state!(End { values: state, may_reroute; configured: switch, port, detours, is_redirected });
+
 /// A link that fails.
 #[derive(Clone, Debug)]
 pub(super) struct FailingLink {
@@ -39,6 +41,8 @@ pub(super) struct FailingLink {
     pub latest: Option<u32>,
     pub ends: [End; 2],
 }
+
+hitless_state::state!(FailingLink { values: is_down, latest; parts: ends; configured: link, detector });
 
 impl FailingLink {
     /// Both directions.

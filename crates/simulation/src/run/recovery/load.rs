@@ -15,12 +15,16 @@ struct Polled {
     bytes: u64,
 }
 
+hitless_state::state!(Polled { values: counter, bytes; configured: switch, port });
+
 /// The ports that may become backups. Empty when nobody chooses by load.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PortLoads {
     period: Duration,
     ports: Vec<Polled>,
 }
+
+hitless_state::state!(PortLoads { parts: ports; configured: period });
 
 impl PortLoads {
     pub fn new(settings: Option<&RecoverySettings>, links: &[FailingLink]) -> Self {

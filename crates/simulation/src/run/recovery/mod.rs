@@ -37,6 +37,8 @@ struct Entry {
     next: u64,
 }
 
+hitless_state::state!(Entry { values: stream, next; configured: settings, link });
+
 /// Failures of a run.
 pub(super) struct Recovery {
     settings: Option<RecoverySettings>,
@@ -47,6 +49,8 @@ pub(super) struct Recovery {
     /// No failure comes any more.
     is_over: bool,
 }
+
+hitless_state::state!(Recovery { values: log, is_over; parts: entries, links, loads; configured: settings });
 
 impl Recovery {
     /// The failures of `scenario`. Prepares `routing` for the detours that they may bring.

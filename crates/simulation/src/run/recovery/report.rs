@@ -22,6 +22,8 @@ struct FailureRecord {
     lost: Option<u64>,
 }
 
+hitless_state::value!(FailureRecord { link, down, detected, recovered, up, lost_before, lost });
+
 /// The failures of a run, by the number that each gets when it happens.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FailureLog {
@@ -29,6 +31,8 @@ pub(super) struct FailureLog {
     /// Failures of links that were down already.
     ignored: u64,
 }
+
+hitless_state::value!(FailureLog { records, ignored });
 
 /// Frames that a link has lost because it was down, both directions.
 fn frames_lost_down(counters: impl Fn(usize) -> LinkCounters, link: LinkId) -> u64 {

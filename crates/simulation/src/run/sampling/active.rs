@@ -14,6 +14,8 @@ pub(super) struct ActiveFlows {
     seen: usize,
 }
 
+hitless_state::value!(ActiveFlows { flows, seen });
+
 impl ActiveFlows {
     /// The flows of `group` that have not ended, in the order in which they started; `specs` are all that have started.
     pub fn of_group(&mut self, group: usize, network: &impl Fabric, specs: &Pages<FlowSpec>) -> &[FlowId] {

@@ -3,6 +3,7 @@
 use hitless_network::topology::Topology;
 use hitless_network::topology::select::{SwitchPort, select_links, select_switch_ports};
 use hitless_scenario::Scenario;
+use hitless_state::{Damaged, Reader, State, Writer};
 use hitless_wire::{Duration, PortId, Time};
 
 use super::occupancy::Occupancy;
@@ -18,6 +19,23 @@ enum Subject {
     LinkBytes { link: usize, before: u64 },
 }
 
+impl State for Subject {
+    fn save(&self, out: &mut Writer) {
+        match self {
+            Self::QueueBytes { switch: _, port: _, occupancy } => out.value(occupancy),
+            Self::LinkBytes { link: _, before } => out.value(before),
+        }
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damaged> {
+        match self {
+            Self::QueueBytes { switch: _, port: _, occupancy } => *occupancy = from.value()?,
+            Self::LinkBytes { link: _, before } => *before = from.value()?,
+        }
+        Ok(())
+    }
+}
+
 /// A counter that is looked at periodically.
 #[derive(Clone, Debug)]
 pub(super) struct CounterSampler {
@@ -26,6 +44,8 @@ pub(super) struct CounterSampler {
     subject: Subject,
     samples: Vec<(Time, u64)>,
 }
+
+hitless_state::state!(CounterSampler { values: samples; parts: subject; configured: name, period });
 
 /// The samplers of counters that `scenario` asks for.
 pub(super) fn samplers(scenario: &Scenario, topology: &Topology) -> Result<Vec<CounterSampler>, String> {

@@ -12,6 +12,8 @@ pub(in crate::run) struct Counts {
     pub congestion_echoes: u64,
 }
 
+hitless_state::value!(Counts { delivered_bytes, packets_sent, packets_retransmitted, timeouts, congestion_echoes });
+
 impl Counts {
     /// What the sending end of a flow counted.
     pub fn of_sender(sender: &SenderStatistics) -> Self {

@@ -18,6 +18,8 @@ struct FlowSample {
     progress: FlowProgress,
 }
 
+hitless_state::value!(FlowSample { time, flow, progress });
+
 /// A group of flows that is looked at periodically.
 #[derive(Clone, Debug)]
 pub(super) struct FlowSampler {
@@ -26,6 +28,8 @@ pub(super) struct FlowSampler {
     active: ActiveFlows,
     samples: Vec<FlowSample>,
 }
+
+hitless_state::state!(FlowSampler { values: active, samples; configured: group, period });
 
 impl FlowSampler {
     pub fn new(group: usize, period: Duration) -> Self {

@@ -26,6 +26,11 @@ pub(super) struct GroupSampler {
     samples: Vec<(Time, Counts)>,
 }
 
+hitless_state::state!(GroupSampler {
+    values: active, records_seen, ended, before, samples;
+    configured: group, period
+});
+
 impl GroupSampler {
     pub fn new(group: usize, period: Duration) -> Self {
         let (active, records_seen, ended, before) = Default::default();

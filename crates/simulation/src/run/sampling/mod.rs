@@ -27,6 +27,8 @@ pub(super) struct Samplers {
     groups: Vec<GroupSampler>,
 }
 
+hitless_state::state!(Samplers { parts: counters, flows, groups });
+
 impl Samplers {
     /// Those that `scenario` asks for.
     ///

@@ -13,6 +13,8 @@ pub(super) struct Occupancy {
     present: Vec<u32>,
 }
 
+hitless_state::value!(Occupancy { flows, present });
+
 impl Occupancy {
     /// Counts the packets of each flow that wait at a port or are being sent.
     pub fn sample<F: Fabric>(&mut self, now: Time, switch: u32, port: PortId, network: &mut F) {

@@ -9,11 +9,15 @@ pub(super) struct Links {
     of: Vec<Link>,
 }
 
+hitless_state::value!(Links { of });
+
 #[derive(Clone, Copy, Debug)]
 struct Link {
     before: u32,
     after: u32,
 }
+
+hitless_state::value!(Link { before, after });
 
 /// A list; an item is in at most one list of the same [`Links`].
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +25,8 @@ pub(super) struct Chain {
     first: u32,
     last: u32,
 }
+
+hitless_state::value!(Chain { first, last });
 
 impl Default for Chain {
     fn default() -> Self {

@@ -37,6 +37,8 @@ pub(super) struct Codel {
     last_count: u32,
 }
 
+hitless_state::value!(Codel { first_above_at, is_dropping, drop_next_at, count, last_count });
+
 impl Codel {
     /// Takes the next packet that is to be sent, and whether it is to be marked. `next` takes the first packet of the
     /// queue, `dropped` gets those that are not to be sent.

@@ -23,6 +23,8 @@ pub(super) struct Drr {
     queues: RoundRobin,
 }
 
+hitless_state::state!(Drr { values: numbers, queues; configured: config });
+
 impl Drr {
     pub fn new(config: DrrConfig) -> Self {
         Self { config, numbers: FlowNumbers::default(), queues: RoundRobin::default() }

@@ -37,6 +37,8 @@ pub struct Waiting {
     pub can_mark: bool,
 }
 
+hitless_state::value!(Waiting { entry, flow, can_mark });
+
 /// A packet that the scheduler has given up. It counted as admitted, the one that had just arrived included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended {
@@ -47,3 +49,5 @@ pub struct Ended {
     /// Why.
     pub reason: DropReason,
 }
+
+hitless_state::value!(Ended { packet, frame_bytes, reason });

@@ -3,12 +3,15 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
+use hitless_state::{Damaged, Reader, Value, Writer};
 use hitless_wire::Packet;
 
 /// What tells flows apart exactly: number and hash. The number alone is not enough where several packets share it (a
 /// live switch that knows flows by their hash), the hash alone is not where two flows share it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FlowKey(u64);
+
+hitless_state::value!(FlowKey(inner));
 
 impl FlowKey {
     /// The flow of a packet. The two directions of a connection are two flows.
@@ -51,6 +54,22 @@ pub(super) struct FlowNumbers {
     numbers: HashMap<FlowKey, u32, BuildHasherDefault<Fixed>>,
     free: Vec<u32>,
     given: u32,
+}
+
+impl Value for FlowNumbers {
+    fn write(&self, out: &mut Writer) {
+        let Self { numbers, free, given } = self;
+        let mut sorted: Vec<(u64, u32)> = numbers.iter().map(|(key, &number)| (key.0, number)).collect();
+        sorted.sort_unstable();
+        out.value(&sorted);
+        out.value(free);
+        out.value(given);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
+        let numbers = from.value::<Vec<(u64, u32)>>()?.into_iter().map(|(key, number)| (FlowKey(key), number));
+        Ok(Self { numbers: numbers.collect(), free: from.value()?, given: from.value()? })
+    }
 }
 
 impl FlowNumbers {

@@ -34,6 +34,14 @@ enum Place {
     Old,
 }
 
+hitless_state::value!(
+    enum Place {
+        Neither,
+        New,
+        Old,
+    }
+);
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Queue {
     list: PacketList,
@@ -41,6 +49,8 @@ struct Queue {
     place: Place,
     codel: Codel,
 }
+
+hitless_state::value!(Queue { list, credit_bytes, place, codel });
 
 /// The discipline.
 #[derive(Debug)]
@@ -52,6 +62,8 @@ pub(super) struct FqCodel {
     new: Chain,
     old: Chain,
 }
+
+hitless_state::state!(FqCodel { values: packets, queues, links, new, old; configured: config });
 
 impl FqCodel {
     pub fn new(config: FqCodelConfig) -> Self {

@@ -11,6 +11,8 @@ pub(super) struct IndexedHeap<K> {
     places: Vec<u32>,
 }
 
+hitless_state::value!(where [K: hitless_state::Value] IndexedHeap<K> { nodes, places });
+
 impl<K> Default for IndexedHeap<K> {
     fn default() -> Self {
         Self { nodes: Vec::new(), places: Vec::new() }

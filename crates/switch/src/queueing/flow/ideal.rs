@@ -40,6 +40,8 @@ struct Note {
     before: Progress,
 }
 
+hitless_state::value!(Note { finish, number, before });
+
 /// How far a flow is with what it has sent so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
@@ -49,6 +51,8 @@ struct Progress {
     spare_bits: u32,
 }
 
+hitless_state::value!(Progress { finish, spare_bits });
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow {
     key: FlowKey,
@@ -56,6 +60,8 @@ struct Flow {
     progress: Progress,
     weight: u32,
 }
+
+hitless_state::value!(Flow { key, list, progress, weight });
 
 /// The discipline.
 #[derive(Debug)]
@@ -72,6 +78,12 @@ pub(super) struct IdealFq {
     /// Flows with packets, by the finish number of the last, the largest first.
     last: IndexedHeap<Reverse<(u64, u64)>>,
 }
+
+hitless_state::state!(IdealFq {
+    values: numbers, flows, packets, arrivals, first, last;
+    parts: rounds;
+    configured: config, overhead_bytes
+});
 
 impl IdealFq {
     pub fn new(config: IdealFqConfig, rate: BitRate, overhead_bytes: u32) -> Self {

@@ -11,6 +11,8 @@ pub(super) struct PacketList {
     pub bytes: u64,
 }
 
+hitless_state::value!(PacketList { chain, packets, bytes });
+
 /// The slab. `N` is what a discipline notes with each packet.
 #[derive(Debug)]
 pub(super) struct PacketLists<N> {
@@ -18,6 +20,8 @@ pub(super) struct PacketLists<N> {
     links: Links,
     free: Vec<u32>,
 }
+
+hitless_state::value!(where [N: hitless_state::Value] PacketLists<N> { slots, links, free });
 
 impl<N> Default for PacketLists<N> {
     fn default() -> Self {

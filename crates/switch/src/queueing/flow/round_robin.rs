@@ -15,6 +15,8 @@ struct Queue {
     quantum_bytes: u64,
 }
 
+hitless_state::value!(Queue { list, deficit_bytes, quantum_bytes });
+
 /// Queues that take turns.
 #[derive(Debug, Default)]
 pub(super) struct RoundRobin {
@@ -28,6 +30,8 @@ pub(super) struct RoundRobin {
     /// By bytes; of equally long queues the one with the largest number first.
     longest: IndexedHeap<Reverse<(u64, u32)>>,
 }
+
+hitless_state::value!(RoundRobin { packets, queues, links, active, turn_has_begun, longest });
 
 impl RoundRobin {
     /// Puts a packet into a queue; a queue that was empty has `quantum_bytes` from now on.

@@ -26,6 +26,8 @@ pub(super) struct Rounds {
     weight_of: Vec<u32>,
 }
 
+hitless_state::state!(Rounds { values: made, begun, now, weights, active, weight_of; configured: rate_bps });
+
 impl Rounds {
     pub fn new(rate: BitRate) -> Self {
         let active = IndexedHeap::default();

@@ -33,6 +33,15 @@ enum Discipline {
     FqCodel(FqCodel),
 }
 
+hitless_state::state!(
+    enum Discipline {
+        IdealFq(ideal_fq),
+        Drr(drr),
+        Sfq(sfq),
+        FqCodel(fq_codel),
+    }
+);
+
 /// The queues of a port that queues by flow, and its server.
 #[derive(Debug)]
 pub struct FlowScheduler {
@@ -51,6 +60,12 @@ pub struct FlowScheduler {
     pub(crate) service_is_due: bool,
     ended: Vec<Ended>,
 }
+
+hitless_state::state!(FlowScheduler {
+    values: packets, bytes, peak_bytes, is_paused, serving_bytes, busy_until, service_is_due, ended;
+    parts: discipline, marker;
+    configured: limit
+});
 
 impl FlowScheduler {
     /// An empty scheduler of a port of `rate` on which each frame costs `overhead_bytes` beyond itself.

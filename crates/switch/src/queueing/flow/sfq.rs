@@ -27,6 +27,8 @@ pub(super) struct Sfq {
     queues: RoundRobin,
 }
 
+hitless_state::state!(Sfq { values: queues; configured: config });
+
 impl Sfq {
     pub fn new(config: SfqConfig) -> Self {
         Self { config, queues: RoundRobin::default() }

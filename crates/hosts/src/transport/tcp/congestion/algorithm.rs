@@ -25,6 +25,17 @@ pub(in crate::transport::tcp) enum Algorithm {
     Bolt(Box<Bolt>),
 }
 
+hitless_state::value!(
+    enum Algorithm {
+        NewReno(new_reno),
+        Cubic(cubic),
+        Dctcp(dctcp),
+        Bbr(bbr),
+        Swift(swift),
+        Bolt(bolt),
+    }
+);
+
 macro_rules! dispatch {
     ($self:expr, $algorithm:ident => $call:expr) => {
         match $self {

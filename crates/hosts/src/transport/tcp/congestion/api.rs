@@ -17,6 +17,13 @@ pub enum WindowGrowth {
     PerAck,
 }
 
+hitless_state::value!(
+    enum WindowGrowth {
+        ByteCounting,
+        PerAck,
+    }
+);
+
 /// What the sender does about congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CongestionState {
@@ -29,6 +36,15 @@ pub enum CongestionState {
     /// The retransmission timer ran out: slow start over what was lost.
     Loss,
 }
+
+hitless_state::value!(
+    enum CongestionState {
+        Open,
+        Cwr,
+        Recovery,
+        Loss,
+    }
+);
 
 /// The window of a new connection, and its bounds.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +77,8 @@ pub(in crate::transport::tcp) struct Window {
     /// How acknowledgements make it grow.
     pub growth: WindowGrowth,
 }
+
+hitless_state::value!(Window { cwnd_bytes, ssthresh_bytes, mss_bytes, min_ssthresh_bytes, max_cwnd_bytes, growth });
 
 impl Window {
     /// The window of a new connection.
@@ -139,6 +157,8 @@ impl Window {
 pub(super) struct AdditiveIncrease {
     acknowledged_bytes: u64,
 }
+
+hitless_state::value!(AdditiveIncrease { acknowledged_bytes });
 
 impl AdditiveIncrease {
     /// `bytes` were acknowledged.

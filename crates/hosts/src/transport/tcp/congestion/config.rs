@@ -24,6 +24,17 @@ pub enum CongestionControlConfig {
     Bolt(BoltTransportSettings),
 }
 
+hitless_state::value!(
+    enum CongestionControlConfig {
+        NewReno,
+        Cubic(cubic),
+        Dctcp(dctcp),
+        Bbr(bbr),
+        Swift(swift),
+        Bolt(bolt),
+    }
+);
+
 impl CongestionControlConfig {
     /// Whether chance has a part in it.
     pub fn draws(&self) -> bool {
@@ -55,3 +66,11 @@ pub(in crate::transport::tcp) enum Reflection {
     /// How many data packets that kept INC it answers.
     Increases,
 }
+
+hitless_state::value!(
+    enum Reflection {
+        Nothing,
+        TimeToLive,
+        Increases,
+    }
+);

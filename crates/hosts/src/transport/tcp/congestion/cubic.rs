@@ -19,6 +19,8 @@ pub struct CubicConfig {
     pub hystart: Option<HystartConfig>,
 }
 
+hitless_state::value!(CubicConfig { aggressiveness, decrease_factor, fast_convergence, reno_friendly, hystart });
+
 impl Default for CubicConfig {
     fn default() -> Self {
         Self { aggressiveness: 0.4, decrease_factor: 0.7, fast_convergence: true, reno_friendly: true, hystart: None }
@@ -51,6 +53,22 @@ pub(in crate::transport::tcp) struct Cubic {
     /// The next stage begins after a timeout (RFC 9438, section 4.8).
     after_timeout: bool,
 }
+
+hitless_state::value!(Cubic {
+    aggressiveness,
+    decrease_factor,
+    fast_convergence,
+    reno_friendly,
+    hystart,
+    epoch,
+    maximum,
+    plateau_s,
+    reno,
+    prior,
+    reno_increase,
+    fraction_bytes,
+    after_timeout
+});
 
 impl Cubic {
     /// CUBIC at the start of a connection.

@@ -15,6 +15,13 @@ pub enum DctcpEstimate {
     AtEchoes,
 }
 
+hitless_state::value!(
+    enum DctcpEstimate {
+        EachWindow,
+        AtEchoes,
+    }
+);
+
 /// Parameters of DCTCP.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DctcpConfig {
@@ -25,6 +32,8 @@ pub struct DctcpConfig {
     /// When the estimate moves.
     pub estimate: DctcpEstimate,
 }
+
+hitless_state::value!(DctcpConfig { gain, initial_alpha, estimate });
 
 impl Default for DctcpConfig {
     fn default() -> Self {
@@ -47,6 +56,8 @@ pub(in crate::transport::tcp) struct Dctcp {
     gain: f64,
     estimate: DctcpEstimate,
 }
+
+hitless_state::value!(Dctcp { avoidance, acknowledged_bytes, marked_bytes, window_end, alpha, gain, estimate });
 
 impl Dctcp {
     /// DCTCP at the start of a connection.

@@ -18,6 +18,8 @@ pub(super) struct FractionalWindow {
     rtt_gain: f64,
 }
 
+hitless_state::value!(FractionalWindow { segments, rtt, undo_segments, minimum_segments, rtt_gain });
+
 impl FractionalWindow {
     /// The window of a new connection, never below `minimum_segments`.
     pub fn new(config: &WindowConfig, minimum_segments: f64, rtt_gain: f64) -> Self {

@@ -20,6 +20,8 @@ pub struct HystartConfig {
     pub rounds: u32,
 }
 
+hitless_state::value!(HystartConfig { rise_min, rise_max, rise_divisor, samples, growth_divisor, rounds });
+
 impl Default for HystartConfig {
     fn default() -> Self {
         Self {
@@ -42,6 +44,8 @@ enum Phase {
     Conservative { rounds: u32, baseline: Duration },
 }
 
+hitless_state::value!(enum Phase { Standard, Conservative { rounds, baseline } });
+
 /// HyStart++'s state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hystart {
@@ -54,6 +58,8 @@ pub(super) struct Hystart {
     this_round: Duration,
     samples: u32,
 }
+
+hitless_state::value!(Hystart { config, phase, round_end, last_round, this_round, samples });
 
 impl Hystart {
     /// At the start of a connection.

@@ -8,6 +8,8 @@ pub(in crate::transport::tcp) struct NewReno {
     avoidance: AdditiveIncrease,
 }
 
+hitless_state::value!(NewReno { avoidance });
+
 impl CongestionControl for NewReno {
     #[inline]
     fn increase(&mut self, window: &mut Window, event: &AckEvent) {

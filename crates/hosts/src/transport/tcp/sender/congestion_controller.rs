@@ -23,6 +23,17 @@ pub(super) struct CongestionController {
     pub delivery_rate: Option<Box<DeliveryRate>>,
 }
 
+hitless_state::value!(CongestionController {
+    window,
+    algorithm,
+    cwnd_limited_until,
+    window_validation,
+    tells_switches,
+    time_to_live,
+    pacing,
+    delivery_rate
+});
+
 impl CongestionController {
     /// Congestion control of a new connection.
     pub fn new(config: &TcpConfig) -> Self {

@@ -12,6 +12,8 @@ pub(super) struct FastPath {
     pub new_data: bool,
 }
 
+hitless_state::value!(FastPath { acks, ece_acks, new_data });
+
 impl FastPath {
     /// That of a connection over which data may flow, or not yet. Whether new data may go the short way is found out
     /// when the first packet is asked for. An algorithm that sets the window by itself wants to see every

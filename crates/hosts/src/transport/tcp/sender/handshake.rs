@@ -21,6 +21,8 @@ enum TcpState {
     Established,
 }
 
+hitless_state::value!(enum TcpState { Closed, SynSent { retries, sent_at, due }, Established });
+
 /// How the connection is opened.
 #[derive(Clone, Debug)]
 pub(super) struct Handshake {
@@ -28,6 +30,8 @@ pub(super) struct Handshake {
     /// When data could flow; [`Time::NEVER`]: not yet.
     established_at: Time,
 }
+
+hitless_state::value!(Handshake { state, established_at });
 
 impl Handshake {
     /// A connection that opens with its first data, or one that is open from the beginning of time.

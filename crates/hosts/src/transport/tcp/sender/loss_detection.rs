@@ -15,6 +15,8 @@ pub(super) struct Probe {
     pub retransmission: bool,
 }
 
+hitless_state::value!(Probe { end, retransmission });
+
 /// The state of loss detection.
 #[derive(Clone, Debug)]
 pub(super) struct LossDetection {
@@ -31,6 +33,16 @@ pub(super) struct LossDetection {
     /// DupThresh.
     pub dupack_threshold: u32,
 }
+
+hitless_state::value!(LossDetection {
+    rack,
+    uses_rack,
+    reordering_ends_at,
+    probe,
+    probe_due,
+    duplicate_acks,
+    dupack_threshold
+});
 
 impl LossDetection {
     /// Nothing was sent yet.

@@ -57,6 +57,21 @@ pub struct TcpSender {
     config: TcpConfig,
 }
 
+hitless_state::value!(TcpSender {
+    scoreboard,
+    send_buffer,
+    congestion,
+    rtt,
+    loss,
+    reduction,
+    timer,
+    fast_path,
+    statistics,
+    pacer,
+    handshake,
+    config
+});
+
 impl TcpSender {
     /// Looks at what a packet needs; the answer means nothing.
     #[inline(always)]

@@ -20,6 +20,8 @@ pub(super) struct Undo {
     until: Option<u64>,
 }
 
+hitless_state::value!(Undo { cwnd_bytes, ssthresh_bytes, retransmission, unreported_bytes, until });
+
 /// A reduction of the window, from what began it to its end.
 #[derive(Clone, Debug)]
 pub(super) struct Reduction {
@@ -35,6 +37,17 @@ pub(super) struct Reduction {
     /// The next new data segment carries CWR (RFC 3168, section 6.1.2).
     pub cwr_due: bool,
 }
+
+hitless_state::value!(Reduction {
+    state,
+    recovery_point,
+    prr,
+    undo,
+    by_timestamps,
+    by_dsack,
+    retransmit_at_once,
+    cwr_due
+});
 
 impl Reduction {
     /// None so far.

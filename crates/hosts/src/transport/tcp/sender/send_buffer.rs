@@ -19,6 +19,8 @@ pub(super) struct SendBuffer {
     pub last_sent_at: Time,
 }
 
+hitless_state::value!(SendBuffer { unsent_bytes, snd_wnd_bytes, mss_bytes, nagle_bytes, burst_bytes, last_sent_at });
+
 impl SendBuffer {
     /// Nothing was written.
     pub fn new(config: &TcpConfig) -> Self {

@@ -21,6 +21,17 @@ pub(super) enum TimerKind {
     Pacing,
 }
 
+hitless_state::value!(
+    enum TimerKind {
+        None,
+        Syn,
+        Retransmission,
+        Probe,
+        Reordering,
+        Pacing,
+    }
+);
+
 /// The timer. It is set when there is nothing more to send, not before.
 #[derive(Clone, Debug)]
 pub(super) struct SenderTimer {
@@ -33,6 +44,8 @@ pub(super) struct SenderTimer {
     /// When the host's timers fire.
     pub clock: TickClock,
 }
+
+hitless_state::value!(SenderTimer { kind, deadline, is_stale, rto_base, clock });
 
 impl SenderTimer {
     /// A timer that is not set; the host's ticks fall at `phase` modulo the tick of `config`.

@@ -19,6 +19,8 @@ pub(super) struct AckAggregation {
     rounds: u32,
 }
 
+hitless_state::value!(AckAggregation { epoch_began_at, epoch_bytes, extra_bytes, rounds });
+
 impl AckAggregation {
     /// What is acknowledged from now on is compared with the rate.
     pub fn begin_epoch(&mut self, now: Time) {

@@ -20,6 +20,8 @@ pub(super) struct Bandwidth {
     samples: VecDeque<(u64, f64)>,
 }
 
+hitless_state::value!(Bandwidth { round, next_round_delivered_bytes, round_starts, samples });
+
 impl Bandwidth {
     /// The largest sample in bytes per second; zero before the first.
     pub fn largest(&self) -> f64 {

@@ -21,6 +21,15 @@ pub struct BbrConfig {
     pub ack_aggregation: bool,
 }
 
+hitless_state::value!(BbrConfig {
+    startup_gain,
+    window_gain,
+    rtprop_window,
+    probe_rtt_duration,
+    pacing_margin,
+    ack_aggregation
+});
+
 impl Default for BbrConfig {
     fn default() -> Self {
         Self {

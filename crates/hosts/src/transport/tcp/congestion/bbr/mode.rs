@@ -24,3 +24,7 @@ pub(super) enum Mode {
         round_is_over: bool,
     },
 }
+
+hitless_state::value!(enum Mode {
+    Startup, Drain, ProbeBandwidth { phase, since }, ProbeRtt { until, round_is_over }
+});

@@ -46,6 +46,27 @@ pub(in crate::transport::tcp) struct Bbr {
     pub(super) stream: Stream,
 }
 
+hitless_state::value!(Bbr {
+    config,
+    mode,
+    bandwidth,
+    rtprop,
+    rtprop_at,
+    pipe_is_full,
+    full_bytes_per_second,
+    rounds_without_growth,
+    resumed_from_idle,
+    aggregation,
+    saved_window_bytes,
+    previous_state,
+    conserves_packets,
+    pacing_rate,
+    has_seen_rtt,
+    mss_bytes,
+    most_segments_per_burst,
+    stream
+});
+
 impl Bbr {
     /// BBR at the start of a connection.
     pub fn new(bbr: BbrConfig, window: &WindowConfig, segments_per_burst: Option<u32>) -> Self {

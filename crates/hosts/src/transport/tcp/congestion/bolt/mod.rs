@@ -30,6 +30,13 @@ pub enum BoltReaction {
     InverseShare,
 }
 
+hitless_state::value!(
+    enum BoltReaction {
+        Share,
+        InverseShare,
+    }
+);
+
 /// Parameters of Bolt's senders (section 3, algorithm 3). Where the paper gives no value, defaults are those of the
 /// simulator that its authors published. Notices from switches are counted as congestion echoes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -53,6 +60,8 @@ pub struct BoltTransportSettings {
     pub rtt_gain: f64,
 }
 
+hitless_state::value!(BoltTransportSettings { ai, min_cwnd, max_cwnd, reaction, rtt_gain });
+
 impl Default for BoltTransportSettings {
     fn default() -> Self {
         Self { ai: 1.0, min_cwnd: 0.01, max_cwnd: None, reaction: BoltReaction::Share, rtt_gain: 0.25 }
@@ -74,6 +83,8 @@ pub(in crate::transport::tcp) struct Bolt {
     /// An acknowledgement has come.
     has_seen_ack: bool,
 }
+
+hitless_state::value!(Bolt { config, window, decremented_at, halved_at, grows_after, has_seen_ack });
 
 impl Bolt {
     /// Bolt at the start of a connection.

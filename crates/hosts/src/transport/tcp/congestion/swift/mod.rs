@@ -72,6 +72,21 @@ pub struct SwiftSettings {
     pub rtt_gain: f64,
 }
 
+hitless_state::value!(SwiftSettings {
+    base_target,
+    per_hop,
+    fs_range,
+    fs_min_cwnd,
+    fs_max_cwnd,
+    ai,
+    beta,
+    max_mdf,
+    min_cwnd,
+    max_cwnd,
+    retransmit_reset_threshold,
+    rtt_gain
+});
+
 impl Default for SwiftSettings {
     fn default() -> Self {
         Self {
@@ -108,6 +123,16 @@ pub(in crate::transport::tcp) struct Swift {
     /// Segments delivered by acknowledgements that told no round-trip time.
     unmeasured_segments: f64,
 }
+
+hitless_state::value!(Swift {
+    config,
+    scale_ps,
+    offset_ps,
+    window,
+    decreased_at,
+    timeouts_in_a_row,
+    unmeasured_segments
+});
 
 impl Swift {
     /// Swift at the start of a connection.

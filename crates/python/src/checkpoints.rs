@@ -1,0 +1,122 @@
+//! Checkpoints of a run in a file: written so that there is always a whole one, and gone on from.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+
+use hitless_engine::Progress;
+use hitless_simulation::{Outcome, Resumable, Simulation};
+use hitless_wire::Duration;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// Where a run keeps its newest checkpoint, how often it writes one, and whether it goes on from it.
+#[pyclass(frozen, module = "hitless._native")]
+pub struct Checkpoints {
+    path: PathBuf,
+    program: String,
+    every: Every,
+    resumes: bool,
+}
+
+enum Every {
+    Wall(std::time::Duration),
+    Simulated(Duration),
+}
+
+#[pymethods]
+impl Checkpoints {
+    /// A checkpoint in the file `path` every `wall_s` of the wall clock, or every `simulated_ps` of the simulated one.
+    /// `program` tells one build of the program from another. With `resumes` the run goes on from the file.
+    #[new]
+    #[pyo3(signature = (path, program, *, wall_s=None, simulated_ps=None, resumes=false))]
+    fn new(
+        path: PathBuf,
+        program: String,
+        wall_s: Option<f64>,
+        simulated_ps: Option<u64>,
+        resumes: bool,
+    ) -> PyResult<Self> {
+        let every = match (wall_s, simulated_ps) {
+            (Some(seconds), None) => std::time::Duration::try_from_secs_f64(seconds).ok().map(Every::Wall),
+            (None, Some(ps)) => Some(Every::Simulated(Duration(ps))),
+            _ => None,
+        };
+        let is_some = |every: &Every| match every {
+            Every::Wall(every) => !every.is_zero(),
+            Every::Simulated(every) => *every > Duration::ZERO,
+        };
+        let every = every.filter(is_some).ok_or_else(|| PyValueError::new_err("an interval of one clock is needed"))?;
+        Ok(Self { path, program, every, resumes })
+    }
+}
+
+impl Checkpoints {
+    /// Runs a simulation to its end, from its start or its newest checkpoint.
+    pub fn run(&self, simulation: Simulation, progress: &Progress) -> Result<Outcome, String> {
+        let mut run = Resumable::new(simulation, &self.program)?;
+        if self.resumes {
+            let named = |why: &dyn std::fmt::Display| format!("{}: {why}", self.path.display());
+            let bytes = fs::read(&self.path).map_err(|error| named(&error))?;
+            run.restore(&bytes).map_err(|refusal| named(&refusal))?;
+        } else {
+            run.start();
+        }
+        let keep = |bytes: Vec<u8>| {
+            let because = |error| format!("{}: the checkpoint cannot be written: {error}", self.path.display());
+            write_whole(&self.path, &bytes).map_err(because)
+        };
+        match self.every {
+            Every::Simulated(every) => run.run(Some(every), progress, keep),
+            Every::Wall(every) => thread::scope(|scope| {
+                let (at_work, is_over) = mpsc::channel::<()>();
+                scope.spawn(move || {
+                    while is_over.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
+                        progress.ask_for_pause();
+                    }
+                });
+                let outcome = run.run(None, progress, keep);
+                drop(at_work);
+                outcome
+            }),
+        }
+    }
+}
+
+/// Writes a file beside `path` and lets it take its place once it is on the disk: who is killed meanwhile leaves the
+/// one that was there.
+fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let beside = path.with_extension("new");
+    let mut file = File::create(&beside)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(&beside, path)?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // The name, too, must survive a loss of power.
+    File::open(folder)?.sync_all()
+}
+
+/// Why a run of this simulation could write no checkpoints; None: it could.
+pub fn refusal(simulation: Simulation) -> Option<String> {
+    Resumable::new(simulation, "").err()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_whole_and_nothing_is_left_beside_it() {
+        let folder = std::env::temp_dir().join(format!("hitless-checkpoints-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("there is room");
+        let path = folder.join("checkpoint");
+        for bytes in [&b"first"[..], b"second, longer", b"3"] {
+            write_whole(&path, bytes).expect("there is room");
+            assert_eq!(fs::read(&path).expect("it was written"), bytes);
+        }
+        assert_eq!(fs::read_dir(&folder).expect("it is there").count(), 1);
+        fs::remove_dir_all(&folder).expect("it is ours");
+    }
+}

@@ -1,0 +1,177 @@
+//! The bytes of a checkpoint: whose they are, what they hold, and a digest of both.
+
+use std::fmt;
+
+use hitless_state::{Damaged, Reader, Value, Writer, value};
+use hitless_wire::Time;
+
+/// How every checkpoint begins.
+const BEGINNING: &[u8; 20] = b"hitless checkpoint 1";
+
+/// Whose checkpoint it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// What tells one build of the program from another: bytes are read by the build that wrote them.
+    pub program: String,
+    /// The effective scenario.
+    pub scenario: String,
+    /// The seed of the run, which the scenario holds too.
+    pub seed: u64,
+    /// The simulated time.
+    pub at: Time,
+}
+
+value!(Mark { program, scenario, seed, at });
+
+/// Why a checkpoint is of no use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The bytes are not those that were written.
+    Damaged(String),
+    /// Another build of the program wrote it.
+    OtherProgram {
+        /// Which.
+        theirs: String,
+        /// The one that reads it.
+        ours: String,
+    },
+    /// It is of another seed.
+    OtherSeed {
+        /// Which.
+        theirs: u64,
+        /// The one of the run.
+        ours: u64,
+    },
+    /// It is of another scenario: the first line that differs.
+    OtherScenario {
+        /// There.
+        theirs: String,
+        /// In the run.
+        ours: String,
+    },
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Damaged(how) => write!(formatter, "the checkpoint is damaged: {how}"),
+            Self::OtherProgram { theirs, ours } => {
+                write!(formatter, "the checkpoint was written by hitless {theirs}, and this is hitless {ours}")
+            }
+            Self::OtherSeed { theirs, ours } => {
+                write!(formatter, "the checkpoint is of a run with seed {theirs}, and this one has seed {ours}")
+            }
+            Self::OtherScenario { theirs, ours } => {
+                write!(formatter, "the checkpoint is of another scenario: it has `{theirs}`, and this one has `{ours}`")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl From<Damaged> for Refusal {
+    fn from(damaged: Damaged) -> Self {
+        Self::Damaged(damaged.to_string())
+    }
+}
+
+impl Mark {
+    /// Refuses a checkpoint that is not of the run that `run` marks.
+    pub(crate) fn matches(&self, run: &Self) -> Result<(), Refusal> {
+        if self.program != run.program {
+            return Err(Refusal::OtherProgram { theirs: self.program.clone(), ours: run.program.clone() });
+        }
+        if self.seed != run.seed {
+            return Err(Refusal::OtherSeed { theirs: self.seed, ours: run.seed });
+        }
+        if self.scenario == run.scenario {
+            return Ok(());
+        }
+        let [mut theirs, mut ours] = [&self.scenario, &run.scenario].map(|text| text.lines());
+        loop {
+            let (theirs, ours) = (theirs.next(), ours.next());
+            if theirs != ours || theirs.is_none() {
+                let [theirs, ours] = [theirs, ours].map(|line| line.unwrap_or_default().to_owned());
+                return Err(Refusal::OtherScenario { theirs, ours });
+            }
+        }
+    }
+}
+
+/// A checkpoint of `body`.
+pub(crate) fn sealed(mark: &Mark, body: &[u8]) -> Vec<u8> {
+    let mut out = Writer::default();
+    out.bytes(BEGINNING);
+    out.value(mark);
+    out.value(&body.len());
+    out.bytes(body);
+    let mut bytes = out.finish();
+    let digest = digest_of(&bytes);
+    bytes.extend(digest.to_le_bytes());
+    bytes
+}
+
+/// Whose checkpoint it is, and what it holds.
+///
+/// # Errors
+/// When the bytes are not those that were written.
+pub(crate) fn checked(bytes: &[u8]) -> Result<(Mark, &[u8]), Refusal> {
+    let damaged = |how: &str| Refusal::Damaged(how.to_owned());
+    let (content, digest) = bytes.split_last_chunk::<8>().ok_or_else(|| damaged("it is empty"))?;
+    if !content.starts_with(BEGINNING) {
+        return Err(damaged("it does not begin as a checkpoint does"));
+    }
+    if u64::from_le_bytes(*digest) != digest_of(content) {
+        return Err(damaged("its digest is that of other bytes"));
+    }
+    let mut from = Reader::new(&content[BEGINNING.len()..]);
+    let mark = Mark::read(&mut from)?;
+    let count = from.count()?;
+    let body = from.bytes(count)?;
+    from.finish()?;
+    Ok((mark, body))
+}
+
+/// A digest of bytes and their number, against accidents and not against attackers. Each step can be undone, so that no
+/// damage within eight bytes is ever missed.
+fn digest_of(bytes: &[u8]) -> u64 {
+    bytes.chunks(8).fold(bytes.len() as u64, |state, chunk| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        // An odd factor: 2^64 divided by the golden ratio (Knuth, volume 3, section 6.4).
+        let mixed = (state ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mixed ^ mixed >> 32
+    })
+}
+
+/// Whose checkpoint these bytes are.
+///
+/// # Errors
+/// When they are none, or damaged.
+pub fn mark_of(bytes: &[u8]) -> Result<Mark, Refusal> {
+    Ok(checked(bytes)?.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A hash that multiplies by what it reads forgets all that came before a word of ones.
+    #[test]
+    fn damage_before_a_word_of_ones_is_found() {
+        let mut bytes = vec![7; 200];
+        bytes[100..140].fill(0xff);
+        let mark = Mark { program: "p".into(), scenario: "s".into(), seed: 1, at: Time(2) };
+        let whole = sealed(&mark, &bytes);
+        assert_eq!(checked(&whole), Ok((mark, &bytes[..])));
+        for at in 0..whole.len() {
+            for bit in 0..8 {
+                let mut damaged = whole.clone();
+                damaged[at] ^= 1 << bit;
+                assert!(matches!(checked(&damaged), Err(Refusal::Damaged(_))), "bit {bit} of byte {at}");
+            }
+            assert!(matches!(checked(&whole[..at]), Err(Refusal::Damaged(_))), "the first {at} bytes");
+        }
+    }
+}

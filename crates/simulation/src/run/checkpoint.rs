@@ -1,0 +1,144 @@
+//! A run as bytes, between two events, and a run that goes on from them.
+
+use hitless_engine::Progress;
+use hitless_state::{Damaged, Reader, State, Writer, state};
+use hitless_wire::{Duration, Time};
+
+use super::edge::Closed;
+use super::event_loop::{End, Run};
+use super::network::Network;
+use super::outcome::close;
+use super::shared::Shared;
+use super::simulation::Simulation;
+use crate::checkpoint::{Mark, Refusal, checked, sealed};
+use crate::results::Outcome;
+
+state!(Shared<Closed> {
+    values: packets, clocks, draws, copied, lost, control_packets, order;
+    parts: queue, links, routing, records, services, drops;
+    configured: host_links, switch_links, hosts_count, sender_end_delay, outbox, packets_elsewhere, is_idle_elsewhere,
+        edge
+});
+state!(Network<Closed> { parts: shared, hosts, switches; configured: topology });
+
+impl State for Run<Closed> {
+    fn save(&self, out: &mut Writer) {
+        let Self { scenario: _, network, control_plane, flow_starts, samplers, streaming: _, totals, events, now } =
+            self;
+        debug_assert!(network.shared.outbox.is_empty(), "a partition of a run has no checkpoints");
+        control_plane.save(out);
+        network.save(out);
+        flow_starts.save(out);
+        samplers.save(out);
+        totals.save(out);
+        out.value(events);
+        out.value(now);
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damaged> {
+        let Self { scenario: _, network, control_plane, flow_starts, samplers, streaming: _, totals, events, now } =
+            self;
+        control_plane.load(from)?;
+        control_plane.repeat_losses(network);
+        network.load(from)?;
+        flow_starts.load(from)?;
+        samplers.load(from)?;
+        totals.load(from)?;
+        *events = from.value()?;
+        *now = from.value()?;
+        Ok(())
+    }
+}
+
+/// A simulation that writes checkpoints, and may go on from one.
+pub struct Resumable {
+    run: Run<Closed>,
+    program: String,
+    scenario: String,
+}
+
+impl Resumable {
+    /// `simulation`, of which `program` writes the checkpoints: what tells one build of the program from another.
+    ///
+    /// # Errors
+    /// When the run holds something that has no state to write; the message names it.
+    pub fn new(simulation: Simulation, program: &str) -> Result<Self, String> {
+        let run = simulation.into_run();
+        if run.streaming.is_some() {
+            return Err("there are no checkpoints of a run that hands over its rows while it goes on".to_owned());
+        }
+        let switches = &run.network.switches;
+        let mut kinds: Vec<_> = switches.iter().flat_map(|switch| switch.without_state()).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        if !kinds.is_empty() {
+            let named = kinds.join("\", \"");
+            return Err(format!("there are no checkpoints of a run with \"{named}\": what changes in it is not saved"));
+        }
+        let scenario = run.scenario.effective_toml();
+        Ok(Self { run, program: program.to_owned(), scenario })
+    }
+
+    /// Schedules what happens first: to be called once, unless the run goes on from a checkpoint.
+    pub fn start(&mut self) {
+        self.run.start();
+    }
+
+    /// Goes on from a checkpoint instead of the start.
+    ///
+    /// # Errors
+    /// When it is not one of this program, this scenario and this seed, or damaged. The simulation is of no use then.
+    pub fn restore(&mut self, bytes: &[u8]) -> Result<(), Refusal> {
+        let (mark, body) = checked(bytes)?;
+        mark.matches(&self.mark(Time::ZERO))?;
+        let mut from = Reader::new(body);
+        self.run.load(&mut from)?;
+        from.finish()?;
+        Ok(())
+    }
+
+    /// The run as bytes, with what says whose they are.
+    pub fn checkpoint(&self) -> Vec<u8> {
+        let mut out = Writer::default();
+        self.run.save(&mut out);
+        sealed(&self.mark(self.run.now), &out.finish())
+    }
+
+    /// Runs to the end, and hands a checkpoint to `keep` whenever `progress` is asked for a pause and after each
+    /// `every` of simulated time.
+    ///
+    /// # Errors
+    /// What `keep` answers: the run stops there.
+    pub fn run(
+        mut self,
+        every: Option<Duration>,
+        progress: &Progress,
+        mut keep: impl FnMut(Vec<u8>) -> Result<(), String>,
+    ) -> Result<Outcome, String> {
+        loop {
+            let due = self.due(every);
+            let (end, ended_at) = self.run.run_before(due, progress);
+            if end != End::Paused {
+                return Ok(close(self.run, end, ended_at));
+            }
+            keep(self.checkpoint())?;
+        }
+    }
+
+    /// Runs all that is due before `until`; false when the run has ended then, after which it can only be closed.
+    pub fn advance(&mut self, until: Time) -> bool {
+        self.run.run_before(until, &Progress::default()).0 == End::Paused
+    }
+
+    /// When the next checkpoint is due: it depends on what is to come alone, so that a run that goes on from a
+    /// checkpoint writes those that it would have written.
+    fn due(&mut self, every: Option<Duration>) -> Time {
+        let next = every.zip(self.run.next_time());
+        next.map_or(Time::NEVER, |(every, next)| Time((next.as_ps() / every.as_ps() + 1).saturating_mul(every.as_ps())))
+    }
+
+    fn mark(&self, at: Time) -> Mark {
+        let (program, scenario) = (self.program.clone(), self.scenario.clone());
+        Mark { program, scenario, seed: self.run.scenario.seed, at }
+    }
+}

@@ -1,0 +1,156 @@
+//! The two traits from the names of a type's fields.
+
+/// Implements [`Value`](crate::Value) for a type all of whose fields are values.
+///
+/// ```
+/// struct Position { east: u32, north: u32 }
+/// struct Number(u64);
+/// struct Pair<T> { first: T, second: T }
+/// enum Move { Stay, To(Position), By { east: i32, north: i32 } }
+///
+/// hitless_state::value!(Position { east, north });
+/// hitless_state::value!(Number(number));
+/// hitless_state::value!(where [T: hitless_state::Value] Pair<T> { first, second });
+/// hitless_state::value!(enum Move { Stay, To(position), By { east, north } });
+/// ```
+#[macro_export]
+macro_rules! value {
+    (enum $type:ty {
+        $($variant:ident $(($($place:ident),+))? $({ $($field:ident),+ $(,)? })?),+ $(,)?
+    }) => {
+        impl $crate::Value for $type {
+            #[allow(unused_assignments, reason = "the last variant counts on for nobody")]
+            fn write(&self, out: &mut $crate::Writer) {
+                let mut tag = 0_u8;
+                $(
+                    if let Self::$variant $(($($place),+))? $({ $($field),+ })? = self {
+                        out.value(&tag);
+                        $($(out.value($place);)+)?
+                        $($(out.value($field);)+)?
+                    }
+                    tag += 1;
+                )+
+                // A variant that is not named does not compile.
+                match self {
+                    $(Self::$variant { .. } => {})+
+                }
+            }
+
+            #[allow(unused_assignments, reason = "the last variant counts on for nobody")]
+            fn read(from: &mut $crate::Reader<'_>) -> Result<Self, $crate::Damaged> {
+                let found: u8 = from.value()?;
+                let mut tag = 0_u8;
+                $(
+                    if found == tag {
+                        $($(let $place = from.value()?;)+)?
+                        $($(let $field = from.value()?;)+)?
+                        return Ok(Self::$variant $(($($place),+))? $({ $($field),+ })?);
+                    }
+                    tag += 1;
+                )+
+                Err(from.damaged(concat!("a variant of ", stringify!($type))))
+            }
+        }
+    };
+    ($(where [$($generics:tt)*])? $type:ty { $($field:ident),* $(,)? }) => {
+        impl $(<$($generics)*>)? $crate::Value for $type {
+            fn write(&self, out: &mut $crate::Writer) {
+                let Self { $($field),* } = self;
+                $(out.value($field);)*
+            }
+
+            fn read(from: &mut $crate::Reader<'_>) -> Result<Self, $crate::Damaged> {
+                $(let $field = from.value()?;)*
+                Ok(Self { $($field),* })
+            }
+        }
+    };
+    ($type:ident ($($place:ident),+)) => {
+        impl $crate::Value for $type {
+            fn write(&self, out: &mut $crate::Writer) {
+                let Self($($place),+) = self;
+                $(out.value($place);)+
+            }
+
+            fn read(from: &mut $crate::Reader<'_>) -> Result<Self, $crate::Damaged> {
+                $(let $place = from.value()?;)+
+                Ok(Self($($place),+))
+            }
+        }
+    };
+}
+
+/// Implements [`State`](crate::State) for a type, each of whose fields is of one of three sorts: what is among the
+/// `values` is made anew, `parts` are states themselves, and what is `configured` is what the scenario made of it.
+///
+/// ```
+/// use hitless_state::{state, value};
+///
+/// struct Meter { limit: u64, count: u64 }
+/// struct Port { rate: u64, waiting: Vec<u32>, meters: Vec<Meter> }
+/// enum Lane { Metered(Meter), Free }
+///
+/// state!(Meter { values: count; configured: limit });
+/// state!(Port { values: waiting; parts: meters; configured: rate });
+/// state!(enum Lane { Metered(meter), Free });
+/// ```
+///
+/// The variant of an enumeration was settled when it was built, and what it holds are states. The fields are written
+/// in the order in which they are named here. Parameters of a type are declared before it:
+/// `state!(where [T: Value] Pair<T> { values: first, second })`.
+#[macro_export]
+macro_rules! state {
+    (enum $type:ty { $($variant:ident $(($($place:ident),+))?),+ $(,)? }) => {
+        impl $crate::State for $type {
+            #[allow(unused_assignments, reason = "the last variant counts on for nobody")]
+            fn save(&self, out: &mut $crate::Writer) {
+                let mut tag = 0_u8;
+                $(
+                    if let Self::$variant $(($($place),+))? = self {
+                        out.value(&tag);
+                        $($($crate::State::save($place, out);)+)?
+                    }
+                    tag += 1;
+                )+
+                // A variant that is not named does not compile.
+                match self {
+                    $(Self::$variant { .. } => {})+
+                }
+            }
+
+            #[allow(unused_assignments, reason = "the last variant counts on for nobody")]
+            fn load(&mut self, from: &mut $crate::Reader<'_>) -> Result<(), $crate::Damaged> {
+                let found: u8 = from.value()?;
+                let mut tag = 0_u8;
+                $(
+                    if let Self::$variant $(($($place),+))? = self && found == tag {
+                        $($($crate::State::load($place, from)?;)+)?
+                        return Ok(());
+                    }
+                    tag += 1;
+                )+
+                Err(from.damaged(concat!("the ", stringify!($type), " that was built")))
+            }
+        }
+    };
+    (@save values, $field:ident, $out:ident) => { $out.value($field) };
+    (@save parts, $field:ident, $out:ident) => { $crate::State::save($field, $out) };
+    (@save configured, $field:ident, $out:ident) => {{ let _ = ($field, &$out); }};
+    (@load values, $field:ident, $from:ident) => { *$field = $from.value()? };
+    (@load parts, $field:ident, $from:ident) => { $crate::State::load($field, $from)? };
+    (@load configured, $field:ident, $from:ident) => {{ let _ = ($field, &$from); }};
+    ($(where [$($generics:tt)*])? $type:ty { $($sort:ident: $($field:ident),+ $(,)?);+ $(;)? }) => {
+        impl $(<$($generics)*>)? $crate::State for $type {
+            fn save(&self, out: &mut $crate::Writer) {
+                let Self { $($($field),+),+ } = self;
+                $($($crate::state!(@save $sort, $field, out);)+)+
+            }
+
+            fn load(&mut self, from: &mut $crate::Reader<'_>) -> Result<(), $crate::Damaged> {
+                let Self { $($($field),+),+ } = self;
+                $($($crate::state!(@load $sort, $field, from);)+)+
+                Ok(())
+            }
+        }
+    };
+}

@@ -1,0 +1,132 @@
+"""Checkpoints of a run: how often they are written, and what is kept beside them for `hitless resume`.
+
+::
+
+    results/20261121-081500-run-mine/
+        checkpoint.json    the scenario as it was given, its name, the seed, how often
+        checkpoint         the newest state of the run, replaced as a whole
+"""
+
+import functools
+import hashlib
+import json
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from hitless import _native
+from hitless.errors import BadInput, reason
+from hitless.quantities import seconds_of
+
+STATE, PLAN = "checkpoint", "checkpoint.json"
+_EXAMPLES = '"10 min" or "2 h" of the wall clock, "1 ms simulated" of simulated time'
+_SIMULATED = " simulated"
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """An interval of the wall clock, or of simulated time."""
+
+    text: str
+    wall_s: float | None
+    simulated_ps: int | None
+
+    @classmethod
+    def of(cls, text: str, where: str) -> Self:
+        """What a user wrote: "10 min", "1 ms simulated". Raises `BadInput`."""
+        is_simulated = text.endswith(_SIMULATED)
+        bare = re.sub(r"(?<=\d)(?=[a-z])", " ", text.removesuffix(_SIMULATED).strip())
+        try:
+            seconds = seconds_of(bare)
+        except ValueError as refused:
+            raise BadInput(f"{text!r} is no interval", where=where, hint=_EXAMPLES) from refused
+        ps = round(seconds * 1e12)
+        if is_simulated and 0 < ps < 1 << 63:
+            return cls(text, None, ps)
+        if not is_simulated and _WALL_MIN_S <= seconds < _WALL_MAX_S:
+            return cls(text, seconds, None)
+        raise BadInput(f"{text!r} is too short or too long", where=where, rule="0.1 s of the wall clock or more")
+
+
+_WALL_MIN_S = 0.1
+_WALL_MAX_S = 1e9
+
+
+@dataclass(slots=True)
+class Checkpoints:
+    """What a run writes, and whether it goes on from it. The folder is known only when the run begins."""
+
+    every: Every
+    resumes: bool = False
+    folder: Path | None = None
+
+    def native(self) -> _native.Checkpoints:
+        """As the simulator takes it."""
+        if self.folder is None:
+            raise ValueError("checkpoints of a run that has no folder")
+        every, path = self.every, self.folder / STATE
+        return _native.Checkpoints(
+            path, program(), wall_s=every.wall_s, simulated_ps=every.simulated_ps, resumes=self.resumes
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A run as it was asked for."""
+
+    name: str
+    shown: str
+    """What messages call the scenario."""
+    text: str
+    file: str | None
+    """Paths in the scenario are relative to its folder."""
+    seed: int | None
+    checkpoint: str
+
+    def write(self, folder: Path) -> None:
+        """Keep it in the folder of the results, whole or not at all."""
+        document = {name: getattr(self, name) for name in self.__slots__}
+        beside = folder / f"{PLAN}.new"
+        with beside.open("w", encoding="utf-8") as file:
+            file.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(folder / PLAN)
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """The plan of the run in ``folder``. Raises `BadInput` where there is none that can be gone on with."""
+        try:
+            document: dict[str, Any] = json.loads((folder / PLAN).read_text(encoding="utf-8"))
+            plan = cls(**document)
+        except FileNotFoundError as missing:
+            hint = "hitless run FILE --checkpoint EVERY writes checkpoints, and takes them away once it is done"
+            raise BadInput("there is no run to go on with", where=str(folder), hint=hint) from missing
+        except OSError as refused:
+            raise BadInput(f"cannot read it: {reason(refused)}", where=str(folder / PLAN)) from refused
+        except (ValueError, TypeError) as broken:
+            raise BadInput("it is damaged", where=str(folder / PLAN), hint="begin the run again") from broken
+        if not (folder / STATE).exists():
+            hint = "begin it again: it ended before its first checkpoint"
+            raise BadInput("the run has no checkpoint yet", where=str(folder), hint=hint)
+        return plan
+
+
+def can_resume(folder: Path) -> bool:
+    """Is there a checkpoint to go on from?"""
+    return (folder / STATE).exists() and (folder / PLAN).exists()
+
+
+def take_away(folder: Path) -> None:
+    """The run is done, and is not gone on with."""
+    for name in (STATE, PLAN):
+        (folder / name).unlink(missing_ok=True)
+
+
+@functools.cache
+def program() -> str:
+    """What tells this build of the simulator from another: its version, and a digest of its machine code."""
+    digest = hashlib.sha256(Path(_native.__file__).read_bytes()).hexdigest()[:16]
+    return f"{_native.version()} (build {digest})"

@@ -1,0 +1,165 @@
+"""Runs that are killed, and go on from a checkpoint to the same bytes."""
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+HITLESS = Path(sys.executable).with_name("hitless")
+EVERY = "500 us simulated"
+ROOT = Path(__file__).parents[2]
+OWN_MECHANISM = 'kind = "every-nth-py"\nports = ["leaf0->spine0"]\ndrop_every = 50'
+
+SCENARIO = """
+name = "long"
+duration = "30 ms"
+[topology]
+kind = "leaf-spine"
+leaves = 2
+spines = 2
+hosts_per_leaf = 4
+host_link = { rate = "10 Gbps", delay = "1 us" }
+core_link = { rate = "10 Gbps", delay = "1 us" }
+[switch]
+preset = "tofino-like"
+recirculation_ports = 2
+[[transport]]
+name = "tcp"
+kind = "tcp"
+congestion = "cubic"
+[[flows]]
+name = "mixed"
+kind = "poisson"
+transport = "tcp"
+load = 0.5
+sizes = { kind = "cdf", table = "websearch_dctcp_hpcc", largest = "1 MB" }
+load_of = "source-host-links"
+sources = ["h0..h7"]
+destinations = ["h0..h7"]
+[[link]]
+name = "leaf0->spine0"
+loss = { kind = "bernoulli", rate = 0.001 }
+[[mechanism]]
+kind = "linkguardian"
+link = "leaf0->spine0"
+[measure]
+queue = [{ ports = ["leaf0->spine0"], period = "100 us" }]
+"""
+
+
+def hitless(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run([HITLESS, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def kill_after_checkpoints(folder: Path, *arguments: str | Path, count: int) -> None:
+    """Run until ``count`` checkpoints were written, and kill the process as a loss of power would."""
+    process = subprocess.Popen([HITLESS, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    seen: set[int] = set()
+    end = time.monotonic() + 120
+    while len(seen) < count and process.poll() is None and time.monotonic() < end:
+        if (folder / "checkpoint").exists():
+            seen.add((folder / "checkpoint").stat().st_mtime_ns)
+        time.sleep(0.002)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL, "it was done before it could be killed"
+    assert len(seen) == count
+
+
+def tables(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.rglob("*.parquet"))}
+
+
+def summary(folder: Path) -> Any:
+    """All but the time that it took."""
+    [exhibit] = json.loads((folder / "summary.json").read_text())["exhibits"]
+    return {name: value for name, value in exhibit.items() if name != "wall_s"}
+
+
+@pytest.fixture(scope="module")
+def scenario(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("checkpoints") / "long.toml"
+    path.write_text(SCENARIO)
+    return path
+
+
+@pytest.fixture(scope="module")
+def killed(scenario: Path) -> Path:
+    """The folder of a run that was killed."""
+    folder = scenario.parent / "killed"
+    kill_after_checkpoints(folder, "run", scenario, "--checkpoint", EVERY, "--out", folder, count=5)
+    return folder
+
+
+def copy_of(folder: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(folder, tmp_path / "copy"))
+
+
+def test_a_run_that_was_killed_twice_has_the_bytes_of_one_in_one_go(
+    scenario: Path, killed: Path, tmp_path: Path
+) -> None:
+    folder = copy_of(killed, tmp_path)
+    kill_after_checkpoints(folder, "resume", folder, count=4)
+    assert not (folder / "manifest.json").exists()
+    hitless("resume", folder)
+    whole = tmp_path / "whole"
+    hitless("run", scenario, "--checkpoint", EVERY, "--out", whole)
+    assert tables(folder) == tables(whole)
+    assert "flows.parquet" in tables(whole)
+    assert summary(folder) == summary(whole)
+    hashes = [json.loads((at / "manifest.json").read_text())["runs"][0]["trace_hash"] for at in (folder, whole)]
+    assert hashes[0] == hashes[1]
+    plain = tmp_path / "plain"
+    hitless("run", scenario, "--out", plain)
+    for name in tables(plain):
+        [one], [other] = list(plain.rglob(name)), list(folder.rglob(name))
+        keys = [column for column in ("flow", "message", "number") if column in pl.read_parquet_schema(one)]
+        frames = [pl.read_parquet(path) for path in (one, other)]
+        assert_frame_equal(*(frame.sort(keys) if keys else frame for frame in frames))
+    assert sorted(path.name for path in folder.glob("checkpoint*")) == [], "what is done leaves no checkpoint"
+    refused = hitless("resume", folder, code=2)
+    assert "there is no run to go on with" in refused.stderr
+
+
+def test_a_checkpoint_of_another_run_is_refused(killed: Path, tmp_path: Path) -> None:
+    folder = copy_of(killed, tmp_path)
+    plan = json.loads((folder / "checkpoint.json").read_text())
+    changes = [
+        ({"seed": 7}, "the checkpoint is of a run with seed"),
+        ({"text": plan["text"].replace("0.5", "0.6")}, "load = 0.6"),
+    ]
+    for change, told in changes:
+        (folder / "checkpoint.json").write_text(json.dumps(plan | change))
+        assert told in hitless("resume", folder, code=1).stderr
+    (folder / "checkpoint.json").write_text(json.dumps(plan))
+    state = bytearray((folder / "checkpoint").read_bytes())
+    state[len(state) // 2] ^= 1
+    (folder / "checkpoint").write_bytes(state)
+    assert "the checkpoint is damaged" in hitless("resume", folder, code=1).stderr
+    (folder / "checkpoint").unlink()
+    assert "has no checkpoint yet" in hitless("resume", folder, code=2).stderr
+    (folder / "checkpoint.json").write_text("{")
+    assert "damaged" in hitless("resume", folder, code=2).stderr
+
+
+def test_what_has_no_checkpoints_is_refused_before_it_runs(tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(SCENARIO.replace('kind = "linkguardian"\nlink = "leaf0->spine0"', OWN_MECHANISM))
+    mechanism, out = ROOT / "examples/mechanisms/every_nth.py", tmp_path / "out"
+    refused = hitless("run", own, "--mechanism", mechanism, "--checkpoint", EVERY, "--out", out, code=2)
+    assert '"every-nth-py"' in refused.stderr
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("every", ["soon", "0 s", "1 ms", "5 parsecs", "0 ms simulated"])
+def test_an_interval_is_one_of_either_clock(scenario: Path, every: str) -> None:
+    assert "--checkpoint" in hitless("run", scenario, "--checkpoint", every, code=2).stderr
