@@ -3,7 +3,6 @@
 use std::fmt;
 
 use hitless_state::{Damaged, Reader, Value, Writer, value};
-use hitless_wire::Time;
 
 /// How every checkpoint begins.
 const BEGINNING: &[u8; 20] = b"hitless checkpoint 1";
@@ -17,11 +16,9 @@ pub struct Mark {
     pub scenario: String,
     /// The seed of the run, which the scenario holds too.
     pub seed: u64,
-    /// The simulated time.
-    pub at: Time,
 }
 
-value!(Mark { program, scenario, seed, at });
+value!(Mark { program, scenario, seed });
 
 /// Why a checkpoint is of no use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,14 +142,6 @@ fn digest_of(bytes: &[u8]) -> u64 {
     })
 }
 
-/// Whose checkpoint these bytes are.
-///
-/// # Errors
-/// When they are none, or damaged.
-pub fn mark_of(bytes: &[u8]) -> Result<Mark, Refusal> {
-    Ok(checked(bytes)?.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,7 +151,7 @@ mod tests {
     fn damage_before_a_word_of_ones_is_found() {
         let mut bytes = vec![7; 200];
         bytes[100..140].fill(0xff);
-        let mark = Mark { program: "p".into(), scenario: "s".into(), seed: 1, at: Time(2) };
+        let mark = Mark { program: "p".into(), scenario: "s".into(), seed: 1 };
         let whole = sealed(&mark, &bytes);
         assert_eq!(checked(&whole), Ok((mark, &bytes[..])));
         for at in 0..whole.len() {

@@ -17,6 +17,7 @@ pub mod judge;
 pub mod parts;
 pub mod resume;
 pub mod run;
+mod same;
 pub mod shrink;
 pub mod world;
 

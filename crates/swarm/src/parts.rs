@@ -3,10 +3,10 @@
 use hitless_engine::Progress;
 use hitless_network::topology::Division;
 use hitless_scenario::Scenario;
-use hitless_simulation::results::{Column, Table};
 use hitless_simulation::{Outcome, Simulation};
 
 use crate::dice::Dice;
+use crate::same;
 
 /// Threads that a run is tried on.
 const THREADS: [usize; 4] = [1, 2, 4, 8];
@@ -59,43 +59,8 @@ impl Parts {
     /// The first thing in which a run in one part and this one differ, whose outcomes these are. What the first one
     /// measures beyond, such as the order of packets, is not compared.
     pub fn difference(&self, whole: &Outcome, divided: &Outcome) -> Option<String> {
-        let found = tables(whole, divided).or_else(|| summaries(whole, divided));
-        let found = found.or_else(|| (whole.violations != divided.violations).then(|| "in its accounts".to_owned()))?;
+        let found = same::difference(whole, divided, true)?;
         let Self { partitions, threads, .. } = self;
         Some(format!("divided among {partitions} partitions and {threads} threads the run differs {found}"))
     }
-}
-
-/// The first column of `divided` that `whole` does not have as it is.
-fn tables(whole: &Outcome, divided: &Outcome) -> Option<String> {
-    for table in &divided.tables {
-        let Some(same) = whole.tables.iter().find(|known| known.name == table.name) else {
-            return Some(format!("by the table {}", table.name));
-        };
-        let of = |name| column(same, name);
-        let differing = table.columns.iter().find(|(name, values)| of(name) != Some(values));
-        if let Some((name, _)) = differing {
-            return Some(format!("in the table {}, column {name}", table.name));
-        }
-    }
-    let names = |outcome: &Outcome| outcome.tables.iter().map(|table| table.name).collect::<Vec<_>>();
-    (names(whole) != names(divided)).then(|| "by a table".to_owned())
-}
-
-fn column<'a>(table: &'a Table, name: &str) -> Option<&'a Column> {
-    table.columns.iter().find(|(known, _)| *known == name).map(|(_, values)| values)
-}
-
-/// The first entry of the summary that is not the same; the verdict about order is of the whole run alone.
-fn summaries(whole: &Outcome, divided: &Outcome) -> Option<String> {
-    let entries = |outcome: &Outcome| {
-        let mut summary = outcome.summary.clone();
-        summary.order = None;
-        serde_json::to_value(summary).unwrap_or_else(|error| unreachable!("a summary is always JSON: {error}"))
-    };
-    let (one, other) = (entries(whole), entries(divided));
-    let differing = one.as_object()?.iter().find(|(name, value)| other.get(name) != Some(value));
-    let is_more = one.as_object().map(|all| all.len()) != other.as_object().map(|all| all.len());
-    let told = differing.map(|(name, value)| format!("in {name}: {value} and {}", other[name]));
-    told.or_else(|| is_more.then(|| "by an entry of its summary".to_owned()))
 }

@@ -7,6 +7,7 @@ use hitless_simulation::{Outcome, Resumable, Simulation};
 use hitless_wire::Time;
 
 use crate::dice::Dice;
+use crate::same;
 
 /// How often a run is killed.
 const KILLS: u64 = 3;
@@ -52,19 +53,6 @@ fn killed_now_and_then(mut run: Resumable, scenario: &Scenario) -> Result<Outcom
 
 /// The first thing in which a run in one go and this one differ, whose outcomes these are.
 pub fn difference(whole: &Outcome, resumed: &Outcome) -> Option<String> {
-    let (first, second) = (&whole.summary.trace_hash, &resumed.summary.trace_hash);
-    if first != second {
-        return Some(format!("restored from checkpoints the run took another course: {first} and {second}"));
-    }
-    let names = |outcome: &Outcome| outcome.tables.iter().map(|table| table.name).collect::<Vec<_>>();
-    if names(whole) != names(resumed) {
-        return Some("restored from checkpoints the run has other tables".to_owned());
-    }
-    let differing = whole.tables.iter().zip(&resumed.tables).find(|(one, other)| one != other);
-    if let Some((table, _)) = differing {
-        return Some(format!("restored from checkpoints the run differs in the table {}", table.name));
-    }
-    let json = |outcome: &Outcome| serde_json::to_string(&outcome.summary).map_err(|error| error.to_string());
-    let is_same = json(whole) == json(resumed) && whole.violations == resumed.violations;
-    (!is_same).then(|| "restored from checkpoints the run differs in its summary or accounts".to_owned())
+    let found = same::difference(whole, resumed, false)?;
+    Some(format!("restored from checkpoints the run differs {found}"))
 }

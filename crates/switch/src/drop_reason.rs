@@ -1,5 +1,7 @@
 //! Why packets end in a switch.
 
+use hitless_state::{Damaged, Reader, Value, Writer};
+
 /// Why a packet ended in a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
@@ -28,21 +30,17 @@ pub enum DropReason {
     OutOfSequence,
 }
 
-hitless_state::value!(
-    enum DropReason {
-        QueueFull,
-        BufferFull,
-        NoRoute,
-        TimeToLive,
-        Mechanism,
-        Evicted,
-        QueueingDelay,
-        Duplicate,
-        CopyRetired,
-        ControlAbsorbed,
-        OutOfSequence,
+/// By its number.
+impl Value for DropReason {
+    fn write(&self, out: &mut Writer) {
+        out.value(&(*self as u8));
     }
-);
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
+        let number: u8 = from.value()?;
+        Self::ALL.get(usize::from(number)).copied().ok_or(from.damaged("a reason"))
+    }
+}
 
 impl DropReason {
     /// How many reasons there are.

@@ -57,7 +57,7 @@ impl Request {
 pub struct Seen {
     now: Time,
     port: u16,
-    packet: Option<Packet>,
+    has_packet: bool,
     is_last_try: bool,
     is_mine: bool,
 }
@@ -65,14 +65,13 @@ pub struct Seen {
 impl Seen {
     /// In a hook on a packet's way.
     pub fn with_packet(context: &mut Context<'_>) -> Self {
-        let packet = Some(*context.packet());
-        let is_mine = context.is_mine();
-        Self { now: context.now(), port: context.port().0, packet, is_last_try: context.is_last_try(), is_mine }
+        let (is_last_try, is_mine) = (context.is_last_try(), context.is_mine());
+        Self { now: context.now(), port: context.port().0, has_packet: true, is_last_try, is_mine }
     }
 
     /// In `on`.
     pub fn without_packet(context: &Context<'_>) -> Self {
-        Self { now: context.now(), port: 0, packet: None, is_last_try: false, is_mine: false }
+        Self { now: context.now(), port: 0, has_packet: false, is_last_try: false, is_mine: false }
     }
 }
 
@@ -88,11 +87,14 @@ pub struct ContextView {
     is_open: bool,
 }
 
+// Python aligns no object beyond 16 bytes, and a packet wants 64: it has to lie outside.
+const _: () = assert!(align_of::<ContextView>() <= 16 && align_of::<PacketView>() <= 16);
+
 impl ContextView {
     /// For a mechanism that may name these queues.
     pub fn new(py: Python<'_>, queues: Arc<KnownQueues>) -> PyResult<Self> {
-        let seen = Seen { now: Time::ZERO, port: 0, packet: None, is_last_try: false, is_mine: false };
-        let packet = Py::new(py, PacketView { packet: Packet::default() })?;
+        let seen = Seen { now: Time::ZERO, port: 0, has_packet: false, is_last_try: false, is_mine: false };
+        let packet = Py::new(py, PacketView { packet: Box::default() })?;
         Ok(Self { seen, packet, depths: Vec::new(), requests: Vec::new(), queues, is_open: false })
     }
 
@@ -108,9 +110,9 @@ impl ContextView {
     }
 
     /// A hook begins.
-    pub fn open(&mut self, py: Python<'_>, seen: Seen) {
-        if let Some(packet) = seen.packet {
-            self.packet.borrow_mut(py).packet = packet;
+    pub fn open(&mut self, py: Python<'_>, seen: Seen, context: &mut Context<'_>) {
+        if seen.has_packet {
+            *self.packet.borrow_mut(py).packet = *context.packet();
         }
         self.seen = seen;
         self.is_open = true;
@@ -119,7 +121,7 @@ impl ContextView {
     /// A hook has returned: the packet as it left it, and what it asked for.
     pub fn close(&mut self, py: Python<'_>) -> (Option<Packet>, Vec<Request>) {
         self.is_open = false;
-        let packet = self.seen.packet.is_some().then(|| self.packet.borrow(py).packet);
+        let packet = self.seen.has_packet.then(|| *self.packet.borrow(py).packet);
         (packet, std::mem::take(&mut self.requests))
     }
 
@@ -132,7 +134,7 @@ impl ContextView {
     }
 
     fn require_packet(&self) -> PyResult<()> {
-        if self.seen.packet.is_none() {
+        if !self.seen.has_packet {
             return Err(PyRuntimeError::new_err("on() is called for no packet"));
         }
         Ok(())
@@ -241,14 +243,14 @@ impl QueueView {
         let (port, queue) = self.managed(py)?;
         let mut context = self.context.borrow_mut(py);
         context.require_packet()?;
-        let packet = copy.map_or_else(|| context.packet.borrow(py).packet, |copy| copy.packet);
+        let packet = copy.map_or_else(|| *context.packet.borrow(py).packet, |copy| *copy.packet);
         context.request(Request::Mirror(port, queue, role, packet))
     }
 
     /// Sends a packet that the mechanism made, owned in `role`.
     fn emit(&self, py: Python<'_>, packet: PyRef<'_, PacketView>, role: u8) -> PyResult<()> {
         let (port, queue) = self.managed(py)?;
-        self.context.borrow_mut(py).request(Request::Emit(port, queue, role, packet.packet))
+        self.context.borrow_mut(py).request(Request::Emit(port, queue, role, *packet.packet))
     }
 
     /// Stops the queue.

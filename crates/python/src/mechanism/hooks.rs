@@ -146,7 +146,7 @@ impl PythonMechanism {
             if !self.depths.is_empty() {
                 view.note_depths(context, &self.depths);
             }
-            view.open(py, seen);
+            view.open(py, seen, context);
         }
         let returned = match argument {
             Argument::None => method.call1(py, (view,)),

@@ -19,8 +19,8 @@ pub enum EcnView {
 /// A copy of a packet's descriptor.
 #[pyclass(module = "hitless._native", name = "Packet")]
 pub struct PacketView {
-    /// The descriptor.
-    pub packet: Packet,
+    /// The descriptor. It is aligned as no object of Python's is, so that it lies outside of this one.
+    pub packet: Box<Packet>,
 }
 
 #[pymethods]
@@ -31,14 +31,14 @@ impl PacketView {
     fn new(frame_bytes: u32, source: u32, destination: u32, traffic_class: u8) -> PyResult<Self> {
         let (source, destination) = (HostId(source), HostId(destination));
         let packet = Packet { frame_bytes, source, destination, ttl: Packet::INITIAL_TTL, ..Packet::default() };
-        let mut made = Self { packet };
+        let mut made = Self { packet: Box::new(packet) };
         made.set_traffic_class(traffic_class)?;
         Ok(made)
     }
 
     /// Another like it.
     fn copy(&self) -> Self {
-        Self { packet: self.packet }
+        Self { packet: self.packet.clone() }
     }
 
     /// Length of the frame with its check sequence and all headers of mechanisms.

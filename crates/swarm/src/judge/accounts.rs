@@ -1,7 +1,7 @@
 //! Judges that have a say in every world: what is counted adds up.
 
 use super::evidence::{Evidence, Finding};
-use crate::resume;
+use crate::{resume, same};
 
 pub fn accounts(evidence: &Evidence<'_>) -> Finding {
     Some(evidence.outcome.violations.clone())
@@ -35,18 +35,8 @@ pub fn replay(evidence: &Evidence<'_>) -> Finding {
         Err(sentence) => return Some(vec![sentence.clone()]),
         Ok(replay) => replay,
     };
-    let (first, second) = (&evidence.outcome.summary, &replay.summary);
-    if first.trace_hash != second.trace_hash {
-        let hashes = format!("{} and {}", first.trace_hash, second.trace_hash);
-        return Some(vec![format!("two runs of one world took different courses: {hashes}")]);
-    }
-    let differing = evidence.outcome.tables.iter().zip(&replay.tables).find(|(one, other)| one != other);
-    Some(
-        differing
-            .map(|(table, _)| format!("two runs of one world differ in the table {}", table.name))
-            .into_iter()
-            .collect(),
-    )
+    let differing = same::difference(evidence.outcome, replay, false);
+    Some(differing.map(|found| format!("two runs of one world differ {found}")).into_iter().collect())
 }
 
 pub fn resume(evidence: &Evidence<'_>) -> Finding {
