@@ -10,7 +10,6 @@
 import functools
 import hashlib
 import json
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any, Self
 from hitless import _native
 from hitless.errors import BadInput, reason
 from hitless.quantities import seconds_of
+from hitless.whole_file import write_whole
 
 STATE, PLAN = "checkpoint", "checkpoint.json"
 _EXAMPLES = '"10 min" or "2 h" of the wall clock, "1 ms simulated" of simulated time'
@@ -47,29 +47,12 @@ class Every:
             return cls(text, None, ps)
         if not is_simulated and _WALL_MIN_S <= seconds < _WALL_MAX_S:
             return cls(text, seconds, None)
-        raise BadInput(f"{text!r} is too short or too long", where=where, rule="0.1 s of the wall clock or more")
+        rule = "1 ps of simulated time or more" if is_simulated else "0.1 s of the wall clock or more"
+        raise BadInput(f"{text!r} is too short or too long", where=where, rule=rule, hint=_EXAMPLES)
 
 
 _WALL_MIN_S = 0.1
 _WALL_MAX_S = 1e9
-
-
-@dataclass(slots=True)
-class Checkpoints:
-    """What a run writes, and whether it goes on from it. The folder is known only when the run begins."""
-
-    every: Every
-    resumes: bool = False
-    folder: Path | None = None
-
-    def native(self) -> _native.Checkpoints:
-        """As the simulator takes it."""
-        if self.folder is None:
-            raise ValueError("checkpoints of a run that has no folder")
-        every, path = self.every, self.folder / STATE
-        return _native.Checkpoints(
-            path, program(), wall_s=every.wall_s, simulated_ps=every.simulated_ps, resumes=self.resumes
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +71,7 @@ class Plan:
     def write(self, folder: Path) -> None:
         """Keep it in the folder of the results, whole or not at all."""
         document = {name: getattr(self, name) for name in self.__slots__}
-        beside = folder / f"{PLAN}.new"
-        with beside.open("w", encoding="utf-8") as file:
-            file.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(folder / PLAN)
+        write_whole(folder / PLAN, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -112,6 +90,25 @@ class Plan:
             hint = "begin it again: it ended before its first checkpoint"
             raise BadInput("the run has no checkpoint yet", where=str(folder), hint=hint)
         return plan
+
+
+@dataclass(slots=True)
+class Checkpoints:
+    """What a run writes, and whether it goes on from it. The folder is known only when the run begins."""
+
+    plan: Plan
+    every: Every
+    resumes: bool = False
+    folder: Path | None = None
+
+    def native(self) -> _native.Checkpoints:
+        """As the simulator takes it."""
+        if self.folder is None:
+            raise ValueError("checkpoints of a run that has no folder")
+        every, path = self.every, self.folder / STATE
+        return _native.Checkpoints(
+            path, program(), wall_s=every.wall_s, simulated_ps=every.simulated_ps, resumes=self.resumes
+        )
 
 
 def can_resume(folder: Path) -> bool:

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from hitless.cli.bench_app import bench_app
+from hitless.cli.corruptd_app import corruptd_app
 from hitless.cli.flags import without_types
 from hitless.cli.fleet_app import fleet_app
 from hitless.cli.lab_app import lab_app
 from hitless.cli.mechanism_app import mechanism_app
-from hitless.cli.options import Json, Mechanisms, Memory, Out, Seed, limit_memory
+from hitless.cli.options import Json, Mechanisms, Memory, Out, ScenarioFile, Seed, limit_memory
 from hitless.cli.p4_app import p4_app
 from hitless.cli.results_app import results_app
+from hitless.cli.scenario_app import scenario_app
 from hitless.errors import BadInput, HitlessError
 from hitless.native import STALE, stale
 from hitless.terminal import console
@@ -30,8 +32,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-scenario_app = typer.Typer(no_args_is_help=True, help="Check scenario files, show their fields, print examples.")
-corruptd_app = typer.Typer(no_args_is_help=True, help="Run a daemon that finds corrupting links and protects them.")
 app.add_typer(scenario_app, name="scenario")
 app.add_typer(fleet_app, name="fleet")
 app.add_typer(lab_app, name="lab")
@@ -41,9 +41,6 @@ app.add_typer(bench_app, name="bench")
 app.add_typer(results_app, name="results")
 app.add_typer(corruptd_app, name="corruptd")
 
-ScenarioFile = Annotated[
-    Path, typer.Argument(metavar="FILE", help="A scenario file; - for standard input.", allow_dash=True)
-]
 On = Annotated[
     str | None,
     typer.Option(
@@ -394,94 +391,6 @@ def sweep(
 
     asked = command.Asked(out, jobs, on, shard, fresh, json)
     raise typer.Exit(command.sweep(words, asked, debug=bool(context.obj)))
-
-
-@scenario_app.command()
-def check(
-    file: ScenarioFile,
-    mechanism: Mechanisms = None,
-    memory: Memory = None,
-) -> None:
-    """Check a scenario, and print it with every default spelled out."""
-    from hitless.cli import scenario
-    from hitless.prototype.kinds import load
-
-    load(mechanism or [])
-    limit_memory(memory)
-    scenario.check(file)
-
-
-@scenario_app.command()
-def resources(file: ScenarioFile, json: Json = False) -> None:
-    """Print what the mechanisms take of a real switch: stages, memory, queues (docs/explanation/resources.md)."""
-    from hitless.cli import resources as command
-
-    command.resources(file, json=json)
-
-
-@scenario_app.command()
-def schema(
-    json: Annotated[bool, typer.Option("--json", help="As JSON Schema, for editors.")] = False,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Write a page of Markdown for each table instead.")
-    ] = None,
-) -> None:
-    """Print every field of a scenario file: meaning, unit, default."""
-    from hitless.cli import scenario
-
-    if out is not None:
-        scenario.write_pages(out)
-    else:
-        scenario.schema(json=json)
-
-
-@scenario_app.command()
-def example(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Which one; lists them when left out.")] = None,
-) -> None:
-    """Print an example scenario to begin with."""
-    from hitless.cli import scenario
-
-    scenario.example(name)
-
-
-ConfigFile = Annotated[
-    Path, typer.Argument(metavar="FILE", help="The daemon's configuration: docs/reference/corruptd.md.")
-]
-
-
-@corruptd_app.command("run")
-def run_corruptd(
-    file: ConfigFile,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Change nothing, and say what would be done.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log more.")] = False,
-) -> None:
-    """Run the daemon until SIGTERM or Ctrl-C; protection then stays as it is. SIGHUP reads FILE again.
-
-    Examples:
-
-      hitless corruptd example > corruptd.toml
-      hitless corruptd run corruptd.toml --dry-run
-    """
-    from hitless.cli import corruptd
-
-    corruptd.run(file, dry_run=dry_run, verbose=verbose)
-
-
-@corruptd_app.command("check")
-def check_corruptd(file: ConfigFile) -> None:
-    """Check a configuration, and print it with every default spelled out."""
-    from hitless.cli import corruptd
-
-    corruptd.check(file)
-
-
-@corruptd_app.command("example")
-def corruptd_example() -> None:
-    """Print a configuration to begin with."""
-    from hitless.cli import corruptd
-
-    corruptd.example()
 
 
 @app.command()

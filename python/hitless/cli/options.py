@@ -9,6 +9,9 @@ import typer
 from hitless.errors import BadInput
 from hitless.quantities import bytes_of
 
+ScenarioFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A scenario file; - for standard input.", allow_dash=True)
+]
 Seed = Annotated[int, typer.Option(min=0, max=2**53 - 1, help="Same seed, same results, on every machine.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout, and nothing else there.")]
 Out = Annotated[Path | None, typer.Option(help="Folder for the results.", show_default="results/TIME-WHAT")]

@@ -64,17 +64,18 @@ def run_scenario(
     refusal = Simulation(text, file_name=place or shown, seed=seed).checkpoint_refusal()
     if refusal is not None:
         raise BadInput(refusal, where=shown, hint="run it without --checkpoint")
-    return _run_plan(plan, Checkpoints(every), out=out, json=json, debug=debug)
+    return _run_plan(Checkpoints(plan, every), out=out, json=json, debug=debug)
 
 
 def resume_run(folder: Path, *, json: bool, debug: bool) -> int:
     """Go on with the run whose results are to be in ``folder`` from its newest checkpoint; return the exit code."""
     plan = Plan.read(folder)
-    checkpoints = Checkpoints(Every.of(plan.checkpoint, str(folder)), resumes=True)
-    return _run_plan(plan, checkpoints, out=folder, json=json, debug=debug)
+    checkpoints = Checkpoints(plan, Every.of(plan.checkpoint, str(folder)), resumes=True)
+    return _run_plan(checkpoints, out=folder, json=json, debug=debug)
 
 
-def _run_plan(plan: Plan, checkpoints: Checkpoints, *, out: Path | None, json: bool, debug: bool) -> int:
+def _run_plan(checkpoints: Checkpoints, *, out: Path | None, json: bool, debug: bool) -> int:
+    plan = checkpoints.plan
     return run_text(
         plan.text,
         plan.name,
@@ -85,7 +86,6 @@ def _run_plan(plan: Plan, checkpoints: Checkpoints, *, out: Path | None, json: b
         json=json,
         debug=debug,
         checkpoints=checkpoints,
-        plan=plan,
     )
 
 
@@ -100,12 +100,10 @@ def run_text(
     json: bool,
     debug: bool,
     checkpoints: Checkpoints | None = None,
-    plan: Plan | None = None,
 ) -> int:
     """Run the scenario in ``text``, called ``name``, that messages call ``shown``; return the exit code.
 
-    Paths in it are relative to the folder of ``file``. With ``checkpoints`` its rows are kept, and ``plan`` is what
-    it is gone on with by.
+    Paths in it are relative to the folder of ``file``. With ``checkpoints`` its rows are kept in memory.
     """
     # One run has the machine to itself, unless somebody says otherwise.
     os.environ.setdefault(THREADS, str(default_jobs()))
@@ -118,13 +116,13 @@ def run_text(
     def make_folder() -> ResultsFolder:
         resumes = checkpoints is not None and checkpoints.resumes
         folder = ResultsFolder(f"run-{name}", out, may_replace=resumes)
-        if checkpoints is None or plan is None:
+        if checkpoints is None:
             rows.path = folder.path / file_name(entry.id)
         else:
             checkpoints.folder = folder.path
             if not resumes:
                 take_away(folder.path)
-                plan.write(folder.path)
+                checkpoints.plan.write(folder.path)
         return folder
 
     execution = execute(Campaign([entry], seed=seed), make_folder, name)

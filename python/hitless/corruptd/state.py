@@ -2,7 +2,6 @@
 
 import json
 import logging
-import os
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from hitless.corruptd.daemon import Daemon, Guarded, Watch
 from hitless.corruptd.detection import Decision, Phase, Setting
 from hitless.corruptd.window import Reading, Sample, Window
+from hitless.whole_file import write_whole
 
 log = logging.getLogger(__name__)
 
@@ -108,12 +108,7 @@ def next_epoch(state: State | None, unix_ns: int) -> int:
 
 def save(path: Path, state: State) -> None:
     """Write the file so that after a crash there is the old one or the new one. Raises OSError."""
-    beside = path.with_name(f".{path.name}.new")
-    with beside.open("w", encoding="utf-8") as file:
-        file.write(state.model_dump_json())
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
+    write_whole(path, state.model_dump_json())
 
 
 def load(path: Path) -> State | None:

@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from hitless.outcome.scenario import scenario_of, without_seed
@@ -134,10 +133,6 @@ class Ideal:
 
 def _pairs(flows: Columns) -> tuple[list[tuple[str, str, str]], NDArray[np.int64]]:
     """Each source, destination and group that go together, and of each flow the number of its own."""
-    if not isinstance(flows["group"], pl.Series):
-        rows = list(zip(flows["source"], flows["destination"], flows["group"], strict=True))
-        numbers = {pair: number for number, pair in enumerate(dict.fromkeys(rows))}
-        return list(numbers), np.array([numbers[pair] for pair in rows], dtype=np.int64)
     sources, of_source = numbered(flows["source"])
     destinations, of_destination = numbered(flows["destination"])
     groups, of_group = numbered(flows["group"])

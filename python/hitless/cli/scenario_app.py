@@ -1,0 +1,59 @@
+"""`hitless scenario`: what a file says and means, and examples of files."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hitless.cli.options import Json, Mechanisms, Memory, ScenarioFile, limit_memory
+
+scenario_app = typer.Typer(no_args_is_help=True, help="Check scenario files, show their fields, print examples.")
+
+
+@scenario_app.command()
+def check(
+    file: ScenarioFile,
+    mechanism: Mechanisms = None,
+    memory: Memory = None,
+) -> None:
+    """Check a scenario, and print it with every default spelled out."""
+    from hitless.cli import scenario
+    from hitless.prototype.kinds import load
+
+    load(mechanism or [])
+    limit_memory(memory)
+    scenario.check(file)
+
+
+@scenario_app.command()
+def resources(file: ScenarioFile, json: Json = False) -> None:
+    """Print what the mechanisms take of a real switch: stages, memory, queues (docs/explanation/resources.md)."""
+    from hitless.cli import resources as command
+
+    command.resources(file, json=json)
+
+
+@scenario_app.command()
+def schema(
+    json: Annotated[bool, typer.Option("--json", help="As JSON Schema, for editors.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Write a page of Markdown for each table instead.")
+    ] = None,
+) -> None:
+    """Print every field of a scenario file: meaning, unit, default."""
+    from hitless.cli import scenario
+
+    if out is not None:
+        scenario.write_pages(out)
+    else:
+        scenario.schema(json=json)
+
+
+@scenario_app.command()
+def example(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Which one; lists them when left out.")] = None,
+) -> None:
+    """Print an example scenario to begin with."""
+    from hitless.cli import scenario
+
+    scenario.example(name)
