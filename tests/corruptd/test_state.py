@@ -1,3 +1,4 @@
+import os
 from contextlib import suppress
 
 import pytest
@@ -53,7 +54,7 @@ def test_a_crash_while_writing_leaves_the_old_state(tmp_path, monkeypatch):
     def crash(_descriptor):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(state.os, "fsync", crash)
+    monkeypatch.setattr(os, "fsync", crash)
     with pytest.raises(OSError, match="No space"):
         state.save(file, SAVED.model_copy(update={"epoch": 8}))
     assert state.load(file) == SAVED
