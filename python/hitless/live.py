@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from hitless import _native
+from hitless.checking import mechanism_failed, refusals_explained
 from hitless.errors import BadInput, HitlessError
-from hitless.outcome.run import Run, Summary
-from hitless.simulation import kept, mechanism_failed, refusals_explained
+
+if TYPE_CHECKING:
+    from hitless.outcome.run import Run
 
 NetworkInterface = _native.NetworkInterface
 linkguardian_copies = _native.linkguardian_copies
@@ -239,8 +241,12 @@ class LiveRun:
         except (ValueError, RuntimeError) as refused:
             raise HitlessError(str(refused)) from refused
 
-    def run(self) -> Run:
+    def run(self) -> "Run":
         """What the run has left, as a simulated one does. Raises `HitlessError` when it has not ended well."""
+        # Frames of polars are for the end of a run: whoever asks a lab for its state does not wait for them.
+        from hitless.outcome.run import Run, Summary  # noqa: PLC0415
+        from hitless.outcome.tables import Tables  # noqa: PLC0415
+
         status = self.result()
         try:
             summary, tables = self._native.summary, self._native.tables
@@ -249,7 +255,7 @@ class LiveRun:
         return Run(
             effective=self._native.effective,
             summary=Summary(json.loads(summary)),
-            tables=kept(tables, None),
+            tables=Tables(tables),
             wall_s=float(status.values["elapsed_s"]),
         )
 

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import tomli_w
 
 from hitless import _native
+from hitless.checking import check_scenario
 from hitless.comparison.settings import assign
 from hitless.errors import BadInput, reason
 from hitless.outcome.run import Run
 from hitless.prototype.kinds import MechanismClass, register
-from hitless.simulation import Simulation, check_scenario
+from hitless.simulation import Simulation
 from hitless.suggest import did_you_mean
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """One run of a simulator: from a scenario, or other work, to typed results.
 
-The native module is reached through this module alone (besides the benchmark), so that its errors become this
-package's in one place.
+The native module runs through this module alone (besides the benchmark), so that its errors become this package's in
+one place, with `hitless.checking`.
 """
 
 import functools
@@ -10,27 +10,23 @@ import json
 import os
 import time
 import tomllib
-import traceback
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import polars as pl
-import tomli_w
 
 from hitless import _native
+from hitless.checking import Scenario, check_scenario, mechanism_failed, refusals_explained, scenario_text
 from hitless.checkpoints import Checkpoints
-from hitless.errors import BadInput, HitlessError, MechanismFailed, RefusedScenario, RunStopped, reason
+from hitless.errors import BadInput, HitlessError, RunStopped, reason
 from hitless.outcome.run import Run as Run  # noqa: PLC0414 - what works give back: exported from here too
 from hitless.outcome.run import Summary as Summary  # noqa: PLC0414
 from hitless.outcome.stored import RowFiles, StoredTables
 from hitless.outcome.tables import Tables, frame_of
 from hitless.prototype.kinds import identity, named_in
-
-Scenario: TypeAlias = Mapping[str, Any]
-"""A scenario as nested mappings, in the words of ``hitless scenario schema``."""
 
 LinkEnd: TypeAlias = Literal["sender", "receiver"]
 """An end of a link in one direction: the switch before it, or the one behind it."""
@@ -90,7 +86,7 @@ class PacketSimulation:
 
     def identity(self, file_name: str) -> str:
         """Everything that the results depend on but seed and program: every setting, and digests of files."""
-        return check_scenario(_text(self.scenario), self.place or file_name) + identity(self.python_kinds())
+        return check_scenario(scenario_text(self.scenario), self.place or file_name) + identity(self.python_kinds())
 
     def python_kinds(self) -> list[str]:
         """The kinds of its mechanisms that are classes of Python, which this process alone knows."""
@@ -139,7 +135,7 @@ class Simulation:
 
         With ``checkpoints`` it runs on one thread, and keeps its rows.
         """
-        text = _text(scenario)
+        text = scenario_text(scenario)
         with refusals_explained(file_name):
             self._native = _native.Simulation(text, file_name, seed, rows is None)
         self._file_name = file_name
@@ -217,7 +213,7 @@ class Session:
     """
 
     def __init__(self, scenario: Scenario | str, *, file_name: str, seed: int | None = None) -> None:
-        text = _text(scenario)
+        text = scenario_text(scenario)
         self._effective = check_scenario(text, file_name)
         with refusals_explained(file_name):
             self._native = _native.Session(text, file_name, seed)
@@ -278,10 +274,6 @@ class Session:
         )
 
 
-def _text(scenario: Scenario | str) -> str:
-    return scenario if isinstance(scenario, str) else tomli_w.dumps(scenario)
-
-
 @contextmanager
 def _faults_explained(file_name: str) -> Iterator[None]:
     """A broken check of the simulator as an error for people."""
@@ -296,35 +288,9 @@ def _faults_explained(file_name: str) -> Iterator[None]:
         raise mechanism_failed(failed, file_name) from failed.__cause__
 
 
-def mechanism_failed(failed: _native.MechanismError, file_name: str) -> MechanismFailed:
-    """The error for people of an error that a mechanism raised."""
-    cause = failed.__cause__ or failed
-    told = "".join(traceback.format_exception(cause))
-    return MechanismFailed(f"{failed}\n{told.rstrip()}", where=file_name)
-
-
-@contextmanager
-def refusals_explained(file_name: str) -> Iterator[None]:
-    """A scenario that is refused, and a mechanism that fails before the run, as errors for people."""
-    try:
-        yield
-    except _native.ScenarioError as refused:
-        raise RefusedScenario(str(refused)) from refused
-    except _native.MechanismError as failed:
-        raise mechanism_failed(failed, file_name) from failed.__cause__
-
-
 def kept(tables: "Mapping[str, Mapping[str, _native.Column]]", keep: Collection[str] | None) -> Tables:
     """The tables of a run that are to be kept; None: all."""
     return Tables({name: columns for name, columns in tables.items() if keep is None or name in keep})
-
-
-def size_table(name: str) -> list[tuple[float, float]]:
-    """The table of flow sizes ``name``: bytes, and the share of flows (0 to 1) up to so many, linear in between."""
-    points = _native.size_table(name)
-    if points is None:
-        raise KeyError(f"no table of flow sizes is called {name!r}")
-    return points
 
 
 @functools.cache
@@ -333,42 +299,3 @@ def program_identity() -> str:
     built = _native.__file__
     digest = hashlib.sha256(Path(built).read_bytes()).hexdigest() if built else "none"
     return f"{_native.version()} {digest}"
-
-
-def scenario_resources(what: Scenario | str, file_name: str = "scenario") -> list[dict[str, Any]]:
-    """What the mechanisms of a scenario take of a real switch, or `RefusedScenario`: nothing is run.
-
-    An entry for each kind of switch that runs any: ``switches``, their names; ``mechanisms``, each with ``takes``
-    (amounts by name, units in the names), ``registers``, ``hooks`` and ``not_counted``; ``sum``; ``budget``, what there
-    is, or None; ``shortages``, what there is too little of. See docs/explanation/resources.md.
-    """
-    with refusals_explained(file_name):
-        found: list[dict[str, Any]] = json.loads(_native.scenario_resources(_text(what), file_name))
-    return found
-
-
-def fabric_of(topology: Mapping[str, Any]) -> dict[str, Any]:
-    """The fabric of a ``[topology]``: names of ``hosts`` and ``switches``, and ``links``.
-
-    A link has its ``name``, the ``reverse`` one, its two ``ends`` and ``rate_bps``. Raises `RefusedScenario`.
-    """
-    try:
-        _, fabric = _native.scenario_check_live(_text({"name": "fabric", "topology": topology}), "fabric")
-    except _native.ScenarioError as refused:
-        raise RefusedScenario(str(refused)) from refused
-    found: dict[str, Any] = json.loads(fabric)
-    return found
-
-
-def check_scenario_of(scenario: Scenario) -> str:
-    """`check_scenario` of one that was made by a program."""
-    return check_scenario(_text(scenario), "scenario")
-
-
-def check_scenario(text: str, file_name: str, *, keeps_rows: bool = True) -> str:
-    """The scenario as TOML with every default spelled out, or `RefusedScenario`.
-
-    A run that writes its rows while it goes on may have more flows than one that keeps them.
-    """
-    with refusals_explained(file_name):
-        return _native.scenario_check(text, file_name, keeps_rows)

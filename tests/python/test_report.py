@@ -10,8 +10,9 @@ from hitless.analysis import Interval
 from hitless.errors import BadInput
 from hitless.exhibits.campaign import Campaign
 from hitless.exhibits.custom import CustomScenario
-from hitless.exhibits.numbers import format_interval, format_number
+from hitless.exhibits.numbers import format_interval
 from hitless.exhibits.registry import Entry, select
+from hitless.numbers import format_number
 from hitless.plot import cdf_series
 from hitless.report.page import render_pictures, render_report
 from hitless.results import ResultsFolder, file_name, write_exhibit

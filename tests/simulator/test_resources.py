@@ -5,6 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+from hitless.checking import check_scenario_of, scenario_resources
 from hitless.cli.main import app
 from hitless.errors import RefusedScenario
 from hitless.exhibits import Context, Runs
@@ -14,7 +15,7 @@ from hitless.exhibits.linkguardian.resources import small_frames
 from hitless.exhibits.rimm import resources as rimm
 from hitless.exhibits.sqr import resources as sqr
 from hitless.exhibits.statement_of_resources import blocks, statement
-from hitless.simulation import Simulation, check_scenario_of, scenario_resources
+from hitless.simulation import Simulation
 
 EXAMPLE = "linkguardian-testbed"
 

@@ -8,7 +8,8 @@ from hitless.answer.chosen import Key, Line, Mechanism
 from hitless.exhibits.campaign import Result
 from hitless.exhibits.judge import SEVERITY, Range, Verdict
 from hitless.exhibits.model import Row
-from hitless.exhibits.numbers import NOTHING, format_number, format_paper
+from hitless.exhibits.numbers import format_paper
+from hitless.numbers import NOTHING, format_number
 
 
 @dataclass(frozen=True, slots=True)

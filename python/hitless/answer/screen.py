@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from hitless.answer import chosen, gains, verdicts
 from hitless.exhibits import registry
 from hitless.exhibits.campaign import Result
-from hitless.exhibits.numbers import format_number, format_paper
+from hitless.exhibits.numbers import format_paper
+from hitless.numbers import format_number
 
 
 @dataclass(frozen=True, slots=True)

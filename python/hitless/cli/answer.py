@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from hitless.exhibits.numbers import NOTHING, format_number
+from hitless.numbers import NOTHING, format_number
 from hitless.outcome.losses import COUNT_THEM, Losses, losses_of
 from hitless.outcome.mechanisms import did_of
 from hitless.outcome.times import ALL_SIZES, PERCENTILES, Times, goodputs_gbps, times_of

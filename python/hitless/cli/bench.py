@@ -6,7 +6,7 @@ from rich.table import Table
 
 from hitless.bench import BASE, LARGE, WORKS, bench_engine, require_valgrind
 from hitless.errors import BadInput
-from hitless.exhibits.numbers import format_number
+from hitless.numbers import format_number
 from hitless.terminal.console import print_json, stderr, stdout
 
 _COLUMNS = {

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from hitless import _native
 from hitless.errors import BadInput
-from hitless.exhibits.numbers import format_number
+from hitless.numbers import format_number
 from hitless.terminal.console import print_json, stdout
 
 _PACKET = bytes.fromhex(

@@ -7,7 +7,7 @@ from rich.table import Table
 from hitless import _native
 from hitless.bench import LOADS, bench_switch, compare, require_valgrind
 from hitless.errors import BadInput
-from hitless.exhibits.numbers import format_number
+from hitless.numbers import format_number
 from hitless.terminal.console import print_json, stderr, stdout
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from hitless.cli.execute import Execution, execute
-from hitless.cli.run import read_scenario, shown_name
+from hitless.cli.scenario_text import read_scenario, shown_name
 from hitless.comparison.pairs import METHOD, Compared, Outcome, PairedRuns
 from hitless.comparison.sides import Asked, Side, counted, one_file, two_files
 from hitless.exhibits.campaign import Campaign
 from hitless.exhibits.keeping import KeptPoints
-from hitless.exhibits.numbers import format_number
 from hitless.exhibits.registry import Entry
+from hitless.numbers import format_number
 from hitless.outcome.times import ALL_SIZES
 from hitless.results import RESULTS, ResultsFolder
 from hitless.terminal.console import print_error, print_json, print_note, print_text, stdout

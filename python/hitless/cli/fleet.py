@@ -16,12 +16,12 @@ from hitless.analysis import bootstrap_interval
 from hitless.cli import fleet_report
 from hitless.errors import BadInput, HitlessError
 from hitless.exhibits.model import Point
-from hitless.exhibits.numbers import format_number
 from hitless.exhibits.pool import Pool, Task
 from hitless.fleet import statistics
 from hitless.fleet.comparison import Comparison
 from hitless.fleet.tables import write_published
 from hitless.fleet.year import Finished, Hazard, Topology, Trace, Year, policies, protects, read_text
+from hitless.numbers import format_number
 from hitless.results import ResultsFolder
 from hitless.simulation import RunCancelled
 from hitless.terminal.console import print_error, print_json, print_note, stdout

@@ -11,7 +11,7 @@ from typing import Any
 from rich.table import Table
 
 from hitless.cli.live_result import warn
-from hitless.cli.run import STANDARD_INPUT, read_scenario, shown_name
+from hitless.cli.scenario_text import STANDARD_INPUT, read_scenario, shown_name
 from hitless.errors import BadInput, HitlessError
 from hitless.lab import client, control, kernel, registry, results
 from hitless.lab.plan import NAME_PATTERN, LabPlan, lab_name

@@ -6,8 +6,8 @@ from typing import Any
 
 from rich.table import Table
 
-from hitless.cli.run import read_scenario, shown_name
-from hitless.simulation import scenario_resources
+from hitless.checking import scenario_resources
+from hitless.cli.scenario_text import read_scenario, shown_name
 from hitless.terminal.console import print_json, print_note, stdout
 
 _NAMES_SHOWN = 4

@@ -1,42 +1,22 @@
 """`hitless run`: one scenario, from a file to a folder of results."""
 
 import os
-import sys
 from dataclasses import replace
 from pathlib import Path
 
+from hitless.checking import check_scenario
 from hitless.checkpoints import Checkpoints, Every, Plan, can_resume, take_away
 from hitless.cli.answer import show_answer
 from hitless.cli.execute import Execution, execute
+from hitless.cli.scenario_text import STANDARD_INPUT, read_scenario, shown_name
 from hitless.errors import BadInput
 from hitless.exhibits.campaign import Campaign
 from hitless.exhibits.custom import CustomScenario
 from hitless.exhibits.pool import default_jobs
 from hitless.exhibits.registry import Entry
 from hitless.results import ResultsFolder, file_name
-from hitless.simulation import THREADS, RowsFolder, Simulation, check_scenario, thread_count
+from hitless.simulation import THREADS, RowsFolder, Simulation, thread_count
 from hitless.terminal.console import print_json, print_note
-
-STANDARD_INPUT = Path("-")
-
-
-def read_scenario(path: Path) -> str:
-    """The text of a scenario file; ``-`` is standard input."""
-    try:
-        return sys.stdin.read() if path == STANDARD_INPUT else path.read_text(encoding="utf-8")
-    except OSError as refused:
-        raise BadInput(
-            f"cannot read the scenario: {refused.strerror}",
-            where=str(path),
-            hint="hitless scenario example lists some to begin with",
-        ) from refused
-    except UnicodeDecodeError as refused:
-        raise BadInput("the scenario is not text in UTF-8", where=f"{path}, byte {refused.start}") from refused
-
-
-def shown_name(path: Path) -> str:
-    """What messages call the scenario."""
-    return "standard input" if path == STANDARD_INPUT else str(path)
 
 
 def run_scenario(

@@ -5,9 +5,9 @@ import textwrap
 from pathlib import Path
 
 from hitless import _native
-from hitless.cli.run import read_scenario, shown_name
+from hitless.checking import check_scenario
+from hitless.cli.scenario_text import read_scenario, shown_name
 from hitless.errors import BadInput
-from hitless.simulation import check_scenario
 from hitless.summary.reference import pages
 from hitless.terminal.console import print_note, print_text
 

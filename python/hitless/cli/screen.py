@@ -9,7 +9,7 @@ from rich.text import Text
 from hitless.answer.screen import Difference, Screen
 from hitless.cli.grid import Line, print_grid
 from hitless.exhibits.judge import VERDICT_WORDS
-from hitless.exhibits.numbers import NOTHING
+from hitless.numbers import NOTHING
 from hitless.terminal.console import VERDICT_STYLES, stdout
 
 _DIFFERENCES = 5

@@ -11,9 +11,10 @@ from hitless.exhibits.campaign import Result
 from hitless.exhibits.durations import in_words, known
 from hitless.exhibits.judge import VERDICT_WORDS
 from hitless.exhibits.model import Effort, Row
-from hitless.exhibits.numbers import format_interval, format_number, format_paper
+from hitless.exhibits.numbers import format_interval, format_paper
 from hitless.exhibits.pool import default_jobs
 from hitless.exhibits.registry import PAPERS, Entry, entries
+from hitless.numbers import format_number
 from hitless.terminal.console import VERDICT_STYLES, print_json, print_text, stdout
 
 _WIDE = 110

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hitless import _native
-from hitless.cli.run import read_scenario
+from hitless.cli.scenario_text import read_scenario
 from hitless.errors import BadInput, HitlessError
 from hitless.terminal.console import print_json, print_note, print_text
 from hitless.terminal.interrupt import on_interrupt

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hitless.errors import BadInput
 from hitless.executors import executor_at
-from hitless.exhibits.numbers import format_number
+from hitless.numbers import format_number
 from hitless.sweeps.merging import merge
 from hitless.sweeps.plan import Plan, Shard, failed
 from hitless.sweeps.running import Options, Sweeping

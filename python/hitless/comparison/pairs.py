@@ -10,7 +10,7 @@ import polars as pl
 from hitless.analysis import Paired, paired_difference, paired_ratio
 from hitless.comparison.sides import Side
 from hitless.exhibits.model import Context, Exhibit, Point, Row, Runs
-from hitless.exhibits.numbers import finite
+from hitless.numbers import finite
 from hitless.outcome.metrics import TABLES, Metric, measured
 from hitless.simulation import PacketSimulation, Run
 

@@ -16,10 +16,10 @@ from typing import Any
 import tomli_w
 
 from hitless import _native
+from hitless.checking import check_scenario
 from hitless.comparison import settings
 from hitless.errors import BadInput, RefusedScenario
 from hitless.outcome.losses import lossy_links, needs_order_checker
-from hitless.simulation import check_scenario
 from hitless.suggest import did_you_mean
 
 _BETWEEN_FIELDS = re.compile(r",(?![^\[{]*[\]}])")

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from hitless.checking import Scenario
 from hitless.corruptd.actors import SwitchActor
 from hitless.corruptd.bus import Bus
 from hitless.corruptd.daemon import Daemon, GuardPlan, Plan, WatchPlan
@@ -14,7 +15,7 @@ from hitless.corruptd.detection import Policy
 from hitless.corruptd.protocol import Pace, Upstream
 from hitless.corruptd.sources.switch import SwitchSource
 from hitless.corruptd.state import State, restore, snapshot
-from hitless.simulation import Scenario, Session
+from hitless.simulation import Session
 
 PS_PER_S = 10**12
 

@@ -10,10 +10,12 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from hitless.analysis import Interval
+from hitless.checking import Scenario
 from hitless.exhibits.judge import NO_PAPER_VALUE, Judge, Judgement, Paper, Range, Unjudged, Verdict, no_verdict
-from hitless.exhibits.numbers import finite, format_range
+from hitless.exhibits.numbers import format_range
+from hitless.numbers import finite
 from hitless.plot import Plot
-from hitless.simulation import PacketSimulation, Run, Scenario, Work
+from hitless.simulation import PacketSimulation, Run, Work
 
 Effort: TypeAlias = Literal["quick", "normal", "full"]
 Reduction: TypeAlias = Callable[[Run], Run]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from hitless.simulation import Scenario, scenario_resources
+from hitless.checking import Scenario, scenario_resources
 
 STAGES = 12
 STATEFUL_ALUS = 4 * STAGES

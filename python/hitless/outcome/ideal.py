@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hitless.checking import fabric_of
 from hitless.outcome.scenario import scenario_of, without_seed
 from hitless.outcome.tables import Columns, numbered, rows_of
 from hitless.quantities import bytes_of, seconds_of
-from hitless.simulation import fabric_of
 
 _PS = 1e12
 

@@ -7,7 +7,7 @@ stand in the picture.
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from hitless.exhibits.numbers import format_number
+from hitless.numbers import format_number
 from hitless.plot import Plot, Series
 from hitless.report import legend, marks
 from hitless.report.canvas import CHARACTER, WIDE, Canvas, Size

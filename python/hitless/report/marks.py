@@ -5,7 +5,8 @@ from html import escape
 from itertools import pairwise
 
 from hitless.analysis import Interval
-from hitless.exhibits.numbers import format_interval, format_number
+from hitless.exhibits.numbers import format_interval
+from hitless.numbers import format_number
 from hitless.plot import Position, Series
 from hitless.report import curves
 from hitless.report.canvas import Canvas

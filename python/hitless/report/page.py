@@ -12,7 +12,8 @@ from hitless.answer.screen import first_screen
 from hitless.exhibits.campaign import Result
 from hitless.exhibits.judge import VERDICT_WORDS, VERDICTS
 from hitless.exhibits.model import Row
-from hitless.exhibits.numbers import format_interval, format_number, format_paper
+from hitless.exhibits.numbers import format_interval, format_paper
+from hitless.numbers import format_number
 from hitless.plot import Plot
 from hitless.report import scenario
 from hitless.report.canvas import NARROW, WIDE

@@ -11,7 +11,7 @@ from dataclasses import replace
 from hitless.analysis import Interval
 from hitless.exhibits.judge import Range
 from hitless.exhibits.model import Row
-from hitless.exhibits.numbers import finite
+from hitless.numbers import finite
 from hitless.plot import Plot, Position, Series
 
 _UNITS = (1.0, 1e-3, 1e3, 1e-6, 1e6, 1e-2, 1e2)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from hitless.exhibits.numbers import format_number
+from hitless.numbers import format_number
 from hitless.plot import Position, Scale
 
 _MANY_TICKS = 6

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from hitless.exhibits.judge import VERDICTS
-from hitless.exhibits.numbers import format_number
+from hitless.numbers import format_number
 from hitless.summary.document import Summary, SummaryExhibit, SummaryRow
 
 _WORDS = {"match": "match", "beyond": "beyond", "differs": "**differs**", "unjudged": "not judged"}

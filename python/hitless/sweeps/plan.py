@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from hitless.checking import check_scenario
 from hitless.comparison.settings import assign
 from hitless.errors import BadInput, HitlessError
 from hitless.prototype.kinds import identity, named_in
 from hitless.scenario import Scenario, example
-from hitless.simulation import PacketSimulation, check_scenario
+from hitless.simulation import PacketSimulation
 from hitless.suggest import did_you_mean
 
 Label: TypeAlias = bool | int | float | str

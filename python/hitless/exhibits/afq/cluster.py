@@ -18,11 +18,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from hitless.checking import Scenario
 from hitless.exhibits import Context, Point, Runs
 from hitless.exhibits.afq import flows
 from hitless.exhibits.afq.schemes import Buffers, Scheme
 from hitless.exhibits.afq.sizes import OVERHEAD_BYTES, Sizes
-from hitless.simulation import Run, Scenario
+from hitless.simulation import Run
 
 LEAVES, SPINES, HOSTS_PER_LEAF = 9, 4, 32
 HOST_GBPS, CORE_GBPS = 10, 40

@@ -17,12 +17,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from hitless.analysis import mean_interval
+from hitless.checking import Scenario
 from hitless.exhibits import Context, Exact, Exhibit, Point, Row, Runs, Shape, Share, Unjudged, exhibit
 from hitless.exhibits.afq import cluster, schemes
 from hitless.exhibits.afq.schemes import Scheme
 from hitless.exhibits.afq.sizes import HEADER_BYTES, MSS_BYTES, OVERHEAD_BYTES
 from hitless.plot import Plot, Series
-from hitless.simulation import Run, Scenario
+from hitless.simulation import Run
 
 CHUNK_BYTES = 1_500_000
 SENDERS = (8, 16, 32, 64, 128, 256)

@@ -13,11 +13,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from hitless.analysis import jain_index
+from hitless.checking import Scenario
 from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, exhibit, falling
 from hitless.exhibits.afq import schemes
 from hitless.exhibits.afq.schemes import Buffers, Scheme
 from hitless.plot import Plot, Series
-from hitless.simulation import Run, Scenario
+from hitless.simulation import Run
 
 _GBPS = 10
 _BUFFERS = Buffers("512 KB", {_GBPS: "20 packets"})

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from hitless.checking import Scenario
 from hitless.exhibits import Context, Exhibit, Gain, Point, Row, Runs, Unjudged, above_one, exhibit
 from hitless.exhibits.afq import flows, ratios, schemes
 from hitless.exhibits.afq.flows import ALL_FLOWS, SHORT_FLOWS, Compared
@@ -30,7 +31,7 @@ from hitless.exhibits.afq.load_sweep import buckets, by_bucket
 from hitless.exhibits.afq.schemes import Buffers, Scheme
 from hitless.exhibits.afq.sizes import ENTERPRISE, FRAME_BYTES, OVERHEAD_BYTES
 from hitless.plot import Plot, Series
-from hitless.simulation import Run, Scenario
+from hitless.simulation import Run
 
 _GBPS = 10
 _CLIENTS = 4

@@ -7,9 +7,9 @@ paper does not say of how many. What the two variants differ by is their counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from hitless.checking import Scenario
 from hitless.exhibits import Context, Exhibit, Factor, Point, Row, Runs, Unjudged, exhibit
 from hitless.exhibits.statement_of_resources import TABLES_TOO, Statement, statement
-from hitless.simulation import Scenario
 
 _BLOCKS = "SRAM (blocks of 16 KiB)"
 _SKETCHES: Mapping[str, tuple[int, int]] = {"AFQ": (2, 2_048), "AFQ-Large": (3, 16_384)}

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hitless.simulation import size_table
+from hitless.checking import size_table
 
 MSS_BYTES = 1_448
 HEADER_BYTES = 70

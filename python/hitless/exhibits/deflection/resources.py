@@ -7,10 +7,10 @@ is far from the paper's number says nothing for it, so there is no verdict.
 
 from collections.abc import Iterable, Mapping
 
+from hitless.checking import Scenario
 from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Unjudged, exhibit
 from hitless.exhibits.deflection import testbed
 from hitless.exhibits.statement_of_resources import TABLES_TOO, Statement, statement
-from hitless.simulation import Scenario
 
 _PAPER_STAGES: Mapping[str, int] = {"Simple": 8, "Quantile-PD": 11, "Distribution-PD": 2}
 _SCHEMES: Mapping[str, testbed.Scheme] = {

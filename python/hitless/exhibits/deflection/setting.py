@@ -14,11 +14,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from hitless.checking import Scenario
 from hitless.exhibits import Point
 from hitless.exhibits.deflection.fabrics import LEAF_SPINE, Fabric
 from hitless.exhibits.deflection.reduction import reduced
 from hitless.exhibits.deflection.schemes import PAPER, Preset, Scheme, under
-from hitless.simulation import Scenario
 
 TransportName = Literal["Reno", "DCTCP", "Swift", "Bolt"]
 TABLES = ("messages", "flows", "drops")

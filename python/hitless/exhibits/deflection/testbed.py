@@ -26,7 +26,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hitless.simulation import Scenario
+from hitless.checking import Scenario
 
 LOW, HIGH = "background", "high priority"
 """The groups of flows."""

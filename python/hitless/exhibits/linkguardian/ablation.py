@@ -22,13 +22,13 @@ from hitless.analysis import (
     proportion_interval,
 )
 from hitless.analysis.intervals import Sample
+from hitless.checking import Scenario
 from hitless.exhibits import Context, Exhibit, Factor, Gain, Point, Row, Runs, Shape, exhibit
 from hitless.exhibits.judge import Judge, Unjudged
 from hitless.exhibits.linkguardian import basis, testbed
 from hitless.exhibits.linkguardian.latency import UNBOUNDED, completion_us, is_bounded, slower
 from hitless.exhibits.linkguardian.web_search import PAPER_NON_BLOCKING_OVER_LG, RDMA
 from hitless.plot import Plot, tail_series
-from hitless.simulation import Scenario
 
 _NO_TAIL = {"tail_detection": False}
 COLUMNS: Mapping[str, tuple[str, float, Mapping[str, Any]]] = {

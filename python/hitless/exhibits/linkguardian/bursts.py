@@ -16,11 +16,12 @@ from typing import Any
 import polars as pl
 
 from hitless.analysis import Interval, proportion_interval
+from hitless.checking import Scenario
 from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, at_most, exhibit
 from hitless.exhibits.linkguardian import testbed
 from hitless.exhibits.linkguardian.counters import counter
 from hitless.plot import Plot, Series
-from hitless.simulation import Run, Scenario
+from hitless.simulation import Run
 
 RATES = (0.01, 0.05)
 REGISTERS = 5

@@ -7,11 +7,12 @@ number of the paper's; where a row has a verdict, it says what must hold for the
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from hitless.checking import Scenario
 from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Shape, exhibit
 from hitless.exhibits.judge import Judge, Unjudged
 from hitless.exhibits.linkguardian import basis, testbed
 from hitless.exhibits.linkguardian.counters import arrived_bytes, counter
-from hitless.simulation import Run, Scenario
+from hitless.simulation import Run
 
 _TABLES = ("mechanisms", "links", "flows")
 _HUB_LINKS = {25: (2, 4, 8, 9, 10), 100: (1, 2, 3)}

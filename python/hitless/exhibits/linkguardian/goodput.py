@@ -12,11 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping
 import polars as pl
 
 from hitless.analysis import Interval, mean_interval
+from hitless.checking import Scenario
 from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Row, Runs, Shape, exhibit, falling
 from hitless.exhibits.judge import Direction, Judge, Unjudged
 from hitless.exhibits.linkguardian import basis, rivals, testbed
 from hitless.plot import Plot, Series
-from hitless.simulation import Run, Scenario
+from hitless.simulation import Run
 
 _LOSSES = (0.0, 1e-5, 1e-4, 1e-3, 1e-2)
 _PAPER_GBPS = {

@@ -19,12 +19,13 @@ from typing import Any
 import polars as pl
 
 from hitless.analysis import Interval, mean_interval, percentile
+from hitless.checking import Scenario
 from hitless.exhibits import Context, Exact, Exhibit, Point, Row, Runs, Shape, exhibit
 from hitless.exhibits.judge import Judge, Unjudged
 from hitless.exhibits.linkguardian import basis, testbed
 from hitless.exhibits.linkguardian.counters import counter
 from hitless.plot import Plot, Series
-from hitless.simulation import Run, Scenario
+from hitless.simulation import Run
 
 LOSS = 1e-3
 PARTS = ("clean", "loss", "LG on")

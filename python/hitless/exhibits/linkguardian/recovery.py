@@ -16,12 +16,13 @@ import numpy as np
 import polars as pl
 
 from hitless.analysis import percentile, poisson_interval, proportion_interval
+from hitless.checking import Scenario
 from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Range, Row, Runs, Shape, exhibit
 from hitless.exhibits.judge import Judge, Paper, Unjudged
 from hitless.exhibits.linkguardian import basis, testbed
 from hitless.exhibits.linkguardian.counters import counter
 from hitless.plot import Plot, Series
-from hitless.simulation import Run, Scenario
+from hitless.simulation import Run
 
 _LARGEST_US: Mapping[int, Paper] = {25: 6.0, 100: Range(5.25, 5.5)}
 """Section 4, and for 100G also section 5, which has 5.25 for a full frame."""

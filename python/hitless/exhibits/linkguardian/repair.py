@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from hitless.checking import Scenario
 from hitless.corruptd.detection import Policy
 from hitless.corruptd.lab import LabPlan
 from hitless.exhibits.linkguardian import testbed
-from hitless.simulation import Scenario
 
 POLL_S = 1e-3
 """A poll each simulated millisecond instead of each second, and a window shorter by the same factor or more: what is

@@ -8,6 +8,7 @@ here it is measured.
 
 from collections.abc import Iterable
 
+from hitless.checking import Scenario
 from hitless.exhibits import Context, Exhibit, Factor, Point, Row, Runs, Unjudged, exhibit
 from hitless.exhibits.linkguardian import testbed
 from hitless.exhibits.linkguardian.counters import counter
@@ -20,7 +21,6 @@ from hitless.exhibits.statement_of_resources import (
     blocks,
     statement,
 )
-from hitless.simulation import Scenario
 
 _PORTS = 256
 _REQUESTS = "reTxReqs"

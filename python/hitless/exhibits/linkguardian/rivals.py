@@ -29,11 +29,12 @@ from typing import Any
 import polars as pl
 
 from hitless.analysis import Interval, percentile, percentile_interval, poisson_interval
+from hitless.checking import Scenario
 from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Shape, close, exhibit
 from hitless.exhibits.linkguardian import basis, testbed
 from hitless.exhibits.linkguardian.counters import arrived_bytes, counter, depths_bytes
 from hitless.plot import Plot, Series
-from hitless.simulation import Run, Scenario
+from hitless.simulation import Run
 
 RATES_GBPS = (25, 100, 400)
 LOSSES = (1e-5, 1e-4, 1e-3, 1e-2)

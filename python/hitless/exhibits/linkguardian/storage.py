@@ -9,12 +9,12 @@ from dataclasses import replace
 from typing import Any
 
 from hitless.analysis import percentile, percentile_interval, percentile_ratio, proportion_interval
+from hitless.checking import Scenario
 from hitless.exhibits import Context, Exact, Exhibit, Gain, Point, Row, Runs, exhibit
 from hitless.exhibits.judge import Judge, Unjudged
 from hitless.exhibits.linkguardian import basis, testbed
 from hitless.exhibits.linkguardian.latency import UNBOUNDED, completion_us, is_bounded
 from hitless.plot import Plot, tail_series
-from hitless.simulation import Scenario
 
 _BYTES = 2_000_000
 _PACKETS = 1_382

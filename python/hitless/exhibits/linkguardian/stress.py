@@ -13,12 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from hitless.analysis import Interval, percentile, poisson_interval
+from hitless.checking import Scenario
 from hitless.exhibits import Context, Exact, Exhibit, Factor, Gain, Point, Row, Runs, Shape, exhibit
 from hitless.exhibits.judge import Judge, Unjudged
 from hitless.exhibits.linkguardian import basis, testbed
 from hitless.exhibits.linkguardian.counters import arrived_bytes, counter, depths_bytes
 from hitless.plot import Plot, Series
-from hitless.simulation import Run, Scenario
+from hitless.simulation import Run
 
 RATES_GBPS = (25, 100)
 REPAIR_LOSS = 0.5

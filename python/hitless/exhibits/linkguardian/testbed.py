@@ -23,7 +23,7 @@ Where a number comes from:
 from collections.abc import Mapping
 from typing import Any
 
-from hitless.simulation import Scenario
+from hitless.checking import Scenario
 
 LINK = "sw2->sw6"
 LOSSES = (1e-5, 1e-4, 1e-3)

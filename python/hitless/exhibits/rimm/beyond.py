@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hitless.checking import Scenario
 from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, exhibit
 from hitless.exhibits.rimm import testbed
 from hitless.exhibits.rimm.events import TABLES, Event, completed, completions_ms, mean_of, measure
-from hitless.simulation import Scenario
 
 Flow = Mapping[str, Any]
 

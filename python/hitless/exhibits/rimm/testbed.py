@@ -24,7 +24,7 @@ Where a number comes from:
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hitless.simulation import Scenario
+from hitless.checking import Scenario
 
 SEGMENT_BYTES = 80
 QUEUE_SEGMENTS = 24_000

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from hitless.checking import Scenario
 from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Unjudged, exhibit
 from hitless.exhibits.sqr import fct, overhead, testbed
 from hitless.exhibits.sqr.counters import CHECKED, GIVEN_UP, checked, counter, passes_per_copy, protected
-from hitless.simulation import Run, Scenario
+from hitless.simulation import Run
 
 _TABLES = ("flows", "messages", "mechanisms", "failures")
 _EQUATION_1 = Unjudged("the paper has equation 1, and measures in sqr/fig13")

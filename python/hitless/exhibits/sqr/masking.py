@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from hitless.analysis import mean_interval
+from hitless.checking import Scenario
 from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Row, Runs, Shape, Unjudged, exhibit, rising
 from hitless.exhibits.sqr import fct, testbed
 from hitless.exhibits.sqr.counters import GIVEN_UP, checked, counter, protected
 from hitless.plot import Plot, Series
-from hitless.simulation import Run, Scenario
+from hitless.simulation import Run
 
 if TYPE_CHECKING:
     from hitless.exhibits.judge import Judge

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import polars as pl
 
 from hitless.analysis import Interval, mean_interval
+from hitless.checking import Scenario
 from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Row, Runs, Shape, Unjudged, exhibit
 from hitless.exhibits.sqr import testbed
 from hitless.exhibits.sqr.counters import counter, passes_per_copy
 from hitless.plot import Plot, Series
-from hitless.simulation import Run, Scenario
+from hitless.simulation import Run
 
 if TYPE_CHECKING:
     from hitless.exhibits.judge import Judge

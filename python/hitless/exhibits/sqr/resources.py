@@ -3,10 +3,10 @@
 import tomllib
 from collections.abc import Iterable, Mapping
 
+from hitless.checking import Scenario, check_scenario_of
 from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Row, Runs, Unjudged, exhibit
 from hitless.exhibits.sqr import testbed
 from hitless.exhibits.statement_of_resources import SRAM_BLOCKS, STATEFUL_ALUS, TABLES_TOO, statement
-from hitless.simulation import Scenario, check_scenario_of
 
 _BUFFERS_MB: Mapping[str, int] = {
     "Trident+ (2010)": 9,

@@ -23,7 +23,7 @@ Where a number comes from:
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hitless.simulation import Scenario
+from hitless.checking import Scenario
 
 FAILING = "sw6<->sw10"
 PORT = 5001

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 import polars as pl
 
+from hitless.checking import Scenario
 from hitless.exhibits import Context, Point, Row, Runs
 from hitless.exhibits.afq import flows, ratios, schemes
 from hitless.exhibits.afq.beyond.part import TABLES, Part
@@ -17,7 +18,7 @@ from hitless.exhibits.afq.counters import dropped_per_flow
 from hitless.exhibits.afq.flows import Compared
 from hitless.exhibits.afq.schemes import Buffers, Scheme
 from hitless.exhibits.afq.sizes import ENTERPRISE, FRAME_BYTES
-from hitless.simulation import Run, Scenario
+from hitless.simulation import Run
 
 _RATES_GBPS = (100, 400)
 _FRAMES = (1, 2, 4, 8)

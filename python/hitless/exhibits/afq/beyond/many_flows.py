@@ -7,12 +7,13 @@ E): what it gets wrong is measured beside Ideal-FQ, which keeps exact accounts.
 from collections.abc import Iterable, Iterator
 
 from hitless.analysis import percentile, percentile_interval
+from hitless.checking import Scenario
 from hitless.exhibits import Context, Point, Row, Runs, Share
 from hitless.exhibits.afq import flows, one_link, schemes
 from hitless.exhibits.afq.beyond.part import TABLES, Part
 from hitless.exhibits.afq.counters import dropped_per_flow, misestimated
 from hitless.exhibits.afq.schemes import Scheme
-from hitless.simulation import Run, Scenario
+from hitless.simulation import Run
 
 _CONNECTIONS = 100_000
 _HOSTS = 100

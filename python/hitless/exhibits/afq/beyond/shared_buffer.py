@@ -9,12 +9,13 @@ from collections.abc import Iterable, Iterator
 import polars as pl
 
 from hitless.analysis import percentile, percentile_interval
+from hitless.checking import Scenario
 from hitless.exhibits import Context, Point, Row, Runs, Share
 from hitless.exhibits.afq import schemes
 from hitless.exhibits.afq.beyond.part import TABLES, Part
 from hitless.exhibits.afq.counters import dropped
 from hitless.exhibits.afq.schemes import Buffers, Scheme
-from hitless.simulation import Run, Scenario
+from hitless.simulation import Run
 
 _TOTAL = "204.8 KB"
 _HOSTS = 16

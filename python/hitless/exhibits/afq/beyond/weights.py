@@ -9,11 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from hitless.checking import Scenario
 from hitless.exhibits import Context, Point, Row, Runs
 from hitless.exhibits.afq import one_link, schemes
 from hitless.exhibits.afq.beyond.part import TABLES, Part
 from hitless.exhibits.afq.schemes import Scheme
-from hitless.simulation import Run, Scenario
+from hitless.simulation import Run
 
 _FLOWS = (1, 2, 4, 8)
 _WEIGHTS = (8, 4, 2, 1)
