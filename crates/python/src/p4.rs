@@ -57,8 +57,8 @@ pub fn p4_test(py: Python<'_>, document: &str, tests: &str, name: &str) -> PyRes
 }
 
 /// The way of one packet, `packet`, that comes in at `port`, after the commands of a file (its name and its text), and
-/// after p4info and request of P4Runtime. Returns JSON text: the lines of the trace, and what left, each with its port and
-/// its bytes in hexadecimal.
+/// after p4info and request of P4Runtime. Returns JSON text: the lines of the trace, and what left, each with its port
+/// and its bytes in hexadecimal.
 #[pyfunction]
 pub fn p4_trace(
     document: &str,

@@ -17,7 +17,8 @@ pub struct P4Settings {
     pub commands: String,
     /// The program's p4info as text, which `p4c --p4runtime-files` wrote: what the numbers of `p4runtime` mean.
     pub p4info: String,
-    /// A file of table entries in P4Runtime's text: a `p4.v1.WriteRequest`, carried out after the commands; empty: none.
+    /// A file of table entries in P4Runtime's text: a `p4.v1.WriteRequest`, carried out after the commands; empty:
+    /// none.
     pub p4runtime: String,
     /// Digest of these files, which the effective configuration has. Given, files with other text are refused.
     #[serde(skip_serializing_if = "Option::is_none")]
