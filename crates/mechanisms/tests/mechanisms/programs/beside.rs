@@ -38,9 +38,9 @@ sources = ["h0"]
 destinations = ["h2"]
 "#;
 
-/// How long after its last packet a schedule may go on: a hundred times as long as any does.
-const LONGEST: Duration = Duration::from_ms(50);
-/// The most events at one moment: a thousand times as many as any schedule has.
+/// How long after its last packet a schedule may go on: ten times as long as any does (0.4 ms).
+const LONGEST: Duration = Duration::from_ms(5);
+/// The most events at one moment: no schedule has as many in all.
 const EVENTS_AT_ONCE_MAX: u32 = 100_000;
 
 /// A packet that reaches leaf0, or what the switch is told.
@@ -232,4 +232,19 @@ pub fn program_on(switch: &str, name: &str, commands: &str, more: &str) -> Strin
         path.display().to_string(),
         file.display().to_string()
     )
+}
+
+/// The last value from `low` on with which all is as with `low`: behind it something is compared otherwise, so it, or the
+/// next, is equal to what a program compares it with. None: up to `high` nothing changes.
+pub fn boundary<T: PartialEq>(low: u32, high: u32, outcome: impl Fn(u32) -> T) -> Option<u32> {
+    let first = outcome(low);
+    let (mut same, mut other) = (low, high);
+    if outcome(high) == first {
+        return None;
+    }
+    while other - same > 1 {
+        let middle = same + (other - same) / 2;
+        if outcome(middle) == first { same = middle } else { other = middle }
+    }
+    Some(same)
 }

@@ -205,7 +205,12 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 20, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 20,
+        failure_persistence: None,
+        // A program that never ends takes long to say so.
+        max_shrink_time: 20_000,
+        ..ProptestConfig::default() })]
 
     #[test]
     fn frames_on_the_link_are_those_of_linkguardian_in_rust(
