@@ -283,3 +283,29 @@ fn both_give_up_what_no_repair_brings() {
     assert_eq!(difference(settings, &schedule), None);
     assert_eq!(run_with([&rust, &rust], &schedule).0.left.len(), 50, "51 were sent, and one is given up");
 }
+
+/// A program that takes no acknowledgement of all that was sent: its copies go round for ever, and the test hung.
+#[test]
+fn a_program_that_never_ends_is_told_of_and_not_waited_for() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4/linkguardian");
+    let program = folder.join("linkguardian.json");
+    let text = std::fs::read_to_string(&program).expect("the program is there");
+    let place = "progress <= next - before\"";
+    let (before, after) = text.split_once(place).expect("the comparison is there");
+    let broken = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("endless-linkguardian.json");
+    let after = after.replacen("\"op\":\"<=\"", "\"op\":\"<\"", 1);
+    std::fs::write(&broken, format!("{before}{place}{after}")).expect("the folder for tests takes a file");
+    let settings = Settings { dummies: 1, acks: 1, copies: 1 };
+    let sender = settings.in_p4("leaf0", (2, 4), true);
+    let endless = sender.replace(&program.display().to_string(), &broken.display().to_string());
+    assert_ne!(sender, endless);
+    let schedule = Schedule {
+        forward: vec![(Time::ZERO, Happening::Packet(packet_to(2)))],
+        back: Vec::new(),
+        lost: [BTreeSet::new(), BTreeSet::new()],
+    };
+    let (rust, _) = run_with([&settings.in_rust(), &settings.in_rust()], &schedule);
+    let (outcome, _) = run_with([&endless, &settings.in_rust()], &schedule);
+    let why = rust.difference(&outcome).expect("it does not end");
+    assert!(why.starts_with("it never ends: at ") && why.ends_with("packets are still there"), "{why}");
+}
