@@ -288,10 +288,26 @@ def live_replay(path: str | PathLike[str], other: str | None = None) -> str:
 def p4_test(document: str, tests: str, name: str) -> str:
     """Run STF packet tests on a program as p4c writes it for BMv2; JSON. Raises ValueError with the reason."""
 
-def p4_trace(document: str, commands: str, name: str, port: int, packet: bytes) -> str:
-    """The way of one packet after commands; JSON. Raises ValueError with the reason."""
+def p4_trace(
+    document: str,
+    commands: tuple[str, str],
+    runtime: tuple[tuple[str, str], tuple[str, str]] | None,
+    port: int,
+    packet: bytes,
+) -> str:
+    """The way of one packet after entries; JSON. Files are name and text: commands, and p4info with request.
 
-def p4_bench(document: str, commands: str, name: str, port: int, packet: bytes, packets: int) -> str:
+    Raises ValueError with the reason.
+    """
+
+def p4_bench(
+    document: str,
+    commands: tuple[str, str],
+    runtime: tuple[tuple[str, str], tuple[str, str]] | None,
+    port: int,
+    packet: bytes,
+    packets: int,
+) -> str:
     """CPU seconds that so many packets take; JSON. Raises ValueError with the reason."""
 
 def deflection_relative_priorities(ranks: list[int], window: int, queue_packets: int) -> list[tuple[float, float]]:

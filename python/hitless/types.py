@@ -1046,6 +1046,8 @@ class MechanismP4(TypedDict):
     commands: NotRequired[str]
     digest: NotRequired[str]
     kind: Literal["p4"]
+    p4info: NotRequired[str]
+    p4runtime: NotRequired[str]
     program: NotRequired[str]
     queue: NotRequired[Sequence["P4Queue"]]
     random_stream: NotRequired[str]

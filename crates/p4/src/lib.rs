@@ -26,6 +26,7 @@ pub mod meter;
 pub mod node;
 pub mod number;
 pub mod observer;
+pub mod p4runtime;
 pub mod packet;
 pub mod parser;
 pub mod pipeline;

@@ -1,9 +1,10 @@
 //! Values as people write them: numbers, addresses, prefixes, masks and ranges.
 
+use crate::bits;
 use crate::entries::Match;
 use crate::error::{Error, Result, refuse};
 use crate::number::{Number, Wide};
-use crate::program::{Key, MatchKind};
+use crate::program::{Key, MatchKind, ValueSet};
 
 /// The number in `text`, for a field of `width` bits: decimal, 0x, 0b, 0o, or an IPv4, MAC or IPv6 address where the
 /// width is an address'.
@@ -84,4 +85,19 @@ pub fn small(text: &str) -> Result<u64> {
         refuse!("\"{text}\" has more than 64 bits");
     }
     Ok(value.0[0])
+}
+
+/// A member of a value set as the key of its state has it: each part filled up to whole bytes.
+pub fn member_key(known: &ValueSet, value: &Wide) -> Box<[u8]> {
+    let mut packed = vec![0; known.width.div_ceil(8) as usize + 8];
+    value.write(&mut packed, bits::Slot { bit: 0, width: known.width, is_signed: false });
+    let bytes: u32 = known.parts.iter().map(|width| width.div_ceil(8)).sum();
+    let mut key = vec![0; bytes as usize];
+    let (mut from, mut end) = (0, 0);
+    for &width in &known.parts {
+        end += width.div_ceil(8);
+        bits::copy(&mut key, (8 * end - width) as usize, &packed, from as usize, width as usize);
+        from += width;
+    }
+    key.into()
 }

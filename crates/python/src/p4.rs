@@ -5,6 +5,8 @@ use std::sync::Arc;
 use hitless_p4::commands::Commands;
 use hitless_p4::fabric::Answers;
 use hitless_p4::observer::Nobody;
+use hitless_p4::p4runtime::info::P4Info;
+use hitless_p4::p4runtime::write::Request;
 use hitless_p4::packet::Instance;
 use hitless_p4::pipeline::Switch;
 use hitless_p4::program::Program;
@@ -22,6 +24,23 @@ fn load(document: &str) -> PyResult<Arc<Program>> {
     Program::load(document).map(Arc::new).map_err(|error| refused(&error))
 }
 
+/// A file: its name, and its text.
+type File = (String, String);
+
+/// A switch after the commands of a file, and after the entries of a request of P4Runtime, whose numbers mean what the
+/// p4info says.
+fn configured(program: &Arc<Program>, commands: &File, runtime: Option<&(File, File)>) -> PyResult<Switch> {
+    let mut switch = Switch::new(program.clone(), 1);
+    let mut control = Commands { program, state: &mut switch.state, now_ns: 0 };
+    control.run(&commands.1, &commands.0).map_err(|error| refused(&error))?;
+    if let Some((info, request)) = runtime {
+        let done = P4Info::load(&info.1, &info.0, program)
+            .and_then(|info| Request::read(&request.1, &request.0)?.apply(&info, control));
+        done.map_err(|error| refused(&error))?;
+    }
+    Ok(switch)
+}
+
 /// Runs the packet tests `tests` (STF) of the file `name` on the program in `document`, as p4c writes it for BMv2.
 /// Returns JSON text: packets sent, packets that left as expected, failures, answers of commands.
 #[pyfunction]
@@ -37,14 +56,19 @@ pub fn p4_test(py: Python<'_>, document: &str, tests: &str, name: &str) -> PyRes
     .to_string())
 }
 
-/// The way of one packet, `packet`, that comes in at `port`, after the commands of the file `name`. Returns JSON text:
-/// the lines of the trace, and what left, each with its port and its bytes in hexadecimal.
+/// The way of one packet, `packet`, that comes in at `port`, after the commands of a file (its name and its text), and
+/// after p4info and request of P4Runtime. Returns JSON text: the lines of the trace, and what left, each with its port
+/// and its bytes in hexadecimal.
 #[pyfunction]
-pub fn p4_trace(document: &str, commands: &str, name: &str, port: u32, packet: &[u8]) -> PyResult<String> {
+pub fn p4_trace(
+    document: &str,
+    commands: File,
+    runtime: Option<(File, File)>,
+    port: u32,
+    packet: &[u8],
+) -> PyResult<String> {
     let program = load(document)?;
-    let mut switch = Switch::new(program.clone(), 1);
-    let mut control = Commands { program: &program, state: &mut switch.state, now_ns: 0 };
-    control.run(commands, name).map_err(|error| refused(&error))?;
+    let mut switch = configured(&program, &commands, runtime.as_ref())?;
     let (mut trace, mut left) = (Trace::default(), Vec::new());
     let came = (port, packet, Instance::Normal);
     switch.process(came, 0, &mut Answers::default(), &mut trace, &mut |port, bytes| {
@@ -53,22 +77,20 @@ pub fn p4_trace(document: &str, commands: &str, name: &str, port: u32, packet: &
     Ok(json!({"lines": trace.lines, "left": left}).to_string())
 }
 
-/// Runs the program on `packet`, coming in at `port` again and again, `packets` times after the commands. Returns JSON
-/// text: how many left, and the CPU seconds that all took.
+/// Runs the program on `packet`, coming in at `port` again and again, `packets` times after the entries, which are as
+/// those of [`p4_trace`]. Returns JSON text: how many left, and the CPU seconds that all took.
 #[pyfunction]
 pub fn p4_bench(
     py: Python<'_>,
     document: &str,
-    commands: &str,
-    name: &str,
+    commands: File,
+    runtime: Option<(File, File)>,
     port: u32,
     packet: &[u8],
     packets: u64,
 ) -> PyResult<String> {
     let program = load(document)?;
-    let mut switch = Switch::new(program.clone(), 1);
-    let mut control = Commands { program: &program, state: &mut switch.state, now_ns: 0 };
-    control.run(commands, name).map_err(|error| refused(&error))?;
+    let mut switch = configured(&program, &commands, runtime.as_ref())?;
     let packet = packet.to_vec();
     let (left, cpu_s) = py.detach(|| {
         let (mut left, mut answers) = (0u64, Answers::default());

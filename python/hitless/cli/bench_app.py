@@ -119,6 +119,14 @@ def bench_p4(
     commands: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Commands of simple_switch_CLI, run before.", show_default=False)
     ] = None,
+    p4info: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="What p4c --p4runtime-files writes, as text.", show_default=False),
+    ] = None,
+    p4runtime: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A p4.v1.WriteRequest as text, run after the commands.", show_default=False),
+    ] = None,
     packet: Annotated[
         str | None,
         typer.Option(metavar="HEX", help="The packet that comes in.", show_default="UDP from 10.0.0.1 to 10.0.1.5"),
@@ -133,5 +141,6 @@ def bench_p4(
       hitless bench p4 examples/p4/forward.json --commands examples/p4/forward.txt
     """
     from hitless.cli.bench_p4 import bench
+    from hitless.cli.p4_files import Entries
 
-    bench(program, commands, packet, packets=packets, json=json)
+    bench(program, Entries(commands, p4info, p4runtime), packet, packets=packets, json=json)

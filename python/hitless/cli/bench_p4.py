@@ -8,6 +8,7 @@ from typing import Any
 from rich.table import Table
 
 from hitless import _native
+from hitless.cli.p4_files import Entries, read_program
 from hitless.errors import BadInput
 from hitless.numbers import format_number
 from hitless.terminal.console import print_json, stdout
@@ -17,14 +18,12 @@ _PACKET = bytes.fromhex(
 )
 
 
-def bench(program: Path, commands: Path | None, packet: str | None, *, packets: int, json: bool) -> None:
+def bench(program: Path, entries: Entries, packet: str | None, *, packets: int, json: bool) -> None:
     """Measure the program: the median of five rounds, each of ``packets`` packets."""
-    document, entries = program.read_text(), "" if commands is None else commands.read_text()
+    document, commands, runtime = read_program(program), entries.commands_file(), entries.runtime_files()
     data = _PACKET if packet is None else bytes.fromhex(packet)
     try:
-        rounds = [
-            encoding.loads(_native.p4_bench(document, entries, str(commands), 1, data, packets)) for _ in range(5)
-        ]
+        rounds = [encoding.loads(_native.p4_bench(document, commands, runtime, 1, data, packets)) for _ in range(5)]
     except ValueError as refused:
         raise BadInput(str(refused), where=str(program)) from None
     rates = [done["packets"] / done["cpu_s"] for done in rounds]

@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from hitless import _native
-from hitless.errors import BadInput, HitlessError, reason
+from hitless.cli.p4_files import Entries, read, read_program
+from hitless.errors import BadInput, HitlessError
 from hitless.terminal.console import print_json, print_text, stdout
 
 
 def test(program: Path, tests: list[Path], *, json: bool) -> None:
     """Run each file of tests, and fail if a packet left otherwise than expected."""
-    document = _read(program)
+    document = read_program(program)
     outcomes = [_test(document, path, program) for path in tests]
     if json:
         print_json(outcomes)
@@ -23,15 +24,15 @@ def test(program: Path, tests: list[Path], *, json: bool) -> None:
         raise HitlessError(f"{len(failed)} of {len(outcomes)} files of tests failed", where=", ".join(failed))
 
 
-def trace(program: Path, packet: str, commands: Path | None, port: int, *, json: bool) -> None:
+def trace(program: Path, packet: str, entries: Entries, port: int, *, json: bool) -> None:
     """Show one packet's way."""
     try:
         data = bytes.fromhex(packet)
     except ValueError:
         raise BadInput("the packet is no text of hexadecimal digits", where=packet[:80]) from None
-    document, entries = _read(program), "" if commands is None else _read(commands)
+    document, commands, runtime = read_program(program), entries.commands_file(), entries.runtime_files()
     try:
-        answer = encoding.loads(_native.p4_trace(document, entries, str(commands), port, data))
+        answer = encoding.loads(_native.p4_trace(document, commands, runtime, port, data))
     except ValueError as refused:
         raise BadInput(str(refused), where=str(program)) from None
     if json:
@@ -43,16 +44,9 @@ def trace(program: Path, packet: str, commands: Path | None, port: int, *, json:
         print_text(f"port {left['port']}: {left['bytes']}")
 
 
-def _read(path: Path) -> str:
-    try:
-        return path.read_text()
-    except (OSError, UnicodeDecodeError) as failed:
-        raise BadInput(f"{path} cannot be read: {reason(failed)}") from None
-
-
 def _test(document: str, tests: Path, program: Path) -> dict[str, Any]:
     try:
-        outcome = encoding.loads(_native.p4_test(document, _read(tests), str(tests)))
+        outcome = encoding.loads(_native.p4_test(document, read(tests), str(tests)))
     except ValueError as refused:
         raise BadInput(str(refused), where=str(program)) from None
     return {"tests": str(tests), **outcome}

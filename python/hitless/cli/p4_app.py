@@ -17,6 +17,17 @@ Commands = Annotated[
     typer.Option("--commands", metavar="FILE", help="Commands of simple_switch_CLI, run before.", show_default=False),
 ]
 
+P4Info = Annotated[
+    Path | None,
+    typer.Option("--p4info", metavar="FILE", help="What p4c --p4runtime-files writes, as text.", show_default=False),
+]
+P4Runtime = Annotated[
+    Path | None,
+    typer.Option(
+        "--p4runtime", metavar="FILE", help="A p4.v1.WriteRequest as text, run after the commands.", show_default=False
+    ),
+]
+
 
 @p4_app.command("test")
 def run_tests(
@@ -44,6 +55,8 @@ def trace(
     packet: Annotated[str, typer.Argument(metavar="HEX", help="The packet's bytes in hexadecimal, no check sequence.")],
     *,
     commands: Commands = None,
+    p4info: P4Info = None,
+    p4runtime: P4Runtime = None,
     port: Annotated[int, typer.Option("--port", metavar="N", min=0, max=511, help="Where it comes in.")] = 0,
     json: Json = False,
 ) -> None:
@@ -54,8 +67,9 @@ def trace(
       hitless p4 trace forward.json --commands entries.txt --port 1 "ffffffffffff 020000000001 0800 4500..."
     """
     from hitless.cli import p4
+    from hitless.cli.p4_files import Entries
 
-    p4.trace(program, packet, commands, port, json=json)
+    p4.trace(program, packet, Entries(commands, p4info, p4runtime), port, json=json)
 
 
 @p4_app.command()
@@ -73,6 +87,8 @@ def run(
         ),
     ] = None,
     commands: Commands = None,
+    p4info: P4Info = None,
+    p4runtime: P4Runtime = None,
     load: Annotated[float, typer.Option(min=0.01, max=1.0, help="Of the hosts' links, by TCP flows of 20 KB.")] = 0.2,
     duration: Annotated[str, typer.Option(help="How long flows start.")] = "5 ms",
     show: Annotated[bool, typer.Option("--print", help="Print the scenario, and run nothing.")] = False,
@@ -86,8 +102,11 @@ def run(
 
       hitless p4 run forward.json --routes ipv4_lpm:ipv4_forward:port:dstAddr
       hitless p4 run forward.json --topology fat-tree --commands entries.txt --print > mine.toml
+      hitless p4 run forward.json --p4info forward.p4info.txtpb --p4runtime entries.txtpb
     """
     from hitless.cli import p4_run
+    from hitless.cli.p4_files import Entries
 
-    text = p4_run.scenario(program, topology, routes, commands, load=load, duration=duration)
+    entries = Entries(commands, p4info, p4runtime)
+    text = p4_run.scenario(program, topology, routes, entries, load=load, duration=duration)
     raise typer.Exit(p4_run.run(text, program, show=show, seed=seed, out=out, json=json, debug=bool(context.obj)))

@@ -5,9 +5,10 @@ from typing import Any
 
 import tomli_w
 
+from hitless.cli.p4_files import Entries, age_note
 from hitless.cli.run import run_text
 from hitless.errors import BadInput
-from hitless.terminal.console import print_text
+from hitless.terminal.console import print_note, print_text
 
 _LINK = {"rate": "10 Gbps", "delay": "1 us"}
 _TOPOLOGIES: dict[str, dict[str, Any]] = {
@@ -24,15 +25,11 @@ _TOPOLOGIES: dict[str, dict[str, Any]] = {
 }
 
 
-def scenario(
-    program: Path, topology: str, routes: str | None, commands: Path | None, *, load: float, duration: str
-) -> str:
+def scenario(program: Path, topology: str, routes: str | None, entries: Entries, *, load: float, duration: str) -> str:
     """The scenario as text: its paths are whole, so that it may be run from anywhere."""
     if topology not in _TOPOLOGIES:
         raise BadInput(f"there is no topology {topology!r}", rule=f"one of {', '.join(_TOPOLOGIES)}")
-    entry: dict[str, Any] = {"kind": "p4", "program": str(program.resolve())}
-    if commands is not None:
-        entry["commands"] = str(commands.resolve())
+    entry: dict[str, Any] = {"kind": "p4", "program": str(program.resolve()), **entries.settings()}
     if routes is not None:
         entry["routes"] = _routes(routes)
     flows: dict[str, Any] = {
@@ -59,6 +56,8 @@ def scenario(
 
 def run(text: str, program: Path, *, show: bool, seed: int, out: Path | None, json: bool, debug: bool) -> int:
     """Run the scenario, or print it; return the exit code."""
+    if (note := age_note(program)) is not None:
+        print_note(note)
     if show:
         print_text(text.rstrip("\n"))
         return 0

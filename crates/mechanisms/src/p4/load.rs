@@ -9,6 +9,8 @@ use hitless_network::topology::{Node, SwitchId, Topology};
 use hitless_p4::commands::Commands;
 use hitless_p4::entries::{call, entry};
 use hitless_p4::number::{Number, Wide};
+use hitless_p4::p4runtime::info::P4Info;
+use hitless_p4::p4runtime::write::Request;
 use hitless_p4::pipeline::Switch;
 use hitless_p4::program::{Beyond, Instruction, MatchKind, Program, Table, Target};
 use hitless_p4::values::{matched, number};
@@ -36,17 +38,45 @@ pub struct Loaded {
     /// The program.
     pub program: Arc<Program>,
     commands: String,
+    /// What its entries in P4Runtime are, and what their numbers mean.
+    runtime: Option<(P4Info, Request)>,
     routing: Routing,
-    /// Of both files.
+    /// Of all files.
     pub digest: String,
 }
 
 /// FNV-1a over 64 bits: enough to notice that a file has changed.
-fn digest(texts: [&str; 2]) -> String {
+fn digest(texts: &[&str]) -> String {
     let bytes = texts.iter().flat_map(|text| text.bytes().chain([0]));
     let hash =
         bytes.fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     format!("{hash:016x}")
+}
+
+/// The texts of p4info and request, where there are some.
+fn runtime_files(
+    settings: &P4Settings,
+    read: impl Fn(&str) -> Result<String, String>,
+) -> Result<Option<[String; 2]>, Fault> {
+    let (info, request) = (settings.p4info.as_str(), settings.p4runtime.as_str());
+    match (info, request) {
+        ("", "") => Ok(None),
+        ("", _) => Err(("p4info", "says what the numbers of p4runtime mean, and is not given".into())),
+        (_, "") => Err(("p4runtime", "has the entries whose numbers p4info explains, and is not given".into())),
+        _ => {
+            let info = read(info).map_err(|rule| ("p4info", rule))?;
+            Ok(Some([info, read(request).map_err(|rule| ("p4runtime", rule))?]))
+        }
+    }
+}
+
+fn runtime(settings: &P4Settings, info: &str, request: &str, program: &Program) -> Result<(P4Info, Request), Fault> {
+    let info = P4Info::load(info, &settings.p4info, program);
+    let request = Request::read(request, &settings.p4runtime);
+    Ok((
+        info.map_err(|error| ("p4info", error.to_string()))?,
+        request.map_err(|error| ("p4runtime", error.to_string()))?,
+    ))
 }
 
 impl Loaded {
@@ -75,12 +105,19 @@ impl Loaded {
             "" => String::new(),
             name => read(name).map_err(|rule| ("commands", rule))?,
         };
+        let mut texts = vec![&*text, &*commands];
+        let files = runtime_files(settings, read)?;
+        texts.extend(files.iter().flatten().map(String::as_str));
+        let runtime = match &files {
+            Some([info, request]) => Some(runtime(settings, info, request, &program)?),
+            None => None,
+        };
         let routing = Routing::new(around.topology, PathChoice::FlowHash);
-        let digest = digest([&text, &commands]);
+        let digest = digest(&texts);
         if let Some(given) = settings.digest.as_ref().filter(|given| **given != digest) {
             return Err(("digest", format!("is not \"{given}\" but \"{digest}\": the files have other text now")));
         }
-        Ok(Self { program: Arc::new(program), commands, routing, digest })
+        Ok(Self { program: Arc::new(program), commands, runtime, routing, digest })
     }
 
     /// The program on one switch, with its entries.
@@ -92,6 +129,10 @@ impl Loaded {
         let mut commands = Commands { program: &self.program, state: &mut switch.state, now_ns: 0 };
         let answers = commands.run(&self.commands, &settings.commands);
         answers.map_err(|error| ("commands", error.to_string()))?;
+        if let Some((info, request)) = &self.runtime {
+            let again = Commands { program: &self.program, state: &mut *commands.state, now_ns: 0 };
+            request.apply(info, again).map_err(|error| ("p4runtime", error.to_string()))?;
+        }
         let name = topology.name(Node::Switch(id));
         for given in settings.table.iter().filter(|given| given.switch.is_empty() || given.switch == name) {
             self.add(given, &mut commands).map_err(|rule| ("table", rule))?;

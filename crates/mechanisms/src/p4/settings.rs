@@ -15,10 +15,15 @@ pub struct P4Settings {
     pub program: String,
     /// A file of commands of simple_switch_CLI, carried out on each of the switches; empty: none.
     pub commands: String,
-    /// Digest of both files, which the effective configuration has. Given, files with other text are refused.
+    /// The program's p4info as text, which `p4c --p4runtime-files` wrote: what the numbers of `p4runtime` mean.
+    pub p4info: String,
+    /// A file of table entries in P4Runtime's text: a `p4.v1.WriteRequest`, carried out after the commands; empty:
+    /// none.
+    pub p4runtime: String,
+    /// Digest of these files, which the effective configuration has. Given, files with other text are refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// Entries of tables, after those of the commands.
+    /// Entries of tables, after those of the files.
     pub table: Vec<P4Entry>,
     /// A table that gets an entry for each host, with the port of the shortest way to it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,6 +42,8 @@ impl Default for P4Settings {
             switches: Vec::new(),
             program: String::new(),
             commands: String::new(),
+            p4info: String::new(),
+            p4runtime: String::new(),
             digest: None,
             table: Vec::new(),
             routes: None,
@@ -103,7 +110,7 @@ pub struct P4Entry {
     pub action: String,
     /// Values of its parameters, each as "port = 3".
     pub values: Vec<String>,
-    /// The smallest is first, in tables with masks or ranges.
+    /// The smallest is first, in tables with masks or ranges; of `p4runtime` the greatest.
     pub priority: i64,
     /// On this switch only; empty: on all that run the program.
     pub switch: String,

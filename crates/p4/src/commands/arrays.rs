@@ -1,12 +1,12 @@
 //! Registers, counters, meters and value sets.
 
 use super::{Commands, argument, number, small};
-use crate::bits;
 use crate::counter::Counter;
 use crate::error::{Error, Result, refuse};
 use crate::meter::{Meter, Rate};
 use crate::number::Number;
 use crate::program::find;
+use crate::values::member_key;
 
 type Answer = Result<Option<String>>;
 
@@ -172,17 +172,7 @@ impl Commands<'_> {
         if value.bit_length() > known.width {
             refuse!("{} has values of {} bits, and {text} has {}", known.name, known.width, value.bit_length());
         }
-        let mut packed = vec![0; known.width.div_ceil(8) as usize + 8];
-        value.write(&mut packed, bits::Slot { bit: 0, width: known.width, is_signed: false });
-        let bytes: u32 = known.parts.iter().map(|width| width.div_ceil(8)).sum();
-        let mut key = vec![0; bytes as usize];
-        let (mut from, mut end) = (0, 0);
-        for &width in &known.parts {
-            end += width.div_ceil(8);
-            bits::copy(&mut key, (8 * end - width) as usize, &packed, from as usize, width as usize);
-            from += width;
-        }
-        Ok((set as usize, Some(key.into())))
+        Ok((set as usize, Some(member_key(known, &value))))
     }
 
     pub(super) fn value_set_add(&mut self, of: &[&str]) -> Answer {

@@ -10,11 +10,11 @@ use hitless_switch::testing::{Harness, Left};
 use hitless_switch::{DropReason, PortState, Switch};
 use hitless_wire::priority_mark::PriorityMark;
 use hitless_wire::shim::{CheckNumber, DetourCount};
-use hitless_wire::{Ecn, FlowId, HostId, Packet, PortId, QueueId, Time, Transport};
+use hitless_wire::{Duration, Ecn, FlowId, HostId, Packet, PortId, QueueId, Time, Transport};
 
 /// Two leaves and two spines: at leaf0 the ports 0 and 1 are of the hosts h0 and h1, and 2 and 3 of the spines. A line
 /// of 10 Gbps takes 800 ps for a byte.
-const FABRIC: &str = r#"
+pub const FABRIC: &str = r#"
 name = "beside"
 duration = "1 ms"
 
@@ -37,6 +37,11 @@ transport = "t"
 sources = ["h0"]
 destinations = ["h2"]
 "#;
+
+/// How long after its last packet a schedule may go on: ten times as long as any does (0.4 ms).
+const LONGEST: Duration = Duration::from_ms(5);
+/// The most events at one moment: no schedule has as many in all.
+const EVENTS_AT_ONCE_MAX: u32 = 100_000;
 
 /// A packet that reaches leaf0, or what the switch is told.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,6 +88,8 @@ impl Arrival {
 pub struct Outcome {
     pub left: Vec<(Time, PortId, Packet)>,
     pub ended: Vec<(u32, DropReason)>,
+    /// Why it was broken off: a program that is wrong may go on for ever.
+    pub endless: Option<String>,
 }
 
 impl Outcome {
@@ -96,6 +103,9 @@ impl Outcome {
 
     /// The first place where the two differ.
     pub fn difference(&self, other: &Self) -> Option<String> {
+        if let (Some(why), _) | (_, Some(why)) = (&self.endless, &other.endless) {
+            return Some(why.clone());
+        }
         let left = self.left.iter().zip(&other.left).position(|(one, other)| one != other);
         let ended = self.ended.iter().zip(&other.ended).position(|(one, other)| one != other);
         match (left, ended) {
@@ -159,24 +169,49 @@ fn leaf(switch_and_mechanisms: &str) -> Harness {
     Harness::of_one(switch_of(switch_and_mechanisms, "leaf0"), |packet| route(packet.destination))
 }
 
-/// Runs a schedule until its last packet has come.
-pub fn feed(one: &mut Harness, schedule: &[(Time, Happening)]) {
+/// Runs a schedule until its last packet has come; what is wrong if time stands still.
+pub fn feed(one: &mut Harness, schedule: &[(Time, Happening)]) -> Option<String> {
     for &(at, happening) in schedule {
         match happening {
-            Happening::Packet(arrival) => one.arrive(at, arrival.port, arrival.packet()),
+            Happening::Packet(arrival) => {
+                let endless = advance(one, at);
+                if endless.is_some() {
+                    return endless;
+                }
+                one.arrive(at, arrival.port, arrival.packet());
+            }
             Happening::State(port, state) => one.tell_state(at, 0, port, state),
         }
     }
+    None
 }
 
-/// Runs a schedule to its end.
+/// All that happens before `limit`; what is wrong if time stands still.
+pub fn advance(one: &mut Harness, limit: Time) -> Option<String> {
+    let (mut moment, mut events) = (Time::ZERO, 0);
+    while let Some(at) = one.next_time().filter(|at| *at < limit) {
+        events = if at == moment { events + 1 } else { 0 };
+        moment = at;
+        if events == EVENTS_AT_ONCE_MAX {
+            return Some(format!("time stands still: at {at} there were {events} events, and there are more"));
+        }
+        one.step();
+    }
+    None
+}
+
+/// Runs a schedule to its end, which is when nothing happens any more; or until it is clear that this goes on for ever.
 pub fn run(one: &mut Harness, schedule: &[(Time, Happening)]) -> Outcome {
-    feed(one, schedule);
-    one.run_until(Time::NEVER);
+    let last = schedule.last().map_or(Time::ZERO, |(at, _)| *at);
+    let endless = feed(one, schedule).or_else(|| advance(one, last + LONGEST)).or_else(|| {
+        let at = one.next_time().filter(|at| *at < Time::NEVER)?;
+        let alive = one.world.packets.alive();
+        Some(format!("it never ends: at {at}, {LONGEST} after its last packet, {alive} packets are still there"))
+    });
     let mut left: Vec<_> = one.world.left.iter().map(normal).collect();
     // A FIFO port hands a packet over as soon as it knows when it leaves.
     left.sort_by_key(|&(at, port, _)| (at, port));
-    Outcome { left, ended: one.ended() }
+    Outcome { left, ended: one.ended(), endless }
 }
 
 /// The entry of a program of p4/ on leaf0, which gets `commands` and what `more` says.
@@ -197,4 +232,19 @@ pub fn program_on(switch: &str, name: &str, commands: &str, more: &str) -> Strin
         path.display().to_string(),
         file.display().to_string()
     )
+}
+
+/// The last value from `low` on with which all is as with `low`: behind it something is compared otherwise, so it, or the
+/// next, is equal to what a program compares it with. None: up to `high` nothing changes.
+pub fn boundary<T: PartialEq>(low: u32, high: u32, outcome: impl Fn(u32) -> T) -> Option<u32> {
+    let first = outcome(low);
+    let (mut same, mut other) = (low, high);
+    if outcome(high) == first {
+        return None;
+    }
+    while other - same > 1 {
+        let middle = same + (other - same) / 2;
+        if outcome(middle) == first { same = middle } else { other = middle }
+    }
+    Some(same)
 }

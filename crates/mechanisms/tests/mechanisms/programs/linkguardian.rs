@@ -16,7 +16,7 @@ use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::{Duration, Packet, PortId, Shim, ShimId, Time};
 use proptest::prelude::*;
 
-use super::beside::{Arrival, Happening, Outcome, feed, program_on, route, run, switch_at};
+use super::beside::{Arrival, Happening, Outcome, advance, feed, program_on, route, run, switch_at};
 
 /// One byte on the line.
 const BYTE: Duration = Duration::from_ns(1);
@@ -132,8 +132,9 @@ fn run_with(texts: [&str; 2], schedule: &Schedule) -> (Outcome, Vec<OnLink>) {
     for (number, (at, arrival)) in (1_000_000..).zip(&schedule.back) {
         fabric.enter(*at, 1, PortId(1), Packet { frame: number, ..arrival.packet() });
     }
-    feed(&mut fabric, &schedule.forward);
-    fabric.run_until(CALM_AT);
+    if let Some(endless) = feed(&mut fabric, &schedule.forward).or_else(|| advance(&mut fabric, CALM_AT)) {
+        return (Outcome { endless: Some(endless), ..Outcome::default() }, Vec::new());
+    }
     is_lossy.set(false);
     // A copy whose acknowledgement was lost goes round until there is another.
     let mut outcome = run(&mut fabric, &[(CALM_AT, Happening::Packet(packet_to(2)))]);
@@ -160,6 +161,9 @@ fn difference(settings: Settings, schedule: &Schedule) -> Option<String> {
     let (expected, frames) = run_with([&rust[0], &rust[1]], schedule);
     for (name, ends) in ["sender", "receiver", "both"].into_iter().zip(&others) {
         let (found, found_frames) = run_with([&ends[0], &ends[1]], schedule);
+        if let Some(endless) = &found.endless {
+            return Some(format!("{name}: {endless}"));
+        }
         let differs = frames.iter().zip(&found_frames).position(|(one, other)| one != other);
         if let Some(at) = differs {
             return Some(format!("{name}: frame {at}: {:?}\nand {:?}", frames[at], found_frames[at]));
@@ -201,7 +205,12 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 20, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 20,
+        failure_persistence: None,
+        // A program that never ends takes long to say so.
+        max_shrink_time: 20_000,
+        ..ProptestConfig::default() })]
 
     #[test]
     fn frames_on_the_link_are_those_of_linkguardian_in_rust(
@@ -238,11 +247,12 @@ fn a_copy_goes_round_until_it_is_acknowledged_however_long_that_is() {
     let settings = Settings { dummies: 2, acks: 2, copies: 1 };
     let going_round = |texts: [&str; 2]| {
         let (mut fabric, _, is_lossy) = fabric(texts, &[BTreeSet::new(), (1..=20).collect()]);
-        feed(&mut fabric, &[(Time::ZERO, Happening::Packet(packet_to(2)))]);
-        fabric.run_until(CALM_AT);
+        assert_eq!(feed(&mut fabric, &[(Time::ZERO, Happening::Packet(packet_to(2)))]), None);
+        assert_eq!(advance(&mut fabric, CALM_AT), None);
         is_lossy.set(false);
         let before = fabric.world.packets.alive();
-        run(&mut fabric, &[(CALM_AT, Happening::Packet(packet_to(2)))]);
+        let outcome = run(&mut fabric, &[(CALM_AT, Happening::Packet(packet_to(2)))]);
+        assert_eq!(outcome.endless, None);
         // Those that are left are dummies and acknowledgements, which wait in their queues.
         (before - fabric.world.packets.alive(), fabric.world.left.len())
     };
@@ -272,4 +282,30 @@ fn both_give_up_what_no_repair_brings() {
     let schedule = schedule(&[9, repair + 1]);
     assert_eq!(difference(settings, &schedule), None);
     assert_eq!(run_with([&rust, &rust], &schedule).0.left.len(), 50, "51 were sent, and one is given up");
+}
+
+/// A program that takes no acknowledgement of all that was sent: its copies go round for ever, and the test hung.
+#[test]
+fn a_program_that_never_ends_is_told_of_and_not_waited_for() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4/linkguardian");
+    let program = folder.join("linkguardian.json");
+    let text = std::fs::read_to_string(&program).expect("the program is there");
+    let place = "progress <= next - before\"";
+    let (before, after) = text.split_once(place).expect("the comparison is there");
+    let broken = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("endless-linkguardian.json");
+    let after = after.replacen("\"op\":\"<=\"", "\"op\":\"<\"", 1);
+    std::fs::write(&broken, format!("{before}{place}{after}")).expect("the folder for tests takes a file");
+    let settings = Settings { dummies: 1, acks: 1, copies: 1 };
+    let sender = settings.in_p4("leaf0", (2, 4), true);
+    let endless = sender.replace(&program.display().to_string(), &broken.display().to_string());
+    assert_ne!(sender, endless);
+    let schedule = Schedule {
+        forward: vec![(Time::ZERO, Happening::Packet(packet_to(2)))],
+        back: Vec::new(),
+        lost: [BTreeSet::new(), BTreeSet::new()],
+    };
+    let (rust, _) = run_with([&settings.in_rust(), &settings.in_rust()], &schedule);
+    let (outcome, _) = run_with([&endless, &settings.in_rust()], &schedule);
+    let why = rust.difference(&outcome).expect("it does not end");
+    assert!(why.starts_with("it never ends: at ") && why.ends_with("packets are still there"), "{why}");
 }

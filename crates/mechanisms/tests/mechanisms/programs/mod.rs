@@ -7,4 +7,5 @@ mod beside;
 mod deflection;
 mod linkguardian;
 mod rimm;
+mod runtime;
 mod sqr;

@@ -8,10 +8,10 @@ use std::rc::Rc;
 use hitless_switch::DropReason;
 use hitless_switch::testing::{Fate, Harness};
 use hitless_wire::rimm::MessageHeader;
-use hitless_wire::{Duration, PortId, ServiceKey, Time};
+use hitless_wire::{Duration, Packet, PortId, ServiceKey, Time};
 use proptest::prelude::*;
 
-use super::beside::{Arrival, Happening, Outcome, program, route, run, switch_of};
+use super::beside::{Arrival, Happening, Outcome, boundary, program, route, run, switch_of};
 
 /// One byte on the line.
 const BYTE: Duration = Duration::from_ps(800);
@@ -30,6 +30,9 @@ struct Settings {
     /// The spines relieve ports of their own, and want to be told leaf0's depths.
     spines_are_told: bool,
 }
+
+/// A packet that reaches a spine (1 or 2) from the other leaf.
+type Other = (Time, usize, Arrival);
 
 /// Those of the examples.
 const BURST: Settings = Settings {
@@ -83,7 +86,7 @@ impl Settings {
         let spines = self.in_rust();
         let switches = [(leaf, "leaf0"), (&spines, "spine0"), (&spines, "spine1")];
         let switches = switches.map(|(text, name)| switch_of(text, name)).into();
-        let route = |switch: usize, packet: &hitless_wire::Packet| match (switch, route(packet.destination)) {
+        let route = |switch: usize, packet: &Packet| match (switch, route(packet.destination)) {
             (0, port) => Some(port),
             (_, port) => (port.0 < 2).then_some(PortId(0)),
         };
@@ -93,7 +96,7 @@ impl Settings {
             let ends = [((0, port), (spine, PortId(0))), ((spine, PortId(0)), (0, port))];
             for (from, to) in ends {
                 let (lost, frames) = (lost.clone(), frames.clone());
-                let fate = move |_: &hitless_wire::Packet| {
+                let fate = move |_: &Packet| {
                     let is_lost = lost.contains(&frames.replace(frames.get() + 1));
                     if is_lost { Fate::Corrupted } else { Fate::Arrives }
                 };
@@ -105,8 +108,21 @@ impl Settings {
     }
 
     fn both(self, schedule: &[(Time, Happening)], lost: &BTreeSet<usize>) -> [Outcome; 2] {
+        self.both_beside(schedule, &[], lost)
+    }
+
+    /// A run, with packets that reach the spines from the other leaf.
+    fn run(self, text: &str, schedule: &[(Time, Happening)], others: &[Other], lost: &BTreeSet<usize>) -> Outcome {
+        let mut fabric = self.fabric(text, lost);
+        for (number, (at, spine, arrival)) in (1_000_000..).zip(others) {
+            fabric.enter(*at, *spine, PortId(1), Packet { frame: number, ..arrival.packet() });
+        }
+        run(&mut fabric, schedule)
+    }
+
+    fn both_beside(self, schedule: &[(Time, Happening)], others: &[Other], lost: &BTreeSet<usize>) -> [Outcome; 2] {
         let texts = [self.in_rust(), self.in_p4()];
-        let [rust, mut p4] = texts.map(|text| run(&mut self.fabric(&text, lost), schedule));
+        let [rust, mut p4] = texts.map(|text| self.run(&text, schedule, others, lost));
         // What a program drops has no reason of its own: here it is always a message that has been read.
         for (_, reason) in p4.ended.iter_mut().filter(|(_, reason)| *reason == DropReason::Mechanism) {
             *reason = DropReason::ControlAbsorbed;
@@ -164,6 +180,93 @@ proptest! {
     }
 }
 
+/// What of the settings is held against times and depths.
+#[derive(Clone, Copy, Debug)]
+enum Bound {
+    Threshold,
+    CongestionAfter,
+    Lifetime,
+    Timeout,
+    Detours,
+}
+
+impl Bound {
+    fn of(self, settings: Settings, value: u32) -> Settings {
+        match self {
+            Self::Threshold => Settings { threshold_segments: value, ..settings },
+            Self::CongestionAfter => Settings { congestion_after_ns: value, ..settings },
+            Self::Lifetime => Settings { lifetime_ns: value, ..settings },
+            Self::Timeout => Settings { timeout_ns: value, ..settings },
+            Self::Detours => Settings { detours_max: value as u8, ..settings },
+        }
+    }
+
+    /// Where it is looked for.
+    fn range(self, part: u32) -> (u32, u32) {
+        match self {
+            Self::Threshold => (20 + part, 150),
+            Self::CongestionAfter => (5_000 + 700 * part, 200_000),
+            Self::Lifetime => (1_000 + 300 * part, 100_000),
+            Self::Timeout => (5_000 + 700 * part, 300_000),
+            Self::Detours => (1 + part % 4, 30),
+        }
+    }
+}
+
+prop_compose! {
+    /// Packets to all hosts: those to the other leaf fill the queues towards the spines, and what comes from there fills
+    /// the spines' queues towards leaf0. Times and lengths are those of a grid, so that some are equal.
+    fn crowded()(
+        packets in prop::collection::vec((0u64..12, 0u32..8, 0u32..8, 2u32..31), 60..200),
+        others in prop::collection::vec((0u64..12, 1usize..3, 0u32..2, 2u32..31), 0..120),
+    ) -> (Vec<(Time, Happening)>, Vec<Other>) {
+        let arrival = |flow, to, units: u32| {
+            let port = PortId((flow % 4) as u16);
+            Arrival { port, flow, to, class: 0, is_capable: false, bytes: 50 * units - 20, mark: None }
+        };
+        let mut at = Time::ZERO;
+        let packets = packets.into_iter().map(|(gap, flow, to, units)| {
+            at += BYTE * (50 * gap);
+            (at, Happening::Packet(arrival(flow, [0, 0, 0, 0, 0, 1, 2, 3][to as usize], units)))
+        });
+        let packets = packets.collect();
+        let mut at = Time::ZERO;
+        let others = others.into_iter().map(|(gap, spine, to, units)| {
+            at += BYTE * (50 * gap);
+            (at, spine, arrival(2, to, units))
+        });
+        (packets, others.collect())
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Where the mechanism in Rust does something else with a bound of one more, the program does the same with both.
+    #[test]
+    fn what_a_bound_decides_changes_with_the_same_value(
+        settings in settings(),
+        bound in prop::sample::select(vec![
+            Bound::Threshold, Bound::CongestionAfter, Bound::Lifetime, Bound::Timeout, Bound::Detours,
+        ]),
+        part in 0u32..100,
+        (schedule, others) in crowded(),
+    ) {
+        let settings = Settings { ingress_ns: 40, ..settings };
+        let none = BTreeSet::new();
+        let (low, high) = bound.range(part);
+        let of = |value| {
+            let settings = bound.of(settings, value);
+            settings.run(&settings.in_rust(), &schedule, &others, &none)
+        };
+        let Some(last) = boundary(low, high, of) else { return Ok(()) };
+        for value in [last, last + 1] {
+            let [rust, p4] = bound.of(settings, value).both_beside(&schedule, &others, &none);
+            prop_assert_eq!(rust.difference(&p4), None, "{:?} of {}", bound, value);
+        }
+    }
+}
+
 /// A message of another switch goes on before packets that came earlier.
 #[test]
 fn both_pass_on_what_another_switch_tells_itself() {
@@ -176,6 +279,7 @@ fn both_pass_on_what_another_switch_tells_itself() {
         let mut packet = arrival.packet();
         packet.push_shim(message).expect("an empty stack has room");
         fabric.arrive(Time::ZERO, PortId(3), packet);
+        assert_eq!(run(&mut fabric, &[]).endless, None);
         fabric.finish();
         fabric.ended()
     });

@@ -1,0 +1,365 @@
+//! What the numbers of P4Runtime mean: the p4info of a program, held against the program.
+
+use std::collections::BTreeMap;
+
+use super::messages::{MATCH_TYPES, P4_INFO};
+use super::schema::{Document, Message};
+use crate::error::{Error, Result, refuse};
+use crate::program::{MatchKind, Program};
+
+/// The p4info of a program.
+#[derive(Debug, Default)]
+pub struct P4Info {
+    /// All things by their number: what they are, and their name.
+    pub names: BTreeMap<u32, (&'static str, String)>,
+    /// Tables.
+    pub tables: BTreeMap<u32, TableInfo>,
+    /// Actions.
+    pub actions: BTreeMap<u32, ActionInfo>,
+    /// Action profiles.
+    pub profiles: BTreeMap<u32, ProfileInfo>,
+    /// Counter arrays: their places in the program.
+    pub counters: BTreeMap<u32, usize>,
+    /// Meter arrays.
+    pub meters: BTreeMap<u32, usize>,
+    /// Register arrays.
+    pub registers: BTreeMap<u32, RegisterInfo>,
+    /// Value sets of the parser.
+    pub value_sets: BTreeMap<u32, ValueSetInfo>,
+}
+
+/// A table.
+#[derive(Debug)]
+pub struct TableInfo {
+    /// Its name.
+    pub name: String,
+    /// Its number in the program.
+    pub table: u32,
+    /// The fields of its key, in the program's order.
+    pub fields: Vec<FieldInfo>,
+    /// Its actions, by number, each with its scope.
+    pub actions: BTreeMap<u32, i64>,
+    /// What it does without an entry cannot be changed.
+    pub has_constant_default: bool,
+    /// Its entries cannot be changed.
+    pub is_constant: bool,
+    /// The action profile that it takes members of; 0: none.
+    pub profile: u32,
+}
+
+/// A field of a key.
+#[derive(Clone, Debug)]
+pub struct FieldInfo {
+    /// Its number.
+    pub id: u32,
+    /// Its name.
+    pub name: String,
+    /// Its width in bits.
+    pub width: u32,
+    /// "EXACT", "LPM", "TERNARY", "RANGE" or "OPTIONAL".
+    pub kind: &'static str,
+}
+
+/// An action.
+#[derive(Debug)]
+pub struct ActionInfo {
+    /// Its name.
+    pub name: String,
+    /// Its parameters: number, name, width in bits.
+    pub parameters: Vec<(u32, String, u32)>,
+}
+
+/// An action profile.
+#[derive(Debug)]
+pub struct ProfileInfo {
+    /// Its name.
+    pub name: String,
+    /// Its number in the program.
+    pub profile: u32,
+    /// The tables that take members of it.
+    pub tables: Vec<u32>,
+    /// It has groups, of which a packet takes a member.
+    pub has_selector: bool,
+    /// The most members, or with a selector the most places of all groups; 0: as many as one likes.
+    pub size: i64,
+    /// The most places of a group; 0: as many as one likes.
+    pub group_size: i64,
+    /// A member takes one place of its group whatever its weight.
+    pub counts_members: bool,
+    /// The greatest weight where members are counted; 0: any.
+    pub weight_max: i64,
+}
+
+/// A register array.
+#[derive(Debug)]
+pub struct RegisterInfo {
+    /// Its place in the program.
+    pub register: usize,
+    /// What a cell holds: `bit` or `int` of so many bits, or `bool`; none: something else.
+    pub cell: Option<Cell>,
+}
+
+/// What a register's cell holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cell {
+    /// `bit<W>`.
+    Bit(u32),
+    /// `int<W>`.
+    Int(u32),
+    /// `bool`.
+    Bool,
+}
+
+/// A value set.
+#[derive(Debug)]
+pub struct ValueSetInfo {
+    /// Its place in the program.
+    pub set: usize,
+    /// Its fields.
+    pub fields: Vec<FieldInfo>,
+    /// How many members it may have.
+    pub size: i64,
+}
+
+impl P4Info {
+    /// Reads the p4info in `text`, which is that of `program`.
+    ///
+    /// # Errors
+    /// What is no p4info, or is otherwise in the program; with `file` and line.
+    pub fn load(text: &str, file: &str, program: &Program) -> Result<Self> {
+        let document = Document::read(text, file, &P4_INFO)?;
+        let message = document.message();
+        let mut info = Self::default();
+        let reader = Reader { program, file };
+        reader.names(message, &mut info)?;
+        for action in message.messages("actions") {
+            let (id, name) = preamble(action);
+            info.actions.insert(id, ActionInfo { name, parameters: reader.parameters(action)? });
+        }
+        for table in message.messages("tables") {
+            let (id, name) = preamble(table);
+            // One that is never applied is not in the program.
+            let Some(number) = program.tables.iter().position(|known| known.name == name) else { continue };
+            let made = reader.at(table, reader.table(table, (name, number), &info))?;
+            info.tables.insert(id, made);
+        }
+        reader.arrays(message, &mut info)?;
+        Ok(info)
+    }
+
+    /// What a number is, as errors call it.
+    pub fn describe(&self, id: u32) -> String {
+        match self.names.get(&id) {
+            Some((kind, name)) => format!("{id} (0x{id:08x}), which is the {kind} {name}"),
+            None if id == 0 => "0, which is no number of a thing: it is left out, or unset".into(),
+            None => format!("{id} (0x{id:08x}), which the p4info has not"),
+        }
+    }
+}
+
+fn preamble(of: Message<'_>) -> (u32, String) {
+    of.message("preamble").map_or((0, String::new()), |preamble| (preamble.id("id"), preamble.text("name")))
+}
+
+struct Reader<'a> {
+    program: &'a Program,
+    file: &'a str,
+}
+
+impl Reader<'_> {
+    fn at<T>(&self, of: Message<'_>, result: Result<T>) -> Result<T> {
+        result.map_err(|error| error.at(Some(format!("{}:{}", self.file, of.line))))
+    }
+
+    fn names(&self, message: Message<'_>, info: &mut P4Info) -> Result<()> {
+        const KINDS: [(&str, &str); 10] = [
+            ("tables", "table"),
+            ("actions", "action"),
+            ("action_profiles", "action profile"),
+            ("counters", "counter array"),
+            ("direct_counters", "direct counter"),
+            ("meters", "meter array"),
+            ("direct_meters", "direct meter"),
+            ("value_sets", "value set"),
+            ("registers", "register array"),
+            ("digests", "digest"),
+        ];
+        for (field, kind) in KINDS {
+            for thing in message.messages(field) {
+                let (id, name) = preamble(thing);
+                let known = match info.names.get(&id) {
+                    _ if id == 0 => Err(Error::new(format!("the {kind} {name} has no id in its preamble"))),
+                    Some((other, known)) => {
+                        Err(Error::new(format!("the {kind} {name} has the id {id} of the {other} {known}")))
+                    }
+                    None => Ok(()),
+                };
+                self.at(thing, known)?;
+                info.names.insert(id, (kind, name));
+            }
+        }
+        Ok(())
+    }
+
+    fn parameters(&self, action: Message<'_>) -> Result<Vec<(u32, String, u32)>> {
+        let parameters = action.messages("params").map(|parameter| {
+            let width = self.at(parameter, width(parameter))?;
+            Ok((parameter.id("id"), parameter.text("name"), width))
+        });
+        parameters.collect()
+    }
+
+    fn table(&self, table: Message<'_>, (name, number): (String, usize), info: &P4Info) -> Result<TableInfo> {
+        let known = &self.program.tables[number];
+        let given: Result<Vec<_>> =
+            table.messages("match_fields").map(|field| self.at(field, self.field(field))).collect();
+        let fields = in_order(&name, given?, known)?;
+        let references = table.messages("action_refs").map(|action| (action.id("id"), action.signed("scope")));
+        let actions: BTreeMap<_, _> = references.collect();
+        for id in actions.keys() {
+            let Some(action) = info.actions.get(id) else {
+                refuse!("the table {name} has the action {}", info.describe(*id));
+            };
+            self.action(&name, action, known)?;
+        }
+        let profile = table.id("implementation_id");
+        if (profile != 0) != known.profile.is_some() {
+            refuse!("the table {name} has an action profile only in one of program and p4info");
+        }
+        Ok(TableInfo {
+            name,
+            table: number as u32,
+            fields,
+            actions,
+            has_constant_default: table.id("const_default_action_id") != 0 || known.is_default_constant,
+            is_constant: table.flag("is_const_table") || !known.entries.is_empty(),
+            profile,
+        })
+    }
+
+    /// An action of a table has the same parameters in the program. One that the compiler took out there is none that
+    /// an entry can have.
+    fn action(&self, table: &str, action: &ActionInfo, known: &crate::program::Table) -> Result<()> {
+        let of = known.actions.iter().map(|&number| &self.program.actions[number as usize]);
+        let Some(found) = of.into_iter().find(|known| known.name == action.name) else { return Ok(()) };
+        let widths: Vec<_> = found.parameters.iter().map(|(name, slot)| (name.as_str(), slot.width)).collect();
+        let given: Vec<_> = action.parameters.iter().map(|(_, name, width)| (name.as_str(), *width)).collect();
+        if given.iter().any(|(_, width)| *width == 0) {
+            return Ok(());
+        }
+        if widths != given {
+            let text = |of: &[(&str, u32)]| {
+                let of: Vec<_> = of.iter().map(|(name, width)| format!("bit<{width}> {name}")).collect();
+                of.join(", ")
+            };
+            let (program, given) = (text(&widths), text(&given));
+            refuse!(
+                "the action {} of {table} has the parameters ({program}) in the program, and here ({given})",
+                action.name
+            );
+        }
+        Ok(())
+    }
+
+    fn field(&self, field: Message<'_>) -> Result<FieldInfo> {
+        let name = field.text("name");
+        if field.has("other_match_type") {
+            refuse!("the field {name} is matched \"{}\", which is not supported", field.text("other_match_type"));
+        }
+        let kind = MATCH_TYPES.iter().find(|(_, number)| *number == field.signed("match_type"));
+        let kind = kind.map_or("UNSPECIFIED", |(name, _)| name);
+        Ok(FieldInfo { id: field.id("id"), width: width(field)?, name, kind })
+    }
+
+    fn arrays(&self, message: Message<'_>, info: &mut P4Info) -> Result<()> {
+        let missing = |kind: &str, name: &str| Error::new(format!("the program has no {kind} {name}"));
+        for profile in message.messages("action_profiles") {
+            let (id, name) = preamble(profile);
+            // One that no table uses is not in the program.
+            let Some(number) = self.program.profiles.iter().position(|known| known.name == name) else { continue };
+            let by_members = profile.message("sum_of_members");
+            let made = ProfileInfo {
+                name,
+                profile: number as u32,
+                tables: profile.ids("table_ids"),
+                has_selector: profile.flag("with_selector"),
+                size: profile.signed("size"),
+                group_size: profile.signed("max_group_size"),
+                counts_members: by_members.is_some(),
+                weight_max: by_members.map_or(0, |of| of.signed("max_member_weight")),
+            };
+            info.profiles.insert(id, made);
+        }
+        for counter in message.messages("counters") {
+            let (id, name) = preamble(counter);
+            let found = self.program.counters.iter().position(|known| known.name == name && known.table.is_none());
+            info.counters.insert(id, self.at(counter, found.ok_or_else(|| missing("counter array", &name)))?);
+        }
+        for meter in message.messages("meters") {
+            let (id, name) = preamble(meter);
+            let found = self.program.meters.iter().position(|known| known.name == name && !known.is_direct);
+            info.meters.insert(id, self.at(meter, found.ok_or_else(|| missing("meter array", &name)))?);
+        }
+        for register in message.messages("registers") {
+            let (id, name) = preamble(register);
+            let found = self.program.registers.iter().position(|known| known.name == name);
+            let found = self.at(register, found.ok_or_else(|| missing("register array", &name)))?;
+            info.registers.insert(id, RegisterInfo { register: found, cell: cell(register) });
+        }
+        for set in message.messages("value_sets") {
+            let (id, name) = preamble(set);
+            let found = self.program.value_sets.iter().position(|known| known.name == name);
+            let found = self.at(set, found.ok_or_else(|| missing("value set", &name)))?;
+            let fields: Result<Vec<_>> = set.messages("match").map(|field| self.at(field, self.field(field))).collect();
+            info.value_sets.insert(id, ValueSetInfo { set: found, fields: fields?, size: set.signed("size") });
+        }
+        Ok(())
+    }
+}
+
+/// The fields of a key as the program has them in their order, which numbers need not follow.
+fn in_order(table: &str, given: Vec<FieldInfo>, known: &crate::program::Table) -> Result<Vec<FieldInfo>> {
+    if given.len() != known.key.len() {
+        refuse!("the key of {table} has {} fields in the program, and {} here", known.key.len(), given.len());
+    }
+    for (field, key) in given.iter().zip(&known.key) {
+        let is_same_kind = matches!(
+            (field.kind, key.kind),
+            ("EXACT", MatchKind::Exact)
+                | ("LPM", MatchKind::Longest)
+                | ("TERNARY" | "OPTIONAL", MatchKind::Ternary)
+                | ("RANGE", MatchKind::Range)
+        );
+        if field.name != key.name || !is_same_kind || (field.width != key.width && field.width != 0) {
+            refuse!(
+                "the key of {table} has the field {} ({} bits, {}) in the program, and here {} ({} bits, {})",
+                key.name,
+                key.width,
+                key.kind.name(),
+                field.name,
+                field.width,
+                field.kind
+            );
+        }
+    }
+    Ok(given)
+}
+
+/// The width of a field or parameter; 0 where the control plane writes it as text (`@p4runtime_translation`).
+fn width(of: Message<'_>) -> Result<u32> {
+    u32::try_from(of.signed("bitwidth")).map_err(|_| Error::new(format!("{} has a negative width", of.text("name"))))
+}
+
+fn cell(register: Message<'_>) -> Option<Cell> {
+    let of = register.message("type_spec")?;
+    if of.has("bool") {
+        return Some(Cell::Bool);
+    }
+    let bits = of.message("bitstring")?;
+    let width = |of: Message<'_>| u32::try_from(of.signed("bitwidth")).ok();
+    match (bits.message("bit"), bits.message("int")) {
+        (Some(bit), _) => width(bit).map(Cell::Bit),
+        (None, Some(int)) => width(int).map(Cell::Int),
+        (None, None) => None,
+    }
+}

@@ -1,0 +1,299 @@
+//! What messages consist of, and text held against it: afterwards each field is known to hold what it may.
+
+use std::collections::BTreeSet;
+
+use super::text::{Field, Value, parse};
+use crate::error::{Error, Result, refuse};
+
+/// A message: its fields.
+#[derive(Debug)]
+pub struct Kind {
+    /// Its name in the interface's definition.
+    pub name: &'static str,
+    /// Its fields.
+    pub fields: &'static [Known],
+    /// Other fields are passed over: those of a compiler's output that no entry needs.
+    pub is_open: bool,
+}
+
+/// A field of a message.
+#[derive(Debug)]
+pub struct Known {
+    name: &'static str,
+    shape: Shape,
+    is_repeated: bool,
+    /// Of several fields with the same choice (`oneof`) one may be there.
+    choice: Option<&'static str>,
+}
+
+/// What a field holds.
+#[derive(Debug)]
+pub enum Shape {
+    /// `uint32` or `uint64`: so many bits.
+    Unsigned(u32),
+    /// `int32` or `int64`.
+    Signed(u32),
+    /// `bool`.
+    Flag,
+    /// `bytes`.
+    Bytes,
+    /// `string`.
+    Text,
+    /// An enumeration: its names, by number.
+    Enum(&'static [(&'static str, i64)]),
+    /// A message.
+    Message(&'static Kind),
+}
+
+/// A field that may be there once.
+pub const fn one(name: &'static str, shape: Shape) -> Known {
+    Known { name, shape, is_repeated: false, choice: None }
+}
+
+/// A field that may be there again and again.
+pub const fn many(name: &'static str, shape: Shape) -> Known {
+    Known { name, shape, is_repeated: true, choice: None }
+}
+
+/// A field of a choice.
+pub const fn choice(of: &'static str, name: &'static str, shape: Shape) -> Known {
+    Known { name, shape, is_repeated: false, choice: Some(of) }
+}
+
+/// A message that is as its kind says.
+#[derive(Clone, Copy, Debug)]
+pub struct Message<'t> {
+    kind: &'static Kind,
+    fields: &'t [Field],
+    /// The line in which it begins.
+    pub line: u32,
+}
+
+/// A message as a file has it, which is as its kind says.
+#[derive(Clone, Debug)]
+pub struct Document {
+    kind: &'static Kind,
+    fields: Vec<Field>,
+}
+
+impl Document {
+    /// The message in `text`, held against `kind`.
+    ///
+    /// # Errors
+    /// What `text` has otherwise, with `file` and line.
+    pub fn read(text: &str, file: &str, kind: &'static Kind) -> Result<Self> {
+        let fields = parse(text, file)?;
+        check(&fields, kind, file)?;
+        Ok(Self { kind, fields })
+    }
+
+    /// The message.
+    pub fn message(&self) -> Message<'_> {
+        Message { kind: self.kind, fields: &self.fields, line: 1 }
+    }
+}
+
+fn check(fields: &[Field], kind: &'static Kind, file: &str) -> Result<()> {
+    let mut seen = BTreeSet::new();
+    let mut chosen: Vec<(&str, &str)> = Vec::new();
+    for field in fields {
+        let at = |error: Error| error.at(Some(format!("{file}:{}", field.line)));
+        let Some(known) = kind.fields.iter().find(|known| known.name == field.name) else {
+            if kind.is_open {
+                continue;
+            }
+            let names: Vec<_> = kind.fields.iter().map(|known| known.name).collect();
+            let what = format!("{} has no field {}, but {}", kind.name, field.name, names.join(", "));
+            return Err(at(Error::new(what)));
+        };
+        if !seen.insert(&field.name) && !known.is_repeated {
+            return Err(at(Error::new(format!("{} has the field {} twice", kind.name, field.name))));
+        }
+        if let Some(choice) = known.choice {
+            if let Some((_, other)) = chosen.iter().find(|(of, _)| *of == choice) {
+                let what = format!("{} has both {other} and {}, and may have one of them", kind.name, field.name);
+                return Err(at(Error::new(what)));
+            }
+            chosen.push((choice, known.name));
+        }
+        match (&known.shape, &field.value) {
+            (Shape::Message(kind), Value::Message(fields)) => check(fields, kind, file)?,
+            (shape, value) => scalar(kind, known.name, shape, value).map_err(at)?,
+        }
+    }
+    Ok(())
+}
+
+fn scalar(kind: &Kind, name: &str, shape: &Shape, value: &Value) -> Result<()> {
+    let of = kind.name;
+    match (shape, value) {
+        (Shape::Unsigned(bits), Value::Word(word)) => match integer(word) {
+            Some(value) if value >= 0 && value >> bits == 0 => Ok(()),
+            _ => refuse!("{of}: {name} is a number of {bits} bits without a sign, and \"{word}\" is none"),
+        },
+        (Shape::Signed(bits), Value::Word(word)) => {
+            let half = 1i128 << (bits - 1);
+            match integer(word) {
+                Some(value) if (-half..half).contains(&value) => Ok(()),
+                _ => refuse!("{of}: {name} is a number of {bits} bits with a sign, and \"{word}\" is none"),
+            }
+        }
+        (Shape::Flag, Value::Word(word)) => match flag(word) {
+            Some(_) => Ok(()),
+            None => refuse!("{of}: {name} is true or false, and not \"{word}\""),
+        },
+        (Shape::Enum(names), Value::Word(word)) => match enumerated(names, word) {
+            Some(_) => Ok(()),
+            None => {
+                let names: Vec<_> = names.iter().map(|(name, _)| *name).collect();
+                refuse!("{of}: {name} is one of {}, and not \"{word}\"", names.join(", "))
+            }
+        },
+        (Shape::Bytes | Shape::Text, Value::Bytes(_)) => Ok(()),
+        (Shape::Bytes | Shape::Text, Value::Word(word)) => {
+            refuse!("{of}: {name} is written in quotes, as \"\\x0a\", and \"{word}\" is not")
+        }
+        (Shape::Message(_), _) => refuse!("{of}: {name} is a message in braces"),
+        (_, Value::Message(_)) => refuse!("{of}: {name} is no message in braces"),
+        (_, Value::Bytes(_)) => refuse!("{of}: {name} is no string in quotes"),
+    }
+}
+
+/// Decimal, octal (0...) or hexadecimal (0x...).
+fn integer(word: &str) -> Option<i128> {
+    let (sign, digits) = word.strip_prefix('-').map_or((1, word), |digits| (-1, digits));
+    let (digits, radix) = match digits.get(..2) {
+        Some("0x" | "0X") => (&digits[2..], 16),
+        Some(_) if digits.starts_with('0') => (&digits[1..], 8),
+        _ => (digits, 10),
+    };
+    // The parser of numbers takes a sign of its own.
+    let value = i128::from_str_radix(digits, radix).ok().filter(|_| !digits.starts_with(['+', '-']))?;
+    (value <= i128::from(u64::MAX)).then_some(sign * value)
+}
+
+fn flag(word: &str) -> Option<bool> {
+    match word {
+        "true" | "True" | "t" | "1" => Some(true),
+        "false" | "False" | "f" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+fn enumerated(names: &[(&str, i64)], word: &str) -> Option<i64> {
+    let named = names.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
+    named
+        .or_else(|| integer(word).and_then(|value| names.iter().map(|(_, of)| *of).find(|of| i128::from(*of) == value)))
+}
+
+impl<'t> Message<'t> {
+    fn known(&self, name: &str) -> Option<&'static Known> {
+        let known = self.kind.fields.iter().find(|known| known.name == name);
+        debug_assert!(known.is_some(), "{} has no field {name}", self.kind.name);
+        known
+    }
+
+    fn field(&self, name: &str) -> Option<&'t Field> {
+        self.known(name)?;
+        self.fields.iter().find(|field| field.name == name)
+    }
+
+    /// The word of a field, where it is there.
+    fn word(&self, name: &str) -> Option<&'t str> {
+        match &self.field(name)?.value {
+            Value::Word(word) => Some(word),
+            _ => None,
+        }
+    }
+
+    /// Whether the field is there.
+    pub fn has(&self, name: &str) -> bool {
+        self.field(name).is_some()
+    }
+
+    /// A number; 0 if it is not there, as the interface means it. An enumeration has the number of its name.
+    pub fn signed(&self, name: &str) -> i64 {
+        let value = self.word(name).and_then(|word| match self.known(name).map(|known| &known.shape) {
+            Some(Shape::Enum(names)) => enumerated(names, word),
+            _ => integer(word).and_then(|value| i64::try_from(value).ok()),
+        });
+        value.unwrap_or(0)
+    }
+
+    /// A number without a sign; 0 if it is not there.
+    pub fn number(&self, name: &str) -> u64 {
+        let value = self.word(name).and_then(integer).and_then(|value| u64::try_from(value).ok());
+        value.unwrap_or(0)
+    }
+
+    /// The same of at most 32 bits, as all numbers of things have.
+    pub fn id(&self, name: &str) -> u32 {
+        u32::try_from(self.number(name)).unwrap_or(0)
+    }
+
+    /// All numbers of a field that may be there again and again.
+    pub fn ids(&self, name: &str) -> Vec<u32> {
+        let fields = self.fields.iter().filter(|field| field.name == name);
+        let words = fields.filter_map(|field| match &field.value {
+            Value::Word(word) => integer(word),
+            _ => None,
+        });
+        words.filter_map(|value| u32::try_from(value).ok()).collect()
+    }
+
+    /// true or false; false if it is not there.
+    pub fn flag(&self, name: &str) -> bool {
+        self.word(name).and_then(flag).unwrap_or(false)
+    }
+
+    /// Bytes; none if the field is not there.
+    pub fn bytes(&self, name: &str) -> &'t [u8] {
+        match self.field(name).map(|field| &field.value) {
+            Some(Value::Bytes(bytes)) => bytes,
+            _ => &[],
+        }
+    }
+
+    /// Text; empty if it is not there.
+    pub fn text(&self, name: &str) -> String {
+        String::from_utf8_lossy(self.bytes(name)).into_owned()
+    }
+
+    /// The message in a field, if it is there.
+    pub fn message(&self, name: &str) -> Option<Message<'t>> {
+        self.messages(name).next()
+    }
+
+    /// All messages of a field.
+    pub fn messages(&self, name: &str) -> impl Iterator<Item = Message<'t>> + use<'t> {
+        let kind = match self.known(name).map(|known| &known.shape) {
+            Some(Shape::Message(kind)) => Some(*kind),
+            _ => None,
+        };
+        let name = name.to_string();
+        let fields = self.fields.iter().filter(move |field| field.name == name);
+        fields.filter_map(move |field| match (&field.value, kind) {
+            (Value::Message(fields), Some(kind)) => Some(Message { kind, fields, line: field.line }),
+            _ => None,
+        })
+    }
+
+    /// The field of a choice that is there, by its name.
+    pub fn chosen(&self, choice: &str) -> Option<&'static str> {
+        let of = self.kind.fields.iter().filter(|known| known.choice == Some(choice));
+        of.map(|known| known.name).find(|name| self.fields.iter().any(|field| field.name == *name))
+    }
+
+    /// The first of `names` that is there and is not what "not set" means (0, false, or nothing).
+    pub fn first_set(&self, names: &[&'static str]) -> Option<(&'static str, u32)> {
+        names.iter().find_map(|name| {
+            let field = self.field(name)?;
+            let is_set = match &field.value {
+                Value::Message(_) => true,
+                Value::Bytes(bytes) => !bytes.is_empty(),
+                Value::Word(word) => integer(word) != Some(0) && flag(word) != Some(false),
+            };
+            is_set.then_some((*name, field.line))
+        })
+    }
+}

@@ -1,0 +1,228 @@
+//! Counters, meters, registers and value sets.
+
+use super::fields::{matches, number};
+use super::{At, Change, Outcome, Write, modify_only, unsupported};
+use crate::counter::Counter;
+use crate::entries::Match;
+use crate::error::{Error, Result, refuse};
+use crate::meter::{Meter, Rate};
+use crate::number::{Number, Wide};
+use crate::p4runtime::info::Cell;
+use crate::p4runtime::schema::Message;
+use crate::values::member_key;
+
+/// What a counter has counted.
+pub(super) fn counter(data: Message<'_>) -> Result<Counter> {
+    let part = |name: &str| {
+        let value = data.signed(name);
+        u64::try_from(value).map_err(|_| Error::new(format!("{name} is {value}, and no counter is below 0")))
+    };
+    Ok(Counter { packets: part("packet_count")?, bytes: part("byte_count")? })
+}
+
+/// The index of an entry: one cell, or without it all `size` of them.
+fn cells(of: Message<'_>, array: &str, size: usize) -> Result<std::ops::Range<usize>> {
+    let Some(index) = of.message("index") else { return Ok(0..size) };
+    let index = index.signed("index");
+    match usize::try_from(index).ok().filter(|&index| index < size) {
+        Some(index) => Ok(index..index + 1),
+        None => refuse!("{array} has the cells 0 to {}, and the index is {index}", size.saturating_sub(1)),
+    }
+}
+
+/// A number of `int<W>`: beyond its width there are copies of its sign only (P4Runtime, section "Bytestrings").
+fn signed(bytes: &[u8], width: u32, what: &str) -> Result<Wide> {
+    let Some(&first) = bytes.first() else { return number(bytes, width, what) };
+    let (is_negative, fill) = if first & 0x80 == 0 { (false, 0) } else { (true, 0xff) };
+    let short: Vec<_> = bytes.iter().copied().skip_while(|&byte| byte == fill).collect();
+    let value = Wide::from_bytes(&short);
+    // Two's complement: what is left of it, minus all that its bytes can have.
+    let value = if is_negative { value.sub(&Wide::small(1).shl(8 * short.len() as u64)) } else { value };
+    if 8 * short.len() as u32 > width + 8 || value.wrap(u64::from(width)) != value {
+        refuse!("the value of {what} has more bits than int<{width}>");
+    }
+    Ok(value)
+}
+
+impl Write<'_> {
+    /// The rates of a meter; none: all packets are green.
+    fn rates(&self, meter: u32, config: Option<Message<'_>>) -> Result<Option<Vec<Rate>>> {
+        let Some(config) = config else { return Ok(None) };
+        let known = &self.commands.program.meters[meter as usize];
+        unsupported(config, &["eburst"], "meters have two rates of their own (RFC 2698)")?;
+        let part = |name: &str| {
+            let value = config.signed(name);
+            u64::try_from(value).map_err(|_| Error::new(format!("{}: {name} is {value}, below 0", known.name)))
+        };
+        let (cir, pir) = (part("cir")?, part("pir")?);
+        let (committed, peak) = (part("cburst")?, part("pburst")?);
+        if pir < cir {
+            refuse!("{}: the pir {pir} is below the cir {cir} (RFC 2698, section 2)", known.name);
+        }
+        let rate = |per_s: u64, burst| Rate { per_us: per_s as f64 / 1e6, burst };
+        match known.rates {
+            2 => Ok(Some(vec![rate(cir, committed), rate(pir, peak)])),
+            1 if (cir, committed) == (pir, peak) => Ok(Some(vec![rate(cir, committed)])),
+            1 => refuse!("{} has one rate: pir and pburst must be as cir and cburst", known.name),
+            rates => refuse!("{} has {rates} rates, and P4Runtime sets 2", known.name),
+        }
+    }
+
+    pub(super) fn set_direct_meter(
+        &mut self,
+        table: u32,
+        handle: u32,
+        meter: u32,
+        config: Option<Message<'_>>,
+    ) -> Result<()> {
+        let (rates, now_ns) = (self.rates(meter, config)?, self.commands.now_ns);
+        let rows = &mut self.commands.state.tables[table as usize].entries;
+        for row in rows.iter_mut().filter(|row| row.handle == handle) {
+            set(&mut row.meter, rates.as_deref(), now_ns);
+        }
+        Ok(())
+    }
+
+    pub(super) fn meter(&mut self, change: Change, of: Message<'_>) -> Result<()> {
+        modify_only(change, "a meter")?;
+        let id = of.id("meter_id");
+        let Some(&array) = self.info.meters.get(&id) else {
+            refuse!("the meter_id is {}, which is no meter array", self.info.describe(id));
+        };
+        unsupported(of, &["counter_data"], "meters do not count by colour")?;
+        let cells = cells(of, &self.commands.program.meters[array].name, self.commands.state.meters[array].len())?;
+        let (rates, now_ns) = (self.rates(array as u32, of.message("config"))?, self.commands.now_ns);
+        for meter in &mut self.commands.state.meters[array][cells] {
+            set(meter, rates.as_deref(), now_ns);
+        }
+        Ok(())
+    }
+
+    /// The table and the handle of the entry that a direct counter or meter belongs to.
+    fn row(&self, of: Message<'_>, thing: &str) -> Outcome<(u32, u32)> {
+        let Some(entry) = of.message("table_entry") else {
+            return Err(Error::new("it has no table_entry")).in_line(of, thing);
+        };
+        if entry.flag("is_default_action") {
+            return Err(Error::new("misses have no counter or meter of their own")).in_line(entry, thing);
+        }
+        let (info, _) = self.table(entry).in_line(entry, thing)?;
+        match self.key(entry)? {
+            (_, Some(handle)) => Ok((info.table, handle)),
+            (_, None) => {
+                let what = format!("{} has no entry with this match and priority", info.name);
+                Err(Error::new(what)).in_line(entry, thing)
+            }
+        }
+    }
+
+    pub(super) fn direct_meter(&mut self, change: Change, of: Message<'_>) -> Outcome<()> {
+        let thing = "DirectMeterEntry";
+        modify_only(change, "a meter").in_line(of, thing)?;
+        unsupported(of, &["counter_data"], "meters do not count by colour").in_line(of, thing)?;
+        let (table, handle) = self.row(of, thing)?;
+        let known = &self.commands.program.tables[table as usize];
+        let meter = known.meter.ok_or_else(|| Error::new(format!("{} has no direct meter", known.name)));
+        let meter = meter.in_line(of, thing)?;
+        self.set_direct_meter(table, handle, meter, of.message("config")).in_line(of, thing)
+    }
+
+    pub(super) fn counter(&mut self, change: Change, of: Message<'_>) -> Result<()> {
+        modify_only(change, "a counter")?;
+        let id = of.id("counter_id");
+        let Some(&array) = self.info.counters.get(&id) else {
+            refuse!("the counter_id is {}, which is no counter array", self.info.describe(id));
+        };
+        let counters = &mut self.commands.state.counters[array];
+        let cells = cells(of, &self.commands.program.counters[array].name, counters.len())?;
+        if let Some(data) = of.message("data") {
+            counters[cells].fill(counter(data)?);
+        }
+        Ok(())
+    }
+
+    pub(super) fn direct_counter(&mut self, change: Change, of: Message<'_>) -> Outcome<()> {
+        let thing = "DirectCounterEntry";
+        modify_only(change, "a counter").in_line(of, thing)?;
+        let (table, handle) = self.row(of, thing)?;
+        let known = &self.commands.program.tables[table as usize];
+        if !known.has_counters {
+            return Err(Error::new(format!("{} has no direct counter", known.name))).in_line(of, thing);
+        }
+        if let Some(data) = of.message("data") {
+            let counted = counter(data).in_line(data, thing)?;
+            let rows = &mut self.commands.state.tables[table as usize].entries;
+            rows.iter_mut().filter(|row| row.handle == handle).for_each(|row| row.counter = counted);
+        }
+        Ok(())
+    }
+
+    pub(super) fn register(&mut self, change: Change, of: Message<'_>) -> Result<()> {
+        modify_only(change, "a register")?;
+        let id = of.id("register_id");
+        let Some(info) = self.info.registers.get(&id) else {
+            refuse!("the register_id is {}, which is no register array", self.info.describe(id));
+        };
+        let known = &self.commands.program.registers[info.register];
+        let Some(data) = of.message("data") else { refuse!("{}: there is no data to write", known.name) };
+        let what = format!("a cell of {}", known.name);
+        let value = match (data.chosen("data"), info.cell) {
+            (Some("bitstring"), Some(Cell::Bit(width))) => number(data.bytes("bitstring"), width, &what)?,
+            (Some("bitstring"), Some(Cell::Int(width))) => signed(data.bytes("bitstring"), width, &what)?,
+            (Some("bool"), Some(Cell::Bool)) => Wide::small(u64::from(data.flag("bool"))),
+            (None, _) => refuse!("{}: the data is empty", known.name),
+            (Some(kind), Some(cell)) => refuse!("{what} is {cell:?}, and the data {kind}"),
+            (Some(kind), None) => refuse!("{what} is neither bit<W> nor int<W> nor bool; {kind} is not supported"),
+        };
+        let register = &mut self.commands.state.registers[info.register];
+        for index in cells(of, &known.name, known.size as usize)? {
+            register.set(index as u64, |word| value.word(word));
+        }
+        Ok(())
+    }
+
+    /// All members of a value set, in place of those that it has.
+    pub(super) fn value_set(&mut self, change: Change, of: Message<'_>) -> Outcome<()> {
+        let thing = "ValueSetEntry";
+        modify_only(change, "a value set").in_line(of, thing)?;
+        let id = of.id("value_set_id");
+        let missing = || Error::new(format!("the value_set_id is {}, which is no value set", self.info.describe(id)));
+        let info = self.info.value_sets.get(&id).ok_or_else(missing).in_line(of, thing)?;
+        let known = &self.commands.program.value_sets[info.set];
+        let thing = format!("value set {}", known.name);
+        let width: u32 = info.fields.iter().map(|field| field.width).sum();
+        if width != known.width {
+            let what = format!("its members have {width} bits by the p4info, and {} in the program", known.width);
+            return Err(Error::new(what)).in_line(of, &thing);
+        }
+        let mut members = Vec::new();
+        for member in of.messages("members") {
+            let mut value = Wide::ZERO;
+            for (field, given) in info.fields.iter().zip(matches(&thing, &info.fields, member)?) {
+                let Match::Exact(part) = given else {
+                    let what = format!("the field {} is matched {}, which is not supported", field.name, field.kind);
+                    return Err(Error::new(what)).in_line(member, &thing);
+                };
+                value = value.shl(u64::from(field.width)).or(&part);
+            }
+            let key = member_key(known, &value);
+            if members.contains(&key) {
+                return Err(Error::new("a member is there twice")).in_line(member, &thing);
+            }
+            members.push(key);
+        }
+        if info.size > 0 && members.len() as i64 > info.size {
+            let what = format!("it has room for {} members, and {} are given", info.size, members.len());
+            return Err(Error::new(what)).in_line(of, &thing);
+        }
+        self.commands.state.value_sets[info.set] = members;
+        Ok(())
+    }
+}
+
+fn set(meter: &mut Meter, rates: Option<&[Rate]>, now_ns: u64) {
+    match rates {
+        Some(rates) => meter.set_rates(rates, now_ns),
+        None => *meter = Meter::default(),
+    }
+}

@@ -1,0 +1,152 @@
+//! Carries out a `p4.v1.WriteRequest`.
+//!
+//! All its updates are carried out in the order of the file, so one may build on those before it, where a server may
+//! choose any order within a request. The first that is refused refuses the file: what `atomicity` asks for holds.
+
+mod arrays;
+mod entries;
+mod fields;
+mod profiles;
+mod replication;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::info::P4Info;
+use super::messages::{DELETE, INSERT, MODIFY, WRITE_REQUEST};
+use super::schema::{Document, Message};
+use crate::commands::Commands;
+use crate::error::{Error, Result, refuse};
+
+/// A `p4.v1.WriteRequest` as a file has it.
+#[derive(Clone, Debug)]
+pub struct Request {
+    document: Document,
+    file: String,
+}
+
+impl Request {
+    /// The request in `text`.
+    ///
+    /// # Errors
+    /// What is no such message, with `file` and line.
+    pub fn read(text: &str, file: &str) -> Result<Self> {
+        Ok(Self { document: Document::read(text, file, &WRITE_REQUEST)?, file: file.into() })
+    }
+
+    /// Carries it out, with what its numbers mean by `info`.
+    ///
+    /// # Errors
+    /// The first update that the program does not take, with file and line, or that is not supported here, by its name.
+    pub fn apply(&self, info: &P4Info, commands: Commands<'_>) -> Result<()> {
+        let request = self.document.message();
+        if let Some((name, line)) = request.first_set(&["role", "role_id"]) {
+            let what = format!("WriteRequest: {name} is set, and roles are not supported: there is one control plane");
+            return Err(Error::new(what).at(Some(format!("{}:{line}", self.file))));
+        }
+        let mut write = Write { info, commands, profiles: BTreeMap::new() };
+        for update in request.messages("updates") {
+            write
+                .update(update)
+                .map_err(|Fault { line, what }| Error { what, place: Some(format!("{}:{line}", self.file)) })?;
+        }
+        Ok(())
+    }
+}
+
+/// What is wrong with an update, and in which line.
+struct Fault {
+    line: u32,
+    what: String,
+}
+
+type Outcome<T> = std::result::Result<T, Fault>;
+
+/// Puts a line to what is wrong.
+trait At<T> {
+    /// In the line of `message`, in `thing`.
+    fn in_line(self, message: Message<'_>, thing: &str) -> Outcome<T>;
+}
+
+impl<T> At<T> for Result<T> {
+    fn in_line(self, message: Message<'_>, thing: &str) -> Outcome<T> {
+        self.map_err(|error| Fault { line: message.line, what: format!("{thing}: {}", error.what) })
+    }
+}
+
+/// What an update does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Change {
+    Insert,
+    Modify,
+    Delete,
+}
+
+/// Members and groups of an action profile by the numbers that the control plane gave them.
+#[derive(Default)]
+struct Given {
+    members: BTreeMap<u32, u32>,
+    /// Handle, and `max_size`.
+    groups: BTreeMap<u32, (u32, i64)>,
+    /// Groups of entries that have an action set of their own.
+    one_shot: BTreeSet<u32>,
+}
+
+struct Write<'a> {
+    info: &'a P4Info,
+    commands: Commands<'a>,
+    /// By number in the program.
+    profiles: BTreeMap<u32, Given>,
+}
+
+impl Write<'_> {
+    fn update(&mut self, update: Message<'_>) -> Outcome<()> {
+        let change = match update.signed("type") {
+            INSERT => Ok(Change::Insert),
+            MODIFY => Ok(Change::Modify),
+            DELETE => Ok(Change::Delete),
+            _ => Err(Error::new("the type of the update is neither INSERT nor MODIFY nor DELETE")),
+        };
+        let change = change.in_line(update, "Update")?;
+        let entity = update.message("entity");
+        let name = entity.and_then(|entity| entity.chosen("entity"));
+        let (Some(entity), Some(name)) = (entity, name) else {
+            return Err(Error::new("it has no entity")).in_line(update, "Update");
+        };
+        let Some(of) = entity.message(name) else { return Ok(()) };
+        match name {
+            "table_entry" => self.table_entry(change, of),
+            "action_profile_member" => self.member(change, of).in_line(of, "ActionProfileMember"),
+            "action_profile_group" => self.group(change, of),
+            "meter_entry" => self.meter(change, of).in_line(of, "MeterEntry"),
+            "direct_meter_entry" => self.direct_meter(change, of),
+            "counter_entry" => self.counter(change, of).in_line(of, "CounterEntry"),
+            "direct_counter_entry" => self.direct_counter(change, of),
+            "packet_replication_engine_entry" => self.replication(change, of),
+            "value_set_entry" => self.value_set(change, of),
+            "register_entry" => self.register(change, of).in_line(of, "RegisterEntry"),
+            other => {
+                let why = match other {
+                    "digest_entry" => "digests are counted, and there is nobody to send them to",
+                    _ => "externs beyond v1model are not there",
+                };
+                Err(Error::new(format!("{other} is not supported: {why}"))).in_line(of, "Entity")
+            }
+        }
+    }
+}
+
+/// What can be changed only, as an array has its cells from the start.
+fn modify_only(change: Change, what: &str) -> Result<()> {
+    match change {
+        Change::Modify => Ok(()),
+        Change::Insert | Change::Delete => refuse!("the update of {what} must be of type MODIFY"),
+    }
+}
+
+/// A field that is set, and has no effect here.
+fn unsupported(of: Message<'_>, names: &[&'static str], why: &str) -> Result<()> {
+    match of.first_set(names) {
+        Some((name, _)) => refuse!("{name} is set, and is not supported: {why}"),
+        None => Ok(()),
+    }
+}

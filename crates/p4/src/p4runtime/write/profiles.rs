@@ -1,0 +1,285 @@
+//! Members and groups of action profiles.
+
+use super::{At, Change, Given, Outcome, Write};
+use crate::error::{Error, Result, refuse};
+use crate::p4runtime::info::{ProfileInfo, TableInfo};
+use crate::p4runtime::schema::Message;
+use crate::program::{Call, Table, Target};
+use crate::state::ProfileState;
+
+/// The most places of a group: a member stands in it as often as its weight says.
+const PLACES_MAX: i64 = 65_536;
+
+/// Why `watch_port` is refused.
+const NO_WATCH: &str = "a member stays in its group whether its port is up or down";
+
+impl<'a> Write<'a> {
+    fn profile(&self, id: u32) -> Result<&'a ProfileInfo> {
+        match self.info.profiles.get(&id) {
+            Some(profile) => Ok(profile),
+            None => refuse!(
+                "the action_profile_id is {}, which is no action profile of the program",
+                self.info.describe(id)
+            ),
+        }
+    }
+
+    fn parts(&mut self, profile: &ProfileInfo) -> (&mut Given, &mut ProfileState) {
+        let state = &mut self.commands.state.profiles[profile.profile as usize];
+        (self.profiles.entry(profile.profile).or_default(), state)
+    }
+
+    /// A profile is written either by members and groups or by action sets (P4Runtime, section "One Shot Action
+    /// Selector Programming").
+    fn by_members(&mut self, profile: &ProfileInfo) -> Result<()> {
+        if !self.parts(profile).0.one_shot.is_empty() {
+            refuse!("{} has entries with an action set, and may not have members and groups as well", profile.name);
+        }
+        Ok(())
+    }
+
+    /// Whether an entry takes this member or group.
+    fn is_used(&self, profile: &ProfileInfo, target: &Target) -> bool {
+        let tables = self.commands.program.tables.iter().zip(&self.commands.state.tables);
+        let mut of = tables.filter(|(table, _)| table.profile == Some(profile.profile));
+        of.any(|(_, rows)| rows.entries.iter().any(|row| row.entry.target == *target))
+    }
+
+    /// An action of a member, which is one of the tables' that take it.
+    fn member_call(&self, profile: &ProfileInfo, action: Option<Message<'_>>) -> Result<Call> {
+        let Some(action) = action else { refuse!("the member has no action") };
+        let mut tables = profile.tables.iter().filter_map(|id| self.info.tables.get(id));
+        let Some(info) = tables.next() else { refuse!("no table takes members of {}", profile.name) };
+        self.call(info, &self.commands.program.tables[info.table as usize], action)
+    }
+
+    pub(super) fn member(&mut self, change: Change, of: Message<'_>) -> Result<()> {
+        let profile = self.profile(of.id("action_profile_id"))?;
+        self.by_members(profile)?;
+        let (id, name) = (of.id("member_id"), &profile.name);
+        if id == 0 {
+            refuse!("the member_id is 0 or left out, and must be 1 at least");
+        }
+        let known = self.parts(profile).0.members.get(&id).copied();
+        match (change, known) {
+            (Change::Insert, Some(_)) => refuse!("{name} has the member {id} already"),
+            (Change::Modify | Change::Delete, None) => refuse!("{name} has no member {id}"),
+            (Change::Insert, None) => {
+                let call = self.member_call(profile, of.message("action"))?;
+                let (given, state) = self.parts(profile);
+                if !profile.has_selector && profile.size > 0 && given.members.len() as i64 >= profile.size {
+                    refuse!("{name} is full: it has room for {} members", profile.size);
+                }
+                given.members.insert(id, state.members.len() as u32);
+                state.members.push(Some(call));
+            }
+            (Change::Modify, Some(handle)) => {
+                let call = self.member_call(profile, of.message("action"))?;
+                self.parts(profile).1.members[handle as usize] = Some(call);
+            }
+            (Change::Delete, Some(handle)) => {
+                if self.is_used(profile, &Target::Member(handle)) {
+                    refuse!("{name}: an entry takes the member {id}");
+                }
+                let (given, state) = self.parts(profile);
+                if state.groups.iter().flatten().flatten().any(|&other| other == handle) {
+                    refuse!("{name}: the member {id} is in a group");
+                }
+                state.members[handle as usize] = None;
+                given.members.remove(&id);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn group(&mut self, change: Change, of: Message<'_>) -> Outcome<()> {
+        let thing = "ActionProfileGroup";
+        let profile = self.profile(of.id("action_profile_id")).in_line(of, thing)?;
+        self.checked_group(change, of, profile).in_line(of, thing)?;
+        if change == Change::Delete {
+            return Ok(());
+        }
+        let mut places = Vec::new();
+        let mut seen = Vec::new();
+        for member in of.messages("members") {
+            let id = member.id("member_id");
+            let handle = self.parts(profile).0.members.get(&id).copied();
+            let found = handle.ok_or_else(|| Error::new(format!("{} has no member {id}", profile.name)));
+            let handle = found.in_line(member, thing)?;
+            if seen.contains(&id) {
+                let what = format!("the member {id} is there twice; its weight says how often it is taken");
+                return Err(Error::new(what)).in_line(member, thing);
+            }
+            seen.push(id);
+            let weight =
+                weight(profile, member).and_then(|weight| fits(places.len(), weight)).in_line(member, thing)?;
+            places.extend(std::iter::repeat_n(handle, weight));
+        }
+        places.sort_unstable();
+        self.set_group(change, of, profile, (seen.len(), places)).in_line(of, thing)
+    }
+
+    /// Everything of a group but its members.
+    fn checked_group(&mut self, change: Change, of: Message<'_>, profile: &ProfileInfo) -> Result<()> {
+        self.by_members(profile)?;
+        let (id, name) = (of.id("group_id"), &profile.name);
+        if !profile.has_selector {
+            refuse!("{name} has no selector, and so no groups");
+        }
+        if id == 0 {
+            refuse!("the group_id is 0 or left out, and must be 1 at least");
+        }
+        let (known, most) = (self.parts(profile).0.groups.get(&id).copied(), of.signed("max_size"));
+        match (change, known) {
+            (Change::Insert, Some(_)) => refuse!("{name} has the group {id} already"),
+            (Change::Modify | Change::Delete, None) => refuse!("{name} has no group {id}"),
+            (Change::Delete, Some((handle, _))) => {
+                if self.is_used(profile, &Target::Group(handle)) {
+                    refuse!("{name}: an entry takes the group {id}");
+                }
+                let (given, state) = self.parts(profile);
+                state.groups[handle as usize] = None;
+                given.groups.remove(&id);
+            }
+            (Change::Modify, Some((_, before))) if before != most => {
+                refuse!("the group {id} was inserted with the max_size {before}, and now it is {most}")
+            }
+            _ if most < 0 || (profile.group_size > 0 && most > profile.group_size) => {
+                refuse!("the max_size {most} of the group {id} is not between 0 and {}", profile.group_size)
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn set_group(
+        &mut self,
+        change: Change,
+        of: Message<'_>,
+        profile: &ProfileInfo,
+        (members, places): (usize, Vec<u32>),
+    ) -> Result<()> {
+        let (id, most) = (of.id("group_id"), of.signed("max_size"));
+        let size = if profile.counts_members { members } else { places.len() } as i64;
+        let most_of_all = [most, profile.group_size].into_iter().filter(|&most| most > 0).min();
+        if let Some(most) = most_of_all.filter(|&most| size > most) {
+            refuse!("the group {id} takes {size} places, and may take {most}");
+        }
+        let (given, state) = self.parts(profile);
+        match (change, given.groups.get(&id)) {
+            (Change::Insert, _) => {
+                given.groups.insert(id, (state.groups.len() as u32, most));
+                state.groups.push(Some(places));
+            }
+            (_, Some((handle, _))) => state.groups[*handle as usize] = Some(places),
+            (_, None) => {}
+        }
+        room(profile, state)
+    }
+
+    /// A member or group by the number that the control plane gave it.
+    pub(super) fn known_target(&mut self, profile: u32, kind: &str, id: u32) -> Result<Target> {
+        let profile = self.profile(profile)?;
+        self.by_members(profile)?;
+        let given = self.parts(profile).0;
+        let target = match kind {
+            "action_profile_member_id" => given.members.get(&id).map(|&member| Target::Member(member)),
+            _ => given.groups.get(&id).map(|&(group, _)| Target::Group(group)),
+        };
+        target.ok_or_else(|| Error::new(format!("{} has no {id}, which the entry names as {kind}", profile.name)))
+    }
+
+    /// A group of the entry's own.
+    pub(super) fn action_set(
+        &mut self,
+        info: &TableInfo,
+        table: &Table,
+        profile: u32,
+        action: Message<'_>,
+    ) -> Result<Target> {
+        let profile = self.profile(profile)?;
+        if !profile.has_selector {
+            refuse!("the entry has an action set, and {} no selector", profile.name);
+        }
+        let given = self.parts(profile).0;
+        if !given.members.is_empty() || !given.groups.is_empty() {
+            refuse!("{} has members or groups, and no entry of it may have an action set as well", profile.name);
+        }
+        let Some(set) = action.message("action_profile_action_set") else { refuse!("the action is empty") };
+        let (mut calls, mut size) = (Vec::new(), 0);
+        for one in set.messages("action_profile_actions") {
+            let Some(action) = one.message("action") else { refuse!("an action of the set is empty") };
+            let weight = fits(size, weight(profile, one)?)?;
+            size += weight;
+            calls.push((self.call(info, table, action)?, weight));
+        }
+        let size = if profile.counts_members { calls.len() } else { size };
+        if profile.group_size > 0 && size as i64 > profile.group_size {
+            refuse!("the action set takes {size} places, and may take {}", profile.group_size);
+        }
+        let (given, state) = self.parts(profile);
+        let mut places = Vec::new();
+        for (call, weight) in calls {
+            places.extend(std::iter::repeat_n(state.members.len() as u32, weight));
+            state.members.push(Some(call));
+        }
+        let group = state.groups.len() as u32;
+        state.groups.push(Some(places));
+        given.one_shot.insert(group);
+        room(profile, state)?;
+        Ok(Target::Group(group))
+    }
+
+    /// The group and the members of an entry's own go with it.
+    pub(super) fn forget_action_set(&mut self, info: &TableInfo, handle: u32) {
+        let Some(profile) = self.info.profiles.get(&info.profile) else { return };
+        let rows = &self.commands.state.tables[info.table as usize].entries;
+        let Some(row) = rows.iter().find(|row| row.handle == handle) else { return };
+        let Target::Group(group) = row.entry.target else { return };
+        let (given, state) = self.parts(profile);
+        if given.one_shot.remove(&group) {
+            for member in state.groups[group as usize].take().into_iter().flatten() {
+                state.members[member as usize] = None;
+            }
+        }
+    }
+}
+
+/// How many places a member takes.
+fn weight(profile: &ProfileInfo, member: Message<'_>) -> Result<usize> {
+    super::unsupported(member, &["watch", "watch_port"], NO_WATCH)?;
+    match member.signed("weight") {
+        ..=0 => refuse!("the weight of a member is 0, below it or left out, and must be 1 at least"),
+        weight if profile.counts_members && profile.weight_max > 0 && weight > profile.weight_max => {
+            refuse!("the weight {weight} of a member is more than {}, which {} takes", profile.weight_max, profile.name)
+        }
+        weight => Ok(weight as usize),
+    }
+}
+
+/// `weight` if a group with so many places has room for it.
+fn fits(places: usize, weight: usize) -> Result<usize> {
+    if (places + weight) as i64 > PLACES_MAX {
+        refuse!("the weights of a group are more than {PLACES_MAX} together, which are not supported");
+    }
+    Ok(weight)
+}
+
+/// Whether all groups together have room.
+fn room(profile: &ProfileInfo, state: &ProfileState) -> Result<()> {
+    let size = |group: &Vec<u32>| {
+        let mut members = group.clone();
+        if profile.counts_members {
+            members.dedup();
+        }
+        members.len() as i64
+    };
+    let places: i64 = state.groups.iter().flatten().map(size).sum();
+    if profile.size > 0 && places > profile.size {
+        refuse!("{} is full: its groups take {places} places, and have room for {}", profile.name, profile.size);
+    }
+    if places > 16 * PLACES_MAX {
+        refuse!("the groups of {} take {places} places, and {} are the most", profile.name, 16 * PLACES_MAX);
+    }
+    Ok(())
+}

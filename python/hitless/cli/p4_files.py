@@ -1,0 +1,116 @@
+"""Files of `hitless p4`: programs, their entries, and whether a compiled program is older than its source."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hitless.errors import BadInput, reason
+from hitless.terminal.console import print_note
+
+_File = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Where a program's entries come from, each a file or none."""
+
+    commands: Path | None = None
+    p4info: Path | None = None
+    p4runtime: Path | None = None
+
+    def __post_init__(self) -> None:
+        """A p4info says what the numbers of a request mean: one is nothing without the other.
+
+        Raises:
+            BadInput: only one of them is given.
+        """
+        if self.p4runtime is not None and self.p4info is None:
+            raise BadInput("--p4runtime is given without --p4info", rule="the p4info says what its numbers mean")
+        if self.p4info is not None and self.p4runtime is None:
+            raise BadInput("--p4info is given without --p4runtime", rule="it says what the numbers of the entries mean")
+
+    def commands_file(self) -> _File:
+        """Name and text of the commands; without them the text is empty."""
+        return ("", "") if self.commands is None else _named(self.commands)
+
+    def runtime_files(self) -> tuple[_File, _File] | None:
+        """Names and texts of p4info and request."""
+        if self.p4info is None or self.p4runtime is None:
+            return None
+        return _named(self.p4info), _named(self.p4runtime)
+
+    def settings(self) -> dict[str, str]:
+        """The same for the mechanism of a scenario, with whole paths."""
+        files = {"commands": self.commands, "p4info": self.p4info, "p4runtime": self.p4runtime}
+        return {name: str(path.resolve()) for name, path in files.items() if path is not None}
+
+
+def read(path: Path) -> str:
+    """The text of a file.
+
+    Raises:
+        BadInput: it cannot be read.
+    """
+    try:
+        return path.read_text()
+    except (OSError, UnicodeDecodeError) as failed:
+        raise BadInput(f"{path} cannot be read: {reason(failed)}") from None
+
+
+def read_program(path: Path) -> str:
+    """The text of a compiled program; where it is older than its source, a note says so."""
+    text = read(path)
+    if (note := age_note(path)) is not None:
+        print_note(note)
+    return text
+
+
+def age_note(program: Path) -> str | None:
+    """What is wrong between a compiled program, the source of its name beside it, and the manifest that notes both.
+
+    Without a source or a manifest nothing can be said: times of files are those of their check-out.
+    """
+    source = program.with_suffix(".p4")
+    if not source.is_file() or (noted := _noted(program)) is None:
+        return None
+    manifest, compiled, sources = noted
+    changed = [path for path, digest in sources.items() if _digest(path) != digest]
+    is_as_noted = compiled == _digest(program)
+    if is_as_noted and changed:
+        files = ", ".join(str(path) for path in changed)
+        return f"{program} is older than its source ({files} changed since, by {manifest}): compile it again with p4c."
+    if not is_as_noted and not changed:
+        return f"{program} is not what p4c made of {source}, by the digest in {manifest}: compile it again with p4c."
+    return None
+
+
+def _named(path: Path) -> _File:
+    return str(path), read(path)
+
+
+def _noted(program: Path) -> tuple[Path, str, dict[Path, str]] | None:
+    """The manifest of a program, and what it notes: the digest of the program, and those of its sources."""
+    name = program.name
+    for folder in (program.resolve().parent, program.resolve().parent.parent):
+        manifest = folder / "manifest.json"
+        try:
+            document: dict[str, Any] = json.loads(manifest.read_text())
+            if (entry := document.get("programs", {}).get(program.stem)) is not None:
+                # Of p4/: its paths begin at the root of the repository.
+                return manifest, entry["compiled"], {folder.parent / path: of for path, of in entry["sources"].items()}
+            if name in (digests := document.get("sha256", {})):
+                source = program.with_suffix(".p4")
+                return manifest, digests[name], {source: digests[source.name]}
+        except (OSError, ValueError, LookupError, AttributeError, TypeError):
+            # It is no manifest of ours.
+            continue
+    return None
+
+
+def _digest(path: Path) -> str | None:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None
