@@ -78,7 +78,8 @@ impl<T: Copy + Default> Ring<T> {
 
     #[inline(always)]
     fn slot(&self, position: u32) -> usize {
-        position as usize & self.slots.len().wrapping_sub(1)
+        // In 32 bits, which is what a position has: the mask is then one instruction away from the length.
+        (position & (self.slots.len() as u32).wrapping_sub(1)) as usize
     }
 
     #[cold]

@@ -145,7 +145,7 @@ impl NetworkCard {
         self.append(now, serialisation)
     }
 
-    #[inline]
+    #[inline(always)]
     fn append(&mut self, now: Time, serialisation: Duration) -> Option<Time> {
         debug_assert!(serialisation > Duration::ZERO, "a frame that takes no time");
         let departure = self.busy_until.max(now) + serialisation;

@@ -1,7 +1,7 @@
 //! The whole way of a packet that nobody but the queue has a say in, in one step.
 
 use hitless_engine::PacketHandle;
-use hitless_wire::{PortId, Time};
+use hitless_wire::{Packet, PortId, Time};
 
 use crate::core::Core;
 use crate::drop_reason::DropReason;
@@ -10,7 +10,46 @@ use crate::port::{Scheduler, enter_switch};
 use crate::queueing::fifo::Admission;
 use crate::switch::Switch;
 
+/// What became of a packet that was offered the short way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shortcut {
+    /// It may not go that way, and nothing was done.
+    Refused,
+    /// Its queue is full: it ends here, as [`Switch::end_at_full_queue`] is to be told.
+    Full,
+    /// It is to be put on a line.
+    Sent {
+        /// The port that it leaves by.
+        port: PortId,
+        /// As [`crate::PortConfig::line`].
+        line: u32,
+        /// When its last bit leaves the MAC.
+        last_bit_at: Time,
+    },
+}
+
 impl Switch {
+    /// The last bit of a good frame has arrived at `port`: takes it the whole way, if nobody has a say in it but
+    /// `route`, which is asked for the port towards its destination. For whoever has the packet at hand; others call
+    /// [`Self::receive`].
+    #[inline(always)]
+    pub fn receive_on_shortcut(
+        &mut self,
+        now: Time,
+        port: PortId,
+        packet: &mut Packet,
+        route: impl FnOnce(&Packet) -> Option<PortId>,
+    ) -> Shortcut {
+        self.core.shortcut(now, port, packet, route)
+    }
+
+    /// A packet that [`Self::receive_on_shortcut`] found no room for ends.
+    #[cold]
+    #[inline(never)]
+    pub fn end_at_full_queue<E: Environment>(&mut self, packet: PacketHandle, environment: &mut E) {
+        self.core.end(packet, DropReason::QueueFull, environment);
+    }
+
     /// Looks at what a packet needs that goes from one port to another on the fast path. Answers the line of the
     /// second; the other number means nothing.
     #[inline(always)]
@@ -36,15 +75,35 @@ impl Core {
         packet: PacketHandle,
         environment: &mut E,
     ) -> bool {
-        let ports = self.ports.as_mut_slice();
-        if !ports[usize::from(port.0)].enters_fast_path {
+        if !self.ports[usize::from(port.0)].enters_fast_path {
             return false;
         }
         let (descriptor, route) = environment.packet_and_route(packet);
-        let Some(egress_port) = route else { return false };
+        match self.shortcut(now, port, descriptor, |_| route) {
+            Shortcut::Refused => return false,
+            Shortcut::Full => self.end(packet, DropReason::QueueFull, environment),
+            Shortcut::Sent { port, line, last_bit_at } => environment.transmit_on(line, port, packet, last_bit_at),
+        }
+        true
+    }
+
+    /// What [`Self::fast_path`] does to packet, ports and queue.
+    #[inline(always)]
+    fn shortcut(
+        &mut self,
+        now: Time,
+        port: PortId,
+        descriptor: &mut Packet,
+        route: impl FnOnce(&Packet) -> Option<PortId>,
+    ) -> Shortcut {
+        let ports = self.ports.as_mut_slice();
+        if !ports[usize::from(port.0)].enters_fast_path {
+            return Shortcut::Refused;
+        }
+        let Some(egress_port) = route(descriptor) else { return Shortcut::Refused };
         let towards = &ports[usize::from(egress_port.0)];
         if !towards.leaves_on_fast_path || !descriptor.shims.is_empty() || descriptor.ttl <= 1 {
-            return false;
+            return Shortcut::Refused;
         }
         let frame_bytes = descriptor.frame_bytes;
         enter_switch(descriptor, port);
@@ -56,16 +115,14 @@ impl Core {
             unreachable!("only FIFO schedulers are reached straight")
         };
         match scheduler.offer(now + self.lead, frame_bytes, transmission) {
-            Admission::Full => self.end(packet, DropReason::QueueFull, environment),
+            Admission::Full => Shortcut::Full,
             Admission::Accepted { departs_at, mark } => {
                 if mark {
                     descriptor.mark_congestion();
                 }
                 towards.frames.count_sent(frame_bytes);
-                let last_bit_at = departs_at + self.egress_latency;
-                environment.transmit_on(towards.line, egress_port, packet, last_bit_at);
+                Shortcut::Sent { port: egress_port, line: towards.line, last_bit_at: departs_at + self.egress_latency }
             }
         }
-        true
     }
 }
