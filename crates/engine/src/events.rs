@@ -269,14 +269,13 @@ impl<P: Copy> EventQueue<P> {
         end: Time,
         take: impl FnOnce(Source) -> (T, Option<Time>),
     ) -> Option<Event<Turn<P, T>>> {
-        let mut number = self.current;
-        if number == NONE {
-            number = self.take_next_slot()?;
-            if self.nodes[number as usize].next != NONE {
-                number = self.sorted_from_two(number);
-            }
+        let is_of_next_slot = self.current == NONE;
+        let mut number = if is_of_next_slot { self.take_next_slot()? } else { self.current };
+        let mut node = &mut self.nodes[number as usize];
+        if is_of_next_slot && node.next != NONE {
+            number = self.sorted_from_two(number);
+            node = &mut self.nodes[number as usize];
         }
-        let node = &mut self.nodes[number as usize];
         if node.time >= end {
             self.current = number;
             return None;
@@ -431,9 +430,9 @@ impl<P: Copy> EventQueue<P> {
     #[inline(always)]
     fn take_next_slot(&mut self) -> Option<u32> {
         loop {
-            if let Some(slot) = self.near.first_from(self.cursor) {
+            if let Some((slot, list)) = self.near.take_first_from(self.cursor) {
                 self.cursor = slot;
-                return Some(self.near.take(slot));
+                return Some(list);
             }
             if !self.enter_next_block() {
                 return None;

@@ -156,8 +156,8 @@ impl NetworkCard {
         Some(departure)
     }
 
-    /// [`Self::commit`] and [`Self::enqueue`] in one.
-    #[inline]
+    /// [`Self::commit`] and [`Self::enqueue`] in one. A call would cost half as much as what it does.
+    #[inline(always)]
     pub fn commit_and_enqueue(&mut self, now: Time, frame_bytes: u32) -> Option<Time> {
         let serialisation = self.serialisation(frame_bytes);
         self.committed_until = self.committed_until.max(now) + serialisation;

@@ -62,10 +62,16 @@ impl<E: Edge> Network<E> {
         let to = link.to();
         let has_ended = match to.node {
             Node::Switch(SwitchId(number)) => {
-                let route = |packet: &Packet| {
-                    routing.route(SwitchId(number), packet.source, packet.destination, packet.flow_hash)
+                let switch = &mut switches[number as usize];
+                let Packet { source, destination, flow_hash, .. } = *descriptor;
+                let what = if switch.has_shortcut(to.port)
+                    && let Some(towards) = routing.route(SwitchId(number), source, destination, flow_hash)
+                {
+                    switch.receive_on_shortcut(now, to.port, descriptor, towards)
+                } else {
+                    Shortcut::Refused
                 };
-                match switches[number as usize].receive_on_shortcut(now, to.port, descriptor, route) {
+                match what {
                     Shortcut::Sent { line, last_bit_at, .. } => put_on_link(links, queue, line, packet, last_bit_at),
                     Shortcut::Refused => self.receive_on_slow_path(now, number, to.port, packet),
                     Shortcut::Full => self.end_at_full_queue(number, packet),

@@ -29,18 +29,18 @@ pub enum Shortcut {
 }
 
 impl Switch {
-    /// The last bit of a good frame has arrived at `port`: takes it the whole way, if nobody has a say in it but
-    /// `route`, which is asked for the port towards its destination. For whoever has the packet at hand; others call
+    /// Whether what arrives at `port` may take [`Self::receive_on_shortcut`].
+    #[inline(always)]
+    pub fn has_shortcut(&self, port: PortId) -> bool {
+        self.core.ports[usize::from(port.0)].enters_fast_path
+    }
+
+    /// The last bit of a good frame has arrived at `port`, which has a shortcut: takes it the whole way `towards` the
+    /// port of its route, if nobody but the queue has a say in it. For whoever has the packet at hand; others call
     /// [`Self::receive`].
     #[inline(always)]
-    pub fn receive_on_shortcut(
-        &mut self,
-        now: Time,
-        port: PortId,
-        packet: &mut Packet,
-        route: impl FnOnce(&Packet) -> Option<PortId>,
-    ) -> Shortcut {
-        self.core.shortcut(now, port, packet, route)
+    pub fn receive_on_shortcut(&mut self, now: Time, port: PortId, packet: &mut Packet, towards: PortId) -> Shortcut {
+        self.core.shortcut(now, port, packet, towards)
     }
 
     /// A packet that [`Self::receive_on_shortcut`] found no room for ends.
@@ -64,6 +64,12 @@ impl Switch {
     }
 }
 
+/// Out of the way, so that it is not made part of what every packet needs.
+#[inline(never)]
+fn mark_congestion(packet: &mut Packet) {
+    packet.mark_congestion();
+}
+
 impl Core {
     /// Takes a plain packet from one line to another where nobody else has a say: no mechanism, no shims, a FIFO
     /// scheduler. False, and nothing was done, for any other.
@@ -79,7 +85,8 @@ impl Core {
             return false;
         }
         let (descriptor, route) = environment.packet_and_route(packet);
-        match self.shortcut(now, port, descriptor, |_| route) {
+        let Some(towards) = route else { return false };
+        match self.shortcut(now, port, descriptor, towards) {
             Shortcut::Refused => return false,
             Shortcut::Full => self.end(packet, DropReason::QueueFull, environment),
             Shortcut::Sent { port, line, last_bit_at } => environment.transmit_on(line, port, packet, last_bit_at),
@@ -89,18 +96,8 @@ impl Core {
 
     /// What [`Self::fast_path`] does to packet, ports and queue.
     #[inline(always)]
-    fn shortcut(
-        &mut self,
-        now: Time,
-        port: PortId,
-        descriptor: &mut Packet,
-        route: impl FnOnce(&Packet) -> Option<PortId>,
-    ) -> Shortcut {
+    fn shortcut(&mut self, now: Time, port: PortId, descriptor: &mut Packet, egress_port: PortId) -> Shortcut {
         let ports = self.ports.as_mut_slice();
-        if !ports[usize::from(port.0)].enters_fast_path {
-            return Shortcut::Refused;
-        }
-        let Some(egress_port) = route(descriptor) else { return Shortcut::Refused };
         let towards = &ports[usize::from(egress_port.0)];
         if !towards.leaves_on_fast_path || !descriptor.shims.is_empty() || descriptor.ttl <= 1 {
             return Shortcut::Refused;
@@ -118,7 +115,7 @@ impl Core {
             Admission::Full => Shortcut::Full,
             Admission::Accepted { departs_at, mark } => {
                 if mark {
-                    descriptor.mark_congestion();
+                    mark_congestion(descriptor);
                 }
                 towards.frames.count_sent(frame_bytes);
                 Shortcut::Sent { port: egress_port, line: towards.line, last_bit_at: departs_at + self.egress_latency }
