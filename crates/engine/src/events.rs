@@ -249,7 +249,9 @@ impl<P: Copy> EventQueue<P> {
     /// When two events have the same time and key.
     #[inline]
     pub fn pop(&mut self) -> Option<Event<P>> {
-        let Event { time, order, payload } = self.pop_turn_before(Time::NEVER, |_| ((), None))?;
+        // What takes no room takes no memory.
+        let mut sources = vec![(); self.sources as usize];
+        let Event { time, order, payload } = self.pop_turn_before(Time::NEVER, &mut sources, |_| ((), None))?;
         let payload = match payload {
             Turn::Source(source, ()) => self.nodes[source.index()].payload,
             Turn::Other(payload) => payload,
@@ -257,18 +259,21 @@ impl<P: Copy> EventQueue<P> {
         Some(Event { time, order, payload })
     }
 
-    /// [`Self::pop`], unless the next event is due at `end` or later, for whoever knows what to do for a source by its
-    /// number, and can spare the look at its payload. When it is the turn of a source, `take` says what comes of it, and
-    /// when its next event is due if that is known already: it is then pushed here, where the last one is at hand.
+    /// [`Self::pop`], unless the next event is due at `end` or later, for whoever knows what to do for a source by what
+    /// stands for it in `sources`, and can spare the look at its payload. When it is its turn, `take` says what comes of
+    /// it, and when its next event is due if that is known already: it is then pushed here, where the last one is at
+    /// hand.
     ///
     /// # Panics
     /// When two events have the same time and key, or the next event of a source is due before this one.
     #[inline(always)]
-    pub fn pop_turn_before<T>(
+    pub fn pop_turn_before<'s, S, T>(
         &mut self,
         end: Time,
-        take: impl FnOnce(Source) -> (T, Option<Time>),
+        sources: &'s mut [S],
+        take: impl FnOnce(&'s mut S) -> (T, Option<Time>),
     ) -> Option<Event<Turn<P, T>>> {
+        debug_assert!(sources.len() == self.sources as usize, "something stands for each source");
         let is_of_next_slot = self.current == NONE;
         let mut number = if is_of_next_slot { self.take_next_slot()? } else { self.current };
         let mut node = &mut self.nodes[number as usize];
@@ -288,12 +293,13 @@ impl<P: Copy> EventQueue<P> {
         self.last = time;
         // Nothing has the last key there is, behind which it would begin again.
         self.next_order = order.0.wrapping_add(1);
-        if number >= self.sources {
+        // The nodes of the sources come first.
+        let Some(source) = sources.get_mut(number as usize) else {
             node.next = self.free;
             self.free = number;
             return Some(Event { time, order, payload: Turn::Other(node.payload) });
-        }
-        let (taken, next) = take(Source(number));
+        };
+        let (taken, next) = take(source);
         let payload = Turn::Source(Source(number), taken);
         let Some(next) = next else {
             node.next = IDLE;

@@ -130,8 +130,10 @@ fn what_is_due_at_an_end_stays_until_a_later_end() {
         queue.push(Time(at), OrderKey::new(1, node, at), at);
     }
     let times = |queue: &mut EventQueue<u64>, end| {
-        std::iter::from_fn(|| queue.pop_turn_before(Time(end), |_| ((), None)).map(|event| event.time.0))
-            .collect::<Vec<_>>()
+        std::iter::from_fn(|| {
+            queue.pop_turn_before(Time(end), &mut [], |_: &mut ()| ((), None)).map(|event| event.time.0)
+        })
+        .collect::<Vec<_>>()
     };
     assert_eq!(times(&mut queue, 5), []);
     assert_eq!(times(&mut queue, 7), [5]);
@@ -141,5 +143,5 @@ fn what_is_due_at_an_end_stays_until_a_later_end() {
     assert_eq!(times(&mut queue, 5_000_000), []);
     queue.push(Time(9), OrderKey::new(1, 0, 9), 9);
     assert_eq!(times(&mut queue, 5_000_001), [9, 5_000_000]);
-    assert_eq!(queue.pop_turn_before(Time::NEVER, |_| ((), None)), None);
+    assert_eq!(queue.pop_turn_before(Time::NEVER, &mut [], |_: &mut ()| ((), None)), None);
 }

@@ -132,7 +132,7 @@ impl Connection {
     }
 
     /// A packet reaches the transport; its slot is freed, or used for what is sent in return.
-    #[inline]
+    #[inline(always)]
     pub fn deliver<E: HostEnvironment>(
         &mut self,
         now: Time,

@@ -259,7 +259,7 @@ impl HalfConnection {
     }
 
     /// A packet reaches the transport, or the buffer below it; its slot is freed, or used for what is sent in return.
-    #[inline]
+    #[inline(always)]
     pub fn deliver<E: HostEnvironment>(
         &mut self,
         now: Time,

@@ -290,6 +290,12 @@ impl Links {
         &mut self.all[link as usize]
     }
 
+    /// All of them, to be changed.
+    #[inline(always)]
+    pub fn as_mut_slice(&mut self) -> &mut [Link] {
+        &mut self.all
+    }
+
     /// All of them.
     pub fn iter(&self) -> std::slice::Iter<'_, Link> {
         self.all.iter()

@@ -8,7 +8,7 @@ use hitless_hosts::{HostEvent, Hosts};
 use hitless_network::loss::ArrivingFrame;
 use hitless_network::topology::{Node, SwitchId, Topology};
 use hitless_switch::{DropReason, Report, Shortcut, Switch, SwitchEvent};
-use hitless_wire::{HostId, OrderedSet, Packet, PortId, Time, Transport};
+use hitless_wire::{HostId, OrderedSet, PortId, Time, Transport};
 
 use super::edge::Edge;
 use super::environment::{HostsEnvironment, SwitchEnvironment};
@@ -42,8 +42,7 @@ impl<E: Edge> Network<E> {
     pub fn take_turn(&mut self, end: Time) -> Option<(Time, Happened)> {
         let Self { shared, switches, .. } = self;
         let Shared { queue, links, clocks, packets, routing, edge, .. } = shared;
-        let Event { time: now, order, payload } = queue.pop_turn_before(end, |source| {
-            let link = links.at(source.index() as u32);
+        let Event { time: now, order, payload } = queue.pop_turn_before(end, links.as_mut_slice(), |link| {
             let (packet, next) = link.take();
             ((link, packet), next)
         })?;
@@ -63,9 +62,8 @@ impl<E: Edge> Network<E> {
         let has_ended = match to.node {
             Node::Switch(SwitchId(number)) => {
                 let switch = &mut switches[number as usize];
-                let Packet { source, destination, flow_hash, .. } = *descriptor;
                 let what = if switch.has_shortcut(to.port)
-                    && let Some(towards) = routing.route(SwitchId(number), source, destination, flow_hash)
+                    && let Some(towards) = routing.route_packet(SwitchId(number), descriptor)
                 {
                     switch.receive_on_shortcut(now, to.port, descriptor, towards)
                 } else {

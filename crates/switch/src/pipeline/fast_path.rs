@@ -7,7 +7,6 @@ use crate::core::Core;
 use crate::drop_reason::DropReason;
 use crate::environment::Environment;
 use crate::port::{Scheduler, enter_switch};
-use crate::queueing::fifo::Admission;
 use crate::switch::Switch;
 
 /// What became of a packet that was offered the short way.
@@ -111,15 +110,11 @@ impl Core {
         let Scheduler::Fifo(scheduler) = &mut towards.scheduler else {
             unreachable!("only FIFO schedulers are reached straight")
         };
-        match scheduler.offer(now + self.lead, frame_bytes, transmission) {
-            Admission::Full => Shortcut::Full,
-            Admission::Accepted { departs_at, mark } => {
-                if mark {
-                    mark_congestion(descriptor);
-                }
-                towards.frames.count_sent(frame_bytes);
-                Shortcut::Sent { port: egress_port, line: towards.line, last_bit_at: departs_at + self.egress_latency }
-            }
-        }
+        let mark = || mark_congestion(descriptor);
+        let Some(departs_at) = scheduler.offer_and_mark(now + self.lead, frame_bytes, transmission, mark) else {
+            return Shortcut::Full;
+        };
+        towards.frames.count_sent(frame_bytes);
+        Shortcut::Sent { port: egress_port, line: towards.line, last_bit_at: departs_at + self.egress_latency }
     }
 }

@@ -97,8 +97,24 @@ impl FifoScheduler {
     /// Offers a frame of `frame_bytes` that reaches the queue `at` and takes `transmission` to serve.
     ///
     /// Calls must come in the order of `at`.
-    #[inline(always)]
     pub fn offer(&mut self, at: Time, frame_bytes: u32, transmission: Duration) -> Admission {
+        let mut mark = false;
+        match self.offer_and_mark(at, frame_bytes, transmission, || mark = true) {
+            Some(departs_at) => Admission::Accepted { departs_at, mark },
+            None => Admission::Full,
+        }
+    }
+
+    /// [`Self::offer`] for whoever has the packet at hand: `mark` is called if the depth asks for it. Answers when its
+    /// last bit leaves the queue's server; `None`: there is no room for it.
+    #[inline(always)]
+    pub fn offer_and_mark(
+        &mut self,
+        at: Time,
+        frame_bytes: u32,
+        transmission: Duration,
+        mark: impl FnOnce(),
+    ) -> Option<Time> {
         debug_assert!(at >= self.offered_at, "packets are offered in the order of time");
         self.offered_at = at;
         let begins_at = if self.busy_until <= at {
@@ -108,19 +124,17 @@ impl FifoScheduler {
         } else {
             self.busy_until
         };
-        let mut mark = false;
         let bytes_with_it = self.bytes + u64::from(frame_bytes);
         if self.waiting.len() >= self.calm_packets as usize || bytes_with_it >= u64::from(self.calm_bytes) {
-            match self.judge(at, frame_bytes) {
-                Some(verdict) => mark = verdict,
-                None => return Admission::Full,
+            if self.judge(at, frame_bytes)? {
+                mark();
             }
         }
         let departs_at = begins_at + transmission;
         self.busy_until = departs_at;
         self.waiting.push(Waiting::new(departs_at, frame_bytes));
         self.bytes += u64::from(frame_bytes);
-        Admission::Accepted { departs_at, mark }
+        Some(departs_at)
     }
 
     /// Whether a frame that reaches the queue `at` is marked; `None`: there is no room for it.
