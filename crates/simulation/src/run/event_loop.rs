@@ -117,29 +117,10 @@ impl<E: Edge> Run<E> {
     pub(super) fn run_before(&mut self, until: Time, progress: &Progress) -> (End, Time) {
         let deadline = self.scenario.duration.unwrap_or(Time::NEVER);
         let until = until.min(Time(deadline.as_ps().saturating_add(1)));
-        const EVENTS_BETWEEN_LOOKS: u64 = 1 << 16;
-        let looks_ahead = self.network.is_large();
+        let turns = if self.network.is_large() { Self::take_turns::<true> } else { Self::take_turns::<false> };
         loop {
-            loop {
-                if looks_ahead && self.events.is_multiple_of(ARRIVALS) {
-                    self.network.look_ahead();
-                }
-                let Some((now, happened)) = self.network.take_turn(until) else {
-                    return self.end_of_turn(deadline);
-                };
-                match self.finish_turn(now, happened) {
-                    Reach::Packets => {}
-                    Reach::Flows => {
-                        self.flow_starts.follow_ended(self.now, &mut self.network);
-                        if self.is_done() {
-                            return (End::AllFlowsDone, self.network.shared.records.last_ended);
-                        }
-                    }
-                    Reach::Pause => return (End::Paused, self.now),
-                }
-                if self.events.is_multiple_of(EVENTS_BETWEEN_LOOKS) {
-                    break;
-                }
+            if let Some(end) = turns(self, until, deadline) {
+                return end;
             }
             debug_assert_eq!(self.network.imbalance(), None, "at {} ps", self.now.as_ps());
             self.hand_over_rows();
@@ -149,6 +130,34 @@ impl<E: Edge> Run<E> {
             }
             if progress.takes_pause() {
                 return (End::Paused, self.now);
+            }
+        }
+    }
+
+    /// Takes the turns before `until` until it is time to look at what goes on beside; answers how the run ends if it
+    /// does.
+    #[inline(never)]
+    fn take_turns<const LOOKS_AHEAD: bool>(&mut self, until: Time, deadline: Time) -> Option<(End, Time)> {
+        const EVENTS_BETWEEN_LOOKS: u64 = 1 << 16;
+        loop {
+            if LOOKS_AHEAD && self.events.is_multiple_of(ARRIVALS) {
+                self.network.look_ahead();
+            }
+            let Some((now, happened)) = self.network.take_turn(until) else {
+                return Some(self.end_of_turn(deadline));
+            };
+            match self.finish_turn(now, happened) {
+                Reach::Packets => {}
+                Reach::Flows => {
+                    self.flow_starts.follow_ended(self.now, &mut self.network);
+                    if self.is_done() {
+                        return Some((End::AllFlowsDone, self.network.shared.records.last_ended));
+                    }
+                }
+                Reach::Pause => return Some((End::Paused, self.now)),
+            }
+            if self.events.is_multiple_of(EVENTS_BETWEEN_LOOKS) {
+                return None;
             }
         }
     }

@@ -8,7 +8,7 @@ use hitless_hosts::{HostEvent, Hosts};
 use hitless_network::loss::ArrivingFrame;
 use hitless_network::topology::{Node, SwitchId, Topology};
 use hitless_switch::{DropReason, Report, Shortcut, Switch, SwitchEvent};
-use hitless_wire::{HostId, OrderedSet, PortId, Time, Transport};
+use hitless_wire::{FlowId, HostId, OrderedSet, Packet, PortId, Time, Transport};
 
 use super::edge::Edge;
 use super::environment::{HostsEnvironment, SwitchEnvironment};
@@ -76,7 +76,10 @@ impl<E: Edge> Network<E> {
                 }
                 false
             }
-            Node::Host(host) => self.receive_at_host(now, host, packet),
+            Node::Host(host) => {
+                let to = (descriptor.destination, descriptor.flow);
+                self.receive_at_host(now, host, packet, to)
+            }
         };
         Some((now, Happened::Arrival { has_ended }))
     }
@@ -129,17 +132,20 @@ impl<E: Edge> Network<E> {
                 switch.receive(now, to.port, packet, &mut environment);
                 false
             }
-            Node::Host(host) => self.receive_at_host(now, host, packet),
+            Node::Host(host) => {
+                let Packet { destination, flow, .. } = self.shared.packets[packet];
+                self.receive_at_host(now, host, packet, (destination, flow))
+            }
         }
     }
 
     #[inline(always)]
-    fn receive_at_host(&mut self, now: Time, host: HostId, packet: PacketHandle) -> bool {
+    fn receive_at_host(&mut self, now: Time, host: HostId, packet: PacketHandle, to: (HostId, FlowId)) -> bool {
         if let Some(order) = &mut self.shared.order {
             order.arrived(now, &self.shared.packets[packet]);
         }
         let (hosts, mut environment) = self.hosts();
-        hosts.receive(now, host, packet, &mut environment)
+        hosts.receive(now, host, packet, to, &mut environment)
     }
 
     #[inline(never)]

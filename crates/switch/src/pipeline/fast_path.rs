@@ -65,7 +65,7 @@ impl Switch {
 
 /// Out of the way, so that it is not made part of what every packet needs.
 #[inline(never)]
-fn mark_congestion(packet: &mut Packet) {
+pub(super) fn mark_congestion(packet: &mut Packet) {
     packet.mark_congestion();
 }
 
@@ -111,7 +111,7 @@ impl Core {
             unreachable!("only FIFO schedulers are reached straight")
         };
         let mark = || mark_congestion(descriptor);
-        let Some(departs_at) = scheduler.offer_and_mark(now + self.lead, frame_bytes, transmission, mark) else {
+        let Some(departs_at) = scheduler.offer(now + self.lead, frame_bytes, transmission, mark) else {
             return Shortcut::Full;
         };
         towards.frames.count_sent(frame_bytes);
