@@ -260,9 +260,9 @@ impl<P: Copy> EventQueue<P> {
     }
 
     /// [`Self::pop`], unless the next event is due at `end` or later, for whoever knows what to do for a source by what
-    /// stands for it in `sources`, and can spare the look at its payload. When it is its turn, `take` says what comes of
-    /// it, and when its next event is due if that is known already: it is then pushed here, where the last one is at
-    /// hand.
+    /// stands for it in `sources`, and can spare the look at its payload. When it is its turn, `take` says what comes
+    /// of it, and when its next event is due if that is known already: it is then pushed here, where the last one is
+    /// at hand.
     ///
     /// # Panics
     /// When two events have the same time and key, or the next event of a source is due before this one.

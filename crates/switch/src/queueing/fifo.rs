@@ -80,9 +80,9 @@ impl FifoScheduler {
         }
     }
 
-    /// Offers a frame of `frame_bytes` that reaches the queue `at` and takes `transmission` to serve; `mark` is called if
-    /// the depth asks for a congestion mark. Answers when its last bit leaves the queue's server; `None`: there is no
-    /// room for it.
+    /// Offers a frame of `frame_bytes` that reaches the queue `at` and takes `transmission` to serve; `mark` is called
+    /// if the depth asks for a congestion mark. Answers when its last bit leaves the queue's server; `None`: there is
+    /// no room for it.
     ///
     /// Calls must come in the order of `at`.
     #[inline(always)]
