@@ -10,6 +10,7 @@
 //! What has at most one event pending at a time, always with the same key and payload, may be a [`Source`]: its
 //! event is stored once for the whole run.
 
+mod ahead;
 mod level;
 mod state;
 #[cfg(test)]
@@ -85,9 +86,9 @@ impl Source {
 
 /// Whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn<P> {
-    /// That of a source.
-    Source(Source),
+pub enum Turn<P, T> {
+    /// That of a source, and what was taken from it.
+    Source(Source, T),
     /// That of any other event, which had this payload.
     Other(P),
 }
@@ -248,37 +249,38 @@ impl<P: Copy> EventQueue<P> {
     /// When two events have the same time and key.
     #[inline]
     pub fn pop(&mut self) -> Option<Event<P>> {
-        let Event { time, order, payload } = self.pop_turn()?;
+        // What takes no room takes no memory.
+        let mut sources = vec![(); self.sources as usize];
+        let Event { time, order, payload } = self.pop_turn_before(Time::NEVER, &mut sources, |_| ((), None))?;
         let payload = match payload {
-            Turn::Source(source) => self.nodes[source.index()].payload,
+            Turn::Source(source, ()) => self.nodes[source.index()].payload,
             Turn::Other(payload) => payload,
         };
         Some(Event { time, order, payload })
     }
 
-    /// [`Self::pop`] for whoever knows what to do for a source by its number, and can spare the look at its payload.
+    /// [`Self::pop`], unless the next event is due at `end` or later, for whoever knows what to do for a source by what
+    /// stands for it in `sources`, and can spare the look at its payload. When it is its turn, `take` says what comes
+    /// of it, and when its next event is due if that is known already: it is then pushed here, where the last one is
+    /// at hand.
     ///
     /// # Panics
-    /// When two events have the same time and key.
+    /// When two events have the same time and key, or the next event of a source is due before this one.
     #[inline(always)]
-    pub fn pop_turn(&mut self) -> Option<Event<Turn<P>>> {
-        self.pop_turn_before(Time::NEVER)
-    }
-
-    /// [`Self::pop_turn`], unless the next event is due at `end` or later.
-    ///
-    /// # Panics
-    /// When two events have the same time and key.
-    #[inline(always)]
-    pub fn pop_turn_before(&mut self, end: Time) -> Option<Event<Turn<P>>> {
-        let mut number = self.current;
-        if number == NONE {
-            number = self.take_next_slot()?;
-            if self.nodes[number as usize].next != NONE {
-                number = self.sorted_from_two(number);
-            }
+    pub fn pop_turn_before<'s, S, T>(
+        &mut self,
+        end: Time,
+        sources: &'s mut [S],
+        take: impl FnOnce(&'s mut S) -> (T, Option<Time>),
+    ) -> Option<Event<Turn<P, T>>> {
+        debug_assert!(sources.len() == self.sources as usize, "something stands for each source");
+        let is_of_next_slot = self.current == NONE;
+        let mut number = if is_of_next_slot { self.take_next_slot()? } else { self.current };
+        let mut node = &mut self.nodes[number as usize];
+        if is_of_next_slot && node.next != NONE {
+            number = self.sorted_from_two(number);
+            node = &mut self.nodes[number as usize];
         }
-        let node = &mut self.nodes[number as usize];
         if node.time >= end {
             self.current = number;
             return None;
@@ -289,14 +291,29 @@ impl<P: Copy> EventQueue<P> {
             refuse_tie(time, order);
         }
         self.last = time;
-        self.next_order = order.0.saturating_add(1);
-        if number < self.sources {
+        // Nothing has the last key there is, behind which it would begin again.
+        self.next_order = order.0.wrapping_add(1);
+        // The nodes of the sources come first.
+        let Some(source) = sources.get_mut(number as usize) else {
+            node.next = self.free;
+            self.free = number;
+            return Some(Event { time, order, payload: Turn::Other(node.payload) });
+        };
+        let (taken, next) = take(source);
+        let payload = Turn::Source(Source(number), taken);
+        let Some(next) = next else {
             node.next = IDLE;
-            return Some(Event { time, order, payload: Turn::Source(Source(number)) });
+            return Some(Event { time, order, payload });
+        };
+        node.time = next;
+        let slot = next.0 >> RESOLUTION_BITS;
+        if is_near(slot, self.cursor) {
+            node.next = self.near.link(slot, number);
+        } else {
+            self.check_turn(next, order);
+            self.place_elsewhere(slot, number);
         }
-        node.next = self.free;
-        self.free = number;
-        Some(Event { time, order, payload: Turn::Other(node.payload) })
+        Some(Event { time, order, payload })
     }
 
     /// The time of the next event.
@@ -419,9 +436,9 @@ impl<P: Copy> EventQueue<P> {
     #[inline(always)]
     fn take_next_slot(&mut self) -> Option<u32> {
         loop {
-            if let Some(slot) = self.near.first_from(self.cursor) {
+            if let Some((slot, list)) = self.near.take_first_from(self.cursor) {
                 self.cursor = slot;
-                return Some(self.near.take(slot));
+                return Some(list);
             }
             if !self.enter_next_block() {
                 return None;
@@ -450,26 +467,16 @@ impl<P: Copy> EventQueue<P> {
     /// Sorts a list.
     #[inline(never)]
     fn sorted(&mut self, mut list: u32) -> u32 {
-        if self.is_long(list) {
-            return self.sorted_long(list);
-        }
         let mut first = NONE;
-        while list != NONE {
+        for _ in 0..LONG_LIST {
+            if list == NONE {
+                return first;
+            }
             let following = self.nodes[list as usize].next;
             first = self.insert_sorted(first, list);
             list = following;
         }
-        first
-    }
-
-    fn is_long(&self, mut list: u32) -> bool {
-        for _ in 0..LONG_LIST {
-            if list == NONE {
-                return false;
-            }
-            list = self.nodes[list as usize].next;
-        }
-        list != NONE
+        if list == NONE { first } else { self.sorted_long(&[first, list]) }
     }
 
     /// Inserts a node into a sorted list.
@@ -488,14 +495,16 @@ impl<P: Copy> EventQueue<P> {
         first
     }
 
-    /// Sorts a list as an array, each event with its rank beside it, so that no comparison looks for it.
+    /// Sorts lists into one as an array, each event with its rank beside it, so that no comparison looks for it.
     #[inline(never)]
-    fn sorted_long(&mut self, mut list: u32) -> u32 {
+    fn sorted_long(&mut self, lists: &[u32]) -> u32 {
         let mut ranked = std::mem::take(&mut self.ranked);
-        while list != NONE {
-            let node = &self.nodes[list as usize];
-            ranked.push((node.time, node.order, list));
-            list = node.next;
+        for &(mut list) in lists {
+            while list != NONE {
+                let node = &self.nodes[list as usize];
+                ranked.push((node.time, node.order, list));
+                list = node.next;
+            }
         }
         ranked.sort_unstable();
         let mut next = NONE;
@@ -505,31 +514,6 @@ impl<P: Copy> EventQueue<P> {
         }
         self.ranked = ranked;
         next
-    }
-
-    /// The sources whose turn comes next, as far as known without sorting: some may be left out, or out of order.
-    /// Fills the front of `into`, and answers how many there are.
-    pub fn sources_ahead<const N: usize>(&self, into: &mut [u32; N]) -> usize {
-        let mut count = 0;
-        let mut number = self.current;
-        let mut slot = self.cursor;
-        for _ in 0..4 * N {
-            if number == NONE {
-                let Some(next) = self.near.first_from(slot + 1) else { break };
-                slot = next;
-                number = self.near.heads[(slot & SLOT_MASK) as usize];
-                continue;
-            }
-            if count == N {
-                break;
-            }
-            if number < self.sources {
-                into[count] = number;
-                count += 1;
-            }
-            number = self.nodes[number as usize].next;
-        }
-        count
     }
 
     /// Moves the cursor to the start of the next block that may have events; false when nothing is pending.

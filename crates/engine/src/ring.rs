@@ -78,17 +78,23 @@ impl<T: Copy + Default> Ring<T> {
 
     #[inline(always)]
     fn slot(&self, position: u32) -> usize {
-        position as usize & self.slots.len().wrapping_sub(1)
+        // In 32 bits, which is what a position has: the mask is then one instruction away from the length.
+        (position & (self.slots.len() as u32).wrapping_sub(1)) as usize
     }
 
     #[cold]
     fn grow(&mut self) {
-        let mut slots = vec![T::default(); (self.slots.len() * 2).max(FIRST_SLOTS)].into_boxed_slice();
-        let count = self.len() as u32;
-        for (slot, position) in (0..count).enumerate() {
-            slots[slot] = self.slots[self.slot(self.front.wrapping_add(position))];
+        let count = self.slots.len();
+        debug_assert!(self.len() == count, "a ring grows when it is full");
+        let size = (count * 2).max(FIRST_SLOTS);
+        let mut slots = Vec::with_capacity(size);
+        if count > 0 {
+            let (behind_end, front) = self.slots.split_at(self.slot(self.front));
+            slots.extend_from_slice(front);
+            slots.extend_from_slice(behind_end);
         }
-        (self.slots, self.front, self.back) = (slots, 0, count);
+        slots.resize(size, T::default());
+        (self.slots, self.front, self.back) = (slots.into_boxed_slice(), 0, count as u32);
     }
 }
 

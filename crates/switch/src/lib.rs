@@ -52,6 +52,7 @@ pub use link_end::LinkEnd;
 pub use mechanism::Mechanism;
 pub use needs::Needs;
 pub use outbox::Output;
+pub use pipeline::Shortcut;
 pub use port::{MacCounters, PortConfig};
 pub use queueing::{
     BufferPolicy, DepthUnit, EcnRamp, EcnThreshold, FlowQueueing, GroupDiscipline, LatePackets, QueueConfig,

@@ -3,6 +3,8 @@ use std::collections::BinaryHeap;
 
 use proptest::prelude::*;
 
+use hitless_wire::Duration;
+
 use super::*;
 
 fn key(sequence: u64) -> OrderKey {
@@ -55,6 +57,34 @@ fn a_source_has_one_event_pending_at_most() {
     let source = queue.add_source(key(1), ());
     queue.push_source(Time(1), source);
     queue.push_source(Time(2), source);
+}
+
+proptest! {
+    /// The gaps are within a slot, a few slots, and levels.
+    #[test]
+    fn a_source_whose_next_event_is_known_at_its_turn_has_it_in_order(
+        gaps in prop::collection::vec(prop::collection::vec((0_u32..4, 1_u64..1_000), 1..40), 1..6),
+    ) {
+        let mut queue = EventQueue::default();
+        let mut expected = Vec::new();
+        let mut times: Vec<std::collections::VecDeque<Time>> = Vec::new();
+        for (node, gaps) in (0..).zip(&gaps) {
+            queue.add_source(OrderKey::new(1, node, 0), ());
+            let mut at = Time(0);
+            times.push(gaps.iter().map(|&(scale, gap)| { at += Duration(gap << (8 * scale)); at }).collect());
+            expected.extend(times[node as usize].iter().map(|&time| (time, node as usize)));
+        }
+        for (node, times) in (0..).zip(&mut times) {
+            queue.push_source(times.pop_front().expect("a source has an event"), Source::of(node));
+        }
+        expected.sort_unstable();
+        for expected in expected {
+            let event = queue.pop_turn_before(Time::NEVER, &mut times, |times| ((), times.pop_front()));
+            let popped = event.map(|event| (event.time, event.payload));
+            prop_assert_eq!(popped, Some((expected.0, Turn::Source(Source::of(expected.1 as u32), ()))));
+        }
+        prop_assert!(queue.is_empty());
+    }
 }
 
 /// Many events of one slot, pushed before and while it is its turn, far behind and right before what is there.
@@ -130,7 +160,10 @@ fn what_is_due_at_an_end_stays_until_a_later_end() {
         queue.push(Time(at), OrderKey::new(1, node, at), at);
     }
     let times = |queue: &mut EventQueue<u64>, end| {
-        std::iter::from_fn(|| queue.pop_turn_before(Time(end)).map(|event| event.time.0)).collect::<Vec<_>>()
+        std::iter::from_fn(|| {
+            queue.pop_turn_before(Time(end), &mut [], |_: &mut ()| ((), None)).map(|event| event.time.0)
+        })
+        .collect::<Vec<_>>()
     };
     assert_eq!(times(&mut queue, 5), []);
     assert_eq!(times(&mut queue, 7), [5]);
@@ -140,5 +173,5 @@ fn what_is_due_at_an_end_stays_until_a_later_end() {
     assert_eq!(times(&mut queue, 5_000_000), []);
     queue.push(Time(9), OrderKey::new(1, 0, 9), 9);
     assert_eq!(times(&mut queue, 5_000_001), [9, 5_000_000]);
-    assert_eq!(queue.pop_turn_before(Time::NEVER), None);
+    assert_eq!(queue.pop_turn_before(Time::NEVER, &mut [], |_: &mut ()| ((), None)), None);
 }

@@ -1,7 +1,7 @@
 //! A connection while it is active: the flow, and the request before it, if it is an answer.
 
 use hitless_engine::RandomStreams;
-use hitless_wire::{FlowId, Packet, Time};
+use hitless_wire::{FlowId, HostId, Time};
 
 use super::environment::HostEnvironment;
 use super::event::{Direction, HostEvent, Timer};
@@ -106,10 +106,10 @@ impl Connection {
         self.flow.endpoints.outcome
     }
 
-    /// The end that `packet` is addressed to.
+    /// The end that a packet to this host is addressed to.
     #[inline]
-    pub fn addressee(&self, packet: &Packet) -> Side {
-        if packet.destination == self.flow.endpoints.host(Side::Receiver) { Side::Receiver } else { Side::Sender }
+    pub fn addressee(&self, destination: HostId) -> Side {
+        if destination == self.flow.endpoints.host(Side::Receiver) { Side::Receiver } else { Side::Sender }
     }
 
     /// The application starts: that of the client, if it has to ask.
@@ -132,7 +132,7 @@ impl Connection {
     }
 
     /// A packet reaches the transport; its slot is freed, or used for what is sent in return.
-    #[inline]
+    #[inline(always)]
     pub fn deliver<E: HostEnvironment>(
         &mut self,
         now: Time,

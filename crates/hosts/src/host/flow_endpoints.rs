@@ -203,33 +203,43 @@ impl FlowEndpoints {
         self.end_mut(side).timers.fire(now)
     }
 
-    /// A packet for the sender has arrived, in the spare slot.
-    #[inline]
+    /// A packet for the sender has arrived; its slot is freed, or used for what is sent in return. Of each transport a
+    /// function of its own, which has the registers for itself.
+    #[inline(never)]
     pub fn sender_received<S: Sender, R: Receiver, E: HostEnvironment>(
         &mut self,
         packet: PacketHandle,
         sender: &mut S,
         receiver: &R,
-        visit: &mut Visit<E>,
+        now: Time,
+        host: &mut HostState,
+        env: &mut E,
     ) {
-        sender.receive(visit.now, &visit.env.packets()[packet]);
-        self.serve_sender(sender, receiver, visit);
+        let mut visit = Visit { now, host, env, spare: Some(packet) };
+        sender.receive(now, &visit.env.packets()[packet]);
+        self.serve_sender(sender, receiver, &mut visit);
+        visit.end();
     }
 
-    /// A packet for the receiver has arrived, in the spare slot; returns whether the application has something to do.
-    #[inline]
+    /// The same for the receiver; returns whether the application has something to do.
+    #[inline(never)]
     pub fn receiver_received<R: Receiver, E: HostEnvironment>(
         &mut self,
         segment: Segment,
         receiver: &mut R,
-        visit: &mut Visit<E>,
+        now: Time,
+        host: &mut HostState,
+        env: &mut E,
     ) -> bool {
+        let mut visit = Visit { now, host, env, spare: Some(segment.packet) };
         let packet = &visit.env.packets()[segment.packet];
-        receiver.receive_merged(visit.now, packet, segment.frames);
+        receiver.receive_merged(now, packet, segment.frames);
         if let Some(delay) = receiver.latest_delay() {
             visit.env.datagram_delivered(self.id, delay);
         }
-        self.serve_receiver(receiver, visit)
+        let enough = self.serve_receiver(receiver, &mut visit);
+        visit.end();
+        enough
     }
 
     /// The flow's turn at a card that has drained: one packet, then it lines up again.

@@ -259,7 +259,7 @@ impl HalfConnection {
     }
 
     /// A packet reaches the transport, or the buffer below it; its slot is freed, or used for what is sent in return.
-    #[inline]
+    #[inline(always)]
     pub fn deliver<E: HostEnvironment>(
         &mut self,
         now: Time,
@@ -340,7 +340,7 @@ impl HalfConnection {
         packets.len() as u64
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn deliver_to_sender<E: HostEnvironment>(
         &mut self,
         now: Time,
@@ -350,12 +350,11 @@ impl HalfConnection {
     ) {
         let Self { endpoints, sender, receiver, .. } = self;
         host.counts.delivered += u64::from(segment.frames);
-        let mut visit = Visit { now, host, env, spare: Some(segment.packet) };
-        with!(sender, SenderState, sender => endpoints.sender_received(segment.packet, sender, receiver, &mut visit));
-        visit.end();
+        let packet = segment.packet;
+        with!(sender, SenderState, sender => endpoints.sender_received(packet, sender, receiver, now, host, env));
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn deliver_to_receiver<E: HostEnvironment>(
         &mut self,
         now: Time,
@@ -365,13 +364,11 @@ impl HalfConnection {
     ) {
         let Self { endpoints, receiver, .. } = self;
         host.counts.delivered += u64::from(segment.frames);
-        let mut visit = Visit { now, host, env, spare: Some(segment.packet) };
         let enough =
-            with!(receiver, ReceiverState, receiver => endpoints.receiver_received(segment, receiver, &mut visit));
+            with!(receiver, ReceiverState, receiver => endpoints.receiver_received(segment, receiver, now, host, env));
         if enough {
-            self.received_enough(now, visit.env);
+            self.received_enough(now, env);
         }
-        visit.end();
     }
 
     /// The flow's turn at a card that has drained.

@@ -185,19 +185,25 @@ impl Hosts {
         }
     }
 
-    /// The last bit of a packet has arrived at `host`; returns whether its flow has ended by that.
+    /// The last bit of a packet has arrived at `host`; its destination and its flow are known to whoever has it at
+    /// hand. Returns whether its flow has ended by that.
     ///
     /// # Panics
     /// When the packet is addressed to another host: a fault of the fabric's routing.
     #[inline(always)]
-    pub fn receive<E: HostEnvironment>(&mut self, now: Time, host: HostId, packet: PacketHandle, env: &mut E) -> bool {
-        let descriptor = &env.packets()[packet];
-        assert!(descriptor.destination == host, "{host:?} received a packet for {:?}", descriptor.destination);
-        let flow = descriptor.flow;
+    pub fn receive<E: HostEnvironment>(
+        &mut self,
+        now: Time,
+        host: HostId,
+        packet: PacketHandle,
+        (destination, flow): (HostId, FlowId),
+        env: &mut E,
+    ) -> bool {
+        assert!(destination == host, "{host:?} received a packet for {destination:?}");
         let Some(FlowSlot::Active(connection)) = self.flows.latest_mut(flow.0 as usize) else {
             return self.receive_first(now, host, flow, packet, env);
         };
-        let side = connection.addressee(descriptor);
+        let side = connection.addressee(destination);
         if !connection.is_here(side) {
             self.drop_stray(host, packet, env);
             return false;
@@ -230,7 +236,7 @@ impl Hosts {
             self.drop_stray(host, packet, env);
             return false;
         };
-        let side = connection.addressee(&env.packets()[packet]);
+        let side = connection.addressee(env.packets()[packet].destination);
         if connection.is_here(side) && connection.endpoints().delays_receive {
             return self.receive_delayed(now, flow, side, packet, env);
         }
@@ -399,7 +405,7 @@ impl Hosts {
             self.drop_stray(host, packet, env);
             return false;
         };
-        let side = connection.addressee(descriptor);
+        let side = connection.addressee(descriptor.destination);
         if !connection.is_here(side) {
             self.drop_stray(host, packet, env);
             return false;

@@ -145,7 +145,7 @@ impl NetworkCard {
         self.append(now, serialisation)
     }
 
-    #[inline]
+    #[inline(always)]
     fn append(&mut self, now: Time, serialisation: Duration) -> Option<Time> {
         debug_assert!(serialisation > Duration::ZERO, "a frame that takes no time");
         let departure = self.busy_until.max(now) + serialisation;
@@ -156,8 +156,8 @@ impl NetworkCard {
         Some(departure)
     }
 
-    /// [`Self::commit`] and [`Self::enqueue`] in one.
-    #[inline]
+    /// [`Self::commit`] and [`Self::enqueue`] in one. A call would cost half as much as what it does.
+    #[inline(always)]
     pub fn commit_and_enqueue(&mut self, now: Time, frame_bytes: u32) -> Option<Time> {
         let serialisation = self.serialisation(frame_bytes);
         self.committed_until = self.committed_until.max(now) + serialisation;

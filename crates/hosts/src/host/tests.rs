@@ -214,7 +214,8 @@ impl Bench {
             match self.world.happenings[number as usize] {
                 Happening::Host(event) => self.hosts.handle(now, event, &mut self.world),
                 Happening::Arrival(host, packet) => {
-                    self.hosts.receive(now, host, packet, &mut self.world);
+                    let hitless_wire::Packet { destination, flow, .. } = self.world.packets()[packet];
+                    self.hosts.receive(now, host, packet, (destination, flow), &mut self.world);
                 }
             }
         }

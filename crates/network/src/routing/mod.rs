@@ -11,7 +11,7 @@ mod returns;
 mod settings;
 mod table;
 
-use hitless_wire::{HostId, PortId};
+use hitless_wire::{HostId, Packet, PortId};
 
 use crate::topology::select::SwitchPort;
 use crate::topology::{LinkId, SwitchId, Topology};
@@ -56,6 +56,12 @@ impl Routing {
     #[inline(always)]
     pub fn route(&self, switch: SwitchId, source: HostId, destination: HostId, flow_hash: u32) -> Option<PortId> {
         self.table.route(switch, source, destination, flow_hash)
+    }
+
+    /// [`Self::route`] of a packet.
+    #[inline(always)]
+    pub fn route_packet(&self, switch: SwitchId, packet: &Packet) -> Option<PortId> {
+        self.table.route_packet(switch, packet)
     }
 
     /// [`Self::route`] where that finds nothing, for a packet that came by `arrival`.

@@ -1,6 +1,6 @@
 //! The tables of next hops: computed once, and looked up for every packet.
 
-use hitless_wire::{HostId, PortId};
+use hitless_wire::{HostId, Packet, PortId};
 
 use super::hash::{self, fmix32};
 use crate::topology::SwitchId;
@@ -26,8 +26,9 @@ pub(super) struct HostPlace {
     pub is_usable: bool,
 }
 
-/// What a switch needs to look up a next hop.
+/// What a switch needs to look up a next hop. A power of two in length, so that it is found by a shift.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(16))]
 pub(super) struct SwitchPlace {
     /// Its number among those that have hosts, or [`NO_EDGE`].
     pub edge: u32,
@@ -90,20 +91,34 @@ impl Table {
     }
 
     /// The port for a packet; `None`: the entry is empty.
-    #[inline(always)]
     pub fn route(&self, switch: SwitchId, source: HostId, destination: HostId, flow_hash: u32) -> Option<PortId> {
-        let set = self.set(switch, destination);
+        self.route_packet(switch, &Packet { source, destination, flow_hash, ..Packet::default() })
+    }
+
+    /// The same of a packet at hand, of which no more is read than the choice is made by.
+    #[inline(always)]
+    pub fn route_packet(&self, switch: SwitchId, packet: &Packet) -> Option<PortId> {
+        let place = self.places[packet.destination.0 as usize];
+        let at = &self.switches[switch.0 as usize];
+        if place.edge == at.edge {
+            return place.is_usable.then_some(place.port);
+        }
+        let block = self.rows[at.row as usize + place.edge as usize / BLOCK];
+        let set = &self.blocks[block as usize][place.edge as usize % BLOCK];
         if set.count == 1 {
             return Some(set.only);
         }
         if set.count == 0 {
             return None;
         }
-        let choice = self.choose(switch, source, destination, flow_hash, u32::from(set.count));
+        let count = u32::from(set.count);
+        let choice = match self.choice {
+            PathChoice::FlowHash => by_flow_hash(packet.flow_hash, at.salt, count),
+            PathChoice::BySum => by_sum(packet.source, packet.destination, count),
+        };
         Some(self.ports[(set.first + choice) as usize])
     }
 
-    #[inline(always)]
     pub fn set(&self, switch: SwitchId, destination: HostId) -> HopSet {
         let place = self.places[destination.0 as usize];
         let switch = self.switches[switch.0 as usize];
@@ -139,11 +154,20 @@ impl Table {
         set
     }
 
-    #[inline(always)]
     pub fn choose(&self, switch: SwitchId, source: HostId, destination: HostId, flow_hash: u32, count: u32) -> u32 {
         match self.choice {
-            PathChoice::FlowHash => hash::reduce(fmix32(flow_hash ^ self.switches[switch.0 as usize].salt), count),
-            PathChoice::BySum => source.0.wrapping_add(destination.0) % count,
+            PathChoice::FlowHash => by_flow_hash(flow_hash, self.switches[switch.0 as usize].salt, count),
+            PathChoice::BySum => by_sum(source, destination, count),
         }
     }
+}
+
+#[inline(always)]
+fn by_flow_hash(flow_hash: u32, salt: u32, count: u32) -> u32 {
+    hash::reduce(fmix32(flow_hash ^ salt), count)
+}
+
+#[inline(always)]
+fn by_sum(source: HostId, destination: HostId, count: u32) -> u32 {
+    source.0.wrapping_add(destination.0) % count
 }

@@ -222,18 +222,15 @@ impl Link {
         all.skip(under_way.saturating_sub(count))
     }
 
-    /// Counts a frame that arrives on a link that does nothing to it. False, and nothing was done, on any other.
+    /// Whether it was ever to do something to frames: [`Links::arrive`] then says what becomes of one that arrives.
     #[inline(always)]
-    pub fn arrive_clean(&mut self, at: Time, frame_bytes: u32) -> bool {
-        let is_clean = self.node & IS_IMPAIRED == 0;
-        if is_clean {
-            self.count_arrival(at, frame_bytes);
-        }
-        is_clean
+    pub const fn is_impaired(&self) -> bool {
+        self.node & IS_IMPAIRED != 0
     }
 
+    /// Counts a frame that arrives whole on a link that does nothing to frames.
     #[inline(always)]
-    fn count_arrival(&mut self, at: Time, frame_bytes: u32) {
+    pub fn count_arrival(&mut self, at: Time, frame_bytes: u32) {
         debug_assert!(at >= self.last_arrival, "frames arrive in order");
         self.bytes_arrived += u64::from(frame_bytes);
         self.last_arrival = at;
@@ -291,6 +288,12 @@ impl Links {
     #[inline(always)]
     pub fn at(&mut self, link: u32) -> &mut Link {
         &mut self.all[link as usize]
+    }
+
+    /// All of them, to be changed.
+    #[inline(always)]
+    pub fn as_mut_slice(&mut self) -> &mut [Link] {
+        &mut self.all
     }
 
     /// All of them.
@@ -396,7 +399,7 @@ mod tests {
         let mut links = Links::new(vec![link()]);
         let stream = || unreachable!("nothing is drawn");
         links.set_loss(0, &LossModel::None, BitRate::from_gbps(100), stream);
-        assert!(links.impairments.is_empty() && links.at(0).arrive_clean(Time(0), 64));
+        assert!(links.impairments.is_empty() && !links.at(0).is_impaired());
     }
 
     #[test]
@@ -431,7 +434,7 @@ mod tests {
             let _ = links.at(0).send(PacketHandle(packet), Time(0));
         }
         links.at(0).take();
-        assert!(links.at(0).arrive_clean(Time(1), 100));
+        links.at(0).count_arrival(Time(1), 100);
         links.set_state(0, Time(1), LinkState::Down);
         links.at(0).take();
         assert_eq!(links.arrive(0, frame(Time(2))), Fate::LostDown);

@@ -11,6 +11,9 @@ use crate::link::Fate;
 /// A parameter of the run's type, and every default does nothing: a simulation pays nothing for what only a live run
 /// needs.
 pub trait Edge: Send {
+    /// Whether there is none, so that it need not be asked what becomes of an arriving packet.
+    const IS_CLOSED: bool = false;
+
     /// It is `now`: what follows happens then.
     #[inline(always)]
     fn set_time(&mut self, _now: Time) {}
@@ -72,4 +75,6 @@ pub trait Edge: Send {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Closed;
 
-impl Edge for Closed {}
+impl Edge for Closed {
+    const IS_CLOSED: bool = true;
+}

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hitless_engine::{Event, Progress, Turn};
+use hitless_engine::Progress;
 use hitless_network::link::LinkState;
 use hitless_network::topology::{DirectedLink, LinkId, SwitchId, Topology};
 use hitless_scenario::{Scenario, Until};
@@ -15,7 +15,7 @@ use super::event::SimulationEvent;
 use super::flow_starts::FlowStarts;
 use super::group_totals::GroupTotals;
 use super::look_ahead::ARRIVALS;
-use super::network::Network;
+use super::network::{Happened, Network};
 use super::protection::ProtectionControl;
 use super::sampling::Samplers;
 use super::streaming::Streaming;
@@ -117,29 +117,10 @@ impl<E: Edge> Run<E> {
     pub(super) fn run_before(&mut self, until: Time, progress: &Progress) -> (End, Time) {
         let deadline = self.scenario.duration.unwrap_or(Time::NEVER);
         let until = until.min(Time(deadline.as_ps().saturating_add(1)));
-        const EVENTS_BETWEEN_LOOKS: u64 = 1 << 16;
-        let looks_ahead = self.network.is_large();
+        let turns = if self.network.is_large() { Self::take_turns::<true> } else { Self::take_turns::<false> };
         loop {
-            loop {
-                if looks_ahead && self.events.is_multiple_of(ARRIVALS) {
-                    self.network.look_ahead();
-                }
-                let Some(event) = self.network.shared.queue.pop_turn_before(until) else {
-                    return self.end_of_turn(deadline);
-                };
-                match self.handle(event) {
-                    Reach::Packets => {}
-                    Reach::Flows => {
-                        self.flow_starts.follow_ended(self.now, &mut self.network);
-                        if self.is_done() {
-                            return (End::AllFlowsDone, self.network.shared.records.last_ended);
-                        }
-                    }
-                    Reach::Pause => return (End::Paused, self.now),
-                }
-                if self.events.is_multiple_of(EVENTS_BETWEEN_LOOKS) {
-                    break;
-                }
+            if let Some(end) = turns(self, until, deadline) {
+                return end;
             }
             debug_assert_eq!(self.network.imbalance(), None, "at {} ps", self.now.as_ps());
             self.hand_over_rows();
@@ -153,18 +134,51 @@ impl<E: Edge> Run<E> {
         }
     }
 
-    #[inline(always)]
-    fn handle(&mut self, event: Event<Turn<SimulationEvent>>) -> Reach {
-        debug_assert!(event.time >= self.now, "time runs backwards");
-        self.now = event.time;
-        if !matches!(event.payload, Turn::Other(event) if event.leaves_no_mark()) {
-            self.network.shared.clocks.record(event.time, event.order);
-            self.events += 1;
+    /// Takes the turns before `until` until it is time to look at what goes on beside; answers how the run ends if it
+    /// does.
+    #[inline(never)]
+    fn take_turns<const LOOKS_AHEAD: bool>(&mut self, until: Time, deadline: Time) -> Option<(End, Time)> {
+        const EVENTS_BETWEEN_LOOKS: u64 = 1 << 16;
+        loop {
+            if LOOKS_AHEAD && self.events.is_multiple_of(ARRIVALS) {
+                self.network.look_ahead();
+            }
+            let Some((now, happened)) = self.network.take_turn(until) else {
+                return Some(self.end_of_turn(deadline));
+            };
+            match self.finish_turn(now, happened) {
+                Reach::Packets => {}
+                Reach::Flows => {
+                    self.flow_starts.follow_ended(self.now, &mut self.network);
+                    if self.is_done() {
+                        return Some((End::AllFlowsDone, self.network.shared.records.last_ended));
+                    }
+                }
+                Reach::Pause => return Some((End::Paused, self.now)),
+            }
+            if self.events.is_multiple_of(EVENTS_BETWEEN_LOOKS) {
+                return None;
+            }
         }
-        // The sources are the links, in their order.
-        match event.payload {
-            Turn::Source(link) => self.arrive(event.time, link.index() as u32),
-            Turn::Other(event_of_node) => self.dispatch(event.time, event_of_node),
+    }
+
+    /// Counts what happened at `now`, and handles what is only due.
+    #[inline(always)]
+    fn finish_turn(&mut self, now: Time, happened: Happened) -> Reach {
+        debug_assert!(now >= self.now, "time runs backwards");
+        self.now = now;
+        match happened {
+            Happened::Arrival { has_ended } => {
+                self.events += 1;
+                if has_ended { Reach::Flows } else { Reach::Packets }
+            }
+            Happened::Due { order, event } => {
+                if !event.leaves_no_mark() {
+                    self.network.shared.clocks.record(now, order);
+                    self.events += 1;
+                }
+                self.dispatch(now, event)
+            }
         }
     }
 
@@ -190,9 +204,9 @@ impl<E: Edge> Run<E> {
     /// the last flow ends is known only when all parts of a run have come to that time.
     pub(super) fn drain(&mut self, ended_at: Time) {
         self.control_plane.stop();
-        while let Some(event) = self.network.shared.queue.pop_turn_before(ended_at + DRAIN_LIMIT) {
-            if !matches!(event.payload, Turn::Other(SimulationEvent::Sample { .. })) {
-                self.handle(event);
+        while let Some((now, happened)) = self.network.take_turn(ended_at + DRAIN_LIMIT) {
+            if !matches!(happened, Happened::Due { event: SimulationEvent::Sample { .. }, .. }) {
+                self.finish_turn(now, happened);
             }
         }
     }
@@ -216,7 +230,7 @@ impl<E: Edge> Run<E> {
     fn dispatch(&mut self, now: Time, event: SimulationEvent) -> Reach {
         let Self { scenario, network, control_plane, flow_starts, samplers, .. } = self;
         match event {
-            SimulationEvent::LinkArrival { link } => return self.arrive(now, link),
+            SimulationEvent::LinkArrival { link } => unreachable!("an arrival on link {link} is the turn of a source"),
             SimulationEvent::OrderedSetArrival { link, set } => {
                 network.arrive_ordered_set(now, link, set);
                 return Reach::Packets;
@@ -240,11 +254,6 @@ impl<E: Edge> Run<E> {
         Reach::Flows
     }
 
-    #[inline(always)]
-    fn arrive(&mut self, now: Time, link: u32) -> Reach {
-        if self.network.arrive(now, link) { Reach::Flows } else { Reach::Packets }
-    }
-
     /// When the next event is due, if any is.
     pub fn next_time(&mut self) -> Option<Time> {
         self.network.shared.queue.next_time()
@@ -252,9 +261,8 @@ impl<E: Edge> Run<E> {
 
     /// Handles the next event, if there is one.
     pub fn step(&mut self) {
-        let Some(event) = self.network.shared.queue.pop_turn() else { return };
-        self.network.shared.edge.set_time(event.time);
-        self.handle(event);
+        let Some((now, happened)) = self.network.take_turn(Time::NEVER) else { return };
+        self.finish_turn(now, happened);
     }
 
     /// Puts a packet that a node beyond the edge has sent on its link.

@@ -50,7 +50,7 @@ impl<E: Edge> Network<E> {
             let to = self.shared.links[link as usize].to();
             *next = match to.node {
                 Node::Switch(switch) => {
-                    let port = self.shared.routing.route(switch, packet.source, packet.destination, packet.flow_hash);
+                    let port = self.shared.routing.route_packet(switch, packet);
                     port.map(|towards| Next::Port { switch: switch.0, from: to.port, towards })
                 }
                 Node::Host(host) => Some(Next::Host { host: host.0, flow: packet.flow.0 }),

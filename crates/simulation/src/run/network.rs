@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hitless_engine::{PacketHandle, Source};
+use hitless_engine::{Event, OrderKey, PacketHandle, Turn};
 use hitless_hosts::{HostEvent, Hosts};
 use hitless_network::loss::ArrivingFrame;
 use hitless_network::topology::{Node, SwitchId, Topology};
-use hitless_switch::{DropReason, Report, Switch, SwitchEvent};
-use hitless_wire::{OrderedSet, PortId, Time, Transport};
+use hitless_switch::{DropReason, Report, Shortcut, Switch, SwitchEvent};
+use hitless_wire::{FlowId, HostId, OrderedSet, Packet, PortId, Time, Transport};
 
 use super::edge::Edge;
 use super::environment::{HostsEnvironment, SwitchEnvironment};
 use super::event::SimulationEvent;
-use super::shared::Shared;
+use super::shared::{Shared, put_on_link};
 use crate::link::Fate;
 
 /// The state machines of a run, and what they share.
@@ -24,7 +24,73 @@ pub(super) struct Network<E> {
     pub switches: Vec<Switch>,
 }
 
+/// What happened in a turn.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Happened {
+    /// A packet came to the end of a link; whether its flow has ended by that.
+    Arrival { has_ended: bool },
+    /// Nothing yet: it is the turn of this event, which no clock has recorded.
+    Due { order: OrderKey, event: SimulationEvent },
+}
+
 impl<E: Edge> Network<E> {
+    /// Takes the next turn that is before `end`, and answers when it was. What arrives on a link is handled.
+    ///
+    /// All that a packet needs on its way through a plain switch is looked up here once, by fields: behind a function
+    /// that borrows all of them each would be found again after every call.
+    #[inline(always)]
+    pub fn take_turn(&mut self, end: Time) -> Option<(Time, Happened)> {
+        let Self { shared, switches, .. } = self;
+        let Shared { queue, links, clocks, packets, routing, edge, .. } = shared;
+        let Event { time: now, order, payload } = queue.pop_turn_before(end, links.as_mut_slice(), |link| {
+            let (packet, next) = link.take();
+            ((link, packet), next)
+        })?;
+        edge.set_time(now);
+        // The sources are the links, in their order.
+        let (number, (link, packet)) = match payload {
+            Turn::Source(source, taken) => (source.index() as u32, taken),
+            Turn::Other(event) => return Some((now, Happened::Due { order, event })),
+        };
+        clocks.record(now, order);
+        if !E::IS_CLOSED || link.is_impaired() {
+            return Some((now, Happened::Arrival { has_ended: self.arrive(now, number, packet) }));
+        }
+        let descriptor = &mut packets[packet];
+        link.count_arrival(now, descriptor.frame_bytes);
+        let to = link.to();
+        let has_ended = match to.node {
+            Node::Switch(SwitchId(number)) => {
+                let switch = &mut switches[number as usize];
+                let what = if switch.has_shortcut(to.port)
+                    && let Some(towards) = routing.route_packet(SwitchId(number), descriptor)
+                {
+                    switch.receive_on_shortcut(now, to.port, descriptor, towards)
+                } else {
+                    Shortcut::Refused
+                };
+                match what {
+                    Shortcut::Sent { line, last_bit_at, .. } => put_on_link(links, queue, line, packet, last_bit_at),
+                    Shortcut::Refused => self.receive_on_slow_path(now, number, to.port, packet),
+                    Shortcut::Full => self.end_at_full_queue(number, packet),
+                }
+                false
+            }
+            Node::Host(host) => {
+                let to = (descriptor.destination, descriptor.flow);
+                self.receive_at_host(now, host, packet, to)
+            }
+        };
+        Some((now, Happened::Arrival { has_ended }))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn end_at_full_queue(&mut self, number: u32, packet: PacketHandle) {
+        let (switch, mut environment) = self.at(number);
+        switch.end_at_full_queue(packet, &mut environment);
+    }
+
     /// A switch and its environment.
     #[inline(always)]
     pub fn at(&mut self, switch: u32) -> (&mut Switch, SwitchEnvironment<'_, E>) {
@@ -45,18 +111,15 @@ impl<E: Edge> Network<E> {
         }
     }
 
-    /// The first frame under way has come to the end of a link. Whether a flow has ended by it.
-    #[inline(always)]
-    pub fn arrive(&mut self, now: Time, link: u32) -> bool {
+    /// The first frame under way has come to the end of a link that may do something to it, or to an edge. Whether a
+    /// flow has ended by it.
+    #[inline(never)]
+    fn arrive(&mut self, now: Time, link: u32, packet: PacketHandle) -> bool {
         let state = self.shared.links.at(link);
-        let (packet, next) = state.take();
-        if let Some(at) = next {
-            debug_assert!(at >= now, "frames overtake each other on link {link}");
-            self.shared.queue.push_source(at, Source::of(link));
-        }
-        let is_whole = state.arrive_clean(now, self.shared.packets[packet].frame_bytes);
         let to = state.to();
-        if !is_whole && self.is_lost(now, link, packet) {
+        if !state.is_impaired() {
+            state.count_arrival(now, self.shared.packets[packet].frame_bytes);
+        } else if self.is_lost(now, link, packet) {
             return false;
         }
         if self.shared.edge.takes(now, link, packet, &self.shared.packets) {
@@ -66,22 +129,25 @@ impl<E: Edge> Network<E> {
         match to.node {
             Node::Switch(number) => {
                 let (switch, mut environment) = self.at(number.0);
-                if !switch.receive_on_fast_path(now, to.port, packet, &mut environment) {
-                    self.receive_on_slow_path(now, number.0, to.port, packet);
-                }
+                switch.receive(now, to.port, packet, &mut environment);
                 false
             }
             Node::Host(host) => {
-                if let Some(order) = &mut self.shared.order {
-                    order.arrived(now, &self.shared.packets[packet]);
-                }
-                let (hosts, mut environment) = self.hosts();
-                hosts.receive(now, host, packet, &mut environment)
+                let Packet { destination, flow, .. } = self.shared.packets[packet];
+                self.receive_at_host(now, host, packet, (destination, flow))
             }
         }
     }
 
-    /// With an environment of its own: that of the fast path then stays in registers.
+    #[inline(always)]
+    fn receive_at_host(&mut self, now: Time, host: HostId, packet: PacketHandle, to: (HostId, FlowId)) -> bool {
+        if let Some(order) = &mut self.shared.order {
+            order.arrived(now, &self.shared.packets[packet]);
+        }
+        let (hosts, mut environment) = self.hosts();
+        hosts.receive(now, host, packet, to, &mut environment)
+    }
+
     #[inline(never)]
     fn receive_on_slow_path(&mut self, now: Time, number: u32, port: PortId, packet: PacketHandle) {
         let (switch, mut environment) = self.at(number);
@@ -135,7 +201,6 @@ impl<E: Edge> Network<E> {
     #[inline(never)]
     pub fn handle(&mut self, now: Time, event: SimulationEvent) {
         match event {
-            SimulationEvent::LinkArrival { link } => drop(self.arrive(now, link)),
             SimulationEvent::OrderedSetArrival { link, set } => self.arrive_ordered_set(now, link, set),
             SimulationEvent::Switch { switch, event } => self.handle_switch(now, switch, event),
             SimulationEvent::Host(event) => self.handle_host(now, event),

@@ -89,6 +89,21 @@ impl SwitchLinks {
     }
 }
 
+/// Puts a packet on a link, whose arrival is scheduled if it is the only one there.
+#[inline(always)]
+pub(super) fn put_on_link(
+    links: &mut Links,
+    queue: &mut EventQueue<SimulationEvent>,
+    link: u32,
+    packet: PacketHandle,
+    last_bit_at: Time,
+) {
+    debug_assert!(last_bit_at >= queue.now(), "a frame has left before it is sent");
+    if let Some(at) = links.at(link).send(packet, last_bit_at) {
+        queue.push_source(at, Source::of(link));
+    }
+}
+
 impl<E: Edge> Shared<E> {
     /// Schedules an event that `node` causes, behind all that it has scheduled for the same time.
     #[inline(always)]
@@ -142,10 +157,7 @@ impl<E: Edge> Shared<E> {
 
     #[inline(always)]
     pub fn put_on_link(&mut self, link: u32, packet: PacketHandle, last_bit_at: Time) {
-        debug_assert!(last_bit_at >= self.queue.now(), "a frame has left before it is sent");
-        if let Some(at) = self.links.at(link).send(packet, last_bit_at) {
-            self.queue.push_source(at, Source::of(link));
-        }
+        put_on_link(&mut self.links, &mut self.queue, link, packet, last_bit_at);
     }
 
     /// Has a packet arrive at the end of a link at `at`.

@@ -1,16 +1,54 @@
 //! The whole way of a packet that nobody but the queue has a say in, in one step.
 
 use hitless_engine::PacketHandle;
-use hitless_wire::{PortId, Time};
+use hitless_wire::{Packet, PortId, Time};
 
 use crate::core::Core;
 use crate::drop_reason::DropReason;
 use crate::environment::Environment;
 use crate::port::{Scheduler, enter_switch};
-use crate::queueing::fifo::Admission;
 use crate::switch::Switch;
 
+/// What became of a packet that was offered the short way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shortcut {
+    /// It may not go that way, and nothing was done.
+    Refused,
+    /// Its queue is full: it ends here, as [`Switch::end_at_full_queue`] is to be told.
+    Full,
+    /// It is to be put on a line.
+    Sent {
+        /// The port that it leaves by.
+        port: PortId,
+        /// As [`crate::PortConfig::line`].
+        line: u32,
+        /// When its last bit leaves the MAC.
+        last_bit_at: Time,
+    },
+}
+
 impl Switch {
+    /// Whether what arrives at `port` may take [`Self::receive_on_shortcut`].
+    #[inline(always)]
+    pub fn has_shortcut(&self, port: PortId) -> bool {
+        self.core.ports[usize::from(port.0)].enters_fast_path
+    }
+
+    /// The last bit of a good frame has arrived at `port`, which has a shortcut: takes it the whole way `towards` the
+    /// port of its route, if nobody but the queue has a say in it. For whoever has the packet at hand; others call
+    /// [`Self::receive`].
+    #[inline(always)]
+    pub fn receive_on_shortcut(&mut self, now: Time, port: PortId, packet: &mut Packet, towards: PortId) -> Shortcut {
+        self.core.shortcut(now, port, packet, towards)
+    }
+
+    /// A packet that [`Self::receive_on_shortcut`] found no room for ends.
+    #[cold]
+    #[inline(never)]
+    pub fn end_at_full_queue<E: Environment>(&mut self, packet: PacketHandle, environment: &mut E) {
+        self.core.end(packet, DropReason::QueueFull, environment);
+    }
+
     /// Looks at what a packet needs that goes from one port to another on the fast path. Answers the line of the
     /// second; the other number means nothing.
     #[inline(always)]
@@ -25,6 +63,12 @@ impl Switch {
     }
 }
 
+/// Out of the way, so that it is not made part of what every packet needs.
+#[inline(never)]
+pub(super) fn mark_congestion(packet: &mut Packet) {
+    packet.mark_congestion();
+}
+
 impl Core {
     /// Takes a plain packet from one line to another where nobody else has a say: no mechanism, no shims, a FIFO
     /// scheduler. False, and nothing was done, for any other.
@@ -36,15 +80,26 @@ impl Core {
         packet: PacketHandle,
         environment: &mut E,
     ) -> bool {
-        let ports = self.ports.as_mut_slice();
-        if !ports[usize::from(port.0)].enters_fast_path {
+        if !self.ports[usize::from(port.0)].enters_fast_path {
             return false;
         }
         let (descriptor, route) = environment.packet_and_route(packet);
-        let Some(egress_port) = route else { return false };
+        let Some(towards) = route else { return false };
+        match self.shortcut(now, port, descriptor, towards) {
+            Shortcut::Refused => return false,
+            Shortcut::Full => self.end(packet, DropReason::QueueFull, environment),
+            Shortcut::Sent { port, line, last_bit_at } => environment.transmit_on(line, port, packet, last_bit_at),
+        }
+        true
+    }
+
+    /// What [`Self::fast_path`] does to packet, ports and queue.
+    #[inline(always)]
+    fn shortcut(&mut self, now: Time, port: PortId, descriptor: &mut Packet, egress_port: PortId) -> Shortcut {
+        let ports = self.ports.as_mut_slice();
         let towards = &ports[usize::from(egress_port.0)];
         if !towards.leaves_on_fast_path || !descriptor.shims.is_empty() || descriptor.ttl <= 1 {
-            return false;
+            return Shortcut::Refused;
         }
         let frame_bytes = descriptor.frame_bytes;
         enter_switch(descriptor, port);
@@ -55,17 +110,11 @@ impl Core {
         let Scheduler::Fifo(scheduler) = &mut towards.scheduler else {
             unreachable!("only FIFO schedulers are reached straight")
         };
-        match scheduler.offer(now + self.lead, frame_bytes, transmission) {
-            Admission::Full => self.end(packet, DropReason::QueueFull, environment),
-            Admission::Accepted { departs_at, mark } => {
-                if mark {
-                    descriptor.mark_congestion();
-                }
-                towards.frames.count_sent(frame_bytes);
-                let last_bit_at = departs_at + self.egress_latency;
-                environment.transmit_on(towards.line, egress_port, packet, last_bit_at);
-            }
-        }
-        true
+        let mark = || mark_congestion(descriptor);
+        let Some(departs_at) = scheduler.offer(now + self.lead, frame_bytes, transmission, mark) else {
+            return Shortcut::Full;
+        };
+        towards.frames.count_sent(frame_bytes);
+        Shortcut::Sent { port: egress_port, line: towards.line, last_bit_at: departs_at + self.egress_latency }
     }
 }

@@ -13,3 +13,5 @@ mod receive;
 mod tm_drop;
 mod traffic_manager;
 mod transmit;
+
+pub use fast_path::Shortcut;

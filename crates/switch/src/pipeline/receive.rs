@@ -14,22 +14,9 @@ impl Switch {
     /// The last bit of a good frame has arrived at `port`.
     #[inline(always)]
     pub fn receive<E: Environment>(&mut self, now: Time, port: PortId, packet: PacketHandle, environment: &mut E) {
-        if !self.receive_on_fast_path(now, port, packet, environment) {
+        if !self.core.fast_path(now, port, packet, environment) {
             self.receive_on_slow_path(now, port, packet, environment);
         }
-    }
-
-    /// [`Self::receive`] for a packet that nobody here but the queue has a say in. False, and nothing was done, for
-    /// any other.
-    #[inline(always)]
-    pub fn receive_on_fast_path<E: Environment>(
-        &mut self,
-        now: Time,
-        port: PortId,
-        packet: PacketHandle,
-        environment: &mut E,
-    ) -> bool {
-        self.core.fast_path(now, port, packet, environment)
     }
 
     /// [`Self::receive`] for any packet at any port.

@@ -3,12 +3,12 @@
 use hitless_engine::PacketHandle;
 use hitless_wire::{Duration, PortId, Time};
 
+use super::fast_path::mark_congestion;
 use crate::core::Core;
 use crate::drop_reason::DropReason;
 use crate::environment::SwitchEvent;
 use crate::outbox::Effects;
 use crate::port::Scheduler;
-use crate::queueing::fifo::Admission;
 
 impl Core {
     /// Offers a packet that will reach its FIFO scheduler in `lead`: calls come in the order in which packets do.
@@ -22,14 +22,10 @@ impl Core {
         let Scheduler::Fifo(scheduler) = &mut state.scheduler else {
             unreachable!("only FIFO schedulers are offered to")
         };
-        match scheduler.offer(now + self.lead, frame_bytes, transmission) {
-            Admission::Full => self.end(packet, DropReason::QueueFull, effects),
-            Admission::Accepted { departs_at, mark } => {
-                if mark {
-                    descriptor.mark_congestion();
-                }
-                self.hand_over(port, packet, frame_bytes, departs_at, effects);
-            }
+        let mark = || mark_congestion(descriptor);
+        match scheduler.offer(now + self.lead, frame_bytes, transmission, mark) {
+            Some(departs_at) => self.hand_over(port, packet, frame_bytes, departs_at, effects),
+            None => self.end(packet, DropReason::QueueFull, effects),
         }
     }
 

@@ -7,20 +7,6 @@ use super::config::{QueueConfig, QueueLimit};
 use super::marking::EcnMarker;
 use crate::explore::{Digest, State};
 
-/// What became of a packet that was offered to a scheduler.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Admission {
-    /// Its last bit leaves the queue's server at `departs_at`.
-    Accepted {
-        /// End of its transmission.
-        departs_at: Time,
-        /// The depth asks for a congestion mark.
-        mark: bool,
-    },
-    /// No room.
-    Full,
-}
-
 /// When a packet leaves, and its length. Twelve bytes: five of them share a cache line.
 #[derive(Clone, Copy, Debug, Default)]
 struct Waiting([u32; 3]);
@@ -94,11 +80,13 @@ impl FifoScheduler {
         }
     }
 
-    /// Offers a frame of `frame_bytes` that reaches the queue `at` and takes `transmission` to serve.
+    /// Offers a frame of `frame_bytes` that reaches the queue `at` and takes `transmission` to serve; `mark` is called
+    /// if the depth asks for a congestion mark. Answers when its last bit leaves the queue's server; `None`: there is
+    /// no room for it.
     ///
     /// Calls must come in the order of `at`.
     #[inline(always)]
-    pub fn offer(&mut self, at: Time, frame_bytes: u32, transmission: Duration) -> Admission {
+    pub fn offer(&mut self, at: Time, frame_bytes: u32, transmission: Duration, mark: impl FnOnce()) -> Option<Time> {
         debug_assert!(at >= self.offered_at, "packets are offered in the order of time");
         self.offered_at = at;
         let begins_at = if self.busy_until <= at {
@@ -108,19 +96,17 @@ impl FifoScheduler {
         } else {
             self.busy_until
         };
-        let mut mark = false;
         let bytes_with_it = self.bytes + u64::from(frame_bytes);
         if self.waiting.len() >= self.calm_packets as usize || bytes_with_it >= u64::from(self.calm_bytes) {
-            match self.judge(at, frame_bytes) {
-                Some(verdict) => mark = verdict,
-                None => return Admission::Full,
+            if self.judge(at, frame_bytes)? {
+                mark();
             }
         }
         let departs_at = begins_at + transmission;
         self.busy_until = departs_at;
         self.waiting.push(Waiting::new(departs_at, frame_bytes));
         self.bytes += u64::from(frame_bytes);
-        Admission::Accepted { departs_at, mark }
+        Some(departs_at)
     }
 
     /// Whether a frame that reaches the queue `at` is marked; `None`: there is no room for it.
@@ -194,34 +180,36 @@ mod tests {
         FifoScheduler::new(&QueueConfig::normal(limit).with_ecn(ecn))
     }
 
+    /// When it leaves, and whether it is marked.
+    fn offer(scheduler: &mut FifoScheduler, at: Time, frame_bytes: u32, transmission: Duration) -> Option<(u64, bool)> {
+        let mut is_marked = false;
+        let departs_at = scheduler.offer(at, frame_bytes, transmission, || is_marked = true)?;
+        Some((departs_at.as_ps(), is_marked))
+    }
+
     #[test]
     fn departures_follow_each_other_without_gap() {
         let mut scheduler = scheduler(QueueLimit::Unlimited, EcnThreshold::Off);
         let step = Duration(100);
         for expected in [100, 200, 300] {
-            assert_eq!(
-                scheduler.offer(Time(0), 1, step),
-                Admission::Accepted { departs_at: Time(expected), mark: false }
-            );
+            assert_eq!(offer(&mut scheduler, Time(0), 1, step), Some((expected, false)));
         }
-        assert_eq!(scheduler.offer(Time(1_000), 1, step), Admission::Accepted { departs_at: Time(1_100), mark: false });
+        assert_eq!(offer(&mut scheduler, Time(1_000), 1, step), Some((1_100, false)));
     }
 
     #[test]
     fn a_departed_packet_makes_room() {
         let mut scheduler = scheduler(QueueLimit::Packets(1), EcnThreshold::Off);
-        scheduler.offer(Time(0), 1, Duration(100));
-        assert_eq!(scheduler.offer(Time(99), 1, Duration(100)), Admission::Full);
-        assert!(matches!(scheduler.offer(Time(100), 1, Duration(100)), Admission::Accepted { .. }));
+        offer(&mut scheduler, Time(0), 1, Duration(100));
+        assert_eq!(offer(&mut scheduler, Time(99), 1, Duration(100)), None);
+        assert_eq!(offer(&mut scheduler, Time(100), 1, Duration(100)), Some((200, false)));
     }
 
     #[test]
     fn marks_when_the_threshold_is_before_the_packet() {
         let mut scheduler = scheduler(QueueLimit::Bytes(3_000), EcnThreshold::Bytes(1_500));
-        let marks: Vec<_> = (0..3).map(|_| scheduler.offer(Time(0), 1_500, Duration(10))).collect();
-        assert!(matches!(marks[0], Admission::Accepted { mark: false, .. }));
-        assert!(matches!(marks[1], Admission::Accepted { mark: true, .. }));
-        assert_eq!(marks[2], Admission::Full);
+        let marks: Vec<_> = (0..3).map(|_| offer(&mut scheduler, Time(0), 1_500, Duration(10))).collect();
+        assert_eq!(marks, [Some((10, false)), Some((20, true)), None]);
         assert_eq!((scheduler.depth_bytes(Time(0)), scheduler.depth_bytes(Time(10))), (3_000, 1_500));
     }
 }

@@ -1,12 +1,11 @@
 //! One partition: what it holds, and what it does in a window.
 
-use hitless_engine::Turn;
 use hitless_wire::Time;
 
 use super::mail::Post;
 use crate::run::edge::Closed;
 use crate::run::look_ahead::ARRIVALS;
-use crate::run::network::Network;
+use crate::run::network::{Happened, Network};
 
 /// A part of a run. All of its tables are as long as those of the whole run, and what is elsewhere is never touched.
 pub struct Partition {
@@ -29,14 +28,13 @@ impl Partition {
             if looks_ahead && self.events.is_multiple_of(ARRIVALS) {
                 self.network.look_ahead();
             }
-            let Some(event) = self.network.shared.queue.pop_turn_before(end) else { break };
-            debug_assert!(event.time >= self.now, "time runs backwards");
-            self.now = event.time;
+            let Some((now, happened)) = self.network.take_turn(end) else { break };
+            debug_assert!(now >= self.now, "time runs backwards");
+            self.now = now;
             self.events += 1;
-            self.network.shared.clocks.record(event.time, event.order);
-            match event.payload {
-                Turn::Source(link) => drop(self.network.arrive(event.time, link.index() as u32)),
-                Turn::Other(event_of_node) => self.network.handle(event.time, event_of_node),
+            if let Happened::Due { order, event } = happened {
+                self.network.shared.clocks.record(now, order);
+                self.network.handle(now, event);
             }
         }
         self.hand_over(post)

@@ -131,7 +131,7 @@ impl TcpSender {
         self.send_buffer.fits_receive_window(self.scoreboard.outstanding_bytes(), payload_bytes)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn send_new(&mut self, payload_bytes: u64, now: Time) -> Outgoing {
         let sequence = self.scoreboard.snd_nxt();
         if self.scoreboard.segments() == 0 {
@@ -154,7 +154,7 @@ impl TcpSender {
     }
 
     /// The packet of a data segment; of new data, `remaining_bytes` are to be sent from its first byte on.
-    #[inline]
+    #[inline(always)]
     fn segment(
         &mut self,
         sequence: u64,
