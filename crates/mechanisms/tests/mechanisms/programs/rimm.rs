@@ -207,7 +207,8 @@ impl Bound {
             Self::Threshold => (20 + part, 150),
             Self::CongestionAfter => (5_000 + 700 * part, 200_000),
             Self::Lifetime => (1_000 + 300 * part, 100_000),
-            Self::Timeout => (5_000 + 700 * part, 300_000),
+            // A packet must be able to come back in it.
+            Self::Timeout => (20_000 + 700 * part, 300_000),
             Self::Detours => (1 + part % 4, 30),
         }
     }
