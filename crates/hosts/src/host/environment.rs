@@ -15,6 +15,8 @@ pub enum HostDrop {
     FlowEnded,
     /// The reorder buffer held a copy of it.
     Duplicate,
+    /// It is addressed to another host: a mechanism that chooses ports sent it here.
+    Misdelivered,
 }
 
 /// What a driver does for hosts. No method may call back into [`Hosts`].

@@ -29,6 +29,8 @@ pub struct HostTotals {
     pub strays: u64,
     /// Packets of which the reorder buffer held a copy.
     pub duplicates: u64,
+    /// Packets that arrived at a host to which they are not addressed.
+    pub misdelivered: u64,
     /// Flows that started.
     pub flows_started: u64,
     /// Flows that were completed.
@@ -44,6 +46,7 @@ impl HostTotals {
         self.dropped_by_network_card += other.dropped_by_network_card;
         self.strays += other.strays;
         self.duplicates += other.duplicates;
+        self.misdelivered += other.misdelivered;
         self.flows_started += other.flows_started;
         self.flows_completed += other.flows_completed;
         self.flows_failed += other.flows_failed;
@@ -186,10 +189,7 @@ impl Hosts {
     }
 
     /// The last bit of a packet has arrived at `host`; its destination and its flow are known to whoever has it at
-    /// hand. Returns whether its flow has ended by that.
-    ///
-    /// # Panics
-    /// When the packet is addressed to another host: a fault of the fabric's routing.
+    /// hand. Returns whether its flow has ended by that. A packet for another host is dropped, as a network card does.
     #[inline(always)]
     pub fn receive<E: HostEnvironment>(
         &mut self,
@@ -199,7 +199,10 @@ impl Hosts {
         (destination, flow): (HostId, FlowId),
         env: &mut E,
     ) -> bool {
-        assert!(destination == host, "{host:?} received a packet for {destination:?}");
+        if destination != host {
+            self.drop_misdelivered(host, packet, env);
+            return false;
+        }
         let Some(FlowSlot::Active(connection)) = self.flows.latest_mut(flow.0 as usize) else {
             return self.receive_first(now, host, flow, packet, env);
         };
@@ -423,6 +426,13 @@ impl Hosts {
         self.totals.strays += 1;
         self.hosts[host.0 as usize].counts.dropped += 1;
         env.drop_packet(host, packet, HostDrop::FlowEnded);
+    }
+
+    #[cold]
+    fn drop_misdelivered<E: HostEnvironment>(&mut self, host: HostId, packet: PacketHandle, env: &mut E) {
+        self.totals.misdelivered += 1;
+        self.hosts[host.0 as usize].counts.dropped += 1;
+        env.drop_packet(host, packet, HostDrop::Misdelivered);
     }
 
     /// A packet has passed the send delay.

@@ -141,7 +141,9 @@ impl<E: Edge> Network<E> {
 
     #[inline(always)]
     fn receive_at_host(&mut self, now: Time, host: HostId, packet: PacketHandle, to: (HostId, FlowId)) -> bool {
-        if let Some(order) = &mut self.shared.order {
+        if let Some(order) = &mut self.shared.order
+            && to.0 == host
+        {
             order.arrived(now, &self.shared.packets[packet]);
         }
         let (hosts, mut environment) = self.hosts();
@@ -262,6 +264,7 @@ impl<E: Edge> Network<E> {
         let totals = self.hosts.totals();
         add("network card full", totals.dropped_by_network_card);
         add("arrived after the end of the flow", totals.strays);
+        add("addressed to another host", totals.misdelivered);
         add("copy of a packet held for order", totals.duplicates);
         drops
     }

@@ -7,6 +7,7 @@ hitless_state::value!(HostTotals {
     dropped_by_network_card,
     strays,
     duplicates,
+    misdelivered,
     flows_started,
     flows_completed,
     flows_failed
