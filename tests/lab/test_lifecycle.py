@@ -214,6 +214,19 @@ def test_ctrl_c_while_it_comes_up_leaves_nothing(lab, tmp_path, delay_s):
     wait_until(lambda: not lab.left_behind())
 
 
+def test_ctrl_c_when_it_is_up_leaves_it_and_says_so(lab, tmp_path):
+    """Its exit code says whether it is up, at whatever moment Ctrl-C comes."""
+    words = [PROGRAM, "lab", "up", str(chain(tmp_path)), "--name", lab.name]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    process.stdout.readline()  # the table of its hosts, printed when it is up
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=300)
+    assert process.returncode == 0
+    assert "h2" in said
+    lab.down()
+    wait_until(lambda: not lab.left_behind())
+
+
 def test_killed_at_twenty_moments_it_comes_up_again_and_leaves_nothing(lab, tmp_path, reach):
     """While it comes up, while frames cross it, while it goes down."""
     file = chain(tmp_path)

@@ -1,6 +1,7 @@
 """`hitless lab`: starting a lab, and what is said of it."""
 
 import re
+import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -75,6 +76,8 @@ def up(
     if foreground:
         return _in_foreground(launch, plan, json=json)
     ready = client.start(launch, print_note)
+    # It is up: Ctrl-C could not undo that any more, and would only leave unsaid what is to be done with it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     if json:
         print_json({"name": plan.name, **ready})
     _say_ready(plan, ready, table=not json)
