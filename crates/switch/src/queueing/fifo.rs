@@ -97,9 +97,8 @@ impl FifoScheduler {
             self.busy_until
         };
         let bytes_with_it = self.bytes + u64::from(frame_bytes);
-        if (self.waiting.len() >= self.calm_packets as usize || bytes_with_it >= u64::from(self.calm_bytes))
-            && self.judge(at, frame_bytes)?
-        {
+        let is_calm = self.waiting.len() < self.calm_packets as usize && bytes_with_it < u64::from(self.calm_bytes);
+        if !is_calm && self.judge(at, frame_bytes)? {
             mark();
         }
         let departs_at = begins_at + transmission;
