@@ -38,24 +38,35 @@ def start(launch: Launch, note: Callable[[str], None]) -> dict[str, Any]:
     """
     place = registry.Place(launch.name)
     registry.make_run_folder()
+    process = None
+    try:
+        process = _spawn(place)
+        return _wait_until_ready(process, launch, note)
+    except KeyboardInterrupt:
+        note(f"interrupted: removing what there is of the lab {launch.name}; with many hosts that takes a while")
+        if process is not None:
+            _end(process, place)
+        # A process that does not hear signals yet ends by them, and leaves its log.
+        if has_leftovers(launch.name):
+            with suppress(registry.Held):
+                clear_leftovers(launch.name)
+        raise
+    except BaseException:
+        if process is not None:
+            _end(process, place)
+        raise
+
+
+def _spawn(place: registry.Place) -> subprocess.Popen[bytes]:
     with place.log.open("ab") as log_file:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "hitless.lab.process", launch.name],
+        return subprocess.Popen(
+            [sys.executable, "-m", "hitless.lab.process", place.name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log_file,
             start_new_session=True,
             cwd="/",
         )
-    try:
-        return _wait_until_ready(process, launch, note)
-    except KeyboardInterrupt:
-        note(f"interrupted: removing what there is of the lab {launch.name}; with many hosts that takes a while")
-        _end(process, place)
-        raise
-    except BaseException:
-        _end(process, place)
-        raise
 
 
 def _wait_until_ready(process: subprocess.Popen[bytes], launch: Launch, note: Callable[[str], None]) -> dict[str, Any]:
