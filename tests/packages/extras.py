@@ -13,7 +13,7 @@ if pandas["fct_us"].tolist() != run.messages["fct_us"].to_list():
 
 environment = LinkProtection(scenario)
 environment.reset(seed=1)
-_, reward, *_ = environment.step(environment.action_space.sample())
+reward = environment.step(environment.action_space.sample())[1]
 print("Gymnasium: a reward of", reward)
 
 here = hl.sweep(scenario, {"link[0].loss.rate": [1e-3, 1e-2]}, seeds=2, out="here", progress=False)
