@@ -251,10 +251,15 @@ def test_killed_at_twenty_moments_it_comes_up_again_and_leaves_nothing(lab, tmp_
 
 
 def kill_all_of(lab):
-    for word in processes_of(lab.name):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(int(word.split()[1]), signal.SIGKILL)
-    wait_until(lambda: not processes_of(lab.name))
+    """Those too that one of them starts between being seen and being killed."""
+
+    def are_gone():
+        for word in processes_of(lab.name):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(word.split()[1]), signal.SIGKILL)
+        return not processes_of(lab.name)
+
+    wait_until(are_gone)
 
 
 def test_down_removes_what_a_killed_lab_left(lab, tmp_path):
