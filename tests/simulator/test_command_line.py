@@ -15,6 +15,11 @@ def hitless(*arguments, cwd=None):
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
 
 
+def test_it_runs_as_a_module():
+    done = subprocess.run([sys.executable, "-m", "hitless", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("hitless ")
+
+
 def test_reproduce_prints_one_json_document_and_writes_a_folder(tmp_path):
     done = hitless("reproduce", "lg/overhead", "--quick", "--json", "--out", str(tmp_path / "out"))
     assert done.returncode == 0, done.stderr
