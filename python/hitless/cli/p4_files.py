@@ -27,9 +27,11 @@ class Entries:
             BadInput: only one of them is given.
         """
         if self.p4runtime is not None and self.p4info is None:
-            raise BadInput("--p4runtime is given without --p4info", rule="the p4info says what its numbers mean")
+            hint = "the program's p4info says what its numbers mean: p4c --p4runtime-files writes it"
+            raise BadInput("--p4runtime is given without --p4info", hint=hint)
         if self.p4info is not None and self.p4runtime is None:
-            raise BadInput("--p4info is given without --p4runtime", rule="it says what the numbers of the entries mean")
+            hint = "a p4info has no entries: give a WriteRequest with --p4runtime"
+            raise BadInput("--p4info is given without --p4runtime", hint=hint)
 
     def commands_file(self) -> _File:
         """Name and text of the commands; without them the text is empty."""

@@ -75,7 +75,12 @@ def reordered_percent(run: Run) -> float | None:
     return 100 * float(flows[late].sum()) / received if received else None
 
 
-IN_HOSTS = ("network card full", "arrived after the end of the flow", "copy of a packet held for order")
+IN_HOSTS = (
+    "network card full",
+    "arrived after the end of the flow",
+    "addressed to another host",
+    "copy of a packet held for order",
+)
 """Reasons of drops that are none of a switch: a scheme that reorders has packets sent again that nobody needs."""
 
 

@@ -21,7 +21,12 @@ _SHARED_S = 0.055
 _SHORT_BYTES = 100_000
 _LONG_BYTES = 1_000_000
 """Bounds that figures of web-search flows are usually cut at (deflection, AFQ)."""
-_IN_HOSTS = ("network card full", "arrived after the end of the flow", "copy of a packet held for order")
+_IN_HOSTS = (
+    "network card full",
+    "arrived after the end of the flow",
+    "addressed to another host",
+    "copy of a packet held for order",
+)
 _ON_LINKS = ("corrupted on a link", "lost on a link that was down")
 
 Times = NDArray[np.float64]
