@@ -82,7 +82,7 @@ build_native() {
         cd "$root"
         unset CONDA_PREFIX
         # pip finds every requirement already installed and would say so, package by package.
-        PIP_QUIET=1 VIRTUAL_ENV="$venv" "$venv/bin/maturin" develop --release
+        PIP_QUIET=1 VIRTUAL_ENV="$venv" "$venv/bin/maturin" develop --profile "${HITLESS_PROFILE:-release}"
     ) >&2 || fail "the simulator could not be built" "the compiler's message is above"
     # The time the build began, so that a file saved during it counts as changed.
     mv "$began" "$stamps/native"

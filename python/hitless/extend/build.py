@@ -21,12 +21,11 @@ from hitless.extend import sources
 from hitless.extend.crates import Crate
 from hitless.extend.record import Built, Record, libraries
 
-_PROFILES: dict[str, dict[str, Any]] = {
-    "release": {"opt-level": 3, "lto": "thin", "codegen-units": 16, "debug": False, "panic": "unwind"},
-    "quick": {"inherits": "release", "opt-level": 1, "lto": "off"},
-}
+_RELEASE: dict[str, Any] = {"opt-level": 3, "lto": "thin", "codegen-units": 16, "debug": False, "panic": "unwind"}
 _KEPT = 4
 """Modules that stay: processes that run may still start others with theirs."""
+
+_LIBRARY = "hitless_own_module"
 
 _MODULE = """//! The Python module `hitless._native` with mechanisms from out of the tree.
 
@@ -78,16 +77,17 @@ def _one_at_a_time() -> Iterator[None]:
 
 def _build(crates: Sequence[Crate], note: Callable[[str], None], *, quick: bool) -> Record:
     cargo = _cargo()
+    profiles = {"release": _RELEASE, "quick": sources.workspace()["profile"]["quick"]}
     profile = "quick" if quick else "release"
     compiler = subprocess.run([cargo, "--version"], capture_output=True, text=True, check=False).stdout
     files = [*sources.files(), *(file for crate in crates for file in crate.sources())]
     names = [f"{crate.name}={crate.path}" for crate in crates]
-    library = sources.digest(files, compiler, json.dumps(_PROFILES[profile]), sys.version.split()[0], *names)
+    library = sources.digest(files, compiler, json.dumps(profiles[profile]), sys.version.split()[0], *names)
     folder = libraries() / library
     if not (folder / native.LIBRARY).is_file():
         began = time.monotonic()
         note(f"compiling {', '.join(crate.name for crate in crates)} with the simulator: minutes the first time")
-        made = _compile(cargo, crates, profile)
+        made = _compile(cargo, crates, profile, profiles)
         _keep(made, folder)
         note(f"compiled in {time.monotonic() - began:.0f} s")
     try:
@@ -112,11 +112,12 @@ def _cargo() -> str:
     return cargo
 
 
-def _compile(cargo: str, crates: Sequence[Crate], profile: str) -> Path:
+def _compile(cargo: str, crates: Sequence[Crate], profile: str, profiles: dict[str, Any]) -> Path:
     """The compiled module. What cargo says goes to stderr as it is."""
     workspace = Path(native.cache()) / "workspace"
-    _write_workspace(workspace, crates)
-    target = Path(native.cache()) / "target"
+    _write_workspace(workspace, crates, profiles)
+    # The simulator's own: what both use from registries is compiled once.
+    target = sources.root() / "target"
     command = [cargo, "build", "--profile", profile, "--target-dir", str(target)]
     # As maturin does: without the first the module would be linked with a libpython that may not be there.
     environment = {**os.environ, "PYO3_BUILD_EXTENSION_MODULE": "1", "PYO3_PYTHON": sys.executable}
@@ -126,18 +127,18 @@ def _compile(cargo: str, crates: Sequence[Crate], profile: str) -> Path:
         hint = "what cargo says is above; cargo test in the crate's folder is the faster way to get there"
         raise HitlessError(f"{names}: not compiled, and what was built before stays in force", hint=hint)
     suffix = "dylib" if sys.platform == "darwin" else "so"
-    return target / profile / f"libhitless_native.{suffix}"
+    return target / profile / f"lib{_LIBRARY}.{suffix}"
 
 
-def _write_workspace(workspace: Path, crates: Sequence[Crate]) -> None:
+def _write_workspace(workspace: Path, crates: Sequence[Crate], profiles: dict[str, Any]) -> None:
     """A crate like the simulator's own crate of the module, beside no other."""
     own = {crate.name: {"path": str(crate.path)} for crate in crates}
     simulator = {"path": str(sources.root() / "crates" / "python")}
     manifest = {
         "package": {"name": "hitless-own-module", "version": "0.0.0", "edition": "2024", "publish": False},
-        "lib": {"name": "hitless_native", "path": "lib.rs", "crate-type": ["cdylib"]},
-        "dependencies": {"hitless-python": simulator, "pyo3": sources.dependency("pyo3"), **own},
-        "profile": _PROFILES,
+        "lib": {"name": _LIBRARY, "path": "lib.rs", "crate-type": ["cdylib"]},
+        "dependencies": {"hitless-python": simulator, "pyo3": sources.workspace()["workspace"]["dependencies"]["pyo3"], **own},
+        "profile": profiles,
         "workspace": {},
     }
     entries = ", ".join(f'("{crate.name}", {crate.identifier}::register)' for crate in crates)

@@ -24,11 +24,9 @@ def root() -> Path:
     return found
 
 
-def dependency(name: str) -> dict[str, Any]:
-    """What the workspace says of a crate that it uses."""
-    content = tomllib.loads((root() / "Cargo.toml").read_text(encoding="utf-8"))
-    found: dict[str, Any] = content["workspace"]["dependencies"][name]
-    return found
+def workspace() -> dict[str, Any]:
+    """What Cargo.toml says of all crates together."""
+    return tomllib.loads((root() / "Cargo.toml").read_text(encoding="utf-8"))
 
 
 def files() -> list[Path]:
