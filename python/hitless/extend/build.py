@@ -77,7 +77,7 @@ def _one_at_a_time() -> Iterator[None]:
 
 def _build(crates: Sequence[Crate], note: Callable[[str], None], *, quick: bool) -> Record:
     cargo = _cargo()
-    profiles = {"release": _RELEASE, "quick": sources.workspace()["profile"]["quick"]}
+    profiles = {"release": _RELEASE, "quick": _quick()}
     profile = "quick" if quick else "release"
     compiler = subprocess.run([cargo, "--version"], capture_output=True, text=True, check=False).stdout
     files = [*sources.files(), *(file for crate in crates for file in crate.sources())]
@@ -100,6 +100,13 @@ def _build(crates: Sequence[Crate], note: Callable[[str], None], *, quick: bool)
     record.write()
     _forget_old()
     return record
+
+
+def _quick() -> dict[str, Any]:
+    """The simulator's own profile of that name, without what it optimises more than the rest."""
+    found: dict[str, Any] = sources.workspace()["profile"]["quick"]
+    settings = found["package"].items()
+    return found | {"package": {name: of for name, of in settings if of["opt-level"] <= found["opt-level"]}}
 
 
 def _cargo() -> str:
@@ -134,10 +141,11 @@ def _write_workspace(workspace: Path, crates: Sequence[Crate], profiles: dict[st
     """A crate like the simulator's own crate of the module, beside no other."""
     own = {crate.name: {"path": str(crate.path)} for crate in crates}
     simulator = {"path": str(sources.root() / "crates" / "python")}
+    shared = sources.workspace()["workspace"]["dependencies"]
     manifest = {
         "package": {"name": "hitless-own-module", "version": "0.0.0", "edition": "2024", "publish": False},
         "lib": {"name": _LIBRARY, "path": "lib.rs", "crate-type": ["cdylib"]},
-        "dependencies": {"hitless-python": simulator, "pyo3": sources.workspace()["workspace"]["dependencies"]["pyo3"], **own},
+        "dependencies": {"hitless-python": simulator, "pyo3": shared["pyo3"], **own},
         "profile": profiles,
         "workspace": {},
     }

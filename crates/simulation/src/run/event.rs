@@ -46,20 +46,17 @@ pub(super) enum SimulationEvent {
         /// Its number.
         sampler: u32,
     },
-    /// Whoever drives the run wants it to stop here for now: before anything else of this time happens.
-    Pause,
 }
 
 hitless_state::value!(enum SimulationEvent {
     LinkArrival { link }, OrderedSetArrival { link, set }, Switch { switch, event }, Host(host), NextFlow,
-    NextInSequence { sequence }, Change, Recovery(recovery), Sample { sampler }, Pause
+    NextInSequence { sequence }, Change, Recovery(recovery), Sample { sampler }
 });
 
 impl SimulationEvent {
-    /// Whether it counts as no event: what is measured, where a run stops, and when flows are drawn must not change the
-    /// trace.
+    /// Whether it counts as no event: what is measured, and when flows are drawn, must not change the trace.
     pub fn leaves_no_mark(self) -> bool {
-        matches!(self, Self::Sample { .. } | Self::Pause | Self::NextFlow | Self::NextInSequence { .. })
+        matches!(self, Self::Sample { .. } | Self::NextFlow | Self::NextInSequence { .. })
     }
 }
 

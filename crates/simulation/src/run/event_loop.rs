@@ -28,8 +28,6 @@ enum Reach {
     Packets,
     /// A flow, or anything else.
     Flows,
-    /// Nothing: whoever drives the run wants it to stop here for now.
-    Pause,
 }
 
 /// Why a run ended.
@@ -154,7 +152,6 @@ impl<E: Edge> Run<E> {
                         return Some((End::AllFlowsDone, self.network.shared.records.last_ended));
                     }
                 }
-                Reach::Pause => return Some((End::Paused, self.now)),
             }
             if self.events.is_multiple_of(EVENTS_BETWEEN_LOOKS) {
                 return None;
@@ -246,7 +243,6 @@ impl<E: Edge> Run<E> {
             }
             SimulationEvent::Change => control_plane.apply_due(now, network),
             SimulationEvent::Recovery(event) => control_plane.recover(now, event, network),
-            SimulationEvent::Pause => return Reach::Pause,
             SimulationEvent::Sample { sampler } => {
                 samplers.sample(now, sampler as usize, network, flow_starts.specs());
             }

@@ -3,7 +3,7 @@
 //! What a control plane does to a switch. A session that is given no commands runs as [`crate::Simulation::run`] does,
 //! to the same trace: stopping leaves no mark.
 
-use hitless_engine::{OrderKey, Progress};
+use hitless_engine::Progress;
 use hitless_network::link::LinkState;
 use hitless_network::loss::LossModel;
 use hitless_network::topology::select::{SwitchPort, select_links};
@@ -16,7 +16,6 @@ use hitless_wire::{PortId, Time};
 use super::build::build;
 use super::control_plane::Change;
 use super::edge::Closed;
-use super::event::{SimulationEvent, kind};
 use super::event_loop::{End, Run};
 use super::outcome::close;
 use super::tables;
@@ -35,7 +34,6 @@ pub struct ReceiveCounters {
 pub struct Session {
     run: Run<Closed>,
     now: Time,
-    pauses: u64,
     end: Option<(End, Time)>,
 }
 
@@ -47,7 +45,7 @@ impl Session {
     pub fn new(scenario: Scenario) -> Result<Self, String> {
         let mut run = build(scenario, None, Closed)?;
         run.start();
-        Ok(Self { run, now: Time::ZERO, pauses: 0, end: None })
+        Ok(Self { run, now: Time::ZERO, end: None })
     }
 
     /// Up to where the run has come.
@@ -59,20 +57,23 @@ impl Session {
     /// ended; a time that has passed changes nothing.
     pub fn advance(&mut self, until: Time, progress: &Progress) -> bool {
         if self.end.is_none() && until > self.now {
-            self.pauses += 1;
-            let shared = &mut self.run.network.shared;
-            // A node of their own: they leave the changes' keys alone.
-            let order = OrderKey::new(kind::CHANGE, shared.clocks.everywhere() + 1, self.pauses);
-            shared.queue.push(until, order, SimulationEvent::Pause);
-            self.go_on(progress);
+            let (end, at) = self.go_on(until, progress);
+            // A run until a time ends where nothing is left before it: not in a step that ends sooner.
+            let goes_on = end == End::Paused || (end == End::Duration && at >= until);
+            self.now = if goes_on { until } else { at };
+            self.end = (!goes_on).then_some((end, at));
         }
         self.end.is_none()
     }
 
-    fn go_on(&mut self, progress: &Progress) {
-        let (end, at) = self.run.run_until_end(progress);
-        self.now = at;
-        self.end = (end != End::Paused).then_some((end, at));
+    /// Whoever asks `progress` for a pause gets none here.
+    fn go_on(&mut self, until: Time, progress: &Progress) -> (End, Time) {
+        loop {
+            let reached = self.run.run_before(until, progress);
+            if reached.0 != End::Paused || self.run.next_time().is_none_or(|next| next >= until) {
+                return reached;
+            }
+        }
     }
 
     /// The MAC counters of the switch port that receives from `link` ("sw2->sw6").
@@ -167,10 +168,7 @@ impl Session {
 
     /// Runs to the end of the scenario, and checks conservation.
     pub fn finish(mut self, progress: &Progress) -> Outcome {
-        while self.end.is_none() {
-            self.go_on(progress);
-        }
-        let (end, ended_at) = self.end.expect("the loop ran until there was an end");
+        let (end, ended_at) = self.end.unwrap_or_else(|| self.go_on(Time::NEVER, progress));
         close(self.run, end, ended_at)
     }
 

@@ -2,7 +2,7 @@
 
 use hitless_engine::Progress;
 use hitless_scenario::Scenario;
-use hitless_simulation::results::{Column, Table};
+use hitless_simulation::results::{Column, Outcome, Table};
 use hitless_simulation::{Session, Simulation};
 use hitless_switch::LinkEnd;
 use hitless_wire::{Duration, Time};
@@ -79,6 +79,39 @@ fn a_run_in_steps_is_the_run_at_once() {
             assert_eq!(in_steps.summary.ended_by, at_once.summary.ended_by, "{name} by {step_us} us");
         }
     }
+}
+
+#[test]
+fn a_step_beyond_the_last_event_does_not_move_the_end() {
+    let progress = Progress::default();
+    // Of packets that are lost nobody is told: after the last nothing is left to happen.
+    let text = dormant(1)
+        .replace("duration =", "until = \"all-flows-done\"\nduration =")
+        .replace("rate = 1e-2", "rate = 1.0")
+        .replace(r#"destinations = ["h8"]"#, r#"destinations = ["h8"], stop = "100 us""#);
+    let at_once = Simulation::new(check(&text)).expect("it can be built").run(&progress);
+    let mut session = Session::new(check(&text)).expect("it can be built");
+    assert!(session.advance(at_us(10), &progress));
+    assert!(!session.advance(at_us(900_000), &progress), "there is nothing to wait for");
+    let told = |outcome: &Outcome| {
+        let summary = &outcome.summary;
+        (summary.trace_hash.clone(), summary.events, summary.simulated_s, summary.ended_by, summary.flows.unfinished)
+    };
+    let in_steps = session.finish(&progress);
+    assert_eq!(told(&in_steps), told(&at_once));
+}
+
+#[test]
+fn a_run_until_a_time_goes_on_where_nothing_happens() {
+    let progress = Progress::default();
+    let text = dormant(4).replace(r#"destinations = ["h8"]"#, r#"destinations = ["h8"], stop = "100 us""#);
+    let mut session = Session::new(check(&text)).expect("it can be built");
+    for until in [at_us(1_000), at_us(3_999), at_us(4_000)] {
+        assert!(session.advance(until, &progress));
+        assert_eq!(session.now(), until);
+    }
+    assert!(!session.advance(at_us(4_001), &progress));
+    assert_eq!(session.finish(&progress).summary.ended_by, "duration");
 }
 
 #[test]
