@@ -38,7 +38,7 @@ def test_an_exhibit_on_ray_has_the_same_rows(tmp_path):
     rows = {}
     for place in ("threads", "ray"):
         command = [sys.executable, "-c", "from hitless.cli.main import main; main()"]
-        words = ["reproduce", "lg/fig10", "--quick", "--json", "--on", place, "--out", str(tmp_path / place)]
+        words = ["reproduce", "afq/fig11", "--quick", "--json", "--on", place, "--out", str(tmp_path / place)]
         done = subprocess.run([*command, *words], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         rows[place] = json.loads(done.stdout)["exhibits"][0]["rows"]

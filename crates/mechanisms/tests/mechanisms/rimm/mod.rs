@@ -76,7 +76,7 @@ fn never_gives_up() -> RimmConfig {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 700, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Whoever shares a slot with whom: nothing is lost, each flow stays in order, and the registers drain.
     #[test]
