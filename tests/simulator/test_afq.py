@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import hitless as hl
 from hitless.exhibits import Context, Factor, Gain, Range, Runs, Share
 from hitless.exhibits.afq import (
     causes,
@@ -266,3 +267,8 @@ def test_runs_of_one_load_have_the_same_flows():
     compared = cluster.compared(Runs({c.key: run(c, 2) for c in (first, second)}), [first, second])
     *_, both = compared.shares
     assert both.begun >= len(joined) == both.finished
+
+
+def test_on_off_senders_are_not_refused_for_bursts_that_there_is_no_time_for():
+    scenario = one_link.Sharing(one_link.DCTCP_AFQ, 512).scenario(duration_ms=1_000)
+    hl.Scenario.from_dict(scenario).check()
