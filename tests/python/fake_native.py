@@ -188,7 +188,7 @@ def swarm_judge(text):
 class Swarm:
     def __init__(self, seed, worlds=None, seconds=None, threads=1, canary=None):
         if canary is not None:
-            raise ValueError("canaries are compiled in for tests only (cargo's feature canaries)")
+            raise ValueError("canaries are compiled in with debug assertions only, and this is a release")
         self._worlds = worlds or 7
         self._found = []
 

@@ -397,7 +397,7 @@ def test_swarm_judges_one_scenario(hitless, tmp_path):
     ("arguments", "message"),
     [
         (["swarm"], "say when to end"),
-        (["swarm", "--worlds", "1", "--canary", "lost-turn"], "compiled in for tests only"),
+        (["swarm", "--worlds", "1", "--canary", "lost-turn"], "with debug assertions only"),
         (["run", "-", "--memory", "much"], "is no size"),
     ],
 )

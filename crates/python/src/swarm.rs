@@ -77,7 +77,7 @@ fn shown(finding: &Finding) -> Value {
 
 fn sown(name: &str) -> PyResult<Canary> {
     if !ARE_COMPILED_IN {
-        return Err(PyValueError::new_err("canaries are compiled in for tests only (cargo's feature canaries)"));
+        return Err(PyValueError::new_err("canaries are compiled in with debug assertions only, and this is a release"));
     }
     let known: Vec<&str> = Canary::ALL.iter().map(|canary| canary.name()).collect();
     Canary::named(name).ok_or_else(|| PyValueError::new_err(format!("the canaries are {}", known.join(", "))))

@@ -1,5 +1,5 @@
 //! The swarm without Python, and with canaries:
-//! `cargo run --release -p hitless-swarm --features canaries --example swarm -- --seed 1 --minutes 10 --canary lost-turn`.
+//! `cargo run -p hitless-swarm --example swarm -- --seed 1 --minutes 10 --canary lost-turn`.
 
 use std::time::{Duration, Instant};
 

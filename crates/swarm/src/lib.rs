@@ -7,7 +7,7 @@
 //! same judge finds the same fault, until what is left is short enough to read. [`hunt`] goes through seeds, on
 //! several threads if asked.
 //!
-//! Who watches the watchers: with the feature `canaries` bugs are sown in switches and mechanisms
+//! Who watches the watchers: with debug assertions bugs are sown in switches and mechanisms
 //! ([`hitless_switch::canary`]), each of which the swarm must find.
 
 mod dice;

@@ -1,9 +1,9 @@
 //! Bugs sown on purpose: who searches for bugs must find each of these.
 //!
-//! They are compiled in with the feature `canaries` only, which tests of the swarm switch on and no package does.
-//! Without it none ever sings, and nothing is left of the question.
+//! They are compiled in with debug assertions only, as tests are and no package is. Without those none ever sings, and
+//! nothing is left of the question.
 
-#[cfg(feature = "canaries")]
+#[cfg(debug_assertions)]
 use std::cell::Cell;
 
 /// A bug.
@@ -69,35 +69,35 @@ impl Canary {
 }
 
 /// Whether canaries are compiled in.
-pub const ARE_COMPILED_IN: bool = cfg!(feature = "canaries");
+pub const ARE_COMPILED_IN: bool = cfg!(debug_assertions);
 
-#[cfg(feature = "canaries")]
+#[cfg(debug_assertions)]
 thread_local! {
     static SOWN: Cell<Option<Canary>> = const { Cell::new(None) };
 }
 
 /// Sows a bug in all that this thread runs from now on; none: takes it back.
 pub fn sow(canary: Option<Canary>) {
-    #[cfg(feature = "canaries")]
+    #[cfg(debug_assertions)]
     SOWN.set(canary);
-    #[cfg(not(feature = "canaries"))]
+    #[cfg(not(debug_assertions))]
     let _ = canary;
 }
 
 /// Whether any bug is sown in what this thread runs. Other threads that it starts have none.
 pub fn is_sown() -> bool {
-    #[cfg(feature = "canaries")]
+    #[cfg(debug_assertions)]
     return SOWN.get().is_some();
-    #[cfg(not(feature = "canaries"))]
+    #[cfg(not(debug_assertions))]
     false
 }
 
 /// Whether this bug is sown here.
 #[inline(always)]
 pub fn sings(canary: Canary) -> bool {
-    #[cfg(feature = "canaries")]
+    #[cfg(debug_assertions)]
     return SOWN.get() == Some(canary);
-    #[cfg(not(feature = "canaries"))]
+    #[cfg(not(debug_assertions))]
     {
         let _ = canary;
         false

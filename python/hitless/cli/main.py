@@ -270,7 +270,7 @@ def swarm(
     ] = None,
     judges: Annotated[bool, typer.Option("--judges", help="Print what runs are held to.")] = False,
     canary: Annotated[
-        str | None, typer.Option(help="Sow this bug first; in builds for tests only.", show_default=False)
+        str | None, typer.Option(help="Sow this bug first; in builds with debug assertions only.", show_default=False)
     ] = None,
     mechanism: Mechanisms = None,
     out: Annotated[Path | None, typer.Option(help="Folder for what is found.", show_default="here")] = None,

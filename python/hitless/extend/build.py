@@ -22,6 +22,8 @@ from hitless.extend.crates import Crate
 from hitless.extend.record import Built, Record, libraries
 
 _RELEASE: dict[str, Any] = {"opt-level": 3, "lto": "thin", "codegen-units": 16, "debug": False, "panic": "unwind"}
+_QUICK = "dev"
+"""The simulator's own profile for what is worked on: what `cargo test` compiled is not compiled again."""
 _KEPT = 4
 """Modules that stay: processes that run may still start others with theirs."""
 
@@ -77,8 +79,8 @@ def _one_at_a_time() -> Iterator[None]:
 
 def _build(crates: Sequence[Crate], note: Callable[[str], None], *, quick: bool) -> Record:
     cargo = _cargo()
-    profiles = {"release": _RELEASE, "quick": _quick()}
-    profile = "quick" if quick else "release"
+    profiles = {"release": _RELEASE, _QUICK: sources.workspace()["profile"][_QUICK]}
+    profile = _QUICK if quick else "release"
     compiler = subprocess.run([cargo, "--version"], capture_output=True, text=True, check=False).stdout
     files = [*sources.files(), *(file for crate in crates for file in crate.sources())]
     names = [f"{crate.name}={crate.path}" for crate in crates]
@@ -100,13 +102,6 @@ def _build(crates: Sequence[Crate], note: Callable[[str], None], *, quick: bool)
     record.write()
     _forget_old()
     return record
-
-
-def _quick() -> dict[str, Any]:
-    """The simulator's own profile of that name, without what it optimises more than the rest."""
-    found: dict[str, Any] = sources.workspace()["profile"]["quick"]
-    settings = found["package"].items()
-    return found | {"package": {name: of for name, of in settings if of["opt-level"] <= found["opt-level"]}}
 
 
 def _cargo() -> str:
@@ -134,7 +129,7 @@ def _compile(cargo: str, crates: Sequence[Crate], profile: str, profiles: dict[s
         hint = "what cargo says is above; cargo test in the crate's folder is the faster way to get there"
         raise HitlessError(f"{names}: not compiled, and what was built before stays in force", hint=hint)
     suffix = "dylib" if sys.platform == "darwin" else "so"
-    return target / profile / f"lib{_LIBRARY}.{suffix}"
+    return target / ("debug" if profile == "dev" else profile) / f"lib{_LIBRARY}.{suffix}"
 
 
 def _write_workspace(workspace: Path, crates: Sequence[Crate], profiles: dict[str, Any]) -> None:
