@@ -1,9 +1,7 @@
 """`import hitless` as a notebook uses it, on the real simulator."""
 
-import os
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import polars as pl
@@ -47,37 +45,6 @@ def test_every_name_is_there_in_whatever_order_it_is_asked_for():
         "import hitless as hl; hl.Swept; hl.Steps; [getattr(hl, name) for name in hl.PUBLIC]; print(callable(hl.sweep))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "True\n"
-
-
-def test_mypy_checks_what_users_write(tmp_path):
-    (tmp_path / "mine.py").write_text(
-        textwrap.dedent("""
-        import polars as pl
-        import hitless as hl
-
-        loss: hl.types.LossModelBernoulli = {"kind": "bernoulli", "rate": 1e-3}
-        scenario = hl.example("linkguardian-testbed").with_("link[0].loss", loss)
-        run = scenario.run(seed=1)
-        tail: pl.Series = run.messages["fct_us"]
-        interval: hl.Interval = hl.percentile_interval(tail.to_list(), 99.0)
-        steps = scenario.start(seed=2)
-        for now_us in steps.every("100 us"):
-            if now_us > 1e3:
-                steps.fail("sw2->sw6")
-        def slowest(run: hl.Run) -> dict[str, float]:
-            return {"slowest": max(run.messages["fct_us"])}
-        swept: hl.Swept = hl.sweep(scenario, {"link[0].loss.rate": [1e-4, 1e-3]}, seeds=20, measure=slowest)
-        picture: hl.Picture = swept.plot("p99 FCT")
-
-        wrong: hl.types.LossModelBernoulli = {"kind": "bernoulli", "rate": "high"}
-        steps.fail("sw2->sw6", 3)
-        """)
-    )
-    environment = os.environ | {"MYPYPATH": str(ROOT / "python")}
-    mypy = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--no-incremental", "mine.py"]
-    done = subprocess.run(mypy, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    lines = [line.split(":")[1] for line in done.stdout.splitlines() if "error:" in line]
-    assert lines == ["19", "20"], done.stdout
 
 
 def test_a_scenario_changes_by_paths_and_stays_itself(testbed):

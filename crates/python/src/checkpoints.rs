@@ -102,21 +102,3 @@ fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 pub fn refusal(simulation: Simulation) -> Option<String> {
     Resumable::new(simulation, "").err()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_is_replaced_whole_and_nothing_is_left_beside_it() {
-        let folder = std::env::temp_dir().join(format!("hitless-checkpoints-{}", std::process::id()));
-        fs::create_dir_all(&folder).expect("there is room");
-        let path = folder.join("checkpoint");
-        for bytes in [&b"first"[..], b"second, longer", b"3"] {
-            write_whole(&path, bytes).expect("there is room");
-            assert_eq!(fs::read(&path).expect("it was written"), bytes);
-        }
-        assert_eq!(fs::read_dir(&folder).expect("it is there").count(), 1);
-        fs::remove_dir_all(&folder).expect("it is ours");
-    }
-}

@@ -15,9 +15,6 @@ use crate::run::{self, Until, Verdict};
 use crate::shrink::shrink;
 use crate::world::World;
 
-/// How long one world may be made small for.
-const SHRINK_FOR: WallTime = WallTime::from_secs(30);
-
 /// What to go through.
 #[derive(Clone, Debug)]
 pub struct Hunt {
@@ -33,6 +30,8 @@ pub struct Hunt {
     pub canary: Option<Canary>,
     /// Stop at the first fault.
     pub first_only: bool,
+    /// How long the world of a fault may be made small for.
+    pub shrink_for: WallTime,
 }
 
 /// A fault, and the smallest world found that has it.
@@ -138,7 +137,7 @@ impl Chase<'_> {
         let place = totals.findings.len();
         totals.findings.push(Finding { seed, fault: fault.clone(), world: world.clone(), times: 1 });
         drop(totals);
-        let small = shrink(world, fault, self.registry, Until::from_now(Some(SHRINK_FOR)));
+        let small = shrink(world, fault, self.registry, Until::from_now(Some(self.hunt.shrink_for)));
         let mut totals = self.totals();
         totals.findings[place].world = small;
         (self.tell)(&totals.findings[place]);

@@ -3,6 +3,8 @@
 mod resume;
 mod threads;
 
+use std::time::Duration;
+
 use hitless_engine::Progress;
 use hitless_mechanisms::builtin;
 use hitless_swarm::judge::{Fault, JUDGES};
@@ -14,7 +16,9 @@ use hitless_switch::canary::Canary;
 fn hunt(first_seed: u64, worlds: u64, canary: Option<Canary>) -> Totals {
     std::panic::set_hook(Box::new(|_| {}));
     let first_only = canary.is_some();
-    let hunt = Hunt { first_seed, worlds: Some(worlds), wall_time: None, threads: 1, canary, first_only };
+    // What is found is made small in a test of its own.
+    let shrink_for = Duration::from_secs(1);
+    let hunt = Hunt { first_seed, worlds: Some(worlds), wall_time: None, threads: 1, canary, first_only, shrink_for };
     hunt.run(builtin(), &Progress::default(), &|_: &Finding| {})
 }
 

@@ -1,0 +1,27 @@
+"""What users write: mypy reads it, strictly, and nothing runs it. An error that mypy no longer finds fails, too."""
+
+import polars as pl
+
+import hitless as hl
+
+loss: hl.types.LossModelBernoulli = {"kind": "bernoulli", "rate": 1e-3}
+scenario = hl.example("linkguardian-testbed").with_("link[0].loss", loss)
+run = scenario.run(seed=1)
+tail: pl.Series = run.messages["fct_us"]
+interval: hl.Interval = hl.percentile_interval(tail.to_list(), 99.0)
+steps = scenario.start(seed=2)
+for now_us in steps.every("100 us"):
+    if now_us > 1e3:
+        steps.fail("sw2->sw6")
+
+
+def slowest(run: hl.Run) -> dict[str, float]:
+    """The longest completion time of a run."""
+    return {"slowest": max(run.messages["fct_us"])}
+
+
+swept: hl.Swept = hl.sweep(scenario, {"link[0].loss.rate": [1e-4, 1e-3]}, seeds=20, measure=slowest)
+picture: hl.Picture = swept.plot("p99 FCT")
+
+wrong: hl.types.LossModelBernoulli = {"kind": "bernoulli", "rate": "high"}  # type: ignore[typeddict-item]
+steps.fail("sw2->sw6", 3)  # type: ignore[call-arg]
