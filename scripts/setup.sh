@@ -65,9 +65,12 @@ install_packages() {
     printf '%s\n' "$key" >"$stamp"
 }
 
-# Is anything that goes into the native module newer than the last build?
+# How the native module is compiled: a profile of Cargo.toml.
+profile="${HITLESS_PROFILE:-release}"
+
+# Was it compiled so, and is nothing that goes into it newer?
 native_is_current() {
-    [ -e "$stamps/native" ] && compgen -G "$root/python/hitless/_native*.so" >/dev/null &&
+    [ "$(cat "$stamps/native" 2>/dev/null)" = "$profile" ] && compgen -G "$root/python/hitless/_native*.so" >/dev/null &&
         [ -z "$(find "$root/crates" "$root/data" "$root"/examples/*.toml "$root/Cargo.toml" "$root/Cargo.lock" "$root/pyproject.toml" \
             -newer "$stamps/native" -type f -print -quit)" ]
 }
@@ -77,12 +80,12 @@ build_native() {
     check_tools
     say "building the simulator (a few minutes the first time)"
     local began="$stamps/native.began"
-    touch "$began"
+    printf '%s\n' "$profile" >"$began"
     (
         cd "$root"
         unset CONDA_PREFIX
         # pip finds every requirement already installed and would say so, package by package.
-        PIP_QUIET=1 VIRTUAL_ENV="$venv" "$venv/bin/maturin" develop --profile "${HITLESS_PROFILE:-release}"
+        PIP_QUIET=1 VIRTUAL_ENV="$venv" "$venv/bin/maturin" develop --profile "$profile"
     ) >&2 || fail "the simulator could not be built" "the compiler's message is above"
     # The time the build began, so that a file saved during it counts as changed.
     mv "$began" "$stamps/native"

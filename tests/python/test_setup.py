@@ -1,5 +1,6 @@
 """The set-up's own decisions."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -31,3 +32,13 @@ def test_a_missing_tool_is_named_with_a_way_to_get_it(tmp_path, check, tool):
     assert done.returncode == 1
     assert f"{tool}" in done.stderr.splitlines()[0]
     assert "apt-get install" in done.stderr
+
+
+@pytest.mark.parametrize(("profile", "is_current"), [("dev", True), ("release", False)])
+def test_a_module_that_was_compiled_otherwise_is_compiled_again(tmp_path, profile, is_current):
+    for folder in ("crates", "data", "examples", "python/hitless", "stamps"):
+        (tmp_path / folder).mkdir(parents=True)
+    for file in ("Cargo.toml", "Cargo.lock", "pyproject.toml", "examples/a.toml", "python/hitless/_native.abi3.so"):
+        (tmp_path / file).touch()
+    script = f"root={tmp_path}; stamps={tmp_path}/stamps; echo dev >$stamps/native; native_is_current"
+    assert (_bash(script, env=os.environ | {"HITLESS_PROFILE": profile}).returncode == 0) is is_current

@@ -6,10 +6,14 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from hitless.errors import BadInput
+from hitless.extend.crates import Crate
+from hitless.extend.workspace import write
 from hitless.native import LIBRARY, RECORD
 
 ROOT = Path(__file__).parents[2]
@@ -98,9 +102,41 @@ def test_errors_are_cargos_own_and_what_was_built_stays(built, tmp_path):
     assert broken.returncode == 1
     assert "Contine" in broken.stderr
     assert "error[E0599]" in broken.stderr
+    assert f"--> {source}:" in broken.stderr
     assert "sketchy" not in hitless("mechanism", "list").stdout
     source.write_text(sound.replace('NAME: &\'static str = "sketchy"', 'NAME: &\'static str = "wharf"'))
     taken = hitless("mechanism", "build", "--quick", tmp_path / "sketchy")
     assert taken.returncode == 2
     assert "two kinds of mechanisms are called wharf" in taken.stderr
     assert hitless("scenario", "check", EXAMPLE / "scenario.toml").returncode == 0
+
+
+def test_a_crate_that_is_elsewhere_uses_the_simulators_crates_of_the_workspace(tmp_path):
+    for name, uses in (
+        ("one", 'two = { path = "../two" }'),
+        ("two", 'serde = { version = "1.0", features = ["derive"] }'),
+    ):
+        (tmp_path / name).mkdir()
+        simulator = f'hitless-switch = {{ path = "{ROOT}/crates/switch" }}'
+        (tmp_path / name / "Cargo.toml").write_text(
+            f'[package]\nname = "{name}"\nversion = "0.1.0"\nedition = "2024"\n[workspace]\n'
+            f"[dependencies]\n{simulator}\n[target.'cfg(unix)'.dependencies]\n{uses}\n[profile.dev]\nopt-level = 3\n"
+        )
+    (tmp_path / "two/build.rs").touch()
+    write(tmp_path / "ours", [Crate.read(tmp_path / "one", ROOT / "crates")], {"dev": {"opt-level": 1}})
+    read = {path.parent.name: tomllib.loads(path.read_text()) for path in (tmp_path / "ours").rglob("own/*/Cargo.toml")}
+    ours = {"path": str(tmp_path / "ours/crates/switch")}
+    assert [manifest["dependencies"]["hitless-switch"] for manifest in read.values()] == [ours, ours]
+    one, two = read["one"], read["two"]
+    assert one["target"]["cfg(unix)"]["dependencies"] == {"two": {"path": str(tmp_path / "ours/own/two")}}
+    assert two["lib"]["path"] == str(tmp_path / "two/src/lib.rs")
+    assert (one["package"]["build"], two["package"]["build"]) == (False, str(tmp_path / "two/build.rs"))
+    assert not {"workspace", "profile"} & (one.keys() | two.keys())
+    assert (tmp_path / "ours/crates/switch/Cargo.toml").samefile(ROOT / "crates/switch/Cargo.toml")
+
+
+def test_a_crate_that_takes_something_from_a_workspace_is_refused(tmp_path):
+    manifest = tmp_path / "Cargo.toml"
+    manifest.write_text('[package]\nname = "one"\nversion = "0.1.0"\nedition.workspace = true\n')
+    with pytest.raises(BadInput, match=r"package\.edition is taken from a workspace"):
+        write(tmp_path / "ours", [Crate.read(tmp_path, ROOT / "crates")], {})

@@ -29,11 +29,13 @@ pub enum Canary {
     IdlePort,
     /// A packet is dropped, and no reason is counted.
     UnnamedLoss,
+    /// A window of a divided run is a picosecond longer than what its partitions cannot learn of each other.
+    WideWindow,
 }
 
 impl Canary {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::ForgottenSwap,
         Self::LostResume,
         Self::OffByOneEra,
@@ -44,6 +46,7 @@ impl Canary {
         Self::LostTurn,
         Self::IdlePort,
         Self::UnnamedLoss,
+        Self::WideWindow,
     ];
 
     /// Its name.
@@ -59,6 +62,7 @@ impl Canary {
             Self::LostTurn => "lost-turn",
             Self::IdlePort => "idle-port",
             Self::UnnamedLoss => "unnamed-loss",
+            Self::WideWindow => "wide-window",
         }
     }
 

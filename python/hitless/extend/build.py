@@ -13,31 +13,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import tomli_w
-
 from hitless import native
 from hitless.errors import BadInput, HitlessError
 from hitless.extend import sources
 from hitless.extend.crates import Crate
 from hitless.extend.record import Built, Record, libraries
+from hitless.extend.workspace import LIBRARY, write
 
 _RELEASE: dict[str, Any] = {"opt-level": 3, "lto": "thin", "codegen-units": 16, "debug": False, "panic": "unwind"}
 _QUICK = "dev"
 """The simulator's own profile for what is worked on: what `cargo test` compiled is not compiled again."""
 _KEPT = 4
 """Modules that stay: processes that run may still start others with theirs."""
-
-_LIBRARY = "hitless_own_module"
-
-_MODULE = """//! The Python module `hitless._native` with mechanisms from out of the tree.
-
-use pyo3::prelude::*;
-
-#[pymodule]
-fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {{
-    hitless_python::fill(module, &[{crates}])
-}}
-"""
 
 
 def build(folders: Sequence[Path], note: Callable[[str], None], *, quick: bool) -> Record:
@@ -117,8 +104,8 @@ def _cargo() -> str:
 def _compile(cargo: str, crates: Sequence[Crate], profile: str, profiles: dict[str, Any]) -> Path:
     """The compiled module. What cargo says goes to stderr as it is."""
     workspace = Path(native.cache()) / "workspace"
-    _write_workspace(workspace, crates, profiles)
-    # The simulator's own: what both use from registries is compiled once.
+    write(workspace, crates, profiles)
+    # The simulator's own, so that what was compiled there is found.
     target = sources.root() / "target"
     command = [cargo, "build", "--profile", profile, "--target-dir", str(target)]
     # As maturin does: without the first the module would be linked with a libpython that may not be there.
@@ -129,30 +116,7 @@ def _compile(cargo: str, crates: Sequence[Crate], profile: str, profiles: dict[s
         hint = "what cargo says is above; cargo test in the crate's folder is the faster way to get there"
         raise HitlessError(f"{names}: not compiled, and what was built before stays in force", hint=hint)
     suffix = "dylib" if sys.platform == "darwin" else "so"
-    return target / ("debug" if profile == "dev" else profile) / f"lib{_LIBRARY}.{suffix}"
-
-
-def _write_workspace(workspace: Path, crates: Sequence[Crate], profiles: dict[str, Any]) -> None:
-    """A crate like the simulator's own crate of the module, beside no other."""
-    own = {crate.name: {"path": str(crate.path)} for crate in crates}
-    simulator = {"path": str(sources.root() / "crates" / "python")}
-    shared = sources.workspace()["workspace"]["dependencies"]
-    manifest = {
-        "package": {"name": "hitless-own-module", "version": "0.0.0", "edition": "2024", "publish": False},
-        "lib": {"name": _LIBRARY, "path": "lib.rs", "crate-type": ["cdylib"]},
-        "dependencies": {"hitless-python": simulator, "pyo3": shared["pyo3"], **own},
-        "profile": profiles,
-        "workspace": {},
-    }
-    entries = ", ".join(f'("{crate.name}", {crate.identifier}::register)' for crate in crates)
-    workspace.mkdir(parents=True, exist_ok=True)
-    (workspace / "Cargo.toml").write_text(tomli_w.dumps(manifest), encoding="utf-8")
-    (workspace / "lib.rs").write_text(_MODULE.format(crates=entries), encoding="utf-8")
-    lock = sources.root() / "Cargo.lock"
-    ours = workspace / "Cargo.lock"
-    if not ours.exists() or ours.stat().st_mtime_ns < lock.stat().st_mtime_ns:
-        # The versions that the simulator is tested with; cargo adds what the mechanisms use beside them.
-        shutil.copyfile(lock, ours)
+    return target / ("debug" if profile == "dev" else profile) / f"lib{LIBRARY}.{suffix}"
 
 
 def _keep(made: Path, folder: Path) -> None:

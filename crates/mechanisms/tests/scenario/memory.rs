@@ -38,6 +38,11 @@ fn refusal(text: &str, limit_bytes: u64) -> Option<String> {
     checked.err().map(|error| error.to_string())
 }
 
+fn bytes_of(text: &str) -> f64 {
+    let scenario = check(text, "memory.toml", builtin()).unwrap_or_else(|error| panic!("{error}"));
+    of_run(&scenario, &scenario.build_topology().expect("it was checked"), true).bytes()
+}
+
 #[test]
 fn what_killed_the_process_is_refused_with_a_figure_and_a_field() {
     let table = [
@@ -85,6 +90,22 @@ fn what_fits_is_not_refused() {
 }
 
 #[test]
+fn messages_that_there_is_no_time_for_take_no_memory() {
+    let requests = |count: u64, gap: &str, stop: &str| {
+        fat_tree(4).replace("kind = \"long\"", "kind = \"requests\"").replace("10 us", "100 ms")
+            + &format!("size = \"25 KB\"\ncount = {count}\ngap = \"{gap}\"\n{stop}")
+    };
+    // 25 KB at 100 Gb/s and a gap take 10 us each: there is time for 10,000 of them.
+    let fits = bytes_of(&requests(10_000, "8 us", ""));
+    let is_about = |bytes: f64, expected: f64| (bytes - expected).abs() < 1e-3 * expected;
+    assert!(is_about(bytes_of(&requests(1_000_000_000, "8 us", "")), fits));
+    assert!(bytes_of(&requests(9_000, "8 us", "")) < fits);
+    assert!(bytes_of(&requests(1_000_000_000, "8 us", "stop = \"50 ms\"")) < fits);
+    // Without a gap the line alone limits them.
+    assert!(is_about(bytes_of(&requests(1_000_000_000, "0 us", "")), bytes_of(&requests(50_000, "0 us", ""))));
+}
+
+#[test]
 fn load_beyond_what_the_links_of_hosts_carry_is_said() {
     let said = |text: &str| {
         let scenario = check(text, "memory.toml", builtin()).unwrap_or_else(|error| panic!("{error}"));
@@ -97,15 +118,11 @@ fn load_beyond_what_the_links_of_hosts_carry_is_said() {
 
 #[test]
 fn an_estimate_grows_with_what_makes_it() {
-    let bytes = |text: &str| {
-        let scenario = check(text, "memory.toml", builtin()).unwrap_or_else(|error| panic!("{error}"));
-        of_run(&scenario, &scenario.build_topology().expect("it was checked"), true).bytes()
-    };
-    let few = bytes(&fabric("10 Gbps", "period = \"100 us\"", ""));
-    let many = bytes(&fabric("10 Gbps", "period = \"100 ns\"", ""));
+    let few = bytes_of(&fabric("10 Gbps", "period = \"100 us\"", ""));
+    let many = bytes_of(&fabric("10 Gbps", "period = \"100 ns\"", ""));
     // 300,000 flows instead of 300.
     assert!((300e6..2e9).contains(&(many - few)), "{few} and {many}");
-    let watched = bytes(&fabric("10 Gbps", "period = \"100 ns\"", "[measure]\norder = true"));
+    let watched = bytes_of(&fabric("10 Gbps", "period = \"100 ns\"", "[measure]\norder = true"));
     assert!(watched > many);
 }
 

@@ -24,7 +24,8 @@ fn hunt(first_seed: u64, worlds: u64, canary: Option<Canary>) -> Totals {
 
 #[test]
 fn some_hundred_worlds_break_nothing_and_every_judge_has_a_say() {
-    let totals = hunt(1, 250, None);
+    // Not from 1 on: the world of seed 189, whose 30,608 control packets go round for 100 ms, takes as long as 500 others.
+    let totals = hunt(251, 250, None);
     let found: Vec<String> = totals
         .findings
         .iter()
@@ -40,7 +41,7 @@ fn some_hundred_worlds_break_nothing_and_every_judge_has_a_say() {
 /// Those that are found soonest; docs/evidence/reliability.md has the times of all.
 #[test]
 fn canaries_are_found() {
-    for canary in [Canary::UnnamedLoss, Canary::IdlePort, Canary::FreeRide] {
+    for canary in [Canary::UnnamedLoss, Canary::IdlePort, Canary::FreeRide, Canary::WideWindow] {
         let totals = hunt(70_000, 400, Some(canary));
         assert!(!totals.findings.is_empty(), "{} was not found in {} worlds", canary.name(), totals.worlds);
     }

@@ -221,8 +221,7 @@ class Sharing:
             "sources": [f"h0..h{self.flows - 1}"],
             "destinations": [f"h{self.flows}"] * self.flows,
             "size": f"{_BURST_BYTES} B",
-            # More than there is time for: memory is promised for all of them before the run.
-            "count": 1 + 1_000 * duration_ms // _OFF_US,
+            "count": 1_000_000,
             "gap": f"{_OFF_US} us",
             "spacing": f"{round(1e3 * _RTT_US / self.flows)} ns",
             "stop": f"{duration_ms} ms",

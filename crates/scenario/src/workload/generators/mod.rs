@@ -43,7 +43,7 @@ impl Generator {
         match self {
             Generator::Pairs(pairs) => pairs.offer(end),
             Generator::Incast(incast) => incast.offer(end),
-            Generator::Listed(flows) => listed_offer(flows.as_slice()),
+            Generator::Listed(flows) => listed_offer(flows.as_slice(), end, line_bps),
             Generator::Sequence(sequence) => sequence.offer(end, line_bps),
         }
     }
@@ -59,14 +59,27 @@ impl Generator {
     }
 }
 
-/// Flows that are listed are as many as they are, with a record for each of their messages.
-fn listed_offer(flows: &[FlowSpec]) -> Offer {
-    let messages = flows.iter().map(|flow| flow.messages.count as f64).sum();
-    let bytes = flows.iter().map(|flow| match flow.size {
+/// Flows that are listed are as many as they are, with a record for each of their messages, of which there are no more
+/// than a line of `line_bps` carries one after the other until `end`.
+fn listed_offer(flows: &[FlowSpec], end: Time, line_bps: f64) -> Offer {
+    let messages = flows.iter().map(|flow| messages_until(flow, end, line_bps)).sum();
+    let bytes = flows.iter().map(|flow| bytes_of(flow));
+    Offer { flows: messages, open_flows: flows.len() as f64, bytes: bytes.sum(), seconds: 0.0 }
+}
+
+fn bytes_of(flow: &FlowSpec) -> f64 {
+    match flow.size {
         FlowSize::Bytes(bytes) => bytes as f64,
         FlowSize::Unlimited => 0.0,
-    });
-    Offer { flows: messages, open_flows: flows.len() as f64, bytes: bytes.sum(), seconds: 0.0 }
+    }
+}
+
+fn messages_until(flow: &FlowSpec, end: Time, line_bps: f64) -> f64 {
+    let end = flow.stop.map_or(end, |stop| stop.min(end));
+    let window_s = end.saturating_since(flow.start).as_seconds();
+    let each_s = flow.messages.gap.as_seconds() + 8.0 * bytes_of(flow) / line_bps;
+    let in_time = if each_s > 0.0 { (window_s / each_s).ceil() } else { f64::INFINITY };
+    in_time.max(1.0).min(flow.messages.count as f64)
 }
 
 impl Iterator for Generator {
@@ -94,7 +107,7 @@ impl Workload {
     /// The flows of all `groups`, of a run that ends at `end` at the latest.
     pub fn merge(groups: Vec<Generator>, end: Time) -> Self {
         let open = groups.iter().filter(|group| !matches!(group, Generator::Sequence(_)));
-        let messages = open.map(|group| group.offer(end, 1.0).flows).sum();
+        let messages = open.map(|group| group.offer(end, f64::INFINITY).flows).sum();
         let sequence = |group: &Generator| match group {
             Generator::Sequence(sequence) => Some((**sequence).clone()),
             _ => None,

@@ -2,6 +2,7 @@
 
 use hitless_engine::Progress;
 use hitless_scenario::{Scenario, Until};
+use hitless_switch::canary::{Canary, sings};
 use hitless_wire::{Duration, Time};
 
 use super::team::Team;
@@ -100,7 +101,8 @@ impl Course<'_> {
     /// Runs all partitions from `next`, when something happens, as far as none can learn of what another does, and not
     /// to `limit`.
     fn window(&mut self, next: Time, limit: Time) {
-        let end = (next + self.lookahead).min(limit);
+        let beyond = Duration(u64::from(sings(Canary::WideWindow)));
+        let end = (next + self.lookahead + beyond).min(limit);
         let Global { flow_starts, scenario, .. } = self.global;
         flow_starts.add_before(end, scenario, &mut self.whole);
         self.team.run_before(end);

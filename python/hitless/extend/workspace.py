@@ -1,0 +1,112 @@
+"""The workspace that crates of mechanisms are compiled in: the simulator's own, in another place and with them in it.
+
+cargo tells crates of a workspace apart by their place below its root, wherever that is. So what `cargo test` compiled
+of the simulator in its own workspace is not compiled again in this one.
+"""
+
+import shutil
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from hitless.errors import BadInput
+from hitless.extend import sources
+from hitless.extend.crates import Crate
+
+LIBRARY = "hitless_own_module"
+"""What the compiled module is called."""
+
+_MODULE = """//! The Python module `hitless._native` with mechanisms from out of the tree.
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {{
+    hitless_python::fill(module, &[{crates}])
+}}
+"""
+_CRATES = "crates"
+_OWN = "own"
+
+
+def write(folder: Path, crates: Sequence[Crate], profiles: Mapping[str, Any]) -> None:
+    """Write it into a folder: a module with all that the simulator has, and with these crates."""
+    folder.mkdir(parents=True, exist_ok=True)
+    _link(folder / _CRATES, sources.root() / "crates")
+    shutil.rmtree(folder / _OWN, ignore_errors=True)
+    own = {crate.name: {"path": str(_stand_in(folder, crate.path))} for crate in crates}
+    simulator = {"workspace": True, "features": ["live"]}
+    manifest = {
+        "package": {"name": "hitless-own-module", "version": "0.0.0", "edition": "2024", "publish": False},
+        "lib": {"name": LIBRARY, "path": "lib.rs", "crate-type": ["cdylib"]},
+        "dependencies": {"hitless-python": simulator, "pyo3": {"workspace": True}, **own},
+        "profile": dict(profiles),
+        "workspace": sources.workspace()["workspace"],
+    }
+    entries = ", ".join(f'("{crate.name}", {crate.identifier}::register)' for crate in crates)
+    (folder / "Cargo.toml").write_text(tomli_w.dumps(manifest), encoding="utf-8")
+    (folder / "lib.rs").write_text(_MODULE.format(crates=entries), encoding="utf-8")
+    lock = sources.root() / "Cargo.lock"
+    ours = folder / "Cargo.lock"
+    if not ours.exists() or ours.stat().st_mtime_ns < lock.stat().st_mtime_ns:
+        # The versions that the simulator is tested with; cargo adds what the mechanisms use beside them.
+        shutil.copyfile(lock, ours)
+
+
+def _link(link: Path, to: Path) -> None:
+    if link.is_symlink() and link.readlink() != to:
+        link.unlink()
+    if not link.is_symlink():
+        link.symlink_to(to)
+
+
+def _stand_in(folder: Path, crate: Path) -> Path:
+    """A crate that is elsewhere, as one of this workspace: its sources, with the simulator's crates of this workspace.
+
+    So are the user's other crates that it uses.
+    """
+    content = tomllib.loads((crate / "Cargo.toml").read_text(encoding="utf-8"))
+    if place := next(_inherited(content), None):
+        raise BadInput(
+            f"{place} is taken from a workspace",
+            where=str(crate / "Cargo.toml"),
+            rule="a crate of mechanisms says everything itself: it is compiled in the simulator's workspace",
+        )
+    package = content["package"]
+    stand_in = folder / _OWN / str(package["name"])
+    if stand_in.exists():
+        return stand_in
+    stand_in.mkdir(parents=True)
+    content["lib"] = content.get("lib", {}) | {"path": str(crate / content.get("lib", {}).get("path", "src/lib.rs"))}
+    script = package.get("build", (crate / "build.rs").is_file())
+    package["build"] = str(crate / ("build.rs" if script is True else script)) if script else False
+    package.pop("workspace", None)
+    for name in ("workspace", "profile", "dev-dependencies", "bin", "test", "bench", "example"):
+        content.pop(name, None)
+    package |= {"autobins": False, "autotests": False, "autobenches": False, "autoexamples": False}
+    for table in _tables_of_dependencies(content):
+        for name, wanted in table.items():
+            if isinstance(wanted, dict) and "path" in wanted:
+                found = (crate / wanted["path"]).resolve()
+                is_simulator = found.parent == (sources.root() / "crates").resolve()
+                own = folder / _CRATES / found.name if is_simulator else _stand_in(folder, found)
+                table[name] = wanted | {"path": str(own)}
+    (stand_in / "Cargo.toml").write_text(tomli_w.dumps(content), encoding="utf-8")
+    return stand_in
+
+
+def _tables_of_dependencies(content: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for part in (content, *content.get("target", {}).values()):
+        yield from (part[name] for name in ("dependencies", "build-dependencies") if name in part)
+
+
+def _inherited(content: Any, place: str = "") -> Iterator[str]:
+    """The keys whose values are those of a workspace."""
+    if isinstance(content, dict):
+        if content.get("workspace") is True:
+            yield place
+        for name, value in content.items():
+            yield from _inherited(value, f"{place}.{name}".lstrip("."))
