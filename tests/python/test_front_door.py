@@ -35,7 +35,7 @@ def test_lab_corrupt_with_a_rate_below_zero_is_no_unknown_option(hitless):
     done = hitless("lab", "corrupt", "sw1-sw2", "-1")
     assert done.returncode == 2
     assert "No such option" not in done.stderr
-    assert "greater than or equal to 0" in done.stderr
+    assert "is not in the range 0.0<=x<=1.0" in done.stderr
 
 
 def test_a_text_that_is_no_scenario_is_refused_in_a_few_lines():

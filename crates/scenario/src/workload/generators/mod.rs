@@ -63,7 +63,7 @@ impl Generator {
 /// than a line of `line_bps` carries one after the other until `end`.
 fn listed_offer(flows: &[FlowSpec], end: Time, line_bps: f64) -> Offer {
     let messages = flows.iter().map(|flow| messages_until(flow, end, line_bps)).sum();
-    let bytes = flows.iter().map(|flow| bytes_of(flow));
+    let bytes = flows.iter().map(bytes_of);
     Offer { flows: messages, open_flows: flows.len() as f64, bytes: bytes.sum(), seconds: 0.0 }
 }
 
