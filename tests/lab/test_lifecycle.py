@@ -121,7 +121,7 @@ def test_links_fail_and_are_repaired(lab, tmp_path, reach):
     [
         (["fail", "sw1->sw3"], "did you mean sw1->sw2?"),
         (["protect", "sw1->sw2"], "no protection that can be switched on is configured on 'sw1->sw2'"),
-        (["corrupt", "sw1->sw2", "2"], "less than or equal"),
+        (["corrupt", "sw1->sw2", "2"], "2.0 is not in the range 0.0<=x<=1.0"),
         (["exec", "h3", "true"], "its hosts: h1, h2"),
         (["exec", "h1"], "which program?"),
     ],

@@ -10,12 +10,12 @@ import typer
 
 from hitless.cli.bench_app import bench_app
 from hitless.cli.corruptd_app import corruptd_app
-from hitless.cli.flags import without_types
 from hitless.cli.fleet_app import fleet_app
 from hitless.cli.lab_app import lab_app
 from hitless.cli.mechanism_app import mechanism_app
 from hitless.cli.options import Json, Mechanisms, Memory, Out, ScenarioFile, Seed, limit_memory
 from hitless.cli.p4_app import p4_app
+from hitless.cli.parameters import adjusted
 from hitless.cli.results_app import results_app
 from hitless.cli.scenario_app import scenario_app
 from hitless.errors import BadInput, HitlessError
@@ -508,7 +508,7 @@ def main() -> None:
     """The program ``hitless``."""
     debug = "--debug" in sys.argv
     try:
-        without_types(typer.main.get_command(app))()
+        adjusted(typer.main.get_command(app))()
     except HitlessError as error:
         console.print_error(error, debug=debug)
         sys.exit(error.exit_code)
