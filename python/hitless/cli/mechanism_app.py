@@ -40,7 +40,10 @@ def build(
         ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Compile sooner, for a simulator that is slower: to try things out.")
+        bool,
+        typer.Option(
+            "--quick", help="With debug assertions, for a slower simulator: in seconds where `cargo test` was run."
+        ),
     ] = False,
 ) -> None:
     """Compile crates with the simulator. From then on scenarios may name their kinds, in every command.
