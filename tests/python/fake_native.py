@@ -188,7 +188,9 @@ def swarm_judge(text):
 class Swarm:
     def __init__(self, seed, worlds=None, seconds=None, threads=1, canary=None):
         if canary is not None:
-            raise ValueError("canaries are compiled in with debug assertions only, and this is a release")
+            raise ValueError(
+                "canaries are compiled in with debug assertions only: HITLESS_PROFILE=dev ./hitless swarm has them"
+            )
         self._worlds = worlds or 7
         self._found = []
 

@@ -74,10 +74,10 @@ def test_no_percentile_is_that_of_a_single_message():
 
 
 @pytest.mark.parametrize(
-    "words", [["run", "-", "--checkpoint", "1 s", "--seed", "nan"], ["fleet", "run", "--capacity", "nan"]]
+    "words", [["fleet", "run", "--capacity", "nan"], ["lab", "corrupt", "sw1-sw2", "0.5", "--mean-burst", "nan"]]
 )
 def test_what_is_no_number_is_refused_by_its_option(hitless, words):
     done = hitless(*words)
     assert done.returncode == 2
     assert words[-2] in done.stderr
-    assert "nan" in done.stderr
+    assert "nan is no number" in done.stderr

@@ -13,9 +13,6 @@ use serde_json::{Value, json};
 
 use crate::kinds::registry;
 
-/// How long one world may be made small for: a world of some MB of packets takes most of it.
-const SHRINK_FOR: Duration = Duration::from_secs(30);
-
 /// A hunt. Frozen: `cancel` and `take_found` are for other threads while `run` is under way.
 #[pyclass(frozen, module = "hitless._native")]
 pub struct Swarm {
@@ -40,7 +37,8 @@ impl Swarm {
         let wall_time = seconds.map(Duration::try_from_secs_f64).transpose();
         let wall_time = wall_time.map_err(|error| PyValueError::new_err(error.to_string()))?;
         let first_only = canary.is_some();
-        let hunt = Hunt { first_seed: seed, worlds, wall_time, threads, canary, first_only, shrink_for: SHRINK_FOR };
+        let hunt =
+            Hunt { first_seed: seed, worlds, wall_time, threads, canary, first_only, shrink_for: Hunt::SHRINK_FOR };
         Ok(Self { hunt, progress: Progress::default(), found: Mutex::default() })
     }
 
@@ -82,7 +80,7 @@ fn shown(finding: &Finding) -> Value {
 fn sown(name: &str) -> PyResult<Canary> {
     if !ARE_COMPILED_IN {
         return Err(PyValueError::new_err(
-            "canaries are compiled in with debug assertions only, and this is a release",
+            "canaries are compiled in with debug assertions only: HITLESS_PROFILE=dev ./hitless swarm has them",
         ));
     }
     let known: Vec<&str> = Canary::ALL.iter().map(|canary| canary.name()).collect();

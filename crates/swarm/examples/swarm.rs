@@ -32,7 +32,7 @@ fn main() {
         threads: number("--threads").unwrap_or(1) as usize,
         canary,
         first_only: canary.is_some(),
-        shrink_for: Duration::from_secs(30),
+        shrink_for: Hunt::SHRINK_FOR,
     };
     std::panic::set_hook(Box::new(|_| {}));
     let began = Instant::now();

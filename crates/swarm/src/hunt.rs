@@ -63,6 +63,9 @@ pub struct Totals {
 }
 
 impl Hunt {
+    /// How long the world of a fault may be made small for where nobody waits for less.
+    pub const SHRINK_FOR: WallTime = WallTime::from_secs(30);
+
     /// Goes through worlds until their number, the time or `progress` ends it. What is found is told at once, when it
     /// has been made small.
     pub fn run(&self, registry: &Registry, progress: &Progress, tell: &(dyn Fn(&Finding) + Sync)) -> Totals {

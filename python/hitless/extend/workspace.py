@@ -74,6 +74,7 @@ def _stand_in(folder: Path, crate: Path) -> Path:
             f"{place} is taken from a workspace",
             where=str(crate / "Cargo.toml"),
             rule="a crate of mechanisms says everything itself: it is compiled in the simulator's workspace",
+            hint="write the value out, as hitless mechanism new does",
         )
     package = content["package"]
     stand_in = folder / _OWN / str(package["name"])
