@@ -1,22 +1,18 @@
 """The exhibit, with Redis and without."""
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 from hitless.exhibits import Context
 from hitless.exhibits.linkguardian import corruptd
 from hitless.exhibits.model import Runs
-
-PROGRAM = Path(sys.executable).with_name("hitless")
+from warm import hitless
 
 
 def test_it_runs_from_the_command_line(tmp_path):
-    command = [PROGRAM, "reproduce", "lg/corruptd", "--quick", "--json", "--out", tmp_path / "out"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = hitless("reproduce", "lg/corruptd", "--quick", "--json", "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)["exhibits"][0]["rows"]
     assert {row["verdict"] for row in rows} == {"match", "unjudged"}
     assert "sw2->sw6" not in done.stderr, "the daemons' own words are not the exhibit's"

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from servers import free_port
+from warm import hitless
 
 ROOT = Path(__file__).resolve().parents[2]
 UNIT = ROOT / "packaging/systemd/hitless-corruptd.service"
@@ -106,9 +107,7 @@ def test_a_reload_with_a_url_that_leads_nowhere_changes_nothing(running, more):
 @pytest.mark.parametrize("command", ["check", "run"])
 def test_a_state_file_that_is_a_folder_is_refused(tmp_path, command):
     (tmp_path / "state.json").mkdir()
-    done = subprocess.run(
-        [PROGRAM, "corruptd", command, config(tmp_path, 0)], capture_output=True, text=True, check=False
-    )
+    done = hitless("corruptd", command, config(tmp_path, 0))
     assert done.returncode == 2, done
     assert "corruptd.state_file is not a file" in done.stderr
 
@@ -137,25 +136,25 @@ def test_a_port_that_is_taken_is_told(tmp_path):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         file = config(tmp_path, taken.getsockname()[1])
-        done = subprocess.run([PROGRAM, "corruptd", "run", file], capture_output=True, text=True, check=False)
+        done = hitless("corruptd", "run", file)
     assert done.returncode == 1
     assert "metrics: 127.0.0.1" in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_example_and_check_go_together(tmp_path):
-    example = subprocess.run([PROGRAM, "corruptd", "example"], capture_output=True, text=True, check=True)
+    example = hitless("corruptd", "example")
     file = tmp_path / "corruptd.toml"
     file.write_text(example.stdout)
-    done = subprocess.run([PROGRAM, "corruptd", "check", file], capture_output=True, text=True, check=True)
+    done = hitless("corruptd", "check", file)
     assert '"window_frames": 100000000' in done.stdout
     assert "sound" in done.stderr
     assert "warning" not in done.stderr
     file.write_text(example.stdout.replace("dry_run = true ", "dry_run = false"))
-    done = subprocess.run([PROGRAM, "corruptd", "check", file], capture_output=True, text=True, check=True)
+    done = hitless("corruptd", "check", file)
     assert "reaches nobody outside this process" in done.stderr
     file.write_text(example.stdout.replace("threshold = 1e-8", "threshold = 1e-8x"))
-    refused = subprocess.run([PROGRAM, "corruptd", "check", file], capture_output=True, text=True, check=False)
+    refused = hitless("corruptd", "check", file)
     assert refused.returncode == 2
     assert refused.stdout == ""
 

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+import warm
+
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(sys.executable).with_name("hitless")
 RUN_FOLDER = Path("/run/hitless/lab")
@@ -40,10 +42,8 @@ def require_tool(name, package):
         pytest.skip(f"{name} is missing, and only root can install it (apt-get install {package})")
 
 
-def hitless(*arguments, check=True, input=None, timeout=120, traceback=False):
-    done = subprocess.run(
-        [PROGRAM, *map(str, arguments)], capture_output=True, text=True, check=False, input=input, timeout=timeout
-    )
+def hitless(*arguments, check=True, input="", timeout=120, traceback=False):
+    done = warm.hitless(*arguments, input=input, timeout=timeout)
     assert not check or done.returncode == 0, done
     assert traceback or "Traceback" not in done.stderr, done.stderr
     return done

@@ -1,4 +1,4 @@
-"""`hitless` over the fake simulator and the fake exhibits: python fake_hitless.py ARGS."""
+"""`hitless` over the fake simulator and the fake exhibits, for whoever imports it: python fake_hitless.py ARGS."""
 
 import json
 import re
@@ -8,6 +8,10 @@ import fake_native
 
 sys.modules["hitless._native"] = fake_native
 
+import hitless  # noqa: E402
+from hitless import bench  # noqa: E402
+from hitless.exhibits import registry  # noqa: E402
+
 
 def _bench_alone(call: str, _what: str, _under: object = ()) -> object:
     """What a process of its own would measure, had it this simulator."""
@@ -15,18 +19,12 @@ def _bench_alone(call: str, _what: str, _under: object = ()) -> object:
     return json.loads(getattr(fake_native, name)(*json.loads(f"[{arguments}]".replace("'", '"'))))
 
 
-def install() -> None:
-    import hitless
-    from hitless import bench
-    from hitless.exhibits import registry
+hitless._native = fake_native  # type: ignore[attr-defined]
+bench._alone = _bench_alone
+registry.PAPERS = (registry.Paper("demo", "Demo", "A paper that nobody wrote", "fake_exhibits"),)
 
-    hitless._native = fake_native  # type: ignore[attr-defined]
-    bench._alone = _bench_alone
-    registry.PAPERS = (registry.Paper("demo", "Demo", "A paper that nobody wrote", "fake_exhibits"),)
-
+# What is imported now finds no other simulator, and no other papers.
+from hitless.cli.main import main  # noqa: E402
 
 if __name__ == "__main__":
-    install()
-    from hitless.cli.main import main
-
     main()

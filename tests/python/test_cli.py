@@ -1,5 +1,6 @@
 """The command line as a user meets it: processes, exit codes, and what goes where."""
 
+import functools
 import json
 import os
 import pty
@@ -11,18 +12,16 @@ from pathlib import Path
 
 import pytest
 
+from warm import Program
+
 HERE = Path(__file__).parent
 FAKE = [sys.executable, str(HERE / "fake_hitless.py")]
-REAL = [sys.executable, "-c", "from hitless.cli.main import main; main()"]
+fake = Program("fake_hitless", "hitless.cli.run", "hitless.cli.reproduce", "hitless.cli.bench", path=HERE)
 
 
 @pytest.fixture
 def hitless(tmp_path):
-    def call(*arguments, program=FAKE, **options):
-        options = {"capture_output": True, "text": True, "timeout": 300, "cwd": tmp_path} | options
-        return subprocess.run([*program, *arguments], check=False, **options)
-
-    return call
+    return functools.partial(fake, cwd=tmp_path)
 
 
 def test_reproduce_prints_a_table_and_leaves_a_folder(hitless, tmp_path):
@@ -276,7 +275,7 @@ def test_list_and_help(hitless):
         assert "Examples:" in hitless(*command, "--help").stdout
 
 
-def test_completion_knows_the_exhibits(hitless):
+def test_completion_knows_the_exhibits():
     environment = {
         "_HITLESS_COMPLETE": "complete_bash",
         "COMP_WORDS": "hitless reproduce demo/f",
@@ -286,10 +285,10 @@ def test_completion_knows_the_exhibits(hitless):
     program = [
         sys.executable,
         "-c",
-        f"import sys; sys.path.insert(0, {str(HERE)!r}); import fake_hitless as f; f.install();",
+        f"import sys; sys.path.insert(0, {str(HERE)!r}); import fake_hitless;",
     ]
     program[-1] += "sys.argv[0] = 'hitless'; from hitless.cli.main import app; app(prog_name='hitless')"
-    done = hitless(program=program, env=os.environ | environment)
+    done = subprocess.run(program, env=os.environ | environment, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["demo/fig1", "demo/failing"]
 
 
@@ -365,12 +364,16 @@ def test_a_closed_pipe_is_no_error(tmp_path):
     assert "Traceback" not in done.stderr
 
 
-def test_the_real_module_is_there(hitless):
-    assert hitless("--version", program=REAL).stdout.startswith("hitless 0.")
-    refused = hitless("run", "-", program=REAL, input="no_such_field = 1\n")
+def test_the_real_module_is_there(tmp_path):
+    def real(*arguments, **options):
+        command = [sys.executable, "-c", "from hitless.cli.main import main; main()", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False, **options)
+
+    assert real("--version").stdout.startswith("hitless 0.")
+    refused = real("run", "-", input="no_such_field = 1\n")
     assert refused.returncode == 2
     assert "Traceback" not in refused.stderr
-    assert hitless("reproduce", "zz/fig99", program=REAL).returncode == 2
+    assert real("reproduce", "zz/fig99").returncode == 2
 
 
 def test_swarm_tells_what_it_finds_and_writes_a_scenario(hitless, tmp_path):

@@ -1,24 +1,19 @@
 """What people stumbled over, each with the words that they met."""
 
 import errno
+import functools
 import os
-import subprocess
-import sys
 
 import pytest
 
+import warm
 from hitless.errors import RefusedScenario, reason
 from hitless.outcome.times import enough_for
-
-PROGRAM = [sys.executable, "-c", "from hitless.cli.main import main; main()"]
 
 
 @pytest.fixture
 def hitless(tmp_path):
-    def call(*arguments):
-        return subprocess.run([*PROGRAM, *arguments], capture_output=True, text=True, cwd=tmp_path, check=False)
-
-    return call
+    return functools.partial(warm.hitless, cwd=tmp_path)
 
 
 @pytest.mark.parametrize(

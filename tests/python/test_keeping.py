@@ -18,8 +18,9 @@ from hitless.exhibits.keeping import KeptPoints
 from hitless.exhibits.pool import Pool, Task
 from hitless.fleet.comparison import Comparison
 from hitless.simulation import PacketSimulation, Run, Summary
+from warm import Program
 
-FAKE = [sys.executable, str(Path(__file__).parent / "fake_hitless.py")]
+HERE = Path(__file__).parent
 RUN = Run(
     "a = 1\n",
     Summary({"seed": 3, "share": 0.1, "drops": {"loss": 2}}),
@@ -28,12 +29,21 @@ RUN = Run(
 )
 
 
-def _start(folder, *more):
-    command = [*FAKE, "reproduce", "demo/long", "--json", "--jobs", "1", *more]
-    environment = os.environ | {"HITLESS_FAKE_LOG": str(folder / "log")}
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder, env=environment
-    )
+COMMAND = ["reproduce", "demo/long", "--json", "--jobs", "1"]
+fake = Program("fake_hitless", "hitless.cli.run", "hitless.cli.reproduce", "hitless.cli.bench", path=HERE)
+
+
+def _environment(folder):
+    return os.environ | {"HITLESS_FAKE_LOG": str(folder / "log")}
+
+
+def _run(folder, *more):
+    return fake(*COMMAND, *more, cwd=folder, env=_environment(folder))
+
+
+def _start(folder):
+    command, environment = [sys.executable, HERE / "fake_hitless.py", *COMMAND], _environment(folder)
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, env=environment)
 
 
 def _rows(stdout):
@@ -54,48 +64,45 @@ def test_an_interrupted_campaign_goes_on_where_it_was(tmp_path, number, code):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     whole.mkdir()
     broken.mkdir()
-    expected, _ = _start(whole).communicate(timeout=300)
+    expected = _run(whole).stdout
 
     first = _start(broken)
     _wait_for_points(broken, 2)
     first.send_signal(number)
-    first.communicate(timeout=300)
-    assert first.returncode == code
+    assert first.wait(timeout=300) == code
     there = len(list(broken.glob("results/points/*/run.json")))
     begun = (broken / "log").read_text().splitlines()
     assert 2 <= there < 6
     (broken / "log").unlink()
 
-    second = _start(broken)
-    stdout, stderr = second.communicate(timeout=300)
+    second = _run(broken)
     assert second.returncode == 0
-    assert f"{there} of 6 points are there already" in stderr
+    assert f"{there} of 6 points are there already" in second.stderr
     again = (broken / "log").read_text().splitlines()
     assert len(again) == 6 - there
     assert not set(again) & set(begun[:there])
-    assert _rows(stdout) == _rows(expected)
-    assert len(_rows(stdout)) == 7
+    assert _rows(second.stdout) == _rows(expected)
+    assert len(_rows(expected)) == 7
 
 
 def test_fresh_runs_every_point_again(tmp_path):
     for more, count in (((), 6), ((), 0), (("--fresh",), 6), (("--seed", "2"), 6)):
         (tmp_path / "log").write_text("")
-        process = _start(tmp_path, *more)
-        _, stderr = process.communicate(timeout=300)
+        stderr = _run(tmp_path, *more).stderr
         assert len((tmp_path / "log").read_text().splitlines()) == count
         assert ("6 of 6 points are there already" in stderr) == (count == 0)
 
 
 def test_quick_keeps_nothing_and_refuses_to_forget(tmp_path):
-    _start(tmp_path, "--quick").communicate(timeout=300)
+    _run(tmp_path, "--quick")
     assert not (tmp_path / "results/points").exists()
-    process = _start(tmp_path, "--quick", "--fresh")
-    assert "--quick keeps no points" in process.communicate(timeout=300)[1]
-    assert process.returncode == 2
+    refused = _run(tmp_path, "--quick", "--fresh")
+    assert "--quick keeps no points" in refused.stderr
+    assert refused.returncode == 2
 
 
 def test_a_folder_of_the_users_keeps_its_own_points(tmp_path):
-    _start(tmp_path, "--out", "mine").communicate(timeout=300)
+    _run(tmp_path, "--out", "mine")
     assert len(list(tmp_path.glob("mine/points/*/run.json"))) == 6
     assert not (tmp_path / "results").exists()
 
@@ -237,8 +244,7 @@ def test_work_that_cannot_say_what_it_depends_on_is_not_kept(tmp_path):
 
 def test_a_folder_that_takes_nothing_costs_no_run(tmp_path):
     (tmp_path / "points").write_text("a file where the folder should be")
-    process = _start(tmp_path, "--out", str(tmp_path))
-    stdout, stderr = process.communicate(timeout=300)
-    assert process.returncode == 0
-    assert len(_rows(stdout)) == 7
-    assert "points could not be kept" in stderr
+    done = _run(tmp_path, "--out", tmp_path)
+    assert done.returncode == 0
+    assert len(_rows(done.stdout)) == 7
+    assert "points could not be kept" in done.stderr

@@ -1,10 +1,7 @@
 """AFQ end to end: the workloads of its exhibits, completion times, schedulers, and what figures are made of."""
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -29,8 +26,7 @@ from hitless.exhibits.afq.cluster import Case
 from hitless.exhibits.afq.sizes import ENTERPRISE, PARETO, PAYLOAD_SHARE, Sizes
 from hitless.exhibits.statements import counted_once
 from hitless.simulation import PacketSimulation, Simulation
-
-HITLESS = Path(sys.executable).with_name("hitless")
+from warm import hitless
 
 
 class Fixed(Sizes):
@@ -244,8 +240,7 @@ def test_short_flows_take_as_long_as_with_ideal_fair_queueing(at_high_load):
 
 
 def test_figure_11_says_how_long_incasts_take(tmp_path):
-    command = [HITLESS, "reproduce", "afq/fig11", "--quick", "--json", "--out", str(tmp_path / "out")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = hitless("reproduce", "afq/fig11", "--quick", "--json", "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     (exhibit,) = json.loads(done.stdout)["exhibits"]
     rows = {(row["series"], row["x"], row["metric"]): row for row in exhibit["rows"]}

@@ -34,9 +34,17 @@ def test_the_types_of_scenarios_are_those_of_the_schema():
     assert _script("scenario-types") == written, "write them with .venv/bin/python scripts/scenario-types --write"
 
 
-def test_importing_hitless_loads_no_library():
-    heavy = "numpy", "polars", "scipy", "pydantic", "rich", "hitless._native"
-    code = f"import sys, hitless; print([name for name in {heavy} if name in sys.modules])"
+@pytest.mark.parametrize(
+    ("imported", "heavy"),
+    [
+        ("hitless", ("numpy", "polars", "scipy", "pydantic", "rich", "hitless._native")),
+        ("hitless.cli.main", ("numpy", "polars", "scipy", "pydantic", "jinja2", "redis", "hitless._native")),
+        ("hitless.cli.scenario", ("numpy", "polars", "scipy", "pydantic", "jinja2")),
+        ("hitless.corruptd.service", ("polars", "jinja2", "typer")),
+    ],
+)
+def test_what_is_imported_loads_no_library_that_it_has_no_use_for(imported, heavy):
+    code = f"import sys, {imported}; print([name for name in {heavy} if name in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 

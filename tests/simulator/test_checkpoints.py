@@ -13,6 +13,8 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+import warm
+
 HITLESS = Path(sys.executable).with_name("hitless")
 EVERY = "500 us simulated"
 ROOT = Path(__file__).parents[2]
@@ -56,7 +58,7 @@ queue = [{ ports = ["leaf0->spine0"], period = "100 us" }]
 
 
 def hitless(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([HITLESS, *arguments], capture_output=True, text=True, check=False)
+    done = warm.hitless(*arguments)
     assert done.returncode == code, done.stderr
     return done
 

@@ -3,16 +3,10 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-HITLESS = Path(sys.executable).with_name("hitless")
-
-
-def hitless(*arguments, cwd=None):
-    command = [HITLESS, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+from warm import hitless
 
 
 def test_it_runs_as_a_module():

@@ -10,13 +10,10 @@ from pathlib import Path
 import pytest
 
 from hitless.outcome.losses import needs_order_checker
+from warm import hitless
 
 HITLESS = Path(sys.executable).with_name("hitless")
 LOSSY = Path(__file__).parents[2] / "examples" / "leaf-spine-lossy.toml"
-
-
-def hitless(*arguments, cwd):
-    return subprocess.run([HITLESS, *arguments], capture_output=True, text=True, cwd=cwd, check=False)
 
 
 @pytest.fixture

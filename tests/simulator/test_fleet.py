@@ -16,14 +16,10 @@ from hitless.exhibits.campaign import Campaign
 from hitless.exhibits.linkguardian import fleet as exhibits
 from hitless.exhibits.registry import select
 from hitless.fleet.tables import SCHEMA
+from warm import hitless
 
 HITLESS = Path(sys.executable).with_name("hitless")
 SMALL = "fabric:pods=6,tors=16"
-
-
-def hitless(*arguments, cwd=None):
-    command = [HITLESS, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
 
 
 def run_year(folder, *arguments):

@@ -2,25 +2,23 @@
 
 import hashlib
 import json
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+import warm
 from hitless.errors import HitlessError
 from hitless.simulation import Simulation
 
-HITLESS = Path(sys.executable).with_name("hitless")
 P4 = Path(__file__).parents[2] / "examples" / "p4"
 ROUTES = {"table": "ipv4_lpm", "action": "ipv4_forward", "port": "port", "address": "dstAddr"}
 LINK = {"rate": "10 Gbps", "delay": "1 us"}
 
 
 def hitless(*arguments, code=0):
-    done = subprocess.run([HITLESS, *map(str, arguments)], check=False, capture_output=True, text=True)
+    done = warm.hitless(*arguments)
     assert done.returncode == code, done.stderr
     return done
 

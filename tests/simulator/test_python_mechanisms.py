@@ -1,8 +1,6 @@
 """A mechanism as a Python class: its hooks, its settings, its errors, and the example beside the same in Rust."""
 
 import re
-import subprocess
-import sys
 import types
 import typing
 from collections import defaultdict
@@ -12,13 +10,13 @@ import pytest
 from python_mechanisms import Coin, EgressOnly, Ports, Watcher, dumbbell
 
 import hitless
+import warm
 from hitless.errors import BadInput, MechanismFailed, RefusedScenario
 from hitless.prototype.kinds import load, register
 from hitless.prototype.mechanism import Claim, Stage
 
 ROOT = Path(__file__).resolve().parents[2]
 EVERY_NTH = ROOT / "examples/mechanisms/every_nth.py"
-HITLESS = Path(sys.executable).with_name("hitless")
 
 
 def failing(hook, body, *, kind):
@@ -244,13 +242,13 @@ def test_a_file_without_a_mechanism_is_refused_with_the_reason(tmp_path, text, w
 def test_the_command_line_checks_and_runs(tmp_path):
     scenario = tmp_path / "mine.toml"
     scenario.write_text(dumbbell("every-nth-py", drop_every=50))
-    checked = _hitless("scenario", "check", scenario, "--mechanism", EVERY_NTH)
+    checked = warm.hitless("scenario", "check", scenario, "--mechanism", EVERY_NTH)
     assert checked.returncode == 0, checked.stderr
     assert "mark_every = 0" in checked.stdout
-    without = _hitless("scenario", "check", scenario)
+    without = warm.hitless("scenario", "check", scenario)
     assert without.returncode == 2
     assert "must be one of" in without.stderr
-    done = _hitless("run", scenario, "--mechanism", EVERY_NTH, "--out", tmp_path / "out")
+    done = warm.hitless("run", scenario, "--mechanism", EVERY_NTH, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
 
 
@@ -258,12 +256,8 @@ def test_the_command_line_shows_the_traceback_of_a_hook(tmp_path):
     scenario, mechanism = tmp_path / "mine.toml", tmp_path / "mine.py"
     scenario.write_text(dumbbell("every-nth-py", drop_every=50))
     mechanism.write_text(EVERY_NTH.read_text().replace("self.dropped += 1", "self.droped += 1"))
-    done = _hitless("run", scenario, "--mechanism", mechanism, "--out", tmp_path / "out")
+    done = warm.hitless("run", scenario, "--mechanism", mechanism, "--out", tmp_path / "out")
     assert done.returncode == 1
     assert "every-nth-py raised AttributeError in egress" in done.stderr
     assert "self.droped += 1" in done.stderr
     assert "internal error" not in done.stderr
-
-
-def _hitless(*arguments):
-    return subprocess.run([HITLESS, *map(str, arguments)], capture_output=True, text=True, check=False)

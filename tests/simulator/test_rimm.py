@@ -1,9 +1,5 @@
 """RIMM and DIBS end to end: microbursts in the testbed of figure 6, and the example that users start from."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import polars as pl
 import pytest
 
@@ -11,8 +7,8 @@ from hitless.exhibits import Factor, Row
 from hitless.exhibits.rimm import testbed
 from hitless.exhibits.rimm.events import TABLES, Event, completed, completions_ms, measure, ratio_of_means
 from hitless.simulation import Simulation
+from warm import hitless
 
-HITLESS = Path(sys.executable).with_name("hitless")
 LENGTH_MS = 50
 SEEDS = (1, 2)
 
@@ -108,9 +104,8 @@ def test_the_ratio_of_means_is_of_the_same_events():
 
 
 def test_the_example_is_the_testbed(tmp_path):
-    text = subprocess.run([HITLESS, "scenario", "example", "microburst"], capture_output=True, text=True, check=True)
     scenario = tmp_path / "microburst.toml"
-    scenario.write_text(text.stdout)
+    scenario.write_text(hitless("scenario", "example", "microburst").stdout)
     run = Event(Simulation(scenario.read_text(), file_name="microburst", seed=1).run())
     assert run.lost == 0
     assert run.counter("packets detoured") > 100

@@ -3,8 +3,6 @@
 import itertools
 import json
 import math
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
@@ -14,8 +12,7 @@ from hitless.exhibits import Context, Runs
 from hitless.exhibits.sqr import fct, phases, testbed, workloads
 from hitless.exhibits.sqr.counters import CHECKED, GIVEN_UP, checked, counter
 from hitless.simulation import Simulation
-
-HITLESS = Path(sys.executable).with_name("hitless")
+from warm import hitless
 
 
 def short_flows(scheme, count=300, **sqr):
@@ -152,8 +149,7 @@ def run_of(point):
 
 
 def test_figures_6_and_13_judge_what_the_paper_has_a_number_for(tmp_path):
-    command = [HITLESS, "reproduce", "sqr/fig6", "sqr/fig13", "--quick", "--json", "--out", str(tmp_path / "out")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = hitless("reproduce", "sqr/fig6", "sqr/fig13", "--quick", "--json", "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     sizes, exhibit = json.loads(done.stdout)["exhibits"]
     for row in sizes["rows"] + exhibit["rows"]:

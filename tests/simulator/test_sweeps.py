@@ -16,6 +16,7 @@ from python_mechanisms import EgressOnly, dumbbell
 from sweeping import GRID, LG, MARKER, SEEDS, base, contents, mortal, sweep
 
 import hitless as hl
+from warm import hitless
 
 HITLESS = [sys.executable, "-c", "from hitless.cli.main import main; main()"]
 FILE = """
@@ -44,10 +45,6 @@ def file(tmp_path):
     path.write_text(FILE)
     (tmp_path / "base.toml").write_text(base().text)
     return path
-
-
-def _hitless(*words, cwd):
-    return subprocess.run([*HITLESS, *map(str, words)], cwd=cwd, capture_output=True, text=True, check=False)
 
 
 def test_a_row_says_what_a_run_with_that_seed_says(swept):
@@ -106,11 +103,11 @@ def test_the_bytes_are_the_same_whatever_runs_it(swept, tmp_path, workers):
 
 def test_shards_in_any_order_are_the_same_bytes_once_merged(swept, file, tmp_path):
     for shard, out in (("3/3", "a"), ("1/3", "b"), ("2/3", "a")):
-        assert _hitless("sweep", file, "--shard", shard, "--out", out, cwd=tmp_path).returncode == 0
-    early = _hitless("sweep", "merge", "a", cwd=tmp_path)
+        assert hitless("sweep", file, "--shard", shard, "--out", out, cwd=tmp_path).returncode == 0
+    early = hitless("sweep", "merge", "a", cwd=tmp_path)
     assert early.returncode == 2
     assert "shards are missing: 1/3" in early.stderr
-    done = _hitless("sweep", "merge", "a", "b", "--out", "whole", cwd=tmp_path)
+    done = hitless("sweep", "merge", "a", "b", "--out", "whole", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert contents(tmp_path / "whole") == contents(swept.folder)
     assert (tmp_path / "whole/report.html").is_file()
@@ -127,7 +124,7 @@ def test_a_sweep_killed_with_9_goes_on_with_what_is_missing(swept, file, tmp_pat
     process.wait()
     done = {path: path.stat().st_mtime_ns for path in tmp_path.glob("out/points/*/run.json")}
     assert 3 <= len(done) < 18
-    again = _hitless("sweep", file, "--out", "out", "--json", cwd=tmp_path)
+    again = hitless("sweep", file, "--out", "out", "--json", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     assert f"{len(done)} of 18 runs are there already" in again.stderr
     assert {path: path.stat().st_mtime_ns for path in done} == done
@@ -152,7 +149,7 @@ def test_a_sweep_of_short_runs_killed_with_9_goes_on_with_what_is_missing(file, 
     process.wait()
     there = done()
     assert 5 <= there < 60
-    again = _hitless("sweep", file, "--out", "out", "--json", cwd=tmp_path)
+    again = hitless("sweep", file, "--out", "out", "--json", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     assert f"{there} of 60 runs are there already" in again.stderr
     assert done() == 60
@@ -228,7 +225,7 @@ def test_files_that_a_scenario_names_are_beside_it_wherever_the_command_is_typed
     axes = '[axes.mechanism]\nnone = []\n"LG/NB" = [{ kind = "linkguardian", link = "spine0->leaf0" }]\n'
     (folder / "sweep.toml").write_text(f'scenario = "own.toml"\n{axes}')
     for words in (["sweep", "elsewhere/sweep.toml"], ["compare", "elsewhere/own.toml", "--with", "linkguardian"]):
-        done = _hitless(*words, cwd=tmp_path)
+        done = hitless(*words, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
     assert hl.Scenario.from_file(folder / "own.toml").with_("flows[0].load", 0.2).run(seed=1).messages.height > 0
 
@@ -245,7 +242,7 @@ def test_files_that_a_scenario_names_are_beside_it_wherever_the_command_is_typed
 )
 def test_a_sweep_file_that_is_wrong_is_told_with_its_place(tmp_path, text, words):
     (tmp_path / "sweep.toml").write_text(text)
-    done = _hitless("sweep", "sweep.toml", cwd=tmp_path)
+    done = hitless("sweep", "sweep.toml", cwd=tmp_path)
     assert done.returncode == 2
     assert words in done.stderr
     assert "  where: " in done.stderr

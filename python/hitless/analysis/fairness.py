@@ -4,10 +4,14 @@ The summary of a run has the index of each group's mean rates, under ``fairness`
 samples of its flows: ``[[measure.flow]]`` in the scenario, whose table ``flow_progress`` is what is read here.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import polars as pl
 
 from hitless.analysis.intervals import Sample
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def jain_index(shares: Sample) -> float:
@@ -20,13 +24,15 @@ def jain_index(shares: Sample) -> float:
     return float(values.sum()) ** 2 / (values.size * squares) if squares > 0.0 else float("nan")
 
 
-def fairness_over_time(flow_progress: pl.DataFrame, group: str) -> pl.DataFrame:
+def fairness_over_time(flow_progress: "pl.DataFrame", group: str) -> "pl.DataFrame":
     """Jain's index of what the flows of a group were delivered in each interval between two samples.
 
     A flow counts in the intervals at both ends of which it was under way. Columns: ``time_ps``, the end of the
     interval, ``flows``, how many counted, and ``jain``; intervals with fewer than two flows, or in which nothing was
     delivered, are left out.
     """
+    import polars as pl  # noqa: PLC0415 - daemons have use for intervals, and none for frames
+
     delivered = (
         flow_progress.filter(pl.col("group") == group)
         .sort("flow", "time_ps")

@@ -507,6 +507,8 @@ def _leave_stdout() -> None:
 def main() -> None:
     """The program ``hitless``."""
     debug = "--debug" in sys.argv
+    # Nothing here multiplies matrices, and the threads of numpy's linear algebra take a tenth of a second to start.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         adjusted(typer.main.get_command(app))()
     except HitlessError as error:
