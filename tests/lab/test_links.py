@@ -1,8 +1,10 @@
 """Names, states and rates of a lab's links, as people type and read them: nothing is made."""
 
 import errno
+import fcntl
 import os
 import re
+import threading
 
 import pytest
 
@@ -103,3 +105,27 @@ def test_a_lock_of_another_user_is_said_with_what_to_do(tmp_path, monkeypatch):
     with pytest.raises(BadInput) as caught, registry.lock(registry.Place("mine")):
         pass
     assert re.search(r"cannot be taken: Permission denied\n.*mine\.lock\n.*another user", str(caught.value))
+
+
+def test_a_lock_that_a_dying_process_still_holds_is_waited_for(tmp_path, monkeypatch):
+    """It was: `kill -9` and `lab down` at once, and "the lab is up, or about to be"; what it left stayed."""
+    monkeypatch.setattr(registry, "run_folder", lambda: tmp_path)
+    place = registry.Place("mine")
+    held = os.open(place.lock, os.O_RDWR | os.O_CREAT)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    release = threading.Timer(0.3, os.close, [held])
+    release.start()
+    with registry.lock(place):
+        assert not release.is_alive()
+    assert not place.lock.exists()
+
+
+def test_a_lock_of_somebody_who_keeps_it_is_not_waited_for_long(tmp_path, monkeypatch):
+    monkeypatch.setattr(registry, "run_folder", lambda: tmp_path)
+    monkeypatch.setattr(registry, "_PATIENCE_S", 0.1)
+    place = registry.Place("mine")
+    held = os.open(place.lock, os.O_RDWR | os.O_CREAT)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    with pytest.raises(registry.Held, match="is up, or about to be"), registry.lock(place):
+        pass
+    os.close(held)

@@ -20,7 +20,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "lab"))
+sys.path[:0] = [str(Path(__file__).parents[1] / name) for name in (".", "lab")]
 
 from soak_faults import Faults
 from soak_load import Load

@@ -7,6 +7,7 @@ remove, and that nobody else needs it.
 import fcntl
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -169,6 +170,10 @@ class Held(HitlessError):
     """Another process has this lab's name."""
 
 
+_PATIENCE_S = 2.0
+"""How long a process that was killed may take to let go of its lock: it is gone when its first thread has ended."""
+
+
 @contextmanager
 def lock(place: Place) -> Iterator[None]:
     """Have the name of a lab for oneself. Raises `Held`."""
@@ -183,17 +188,26 @@ def lock(place: Place) -> Iterator[None]:
 
 
 def _locked(place: Place) -> int:
+    until = time.monotonic() + _PATIENCE_S
     while True:
         descriptor = _opened(place.lock)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(descriptor)
-            hint = f"hitless lab down --name {place.name} ends it; --name gives this one another name"
-            raise Held(f"the lab {place.name} is up, or about to be", hint=hint) from None
+            if _is_up(place) or time.monotonic() > until:
+                hint = f"hitless lab down --name {place.name} ends it; --name gives this one another name"
+                raise Held(f"the lab {place.name} is up, or about to be", hint=hint) from None
+            time.sleep(0.02)
+            continue
         if _is_at(descriptor, place.lock):
             return descriptor
         os.close(descriptor)
+
+
+def _is_up(place: Place) -> bool:
+    record = read(place)
+    return record is not None and is_alive(record)
 
 
 def _opened(path: Path) -> int:
