@@ -20,7 +20,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parents[1] / name) for name in (".", "lab")]
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "lab"))
 
 from soak_faults import Faults
 from soak_load import Load
