@@ -38,9 +38,11 @@ pub(super) struct Pacer {
     gap_ends_at: Time,
     /// Something waits for the pacing alone.
     is_waited_for: bool,
+    /// How much that is.
+    held_bytes: u64,
 }
 
-hitless_state::value!(Pacer { next_burst_at, burst_bytes, late_by, gap_ends_at, is_waited_for });
+hitless_state::value!(Pacer { next_burst_at, burst_bytes, late_by, gap_ends_at, is_waited_for, held_bytes });
 
 impl Pacer {
     /// No packet goes before `time`; an earlier time that was set is forgotten.
@@ -81,6 +83,17 @@ impl Pacer {
     /// The pacing is not what the next packet waits for.
     pub fn forget_waiting(&mut self) {
         self.is_waited_for = false;
+        self.held_bytes = 0;
+    }
+
+    /// `bytes` have room in the window, and wait.
+    pub fn hold_back(&mut self, bytes: u64) {
+        self.held_bytes = bytes;
+    }
+
+    /// What the window had room for and the pacing has not let go.
+    pub fn held_bytes(&self) -> u64 {
+        self.held_bytes
     }
 
     /// When a packet that waits for the pacing alone may go.

@@ -11,6 +11,13 @@ pub(super) struct ProportionalRateReduction {
     flight_at_start: u64,
 }
 
+/// What is in flight, and what only the pacing keeps from being so.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pipe {
+    pub bytes: u64,
+    pub held_bytes: u64,
+}
+
 hitless_state::value!(ProportionalRateReduction { delivered, sent, flight_at_start });
 
 impl ProportionalRateReduction {
@@ -35,18 +42,20 @@ impl ProportionalRateReduction {
 
     /// The congestion window after an acknowledgement (RFC 9937, section 6.2).
     ///
-    /// `safe`: it advanced in order and showed no further loss (SafeACK).
+    /// `safe`: it advanced in order and showed no further loss (SafeACK). What an earlier one allowed and the pacing
+    /// has `held` back counts as sent: PRR takes it that what it allows goes at once, and gives nothing twice.
     #[inline]
-    pub fn window_bytes(&mut self, delivered: u64, pipe: u64, threshold: u64, safe: bool, segment: u64) -> u64 {
+    pub fn window_bytes(&mut self, delivered: u64, pipe: Pipe, threshold: u64, safe: bool, segment: u64) -> u64 {
         self.delivered += delivered;
+        let (pipe, sent) = (pipe.bytes + pipe.held_bytes, self.sent + pipe.held_bytes);
         let allowance = if pipe > threshold {
-            (self.delivered * threshold).div_ceil(self.flight_at_start).saturating_sub(self.sent)
+            (self.delivered * threshold).div_ceil(self.flight_at_start).saturating_sub(sent)
         } else {
-            let conservative = self.delivered.saturating_sub(self.sent).max(delivered);
+            let conservative = self.delivered.saturating_sub(sent).max(delivered);
             (conservative + if safe { segment } else { 0 }).min(threshold - pipe)
         };
         // The retransmission that begins a recovery is always allowed.
-        let allowance = if self.sent == 0 { allowance.max(segment) } else { allowance };
+        let allowance = if sent == 0 { allowance.max(segment) } else { allowance };
         pipe + allowance
     }
 }
@@ -57,23 +66,27 @@ mod tests {
 
     const SEGMENT: u64 = 1_000;
 
+    fn pipe(segments: u64, held: u64) -> Pipe {
+        Pipe { bytes: segments * SEGMENT, held_bytes: held * SEGMENT }
+    }
+
     /// As in the first example of RFC 9937: 20 segments in flight, the first lost, threshold 10. After the
     /// retransmission one segment is sent for every two acknowledged, until the flight reaches the threshold.
     #[test]
     fn a_single_loss_halves_the_rate_over_one_round_trip() {
         let mut prr = ProportionalRateReduction::start(20 * SEGMENT);
-        let mut pipe = 19 * SEGMENT;
+        let mut in_flight = 19;
         let mut sent = Vec::new();
         for _ in 0..19 {
-            pipe -= SEGMENT;
-            let window = prr.window_bytes(SEGMENT, pipe, 10 * SEGMENT, false, SEGMENT);
-            let segments = (window - pipe) / SEGMENT;
+            in_flight -= 1;
+            let window = prr.window_bytes(SEGMENT, pipe(in_flight, 0), 10 * SEGMENT, false, SEGMENT);
+            let segments = window / SEGMENT - in_flight;
             prr.sent(segments * SEGMENT);
-            pipe += segments * SEGMENT;
+            in_flight += segments;
             sent.push(segments);
         }
         assert_eq!(sent, [1, 0, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 1, 1]);
-        assert_eq!(pipe, 10 * SEGMENT);
+        assert_eq!(in_flight, 10);
     }
 
     /// Below the threshold: as much as was delivered, one more when recovery makes progress.
@@ -81,12 +94,31 @@ mod tests {
     fn below_the_threshold_the_flight_is_kept_or_grows_by_a_segment() {
         // (pipe, safe, window)
         let table = [(4, false, 5), (4, true, 6), (9, true, 10), (10, true, 10)];
-        for (pipe, safe, window) in table {
+        for (in_flight, safe, window) in table {
             let mut prr = ProportionalRateReduction::start(20 * SEGMENT);
-            prr.window_bytes(8 * SEGMENT, pipe * SEGMENT, 10 * SEGMENT, false, SEGMENT);
+            prr.window_bytes(8 * SEGMENT, pipe(in_flight, 0), 10 * SEGMENT, false, SEGMENT);
             prr.sent(8 * SEGMENT);
-            let bytes = prr.window_bytes(SEGMENT, pipe * SEGMENT, 10 * SEGMENT, safe, SEGMENT);
-            assert_eq!(bytes, window * SEGMENT, "pipe {pipe}, safe {safe}");
+            let bytes = prr.window_bytes(SEGMENT, pipe(in_flight, 0), 10 * SEGMENT, safe, SEGMENT);
+            assert_eq!(bytes, window * SEGMENT, "pipe {in_flight}, safe {safe}");
+        }
+    }
+
+    /// Whether what was allowed has gone or is held back, the next acknowledgement allows as much.
+    #[test]
+    fn what_the_pacing_holds_back_is_not_lost() {
+        for (in_flight, threshold) in [(2, 10), (2, 6), (12, 10), (15, 10)] {
+            for held in 0..=2 {
+                let mut prr = ProportionalRateReduction::start(20 * SEGMENT);
+                prr.window_bytes(8 * SEGMENT, pipe(4, 0), threshold * SEGMENT, false, SEGMENT);
+                prr.sent((6 - held) * SEGMENT);
+                let window =
+                    prr.window_bytes(SEGMENT, pipe(in_flight - held, held), threshold * SEGMENT, true, SEGMENT);
+                let mut all_sent = ProportionalRateReduction::start(20 * SEGMENT);
+                all_sent.window_bytes(8 * SEGMENT, pipe(4, 0), threshold * SEGMENT, false, SEGMENT);
+                all_sent.sent(6 * SEGMENT);
+                let expected = all_sent.window_bytes(SEGMENT, pipe(in_flight, 0), threshold * SEGMENT, true, SEGMENT);
+                assert_eq!(window, expected, "{in_flight} in flight, {held} held back, threshold {threshold}");
+            }
         }
     }
 }

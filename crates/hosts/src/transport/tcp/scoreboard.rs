@@ -147,6 +147,11 @@ impl Scoreboard {
         self.pending_retransmissions != 0
     }
 
+    /// Lost segments that wait to be sent again.
+    pub fn pending_retransmissions(&self) -> u64 {
+        self.pending_retransmissions as u64
+    }
+
     /// Bytes ever believed lost, retransmissions included.
     pub fn losses_bytes(&self) -> u64 {
         self.losses_bytes

@@ -36,3 +36,29 @@ fn retransmissions_are_paced_too() {
     assert_eq!(sent.iter().map(|&(_, segment)| segment).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
     assert!(sent.windows(2).all(|pair| pair[1].0 > pair[0].0), "{sent:?}");
 }
+
+/// A whole flight but its end is lost, and acknowledgements come two by two, as a receiver that merges them sends them:
+/// what the first of a pair allows is not forgotten when the second comes before the pacing has let it go.
+#[test]
+fn a_paced_recovery_grows_with_each_acknowledgement() {
+    const LOST: u64 = 200;
+    let mut script =
+        Script::warm(&TcpConfig { pacing: Some(WindowPacing::default()), initial_window_segments: 256, ..config() });
+    script.write(100, LOST * MSS);
+    assert_eq!(script.sent_until(149).len() as u64, LOST);
+    script.acknowledge(150, 1, &[(LOST, LOST + 1)]);
+    let (mut acknowledged, mut now, mut rounds) = (1, 150, 0);
+    loop {
+        (now, rounds) = (now + 40, rounds + 1);
+        let sent = script.sent_until(now - 2);
+        let last = sent.iter().map(|&(_, segment)| segment).max().expect("nothing was sent for a round trip");
+        if last == LOST - 1 {
+            break;
+        }
+        let half = acknowledged + (last + 1 - acknowledged).div_ceil(2);
+        script.acknowledge(now - 1, half, &[(LOST, LOST + 1)]);
+        script.acknowledge(now, last + 1, &[(LOST, LOST + 1)]);
+        acknowledged = last + 1;
+        assert!(rounds < 16, "{acknowledged} of {LOST} after {rounds} round trips");
+    }
+}

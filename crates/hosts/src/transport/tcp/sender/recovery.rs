@@ -4,6 +4,7 @@ use super::TcpSender;
 use super::reduction::Undo;
 use crate::transport::tcp::congestion::{AckEvent, CongestionState};
 use crate::transport::tcp::delivery::Delivery;
+use crate::transport::tcp::prr::Pipe;
 use hitless_wire::{TcpHeader, Time};
 
 impl TcpSender {
@@ -120,8 +121,8 @@ impl TcpSender {
 
     /// One step of the way to the threshold.
     pub(super) fn shrink(&mut self, delivered_bytes: u64, safe: bool) {
-        let pipe_bytes = self.scoreboard.pipe_bytes();
-        self.reduction.shrink(&mut self.congestion.window, pipe_bytes, delivered_bytes, safe);
+        let pipe = Pipe { bytes: self.scoreboard.pipe_bytes(), held_bytes: self.pacer.held_bytes() };
+        self.reduction.shrink(&mut self.congestion.window, pipe, delivered_bytes, safe);
     }
 
     /// All that was in flight when the state was entered is acknowledged.

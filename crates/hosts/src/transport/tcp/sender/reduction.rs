@@ -3,7 +3,7 @@
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::congestion::{CongestionState, Window};
 use crate::transport::tcp::delivery::Timestamp;
-use crate::transport::tcp::prr::ProportionalRateReduction;
+use crate::transport::tcp::prr::{Pipe, ProportionalRateReduction};
 use crate::transport::tcp::segment::Segment;
 use hitless_wire::{TcpFlags, TcpHeader, Time};
 
@@ -92,9 +92,9 @@ impl Reduction {
 
     /// One step of the way to the threshold.
     #[inline]
-    pub fn shrink(&mut self, window: &mut Window, pipe_bytes: u64, delivered_bytes: u64, safe: bool) {
+    pub fn shrink(&mut self, window: &mut Window, pipe: Pipe, delivered_bytes: u64, safe: bool) {
         let ssthresh_bytes = window.ssthresh_bytes;
-        let bytes = self.prr.window_bytes(delivered_bytes, pipe_bytes, ssthresh_bytes, safe, window.mss_bytes);
+        let bytes = self.prr.window_bytes(delivered_bytes, pipe, ssthresh_bytes, safe, window.mss_bytes);
         window.cwnd_bytes = bytes.min(window.max_cwnd_bytes);
     }
 

@@ -85,12 +85,21 @@ impl TcpSender {
         let lets_go = self.pacer.lets_go(now);
         if !lets_go {
             self.timer.is_stale = true;
+            self.pacer.hold_back(self.room_for_waiting_bytes());
             if gap.is_some() {
                 // A window below a segment holds back by its gap.
                 self.congestion.cwnd_limited_until = self.scoreboard.snd_nxt();
             }
         }
         lets_go
+    }
+
+    /// How much of what waits the window has room for.
+    fn room_for_waiting_bytes(&self) -> u64 {
+        let window = &self.congestion.window;
+        let lost_bytes = self.scoreboard.pending_retransmissions() * window.mss_bytes;
+        let room_bytes = window.cwnd_bytes.saturating_sub(self.scoreboard.pipe_bytes());
+        room_bytes.min(lost_bytes + self.send_buffer.unsent_bytes())
     }
 
     /// Whether both windows have room for a new segment, and it need not wait for acknowledgements.
