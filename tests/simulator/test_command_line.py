@@ -1,6 +1,7 @@
 """The command line with the real simulator, as a user calls it."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -58,6 +59,15 @@ def test_a_bad_scenario_is_refused_with_its_place_and_nothing_runs(tmp_path, lin
     assert "bad.toml" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_a_wrong_scenario_is_told_before_what_runs_it_is_loaded(tmp_path):
+    bad = tmp_path / "bad.toml"
+    bad.write_text("sed = 1\n")
+    command = [sys.executable, "-X", "importtime", "-m", "hitless", "run", bad]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert {"polars", "numpy", "jinja2"}.isdisjoint(re.findall(r"\| +(\w+)$", done.stderr, flags=re.MULTILINE))
 
 
 def test_the_engine_benchmark_prints_its_keys():

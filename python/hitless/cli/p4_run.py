@@ -5,6 +5,7 @@ from typing import Any
 
 import tomli_w
 
+from hitless.checking import check_scenario
 from hitless.cli.p4_files import Entries, age_note
 from hitless.cli.run import run_text
 from hitless.errors import BadInput
@@ -61,6 +62,7 @@ def run(text: str, program: Path, *, show: bool, seed: int, out: Path | None, js
     if show:
         print_text(text.rstrip("\n"))
         return 0
+    check_scenario(text, str(program), keeps_rows=False)
     return run_text(text, program.stem, str(program), seed=seed, out=out, json=json, debug=debug)
 
 

@@ -8,7 +8,7 @@ from hitless.checking import check_scenario
 from hitless.checkpoints import Checkpoints, Every, Plan, can_resume, take_away
 from hitless.cli.answer import show_answer
 from hitless.cli.execute import Execution, execute
-from hitless.cli.scenario_text import STANDARD_INPUT, read_scenario, shown_name
+from hitless.cli.scenario_text import STANDARD_INPUT, shown_name
 from hitless.errors import BadInput
 from hitless.exhibits.campaign import Campaign
 from hitless.exhibits.custom import CustomScenario
@@ -21,6 +21,7 @@ from hitless.terminal.console import print_json, print_note
 
 def run_scenario(
     path: Path,
+    text: str,
     *,
     seed: int | None,
     threads: int | None,
@@ -29,13 +30,13 @@ def run_scenario(
     debug: bool,
     checkpoint: str | None = None,
 ) -> int:
-    """Run a scenario; return the exit code."""
+    """Run a sound scenario, ``text`` from ``path``; return the exit code."""
     if threads is not None:
         os.environ[THREADS] = str(threads)
     thread_count()  # refuses what is no number before anything runs
     name = "stdin" if path == STANDARD_INPUT else path.stem
     file = None if path == STANDARD_INPUT else str(path)
-    text, shown = read_scenario(path), shown_name(path)
+    shown = shown_name(path)
     if checkpoint is None:
         return run_text(text, name, shown, file=file, seed=seed, out=out, json=json, debug=debug)
     every = Every.of(checkpoint, "--checkpoint")
@@ -56,6 +57,7 @@ def resume_run(folder: Path, *, json: bool, debug: bool) -> int:
 
 def _run_plan(checkpoints: Checkpoints, *, out: Path | None, json: bool, debug: bool) -> int:
     plan = checkpoints.plan
+    check_scenario(plan.text, plan.shown, keeps_rows=True)
     return run_text(
         plan.text,
         plan.name,
@@ -81,13 +83,12 @@ def run_text(
     debug: bool,
     checkpoints: Checkpoints | None = None,
 ) -> int:
-    """Run the scenario in ``text``, called ``name``, that messages call ``shown``; return the exit code.
+    """Run the sound scenario in ``text``, called ``name``, that messages call ``shown``; return the exit code.
 
     Paths in it are relative to the folder of ``file``. With ``checkpoints`` its rows are kept in memory.
     """
     # One run has the machine to itself, unless somebody says otherwise.
     os.environ.setdefault(THREADS, str(default_jobs()))
-    check_scenario(text, shown, keeps_rows=checkpoints is not None)
     rows = RowsFolder()
     entry = Entry(
         f"run/{name}", shown, headline=False, make=lambda: CustomScenario(name, text, file, rows, checkpoints)

@@ -1,8 +1,12 @@
-"""A scenario's text, from a file or from standard input."""
+"""A scenario's text, from a file or from standard input, and whether it is sound.
+
+A wrong one is told before what runs it is loaded, which takes longer than to find out.
+"""
 
 import sys
 from pathlib import Path
 
+from hitless.checking import check_scenario
 from hitless.errors import BadInput
 
 STANDARD_INPUT = Path("-")
@@ -20,6 +24,13 @@ def read_scenario(path: Path) -> str:
         ) from refused
     except UnicodeDecodeError as refused:
         raise BadInput("the scenario is not text in UTF-8", where=f"{path}, byte {refused.start}") from refused
+
+
+def read_sound(path: Path, *, keeps_rows: bool) -> str:
+    """The text of a scenario that can be run, with its rows kept in memory or not. Raises `BadInput`."""
+    text = read_scenario(path)
+    check_scenario(text, shown_name(path), keeps_rows=keeps_rows)
+    return text
 
 
 def shown_name(path: Path) -> str:
