@@ -147,11 +147,13 @@ def test_example_and_check_go_together(tmp_path):
     file = tmp_path / "corruptd.toml"
     file.write_text(example.stdout)
     done = hitless("corruptd", "check", file)
+    assert done.returncode == 0, done.stderr
     assert '"window_frames": 100000000' in done.stdout
     assert "sound" in done.stderr
     assert "warning" not in done.stderr
     file.write_text(example.stdout.replace("dry_run = true ", "dry_run = false"))
     done = hitless("corruptd", "check", file)
+    assert done.returncode == 0, done.stderr
     assert "reaches nobody outside this process" in done.stderr
     file.write_text(example.stdout.replace("threshold = 1e-8", "threshold = 1e-8x"))
     refused = hitless("corruptd", "check", file)

@@ -171,7 +171,8 @@ class Held(HitlessError):
 
 
 _PATIENCE_S = 2.0
-"""How long a process that was killed may take to let go of its lock: it is gone when its first thread has ended."""
+"""How long a process that was killed may take to let go of its lock, which it does when its last thread has ended; it
+counts as gone when its first one has."""
 
 
 @contextmanager

@@ -43,7 +43,7 @@ impl ProportionalRateReduction {
     /// The congestion window after an acknowledgement (RFC 9937, section 6.2).
     ///
     /// `safe`: it advanced in order and showed no further loss (SafeACK). What an earlier one allowed and the pacing
-    /// has `held` back counts as sent: PRR takes it that what it allows goes at once, and gives nothing twice.
+    /// holds back counts as sent: PRR takes it that what it allows goes at once, and would forget it.
     #[inline]
     pub fn window_bytes(&mut self, delivered: u64, pipe: Pipe, threshold: u64, safe: bool, segment: u64) -> u64 {
         self.delivered += delivered;
