@@ -93,3 +93,6 @@ class Program:
 
 
 hitless = Program("hitless.cli.main", "hitless.cli.*", "hitless.exhibits.*")
+fake_hitless = Program(
+    "fake_hitless", "hitless.cli.run", "hitless.cli.reproduce", "hitless.cli.bench", path=HERE / "python"
+)

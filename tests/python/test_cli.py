@@ -12,16 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from warm import Program
+import warm
 
 HERE = Path(__file__).parent
 FAKE = [sys.executable, str(HERE / "fake_hitless.py")]
-fake = Program("fake_hitless", "hitless.cli.run", "hitless.cli.reproduce", "hitless.cli.bench", path=HERE)
 
 
 @pytest.fixture
 def hitless(tmp_path):
-    return functools.partial(fake, cwd=tmp_path)
+    return functools.partial(warm.fake_hitless, cwd=tmp_path)
 
 
 def test_reproduce_prints_a_table_and_leaves_a_folder(hitless, tmp_path):

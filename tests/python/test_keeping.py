@@ -18,7 +18,7 @@ from hitless.exhibits.keeping import KeptPoints
 from hitless.exhibits.pool import Pool, Task
 from hitless.fleet.comparison import Comparison
 from hitless.simulation import PacketSimulation, Run, Summary
-from warm import Program
+from warm import fake_hitless
 
 HERE = Path(__file__).parent
 RUN = Run(
@@ -30,7 +30,6 @@ RUN = Run(
 
 
 COMMAND = ["reproduce", "demo/long", "--json", "--jobs", "1"]
-fake = Program("fake_hitless", "hitless.cli.run", "hitless.cli.reproduce", "hitless.cli.bench", path=HERE)
 
 
 def _environment(folder):
@@ -38,7 +37,7 @@ def _environment(folder):
 
 
 def _run(folder, *more):
-    return fake(*COMMAND, *more, cwd=folder, env=_environment(folder))
+    return fake_hitless(*COMMAND, *more, cwd=folder, env=_environment(folder))
 
 
 def _start(folder):

@@ -51,13 +51,13 @@ def run_scenario(
 def resume_run(folder: Path, *, json: bool, debug: bool) -> int:
     """Go on with the run whose results are to be in ``folder`` from its newest checkpoint; return the exit code."""
     plan = Plan.read(folder)
+    check_scenario(plan.text, plan.shown)
     checkpoints = Checkpoints(plan, Every.of(plan.checkpoint, str(folder)), resumes=True)
     return _run_plan(checkpoints, out=folder, json=json, debug=debug)
 
 
 def _run_plan(checkpoints: Checkpoints, *, out: Path | None, json: bool, debug: bool) -> int:
     plan = checkpoints.plan
-    check_scenario(plan.text, plan.shown, keeps_rows=True)
     return run_text(
         plan.text,
         plan.name,
