@@ -1,7 +1,8 @@
 //! The program that hands the frames of an interface to an AF_XDP socket, by bpf(2).
 //!
 //! It is a dozen instructions, so it is written down here and not compiled. It hangs on a link, which is a file
-//! descriptor: when the process ends, however it ends, the program is detached.
+//! descriptor: when the process ends, however it ends, the program is detached. While the process lives, the link is
+//! detached by a command: a child that is between fork and exec has the descriptor too, and would keep the program.
 
 use std::io;
 use std::mem::size_of;
@@ -23,7 +24,7 @@ pub struct SocketMap(OwnedFd);
 /// A program that is attached for as long as this value lives.
 #[derive(Debug)]
 pub struct Attachment {
-    _link: OwnedFd,
+    link: OwnedFd,
 }
 
 // Commands and types of linux/bpf.h.
@@ -31,6 +32,7 @@ const MAP_CREATE: libc::c_int = 0;
 const MAP_UPDATE: libc::c_int = 2;
 const PROGRAM_LOAD: libc::c_int = 5;
 const LINK_CREATE: libc::c_int = 28;
+const LINK_DETACH: libc::c_int = 34;
 const MAP_OF_SOCKETS: u32 = 17;
 const PROGRAM_OF_XDP: u32 = 6;
 const ATTACH_XDP: u32 = 37;
@@ -105,7 +107,7 @@ impl SocketMap {
         let interface = u32::try_from(index).map_err(io::Error::other)?;
         let mut attributes = Attributes { program: number(&program), interface, attach_type: ATTACH_XDP, flags };
         let link = bpf_descriptor(LINK_CREATE, &mut attributes)?;
-        Ok(Attachment { _link: link })
+        Ok(Attachment { link })
     }
 
     fn load(&self) -> io::Result<OwnedFd> {
@@ -139,6 +141,15 @@ impl SocketMap {
         let result = bpf_descriptor(PROGRAM_LOAD, &mut attributes);
         std::hint::black_box(&instructions);
         result
+    }
+}
+
+impl Drop for Attachment {
+    fn drop(&mut self) {
+        let mut link = number(&self.link);
+        // A kernel that knows no such command (before 5.9), or refuses it to a process that has dropped its
+        // capabilities, detaches when the last copy of the descriptor is closed.
+        let _ = bpf(LINK_DETACH, &mut link);
     }
 }
 
@@ -218,5 +229,45 @@ fn bpf<T>(command: libc::c_int, attributes: &mut T) -> io::Result<libc::c_int> {
     match libc::c_int::try_from(result) {
         Ok(result) if result >= 0 => Ok(result),
         _ => Err(io::Error::last_os_error()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, id};
+
+    use super::*;
+    use crate::namespace::Namespace;
+
+    const LOOPBACK: libc::c_int = 1;
+
+    fn ip(arguments: &[&str]) -> bool {
+        Command::new("ip").args(arguments).output().is_ok_and(|output| output.status.success())
+    }
+
+    /// On a busy machine a child stays between fork and exec for long, with every descriptor of its parent.
+    #[test]
+    fn a_copy_of_the_descriptor_in_a_child_does_not_keep_the_program() {
+        let name = format!("hl-bpf-{}", id());
+        if !ip(&["netns", "add", &name]) {
+            eprintln!("skipped: network namespaces are not permitted here, or `ip` is missing");
+            return;
+        }
+        let namespace = Namespace::named(&name).expect("it has just been made");
+        let looked = namespace.within(|| {
+            let map = SocketMap::new()?;
+            let first = map.attach(LOOPBACK, Hook::Generic)?;
+            let taken = map.attach(LOOPBACK, Hook::Generic).map(drop);
+            let of_the_child = first.link.try_clone()?;
+            drop(first);
+            let again = map.attach(LOOPBACK, Hook::Generic).map(drop);
+            drop(of_the_child);
+            Ok((taken.is_err(), again.is_ok()))
+        });
+        ip(&["netns", "del", &name]);
+        match looked.expect("who can make a namespace can enter it") {
+            Ok(looked) => assert_eq!(looked, (true, true)),
+            Err::<_, io::Error>(reason) => eprintln!("skipped: no XDP here: {reason}"),
+        }
     }
 }
