@@ -141,6 +141,9 @@ pub struct EventQueue<P> {
     superblocks: Level,
     /// Events beyond the highest level (about 70 s ahead).
     far: Vec<u32>,
+    /// From the first slot to the last whose lists were read early, by [`Self::read_slots_ahead`].
+    read_from: u64,
+    read_until: u64,
     /// Room for sorting.
     ranked: Vec<(Time, OrderKey, u32)>,
 }
@@ -159,6 +162,8 @@ impl<P: Copy> Default for EventQueue<P> {
             blocks: Level::new(),
             superblocks: Level::new(),
             far: Vec::new(),
+            read_from: 0,
+            read_until: 0,
             ranked: Vec::new(),
         }
     }

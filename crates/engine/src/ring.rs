@@ -51,6 +51,13 @@ impl<T: Copy + Default> Ring<T> {
         (!self.is_empty()).then(|| self.slots[self.slot(self.front)])
     }
 
+    /// What lies where the front is, or will be: nothing that counts, but a look brings it into the cache, without a
+    /// decision that would wait for what it is made by.
+    #[inline(always)]
+    pub fn at_front(&self) -> Option<T> {
+        self.slots.get(self.slot(self.front)).copied()
+    }
+
     /// Takes the one at the front.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<T> {

@@ -79,12 +79,46 @@ proptest! {
         }
         expected.sort_unstable();
         for expected in expected {
+            let mut ahead = [0; 4];
+            let (count, events) = queue.sources_ahead(&mut ahead);
+            prop_assert!(events as usize == count && (1..=4).contains(&count));
+            prop_assert_eq!(ahead[0], expected.1 as u32);
+            queue.read_slots_ahead(u64::from);
             let event = queue.pop_turn_before(Time::NEVER, &mut times, |times| ((), times.pop_front()));
             let popped = event.map(|event| (event.time, event.payload));
             prop_assert_eq!(popped, Some((expected.0, Turn::Source(Source::of(expected.1 as u32), ()))));
         }
         prop_assert!(queue.is_empty());
     }
+}
+
+/// Slots with five events each: those of the next slots are read once, and the next ones when the first of these has its
+/// turn.
+#[test]
+fn the_lists_of_the_next_slots_are_read_once() {
+    const SLOT: u64 = 1 << RESOLUTION_BITS;
+    let mut queue = EventQueue::default();
+    let sources = [(); 100].map(|()| queue.add_source(key(1), ()));
+    for (number, source) in sources.into_iter().enumerate() {
+        queue.push_source(Time(SLOT * (1 + 3 * (number as u64 / 5)) + number as u64 % 5), source);
+    }
+    let read = |queue: &mut EventQueue<()>| {
+        let numbers = std::cell::RefCell::new(Vec::new());
+        queue.read_slots_ahead(|number| {
+            numbers.borrow_mut().push(number);
+            0
+        });
+        let mut numbers = numbers.into_inner();
+        numbers.sort_unstable();
+        numbers
+    };
+    assert_eq!(read(&mut queue), (0..40).collect::<Vec<_>>());
+    assert_eq!(read(&mut queue), []);
+    assert!(queue.pop().is_some());
+    assert_eq!(read(&mut queue), (40..80).collect::<Vec<_>>());
+    (1..40).for_each(|_| assert_eq!((queue.pop().is_some(), read(&mut queue)), (true, vec![])));
+    assert!(queue.pop().is_some());
+    assert_eq!(read(&mut queue), (80..100).collect::<Vec<_>>());
 }
 
 /// Many events of one slot, pushed before and while it is its turn, far behind and right before what is there.

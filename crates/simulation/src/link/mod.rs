@@ -208,10 +208,16 @@ impl Link {
         self.following.pop().map(UnderWay::parts)
     }
 
+    /// Looks at what taking a frame off the link needs; the answer means nothing.
+    #[inline(always)]
+    pub fn read_following(&self) -> u64 {
+        self.following.at_front().map_or(0, |entry| u64::from(entry.0[0]))
+    }
+
     /// Looks at what a frame needs that is put on the link; the answer means nothing.
     #[inline(always)]
     pub fn read_ahead(&self) -> u64 {
-        self.frames_sent ^ self.following.behind().map_or(0, |entry| u64::from(entry.0[0]))
+        self.following.behind().map_or(0, |entry| u64::from(entry.0[0]))
     }
 
     /// The last `count` frames that were put on the link, as far as they are still on it.
@@ -288,6 +294,12 @@ impl Links {
     #[inline(always)]
     pub fn at(&mut self, link: u32) -> &mut Link {
         &mut self.all[link as usize]
+    }
+
+    /// Looks at a link, if there is one of that number; the answer means nothing.
+    #[inline(always)]
+    pub fn read_ahead(&self, link: u32) -> u64 {
+        self.all.get(link as usize).map_or(0, Link::frames_sent)
     }
 
     /// All of them, to be changed.

@@ -14,7 +14,7 @@ use super::edge::Edge;
 use super::event::SimulationEvent;
 use super::flow_starts::FlowStarts;
 use super::group_totals::GroupTotals;
-use super::look_ahead::ARRIVALS;
+use super::look_ahead::Ahead;
 use super::network::{Happened, Network};
 use super::protection::ProtectionControl;
 use super::sampling::Samplers;
@@ -137,9 +137,10 @@ impl<E: Edge> Run<E> {
     #[inline(never)]
     fn take_turns<const LOOKS_AHEAD: bool>(&mut self, until: Time, deadline: Time) -> Option<(End, Time)> {
         const EVENTS_BETWEEN_LOOKS: u64 = 1 << 16;
+        let mut ahead = Ahead::default();
         loop {
-            if LOOKS_AHEAD && self.events.is_multiple_of(ARRIVALS) {
-                self.network.look_ahead();
+            if LOOKS_AHEAD {
+                ahead.before_turn(&mut self.network);
             }
             let Some((now, happened)) = self.network.take_turn(until) else {
                 return Some(self.end_of_turn(deadline));

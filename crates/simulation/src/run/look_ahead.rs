@@ -7,23 +7,74 @@
 
 use std::hint::black_box;
 
-use hitless_network::topology::Node;
+use hitless_engine::PacketHandle;
+use hitless_network::topology::{Node, SwitchId};
 use hitless_wire::PortId;
 
 use super::edge::Edge;
 use super::network::Network;
 
-/// Arrivals that are looked at together.
-pub(super) const ARRIVALS: u64 = 8;
-const BATCH: usize = ARRIVALS as usize;
+/// Arrivals that are looked at together, at most.
+const BATCH: usize = 32;
 /// With fewer directed links most of the state is in a cache anyway, and looking costs more than it saves.
-const LINKS_MIN: usize = 16_384;
+const LINKS_MIN: usize = 4_096;
 
-/// Where an arrival goes on.
-#[derive(Clone, Copy)]
-enum Next {
-    Port { switch: u32, from: PortId, towards: PortId },
-    Host { host: u32, flow: u32 },
+/// The first arrivals of a batch, as many as are known.
+struct Batch<T> {
+    all: [T; BATCH],
+    count: usize,
+}
+
+impl<T: Copy + Default> Batch<T> {
+    fn new() -> Self {
+        Self { all: [T::default(); BATCH], count: 0 }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, each: T) {
+        if let Some(place) = self.all.get_mut(self.count) {
+            *place = each;
+            self.count += 1;
+        }
+    }
+}
+
+impl<T> Batch<T> {
+    #[inline(always)]
+    fn as_mut_slice(&mut self) -> &mut [T] {
+        &mut self.all[..self.count]
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct AtSwitch {
+    packet: PacketHandle,
+    switch: u32,
+    from: PortId,
+    towards: PortId,
+    line: u32,
+}
+
+#[derive(Clone, Copy, Default)]
+struct AtHost {
+    packet: PacketHandle,
+    host: u32,
+    flow: u32,
+}
+
+/// How many of the next events have been looked at.
+#[derive(Default)]
+pub(super) struct Ahead(u64);
+
+impl Ahead {
+    /// An event is to happen: looks at it and others, unless it is one of those looked at.
+    #[inline(always)]
+    pub fn before_turn<E: Edge>(&mut self, network: &mut Network<E>) {
+        if self.0 == 0 {
+            self.0 = network.look_ahead().max(1);
+        }
+        self.0 -= 1;
+    }
 }
 
 impl<E: Edge> Network<E> {
@@ -32,49 +83,66 @@ impl<E: Edge> Network<E> {
         self.shared.links.iter().len() >= LINKS_MIN
     }
 
-    /// Reads what the next [`ARRIVALS`] need.
+    /// Reads what the next arrivals need; answers how many events that are.
+    ///
+    /// Each loop reads one thing of every arrival, at places that the loop before it has found. A processor that waits
+    /// for memory goes on for some hundred instructions, so loops are short: it waits for all of one loop at once.
     #[inline(never)]
-    pub fn look_ahead(&self) {
-        let mut links = [0; BATCH];
-        let count = self.shared.queue.sources_ahead(&mut links);
-        let links = &links[..count];
-        let mut read = 0;
-        let mut packets = [None; BATCH];
-        for (packet, &link) in packets.iter_mut().zip(links) {
-            *packet = self.shared.links[link as usize].first();
+    fn look_ahead(&mut self) -> u64 {
+        let mut numbers = [0; BATCH];
+        let (count, events) = self.shared.queue.sources_ahead(&mut numbers);
+        let links = &self.shared.links;
+        let mut read = self.shared.queue.read_slots_ahead(|number| links.read_ahead(number));
+        let (shared, switches) = (&self.shared, &self.switches);
+        let (mut at_switches, mut at_hosts) = (Batch::new(), Batch::new());
+        for &number in &numbers[..count] {
+            read ^= shared.links[number as usize].read_following();
         }
-        let mut next = [None; BATCH];
-        for ((next, packet), &link) in next.iter_mut().zip(packets).zip(links) {
-            let Some(packet) = packet else { continue };
-            let packet = &self.shared.packets[packet];
-            let to = self.shared.links[link as usize].to();
-            *next = match to.node {
+        for &number in &numbers[..count] {
+            let link = &shared.links[number as usize];
+            let Some(packet) = link.first() else { continue };
+            let to = link.to();
+            match to.node {
                 Node::Switch(switch) => {
-                    let port = self.shared.routing.route_packet(switch, packet);
-                    port.map(|towards| Next::Port { switch: switch.0, from: to.port, towards })
+                    at_switches.push(AtSwitch { packet, switch: switch.0, from: to.port, ..AtSwitch::default() });
                 }
-                Node::Host(host) => Some(Next::Host { host: host.0, flow: packet.flow.0 }),
-            };
-        }
-        let mut lines = [None; BATCH];
-        for (line, next) in lines.iter_mut().zip(next) {
-            match next {
-                Some(Next::Port { switch, from, towards }) => {
-                    let (out, ports) = self.switches[switch as usize].read_ahead(from, towards);
-                    *line = Some(out);
-                    read ^= ports;
-                }
-                Some(Next::Host { host, flow }) => read ^= self.hosts.read_ahead(host, flow),
-                None => {}
+                Node::Host(host) => at_hosts.push(AtHost { packet, host: host.0, flow: 0 }),
             }
         }
-        for (line, next) in lines.into_iter().zip(next) {
-            match (line, next) {
-                (Some(line), _) => read ^= self.shared.links[line as usize].read_ahead(),
-                (None, Some(Next::Host { flow, .. })) => read ^= self.hosts.read_flow_ahead(flow),
-                _ => {}
-            }
+        let (at_switches, at_hosts) = (at_switches.as_mut_slice(), at_hosts.as_mut_slice());
+        for each in &*at_switches {
+            read ^= u64::from(shared.packets[each.packet].destination.0);
+            read ^= switches[each.switch as usize].ports_count() as u64;
+        }
+        for each in &mut *at_hosts {
+            each.flow = shared.packets[each.packet].flow.0;
+        }
+        for each in &mut *at_switches {
+            let packet = &shared.packets[each.packet];
+            each.towards = shared.routing.route_packet(SwitchId(each.switch), packet).unwrap_or(each.from);
+        }
+        for each in &mut *at_switches {
+            let (line, ports) = switches[each.switch as usize].read_ports_ahead(each.from, each.towards);
+            each.line = line;
+            read ^= ports;
+        }
+        for each in &*at_hosts {
+            read ^= self.hosts.read_ahead(each.host, each.flow);
+        }
+        for each in &*at_switches {
+            read ^= switches[each.switch as usize].read_queue_ahead(each.towards);
+        }
+        for each in &*at_switches {
+            read ^= shared.links[each.line as usize].frames_sent();
+            read ^= shared.queue.read_source(each.line);
+        }
+        for each in &*at_hosts {
+            read ^= self.hosts.read_flow_ahead(each.flow);
+        }
+        for each in &*at_switches {
+            read ^= shared.links[each.line as usize].read_ahead();
         }
         black_box(read);
+        events
     }
 }

@@ -49,17 +49,30 @@ impl Switch {
         self.core.end(packet, DropReason::QueueFull, environment);
     }
 
-    /// Looks at what a packet needs that goes from one port to another on the fast path. Answers the line of the
-    /// second; the other number means nothing.
+    /// How many ports it has.
     #[inline(always)]
-    pub fn read_ahead(&self, from: PortId, towards: PortId) -> (u32, u64) {
+    pub fn ports_count(&self) -> usize {
+        self.core.ports.as_slice().len()
+    }
+
+    /// Looks at the ports of a packet that goes from one to the other on the fast path. Answers the line of the second;
+    /// the other number means nothing. To be followed by [`Self::read_queue_ahead`], when what is looked at here has
+    /// come.
+    #[inline(always)]
+    pub fn read_ports_ahead(&self, from: PortId, towards: PortId) -> (u32, u64) {
         let ports = self.core.ports.as_slice();
-        let towards = &ports[usize::from(towards.0)];
-        let queue = match &towards.scheduler {
+        let (from, towards) = (&ports[usize::from(from.0)], &ports[usize::from(towards.0)]);
+        let is_queued = matches!(towards.scheduler, Scheduler::Queued(_));
+        (towards.line, u64::from(is_queued) ^ u64::from(from.enters_fast_path))
+    }
+
+    /// Looks at where a packet will wait that leaves by a port.
+    #[inline(always)]
+    pub fn read_queue_ahead(&self, towards: PortId) -> u64 {
+        match &self.core.ports.as_slice()[usize::from(towards.0)].scheduler {
             Scheduler::Fifo(scheduler) => scheduler.read_ahead(),
             Scheduler::Queued(_) | Scheduler::Flow(_) => 0,
-        };
-        (towards.line, queue ^ u64::from(ports[usize::from(from.0)].enters_fast_path))
+        }
     }
 }
 

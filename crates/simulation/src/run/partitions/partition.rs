@@ -4,7 +4,7 @@ use hitless_wire::Time;
 
 use super::mail::Post;
 use crate::run::edge::Closed;
-use crate::run::look_ahead::ARRIVALS;
+use crate::run::look_ahead::Ahead;
 use crate::run::network::{Happened, Network};
 
 /// A part of a run. All of its tables are as long as those of the whole run, and what is elsewhere is never touched.
@@ -23,10 +23,10 @@ impl Partition {
     /// Answers when something is due next, here or there.
     pub fn run_before(&mut self, end: Time, post: &Post) -> Time {
         self.collect(post);
-        let looks_ahead = self.network.is_large();
+        let (looks_ahead, mut ahead) = (self.network.is_large(), Ahead::default());
         loop {
-            if looks_ahead && self.events.is_multiple_of(ARRIVALS) {
-                self.network.look_ahead();
+            if looks_ahead {
+                ahead.before_turn(&mut self.network);
             }
             let Some((now, happened)) = self.network.take_turn(end) else { break };
             debug_assert!(now >= self.now, "time runs backwards");
