@@ -18,6 +18,7 @@ use crate::{FlowPattern, Scenario};
 struct Per {
     base: f64,
     link: f64,
+    plain_link_of_fabric: f64,
     link_of_fabric: f64,
     flow: f64,
     flow_handed_over: f64,
@@ -27,13 +28,15 @@ struct Per {
     watched_packet: f64,
 }
 
-/// A process with its libraries; a link before it is built, and with its two ports, its routes and perhaps a host; a
+/// A process with its libraries, those for its report included; a link before it is built, and with its two ports, its
+/// routes and perhaps a host, where ports have one queue of their own (in two partitions), and where they have more; a
 /// flow that has ended, with its rows in tables; what statistics need of one whose rows were handed over while the run
-/// went on; what one under way takes more; a packet in its slot with its place in
-/// a queue; a sample; a packet that the order checker remembers.
+/// went on; what one under way takes more; a packet in its slot with its place in a queue; a sample; a packet that the
+/// order checker remembers.
 const PER: Per = Per {
-    base: 20e6,
+    base: 150e6,
     link: 400.0,
+    plain_link_of_fabric: 1_000.0,
     link_of_fabric: 2_600.0,
     flow: 1_300.0,
     flow_handed_over: 180.0,
@@ -104,8 +107,16 @@ fn counted(count: f64) -> String {
 /// What the fabric alone takes: known before anything is built, since building it takes memory too.
 pub fn of_fabric(scenario: &Scenario) -> Estimate {
     let links = scenario.topology.link_count() as f64;
-    let bytes = links * (PER.link + PER.link_of_fabric);
+    let of_fabric = if has_plain_ports(scenario) { PER.plain_link_of_fabric } else { PER.link_of_fabric };
+    let bytes = links * (PER.link + of_fabric);
     Estimate::of(vec![Part { field: "topology".into(), what: format!("{} links", counted(links)), bytes }])
+}
+
+/// Whether all ports have one queue with a buffer of its own, and nobody but it has a say in a packet.
+fn has_plain_ports(scenario: &Scenario) -> bool {
+    let switch = &scenario.switch;
+    let has_one_queue = switch.queues_per_port == 1 && switch.flow_queueing.is_none() && switch.ports.is_empty();
+    has_one_queue && matches!(switch.buffer, BufferSettings::Static(_)) && scenario.mechanisms.is_empty()
 }
 
 /// How much memory a run may take.

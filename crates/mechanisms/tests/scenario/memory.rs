@@ -78,11 +78,14 @@ fn who_may_take_more_is_told_how_much_is_enough() {
     assert!(!message.contains("--memory"), "nobody has that much: {message}");
 }
 
-/// With one query in flight on links of 10^6 Gb/s nothing is large; and a fat tree of 65,536 hosts fits.
+/// With one query in flight on links of 10^6 Gb/s nothing is large; a fat tree of 65,536 hosts fits, and one of 4,194,304
+/// whose ports have one queue with a buffer of its own.
 #[test]
 fn what_fits_is_not_refused() {
     assert_eq!(refusal(&fabric("1000000 Gbps", "period = \"1 ms\"\ncount = 1", ""), GB), None);
-    assert_eq!(refusal(&fat_tree(64), 3 * GB), None);
+    assert_eq!(refusal(&fat_tree(64), GB), None);
+    let plain = "[switch]\npreset = \"ideal\"\nbuffer = { kind = \"static\", per_port = \"300 KB\" }\n";
+    assert_eq!(refusal(&(fat_tree(256) + plain), 24 * GB), None);
     for example in hitless_scenario::EXAMPLES {
         let text = hitless_scenario::example(example.name).expect("an example has a text");
         assert_eq!(refusal(text, 16 * GB), None, "{}", example.name);
