@@ -1,6 +1,7 @@
 //! The swarm without Python, and with canaries:
 //! `cargo run -p hitless-swarm --example swarm -- --seed 1 --minutes 10 --canary lost-turn`.
 
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use hitless_engine::Progress;
@@ -8,21 +9,27 @@ use hitless_mechanisms::builtin;
 use hitless_swarm::{Finding, Hunt};
 use hitless_switch::canary::Canary;
 
-fn main() {
+const OPTIONS: [&str; 7] = ["--seed", "--worlds", "--minutes", "--threads", "--canary", "--replay", "--show"];
+
+fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(other) = arguments.iter().find(|argument| argument.starts_with('-') && !OPTIONS.contains(&&***argument))
+    {
+        eprintln!("{other} is no option; there are {}, each followed by its value", OPTIONS.join(", "));
+        return ExitCode::from(2);
+    }
     let given = |name: &str| {
         let place = arguments.iter().position(|argument| argument == name)?;
         arguments.get(place + 1).cloned()
     };
     let number = |name: &str| given(name).map(|text| text.parse::<u64>().expect("a whole number"));
     if let Some(file) = given("--replay") {
-        return replay(&file);
+        replay(&file);
+        return ExitCode::SUCCESS;
     }
     if let Some(seed) = number("--show") {
-        return println!(
-            "{}",
-            hitless_swarm::draw::world(seed, builtin()).0.map_or_else(String::new, |world| world.text())
-        );
+        println!("{}", hitless_swarm::draw::world(seed, builtin()).0.map_or_else(String::new, |world| world.text()));
+        return ExitCode::SUCCESS;
     }
     let canary = given("--canary").map(|name| Canary::named(&name).expect("a canary of this name"));
     let hunt = Hunt {
@@ -46,6 +53,7 @@ fn main() {
     for finding in totals.findings {
         println!("{} times, first seed {}: {}", finding.times, finding.seed, finding.fault.sentence);
     }
+    ExitCode::SUCCESS
 }
 
 fn replay(file: &str) {
