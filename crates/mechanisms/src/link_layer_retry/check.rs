@@ -23,8 +23,8 @@ pub fn check_entry(settings: &LinkLayerRetrySettings, around: Surroundings<'_>, 
     check.require(is_last_resort, &field("data_age_timeout"), "must be zero (never), or longer than max_replay_timer");
     let is_spacing = (Bytes(400)..=Bytes(16_384)).contains(&settings.ctlos_spacing);
     check.require(is_spacing, &field("ctlos_spacing"), "must be from 400 B to 16384 B");
-    let goes_on = settings.re_init_on_flush || settings.flush_action != LinkLayerRetryAction::Block;
-    let rule = "with flush_action \"block\" the port would never send again after a flush";
+    let goes_on = settings.re_init_on_flush || settings.flush_action == LinkLayerRetryAction::BestEffort;
+    let rule = "with flush_action \"block\" or \"discard\" no packet would cross the link again after a flush";
     check.require(goes_on, &field("re_init_on_flush"), rule);
     let has_room = settings.max_outstanding_bytes > Bytes::ZERO;
     check.require(has_room, &field("max_outstanding_bytes"), "must be above zero");

@@ -46,7 +46,13 @@ fn what_a_profile_of_link_layer_retry_may_be() {
         row(
             "re_init_on_flush = false\nflush_action = \"block\"",
             "mechanism[0].re_init_on_flush",
-            "with flush_action \"block\" the port would never send again after a flush",
+            "with flush_action \"block\" or \"discard\" no packet would cross the link again after a flush",
+        ),
+        // Found by the swarm, seed 12,000,011: flows that never ended.
+        row(
+            "re_init_on_flush = false\nflush_action = \"discard\"",
+            "mechanism[0].re_init_on_flush",
+            "with flush_action \"block\" or \"discard\" no packet would cross the link again after a flush",
         ),
         row("max_replay_count = 256", "mechanism[0].max_replay_count", "must be between 1 and 255"),
         (
