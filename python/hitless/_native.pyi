@@ -58,7 +58,9 @@ class Checkpoints:
 class Simulation:
     """One simulation: made from a scenario's text, run once, read afterwards."""
 
-    def __init__(self, text: str, file_name: str, seed: int | None = None, keeps_rows: bool = True) -> None: ...
+    def __init__(
+        self, text: str, file_name: str, seed: int | None = None, keeps_rows: bool = True, threads: int = 1
+    ) -> None: ...
     def run(
         self,
         threads: int = 1,
@@ -435,7 +437,7 @@ def scenario_examples() -> list[tuple[str, str]]:
 def scenario_example(name: str) -> str | None:
     """Text of an example scenario; None when there is none of that name."""
 
-def scenario_check(text: str, file_name: str, keeps_rows: bool = True) -> str:
+def scenario_check(text: str, file_name: str, keeps_rows: bool = True, threads: int = 1) -> str:
     """The scenario with every default spelled out; raises `ScenarioError`."""
 
 def swarm_judges() -> list[tuple[str, str]]:
@@ -444,7 +446,9 @@ def swarm_judges() -> list[tuple[str, str]]:
 def swarm_judge(text: str) -> str:
     """What the judges say of one scenario, as JSON."""
 
-def scenario_memory(text: str, file_name: str, keeps_rows: bool = True) -> tuple[float, list[tuple[str, str, float]]]:
+def scenario_memory(
+    text: str, file_name: str, keeps_rows: bool = True, threads: int = 1
+) -> tuple[float, list[tuple[str, str, float]]]:
     """Bytes that a run is estimated to take, and by part: field, what it is, bytes; the largest first."""
 
 def scenario_resources(text: str, file_name: str) -> str:

@@ -79,10 +79,11 @@ def check_scenario_of(scenario: Scenario) -> str:
     return check_scenario(scenario_text(scenario), "scenario")
 
 
-def check_scenario(text: str, file_name: str, *, keeps_rows: bool = True) -> str:
+def check_scenario(text: str, file_name: str, *, keeps_rows: bool = True, threads: int = 1) -> str:
     """The scenario as TOML with every default spelled out, or `RefusedScenario`.
 
-    A run that writes its rows while it goes on may have more flows than one that keeps them.
+    A run that writes its rows while it goes on may have more flows than one that keeps them, and one on more threads
+    takes more memory.
     """
     with refusals_explained(file_name):
-        return _native.scenario_check(text, file_name, keeps_rows)
+        return _native.scenario_check(text, file_name, keeps_rows, threads)

@@ -7,7 +7,6 @@ one place, with `hitless.checking`.
 import functools
 import hashlib
 import json
-import os
 import time
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
@@ -21,12 +20,13 @@ import polars as pl
 from hitless import _native
 from hitless.checking import Scenario, check_scenario, mechanism_failed, refusals_explained, scenario_text
 from hitless.checkpoints import Checkpoints
-from hitless.errors import BadInput, HitlessError, RunStopped, reason
+from hitless.errors import HitlessError, RunStopped, reason
 from hitless.outcome.run import Run as Run  # noqa: PLC0414 - what works give back: exported from here too
 from hitless.outcome.run import Summary as Summary  # noqa: PLC0414
 from hitless.outcome.stored import RowFiles, StoredTables
 from hitless.outcome.tables import Tables, frame_of
 from hitless.prototype.kinds import identity, named_in
+from hitless.threads import thread_count
 
 LinkEnd: TypeAlias = Literal["sender", "receiver"]
 """An end of a link in one direction: the switch before it, or the one behind it."""
@@ -96,29 +96,6 @@ class PacketSimulation:
             return []  # the check of the scenario says so
 
 
-THREADS = "HITLESS_THREADS"
-"""The environment variable that says on how many threads one simulation runs."""
-
-
-def thread_count() -> int:
-    """On how many threads one simulation runs: what ``HITLESS_THREADS`` says, or 1.
-
-    Results do not depend on it. Raises BadInput where that is no number of threads.
-    """
-    text = os.environ.get(THREADS, "1")
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= _THREADS_MAX:
-        raise BadInput(
-            f"{text!r} is no number of threads",
-            where=f"the environment variable {THREADS}",
-            rule=f"1 to {_THREADS_MAX}",
-            hint="leave it out for 1",
-        )
-    return int(text)
-
-
-_THREADS_MAX = 1024
-
-
 class Simulation:
     """A simulation that is about to run, running, or done. ``progress`` and ``cancel`` are for other threads."""
 
@@ -137,7 +114,8 @@ class Simulation:
         """
         text = scenario_text(scenario)
         with refusals_explained(file_name):
-            self._native = _native.Simulation(text, file_name, seed, rows is None)
+            threads = 1 if checkpoints is not None else thread_count()
+            self._native = _native.Simulation(text, file_name, seed, rows is None, threads)
         self._file_name = file_name
         self._rows = rows
         self._checkpoints = checkpoints

@@ -67,7 +67,7 @@ def _read(text, file_name):
 
 
 class Simulation:
-    def __init__(self, text, file_name, seed=None, keeps_rows=True):
+    def __init__(self, text, file_name, seed=None, keeps_rows=True, threads=1):
         self._scenario = _read(text, file_name)
         if seed is not None:
             self._scenario["seed"] = seed
@@ -167,11 +167,11 @@ def scenario_example(name):
     return EXAMPLE if name == "one-link" else None
 
 
-def scenario_check(text, file_name, keeps_rows=True):
+def scenario_check(text, file_name, keeps_rows=True, threads=1):
     return tomli_w.dumps(_read(text, file_name))
 
 
-def scenario_memory(text, file_name, keeps_rows=True):
+def scenario_memory(text, file_name, keeps_rows=True, threads=1):
     _read(text, file_name)
     return 18e6, [("topology", "3 links", 9e3)]
 

@@ -81,9 +81,10 @@ fn scenario_example(name: &str) -> Option<&'static str> {
 
 /// Checks a scenario and returns it with every default spelled out.
 #[pyfunction]
-#[pyo3(signature = (text, file_name, keeps_rows=true))]
-fn scenario_check(py: Python<'_>, text: &str, file_name: &str, keeps_rows: bool) -> PyResult<String> {
-    let prepared = py.detach(|| caught(|| simulator::Prepared::new(text, file_name, None, keeps_rows)))?;
+#[pyo3(signature = (text, file_name, keeps_rows=true, threads=1))]
+fn scenario_check(py: Python<'_>, text: &str, file_name: &str, keeps_rows: bool, threads: usize) -> PyResult<String> {
+    let execution = simulator::Execution { keeps_rows, threads };
+    let prepared = py.detach(|| caught(|| simulator::Prepared::new(text, file_name, None, execution)))?;
     Ok(prepared.effective())
 }
 
@@ -95,14 +96,16 @@ fn scenario_resources(py: Python<'_>, text: &str, file_name: &str) -> PyResult<S
 
 /// How many bytes of memory a run of a scenario is estimated to take: in all, and of each part, the largest first.
 #[pyfunction]
-#[pyo3(signature = (text, file_name, keeps_rows=true))]
+#[pyo3(signature = (text, file_name, keeps_rows=true, threads=1))]
 fn scenario_memory(
     py: Python<'_>,
     text: &str,
     file_name: &str,
     keeps_rows: bool,
+    threads: usize,
 ) -> PyResult<(f64, simulator::MemoryParts)> {
-    Ok(py.detach(|| caught(|| simulator::memory_of(text, file_name, keeps_rows)))?)
+    let execution = simulator::Execution { keeps_rows, threads };
+    Ok(py.detach(|| caught(|| simulator::memory_of(text, file_name, execution)))?)
 }
 
 /// Checks a scenario for a live run: with every default spelled out, and its hosts, switches and links as JSON text.

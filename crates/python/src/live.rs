@@ -22,7 +22,7 @@ use pyo3::types::PyDict;
 
 use crate::kinds::registry;
 use crate::mechanism::fault::caught;
-use crate::simulator::{Failure, check};
+use crate::simulator::{Execution, Failure, check};
 use crate::tables;
 
 /// The fabric of a scenario under the wall clock, between real interfaces.
@@ -74,7 +74,7 @@ impl Live {
         mode: &str,
         self_test: bool,
     ) -> PyResult<Self> {
-        let scenario = caught(|| check(text, file_name, Purpose::Live, true))?;
+        let scenario = caught(|| check(text, file_name, Purpose::Live, Execution::ALONE))?;
         let scenario = Scenario { seed: seed.unwrap_or(scenario.seed), ..scenario };
         let effective = scenario.effective_toml();
         let interfaces: Vec<(String, String)> =

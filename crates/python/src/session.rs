@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::mechanism::fault::caught;
-use crate::simulator::{Driven, Prepared};
+use crate::simulator::{Driven, Execution, Prepared};
 use crate::tables;
 
 /// A run that stops where it is told to, shows counters, and takes commands.
@@ -25,7 +25,7 @@ impl Session {
     #[new]
     #[pyo3(signature = (text, file_name, seed=None))]
     fn new(py: Python<'_>, text: &str, file_name: &str, seed: Option<u64>) -> PyResult<Self> {
-        let driven = py.detach(|| caught(|| Driven::new(&Prepared::new(text, file_name, seed, true)?)))?;
+        let driven = py.detach(|| caught(|| Driven::new(&Prepared::new(text, file_name, seed, Execution::ALONE)?)))?;
         Ok(Self { driven: Mutex::new(Some(driven)) })
     }
 

@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 use crate::checkpoints::Checkpoints;
 use crate::mechanism::fault::caught;
 use crate::rows::PythonRows;
-use crate::simulator::{Control, Outcome, Prepared, RowSink, Stopped};
+use crate::simulator::{Control, Execution, Outcome, Prepared, RowSink, Stopped};
 use crate::tables;
 
 /// One simulation: made from a scenario's text, run once, read afterwards.
@@ -35,10 +35,19 @@ impl Simulation {
     /// Reads and checks the scenario; raises `ScenarioError` with the complete message.
     #[new]
     ///
-    /// Without `keeps_rows` it will be run with a callable for its rows, and may have more flows.
-    #[pyo3(signature = (text, file_name, seed=None, keeps_rows=true))]
-    fn new(py: Python<'_>, text: &str, file_name: &str, seed: Option<u64>, keeps_rows: bool) -> PyResult<Self> {
-        let prepared = py.detach(|| caught(|| Prepared::new(text, file_name, seed, keeps_rows)))?;
+    /// Without `keeps_rows` it will be run with a callable for its rows, and may have more flows; on more `threads` it
+    /// takes more memory.
+    #[pyo3(signature = (text, file_name, seed=None, keeps_rows=true, threads=1))]
+    fn new(
+        py: Python<'_>,
+        text: &str,
+        file_name: &str,
+        seed: Option<u64>,
+        keeps_rows: bool,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let execution = Execution { keeps_rows, threads };
+        let prepared = py.detach(|| caught(|| Prepared::new(text, file_name, seed, execution)))?;
         Ok(Self { prepared, control: Arc::default(), stage: Mutex::new(Stage::Ready) })
     }
 

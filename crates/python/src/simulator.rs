@@ -7,6 +7,7 @@ use hitless_engine::Progress;
 use hitless_mechanisms::linkguardian::copies_for;
 use hitless_network::loss::LossModel;
 use hitless_network::topology::{DirectedLink, Topology};
+pub use hitless_scenario::memory::Execution;
 use hitless_scenario::memory::{Limit, of_run};
 use hitless_scenario::resources::{SwitchResources, survey};
 use hitless_scenario::workload::Cdf;
@@ -107,8 +108,8 @@ pub struct Prepared {
 impl Prepared {
     /// Reads and checks a scenario; `seed` overrides the scenario's own. A run that keeps the rows of flows and
     /// messages takes more memory.
-    pub fn new(text: &str, file_name: &str, seed: Option<u64>, keeps_rows: bool) -> Result<Self, Failure> {
-        let scenario = check(text, file_name, Purpose::Simulation, keeps_rows)?;
+    pub fn new(text: &str, file_name: &str, seed: Option<u64>, execution: Execution) -> Result<Self, Failure> {
+        let scenario = check(text, file_name, Purpose::Simulation, execution)?;
         let seed = seed.unwrap_or(scenario.seed);
         Ok(Self { scenario: Scenario { seed, ..scenario } })
     }
@@ -161,16 +162,16 @@ impl Prepared {
 }
 
 /// Reads and checks a scenario.
-pub fn check(text: &str, file_name: &str, purpose: Purpose, keeps_rows: bool) -> Result<Scenario, Failure> {
+pub fn check(text: &str, file_name: &str, purpose: Purpose, execution: Execution) -> Result<Scenario, Failure> {
     let bytes = (purpose == Purpose::Simulation).then(memory::limit).flatten();
-    let limit = bytes.map(|bytes| Limit { bytes, keeps_rows });
+    let limit = bytes.map(|bytes| Limit { bytes, execution });
     hitless_scenario::check_within(text, file_name, purpose, &registry(), limit)
         .map_err(|error| Failure::Scenario(error.to_string()))
 }
 
 /// Reads and checks a scenario for a live run: with every default spelled out, and its fabric as one JSON object.
 pub fn check_live(text: &str, file_name: &str) -> Result<(String, String), Failure> {
-    let scenario = check(text, file_name, Purpose::Live, true)?;
+    let scenario = check(text, file_name, Purpose::Live, Execution::ALONE)?;
     let topology = scenario.topology.build().map_err(|errors| Failure::Scenario(format!("{errors:?}")))?;
     Ok((scenario.effective_toml(), described(&topology).to_string()))
 }
@@ -179,17 +180,17 @@ pub fn check_live(text: &str, file_name: &str) -> Result<(String, String), Failu
 pub type MemoryParts = Vec<(String, String, f64)>;
 
 /// How much memory a run is estimated to take: in all, and by field, what it is and its bytes.
-pub fn memory_of(text: &str, file_name: &str, keeps_rows: bool) -> Result<(f64, MemoryParts), Failure> {
-    let scenario = check(text, file_name, Purpose::Simulation, keeps_rows)?;
+pub fn memory_of(text: &str, file_name: &str, execution: Execution) -> Result<(f64, MemoryParts), Failure> {
+    let scenario = check(text, file_name, Purpose::Simulation, execution)?;
     let topology = scenario.build_topology().map_err(Failure::Scenario)?;
-    let estimate = of_run(&scenario, &topology, keeps_rows);
+    let estimate = of_run(&scenario, &topology, execution);
     let bytes = estimate.bytes();
     Ok((bytes, estimate.parts.into_iter().map(|part| (part.field, part.what, part.bytes)).collect()))
 }
 
 /// What the mechanisms of a scenario take of its switches, as a JSON list; also of one that takes more than there is.
 pub fn resources(text: &str, file_name: &str) -> Result<String, Failure> {
-    let scenario = check(text, file_name, Purpose::Survey, true)?;
+    let scenario = check(text, file_name, Purpose::Survey, Execution::ALONE)?;
     let switches = survey(&scenario).map_err(Failure::Scenario)?;
     Ok(serde_json::Value::from_iter(switches.iter().map(SwitchResources::as_json)).to_string())
 }

@@ -61,7 +61,7 @@ pub fn check_within(
         Ok(scenario) => with_folder(scenario, file_name),
         Err(message) => return fail(vec![Finding::at(text, 0..0, Problem::new("", "", message))]),
     };
-    if let Some(problem) = limit.and_then(|limit| memory::of_fabric(&scenario).beyond(limit.bytes)) {
+    if let Some(problem) = limit.and_then(|limit| memory::of_fabric(&scenario, limit.execution).beyond(limit.bytes)) {
         return fail(vec![locate(&document, problem)]);
     }
     let mut problems = loss_traces::read(&mut scenario);
@@ -81,7 +81,7 @@ pub fn check_within(
 
 /// What takes too much memory in a scenario that is sound otherwise.
 fn beyond(scenario: &Scenario, limit: Limit) -> Option<Problem> {
-    memory::of_run(scenario, &scenario.build_topology().ok()?, limit.keeps_rows).beyond(limit.bytes)
+    memory::of_run(scenario, &scenario.build_topology().ok()?, limit.execution).beyond(limit.bytes)
 }
 
 fn syntax_finding(text: &str, error: SyntaxError) -> Finding {

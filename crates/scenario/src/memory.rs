@@ -20,6 +20,7 @@ struct Per {
     link: f64,
     plain_link_of_fabric: f64,
     link_of_fabric: f64,
+    link_of_part: f64,
     flow: f64,
     flow_handed_over: f64,
     open_flow: f64,
@@ -29,15 +30,16 @@ struct Per {
 }
 
 /// A process with its libraries, those for its report included; a link before it is built, and with its two ports, its
-/// routes and perhaps a host, where ports have one queue of their own (in two partitions), and where they have more; a
-/// flow that has ended, with its rows in tables; what statistics need of one whose rows were handed over while the run
-/// went on; what one under way takes more; a packet in its slot with its place in a queue; a sample; a packet that the
-/// order checker remembers.
+/// routes and perhaps a host, where ports have one queue of their own, and where they have more; what a link takes in
+/// each further partition; a flow that has ended, with its rows in tables; what statistics need of one whose rows were
+/// handed over while the run went on; what one under way takes more; a packet in its slot with its place in a queue; a
+/// sample; a packet that the order checker remembers.
 const PER: Per = Per {
     base: 150e6,
     link: 400.0,
-    plain_link_of_fabric: 1_000.0,
-    link_of_fabric: 2_600.0,
+    plain_link_of_fabric: 650.0,
+    link_of_fabric: 2_250.0,
+    link_of_part: 350.0,
     flow: 1_300.0,
     flow_handed_over: 180.0,
     open_flow: 3_000.0,
@@ -57,6 +59,14 @@ pub struct Part {
     pub what: String,
     /// How much it takes.
     pub bytes: f64,
+    /// Whether one thread would do without it.
+    pub is_of_threads: bool,
+}
+
+impl Part {
+    fn new(field: impl Into<String>, what: String, bytes: f64) -> Self {
+        Self { field: field.into(), what, bytes, is_of_threads: false }
+    }
 }
 
 /// All of it.
@@ -84,8 +94,10 @@ impl Estimate {
         let rule = format!("takes about {sum} of memory, {part} of it for {}, and {limit} are the limit", largest.what);
         let enough_gb = (self.bytes() / 1e9).ceil();
         let allow = if enough_gb <= 1e4 { format!(", or allow more: --memory {enough_gb}GB") } else { String::new() };
-        let hint = format!("make that smaller{allow}");
-        Some(Problem::new(largest.field.clone(), "", rule).hint(hint))
+        let of_threads: f64 = self.parts.iter().filter(|part| part.is_of_threads).map(|part| part.bytes).sum();
+        let fits_on_one = of_threads > 0.0 && self.bytes() - of_threads <= limit_bytes as f64;
+        let hint = if fits_on_one { "run it on fewer threads: --threads 1" } else { "make that smaller" };
+        Some(Problem::new(largest.field.clone(), "", rule).hint(format!("{hint}{allow}")))
     }
 }
 
@@ -105,11 +117,15 @@ fn counted(count: f64) -> String {
 }
 
 /// What the fabric alone takes: known before anything is built, since building it takes memory too.
-pub fn of_fabric(scenario: &Scenario) -> Estimate {
+pub fn of_fabric(scenario: &Scenario, execution: Execution) -> Estimate {
     let links = scenario.topology.link_count() as f64;
+    let is_divided = scenario.undivided_because().is_none();
+    let threads = if is_divided { (execution.threads as f64).clamp(1.0, links.max(1.0)) } else { 1.0 };
     let of_fabric = if has_plain_ports(scenario) { PER.plain_link_of_fabric } else { PER.link_of_fabric };
-    let bytes = links * (PER.link + of_fabric);
-    Estimate::of(vec![Part { field: "topology".into(), what: format!("{} links", counted(links)), bytes }])
+    let whole = Part::new("topology", format!("{} links", counted(links)), links * (PER.link + of_fabric));
+    let further = format!("tables of {} links on {} further threads", counted(links), threads - 1.0);
+    let further = Part::new("topology", further, links * PER.link_of_part * (threads - 1.0));
+    Estimate::of(vec![whole, Part { is_of_threads: true, ..further }])
 }
 
 /// Whether all ports have one queue with a buffer of its own, and nobody but it has a say in a packet.
@@ -119,21 +135,34 @@ fn has_plain_ports(scenario: &Scenario) -> bool {
     has_one_queue && matches!(switch.buffer, BufferSettings::Static(_)) && scenario.mechanisms.is_empty()
 }
 
+/// How a scenario is run, as far as its memory depends on that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Execution {
+    /// Whether it keeps the rows of flows and messages, or hands them over while it goes on.
+    pub keeps_rows: bool,
+    /// The most threads that it is divided among.
+    pub threads: usize,
+}
+
+impl Execution {
+    /// On one thread, with its rows kept.
+    pub const ALONE: Self = Self { keeps_rows: true, threads: 1 };
+}
+
 /// How much memory a run may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
     /// So many bytes.
     pub bytes: u64,
-    /// Whether it keeps the rows of flows and messages, or hands them over while it goes on.
-    pub keeps_rows: bool,
+    /// When it is run so.
+    pub execution: Execution,
 }
 
-/// What a run of a checked scenario takes that keeps the rows of its flows and messages, or hands them over while it
-/// goes on.
-pub fn of_run(scenario: &Scenario, topology: &Topology, keeps_rows: bool) -> Estimate {
-    let mut parts = of_fabric(scenario).parts;
+/// What a run of a checked scenario takes.
+pub fn of_run(scenario: &Scenario, topology: &Topology, execution: Execution) -> Estimate {
+    let mut parts = of_fabric(scenario, execution).parts;
     let offers = offers(scenario, topology);
-    let of_flow = if keeps_rows { PER.flow } else { PER.flow_handed_over };
+    let of_flow = if execution.keeps_rows { PER.flow } else { PER.flow_handed_over };
     let carried_bps = topology.host_capacity_bps() as f64;
     let (mut packets, of_path) = (0.0, packets_of_path(scenario, topology));
     for (index, offer) in offers.iter().enumerate() {
@@ -141,11 +170,11 @@ pub fn of_run(scenario: &Scenario, topology: &Topology, keeps_rows: bool) -> Est
         let open = piled_up(offer, carried_bps, topology.hosts.len());
         packets += packets_of(scenario, index, offer, open, of_path);
         let bytes = offer.flows * of_flow + open * PER.open_flow;
-        parts.push(Part { field, what: format!("{} flows", counted(offer.flows)), bytes });
+        parts.push(Part::new(field, format!("{} flows", counted(offer.flows)), bytes));
     }
     let packets = packets.min(buffered(scenario, topology));
     let what = format!("{} packets in flight", counted(packets));
-    parts.push(Part { field: "switch.buffer".into(), what, bytes: packets * PER.packet });
+    parts.push(Part::new("switch.buffer", what, packets * PER.packet));
     parts.extend(tables_of_mechanisms(scenario, topology));
     parts.push(samples(scenario));
     parts.extend(watched(scenario, &offers, carried_bps));
@@ -233,10 +262,9 @@ fn buffered(scenario: &Scenario, topology: &Topology) -> f64 {
 
 fn tables_of_mechanisms(scenario: &Scenario, topology: &Topology) -> Vec<Part> {
     let around = Surroundings { scenario, topology };
-    let each = scenario.mechanisms.iter().enumerate().map(|(number, entry)| Part {
-        field: format!("mechanism[{number}]"),
-        what: format!("the tables of {}", entry.title()),
-        bytes: entry.memory_bytes(around) as f64,
+    let each = scenario.mechanisms.iter().enumerate().map(|(number, entry)| {
+        let what = format!("the tables of {}", entry.title());
+        Part::new(format!("mechanism[{number}]"), what, entry.memory_bytes(around) as f64)
     });
     each.collect()
 }
@@ -249,7 +277,7 @@ fn samples(scenario: &Scenario) -> Part {
     let goodput = measure.goodput.iter().map(|sampling| (sampling.period, 1));
     let each = queues.chain(links).chain(goodput).filter(|(period, _)| *period > Duration::ZERO);
     let count: f64 = each.map(|(period, places)| end.as_seconds() / period.as_seconds() * places as f64).sum();
-    Part { field: "measure".into(), what: format!("{} samples", counted(count)), bytes: count * PER.sample }
+    Part::new("measure", format!("{} samples", counted(count)), count * PER.sample)
 }
 
 /// Packets that the order checker remembers, where it is on.
@@ -258,6 +286,5 @@ fn watched(scenario: &Scenario, offers: &[Offer], carried_bps: f64) -> Option<Pa
     let sent_bytes: f64 = offers.iter().map(|offer| if offer.bytes > 0.0 { offer.bytes } else { f64::INFINITY }).sum();
     let packets = (2.0 * carried_bps / 8.0 * seconds).min(2.0 * sent_bytes) / 1_000.0;
     let what = format!("{} packets that the order checker remembers", counted(packets));
-    let part = Part { field: "measure.order".into(), what, bytes: packets * PER.watched_packet };
-    scenario.measure.order.then_some(part)
+    scenario.measure.order.then(|| Part::new("measure.order", what, packets * PER.watched_packet))
 }

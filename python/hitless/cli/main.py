@@ -228,18 +228,18 @@ def run(
     """
     from hitless.cli.scenario_text import read_sound
     from hitless.prototype.kinds import load
+    from hitless.threads import take_threads
 
     load(mechanism or [])
     limit_memory(memory)
     if checkpoint is not None and threads not in {None, 1}:
         raise BadInput("a run with checkpoints is on one thread", where="--threads", hint="leave it out")
-    text = read_sound(scenario, keeps_rows=checkpoint is not None)
+    threads = take_threads(threads if checkpoint is None else 1)
+    text = read_sound(scenario, keeps_rows=checkpoint is not None, threads=threads)
     from hitless.cli.run import run_scenario
 
     debug = bool(context.obj)
-    code = run_scenario(
-        scenario, text, seed=seed, threads=threads, out=out, json=json, debug=debug, checkpoint=checkpoint
-    )
+    code = run_scenario(scenario, text, seed=seed, out=out, json=json, debug=debug, checkpoint=checkpoint)
     raise typer.Exit(code)
 
 

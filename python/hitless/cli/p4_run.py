@@ -10,6 +10,7 @@ from hitless.cli.p4_files import Entries, age_note
 from hitless.cli.run import run_text
 from hitless.errors import BadInput
 from hitless.terminal.console import print_note, print_text
+from hitless.threads import take_threads
 
 _LINK = {"rate": "10 Gbps", "delay": "1 us"}
 _TOPOLOGIES: dict[str, dict[str, Any]] = {
@@ -62,7 +63,7 @@ def run(text: str, program: Path, *, show: bool, seed: int, out: Path | None, js
     if show:
         print_text(text.rstrip("\n"))
         return 0
-    check_scenario(text, str(program), keeps_rows=False)
+    check_scenario(text, str(program), keeps_rows=False, threads=take_threads())
     return run_text(text, program.stem, str(program), seed=seed, out=out, json=json, debug=debug)
 
 

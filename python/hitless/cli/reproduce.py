@@ -14,10 +14,10 @@ from hitless.exhibits.campaign import Campaign
 from hitless.exhibits.durations import estimate, in_words
 from hitless.exhibits.keeping import KeptPoints
 from hitless.exhibits.model import Effort
-from hitless.exhibits.pool import default_jobs
 from hitless.exhibits.registry import Entry, select
 from hitless.results import RESULTS, ResultsFolder
 from hitless.terminal.console import print_json, print_note, stdout
+from hitless.threads import core_count
 
 _WORTH_SAYING_S = 20.0
 """How long a run takes before it says how long it takes."""
@@ -100,7 +100,7 @@ def _tell_what_is_there(campaign: Campaign, kept: KeptPoints | None) -> None:
 
 
 def _tell_how_long(chosen: Sequence[Entry], effort: Effort, jobs: int | None) -> None:
-    cores = min(jobs or default_jobs(), default_jobs())
+    cores = min(jobs or core_count(), core_count())
     seconds = estimate([entry.id for entry in chosen], effort, cores)
     if seconds is not None and seconds > _WORTH_SAYING_S:
         print_note(f"about {in_words(seconds)} on {cores} core{'' if cores == 1 else 's'}; Ctrl-C keeps what is done")

@@ -1,6 +1,5 @@
 """`hitless run`: one scenario, from a file to a folder of results."""
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,10 +11,9 @@ from hitless.cli.scenario_text import STANDARD_INPUT, shown_name
 from hitless.errors import BadInput
 from hitless.exhibits.campaign import Campaign
 from hitless.exhibits.custom import CustomScenario
-from hitless.exhibits.pool import default_jobs
 from hitless.exhibits.registry import Entry
 from hitless.results import ResultsFolder, file_name
-from hitless.simulation import THREADS, RowsFolder, Simulation, thread_count
+from hitless.simulation import RowsFolder, Simulation
 from hitless.terminal.console import print_json, print_note
 
 
@@ -24,16 +22,12 @@ def run_scenario(
     text: str,
     *,
     seed: int | None,
-    threads: int | None,
     out: Path | None,
     json: bool,
     debug: bool,
     checkpoint: str | None = None,
 ) -> int:
     """Run a sound scenario, ``text`` from ``path``; return the exit code."""
-    if threads is not None:
-        os.environ[THREADS] = str(threads)
-    thread_count()  # refuses what is no number before anything runs
     name = "stdin" if path == STANDARD_INPUT else path.stem
     file = None if path == STANDARD_INPUT else str(path)
     shown = shown_name(path)
@@ -87,8 +81,6 @@ def run_text(
 
     Paths in it are relative to the folder of ``file``. With ``checkpoints`` its rows are kept in memory.
     """
-    # One run has the machine to itself, unless somebody says otherwise.
-    os.environ.setdefault(THREADS, str(default_jobs()))
     rows = RowsFolder()
     entry = Entry(
         f"run/{name}", shown, headline=False, make=lambda: CustomScenario(name, text, file, rows, checkpoints)

@@ -10,6 +10,7 @@ from hitless.cli.scenario_text import read_scenario, shown_name
 from hitless.errors import BadInput
 from hitless.summary.reference import pages
 from hitless.terminal.console import print_note, print_text
+from hitless.threads import take_threads
 
 _NAME_CELLS = 24
 
@@ -17,11 +18,13 @@ _NAME_CELLS = 24
 def check(path: Path) -> None:
     """Print the scenario with every default spelled out, or refuse it."""
     text = read_scenario(path)
+    threads = take_threads()
     effective = check_scenario(text, shown_name(path), keeps_rows=False)
     print_text(effective)
-    total, parts = _native.scenario_memory(text, shown_name(path), keeps_rows=False)
+    total, parts = _native.scenario_memory(text, shown_name(path), keeps_rows=False, threads=threads)
     largest = max(parts, key=lambda part: part[2])
-    print_note(f"a run takes about {total / 1e6:,.0f} MB of memory, most of it for {largest[1]} ({largest[0]})")
+    on = f"{threads} threads" if threads > 1 else "one thread"
+    print_note(f"a run on {on} takes about {total / 1e6:,.0f} MB of memory, most of it for {largest[1]} ({largest[0]})")
     print_note(f"{shown_name(path)}: sound; what is above is its effective configuration, every default spelled out")
 
 

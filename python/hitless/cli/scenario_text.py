@@ -26,10 +26,13 @@ def read_scenario(path: Path) -> str:
         raise BadInput("the scenario is not text in UTF-8", where=f"{path}, byte {refused.start}") from refused
 
 
-def read_sound(path: Path, *, keeps_rows: bool) -> str:
-    """The text of a scenario that can be run, with its rows kept in memory or not. Raises `BadInput`."""
+def read_sound(path: Path, *, keeps_rows: bool, threads: int) -> str:
+    """The text of a scenario that can be run on so many threads, with its rows kept in memory or not.
+
+    Raises `BadInput`.
+    """
     text = read_scenario(path)
-    check_scenario(text, shown_name(path), keeps_rows=keeps_rows)
+    check_scenario(text, shown_name(path), keeps_rows=keeps_rows, threads=threads)
     return text
 
 

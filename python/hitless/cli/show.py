@@ -12,10 +12,10 @@ from hitless.exhibits.durations import in_words, known
 from hitless.exhibits.judge import VERDICT_WORDS
 from hitless.exhibits.model import Effort, Row
 from hitless.exhibits.numbers import format_interval, format_paper
-from hitless.exhibits.pool import default_jobs
 from hitless.exhibits.registry import PAPERS, Entry, entries
 from hitless.numbers import format_number
 from hitless.terminal.console import VERDICT_STYLES, print_json, print_text, stdout
+from hitless.threads import core_count
 
 _WIDE = 110
 """Columns of a terminal from which on an interval has room beside its value."""
@@ -91,7 +91,7 @@ def print_exhibits(*, json: bool) -> None:
     if json:
         print_json([_as_json(entry) for entry in shown])
         return
-    cores = default_jobs()
+    cores = core_count()
     efforts = [effort for effort in get_args(Effort) if any(effort == measured for _, measured in known())]
     names = "".join(f"{'no flag' if effort == 'normal' else f'--{effort}':>9}" for effort in efforts)
     lines = [f"{'':<20}{names}  on {cores} core{'' if cores == 1 else 's'}"]

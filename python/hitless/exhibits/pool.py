@@ -4,7 +4,6 @@ The threads spend their time in the simulator, which lets the others run: no pro
 without a copy.
 """
 
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +15,7 @@ from hitless.exhibits import elsewhere
 from hitless.exhibits.arrivals import Arrivals
 from hitless.exhibits.model import Point
 from hitless.simulation import Job, Run, RunCancelled
+from hitless.threads import core_count
 
 
 @dataclass(eq=False, slots=True)
@@ -68,7 +68,7 @@ class Pool:
         self._executor = executor
         self._here = Pool(jobs) if executor is not None else None
         """For work that needs this machine."""
-        self._jobs = jobs or default_jobs()
+        self._jobs = jobs or core_count()
         self._stopped = threading.Event()
         self._tasks: Sequence[Task] = ()
 
@@ -163,10 +163,3 @@ def _end(job: Job, *, has_use_for_part: bool) -> None:
         stop()
     else:
         job.cancel()
-
-
-def default_jobs() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -1,7 +1,7 @@
 //! Scenarios that would take all memory are refused before they run, with a figure and the field that makes it.
 
 use hitless_mechanisms::builtin;
-use hitless_scenario::memory::{Limit, of_run, overloads};
+use hitless_scenario::memory::{Execution, Limit, of_run, overloads};
 use hitless_scenario::{Purpose, check, check_within};
 
 const GB: u64 = 1_000_000_000;
@@ -33,14 +33,14 @@ fn refusal(text: &str, limit_bytes: u64) -> Option<String> {
         "memory.toml",
         Purpose::Simulation,
         builtin(),
-        Some(Limit { bytes: limit_bytes, keeps_rows: true }),
+        Some(Limit { bytes: limit_bytes, execution: Execution::ALONE }),
     );
     checked.err().map(|error| error.to_string())
 }
 
 fn bytes_of(text: &str) -> f64 {
     let scenario = check(text, "memory.toml", builtin()).unwrap_or_else(|error| panic!("{error}"));
-    of_run(&scenario, &scenario.build_topology().expect("it was checked"), true).bytes()
+    of_run(&scenario, &scenario.build_topology().expect("it was checked"), Execution::ALONE).bytes()
 }
 
 #[test]
@@ -92,6 +92,30 @@ fn what_fits_is_not_refused() {
     }
 }
 
+/// Each further thread has tables of all links of its own, where the run can be divided.
+#[test]
+fn threads_take_memory_and_one_may_do() {
+    let text = fat_tree(32);
+    let on = |threads| {
+        let scenario = check(&text, "memory.toml", builtin()).unwrap_or_else(|error| panic!("{error}"));
+        let topology = scenario.build_topology().expect("it was checked");
+        of_run(&scenario, &topology, Execution { threads, ..Execution::ALONE }).bytes()
+    };
+    let further = on(2) - on(1);
+    assert!(further > 24_576.0 * 300.0, "{further}");
+    assert!((on(64) - on(1) - 63.0 * further).abs() < 1.0);
+    let refused = |text: &str| {
+        let execution = Execution { threads: 1_000, ..Execution::ALONE };
+        let limit = Limit { bytes: GB, execution };
+        check_within(text, "memory.toml", Purpose::Simulation, builtin(), Some(limit))
+            .err()
+            .map(|error| error.to_string())
+    };
+    let message = refused(&text).expect("a thousand threads take 8 GB");
+    assert!(message.contains("on 999 further threads") && message.contains("--threads 1"), "{message}");
+    assert_eq!(refused(&(text + "[measure]\norder = true\n")), None, "such a run is not divided");
+}
+
 #[test]
 fn messages_that_there_is_no_time_for_take_no_memory() {
     let requests = |count: u64, gap: &str, stop: &str| {
@@ -134,10 +158,12 @@ fn a_run_that_hands_its_rows_over_may_have_many_more_flows() {
     let text = fabric("10 Gbps", "period = \"100 ns\"", "");
     let scenario = check(&text, "memory.toml", builtin()).unwrap_or_else(|error| panic!("{error}"));
     let topology = scenario.build_topology().expect("it was checked");
-    let [kept, handed_over] = [true, false].map(|keeps_rows| of_run(&scenario, &topology, keeps_rows).bytes());
+    let [kept, handed_over] = [true, false]
+        .map(|keeps_rows| of_run(&scenario, &topology, Execution { keeps_rows, ..Execution::ALONE }).bytes());
     assert!(kept - handed_over > 300_000.0 * 1_000.0, "{kept} and {handed_over}");
     let within = |keeps_rows| {
-        let limit = Limit { bytes: (handed_over + 1e6) as u64, keeps_rows };
+        let limit =
+            Limit { bytes: (handed_over + 1e6) as u64, execution: Execution { keeps_rows, ..Execution::ALONE } };
         check_within(&text, "memory.toml", Purpose::Simulation, builtin(), Some(limit))
     };
     assert!(within(false).is_ok());
@@ -156,7 +182,7 @@ fn estimates_of_a_folder() {
     for path in files {
         let text = std::fs::read_to_string(&path).expect("a file that can be read");
         let Ok(scenario) = check(&text, &path.to_string_lossy(), builtin()) else { continue };
-        let estimate = of_run(&scenario, &scenario.build_topology().expect("it was checked"), true);
+        let estimate = of_run(&scenario, &scenario.build_topology().expect("it was checked"), Execution::ALONE);
         println!("{} {:.1} {:?}", path.display(), estimate.bytes() / 1e6, estimate.parts.first());
     }
 }
