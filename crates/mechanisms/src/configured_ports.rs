@@ -48,12 +48,6 @@ impl<T> ConfiguredPorts<T> {
         self.places.get(usize::from(port.0)).copied().flatten().map(usize::from)
     }
 
-    /// Whether the port is one of them.
-    #[inline]
-    pub fn has(&self, port: PortId) -> bool {
-        self.place(port).is_some()
-    }
-
     /// The entry of a port, if it is one of them.
     #[inline]
     pub fn get_mut(&mut self, port: PortId) -> Option<&mut T> {
@@ -89,6 +83,6 @@ mod tests {
             [Some(1), None, Some(30), None, Some(50), None]
         );
         assert_eq!(ports.iter().map(|(port, &entry)| (port.0, entry)).collect::<Vec<_>>(), [(5, 50), (0, 1), (3, 30)]);
-        assert!(!ConfiguredPorts::<u32>::with_default([]).has(PortId(0)));
+        assert_eq!(ConfiguredPorts::<u32>::with_default([]).get_mut(PortId(0)), None);
     }
 }

@@ -79,15 +79,14 @@ impl Core {
     /// by flow makes room for nearly every packet; there the question is whether another has to go.
     pub fn has_room(&mut self, now: Time, port: PortId, queue: QueueId, frame_bytes: u32) -> bool {
         let Backlog { packets, bytes } = self.committed(now, port, queue);
-        let state = &mut self.ports[usize::from(port.0)];
-        let underway_bytes = state.underway(queue).bytes;
+        let state = &self.ports[usize::from(port.0)];
         let (limit, waiting_bytes) = match &state.scheduler {
             Scheduler::Fifo(_) => return state.config.queues[0].limit.has_room(packets, bytes, frame_bytes),
             Scheduler::Queued(scheduler) => (scheduler.limit(queue), scheduler.depth_bytes(queue)),
             Scheduler::Flow(scheduler) => (state.config.queues[0].limit, scheduler.depth_bytes()),
         };
         limit.has_room(packets, bytes, frame_bytes)
-            && self.buffer.has_room_behind(waiting_bytes + underway_bytes, frame_bytes)
+            && self.buffer.has_room_behind(waiting_bytes + state.underway(queue).bytes, frame_bytes)
     }
 
     /// Adds what the group of queues of a port has counted to the report of the mechanism that asked for it.

@@ -72,10 +72,10 @@ impl Account {
         Self { name, counted, ports, detours: Detours::new() }
     }
 
-    /// Whether packets of the port are relieved.
+    /// The counters of a port, if it is relieved.
     #[inline]
-    pub fn has(&self, port: PortId) -> bool {
-        self.ports.has(port)
+    pub fn of_relieved(&mut self, port: PortId) -> Option<&mut PortCounters> {
+        self.ports.get_mut(port)
     }
 
     /// The counters of a relieved port.

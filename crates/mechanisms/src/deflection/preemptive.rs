@@ -75,7 +75,7 @@ impl PreemptiveDeflection {
         let index = self.queues.index(place);
         let test = if self.view.is_full(place, index, context) {
             Test::Full
-        } else if self.is_over(place, rank, context) {
+        } else if self.is_over(place, index, rank, context) {
             Test::OverThreshold
         } else {
             Test::Passed
@@ -84,15 +84,15 @@ impl PreemptiveDeflection {
         test
     }
 
-    fn is_over(&mut self, place: Place, rank: u32, context: &mut Context<'_>) -> bool {
+    fn is_over(&mut self, place: Place, index: usize, rank: u32, context: &mut Context<'_>) -> bool {
         let Some(capacity_bytes) = self.settings.capacity.bytes(place, context) else { return false };
-        let depth_bytes = self.view.depth_bytes(place, self.queues.index(place), context);
+        let depth_bytes = self.view.depth_bytes(place, index, context);
         let (capacity, depth, alpha) = (capacity_bytes as f64, depth_bytes as f64, self.settings.alpha);
         match self.settings.decision {
             Decision::Threshold(_) => {
                 // No relative priority is above 1.
                 depth > capacity * (1.0 - alpha)
-                    && depth > capacity * (1.0 - alpha * self.relative_priority(place, rank, context))
+                    && depth > capacity * (1.0 - alpha * self.relative_priority(place, index, rank, context))
             }
             Decision::Probabilistic(ProbabilisticDecision { minimum_threshold, times_alpha }) => {
                 if depth_bytes <= minimum_threshold.0 {
@@ -100,14 +100,13 @@ impl PreemptiveDeflection {
                 }
                 let minimum = minimum_threshold.0 as f64;
                 let factor = if times_alpha { alpha } else { 1.0 };
-                let share = self.relative_priority(place, rank, context);
+                let share = self.relative_priority(place, index, rank, context);
                 unit(&mut self.stream) * (capacity - minimum) < factor * share * (depth - minimum)
             }
         }
     }
 
-    fn relative_priority(&mut self, place: Place, rank: u32, context: &mut Context<'_>) -> f64 {
-        let index = self.queues.index(place);
+    fn relative_priority(&mut self, place: Place, index: usize, rank: u32, context: &mut Context<'_>) -> f64 {
         let estimator = &mut self.estimators[index];
         if !self.view.is_immediate() {
             let mean = self.view.known(index, context.now()).mean_rank;
@@ -239,14 +238,14 @@ impl Mechanism for PreemptiveDeflection {
         if self.view.owns(context) {
             return self.view.learn(context);
         }
-        if context.packet().is_congestion_notice() {
+        let packet = context.packet();
+        if packet.is_congestion_notice() {
             return Verdict::Continue;
         }
-        let rank = context.packet().urgency();
-        let packet = context.packet();
+        let rank = packet.urgency();
         let own = Place { port: packet.egress_port, queue: packet.queue };
-        if self.account.has(own.port) {
-            self.account.port(own.port).seen += 1;
+        if let Some(counters) = self.account.of_relieved(own.port) {
+            counters.seen += 1;
             let test = self.test(own, rank, context);
             if test != Test::Passed {
                 return self.deflect(own.port, test, rank, context);

@@ -115,12 +115,8 @@ impl<T: Copy + Default> Ring<T> {
     /// Doubles the capacity.
     #[cold]
     pub fn grow(&mut self) {
-        let mut slots = vec![T::default(); 2 * self.slots.len()];
-        let mask = slots.len() - 1;
-        for number in self.first..self.next {
-            slots[number as usize & mask] = self.slots[self.slot(number)];
-        }
-        self.slots = slots.into();
+        // With one more bit in the mask an entry keeps its slot or lies a whole ring further on.
+        self.slots = [&*self.slots, &*self.slots].concat().into();
     }
 
     /// Number of the first entry that is not `before`; entries that are come first.
