@@ -137,6 +137,17 @@ fn datagrams_end_when_the_receiver_has_them_or_gives_up() {
     }
 }
 
+/// A millisecond of a large fabric is a thousand windows: it told nothing before its end.
+#[test]
+fn a_run_of_few_windows_tells_of_its_progress() {
+    let text = mixed(&FAT_TREE.replace("500 ns", "50 us"), 16, 1_000_000, 20_000, 1);
+    let scenario = check(&text).expect("the scenario is sound");
+    let (simulation, progress) = (Simulation::new(scenario).expect("the scenario can be built"), Progress::default());
+    let outcome = simulation.run_divided(2, 2, &progress);
+    assert!(outcome.summary.transmissions > 300_000, "{}", outcome.summary.transmissions);
+    assert!(progress.fraction() > 0.1, "{}", progress.fraction());
+}
+
 #[test]
 fn what_cannot_be_divided_runs_whole() {
     let text = mixed(LEAF_SPINE, 12, 1_000_000, 10, 1);

@@ -19,15 +19,21 @@ pub struct Team<'a> {
     post: &'a Post,
     gate: &'a Gate,
     /// Windows so far.
-    pub windows: u64,
+    windows: u64,
+    /// Windows and events when [`Self::has_come_far`] last said so.
+    far: (u64, u64),
     pace: Pace,
     began: Instant,
 }
 
+/// How many windows, or events in them, are much.
+const WINDOWS: u64 = 1 << 12;
+const EVENTS: u64 = 1 << 18;
+
 impl<'a> Team<'a> {
     /// Those who wait at `gate`, and the thread that asks.
     pub fn new(partitions: &'a [Mutex<Partition>], reports: &'a [Report], post: &'a Post, gate: &'a Gate) -> Self {
-        Self { partitions, reports, post, gate, windows: 0, pace: Pace::new(), began: Instant::now() }
+        Self { partitions, reports, post, gate, windows: 0, far: (0, 0), pace: Pace::new(), began: Instant::now() }
     }
 
     /// Runs all partitions up to `end`.
@@ -60,6 +66,15 @@ impl<'a> Team<'a> {
         let has_failed = || gate.has_failed.load(Ordering::SeqCst);
         gate.coordinator.wait(|| gate.through.load(Ordering::SeqCst) == gate.workers.len() || has_failed());
         assert!(!has_failed(), "a partition of the run has failed");
+    }
+
+    /// Whether much has happened since this last said so. A window of a large fabric alone may be much.
+    pub fn has_come_far(&mut self) -> bool {
+        let (windows, events) = self.far;
+        let now = (self.windows, self.events());
+        let has_come_far = now.0 - windows >= WINDOWS || now.1 - events >= EVENTS;
+        self.far = if has_come_far { now } else { self.far };
+        has_come_far
     }
 
     fn events(&self) -> u64 {

@@ -33,9 +33,6 @@ pub struct Ended {
     pub now: Time,
 }
 
-/// Windows between two looks at what is done.
-const WINDOWS_BETWEEN_LOOKS: u64 = 1 << 12;
-
 /// A run in partitions that is under way.
 pub struct Course<'a> {
     pub global: &'a mut Global,
@@ -79,7 +76,7 @@ impl Course<'_> {
             if self.progress.is_cancelled() {
                 return (End::Cancelled, self.now());
             }
-            if self.team.windows.is_multiple_of(WINDOWS_BETWEEN_LOOKS) {
+            if self.team.has_come_far() {
                 self.hand_over_rows();
                 self.progress.tell(self.done_ppm(deadline));
             }
