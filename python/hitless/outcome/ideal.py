@@ -5,11 +5,10 @@ of the way, the time of its last packet on every other link, and the constant de
 windows and what a host waits for are no part of it, as in the slowdowns of pFabric, Homa and HPCC.
 """
 
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +16,18 @@ from numpy.typing import NDArray
 from hitless.checking import fabric_of
 from hitless.outcome.scenario import scenario_of, without_seed
 from hitless.outcome.tables import Columns, numbered, rows_of
+from hitless.outcome.ways import Ways
 from hitless.quantities import bytes_of, seconds_of
 
 _PS = 1e12
 
 Numbers = NDArray[np.float64]
+
+_Pair: TypeAlias = tuple[str, str, str]
+"""Source, destination and group of a flow."""
+
+_Bound: TypeAlias = tuple[float, float, float, float, float]
+"""See `Ideal._bound`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +50,15 @@ class Ideal:
             (a, b), hop = link["ends"], self._hop(link)
             self._next.setdefault(a, {}).setdefault(b, hop)
             self._next.setdefault(b, {}).setdefault(a, hop)
-        self._ways: dict[str, dict[str, list[_Hop]]] = {}
+        self._ways = Ways({name: self._switches_at(name) for name in fabric["switches"]})
+        self._bounds: dict[_Pair, _Bound] = {}
         self._transports = {entry["name"]: entry for entry in effective.get("transport", [])}
         self._transport_of = {group["name"]: group["transport"] for group in effective.get("flows", [])}
 
     def of(self, messages: Columns, flows: Columns) -> Numbers:
         """Picoseconds that each message would take; not a number for one whose flow is not among ``flows``."""
         pairs, of_flows = _pairs(flows)
-        bounds = np.array([self._bound(*pair) for pair in pairs], dtype=np.float64).reshape(-1, 5)
+        bounds = np.array(self._bounds_of(pairs), dtype=np.float64).reshape(-1, 5)
         at, is_known = _places(messages["flow"], flows["flow"])
         of_messages = bounds[0] if len(pairs) == 1 else bounds[of_flows[at[is_known]]].T
         mss, per_packet, fixed_s, all_s_per_bit, slowest_s_per_bit = of_messages
@@ -64,7 +71,14 @@ class Ideal:
         found[is_known] = (fixed_s + on_links) * _PS
         return found
 
-    def _bound(self, source: str, destination: str, group: str) -> tuple[float, float, float, float, float]:
+    def _bounds_of(self, pairs: Sequence[_Pair]) -> list[_Bound]:
+        """What `_bound` says of each; the ways from one switch are searched for together."""
+        unknown = [pair for pair in pairs if pair not in self._bounds]
+        for pair in sorted(unknown, key=lambda pair: self._access(pair[0])[0]):
+            self._bounds[pair] = self._bound(*pair)
+        return [self._bounds[pair] for pair in pairs]
+
+    def _bound(self, source: str, destination: str, group: str) -> _Bound:
         """What the time of any message of a group between two hosts is made of.
 
         Payload of a packet and its other bytes; seconds that are always the same; seconds a bit on all links, and on
@@ -93,25 +107,14 @@ class Ideal:
     def _way(self, source: str, destination: str) -> list[_Hop]:
         """A shortest way between two hosts."""
         (first, access), (last, egress) = self._access(source), self._access(destination)
-        if first not in self._ways:
-            self._ways[first] = dict(self._search(first))
-        return [access, *self._ways[first][last], egress]
+        return [access, *(self._next[a][b] for a, b in self._ways.between(first, last)), egress]
+
+    def _switches_at(self, switch: str) -> list[str]:
+        return [other for other in self._next.get(switch, {}) if other in self._switches]
 
     def _access(self, host: str) -> tuple[str, _Hop]:
         [(switch, hop)] = self._next[host].items()
         return switch, hop
-
-    def _search(self, start: str) -> Iterator[tuple[str, list[_Hop]]]:
-        """The shortest ways from a switch to all others, by number of links."""
-        ways: dict[str, list[_Hop]] = {start: []}
-        waiting = deque([start])
-        while waiting:
-            node = waiting.popleft()
-            yield node, ways[node]
-            for other, hop in self._next[node].items():
-                if other in self._switches and other not in ways:
-                    ways[other] = [*ways[node], hop]
-                    waiting.append(other)
 
     def _hop(self, link: Mapping[str, Any]) -> _Hop:
         spec = self._spec(link["ends"])
@@ -131,7 +134,7 @@ class Ideal:
         return core
 
 
-def _pairs(flows: Columns) -> tuple[list[tuple[str, str, str]], NDArray[np.int64]]:
+def _pairs(flows: Columns) -> tuple[list[_Pair], NDArray[np.int64]]:
     """Each source, destination and group that go together, and of each flow the number of its own."""
     sources, of_source = numbered(flows["source"])
     destinations, of_destination = numbered(flows["destination"])
