@@ -287,6 +287,10 @@ def test_a_lossy_link_between_two_boxes_becomes_clean(two_boxes, tmp_path):
     assert answered(two_boxes, 300) == 300
     assert answered(two_boxes, 100, size=1472) == 100, "full frames fit"
     assert [end.end() for end in ends] == [0, 0]
+    for end in ends:
+        told = re.search(r"the link lost (\d+): (\d+) came again, and 0 did not \(0 waits given up\)", end.log.read_text())
+        assert told, end.log.read_text()
+        assert int(told[1]) == int(told[2]) > 0
 
 
 def test_a_link_without_room_is_refused_with_the_sum_and_raised_on_request(two_boxes, tmp_path):

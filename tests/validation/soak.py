@@ -226,8 +226,9 @@ def soak_link(frames, rate, frames_per_s):
         took_s = time.monotonic() - began
         codes = [end.send_signal(signal.SIGTERM) or end.wait(timeout=60) for end in (*ends, wire)]
         logs = {name: (folder / f"{name}.log").read_text() for name in ("left", "right", "wire")}
+        words = ("forwarded", "came again", "warning")
         told = {
-            name: [line for line in log.splitlines() if "forwarded" in line or "warning" in line]
+            name: [line for line in log.splitlines() if any(word in line for word in words)]
             for name, log in logs.items()
         }
     finally:

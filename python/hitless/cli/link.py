@@ -129,7 +129,22 @@ def _run(end: "_End") -> int:
     log_to_stderr(verbose=False)
     with signals(end):
         result = end.run()
+    _tell_repairs(result)
     return told_result(result, strict=end.is_strict)
+
+
+def _tell_repairs(result: Status) -> None:
+    """Say what became of the packets that the link lost on their way here."""
+    rows = [row for row in result.values["mechanisms"] if "receiver" in row[2]]
+
+    def count(name: str) -> int:
+        return sum(int(value) for *_, counter, value in rows if counter == name)
+
+    delivered, lost = count("packets delivered"), count("packets lost")
+    print_note(
+        f"of {delivered + lost} packets for this end the link lost {count('packets found missing')}: "
+        f"{count('packets recovered')} came again, and {lost} did not ({count('ackNoTimeouts')} waits given up)"
+    )
 
 
 @dataclass
