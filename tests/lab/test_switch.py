@@ -288,7 +288,9 @@ def test_a_lossy_link_between_two_boxes_becomes_clean(two_boxes, tmp_path):
     assert answered(two_boxes, 100, size=1472) == 100, "full frames fit"
     assert [end.end() for end in ends] == [0, 0]
     for end in ends:
-        told = re.search(r"the link lost (\d+): (\d+) came again, and 0 did not \(0 waits given up\)", end.log.read_text())
+        told = re.search(
+            r"the link lost (\d+): (\d+) came again, and 0 did not \(0 waits given up\)", end.log.read_text()
+        )
         assert told, end.log.read_text()
         assert int(told[1]) == int(told[2]) > 0
 
