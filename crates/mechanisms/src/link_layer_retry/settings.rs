@@ -46,7 +46,8 @@ pub struct LinkLayerRetrySettings {
     pub init_action: LinkLayerRetryAction,
     /// What becomes of frames in state FLUSH.
     pub flush_action: LinkLayerRetryAction,
-    /// Begin anew after FLUSH (SONiC always does). If not, nothing is protected any more.
+    /// Begin anew after FLUSH (SONiC always does). If not, nothing is protected any more; only with `flush_action`
+    /// "best-effort", since no packet would cross the link otherwise.
     pub re_init_on_flush: bool,
 }
 
