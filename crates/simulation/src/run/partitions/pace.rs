@@ -5,9 +5,11 @@
 
 use std::time::Duration;
 
+/// How long a way goes on before it is measured: threads wake up, and each gets its partitions into its own cache.
+const WARMS_UP: Duration = Duration::from_millis(1);
 /// The shortest time over which a way is measured, and the fewest windows.
-const MEASURED: Duration = Duration::from_millis(1);
-const WINDOWS_MIN: u64 = 4;
+const MEASURED: Duration = Duration::from_millis(2);
+const WINDOWS_MIN: u64 = 3;
 /// How long the faster way is kept before the other one is tried again: at first, and when it has won often.
 const KEPT_MIN: Duration = Duration::from_millis(50);
 const KEPT_MAX: Duration = Duration::from_secs(5);
@@ -18,6 +20,8 @@ pub struct Pace {
     together: bool,
     /// Now the other way than the faster one is tried.
     tries: bool,
+    /// It has just begun, and is not measured yet.
+    warms_up: bool,
     /// How long the faster way is kept.
     kept: Duration,
     /// Events per second of the faster way when it was last measured.
@@ -32,8 +36,17 @@ pub struct Pace {
 impl Pace {
     /// Begins together, at the time 0.
     pub fn new() -> Self {
-        let (began, length) = (Duration::ZERO, MEASURED);
-        Self { together: true, tries: false, kept: KEPT_MIN, rate: 0.0, began, length, windows: 0, events_before: 0 }
+        Self {
+            together: true,
+            tries: false,
+            warms_up: true,
+            kept: KEPT_MIN,
+            rate: 0.0,
+            began: Duration::ZERO,
+            length: MEASURED,
+            windows: 0,
+            events_before: 0,
+        }
     }
 
     /// Whether threads are to run the next window together.
@@ -45,7 +58,11 @@ impl Pace {
     pub fn note(&mut self, now: Duration, events: u64) {
         self.windows += 1;
         let took = now.saturating_sub(self.began);
-        if took < self.length || self.windows < WINDOWS_MIN {
+        if self.warms_up && took >= WARMS_UP {
+            self.warms_up = false;
+            return self.begin(now, events);
+        }
+        if self.warms_up || took < self.length || self.windows < WINDOWS_MIN {
             return;
         }
         let rate = (events - self.events_before) as f64 / took.as_secs_f64();
@@ -59,11 +76,16 @@ impl Pace {
             self.rate = rate;
             self.go_on(!self.together, true, MEASURED);
         }
-        (self.began, self.windows, self.events_before) = (now, 0, events);
+        self.begin(now, events);
     }
 
     fn go_on(&mut self, together: bool, tries: bool, length: Duration) {
+        self.warms_up = tries;
         (self.together, self.tries, self.length) = (together, tries, length);
+    }
+
+    fn begin(&mut self, now: Duration, events: u64) {
+        (self.began, self.windows, self.events_before) = (now, 0, events);
     }
 }
 
@@ -91,6 +113,29 @@ mod tests {
         // Threads that wait for a busy machine in each window, and windows that are long.
         assert!(together(Duration::from_millis(10), slow) < Duration::from_millis(250));
         assert!(together(Duration::from_millis(3), Duration::from_millis(6)) > Duration::from_millis(850));
+    }
+
+    /// What is tried is slow at first: a thread that slept has nothing in its cache.
+    #[test]
+    fn a_way_that_has_to_warm_up_is_judged_by_what_it_does_then() {
+        let (mut pace, mut now, mut events, mut since) = (Pace::new(), Duration::ZERO, 0, Duration::ZERO);
+        let (mut was_together, mut together) = (false, Duration::ZERO);
+        while now < Duration::from_secs(1) {
+            since = if pace.together() == was_together { since } else { now };
+            was_together = pace.together();
+            let is_warm = now - since > Duration::from_micros(800);
+            let took = Duration::from_micros(if !was_together {
+                18
+            } else if is_warm {
+                10
+            } else {
+                50
+            });
+            together += if was_together { took } else { Duration::ZERO };
+            (now, events) = (now + took, events + 100);
+            pace.note(now, events);
+        }
+        assert!(together > Duration::from_millis(900), "{together:?}");
     }
 
     #[test]
