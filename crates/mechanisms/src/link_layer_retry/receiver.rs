@@ -129,7 +129,12 @@ impl Receiver {
 
     /// A good frame has come in.
     pub fn take(&mut self, context: &mut Context<'_>) -> Verdict {
-        let Some(PreambleSequence(number)) = context.packet().remove_shim() else { return Verdict::Continue };
+        let Some(PreambleSequence(number)) = context.packet().remove_shim() else {
+            if let Some(CheckNumber(next)) = context.packet().remove_shim() {
+                self.checker.skip_to(next);
+            }
+            return Verdict::Continue;
+        };
         self.counters.rx_ok += 1;
         if self.last.is_some_and(|last| number.offset_from(last) <= 0) {
             self.counters.rx_replay += 1;

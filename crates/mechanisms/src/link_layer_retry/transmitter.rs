@@ -165,9 +165,21 @@ impl Transmitter {
                 self.counters.tx_discard += 1;
                 return Verdict::Drop(DropReason::Mechanism);
             }
-            Some(_) => self.counters.frames_unnumbered += 1,
+            Some(_) => {
+                self.counters.frames_unnumbered += 1;
+                self.tell_flushed(context);
+            }
         }
         Verdict::Continue
+    }
+
+    /// What was flushed does not come any more: the check learns it from the first frame behind it, as numbers may never
+    /// go on.
+    fn tell_flushed(&self, context: &mut Context<'_>) {
+        if self.counters.frames_flushed > 0 {
+            let pushed = context.packet().push_shim(CheckNumber(self.check_number));
+            pushed.expect("a composition whose shims do not fit is refused when the scenario is read");
+        }
     }
 
     /// A replayed frame leaves; the next one follows it.

@@ -48,6 +48,12 @@ impl Checker {
         }
     }
 
+    /// Packets with numbers below `next` (32 bits of the count) that have not come out are lost.
+    pub fn skip_to(&mut self, next: u32) {
+        let ahead = i64::from(next.wrapping_sub(self.next as u32) as i32);
+        (0..ahead).for_each(|_| self.shift(false));
+    }
+
     /// Packets that never came out although a later one did.
     pub fn lost(&self) -> u64 {
         self.missed + self.seen.iter().filter(|&&seen| !seen).count() as u64
@@ -79,6 +85,15 @@ mod tests {
         assert_eq!(check(&[0, 2]), (2, 0, 0, 1));
         assert_eq!(check(&[0, 1, 1, 2]), (3, 1, 0, 0));
         assert_eq!(check(&[0, 2, 1, 1]), (3, 1, 1, 0));
+    }
+
+    #[test]
+    fn what_is_skipped_is_lost_unless_it_came() {
+        let mut checker = Checker::default();
+        [0, 2].into_iter().for_each(|number| checker.deliver(number));
+        [5, 5, 1].into_iter().for_each(|next| checker.skip_to(next));
+        checker.deliver(5);
+        assert_eq!((checker.delivered, checker.duplicates, checker.reordered, checker.lost()), (3, 0, 0, 3));
     }
 
     #[test]
